@@ -1,0 +1,104 @@
+# Everything Encore uses and does not write itself. All of it comes from the system, except Kokkos and Kokkos Kernels, which are taken
+# from CMAKE_PREFIX_PATH if a site provides them, else from the cache, else built there by get_kokkos.sh.
+# Read next: targets.cmake.
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+# --- Kokkos -----------------------------------------------------------------------------------------------------------------------
+if(ENCORE_BACKEND STREQUAL CUDA)
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    # The number in Kokkos' name of the GPU, as in get_kokkos.sh.
+    set(gpu HOPPER90)
+    if(DEFINED ENV{ENCORE_GPU_ARCH})
+      set(gpu $ENV{ENCORE_GPU_ARCH})
+    endif()
+    string(REGEX REPLACE "[^0-9]" "" gpu ${gpu})
+    set(CMAKE_CUDA_ARCHITECTURES ${gpu} CACHE STRING "CUDA architecture; must be the one Kokkos was built for")
+  endif()
+  if(NOT DEFINED CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX} AND EXISTS /usr/local/cuda/bin/nvcc)
+    set(CMAKE_CUDA_COMPILER /usr/local/cuda/bin/nvcc)
+  endif()
+  enable_language(CUDA)
+  find_package(CUDAToolkit REQUIRED)
+  # CMake 3.25 does not know that nvcc can do C++20; it is told here what later versions know.
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+    list(APPEND CMAKE_CUDA_COMPILE_FEATURES cuda_std_20)
+    set(CMAKE_CUDA20_COMPILE_FEATURES cuda_std_20)
+  endif()
+  set(CMAKE_CUDA_STANDARD 20)
+  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+  set(CMAKE_CUDA_FLAGS_RELWITHDEBINFO "-O3 -DNDEBUG")
+  set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)   # one CUDA runtime for all the libraries and plugins of a process
+endif()
+
+if(ENCORE_OWN_KOKKOS)   # an earlier configure took the cache: ask it again, the compiler or the options may have changed
+  unset(Kokkos_DIR CACHE)
+  unset(KokkosKernels_DIR CACHE)
+endif()
+find_package(Kokkos 4.7 CONFIG QUIET)
+if(Kokkos_FOUND)
+  if(NOT Kokkos_ENABLE_${ENCORE_BACKEND})
+    message(FATAL_ERROR "Kokkos in ${Kokkos_DIR} was built for ${Kokkos_DEVICES}, without ${ENCORE_BACKEND}. Take it off "
+                        "CMAKE_PREFIX_PATH (Encore then builds its own) or choose another ENCORE_BACKEND.")
+  endif()
+  message(STATUS "Kokkos ${Kokkos_VERSION} of this system: ${Kokkos_DIR}")
+else()
+  set(ENV{CXX} ${CMAKE_CXX_COMPILER})
+  execute_process(
+    COMMAND ${CMAKE_CURRENT_LIST_DIR}/get_kokkos.sh ${ENCORE_BACKEND_NAME}
+    OUTPUT_VARIABLE kokkos_prefix OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE kokkos_result)
+  if(NOT kokkos_result EQUAL 0)
+    message(FATAL_ERROR "cmake/get_kokkos.sh ${ENCORE_BACKEND_NAME} failed; its message stands above")
+  endif()
+  message(STATUS "Kokkos of Encore's cache: ${kokkos_prefix}")
+  set(ENCORE_OWN_KOKKOS ON CACHE INTERNAL "Kokkos comes from Encore's cache")
+  set(Kokkos_DIR ${kokkos_prefix}/lib/cmake/Kokkos CACHE PATH "Kokkos" FORCE)
+  set(KokkosKernels_DIR ${kokkos_prefix}/lib/cmake/KokkosKernels CACHE PATH "Kokkos Kernels" FORCE)
+  find_package(Kokkos 4.7 CONFIG REQUIRED)
+endif()
+# No version is asked for: Kokkos Kernels 4.4 writes an empty one into its package file. 4.4 is the oldest that Encore is built with.
+find_package(KokkosKernels CONFIG REQUIRED)
+get_target_property(kokkos_library_type Kokkos::kokkoscore TYPE)
+if(NOT kokkos_library_type STREQUAL SHARED_LIBRARY)
+  message(FATAL_ERROR "Kokkos in ${Kokkos_DIR} is static. Plugins need one shared copy per process: build it with "
+                      "BUILD_SHARED_LIBS=ON.")
+endif()
+
+# --- Libraries of the system ------------------------------------------------------------------------------------------------------
+find_package(OpenSSL 3 REQUIRED COMPONENTS Crypto)   # SHA-256
+find_package(SQLite3 3.40 REQUIRED)
+find_package(Boost 1.74 REQUIRED COMPONENTS program_options)
+find_package(ZLIB REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED CONFIG)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
+
+find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)   # toml++ 3: header only is the one way all its packages offer
+add_library(encore_tomlplusplus INTERFACE)
+target_include_directories(encore_tomlplusplus SYSTEM INTERFACE ${TOMLPLUSPLUS_INCLUDE_DIR})
+add_library(tomlplusplus::tomlplusplus ALIAS encore_tomlplusplus)
+
+# oneDNN: float32 and bfloat16 products at the machine's peak. Its CMake package carries no usable imported target on every system, a
+# library and a header are all that is needed.
+find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp)
+find_library(DNNL_LIBRARY dnnl)
+option(ENCORE_ONEDNN "Use oneDNN for products on the host if it is there" ON)
+add_library(encore_onednn INTERFACE)
+if(ENCORE_ONEDNN AND DNNL_INCLUDE_DIR AND DNNL_LIBRARY)
+  target_include_directories(encore_onednn SYSTEM INTERFACE ${DNNL_INCLUDE_DIR})
+  target_link_libraries(encore_onednn INTERFACE ${DNNL_LIBRARY})
+  target_compile_definitions(encore_onednn INTERFACE ENCORE_HAVE_ONEDNN=1)
+  message(STATUS "Products on the host: oneDNN (${DNNL_LIBRARY})")
+else()
+  # NOTICE goes to stderr: ./exp shows it, and hides what merely worked.
+  message(NOTICE "Products on the host: Kokkos Kernels, because oneDNN is missing or switched off. It is several times slower; "
+                 "Debian's package is libdnnl-dev.")
+endif()
+
+if(ENCORE_TESTS)
+  find_package(GTest 1.12 REQUIRED)
+  find_package(Python3 COMPONENTS Interpreter)
+endif()

@@ -1,0 +1,60 @@
+# Options of the build and the settings that every target shares.
+# Read next: dependencies.cmake.
+
+set(ENCORE_BACKEND OPENMP CACHE STRING "Kokkos backend of encore-worker: OPENMP, CUDA or HIP")
+set_property(CACHE ENCORE_BACKEND PROPERTY STRINGS OPENMP CUDA HIP)
+if(NOT ENCORE_BACKEND MATCHES "^(OPENMP|CUDA|HIP)$")
+  message(FATAL_ERROR "ENCORE_BACKEND is \"${ENCORE_BACKEND}\"; it must be OPENMP, CUDA or HIP")
+endif()
+string(TOLOWER ${ENCORE_BACKEND} ENCORE_BACKEND_NAME)
+
+option(ENCORE_TESTS "Build the tests" ON)
+option(ENCORE_WARNINGS_AS_ERRORS "Treat compiler warnings as errors" OFF)
+set(ENCORE_SANITIZE "" CACHE STRING "Sanitizers for every target, as in -fsanitize=; for example address,undefined")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+# The numbers must not depend on whether somebody wants debug symbols, so both optimised build types use -O3.
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O3 -g1 -DNDEBUG")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# Programs find each other, the kernels and the plugins relative to their own place: bin/, lib/, lib/encore/plugins/.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(ENCORE_PLUGIN_DIRECTORY ${CMAKE_BINARY_DIR}/lib/encore/plugins)
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+
+find_program(ENCORE_CCACHE ccache)
+if(ENCORE_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${ENCORE_CCACHE} CACHE STRING "Compiler launcher")
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${ENCORE_CCACHE} CACHE STRING "Compiler launcher")
+endif()
+
+# encore_compile_options carries what every target of ours (never of others) is compiled with.
+add_library(encore_compile_options INTERFACE)
+set(warnings -Wall -Wextra -Wpedantic -Wnon-virtual-dtor)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 warns of overlapping copies and uninitialised members inside its own std::string at -O3 (GCC bugs 105651, 105562).
+  list(APPEND warnings -Wno-restrict -Wno-maybe-uninitialized)
+endif()
+if(ENCORE_WARNINGS_AS_ERRORS)
+  list(APPEND warnings -Werror)
+endif()
+target_compile_options(encore_compile_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${warnings}>")
+if(ENCORE_BACKEND STREQUAL CUDA)
+  # -Wpedantic trips over the host code that nvcc generates; the same sources get it in the OpenMP build.
+  # 20011, 20014: nvcc warns of host functions called in templates that are only ever instantiated for the host.
+  target_compile_options(encore_compile_options INTERFACE
+    "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wnon-virtual-dtor;-diag-suppress=20011,20014>")
+endif()
+if(ENCORE_SANITIZE)
+  target_compile_options(encore_compile_options INTERFACE
+    "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${ENCORE_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=undefined>")
+  target_link_options(encore_compile_options INTERFACE -fsanitize=${ENCORE_SANITIZE})
+endif()
