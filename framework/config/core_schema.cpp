@@ -1,0 +1,152 @@
+#include "config/core_schema.hpp"
+
+namespace encore {
+
+namespace {
+
+Option required_choice(std::string name, std::vector<std::string> choices, OptionRule rule) {
+  return {std::move(name), OptionType::text, std::nullopt, true, std::move(choices), std::move(rule)};
+}
+
+Option required_integer(std::string name, OptionRule rule) {
+  return {std::move(name), OptionType::integer, std::nullopt, true, {}, std::move(rule)};
+}
+
+}  // namespace
+
+const Schema& top_schema() {
+  static const Schema schema =
+      Schema()
+          .optional("name", OptionType::text,
+                    {.help = "name of the experiment, first part of its runs' names; "
+                             "default: the file's name without `.toml`"})
+          .text("note", "", {.help = "a remark, stored with every run"})
+          .text_list("tags", {}, {.help = "words to find the runs by"})
+          .integer("seed", 1,
+                   {.help = "where all random numbers start: initial weights, order of the data, dropout",
+                    .min = 0})
+          .optional("base", OptionType::path, {.help = "another experiment file, which this one changes"})
+          .text_list("plugin_path", {}, {.help = "folders with plugins, beside the built-in ones"});
+  return schema;
+}
+
+const Schema& task_schema() {
+  static const Schema schema = Schema().add(
+      required_choice("type", {"ner"}, {.help = "what is learned: `ner`, entities in sentences"}));
+  return schema;
+}
+
+const Schema& data_schema() {
+  static const Schema schema =
+      Schema()
+          .add(required_choice("type", {"conll"},
+                               {.help = "format of the files: `conll`, one token per line"}))
+          .optional("root", OptionType::path,
+                    {.help = "folder that the other paths of this table start from; default: "
+                             "the folder of the file that names them"})
+          .required("train", OptionType::path, {.help = "sentences to learn from"})
+          .required("dev", OptionType::path, {.help = "sentences to choose the best checkpoint by"})
+          .optional("test", OptionType::path, {.help = "sentences that are scored once, at the end"})
+          .integer("max_length", 256,
+                   {.help = "longest sentence with its two markers; what is longer is cut",
+                    .unit = "pieces",
+                    .min = 3});
+  return schema;
+}
+
+const Schema& model_schema() {
+  static const Schema schema =
+      Schema()
+          .add(required_integer("width", {.help = "size of a token's state, C", .min = 1}))
+          .add(required_integer("layers", {.help = "how often the block is repeated", .min = 1}))
+          .number("dropout", 0.1,
+                  {.help = "share of the embeddings and of each sub-layer's output that is dropped in "
+                           "training",
+                   .min = 0.0,
+                   .max = 1.0,
+                   .exclusive_max = true})
+          .choice("positions", "sinusoidal", {"sinusoidal", "learned"},
+                  {.help = "how a token's position is added"})
+          .text("norm", "layer_norm",
+                {.help = "the norm: a layer's type, or the name of a `[model.layer.NAME]` table"})
+          .choice(
+              "norm_position", "post", {"post", "pre"},
+              {.help =
+                   "norm after the residual sum, as in BERT, or before each sub-layer and once at the end"})
+          .required("block", OptionType::text_list,
+                    {.help = "sub-layers of a block in their order; each has a table "
+                             "`[model.layer.NAME]`"});
+  return schema;
+}
+
+const Schema& train_schema() {
+  static const Schema schema =
+      Schema()
+          .integer("batch_size", 32, {.help = "sequences in a step", .unit = "sequences", .min = 1})
+          .add(required_integer("epochs", {.help = "passes over the training data, at most", .min = 1}))
+          .choice("precision", "float32", {"float32", "float64"},
+                  {.help = "type of weights and activations; `float64` "
+                           "is for checks"})
+          .number("clip_norm", 1.0,
+                  {.help = "longest gradient, over all parameters; 0 leaves it as it is", .min = 0.0})
+          .choice("select", "max dev/f1",
+                  {"max dev/f1", "max dev/f1_macro", "max dev/precision", "max dev/recall",
+                   "max dev/token_accuracy", "min dev/loss"},
+                  {.help = "what makes a checkpoint the best one"})
+          .integer("patience", 0,
+                   {.help = "stop after so many epochs without a better score; 0 trains all epochs",
+                    .unit = "epochs",
+                    .min = 0})
+          .integer("evaluate_every", 0,
+                   {.help = "score dev also every so many steps; 0 only after each epoch",
+                    .unit = "steps",
+                    .min = 0})
+          .integer("checkpoint_every", 0,
+                   {.help = "write a checkpoint also every so many steps; 0 only after each epoch",
+                    .unit = "steps",
+                    .min = 0})
+          .choice("batching", "packed", {"packed", "padded"},
+                  {.help = "`packed` computes no padding; `padded` exists to "
+                           "compare"})
+          .integer("gradient_shards", 1,
+                   {.help = "parts into which a batch is cut; their gradients are added in a fixed "
+                            "order",
+                    .min = 1})
+          .number("label_smoothing", 0.0,
+                  {.help = "share of a target that is spread over all classes",
+                   .min = 0.0,
+                   .max = 1.0,
+                   .exclusive_max = true})
+          .integer("digest_steps", 10,
+                   {.help = "first steps whose weights are digested for `exp verify`; after them, "
+                            "every epoch",
+                    .unit = "steps",
+                    .min = 0});
+  return schema;
+}
+
+const Schema& sweep_schema() {
+  static const Schema schema =
+      Schema()
+          .integer("seed", 1, {.help = "where the random draws start; independent of a run's seed", .min = 0})
+          .integer("draws", 1,
+                   {.help = "draws of the `[sweep.random]` options for each point of grid and zip", .min = 1})
+          .text_list("exclude", {}, {.help = "conditions; a point that meets one of them is left out"});
+  return schema;
+}
+
+const std::vector<PluginTableRule>& plugin_table_rules() {
+  static const std::vector<PluginTableRule> rules = {{"tokenizer", Kind::tokenizer},
+                                                     {"model.head", Kind::head},
+                                                     {"optimizer", Kind::optimizer},
+                                                     {"schedule", Kind::schedule}};
+  return rules;
+}
+
+const std::vector<std::string>& top_tables() {
+  static const std::vector<std::string> tables = {"task",      "data",     "tokenizer", "model",
+                                                  "optimizer", "schedule", "train",     "sweep"};
+  return tables;
+}
+
+}  // namespace encore

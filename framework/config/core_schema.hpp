@@ -1,0 +1,32 @@
+// The schemas of the tables that belong to Encore itself; tables with a plugin's `type` get theirs from the
+// catalogue. docs/experiment_file.md is written from these. A default is never changed, only a new option
+// added: a value that equals its default does not count in a run's identity.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <encore/options.hpp>
+#include <encore/plugin.hpp>
+
+namespace encore {
+
+const Schema& top_schema();    ///< name, note, tags, seed, seeds, base, plugin_path
+const Schema& task_schema();   ///< [task]
+const Schema& data_schema();   ///< [data]
+const Schema& model_schema();  ///< [model]
+const Schema& train_schema();  ///< [train]
+const Schema& sweep_schema();  ///< [sweep], without its tables
+
+/// A table whose options depend on its `type`, which a plugin of that kind offers.
+struct PluginTableRule {
+  std::string key;  ///< "model.head"
+  Kind kind;
+};
+/// tokenizer, model.head, optimizer, schedule; the layers (model.layer.*) are named by model.block.
+const std::vector<PluginTableRule>& plugin_table_rules();
+
+/// Names of the tables at the top level.
+const std::vector<std::string>& top_tables();
+
+}  // namespace encore

@@ -1,0 +1,192 @@
+#include "config/document.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "config/core_schema.hpp"
+#include "config/toml.hpp"
+#include "config/validate.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// `named` is the place of the base option that names the file, unknown for the file of the command line.
+std::string read_text(const fs::path& file, const Place& named) {
+  std::error_code ignored;
+  const auto refuse = [&](const std::string& why) {
+    if (!named.known()) return ConfigErrors({{{file.string(), 0, 0}, "", "the experiment file " + why}});
+    return ConfigErrors({{named, "base", "the base file \"" + file.string() + "\" " + why}});
+  };
+  if (fs::is_directory(file, ignored)) throw refuse("is a folder");
+  errno = 0;
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw refuse(std::string("cannot be read: ") + std::strerror(errno));
+  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (stream.bad()) throw refuse(std::string("cannot be read: ") + std::strerror(errno));
+  return text;
+}
+
+bool has_other_type(const Value& base, const Value& near) {
+  const Value::Member* base_type = base.find("type");
+  const Value::Member* near_type = near.find("type");
+  return base_type != nullptr && near_type != nullptr &&
+         to_text(base_type->value) != to_text(near_type->value);
+}
+
+// Both are tables. What only the base has stays where it was written.
+void merge(Value& base, const Value& near) {
+  for (const Value::Member& member : near.table()) {
+    Value::Member* below = base.find(member.key);
+    const bool both_tables = below != nullptr && below->value.is_table() && member.value.is_table();
+    if (both_tables && !has_other_type(below->value, member.value)) {
+      below->key_origin = member.key_origin;
+      below->value.origin = member.value.origin;
+      merge(below->value, member.value);
+    } else if (below != nullptr) {
+      *below = member;
+    } else {
+      base.table().push_back(member);
+    }
+  }
+}
+
+// `seed` and `seeds` are two ways to say one thing: the later word counts.
+void erase_other_seed(Value& root, const std::string& key) {
+  if (key == "seed") root.erase("seeds");
+  if (key == "seeds") root.erase("seed");
+}
+
+Value with_base(Value root, const fs::path& file, std::vector<fs::path> chain);
+
+Value load_root(const fs::path& file, const Place& named, std::vector<fs::path> chain) {
+  Value root = parse_toml(read_text(file, named), file.string());
+  return with_base(std::move(root), file, std::move(chain));
+}
+
+Value with_base(Value root, const fs::path& file, std::vector<fs::path> chain) {
+  chain.push_back(fs::weakly_canonical(file));
+  const Value::Member* named = root.find("base");
+  if (named == nullptr) return root;
+  const Place place = named->value.origin.place;
+  if (!named->value.is_text())
+    throw ConfigErrors(
+        {{place, "base", "option \"base\" must be a path in quotes, found " + describe(named->value)}});
+  fs::path path;
+  try {
+    path = expand_variables(named->value.text());
+  } catch (const Error& error) {
+    throw ConfigErrors({{place, "base", std::string("option \"base\" ") + error.what()}});
+  }
+  if (path.is_relative()) path = file.parent_path() / path;
+  if (std::ranges::find(chain, fs::weakly_canonical(path)) != chain.end())
+    throw ConfigErrors({{place, "base", "the base file \"" + path.string() + "\" inherits from itself"}});
+
+  Value base = load_root(path, place, std::move(chain));
+  for (const char* own : {"name", "base"}) base.erase(own);
+  for (const char* key : {"seed", "seeds"})
+    if (root.find(key) != nullptr) erase_other_seed(base, key);
+  if (root.find("sweep") != nullptr) base.erase("sweep");
+  base.origin = root.origin;
+  merge(base, root);
+  base.erase("base");
+  return base;
+}
+
+void set_origin(Value& value, const Origin& origin) {
+  value.origin = origin;
+  if (auto* table = std::get_if<Value::Table>(&value.data))
+    for (Value::Member& member : *table) {
+      member.key_origin = origin;
+      set_origin(member.value, origin);
+    }
+  if (auto* array = std::get_if<Value::Array>(&value.data))
+    for (Value& element : *array) set_origin(element, origin);
+}
+
+Value parse_override_value(const std::string& text) {
+  try {
+    Value parsed = parse_toml("value = " + text, "");
+    if (parsed.table().size() == 1) return std::move(parsed.table().front().value);
+  } catch (const Error&) {
+    // no TOML value: text without quotes
+  }
+  return {text, {}};
+}
+
+std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
+  std::vector<Override> overrides;
+  Problems problems;
+  for (const std::string& text : texts) {
+    try {
+      overrides.push_back(parse_override(text));
+    } catch (const Error& error) {
+      problems.add({"-S " + text, 0, 0}, "", error.what());
+    }
+  }
+  problems.require_none();
+  return overrides;
+}
+
+}  // namespace
+
+Override parse_override(const std::string& text) {
+  const std::size_t equal = text.find('=');
+  if (equal == std::string::npos || equal == 0)
+    throw Error("this sets nothing; write key=value, as in model.width=256");
+  const std::string name = text.substr(0, equal);
+  Override out{parse_key(name), "", parse_override_value(text.substr(equal + 1))};
+  out.key = dotted(out.path);
+  set_origin(out.value, {Source::command_line, {"-S " + text, 0, 0}});
+  return out;
+}
+
+Document load_document(const fs::path& file, const std::vector<std::string>& overrides) {
+  return {file, load_root(file, {}, {}), parse_overrides(overrides)};
+}
+
+Document parse_document(const std::string& text, const fs::path& name,
+                        const std::vector<std::string>& overrides) {
+  return {name, with_base(parse_toml(text, name.string()), name, {}), parse_overrides(overrides)};
+}
+
+void apply_overrides(Value& root, const std::vector<Override>& overrides, Problems& problems) {
+  for (const Override& set : overrides) {
+    erase_other_seed(root, set.key);
+    if (!root.set(set.path, set.value, set.value.origin))
+      problems.add(set.value.origin.place, set.key,
+                   "\"" + set.key + "\" runs through something that is no table");
+  }
+}
+
+std::vector<fs::path> plugin_folders(const Document& document) {
+  Problems problems;
+  Value root = document.root;
+  apply_overrides(root, document.overrides, problems);
+  std::vector<fs::path> folders;
+  const Value::Member* member = root.find("plugin_path");
+  OptionValue checked;
+  if (member == nullptr) return folders;
+  if (const auto wrong = check_value(member->value, *top_schema().find("plugin_path"), checked)) {
+    problems.add(member->value.origin.place, "plugin_path", "option \"plugin_path\" " + *wrong);
+    problems.require_none();
+  }
+  for (const Value& entry : member->value.array()) {
+    try {
+      folders.emplace_back(resolve_path(entry.text(), entry.origin, {}));
+      if (!fs::is_directory(folders.back()))
+        throw Error("names \"" + folders.back().string() + "\", which is no folder");
+    } catch (const Error& error) {
+      problems.add(entry.origin.place, "plugin_path", std::string("option \"plugin_path\" ") + error.what());
+    }
+  }
+  problems.require_none();
+  return folders;
+}
+
+}  // namespace encore

@@ -1,0 +1,70 @@
+// What is wrong with a configuration, and where: Place, Problem, the collecting Problems, and the two
+// exceptions. Place in the flow: every file of config/ and plan/ adds Problems, so that one call shows
+// everything that is to mend; the worker throws ConfigError with a dotted key, and origin.hpp turns the key
+// into file:line:column again.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <encore/error.hpp>
+
+namespace encore {
+
+/// Where something was written. `file` is as the user sees it: a path, or `-S key=value` with line 0.
+struct Place {
+  std::string file;
+  int line = 0;
+  int column = 0;
+
+  bool known() const { return !file.empty(); }
+  /// "sweep.toml:14:3", or only the file where there is no line.
+  std::string text() const;
+};
+
+/// One thing to mend. `key` is the dotted name of the option ("model.layer.attention.heads") or empty.
+struct Problem {
+  Place place;
+  std::string key;
+  std::string message;
+
+  /// "sweep.toml:14:3: unknown option ..."
+  std::string text() const;
+};
+
+/// All problems of an experiment, one line each in what().
+class ConfigErrors : public Error {
+ public:
+  explicit ConfigErrors(std::vector<Problem> problems);
+  const std::vector<Problem>& problems() const { return problems_; }
+
+ private:
+  std::vector<Problem> problems_;
+};
+
+/// Collects problems in the order in which they are found; what was said once is not said again.
+class Problems {
+ public:
+  void add(Place place, std::string key, std::string message);
+  void add(const std::vector<Problem>& others);
+  bool empty() const { return problems_.empty(); }
+  const std::vector<Problem>& all() const { return problems_; }
+  /// Throws ConfigErrors unless nothing was found.
+  void require_none() const;
+
+ private:
+  std::vector<Problem> problems_;
+};
+
+/// An option whose value cannot be right, found where only its dotted key is known (in the worker, mostly).
+class ConfigError : public Error {
+ public:
+  ConfigError(std::string key, const std::string& message) : Error(message), key_(std::move(key)) {}
+  const std::string& key() const { return key_; }
+
+ private:
+  std::string key_;
+};
+
+}  // namespace encore

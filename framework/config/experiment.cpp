@@ -1,0 +1,113 @@
+#include "config/experiment.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "config/resolve.hpp"
+#include "config/validate.hpp"
+
+namespace encore {
+
+namespace {
+
+using nlohmann::json;
+
+// The tree that a file with these values would give, without places.
+Value value_from_json(const json& in, const std::string& key) {
+  if (in.is_boolean()) return {in.get<bool>(), {}};
+  if (in.is_number_integer()) return {in.get<std::int64_t>(), {}};
+  if (in.is_number()) return {in.get<double>(), {}};
+  if (in.is_string()) return {in.get<std::string>(), {}};
+  if (in.is_array()) {
+    Value::Array elements;
+    for (const json& element : in) elements.push_back(value_from_json(element, key));
+    return {std::move(elements), {}};
+  }
+  if (!in.is_object()) throw ConfigError(key, "a value of a resolved experiment cannot be " + in.dump());
+  Value::Table members;
+  for (const auto& [name, member] : in.items())
+    members.push_back({name, {}, value_from_json(member, key.empty() ? name : key + "." + name)});
+  return {std::move(members), {}};
+}
+
+void require_none(const Problems& problems) {
+  if (!problems.empty()) throw ConfigError(problems.all().front().key, problems.all().front().message);
+}
+
+PluginTable plugin_table(const Resolved& resolved, const std::string& key) {
+  const ResolvedTable& table = resolved.tables.at(key);
+  return {key, table.offer->name, table.offer->version, table.options};
+}
+
+LayerTable layer_table(const Resolved& resolved, const std::string& name) {
+  return {plugin_table(resolved, "model.layer." + name), name};
+}
+
+DataTable data_table(const Options& data) {
+  return {data.text("type"), data.text("train"), data.text("dev"), data.has("test") ? data.text("test") : "",
+          data.integer("max_length")};
+}
+
+ModelTable model_table(const Resolved& resolved) {
+  const Options& model = resolved.tables.at("model").options;
+  ModelTable table;
+  table.width = model.integer("width");
+  table.layers = model.integer("layers");
+  table.dropout = model.number("dropout");
+  table.positions = model.text("positions") == "learned" ? Positions::learned : Positions::sinusoidal;
+  table.norm_position = model.text("norm_position") == "pre" ? NormPosition::pre : NormPosition::post;
+  table.norm = layer_table(resolved, model.text("norm"));
+  for (const std::string& name : model.text_list("block")) table.block.push_back(layer_table(resolved, name));
+  table.head = plugin_table(resolved, "model.head");
+  return table;
+}
+
+Selection selection(const std::string& text) {
+  const std::size_t blank = text.find(' ');  // the schema's choices are all "max METRIC" or "min METRIC"
+  return {text.substr(0, blank) == "max", text.substr(blank + 1)};
+}
+
+TrainTable train_table(const Options& train) {
+  TrainTable table;
+  table.batch_size = train.integer("batch_size");
+  table.epochs = train.integer("epochs");
+  table.precision = train.text("precision") == "float64" ? Precision::float64 : Precision::float32;
+  table.clip_norm = train.number("clip_norm");
+  table.select = selection(train.text("select"));
+  table.patience = train.integer("patience");
+  table.evaluate_every = train.integer("evaluate_every");
+  table.checkpoint_every = train.integer("checkpoint_every");
+  table.batching = train.text("batching") == "padded" ? Batching::padded : Batching::packed;
+  table.gradient_shards = train.integer("gradient_shards");
+  table.label_smoothing = train.number("label_smoothing");
+  table.digest_steps = train.integer("digest_steps");
+  return table;
+}
+
+}  // namespace
+
+Experiment make_experiment(const json& config, const Catalogue& catalogue) {
+  Problems problems;
+  const Value root = value_from_json(config, "");
+  if (!root.is_table())
+    throw ConfigError("", "a resolved experiment must be an object, found " + config.dump());
+  const Resolved resolved = resolve(root, catalogue, problems);
+  require_none(problems);
+  return {{resolved.tables.at("task").options.text("type")},
+          data_table(resolved.tables.at("data").options),
+          plugin_table(resolved, "tokenizer"),
+          model_table(resolved),
+          plugin_table(resolved, "optimizer"),
+          plugin_table(resolved, "schedule"),
+          train_table(resolved.tables.at("train").options)};
+}
+
+Options options_from_config(const json& table, const Schema& schema, const std::string& key) {
+  Problems problems;
+  const Value value = value_from_json(table, key);
+  if (!value.is_table()) throw ConfigError(key, "[" + key + "] must be a table, found " + describe(value));
+  ValidTable valid = validate(value, schema, {key, "[" + key + "]"}, problems, {"type"});
+  require_none(problems);
+  return std::move(valid.options);
+}
+
+}  // namespace encore

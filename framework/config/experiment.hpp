@@ -1,0 +1,106 @@
+// Experiment: the resolved experiment as typed tables, which is what the worker reads.
+// Made from the resolved JSON ("config" of a specification) and the catalogue of what plugins offer.
+// Read next: core_schema.hpp for the meaning, range and default of every field.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <encore/options.hpp>
+
+#include "config/batching.hpp"
+
+namespace encore {
+
+class Catalogue;
+
+struct TaskTable {
+  std::string type;  ///< "ner"
+};
+
+/// Absolute paths; `test` is empty where the experiment has none.
+struct DataTable {
+  std::string type;  ///< "conll"
+  std::string train;
+  std::string dev;
+  std::string test;
+  std::int64_t max_length = 0;
+};
+
+/// A table whose `type` a plugin offers; `key` is its dotted name ("model.head"), to be put in front of
+/// an OptionError's option.
+struct PluginTable {
+  std::string key;
+  std::string type;
+  int version = 1;
+  Options options;
+};
+using TokenizerTable = PluginTable;
+using HeadTable = PluginTable;
+using OptimizerTable = PluginTable;
+using ScheduleTable = PluginTable;
+
+/// A sub-layer of the block. `name` becomes part of the parameter's path: encoder.3.<name>.qkv.weight.
+struct LayerTable : PluginTable {
+  std::string name;
+};
+
+enum class Positions : std::uint8_t { sinusoidal, learned };
+enum class NormPosition : std::uint8_t { post, pre };
+
+struct ModelTable {
+  std::int64_t width = 0;   ///< C
+  std::int64_t layers = 0;  ///< number of blocks
+  double dropout = 0.0;
+  Positions positions = Positions::sinusoidal;
+  NormPosition norm_position = NormPosition::post;
+  LayerTable norm;
+  std::vector<LayerTable> block;  ///< in the order of `model.block`
+  HeadTable head;
+};
+
+enum class Precision : std::uint8_t { float32, float64 };
+
+/// Which checkpoint is the best one: `select = "max dev/f1"`.
+struct Selection {
+  bool maximize = true;
+  std::string metric;  ///< "dev/f1"
+};
+
+struct TrainTable {
+  std::int64_t batch_size = 0;  ///< sequences
+  std::int64_t epochs = 0;
+  Precision precision = Precision::float32;
+  double clip_norm = 0.0;  ///< 0: off
+  Selection select;
+  std::int64_t patience = 0;          ///< epochs without a better score; 0: off
+  std::int64_t evaluate_every = 0;    ///< steps; 0: only at the end of each epoch
+  std::int64_t checkpoint_every = 0;  ///< steps; 0: only at the end of each epoch
+  Batching batching = Batching::packed;
+  std::int64_t gradient_shards = 1;
+  double label_smoothing = 0.0;
+  std::int64_t digest_steps = 0;
+};
+
+struct Experiment {
+  TaskTable task;
+  DataTable data;
+  TokenizerTable tokenizer;
+  ModelTable model;
+  OptimizerTable optimizer;
+  ScheduleTable schedule;
+  TrainTable train;
+};
+
+/// `config` is complete, as resolve.hpp makes it. Throws ConfigError with the dotted key of what does not
+/// fit: an unknown or missing option, a wrong type, a value out of range, a type no plugin offers.
+Experiment make_experiment(const nlohmann::json& config, const Catalogue& catalogue);
+
+/// The options of a plugin's table within `config`, checked against its schema; throws ConfigError.
+/// `key` is the table's dotted name; the table's "type" is no option.
+Options options_from_config(const nlohmann::json& table, const Schema& schema, const std::string& key);
+
+}  // namespace encore

@@ -1,0 +1,27 @@
+// "Did you mean": the nearest of a list of names, when one is near enough to be meant.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace encore {
+
+/// Damerau-Levenshtein distance (insert, delete, replace, swap neighbours; no part edited twice), case
+/// ignored.
+int edit_distance(std::string_view a, std::string_view b);
+
+/// The nearest name, the first one among equals; none when more than a third of the letters would have to
+/// change.
+std::optional<std::string> nearest(std::string_view name, const std::vector<std::string>& names);
+
+/// `; did you mean "dropout"?`, or `otherwise` when nothing is near: neither a name nor a word of one
+/// ("decay" for "weight_decay").
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& names,
+                         std::string otherwise = "");
+
+/// `"a", "b", "c"`
+std::string quoted_list(const std::vector<std::string>& names);
+
+}  // namespace encore

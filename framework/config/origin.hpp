@@ -1,0 +1,39 @@
+// Origin: which of default, file, sweep or command line a value comes from, and the place where it was
+// written. Stored with every parameter of a run; also the way back from a dotted key to file:line:column.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "config/error.hpp"
+
+namespace encore {
+
+enum class Source { fallback, file, sweep, command_line };
+
+/// "default", "file", "sweep", "command line"
+const char* name_of(Source source);
+
+/// The place of a default is that of the table in which the option was left out.
+struct Origin {
+  Source source = Source::file;
+  Place place;
+};
+
+/// One entry per option, by dotted key: "model.layer.attention.heads".
+using Origins = std::map<std::string, Origin>;
+
+/// {"model.width": {"source": "file", "at": "wnut17.toml:14:3"}, ...}; "at" is absent where no place is
+/// known.
+nlohmann::json origins_to_json(const Origins& origins);
+Origins origins_from_json(const nlohmann::json& json);
+
+/// The place of an option, or of the first option of a table when `key` names a table.
+Place place_of(const Origins& origins, const std::string& key);
+
+/// "wnut17.toml:14:3: message", the form of every message about an option.
+std::string located(const Origins& origins, const std::string& key, const std::string& message);
+
+}  // namespace encore

@@ -1,0 +1,270 @@
+#include "config/resolve.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <set>
+
+#include "config/core_schema.hpp"
+#include "config/nearest.hpp"
+#include "config/schema_json.hpp"
+#include "config/validate.hpp"
+
+namespace encore {
+
+namespace {
+
+bool is_layer_name(const std::string& name) {
+  const auto fits = [](unsigned char letter) {
+    return std::isalnum(letter) != 0 || letter == '_' || letter == '-';
+  };
+  return !name.empty() && std::ranges::all_of(name, fits);
+}
+
+class Resolver {
+ public:
+  Resolver(const Value& root, const Catalogue& catalogue, Problems& problems)
+      : root_(root), catalogue_(catalogue), problems_(problems) {}
+
+  Resolved run() {
+    core_table("task", task_schema());
+    data_table();
+    if (const Value* model = core_table("model", model_schema(), {"layer", "head"})) layers(*model);
+    for (const PluginTableRule& rule : plugin_table_rules()) {
+      if (const Value* table =
+              find_table(rule.key, "it must name " + with_article(rule.kind) + known_types(rule.kind)))
+        if (auto checked = plugin_table(rule.key, rule.kind, *table)) keep(rule.key, std::move(*checked));
+    }
+    core_table("train", train_schema());
+    check_across_tables();
+    return std::move(resolved_);
+  }
+
+ private:
+  struct Checked {
+    ValidTable values;
+    const Schema* schema = nullptr;
+    const ManifestOffer* offer = nullptr;
+    Origin type_origin;
+  };
+
+  static std::vector<std::string> split(const std::string& key) {
+    std::vector<std::string> path(1);
+    for (const char letter : key) {
+      if (letter == '.')
+        path.emplace_back();
+      else
+        path.back() += letter;
+    }
+    return path;
+  }
+
+  std::string known_types(Kind kind) const {
+    const std::vector<std::string> names = catalogue_.names(kind);
+    return names.empty() ? " as its type" : " as its type: " + quoted_list(names);
+  }
+
+  const Value* find_table(const std::string& key, const std::string& need) {
+    const Value* table = root_.at(split(key));
+    if (table == nullptr) {
+      problems_.add(root_.origin.place, key, "table [" + key + "] is missing; " + need);
+      return nullptr;
+    }
+    if (table->is_table()) return table;
+    problems_.add(table->origin.place, key, "[" + key + "] must be a table, found " + describe(*table));
+    return nullptr;
+  }
+
+  void keep(const std::string& key, Checked checked) {
+    nlohmann::json* place = &resolved_.config;
+    for (const std::string& part : split(key)) place = &(*place)[part];
+    place->update(options_to_json(checked.values.options));
+    if (checked.offer != nullptr) {
+      (*place)["type"] = checked.offer->name;
+      checked.values.origin[key + ".type"] = checked.type_origin;
+    }
+    resolved_.origin.merge(checked.values.origin);
+    resolved_.tables[key] = {std::move(checked.values.options), checked.schema, checked.offer};
+  }
+
+  /// The table, or null where there is none.
+  const Value* core_table(const std::string& key, const Schema& schema,
+                          const std::vector<std::string>& inner = {},
+                          const std::optional<std::string>& path_root = {}) {
+    std::vector<std::string> needed;
+    for (const Option& option : schema.options())
+      if (option.required) needed.push_back(option.name);
+    const Value* table = find_table(key, "it must have " + quoted_list(needed));
+    if (table == nullptr) return nullptr;
+    keep(key, {validate(*table, schema, {key, "[" + key + "]"}, problems_, inner, path_root),
+               &schema,
+               nullptr,
+               {}});
+    return table;
+  }
+
+  // Paths of [data] start from data.root, which itself starts from the folder of the file that names it.
+  void data_table() {
+    std::optional<std::string> data_root;
+    const Value* named = root_.at({"data", "root"});
+    if (named != nullptr && named->is_text()) {
+      try {
+        data_root = resolve_path(named->text(), named->origin, {});
+      } catch (const Error& error) {
+        problems_.add(named->origin.place, "data.root",
+                      std::string("option \"root\" of [data] ") + error.what());
+        return;
+      }
+    }
+    core_table("data", data_schema(), {}, data_root);
+    const auto data = resolved_.tables.find("data");
+    if (!data_root || data == resolved_.tables.end()) return;
+    data->second.options.set("root", *data_root);
+    resolved_.config["data"]["root"] = *data_root;
+  }
+
+  std::optional<Checked> plugin_table(const std::string& key, Kind kind, const Value& table) {
+    const Value::Member* type = table.find("type");
+    if (type == nullptr) {
+      problems_.add(table.origin.place, key + ".type",
+                    "table [" + key + "] must name " + with_article(kind) + known_types(kind));
+      return std::nullopt;
+    }
+    if (!type->value.is_text()) {
+      problems_.add(
+          type->value.origin.place, key + ".type",
+          "option \"type\" of [" + key + "] must be text in quotes, found " + describe(type->value));
+      return std::nullopt;
+    }
+    const ManifestOffer* offer = catalogue_.find(kind, type->value.text());
+    if (offer == nullptr) {
+      problems_.add(type->value.origin.place, key + ".type", catalogue_.unknown(kind, type->value.text()));
+      return std::nullopt;
+    }
+    const TableName name{key, std::string(name_of(kind)) + " \"" + offer->name + "\""};
+    return Checked{validate(table, offer->options, name, problems_, {"type"}), &offer->options, offer,
+                   type->value.origin};
+  }
+
+  void layers(const Value& model) {
+    const Value::Member* tables = model.find("layer");
+    if (tables != nullptr && !tables->value.is_table()) {
+      problems_.add(
+          tables->value.origin.place, "model.layer",
+          "\"layer\" of [model] must hold tables [model.layer.NAME], found " + describe(tables->value));
+      return;
+    }
+    const Value none{Value::Table{}, model.origin};
+    const Value& layers = tables == nullptr ? none : tables->value;
+
+    std::map<std::string, Checked> checked;
+    for (const Value::Member& member : layers.table()) check_layer(member, checked);
+    std::set<std::string> used;
+    block(model, layers, used);
+    norm(model, layers, checked, used);
+    for (const Value::Member& member : layers.table()) {
+      if (!used.contains(member.key)) resolved_.unused_layers[member.key] = member.key_origin.place;
+      const auto found = checked.find(member.key);
+      if (used.contains(member.key) && found != checked.end())
+        keep("model.layer." + member.key, std::move(found->second));
+    }
+  }
+
+  void check_layer(const Value::Member& member, std::map<std::string, Checked>& checked) {
+    const std::string key = "model.layer." + member.key;
+    if (!is_layer_name(member.key)) {
+      problems_.add(member.key_origin.place, key,
+                    "\"" + member.key +
+                        "\" cannot be the name of a layer: it becomes part of the names of its "
+                        "parameters, so only letters, digits, \"_\" and \"-\" may stand in it");
+    } else if (!member.value.is_table()) {
+      problems_.add(member.value.origin.place, key,
+                    "[" + key + "] must be a table, found " + describe(member.value));
+    } else if (auto table = plugin_table(key, Kind::layer, member.value)) {
+      checked.emplace(member.key, std::move(*table));
+    }
+  }
+
+  void block(const Value& model, const Value& layers, std::set<std::string>& used) {
+    const Value::Member* block = model.find("block");
+    if (block == nullptr || !block->value.is_array()) return;
+    if (block->value.array().empty())
+      problems_.add(block->value.origin.place, "model.block",
+                    "\"block\" of [model] is empty; it names the sub-layers");
+    std::vector<std::string> names;
+    for (const Value::Member& member : layers.table()) names.push_back(member.key);
+    for (const Value& name : block->value.array()) {
+      if (!name.is_text()) continue;
+      if (layers.find(name.text()) == nullptr)
+        problems_.add(name.origin.place, "model.block",
+                      "\"block\" of [model] names \"" + name.text() +
+                          "\", but there is no table [model.layer." + name.text() + "]" +
+                          did_you_mean(name.text(), names));
+      if (!used.insert(name.text()).second)
+        problems_.add(name.origin.place, "model.block",
+                      "\"block\" of [model] names \"" + name.text() +
+                          "\" twice; each sub-layer needs a table of its own, "
+                          "because its name is part of the names of its parameters");
+    }
+  }
+
+  // A norm without a table of its own is a layer type with its defaults; resolved it always has a table.
+  void norm(const Value& model, const Value& layers, std::map<std::string, Checked>& checked,
+            std::set<std::string>& used) {
+    const auto table = resolved_.tables.find("model");
+    if (table == resolved_.tables.end() || !table->second.options.has("norm")) return;
+    const std::string name = table->second.options.text("norm");
+    used.insert(name);
+    if (layers.find(name) != nullptr) return;
+    const Value::Member* named = model.find("norm");
+    const Origin origin =
+        named == nullptr ? Origin{Source::fallback, model.origin.place} : named->value.origin;
+    const std::string key = "model.layer." + name;
+    const Value implied{Value::Table{{"type", origin, Value{name, origin}}}, origin};
+    if (catalogue_.find(Kind::layer, name) == nullptr)
+      problems_.add(origin.place, "model.norm",
+                    "option \"norm\" of [model]: " + catalogue_.unknown(Kind::layer, name));
+    else if (auto found = plugin_table(key, Kind::layer, implied))
+      keep(key, std::move(*found));
+    checked.erase(name);
+  }
+
+  // What needs two options to be seen wrong, and no plugin to say it.
+  void check_across_tables() {
+    const auto model = resolved_.tables.find("model");
+    if (model != resolved_.tables.end() && model->second.options.has("width") &&
+        model->second.options.has("positions")) {
+      const std::int64_t width = model->second.options.integer("width");
+      if (width % 2 != 0 && model->second.options.text("positions") == "sinusoidal")
+        refuse("model.width", "option \"width\" of [model] is " + std::to_string(width) +
+                                  "; sinusoidal positions come in pairs and need an even width");
+    }
+    const auto train = resolved_.tables.find("train");
+    if (train != resolved_.tables.end() && train->second.options.has("batch_size") &&
+        train->second.options.has("gradient_shards")) {
+      const std::int64_t batch = train->second.options.integer("batch_size");
+      const std::int64_t shards = train->second.options.integer("gradient_shards");
+      if (shards > batch)
+        refuse("train.gradient_shards", "option \"gradient_shards\" of [train] is " + std::to_string(shards) +
+                                            ", but a batch of " + std::to_string(batch) +
+                                            " sequences cannot be cut into more parts than it has sequences");
+    }
+  }
+
+  void refuse(const std::string& key, const std::string& message) {
+    problems_.add(place_of(resolved_.origin, key), key, message);
+  }
+
+  const Value& root_;
+  const Catalogue& catalogue_;
+  Problems& problems_;
+  Resolved resolved_;
+};
+
+}  // namespace
+
+Resolved resolve(const Value& root, const Catalogue& catalogue, Problems& problems) {
+  return Resolver(root, catalogue, problems).run();
+}
+
+}  // namespace encore

@@ -1,0 +1,26 @@
+// Schema and Options as JSON: schemas travel in manifests, values in specifications.
+// A float keeps its kind (1.0 stays 1.0), so that what is written reads back equal.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <encore/options.hpp>
+
+namespace encore {
+
+/// "boolean", "integer", "number", "text", "path", "text list"
+const char* name_of(OptionType type);
+
+/// [{"name", "type", "default", "required", "choices", "min", "max", "exclusive_min", "exclusive_max",
+/// "unit", "help"}]
+nlohmann::json schema_to_json(const Schema& schema);
+/// Throws Error that names the option and the field.
+Schema schema_from_json(const nlohmann::json& json);
+
+nlohmann::json option_value_to_json(const OptionValue& value);
+nlohmann::json options_to_json(const Options& options);
+/// Reads a value as the option's type says (an integer is accepted as a number). Throws Error when it is
+/// another type.
+OptionValue option_value_from_json(const nlohmann::json& json, OptionType type);
+
+}  // namespace encore

@@ -1,0 +1,119 @@
+#include "config/toml.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <tuple>
+
+#include <toml++/toml.h>
+
+#include <encore/error.hpp>
+
+namespace encore {
+
+namespace {
+
+Place place_of(const toml::source_region& region, const std::string& file) {
+  return {file, static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
+}
+
+Value convert(const toml::node& node, const std::string& file);
+
+Value::Table convert_table(const toml::table& table, const std::string& file) {
+  Value::Table members;
+  for (const auto& [key, node] : table) {
+    Value value = convert(node, file);
+    Origin key_origin{Source::file, place_of(key.source(), file)};
+    // toml++ gives a table that only its sub-tables open ([model.layer.a] without [model]) no place of its
+    // own.
+    if (value.origin.place.line == 0) value.origin = key_origin;
+    members.push_back({std::string(key.str()), std::move(key_origin), std::move(value)});
+  }
+  std::ranges::stable_sort(members, {}, [](const Value::Member& member) {
+    return std::tuple(member.key_origin.place.line, member.key_origin.place.column);
+  });
+  return members;
+}
+
+template <class Node>
+std::string written(const Node& node) {
+  std::ostringstream text;
+  text << node;
+  return text.str();
+}
+
+Value convert(const toml::node& node, const std::string& file) {
+  Value value;
+  value.origin = {Source::file, place_of(node.source(), file)};
+  switch (node.type()) {
+    case toml::node_type::table:
+      value.data = convert_table(*node.as_table(), file);
+      break;
+    case toml::node_type::array: {
+      Value::Array elements;
+      for (const toml::node& element : *node.as_array()) elements.push_back(convert(element, file));
+      value.data = std::move(elements);
+      break;
+    }
+    case toml::node_type::string:
+      value.data = node.as_string()->get();
+      break;
+    case toml::node_type::integer:
+      value.data = node.as_integer()->get();
+      break;
+    case toml::node_type::floating_point:
+      value.data = node.as_floating_point()->get();
+      break;
+    case toml::node_type::boolean:
+      value.data = node.as_boolean()->get();
+      break;
+    case toml::node_type::date:
+      value.data = Value::Date{written(*node.as_date())};
+      break;
+    case toml::node_type::time:
+      value.data = Value::Date{written(*node.as_time())};
+      break;
+    case toml::node_type::date_time:
+      value.data = Value::Date{written(*node.as_date_time())};
+      break;
+    case toml::node_type::none:
+      break;
+  }
+  return value;
+}
+
+}  // namespace
+
+Value parse_toml(const std::string& text, const std::string& name) {
+  try {
+    const toml::table table = toml::parse(text, name);
+    return {convert_table(table, name), {Source::file, {name, 0, 0}}};
+  } catch (const toml::parse_error& error) {
+    throw ConfigErrors(
+        {{place_of(error.source(), name), "", "not TOML: " + std::string(error.description())}});
+  }
+}
+
+std::vector<std::string> parse_key(const std::string& key) {
+  const Error refused("\"" + key + "\" is no name of an option; names look like model.width");
+  if (key.find_first_of("=\n\r#") != std::string::npos) throw refused;
+  std::vector<std::string> path;
+  try {
+    const toml::table parsed = toml::parse(key + " = 0");
+    for (const toml::table* table = &parsed; table != nullptr;) {
+      const auto member = table->begin();
+      path.emplace_back(member->first.str());
+      table = member->second.as_table();
+    }
+  } catch (const toml::parse_error&) {
+    throw refused;
+  }
+  return path;
+}
+
+std::string dotted(const std::vector<std::string>& path) {
+  std::string key;
+  for (const std::string& part : path) key += (key.empty() ? "" : ".") + part;
+  return key;
+}
+
+}  // namespace encore

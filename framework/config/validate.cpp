@@ -1,0 +1,251 @@
+#include "config/validate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
+#include "config/nearest.hpp"
+
+namespace encore {
+
+namespace {
+
+const char* wanted(OptionType type) {
+  switch (type) {
+    case OptionType::boolean:
+      return "true or false";
+    case OptionType::integer:
+      return "an integer";
+    case OptionType::number:
+      return "a number";
+    case OptionType::text:
+      return "text in quotes";
+    case OptionType::path:
+      return "a path in quotes";
+    case OptionType::text_list:
+      return "a list of texts";
+  }
+  return "something else";
+}
+
+std::optional<std::vector<std::string>> as_text_list(const Value& value) {
+  if (!value.is_array()) return std::nullopt;
+  std::vector<std::string> list;
+  for (const Value& element : value.array()) {
+    if (!element.is_text()) return std::nullopt;
+    list.push_back(element.text());
+  }
+  return list;
+}
+
+std::optional<OptionValue> as_type(const Value& value, OptionType type) {
+  const auto held = [&]<class T>(const T*) -> std::optional<OptionValue> {
+    if (const T* found = std::get_if<T>(&value.data)) return OptionValue(*found);
+    return std::nullopt;
+  };
+  switch (type) {
+    case OptionType::boolean:
+      return held(static_cast<const bool*>(nullptr));
+    case OptionType::integer:
+      return held(static_cast<const std::int64_t*>(nullptr));
+    case OptionType::number:
+      if (const auto* integer = std::get_if<std::int64_t>(&value.data)) return static_cast<double>(*integer);
+      return held(static_cast<const double*>(nullptr));
+    case OptionType::text:
+    case OptionType::path:
+      return held(static_cast<const std::string*>(nullptr));
+    case OptionType::text_list:
+      return as_text_list(value);
+  }
+  return std::nullopt;
+}
+
+std::string choice_list(const std::vector<std::string>& choices) {
+  std::string text;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (i > 0) text += i + 1 == choices.size() ? " or " : ", ";
+    text += "\"" + choices[i] + "\"";
+  }
+  return text;
+}
+
+// A list names the element that is wrong; anything else itself.
+std::string found(const Value& value, OptionType type) {
+  if (type == OptionType::text_list && value.is_array())
+    for (const Value& element : value.array())
+      if (!element.is_text()) return describe(element) + " in the list";
+  return describe(value);
+}
+
+std::vector<std::string> names_of(const Schema& schema, const std::vector<std::string>& others) {
+  std::vector<std::string> names;
+  for (const Option& option : schema.options()) names.push_back(option.name);
+  names.insert(names.end(), others.begin(), others.end());
+  return names;
+}
+
+// The names a reader can choose from, if nothing near was found; long lists are left to the documentation.
+std::string known_options(const std::vector<std::string>& names) {
+  if (names.empty()) return "; it takes no options";
+  return "; it takes " + quoted_list(names);
+}
+
+class TableCheck {
+ public:
+  TableCheck(const Schema& schema, const TableName& name, Problems& problems,
+             const std::optional<std::string>& root)
+      : schema_(schema), name_(name), problems_(problems), root_(root) {}
+
+  void member(const Value::Member& member, const std::vector<std::string>& ignored) {
+    const Option* option = schema_.find(member.key);
+    if (option == nullptr) {
+      const std::vector<std::string> names = names_of(schema_, ignored);
+      problems_.add(member.key_origin.place, name_.dotted(member.key),
+                    "unknown option \"" + member.key + "\" of " + name_.owner +
+                        did_you_mean(member.key, names, known_options(names)));
+      return;
+    }
+    OptionValue value;
+    if (const auto wrong = check_value(member.value, *option, value)) {
+      refuse(*option, member.value.origin.place, *wrong);
+      return;
+    }
+    if (option->type == OptionType::path && !expand(*option, member.value.origin, value)) return;
+    put(*option, std::move(value), member.value.origin);
+  }
+
+  void absent(const Option& option, const Place& table) {
+    if (option.fallback) {
+      put(option, *option.fallback, {Source::fallback, table});
+    } else if (option.required) {
+      const std::string help = option.rule.help.empty() ? "" : " (" + option.rule.help + ")";
+      problems_.add(table, name_.dotted(option.name),
+                    "option \"" + option.name + "\" of " + name_.owner + " is missing; it must be " +
+                        (option.choices.empty() ? wanted(option.type) : choice_list(option.choices)) + help);
+    }
+  }
+
+  ValidTable take() { return std::move(valid_); }
+
+ private:
+  void refuse(const Option& option, const Place& place, const std::string& wrong) {
+    problems_.add(place, name_.dotted(option.name),
+                  "option \"" + option.name + "\" of " + name_.owner + " " + wrong);
+  }
+
+  bool expand(const Option& option, const Origin& origin, OptionValue& value) {
+    try {
+      value = resolve_path(std::get<std::string>(value), origin, root_);
+      return true;
+    } catch (const Error& error) {
+      refuse(option, origin.place, error.what());
+      return false;
+    }
+  }
+
+  void put(const Option& option, OptionValue value, const Origin& origin) {
+    valid_.options.set(option.name, std::move(value));
+    valid_.origin[name_.dotted(option.name)] = origin;
+  }
+
+  const Schema& schema_;
+  const TableName& name_;
+  Problems& problems_;
+  const std::optional<std::string>& root_;
+  ValidTable valid_;
+};
+
+}  // namespace
+
+std::string TableName::dotted(std::string_view option) const {
+  return key.empty() ? std::string(option) : key + "." + std::string(option);
+}
+
+ValidTable validate(const Value& table, const Schema& schema, const TableName& name, Problems& problems,
+                    const std::vector<std::string>& ignored, const std::optional<std::string>& root) {
+  ENCORE_REQUIRE(table.is_table(), "validate reads tables, not " + describe(table));
+  TableCheck check(schema, name, problems, root);
+  for (const Value::Member& member : table.table())
+    if (std::find(ignored.begin(), ignored.end(), member.key) == ignored.end()) check.member(member, ignored);
+  for (const Option& option : schema.options())
+    if (table.find(option.name) == nullptr) check.absent(option, table.origin.place);
+  return check.take();
+}
+
+std::optional<std::string> check_value(const Value& value, const Option& option, OptionValue& result) {
+  std::optional<OptionValue> typed = as_type(value, option.type);
+  if (!typed) {
+    const std::string must = option.choices.empty() ? wanted(option.type) : choice_list(option.choices);
+    return "must be " + must + ", found " + found(value, option.type);
+  }
+  if (!option.choices.empty()) {
+    const std::string& text = std::get<std::string>(*typed);
+    if (std::find(option.choices.begin(), option.choices.end(), text) == option.choices.end())
+      return "must be " + choice_list(option.choices) + ", found " + describe(value) +
+             did_you_mean(text, option.choices);
+  }
+  if (check_range(*typed, option)) return "must be " + range_text(option) + ", found " + describe(value);
+  result = std::move(*typed);
+  return std::nullopt;
+}
+
+std::optional<std::string> check_range(const OptionValue& value, const Option& option) {
+  double number = 0.0;
+  if (const auto* integer = std::get_if<std::int64_t>(&value))
+    number = static_cast<double>(*integer);
+  else if (const auto* real = std::get_if<double>(&value))
+    number = *real;
+  else
+    return std::nullopt;
+  const OptionRule& rule = option.rule;
+  const bool low = rule.min && (rule.exclusive_min ? number <= *rule.min : number < *rule.min);
+  const bool high = rule.max && (rule.exclusive_max ? number >= *rule.max : number > *rule.max);
+  if (std::isfinite(number) && !low && !high) return std::nullopt;
+  return "must be " + range_text(option);
+}
+
+std::string range_text(const Option& option) {
+  const OptionRule& rule = option.rule;
+  std::string text;
+  if (rule.min) text = (rule.exclusive_min ? "above " : "at least ") + shortest(*rule.min);
+  if (rule.max)
+    text += (text.empty() ? "" : " and ") + std::string(rule.exclusive_max ? "below " : "at most ") +
+            shortest(*rule.max);
+  return text.empty() && option.type == OptionType::number ? "finite" : text;
+}
+
+std::string expand_variables(const std::string& text) {
+  std::string expanded;
+  std::size_t position = 0;
+  while (true) {
+    const std::size_t begin = text.find("${", position);
+    expanded += text.substr(position, begin - position);
+    if (begin == std::string::npos) return expanded;
+    const std::size_t end = text.find('}', begin);
+    if (end == std::string::npos) throw Error("has \"${\" without \"}\" in \"" + text + "\"");
+    const std::string name = text.substr(begin + 2, end - begin - 2);
+    const char* value = std::getenv(name.c_str());
+    if (value == nullptr)
+      throw Error("uses ${" + name + "}, but the environment variable " + name +
+                  " is not set; set it, as in: export " + name + "=/some/folder");
+    expanded += value;
+    position = end + 1;
+  }
+}
+
+std::string resolve_path(const std::string& text, const Origin& origin,
+                         const std::optional<std::string>& root) {
+  namespace fs = std::filesystem;
+  if (text.empty()) return text;
+  fs::path path = expand_variables(text);
+  if (path.is_relative()) {
+    if (root)
+      path = fs::path(*root) / path;
+    else if (origin.source != Source::command_line)
+      path = fs::path(origin.place.file).parent_path() / path;
+  }
+  return fs::absolute(path).lexically_normal().string();
+}
+
+}  // namespace encore

@@ -1,0 +1,63 @@
+// Value: a tree of what a TOML file says, in the order of the file, each node with its origin.
+// Place in the flow: toml.hpp reads it, document.hpp merges base files and overrides, plan/ sets what a sweep
+// varies, resolve.hpp checks it against schemas and turns it into the resolved experiment.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "config/origin.hpp"
+
+namespace encore {
+
+class Value {
+ public:
+  struct Member;
+  using Array = std::vector<Value>;
+  using Table = std::vector<Member>;
+  /// A TOML date or time, which no option takes; kept so that the message can name it.
+  struct Date {
+    std::string text;
+  };
+
+  std::variant<bool, std::int64_t, double, std::string, Array, Table, Date> data = false;
+  Origin origin;
+
+  bool is_table() const { return std::holds_alternative<Table>(data); }
+  bool is_array() const { return std::holds_alternative<Array>(data); }
+  bool is_text() const { return std::holds_alternative<std::string>(data); }
+  const Table& table() const { return std::get<Table>(data); }
+  Table& table() { return std::get<Table>(data); }
+  const Array& array() const { return std::get<Array>(data); }
+  const std::string& text() const { return std::get<std::string>(data); }
+
+  /// The member of that name, or null; null also where this is no table.
+  const Member* find(std::string_view key) const;
+  Member* find(std::string_view key);
+  /// Follows a path of keys through tables; null where it ends early.
+  const Value* at(const std::vector<std::string>& path) const;
+  /// Puts `value` at the path, making tables on the way. False where something on the way is no table.
+  bool set(const std::vector<std::string>& path, Value value, const Origin& key_origin);
+  void erase(std::string_view key);
+};
+
+struct Value::Member {
+  std::string key;
+  Origin key_origin;
+  Value value;
+};
+
+/// For messages: `text "six"`, `a table`, `the integer 3`.
+std::string describe(const Value& value);
+
+/// The shortest decimal text that reads back equal, with as few characters as can be: 0.1, 5e-4, 3. Equal on
+/// every machine.
+std::string shortest(double number);
+
+/// A short form for names and plans: 0.1, adamw, [1, 2], {type = "linear"}.
+std::string to_text(const Value& value);
+
+}  // namespace encore

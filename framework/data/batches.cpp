@@ -1,0 +1,255 @@
+// See batches.hpp. The generator is SplitMix64's finaliser over a counter: the standard library's shuffle and
+// distributions differ between libraries.
+#include "data/batches.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include <encore/error.hpp>
+#include <encore/head.hpp>
+
+namespace encore {
+namespace {
+
+constexpr std::int64_t batches_per_pool = 100;
+
+std::uint64_t mix(std::uint64_t x) {
+  x += 0x9E3779B97F4A7C15u;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+  return x ^ (x >> 31);
+}
+
+enum class Purpose : std::uint64_t { examples = 1, batches = 2 };
+
+/// Fisher and Yates with number i drawn as a hash of (seed, epoch, purpose, i). The product's high half maps
+/// 64 random bits to [0, i]; its bias is below 2^-32 for any set that fits in memory.
+template <class T>
+void shuffle(std::vector<T>& items, std::uint64_t seed, std::int64_t epoch, Purpose purpose) {
+  const std::uint64_t key =
+      mix(mix(mix(seed) ^ static_cast<std::uint64_t>(epoch)) ^ static_cast<std::uint64_t>(purpose));
+  for (std::size_t i = items.size(); i-- > 1;) {
+    __extension__ using Wide = unsigned __int128;
+    const auto j = static_cast<std::size_t>((Wide{mix(key ^ mix(i))} * (i + 1)) >> 64);
+    std::swap(items[i], items[j]);
+  }
+}
+
+std::vector<std::vector<std::int32_t>> cut(std::span<const std::int32_t> order, std::int64_t batch_size) {
+  std::vector<std::vector<std::int32_t>> batches;
+  const auto size = static_cast<std::size_t>(batch_size);
+  for (std::size_t first = 0; first < order.size(); first += size) {
+    const std::span<const std::int32_t> members = order.subspan(first, std::min(size, order.size() - first));
+    batches.emplace_back(members.begin(), members.end());
+    std::sort(batches.back().begin(), batches.back().end());
+  }
+  return batches;
+}
+
+void check_batch_size(std::int64_t batch_size) {
+  ENCORE_REQUIRE(batch_size >= 1, "a batch holds at least one sequence");
+}
+
+void grow(BatchSize& largest, const BatchSize& size) {
+  largest.tokens = std::max(largest.tokens, size.tokens);
+  largest.sequences = std::max(largest.sequences, size.sequences);
+  largest.squares = std::max(largest.squares, size.squares);
+  largest.longest = std::max(largest.longest, size.longest);
+}
+
+BatchSize size_of(std::span<const std::int32_t> offsets) {
+  BatchSize size;
+  if (offsets.empty()) return size;
+  size.tokens = offsets.back() - offsets.front();
+  size.sequences = static_cast<std::int64_t>(offsets.size()) - 1;
+  for (std::size_t i = 1; i < offsets.size(); ++i) {
+    const std::int64_t length = offsets[i] - offsets[i - 1];
+    size.squares += length * length;
+    size.longest = std::max(size.longest, length);
+  }
+  return size;
+}
+
+/// Rows every sequence is padded to, or 0 when nothing is padded.
+std::int64_t padded_length(std::int64_t longest, const Packing& packing) {
+  if (packing.batching == Batching::packed) return 0;
+  ENCORE_REQUIRE(packing.padded_length == 0 || packing.padded_length >= longest,
+                 "padded_length is shorter than a sequence");
+  return packing.padded_length == 0 ? longest : packing.padded_length;
+}
+
+/// Offsets of the sequences of these lengths; padding behind a sequence is a sequence too.
+void lay_out(std::span<const std::int32_t> lengths, const Packing& packing,
+             std::vector<std::int32_t>& offsets) {
+  const std::int64_t longest = lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
+  const std::int64_t full = padded_length(longest, packing);
+  offsets.assign(1, 0);
+  for (const std::int32_t length : lengths) {
+    offsets.push_back(offsets.back() + length);
+    if (length < full) offsets.push_back(static_cast<std::int32_t>(offsets.back() + full - length));
+  }
+}
+
+void append_rows(std::int64_t length, std::int64_t first_position, std::int64_t example, PackedBatch& batch) {
+  for (std::int64_t i = 0; i < length; ++i)
+    batch.positions.push_back(static_cast<std::int32_t>(first_position + i));
+  batch.offsets.push_back(static_cast<std::int32_t>(batch.positions.size()));
+  batch.examples.push_back(example);
+  batch.longest = std::max(batch.longest, length);
+}
+
+void append_sequence(const Example& example, std::int64_t number, PackedBatch& batch) {
+  batch.ids.insert(batch.ids.end(), example.ids.begin(), example.ids.end());
+  batch.targets.insert(batch.targets.end(), example.targets.begin(), example.targets.end());
+  append_rows(static_cast<std::int64_t>(example.ids.size()), 0, number, batch);
+}
+
+/// Positions and example go on where the sequence ended, so that no two rows share their random numbers.
+void append_padding(std::int64_t length, std::int32_t id, std::int64_t first_position, std::int64_t number,
+                    PackedBatch& batch) {
+  batch.ids.insert(batch.ids.end(), static_cast<std::size_t>(length), id);
+  batch.targets.insert(batch.targets.end(), static_cast<std::size_t>(length), no_target);
+  append_rows(length, first_position, number, batch);
+}
+
+std::int64_t distance(std::span<const std::int32_t> offsets, std::int64_t border, std::int64_t row) {
+  return std::abs(offsets[static_cast<std::size_t>(border)] - row);
+}
+
+void grow_by_plan(BatchSize& largest, std::span<const std::int32_t> lengths,
+                  const std::vector<std::vector<std::int32_t>>& plan, const Packing& packing,
+                  std::int64_t shards) {
+  std::vector<std::int32_t> batch_lengths, offsets;
+  for (const std::vector<std::int32_t>& members : plan) {
+    batch_lengths.clear();
+    for (const std::int32_t member : members)
+      batch_lengths.push_back(lengths[static_cast<std::size_t>(member)]);
+    lay_out(batch_lengths, packing, offsets);
+    for (const SequenceRange range : cut_shards(offsets, shards))
+      grow(largest,
+           size_of(std::span(offsets).subspan(static_cast<std::size_t>(range.first),
+                                              static_cast<std::size_t>(range.last - range.first) + 1)));
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<std::int32_t>> plan_epoch(std::span<const std::int32_t> lengths,
+                                                  const BatchOptions& options, std::int64_t epoch) {
+  check_batch_size(options.batch_size);
+  std::vector<std::int32_t> order(lengths.size());
+  std::iota(order.begin(), order.end(), 0);
+  shuffle(order, options.seed, epoch, Purpose::examples);
+  const auto pool = static_cast<std::size_t>(options.batch_size * batches_per_pool);
+  const auto shorter = [&](std::int32_t a, std::int32_t b) {
+    return lengths[static_cast<std::size_t>(a)] < lengths[static_cast<std::size_t>(b)];
+  };
+  for (std::size_t first = 0; first < order.size(); first += pool) {
+    const std::size_t last = std::min(first + pool, order.size());
+    // Stable: equal lengths stay shuffled.
+    std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(first),
+                     order.begin() + static_cast<std::ptrdiff_t>(last), shorter);
+  }
+  std::vector<std::vector<std::int32_t>> batches = cut(order, options.batch_size);
+  shuffle(batches, options.seed, epoch, Purpose::batches);
+  return batches;
+}
+
+std::vector<std::vector<std::int32_t>> plan_evaluation(std::span<const std::int32_t> lengths,
+                                                       std::int64_t batch_size) {
+  check_batch_size(batch_size);
+  std::vector<std::int32_t> order(lengths.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+    return lengths[static_cast<std::size_t>(a)] < lengths[static_cast<std::size_t>(b)];
+  });
+  return cut(order, batch_size);
+}
+
+BatchSize PackedBatch::size() const {
+  return size_of(offsets);
+}
+
+void pack(std::span<const Example> examples, std::span<const std::int32_t> members, const Packing& packing,
+          PackedBatch& batch) {
+  std::int64_t longest = 0;
+  for (const std::int32_t member : members)
+    longest =
+        std::max(longest, static_cast<std::int64_t>(examples[static_cast<std::size_t>(member)].ids.size()));
+  const std::int64_t full = padded_length(longest, packing);
+  batch.ids.clear();
+  batch.targets.clear();
+  batch.positions.clear();
+  batch.offsets.assign(1, 0);
+  batch.examples.clear();
+  batch.real_tokens = batch.target_count = batch.longest = 0;
+  for (const std::int32_t member : members) {
+    const Example& example = examples[static_cast<std::size_t>(member)];
+    const auto length = static_cast<std::int64_t>(example.ids.size());
+    append_sequence(example, member, batch);
+    batch.real_tokens += length;
+    batch.target_count += std::count_if(example.targets.begin(), example.targets.end(),
+                                        [](std::int32_t target) { return target != no_target; });
+    if (length < full) append_padding(full - length, packing.padding_id, length, member, batch);
+  }
+}
+
+std::vector<SequenceRange> cut_shards(std::span<const std::int32_t> offsets, std::int64_t shards) {
+  ENCORE_REQUIRE(shards >= 1, "a batch is cut into at least one shard");
+  ENCORE_REQUIRE(!offsets.empty(), "offsets hold at least the leading 0");
+  const auto sequences = static_cast<std::int64_t>(offsets.size()) - 1;
+  const std::int64_t rows = offsets.back();
+  std::vector<SequenceRange> ranges;
+  std::int64_t border = 0;
+  for (std::int64_t shard = 1; shard <= shards; ++shard) {
+    const std::int64_t first = border;
+    // The border nearest to the shard's share of the rows; the lower one where two are equally near.
+    const std::int64_t share = rows * shard / shards;
+    while (border < sequences && distance(offsets, border + 1, share) < distance(offsets, border, share))
+      ++border;
+    if (shard == shards) border = sequences;
+    ranges.push_back({first, border});
+  }
+  return ranges;
+}
+
+void take_shard(const PackedBatch& batch, SequenceRange range, PackedBatch& shard) {
+  const auto first = static_cast<std::size_t>(range.first), last = static_cast<std::size_t>(range.last);
+  ENCORE_REQUIRE(first <= last && last < batch.offsets.size(), "a shard lies within its batch");
+  const std::int32_t begin = batch.offsets[first], end = batch.offsets[last];
+  shard.ids.assign(batch.ids.begin() + begin, batch.ids.begin() + end);
+  shard.targets.assign(batch.targets.begin() + begin, batch.targets.begin() + end);
+  shard.positions.assign(batch.positions.begin() + begin, batch.positions.begin() + end);
+  shard.examples.assign(batch.examples.begin() + range.first, batch.examples.begin() + range.last);
+  shard.offsets.clear();
+  shard.longest = 0;
+  shard.real_tokens = 0;
+  for (std::size_t i = first; i <= last; ++i) shard.offsets.push_back(batch.offsets[i] - begin);
+  for (std::size_t i = first; i < last; ++i) {
+    const std::int32_t length = batch.offsets[i + 1] - batch.offsets[i];
+    shard.longest = std::max<std::int64_t>(shard.longest, length);
+    // Only padding begins behind position 0.
+    if (length > 0 && batch.positions[static_cast<std::size_t>(batch.offsets[i])] == 0)
+      shard.real_tokens += length;
+  }
+  shard.target_count = std::count_if(shard.targets.begin(), shard.targets.end(),
+                                     [](std::int32_t target) { return target != no_target; });
+}
+
+BatchSize largest_batch(std::span<const std::int32_t> lengths, const BatchOptions& options,
+                        const Packing& packing, std::int64_t shards, std::int64_t first_epoch,
+                        std::int64_t epochs) {
+  BatchSize largest;
+  for (std::int64_t epoch = first_epoch; epoch < first_epoch + epochs; ++epoch)
+    grow_by_plan(largest, lengths, plan_epoch(lengths, options, epoch), packing, shards);
+  return largest;
+}
+
+BatchSize largest_evaluation_batch(std::span<const std::int32_t> lengths, std::int64_t batch_size) {
+  BatchSize largest;
+  grow_by_plan(largest, lengths, plan_evaluation(lengths, batch_size), {}, 1);
+  return largest;
+}
+
+}  // namespace encore

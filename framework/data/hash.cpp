@@ -1,0 +1,75 @@
+// See hash.hpp; the arithmetic is OpenSSL's.
+#include "data/hash.hpp"
+
+#include <openssl/evp.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include <encore/error.hpp>
+
+namespace encore {
+namespace {
+
+EVP_MD_CTX* as_context(void* context) {
+  return static_cast<EVP_MD_CTX*>(context);
+}
+
+void require_success(int result) {
+  if (result != 1) throw Error("OpenSSL cannot compute SHA-256; is libcrypto complete?");
+}
+
+}  // namespace
+
+Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
+  if (context_ == nullptr || EVP_DigestInit_ex(as_context(context_), EVP_sha256(), nullptr) != 1) {
+    EVP_MD_CTX_free(as_context(context_));
+    throw Error("OpenSSL cannot compute SHA-256; is libcrypto complete?");
+  }
+}
+
+Sha256::~Sha256() {
+  EVP_MD_CTX_free(as_context(context_));
+}
+
+void Sha256::add(std::string_view bytes) {
+  require_success(EVP_DigestUpdate(as_context(context_), bytes.data(), bytes.size()));
+}
+
+void Sha256::add(std::span<const std::byte> bytes) {
+  require_success(EVP_DigestUpdate(as_context(context_), bytes.data(), bytes.size()));
+}
+
+std::string Sha256::hex() {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  require_success(EVP_DigestFinal_ex(as_context(context_), digest.data(), &size));
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string text;
+  for (unsigned int i = 0; i < size; ++i) {
+    text += digits[digest[i] >> 4];
+    text += digits[digest[i] & 15];
+  }
+  return text;
+}
+
+std::string sha256(std::string_view bytes) {
+  Sha256 hash;
+  hash.add(bytes);
+  return hash.hex();
+}
+
+std::string sha256_of_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error("cannot read " + path.string() + ": " + std::strerror(errno));
+  Sha256 hash;
+  std::string piece(std::size_t{1} << 18, '\0');
+  while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0)
+    hash.add(std::string_view(piece.data(), static_cast<std::size_t>(file.gcount())));
+  if (file.bad()) throw Error("cannot read " + path.string() + " to its end: " + std::strerror(errno));
+  return hash.hex();
+}
+
+}  // namespace encore

@@ -1,0 +1,35 @@
+// SHA-256 of texts and files: the content hashes by which data, vocabularies, checkpoints and questions are
+// known.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace encore {
+
+/// Collects bytes; `hex` gives 64 lower-case hexadecimal digits and may be called once.
+class Sha256 {
+ public:
+  Sha256();
+  ~Sha256();
+  Sha256(const Sha256&) = delete;
+  Sha256& operator=(const Sha256&) = delete;
+
+  void add(std::string_view bytes);
+  void add(std::span<const std::byte> bytes);
+  std::string hex();
+
+ private:
+  void* context_;
+};
+
+/// 64 hexadecimal digits.
+std::string sha256(std::string_view bytes);
+
+/// Reads the file in pieces. Throws Error when it cannot be read.
+std::string sha256_of_file(const std::filesystem::path& path);
+
+}  // namespace encore

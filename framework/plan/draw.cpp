@@ -1,0 +1,69 @@
+// Random draws of a sweep: counter-based, so that draw 7 is the same whether 8 or 100 are asked for, and in
+// any order.
+#include <charconv>
+#include <cmath>
+
+#include "plan/sweep.hpp"
+
+namespace encore {
+
+namespace {
+
+// The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
+std::uint64_t mix(std::uint64_t bits) {
+  bits += 0x9E3779B97F4A7C15U;
+  bits = (bits ^ (bits >> 30U)) * 0xBF58476D1CE4E5B9U;
+  bits = (bits ^ (bits >> 27U)) * 0x94D049BB133111EBU;
+  return bits ^ (bits >> 31U);
+}
+
+// FNV-1a, so that every option has a stream of its own.
+std::uint64_t hash(const std::string& key) {
+  std::uint64_t bits = 0xCBF29CE484222325U;
+  for (const char letter : key) bits = (bits ^ static_cast<unsigned char>(letter)) * 0x100000001B3U;
+  return bits;
+}
+
+/// In [0, 1), 53 bits.
+double uniform(std::int64_t seed, std::int64_t number, const std::string& key) {
+  const std::uint64_t bits =
+      mix(mix(mix(hash(key)) + static_cast<std::uint64_t>(seed)) + static_cast<std::uint64_t>(number));
+  return static_cast<double>(bits >> 11U) * 0x1p-53;
+}
+
+// Six digits: short in tables and names, and a last bit in which two C libraries' exp may differ does not
+// make another experiment.
+double rounded(double value, double low, double high) {
+  char buffer[40];
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::scientific, 5).ptr;
+  double result = value;
+  std::from_chars(buffer, end, result);
+  return std::min(std::max(result, low), high);
+}
+
+std::int64_t whole(double share, double count) {
+  return static_cast<std::int64_t>(std::floor(share * count));
+}
+
+}  // namespace
+
+Value draw(const RandomVariable& variable, std::int64_t seed, std::int64_t number) {
+  const double share = uniform(seed, number, variable.key);
+  const double low = variable.low;
+  const double high = variable.high;
+  switch (variable.law) {
+    case RandomVariable::Law::uniform:
+      return {rounded(low + share * (high - low), low, high), variable.origin};
+    case RandomVariable::Law::log_uniform:
+      return {rounded(std::exp(std::log(low) + share * (std::log(high) - std::log(low))), low, high),
+              variable.origin};
+    case RandomVariable::Law::integer:
+      return {static_cast<std::int64_t>(low) + whole(share, high - low + 1.0), variable.origin};
+    case RandomVariable::Law::choice:
+      break;
+  }
+  return variable.values[static_cast<std::size_t>(whole(share, static_cast<double>(variable.values.size())))];
+}
+
+}  // namespace encore

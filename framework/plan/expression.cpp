@@ -1,0 +1,254 @@
+#include "plan/expression.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "config/value.hpp"
+
+namespace encore {
+
+using nlohmann::json;
+
+struct ExpressionNode {
+  enum class Kind { either, both, negation, comparison, flag };
+
+  struct Operand {
+    std::string key;  ///< an option, or empty for a value
+    json value;
+  };
+
+  Kind kind = Kind::flag;
+  std::string comparison;  ///< "==", "!=", "<", "<=", ">", ">="
+  std::shared_ptr<const ExpressionNode> left, right;
+  Operand first, second;
+};
+
+namespace {
+
+using Node = ExpressionNode;
+using NodePointer = std::shared_ptr<const Node>;
+
+// expression: term || term; term: factor && factor; factor: !factor, (expression), operand [comparison
+// operand]
+class Parser {
+ public:
+  explicit Parser(const std::string& text) : text_(text) {}
+
+  NodePointer parse() {
+    NodePointer node = expression();
+    skip_blanks();
+    if (position_ < text_.size())
+      throw expected(comparison_allowed_ ? "==, !=, <, <=, >, >=, && or ||" : "&& or ||");
+    return node;
+  }
+
+ private:
+  NodePointer expression() {
+    NodePointer node = term();
+    while (take("||")) node = join(Node::Kind::either, std::move(node), term());
+    return node;
+  }
+
+  NodePointer term() {
+    NodePointer node = factor();
+    while (take("&&")) node = join(Node::Kind::both, std::move(node), factor());
+    return node;
+  }
+
+  static NodePointer join(Node::Kind kind, NodePointer left, NodePointer right) {
+    Node node;
+    node.kind = kind;
+    node.left = std::move(left);
+    node.right = std::move(right);
+    return std::make_shared<const Node>(std::move(node));
+  }
+
+  NodePointer factor() {
+    if (take("!")) return join(Node::Kind::negation, factor(), nullptr);
+    if (take("(")) {
+      NodePointer node = expression();
+      if (!take(")")) throw expected("\")\"");
+      comparison_allowed_ = false;
+      return node;
+    }
+    Node node;
+    node.first = operand();
+    comparison_allowed_ = true;
+    for (const char* sign : {"==", "!=", "<=", ">=", "<", ">"}) {
+      if (!take(sign)) continue;
+      node.kind = Node::Kind::comparison;
+      node.comparison = sign;
+      node.second = operand();
+      comparison_allowed_ = false;
+      break;
+    }
+    return std::make_shared<const Node>(std::move(node));
+  }
+
+  Node::Operand operand() {
+    skip_blanks();
+    if (position_ == text_.size()) throw expected("an option or a value");
+    const char letter = text_[position_];
+    if (letter == '"' || letter == '\'') return {"", quoted(letter)};
+    if (std::isdigit(static_cast<unsigned char>(letter)) != 0 || letter == '-' || letter == '.')
+      return {"", number()};
+    const std::string word = name();
+    if (word.empty()) throw expected("an option or a value");
+    if (word == "true" || word == "false") return {"", word == "true"};
+    return {word, nullptr};
+  }
+
+  json quoted(char quote) {
+    const std::size_t end = text_.find(quote, position_ + 1);
+    if (end == std::string::npos) throw expected(std::string("a closing ") + quote);
+    const std::string inner = text_.substr(position_ + 1, end - position_ - 1);
+    position_ = end + 1;
+    return inner;
+  }
+
+  json number() {
+    double value = 0.0;
+    const auto result = std::from_chars(text_.data() + position_, text_.data() + text_.size(), value);
+    if (result.ec != std::errc()) throw expected("a number");
+    position_ = static_cast<std::size_t>(result.ptr - text_.data());
+    return value;
+  }
+
+  std::string name() {
+    const std::size_t begin = position_;
+    while (position_ < text_.size()) {
+      const auto letter = static_cast<unsigned char>(text_[position_]);
+      if (std::isalnum(letter) == 0 && letter != '_' && letter != '.' && letter != '-') break;
+      ++position_;
+    }
+    return text_.substr(begin, position_ - begin);
+  }
+
+  bool take(const std::string& sign) {
+    skip_blanks();
+    if (text_.compare(position_, sign.size(), sign) != 0) return false;
+    // "!" of "!=" is no negation
+    if (sign == "!" && text_.compare(position_, 2, "!=") == 0) return false;
+    position_ += sign.size();
+    return true;
+  }
+
+  void skip_blanks() {
+    while (position_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[position_])) != 0)
+      ++position_;
+  }
+
+  Error expected(const std::string& what) {
+    skip_blanks();
+    const std::string found =
+        position_ < text_.size() ? "\"" + text_.substr(position_, 10) + "\"" : "the end";
+    return Error("expected " + what + " at character " + std::to_string(position_ + 1) + ", found " + found);
+  }
+
+  const std::string& text_;
+  std::size_t position_ = 0;
+  bool comparison_allowed_ = false;
+};
+
+const json* find_option(const json& config, const std::string& key) {
+  const json* place = &config;
+  for (std::size_t begin = 0; begin <= key.size();) {
+    const std::size_t end = std::min(key.find('.', begin), key.size());
+    if (!place->is_object()) return nullptr;
+    const auto found = place->find(key.substr(begin, end - begin));
+    if (found == place->end()) return nullptr;
+    place = &*found;
+    begin = end + 1;
+  }
+  return place;
+}
+
+// Null where the run has no such option.
+const json* value_of(const Node::Operand& operand, const json& config) {
+  return operand.key.empty() ? &operand.value : find_option(config, operand.key);
+}
+
+std::string describe(const Node::Operand& operand, const json& value) {
+  std::string type = "a list";
+  if (value.is_boolean()) type = "true or false";
+  if (value.is_number()) type = "a number";
+  if (value.is_string()) type = "text";
+  if (value.is_object()) type = "a table";
+  const std::string literal = value.is_number() ? shortest(value.get<double>()) : value.dump();
+  return (operand.key.empty() ? literal : "\"" + operand.key + "\"") + " is " + type;
+}
+
+template <class T>
+bool compare(const std::string& sign, const T& a, const T& b) {
+  if (sign == "==") return a == b;
+  if (sign == "!=") return a != b;
+  if (sign == "<") return a < b;
+  if (sign == "<=") return a <= b;
+  if (sign == ">") return a > b;
+  return a >= b;
+}
+
+bool compare(const Node& node, const json& config) {
+  const json* a = value_of(node.first, config);
+  const json* b = value_of(node.second, config);
+  if (a == nullptr || b == nullptr) return false;
+  if (a->is_number() && b->is_number()) return compare(node.comparison, a->get<double>(), b->get<double>());
+  if (a->is_string() && b->is_string())
+    return compare(node.comparison, a->get<std::string>(), b->get<std::string>());
+  const bool equality = node.comparison == "==" || node.comparison == "!=";
+  if (a->is_boolean() && b->is_boolean() && equality)
+    return compare(node.comparison, a->get<bool>(), b->get<bool>());
+  throw Error(describe(node.first, *a) + ", " + describe(node.second, *b) +
+              ": they cannot be compared with " + node.comparison);
+}
+
+bool holds(const Node& node, const json& config) {
+  switch (node.kind) {
+    case Node::Kind::either:
+      return holds(*node.left, config) || holds(*node.right, config);
+    case Node::Kind::both:
+      return holds(*node.left, config) && holds(*node.right, config);
+    case Node::Kind::negation:
+      return !holds(*node.left, config);
+    case Node::Kind::comparison:
+      return compare(node, config);
+    case Node::Kind::flag:
+      break;
+  }
+  const json* value = value_of(node.first, config);
+  if (value == nullptr) return false;
+  if (!value->is_boolean())
+    throw Error(describe(node.first, *value) + "; compare it, as in model.layers == 4");
+  return value->get<bool>();
+}
+
+void collect_keys(const Node& node, std::vector<std::string>& keys) {
+  for (const Node::Operand* operand : {&node.first, &node.second})
+    if (!operand->key.empty()) keys.push_back(operand->key);
+  for (const NodePointer& child : {node.left, node.right})
+    if (child != nullptr) collect_keys(*child, keys);
+}
+
+}  // namespace
+
+Expression Expression::parse(const std::string& text) {
+  Expression expression;
+  expression.root_ = Parser(text).parse();
+  return expression;
+}
+
+bool Expression::holds(const json& config) const {
+  return encore::holds(*root_, config);
+}
+
+std::vector<std::string> Expression::keys() const {
+  std::vector<std::string> keys;
+  collect_keys(*root_, keys);
+  return keys;
+}
+
+}  // namespace encore

@@ -1,0 +1,39 @@
+// Conditions of [sweep] exclude: comparisons of options, joined by && and ||, with ! and parentheses.
+//   model.layers == 12 && (model.dropout >= 0.3 || !train.patience)
+// A comparison with an option that a run does not have (another layer type) is false.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "config/error.hpp"
+
+namespace encore {
+
+struct ExpressionNode;
+
+class Expression {
+ public:
+  /// Throws Error that says what was expected and at which character.
+  static Expression parse(const std::string& text);
+
+  /// `config` is a resolved experiment. Throws Error where texts and numbers are compared.
+  bool holds(const nlohmann::json& config) const;
+  /// The options it names, by dotted key.
+  std::vector<std::string> keys() const;
+
+ private:
+  std::shared_ptr<const ExpressionNode> root_;
+};
+
+/// A condition and where it is written.
+struct Exclusion {
+  std::string text;
+  Place place;
+  Expression condition;
+};
+
+}  // namespace encore

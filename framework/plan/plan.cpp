@@ -1,0 +1,125 @@
+#include "plan/plan.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <utility>
+
+#include "config/core_schema.hpp"
+#include "config/validate.hpp"
+#include "plan/point_maker.hpp"
+#include "plan/sweep.hpp"
+
+namespace encore {
+
+namespace {
+
+bool is_name(const std::string& name) {
+  return !name.empty() && name.front() != '-' && std::ranges::all_of(name, [](unsigned char letter) {
+    return std::isalnum(letter) != 0 || letter == '_' || letter == '-' || letter == '.' || letter == '+' ||
+           letter >= 0x80;
+  });
+}
+
+std::vector<std::int64_t> read_seeds(const Value& root, std::int64_t seed, Problems& problems) {
+  const Value::Member* seeds = root.find("seeds");
+  if (seeds == nullptr) return {seed};
+  const auto refuse = [&](const Place& place, const std::string& message) {
+    problems.add(place, "seeds", message);
+  };
+  if (root.find("seed") != nullptr)
+    refuse(seeds->key_origin.place, "\"seed\" and \"seeds\" say the same thing twice; keep one of them");
+  if (!seeds->value.is_array() || seeds->value.array().empty()) {
+    refuse(seeds->value.origin.place,
+           "option \"seeds\" of the experiment must be a list of integers, found " + describe(seeds->value));
+    return {};
+  }
+  std::vector<std::int64_t> out;
+  for (const Value& entry : seeds->value.array()) {
+    OptionValue checked;
+    if (const auto wrong = check_value(entry, *top_schema().find("seed"), checked)) {
+      refuse(entry.origin.place, "each of \"seeds\" " + *wrong);
+      continue;
+    }
+    const std::int64_t value = std::get<std::int64_t>(checked);
+    if (std::ranges::find(out, value) != out.end())
+      refuse(entry.origin.place, "\"seeds\" names " + std::to_string(value) + " twice");
+    out.push_back(value);
+  }
+  return out;
+}
+
+PlanHeader read_header(const Document& document, const Value& root, Problems& problems) {
+  std::vector<std::string> others = top_tables();
+  others.emplace_back("seeds");
+  const ValidTable valid = validate(root, top_schema(), {"", "the experiment"}, problems, others);
+  const Options& options = valid.options;
+  PlanHeader header;
+  header.name = options.has("name") ? options.text("name") : document.file.stem().string();
+  if (!is_name(header.name))
+    problems.add(place_of(valid.origin, "name"), "name",
+                 "the name \"" + header.name +
+                     "\" is part of the names of runs, which people type: only letters, digits "
+                     "and . _ + - may stand in it, and no - in front");
+  if (options.has("note")) header.note = options.text("note");
+  if (options.has("tags")) header.tags = options.text_list("tags");
+  header.seeds = read_seeds(root, options.has("seed") ? options.integer("seed") : 1, problems);
+  return header;
+}
+
+Place sweep_place(const Value& root) {
+  const Value::Member* sweep = root.find("sweep");
+  return sweep == nullptr ? root.origin.place : sweep->value.origin.place;
+}
+
+// With a sweep that is wrong only the file itself is looked through for more problems.
+Sweep sound_sweep(const Value& root, const std::vector<Override>& overrides, Problems& problems) {
+  Problems own;
+  Sweep sweep = read_sweep(root, overrides, own);
+  problems.add(own.all());
+  return own.empty() ? sweep : Sweep{};
+}
+
+std::string unique_name(const std::string& name, std::set<std::string>& names) {
+  std::string candidate = name;
+  for (int number = 2; !names.insert(candidate).second; ++number)
+    candidate = name + "-" + std::to_string(number);
+  return candidate;
+}
+
+}  // namespace
+
+Plan make_plan(const Document& document, const Catalogue& catalogue, const ContentHash& hash) {
+  Problems problems;
+  Value root = document.root;
+  apply_overrides(root, document.overrides, problems);
+  const PlanHeader header = read_header(document, root, problems);
+  const Sweep sweep = sound_sweep(root, document.overrides, problems);
+  if (sweep.size() * std::max<std::size_t>(header.seeds.size(), 1) > most_points) {
+    problems.add(sweep_place(root), "sweep",
+                 "sweep and seeds ask for more than " + std::to_string(most_points) + " runs");
+    problems.require_none();
+  }
+
+  Plan plan{header.name, header.note, header.tags, {}, 0, 0};
+  PointMaker maker(document, root, catalogue, header, sweep.exclusions, hash);
+  std::set<std::string> questions, names;
+  for (const Proposal& proposal : propose_all(sweep))
+    for (RunPoint& point : maker.make(proposal, problems)) {
+      if (!questions.insert(point.question).second) {
+        ++plan.duplicates;
+        continue;
+      }
+      point.name = unique_name(point.name, names);
+      plan.points.push_back(std::move(point));
+    }
+  // With other problems about, a table may be unused only because of them.
+  if (problems.empty()) maker.finish(problems);
+  if (problems.empty() && plan.points.empty())
+    problems.add(sweep_place(root), "sweep", "[sweep] excludes every one of its points");
+  problems.require_none();
+  plan.excluded = maker.excluded();
+  return plan;
+}
+
+}  // namespace encore

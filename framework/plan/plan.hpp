@@ -1,0 +1,33 @@
+// Plan: an experiment file as the ordered runs it asks for, each checked, complete and with its identity.
+// Place in the flow: `exp run` and `exp plan` call make_plan, the runner writes a specification per RunPoint.
+// Who proposes the points is proposal.hpp's business; how a proposal becomes a run is point_maker.hpp's,
+// which does not know where it came from.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "config/document.hpp"
+#include "config/manifest.hpp"
+#include "data/hash.hpp"
+#include "plan/run_point.hpp"
+
+namespace encore {
+
+struct Plan {
+  std::string name;
+  std::string note;
+  std::vector<std::string> tags;
+  std::vector<RunPoint> points;
+  std::size_t excluded =
+      0;  ///< points that [sweep] exclude took out, before they are multiplied by the seeds
+  std::size_t duplicates = 0;  ///< points that asked the same question as an earlier one, and are left out
+};
+
+/// Throws ConfigErrors with everything that is wrong in any point. Nothing is written. `hash` is called once
+/// per path.
+Plan make_plan(const Document& document, const Catalogue& catalogue,
+               const ContentHash& hash = sha256_of_file);
+
+}  // namespace encore

@@ -1,0 +1,172 @@
+#include "plan/point_maker.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "config/nearest.hpp"
+#include "config/toml.hpp"
+#include "data/hash.hpp"
+#include "plan/identity.hpp"
+
+namespace encore {
+
+namespace {
+
+// [data] root is where other paths start, and no file.
+bool is_content(const std::string& key, const Option& option) {
+  return option.type == OptionType::path && key != "data.root";
+}
+
+/// "data.train" -> "train", "tokenizer.vocab" -> "vocab"; others keep their key.
+std::string file_name(const std::string& key) {
+  for (const std::string prefix : {"data.", "tokenizer."})
+    if (key.starts_with(prefix)) return key.substr(prefix.size());
+  return key;
+}
+
+std::string last_parts(const std::vector<std::string>& path, std::size_t count) {
+  return dotted({path.end() - static_cast<std::ptrdiff_t>(std::min(count, path.size())), path.end()});
+}
+
+/// The shortest end of an option's path that says which one of those varied is meant.
+std::string short_key(const Assignment& assignment, const Proposal& all) {
+  std::size_t count = assignment.path.back() == "type" ? 2 : 1;
+  const auto is_shared = [&] {
+    return std::ranges::any_of(all, [&](const Assignment& other) {
+      return &other != &assignment && last_parts(other.path, count) == last_parts(assignment.path, count);
+    });
+  };
+  while (count < assignment.path.size() && is_shared()) ++count;
+  return last_parts(assignment.path, count);
+}
+
+std::string run_name(const std::string& experiment, const Proposal& proposal, std::int64_t seed) {
+  std::string name = experiment;
+  for (const Assignment& assignment : proposal)
+    name += "-" + short_key(assignment, proposal) + "=" + assignment.label;
+  return name + "-seed=" + std::to_string(seed);
+}
+
+}  // namespace
+
+PointMaker::PointMaker(const Document& document, const Value& root, const Catalogue& catalogue,
+                       PlanHeader header, std::vector<Exclusion> exclusions, ContentHash hash)
+    : document_(document),
+      root_(root),
+      catalogue_(catalogue),
+      header_(std::move(header)),
+      exclusions_(std::move(exclusions)),
+      hash_(std::move(hash)) {}
+
+std::vector<RunPoint> PointMaker::make(const Proposal& proposal, Problems& problems) {
+  Problems own;
+  const Resolved resolved = resolve(assigned(proposal, own), catalogue_, own);
+  note_names(resolved);
+  // An excluded point may be wrong: that may be why it is excluded.
+  if (is_excluded(resolved.config, problems)) {
+    ++excluded_;
+    return {};
+  }
+  const std::map<std::string, ContentFile> files =
+      own.empty() ? hash_files(resolved, own) : decltype(files){};
+  problems.add(own.all());
+  if (!own.empty()) return {};
+
+  RunPoint point;
+  std::map<std::string, std::string> hashes;
+  for (const auto& [key, file] : files) {
+    hashes[key] = file.sha256;
+    point.data[file_name(key)] = file;
+  }
+  point.config = resolved.config;
+  point.origin = resolved.origin;
+  point.group = sha256(canonical_text(resolved, hashes, std::nullopt));
+  for (const Assignment& assignment : proposal)
+    point.varied.emplace_back(assignment.key, to_text(assignment.value));
+
+  std::vector<RunPoint> points;
+  for (const std::int64_t seed : header_.seeds) {
+    point.seed = seed;
+    point.name = run_name(header_.name, proposal, seed);
+    point.canonical = canonical_text(resolved, hashes, seed);
+    point.question = sha256(point.canonical);
+    points.push_back(point);
+  }
+  return points;
+}
+
+Value PointMaker::assigned(const Proposal& proposal, Problems& problems) const {
+  Value root = root_;
+  // Whole tables before the options in them, in whatever order the sweep names them.
+  std::vector<const Assignment*> order;
+  for (const Assignment& assignment : proposal) order.push_back(&assignment);
+  std::ranges::stable_sort(order, {}, [](const Assignment* assignment) { return assignment->path.size(); });
+  for (const Assignment* assignment : order)
+    if (!root.set(assignment->path, assignment->value, assignment->key_origin))
+      problems.add(assignment->key_origin.place, assignment->key,
+                   "\"" + assignment->key + "\" runs through something that is no table");
+  apply_overrides(root, document_.overrides, problems);
+  return root;
+}
+
+void PointMaker::note_names(const Resolved& resolved) {
+  for (const auto& [key, table] : resolved.tables) {
+    for (const Option& option : table.schema->options()) known_keys_.insert(key + "." + option.name);
+    if (table.offer != nullptr) known_keys_.insert(key + ".type");
+    static const std::string layer = "model.layer.";
+    if (key.starts_with(layer)) used_layers_.insert(key.substr(layer.size()));
+  }
+  for (const auto& [name, place] : resolved.unused_layers) unused_layers_.emplace(name, place);
+}
+
+bool PointMaker::is_excluded(const nlohmann::json& config, Problems& problems) const {
+  bool excluded = false;
+  for (const Exclusion& exclusion : exclusions_) {
+    try {
+      excluded = excluded || exclusion.condition.holds(config);
+    } catch (const Error& error) {
+      problems.add(exclusion.place, "sweep.exclude", "exclude \"" + exclusion.text + "\": " + error.what());
+    }
+  }
+  return excluded;
+}
+
+std::map<std::string, ContentFile> PointMaker::hash_files(const Resolved& resolved, Problems& problems) {
+  std::map<std::string, ContentFile> files;
+  for (const auto& [key, table] : resolved.tables)
+    for (const Option& option : table.schema->options()) {
+      const std::string dotted_key = key + "." + option.name;
+      if (!is_content(dotted_key, option) || !table.options.has(option.name)) continue;
+      const std::string& path = table.options.text(option.name);
+      if (path.empty()) continue;
+      try {
+        auto known = hashes_.find(path);
+        if (known == hashes_.end()) known = hashes_.emplace(path, hash_(path)).first;
+        files[dotted_key] = {path, known->second};
+      } catch (const Error& error) {
+        problems.add(place_of(resolved.origin, dotted_key), dotted_key,
+                     "option \"" + dotted_key + "\": " + error.what());
+      }
+    }
+  return files;
+}
+
+void PointMaker::finish(Problems& problems) const {
+  const std::vector<std::string> known(known_keys_.begin(), known_keys_.end());
+  for (const Exclusion& exclusion : exclusions_)
+    for (const std::string& key : exclusion.condition.keys())
+      if (!known_keys_.contains(key))
+        problems.add(exclusion.place, "sweep.exclude",
+                     "exclude \"" + exclusion.text + "\": no run has an option \"" + key + "\"" +
+                         did_you_mean(key, known));
+  const std::vector<std::string> used(used_layers_.begin(), used_layers_.end());
+  for (const auto& [name, place] : unused_layers_) {
+    // What a base file offers and this one does not use is nobody's slip.
+    if (used_layers_.contains(name) || place.file != document_.file.string()) continue;
+    problems.add(place, "model.layer." + name,
+                 "no run uses the table [model.layer." + name +
+                     "]: \"block\" and \"norm\" of [model] do not name it" + did_you_mean(name, used));
+  }
+}
+
+}  // namespace encore

@@ -1,0 +1,61 @@
+// PointMaker: a proposal and the experiment file give runs, one per seed: set, resolve, exclude, hash, name.
+// Read next: identity.hpp for what counts in a run's identity.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "config/document.hpp"
+#include "config/manifest.hpp"
+#include "config/resolve.hpp"
+#include "plan/proposal.hpp"
+#include "plan/run_point.hpp"
+#include "plan/sweep.hpp"
+
+namespace encore {
+
+/// What is the same in every point of a document.
+struct PlanHeader {
+  std::string name;
+  std::string note;
+  std::vector<std::string> tags;
+  std::vector<std::int64_t> seeds;
+};
+
+class PointMaker {
+ public:
+  /// `root` is the document's with the overrides set; both, like the catalogue, outlive the maker.
+  PointMaker(const Document& document, const Value& root, const Catalogue& catalogue, PlanHeader header,
+             std::vector<Exclusion> exclusions, ContentHash hash);
+
+  /// One run per seed; none when the proposal is excluded or wrong. What is wrong is added to `problems`.
+  std::vector<RunPoint> make(const Proposal& proposal, Problems& problems);
+
+  /// After the last proposal: conditions naming options that no point has, layer tables that no point uses.
+  void finish(Problems& problems) const;
+
+  std::size_t excluded() const { return excluded_; }
+
+ private:
+  Value assigned(const Proposal& proposal, Problems& problems) const;
+  void note_names(const Resolved& resolved);
+  bool is_excluded(const nlohmann::json& config, Problems& problems) const;
+  std::map<std::string, ContentFile> hash_files(const Resolved& resolved, Problems& problems);
+
+  const Document& document_;
+  const Value& root_;
+  const Catalogue& catalogue_;
+  PlanHeader header_;
+  std::vector<Exclusion> exclusions_;
+  ContentHash hash_;
+  std::map<std::string, std::string> hashes_;  // by path
+  std::set<std::string> known_keys_;           // options that some point has
+  std::set<std::string> used_layers_;
+  std::map<std::string, Place> unused_layers_;
+  std::size_t excluded_ = 0;
+};
+
+}  // namespace encore

@@ -1,0 +1,54 @@
+#include "plan/proposal.hpp"
+
+#include <utility>
+
+#include "plan/sweep.hpp"
+
+namespace encore {
+
+namespace {
+
+Assignment assignment(const Axis& axis, std::size_t index) {
+  return {axis.path, axis.key, axis.key_origin, axis.values[index], axis.labels[index]};
+}
+
+Assignment assignment(const RandomVariable& variable, std::int64_t seed, std::int64_t number) {
+  Value value = draw(variable, seed, number);
+  std::string label = label_of(value);
+  return {variable.path, variable.key, variable.key_origin, std::move(value), std::move(label)};
+}
+
+// Every proposal so far, followed by each of `choices`.
+std::vector<Proposal> crossed(const std::vector<Proposal>& proposals, const std::vector<Proposal>& choices) {
+  std::vector<Proposal> out;
+  for (const Proposal& proposal : proposals)
+    for (const Proposal& choice : choices) {
+      out.push_back(proposal);
+      out.back().insert(out.back().end(), choice.begin(), choice.end());
+    }
+  return out;
+}
+
+// The axes of a zip, or one axis alone.
+std::vector<Proposal> in_lock_step(const Zip& zip) {
+  std::vector<Proposal> out(zip.front().values.size());
+  for (std::size_t i = 0; i < out.size(); ++i)
+    for (const Axis& axis : zip) out[i].push_back(assignment(axis, i));
+  return out;
+}
+
+}  // namespace
+
+std::vector<Proposal> propose_all(const Sweep& sweep) {
+  std::vector<Proposal> proposals(1);
+  for (const Axis& axis : sweep.grid) proposals = crossed(proposals, in_lock_step({axis}));
+  for (const Zip& zip : sweep.zips) proposals = crossed(proposals, in_lock_step(zip));
+  if (sweep.random.empty()) return proposals;
+  std::vector<Proposal> draws(static_cast<std::size_t>(sweep.draws));
+  for (std::size_t number = 0; number < draws.size(); ++number)
+    for (const RandomVariable& variable : sweep.random)
+      draws[number].push_back(assignment(variable, sweep.seed, static_cast<std::int64_t>(number)));
+  return crossed(proposals, draws);
+}
+
+}  // namespace encore

@@ -1,0 +1,42 @@
+// RunPoint: one run as an experiment file decides it, everything a specification holds but the backend and
+// the run's id.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "config/origin.hpp"
+
+namespace encore {
+
+struct ContentFile {
+  std::string path;    ///< absolute
+  std::string sha256;  ///< of its content, lower-case hex
+};
+
+struct RunPoint {
+  std::string name;  ///< "wnut17-layers=4-dropout=0.1-seed=1", unique in its plan
+  std::int64_t seed = 0;
+  std::string question;   ///< identity: SHA-256 of `canonical`
+  std::string group;      ///< the same without the seed: replicates share it
+  std::string canonical;  ///< the text that is hashed; `exp explain` shows it
+  nlohmann::json config;  ///< task, data, tokenizer, model, optimizer, schedule, train: complete
+  Origins origin;
+  /// train, dev, test; a tokenizer's file by the name of its option (vocab); files of other tables by dotted
+  /// key.
+  std::map<std::string, ContentFile> data;
+  /// What the sweep set, as text: {"model.layers", "4"}.
+  std::vector<std::pair<std::string, std::string>> varied;
+};
+
+/// SHA-256 of a file's content in lower-case hex; throws Error.
+using ContentHash = std::function<std::string(const std::filesystem::path& path)>;
+
+}  // namespace encore

@@ -1,0 +1,310 @@
+#include "plan/sweep.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "config/core_schema.hpp"
+#include "config/nearest.hpp"
+#include "config/toml.hpp"
+#include "config/validate.hpp"
+
+namespace encore {
+
+namespace {
+
+void mark_as_sweep(Value& value) {
+  value.origin.source = Source::sweep;
+  if (auto* table = std::get_if<Value::Table>(&value.data))
+    for (Value::Member& member : *table) {
+      member.key_origin.source = Source::sweep;
+      mark_as_sweep(member.value);
+    }
+  if (auto* array = std::get_if<Value::Array>(&value.data))
+    for (Value& element : *array) mark_as_sweep(element);
+}
+
+std::vector<std::string> unique_labels(const std::vector<Value>& values) {
+  std::vector<std::string> labels;
+  for (const Value& value : values) {
+    std::string label = label_of(value);
+    if (std::ranges::find(labels, label) != labels.end()) label += "." + std::to_string(labels.size() + 1);
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
+
+std::string count_text(const Axis& axis) {
+  return std::to_string(axis.values.size()) + (axis.values.size() == 1 ? " value" : " values");
+}
+
+class SweepReader {
+ public:
+  SweepReader(const std::vector<Override>& overrides, Problems& problems)
+      : overrides_(overrides), problems_(problems) {}
+
+  Sweep read(const Value& table) {
+    const ValidTable valid =
+        validate(table, sweep_schema(), {"sweep", "[sweep]"}, problems_, {"grid", "zip", "random"});
+    if (valid.options.has("seed")) sweep_.seed = valid.options.integer("seed");
+    if (valid.options.has("draws")) sweep_.draws = valid.options.integer("draws");
+    if (const Value::Member* grid = table.find("grid")) read_grid(*grid);
+    if (const Value::Member* zip = table.find("zip")) read_zips(*zip);
+    if (const Value::Member* random = table.find("random")) read_random(*random);
+    if (valid.options.has("exclude")) read_exclusions(table.find("exclude"));
+    if (sweep_.draws > 1 && !has_random_)
+      problems_.add(
+          table.find("draws")->value.origin.place, "sweep.draws",
+          "option \"draws\" of [sweep] asks for random draws, but there is no table [sweep.random]");
+    return std::move(sweep_);
+  }
+
+ private:
+  /// A name in a table of the sweep, with all parts of its path; nothing is returned for one that cannot be
+  /// varied.
+  bool read_path(const Value::Member& member, const std::string& table, std::vector<std::string>& path) {
+    try {
+      for (std::string& part : parse_key(member.key)) path.push_back(std::move(part));
+      return true;
+    } catch (const Error& error) {
+      problems_.add(member.key_origin.place, "sweep", std::string(error.what()) + " (in " + table + ")");
+      return false;
+    }
+  }
+
+  bool can_vary(const std::vector<std::string>& path, const Place& place, const std::string& table) {
+    const std::string key = dotted(path);
+    std::vector<std::string> tables = top_tables();
+    std::erase(tables, "sweep");
+    if (path.front() == "seed" || path.front() == "seeds") {
+      problems_.add(place, key,
+                    table + " cannot vary \"" + key + "\"; write seeds = [1, 2, 3] at the top of the file");
+      return false;
+    }
+    if (std::ranges::find(tables, path.front()) == tables.end()) {
+      problems_.add(place, key,
+                    table + " cannot vary \"" + key + "\"" +
+                        did_you_mean(path.front(), tables, "; it varies options of " + quoted_list(tables)));
+      return false;
+    }
+    const auto [earlier, is_new] = varied_.emplace(key, place);
+    if (!is_new) problems_.add(place, key, "\"" + key + "\" is varied twice; see " + earlier->second.text());
+    return is_new;
+  }
+
+  // The command line wins over the sweep: what it sets, alone or as part of a table, does not vary any more.
+  bool is_overridden(const std::vector<std::string>& path) const {
+    return std::ranges::any_of(overrides_, [&](const Override& set) {
+      return set.path.size() <= path.size() && std::equal(set.path.begin(), set.path.end(), path.begin());
+    });
+  }
+
+  // Lists below `table`, which may be written "model.layers" = [...] or model.layers = [...].
+  std::vector<Axis> read_axes(const Value& table, const std::string& name,
+                              const std::vector<std::string>& prefix) {
+    std::vector<Axis> axes;
+    for (const Value::Member& member : table.table()) {
+      std::vector<std::string> path = prefix;
+      if (!read_path(member, name, path)) continue;
+      if (member.value.is_table()) {
+        for (Axis& axis : read_axes(member.value, name, path)) axes.push_back(std::move(axis));
+        continue;
+      }
+      if (!can_vary(path, member.key_origin.place, name)) continue;
+      Axis axis{dotted(path), path, {Source::sweep, member.key_origin.place}, {}, {}};
+      if (!member.value.is_array() || member.value.array().empty()) {
+        problems_.add(
+            member.value.origin.place, axis.key,
+            "\"" + axis.key + "\" of " + name + " must be a list of values, found " + describe(member.value));
+        continue;
+      }
+      axis.values = member.value.array();
+      for (Value& value : axis.values) mark_as_sweep(value);
+      axis.labels = unique_labels(axis.values);
+      axes.push_back(std::move(axis));
+    }
+    return axes;
+  }
+
+  void erase_overridden(std::vector<Axis>& axes) const {
+    std::erase_if(axes, [&](const Axis& axis) { return is_overridden(axis.path); });
+  }
+
+  bool is_table(const Value& value, const std::string& name) {
+    if (value.is_table()) return true;
+    problems_.add(value.origin.place, "sweep", name + " must be a table, found " + describe(value));
+    return false;
+  }
+
+  void read_grid(const Value::Member& member) {
+    if (!is_table(member.value, "[sweep.grid]")) return;
+    sweep_.grid = read_axes(member.value, "[sweep.grid]", {});
+    erase_overridden(sweep_.grid);
+  }
+
+  void read_zips(const Value::Member& member) {
+    if (!member.value.is_array()) {
+      problems_.add(member.value.origin.place, "sweep.zip",
+                    "\"zip\" of [sweep] must be written [[sweep.zip]], found " + describe(member.value));
+      return;
+    }
+    for (const Value& table : member.value.array()) {
+      if (!is_table(table, "[[sweep.zip]]")) continue;
+      Zip zip = read_axes(table, "[[sweep.zip]]", {});
+      for (const Axis& axis : zip)
+        if (axis.values.size() != zip.front().values.size())
+          problems_.add(axis.key_origin.place, axis.key,
+                        "[[sweep.zip]] moves in lock step, but \"" + axis.key + "\" has " + count_text(axis) +
+                            " and \"" + zip.front().key + "\" has " + count_text(zip.front()));
+      erase_overridden(zip);
+      if (!zip.empty()) sweep_.zips.push_back(std::move(zip));
+    }
+  }
+
+  void read_random(const Value::Member& member) {
+    if (is_table(member.value, "[sweep.random]")) read_variables(member.value, {});
+  }
+
+  void read_variables(const Value& table, const std::vector<std::string>& prefix) {
+    for (const Value::Member& member : table.table()) {
+      std::vector<std::string> path = prefix;
+      if (!read_path(member, "[sweep.random]", path)) continue;
+      const bool nested = member.value.is_table() && !member.value.table().empty() &&
+                          std::ranges::all_of(member.value.table(), [](const Value::Member& inner) {
+                            return inner.value.is_table();
+                          });
+      if (nested) {
+        read_variables(member.value, path);
+        continue;
+      }
+      if (!can_vary(path, member.key_origin.place, "[sweep.random]")) continue;
+      has_random_ = true;
+      RandomVariable variable;
+      variable.key = dotted(path);
+      variable.path = path;
+      variable.key_origin = {Source::sweep, member.key_origin.place};
+      variable.origin = {Source::sweep, member.value.origin.place};
+      if (read_law(member.value, variable) && !is_overridden(path))
+        sweep_.random.push_back(std::move(variable));
+    }
+  }
+
+  bool read_law(const Value& value, RandomVariable& variable) {
+    using Law = RandomVariable::Law;
+    static const std::map<std::string, Law> laws = {{"uniform", Law::uniform},
+                                                    {"log_uniform", Law::log_uniform},
+                                                    {"int", Law::integer},
+                                                    {"choice", Law::choice}};
+    const auto refuse = [&](const Place& place, const std::string& message) {
+      problems_.add(place, variable.key, "\"" + variable.key + "\" of [sweep.random] " + message);
+      return false;
+    };
+    if (!value.is_table() || value.table().size() != 1)
+      return refuse(value.origin.place,
+                    "must be { uniform = [low, high] }, { log_uniform = [low, high] }, "
+                    "{ int = [low, high] } or { choice = [...] }, found " +
+                        describe(value));
+    const Value::Member& law = value.table().front();
+    const auto found = laws.find(law.key);
+    if (found == laws.end())
+      return refuse(law.key_origin.place,
+                    "has the unknown distribution \"" + law.key + "\"" +
+                        did_you_mean(law.key, {"uniform", "log_uniform", "int", "choice"},
+                                     "; there is uniform, log_uniform, int and choice"));
+    variable.law = found->second;
+    if (variable.law == Law::choice) {
+      if (!law.value.is_array() || law.value.array().empty())
+        return refuse(law.value.origin.place,
+                      "must choose from a list of values, found " + describe(law.value));
+      variable.values = law.value.array();
+      for (Value& choice : variable.values) mark_as_sweep(choice);
+      return true;
+    }
+    if (!read_bounds(law.value, variable))
+      return refuse(law.value.origin.place,
+                    variable.law == Law::integer
+                        ? "needs two integers [low, high], the first not above the second"
+                        : std::string("needs two finite numbers [low, high], the first below the second") +
+                              (variable.law == Law::log_uniform ? " and above 0" : ""));
+    return true;
+  }
+
+  static bool read_bounds(const Value& value, RandomVariable& variable) {
+    if (!value.is_array() || value.array().size() != 2) return false;
+    const bool integers = variable.law == RandomVariable::Law::integer;
+    const Option bound{"bound", integers ? OptionType::integer : OptionType::number, {}, false, {}, {}};
+    double bounds[2];
+    for (std::size_t i = 0; i < 2; ++i) {
+      OptionValue checked;
+      if (check_value(value.array()[i], bound, checked)) return false;
+      bounds[i] = integers ? static_cast<double>(std::get<std::int64_t>(checked)) : std::get<double>(checked);
+    }
+    variable.low = bounds[0];
+    variable.high = bounds[1];
+    if (variable.law == RandomVariable::Law::log_uniform && variable.low <= 0.0) return false;
+    return integers ? variable.low <= variable.high : variable.low < variable.high;
+  }
+
+  void read_exclusions(const Value::Member* member) {
+    if (member == nullptr) return;
+    for (const Value& entry : member->value.array()) {
+      try {
+        sweep_.exclusions.push_back({entry.text(), entry.origin.place, Expression::parse(entry.text())});
+      } catch (const Error& error) {
+        problems_.add(entry.origin.place, "sweep.exclude",
+                      "exclude \"" + entry.text() + "\": " + error.what());
+      }
+    }
+  }
+
+  const std::vector<Override>& overrides_;
+  Problems& problems_;
+  Sweep sweep_;
+  std::map<std::string, Place> varied_;
+  bool has_random_ = false;
+};
+
+}  // namespace
+
+std::size_t Sweep::size() const {
+  std::size_t points = 1;
+  const auto times = [&](std::size_t count) {
+    points = std::min(points * std::min(count, most_points), most_points + 1);
+  };
+  for (const Axis& axis : grid) times(axis.values.size());
+  for (const Zip& zip : zips) times(zip.front().values.size());
+  if (!random.empty()) times(static_cast<std::size_t>(draws));
+  return points;
+}
+
+std::string label_of(const Value& value) {
+  std::string text;
+  if (const Value::Member* type = value.find("type")) {
+    text = to_text(type->value);
+  } else if (value.is_table()) {
+    text = "table";
+  } else if (value.is_array()) {
+    for (const Value& element : value.array()) text += (text.empty() ? "" : "+") + to_text(element);
+  } else {
+    text = to_text(value);
+  }
+  for (char& letter : text) {
+    const bool fits = std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+                      std::string("._+-").find(letter) != std::string::npos;
+    if (!fits) letter = '_';
+  }
+  return text;
+}
+
+Sweep read_sweep(const Value& root, const std::vector<Override>& overrides, Problems& problems) {
+  const Value::Member* member = root.find("sweep");
+  if (member == nullptr) return {};
+  if (!member->value.is_table()) {
+    problems.add(member->value.origin.place, "sweep",
+                 "[sweep] must be a table, found " + describe(member->value));
+    return {};
+  }
+  return SweepReader(overrides, problems).read(member->value);
+}
+
+}  // namespace encore

@@ -1,0 +1,68 @@
+// Sweep: the [sweep] table read and checked: axes of the grid, zips, random variables, exclusions.
+// Read next: proposal.hpp, which makes points of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/document.hpp"
+#include "config/error.hpp"
+#include "config/value.hpp"
+#include "plan/expression.hpp"
+
+namespace encore {
+
+/// The most points a sweep may have; beyond it a slip of the pen is likelier than a plan.
+inline constexpr std::size_t most_points = 100000;
+
+/// An option and the values it takes.
+struct Axis {
+  std::string key;
+  std::vector<std::string> path;
+  Origin key_origin;
+  std::vector<Value> values;
+  std::vector<std::string> labels;  ///< short, different texts of the values, for names of runs
+};
+
+/// Axes of equal length that move in lock step.
+using Zip = std::vector<Axis>;
+
+/// An option and the distribution its values are drawn from.
+struct RandomVariable {
+  enum class Law { uniform, log_uniform, integer, choice };
+
+  std::string key;
+  std::vector<std::string> path;
+  Origin key_origin;
+  Origin origin;
+  Law law = Law::uniform;
+  double low = 0.0;
+  double high = 0.0;          ///< inclusive
+  std::vector<Value> values;  ///< of Law::choice
+};
+
+struct Sweep {
+  std::int64_t seed = 1;
+  std::int64_t draws = 1;
+  std::vector<Axis> grid;
+  std::vector<Zip> zips;
+  std::vector<RandomVariable> random;
+  std::vector<Exclusion> exclusions;
+
+  /// Number of points before exclusions and seeds; not more than most_points + 1 is counted.
+  std::size_t size() const;
+};
+
+/// Reads [sweep] of the document's root (with overrides set). An option that the command line sets is no
+/// longer varied.
+Sweep read_sweep(const Value& root, const std::vector<Override>& overrides, Problems& problems);
+
+/// How a value is called in a run's name: letters, digits and . _ + - only; a table by its type.
+std::string label_of(const Value& value);
+
+/// Draw `number` of a variable: a pure function of (seed, number, key), equal on every machine.
+Value draw(const RandomVariable& variable, std::int64_t seed, std::int64_t number);
+
+}  // namespace encore

@@ -1,0 +1,29 @@
+// The one exception type of Encore and the check for a caller's mistake.
+// Place in the flow: everything throws it; the two mains print what() and choose the exit code.
+#pragma once
+
+#include <source_location>
+#include <stdexcept>
+#include <string>
+
+namespace encore {
+
+/// Something the user can mend: the message says what is wrong, where, and what to do.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A broken contract between two parts of the program; `where` names the check that found it.
+[[noreturn]] inline void fail_requirement(const char* condition, const std::string& message,
+                                          std::source_location where = std::source_location::current()) {
+  throw std::logic_error(std::string(where.function_name()) + ": " + message + " (required: " + condition + ")");
+}
+
+}  // namespace encore
+
+/// Throws std::logic_error with the function's name when a caller breaks its side of the contract.
+#define ENCORE_REQUIRE(condition, message) \
+  do {                                     \
+    if (!(condition)) ::encore::fail_requirement(#condition, (message)); \
+  } while (false)

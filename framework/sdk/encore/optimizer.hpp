@@ -1,0 +1,52 @@
+// Optimizer: a pass over blocks. Values, gradients and each state are blocks of equal length with equal offsets, ordered
+// by parameter path; the segment table says which range belongs to which parameter. Blocks are cut into chunks that
+// lie within one segment, so that a kernel runs over chunks and a norm per segment has a fixed order.
+// Its two most different users: SGD (one state, elementwise) and LAMB (two states, a norm per segment).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <encore/layer.hpp>
+
+namespace encore {
+
+/// One parameter's range in the blocks.
+struct Segment {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  float decay = 1.0F;        ///< 1 where weight decay applies, else 0
+  float learning_rate = 1.0F;  ///< factor on the learning rate
+};
+
+/// A piece of a segment of at most `Blocks::chunk_size` elements.
+struct Chunk {
+  std::int64_t begin = 0;
+  std::int32_t size = 0;
+  std::int32_t segment = 0;
+};
+
+struct Blocks {
+  static constexpr std::int64_t chunk_size = 4096;
+
+  Tensor values;                ///< (P), float32 or float64
+  Tensor gradients;             ///< (P), as values
+  std::vector<Tensor> states;   ///< (P) each, as values; zero before the first step
+  const Segment* segments = nullptr;  ///< device memory
+  const Chunk* chunks = nullptr;      ///< device memory
+  std::int64_t segment_count = 0;
+  std::int64_t chunk_count = 0;
+  const double* gradient_scale = nullptr;  ///< device memory: factor on each gradient (clipping); fused into the pass
+};
+
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  /// Names of the state blocks, such as {"first_moment", "second_moment"}; they name the slices in a checkpoint.
+  virtual std::vector<std::string> states() const = 0;
+  /// One update of all values in place. `step` counts from 1; `learning_rate` has the schedule in it.
+  virtual void update(const Device& device, const Blocks& blocks, double learning_rate, std::int64_t step) = 0;
+};
+
+}  // namespace encore

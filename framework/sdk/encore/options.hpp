@@ -1,0 +1,128 @@
+// Schema: the one declaration of a table of options, and Options: the values after validation.
+// From a Schema come validation with "did you mean", the manifest, help texts and documentation; the same type
+// describes the core tables, plugin tables and command-line settings. Validation lives in config/validate.hpp.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <encore/error.hpp>
+
+namespace encore {
+
+enum class OptionType : std::uint8_t { boolean, integer, number, text, path, text_list };
+
+using OptionValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>>;
+
+/// What limits and explains an option. Bounds are inclusive unless `exclusive_min`/`exclusive_max` is set.
+struct OptionRule {
+  std::string help;  ///< one line, no final stop
+  std::string unit = {};
+  std::optional<double> min = {};
+  std::optional<double> max = {};
+  bool exclusive_min = false;
+  bool exclusive_max = false;
+};
+
+struct Option {
+  std::string name;
+  OptionType type = OptionType::text;
+  std::optional<OptionValue> fallback = {};  ///< the default; without one and with `required` the file must name it
+  bool required = false;
+  std::vector<std::string> choices = {};
+  OptionRule rule = {};
+};
+
+/// An ordered list of options, built by chaining. A default is never changed later, only a new option added:
+/// values equal to their default do not count in a run's identity.
+class Schema {
+ public:
+  Schema& boolean(std::string name, bool fallback, OptionRule rule) {
+    return add({std::move(name), OptionType::boolean, OptionValue(fallback), false, {}, std::move(rule)});
+  }
+  Schema& integer(std::string name, std::int64_t fallback, OptionRule rule) {
+    return add({std::move(name), OptionType::integer, OptionValue(fallback), false, {}, std::move(rule)});
+  }
+  Schema& number(std::string name, double fallback, OptionRule rule) {
+    return add({std::move(name), OptionType::number, OptionValue(fallback), false, {}, std::move(rule)});
+  }
+  Schema& text(std::string name, std::string fallback, OptionRule rule) {
+    return add({std::move(name), OptionType::text, OptionValue(std::move(fallback)), false, {}, std::move(rule)});
+  }
+  Schema& choice(std::string name, std::string fallback, std::vector<std::string> choices, OptionRule rule) {
+    return add({std::move(name), OptionType::text, OptionValue(std::move(fallback)), false, std::move(choices),
+                std::move(rule)});
+  }
+  Schema& text_list(std::string name, std::vector<std::string> fallback, OptionRule rule) {
+    return add({std::move(name), OptionType::text_list, OptionValue(std::move(fallback)), false, {}, std::move(rule)});
+  }
+  /// An option without a default that must be given.
+  Schema& required(std::string name, OptionType type, OptionRule rule) {
+    return add({std::move(name), type, std::nullopt, true, {}, std::move(rule)});
+  }
+  /// An option that may be absent: Options::has() tells.
+  Schema& optional(std::string name, OptionType type, OptionRule rule) {
+    return add({std::move(name), type, std::nullopt, false, {}, std::move(rule)});
+  }
+  Schema& add(Option option) {
+    ENCORE_REQUIRE(find(option.name) == nullptr, "option \"" + option.name + "\" is declared twice");
+    options_.push_back(std::move(option));
+    return *this;
+  }
+
+  const std::vector<Option>& options() const { return options_; }
+  const Option* find(std::string_view name) const {
+    for (const Option& option : options_)
+      if (option.name == name) return &option;
+    return nullptr;
+  }
+
+ private:
+  std::vector<Option> options_;
+};
+
+/// The validated values of one table: every option of its schema that has a value, nothing else.
+class Options {
+ public:
+  void set(std::string name, OptionValue value) { values_.insert_or_assign(std::move(name), std::move(value)); }
+  bool has(const std::string& name) const { return values_.contains(name); }
+
+  bool flag(const std::string& name) const { return get<bool>(name); }
+  std::int64_t integer(const std::string& name) const { return get<std::int64_t>(name); }
+  double number(const std::string& name) const { return get<double>(name); }
+  const std::string& text(const std::string& name) const { return get<std::string>(name); }
+  const std::vector<std::string>& text_list(const std::string& name) const {
+    return get<std::vector<std::string>>(name);
+  }
+  const std::map<std::string, OptionValue>& values() const { return values_; }
+
+ private:
+  template <class T>
+  const T& get(const std::string& name) const {
+    const auto found = values_.find(name);
+    ENCORE_REQUIRE(found != values_.end(), "option \"" + name + "\" has no value: is it in the schema?");
+    const T* value = std::get_if<T>(&found->second);
+    ENCORE_REQUIRE(value != nullptr, "option \"" + name + "\" is read as another type than its schema declares");
+    return *value;
+  }
+  std::map<std::string, OptionValue> values_;
+};
+
+/// Thrown by a plugin's constructor or `declare` when an option cannot be right for this model (say `heads` that do
+/// not divide the width). The host puts the table and the place in the file in front.
+class OptionError : public Error {
+ public:
+  OptionError(std::string option, const std::string& message) : Error(message), option_(std::move(option)) {}
+  const std::string& option() const { return option_; }
+
+ private:
+  std::string option_;
+};
+
+}  // namespace encore

@@ -1,0 +1,153 @@
+// How a shared object offers what it holds. A plugin's source ends with
+//
+//   ENCORE_PLUGIN("my_layers", "1.0.0") {
+//     plugin.add<Kind::layer, Highway>("highway");
+//   }
+//
+// T needs `static Schema options()` and a constructor T(const Options&, const Context&), where Context is LayerContext,
+// HeadContext, TokenizerContext, OptimizerContext or ScheduleContext. `T::version` (optional, default 1) is the version of
+// the type's meaning: raise it when equal options give other numbers; it counts in a run's identity.
+// A plugin never prints, aborts or exits; it throws encore::Error. Its code lives in a namespace of its own.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <encore/head.hpp>
+#include <encore/layer.hpp>
+#include <encore/optimizer.hpp>
+#include <encore/schedule.hpp>
+#include <encore/tokenizer.hpp>
+
+/// The SDK's version; part of every fingerprint.
+#define ENCORE_SDK_VERSION 1
+
+namespace encore {
+
+enum class Kind : std::uint8_t { layer, head, tokenizer, optimizer, schedule };
+
+constexpr const char* name_of(Kind kind) {
+  switch (kind) {
+    case Kind::layer: return "layer";
+    case Kind::head: return "head";
+    case Kind::tokenizer: return "tokenizer";
+    case Kind::optimizer: return "optimizer";
+    case Kind::schedule: return "schedule";
+  }
+  return "unknown";
+}
+
+struct TokenizerContext {};
+struct OptimizerContext {};
+
+template <Kind K>
+struct KindTraits;
+template <>
+struct KindTraits<Kind::layer> {
+  using Base = Layer;
+  using Context = LayerContext;
+};
+template <>
+struct KindTraits<Kind::head> {
+  using Base = Head;
+  using Context = HeadContext;
+};
+template <>
+struct KindTraits<Kind::tokenizer> {
+  using Base = Tokenizer;
+  using Context = TokenizerContext;
+};
+template <>
+struct KindTraits<Kind::optimizer> {
+  using Base = Optimizer;
+  using Context = OptimizerContext;
+};
+template <>
+struct KindTraits<Kind::schedule> {
+  using Base = Schedule;
+  using Context = ScheduleContext;
+};
+
+/// One thing a plugin offers. `make` is a function `Base*(const Options&, const Context&)` of its kind, passed as a plain
+/// function pointer; the host casts it back by `kind`.
+struct Offer {
+  Kind kind = Kind::layer;
+  std::string name;
+  int version = 1;
+  Schema options;
+  void (*make)() = nullptr;
+};
+
+namespace detail {
+template <class T>
+constexpr int version_of() {
+  if constexpr (requires { T::version; }) return T::version;
+  else return 1;
+}
+template <Kind K, class T>
+typename KindTraits<K>::Base* make(const Options& options, const typename KindTraits<K>::Context& context) {
+  return new T(options, context);
+}
+}  // namespace detail
+
+/// Collects what a plugin offers; nothing is committed before every plugin has been asked.
+class Registrar {
+ public:
+  template <Kind K, class T>
+  void add(std::string name) {
+    static_assert(std::is_base_of_v<typename KindTraits<K>::Base, T>, "T derives from the base class of its kind");
+    offers_.push_back({K, std::move(name), detail::version_of<T>(), T::options(),
+                       reinterpret_cast<void (*)()>(&detail::make<K, T>)});
+  }
+  const std::vector<Offer>& offers() const { return offers_; }
+
+ private:
+  std::vector<Offer> offers_;
+};
+
+/// Builds an object of kind K from an offer of that kind.
+template <Kind K>
+std::unique_ptr<typename KindTraits<K>::Base> make(const Offer& offer, const Options& options,
+                                                   const typename KindTraits<K>::Context& context) {
+  ENCORE_REQUIRE(offer.kind == K, "\"" + offer.name + "\" is a " + name_of(offer.kind));
+  using Make = typename KindTraits<K>::Base* (*)(const Options&, const typename KindTraits<K>::Context&);
+  return std::unique_ptr<typename KindTraits<K>::Base>(reinterpret_cast<Make>(offer.make)(options, context));
+}
+
+/// Plain data at a known symbol, read after dlopen and before any code of the plugin is called by the host.
+struct PluginTag {
+  char magic[8];      ///< "ENCORE1"
+  int sdk_version;
+  const char* name;
+  const char* version;
+  const char* fingerprint;  ///< as in the manifest
+};
+
+}  // namespace encore
+
+/// Set by the build to `key=value;` text: sdk, compiler, standard library, kokkos, backend, architecture, sanitizer.
+#ifndef ENCORE_FINGERPRINT
+#define ENCORE_FINGERPRINT "unknown"
+#endif
+
+/// Defines the tag and the entry point; the block that follows is the body of register(Registrar& plugin).
+#define ENCORE_PLUGIN(NAME, VERSION)                                                                              \
+  static void encore_register_offers(::encore::Registrar& plugin);                                               \
+  extern "C" __attribute__((visibility("default"))) const ::encore::PluginTag encore_plugin_tag = {              \
+      "ENCORE1", ENCORE_SDK_VERSION, NAME, VERSION, ENCORE_FINGERPRINT};                                          \
+  /* Returns null, or why registering failed; the text lives as long as the plugin. */                           \
+  extern "C" __attribute__((visibility("default"))) const char* encore_plugin_register(::encore::Registrar* to) { \
+    static std::string failure;                                                                                  \
+    try {                                                                                                        \
+      encore_register_offers(*to);                                                                               \
+      return nullptr;                                                                                            \
+    } catch (const std::exception& error) {                                                                      \
+      failure = error.what();                                                                                    \
+    } catch (...) {                                                                                              \
+      failure = "an exception that is no std::exception";                                                        \
+    }                                                                                                            \
+    return failure.c_str();                                                                                      \
+  }                                                                                                              \
+  static void encore_register_offers([[maybe_unused]] ::encore::Registrar& plugin)

@@ -1,0 +1,100 @@
+// Random numbers as a pure function of where they are used: Philox4x32-10 (Salmon et al., SC 2011) with a key
+// made of (seed, stream, step) and a counter made of (example, position, channel). So dropout is equal for
+// any number of threads and any packing of the batch, and backward draws the mask again instead of storing
+// it.
+//
+// One counter yields four words. A row of `width` values uses counters 0 .. stride - 1 with stride =
+// ceil(width / 4); value c is word c / stride of counter c % stride. A loop over counters thus stores to four
+// contiguous runs, which vector units and warps like.
+#pragma once
+
+#include <cstdint>
+
+#include <encore/layer.hpp>
+#include <encore/rows.hpp>
+
+namespace encore {
+
+struct RandomWords {
+  std::uint32_t word[4];
+};
+
+/// The block function: ten rounds on (c0, c1, c2, c3) with the key (k0, k1).
+KOKKOS_INLINE_FUNCTION RandomWords philox4x32(std::uint32_t c0, std::uint32_t c1, std::uint32_t c2,
+                                              std::uint32_t c3, std::uint32_t k0, std::uint32_t k1) {
+  unroll<10>([&](int) {
+    const std::uint64_t product0 = std::uint64_t{0xD2511F53U} * c0;
+    const std::uint64_t product1 = std::uint64_t{0xCD9E8D57U} * c2;
+    c0 = static_cast<std::uint32_t>(product1 >> 32) ^ c1 ^ k0;
+    c1 = static_cast<std::uint32_t>(product1);
+    c2 = static_cast<std::uint32_t>(product0 >> 32) ^ c3 ^ k1;
+    c3 = static_cast<std::uint32_t>(product0);
+    k0 += 0x9E3779B9U;
+    k1 += 0xBB67AE85U;
+  });
+  return {{c0, c1, c2, c3}};
+}
+
+/// One stream in one step, ready for kernels.
+class Random {
+ public:
+  explicit Random(const RandomKey& key) {
+    const std::uint64_t mixed = mix(mix(mix(key.seed) + key.stream) + key.step);
+    key0_ = static_cast<std::uint32_t>(mixed);
+    key1_ = static_cast<std::uint32_t>(mixed >> 32);
+  }
+
+  KOKKOS_INLINE_FUNCTION RandomWords words(std::int64_t example, std::uint32_t position,
+                                           std::uint32_t counter) const {
+    return philox4x32(counter, position, static_cast<std::uint32_t>(example),
+                      static_cast<std::uint32_t>(static_cast<std::uint64_t>(example) >> 32), key0_, key1_);
+  }
+  /// The word of value `channel` in a row of `width`; `first_counter` separates rows that share a position.
+  KOKKOS_INLINE_FUNCTION std::uint32_t word(std::int64_t example, std::uint32_t position,
+                                            std::uint32_t first_counter, std::uint32_t channel,
+                                            std::uint32_t width) const {
+    const std::uint32_t stride = (width + 3) / 4;
+    return words(example, position, first_counter + channel % stride).word[channel / stride];
+  }
+
+ private:
+  /// The finaliser of SplitMix64: every bit of the input reaches every bit of the output.
+  static std::uint64_t mix(std::uint64_t x) {
+    x += 0x9E3779B97F4A7C15ULL;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
+    return x ^ (x >> 31);
+  }
+  std::uint32_t key0_;
+  std::uint32_t key1_;
+};
+
+/// A word from the generator as a number in (0, 1).
+KOKKOS_INLINE_FUNCTION double uniform(std::uint32_t word) {
+  return (static_cast<double>(word) + 0.5) * 0x1p-32;
+}
+
+/// What dropout with a probability does to a value: kept and scaled up, or zero.
+class Dropout {
+ public:
+  /// probability in [0, 1).
+  explicit Dropout(double probability)
+      : threshold_(static_cast<std::uint32_t>(probability * 0x1p32)), scale_(1.0 / (1.0 - probability)) {
+    ENCORE_REQUIRE(probability >= 0.0 && probability < 1.0, "a dropout probability lies in [0, 1)");
+  }
+  /// The factor, 0 or 1 / (1 - probability), that a word stands for.
+  template <class T>
+  KOKKOS_INLINE_FUNCTION T factor(std::uint32_t word) const {
+    return word >= threshold_ ? static_cast<T>(scale_) : T(0);
+  }
+  /// A word below this is dropped.
+  KOKKOS_INLINE_FUNCTION std::uint32_t threshold() const { return threshold_; }
+  /// 1 / (1 - probability).
+  KOKKOS_INLINE_FUNCTION double scale() const { return scale_; }
+
+ private:
+  std::uint32_t threshold_;
+  double scale_;
+};
+
+}  // namespace encore

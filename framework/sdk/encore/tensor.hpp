@@ -1,0 +1,72 @@
+// Tensor: the only data type that crosses the border between host and plugin.
+// A pointer into memory the host owns, an element type and up to four extents, row-major and dense.
+// The computing tier turns it into an unmanaged Kokkos View (view.hpp).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+#include <encore/error.hpp>
+
+namespace encore {
+
+enum class DType : std::uint8_t { float32, float64, bfloat16, int32, int64 };
+
+constexpr std::size_t size_of(DType type) {
+  switch (type) {
+    case DType::float64:
+    case DType::int64: return 8;
+    case DType::bfloat16: return 2;
+    case DType::float32:
+    case DType::int32: return 4;
+  }
+  return 0;
+}
+
+constexpr const char* name_of(DType type) {
+  switch (type) {
+    case DType::float32: return "float32";
+    case DType::float64: return "float64";
+    case DType::bfloat16: return "bfloat16";
+    case DType::int32: return "int32";
+    case DType::int64: return "int64";
+  }
+  return "unknown";
+}
+
+/// A non-owning view of device memory. Copying copies the reference, never the data.
+struct Tensor {
+  static constexpr int max_rank = 4;
+
+  void* data = nullptr;
+  DType dtype = DType::float32;
+  int rank = 0;
+  std::array<std::int64_t, max_rank> extents{};
+
+  Tensor() = default;
+  Tensor(void* memory, DType type, std::initializer_list<std::int64_t> shape) : data(memory), dtype(type) {
+    ENCORE_REQUIRE(shape.size() <= max_rank, "a tensor has at most four extents");
+    for (std::int64_t extent : shape) extents[static_cast<std::size_t>(rank++)] = extent;
+  }
+
+  std::int64_t extent(int axis) const { return extents[static_cast<std::size_t>(axis)]; }
+  /// Number of elements; 1 for rank 0.
+  std::int64_t size() const {
+    std::int64_t count = 1;
+    for (int axis = 0; axis < rank; ++axis) count *= extent(axis);
+    return count;
+  }
+  std::size_t bytes() const { return static_cast<std::size_t>(size()) * size_of(dtype); }
+  explicit operator bool() const { return data != nullptr; }
+
+  /// The same memory under another shape of equal size.
+  Tensor reshaped(std::initializer_list<std::int64_t> shape) const {
+    Tensor result(data, dtype, shape);
+    ENCORE_REQUIRE(result.size() == size(), "reshaping keeps the number of elements");
+    return result;
+  }
+};
+
+}  // namespace encore

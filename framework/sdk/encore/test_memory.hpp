@@ -1,0 +1,180 @@
+// Memory for tests: tensors, batches and plans that own what the host owns in a real run. Values cross as
+// double. Read next: testing.hpp, the gradient checks built on it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include <encore/kernels.hpp>
+#include <encore/random.hpp>
+#include <encore/view.hpp>
+
+namespace encore {
+
+/// A tensor with memory of its own on the device. Values cross as double, whatever the element type.
+class OwnedTensor {
+ public:
+  OwnedTensor() = default;
+  OwnedTensor(DType type, const std::vector<std::int64_t>& shape) {
+    tensor_.dtype = type;
+    for (const std::int64_t extent : shape)
+      tensor_.extents[static_cast<std::size_t>(tensor_.rank++)] = extent;
+    memory_ = Kokkos::View<std::byte*, DeviceMemory>("encore::owned_tensor",
+                                                     std::max<std::size_t>(1, tensor_.bytes()));
+    tensor_.data = memory_.data();
+  }
+  operator Tensor() const { return tensor_; }
+  const Tensor& tensor() const { return tensor_; }
+
+  std::vector<double> values() const {
+    std::vector<double> result(static_cast<std::size_t>(tensor_.size()));
+    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), memory_);
+    visit([&](auto type) {
+      const auto* from = reinterpret_cast<const decltype(type)*>(host.data());
+      for (std::size_t i = 0; i < result.size(); ++i) result[i] = static_cast<double>(from[i]);
+    });
+    return result;
+  }
+  void set(const std::vector<double>& values) {
+    ENCORE_REQUIRE(static_cast<std::int64_t>(values.size()) == tensor_.size(),
+                   "one value for each element is expected");
+    const auto host = Kokkos::create_mirror_view(Kokkos::HostSpace(), memory_);
+    visit([&](auto type) {
+      using T = decltype(type);
+      auto* to = reinterpret_cast<T*>(host.data());
+      for (std::size_t i = 0; i < values.size(); ++i)
+        if constexpr (std::is_same_v<T, bfloat16>)
+          to[i] = T(static_cast<float>(values[i]));
+        else
+          to[i] = static_cast<T>(values[i]);
+    });
+    Kokkos::deep_copy(memory_, host);
+  }
+  void fill(double value) { set(std::vector<double>(static_cast<std::size_t>(tensor_.size()), value)); }
+
+ private:
+  template <class Body>
+  void visit(const Body& body) const {
+    if (tensor_.dtype == DType::int32) return body(std::int32_t{});
+    if (tensor_.dtype == DType::int64) return body(std::int64_t{});
+    dispatch(tensor_.dtype, body);
+  }
+  Tensor tensor_;
+  Kokkos::View<std::byte*, DeviceMemory> memory_;
+};
+
+/// `count` numbers from a normal distribution, a pure function of seed and purpose.
+inline std::vector<double> normal_values(std::int64_t count, std::uint64_t seed, double deviation = 1.0) {
+  const Random random(RandomKey{seed, 0x7E57, 0});
+  std::vector<double> values(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const RandomWords words = random.words(static_cast<std::int64_t>(i), 0, 0);
+    values[i] = deviation * std::sqrt(-2.0 * std::log(uniform(words.word[0]))) *
+                std::cos(6.283185307179586 * uniform(words.word[1]));
+  }
+  return values;
+}
+
+/// A batch of sequences of the given lengths with its tables on the device; token numbers lie below
+/// `vocabulary`.
+class OwnedBatch {
+ public:
+  OwnedBatch(const std::vector<std::int64_t>& lengths, std::int64_t vocabulary = 17) {
+    std::vector<double> ids, offsets{0.0}, sequence, positions, examples;
+    for (std::size_t b = 0; b < lengths.size(); ++b) {
+      for (std::int64_t t = 0; t < lengths[b]; ++t) {
+        ids.push_back(static_cast<double>((7 * t * t + 3 * static_cast<std::int64_t>(b) + t) % vocabulary));
+        sequence.push_back(static_cast<double>(b));
+        positions.push_back(static_cast<double>(t));
+        examples.push_back(static_cast<double>(100 + 3 * b));
+      }
+      offsets.push_back(static_cast<double>(ids.size()));
+      batch_.size.squares += lengths[b] * lengths[b];
+      batch_.size.longest = std::max(batch_.size.longest, lengths[b]);
+    }
+    batch_.size.tokens = static_cast<std::int64_t>(ids.size());
+    batch_.size.sequences = static_cast<std::int64_t>(lengths.size());
+    std::vector<double> order(ids.size());
+    std::iota(order.begin(), order.end(), 0.0);
+    std::stable_sort(order.begin(), order.end(), [&](double a, double b) {
+      return ids[static_cast<std::size_t>(a)] < ids[static_cast<std::size_t>(b)];
+    });
+    batch_.ids = own(DType::int32, ids);
+    batch_.offsets = own(DType::int32, offsets);
+    batch_.sequence = own(DType::int32, sequence);
+    batch_.positions = own(DType::int32, positions);
+    batch_.examples = own(DType::int64, examples);
+    batch_.order = own(DType::int32, order);
+  }
+  operator const Batch&() const { return batch_; }
+  const Batch& batch() const { return batch_; }
+
+ private:
+  Tensor own(DType type, const std::vector<double>& values) {
+    memory_.emplace_back(type, std::vector<std::int64_t>{static_cast<std::int64_t>(values.size())});
+    memory_.back().set(values);
+    return memory_.back();
+  }
+  std::vector<OwnedTensor> memory_;
+  Batch batch_;
+};
+
+/// Everything a plan asks for, for one batch: what the host does in a real run, without sharing memory.
+class OwnedPlan {
+ public:
+  OwnedPlan(const Device& device, const LayerPlan& plan, const Batch& batch, DType type, std::uint64_t seed)
+      : plan_(&plan) {
+    std::uint64_t stream = 0;
+    for (const ParameterSpec& spec : plan.parameters()) {
+      parameters_.emplace_back(sum_type(type), spec.shape);
+      gradients_.emplace_back(sum_type(type), spec.shape);
+      kernels::initialize(device, spec, RandomKey{seed, ++stream, 0}, parameters_.back());
+      // Zeros and ones would hide mistakes: a bias that is never added, a gain that is never applied.
+      std::vector<double> values = parameters_.back().values();
+      const std::vector<double> noise =
+          normal_values(static_cast<std::int64_t>(values.size()), seed + 1000 * stream, 0.1);
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] += noise[i];
+      parameters_.back().set(values);
+    }
+    for (const BufferSpec& spec : plan.buffers()) {
+      std::vector<std::int64_t> shape;
+      for (const Extent& extent : spec.shape) shape.push_back(extent.in(batch.size));
+      const DType element = spec.element == Element::index        ? DType::int32
+                            : spec.element == Element::accumulate ? sum_type(type)
+                                                                  : type;
+      buffers_.emplace_back(element, shape);
+    }
+    for (std::size_t i = 0; i < plan.streams().size(); ++i) keys_.push_back(RandomKey{seed, 77 + i, 1});
+    for (const OwnedTensor& tensor : parameters_) bound_parameters_.push_back(tensor);
+    for (const OwnedTensor& tensor : gradients_) bound_gradients_.push_back(tensor);
+    for (const OwnedTensor& tensor : buffers_) bound_buffers_.push_back(tensor);
+  }
+
+  Step step(const Device& device, const Batch& batch, bool training) const {
+    Step result(device, batch, training);
+    result.bind(bound_parameters_, bound_gradients_, bound_buffers_, keys_);
+    return result;
+  }
+  /// Fills the buffers whose lifetime is not `kept` with NaN.
+  void poison(bool keep_saved) {
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+      const BufferSpec& spec = plan_->buffers()[i];
+      if (spec.element == Element::index || (keep_saved && spec.lifetime == Lifetime::saved)) continue;
+      buffers_[i].fill(std::numeric_limits<double>::quiet_NaN());
+    }
+  }
+  std::vector<OwnedTensor>& parameters() { return parameters_; }
+  std::vector<OwnedTensor>& gradients() { return gradients_; }
+
+ private:
+  const LayerPlan* plan_;
+  std::vector<OwnedTensor> parameters_, gradients_, buffers_;
+  std::vector<RandomKey> keys_;
+  std::vector<Tensor> bound_parameters_, bound_gradients_, bound_buffers_;
+};
+
+}  // namespace encore

@@ -1,0 +1,52 @@
+// BertText: text to words as BERT's BasicTokenizer splits it. Characters are cleaned, ideographs stand alone;
+// a lower-casing model decomposes (NFD), drops accents and lowers; then white space parts words and each
+// punctuation mark is one. Place in the flow: wordpiece.cpp cuts the words that come out into pieces;
+// wordpiece_trainer.cpp counts them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace encore::wordpiece {
+
+/// Words of one text; reused from call to call so that splitting allocates nothing once it is warm.
+class SplitText {
+ public:
+  std::size_t size() const { return words_.size(); }
+  /// UTF-8, valid until the text is split into again.
+  std::string_view word(std::size_t i) const {
+    return std::string_view(text_).substr(words_[i].first, words_[i].last - words_[i].first);
+  }
+
+ private:
+  friend class BertText;
+  struct Word {
+    std::uint32_t first;
+    std::uint32_t last;
+  };
+  void clear();
+  void end_word();
+
+  std::string text_;
+  std::vector<Word> words_;
+  std::size_t open_ = 0;  // where the word being written began
+  std::string cleaned_;
+  std::vector<std::int32_t> code_points_;
+};
+
+class BertText {
+ public:
+  explicit BertText(bool lowercase) : lowercase_(lowercase) {}
+  /// Bytes that are not UTF-8 are dropped, as U+FFFD is.
+  void split(std::string_view text, SplitText& out) const;
+
+ private:
+  void split_ascii(std::string_view text, SplitText& out) const;
+  void split_unicode(std::string_view text, SplitText& out) const;
+
+  bool lowercase_;
+};
+
+}  // namespace encore::wordpiece

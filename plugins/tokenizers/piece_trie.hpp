@@ -1,0 +1,39 @@
+// PieceTrie: the longest piece of a vocabulary that a text begins with, found in one walk over its bytes.
+// Edges of all nodes stand in one open hash table keyed by (node, byte): small, and one probe per byte.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace encore::wordpiece {
+
+class PieceTrie {
+ public:
+  static constexpr std::int32_t no_piece = -1;
+  struct Match {
+    std::int32_t piece = no_piece;
+    std::size_t length = 0;  ///< bytes
+  };
+
+  PieceTrie();
+  void add(std::string_view text, std::int32_t piece);
+  Match longest_prefix(std::string_view text) const;
+
+ private:
+  struct Edge {
+    std::uint32_t key = empty;  // node * 256 + byte
+    std::uint32_t child = 0;
+  };
+  static constexpr std::uint32_t empty = 0xFFFFFFFFu;
+
+  std::size_t slot(std::uint32_t key) const;
+  void grow();
+
+  std::vector<Edge> edges_;           // size is a power of two, at most half full
+  std::vector<std::int32_t> pieces_;  // by node
+  std::size_t used_ = 0;
+  int shift_ = 0;
+};
+
+}  // namespace encore::wordpiece

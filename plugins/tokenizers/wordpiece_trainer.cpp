@@ -1,0 +1,180 @@
+// See wordpiece_trainer.hpp. Counts are kept by pair and changed only where a merge touches a word; the queue
+// may hold old counts, which are refreshed when they come up.
+#include "wordpiece_trainer.hpp"
+
+#include <algorithm>
+#include <queue>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include <encore/error.hpp>
+
+namespace encore::wordpiece {
+namespace {
+
+/// Rarer characters of a huge text become [UNK] rather than two pieces each.
+constexpr std::size_t most_characters = 1000;
+
+using Pair = std::pair<std::int32_t, std::int32_t>;
+
+struct PairHash {
+  std::size_t operator()(const Pair& pair) const {
+    const auto key = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(pair.first)) << 32) |
+                     static_cast<std::uint32_t>(pair.second);
+    return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15u) >> 13);
+  }
+};
+
+struct Candidate {
+  std::int64_t count = 0;
+  Pair pair;
+  /// The queue's top is the largest count; among equal counts the smallest pair.
+  bool operator<(const Candidate& other) const {
+    return count != other.count ? count < other.count : pair > other.pair;
+  }
+};
+
+/// The characters of a word, each as its UTF-8 bytes.
+std::vector<std::string> characters(const std::string& word) {
+  std::vector<std::string> result;
+  for (const char c : word) {
+    if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) result.emplace_back();
+    result.back() += c;
+  }
+  return result;
+}
+
+/// The characters of all words, the most frequent ones if there are too many, in the order of their code
+/// points.
+std::set<std::string> find_alphabet(const std::map<std::string, std::int64_t>& words) {
+  std::map<std::string, std::int64_t> counts;
+  for (const auto& [word, count] : words)
+    for (const std::string& character : characters(word)) counts[character] += count;
+  std::vector<std::pair<std::int64_t, std::string>> ranked;
+  for (const auto& [character, count] : counts) ranked.emplace_back(-count, character);
+  std::sort(ranked.begin(), ranked.end());
+  ranked.resize(std::min(ranked.size(), most_characters));
+  std::set<std::string> alphabet;
+  for (auto& [count, character] : ranked) alphabet.insert(std::move(character));
+  return alphabet;  // the order of UTF-8 bytes is that of code points
+}
+
+class Trainer {
+ public:
+  Trainer(const std::map<std::string, std::int64_t>& words, const TrainingOptions& options)
+      : options_(options) {
+    for (const std::string& piece : special_pieces()) add(piece);
+    const std::set<std::string> alphabet = find_alphabet(words);
+    for (const std::string& character : alphabet) add(character);
+    for (const std::string& character : alphabet) add("##" + character);
+    const auto smallest = static_cast<std::int64_t>(pieces_.size());
+    if (options.vocab_size < smallest)
+      throw Error("vocab_size = " + std::to_string(options.vocab_size) + " is too small for this text: its " +
+                  std::to_string(alphabet.size()) + " characters and the special pieces already need " +
+                  std::to_string(smallest));
+    for (const auto& [word, count] : words) add_word(word, count);
+    for (const auto& [pair, count] : counts_) queue_.push({count, pair});
+  }
+
+  std::vector<std::string> run() {
+    while (static_cast<std::int64_t>(pieces_.size()) < options_.vocab_size && !queue_.empty()) {
+      const Candidate best = queue_.top();
+      queue_.pop();
+      const std::int64_t count = counts_[best.pair];
+      if (count != best.count) {
+        if (count > 0) queue_.push({count, best.pair});
+        continue;
+      }
+      if (count < options_.min_frequency) break;
+      merge(best.pair);
+    }
+    return std::move(pieces_);
+  }
+
+ private:
+  struct Word {
+    std::vector<std::int32_t> pieces;
+    std::int64_t count = 0;
+  };
+
+  std::int32_t add(const std::string& piece) {
+    const auto [place, inserted] = numbers_.emplace(piece, static_cast<std::int32_t>(pieces_.size()));
+    if (inserted) pieces_.push_back(piece);
+    return place->second;
+  }
+
+  /// A word with a character outside the alphabet teaches nothing: it will be [UNK].
+  void add_word(const std::string& text, std::int64_t count) {
+    Word word;
+    word.count = count;
+    for (const std::string& character : characters(text)) {
+      const auto found = numbers_.find(word.pieces.empty() ? character : "##" + character);
+      if (found == numbers_.end()) return;
+      word.pieces.push_back(found->second);
+    }
+    words_.push_back(std::move(word));
+    for (std::size_t i = 1; i < words_.back().pieces.size(); ++i)
+      change({words_.back().pieces[i - 1], words_.back().pieces[i]}, count, words_.size() - 1);
+  }
+
+  void change(Pair pair, std::int64_t by, std::size_t word) {
+    counts_[pair] += by;
+    if (by > 0) where_[pair].push_back(word);
+  }
+
+  void merge(Pair pair) {
+    const std::string& tail = pieces_[static_cast<std::size_t>(pair.second)];
+    const std::int32_t merged = add(pieces_[static_cast<std::size_t>(pair.first)] + tail.substr(2));
+    std::vector<std::size_t> places = std::move(where_[pair]);
+    where_.erase(pair);
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    std::set<Pair> grown;
+    for (const std::size_t place : places) merge_in_word(place, pair, merged, grown);
+    counts_.erase(pair);
+    for (const Pair& each : grown) queue_.push({counts_[each], each});
+  }
+
+  void merge_in_word(std::size_t place, Pair pair, std::int32_t merged, std::set<Pair>& grown) {
+    Word& word = words_[place];
+    std::vector<std::int32_t>& pieces = word.pieces;
+    for (std::size_t i = 0; i + 1 < pieces.size(); ++i) {
+      if (pieces[i] != pair.first || pieces[i + 1] != pair.second) continue;
+      if (i > 0) {
+        change({pieces[i - 1], pieces[i]}, -word.count, place);
+        change({pieces[i - 1], merged}, word.count, place);
+        grown.insert({pieces[i - 1], merged});
+      }
+      if (i + 2 < pieces.size()) {
+        change({pieces[i + 1], pieces[i + 2]}, -word.count, place);
+        change({merged, pieces[i + 2]}, word.count, place);
+        grown.insert({merged, pieces[i + 2]});
+      }
+      pieces[i] = merged;
+      pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    }
+  }
+
+  TrainingOptions options_;
+  std::vector<std::string> pieces_;
+  std::unordered_map<std::string, std::int32_t> numbers_;
+  std::vector<Word> words_;
+  std::unordered_map<Pair, std::int64_t, PairHash> counts_;
+  std::unordered_map<Pair, std::vector<std::size_t>, PairHash> where_;
+  std::priority_queue<Candidate> queue_;
+};
+
+}  // namespace
+
+const std::vector<std::string>& special_pieces() {
+  static const std::vector<std::string> pieces = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
+  return pieces;
+}
+
+std::vector<std::string> train_vocabulary(const std::map<std::string, std::int64_t>& words,
+                                          const TrainingOptions& options) {
+  return Trainer(words, options).run();
+}
+
+}  // namespace encore::wordpiece

@@ -1,0 +1,28 @@
+// Training a WordPiece vocabulary: characters, then merges of the most frequent neighbouring pieces, as in
+// byte-pair encoding (the way of Hugging Face's trainer; the published WordPiece training was never
+// released).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace encore::wordpiece {
+
+struct TrainingOptions {
+  std::int64_t vocab_size = 0;     ///< pieces, special ones included
+  std::int64_t min_frequency = 2;  ///< a pair that stands less often is not merged
+};
+
+/// The special pieces that open every vocabulary trained here.
+const std::vector<std::string>& special_pieces();
+
+/// `words` are split words (BertText) and their counts. The result holds the special pieces, each character
+/// alone and as a continuation ("##e"), then merges by falling count, equal counts in the order of the
+/// pieces' numbers; it is shorter than vocab_size when no pair is frequent enough. Throws Error when
+/// vocab_size cannot hold the characters.
+std::vector<std::string> train_vocabulary(const std::map<std::string, std::int64_t>& words,
+                                          const TrainingOptions& options);
+
+}  // namespace encore::wordpiece

@@ -1,0 +1,58 @@
+// docs/experiment_file.md says what the schemas say. ENCORE_WRITE_DOCUMENTS=1 rewrites the tables in it.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "config/core_schema.hpp"
+#include "config/document.hpp"
+#include "config/markdown.hpp"
+
+namespace encore {
+namespace {
+
+const std::string page = ENCORE_SOURCE_DIR "/docs/experiment_file.md";
+
+std::string read_page() {
+  std::ifstream stream(page);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+TEST(ExperimentFilePage, HasTheTablesOfTheSchemas) {
+  const std::string text = read_page();
+  ASSERT_FALSE(text.empty()) << page;
+  const std::string current = with_option_tables(text);
+  if (std::getenv("ENCORE_WRITE_DOCUMENTS") != nullptr) std::ofstream(page) << current;
+  EXPECT_EQ(read_page(), current) << "run this test with ENCORE_WRITE_DOCUMENTS=1";
+}
+
+TEST(ExperimentFilePage, HasATableForEveryCoreSchema) {
+  const std::string text = read_page();
+  for (const char* name : {"experiment", "task", "data", "model", "train", "sweep"})
+    EXPECT_NE(text.find("<!-- options of " + std::string(name) + " -->"), std::string::npos) << name;
+}
+
+TEST(Markdown, RendersEveryKindOfOption) {
+  const Schema schema =
+      Schema()
+          .number("rate", 1.0, {.help = "a rate", .unit = "seconds", .min = 0, .exclusive_min = true})
+          .choice("kind", "a", {"a", "b"}, {.help = "a kind"})
+          .required("file", OptionType::path, {.help = "a file"})
+          .text_list("words", {"x", "y"}, {.help = "words"});
+  EXPECT_EQ(markdown_options(schema),
+            "| option | type | default | range | meaning |\n|---|---|---|---|---|\n"
+            "| `rate` | number, seconds | `1.0` | above 0 | a rate |\n"
+            "| `kind` | text | `\"a\"` | `\"a\"`, `\"b\"` | a kind |\n"
+            "| `file` | path | **required** |  | a file |\n"
+            "| `words` | text list | `[\"x\", \"y\"]` |  | words |\n");
+}
+
+TEST(Markdown, RefusesAMarkWithoutASchemaOrAnEnd) {
+  EXPECT_THROW(with_option_tables("<!-- options of nothing -->\n<!-- end -->\n"), Error);
+  EXPECT_THROW(with_option_tables("<!-- options of task -->\nold\n"), Error);
+  EXPECT_EQ(with_option_tables("no marks\n"), "no marks\n");
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,158 @@
+// Files as written: base files, overrides of the command line, plugin folders.
+#include "config/document.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+namespace encore {
+namespace {
+
+namespace fs = std::filesystem;
+
+class DocumentTest : public ::testing::Test {
+ protected:
+  DocumentTest() {
+    folder_ = fs::path(::testing::TempDir()) /
+              ("document_" + std::to_string(::getpid()) + "_" +
+               std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+    fs::remove_all(folder_);
+    fs::create_directories(folder_ / "bases");
+  }
+  ~DocumentTest() override { fs::remove_all(folder_); }
+
+  fs::path write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+    return folder_ / name;
+  }
+  std::string at(const std::string& name) const { return (folder_ / name).string(); }
+
+  static std::string problem(const fs::path& file, const std::vector<std::string>& overrides = {}) {
+    try {
+      load_document(file, overrides);
+    } catch (const ConfigErrors& errors) {
+      return errors.what();
+    }
+    return "no problem";
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(DocumentTest, TheNearerFileWins) {
+  write("bases/base.toml",
+        "name = \"base\"\nseeds = [1, 2]\n[model]\nwidth = 8\nlayers = 2\n[sweep.grid]\na.b = [1]\n");
+  const fs::path file =
+      write("near.toml", "base = \"bases/base.toml\"\nseed = 3\n[model]\nwidth = 16\n[sweep]\ndraws = 2\n");
+  const Document document = load_document(file);
+  EXPECT_EQ(to_text(document.root), "{model = {width = 16, layers = 2}, seed = 3, sweep = {draws = 2}}");
+  EXPECT_EQ(document.root.at({"model", "layers"})->origin.place.text(), at("bases/base.toml") + ":5:10");
+  EXPECT_EQ(document.root.at({"model", "width"})->origin.place.text(), at("near.toml") + ":4:9");
+}
+
+TEST_F(DocumentTest, ATableOfAnotherTypeReplacesThatOfTheBase) {
+  write("base.toml",
+        "[optimizer]\ntype = \"adamw\"\nbeta1 = 0.8\n[schedule]\ntype = \"linear\"\nwarmup_steps = 3\n");
+  const fs::path file = write(
+      "near.toml", "base = \"base.toml\"\n[optimizer]\ntype = \"sgd\"\n[schedule]\ntype = \"linear\"\n");
+  EXPECT_EQ(to_text(load_document(file).root),
+            "{optimizer = {type = sgd}, schedule = {type = linear, warmup_steps = 3}}");
+}
+
+TEST_F(DocumentTest, BasesInheritToo) {
+  write("a.toml", "[train]\nepochs = 1\npatience = 1\n");
+  write("bases/b.toml", "base = \"../a.toml\"\n[train]\nepochs = 2\n");
+  EXPECT_EQ(to_text(load_document(write("c.toml", "base = \"bases/b.toml\"\n")).root),
+            "{train = {epochs = 2, patience = 1}}");
+}
+
+TEST_F(DocumentTest, RefusesABaseThatInheritsItself) {
+  write("a.toml", "base = \"b.toml\"\n");
+  const fs::path file = write("b.toml", "\nbase = \"a.toml\"\n");
+  EXPECT_EQ(problem(file),
+            at("a.toml") + ":1:8: the base file \"" + at("b.toml") + "\" inherits from itself");
+  EXPECT_EQ(problem(write("c.toml", "base = \"c.toml\"\n")),
+            at("c.toml") + ":1:8: the base file \"" + at("c.toml") + "\" inherits from itself");
+}
+
+TEST_F(DocumentTest, RefusesAFileThatCannotBeRead) {
+  EXPECT_EQ(problem(folder_ / "none.toml"),
+            at("none.toml") + ": the experiment file cannot be read: No such file or directory");
+  EXPECT_EQ(problem(folder_), folder_.string() + ": the experiment file is a folder");
+  EXPECT_EQ(problem(write("a.toml", "base = \"none.toml\"\n")),
+            at("a.toml") + ":1:8: the base file \"" + at("none.toml") +
+                "\" cannot be read: No such file or directory");
+  EXPECT_EQ(problem(write("b.toml", "base = 3\n")),
+            at("b.toml") + ":1:8: option \"base\" must be a path in quotes, found the integer 3");
+}
+
+TEST_F(DocumentTest, OverridesAreTomlOrText) {
+  EXPECT_EQ(describe(parse_override("model.width=3").value), "the integer 3");
+  EXPECT_EQ(describe(parse_override("a=1e-5").value), "the number 1e-5");
+  EXPECT_EQ(describe(parse_override("a=true").value), "true");
+  EXPECT_EQ(describe(parse_override("optimizer.type=sgd").value), "text \"sgd\"");
+  EXPECT_EQ(describe(parse_override("a=\"3\"").value), "text \"3\"");
+  EXPECT_EQ(describe(parse_override("a=").value), "text \"\"");
+  EXPECT_EQ(describe(parse_override("train.select=max dev/f1").value), "text \"max dev/f1\"");
+  EXPECT_EQ(to_text(parse_override("optimizer={type = \"sgd\", momentum = 0.9}").value),
+            "{type = sgd, momentum = 0.9}");
+  EXPECT_EQ(describe(parse_override("a=1\nb = 2").value), "text \"1\nb = 2\"");
+}
+
+TEST_F(DocumentTest, AnOverrideSaysThatItIsOne) {
+  const Override set = parse_override("model.width=3");
+  EXPECT_EQ(set.key, "model.width");
+  EXPECT_EQ(set.value.origin.source, Source::command_line);
+  EXPECT_EQ(set.value.origin.place.text(), "-S model.width=3");
+}
+
+TEST_F(DocumentTest, ASeedOfTheCommandLineReplacesSeeds) {
+  Document document = parse_document("seeds = [1, 2]\n", "a.toml", {"seed=7"});
+  Problems problems;
+  apply_overrides(document.root, document.overrides, problems);
+  EXPECT_EQ(to_text(document.root), "{seed = 7}");
+}
+
+TEST_F(DocumentTest, RefusesAnOverrideThatSetsNothing) {
+  const fs::path file = write("a.toml", "");
+  EXPECT_EQ(problem(file, {"model.width"}),
+            "-S model.width: this sets nothing; write key=value, as in model.width=256");
+  EXPECT_EQ(problem(file, {"=3"}), "-S =3: this sets nothing; write key=value, as in model.width=256");
+  EXPECT_EQ(problem(file, {"model width=3"}),
+            "-S model width=3: \"model width\" is no name of an option; names look like model.width");
+}
+
+TEST_F(DocumentTest, RefusesAnOverrideThroughAValue) {
+  Document document = parse_document("[model]\nwidth = 3\n", "a.toml", {"model.width.x=7"});
+  Problems problems;
+  apply_overrides(document.root, document.overrides, problems);
+  ASSERT_EQ(problems.all().size(), 1U);
+  EXPECT_EQ(problems.all()[0].text(),
+            "-S model.width.x=7: \"model.width.x\" runs through something that is no table");
+}
+
+TEST_F(DocumentTest, FindsPluginFolders) {
+  const Document document = load_document(write("a.toml", "plugin_path = [\"bases\"]\n"));
+  EXPECT_EQ(plugin_folders(document), std::vector<fs::path>{folder_ / "bases"});
+  EXPECT_TRUE(plugin_folders(parse_document("", "a.toml")).empty());
+}
+
+TEST_F(DocumentTest, RefusesPluginFoldersThatAreNone) {
+  const auto refused = [&](const std::string& text) -> std::string {
+    try {
+      plugin_folders(load_document(write("a.toml", text)));
+    } catch (const ConfigErrors& errors) {
+      return errors.what();
+    }
+    return "no problem";
+  };
+  EXPECT_EQ(
+      refused("plugin_path = [\"nowhere\"]\n"),
+      at("a.toml") + ":1:16: option \"plugin_path\" names \"" + at("nowhere") + "\", which is no folder");
+  EXPECT_EQ(refused("plugin_path = \"bases\"\n"),
+            at("a.toml") + ":1:15: option \"plugin_path\" must be a list of texts, found text \"bases\"");
+}
+
+}  // namespace
+}  // namespace encore

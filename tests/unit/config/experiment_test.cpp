@@ -1,0 +1,116 @@
+// The typed experiment that the worker reads, from resolved JSON.
+#include "config/experiment.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "config/document.hpp"
+#include "config/resolve.hpp"
+#include "unit/config/sample_catalogue.hpp"
+
+namespace encore {
+namespace {
+
+using nlohmann::json;
+
+json config(const std::string& text = sample::experiment) {
+  Problems problems;
+  Resolved run = resolve(parse_document(text, "a.toml").root, sample::catalogue(), problems);
+  problems.require_none();
+  return json::parse(run.config.dump());  // as through a specification
+}
+
+std::string problem(const json& config) {
+  try {
+    make_experiment(config, sample::catalogue());
+  } catch (const ConfigError& error) {
+    return error.key() + ": " + error.what();
+  }
+  return "no problem";
+}
+
+TEST(Experiment, HasEveryTableWithItsTypes) {
+  const Experiment run = make_experiment(config(), sample::catalogue());
+  EXPECT_EQ(run.task.type, "ner");
+  EXPECT_TRUE(run.data.train.ends_with("/corpus/train.conll"));
+  EXPECT_EQ(run.data.test, "");
+  EXPECT_EQ(run.tokenizer.type, "wordpiece");
+  EXPECT_EQ(run.model.width, 8);
+  EXPECT_EQ(run.model.dropout, 0.1);
+  EXPECT_EQ(run.model.positions, Positions::sinusoidal);
+  EXPECT_EQ(run.model.norm_position, NormPosition::post);
+  ASSERT_EQ(run.model.block.size(), 2U);
+  EXPECT_EQ(run.model.block[0].name, "attention");
+  EXPECT_EQ(run.model.block[0].key, "model.layer.attention");
+  EXPECT_EQ(run.model.block[0].type, "self_attention");
+  EXPECT_EQ(run.model.block[0].version, 2);
+  EXPECT_EQ(run.model.block[0].options.integer("heads"), 2);
+  EXPECT_EQ(run.model.norm.type, "layer_norm");
+  EXPECT_EQ(run.model.norm.options.number("epsilon"), 1e-5);
+  EXPECT_FALSE(run.model.head.options.flag("residual_norm"));
+  EXPECT_EQ(run.optimizer.options.number("learning_rate"), 5e-4);
+  EXPECT_EQ(run.schedule.options.integer("warmup_steps"), 20);
+  EXPECT_EQ(run.train.precision, Precision::float32);
+  EXPECT_TRUE(run.train.select.maximize);
+  EXPECT_EQ(run.train.select.metric, "dev/f1");
+}
+
+TEST(Experiment, ReadsTheOtherChoices) {
+  json in = config();
+  in["model"]["positions"] = "learned";
+  in["model"]["norm_position"] = "pre";
+  in["train"]["select"] = "min dev/loss";
+  in["train"]["precision"] = "float64";
+  in["train"]["batching"] = "padded";
+  in["data"]["test"] = "/test.conll";
+  const Experiment run = make_experiment(in, sample::catalogue());
+  EXPECT_EQ(run.model.positions, Positions::learned);
+  EXPECT_EQ(run.model.norm_position, NormPosition::pre);
+  EXPECT_FALSE(run.train.select.maximize);
+  EXPECT_EQ(run.train.select.metric, "dev/loss");
+  EXPECT_EQ(run.train.precision, Precision::float64);
+  EXPECT_EQ(run.train.batching, Batching::padded);
+  EXPECT_EQ(run.data.test, "/test.conll");
+}
+
+TEST(Experiment, AnOptionAddedSinceTakesItsDefault) {
+  json in = config();
+  in["train"].erase("digest_steps");
+  EXPECT_EQ(make_experiment(in, sample::catalogue()).train.digest_steps, 10);
+}
+
+TEST(Experiment, RefusesWhatDoesNotFitAndNamesTheKey) {
+  json in = config();
+  in["model"]["layer"]["attention"]["heads"] = "two";
+  EXPECT_EQ(problem(in),
+            "model.layer.attention.heads: option \"heads\" of layer \"self_attention\" must be an integer, "
+            "found text \"two\"");
+  in = config();
+  in["optimizer"]["momentum"] = 1;
+  EXPECT_EQ(
+      problem(in),
+      "optimizer.momentum: unknown option \"momentum\" of optimizer \"adamw\"; it takes \"learning_rate\", "
+      "\"weight_decay\", \"type\"");
+  in = config();
+  in.erase("train");
+  EXPECT_EQ(problem(in), "train: table [train] is missing; it must have \"epochs\"");
+  in = config();
+  in["model"]["head"]["type"] = "crf";
+  EXPECT_EQ(problem(in).substr(0, 53), "model.head.type: no plugin offers a head \"crf\"; there");
+  in = config();
+  in["model"]["width"] = nullptr;
+  EXPECT_EQ(problem(in), "model.width: a value of a resolved experiment cannot be null");
+  EXPECT_EQ(problem(json::array()), ": a resolved experiment must be an object, found []");
+}
+
+TEST(Experiment, ReadsOptionsOfOneTable) {
+  const Schema schema = Schema().integer("heads", 4, {.help = "heads", .min = 1});
+  EXPECT_EQ(options_from_config({{"type", "x"}, {"heads", 2}}, schema, "model.layer.a").integer("heads"), 2);
+  EXPECT_EQ(options_from_config(json::object(), schema, "model.layer.a").integer("heads"), 4);
+  EXPECT_THROW(options_from_config({{"heads", 0}}, schema, "model.layer.a"), ConfigError);
+  EXPECT_THROW(options_from_config(3, schema, "model.layer.a"), ConfigError);
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,229 @@
+// One run's tables: what a correct experiment resolves to, and everything that can be wrong with one.
+#include "config/resolve.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "config/document.hpp"
+#include "unit/config/sample_catalogue.hpp"
+
+namespace encore {
+namespace {
+
+using sample::changed;
+
+Resolved resolved(const std::string& text, Problems& problems) {
+  static const Catalogue catalogue = sample::catalogue();
+  return resolve(parse_document(text, "dir/a.toml").root, catalogue, problems);
+}
+
+std::string problem(const std::string& text) {
+  Problems problems;
+  resolved(text, problems);
+  std::string all;
+  for (const Problem& found : problems.all()) all += (all.empty() ? "" : "\n") + found.text();
+  return all;
+}
+
+/// The sample with one place changed.
+std::string problem_with(const std::string& from, const std::string& to) {
+  return problem(changed(sample::experiment, from, to));
+}
+
+TEST(Resolve, CompletesEveryTable) {
+  Problems problems;
+  const Resolved run = resolved(sample::experiment, problems);
+  ASSERT_TRUE(problems.empty()) << problem(sample::experiment);
+  const std::string folder = std::filesystem::current_path().string() + "/dir/corpus";
+  const nlohmann::json expected = {
+      {"task", {{"type", "ner"}}},
+      {"data",
+       {{"type", "conll"},
+        {"root", folder},
+        {"train", folder + "/train.conll"},
+        {"dev", folder + "/dev.conll"},
+        {"max_length", 256}}},
+      {"tokenizer", {{"type", "wordpiece"}, {"vocab_size", 4000}, {"keep", nlohmann::json::array()}}},
+      {"model",
+       {{"width", 8},
+        {"layers", 2},
+        {"dropout", 0.1},
+        {"positions", "sinusoidal"},
+        {"norm", "layer_norm"},
+        {"norm_position", "post"},
+        {"block", {"attention", "feed_forward"}},
+        {"head", {{"type", "linear"}, {"residual_norm", false}}},
+        {"layer",
+         {{"attention", {{"type", "self_attention"}, {"heads", 2}, {"dropout", 0.0}}},
+          {"feed_forward", {{"type", "feed_forward"}, {"hidden", 16}, {"activation", "relu"}}},
+          {"layer_norm", {{"type", "layer_norm"}, {"epsilon", 1e-5}}}}}}},
+      {"optimizer", {{"type", "adamw"}, {"learning_rate", 5e-4}, {"weight_decay", 0.01}}},
+      {"schedule", {{"type", "linear"}, {"warmup_steps", 20}}},
+      {"train",
+       {{"batch_size", 32},
+        {"epochs", 3},
+        {"precision", "float32"},
+        {"clip_norm", 1.0},
+        {"select", "max dev/f1"},
+        {"patience", 0},
+        {"evaluate_every", 0},
+        {"checkpoint_every", 0},
+        {"batching", "packed"},
+        {"gradient_shards", 1},
+        {"label_smoothing", 0.0},
+        {"digest_steps", 10}}}};
+  EXPECT_EQ(run.config, expected) << nlohmann::json::diff(expected, run.config).dump(1);
+}
+
+TEST(Resolve, KnowsTheOriginOfEveryOption) {
+  Problems problems;
+  const Resolved run = resolved(sample::experiment, problems);
+  std::size_t options = 0, types = 0;
+  for (const auto& [key, table] : run.tables) {
+    options += table.options.values().size();
+    types += table.offer != nullptr;
+  }
+  EXPECT_EQ(run.origin.size(), options + types);
+  EXPECT_EQ(run.origin.at("model.width").place.text(), "dir/a.toml:13:9");
+  EXPECT_EQ(run.origin.at("model.head.type").place.text(), "dir/a.toml:23:8");
+  EXPECT_EQ(run.origin.at("train.patience").source, Source::fallback);
+  EXPECT_EQ(run.origin.at("train.patience").place.text(), "dir/a.toml:30:1");
+  EXPECT_EQ(run.origin.at("model.layer.layer_norm.epsilon").source, Source::fallback);
+}
+
+TEST(Resolve, ANormMayHaveATableOfItsOwn) {
+  Problems problems;
+  const std::string text =
+      changed(sample::experiment, "[model.head]",
+              "[model.layer.final]\ntype = \"layer_norm\"\nepsilon = 1e-3\n[model.head]");
+  const Resolved run = resolved(changed(text, "layers = 2", "layers = 2\nnorm = \"final\""), problems);
+  EXPECT_TRUE(problems.empty());
+  EXPECT_EQ(run.config["model"]["layer"]["final"],
+            (nlohmann::json{{"type", "layer_norm"}, {"epsilon", 1e-3}}));
+  EXPECT_FALSE(run.config["model"]["layer"].contains("layer_norm"));
+}
+
+TEST(Resolve, TellsLayerTablesThatNobodyNames) {
+  Problems problems;
+  const Resolved run =
+      resolved(changed(sample::experiment, "[\"attention\", \"feed_forward\"]", "[\"attention\"]"), problems);
+  EXPECT_TRUE(problems.empty());
+  ASSERT_EQ(run.unused_layers.size(), 1U);
+  EXPECT_EQ(run.unused_layers.at("feed_forward").text(), "dir/a.toml:19:14");
+  EXPECT_FALSE(run.config["model"]["layer"].contains("feed_forward"));
+}
+
+TEST(Resolve, DataPathsStartFromTheRootAndTheRootFromTheFile) {
+  Problems problems;
+  const Resolved run = resolved(
+      changed(changed(sample::experiment, "root = \"corpus\"\n", ""), "\"dev.conll\"", "\"/d\""), problems);
+  EXPECT_EQ(run.config["data"]["train"], std::filesystem::current_path().string() + "/dir/train.conll");
+  EXPECT_EQ(run.config["data"]["dev"], "/d");
+  EXPECT_FALSE(run.config["data"].contains("root"));
+}
+
+TEST(Resolve, PointsAtAMistypedOption) {
+  EXPECT_EQ(problem_with("heads = 2", "haeds = 2"),
+            "dir/a.toml:18:1: unknown option \"haeds\" of layer \"self_attention\"; did you mean \"heads\"?");
+  EXPECT_EQ(problem_with("epochs = 3", "epochs = 3\nepoch = 3"),
+            "dir/a.toml:32:1: unknown option \"epoch\" of [train]; did you mean \"epochs\"?");
+  EXPECT_EQ(problem_with("[model.head]\n", "[model.heed]\n"),
+            "dir/a.toml:22:8: unknown option \"heed\" of [model]; did you mean \"head\"?\n"
+            "dir/a.toml: table [model.head] is missing; it must name a head as its type: \"linear\"");
+}
+
+TEST(Resolve, PointsAtATypeThatNoPluginOffers) {
+  EXPECT_EQ(problem_with("\"self_attention\"", "\"self_atention\""),
+            "dir/a.toml:17:8: no plugin offers a layer \"self_atention\"; did you mean \"self_attention\"? "
+            "(searched: no "
+            "folder)");
+  EXPECT_EQ(problem_with("\"adamw\"", "\"lamb\""),
+            "dir/a.toml:25:8: no plugin offers an optimizer \"lamb\"; there is \"adamw\", \"sgd\" (searched: "
+            "no folder)");
+  EXPECT_EQ(problem_with("\"adamw\"", "3"),
+            "dir/a.toml:25:8: option \"type\" of [optimizer] must be text in quotes, found the integer 3");
+  EXPECT_EQ(
+      problem_with("layers = 2", "layers = 2\nnorm = \"layer_nrm\""),
+      "dir/a.toml:15:8: option \"norm\" of [model]: no plugin offers a layer \"layer_nrm\"; did you mean "
+      "\"layer_norm\"? (searched: no folder)");
+}
+
+TEST(Resolve, NamesTablesThatAreMissing) {
+  EXPECT_EQ(problem_with("[train]\nepochs = 3\n", ""),
+            "dir/a.toml: table [train] is missing; it must have \"epochs\"");
+  EXPECT_EQ(problem_with("[model.head]\ntype = \"linear\"\n", ""),
+            "dir/a.toml: table [model.head] is missing; it must name a head as its type: \"linear\"");
+  EXPECT_EQ(problem_with("type = \"adamw\"\n", ""),
+            "dir/a.toml:24:1: table [optimizer] must name an optimizer as its type: \"adamw\", \"sgd\"");
+  EXPECT_EQ(
+      problem_with("[schedule]\ntype = \"linear\"\nwarmup_steps = 20\n", "[[schedule]]\ntype = \"linear\"\n"),
+      "dir/a.toml:27:1: [schedule] must be a table, found a list");
+}
+
+TEST(Resolve, NamesOptionsThatAreMissing) {
+  EXPECT_EQ(problem_with("hidden = 16\n", ""),
+            "dir/a.toml:19:1: option \"hidden\" of layer \"feed_forward\" is missing; it must be an integer "
+            "(a size)");
+  EXPECT_EQ(problem_with("width = 8\n", ""),
+            "dir/a.toml:12:1: option \"width\" of [model] is missing; it must be an integer (size of a "
+            "token's state, C)");
+}
+
+TEST(Resolve, RefusesABlockThatDoesNotFitItsTables) {
+  EXPECT_EQ(problem_with("[\"attention\", ", "[\"attenton\", "),
+            "dir/a.toml:15:10: \"block\" of [model] names \"attenton\", but there is no table "
+            "[model.layer.attenton]; did "
+            "you mean \"attention\"?");
+  EXPECT_EQ(problem_with("[\"attention\", \"feed_forward\"]", "[\"attention\", \"attention\"]"),
+            "dir/a.toml:15:23: \"block\" of [model] names \"attention\" twice; each sub-layer needs a table "
+            "of its own, "
+            "because its name is part of the names of its parameters");
+  EXPECT_EQ(problem_with("[\"attention\", \"feed_forward\"]", "[]"),
+            "dir/a.toml:15:9: \"block\" of [model] is empty; it names the sub-layers");
+  EXPECT_EQ(problem_with("[model.layer.attention]",
+                         "[model.layer.attention.x]\n[model.layer.\"a b\"]\ntype = \"layer_norm\"\n"
+                         "[model.layer.attention]"),
+            "dir/a.toml:16:24: unknown option \"x\" of layer \"self_attention\"; it takes \"heads\", "
+            "\"dropout\", \"type\"\n"
+            "dir/a.toml:17:14: \"a b\" cannot be the name of a layer: it becomes part of the names of its "
+            "parameters, so "
+            "only letters, digits, \"_\" and \"-\" may stand in it");
+}
+
+TEST(Resolve, RefusesWhatTwoOptionsMakeWrong) {
+  EXPECT_EQ(problem_with("width = 8", "width = 33"),
+            "dir/a.toml:13:9: option \"width\" of [model] is 33; sinusoidal positions come in pairs and need "
+            "an even width");
+  EXPECT_EQ(problem_with("width = 8", "width = 33\npositions = \"learned\""), "");
+  EXPECT_EQ(problem_with("epochs = 3", "epochs = 3\nbatch_size = 4\ngradient_shards = 5"),
+            "dir/a.toml:33:19: option \"gradient_shards\" of [train] is 5, but a batch of 4 sequences cannot "
+            "be cut into "
+            "more parts than it has sequences");
+}
+
+TEST(Resolve, RefusesValuesOutOfRange) {
+  EXPECT_EQ(
+      problem_with("epochs = 3", "epochs = 3\nselect = \"min dev/f1\""),
+      "dir/a.toml:32:10: option \"select\" of [train] must be \"max dev/f1\", \"max dev/f1_macro\", \"max "
+      "dev/precision\", \"max dev/recall\", \"max dev/token_accuracy\" or \"min dev/loss\", found text \"min "
+      "dev/f1\"; did you mean \"max dev/f1\"?");
+  EXPECT_EQ(
+      problem_with("layers = 2", "layers = 2\ndropout = 1.0"),
+      "dir/a.toml:15:11: option \"dropout\" of [model] must be at least 0 and below 1, found the number 1.0");
+  EXPECT_EQ(problem_with("\"ner\"", "\"nerr\""),
+            "dir/a.toml:4:8: option \"type\" of [task] must be \"ner\", found text \"nerr\"; did you mean "
+            "\"ner\"?");
+}
+
+TEST(Resolve, ReportsAllProblemsOfAFile) {
+  std::string text = changed(sample::experiment, "heads = 2", "heads = 0");
+  text =
+      changed(changed(text, "hidden = 16", "hiden = 16"), "learning_rate = 5e-4", "learning_rate = \"fast\"");
+  Problems problems;
+  resolved(text, problems);
+  EXPECT_EQ(problems.all().size(), 4U) << "heads, hiden, hidden missing, learning_rate";
+}
+
+}  // namespace
+}  // namespace encore

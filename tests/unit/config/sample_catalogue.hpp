@@ -1,0 +1,96 @@
+// A small catalogue and a small experiment for tests of config/ and plan/, so that they need no built plugin.
+#pragma once
+
+#include <string>
+
+#include "config/manifest.hpp"
+
+namespace encore::sample {
+
+inline Catalogue catalogue() {
+  Manifest manifest;
+  manifest.name = "sample";
+  manifest.version = "1.0.0";
+  manifest.fingerprint = "sdk=1;";
+  manifest.library = "sample.so";
+  manifest.file = "/plugins/sample.json";
+  const auto rule = [](const char* help) { return OptionRule{.help = help}; };
+  const OptionRule share{.help = "a share", .min = 0.0, .max = 1.0, .exclusive_max = true};
+  const OptionRule positive{.help = "a size", .min = 1};
+  manifest.offers = {
+      {Kind::layer, "self_attention", 2,
+       Schema().integer("heads", 4, positive).number("dropout", 0.0, share)},
+      {Kind::layer, "alibi_attention", 1, Schema().integer("heads", 4, positive)},
+      {Kind::layer, "feed_forward", 1,
+       Schema()
+           .required("hidden", OptionType::integer, positive)
+           .choice("activation", "relu", {"relu", "gelu"}, {})},
+      {Kind::layer, "layer_norm", 1,
+       Schema().number("epsilon", 1e-5, {.help = "in the root", .min = 0, .exclusive_min = true})},
+      {Kind::head, "linear", 1, Schema().boolean("residual_norm", false, rule("norm before the projection"))},
+      {Kind::tokenizer, "wordpiece", 1,
+       Schema()
+           .optional("vocab", OptionType::path, rule("one piece a line"))
+           .integer("vocab_size", 4000, positive)
+           .text_list("keep", {}, rule("words that stay whole"))},
+      {Kind::optimizer, "adamw", 1,
+       Schema()
+           .required("learning_rate", OptionType::number,
+                     {.help = "step size", .min = 0, .exclusive_min = true})
+           .number("weight_decay", 0.01, {.help = "decay", .min = 0})},
+      {Kind::optimizer, "sgd", 1,
+       Schema()
+           .required("learning_rate", OptionType::number, {.help = "step size"})
+           .number("momentum", 0.0, share)},
+      {Kind::schedule, "constant", 1, Schema()},
+      {Kind::schedule, "linear", 1,
+       Schema().integer("warmup_steps", 0, {.help = "steps", .unit = "steps", .min = 0})},
+  };
+  Catalogue catalogue;
+  catalogue.add(std::move(manifest));
+  return catalogue;
+}
+
+/// A correct experiment, each table of which stands between two marks so that tests can change one of them.
+inline const std::string experiment = R"(name = "tiny"
+seed = 1
+[task]
+type = "ner"
+[data]
+type = "conll"
+root = "corpus"
+train = "train.conll"
+dev = "dev.conll"
+[tokenizer]
+type = "wordpiece"
+[model]
+width = 8
+layers = 2
+block = ["attention", "feed_forward"]
+[model.layer.attention]
+type = "self_attention"
+heads = 2
+[model.layer.feed_forward]
+type = "feed_forward"
+hidden = 16
+[model.head]
+type = "linear"
+[optimizer]
+type = "adamw"
+learning_rate = 5e-4
+[schedule]
+type = "linear"
+warmup_steps = 20
+[train]
+epochs = 3
+)";
+
+/// `text` with the only occurrence of `from` replaced; a test that means another place fails loudly.
+inline std::string changed(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t place = text.find(from);
+  ENCORE_REQUIRE(place != std::string::npos, "\"" + from + "\" is not in the text");
+  ENCORE_REQUIRE(text.find(from, place + 1) == std::string::npos, "\"" + from + "\" is in the text twice");
+  return text.replace(place, from.size(), to);
+}
+
+}  // namespace encore::sample

@@ -1,0 +1,162 @@
+// One table against one schema: what is accepted, and the exact words for what is not.
+#include "config/validate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "config/toml.hpp"
+
+namespace encore {
+namespace {
+
+Schema schema() {
+  return Schema()
+      .boolean("bias", true, {.help = "add a bias"})
+      .integer("heads", 4, {.help = "number of heads", .min = 1, .max = 64})
+      .number("dropout", 0.1, {.help = "share", .min = 0, .max = 1, .exclusive_max = true})
+      .number("scale", 1.0, {.help = "factor", .min = 0, .exclusive_min = true})
+      .number("shift", 0.0, {.help = "summand"})
+      .choice("activation", "relu", {"relu", "gelu", "swish"}, {.help = "function"})
+      .text_list("words", {}, {.help = "words"})
+      .optional("vocab", OptionType::path, {.help = "file"});
+}
+
+ValidTable check(const std::string& text, Problems& problems, const Schema& options = schema()) {
+  return validate(parse_toml(text, "sweep.toml"), options,
+                  {"model.layer.attention", "layer \"self_attention\""}, problems);
+}
+
+std::string problem(const std::string& text, const Schema& options = schema()) {
+  Problems problems;
+  check(text, problems, options);
+  return problems.empty() ? "no problem" : problems.all().front().text();
+}
+
+TEST(Validate, FillsInDefaultsAndSaysWhereEachValueComesFrom) {
+  Problems problems;
+  const ValidTable table = check("heads = 8\n", problems);
+  EXPECT_TRUE(problems.empty());
+  EXPECT_EQ(table.options.integer("heads"), 8);
+  EXPECT_EQ(table.options.number("dropout"), 0.1);
+  EXPECT_TRUE(table.options.flag("bias"));
+  EXPECT_FALSE(table.options.has("vocab"));
+  EXPECT_EQ(table.origin.at("model.layer.attention.heads").source, Source::file);
+  EXPECT_EQ(table.origin.at("model.layer.attention.heads").place.text(), "sweep.toml:1:9");
+  EXPECT_EQ(table.origin.at("model.layer.attention.dropout").source, Source::fallback);
+}
+
+TEST(Validate, AcceptsAnIntegerAsANumber) {
+  Problems problems;
+  EXPECT_EQ(check("scale = 2\n", problems).options.number("scale"), 2.0);
+  EXPECT_TRUE(problems.empty());
+}
+
+TEST(Validate, AcceptsTheEndsOfARange) {
+  EXPECT_EQ(problem("heads = 1\ndropout = 0\n"), "no problem");
+  EXPECT_EQ(problem("heads = 64\ndropout = 0.999\n"), "no problem");
+}
+
+TEST(Validate, SuggestsTheNearestName) {
+  EXPECT_EQ(
+      problem("heads = 2\n\n  dropuot = 0.1\n"),
+      "sweep.toml:3:3: unknown option \"dropuot\" of layer \"self_attention\"; did you mean \"dropout\"?");
+}
+
+TEST(Validate, ListsTheOptionsWhereNoNameIsNear) {
+  EXPECT_EQ(problem("momentum = 2\n", Schema().integer("heads", 4, {}).number("dropout", 0.1, {})),
+            "sweep.toml:1:1: unknown option \"momentum\" of layer \"self_attention\"; it takes \"heads\", "
+            "\"dropout\"");
+  EXPECT_EQ(problem("momentum = 2\n", Schema()),
+            "sweep.toml:1:1: unknown option \"momentum\" of layer \"self_attention\"; it takes no options");
+}
+
+TEST(Validate, SaysWhichTypeWasFound) {
+  const std::string where = "sweep.toml:1:", what = " of layer \"self_attention\" must be ";
+  EXPECT_EQ(problem("heads = \"six\""),
+            where + "9: option \"heads\"" + what + "an integer, found text \"six\"");
+  EXPECT_EQ(problem("heads = 6.0"),
+            where + "9: option \"heads\"" + what + "an integer, found the number 6.0");
+  EXPECT_EQ(problem("bias = 1"), where + "8: option \"bias\"" + what + "true or false, found the integer 1");
+  EXPECT_EQ(problem("dropout = []"),
+            where + "11: option \"dropout\"" + what + "a number, found an empty list");
+  EXPECT_EQ(problem("vocab = {}"), where + "9: option \"vocab\"" + what + "a path in quotes, found a table");
+  EXPECT_EQ(problem("words = \"a\""),
+            where + "9: option \"words\"" + what + "a list of texts, found text \"a\"");
+  EXPECT_EQ(problem("words = [\"a\", 3]"),
+            where + "9: option \"words\"" + what + "a list of texts, found the integer 3 in the list");
+  EXPECT_EQ(problem("activation = 2026-01-02"),
+            where + "14: option \"activation\"" + what +
+                "\"relu\", \"gelu\" or \"swish\", found the date 2026-01-02");
+}
+
+TEST(Validate, SaysWhichRangeWasLeft) {
+  const std::string where = "sweep.toml:1:", what = " of layer \"self_attention\" must be ";
+  EXPECT_EQ(problem("heads = 0"),
+            where + "9: option \"heads\"" + what + "at least 1 and at most 64, found the integer 0");
+  EXPECT_EQ(problem("dropout = 1"),
+            where + "11: option \"dropout\"" + what + "at least 0 and below 1, found the integer 1");
+  EXPECT_EQ(problem("scale = 0.0"), where + "9: option \"scale\"" + what + "above 0, found the number 0.0");
+  EXPECT_EQ(problem("shift = inf"), where + "9: option \"shift\"" + what + "finite, found the number inf");
+  EXPECT_EQ(problem("shift = nan"), where + "9: option \"shift\"" + what + "finite, found the number nan");
+}
+
+TEST(Validate, SuggestsTheNearestChoice) {
+  EXPECT_EQ(problem("activation = \"rleu\""),
+            "sweep.toml:1:14: option \"activation\" of layer \"self_attention\" must be \"relu\", \"gelu\" "
+            "or \"swish\", "
+            "found text \"rleu\"; did you mean \"relu\"?");
+}
+
+TEST(Validate, NamesWhatIsMissing) {
+  EXPECT_EQ(
+      problem("", Schema().required("hidden", OptionType::integer, {.help = "size of the hidden layer"})),
+      "sweep.toml: option \"hidden\" of layer \"self_attention\" is missing; it must be an integer (size of "
+      "the "
+      "hidden layer)");
+}
+
+TEST(Validate, ReportsAllProblemsInTheOrderOfTheFile) {
+  Problems problems;
+  check("bias = 3\nheads = 0\nwhat = 1\n", problems);
+  try {
+    problems.require_none();
+    FAIL() << "problems were swallowed";
+  } catch (const ConfigErrors& errors) {
+    ASSERT_EQ(errors.problems().size(), 3U);
+    EXPECT_EQ(errors.problems()[0].key, "model.layer.attention.bias");
+    EXPECT_EQ(errors.problems()[1].place.line, 2);
+    EXPECT_EQ(errors.problems()[2].place.line, 3);
+  }
+}
+
+TEST(Paths, AreRelativeToTheFileThatNamesThem) {
+  const Origin file{Source::file, {"some/where/a.toml", 3, 1}};
+  const std::string here = std::filesystem::current_path().string();
+  EXPECT_EQ(resolve_path("x/../vocab.txt", file, {}), here + "/some/where/vocab.txt");
+  EXPECT_EQ(resolve_path("vocab.txt", file, "/data"), "/data/vocab.txt");
+  EXPECT_EQ(resolve_path("/abs/vocab.txt", file, "/data"), "/abs/vocab.txt");
+  EXPECT_EQ(resolve_path("vocab.txt", {Source::command_line, {"-S a=b", 0, 0}}, {}), here + "/vocab.txt");
+  EXPECT_EQ(resolve_path("", file, {}), "");
+}
+
+TEST(Paths, ExpandVariables) {
+  ::setenv("ENCORE_TEST_FOLDER", "/data", 1);
+  EXPECT_EQ(expand_variables("${ENCORE_TEST_FOLDER}/a/${ENCORE_TEST_FOLDER}"), "/data/a//data");
+  EXPECT_EQ(expand_variables("$HOME/a"), "$HOME/a");
+}
+
+TEST(Paths, RefuseAVariableThatIsNotSet) {
+  ::unsetenv("ENCORE_TEST_UNSET");
+  EXPECT_EQ(problem("vocab = \"${ENCORE_TEST_UNSET}/v.txt\""),
+            "sweep.toml:1:9: option \"vocab\" of layer \"self_attention\" uses ${ENCORE_TEST_UNSET}, but the "
+            "environment "
+            "variable ENCORE_TEST_UNSET is not set; set it, as in: export ENCORE_TEST_UNSET=/some/folder");
+  EXPECT_EQ(problem("vocab = \"${OPEN/v.txt\""),
+            "sweep.toml:1:9: option \"vocab\" of layer \"self_attention\" has \"${\" without \"}\" in "
+            "\"${OPEN/v.txt\"");
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,148 @@
+// Reading CoNLL files: every accepted form, and the message for every refused one.
+#include "data/conll.hpp"
+
+#include <gtest/gtest.h>
+
+#include <encore/error.hpp>
+
+#include "unit/record/temporary_folder.hpp"
+
+namespace {
+
+using encore::Dataset;
+using encore::Error;
+using encore::parse_conll;
+using encore::TagScheme;
+using encore::testing::message_of;
+using Words = std::vector<std::string>;
+
+Dataset parse(std::string_view text) {
+  return parse_conll(text, "train.conll", "training set");
+}
+std::string refusal(std::string_view text) {
+  return message_of<Error>([&] { parse(text); });
+}
+
+TEST(Conll, ReadsTokenAndTag) {
+  const Dataset set = parse("Ann\tB-PER\nleft\tO\n\nNew\tB-LOC\nYork\tI-LOC\n");
+  ASSERT_EQ(set.sentences.size(), 2u);
+  EXPECT_EQ(set.sentences[0].words, (Words{"Ann", "left"}));
+  EXPECT_EQ(set.sentences[1].tags, (Words{"B-LOC", "I-LOC"}));
+  EXPECT_EQ(set.columns, 2);
+  EXPECT_EQ(set.words, 4);
+  EXPECT_EQ(set.entities, (std::map<std::string, std::int64_t>{{"LOC", 1}, {"PER", 1}}));
+  EXPECT_EQ(set.entity_count(), 2);
+  EXPECT_EQ(set.malformed_tags, 0);
+  EXPECT_EQ(set.sha256.size(), 64u);
+}
+
+TEST(Conll, TakesTheLastOfManyColumns) {
+  const Dataset set = parse("Ann NNP I-NP B-PER\nleft   VBD I-VP O\n");
+  EXPECT_EQ(set.columns, 4);
+  EXPECT_EQ(set.sentences[0].tags, (Words{"B-PER", "O"}));
+}
+
+TEST(Conll, KeepsBlanksInsideColumnsPartedByTabs) {
+  EXPECT_EQ(parse("New York\tB-LOC\n").sentences[0].words, Words{"New York"});
+}
+
+TEST(Conll, AcceptsWhatOtherToolsWrite) {
+  const Dataset set = parse(
+      "\xEF\xBB\xBF-DOCSTART- -X- O\r\n\r\nAnn\tB-PER\r\nleft\tO\r\n\t\r\n "
+      "\r\nBob\tB-PER\r\n-DOCSTART-\nno\tO");
+  ASSERT_EQ(set.sentences.size(), 3u);
+  EXPECT_EQ(set.sentences[0].words, (Words{"Ann", "left"}));
+  EXPECT_EQ(set.sentences[1].words, Words{"Bob"});
+  EXPECT_EQ(set.sentences[2].words, Words{"no"});
+}
+
+TEST(Conll, SplitsTagsAtTheFirstHyphen) {
+  EXPECT_TRUE(parse("Dune\tB-creative-work\n").entities.contains("creative-work"));
+}
+
+TEST(Conll, ConvertsIob1) {
+  const Dataset set = parse("Ann I-PER\nLee I-PER\nBob B-PER\nRome I-LOC\n. O\n");
+  EXPECT_EQ(set.scheme, TagScheme::iob1);
+  EXPECT_EQ(set.sentences[0].tags, (Words{"B-PER", "I-PER", "B-PER", "B-LOC", "O"}));
+  EXPECT_EQ(set.malformed_tags, 0);
+}
+
+TEST(Conll, ConvertsBioes) {
+  const Dataset set = parse("Ann B-PER\nde I-PER\nLee E-PER\nRome S-LOC\nOslo S-LOC\n");
+  EXPECT_EQ(set.scheme, TagScheme::bioes);
+  EXPECT_EQ(set.sentences[0].tags, (Words{"B-PER", "I-PER", "I-PER", "B-LOC", "B-LOC"}));
+  EXPECT_EQ(set.malformed_tags, 0);
+}
+
+TEST(Conll, StartsAnEntityAtAMalformedTagAndCountsIt) {
+  const Dataset set = parse("Ann B-PER\nRome I-LOC\n\nBob I-PER\n");
+  EXPECT_EQ(set.scheme, TagScheme::iob2);
+  EXPECT_EQ(set.sentences[0].tags, (Words{"B-PER", "B-LOC"}));
+  EXPECT_EQ(set.malformed_tags, 2);
+  const Dataset open = parse("Ann B-PER\nsat O\nBob E-PER\nUma E-PER\n");
+  EXPECT_EQ(open.scheme, TagScheme::bioes);
+  EXPECT_EQ(open.sentences[0].tags, (Words{"B-PER", "O", "B-PER", "B-PER"}));
+  EXPECT_EQ(open.malformed_tags, 3);  // B-PER before O, and two ends that nothing began
+}
+
+TEST(Conll, CountsWords) {
+  EXPECT_EQ(parse("a O\nb O\na O\nb B-X\na O\n").word_counts(),
+            (std::map<std::string, std::int64_t>{{"a", 3}, {"b", 2}}));
+}
+
+TEST(Conll, NamesTypesThatTrainingLacks) {
+  const Dataset train = parse("Ann\tB-PER\n"), dev = parse("Ann\tB-PER\nRome\tB-LOC\nOslo\tB-LOC\n");
+  EXPECT_EQ(encore::unseen_types(train, dev), (std::map<std::string, std::int64_t>{{"LOC", 2}}));
+  EXPECT_TRUE(encore::unseen_types(dev, train).empty());
+}
+
+TEST(Conll, RefusesRowsWithTheWrongColumns) {
+  EXPECT_EQ(refusal("Ann\tB-PER\nleft\n"),
+            "train.conll:2: this row has one column; write the token first and its tag last, parted by a tab "
+            "or blanks");
+  EXPECT_EQ(
+      refusal("Ann\tB-PER\n\nleft\tVBD\tO\n"),
+      "train.conll:3: this row has 3 columns, the rows before it have 2; every row needs the same columns");
+  EXPECT_EQ(refusal("\tO\n"),
+            "train.conll:1: this row has one column; write the token first and its tag last, parted by a tab "
+            "or blanks");
+}
+
+TEST(Conll, RefusesWhatIsNoTag) {
+  const std::string expected = "in the last column is no tag; a tag is O, or B-, I-, E- or S- before a type";
+  for (const std::string tag : {"PER", "B-", "B", "o", "X-PER", "I_PER", "0"})
+    EXPECT_EQ(refusal("Ann\tO\nLee\t" + tag + "\n"), "train.conll:2: \"" + tag + "\" " + expected);
+}
+
+TEST(Conll, RefusesAnEmptySet) {
+  const std::string expected =
+      "train.conll: the training set is empty; it needs at least one row with a token and a tag";
+  EXPECT_EQ(refusal(""), expected);
+  EXPECT_EQ(refusal("\n \n-DOCSTART- O\n\n"), expected);
+}
+
+TEST(Conll, RefusesFilesItCannotRead) {
+  const encore::testing::TemporaryFolder folder;
+  const auto refusal_of = [&](const std::string& name) {
+    return message_of<Error>([&] { encore::load_conll(folder / name, "test set"); });
+  };
+  EXPECT_EQ(refusal_of("none.conll"),
+            "cannot read the test set " + (folder / "none.conll").string() +
+                ": there is no such file; check the path and the folder it is relative to");
+  EXPECT_EQ(refusal_of("."),
+            "cannot read the test set " + (folder / ".").string() + ": it is a folder; name a file");
+  encore::testing::write_bytes(folder / "latin.conll", "Ann\tO\nJos\xE9\tB-PER\n");
+  EXPECT_EQ(refusal_of("latin.conll"),
+            (folder / "latin.conll").string() +
+                ":2: the test set is not UTF-8; find its encoding and convert it, for "
+                "example with iconv -f LATIN1 -t UTF-8");
+  encore::testing::write_bytes(folder / "wide.conll", std::string("\xFF\xFE"
+                                                                  "A\0\t\0O\0\n\0",
+                                                                  10));
+  EXPECT_EQ(refusal_of("wide.conll"),
+            (folder / "wide.conll").string() +
+                ":1: the test set is not UTF-8 but looks like UTF-16; convert it, for "
+                "example with iconv -f UTF-16 -t UTF-8");
+}
+
+}  // namespace

@@ -1,0 +1,114 @@
+// UTF-8, content hashes, label lists and vocabulary files.
+#include <gtest/gtest.h>
+
+#include <encore/error.hpp>
+
+#include "data/hash.hpp"
+#include "data/labels.hpp"
+#include "data/utf8.hpp"
+#include "data/vocabulary.hpp"
+#include "unit/record/temporary_folder.hpp"
+
+namespace {
+
+using encore::Error;
+using encore::find_invalid_utf8;
+using encore::testing::message_of;
+using encore::testing::TemporaryFolder;
+using encore::testing::write_bytes;
+
+TEST(Utf8, AcceptsEveryWellFormedText) {
+  EXPECT_FALSE(find_invalid_utf8(""));
+  EXPECT_FALSE(find_invalid_utf8("plain ASCII of more than eight bytes"));
+  EXPECT_FALSE(find_invalid_utf8("Zürich, 東京, \xF0\x9F\x98\x80 and \xF4\x8F\xBF\xBF"));
+}
+
+TEST(Utf8, FindsTheFirstByteThatIsWrong) {
+  EXPECT_EQ(find_invalid_utf8("abcdefghij\xFF"), 10u);
+  EXPECT_EQ(find_invalid_utf8("a\x80"), 1u);             // a continuation alone
+  EXPECT_EQ(find_invalid_utf8("ab\xC3"), 2u);            // cut short
+  EXPECT_EQ(find_invalid_utf8("\xC0\xAF"), 0u);          // overlong
+  EXPECT_EQ(find_invalid_utf8("x\xE0\x80\xAF"), 1u);     // overlong
+  EXPECT_EQ(find_invalid_utf8("x\xED\xA0\x80"), 1u);     // surrogate
+  EXPECT_EQ(find_invalid_utf8("\xF4\x90\x80\x80"), 0u);  // above U+10FFFF
+  EXPECT_EQ(find_invalid_utf8("\xE2\x82"
+                              "abcdefgh"),
+            0u);  // third byte missing
+}
+
+TEST(Sha256, AgreesWithThePublishedExample) {
+  EXPECT_EQ(encore::sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(encore::sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
+
+TEST(Sha256, OfAFileIsThatOfItsBytes) {
+  const TemporaryFolder folder;
+  const std::string bytes(600000, 'x');
+  write_bytes(folder / "long", bytes);
+  EXPECT_EQ(encore::sha256_of_file(folder / "long"), encore::sha256(bytes));
+  EXPECT_THROW(encore::sha256_of_file(folder / "none"), Error);
+}
+
+TEST(Labels, StandInTheOrderOfTheTypes) {
+  const encore::Dataset set =
+      encore::parse_conll("Rome\tB-LOC\nAnn\tB-PER\nbit\tO\nAcme\tB-Corp\n", "t", "training set");
+  const encore::Labels labels = encore::make_labels(set);
+  EXPECT_EQ(labels.names(),
+            (std::vector<std::string>{"O", "B-Corp", "I-Corp", "B-LOC", "I-LOC", "B-PER", "I-PER"}));
+  EXPECT_EQ(labels.number("I-LOC"), 4);
+  EXPECT_EQ(labels.number("B-MISC"), -1);
+  EXPECT_EQ(labels.name(5), "B-PER");
+  EXPECT_EQ(labels.size(), 7);
+}
+
+TEST(Labels, ComeBackFromAFile) {
+  const TemporaryFolder folder;
+  const encore::Labels labels(std::vector<std::string>{"O", "B-creative-work", "I-creative-work"});
+  encore::save_labels(folder / "labels.txt", labels);
+  EXPECT_EQ(encore::load_labels(folder / "labels.txt").names(), labels.names());
+}
+
+TEST(Labels, RefuseListsThatAreNone) {
+  EXPECT_EQ(message_of<Error>([] { encore::Labels(std::vector<std::string>{}); }),
+            "a list of labels needs at least one label");
+  EXPECT_EQ(message_of<Error>([] {
+              encore::Labels(std::vector<std::string>{"O", "B-X", "O"});
+            }),
+            "the list of labels names \"O\" twice");
+  const encore::Dataset set = encore::parse_conll("a\tO\n", "train.conll", "training set");
+  EXPECT_EQ(message_of<Error>([&] { encore::make_labels(set); }),
+            "train.conll: no word of the training set belongs to an entity (every tag is O); there is "
+            "nothing to learn");
+  EXPECT_EQ(
+      message_of<Error>(
+          [] { encore::save_labels("/nowhere/labels.txt", encore::Labels(std::vector<std::string>{"O"})); }),
+      "cannot write the list of labels /nowhere/labels.txt; is the folder writable and the disk not full?");
+}
+
+TEST(Vocabulary, ComesBackFromAFile) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> pieces = {"[PAD]", "[UNK]", "##é", "a"};
+  encore::save_vocabulary(folder / "vocab.txt", pieces);
+  EXPECT_EQ(encore::load_vocabulary(folder / "vocab.txt"), pieces);
+  write_bytes(folder / "windows.txt", "\xEF\xBB\xBF[PAD]\r\n[UNK]\r\n##é\r\na");
+  EXPECT_EQ(encore::load_vocabulary(folder / "windows.txt"), pieces);
+}
+
+TEST(Vocabulary, RefusesWhatIsNone) {
+  const TemporaryFolder folder;
+  const std::string path = (folder / "vocab.txt").string();
+  const auto refusal = [&](const std::string& bytes) {
+    write_bytes(path, bytes);
+    return message_of<Error>([&] { encore::load_vocabulary(path); });
+  };
+  EXPECT_EQ(refusal("[PAD]\na\n"),
+            path + ": the vocabulary has no [UNK]; add a line [UNK], the piece for words it cannot build");
+  EXPECT_EQ(refusal("[UNK]\na\nb\na\n"), path + ":4: the piece \"a\" stands twice, first in line 2");
+  EXPECT_EQ(refusal("[UNK]\n\na\n"), path + ":2: an empty line in a vocabulary; every line is one piece");
+  EXPECT_EQ(refusal("[UNK]\n\xFF\n").find(path + ":2: the vocabulary is not UTF-8"), 0u);
+  EXPECT_EQ(
+      message_of<Error>([&] { encore::load_vocabulary(folder / "none"); }).find("cannot read the vocabulary"),
+      0u);
+}
+
+}  // namespace

@@ -1,0 +1,212 @@
+// WordPiece on stored cases: the expected pieces are those of the Python package `tokenizers` with the same
+// vocabulary (tests/system/peers/compare_wordpiece.py compares far more text where that package is
+// installed).
+#include "wordpiece.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "unit/record/temporary_folder.hpp"
+#include "wordpiece_trainer.hpp"
+
+namespace {
+
+using encore::Error;
+using encore::OptionError;
+using encore::Options;
+using encore::testing::message_of;
+using encore::wordpiece::WordPiece;
+
+const std::vector<std::string> vocabulary = {
+    "[PAD]", "[UNK]",    "[CLS]", "[SEP]", "[MASK]", "the",    "quick",  "quiet",     "##ly",     "##er",
+    "un",    "##affect", "##ed",  "walk",  "##ing",  "Zürich", "zurich", "Z",         "##ürich",  "e",
+    "é",     "##é",      "##e",   "caf",   "##s",    "!",      "?",      ",",         ".",        "'",
+    "-",     "$",        "^",     "`",     "#",      "[",      "]",      "«",         "»",        "—",
+    "日",    "本",       "東",    "京",    "##語",   "İ",      "i",      "##stanbul", "Istanbul", "istanbul",
+    "σ",     "##α",      "##ς",   "Σ",     "##Α",    "##Σ",    "##σ",    "한",        "##국",     "ᄒ",
+    "##ᅡ",  "##ᆫ",     "a",     "##b",   "ab",     "CLS",    "cls",    "x",         "##x",      "ﬁ",
+    "##ne",  "😀",        "5",     "##0",   "##°",    "€",      "naive",  "##ï",       "na",       "##ve"};
+
+Options options(bool lowercase, const std::string& key = "vocab",
+                encore::OptionValue value = std::string("vocab.txt")) {
+  Options values;
+  values.set(key, std::move(value));
+  values.set("min_frequency", std::int64_t{2});
+  values.set("lowercase", lowercase);
+  return values;
+}
+
+WordPiece make(bool lowercase) {
+  WordPiece tokenizer(options(lowercase), {});
+  tokenizer.load(vocabulary);
+  return tokenizer;
+}
+
+std::string pieces(const WordPiece& tokenizer, std::string_view text) {
+  std::vector<std::int32_t> numbers;
+  tokenizer.encode(text, numbers);
+  std::string joined;
+  for (const std::int32_t number : numbers)
+    joined += (joined.empty() ? "" : " ") + tokenizer.vocabulary()[static_cast<std::size_t>(number)];
+  return joined;
+}
+
+struct Case {
+  std::string text;
+  std::string cased;
+  std::string uncased;
+};
+
+TEST(WordPiece, CutsTextAsTheReferenceDoes) {
+  using namespace std::string_literals;
+  const std::vector<Case> cases = {
+      {"The quickly walking, unaffected!", "[UNK] quick ##ly walk ##ing , un ##affect ##ed !",
+       "the quick ##ly walk ##ing , un ##affect ##ed !"},
+      {"ZÜRICH Zürich zürich Zu\u0308rich", "[UNK] Zürich [UNK] [UNK]", "zurich zurich zurich zurich"},
+      {"cafés café cafe\u0301s", "caf ##é ##s caf ##é [UNK]", "caf ##e ##s caf ##e caf ##e ##s"},
+      {"a\u200bb a\u00adb a\u00a0b", "ab ab a [UNK]", "ab ab a [UNK]"},
+      {"«the»—the", "« the » — the", "« the » — the"},
+      {"日本語東京", "日 本 [UNK] 東 京", "日 本 [UNK] 東 京"},
+      {"İstanbul Istanbul", "İ ##stanbul Istanbul", "istanbul istanbul"},
+      {"ΣΑΣ σας", "Σ ##Α ##Σ σ ##α ##ς", "σ ##α ##σ σ ##α ##ς"},
+      {"한국 한", "한 ##국 한", "[UNK] ᄒ ##ᅡ ##ᆫ"},
+      {"[CLS]the[SEP] [cls] [MASK][PAD]", "[CLS] the [SEP] [ cls ] [MASK] [PAD]",
+       "[CLS] the [SEP] [ cls ] [MASK] [PAD]"},
+      {"a[UNK]b [[SEP]]", "a [UNK] [UNK] [ [SEP] ]", "a [UNK] [UNK] [ [SEP] ]"},
+      {"\ufeffthe\tquick\r\nquiet\0ly"s, "the quick quiet ##ly", "the quick quiet ##ly"},
+      {"50° $5 €5 ^`#", "5 ##0 ##° $ 5 [UNK] ^ ` #", "5 ##0 ##° $ 5 [UNK] ^ ` #"},
+      {"ﬁne na\u0308ive naïve", "ﬁ ##ne [UNK] na ##ï ##ve", "ﬁ ##ne naive naive"},
+      {"😀 the😀", "😀 [UNK]", "😀 [UNK]"},
+      {"the\u2028quick\u3000quiet", "the quick quiet", "the quick quiet"},
+      {"don't - [the]", "[UNK] ' [UNK] - [ the ]", "[UNK] ' [UNK] - [ the ]"},
+      {"", "", ""},
+      {"  \t ", "", ""},
+      {"\u200b", "", ""},
+  };
+  const WordPiece cased = make(false), uncased = make(true);
+  for (const Case& each : cases) {
+    EXPECT_EQ(pieces(cased, each.text), each.cased) << each.text;
+    EXPECT_EQ(pieces(uncased, each.text), each.uncased) << each.text;
+  }
+}
+
+TEST(WordPiece, LeavesWordsOfMoreThanAHundredCharactersUncut) {
+  const WordPiece tokenizer = make(false);
+  std::vector<std::int32_t> numbers;
+  tokenizer.encode(std::string(100, 'x'), numbers);
+  EXPECT_EQ(numbers.size(), 100u);
+  numbers.clear();
+  tokenizer.encode(std::string(101, 'x'), numbers);
+  EXPECT_EQ(numbers, std::vector<std::int32_t>{1});
+  // Characters count, not bytes.
+  std::string accents;
+  for (int i = 0; i < 100; ++i) accents += "é";
+  numbers.clear();
+  tokenizer.encode(accents, numbers);
+  EXPECT_EQ(numbers.size(), 100u);
+}
+
+TEST(WordPiece, DropsBytesThatAreNotUtf8) {
+  EXPECT_EQ(pieces(make(false), "the\xFF quick\xC3"), "the quick");
+  EXPECT_EQ(pieces(make(true), "\xE9the"), "the");
+}
+
+TEST(WordPiece, EncodesFromSeveralThreads) {
+  const WordPiece tokenizer = make(true);
+  const std::string text = "The quickly walking Zürich cafés, unaffected!";
+  std::vector<std::int32_t> expected;
+  tokenizer.encode(text, expected);
+  std::vector<int> wrong(4, 0);
+  std::vector<std::thread> threads;
+  for (int& count : wrong)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 2000; ++i) {
+        std::vector<std::int32_t> numbers;
+        tokenizer.encode(text, numbers);
+        count += numbers != expected;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, std::vector<int>(4, 0));
+}
+
+TEST(WordPiece, KnowsItsSpecialPieces) {
+  const encore::SpecialPieces special = make(false).special();
+  EXPECT_EQ(special.padding, 0);
+  EXPECT_EQ(special.unknown, 1);
+  EXPECT_EQ(special.start, 2);
+  EXPECT_EQ(special.end, 3);
+}
+
+TEST(WordPiece, RefusesWhatIsNoVocabulary) {
+  WordPiece tokenizer(options(false), {});
+  EXPECT_EQ(message_of<Error>([&] {
+              tokenizer.load({"[PAD]", "[CLS]", "[SEP]", "a"});
+            }),
+            "the vocabulary has no [UNK]; a WordPiece vocabulary needs [PAD], [UNK], [CLS] and [SEP]");
+  EXPECT_EQ(message_of<Error>([&] {
+              tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "a"});
+            }),
+            "the vocabulary holds the piece \"a\" twice");
+  EXPECT_EQ(message_of<Error>([&] { tokenizer.load({"[PAD]", ""}); }), "piece 1 of the vocabulary is empty");
+}
+
+TEST(WordPiece, WantsEitherAFileOrASize) {
+  Options neither, both = options(false);
+  neither.set("min_frequency", std::int64_t{2});
+  neither.set("lowercase", false);
+  both.set("vocab_size", std::int64_t{100});
+  EXPECT_EQ(message_of<OptionError>([&] { WordPiece(neither, {}); }),
+            "a vocabulary is missing; give vocab = \"FILE\", or vocab_size to train one");
+  EXPECT_EQ(message_of<OptionError>([&] { WordPiece(both, {}); }),
+            "vocab and vocab_size exclude each other: a vocabulary is read or trained");
+  WordPiece reader(options(false), {});
+  EXPECT_EQ(message_of<Error>([&] {
+              reader.train({{"a", 1}});
+            }),
+            "this tokenizer reads its vocabulary from a file; give vocab_size to train one");
+}
+
+TEST(WordPieceTrainer, MergesTheMostFrequentPairsFirst) {
+  // "lo" stands 7 times, "low" as often after that merge; "er" 3 times.
+  const std::vector<std::string> trained =
+      encore::wordpiece::train_vocabulary({{"low", 4}, {"lower", 3}}, {22, 2});
+  const std::vector<std::string> expected = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "e",   "l",
+                                             "o",     "r",     "w",     "##e",   "##l",    "##o", "##r",
+                                             "##w",   "lo",    "low",   "##er",  "lower"};
+  EXPECT_EQ(trained, expected);
+}
+
+TEST(WordPieceTrainer, StopsAtTheSizeAndAtRarePairs) {
+  const std::map<std::string, std::int64_t> words = {{"low", 4}, {"lower", 3}};
+  EXPECT_EQ(encore::wordpiece::train_vocabulary(words, {17, 2}).size(), 17u);
+  const std::vector<std::string> frequent = encore::wordpiece::train_vocabulary(words, {100, 4});
+  EXPECT_EQ(frequent.back(), "low");
+}
+
+TEST(WordPieceTrainer, MergesRunsOfOneCharacter) {
+  const std::vector<std::string> trained = encore::wordpiece::train_vocabulary({{"aaaaa", 2}}, {100, 2});
+  const std::vector<std::string> expected = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]",
+                                             "a",     "##a",   "##aa",  "aaa",   "aaaaa"};
+  EXPECT_EQ(trained, expected);
+}
+
+TEST(WordPieceTrainer, RefusesASizeBelowTheCharacters) {
+  EXPECT_EQ(
+      message_of<Error>([] {
+        encore::wordpiece::train_vocabulary({{"abc", 1}}, {10, 2});
+      }),
+      "vocab_size = 10 is too small for this text: its 3 characters and the special pieces already need 11");
+}
+
+TEST(WordPieceTrainer, WordsOfTheTextAreEncodableAfterTraining) {
+  WordPiece tokenizer(options(true, "vocab_size", std::int64_t{40}), {});
+  tokenizer.train({{"Lower", 3}, {"lower", 2}, {"slow,", 5}, {"wolves", 1}});
+  EXPECT_EQ(pieces(tokenizer, "slow LOWER"), "slow lower");
+  std::vector<std::int32_t> numbers;
+  tokenizer.encode("wolves , solve rower", numbers);
+  EXPECT_EQ(std::count(numbers.begin(), numbers.end(), tokenizer.special().unknown), 0);
+}
+
+}  // namespace

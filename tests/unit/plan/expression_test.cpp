@@ -1,0 +1,88 @@
+// Conditions of [sweep] exclude: precedence, types, and what they say when they are wrong.
+#include "plan/expression.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace encore {
+namespace {
+
+const nlohmann::json config = {{"model",
+                                {{"layers", 12},
+                                 {"dropout", 0.3},
+                                 {"norm", "layer_norm"},
+                                 {"block", {"a", "b"}},
+                                 {"head", {{"bias", true}}}}},
+                               {"train", {{"epochs", 5}}}};
+
+bool holds(const std::string& text) {
+  return Expression::parse(text).holds(config);
+}
+
+std::string problem(const std::string& text) {
+  try {
+    return holds(text) ? "holds" : "does not hold";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+TEST(Expression, ComparesOptionsWithValues) {
+  EXPECT_TRUE(holds("model.layers == 12"));
+  EXPECT_TRUE(holds("model.layers != 4"));
+  EXPECT_TRUE(holds("model.dropout >= 0.3 "));
+  EXPECT_FALSE(holds("model.dropout < 3e-1"));
+  EXPECT_TRUE(holds("model.dropout > -1"));
+  EXPECT_TRUE(holds("model.norm == 'layer_norm'"));
+  EXPECT_TRUE(holds("model.norm != \"rms_norm\""));
+  EXPECT_TRUE(holds("model.head.bias == true"));
+  EXPECT_TRUE(holds("12 == model.layers"));
+  EXPECT_TRUE(holds("train.epochs < model.layers"));
+}
+
+TEST(Expression, JoinsConditions) {
+  EXPECT_TRUE(holds("model.layers == 12 && model.dropout == 0.3"));
+  EXPECT_FALSE(holds("model.layers == 12 && model.dropout == 0.1"));
+  EXPECT_TRUE(holds("model.layers == 4 || model.dropout == 0.3"));
+  EXPECT_TRUE(holds("true || true && false")) << "&& binds closer";
+  EXPECT_FALSE(holds("(true || true) && false"));
+  EXPECT_TRUE(holds("!(model.layers == 4)"));
+  EXPECT_FALSE(holds("!model.head.bias"));
+  EXPECT_TRUE(holds("!!model.head.bias&&model.layers==12"));
+}
+
+TEST(Expression, IsFalseForAnOptionThatTheRunLacks) {
+  EXPECT_FALSE(holds("model.layer.attention.window > 3"));
+  EXPECT_FALSE(holds("model.layer.attention.window != 3"));
+  EXPECT_FALSE(holds("model.layers.x == 3"));
+  EXPECT_EQ(Expression::parse("a.b == 1 || !(c && d.e < f)").keys(),
+            (std::vector<std::string>{"a.b", "c", "d.e", "f"}));
+}
+
+TEST(Expression, SaysWhatWasExpectedAndWhere) {
+  const std::string signs = "expected ==, !=, <, <=, >, >=, && or || at character ";
+  EXPECT_EQ(problem("model.layers = 12"), signs + "14, found \"= 12\"");
+  EXPECT_EQ(problem("model.layers 12"), signs + "14, found \"12\"");
+  EXPECT_EQ(problem("model.layers == 12 and true"), "expected && or || at character 20, found \"and true\"");
+  EXPECT_EQ(problem(""), "expected an option or a value at character 1, found the end");
+  EXPECT_EQ(problem("model.layers =="), "expected an option or a value at character 16, found the end");
+  EXPECT_EQ(problem("(model.layers == 12"), "expected \")\" at character 20, found the end");
+  EXPECT_EQ(problem("model.norm == 'x"), "expected a closing ' at character 15, found \"'x\"");
+  EXPECT_EQ(problem("true && * 3"), "expected an option or a value at character 9, found \"* 3\"");
+}
+
+TEST(Expression, RefusesToCompareDifferentThings) {
+  EXPECT_EQ(problem("model.norm == 3"),
+            "\"model.norm\" is text, 3 is a number: they cannot be compared with ==");
+  EXPECT_EQ(problem("model.head.bias < true"),
+            "\"model.head.bias\" is true or false, true is true or false: they cannot be compared with <");
+  EXPECT_EQ(problem("model.head == 'linear'"),
+            "\"model.head\" is a table, \"linear\" is text: they cannot be compared with ==");
+  EXPECT_EQ(problem("model.block == 'a'"),
+            "\"model.block\" is a list, \"a\" is text: they cannot be compared with ==");
+  EXPECT_EQ(problem("model.layers"), "\"model.layers\" is a number; compare it, as in model.layers == 4");
+}
+
+}  // namespace
+}  // namespace encore

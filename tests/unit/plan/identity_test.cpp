@@ -1,0 +1,154 @@
+// What counts in a run's identity and what does not.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "unit/plan/planning.hpp"
+
+namespace encore {
+namespace {
+
+using planning::plan;
+using sample::changed;
+
+RunPoint point(const std::string& text, const std::vector<std::string>& overrides = {},
+               const std::string& name = "dir/a.toml") {
+  Plan planned = plan(text, overrides, name);
+  EXPECT_EQ(planned.points.size(), 1U);
+  return planned.points.at(0);
+}
+
+std::string question(const std::string& text, const std::vector<std::string>& overrides = {},
+                     const std::string& name = "dir/a.toml") {
+  return point(text, overrides, name).question;
+}
+
+std::string original() {
+  return question(sample::experiment);
+}
+
+TEST(Identity, IsReadableCanonicalJson) {
+  EXPECT_EQ(
+      point(sample::experiment).canonical,
+      R"({"data.dev":"sha256:hash-of-dev.conll","data.train":"sha256:hash-of-train.conll","data.type":"conll",)"
+      R"("format":1,"model.block":["attention","feed_forward"],"model.head.type":"linear@1",)"
+      R"("model.layer.attention.heads":2,"model.layer.attention.type":"self_attention@2",)"
+      R"("model.layer.feed_forward.hidden":16,"model.layer.feed_forward.type":"feed_forward@1",)"
+      R"("model.layer.layer_norm.type":"layer_norm@1","model.layers":2,"model.width":8,)"
+      R"("optimizer.learning_rate":5e-4,"optimizer.type":"adamw@1","schedule.type":"linear@1",)"
+      R"("schedule.warmup_steps":20,"seed":1,"task.type":"ner","tokenizer.type":"wordpiece@1","train.epochs":3})");
+  EXPECT_EQ(original().size(), 64U);
+}
+
+TEST(Identity, FormattingAndCommentsDoNotCount) {
+  std::string text = "# a comment\n\n";
+  for (const char letter : sample::experiment) {
+    if (letter == '=')
+      text += "   =\t";
+    else if (letter == '\n')
+      text += "   # why\n\n";
+    else
+      text += letter;
+  }
+  EXPECT_EQ(question(text), original());
+  EXPECT_EQ(question(changed(sample::experiment, "5e-4", "0.0005")), original());
+  EXPECT_EQ(question(changed(sample::experiment, "warmup_steps = 20", "warmup_steps = 0x14")), original());
+}
+
+TEST(Identity, OrderOfTablesAndKeysDoesNotCount) {
+  // Tables at the first level of brackets, shuffled with the lines inside them.
+  std::vector<std::vector<std::string>> tables(1);
+  std::string line;
+  for (const char letter : sample::experiment) {
+    line += letter;
+    if (letter != '\n') continue;
+    if (line.front() == '[') tables.emplace_back();
+    tables.back().push_back(line);
+    line.clear();
+  }
+  std::mt19937 random(7);
+  for (int trial = 0; trial < 50; ++trial) {
+    auto shuffled = tables;
+    std::shuffle(shuffled.begin() + 1, shuffled.end(), random);
+    std::string text;
+    for (auto& table : shuffled) {
+      const bool header = table.front().front() == '[';
+      std::shuffle(table.begin() + (header ? 1 : 0), table.end(), random);
+      for (const std::string& part : table) text += part;
+    }
+    EXPECT_EQ(question(text), original()) << text;
+  }
+}
+
+TEST(Identity, ADefaultWrittenOutDoesNotCount) {
+  EXPECT_EQ(question(changed(sample::experiment, "layers = 2",
+                             "layers = 2\ndropout = 0.1\nnorm_position = \"post\"")),
+            original());
+  EXPECT_EQ(question(changed(sample::experiment, "heads = 2", "heads = 2\ndropout = 0")), original());
+  EXPECT_EQ(question(changed(sample::experiment, "[model.head]",
+                             "[model.layer.layer_norm]\ntype = \"layer_norm\"\n[model.head]")),
+            original());
+  EXPECT_EQ(question(sample::experiment, {"train.clip_norm=1"}), original());
+}
+
+TEST(Identity, NamesNotesAndWhereDataLiesDoNotCount) {
+  EXPECT_EQ(question(changed(sample::experiment, "\"tiny\"", "\"other\"\nnote = \"n\"\ntags = [\"t\"]")),
+            original());
+  EXPECT_EQ(question(changed(sample::experiment, "\"corpus\"", "\"/somewhere/else\"")), original());
+  EXPECT_EQ(question(sample::experiment, {}, "elsewhere/b.toml"), original());
+  EXPECT_EQ(question(changed(sample::experiment, "root = \"corpus\"\n", "")), original());
+}
+
+TEST(Identity, EveryValueCounts) {
+  std::vector<std::string> seen = {original()};
+  for (const char* set :
+       {"seed=2", "model.width=10", "model.dropout=0.2", "model.layer.attention.heads=4",
+        "model.layer.attention.type=alibi_attention", "optimizer.learning_rate=4e-4",
+        "optimizer.weight_decay=0", "train.epochs=4", "data.max_length=128", "tokenizer.vocab_size=100",
+        "tokenizer.keep=[\"a\"]", "model.head.residual_norm=true", "data.train=other.conll",
+        "data.test=test.conll", "tokenizer.vocab=vocab.txt", "model.positions=learned"}) {
+    const std::string one = question(sample::experiment, {set});
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), one), 0) << set;
+    seen.push_back(one);
+  }
+}
+
+TEST(Identity, AFileCountsByItsContent) {
+  EXPECT_EQ(question(sample::experiment, {"tokenizer.vocab=a/vocab.txt"}),
+            question(sample::experiment, {"tokenizer.vocab=/b/vocab.txt"}));
+  EXPECT_EQ(point(sample::experiment, {"tokenizer.vocab=/b/vocab.txt"}).data.at("vocab").sha256,
+            "hash-of-vocab.txt");
+}
+
+TEST(Identity, AVersionOfATypeCounts) {
+  Manifest manifest = sample::catalogue().manifests().at(0);
+  for (ManifestOffer& offer : manifest.offers)
+    if (offer.name == "feed_forward") offer.version = 2;
+  Catalogue newer;
+  newer.add(manifest);
+  const Plan planned = make_plan(parse_document(sample::experiment, "a.toml"), newer, planning::hash_of_name);
+  EXPECT_NE(planned.points.at(0).question, original());
+}
+
+TEST(Identity, AnOptionAddedToASchemaDoesNotCount) {
+  Manifest manifest = sample::catalogue().manifests().at(0);
+  for (ManifestOffer& offer : manifest.offers)
+    if (offer.name == "feed_forward") offer.options.number("gate", 0.5, {});
+  Catalogue newer;
+  newer.add(manifest);
+  const Plan planned = make_plan(parse_document(sample::experiment, "a.toml"), newer, planning::hash_of_name);
+  EXPECT_EQ(planned.points.at(0).question, original());
+}
+
+TEST(Identity, ReplicatesShareAGroup) {
+  const Plan planned = plan(changed(sample::experiment, "seed = 1", "seeds = [1, 2]"));
+  ASSERT_EQ(planned.points.size(), 2U);
+  EXPECT_EQ(planned.points[0].question, original());
+  EXPECT_NE(planned.points[0].question, planned.points[1].question);
+  EXPECT_EQ(planned.points[0].group, planned.points[1].group);
+  EXPECT_NE(planned.points[0].group, plan(sample::experiment, {"train.epochs=4"}).points[0].group);
+}
+
+}  // namespace
+}  // namespace encore

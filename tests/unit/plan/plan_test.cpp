@@ -1,0 +1,119 @@
+// Plans of whole files: the top level, seeds, names, data files.
+#include "plan/plan.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "unit/plan/planning.hpp"
+
+namespace encore {
+namespace {
+
+using planning::names;
+using planning::plan;
+using planning::problem;
+using sample::changed;
+
+TEST(Plan, MakesOneRunOfAFileWithoutASweep) {
+  const Plan planned =
+      plan(changed(sample::experiment, "seed = 1", "seed = 4\nnote = \"a note\"\ntags = [\"x\"]"));
+  EXPECT_EQ(planned.name, "tiny");
+  EXPECT_EQ(planned.note, "a note");
+  EXPECT_EQ(planned.tags, std::vector<std::string>{"x"});
+  EXPECT_EQ(names(planned), std::vector<std::string>{"tiny-seed=4"});
+  EXPECT_EQ(planned.points[0].seed, 4);
+  EXPECT_EQ(planned.points[0].data.at("train").sha256, "hash-of-train.conll");
+  EXPECT_TRUE(planned.points[0].data.at("dev").path.ends_with("/dir/corpus/dev.conll"));
+  EXPECT_FALSE(planned.points[0].data.contains("test"));
+}
+
+TEST(Plan, AFileWithoutANameIsCalledLikeItsFile) {
+  EXPECT_EQ(names(plan(changed(sample::experiment, "name = \"tiny\"\n", ""), {}, "dir/my_test.toml")),
+            std::vector<std::string>{"my_test-seed=1"});
+}
+
+TEST(Plan, HashesFilesThatExist) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(::testing::TempDir()) / ("plan_files_" + std::to_string(::getpid()));
+  fs::create_directories(folder / "corpus");
+  std::ofstream(folder / "corpus/train.conll") << "abc";
+  std::ofstream(folder / "corpus/dev.conll") << "";
+  std::ofstream(folder / "a.toml") << sample::experiment;
+  const Plan planned = make_plan(load_document(folder / "a.toml"), sample::catalogue());
+  EXPECT_EQ(planned.points.at(0).data.at("train").sha256,
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  fs::remove_all(folder);
+}
+
+TEST(Plan, RefusesDataThatCannotBeRead) {
+  const std::string found = problem(changed(sample::experiment, "\"dev.conll\"", "\"missing\""));
+  EXPECT_EQ(found.substr(0, 35), "dir/a.toml:9:7: option \"data.dev\": ");
+  EXPECT_NE(found.find("/dir/corpus/missing: cannot be read: No such file or directory"), std::string::npos)
+      << found;
+}
+
+TEST(Plan, RefusesUnknownNamesAtTheTop) {
+  EXPECT_EQ(problem(changed(sample::experiment, "seed = 1", "sead = 1")),
+            "dir/a.toml:2:1: unknown option \"sead\" of the experiment; did you mean \"seed\"?");
+  EXPECT_EQ(problem(sample::experiment + "[sweeep]\n"),
+            "dir/a.toml:32:2: unknown option \"sweeep\" of the experiment; did you mean \"sweep\"?");
+  EXPECT_EQ(problem(sample::experiment, {"modle.width=3"}),
+            "-S modle.width=3: unknown option \"modle\" of the experiment; did you mean \"model\"?");
+}
+
+TEST(Plan, RefusesSeedsThatAreNone) {
+  const auto with = [](const std::string& line) {
+    return problem(changed(sample::experiment, "seed = 1", line));
+  };
+  EXPECT_EQ(with("seed = -1"),
+            "dir/a.toml:2:8: option \"seed\" of the experiment must be at least 0, found the integer -1");
+  EXPECT_EQ(
+      with("seeds = []"),
+      "dir/a.toml:2:9: option \"seeds\" of the experiment must be a list of integers, found an empty list");
+  EXPECT_EQ(
+      with("seeds = 3"),
+      "dir/a.toml:2:9: option \"seeds\" of the experiment must be a list of integers, found the integer 3");
+  EXPECT_EQ(with("seeds = [1, 1.5]"),
+            "dir/a.toml:2:13: each of \"seeds\" must be an integer, found the number 1.5");
+  EXPECT_EQ(with("seeds = [1, 2, 1]"), "dir/a.toml:2:16: \"seeds\" names 1 twice");
+  EXPECT_EQ(with("seed = 1\nseeds = [1, 2]"),
+            "dir/a.toml:3:1: \"seed\" and \"seeds\" say the same thing twice; keep one of them");
+}
+
+TEST(Plan, RefusesANameThatNobodyCanType) {
+  EXPECT_EQ(problem(changed(sample::experiment, "\"tiny\"", "\"my run/1\"")),
+            "dir/a.toml:1:8: the name \"my run/1\" is part of the names of runs, which people type: only "
+            "letters, digits "
+            "and . _ + - may stand in it, and no - in front");
+}
+
+TEST(Plan, RefusesALayerTableThatNoRunUses) {
+  EXPECT_EQ(problem(changed(sample::experiment, "[model.head]",
+                            "[model.layer.attenton]\ntype = \"alibi_attention\"\n[model.head]")),
+            "dir/a.toml:22:14: no run uses the table [model.layer.attenton]: \"block\" and \"norm\" of "
+            "[model] do not name "
+            "it; did you mean \"attention\"?");
+}
+
+TEST(Plan, ALayerTableThatOnePointUsesIsFine) {
+  const std::string text = changed(sample::experiment, "[model.head]",
+                                   "[model.layer.other]\ntype = \"alibi_attention\"\n[model.head]");
+  EXPECT_EQ(plan(text + "[sweep.grid]\n\"model.block\" = [[\"attention\", \"feed_forward\"], [\"other\", "
+                        "\"feed_forward\"]]\n")
+                .points.size(),
+            2U);
+}
+
+TEST(Plan, ReportsAllProblemsInTheOrderOfTheFile) {
+  std::string text = changed(sample::experiment, "seed = 1", "sead = 1");
+  text = changed(changed(text, "width = 8", "width = \"eight\""), "epochs = 3", "epochs = 0");
+  EXPECT_EQ(problem(text),
+            "dir/a.toml:2:1: unknown option \"sead\" of the experiment; did you mean \"seed\"?\n"
+            "dir/a.toml:13:9: option \"width\" of [model] must be an integer, found text \"eight\"\n"
+            "dir/a.toml:31:10: option \"epochs\" of [train] must be at least 1, found the integer 0");
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,41 @@
+// Plans made from text without any file: the content hash of a test's data is a function of the path's end.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/plan.hpp"
+#include "unit/config/sample_catalogue.hpp"
+
+namespace encore::planning {
+
+/// Stands for reading a file: its content is its name, wherever it lies; a file called "missing" cannot be
+/// read.
+inline std::string hash_of_name(const std::filesystem::path& path) {
+  if (path.filename() == "missing")
+    throw Error(path.string() + ": cannot be read: No such file or directory");
+  return "hash-of-" + path.filename().string();
+}
+
+inline Plan plan(const std::string& text, const std::vector<std::string>& overrides = {},
+                 const std::string& name = "dir/a.toml") {
+  static const Catalogue catalogue = sample::catalogue();
+  return make_plan(parse_document(text, name, overrides), catalogue, hash_of_name);
+}
+
+inline std::string problem(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  try {
+    plan(text, overrides);
+  } catch (const ConfigErrors& errors) {
+    return errors.what();
+  }
+  return "no problem";
+}
+
+inline std::vector<std::string> names(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const RunPoint& point : plan.points) names.push_back(point.name);
+  return names;
+}
+
+}  // namespace encore::planning
