@@ -1,0 +1,302 @@
+// Attention on the host: a task is one head of one sequence (forward: and a tile of queries), done by one
+// thread with small matrix products. Only a few rows of the T x T weights exist at a time. Keys (and for
+// backward values) are transposed once per task, so that every product runs along contiguous rows. Included
+// by attention.cpp only; see attention_gpu.hpp for the same formulas on a GPU.
+#pragma once
+
+#include <encore/math.hpp>
+#include <encore/random.hpp>
+#include <encore/view.hpp>
+
+#include "kernels/attention_problem.hpp"
+#include "kernels/small_product.hpp"
+
+namespace encore::kernels {
+
+inline constexpr std::int64_t query_rows = 16;     // rows of weights that exist at a time
+inline constexpr std::int64_t task_queries = 128;  // queries of a forward task
+
+/// Hands out pieces of a thread's scratch memory, each aligned to vectors; with a null base it only counts.
+template <class S>
+class Scratch {
+ public:
+  explicit Scratch(void* base) : base_(static_cast<S*>(base)) {}
+  S* take(std::int64_t count) {
+    S* piece = base_ + used_;
+    used_ += padded<S>(count);
+    return piece;
+  }
+  std::size_t bytes() const { return static_cast<std::size_t>(used_) * sizeof(S) + 64; }
+
+ private:
+  S* base_;
+  std::int64_t used_ = 0;
+};
+
+/// Rows of T as rows of S: in place where T is S, else converted into scratch memory.
+template <class S>
+struct RowsOf {
+  const S* data;
+  std::int64_t row;
+  const S* operator[](std::int64_t i) const { return data + i * row; }
+};
+
+template <class T>
+RowsOf<Sum<T>> rows_of(const T* from, std::int64_t row, std::int64_t count, std::int64_t size,
+                       Scratch<Sum<T>>& scratch, std::int64_t longest) {
+  if constexpr (std::is_same_v<T, Sum<T>>) {
+    return {from, row};
+  } else {
+    Sum<T>* to = scratch.take(longest * size);
+    for (std::int64_t i = 0; i < count; ++i)
+      for (std::int64_t d = 0; d < size; ++d) to[i * size + d] = static_cast<Sum<T>>(from[i * row + d]);
+    return {to, size};
+  }
+}
+
+/// to (size, padded count) = from (count, size) transposed, the padding zero.
+template <class S>
+void transpose(const RowsOf<S>& from, std::int64_t count, std::int64_t size, S* to) {
+  const std::int64_t stride = padded<S>(count);
+  for (std::int64_t d0 = 0; d0 < size; d0 += 16) {
+    const std::int64_t d1 = d0 + 16 < size ? d0 + 16 : size;
+    for (std::int64_t j = 0; j < count; ++j)
+      for (std::int64_t d = d0; d < d1; ++d) to[d * stride + j] = from[j][d];
+    for (std::int64_t d = d0; d < d1; ++d)
+      for (std::int64_t j = count; j < stride; ++j) to[d * stride + j] = S(0);
+  }
+}
+
+/// values[j] *= factor of dropout, for the weights of one query.
+template <class S>
+void drop_weights(const AttentionProblem& p, std::int64_t sequence, std::int64_t head, std::int64_t query,
+                  std::int64_t length, S* values) {
+  const std::int64_t stride = (length + 3) / 4;
+  const std::int64_t example = p.examples[p.offsets[sequence]];
+  const std::uint32_t first = attention_counter(head);
+  const Random random = p.random;  // local copies stay in registers
+  const std::uint32_t threshold = p.dropped.threshold();
+  const S kept = static_cast<S>(p.dropped.scale());
+  ENCORE_SIMD
+  for (std::int64_t i = 0; i < stride; ++i) {
+    const RandomWords words =
+        random.words(example, static_cast<std::uint32_t>(query), first + static_cast<std::uint32_t>(i));
+    unroll<4>([&](int run) {
+      if (run * stride + i < length) values[run * stride + i] *= words.word[run] >= threshold ? kept : S(0);
+    });
+  }
+}
+
+template <class T>
+struct HostAttention {
+  using S = Sum<T>;
+  AttentionProblem p;
+  const T* qkv;
+  T* out;
+  S* log_sum;
+
+  std::size_t run(std::int64_t sequence, std::int64_t head, std::int64_t tile, void* memory) const {
+    const std::int64_t first = p.offsets == nullptr ? 0 : p.offsets[sequence];
+    const std::int64_t length = p.offsets == nullptr ? p.longest : p.offsets[sequence + 1] - first;
+    const std::int64_t size = p.head_size;
+    const std::int64_t stride = padded<S>(length);
+    Scratch<S> scratch(memory);
+    S* keys = scratch.take(size * padded<S>(p.longest));           // K^T (D, T)
+    S* weights = scratch.take(query_rows * padded<S>(p.longest));  // (rows, T)
+    S* result = scratch.take(query_rows * size);
+    if (memory == nullptr) {
+      if constexpr (!std::is_same_v<T, S>) scratch.take(3 * p.longest * size);
+      return scratch.bytes();
+    }
+    const std::int64_t begin = tile * task_queries;
+    const std::int64_t end = std::min(length, begin + task_queries);
+    if (begin >= end) return 0;
+    const std::int64_t row = 3 * p.width;
+    const T* base = qkv + first * row + head * size;
+    const RowsOf<S> q = rows_of<T>(base, row, length, size, scratch, p.longest);
+    const RowsOf<S> k = rows_of<T>(base + p.width, row, length, size, scratch, p.longest);
+    const RowsOf<S> v = rows_of<T>(base + 2 * p.width, row, length, size, scratch, p.longest);
+    transpose(k, length, size, keys);
+    for (std::int64_t i0 = begin; i0 < end; i0 += query_rows) {
+      const std::int64_t rows = std::min(query_rows, end - i0);
+      small_product<S>(rows, stride, size, static_cast<S>(p.scale), {q[i0], q.row, 1}, keys, stride, false,
+                       weights, stride);
+      for (std::int64_t i = 0; i < rows; ++i) {
+        S* row_weights = weights + i * stride;
+        const S sum = softmax(row_weights, length);
+        log_sum[(first + i0 + i) * p.heads + head] = sum;
+        if (p.drop) drop_weights(p, sequence, head, i0 + i, length, row_weights);
+      }
+      T* to = out + (first + i0) * p.width + head * size;
+      if constexpr (std::is_same_v<T, S>) {
+        small_product<S>(rows, size, length, S(1), {weights, stride, 1}, v.data, v.row, false, to, p.width);
+      } else {
+        small_product<S>(rows, size, length, S(1), {weights, stride, 1}, v.data, v.row, false, result, size);
+        for (std::int64_t i = 0; i < rows; ++i)
+          for (std::int64_t d = 0; d < size; ++d) to[i * p.width + d] = static_cast<T>(result[i * size + d]);
+      }
+    }
+    return 0;
+  }
+
+  /// Scores become weights; returns log of the sum of their exponentials.
+  static S softmax(S* scores, std::int64_t length) {
+    S largest = scores[0];
+    ENCORE_SIMD_MAX(largest)
+    for (std::int64_t j = 0; j < length; ++j) largest = scores[j] > largest ? scores[j] : largest;
+    S sum = S(0);
+    ENCORE_SIMD_SUM(sum)
+    for (std::int64_t j = 0; j < length; ++j) {
+      scores[j] = math::exp(scores[j] - largest);
+      sum += scores[j];
+    }
+    const S inverse = S(1) / sum;
+    ENCORE_SIMD
+    for (std::int64_t j = 0; j < length; ++j) scores[j] *= inverse;
+    return largest + math::log(sum);
+  }
+};
+
+/// With weights P = exp(scale Q K^T - log_sum), kept weights P' = mask P / (1 - p) and out = P' V:
+///   dV = P'^T dO,  dP = mask / (1 - p) (dO V^T),  dS = P (dP - rowsum(dO out)),  dQ = scale dS K,  dK =
+///   scale dS^T Q.
+template <class T>
+struct HostAttentionBackward {
+  using S = Sum<T>;
+  AttentionProblem p;
+  const T* qkv;
+  const T* out;
+  const S* log_sum;
+  const T* dout;
+  T* dqkv;
+
+  std::size_t run(std::int64_t sequence, std::int64_t head, std::int64_t, void* memory) const {
+    constexpr bool in_place = std::is_same_v<T, S>;
+    const std::int64_t first = p.offsets == nullptr ? 0 : p.offsets[sequence];
+    const std::int64_t length = p.offsets == nullptr ? p.longest : p.offsets[sequence + 1] - first;
+    const std::int64_t size = p.head_size;
+    const std::int64_t stride = padded<S>(length);
+    Scratch<S> scratch(memory);
+    S* keys = scratch.take(size * padded<S>(p.longest));                // K^T (D, T)
+    S* values = scratch.take(size * padded<S>(p.longest));              // V^T (D, T)
+    S* weights = scratch.take(query_rows * padded<S>(p.longest));       // P, then P' (rows, T)
+    S* gradients = scratch.take(query_rows * padded<S>(p.longest));     // dP, then dS
+    S* factors = scratch.take(padded<S>(p.longest));                    // mask / (1 - p) of one query
+    S* sums = in_place ? nullptr : scratch.take(3 * p.longest * size);  // dQ, dK, dV before they are rounded
+    if (memory == nullptr) {
+      if constexpr (!in_place) scratch.take(4 * p.longest * size);
+      return scratch.bytes();
+    }
+    const std::int64_t row = 3 * p.width;
+    const T* base = qkv + first * row + head * size;
+    const T* out_base = out + first * p.width + head * size;
+    T* to = dqkv + first * row + head * size;
+    const RowsOf<S> q = rows_of<T>(base, row, length, size, scratch, p.longest);
+    const RowsOf<S> k = rows_of<T>(base + p.width, row, length, size, scratch, p.longest);
+    const RowsOf<S> v = rows_of<T>(base + 2 * p.width, row, length, size, scratch, p.longest);
+    const RowsOf<S> dy =
+        rows_of<T>(dout + first * p.width + head * size, p.width, length, size, scratch, p.longest);
+    S* dq = sums;
+    S* dk = sums + p.longest * size;
+    S* dv = sums + 2 * p.longest * size;
+    std::int64_t d_row = size;
+    if constexpr (in_place) {
+      dq = to;
+      dk = to + p.width;
+      dv = to + 2 * p.width;
+      d_row = row;
+    }
+    transpose(k, length, size, keys);
+    transpose(v, length, size, values);
+    const S scale = static_cast<S>(p.scale);
+    for (std::int64_t i0 = 0; i0 < length; i0 += query_rows) {
+      const std::int64_t rows = std::min(query_rows, length - i0);
+      small_product<S>(rows, stride, size, scale, {q[i0], q.row, 1}, keys, stride, false, weights, stride);
+      small_product<S>(rows, stride, size, S(1), {dy[i0], dy.row, 1}, values, stride, false, gradients,
+                       stride);
+      for (std::int64_t i = 0; i < rows; ++i) {
+        const T* out_row = out_base + (i0 + i) * p.width;
+        const S* dy_row = dy[i0 + i];
+        S delta = S(0);
+        ENCORE_SIMD_SUM(delta)
+        for (std::int64_t d = 0; d < size; ++d) delta += dy_row[d] * static_cast<S>(out_row[d]);
+        const S log_sum_i = log_sum[(first + i0 + i) * p.heads + head];
+        weight_gradients(sequence, head, i0 + i, length, delta, log_sum_i, weights + i * stride,
+                         gradients + i * stride, factors);
+      }
+      const bool add = i0 > 0;
+      small_product<S>(rows, size, length, scale, {gradients, stride, 1}, k.data, k.row, false,
+                       dq + i0 * d_row, d_row);
+      small_product<S>(length, size, rows, scale, {gradients, 1, stride}, q[i0], q.row, add, dk, d_row);
+      small_product<S>(length, size, rows, S(1), {weights, 1, stride}, dy[i0], dy.row, add, dv, d_row);
+    }
+    if constexpr (!in_place) {
+      for (int part = 0; part < 3; ++part)
+        for (std::int64_t i = 0; i < length; ++i)
+          for (std::int64_t d = 0; d < size; ++d)
+            to[i * row + part * p.width + d] = static_cast<T>(sums[(part * p.longest + i) * size + d]);
+    }
+    return 0;
+  }
+
+  /// One query: scores become kept weights P', dO V^T becomes dS.
+  void weight_gradients(std::int64_t sequence, std::int64_t head, std::int64_t query, std::int64_t length,
+                        S delta, S log_sum_i, S* weights, S* gradients, S* factors) const {
+    if (!p.drop) {
+      ENCORE_SIMD
+      for (std::int64_t j = 0; j < length; ++j) {
+        weights[j] = math::exp(weights[j] - log_sum_i);
+        gradients[j] = weights[j] * (gradients[j] - delta);
+      }
+      return;
+    }
+    for (std::int64_t j = 0; j < length; ++j) factors[j] = S(1);
+    drop_weights(p, sequence, head, query, length, factors);
+    ENCORE_SIMD
+    for (std::int64_t j = 0; j < length; ++j) {
+      const S weight = math::exp(weights[j] - log_sum_i);
+      gradients[j] = weight * (factors[j] * gradients[j] - delta);
+      weights[j] = weight * factors[j];
+    }
+  }
+};
+
+/// One task per (sequence, head, tile), longest first come as they are; each with scratch memory of its
+/// thread.
+template <class Kernel>
+void run_attention(const Device& device, const char* label, std::int64_t tiles, const Kernel& kernel) {
+  Kernel counting = kernel;
+  counting.p.offsets = nullptr;
+  const std::size_t bytes = counting.run(0, 0, 0, nullptr);
+  const Kokkos::Experimental::UniqueToken<ExecutionSpace> thread;
+  const std::size_t stride = (bytes + 4095) / 4096 * 4096;
+  char* memory = static_cast<char*>(device.workspace(stride * static_cast<std::size_t>(thread.size())));
+  const std::int64_t heads = kernel.p.heads;
+  Kokkos::parallel_for(
+      label,
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>, Kokkos::Schedule<Kokkos::Dynamic>>(
+          device.space(), 0, kernel.p.sequences * heads * tiles, Kokkos::ChunkSize(1)),
+      [=](const std::int64_t task) {
+        const int slot = thread.acquire();
+        kernel.run(task / (heads * tiles), task / tiles % heads, task % tiles,
+                   memory + static_cast<std::size_t>(slot) * stride);
+        thread.release(slot);
+      });
+}
+
+template <class T>
+void launch_attention(const Device& device, const AttentionProblem& p, Tensor qkv, Tensor out,
+                      Tensor log_sum) {
+  run_attention(device, "encore::attention", (p.longest + task_queries - 1) / task_queries,
+                HostAttention<T>{p, elements<T>(qkv), elements<T>(out), elements<Sum<T>>(log_sum)});
+}
+
+template <class T>
+void launch_attention_backward(const Device& device, const AttentionProblem& p, Tensor qkv, Tensor out,
+                               Tensor log_sum, Tensor dout, Tensor dqkv) {
+  run_attention(device, "encore::attention_backward", 1,
+                HostAttentionBackward<T>{p, elements<T>(qkv), elements<T>(out), elements<Sum<T>>(log_sum),
+                                         elements<T>(dout), elements<T>(dqkv)});
+}
+
+}  // namespace encore::kernels

@@ -1,0 +1,44 @@
+// Checks that kernels share: shapes and types of their arguments. A message names the kernel's argument.
+#pragma once
+
+#include <string>
+
+#include <encore/kernels.hpp>
+#include <encore/view.hpp>
+
+namespace encore::kernels {
+
+inline std::string describe(const Tensor& tensor) {
+  std::string text = std::string(name_of(tensor.dtype)) + " (";
+  for (int axis = 0; axis < tensor.rank; ++axis)
+    text += (axis > 0 ? ", " : "") + std::to_string(tensor.extent(axis));
+  return text + ")";
+}
+
+/// Requires that `tensor` has exactly this shape and type.
+inline void check(const char* name, const Tensor& tensor, DType type,
+                  std::initializer_list<std::int64_t> shape,
+                  std::source_location where = std::source_location::current()) {
+  bool equal = tensor.dtype == type && tensor.rank == static_cast<int>(shape.size());
+  int axis = 0;
+  for (const std::int64_t extent : shape)
+    if (equal) equal = tensor.extent(axis++) == extent;
+  if (equal && (tensor.data != nullptr || tensor.size() == 0)) return;
+  std::string expected = std::string(name_of(type)) + " (";
+  for (const std::int64_t extent : shape)
+    expected += (expected.back() == '(' ? "" : ", ") + std::to_string(extent);
+  fail_requirement("shape and type of the arguments",
+                   std::string(name) + " is " + describe(tensor) +
+                       (tensor.data == nullptr ? " without memory" : "") + ", expected " + expected + ")",
+                   where);
+}
+
+inline void check_rank(const char* name, const Tensor& tensor, int rank,
+                       std::source_location where = std::source_location::current()) {
+  if (tensor.rank == rank) return;
+  fail_requirement("rank of the arguments",
+                   std::string(name) + " is " + describe(tensor) + ", expected rank " + std::to_string(rank),
+                   where);
+}
+
+}  // namespace encore::kernels

@@ -1,0 +1,78 @@
+// The plain passes over memory: add, copy with conversion, fill.
+#include <encore/rows.hpp>
+
+#include "kernels/check.hpp"
+
+namespace encore::kernels {
+namespace {
+
+constexpr std::int64_t chunk = 8192;  // elements per task
+
+template <class T>
+void add_elements(const Device& device, Tensor x, Tensor y) {
+  using S = Sum<T>;
+  const T* in = elements<T>(x);
+  T* out = elements<T>(y);
+  const std::int64_t count = x.size();
+  for_rows(
+      device, "encore::add", (count + chunk - 1) / chunk, KOKKOS_LAMBDA(const Row& row) {
+        const std::int64_t first = row.index * chunk;
+        row.each(count - first < chunk ? count - first : chunk, [&](std::int64_t i) {
+          out[first + i] = static_cast<T>(static_cast<S>(out[first + i]) + static_cast<S>(in[first + i]));
+        });
+      });
+}
+
+template <class From, class To>
+void copy_elements(const Device& device, Tensor x, Tensor y) {
+  const From* in = elements<From>(x);
+  To* out = elements<To>(y);
+  const std::int64_t count = x.size();
+  for_rows(
+      device, "encore::copy", (count + chunk - 1) / chunk, KOKKOS_LAMBDA(const Row& row) {
+        const std::int64_t first = row.index * chunk;
+        row.each(count - first < chunk ? count - first : chunk, [&](std::int64_t i) {
+          out[first + i] = static_cast<To>(static_cast<Sum<To>>(in[first + i]));
+        });
+      });
+}
+
+template <class T>
+void fill_elements(const Device& device, double value, Tensor y) {
+  T* out = elements<T>(y);
+  const std::int64_t count = y.size();
+  const T element = static_cast<T>(static_cast<Sum<T>>(value));
+  for_rows(
+      device, "encore::fill", (count + chunk - 1) / chunk, KOKKOS_LAMBDA(const Row& row) {
+        const std::int64_t first = row.index * chunk;
+        row.each(count - first < chunk ? count - first : chunk,
+                 [&](std::int64_t i) { out[first + i] = element; });
+      });
+}
+
+}  // namespace
+
+void add(const Device& device, Tensor x, Tensor y) {
+  ENCORE_REQUIRE(x.dtype == y.dtype && x.size() == y.size(), "x is " + describe(x) + ", y is " + describe(y));
+  dispatch(x.dtype, [&](auto type) { add_elements<decltype(type)>(device, x, y); });
+}
+
+void copy(const Device& device, Tensor x, Tensor y) {
+  ENCORE_REQUIRE(x.size() == y.size(), "x is " + describe(x) + ", y is " + describe(y));
+  dispatch(x.dtype, [&](auto from) {
+    dispatch(y.dtype, [&](auto to) { copy_elements<decltype(from), decltype(to)>(device, x, y); });
+  });
+}
+
+void fill(const Device& device, double value, Tensor y) {
+  switch (y.dtype) {
+    case DType::int32:
+      return fill_elements<std::int32_t>(device, value, y);
+    case DType::int64:
+      return fill_elements<std::int64_t>(device, value, y);
+    default:
+      dispatch(y.dtype, [&](auto type) { fill_elements<decltype(type)>(device, value, y); });
+  }
+}
+
+}  // namespace encore::kernels

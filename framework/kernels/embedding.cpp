@@ -1,0 +1,137 @@
+// Embedding of token numbers and positions, and the gradients of both tables.
+#include <encore/math.hpp>
+#include <encore/rows.hpp>
+
+#include "kernels/check.hpp"
+
+namespace encore::kernels {
+namespace {
+
+template <class T>
+void embedding_rows(const Device& device, const Batch& batch, Tensor table, double scale,
+                    Tensor positions_table, Tensor y) {
+  using S = Sum<T>;
+  const std::int64_t width = y.extent(1);
+  const S factor = static_cast<S>(scale);
+  const std::int32_t* ids = elements<std::int32_t>(batch.ids);
+  const std::int32_t* positions = elements<std::int32_t>(batch.positions);
+  T* out = elements<T>(y);
+  const S* token_rows = elements<S>(table);
+  const S* position_rows = elements<S>(positions_table);
+  for_rows(
+      device, "encore::embedding", y.extent(0), KOKKOS_LAMBDA(const Row& row) {
+        const S* token = token_rows + std::int64_t{ids[row.index]} * width;
+        const S* position = position_rows + std::int64_t{positions[row.index]} * width;
+        T* to = out + row.index * width;
+        row.each(width, [&](std::int64_t c) { to[c] = static_cast<T>(factor * token[c] + position[c]); });
+      });
+}
+
+/// Rows of dy with equal token numbers stand next to each other in `order`. Each such run is one task, which
+/// sums it in row order; the other tasks end at once.
+template <class T>
+void embedding_backward_rows(const Device& device, const Batch& batch, Tensor dy, double scale,
+                             Tensor dtable) {
+  using S = Sum<T>;
+  const std::int64_t width = dy.extent(1);
+  const std::int64_t rows = dy.extent(0);
+  const S factor = static_cast<S>(scale);
+  const std::int32_t* ids = elements<std::int32_t>(batch.ids);
+  const std::int32_t* order = elements<std::int32_t>(batch.order);
+  const T* gradient = elements<T>(dy);
+  S* result = elements<S>(dtable);
+  for_rows(
+      device, "encore::embedding_backward", rows, KOKKOS_LAMBDA(const Row& row) {
+        const std::int32_t id = ids[order[row.index]];
+        if (row.index > 0 && ids[order[row.index - 1]] == id) return;
+        S* to = result + std::int64_t{id} * width;
+        for (std::int64_t i = row.index; i < rows && ids[order[i]] == id; ++i) {
+          const T* from = gradient + std::int64_t{order[i]} * width;
+          row.each(width, [&](std::int64_t c) { to[c] += factor * static_cast<S>(from[c]); });
+        }
+      });
+}
+
+template <class T>
+void positions_backward_rows(const Device& device, const Batch& batch, Tensor dy, Tensor dpositions) {
+  using S = Sum<T>;
+  const std::int64_t width = dy.extent(1);
+  const std::int64_t sequences = batch.size.sequences;
+  const std::int32_t* offsets = elements<std::int32_t>(batch.offsets);
+  const T* gradient = elements<T>(dy);
+  S* result = elements<S>(dpositions);
+  for_rows(
+      device, "encore::positions_backward", batch.size.longest, KOKKOS_LAMBDA(const Row& row) {
+        S* to = result + row.index * width;
+        for (std::int64_t b = 0; b < sequences; ++b) {
+          if (row.index >= offsets[b + 1] - offsets[b]) continue;
+          const T* from = gradient + (offsets[b] + row.index) * width;
+          row.each(width, [&](std::int64_t c) { to[c] += static_cast<S>(from[c]); });
+        }
+      });
+}
+
+template <class T>
+void sinusoidal_rows(const Device& device, Tensor table) {
+  T* out = elements<T>(table);
+  const std::int64_t width = table.extent(1);
+  for_rows(
+      device, "encore::sinusoidal_positions", table.extent(0), KOKKOS_LAMBDA(const Row& row) {
+        row.each(width / 2, [&](std::int64_t pair) {
+          constexpr double log_10000 = 9.210340371976184;
+          const double rate =
+              math::exp(static_cast<double>(2 * pair) * (-log_10000 / static_cast<double>(width)));
+          const math::SineCosine value = math::sine_cosine(static_cast<double>(row.index) * rate);
+          T* to = out + row.index * width + 2 * pair;
+          to[0] = static_cast<T>(static_cast<Sum<T>>(value.sine));
+          to[1] = static_cast<T>(static_cast<Sum<T>>(value.cosine));
+        });
+      });
+}
+
+}  // namespace
+
+void embedding(const Device& device, const Batch& batch, Tensor table, double scale, Tensor positions_table,
+               Tensor y) {
+  check_rank("table", table, 2);
+  check_rank("positions_table", positions_table, 2);
+  const DType sums = sum_type(y.dtype);
+  const std::int64_t width = table.extent(1);
+  check("y", y, y.dtype, {batch.size.tokens, width});
+  check("table", table, sums, {table.extent(0), width});
+  check("positions_table", positions_table, sums, {positions_table.extent(0), width});
+  ENCORE_REQUIRE(batch.size.longest <= positions_table.extent(0),
+                 "the batch holds a sequence of " + std::to_string(batch.size.longest) +
+                     " tokens, positions_table has " + std::to_string(positions_table.extent(0)) + " rows");
+  dispatch(y.dtype, [&](auto type) {
+    embedding_rows<decltype(type)>(device, batch, table, scale, positions_table, y);
+  });
+}
+
+void embedding_backward(const Device& device, const Batch& batch, Tensor dy, double scale, Tensor dtable) {
+  check_rank("dtable", dtable, 2);
+  check("dtable", dtable, sum_type(dy.dtype), {dtable.extent(0), dtable.extent(1)});
+  check("dy", dy, dy.dtype, {batch.size.tokens, dtable.extent(1)});
+  dispatch(dy.dtype,
+           [&](auto type) { embedding_backward_rows<decltype(type)>(device, batch, dy, scale, dtable); });
+}
+
+void positions_backward(const Device& device, const Batch& batch, Tensor dy, Tensor dpositions) {
+  check_rank("dpositions", dpositions, 2);
+  check("dpositions", dpositions, sum_type(dy.dtype), {dpositions.extent(0), dpositions.extent(1)});
+  check("dy", dy, dy.dtype, {batch.size.tokens, dpositions.extent(1)});
+  ENCORE_REQUIRE(batch.size.longest <= dpositions.extent(0),
+                 "the batch holds a sequence of " + std::to_string(batch.size.longest) +
+                     " tokens, dpositions has " + std::to_string(dpositions.extent(0)) + " rows");
+  dispatch(dy.dtype,
+           [&](auto type) { positions_backward_rows<decltype(type)>(device, batch, dy, dpositions); });
+}
+
+void sinusoidal_positions(const Device& device, Tensor table) {
+  check_rank("table", table, 2);
+  ENCORE_REQUIRE(table.extent(1) % 2 == 0,
+                 "sinusoidal positions need an even width, not " + std::to_string(table.extent(1)));
+  dispatch(table.dtype, [&](auto type) { sinusoidal_rows<decltype(type)>(device, table); });
+}
+
+}  // namespace encore::kernels

@@ -1,0 +1,43 @@
+// kernels::gemm, and the choice of the library behind it.
+#include "kernels/gemm.hpp"
+
+#include "kernels/check.hpp"
+
+namespace encore {
+
+std::unique_ptr<GemmLibrary> make_gemm_library() {
+#if defined(ENCORE_HAVE_ONEDNN)
+  return make_onednn_gemm(make_portable_gemm());
+#elif defined(ENCORE_HAVE_CUBLASLT)
+  return make_cublaslt_gemm();
+#else
+  return make_portable_gemm();
+#endif
+}
+
+}  // namespace encore
+
+namespace encore::kernels {
+
+void gemm(const Device& device, Tensor a, Transpose transpose_a, Tensor b, Transpose transpose_b, Tensor c,
+          bool accumulate) {
+  check_rank("c", c, 2);
+  check_rank("a", a, 2);
+  const bool ta = transpose_a == Transpose::yes;
+  const bool tb = transpose_b == Transpose::yes;
+  const std::int64_t m = c.extent(0);
+  const std::int64_t n = c.extent(1);
+  const std::int64_t k = a.extent(ta ? 0 : 1);
+  check("a", a, a.dtype, {ta ? k : m, ta ? m : k});
+  check("b", b, a.dtype, {tb ? n : k, tb ? k : n});
+  // The product of bfloat16 matrices may also be kept as float32: gradients of weights are.
+  check("c", c, c.dtype == DType::float32 && a.dtype == DType::bfloat16 ? c.dtype : a.dtype, {m, n});
+  if (m == 0 || n == 0) return;
+  if (k == 0) {
+    if (!accumulate) fill(device, 0.0, c);
+    return;
+  }
+  device.gemm().multiply(device, {a, b, c, ta, tb, {}, false, accumulate});
+}
+
+}  // namespace encore::kernels

@@ -1,0 +1,53 @@
+// GemmLibrary: the one interface behind which matrix products are computed. linear.cpp and layers see only
+// kernels::gemm and kernels::linear; which library runs is decided here, once per device.
+// Every implementation keeps two promises: the bits of the result depend on operands and shapes, never on the
+// number of threads; and its math mode is set, never inherited from the environment (float32 means float32).
+#pragma once
+
+#include <memory>
+
+#include <encore/kernels.hpp>
+
+namespace encore {
+
+/// c (M, N) (+)= activation(op(a) (M, K) op(b) (K, N) + bias (N)).
+struct Product {
+  Tensor a;
+  Tensor b;
+  Tensor c;
+  bool transpose_a = false;
+  bool transpose_b = false;
+  Tensor bias = {};         ///< in the type of sums; empty: none
+  bool relu = false;        ///< max(0, .) as the last step; not with `accumulate`
+  bool accumulate = false;  ///< add to c instead of overwriting it
+
+  std::int64_t rows() const { return c.extent(0); }
+  std::int64_t columns() const { return c.extent(1); }
+  std::int64_t inner() const { return a.extent(transpose_a ? 0 : 1); }
+};
+
+class GemmLibrary {
+ public:
+  virtual ~GemmLibrary() = default;
+  /// As numeric environments name it, such as "oneDNN 2.6.3".
+  virtual std::string name() const = 0;
+  /// Shapes and types have been checked; no extent is zero.
+  virtual void multiply(const Device& device, const Product& product) = 0;
+};
+
+/// Kokkos only: works on every backend and for every type.
+std::unique_ptr<GemmLibrary> make_portable_gemm();
+
+#ifdef ENCORE_HAVE_ONEDNN
+/// float32 and bfloat16 on the host; hands other types to `other`.
+std::unique_ptr<GemmLibrary> make_onednn_gemm(std::unique_ptr<GemmLibrary> other);
+#endif
+
+#ifdef ENCORE_HAVE_CUBLASLT
+std::unique_ptr<GemmLibrary> make_cublaslt_gemm();
+#endif
+
+/// The fastest library this build has for its backend.
+std::unique_ptr<GemmLibrary> make_gemm_library();
+
+}  // namespace encore

@@ -1,0 +1,316 @@
+// float32 and bfloat16 products on the host by oneDNN.
+//
+// A multi-threaded oneDNN primitive cuts its work by the number of threads, and with it the bits. So C is cut
+// here, into tiles whose sizes depend on the shapes only; a tile is a primitive made for one thread and run
+// by one thread of a parallel region. K is never cut. Tiles of equal shape share one primitive, whose
+// scratchpad each thread brings itself (the primitive's own would be shared and corrupted). Making a
+// primitive takes about 0.1 ms; shapes recur, so it is rare.
+// Transposed weights that several tiles of rows meet are first brought into the order that oneDNN likes best:
+// each tile would otherwise do that again (12 % of the time of x W^T with 896 rows).
+#ifdef ENCORE_HAVE_ONEDNN
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+
+#include <omp.h>
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include <encore/device.hpp>
+
+#include "kernels/gemm.hpp"
+
+namespace encore {
+namespace {
+
+using dnnl::memory;
+
+memory::data_type type_of(DType type) {
+  return type == DType::bfloat16 ? memory::data_type::bf16 : memory::data_type::f32;
+}
+
+/// oneDNN reads the number of threads from OpenMP when a primitive is made.
+class OneThread {
+ public:
+  OneThread() : threads_(omp_get_max_threads()) { omp_set_num_threads(1); }
+  ~OneThread() { omp_set_num_threads(threads_); }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int threads_;
+};
+
+/// All that a tile's primitive depends on.
+struct TileShape {
+  std::int64_t rows, columns, inner;
+  std::int64_t a_row, b_row, c_row;  // elements between the stored rows of the operands
+  bool transpose_a, transpose_b, bias, relu, accumulate;
+  bool packed;  // b comes in the order that oneDNN chooses
+  DType in, out;
+  auto operator<=>(const TileShape&) const = default;
+};
+
+struct TileProduct {
+  dnnl::matmul primitive;
+  memory::desc a, b, c, bias, scratch;
+  dnnl::reorder pack;  // from plain_b to b; only where packed
+  memory::desc plain_b, pack_scratch;
+};
+
+dnnl::matmul::primitive_desc describe(const dnnl::engine& cpu, const memory::desc& a, const memory::desc& b,
+                                      const memory::desc& bias, const memory::desc& c,
+                                      const dnnl::primitive_attr& attributes) {
+#if DNNL_VERSION_MAJOR >= 3
+  return {cpu, a, b, bias, c, attributes};
+#else
+  return {dnnl::matmul::desc(a, b, bias, c), attributes, cpu};
+#endif
+}
+
+void append_relu(dnnl::post_ops& epilogue) {
+#if DNNL_VERSION_MAJOR >= 3
+  epilogue.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
+#else
+  epilogue.append_eltwise(1.0F, dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
+#endif
+}
+
+TileProduct make_tile_product(const dnnl::engine& cpu, const TileShape& s) {
+  const memory::desc a({s.rows, s.inner}, type_of(s.in),
+                       s.transpose_a ? memory::dims{1, s.a_row} : memory::dims{s.a_row, 1});
+  const memory::desc plain_b({s.inner, s.columns}, type_of(s.in),
+                             s.transpose_b ? memory::dims{1, s.b_row} : memory::dims{s.b_row, 1});
+  const memory::desc any_b({s.inner, s.columns}, type_of(s.in), memory::format_tag::any);
+  const memory::desc c({s.rows, s.columns}, type_of(s.out), memory::dims{s.c_row, 1});
+  const memory::desc bias =
+      s.bias ? memory::desc({1, s.columns}, memory::data_type::f32, memory::dims{s.columns, 1})
+             : memory::desc();
+  dnnl::post_ops epilogue;
+  if (s.accumulate) epilogue.append_sum(1.0F);
+  if (s.relu) append_relu(epilogue);
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  attributes.set_fpmath_mode(dnnl::fpmath_mode::strict);
+  attributes.set_post_ops(epilogue);
+  const OneThread made_for_one_thread;
+  const auto description = describe(cpu, a, s.packed ? any_b : plain_b, bias, c, attributes);
+  TileProduct product{dnnl::matmul(description),
+                      a,
+                      description.weights_desc(),
+                      c,
+                      bias,
+                      description.scratchpad_desc(),
+                      {},
+                      plain_b,
+                      {}};
+  if (s.packed) {
+    dnnl::primitive_attr pack_attributes;
+    pack_attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    const dnnl::reorder::primitive_desc pack(cpu, plain_b, cpu, product.b, pack_attributes);
+    product.pack = dnnl::reorder(pack);
+    product.pack_scratch = pack.scratchpad_desc();
+  }
+  return product;
+}
+
+/// Memory that grows when a larger shape comes.
+class Reserve {
+ public:
+  char* at_least(std::size_t bytes) {
+    if (memory_.size() < bytes) {
+      memory_ = {};
+      memory_ = Kokkos::View<char*, DeviceMemory>(
+          Kokkos::view_alloc(Kokkos::WithoutInitializing, "encore::gemm_memory"), bytes);
+    }
+    return memory_.data();
+  }
+
+ private:
+  Kokkos::View<char*, DeviceMemory> memory_;
+};
+
+constexpr std::size_t whole_pages(std::size_t bytes) {
+  return (bytes + 4095) / 4096 * 4096;
+}
+
+/// Cuts `count` into tiles of `size`; the last one may be smaller.
+struct Tiling {
+  std::int64_t count;
+  std::int64_t size;
+  std::int64_t tiles() const { return (count + size - 1) / size; }
+  std::int64_t begin(std::int64_t tile) const { return tile * size; }
+  std::int64_t extent(std::int64_t tile) const { return std::min(size, count - tile * size); }
+};
+
+/// Equal tiles of at most `limit` in multiples of 16 (a vector of float32).
+Tiling equal_tiles(std::int64_t count, std::int64_t limit) {
+  const std::int64_t tiles = (count + limit - 1) / limit;
+  return {count, std::max<std::int64_t>(16, ((count + tiles - 1) / tiles + 15) / 16 * 16)};
+}
+
+class OneDnnGemm final : public GemmLibrary {
+ public:
+  explicit OneDnnGemm(std::unique_ptr<GemmLibrary> other)
+      : other_(std::move(other)), cpu_(dnnl::engine::kind::cpu, 0) {}
+
+  std::string name() const override {
+    const dnnl_version_t* version = dnnl_version();
+    return "oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
+           std::to_string(version->patch);
+  }
+
+  void multiply(const Device& device, const Product& product) override {
+    if (product.a.dtype != DType::float32 && product.a.dtype != DType::bfloat16)
+      return other_->multiply(device, product);
+    const std::lock_guard lock(mutex_);
+    const Plan plan = plan_product(product);
+    if (plan.packed) {
+      // Tiles in the last row may want another order of b than the others.
+      const std::int64_t orders = plan.orders();
+      parallel(device, "encore::gemm_pack", orders * plan.columns.tiles(), plan,
+               [&](std::int64_t index, char* scratch) {
+                 pack_tile(plan, product, index % plan.columns.tiles(), index >= plan.columns.tiles(),
+                           scratch);
+               });
+    }
+    parallel(device, "encore::gemm", plan.rows.tiles() * plan.columns.tiles(), plan,
+             [&](std::int64_t index, char* scratch) {
+               multiply_tile(plan, product, index / plan.columns.tiles(), index % plan.columns.tiles(),
+                             scratch);
+             });
+  }
+
+ private:
+  static constexpr std::size_t most_primitives = 4096;
+
+  /// How one product is cut: the tiles and their primitives, where packed operands lie.
+  struct Plan {
+    Tiling rows;
+    Tiling columns;
+    std::array<const TileProduct*, 4>
+        tiles;  // an inner one, one in the last column, in the last row, in both
+    bool packed;
+    char* packed_b = nullptr;
+    std::size_t packed_stride = 0;
+    std::size_t scratch_bytes = 0;
+
+    const TileProduct& tile(bool last_row, std::int64_t column) const {
+      return *tiles[(last_row ? 2U : 0U) + (column + 1 == columns.tiles() ? 1U : 0U)];
+    }
+    /// 2 if the last row's tiles have b in an order of their own.
+    std::int64_t orders() const { return tiles[0]->b == tiles[2]->b && tiles[1]->b == tiles[3]->b ? 1 : 2; }
+    char* packed_tile(bool last_row, std::int64_t column) const {
+      const std::int64_t order = last_row ? orders() - 1 : 0;
+      return packed_b + static_cast<std::size_t>(order * columns.tiles() + column) * packed_stride;
+    }
+  };
+
+  Plan plan_product(const Product& p) {
+    // Rows come in whole tiles and one remainder, because a batch's number of tokens is what varies; columns
+    // of weights, and both sides of a weight gradient, are the model's and are cut evenly.
+    Plan plan{p.transpose_a ? equal_tiles(p.rows(), 192) : Tiling{p.rows(), 128},
+              equal_tiles(p.columns(), 192),
+              {},
+              false};
+    plan.packed = p.transpose_b && !p.transpose_a && plan.rows.tiles() > 1;
+    if (products_.size() + plan.tiles.size() > most_primitives) products_.clear();
+    for (std::size_t corner = 0; corner < plan.tiles.size(); ++corner) {
+      const std::int64_t height = plan.rows.extent(corner >= 2 ? plan.rows.tiles() - 1 : 0);
+      const std::int64_t width = plan.columns.extent(corner % 2 == 1 ? plan.columns.tiles() - 1 : 0);
+      const TileShape shape{height,        width,         p.inner(),
+                            p.a.extent(1), p.b.extent(1), p.c.extent(1),
+                            p.transpose_a, p.transpose_b, static_cast<bool>(p.bias),
+                            p.relu,        p.accumulate,  plan.packed,
+                            p.a.dtype,     p.c.dtype};
+      auto found = products_.find(shape);
+      if (found == products_.end()) found = products_.emplace(shape, make_tile_product(cpu_, shape)).first;
+      const TileProduct& tile = found->second;
+      plan.tiles[corner] = &tile;
+      plan.scratch_bytes = std::max(plan.scratch_bytes, whole_pages(tile.scratch.get_size()));
+      if (!plan.packed) continue;
+      plan.scratch_bytes = std::max(plan.scratch_bytes, whole_pages(tile.pack_scratch.get_size()));
+      plan.packed_stride = std::max(plan.packed_stride, whole_pages(tile.b.get_size()));
+    }
+    if (plan.packed)
+      plan.packed_b = packed_.at_least(static_cast<std::size_t>(plan.orders() * plan.columns.tiles()) *
+                                       plan.packed_stride);
+    return plan;
+  }
+
+  /// Calls body(index, scratch) for each tile, with scratch memory of the thread.
+  template <class Body>
+  void parallel(const Device& device, const char* label, std::int64_t tiles, const Plan& plan,
+                const Body& body) {
+    const Kokkos::Experimental::UniqueToken<ExecutionSpace> thread;
+    char* scratch = scratch_.at_least(static_cast<std::size_t>(thread.size()) * plan.scratch_bytes);
+    std::atomic<bool> failed = false;
+    Kokkos::parallel_for(label,
+                         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>,
+                                             Kokkos::Schedule<Kokkos::Dynamic>>(device.space(), 0, tiles,
+                                                                                Kokkos::ChunkSize(1)),
+                         [&](const std::int64_t index) {
+                           const int slot = thread.acquire();
+                           try {
+                             body(index, scratch + static_cast<std::size_t>(slot) * plan.scratch_bytes);
+                           } catch (const std::exception&) {  // none may leave a parallel region
+                             failed = true;
+                           }
+                           thread.release(slot);
+                         });
+    if (failed) throw Error("oneDNN could not compute a matrix product; is there enough memory?");
+  }
+
+  static char* at(const Tensor& tensor, std::int64_t i, std::int64_t j) {
+    return static_cast<char*>(tensor.data) +
+           static_cast<std::size_t>(i * tensor.extent(1) + j) * size_of(tensor.dtype);
+  }
+  static char* b_tile(const Product& p, std::int64_t column) {
+    return p.transpose_b ? at(p.b, column, 0) : at(p.b, 0, column);
+  }
+
+  void pack_tile(const Plan& plan, const Product& p, std::int64_t c, bool last_row, char* scratch) const {
+    const TileProduct& tile = plan.tile(last_row, c);
+    const dnnl::stream queue(cpu_);
+    tile.pack.execute(queue, {{DNNL_ARG_FROM, memory(tile.plain_b, cpu_, b_tile(p, plan.columns.begin(c)))},
+                              {DNNL_ARG_TO, memory(tile.b, cpu_, plan.packed_tile(last_row, c))},
+                              {DNNL_ARG_SCRATCHPAD, memory(tile.pack_scratch, cpu_, scratch)}});
+  }
+
+  void multiply_tile(const Plan& plan, const Product& p, std::int64_t r, std::int64_t c,
+                     char* scratch) const {
+    const bool last_row = r + 1 == plan.rows.tiles();
+    const TileProduct& tile = plan.tile(last_row, c);
+    const std::int64_t row = plan.rows.begin(r);
+    const std::int64_t column = plan.columns.begin(c);
+    const dnnl::stream queue(cpu_);
+    std::unordered_map<int, memory> arguments = {
+        {DNNL_ARG_SRC, memory(tile.a, cpu_, p.transpose_a ? at(p.a, 0, row) : at(p.a, row, 0))},
+        {DNNL_ARG_WEIGHTS,
+         memory(tile.b, cpu_, plan.packed ? plan.packed_tile(last_row, c) : b_tile(p, column))},
+        {DNNL_ARG_DST, memory(tile.c, cpu_, at(p.c, row, column))},
+        {DNNL_ARG_SCRATCHPAD, memory(tile.scratch, cpu_, scratch)}};
+    if (p.bias)
+      arguments.emplace(DNNL_ARG_BIAS, memory(tile.bias, cpu_, static_cast<float*>(p.bias.data) + column));
+    tile.primitive.execute(queue, arguments);
+  }
+
+  std::unique_ptr<GemmLibrary> other_;
+  dnnl::engine cpu_;
+  std::mutex mutex_;  // one product at a time: they share memory
+  std::map<TileShape, TileProduct> products_;
+  Reserve scratch_;
+  Reserve packed_;
+};
+
+}  // namespace
+
+std::unique_ptr<GemmLibrary> make_onednn_gemm(std::unique_ptr<GemmLibrary> other) {
+  return std::make_unique<OneDnnGemm>(std::move(other));
+}
+
+}  // namespace encore
+
+#endif

@@ -1,0 +1,128 @@
+// The portable gemm. On the host: tiles of C by small_product, each tile one task of one thread, K cut into
+// blocks that are added in order. On a GPU: Kokkos Kernels. Any type with float sums or double; used for
+// double on the host, and for everything where the faster library is missing.
+#include "kernels/gemm.hpp"
+#include "kernels/small_product.hpp"
+
+#include <encore/view.hpp>
+
+#if !ENCORE_HOST_BACKEND
+#include <KokkosBlas3_gemm.hpp>
+
+#include "kernels/gemm_epilogue.hpp"
+#endif
+
+namespace encore {
+namespace {
+
+#if ENCORE_HOST_BACKEND
+
+/// T: type of a and b; C: type of c; sums are in Sum<T>. `Rows` and `columns` fit the first-level cache with
+/// a block of K.
+template <class T, class C>
+struct HostProduct {
+  using S = Sum<T>;
+  static constexpr std::int64_t tile_rows = 48;
+  static constexpr std::int64_t tile_columns = 4 * lanes<S>;
+  static constexpr std::int64_t tile_inner = 128;
+
+  const T* a;
+  const T* b;
+  C* c;
+  const S* bias;
+  std::int64_t rows, columns, inner;
+  bool transpose_a, transpose_b, relu, accumulate;
+
+  void operator()(std::int64_t tile) const {
+    const std::int64_t column_tiles = (columns + tile_columns - 1) / tile_columns;
+    const std::int64_t row0 = tile / column_tiles * tile_rows;
+    const std::int64_t column0 = tile % column_tiles * tile_columns;
+    const std::int64_t height = std::min(tile_rows, rows - row0);
+    const std::int64_t width = std::min(tile_columns, columns - column0);
+    alignas(64) S packed_a[tile_rows * tile_inner];
+    alignas(64) S packed_b[tile_inner * tile_columns];
+    alignas(64) S sums[tile_rows * tile_columns] = {};
+    for (std::int64_t k0 = 0; k0 < inner; k0 += tile_inner) {
+      const std::int64_t depth = std::min(tile_inner, inner - k0);
+      for (std::int64_t i = 0; i < height; ++i)
+        for (std::int64_t k = 0; k < depth; ++k)
+          packed_a[i * tile_inner + k] =
+              static_cast<S>(transpose_a ? a[(k0 + k) * rows + row0 + i] : a[(row0 + i) * inner + k0 + k]);
+      for (std::int64_t k = 0; k < depth; ++k)
+        for (std::int64_t j = 0; j < tile_columns; ++j)
+          packed_b[k * tile_columns + j] =
+              j >= width ? S(0)
+                         : static_cast<S>(transpose_b ? b[(column0 + j) * inner + k0 + k]
+                                                      : b[(k0 + k) * columns + column0 + j]);
+      small_product<S>(height, tile_columns, depth, S(1), {packed_a, tile_inner, 1}, packed_b, tile_columns,
+                       true, sums, tile_columns);
+    }
+    for (std::int64_t i = 0; i < height; ++i)
+      for (std::int64_t j = 0; j < width; ++j) {
+        C& to = c[(row0 + i) * columns + column0 + j];
+        S value = sums[i * tile_columns + j];
+        if (bias != nullptr) value += bias[column0 + j];
+        if (accumulate) value += static_cast<S>(to);
+        if (relu && value < S(0)) value = S(0);
+        to = static_cast<C>(value);
+      }
+  }
+};
+
+template <class T, class C>
+void multiply_typed(const Device& device, const Product& p) {
+  using Kernel = HostProduct<T, C>;
+  const Kernel kernel{
+      elements<T>(p.a), elements<T>(p.b), elements<C>(p.c), p.bias ? elements<Sum<T>>(p.bias) : nullptr,
+      p.rows(),         p.columns(),      p.inner(),        p.transpose_a,
+      p.transpose_b,    p.relu,           p.accumulate};
+  const std::int64_t tiles = (p.rows() + Kernel::tile_rows - 1) / Kernel::tile_rows *
+                             ((p.columns() + Kernel::tile_columns - 1) / Kernel::tile_columns);
+  Kokkos::parallel_for(
+      "encore::gemm",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>, Kokkos::Schedule<Kokkos::Dynamic>>(
+          device.space(), 0, tiles, Kokkos::ChunkSize(1)),
+      kernel);
+}
+
+#else
+
+template <class T, class C>
+void multiply_typed(const Device& device, const Product& p) {
+  if constexpr (std::is_same_v<T, bfloat16>) {
+    throw Error(
+        "products of bfloat16 matrices need cuBLASLt or rocBLAS on a GPU; set precision = \"float32\"");
+  } else {
+    KokkosBlas::gemm(device.space(), p.transpose_a ? "T" : "N", p.transpose_b ? "T" : "N", T(1),
+                     matrix_view<T>(p.a), matrix_view<T>(p.b), p.accumulate ? T(1) : T(0),
+                     matrix_view<C>(p.c));
+    bias_and_relu<C>(device, p);  // Kokkos Kernels has no epilogue
+  }
+}
+
+#endif
+
+class PortableGemm final : public GemmLibrary {
+ public:
+  std::string name() const override {
+    return ENCORE_HOST_BACKEND ? "Encore's portable gemm" : "Kokkos Kernels";
+  }
+
+  void multiply(const Device& device, const Product& p) override {
+    dispatch(p.a.dtype, [&](auto type) {
+      using T = decltype(type);
+      if (p.c.dtype == p.a.dtype)
+        multiply_typed<T, T>(device, p);
+      else
+        multiply_typed<T, Sum<T>>(device, p);
+    });
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<GemmLibrary> make_portable_gemm() {
+  return std::make_unique<PortableGemm>();
+}
+
+}  // namespace encore

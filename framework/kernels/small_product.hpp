@@ -1,0 +1,129 @@
+// small_product: matrix products of one host thread, for attention and for the portable gemm. Sums run over k
+// in order, so an element's bits depend on nothing but its own operands. Written on the compiler's vector
+// types: GCC and Clang turn them into the widest registers of the target.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include <encore/rows.hpp>
+
+#if ENCORE_HOST_BACKEND
+
+namespace encore {
+
+#if defined(__AVX512F__)
+inline constexpr int vector_bytes = 64;
+#elif defined(__AVX__)
+inline constexpr int vector_bytes = 32;
+#else
+inline constexpr int vector_bytes = 16;
+#endif
+
+template <class T>
+inline constexpr std::int64_t lanes = vector_bytes / static_cast<int>(sizeof(T));
+
+/// `count` rounded up to whole vectors of T.
+template <class T>
+constexpr std::int64_t padded(std::int64_t count) {
+  return (count + lanes<T> - 1) / lanes<T> * lanes<T>;
+}
+
+template <class T>
+struct PackOf {
+  typedef T type __attribute__((vector_size(vector_bytes)));
+};
+template <class T>
+using Pack = typename PackOf<T>::type;
+
+template <class T>
+inline Pack<T> load(const T* from) {
+  Pack<T> pack;
+  std::memcpy(&pack, from, sizeof(pack));
+  return pack;
+}
+template <class T>
+inline void store(T* to, const Pack<T>& pack) {
+  std::memcpy(to, &pack, sizeof(pack));
+}
+
+/// An operand of which single elements are read: element (i, k) lies at data[i * row + k * step].
+template <class T>
+struct Strided {
+  const T* data;
+  std::int64_t row;
+  std::int64_t step;
+};
+
+namespace detail {
+
+/// Rows x (Packs vectors) of c (+)= alpha * a b, all sums in registers.
+template <class T, int Rows, int Packs>
+inline void product_tile(std::int64_t inner, T alpha, const Strided<T>& a, const T* b, std::int64_t b_row,
+                         bool accumulate, T* c, std::int64_t c_row) {
+  Pack<T> sums[Rows][Packs] = {};
+  for (std::int64_t k = 0; k < inner; ++k) {
+    Pack<T> values[Packs];
+    for (int p = 0; p < Packs; ++p) values[p] = load(b + k * b_row + p * lanes<T>);
+    for (int i = 0; i < Rows; ++i) {
+      const T factor = a.data[i * a.row + k * a.step];
+      for (int p = 0; p < Packs; ++p) sums[i][p] += factor * values[p];
+    }
+  }
+  for (int i = 0; i < Rows; ++i)
+    for (int p = 0; p < Packs; ++p) {
+      T* to = c + i * c_row + p * lanes<T>;
+      Pack<T> result = alpha * sums[i][p];
+      if (accumulate) result += load(to);
+      store<T>(to, result);
+    }
+}
+
+template <class T, int Packs>
+inline void product_columns(std::int64_t rows, std::int64_t inner, T alpha, const Strided<T>& a, const T* b,
+                            std::int64_t b_row, bool accumulate, T* c, std::int64_t c_row) {
+  const auto from = [&](std::int64_t i) { return Strided<T>{a.data + i * a.row, a.row, a.step}; };
+  std::int64_t i = 0;
+  for (; i + 4 <= rows; i += 4)
+    product_tile<T, 4, Packs>(inner, alpha, from(i), b, b_row, accumulate, c + i * c_row, c_row);
+  if (i + 2 <= rows) {
+    product_tile<T, 2, Packs>(inner, alpha, from(i), b, b_row, accumulate, c + i * c_row, c_row);
+    i += 2;
+  }
+  if (i < rows) product_tile<T, 1, Packs>(inner, alpha, from(i), b, b_row, accumulate, c + i * c_row, c_row);
+}
+
+/// The last columns, fewer than a vector.
+template <class T>
+void product_tail(std::int64_t rows, std::int64_t columns, std::int64_t inner, T alpha, const Strided<T>& a,
+                  const T* b, std::int64_t b_row, bool accumulate, T* c, std::int64_t c_row) {
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j) {
+      T sum = T(0);
+      for (std::int64_t k = 0; k < inner; ++k) sum += a.data[i * a.row + k * a.step] * b[k * b_row + j];
+      T& to = c[i * c_row + j];
+      to = accumulate ? to + alpha * sum : alpha * sum;
+    }
+}
+
+}  // namespace detail
+
+/// c (rows, columns) (+)= alpha * a (rows, inner) b (inner, columns); rows of b and c are contiguous.
+template <class T>
+inline void small_product(std::int64_t rows, std::int64_t columns, std::int64_t inner, T alpha,
+                          const Strided<T>& a, const T* b, std::int64_t b_row, bool accumulate, T* c,
+                          std::int64_t c_row) {
+  std::int64_t j = 0;
+  for (; j + 2 * lanes<T> <= columns; j += 2 * lanes<T>)
+    detail::product_columns<T, 2>(rows, inner, alpha, a, b + j, b_row, accumulate, c + j, c_row);
+  if (j + lanes<T> <= columns) {
+    detail::product_columns<T, 1>(rows, inner, alpha, a, b + j, b_row, accumulate, c + j, c_row);
+    j += lanes<T>;
+  }
+  if (j < columns)
+    detail::product_tail(rows, columns - j, inner, alpha, a, b + j, b_row, accumulate, c + j, c_row);
+}
+
+}  // namespace encore
+
+#endif

@@ -1,0 +1,41 @@
+// DeviceBuffer: owned device memory; copies between host and device.
+// Place in the flow: arenas, parameter blocks and batches lie in it; kernels see only Tensors that point into it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include <Kokkos_Core.hpp>
+#include <encore/device.hpp>
+#include <encore/tensor.hpp>
+
+namespace encore {
+
+/// Every tensor starts at a multiple of this many bytes: a cache line, and what vector loads and gemm libraries like.
+inline constexpr std::size_t tensor_alignment = 64;
+
+constexpr std::size_t aligned(std::size_t bytes) { return (bytes + tensor_alignment - 1) / tensor_alignment * tensor_alignment; }
+
+/// A range of device memory, aligned to `tensor_alignment`, filled with zeros when it is made. Move only.
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  DeviceBuffer(const std::string& label, std::size_t bytes);
+  DeviceBuffer(DeviceBuffer&&) = default;
+  DeviceBuffer& operator=(DeviceBuffer&&) = default;
+
+  std::size_t bytes() const { return bytes_; }
+  std::byte* data() const { return data_; }
+
+ private:
+  Kokkos::View<std::byte*, DeviceMemory> memory_;
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// Copies tensor.bytes() bytes to host memory; waits for the device.
+void copy_to_host(const Device& device, Tensor tensor, void* host);
+/// Copies tensor.bytes() bytes from host memory; waits for the device.
+void copy_from_host(const Device& device, const void* host, Tensor tensor);
+
+}  // namespace encore

@@ -1,0 +1,140 @@
+// The passes over the shards of a batch, and what is asked about a model from outside.
+#include "model/model.hpp"
+
+#include <algorithm>
+
+#include <encore/kernels.hpp>
+
+#include "model/network.hpp"
+#include "model/pass.hpp"
+#include "plugin_host/registry.hpp"
+
+namespace encore {
+namespace {
+
+/// total = scale * (losses[0] + losses[1] + ...), in the order of the shards.
+void sum_shards(const Device& device, const double* losses, std::int64_t count, double scale, double* total) {
+  Kokkos::parallel_for(
+      "encore::sum_shards", Kokkos::RangePolicy<ExecutionSpace>(device.space(), 0, 1), KOKKOS_LAMBDA(int) {
+        double sum = 0.0;
+        for (std::int64_t i = 0; i < count; ++i) sum += losses[i];
+        *total = scale * sum;
+      });
+}
+
+/// "encoder.3" of "encoder.3.attention.qkv.weight", "encoder.norm" of "encoder.norm.gain", else the first component.
+std::string part_of(const std::string& path) {
+  const std::size_t first = path.find('.');
+  if (path.substr(0, first) != "encoder") return path.substr(0, first);
+  return path.substr(0, path.find('.', first + 1));
+}
+
+}  // namespace
+
+Model::Model(const Experiment& experiment, const ModelSize& size, const Registry& registry, const Device& device)
+    : device_(device),
+      network_(std::make_unique<Network>(experiment, size.vocabulary, size.labels, registry, device)),
+      parameters_(std::make_unique<ParameterBlock>(device, network_->parameters(), network_->precision(),
+                                                   experiment.train.gradient_shards)),
+      training_plan_(plan_step(*network_, true)),
+      evaluation_plan_(plan_step(*network_, false)),
+      losses_("encore::losses", sizeof(double) * static_cast<std::size_t>(experiment.train.gradient_shards + 1)) {}
+
+Model::~Model() = default;
+
+void Model::plan(const BatchSize& training, const BatchSize& evaluation) {
+  training_plan_.place(training);
+  evaluation_plan_.place(evaluation);
+  training_.reset();
+  evaluation_.reset();
+  arena_ = DeviceBuffer();  // give back the old arena before taking the new one
+  arena_ = DeviceBuffer("encore::arena", std::max(training_plan_.arena_bytes, evaluation_plan_.arena_bytes));
+  training_ = std::make_unique<Pass>(*network_, training_plan_, *parameters_, device_, arena_.data());
+  evaluation_ = std::make_unique<Pass>(*network_, evaluation_plan_, *parameters_, device_, arena_.data());
+}
+
+void Model::initialize(std::uint64_t seed) {
+  for (const ParameterSlice& slice : parameters_->slices())
+    kernels::initialize(device_, slice.spec, {seed, random_stream(slice.path, "initial"), 0},
+                        ParameterBlock::slice(parameters_->values(), slice));
+}
+
+const double* Model::forward_backward(const DeviceBatch& batch, double scale, StepRandom random) {
+  ENCORE_REQUIRE(training_ != nullptr, "Model::plan comes first");
+  double* losses = reinterpret_cast<double*>(losses_.data());
+  std::int64_t shards = 0;
+  parameters_->zero_gradients();
+  for (const Shard& shard : batch.shards()) {
+    parameters_->begin_shard();
+    training_->start(shard.batch, random.seed, random.step);
+    training_->forward();
+    kernels::sum(device_, training_->loss(shard.targets), losses + shards++);
+    training_->backward(shard.targets, scale);
+    parameters_->end_shard();
+  }
+  return total_loss(shards, scale);
+}
+
+const double* Model::evaluate(const DeviceBatch& batch, Tensor predictions) {
+  ENCORE_REQUIRE(evaluation_ != nullptr, "Model::plan comes first");
+  double* losses = reinterpret_cast<double*>(losses_.data());
+  std::int64_t shards = 0;
+  for (const Shard& shard : batch.shards()) {
+    evaluation_->start(shard.batch, 0, 0);
+    evaluation_->forward();
+    kernels::sum(device_, evaluation_->loss(shard.targets), losses + shards++);
+    if (predictions) {
+      auto* rows = static_cast<std::int32_t*>(predictions.data) + shard.first_row;
+      evaluation_->decode(shard.targets, Tensor(rows, DType::int32, {shard.batch.size.tokens}));
+    }
+  }
+  return total_loss(shards, 1.0);
+}
+
+const double* Model::total_loss(std::int64_t shards, double scale) {
+  double* losses = reinterpret_cast<double*>(losses_.data());
+  double* total = losses + losses_.bytes() / sizeof(double) - 1;
+  ENCORE_REQUIRE(losses + shards <= total, "the batch has more shards than train.gradient_shards");
+  sum_shards(device_, losses, shards, scale, total);
+  return total;
+}
+
+double Model::read(const double* loss) const {
+  double value = 0.0;
+  copy_to_host(device_, Tensor(const_cast<double*>(loss), DType::float64, {1}), &value);
+  return value;
+}
+
+Tensor Model::evaluation_tensor(const std::string& path) const {
+  ENCORE_REQUIRE(evaluation_ != nullptr, "Model::plan and Model::evaluate come first");
+  return evaluation_->tensor(path);
+}
+
+std::string Model::first_not_finite(const DeviceBatch& batch, StepRandom random) {
+  for (const ParameterSlice& slice : parameters_->slices())
+    if (kernels::count_not_finite(device_, ParameterBlock::slice(parameters_->values(), slice)) > 0)
+      return "parameter " + slice.path;
+  std::string found;
+  const auto check = [&](const std::string& path, Tensor output) {
+    if (found.empty() && kernels::count_not_finite(device_, output) > 0) found = "layer " + path;
+  };
+  for (const Shard& shard : batch.shards()) {
+    training_->start(shard.batch, random.seed, random.step);
+    training_->forward(check);
+    check("head", training_->loss(shard.targets));
+    if (!found.empty()) return found;
+  }
+  return {};
+}
+
+std::vector<PartCount> Model::parameter_counts() const {
+  std::vector<PartCount> counts;
+  for (const NamedParameter& parameter : network_->parameters()) {
+    const std::string part = part_of(parameter.path);
+    if (counts.empty() || counts.back().part != part) counts.push_back({part, 0});
+    counts.back().parameters += parameters_->find(parameter.path).size;
+  }
+  return counts;
+}
+
+}  // namespace encore

@@ -1,0 +1,112 @@
+// Model: embedding -> blocks -> head, built from an experiment and the layers and heads of the registry.
+// Place in the flow: train/ and the worker's predict drive it; it owns parameters, step plans and the arena.
+//
+//   Model model(experiment, {vocabulary, labels}, registry, device);
+//   model.plan(largest_training_shard, largest_evaluation_batch);
+//   model.initialize(seed);
+//   const double* loss = model.forward_backward(batch, 1.0 / batch.target_count(), {seed, step});
+//   optimizer.update(device, model.parameters().blocks(clip), learning_rate, step);
+//
+// Read next: network.cpp (the model's flow on one screen), step_plan.hpp (memory), pass.hpp (forward and backward).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <encore/device.hpp>
+#include <encore/layer.hpp>
+
+#include "config/experiment.hpp"
+#include "memory/parameter_block.hpp"
+#include "model/device_batch.hpp"
+#include "model/step_plan.hpp"
+
+namespace encore {
+
+class Network;
+class Pass;
+class Registry;
+
+/// What a model needs to know of the data.
+struct ModelSize {
+  std::int64_t vocabulary = 0;
+  std::vector<std::string> labels;
+};
+
+/// What the random numbers of a step depend on, beside the tensor's path.
+struct StepRandom {
+  std::uint64_t seed = 0;
+  std::uint64_t step = 0;
+};
+
+/// Number of parameters of one part: "embedding", "encoder.0", ..., "encoder.norm", "head".
+struct PartCount {
+  std::string part;
+  std::int64_t parameters = 0;
+};
+
+class Model {
+ public:
+  /// Throws ConfigError with the dotted key when an option cannot be right for this model (`heads` that do not divide
+  /// `width`). Parameters exist from here on, all zero. The registry may go away afterwards, the device may not.
+  Model(const Experiment& experiment, const ModelSize& size, const Registry& registry, const Device& device);
+  ~Model();
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  /// Lays out the memory of a step for training shards up to `training` and evaluation batches up to `evaluation`
+  /// (elementwise bounds); a size without tokens leaves that kind of pass out. May be called again with other sizes.
+  void plan(const BatchSize& training, const BatchSize& evaluation);
+
+  /// Sets every parameter from its initialiser, each from a stream of its own.
+  void initialize(std::uint64_t seed);
+
+  /// Sets parameters().gradients() to the gradients of `scale` times the sum of the losses of all rows, shard by shard.
+  /// Returns that loss: one double in device memory, valid until the next pass. Launches only; allocates nothing.
+  const double* forward_backward(const DeviceBatch& batch, double scale, StepRandom random);
+
+  /// Without dropout. predictions: (N) int32 on the device, overwritten; may be an empty Tensor. Returns the sum of the
+  /// losses of the rows with a label, as above.
+  const double* evaluate(const DeviceBatch& batch, Tensor predictions);
+
+  /// Waits for the device.
+  double read(const double* loss) const;
+
+  /// After evaluate: a tensor of the evaluation plan by its path, of the last shard, such as "head.logits". Only what
+  /// the head wrote is certain to be there; the memory of earlier tensors is used again within the pass.
+  Tensor evaluation_tensor(const std::string& path) const;
+
+  /// After a loss that is not finite: the first parameter or layer of the forward pass with values that are not finite,
+  /// such as "parameter encoder.3.attention.qkv.weight" or "layer encoder.3.attention"; empty when all are finite.
+  /// Repeats the forward pass of the batch with the same random numbers; waits for the device.
+  std::string first_not_finite(const DeviceBatch& batch, StepRandom random);
+
+  ParameterBlock& parameters() { return *parameters_; }
+  const ParameterBlock& parameters() const { return *parameters_; }
+  std::vector<PartCount> parameter_counts() const;
+
+  /// The list of steps of a training pass and of an evaluation; tensors have offsets after plan().
+  const StepPlan& training_plan() const { return training_plan_; }
+  const StepPlan& evaluation_plan() const { return evaluation_plan_; }
+  /// Device memory of the passes, without parameters, gradients and optimizer states.
+  std::size_t arena_bytes() const { return arena_.bytes(); }
+  DType precision() const { return parameters_->dtype(); }
+  const Device& device() const { return device_; }
+
+ private:
+  const double* total_loss(std::int64_t shards, double scale);
+
+  const Device& device_;
+  std::unique_ptr<Network> network_;
+  std::unique_ptr<ParameterBlock> parameters_;
+  StepPlan training_plan_;
+  StepPlan evaluation_plan_;
+  DeviceBuffer arena_;
+  DeviceBuffer losses_;  ///< one double per shard, then the total
+  std::unique_ptr<Pass> training_;
+  std::unique_ptr<Pass> evaluation_;
+};
+
+}  // namespace encore

@@ -1,0 +1,160 @@
+// From what the nodes declared to tensors with lifetimes and places.
+#include "model/step_plan.hpp"
+
+#include <algorithm>
+
+#include "memory/device_memory.hpp"
+#include "memory/memory_plan.hpp"
+#include "model/network.hpp"
+
+namespace encore {
+namespace {
+
+DType element_type(Element element, DType precision) {
+  if (element == Element::index) return DType::int32;
+  if (element == Element::accumulate) return precision == DType::float64 ? DType::float64 : DType::float32;
+  return precision;
+}
+
+/// Walks over the nodes once forward and once backward and notes who needs what at which tick.
+class Planner {
+ public:
+  Planner(const Network& network, bool training)
+      : network_(network), training_(training), count_(static_cast<int>(network.nodes().size())) {
+    plan_.training = training;
+    plan_.nodes.resize(network.nodes().size());
+    storage_.assign(network.nodes().size(), -1);
+    gradient_.assign(network.nodes().size(), -1);
+    readers_.assign(network.nodes().size(), 0);
+    for (const Node& node : network.nodes())
+      for (const Value input : node.inputs) ++readers_[index(input)];
+  }
+
+  StepPlan run() {
+    for (int i = 0; i < count_; ++i) plan_forward(i);
+    if (training_)
+      for (int i = count_ - 1; i >= 0; --i) plan_backward(i);
+    return std::move(plan_);
+  }
+
+ private:
+  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+  const Node& node(int i) const { return network_.nodes()[index(i)]; }
+  int backward_tick(int i) const { return 2 * count_ - 1 - i; }
+
+  int add(std::string path, Shape shape, Element element, int tick) {
+    plan_.tensors.push_back({std::move(path), std::move(shape), element_type(element, network_.precision()), tick, tick, 0, 0});
+    return static_cast<int>(plan_.tensors.size()) - 1;
+  }
+
+  void use(int tensor, int tick) {
+    PlanTensor& t = plan_.tensors[index(tensor)];
+    t.first = std::min(t.first, tick);
+    t.last = std::max(t.last, tick);
+  }
+
+  Shape rows() const { return {tokens, network_.width()}; }
+
+  /// Whether node i may overwrite the input it would like to work on in place.
+  bool takes_over_input(int i) const {
+    const Node& n = node(i);
+    if (n.in_place_input < 0) return false;
+    const Value input = n.inputs[index(n.in_place_input)];
+    if (readers_[index(input)] > 1) return false;
+    return !training_ || (!n.plan.reads_input() && !node(input).plan.reads_output());
+  }
+
+  void plan_forward(int i) {
+    const Node& n = node(i);
+    NodePlan& plan = plan_.nodes[index(i)];
+    plan.path = n.path;
+    for (const Value input : n.inputs) {
+      plan.inputs.push_back(storage_[index(input)]);
+      use(plan.inputs.back(), i);
+      if (training_ && (n.head || n.plan.reads_input())) use(plan.inputs.back(), backward_tick(i));
+    }
+    if (takes_over_input(i)) plan.output = plan.inputs[index(n.in_place_input)];
+    else if (n.head) plan.output = add(n.path + ".losses", {tokens}, Element::accumulate, i);
+    else plan.output = add(n.path + ".output", rows(), Element::activation, i);
+    storage_[index(i)] = plan.output;
+    if (training_ && n.layer && n.plan.reads_output()) use(plan.output, backward_tick(i));
+    for (const BufferSpec& buffer : n.plan.buffers()) plan.buffers.push_back(plan_buffer(n, buffer, i));
+  }
+
+  int plan_buffer(const Node& n, const BufferSpec& buffer, int i) {
+    if (buffer.lifetime == Lifetime::backward && !training_) return -1;
+    const int tensor = add(n.path + "." + buffer.name, buffer.shape, buffer.element,
+                           buffer.lifetime == Lifetime::backward ? backward_tick(i) : i);
+    if (buffer.lifetime == Lifetime::saved && training_) use(tensor, backward_tick(i));
+    return tensor;
+  }
+
+  void plan_backward(int i) {
+    const Node& n = node(i);
+    NodePlan& plan = plan_.nodes[index(i)];
+    const int tick = backward_tick(i);
+    if (!n.head) {
+      ENCORE_REQUIRE(gradient_[index(i)] >= 0, n.path + " is read by no other node");
+      plan.output_gradient = gradient_[index(i)];
+      use(plan.output_gradient, tick);
+    }
+    for (int k = 0; k < static_cast<int>(n.inputs.size()); ++k) plan.input_gradients.push_back(plan_input_gradient(i, k));
+  }
+
+  /// Every reader writes a copy of its own; the copies of one value are added in the order of the backward pass.
+  int plan_input_gradient(int i, int k) {
+    const Node& n = node(i);
+    NodePlan& plan = plan_.nodes[index(i)];
+    const int tick = backward_tick(i);
+    int& total = gradient_[index(n.inputs[index(k)])];
+    const bool passed = std::count(n.passed_inputs.begin(), n.passed_inputs.end(), k) > 0;
+    if (passed && total < 0) return total = plan.output_gradient;
+
+    const int copy = add(n.path + ".input_gradient." + std::to_string(k), rows(), Element::activation, tick);
+    if (total >= 0) {
+      use(total, tick);
+      plan.sums.push_back({total, copy, passed});
+    }
+    return total = copy;
+  }
+
+  const Network& network_;
+  bool training_;
+  int count_;
+  StepPlan plan_;
+  std::vector<int> storage_;   ///< tensor that holds a node's output
+  std::vector<int> gradient_;  ///< tensor that holds the sum of its gradient's copies so far
+  std::vector<int> readers_;
+};
+
+}  // namespace
+
+Tensor PlanTensor::in(const BatchSize& size, std::byte* arena) const {
+  Tensor tensor;
+  tensor.data = arena + offset;
+  tensor.dtype = dtype;
+  for (const Extent& extent : shape) tensor.extents[static_cast<std::size_t>(tensor.rank++)] = extent.in(size);
+  return tensor;
+}
+
+void StepPlan::place(const BatchSize& size) {
+  largest = size;
+  std::vector<Interval> intervals;
+  for (PlanTensor& tensor : tensors) {
+    ENCORE_REQUIRE(tensor.shape.size() <= Tensor::max_rank, tensor.path + " has more than four extents");
+    tensor.bytes = tensor.in(size, nullptr).bytes();
+    intervals.push_back({tensor.first, tensor.last, tensor.bytes});
+  }
+  const MemoryLayout layout = plan_memory(intervals, tensor_alignment);
+  for (std::size_t i = 0; i < tensors.size(); ++i) tensors[i].offset = layout.offsets[i];
+  arena_bytes = layout.bytes;
+}
+
+bool StepPlan::holds(const BatchSize& size) const {
+  return size.tokens <= largest.tokens && size.sequences <= largest.sequences && size.squares <= largest.squares &&
+         size.longest <= largest.longest;
+}
+
+StepPlan plan_step(const Network& network, bool training) { return Planner(network, training).run(); }
+
+}  // namespace encore

@@ -1,0 +1,76 @@
+#include "plugin_host/loader.hpp"
+
+#include <dlfcn.h>
+
+#include <string_view>
+
+#include "plugin_host/fingerprint.hpp"
+
+namespace encore {
+namespace {
+
+std::string last_dl_error() {
+  const char* message = dlerror();
+  return message == nullptr ? "unknown error of the dynamic loader" : message;
+}
+
+void* open_library(const std::filesystem::path& library) {
+  // An absolute path, so that the loader never searches for a file of that name elsewhere.
+  void* handle = dlopen(std::filesystem::absolute(library).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) throw Error(library.string() + ": cannot be loaded: " + last_dl_error());
+  return handle;
+}
+
+const PluginTag& read_tag(void* handle, const std::filesystem::path& library) {
+  const auto* tag = static_cast<const PluginTag*>(dlsym(handle, "encore_plugin_tag"));
+  if (tag == nullptr || std::string_view(tag->magic, sizeof(tag->magic) - 1) != "ENCORE1")
+    throw Error(library.string() + ": is no Encore plugin; its source must end with ENCORE_PLUGIN(name, version) { ... }");
+  if (tag->sdk_version != ENCORE_SDK_VERSION)
+    throw Error(library.string() + ": was built with version " + std::to_string(tag->sdk_version) +
+                " of the SDK, this is version " + std::to_string(ENCORE_SDK_VERSION) + "; rebuild it");
+  return *tag;
+}
+
+/// For a plugin that lies in a build tree of ours or of the template: the build folder is known.
+std::string rebuild_command(const std::filesystem::path& library) {
+  const std::filesystem::path folder = std::filesystem::absolute(library).parent_path();
+  if (folder.filename() == "plugins" && folder.parent_path().filename() == "encore")
+    return "cmake --build " + folder.parent_path().parent_path().parent_path().string();
+  return "cmake --build BUILD_FOLDER_OF_" + library.stem().string() + " --clean-first";
+}
+
+}  // namespace
+
+void require_fingerprint(const std::string& fingerprint, const std::string& plugin, const std::filesystem::path& library) {
+  const std::string difference = fingerprint_difference(fingerprint, host_fingerprint());
+  if (difference.empty()) return;
+  throw Error(library.string() + ": plugin \"" + plugin + "\" was built for another Encore: " + difference +
+              "; rebuild it: " + rebuild_command(library));
+}
+
+OpenedPlugin open_plugin(const std::filesystem::path& library) {
+  void* handle = open_library(library);
+  const PluginTag& tag = read_tag(handle, library);
+  OpenedPlugin plugin{tag.name, tag.version, tag.fingerprint, {}};
+  require_fingerprint(plugin.fingerprint, plugin.name, library);
+
+  using Register = const char* (*)(Registrar*);
+  const auto collect = reinterpret_cast<Register>(dlsym(handle, "encore_plugin_register"));
+  if (collect == nullptr) throw Error(library.string() + ": has no encore_plugin_register; use ENCORE_PLUGIN");
+  if (const char* failure = collect(&plugin.offers))
+    throw Error(library.string() + ": plugin \"" + plugin.name + "\" cannot register: " + failure);
+  return plugin;
+}
+
+Manifest make_manifest(const OpenedPlugin& plugin, const std::filesystem::path& library) {
+  Manifest manifest;
+  manifest.name = plugin.name;
+  manifest.version = plugin.version;
+  manifest.fingerprint = plugin.fingerprint;
+  manifest.library = library.filename().string();
+  for (const Offer& offer : plugin.offers.offers())
+    manifest.offers.push_back({offer.kind, offer.name, offer.version, offer.options});
+  return manifest;
+}
+
+}  // namespace encore

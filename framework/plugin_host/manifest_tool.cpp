@@ -1,0 +1,40 @@
+// encore-manifest PLUGIN.so MANIFEST.json: writes the manifest of a plugin, as part of the build that made the plugin.
+// It loads the plugin and asks for its offers; Kokkos is never initialised, so no device is needed.
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "plugin_host/loader.hpp"
+
+namespace {
+
+/// Written aside and renamed: a build that is interrupted leaves no half manifest.
+void save(const std::filesystem::path& file, const std::string& text) {
+  const std::filesystem::path aside = file.string() + ".new";
+  std::ofstream stream(aside, std::ios::binary | std::ios::trunc);
+  stream << text << '\n';
+  stream.close();
+  if (!stream) throw encore::Error(aside.string() + ": cannot be written; is the disk full or the folder read-only?");
+  std::filesystem::rename(aside, file);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fputs("usage: encore-manifest PLUGIN.so MANIFEST.json\n", stderr);
+    return 2;
+  }
+  try {
+    const std::filesystem::path library = argv[1];
+    const encore::OpenedPlugin plugin = encore::open_plugin(library);
+    save(argv[2], encore::manifest_to_json(encore::make_manifest(plugin, library)).dump(1));
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "encore-manifest: %s\n", error.what());
+    return 1;
+  }
+}

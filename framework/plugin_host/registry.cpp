@@ -1,0 +1,146 @@
+#include "plugin_host/registry.hpp"
+
+#include <algorithm>
+
+#include "config/nearest.hpp"
+#include "data/hash.hpp"
+#include "plugin_host/loader.hpp"
+
+namespace encore {
+namespace {
+
+/// A manifest that says other things than its library would let an experiment be checked against wrong schemas.
+void require_same_offers(const Manifest& manifest, const OpenedPlugin& plugin) {
+  const auto& offers = plugin.offers.offers();
+  const bool equal = std::equal(manifest.offers.begin(), manifest.offers.end(), offers.begin(), offers.end(),
+                                [](const ManifestOffer& a, const Offer& b) {
+                                  return a.kind == b.kind && a.name == b.name && a.version == b.version &&
+                                         a.options.options().size() == b.options.options().size();
+                                });
+  if (!equal || manifest.version != plugin.version)
+    throw Error(manifest.file.string() + ": does not describe " + manifest.library +
+                ", which was built at another time; write it again: encore-manifest " + manifest.library_path().string() +
+                " " + manifest.file.string());
+}
+
+OpenedPlugin open_checked(const Manifest& manifest) {
+  require_fingerprint(manifest.fingerprint, manifest.name, manifest.library_path());
+  OpenedPlugin plugin = open_plugin(manifest.library_path());
+  require_same_offers(manifest, plugin);
+  return plugin;
+}
+
+}  // namespace
+
+std::vector<TypeName> needed_types(const Experiment& experiment) {
+  std::vector<TypeName> types{{Kind::tokenizer, experiment.tokenizer.type},
+                              {Kind::layer, experiment.model.norm.type},
+                              {Kind::head, experiment.model.head.type},
+                              {Kind::optimizer, experiment.optimizer.type},
+                              {Kind::schedule, experiment.schedule.type}};
+  for (const LayerTable& layer : experiment.model.block) {
+    const TypeName type{Kind::layer, layer.type};
+    if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
+  }
+  return types;
+}
+
+void Registry::load(const Catalogue& catalogue, std::span<const TypeName> needed) {
+  std::vector<const Manifest*> manifests;
+  for (const TypeName& type : needed) {
+    if (find(type.kind, type.name) != nullptr) continue;
+    const Manifest* owner = catalogue.owner(type.kind, type.name);
+    if (owner == nullptr) throw Error(catalogue.unknown(type.kind, type.name));
+    if (std::find(manifests.begin(), manifests.end(), owner) == manifests.end()) manifests.push_back(owner);
+  }
+  load_plugins(manifests, true);
+}
+
+void Registry::load_all(const Catalogue& catalogue) {
+  std::vector<const Manifest*> manifests;
+  for (const Manifest& manifest : catalogue.manifests()) {
+    const auto is_this = [&](const LoadedPlugin& plugin) { return plugin.file == manifest.library_path(); };
+    if (std::none_of(plugins_.begin(), plugins_.end(), is_this)) manifests.push_back(&manifest);
+  }
+  for (const RefusedManifest& refused : catalogue.refused()) failures_.push_back({refused.file, refused.reason});
+  load_plugins(manifests, false);
+}
+
+void Registry::load_plugins(const std::vector<const Manifest*>& manifests, bool failure_is_error) {
+  std::vector<Entry> entries;
+  std::vector<LoadedPlugin> plugins;
+  for (const Manifest* manifest : manifests) {
+    const std::filesystem::path file = manifest->library_path();
+    try {
+      OpenedPlugin plugin = open_checked(*manifest);
+      for (const Offer& offer : plugin.offers.offers()) entries.push_back({offer, file.string()});
+      plugins.push_back({plugin.name, plugin.version, plugin.fingerprint, sha256_of_file(file), file});
+    } catch (const Error& error) {
+      failures_.push_back({file, error.what()});
+      if (failure_is_error) throw;
+    }
+  }
+  commit(std::move(entries), std::move(plugins));
+}
+
+void Registry::add(const std::string& owner, const Registrar& offers) {
+  std::vector<Entry> entries;
+  for (const Offer& offer : offers.offers()) entries.push_back({offer, owner});
+  commit(std::move(entries), {});
+}
+
+void Registry::commit(std::vector<Entry> entries, std::vector<LoadedPlugin> plugins) {
+  std::vector<Entry> all = entries_;
+  for (Entry& entry : entries) {
+    for (const Entry& other : all)
+      if (other.offer.kind == entry.offer.kind && other.offer.name == entry.offer.name)
+        throw Error(std::string("the ") + name_of(entry.offer.kind) + " \"" + entry.offer.name + "\" is offered by both " +
+                    other.owner + " and " + entry.owner + "; remove one of them from the plugin folders");
+    all.push_back(std::move(entry));
+  }
+  entries_ = std::move(all);
+  plugins_.insert(plugins_.end(), plugins.begin(), plugins.end());
+}
+
+const Registry::Entry* Registry::find(Kind kind, const std::string& type) const {
+  for (const Entry& entry : entries_)
+    if (entry.offer.kind == kind && entry.offer.name == type) return &entry;
+  return nullptr;
+}
+
+std::vector<Offer> Registry::all(Kind kind) const {
+  std::vector<Offer> offers;
+  for (const Entry& entry : entries_)
+    if (entry.offer.kind == kind) offers.push_back(entry.offer);
+  return offers;
+}
+
+const Offer& Registry::offer(Kind kind, const std::string& type) const {
+  if (const Entry* entry = find(kind, type)) return entry->offer;
+  std::vector<std::string> names;
+  for (const Entry& entry : entries_)
+    if (entry.offer.kind == kind) names.push_back(entry.offer.name);
+  throw Error(std::string("no loaded plugin offers a ") + name_of(kind) + " \"" + type + "\"" +
+              did_you_mean(type, names, "; loaded are: " + quoted_list(names)));
+}
+
+std::unique_ptr<Layer> Registry::make_layer(const std::string& type, const Options& options,
+                                            const LayerContext& context) const {
+  return make<Kind::layer>(offer(Kind::layer, type), options, context);
+}
+std::unique_ptr<Head> Registry::make_head(const std::string& type, const Options& options,
+                                          const HeadContext& context) const {
+  return make<Kind::head>(offer(Kind::head, type), options, context);
+}
+std::unique_ptr<Tokenizer> Registry::make_tokenizer(const std::string& type, const Options& options) const {
+  return make<Kind::tokenizer>(offer(Kind::tokenizer, type), options, TokenizerContext{});
+}
+std::unique_ptr<Optimizer> Registry::make_optimizer(const std::string& type, const Options& options) const {
+  return make<Kind::optimizer>(offer(Kind::optimizer, type), options, OptimizerContext{});
+}
+std::unique_ptr<Schedule> Registry::make_schedule(const std::string& type, const Options& options,
+                                                  const ScheduleContext& context) const {
+  return make<Kind::schedule>(offer(Kind::schedule, type), options, context);
+}
+
+}  // namespace encore

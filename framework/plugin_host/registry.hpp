@@ -1,0 +1,92 @@
+// Registry: what the plugins of one run offer, and the only place that builds their objects.
+// Place in the flow: the worker reads manifests (config/manifest.hpp), loads what an experiment needs, then model/,
+// tasks/ and train/ call make_*. Loading is in two phases: collect every offer, check for a second owner of a name,
+// commit. A plugin is never unloaded, for objects of it may live until the process ends. Read next: loader.hpp.
+//
+//   Registry registry;
+//   registry.load(catalogue, needed_types(experiment));
+//   std::unique_ptr<Optimizer> optimizer = registry.make_optimizer(table.type, table.options);
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <encore/plugin.hpp>
+
+#include "config/experiment.hpp"
+#include "config/manifest.hpp"
+
+namespace encore {
+
+/// One type by what it is and how an experiment calls it.
+struct TypeName {
+  Kind kind = Kind::layer;
+  std::string name;
+
+  friend bool operator==(const TypeName&, const TypeName&) = default;
+};
+
+/// Every type an experiment names, each once.
+std::vector<TypeName> needed_types(const Experiment& experiment);
+
+/// A plugin that a run uses; stored with the run.
+struct LoadedPlugin {
+  std::string name;
+  std::string version;
+  std::string fingerprint;
+  std::string sha256;  ///< of the shared object
+  std::filesystem::path file;
+};
+
+/// A plugin that could not be used, and why.
+struct LoadFailure {
+  std::filesystem::path file;
+  std::string reason;
+};
+
+class Registry {
+ public:
+  /// Loads the plugins that offer `needed`; types that are here already are left as they are. Throws Error when a type
+  /// is offered by none or its plugin cannot be loaded (also remembered in failures()), and when a name has two
+  /// owners; the registry then offers what it did before.
+  void load(const Catalogue& catalogue, std::span<const TypeName> needed);
+  /// Loads every plugin; what cannot be loaded is remembered in failures() and is no error.
+  void load_all(const Catalogue& catalogue);
+  /// Adds what the program itself or a test offers. Throws Error when a name has an owner already.
+  void add(const std::string& owner, const Registrar& offers);
+
+  /// Throws Error, naming the nearest type of that kind, when nothing loaded offers it.
+  const Offer& offer(Kind kind, const std::string& type) const;
+  bool offers(Kind kind, const std::string& type) const { return find(kind, type) != nullptr; }
+  /// Everything of one kind, in the order of loading.
+  std::vector<Offer> all(Kind kind) const;
+
+  std::unique_ptr<Layer> make_layer(const std::string& type, const Options& options, const LayerContext& context) const;
+  std::unique_ptr<Head> make_head(const std::string& type, const Options& options, const HeadContext& context) const;
+  std::unique_ptr<Tokenizer> make_tokenizer(const std::string& type, const Options& options) const;
+  std::unique_ptr<Optimizer> make_optimizer(const std::string& type, const Options& options) const;
+  std::unique_ptr<Schedule> make_schedule(const std::string& type, const Options& options,
+                                          const ScheduleContext& context) const;
+
+  const std::vector<LoadedPlugin>& plugins() const { return plugins_; }
+  const std::vector<LoadFailure>& failures() const { return failures_; }
+
+ private:
+  struct Entry {
+    Offer offer;
+    std::string owner;  ///< the file, or the name given to add()
+  };
+
+  void load_plugins(const std::vector<const Manifest*>& manifests, bool failure_is_error);
+  void commit(std::vector<Entry> entries, std::vector<LoadedPlugin> plugins);
+  const Entry* find(Kind kind, const std::string& type) const;
+
+  std::vector<Entry> entries_;
+  std::vector<LoadedPlugin> plugins_;
+  std::vector<LoadFailure> failures_;
+};
+
+}  // namespace encore

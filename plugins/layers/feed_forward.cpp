@@ -1,0 +1,77 @@
+// Layer "feed_forward": y = activation(x Wup^T + b) Wdown^T + b, with F hidden channels (Vaswani et al.
+// 2017). With relu the hidden states themselves tell backward which channels were cut; gelu needs its input,
+// so there the input is kept and the hidden states are computed again.
+#include <encore/kernels.hpp>
+#include <encore/plugin.hpp>
+
+namespace encore_feed_forward {
+
+using namespace encore;
+using kernels::Activation;
+
+class FeedForward final : public Layer {
+ public:
+  static Schema options() {
+    return Schema()
+        .integer("hidden", 1024,
+                 {.help = "number of hidden channels, often two to four times model.width", .min = 1})
+        .choice("activation", "relu", {"relu", "gelu"},
+                {.help = "relu, or gelu: x Phi(x) with the exact erf"});
+  }
+
+  FeedForward(const Options& options, const LayerContext&)
+      : hidden_(options.integer("hidden")), gelu_(options.text("activation") == "gelu") {}
+
+  void declare(LayerPlan& plan) override {
+    up_weight_ = plan.matrix("up.weight", hidden_, plan.width());
+    up_bias_ = plan.bias("up.bias", hidden_);
+    down_weight_ = plan.matrix("down.weight", plan.width(), hidden_);
+    down_bias_ = plan.bias("down.bias", plan.width());
+    saved_ = plan.buffer(gelu_ ? "up" : "states", {tokens, hidden_}, Lifetime::saved);
+    if (gelu_) {
+      states_ = plan.buffer("states", {tokens, hidden_}, Lifetime::forward);
+      states_again_ = plan.buffer("states_again", {tokens, hidden_}, Lifetime::backward);
+    }
+    dstates_ = plan.buffer("states_gradient", {tokens, hidden_}, Lifetime::backward);
+  }
+
+  void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
+    const Device& device = step.device();
+    const Tensor saved = step.buffer(saved_);  // (N, F)
+    kernels::linear(device, inputs[0], step.parameter(up_weight_), step.parameter(up_bias_),
+                    gelu_ ? Activation::none : Activation::relu, saved);
+    const Tensor states = gelu_ ? step.buffer(states_) : saved;  // (N, F)
+    if (gelu_) kernels::activation(device, Activation::gelu, saved, states);
+    kernels::linear(device, states, step.parameter(down_weight_), step.parameter(down_bias_),
+                    Activation::none, output);
+  }
+
+  void backward(const Step& step, std::span<const Tensor> inputs, Tensor, Tensor output_gradient,
+                std::span<const Tensor> input_gradients) override {
+    const Device& device = step.device();
+    const Tensor saved = step.buffer(saved_);                          // (N, F)
+    const Tensor states = gelu_ ? step.buffer(states_again_) : saved;  // (N, F)
+    const Tensor dstates = step.buffer(dstates_);                      // (N, F)
+    if (gelu_) kernels::activation(device, Activation::gelu, saved, states);
+    kernels::linear_backward_parameters(device, output_gradient, states, step.gradient(down_weight_),
+                                        step.gradient(down_bias_));
+    kernels::linear_backward_input(device, output_gradient, step.parameter(down_weight_), dstates);
+    kernels::activation_backward(device, gelu_ ? Activation::gelu : Activation::relu, saved, dstates,
+                                 dstates);
+    kernels::linear_backward_parameters(device, dstates, inputs[0], step.gradient(up_weight_),
+                                        step.gradient(up_bias_));
+    kernels::linear_backward_input(device, dstates, step.parameter(up_weight_), input_gradients[0]);
+  }
+
+ private:
+  std::int64_t hidden_;
+  bool gelu_;
+  Parameter up_weight_, up_bias_, down_weight_, down_bias_;
+  Buffer saved_, states_, states_again_, dstates_;
+};
+
+}  // namespace encore_feed_forward
+
+ENCORE_PLUGIN("feed_forward", "1.0.0") {
+  plugin.add<encore::Kind::layer, encore_feed_forward::FeedForward>("feed_forward");
+}

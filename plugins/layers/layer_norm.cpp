@@ -1,0 +1,49 @@
+// Layer "layer_norm": y = gain * (x - mean) / sqrt(variance + epsilon) + bias over each row (Ba et al. 2016).
+// The smallest layer there is, and so a good one to copy.
+#include <encore/kernels.hpp>
+#include <encore/plugin.hpp>
+
+namespace encore_layer_norm {
+
+using namespace encore;
+
+class LayerNorm final : public Layer {
+ public:
+  static Schema options() {
+    return Schema().number("epsilon", 1e-5,
+                           {.help = "added to the variance of a row", .min = 0.0, .max = 1.0});
+  }
+
+  LayerNorm(const Options& options, const LayerContext&) : epsilon_(options.number("epsilon")) {}
+
+  void declare(LayerPlan& plan) override {
+    gain_ = plan.gain("gain", plan.width());                                      // (C)
+    bias_ = plan.bias("bias", plan.width());                                      // (C)
+    mean_ = plan.buffer("mean", {tokens}, Lifetime::saved, Element::accumulate);  // (N)
+    rstd_ = plan.buffer("rstd", {tokens}, Lifetime::saved,
+                        Element::accumulate);  // (N), 1 / sqrt(variance + epsilon)
+  }
+
+  void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
+    kernels::layer_norm(step.device(), inputs[0], step.parameter(gain_), step.parameter(bias_), epsilon_,
+                        output, step.buffer(mean_), step.buffer(rstd_));
+  }
+
+  void backward(const Step& step, std::span<const Tensor> inputs, Tensor, Tensor output_gradient,
+                std::span<const Tensor> input_gradients) override {
+    kernels::layer_norm_backward(step.device(), inputs[0], step.parameter(gain_), step.buffer(mean_),
+                                 step.buffer(rstd_), output_gradient, input_gradients[0],
+                                 step.gradient(gain_), step.gradient(bias_));
+  }
+
+ private:
+  double epsilon_;
+  Parameter gain_, bias_;
+  Buffer mean_, rstd_;
+};
+
+}  // namespace encore_layer_norm
+
+ENCORE_PLUGIN("layer_norm", "1.0.0") {
+  plugin.add<encore::Kind::layer, encore_layer_norm::LayerNorm>("layer_norm");
+}

@@ -1,0 +1,104 @@
+// Optimizers "adam" (Kingma and Ba 2015) and "adamw" (Loshchilov and Hutter 2019), step by step as PyTorch
+// has them:
+//   adam: g += decay x      adamw: x *= 1 - rate decay
+//   m += (1 - beta1) (g - m),  v = beta2 v + (1 - beta2) g^2
+//   x -= rate / (1 - beta1^step) * m / (sqrt(v) / sqrt(1 - beta2^step) + epsilon)
+// One pass over the chunks of the blocks; clipping is a factor on g, read where the gradient is read.
+#include <cmath>
+
+#include <encore/plugin.hpp>
+#include <encore/rows.hpp>
+#include <encore/view.hpp>
+
+namespace encore_adam {
+
+using namespace encore;
+
+struct Settings {
+  double beta1, beta2, epsilon, weight_decay;
+};
+
+template <class T, bool Decoupled>
+void update(const Device& device, const Blocks& blocks, const Settings& settings, double learning_rate,
+            std::int64_t step) {
+  T* values = elements<T>(blocks.values);
+  const T* gradients = elements<T>(blocks.gradients);
+  T* first = elements<T>(blocks.states[0]);
+  T* second = elements<T>(blocks.states[1]);
+  const Segment* segments = blocks.segments;
+  const Chunk* chunks = blocks.chunks;
+  const double* gradient_scale = blocks.gradient_scale;
+  const double correction1 = 1.0 - std::pow(settings.beta1, static_cast<double>(step));
+  const double correction2 = 1.0 - std::pow(settings.beta2, static_cast<double>(step));
+  const T beta2 = static_cast<T>(settings.beta2);
+  const T rest1 = static_cast<T>(1.0 - settings.beta1);
+  const T rest2 = static_cast<T>(1.0 - settings.beta2);
+  const T epsilon = static_cast<T>(settings.epsilon);
+  const T root_factor = static_cast<T>(1.0 / std::sqrt(correction2));
+  const double weight_decay = settings.weight_decay;
+  for_rows(
+      device, "encore::adam", blocks.chunk_count, KOKKOS_LAMBDA(const Row& row) {
+        const Chunk chunk = chunks[row.index];
+        const Segment segment = segments[chunk.segment];
+        const double rate = learning_rate * static_cast<double>(segment.learning_rate);
+        const double decay = weight_decay * static_cast<double>(segment.decay);
+        const T scale = gradient_scale == nullptr ? T(1) : static_cast<T>(*gradient_scale);
+        const T step_size = static_cast<T>(rate / correction1);
+        const T added_decay = static_cast<T>(Decoupled ? 0.0 : decay);
+        const T shrink = static_cast<T>(Decoupled ? 1.0 - rate * decay : 1.0);
+        T* x = values + chunk.begin;
+        const T* g = gradients + chunk.begin;
+        T* m = first + chunk.begin;
+        T* v = second + chunk.begin;
+        row.each(chunk.size, [&](std::int64_t i) {
+          const T gradient = scale * g[i] + added_decay * x[i];
+          const T moment = m[i] + rest1 * (gradient - m[i]);
+          const T square = beta2 * v[i] + rest2 * gradient * gradient;
+          m[i] = moment;
+          v[i] = square;
+          x[i] = shrink * x[i] - step_size * moment / (Kokkos::sqrt(square) * root_factor + epsilon);
+        });
+      });
+}
+
+template <bool Decoupled>
+class Adam final : public Optimizer {
+ public:
+  static Schema options() {
+    return Schema()
+        .number("learning_rate", 1e-3,
+                {.help = "step size at the schedule's factor 1", .min = 0.0, .exclusive_min = true})
+        .number("beta1", 0.9,
+                {.help = "decay of the mean of the gradients", .min = 0.0, .max = 1.0, .exclusive_max = true})
+        .number("beta2", 0.999,
+                {.help = "decay of the mean of their squares", .min = 0.0, .max = 1.0, .exclusive_max = true})
+        .number("epsilon", 1e-8,
+                {.help = "added to the root of the second moment", .min = 0.0, .exclusive_min = true})
+        .number("weight_decay", Decoupled ? 0.01 : 0.0,
+                {.help = Decoupled ? "share of a weight that is taken off per step, times the learning rate"
+                                   : "L2 penalty, added to the gradient; for decoupled decay use adamw",
+                 .min = 0.0});
+  }
+
+  Adam(const Options& options, const OptimizerContext&)
+      : settings_{options.number("beta1"), options.number("beta2"), options.number("epsilon"),
+                  options.number("weight_decay")} {}
+
+  std::vector<std::string> states() const override { return {"first_moment", "second_moment"}; }
+
+  void update(const Device& device, const Blocks& blocks, double learning_rate, std::int64_t step) override {
+    dispatch_parameters(blocks.values.dtype, [&](auto type) {
+      encore_adam::update<decltype(type), Decoupled>(device, blocks, settings_, learning_rate, step);
+    });
+  }
+
+ private:
+  Settings settings_;
+};
+
+}  // namespace encore_adam
+
+ENCORE_PLUGIN("adam", "1.0.0") {
+  plugin.add<encore::Kind::optimizer, encore_adam::Adam<false>>("adam");
+  plugin.add<encore::Kind::optimizer, encore_adam::Adam<true>>("adamw");
+}

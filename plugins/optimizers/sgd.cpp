@@ -1,0 +1,82 @@
+// Optimizer "sgd": stochastic gradient descent with momentum (Polyak 1964) or Nesterov's, as in PyTorch:
+//   g += decay x,  m = momentum m + g,  x -= rate (nesterov ? g + momentum m : m)
+// In the first step m is zero, so it starts as the gradient.
+#include <encore/plugin.hpp>
+#include <encore/rows.hpp>
+#include <encore/view.hpp>
+
+namespace encore_sgd {
+
+using namespace encore;
+
+struct Settings {
+  double momentum, weight_decay;
+  bool nesterov;
+};
+
+template <class T>
+void update(const Device& device, const Blocks& blocks, const Settings& settings, double learning_rate) {
+  T* values = elements<T>(blocks.values);
+  const T* gradients = elements<T>(blocks.gradients);
+  T* moments = elements<T>(blocks.states[0]);
+  const Segment* segments = blocks.segments;
+  const Chunk* chunks = blocks.chunks;
+  const double* gradient_scale = blocks.gradient_scale;
+  const T momentum = static_cast<T>(settings.momentum);
+  const double weight_decay = settings.weight_decay;
+  const bool nesterov = settings.nesterov;
+  for_rows(
+      device, "encore::sgd", blocks.chunk_count, KOKKOS_LAMBDA(const Row& row) {
+        const Chunk chunk = chunks[row.index];
+        const Segment segment = segments[chunk.segment];
+        const T rate = static_cast<T>(learning_rate * static_cast<double>(segment.learning_rate));
+        const T decay = static_cast<T>(weight_decay * static_cast<double>(segment.decay));
+        const T scale = gradient_scale == nullptr ? T(1) : static_cast<T>(*gradient_scale);
+        T* x = values + chunk.begin;
+        const T* g = gradients + chunk.begin;
+        T* m = moments + chunk.begin;
+        row.each(chunk.size, [&](std::int64_t i) {
+          const T gradient = scale * g[i] + decay * x[i];
+          const T moment = momentum * m[i] + gradient;
+          m[i] = moment;
+          x[i] -= rate * (nesterov ? gradient + momentum * moment : moment);
+        });
+      });
+}
+
+class Sgd final : public Optimizer {
+ public:
+  static Schema options() {
+    return Schema()
+        .number("learning_rate", 0.01,
+                {.help = "step size at the schedule's factor 1", .min = 0.0, .exclusive_min = true})
+        .number("momentum", 0.9,
+                {.help = "decay of the sum of past gradients", .min = 0.0, .max = 1.0, .exclusive_max = true})
+        .boolean("nesterov", false, {.help = "look ahead along the momentum"})
+        .number("weight_decay", 0.0, {.help = "L2 penalty, added to the gradient", .min = 0.0});
+  }
+
+  Sgd(const Options& options, const OptimizerContext&)
+      : settings_{options.number("momentum"), options.number("weight_decay"), options.flag("nesterov")} {
+    if (settings_.nesterov && settings_.momentum == 0.0)
+      throw OptionError("nesterov",
+                        "nesterov = true needs a momentum above 0; set momentum = 0.9 or nesterov = false");
+  }
+
+  std::vector<std::string> states() const override { return {"momentum"}; }
+
+  void update(const Device& device, const Blocks& blocks, double learning_rate, std::int64_t) override {
+    dispatch_parameters(blocks.values.dtype, [&](auto type) {
+      encore_sgd::update<decltype(type)>(device, blocks, settings_, learning_rate);
+    });
+  }
+
+ private:
+  Settings settings_;
+};
+
+}  // namespace encore_sgd
+
+ENCORE_PLUGIN("sgd", "1.0.0") {
+  plugin.add<encore::Kind::optimizer, encore_sgd::Sgd>("sgd");
+}

@@ -1,0 +1,32 @@
+// Schedule "constant": up over warmup_steps, then the full learning rate to the end.
+#include <algorithm>
+
+#include <encore/plugin.hpp>
+
+namespace encore_constant_schedule {
+
+using namespace encore;
+
+class Constant final : public Schedule {
+ public:
+  static Schema options() {
+    return Schema().integer("warmup_steps", 0,
+                            {.help = "steps over which the rate grows in a line", .unit = "steps", .min = 0});
+  }
+
+  Constant(const Options& options, const ScheduleContext&)
+      : warmup_steps_(static_cast<double>(options.integer("warmup_steps"))) {}
+
+  double factor(std::int64_t step) const override {
+    return std::min(1.0, static_cast<double>(step) / std::max(1.0, warmup_steps_));
+  }
+
+ private:
+  double warmup_steps_;
+};
+
+}  // namespace encore_constant_schedule
+
+ENCORE_PLUGIN("constant_schedule", "1.0.0") {
+  plugin.add<encore::Kind::schedule, encore_constant_schedule::Constant>("constant");
+}

@@ -1,0 +1,46 @@
+// Schedule "cosine": up over warmup_steps, then half a cosine down to `floor` at the last step (Loshchilov
+// and Hutter 2017).
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include <encore/plugin.hpp>
+
+namespace encore_cosine_schedule {
+
+using namespace encore;
+
+class Cosine final : public Schedule {
+ public:
+  static Schema options() {
+    return Schema()
+        .integer("warmup_steps", 200,
+                 {.help = "steps over which the rate grows in a line", .unit = "steps", .min = 0})
+        .number("floor", 0.0,
+                {.help = "factor on the learning rate at the last step", .min = 0.0, .max = 1.0});
+  }
+
+  Cosine(const Options& options, const ScheduleContext& context)
+      : warmup_steps_(options.integer("warmup_steps")),
+        floor_(options.number("floor")),
+        total_steps_(context.total_steps) {}
+
+  double factor(std::int64_t step) const override {
+    if (step <= warmup_steps_) return static_cast<double>(step) / static_cast<double>(warmup_steps_);
+    const double past = static_cast<double>(step - warmup_steps_);
+    const double all = std::max(1.0, static_cast<double>(total_steps_ - warmup_steps_));
+    const double half_wave = 0.5 * (1.0 + std::cos(std::numbers::pi * std::min(1.0, past / all)));
+    return floor_ + (1.0 - floor_) * half_wave;
+  }
+
+ private:
+  std::int64_t warmup_steps_;
+  double floor_;
+  std::int64_t total_steps_;
+};
+
+}  // namespace encore_cosine_schedule
+
+ENCORE_PLUGIN("cosine_schedule", "1.0.0") {
+  plugin.add<encore::Kind::schedule, encore_cosine_schedule::Cosine>("cosine");
+}

@@ -1,0 +1,39 @@
+// Schedule "linear": up over warmup_steps, then down in a line, so that the step after the last would have
+// rate zero.
+#include <algorithm>
+
+#include <encore/plugin.hpp>
+
+namespace encore_linear_schedule {
+
+using namespace encore;
+
+class Linear final : public Schedule {
+ public:
+  static Schema options() {
+    return Schema().integer("warmup_steps", 200,
+                            {.help = "steps over which the rate grows in a line", .unit = "steps", .min = 0});
+  }
+
+  Linear(const Options& options, const ScheduleContext& context)
+      : warmup_steps_(static_cast<double>(options.integer("warmup_steps"))),
+        total_steps_(static_cast<double>(context.total_steps)) {}
+
+  /// The smaller of both lines: a warm-up longer than the run is cut by the way down.
+  double factor(std::int64_t step) const override {
+    const double up = static_cast<double>(step) / std::max(1.0, warmup_steps_);
+    const double down =
+        (total_steps_ - static_cast<double>(step - 1)) / std::max(1.0, total_steps_ - warmup_steps_);
+    return std::clamp(std::min(up, down), 0.0, 1.0);
+  }
+
+ private:
+  double warmup_steps_;
+  double total_steps_;
+};
+
+}  // namespace encore_linear_schedule
+
+ENCORE_PLUGIN("linear_schedule", "1.0.0") {
+  plugin.add<encore::Kind::schedule, encore_linear_schedule::Linear>("linear");
+}

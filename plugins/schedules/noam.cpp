@@ -1,0 +1,41 @@
+// Schedule "noam": width^-0.5 * min(step^-0.5, step * warmup_steps^-1.5), that of the 2017 Transformer
+// (Vaswani et al., section 5.3). It brings the size of the rate with it: optimizer.learning_rate is then
+// usually 1.
+#include <algorithm>
+#include <cmath>
+
+#include <encore/plugin.hpp>
+
+namespace encore_noam_schedule {
+
+using namespace encore;
+
+class Noam final : public Schedule {
+ public:
+  static Schema options() {
+    return Schema().integer(
+        "warmup_steps", 4000,
+        {.help = "steps until the rate is highest; afterwards it falls with the root of the step",
+         .unit = "steps",
+         .min = 1});
+  }
+
+  Noam(const Options& options, const ScheduleContext& context)
+      : warmup_steps_(static_cast<double>(options.integer("warmup_steps"))),
+        width_(static_cast<double>(context.width)) {}
+
+  double factor(std::int64_t step) const override {
+    const double s = static_cast<double>(step);
+    return std::min(1.0 / std::sqrt(s), s / (warmup_steps_ * std::sqrt(warmup_steps_))) / std::sqrt(width_);
+  }
+
+ private:
+  double warmup_steps_;
+  double width_;
+};
+
+}  // namespace encore_noam_schedule
+
+ENCORE_PLUGIN("noam_schedule", "1.0.0") {
+  plugin.add<encore::Kind::schedule, encore_noam_schedule::Noam>("noam");
+}

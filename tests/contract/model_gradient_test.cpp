@@ -1,0 +1,143 @@
+// Gradients of the whole model in double, in every arrangement the experiment file offers; and the proof that the check
+// can fail: a layer with a wrong backward is caught and named.
+#include <gtest/gtest.h>
+
+#include "contract/gradient_check.hpp"
+
+namespace encore::testing {
+namespace {
+
+/// Moves every parameter away from the initial ones and zeros, so that no term of a gradient vanishes.
+void spread_parameters(TinyModel& tiny, std::uint64_t seed) {
+  tiny.model.initialize(seed);
+  Numbers numbers(seed);
+  for (const ParameterSlice& slice : tiny.model.parameters().slices()) {
+    std::vector<double> values = tiny.values(slice);
+    for (double& value : values) value += 0.2 * numbers.symmetric();
+    tiny.set_values(slice, values);
+  }
+}
+
+GradientReport check(const Experiment& experiment, const Registry& registry) {
+  const Device device;
+  TinyModel tiny(experiment, tiny_size(), registry, device, tiny_batch());
+  for (std::uint64_t seed = 3; seed < 30; ++seed) {
+    spread_parameters(tiny, seed);
+    GradientReport report = check_model(tiny, {7, 2});
+    if (!report.near_kink) return report;
+  }
+  throw Error("no point without a kink nearby");
+}
+
+struct Case {
+  const char* name;
+  void (*change)(Experiment&, const Registry&);
+};
+void PrintTo(const Case& c, std::ostream* stream) { *stream << c.name; }
+
+const Case cases[] = {
+    {"post_norm", [](Experiment&, const Registry&) {}},
+    {"pre_norm", [](Experiment& e, const Registry&) { e.model.norm_position = NormPosition::pre; }},
+    {"learned_positions", [](Experiment& e, const Registry&) { e.model.positions = Positions::learned; }},
+    {"residual_norm_head", [](Experiment& e, const Registry&) { e.model.head.options.set("residual_norm", true); }},
+    {"label_smoothing", [](Experiment& e, const Registry&) { e.train.label_smoothing = 0.1; }},
+    {"gelu", [](Experiment& e, const Registry&) { e.model.block[1].options.set("activation", std::string("gelu")); }},
+    {"dropout", [](Experiment& e, const Registry&) { e.model.dropout = 0.3; }},
+    {"dropout_pre_norm",
+     [](Experiment& e, const Registry&) {
+       e.model.dropout = 0.3;
+       e.model.norm_position = NormPosition::pre;
+     }},
+    {"attention_dropout", [](Experiment& e, const Registry&) { e.model.block[0].options.set("attention_dropout", 0.4); }},
+    {"gradient_shards", [](Experiment& e, const Registry&) { e.train.gradient_shards = 3; }},
+    {"one_head_three_blocks",
+     [](Experiment& e, const Registry&) {
+       e.model.block[0].options.set("heads", std::int64_t{1});
+       e.model.layers = 3;
+     }},
+    {"no_blocks", [](Experiment& e, const Registry&) { e.model.layers = 0; }},
+};
+
+class ModelGradient : public ::testing::TestWithParam<Case> {};
+
+TEST_P(ModelGradient, EqualsDifferences) {
+  const Registry registry = load_builtin_plugins();
+  Experiment experiment = tiny_experiment(registry);
+  GetParam().change(experiment, registry);
+  const GradientReport report = check(experiment, registry);
+  EXPECT_TRUE(report.mismatches.empty()) << report.text();
+  EXPECT_GT(report.compared, 10);
+  RecordProperty("largest_error", std::to_string(report.largest_error * 1e9) + "e-9");
+}
+
+INSTANTIATE_TEST_SUITE_P(Contract, ModelGradient, ::testing::ValuesIn(cases),
+                         [](const auto& info) { return info.param.name; });
+
+/// y = gain * x, whose backward is right for x and forgets a factor in the gain's gradient.
+class Forgetful final : public Layer {
+ public:
+  static Schema options() { return Schema().boolean("wrong_input", false, {.help = "also spoil the input's gradient"}); }
+  Forgetful(const Options& options, const LayerContext&) : wrong_input_(options.flag("wrong_input")) {}
+
+  void declare(LayerPlan& plan) override { gain_ = plan.gain("gain", plan.width()); }
+  void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
+    apply(step, inputs[0], output);
+  }
+  void backward(const Step& step, std::span<const Tensor> inputs, Tensor, Tensor output_gradient,
+                std::span<const Tensor> input_gradients) override {
+    apply(step, output_gradient, input_gradients[0]);
+    if (wrong_input_) apply(step, input_gradients[0], input_gradients[0]);
+    const std::int64_t width = inputs[0].extent(1);
+    const std::vector<double> x = to_host(step.device(), inputs[0]);
+    const std::vector<double> dy = to_host(step.device(), output_gradient);
+    std::vector<double> gradient = to_host(step.device(), step.gradient(gain_));
+    for (std::size_t i = 0; i < x.size(); ++i) gradient[i % static_cast<std::size_t>(width)] += 0.999 * x[i] * dy[i];
+    if (wrong_input_)
+      for (std::size_t i = 0; i < x.size(); ++i) gradient[i % static_cast<std::size_t>(width)] += 0.001 * x[i] * dy[i];
+    to_device(step.device(), gradient, step.gradient(gain_));
+  }
+
+ private:
+  void apply(const Step& step, Tensor from, Tensor to) const {
+    const std::vector<double> gain = to_host(step.device(), step.parameter(gain_));
+    std::vector<double> values = to_host(step.device(), from);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] *= gain[i % gain.size()];
+    to_device(step.device(), values, to);
+  }
+  bool wrong_input_;
+  Parameter gain_;
+};
+
+Experiment forgetful_experiment(Registry& registry, bool wrong_input) {
+  Registrar offers;
+  offers.add<Kind::layer, Forgetful>("forgetful");
+  registry.add("this test", offers);
+  Experiment experiment = tiny_experiment(registry);
+  experiment.model.block.push_back(layer_table(registry, "broken", "forgetful", {{"wrong_input", wrong_input}}));
+  return experiment;
+}
+
+TEST(ModelGradientMutation, WrongParameterGradientIsNamed) {
+  Registry registry = load_builtin_plugins();
+  const GradientReport report = check(forgetful_experiment(registry, false), registry);
+  ASSERT_FALSE(report.mismatches.empty());
+  for (const GradientMismatch& mismatch : report.mismatches) {
+    EXPECT_TRUE(mismatch.tensor == "encoder.0.broken.gain" || mismatch.tensor == "encoder.1.broken.gain") << mismatch.text();
+    EXPECT_NEAR(mismatch.analytic / mismatch.numeric, 0.999, 1e-6) << mismatch.text();
+  }
+  EXPECT_NE(report.text().find("encoder.0.broken.gain along a random direction: analytic "), std::string::npos);
+  EXPECT_NE(report.text().find("encoder.1.broken.gain["), std::string::npos) << report.text();
+}
+
+TEST(ModelGradientMutation, WrongInputGradientSpoilsWhatLiesBelow) {
+  Registry registry = load_builtin_plugins();
+  const GradientReport report = check(forgetful_experiment(registry, true), registry);
+  const auto named = [&](const std::string& name) { return report.text().find(name) != std::string::npos; };
+  EXPECT_TRUE(named("embedding.tokens"));
+  EXPECT_TRUE(named("encoder.0.attention.qkv.weight"));
+  EXPECT_FALSE(named("head.weight"));
+  EXPECT_FALSE(named("encoder.1.broken.norm.gain"));
+}
+
+}  // namespace
+}  // namespace encore::testing

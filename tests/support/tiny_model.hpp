@@ -1,0 +1,167 @@
+// What tests of models share: the built-in plugins, small experiments written without TOML, small batches, and copies
+// of parameters and gradients on the host.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/experiment.hpp"
+#include "config/manifest.hpp"
+#include "data/batches.hpp"
+#include "memory/device_memory.hpp"
+#include "model/model.hpp"
+#include "plugin_host/registry.hpp"
+
+namespace encore::testing {
+
+inline std::vector<std::filesystem::path> plugin_folders() {
+  return {std::filesystem::path(ENCORE_BUILD_DIR) / "lib/encore/plugins"};
+}
+
+/// A registry of its own with every built-in plugin.
+inline Registry load_builtin_plugins() {
+  Registry registry;
+  registry.load_all(Catalogue::load(plugin_folders()));
+  for (const LoadFailure& failure : registry.failures()) throw Error(failure.reason);
+  return registry;
+}
+
+/// The defaults of a schema.
+inline Options defaults(const Schema& schema) {
+  Options options;
+  for (const Option& option : schema.options())
+    if (option.fallback) options.set(option.name, *option.fallback);
+  return options;
+}
+
+using Changes = std::map<std::string, OptionValue>;
+
+inline void fill_table(PluginTable& table, const Registry& registry, Kind kind, const std::string& key,
+                       const std::string& type, const Changes& changes) {
+  table.key = key;
+  table.type = type;
+  table.options = defaults(registry.offer(kind, type).options);
+  for (const auto& [name, value] : changes) table.options.set(name, value);
+}
+
+inline LayerTable layer_table(const Registry& registry, const std::string& name, const std::string& type,
+                              const Changes& changes = {}) {
+  LayerTable table;
+  table.name = name;
+  fill_table(table, registry, Kind::layer, "model.layer." + name, type, changes);
+  return table;
+}
+
+/// Two blocks of attention (2 heads) and feed-forward (12 hidden) of width 8, no dropout, double precision.
+inline Experiment tiny_experiment(const Registry& registry) {
+  Experiment experiment;
+  experiment.data.max_length = 9;
+  ModelTable& model = experiment.model;
+  model.width = 8;
+  model.layers = 2;
+  model.norm = layer_table(registry, "norm", "layer_norm");
+  model.norm.key = "model.norm";
+  model.block = {layer_table(registry, "attention", "self_attention", {{"heads", std::int64_t{2}}}),
+                 layer_table(registry, "feed_forward", "feed_forward", {{"hidden", std::int64_t{12}}})};
+  fill_table(model.head, registry, Kind::head, "model.head", "linear", {});
+  experiment.train.precision = Precision::float64;
+  experiment.train.gradient_shards = 1;
+  return experiment;
+}
+
+inline ModelSize tiny_size() { return {11, {"O", "B-X", "I-X", "B-Y", "I-Y"}}; }
+
+/// Small numbers from a formula, the same in every language: a linear congruential generator.
+class Numbers {
+ public:
+  explicit Numbers(std::uint64_t seed) : state_(seed * 2654435761U + 12345U) { next(); }
+  /// 0 .. 2^31 - 1
+  std::uint64_t next() { return state_ = (state_ * 1103515245U + 12345U) % 2147483648U; }
+  std::int32_t below(std::int32_t bound) { return static_cast<std::int32_t>((next() >> 8) % static_cast<std::uint64_t>(bound)); }
+  /// In [-1, 1).
+  double symmetric() { return static_cast<double>(next()) / 1073741824.0 - 1.0; }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// Sequences of these lengths with tokens below `vocabulary`; two of three rows have a target below `classes`.
+inline PackedBatch make_batch(const std::vector<std::int32_t>& lengths, std::int32_t vocabulary, std::int32_t classes,
+                              std::uint64_t seed) {
+  Numbers numbers(seed);
+  PackedBatch batch;
+  batch.offsets.push_back(0);
+  for (std::size_t s = 0; s < lengths.size(); ++s) {
+    for (std::int32_t t = 0; t < lengths[s]; ++t) {
+      batch.ids.push_back(numbers.below(vocabulary));
+      batch.targets.push_back(batch.ids.size() % 3 == 0 ? -1 : numbers.below(classes));
+      batch.positions.push_back(t);
+    }
+    batch.offsets.push_back(static_cast<std::int32_t>(batch.ids.size()));
+    batch.examples.push_back(static_cast<std::int64_t>(100 + s));
+    batch.longest = std::max<std::int64_t>(batch.longest, lengths[s]);
+  }
+  batch.real_tokens = static_cast<std::int64_t>(batch.ids.size());
+  batch.target_count = std::count_if(batch.targets.begin(), batch.targets.end(), [](std::int32_t t) { return t >= 0; });
+  return batch;
+}
+
+inline PackedBatch tiny_batch(std::uint64_t seed = 1) { return make_batch({5, 1, 9, 3}, 11, 5, seed); }
+
+/// A tensor of float32 or float64 as doubles on the host.
+inline std::vector<double> to_host(const Device& device, Tensor tensor) {
+  const auto count = static_cast<std::size_t>(tensor.size());
+  std::vector<double> values(count);
+  if (tensor.dtype == DType::float64) {
+    copy_to_host(device, tensor, values.data());
+  } else {
+    std::vector<float> narrow(count);
+    copy_to_host(device, tensor, narrow.data());
+    std::copy(narrow.begin(), narrow.end(), values.begin());
+  }
+  return values;
+}
+
+inline void to_device(const Device& device, const std::vector<double>& values, Tensor tensor) {
+  ENCORE_REQUIRE(static_cast<std::int64_t>(values.size()) == tensor.size(), "as many values as the tensor has elements");
+  if (tensor.dtype == DType::float64) return copy_from_host(device, values.data(), tensor);
+  const std::vector<float> narrow(values.begin(), values.end());
+  copy_from_host(device, narrow.data(), tensor);
+}
+
+/// A model with the memory for one batch, which is uploaded.
+struct TinyModel {
+  TinyModel(const Experiment& experiment, const ModelSize& size, const Registry& registry, const Device& used_device,
+            const PackedBatch& packed)
+      : device(used_device),
+        model(experiment, size, registry, used_device),
+        batch(used_device, packed.size(), experiment.train.gradient_shards),
+        scale(1.0 / static_cast<double>(packed.target_count)) {
+    model.plan(packed.size(), packed.size());
+    batch.upload(packed);
+  }
+
+  double loss(StepRandom random) { return model.read(model.forward_backward(batch, scale, random)); }
+  std::vector<double> values(const ParameterSlice& slice) const {
+    return to_host(device, ParameterBlock::slice(model.parameters().values(), slice));
+  }
+  std::vector<double> gradient(const ParameterSlice& slice) const {
+    return to_host(device, ParameterBlock::slice(model.parameters().gradients(), slice));
+  }
+  void set_values(const ParameterSlice& slice, const std::vector<double>& values) {
+    to_device(device, values, ParameterBlock::slice(model.parameters().values(), slice));
+  }
+
+  const Device& device;
+  Model model;
+  DeviceBatch batch;
+  double scale;
+};
+
+}  // namespace encore::testing

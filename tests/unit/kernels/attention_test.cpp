@@ -1,0 +1,170 @@
+// Attention against explicit weights in double, one sequence and head at a time.
+#include "unit/kernels/kernel_test.hpp"
+
+namespace encore::test {
+namespace {
+
+struct Reference {
+  Values out, log_sum, dqkv;
+};
+
+/// The factor that dropout puts on each weight; drawn as kernels.hpp says.
+double dropout_factor(const kernels::AttentionOptions& options, std::int64_t example, std::int64_t head,
+                      std::int64_t query, std::int64_t key, std::int64_t length) {
+  if (!options.training || options.dropout == 0.0) return 1.0;
+  const std::uint32_t word =
+      Random(options.key)
+          .word(example, static_cast<std::uint32_t>(query), static_cast<std::uint32_t>(head) << 16,
+                static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(length));
+  return Dropout(options.dropout).factor<double>(word);
+}
+
+Reference reference(const std::vector<std::int64_t>& lengths, const kernels::AttentionOptions& options,
+                    std::int64_t width, const Values& qkv, const Values& dout) {
+  const auto rows = static_cast<std::int64_t>(dout.size()) / width;
+  const std::int64_t size = width / options.heads;
+  const double scale = 1.0 / std::sqrt(static_cast<double>(size));
+  Reference r{Values(dout.size(), 0.0), Values(static_cast<std::size_t>(rows * options.heads), 0.0),
+              Values(qkv.size(), 0.0)};
+  std::int64_t first = 0;
+  for (std::size_t b = 0; b < lengths.size(); first += lengths[b++])
+    for (std::int64_t h = 0; h < options.heads; ++h) {
+      const std::int64_t T = lengths[b];
+      const auto at = [&](std::int64_t t, int part, std::int64_t d) {
+        return static_cast<std::size_t>((first + t) * 3 * width + part * width + h * size + d);
+      };
+      const auto out_at = [&](std::int64_t t, std::int64_t d) {
+        return static_cast<std::size_t>((first + t) * width + h * size + d);
+      };
+      for (std::int64_t i = 0; i < T; ++i) {
+        Values weights, kept, dkept;
+        double sum = 0.0, delta = 0.0;
+        for (std::int64_t j = 0; j < T; ++j) {
+          double score = 0.0;
+          for (std::int64_t d = 0; d < size; ++d) score += qkv[at(i, 0, d)] * qkv[at(j, 1, d)] * scale;
+          weights.push_back(std::exp(score));
+          sum += weights.back();
+        }
+        r.log_sum[static_cast<std::size_t>((first + i) * options.heads + h)] = std::log(sum);
+        for (std::int64_t j = 0; j < T; ++j) {
+          weights[static_cast<std::size_t>(j)] /= sum;
+          const double factor = dropout_factor(options, 100 + 3 * static_cast<std::int64_t>(b), h, i, j, T);
+          kept.push_back(weights[static_cast<std::size_t>(j)] * factor);
+          double gradient = 0.0;
+          for (std::int64_t d = 0; d < size; ++d) {
+            r.out[out_at(i, d)] += kept.back() * qkv[at(j, 2, d)];
+            gradient += dout[out_at(i, d)] * qkv[at(j, 2, d)];
+            r.dqkv[at(j, 2, d)] += kept.back() * dout[out_at(i, d)];
+          }
+          dkept.push_back(gradient * factor);
+          delta += dkept.back() * weights[static_cast<std::size_t>(j)];
+        }
+        for (std::int64_t j = 0; j < T; ++j) {
+          const double ds =
+              weights[static_cast<std::size_t>(j)] * (dkept[static_cast<std::size_t>(j)] - delta) * scale;
+          for (std::int64_t d = 0; d < size; ++d) {
+            r.dqkv[at(i, 0, d)] += ds * qkv[at(j, 1, d)];
+            r.dqkv[at(j, 1, d)] += ds * qkv[at(i, 0, d)];
+          }
+        }
+      }
+    }
+  return r;
+}
+
+class Attention : public ::testing::TestWithParam<Precision> {
+ protected:
+  void compare(const std::vector<std::int64_t>& lengths, std::int64_t heads, std::int64_t size,
+               double dropout) {
+    const auto [type, tolerance] = GetParam();
+    const OwnedBatch batch(lengths);
+    const std::int64_t rows = batch.batch().size.tokens, width = heads * size;
+    const kernels::AttentionOptions options{
+        .heads = heads, .dropout = dropout, .training = true, .key = {7, 8, 9}};
+    const OwnedTensor qkv = random_tensor(type, {rows, 3 * width}, 1),
+                      dout = random_tensor(type, {rows, width}, 2);
+    OwnedTensor out(type, {rows, width}), dqkv(type, {rows, 3 * width}),
+        log_sum(sum_type(type), {rows, heads});
+    out.fill(NAN);
+    dqkv.fill(NAN);
+    log_sum.fill(NAN);
+    const Reference expected = reference(lengths, options, width, qkv.values(), dout.values());
+    kernels::attention(device(), batch, options, qkv, out, log_sum);
+    kernels::attention_backward(device(), batch, options, qkv, out, log_sum, dout, dqkv);
+    const std::string what =
+        std::to_string(rows) + " rows, " + std::to_string(heads) + " heads of " + std::to_string(size);
+    expect_close(out, expected.out, tolerance, what + " out");
+    expect_close(log_sum, expected.log_sum, type == DType::bfloat16 ? 1e-5 : tolerance, what + " log_sum");
+    expect_close(dqkv, expected.dqkv, 10 * tolerance, what + " dqkv");
+  }
+};
+
+TEST_P(Attention, odd_lengths_and_head_sizes) {
+  for (const std::int64_t heads : {1, 3})
+    for (const std::int64_t size : {1, 5, 16, 33, 64}) compare({1, 2, 33, 7, 16, 17}, heads, size, 0.0);
+}
+TEST_P(Attention, sequences_of_one_token) {
+  compare({1, 1, 1}, 2, 8, 0.0);
+}
+TEST_P(Attention, sequences_without_tokens_between_others) {
+  compare({0, 3, 0, 2, 0}, 2, 8, 0.0);
+}
+TEST_P(Attention, sequences_longer_than_a_tile) {
+  compare({131, 3, 260}, 2, 16, 0.0);
+}
+TEST_P(Attention, dropout_of_weights) {
+  compare({5, 33, 1, 130}, 2, 8, 0.3);
+  compare({4, 2}, 3, 5, 0.9);
+}
+
+TEST_P(Attention, dropout_does_nothing_outside_training) {
+  const DType type = GetParam().type;
+  const OwnedBatch batch({9});
+  const OwnedTensor qkv = random_tensor(type, {9, 24}, 1);
+  OwnedTensor plain(type, {9, 8}), dropped(type, {9, 8}), log_sum(sum_type(type), {9, 2});
+  kernels::attention(device(), batch, {.heads = 2}, qkv, plain, log_sum);
+  kernels::attention(device(), batch, {.heads = 2, .dropout = 0.5, .training = false}, qkv, dropped, log_sum);
+  expect_close(dropped, plain.values(), 0.0, "out");
+}
+
+TEST_P(Attention, a_sequence_does_not_depend_on_its_neighbours) {
+  const DType type = GetParam().type;
+  const kernels::AttentionOptions options{.heads = 2};
+  const OwnedBatch alone({11}), among({3, 11, 40});
+  OwnedTensor qkv = random_tensor(type, {54, 48}, 1), out(type, {54, 16}), log_sum(sum_type(type), {54, 2});
+  kernels::attention(device(), among, options, qkv, out, log_sum);
+  device().fence();
+  const Values all = qkv.values(), all_out = out.values();
+  OwnedTensor one(type, {11, 48}), one_out(type, {11, 16}), one_sum(sum_type(type), {11, 2});
+  one.set(Values(all.begin() + 3 * 48, all.begin() + 14 * 48));
+  kernels::attention(device(), alone, options, one, one_out, one_sum);
+  expect_close(one_out, Values(all_out.begin() + 3 * 16, all_out.begin() + 14 * 16), 0.0, "out");
+}
+
+TEST_P(Attention, large_scores_do_not_overflow) {
+  const auto [type, tolerance] = GetParam();
+  const OwnedBatch batch({2});
+  OwnedTensor qkv(type, {2, 3}), out(type, {2, 1}), log_sum(sum_type(type), {2, 1});
+  qkv.set({100.0, 100.0, 1.0, 100.0, 50.0, 2.0});  // scores 10000 and 5000
+  kernels::attention(device(), batch, {.heads = 1}, qkv, out, log_sum);
+  expect_close(out, {1.0, 1.0}, tolerance, "out");
+}
+
+INSTANTIATE_TEST_SUITE_P(Precisions, Attention,
+                         ::testing::Values(Precision{DType::float32, 5e-6}, Precision{DType::float64, 1e-13},
+                                           Precision{DType::bfloat16, 2e-2}),
+                         precision_name);
+
+TEST(AttentionRefuses, heads_that_do_not_divide_and_wrong_shapes) {
+  const OwnedBatch batch({3});
+  const OwnedTensor qkv(DType::float32, {3, 24}), out(DType::float32, {3, 8}), sums(DType::float32, {3, 3});
+  EXPECT_REFUSED(kernels::attention(device(), batch, {.heads = 3}, qkv, out, sums),
+                 "3 heads do not divide the width 8");
+  EXPECT_REFUSED(kernels::attention(device(), batch, {.heads = 2}, qkv, out, sums),
+                 "log_sum is float32 (3, 3), expected float32 (3, 2)");
+  EXPECT_REFUSED(kernels::attention(device(), batch, {.heads = 3}, out, out, sums),
+                 "qkv is float32 (3, 8), expected float32 (3, 24)");
+}
+
+}  // namespace
+}  // namespace encore::test

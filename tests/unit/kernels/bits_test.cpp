@@ -1,0 +1,177 @@
+// Equal bits for 1, 2 and 3 threads: this program runs itself once per number of threads and compares the
+// digests of every kernel's results. That the comparison notices anything at all is shown with a sum whose
+// order depends on the threads. A second test asks the profiling hooks for the kernels' names.
+#include "unit/kernels/kernel_test.hpp"
+
+#include <array>
+#include <cinttypes>
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include <unistd.h>
+
+namespace encore::test {
+namespace {
+
+using kernels::Activation;
+using kernels::Transpose;
+using Digests = std::map<std::string, std::string>;
+
+std::string digest(const std::vector<const OwnedTensor*>& tensors) {
+  device().fence();
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const OwnedTensor* tensor : tensors)
+    for (const double value : tensor->values())
+      for (std::uint64_t bits = Kokkos::bit_cast<std::uint64_t>(value), byte = 0; byte < 8;
+           ++byte, bits >>= 8)
+        hash = (hash ^ (bits & 0xFFU)) * 1099511628211ULL;
+  std::array<char, 20> text{};
+  std::snprintf(text.data(), text.size(), "%016" PRIx64, hash);
+  return text.data();
+}
+
+/// Results of every kernel on a batch with uneven sequences, larger than one tile of anything.
+Digests digests_of_kernels(DType type) {
+  const Device& gpu = device();
+  const DType sums = sum_type(type);
+  const OwnedBatch batch({1, 40, 3, 150, 17, 33, 64, 5, 2, 90, 28, 31});
+  const std::int64_t N = batch.batch().size.tokens, C = 96, F = 320, H = 6, V = 17;
+  Digests result;
+  const auto put = [&](const std::string& name, const std::vector<const OwnedTensor*>& tensors) {
+    result[name + "." + name_of(type)] = digest(tensors);
+  };
+  const OwnedTensor x = random_tensor(type, {N, C}, 1), dy = random_tensor(type, {N, F}, 2),
+                    weight = random_tensor(type, {F, C}, 3);
+  const OwnedTensor bias = random_tensor(sums, {F}, 4);
+  OwnedTensor y(type, {N, F}), dx(type, {N, C}), dweight(sums, {F, C}), dbias(sums, {F});
+  kernels::linear(gpu, x, weight, bias, Activation::relu, y);
+  put("linear", {&y});
+  kernels::linear_backward_input(gpu, dy, weight, dx);
+  put("linear_backward_input", {&dx});
+  kernels::linear_backward_parameters(gpu, dy, x, dweight, dbias);
+  put("linear_backward_parameters", {&dweight, &dbias});
+  kernels::activation(gpu, Activation::gelu, dy, y);
+  put("gelu", {&y});
+  kernels::activation_backward(gpu, Activation::gelu, dy, y, y);
+  put("gelu_backward", {&y});
+
+  const OwnedTensor gain = random_tensor(sums, {C}, 5), norm_bias = random_tensor(sums, {C}, 6),
+                    g = random_tensor(type, {N, C}, 7);
+  OwnedTensor normed(type, {N, C}), mean(sums, {N}), rstd(sums, {N}), dgain(sums, {C}), dnorm_bias(sums, {C});
+  kernels::layer_norm(gpu, x, gain, norm_bias, 1e-5, normed, mean, rstd);
+  kernels::layer_norm_backward(gpu, x, gain, mean, rstd, g, dx, dgain, dnorm_bias);
+  put("layer_norm", {&normed, &mean, &rstd});
+  put("layer_norm_backward", {&dx, &dgain, &dnorm_bias});
+
+  const kernels::AttentionOptions options{.heads = H, .dropout = 0.1, .training = true, .key = {1, 2, 3}};
+  const OwnedTensor qkv = random_tensor(type, {N, 3 * C}, 8);
+  OwnedTensor out(type, {N, C}), log_sum(sums, {N, H}), dqkv(type, {N, 3 * C});
+  kernels::attention(gpu, batch, options, qkv, out, log_sum);
+  kernels::attention_backward(gpu, batch, options, qkv, out, log_sum, g, dqkv);
+  put("attention", {&out, &log_sum});
+  put("attention_backward", {&dqkv});
+
+  kernels::dropout_add(gpu, batch, {1, 2, 3}, 0.1, x, g, out);
+  put("dropout_add", {&out});
+  const OwnedTensor table = random_tensor(sums, {V, C}, 9), positions = random_tensor(sums, {150, C}, 10);
+  OwnedTensor dtable(sums, {V, C}), dpositions(sums, {150, C});
+  kernels::embedding(gpu, batch, table, 2.0, positions, out);
+  kernels::embedding_backward(gpu, batch, g, 2.0, dtable);
+  kernels::positions_backward(gpu, batch, g, dpositions);
+  put("embedding", {&out});
+  put("embedding_backward", {&dtable, &dpositions});
+
+  OwnedTensor losses(sums, {N}), dlogits(type, {N, C}), targets(DType::int32, {N}),
+      total(DType::float64, {1});
+  kernels::fill(gpu, 3.0, targets);
+  kernels::softmax_cross_entropy(gpu, x, targets, 0.1, losses);
+  kernels::softmax_cross_entropy_backward(gpu, x, targets, 0.1, 0.5, dlogits);
+  put("softmax_cross_entropy", {&losses, &dlogits});
+  const OwnedTensor large = random_tensor(type, {100003}, 11);
+  kernels::sum_of_squares(gpu, large, static_cast<double*>(total.tensor().data));
+  put("sum_of_squares", {&total});
+  OwnedTensor start(sums, {V, C});
+  kernels::initialize(gpu, {"table", {V, C}, Initializer::normal, 0.1}, {1, 2, 3}, start);
+  put("initialize", {&start});
+  return result;
+}
+
+/// A sum of floats whose order depends on the number of threads.
+float careless_sum() {
+  float sum = 0.0F;
+  Kokkos::parallel_reduce(
+      "test::careless_sum", Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace>(0, 1000003),
+      [](const int i, float& partial) { partial += 1.0F / static_cast<float>(i + 1); }, sum);
+  return sum;
+}
+
+/// What the child prints; the parent selects it by its name.
+TEST(KernelBitsChild, DISABLED_print_digests) {
+  for (const DType type : {DType::float32, DType::float64, DType::bfloat16}) {
+    if (!ENCORE_HOST_BACKEND && type == DType::bfloat16) continue;
+    for (const auto& [name, text] : digests_of_kernels(type))
+      std::printf("digest %s %s\n", name.c_str(), text.c_str());
+  }
+  std::printf("digest careless %08x\n", Kokkos::bit_cast<std::uint32_t>(careless_sum()));
+}
+
+Digests digests_with_threads(int threads) {
+  const std::string command =
+      "OMP_PROC_BIND=false KOKKOS_NUM_THREADS=" + std::to_string(threads) +
+      " OMP_NUM_THREADS=" + std::to_string(threads) + " \"$(readlink /proc/" + std::to_string(getpid()) +
+      "/exe)\" --gtest_also_run_disabled_tests --gtest_filter=KernelBitsChild.* 2>/dev/null";
+  Digests result;
+  std::FILE* child = popen(command.c_str(), "r");
+  std::array<char, 256> line{}, name{}, text{};
+  while (std::fgets(line.data(), static_cast<int>(line.size()), child) != nullptr)
+    if (std::sscanf(line.data(), "digest %255s %255s", name.data(), text.data()) == 2)
+      result[name.data()] = text.data();
+  EXPECT_EQ(pclose(child), 0);
+  return result;
+}
+
+TEST(KernelBits, equal_for_1_2_and_3_threads) {
+  Digests one = digests_with_threads(1);
+  EXPECT_GE(one.size(), 25U);
+  for (const int threads : {2, 3}) {
+    Digests other = digests_with_threads(threads);
+    if (ENCORE_HOST_BACKEND && threads == 3) {
+      EXPECT_NE(other["careless"], one["careless"]) << "the comparison notices nothing";
+    }
+    other.erase("careless");
+    for (const auto& [name, text] : other)
+      EXPECT_EQ(text, one[name]) << name << " with " << threads << " threads";
+    EXPECT_EQ(other.size() + 1, one.size());
+  }
+}
+
+TEST(KernelBits, equal_when_run_again) {
+  EXPECT_EQ(digests_of_kernels(DType::float32), digests_of_kernels(DType::float32));
+}
+
+std::set<std::string>& seen_labels() {
+  static std::set<std::string> labels;
+  return labels;
+}
+void remember_label(const char* name, std::uint32_t, std::uint64_t*) {
+  seen_labels().insert(name);
+}
+
+TEST(KernelLabels, are_named_like_the_functions) {
+  const auto before = Kokkos::Tools::Experimental::get_callbacks();
+  Kokkos::Tools::Experimental::set_begin_parallel_for_callback(remember_label);
+  digests_of_kernels(DType::float32);
+  Kokkos::Tools::Experimental::set_callbacks(before);
+  for (const char* name :
+       {"encore::gemm", "encore::layer_norm", "encore::layer_norm_backward", "encore::attention",
+        "encore::attention_backward", "encore::dropout_add", "encore::embedding",
+        "encore::embedding_backward", "encore::positions_backward", "encore::softmax_cross_entropy",
+        "encore::sum_of_squares", "encore::initialize", "encore::gelu_backward"})
+    if (ENCORE_HOST_BACKEND || std::string(name) != "encore::gemm") {
+      EXPECT_TRUE(seen_labels().contains(name)) << name;
+    }
+}
+
+}  // namespace
+}  // namespace encore::test

@@ -1,0 +1,95 @@
+// Activations, add, copy and fill.
+#include "unit/kernels/kernel_test.hpp"
+
+namespace encore::test {
+namespace {
+
+using kernels::Activation;
+
+class Elementwise : public ::testing::TestWithParam<Precision> {};
+
+double normal_distribution(double x) {
+  return 0.5 * (1.0 + std::erf(x / std::sqrt(2.0)));
+}
+
+TEST_P(Elementwise, activations_and_their_derivatives) {
+  const auto [type, tolerance] = GetParam();
+  for (const std::int64_t count : {0, 1, 33, 5000}) {
+    const OwnedTensor x = random_tensor(type, {count}, 1, 2.0), dy = random_tensor(type, {count}, 2);
+    const Values in = x.values(), gradient = dy.values();
+    Values relu = in, relu_gradient = gradient, gelu = in, gelu_gradient = gradient;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      const double density = std::exp(-0.5 * in[i] * in[i]) / std::sqrt(2.0 * M_PI);
+      relu[i] = std::max(0.0, in[i]);
+      if (in[i] <= 0.0) relu_gradient[i] = 0.0;
+      gelu[i] *= normal_distribution(in[i]);
+      gelu_gradient[i] *= normal_distribution(in[i]) + in[i] * density;
+    }
+    OwnedTensor y(type, {count}), dx(type, {count});
+    kernels::activation(device(), Activation::relu, x, y);
+    expect_close(y, relu, 0.0, "relu");
+    kernels::activation_backward(device(), Activation::relu, y, dy, dx);
+    expect_close(dx, relu_gradient, 0.0, "relu_backward");
+    kernels::activation(device(), Activation::gelu, x, y);
+    expect_close(y, gelu, tolerance, "gelu");
+    dx.set(gradient);
+    kernels::activation_backward(device(), Activation::gelu, x, dx, dx);
+    expect_close(dx, gelu_gradient, tolerance, "gelu_backward in place");
+    kernels::activation(device(), Activation::none, x, y);
+    expect_close(y, in, 0.0, "none");
+  }
+}
+
+TEST_P(Elementwise, relu_lets_a_nan_through) {
+  OwnedTensor x(GetParam().type, {1});
+  x.fill(NAN);
+  kernels::activation(device(), Activation::relu, x, x);
+  device().fence();
+  EXPECT_TRUE(std::isnan(x.values()[0]));
+}
+
+TEST_P(Elementwise, add_and_fill) {
+  const auto [type, tolerance] = GetParam();
+  const OwnedTensor x = random_tensor(type, {7, 5000}, 1);
+  OwnedTensor y = random_tensor(type, {7, 5000}, 2);
+  const Values expected = plus(x.values(), y.values());
+  kernels::add(device(), x, y);
+  expect_close(y, expected, tolerance, "add");
+  kernels::fill(device(), 2.5, y);
+  expect_close(y, Values(35000, 2.5), 0.0, "fill");
+}
+
+INSTANTIATE_TEST_SUITE_P(Precisions, Elementwise,
+                         ::testing::Values(Precision{DType::float32, 1e-6}, Precision{DType::float64, 1e-14},
+                                           Precision{DType::bfloat16, 1e-2}),
+                         precision_name);
+
+TEST(Copy, converts_between_all_floating_point_types) {
+  const std::vector<DType> types{DType::float32, DType::float64, DType::bfloat16};
+  for (const DType from : types)
+    for (const DType to : types) {
+      OwnedTensor x(from, {3}), y(to, {3});
+      x.set({1.5, -2.0, 0.0});
+      kernels::copy(device(), x, y);
+      expect_close(y, {1.5, -2.0, 0.0}, 0.0, std::string(name_of(from)) + " to " + name_of(to));
+    }
+}
+
+TEST(Copy, fills_integers) {
+  OwnedTensor y(DType::int32, {4});
+  kernels::fill(device(), -1.0, y);
+  expect_close(y, Values(4, -1.0), 0.0, "fill");
+}
+
+TEST(ElementwiseRefuses, other_sizes_and_types) {
+  const OwnedTensor x(DType::float32, {3}), longer(DType::float32, {4}), wide(DType::float64, {3}),
+      whole(DType::int32, {3});
+  EXPECT_REFUSED(kernels::add(device(), x, longer), "x is float32 (3), y is float32 (4)");
+  EXPECT_REFUSED(kernels::add(device(), x, wide), "y is float64 (3)");
+  EXPECT_REFUSED(kernels::add(device(), whole, whole), "no kernel computes on elements of type int32");
+  EXPECT_REFUSED(kernels::copy(device(), x, longer), "y is float32 (4)");
+  EXPECT_REFUSED(kernels::activation(device(), Activation::relu, x, wide), "y is float64 (3)");
+}
+
+}  // namespace
+}  // namespace encore::test

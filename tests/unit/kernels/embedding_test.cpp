@@ -1,0 +1,79 @@
+// Embedding, its gradients and the sinusoidal table.
+#include "unit/kernels/kernel_test.hpp"
+
+namespace encore::test {
+namespace {
+
+class Embedding : public ::testing::TestWithParam<Precision> {};
+
+TEST_P(Embedding, forward_and_backward) {
+  const auto [type, tolerance] = GetParam();
+  const DType sums = sum_type(type);
+  const std::vector<std::int64_t> lengths{4, 0, 1, 9};
+  const std::int64_t vocabulary = 5;  // so that tokens repeat
+  const OwnedBatch batch(lengths, vocabulary);
+  const Values ids = [&] {
+    OwnedTensor tensor(DType::int32, {14});
+    Kokkos::View<std::int32_t*, DeviceMemory> from(static_cast<std::int32_t*>(batch.batch().ids.data), 14);
+    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), from);
+    return Values(host.data(), host.data() + 14);
+  }();
+  for (const std::int64_t width : {1, 6, 33}) {
+    const auto C = static_cast<std::size_t>(width);
+    const OwnedTensor table = random_tensor(sums, {vocabulary, width}, 1),
+                      positions = random_tensor(sums, {10, width}, 2);
+    const OwnedTensor dy = random_tensor(type, {14, width}, 3);
+    OwnedTensor y(type, {14, width}), dtable = random_tensor(sums, {vocabulary, width}, 4);
+    OwnedTensor dpositions = random_tensor(sums, {10, width}, 5);
+    const Values tokens = table.values(), places = positions.values(), gradient = dy.values();
+    Values expected, expected_dtable = dtable.values(), expected_dpositions = dpositions.values();
+    std::size_t row = 0;
+    for (const std::int64_t length : lengths)
+      for (std::size_t t = 0; t < static_cast<std::size_t>(length); ++t, ++row)
+        for (std::size_t c = 0; c < C; ++c) {
+          const auto id = static_cast<std::size_t>(ids[row]);
+          expected.push_back(3.0 * tokens[id * C + c] + places[t * C + c]);
+          expected_dtable[id * C + c] += 3.0 * gradient[row * C + c];
+          expected_dpositions[t * C + c] += gradient[row * C + c];
+        }
+    kernels::embedding(device(), batch, table, 3.0, positions, y);
+    kernels::embedding_backward(device(), batch, dy, 3.0, dtable);
+    kernels::positions_backward(device(), batch, dy, dpositions);
+    expect_close(y, expected, tolerance, "y");
+    expect_close(dtable, expected_dtable, tolerance, "dtable");
+    expect_close(dpositions, expected_dpositions, tolerance, "dpositions");
+  }
+}
+
+TEST_P(Embedding, sinusoidal_table) {
+  const auto [type, tolerance] = GetParam();
+  OwnedTensor table(type, {300, 6});
+  kernels::sinusoidal_positions(device(), table);
+  Values expected;
+  for (int position = 0; position < 300; ++position)
+    for (int pair = 0; pair < 3; ++pair) {
+      const double angle = position * std::pow(10000.0, -2.0 * pair / 6.0);
+      expected.push_back(std::sin(angle));
+      expected.push_back(std::cos(angle));
+    }
+  expect_close(table, expected, tolerance, "table");
+}
+
+INSTANTIATE_TEST_SUITE_P(Precisions, Embedding,
+                         ::testing::Values(Precision{DType::float32, 2e-6}, Precision{DType::float64, 2e-13},
+                                           Precision{DType::bfloat16, 1e-2}),
+                         precision_name);
+
+TEST(EmbeddingRefuses, sequences_beyond_the_table_and_odd_widths) {
+  const OwnedBatch batch({4});
+  const OwnedTensor table(DType::float32, {17, 2}), short_table(DType::float32, {3, 2}),
+      y(DType::float32, {4, 2});
+  EXPECT_REFUSED(kernels::embedding(device(), batch, table, 1.0, short_table, y),
+                 "a sequence of 4 tokens, positions_table has 3 rows");
+  EXPECT_REFUSED(kernels::positions_backward(device(), batch, y, short_table), "dpositions has 3 rows");
+  EXPECT_REFUSED(kernels::sinusoidal_positions(device(), OwnedTensor(DType::float32, {4, 3})),
+                 "need an even width, not 3");
+}
+
+}  // namespace
+}  // namespace encore::test

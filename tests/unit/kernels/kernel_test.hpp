@@ -1,0 +1,75 @@
+// What the tests of kernels share: a device, random tensors, comparison with a slow reference in double.
+#pragma once
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <encore/test_memory.hpp>
+
+namespace encore::test {
+
+using Values = std::vector<double>;
+
+/// One device for all tests of the program: gemm primitives and the workspace are reused, as in a run.
+inline const Device& device() {
+  static const Device* instance = [] {
+    auto* made = new Device();
+    Kokkos::push_finalize_hook([made] { delete made; });
+    return made;
+  }();
+  return *instance;
+}
+
+/// An element type and how far results may be from the reference: |x - reference| <= tolerance * (1 +
+/// |reference|).
+struct Precision {
+  DType type;
+  double tolerance;
+};
+inline std::ostream& operator<<(std::ostream& out, const Precision& precision) {
+  return out << name_of(precision.type);
+}
+inline std::string precision_name(const ::testing::TestParamInfo<Precision>& info) {
+  return name_of(info.param.type);
+}
+
+inline OwnedTensor random_tensor(DType type, const std::vector<std::int64_t>& shape, std::uint64_t seed,
+                                 double deviation = 1.0) {
+  OwnedTensor tensor(type, shape);
+  tensor.set(normal_values(tensor.tensor().size(), seed, deviation));
+  return tensor;
+}
+inline OwnedTensor integers(const std::vector<std::int64_t>& values, DType type = DType::int32) {
+  OwnedTensor tensor(type, {static_cast<std::int64_t>(values.size())});
+  tensor.set(Values(values.begin(), values.end()));
+  return tensor;
+}
+
+inline void expect_close(const OwnedTensor& actual, const Values& reference, double tolerance,
+                         const std::string& what) {
+  device().fence();
+  const Values values = actual.values();
+  ASSERT_EQ(values.size(), reference.size()) << what;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    ASSERT_LE(std::abs(values[i] - reference[i]), tolerance * (1.0 + std::abs(reference[i])))
+        << what << " at " << i << ": " << values[i] << " instead of " << reference[i];
+}
+
+inline Values plus(Values a, const Values& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
+  return a;
+}
+
+}  // namespace encore::test
+
+/// Expects that a broken contract is refused with a text that contains `part`.
+#define EXPECT_REFUSED(statement, part)                                                     \
+  try {                                                                                     \
+    statement;                                                                              \
+    ADD_FAILURE() << "not refused: " #statement;                                            \
+  } catch (const std::exception& refused) {                                                 \
+    EXPECT_NE(std::string(refused.what()).find(part), std::string::npos) << refused.what(); \
+  }

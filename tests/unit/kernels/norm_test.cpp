@@ -1,0 +1,100 @@
+// layer_norm against two-pass loops in double.
+#include "unit/kernels/kernel_test.hpp"
+
+namespace encore::test {
+namespace {
+
+class LayerNorm : public ::testing::TestWithParam<Precision> {};
+
+constexpr double epsilon = 1e-5;
+
+TEST_P(LayerNorm, forward_and_backward_of_odd_shapes) {
+  const auto [type, tolerance] = GetParam();
+  const DType sums = sum_type(type);
+  for (const std::int64_t rows : {1, 2, 17, 65})
+    for (const std::int64_t width : {1, 2, 7, 33, 130, 384}) {
+      const OwnedTensor x = random_tensor(type, {rows, width}, 1, 2.0),
+                        dy = random_tensor(type, {rows, width}, 2);
+      const OwnedTensor gain = random_tensor(sums, {width}, 3), bias = random_tensor(sums, {width}, 4);
+      OwnedTensor y(type, {rows, width}), mean(sums, {rows}), rstd(sums, {rows}), dx(type, {rows, width});
+      OwnedTensor dgain = random_tensor(sums, {width}, 5), dbias = random_tensor(sums, {width}, 6);
+      const Values in = x.values(), gradient = dy.values(), gains = gain.values(), biases = bias.values();
+      Values expected(in.size()), expected_dx(in.size()), expected_dgain = dgain.values(),
+                                                          expected_dbias = dbias.values();
+      Values means, rstds;
+      const auto C = static_cast<std::size_t>(width);
+      for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r) {
+        double center = 0.0, variance = 0.0, mean_g = 0.0, mean_g_xhat = 0.0;
+        for (std::size_t c = 0; c < C; ++c) center += in[r * C + c] / static_cast<double>(C);
+        for (std::size_t c = 0; c < C; ++c)
+          variance += std::pow(in[r * C + c] - center, 2) / static_cast<double>(C);
+        const double scale = 1.0 / std::sqrt(variance + epsilon);
+        means.push_back(center);
+        rstds.push_back(scale);
+        for (std::size_t c = 0; c < C; ++c) {
+          const double xhat = (in[r * C + c] - center) * scale, g = gains[c] * gradient[r * C + c];
+          expected[r * C + c] = xhat * gains[c] + biases[c];
+          expected_dgain[c] += gradient[r * C + c] * xhat;
+          expected_dbias[c] += gradient[r * C + c];
+          mean_g += g / static_cast<double>(C);
+          mean_g_xhat += g * xhat / static_cast<double>(C);
+        }
+        for (std::size_t c = 0; c < C; ++c)
+          expected_dx[r * C + c] = scale * (gains[c] * gradient[r * C + c] - mean_g -
+                                            (in[r * C + c] - center) * scale * mean_g_xhat);
+      }
+      kernels::layer_norm(device(), x, gain, bias, epsilon, y, mean, rstd);
+      kernels::layer_norm_backward(device(), x, gain, mean, rstd, dy, dx, dgain, dbias);
+      // With one channel the variance is zero, rstd is large and everything but the bias cancels.
+      const double allowed = width <= 2 ? 100 * tolerance : tolerance;
+      const std::string what = std::to_string(rows) + " x " + std::to_string(width);
+      expect_close(y, expected, allowed, what + " y");
+      const double statistics = type == DType::bfloat16 ? 1e-4 : allowed;  // kept in the type of sums
+      expect_close(mean, means, statistics, what + " mean");
+      expect_close(rstd, rstds, statistics, what + " rstd");
+      expect_close(dx, expected_dx, 10 * allowed, what + " dx");
+      expect_close(dgain, expected_dgain, 10 * allowed, what + " dgain");
+      expect_close(dbias, expected_dbias, 10 * allowed, what + " dbias");
+    }
+}
+
+TEST_P(LayerNorm, keeps_its_precision_around_a_large_mean) {
+  const auto [type, tolerance] = GetParam();
+  if (type == DType::bfloat16) GTEST_SKIP() << "1000 + x has no digits left in bfloat16";
+  const DType sums = sum_type(type);
+  OwnedTensor x(type, {1, 4}), y(type, {1, 4}), mean(sums, {1}), rstd(sums, {1}), gain(sums, {4}),
+      bias(sums, {4});
+  x.set({999.0, 1001.0, 999.0, 1001.0});
+  gain.fill(1.0);
+  kernels::layer_norm(device(), x, gain, bias, 0.0, y, mean, rstd);
+  expect_close(y, {-1.0, 1.0, -1.0, 1.0}, tolerance, "y");
+}
+
+TEST_P(LayerNorm, an_empty_batch_changes_nothing) {
+  const DType type = GetParam().type, sums = sum_type(type);
+  OwnedTensor x(type, {0, 3}), y(type, {0, 3}), none(sums, {0}), gain(sums, {3}), bias(sums, {3});
+  gain.fill(1.0);
+  kernels::layer_norm(device(), x, gain, bias, epsilon, y, none, none);
+  kernels::layer_norm_backward(device(), x, gain, none, none, x, y, gain, bias);
+  expect_close(gain, Values(3, 1.0), 0.0, "dgain");
+}
+
+INSTANTIATE_TEST_SUITE_P(Precisions, LayerNorm,
+                         ::testing::Values(Precision{DType::float32, 2e-6}, Precision{DType::float64, 1e-13},
+                                           Precision{DType::bfloat16, 1e-2}),
+                         precision_name);
+
+TEST(LayerNormRefuses, shapes_that_do_not_fit) {
+  const OwnedTensor x(DType::float32, {2, 4}), four(DType::float32, {4}), five(DType::float32, {5}),
+      two(DType::float32, {2});
+  EXPECT_REFUSED(kernels::layer_norm(device(), x, five, four, epsilon, x, two, two),
+                 "gain is float32 (5), expected float32 (4)");
+  EXPECT_REFUSED(kernels::layer_norm(device(), x, four, four, epsilon, x, four, two),
+                 "mean is float32 (4), expected float32 (2)");
+  EXPECT_REFUSED(kernels::layer_norm(device(), x, four, four, epsilon,
+                                     Tensor(nullptr, DType::float32, {2, 4}), two, two),
+                 "without memory");
+}
+
+}  // namespace
+}  // namespace encore::test

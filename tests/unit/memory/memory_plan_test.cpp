@@ -1,0 +1,100 @@
+// Properties of the layout for random lifetimes: nothing overlaps, equal input gives equal output, little is wasted.
+#include "memory/memory_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace encore {
+namespace {
+
+constexpr std::size_t alignment = 64;
+
+std::vector<Interval> random_intervals(unsigned seed, int count, int ticks) {
+  std::mt19937 random(seed);
+  std::vector<Interval> intervals;
+  for (int i = 0; i < count; ++i) {
+    const int a = static_cast<int>(random() % static_cast<unsigned>(ticks));
+    const int b = static_cast<int>(random() % static_cast<unsigned>(ticks));
+    intervals.push_back({std::min(a, b), std::max(a, b), random() % 5 == 0 ? 0 : random() % 10000});
+  }
+  return intervals;
+}
+
+/// As a model has them: saved tensors nest (written early, read late), scratch lives for a tick.
+std::vector<Interval> nested_intervals(int layers) {
+  std::vector<Interval> intervals;
+  for (int i = 0; i < layers; ++i) {
+    const int backward = 2 * layers - 1 - i;
+    for (const std::size_t bytes : {4096u, 12288u, 4096u, 128u}) intervals.push_back({i, backward, bytes});
+    intervals.push_back({i, i, 8192});
+    intervals.push_back({backward, backward, 16384});
+    intervals.push_back({backward, backward + 1, 4096});
+  }
+  return intervals;
+}
+
+void expect_valid(const std::vector<Interval>& intervals, const MemoryLayout& layout) {
+  ASSERT_EQ(layout.offsets.size(), intervals.size());
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    EXPECT_EQ(layout.offsets[i] % alignment, 0u);
+    EXPECT_LE(layout.offsets[i] + intervals[i].bytes, layout.bytes);
+    for (std::size_t j = 0; j < i; ++j) {
+      const bool same_time = intervals[i].first <= intervals[j].last && intervals[j].first <= intervals[i].last;
+      const bool same_place = layout.offsets[i] < layout.offsets[j] + intervals[j].bytes &&
+                              layout.offsets[j] < layout.offsets[i] + intervals[i].bytes;
+      EXPECT_FALSE(same_time && same_place && intervals[i].bytes > 0 && intervals[j].bytes > 0) << i << " and " << j;
+    }
+  }
+}
+
+TEST(MemoryPlan, LiveIntervalsNeverOverlap) {
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    const auto intervals = random_intervals(seed, 1 + static_cast<int>(seed), 1 + static_cast<int>(seed) / 3);
+    expect_valid(intervals, plan_memory(intervals, alignment));
+  }
+}
+
+TEST(MemoryPlan, IsAPureFunction) {
+  const auto intervals = random_intervals(7, 80, 30);
+  EXPECT_EQ(plan_memory(intervals, alignment).offsets, plan_memory(intervals, alignment).offsets);
+}
+
+TEST(MemoryPlan, IsNearTheLowerBound) {
+  double worst = 0.0;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    const auto intervals = random_intervals(seed, 100, 40);
+    const double bound = static_cast<double>(live_peak(intervals, alignment));
+    const double bytes = static_cast<double>(plan_memory(intervals, alignment).bytes);
+    EXPECT_GE(bytes, bound);
+    worst = std::max(worst, bytes / bound);
+  }
+  EXPECT_LE(worst, 1.15);
+}
+
+TEST(MemoryPlan, OfAModelWastesNothing) {
+  const auto intervals = nested_intervals(24);
+  const MemoryLayout layout = plan_memory(intervals, alignment);
+  expect_valid(intervals, layout);
+  EXPECT_LE(static_cast<double>(layout.bytes), 1.02 * static_cast<double>(live_peak(intervals, alignment)));
+}
+
+TEST(MemoryPlan, NeighboursInTimeShareMemory) {
+  const std::vector<Interval> intervals{{0, 1, 640}, {2, 3, 640}, {4, 4, 600}};
+  EXPECT_EQ(plan_memory(intervals, alignment).bytes, 640u);
+}
+
+TEST(MemoryPlan, TheLastTickCounts) {
+  const std::vector<Interval> intervals{{0, 2, 64}, {2, 3, 64}};
+  EXPECT_EQ(plan_memory(intervals, alignment).bytes, 128u);
+}
+
+TEST(MemoryPlan, NothingNeedsNothing) { EXPECT_EQ(plan_memory({}, alignment).bytes, 0u); }
+
+TEST(MemoryPlan, AnIntervalThatEndsBeforeItBeginsIsRefused) {
+  const std::vector<Interval> intervals{{2, 1, 64}};
+  EXPECT_THROW(plan_memory(intervals, alignment), std::logic_error);
+}
+
+}  // namespace
+}  // namespace encore

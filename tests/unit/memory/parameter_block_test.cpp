@@ -1,0 +1,118 @@
+#include "memory/parameter_block.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include <encore/kernels.hpp>
+
+namespace encore {
+namespace {
+
+std::vector<NamedParameter> some_parameters() {
+  return {{"head.weight", {"weight", {5, 8}, Initializer::xavier_uniform, 0.0, true}},
+          {"embedding.tokens", {"tokens", {1000, 8}, Initializer::normal, 0.1, true}},
+          {"encoder.0.norm.gain", {"gain", {7}, Initializer::ones, 0.0, false}}};
+}
+
+template <class T>
+std::vector<T> read(const Device& device, const void* memory, std::int64_t count) {
+  std::vector<T> host(static_cast<std::size_t>(count));
+  const auto words = static_cast<std::int64_t>(host.size() * sizeof(T) / 4);
+  copy_to_host(device, Tensor(const_cast<void*>(memory), DType::int32, {words}), host.data());
+  return host;
+}
+
+TEST(ParameterBlock, IsOrderedByPathAndAligned) {
+  const Device device;
+  const ParameterBlock block(device, some_parameters(), DType::float32, 1);
+  ASSERT_EQ(block.slices().size(), 3u);
+  EXPECT_EQ(block.slices()[0].path, "embedding.tokens");
+  EXPECT_EQ(block.slices()[1].path, "encoder.0.norm.gain");
+  EXPECT_EQ(block.slices()[2].path, "head.weight");
+  EXPECT_EQ(block.count(), 8000 + 7 + 40);
+  for (const ParameterSlice& slice : block.slices()) {
+    const Tensor tensor = ParameterBlock::slice(block.values(), slice);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(tensor.data) % tensor_alignment, 0u) << slice.path;
+    EXPECT_EQ(tensor.size(), slice.size);
+  }
+  const Tensor weight = ParameterBlock::slice(block.gradients(), block.find("head.weight"));
+  EXPECT_EQ(weight.rank, 2);
+  EXPECT_EQ(weight.extent(0), 5);
+  EXPECT_EQ(weight.extent(1), 8);
+}
+
+TEST(ParameterBlock, EveryBlockHasTheSameOffsets) {
+  const Device device;
+  ParameterBlock block(device, some_parameters(), DType::float64, 2);
+  block.make_states({"first", "second"});
+  for (const Tensor other : {block.gradients(), block.shard_gradients(), block.state(0), block.state(1)}) {
+    EXPECT_EQ(other.size(), block.values().size());
+    EXPECT_NE(other.data, block.values().data);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(other.data) % tensor_alignment, 0u);
+  }
+  EXPECT_EQ(block.state_names(), (std::vector<std::string>{"first", "second"}));
+}
+
+TEST(ParameterBlock, ChunksCoverEachSegmentInOrder) {
+  const Device device;
+  const ParameterBlock parameters(device, some_parameters(), DType::float32, 1);
+  const Blocks blocks = parameters.blocks(nullptr);
+  const auto segments = read<Segment>(device, blocks.segments, blocks.segment_count);
+  const auto chunks = read<Chunk>(device, blocks.chunks, blocks.chunk_count);
+  ASSERT_EQ(segments.size(), 3u);
+  EXPECT_EQ(segments[0].decay, 1.0F);
+  EXPECT_EQ(segments[1].decay, 0.0F);
+  std::vector<std::int64_t> covered(segments.size(), 0);
+  for (const Chunk& chunk : chunks) {
+    const auto s = static_cast<std::size_t>(chunk.segment);
+    EXPECT_EQ(chunk.begin, segments[s].begin + covered[s]);
+    EXPECT_GT(chunk.size, 0);
+    EXPECT_LE(chunk.size, Blocks::chunk_size);
+    covered[s] += chunk.size;
+  }
+  for (std::size_t s = 0; s < segments.size(); ++s) EXPECT_EQ(covered[s], segments[s].end - segments[s].begin);
+}
+
+TEST(ParameterBlock, ShardsAreAddedOneAfterAnother) {
+  const Device device;
+  ParameterBlock block(device, some_parameters(), DType::float32, 2);
+  block.zero_gradients();
+  for (const double value : {1.5, 2.0}) {
+    block.begin_shard();
+    kernels::add(device, block.shard_gradients(), block.shard_gradients());  // still zero
+    const auto before = read<float>(device, block.shard_gradients().data, block.shard_gradients().size());
+    EXPECT_EQ(std::accumulate(before.begin(), before.end(), 0.0F), 0.0F);
+    kernels::fill(device, value, block.shard_gradients());
+    block.end_shard();
+  }
+  EXPECT_EQ(read<float>(device, block.gradients().data, 1)[0], 3.5F);
+}
+
+TEST(ParameterBlock, OneShardNeedsNoSecondBlock) {
+  const Device device;
+  const ParameterBlock block(device, some_parameters(), DType::float32, 1);
+  EXPECT_EQ(block.gradients().data, block.shard_gradients().data);
+}
+
+TEST(ParameterBlock, RefusesTwoOfOneName) {
+  const Device device;
+  auto parameters = some_parameters();
+  parameters.push_back(parameters.front());
+  try {
+    ParameterBlock(device, parameters, DType::float32, 1);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("two parameters are called \"head.weight\""), std::string::npos);
+  }
+}
+
+TEST(ParameterBlock, RefusesUnknownPathsAndTypes) {
+  const Device device;
+  const ParameterBlock block(device, some_parameters(), DType::float32, 1);
+  EXPECT_THROW(block.find("head.wieght"), std::logic_error);
+  EXPECT_THROW(ParameterBlock(device, some_parameters(), DType::int32, 1), std::logic_error);
+}
+
+}  // namespace
+}  // namespace encore

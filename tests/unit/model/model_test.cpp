@@ -1,0 +1,210 @@
+// What a whole model promises: names, determinism, shards, packing, no allocation in a step, finding what is not finite.
+#include "model/model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "support/tiny_model.hpp"
+
+namespace encore {
+namespace {
+
+using namespace encore::testing;
+
+struct ModelTest : ::testing::Test {
+  std::unique_ptr<TinyModel> make(const std::function<void(Experiment&)>& change = [](Experiment&) {},
+                                  const PackedBatch& packed = tiny_batch()) {
+    Experiment experiment = tiny_experiment(registry);
+    change(experiment);
+    auto tiny = std::make_unique<TinyModel>(experiment, tiny_size(), registry, device, packed);
+    tiny->model.initialize(1);
+    return tiny;
+  }
+  std::vector<double> gradients(TinyModel& tiny) { return to_host(device, tiny.model.parameters().gradients()); }
+
+  Device device;
+  Registry registry = load_builtin_plugins();
+};
+
+TEST_F(ModelTest, ParametersAreNamedByTheirPath) {
+  const auto tiny = make();
+  const auto& parameters = tiny->model.parameters();
+  EXPECT_EQ(parameters.find("embedding.tokens").spec.shape, (std::vector<std::int64_t>{11, 8}));
+  EXPECT_EQ(parameters.find("encoder.1.attention.qkv.weight").spec.shape, (std::vector<std::int64_t>{24, 8}));
+  EXPECT_EQ(parameters.find("encoder.0.feed_forward.norm.gain").size, 8);
+  EXPECT_EQ(parameters.find("head.bias").size, 5);
+}
+
+TEST_F(ModelTest, CountsParametersPerPart) {
+  const auto tiny = make([](Experiment& e) {
+    e.model.norm_position = NormPosition::pre;
+    e.model.positions = Positions::learned;
+  });
+  const std::int64_t block = (24 * 8 + 24 + 8 * 8 + 8 + 16) + (12 * 8 + 12 + 8 * 12 + 8 + 16);
+  std::vector<std::pair<std::string, std::int64_t>> counts;
+  for (const PartCount& part : tiny->model.parameter_counts()) counts.emplace_back(part.part, part.parameters);
+  EXPECT_EQ(counts, (std::vector<std::pair<std::string, std::int64_t>>{{"embedding", (11 + 9) * 8},
+                                                                       {"encoder.0", block},
+                                                                       {"encoder.1", block},
+                                                                       {"encoder.norm", 16},
+                                                                       {"head", 5 * 8 + 5}}));
+}
+
+TEST_F(ModelTest, InitialisesByTheRules) {
+  const auto tiny = make();
+  for (const ParameterSlice& slice : tiny->model.parameters().slices()) {
+    const std::vector<double> values = tiny->values(slice);
+    const bool gain = slice.path.ends_with("gain");
+    if (!gain && !slice.path.ends_with("bias")) continue;
+    EXPECT_EQ(values, std::vector<double>(values.size(), gain ? 1.0 : 0.0)) << slice.path;
+  }
+  EXPECT_NE(tiny->values(tiny->model.parameters().find("encoder.0.attention.qkv.weight")),
+            tiny->values(tiny->model.parameters().find("encoder.1.attention.qkv.weight")));
+}
+
+TEST_F(ModelTest, EqualStepsGiveEqualBits) {
+  const auto tiny = make([](Experiment& e) { e.model.dropout = 0.3; });
+  const double loss = tiny->loss({1, 5});
+  const std::vector<double> first = gradients(*tiny);
+  EXPECT_EQ(tiny->loss({1, 5}), loss);
+  EXPECT_EQ(gradients(*tiny), first) << "nothing of the step before is left";
+  EXPECT_NE(tiny->loss({1, 6}), loss) << "another step draws other numbers";
+  EXPECT_NE(tiny->loss({2, 5}), loss);
+}
+
+TEST_F(ModelTest, EvaluationIsTrainingWithoutDropout) {
+  const auto with = make([](Experiment& e) { e.model.dropout = 0.3; });
+  const auto without = make();
+  const double evaluated = with->model.read(with->model.evaluate(with->batch, {}));
+  EXPECT_DOUBLE_EQ(evaluated * with->scale, without->loss({1, 1}));
+}
+
+TEST_F(ModelTest, PredictsTheClassWithTheLargestLogit) {
+  const auto tiny = make();
+  const std::int64_t n = tiny->batch.size().tokens;
+  DeviceBuffer memory("predictions", static_cast<std::size_t>(n) * 4);
+  const Tensor predictions(memory.data(), DType::int32, {n});
+  tiny->model.evaluate(tiny->batch, predictions);
+  const std::vector<double> logits = to_host(device, tiny->model.evaluation_tensor("head.logits"));
+  std::vector<std::int32_t> predicted(static_cast<std::size_t>(n));
+  copy_to_host(device, predictions, predicted.data());
+  for (std::size_t row = 0; row < predicted.size(); ++row) {
+    const auto first = logits.begin() + static_cast<std::ptrdiff_t>(row * 5);
+    EXPECT_EQ(predicted[row], std::max_element(first, first + 5) - first);
+  }
+}
+
+TEST_F(ModelTest, ShardsGiveTheGradientOfTheWholeBatch) {
+  const auto change = [](std::int64_t shards) {
+    return [shards](Experiment& e) {
+      e.model.dropout = 0.3;  // drawn by example and position, so the cut does not matter
+      e.train.gradient_shards = shards;
+    };
+  };
+  const auto whole = make(change(1));
+  const double loss = whole->loss({1, 1});
+  const std::vector<double> expected = gradients(*whole);
+  for (const std::int64_t shards : {2, 3, 4, 7}) {
+    const auto cut = make(change(shards));
+    EXPECT_NEAR(cut->loss({1, 1}), loss, 1e-14);
+    const std::vector<double> found = gradients(*cut);
+    for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(found[i], expected[i], 1e-14) << shards << " shards";
+  }
+}
+
+TEST_F(ModelTest, NeighboursInABatchDoNotMatter) {
+  const PackedBatch both = make_batch({5, 7}, 11, 5, 3);
+  std::vector<PackedBatch> parts(2);
+  take_shard(both, {0, 1}, parts[0]);
+  take_shard(both, {1, 2}, parts[1]);
+  const auto dropout = [](Experiment& e) { e.model.dropout = 0.3; };
+  const auto together = make(dropout, both);
+  together->scale = 1.0;
+  double sum = 0.0;
+  for (const PackedBatch& part : parts) {
+    const auto alone = make(dropout, part);
+    alone->scale = 1.0;
+    sum += alone->loss({1, 1});
+  }
+  EXPECT_NEAR(together->loss({1, 1}), sum, 1e-13);
+}
+
+int allocations = 0;
+void count_allocation(Kokkos::Profiling::SpaceHandle, const char*, const void*, std::uint64_t) { ++allocations; }
+
+TEST_F(ModelTest, AStepWithinThePlanAllocatesNothing) {
+  const auto tiny = make([](Experiment& e) {
+    e.model.dropout = 0.1;
+    e.train.gradient_shards = 2;
+    e.train.precision = Precision::float32;
+  });
+  tiny->loss({1, 1});
+  tiny->model.evaluate(tiny->batch, {});
+  const PackedBatch smaller = make_batch({2, 8, 1}, 11, 5, 9);
+  allocations = 0;
+  Kokkos::Tools::Experimental::set_allocate_data_callback(count_allocation);
+  for (std::uint64_t step = 2; step < 5; ++step) {
+    tiny->batch.upload(step == 3 ? smaller : tiny_batch(step));
+    tiny->model.forward_backward(tiny->batch, 0.1, {1, step});
+    tiny->model.evaluate(tiny->batch, {});
+  }
+  const int in_steps = allocations;
+  { const DeviceBuffer proof("the callback counts", 64); }
+  Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
+  EXPECT_EQ(in_steps, 0);
+  EXPECT_EQ(allocations, 1);
+}
+
+TEST_F(ModelTest, FindsWhereALossStoppedBeingFinite) {
+  const auto tiny = make();
+  EXPECT_EQ(tiny->model.first_not_finite(tiny->batch, {1, 1}), "");
+
+  const ParameterSlice& gain = tiny->model.parameters().find("encoder.1.attention.norm.gain");
+  std::vector<double> values = tiny->values(gain);
+  values[3] = 1.7e308;  // finite, but not when multiplied by a value further from the mean than one deviation
+  tiny->set_values(gain, values);
+  EXPECT_FALSE(std::isfinite(tiny->loss({1, 1})));
+  EXPECT_EQ(tiny->model.first_not_finite(tiny->batch, {1, 1}), "layer encoder.1.attention.norm");
+
+  values[3] = std::numeric_limits<double>::quiet_NaN();
+  tiny->set_values(gain, values);
+  EXPECT_EQ(tiny->model.first_not_finite(tiny->batch, {1, 1}), "parameter encoder.1.attention.norm.gain");
+}
+
+/// Fails in the pass that its option names.
+class Failing final : public Layer {
+ public:
+  static Schema options() { return Schema().boolean("backward", false, {.help = "fail in backward instead of forward"}); }
+  Failing(const Options& options, const LayerContext&) : backward_(options.flag("backward")) {}
+  void declare(LayerPlan&) override {}
+  void forward(const Step&, std::span<const Tensor>, Tensor) override {
+    if (!backward_) throw std::runtime_error("out of order");
+  }
+  void backward(const Step&, std::span<const Tensor>, Tensor, Tensor, std::span<const Tensor>) override {
+    throw std::runtime_error("out of order");
+  }
+
+ private:
+  bool backward_;
+};
+
+TEST_F(ModelTest, AnErrorInsideALayerNamesPassAndPath) {
+  Registrar offers;
+  offers.add<Kind::layer, Failing>("failing");
+  registry.add("this test", offers);
+  for (const bool backward : {false, true}) {
+    const auto tiny = make([&](Experiment& e) {
+      e.model.block.push_back(layer_table(registry, "broken", "failing", {{"backward", backward}}));
+    });
+    try {
+      tiny->loss({1, 1});
+      FAIL() << "no error";
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), backward ? "backward of encoder.1.broken: out of order" : "forward of encoder.0.broken: out of order");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace encore

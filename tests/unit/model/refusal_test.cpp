@@ -1,0 +1,90 @@
+// What a model refuses, and that the message names the option in the file.
+#include <gtest/gtest.h>
+
+#include "config/error.hpp"
+#include "support/tiny_model.hpp"
+
+namespace encore {
+namespace {
+
+using namespace encore::testing;
+
+/// Key and message of the ConfigError that building the model throws.
+std::pair<std::string, std::string> refusal(const std::function<void(Experiment&)>& change) {
+  const Device device;
+  const Registry registry = load_builtin_plugins();
+  Experiment experiment = tiny_experiment(registry);
+  change(experiment);
+  try {
+    Model(experiment, tiny_size(), registry, device);
+  } catch (const ConfigError& error) {
+    return {error.key(), error.what()};
+  }
+  return {"no error", ""};
+}
+
+TEST(ModelRefusal, HeadsThatDoNotDivideTheWidth) {
+  const auto [key, message] = refusal([](Experiment& e) { e.model.block[0].options.set("heads", std::int64_t{3}); });
+  EXPECT_EQ(key, "model.layer.attention.heads");
+  EXPECT_NE(message.find("model.width = 8"), std::string::npos) << message;
+}
+
+TEST(ModelRefusal, OddWidthWithSinusoidalPositions) {
+  const auto change = [](Experiment& e) {
+    e.model.width = 7;
+    e.model.block[0].options.set("heads", std::int64_t{1});
+  };
+  const auto [key, message] = refusal(change);
+  EXPECT_EQ(key, "model.width");
+  EXPECT_NE(message.find("must be even with sinusoidal positions"), std::string::npos) << message;
+  EXPECT_EQ(refusal([&](Experiment& e) {
+              change(e);
+              e.model.positions = Positions::learned;
+            }).first,
+            "no error");
+}
+
+TEST(ModelRefusal, TwoSubLayersOfOneName) {
+  const Device device;
+  const Registry registry = load_builtin_plugins();
+  Experiment experiment = tiny_experiment(registry);
+  experiment.model.block[1] = experiment.model.block[0];
+  EXPECT_THROW(Model(experiment, tiny_size(), registry, device), Error);
+}
+
+TEST(ModelRefusal, ALayerThatNoPluginOffers) {
+  const auto [key, message] = refusal([](Experiment& e) { e.model.block[0].type = "self_atention"; });
+  EXPECT_EQ(key, "model.layer.attention");
+  EXPECT_NE(message.find("did you mean \"self_attention\"?"), std::string::npos) << message;
+}
+
+TEST(ModelRefusal, ABatchLargerThanPlanned) {
+  const Device device;
+  const Registry registry = load_builtin_plugins();
+  TinyModel tiny(tiny_experiment(registry), tiny_size(), registry, device, tiny_batch());
+  const PackedBatch larger = make_batch({9, 9, 9, 9}, 11, 5, 1);
+  DeviceBatch batch(device, larger.size());
+  batch.upload(larger);
+  EXPECT_THROW(tiny.model.forward_backward(batch, 1.0, {1, 1}), std::logic_error);
+  tiny.model.plan(larger.size(), {});
+  EXPECT_GT(tiny.model.read(tiny.model.forward_backward(batch, 1.0, {1, 1})), 0.0);
+  EXPECT_THROW(tiny.model.evaluate(batch, {}), std::logic_error) << "no memory was planned for evaluation";
+}
+
+TEST(ModelRefusal, ASequenceLongerThanThePositions) {
+  const Device device;
+  const Registry registry = load_builtin_plugins();
+  TinyModel tiny(tiny_experiment(registry), tiny_size(), registry, device, make_batch({10}, 11, 5, 1));
+  EXPECT_THROW(tiny.loss({1, 1}), std::logic_error);
+}
+
+TEST(ModelRefusal, APassWithoutAPlan) {
+  const Device device;
+  const Registry registry = load_builtin_plugins();
+  Model model(tiny_experiment(registry), tiny_size(), registry, device);
+  DeviceBatch batch(device, tiny_batch().size());
+  EXPECT_THROW(model.forward_backward(batch, 1.0, {1, 1}), std::logic_error);
+}
+
+}  // namespace
+}  // namespace encore

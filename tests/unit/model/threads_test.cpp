@@ -1,0 +1,133 @@
+// One and two threads give equal bits of a training step, and the test that says so can fail: with a layer whose sums
+// depend on the number of threads the bits differ. Each case runs in a child process, for threads are fixed at the start.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+
+#include "data/hash.hpp"
+#include "support/tiny_model.hpp"
+
+namespace encore {
+namespace {
+
+using namespace encore::testing;
+
+/// y = gain * x; the gain's gradient is summed in as many parts as there are threads: the mistake to be caught.
+class ThreadwiseSum final : public Layer {
+ public:
+  static Schema options() { return {}; }
+  ThreadwiseSum(const Options&, const LayerContext&) {}
+  void declare(LayerPlan& plan) override { gain_ = plan.gain("gain", plan.width()); }
+  void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
+    scale(step, inputs[0], output);
+  }
+  void backward(const Step& step, std::span<const Tensor> inputs, Tensor, Tensor output_gradient,
+                std::span<const Tensor> input_gradients) override {
+    scale(step, output_gradient, input_gradients[0]);
+    const std::vector<double> x = to_host(step.device(), inputs[0]);
+    const std::vector<double> dy = to_host(step.device(), output_gradient);
+    std::vector<double> gradient = to_host(step.device(), step.gradient(gain_));
+    const std::size_t width = gradient.size();
+    const std::size_t rows = x.size() / width;
+    const std::size_t parts = static_cast<std::size_t>(step.device().space().concurrency());
+    for (std::size_t c = 0; c < width; ++c) {
+      float total = 0.0F;
+      for (std::size_t part = 0; part < parts; ++part) {
+        float sum = 0.0F;
+        for (std::size_t r = rows * part / parts; r < rows * (part + 1) / parts; ++r)
+          sum += static_cast<float>(x[r * width + c] * dy[r * width + c]);
+        total += sum;
+      }
+      gradient[c] += static_cast<double>(total);
+    }
+    to_device(step.device(), gradient, step.gradient(gain_));
+  }
+
+ private:
+  void scale(const Step& step, Tensor from, Tensor to) const {
+    const std::vector<double> gain = to_host(step.device(), step.parameter(gain_));
+    std::vector<double> values = to_host(step.device(), from);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] *= gain[i % gain.size()];
+    to_device(step.device(), values, to);
+  }
+  Parameter gain_;
+};
+
+std::string digest(const Device& device, Tensor tensor) {
+  std::vector<std::byte> bytes(tensor.bytes());
+  copy_to_host(device, tensor, bytes.data());
+  Sha256 hash;
+  hash.add(std::span<const std::byte>(bytes));
+  return hash.hex();
+}
+
+/// Three steps of Adam on batches large enough for every kernel to use all threads.
+std::string train(bool inject) {
+  Device device;
+  Registry registry = load_builtin_plugins();
+  Registrar offers;
+  offers.add<Kind::layer, ThreadwiseSum>("threadwise_sum");
+  registry.add("this test", offers);
+  Experiment experiment = tiny_experiment(registry);
+  experiment.model.width = 64;
+  experiment.model.dropout = 0.1;
+  experiment.data.max_length = 64;
+  experiment.model.positions = Positions::learned;
+  experiment.model.block[0].options.set("heads", std::int64_t{4});
+  experiment.model.block[0].options.set("attention_dropout", 0.1);
+  experiment.model.block[1].options.set("hidden", std::int64_t{96});
+  experiment.train.precision = Precision::float32;
+  experiment.train.gradient_shards = 2;
+  if (inject) experiment.model.block.push_back(layer_table(registry, "broken", "threadwise_sum"));
+
+  const PackedBatch packed = make_batch({64, 33, 1, 50, 64, 17, 64, 40}, 300, 5, 1);
+  TinyModel tiny(experiment, {300, tiny_size().labels}, registry, device, packed);
+  tiny.model.initialize(1);
+  const auto optimizer = registry.make_optimizer("adam", defaults(registry.offer(Kind::optimizer, "adam").options));
+  tiny.model.parameters().make_states(optimizer->states());
+  std::string digests;
+  for (std::uint64_t step = 1; step <= 3; ++step) {
+    digests += std::to_string(tiny.loss({1, step})) + " ";
+    optimizer->update(device, tiny.model.parameters().blocks(nullptr), 0.01, static_cast<std::int64_t>(step));
+  }
+  device.fence();
+  return digests + digest(device, tiny.model.parameters().values()) + digest(device, tiny.model.parameters().state(1));
+}
+
+/// Runs in the child: prints what the parent compares.
+TEST(Threads, DISABLED_Child) {
+  std::printf("digest: %d %s\n", ExecutionSpace().concurrency(), train(std::getenv("ENCORE_TEST_INJECT") != nullptr).c_str());
+}
+
+/// The line that a child with this many threads prints, without the number of threads, which is checked.
+std::string in_child(int threads, bool inject) {
+  const std::string command = "OMP_PROC_BIND=false OMP_NUM_THREADS=" + std::to_string(threads) + (inject ? " ENCORE_TEST_INJECT=1 " : " ") +
+                              ENCORE_BUILD_DIR + "/bin/tests/model_test --gtest_also_run_disabled_tests --gtest_filter=Threads.DISABLED_Child";
+  FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) throw Error("no child: " + command);
+  std::string output;
+  std::array<char, 4096> part;
+  while (std::fgets(part.data(), part.size(), pipe) != nullptr) output += part.data();
+  if (pclose(pipe) != 0) throw Error("the child failed:\n" + output);
+  const std::string start = "digest: " + std::to_string(threads) + " ";
+  const std::size_t begin = output.find(start);
+  if (begin == std::string::npos) throw Error("the child ran with another number of threads:\n" + output);
+  return output.substr(begin + start.size(), output.find('\n', begin) - begin - start.size());
+}
+
+TEST(Threads, OneAndTwoGiveEqualBits) {
+  if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "threads of the host only";
+  const std::string one = in_child(1, false);
+  EXPECT_EQ(in_child(2, false), one);
+  EXPECT_EQ(in_child(3, false), one);
+}
+
+TEST(Threads, AnInjectedReorderingIsSeen) {
+  if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "threads of the host only";
+  EXPECT_NE(in_child(2, true), in_child(1, true));
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,89 @@
+#include "plugin_host/loader.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "samples.hpp"
+#include "plugin_host/fingerprint.hpp"
+
+namespace encore {
+namespace {
+
+using testing::message_of;
+using testing::sample;
+using testing::TemporaryFolder;
+
+TEST(Loader, OpensAPluginAndCollectsItsOffers) {
+  const OpenedPlugin plugin = open_plugin(sample("good"));
+  EXPECT_EQ(plugin.name, "sample");
+  EXPECT_EQ(plugin.version, "1.2.3");
+  EXPECT_EQ(plugin.fingerprint, host_fingerprint());
+  ASSERT_EQ(plugin.offers.offers().size(), 1u);
+  EXPECT_EQ(plugin.offers.offers()[0].name, "half");
+  EXPECT_EQ(plugin.offers.offers()[0].version, 3);
+}
+
+TEST(Loader, OpeningTwiceIsFine) {
+  open_plugin(sample("good"));
+  EXPECT_EQ(open_plugin(sample("good")).offers.offers().size(), 1u);
+}
+
+TEST(Loader, AMissingFileIsNamed) {
+  EXPECT_NE(message_of([] { open_plugin("/nowhere/p.so"); }).find("/nowhere/p.so: cannot be loaded: "), std::string::npos);
+}
+
+TEST(Loader, ALibraryWithoutTagIsNoPlugin) {
+  const std::string message = message_of([] { open_plugin(sample("empty")); });
+  EXPECT_NE(message.find("empty.so: is no Encore plugin"), std::string::npos) << message;
+  EXPECT_NE(message.find("ENCORE_PLUGIN"), std::string::npos);
+}
+
+TEST(Loader, AnotherBuildIsRefusedWithTheDifferenceAndTheCure) {
+  const std::string message = message_of([] { open_plugin(sample("other_fingerprint")); });
+  EXPECT_NE(message.find("plugin \"sample\" was built for another Encore: "), std::string::npos) << message;
+  EXPECT_NE(message.find("compiler is GNU 3.1 in the plugin and "), std::string::npos) << message;
+  EXPECT_NE(message.find("color is blue in the plugin and (none) here"), std::string::npos) << message;
+  EXPECT_NE(message.find("rebuild it: cmake --build "), std::string::npos) << message;
+  EXPECT_EQ(message.find("sdk is"), std::string::npos) << "the sdk is equal: " << message;
+}
+
+TEST(Loader, TheRebuildCommandNamesTheBuildFolderWhereItIsKnown) {
+  const std::string message =
+      message_of([] { require_fingerprint("sdk=0", "p", "/somewhere/build/lib/encore/plugins/p.so"); });
+  EXPECT_NE(message.find("rebuild it: cmake --build /somewhere/build"), std::string::npos) << message;
+}
+
+TEST(Loader, AFailingRegistrationTellsWhy) {
+  const std::string message = message_of([] { open_plugin(sample("failing")); });
+  EXPECT_NE(message.find("plugin \"sample\" cannot register: the moon is full"), std::string::npos) << message;
+}
+
+int run_tool(const std::string& arguments) {
+  return std::system((std::string(ENCORE_BUILD_DIR) + "/bin/encore-manifest " + arguments + " 2> /dev/null").c_str());
+}
+
+TEST(ManifestTool, WritesWhatThePluginOffers) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "good.json";
+  ASSERT_EQ(run_tool(sample("good").string() + " " + file.string()), 0);
+  const Manifest manifest = load_manifest(file);
+  EXPECT_EQ(manifest.name, "sample");
+  EXPECT_EQ(manifest.library, "good.so");
+  ASSERT_EQ(manifest.offers.size(), 1u);
+  EXPECT_EQ(manifest.offers[0].kind, Kind::schedule);
+  EXPECT_EQ(manifest.offers[0].version, 3);
+  ASSERT_NE(manifest.offers[0].options.find("factor"), nullptr);
+  EXPECT_FALSE(std::filesystem::exists(file.string() + ".new"));
+}
+
+TEST(ManifestTool, FailsWithoutLeavingAFile) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "bad.json";
+  EXPECT_NE(run_tool(sample("failing").string() + " " + file.string()), 0);
+  EXPECT_NE(run_tool("only_one_argument"), 0);
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,62 @@
+// Folders with the sample plugins and their manifests.
+#pragma once
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "config/manifest.hpp"
+#include "plugin_host/loader.hpp"
+
+namespace encore::testing {
+
+inline std::filesystem::path sample(const std::string& name) {
+  return std::filesystem::path(SAMPLE_PLUGINS) / (name + ".so");
+}
+
+/// A folder of its own that is removed with everything in it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    static int count = 0;
+    path_ = std::filesystem::temp_directory_path() /
+            ("encore_plugin_test_" + std::to_string(getpid()) + "_" + std::to_string(count++));
+    std::filesystem::create_directories(path_);
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+  /// Copies the good sample as `name`.so and writes a manifest, changed by `change`.
+  void add(const std::string& name, const auto& change) const {
+    const std::filesystem::path library = path_ / (name + ".so");
+    std::filesystem::copy_file(sample("good"), library);
+    Manifest manifest = make_manifest(open_plugin(sample("good")), library);
+    change(manifest);
+    std::ofstream(path_ / (name + ".json")) << manifest_to_json(manifest).dump();
+  }
+  void add(const std::string& name) const {
+    add(name, [](Manifest&) {});
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// what() of the Error that `action` throws, or "no error".
+inline std::string message_of(const auto& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace encore::testing

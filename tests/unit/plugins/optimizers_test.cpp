@@ -1,0 +1,128 @@
+// Optimizers against their formulas, element by element in double, over several steps, segments and chunks.
+#include <cmath>
+
+#include "unit/plugins/built_in.hpp"
+
+#include <encore/test_memory.hpp>
+
+namespace encore::test {
+namespace {
+
+using Values = std::vector<double>;
+
+/// Two parameters: the first decays and learns at full rate, the second neither. More than one chunk each.
+struct World {
+  static constexpr std::int64_t first = 5000, size = 5003;
+
+  World(DType type, std::size_t states)
+      : values(type, {size}), gradients(type, {size}), scale(DType::float64, {1}) {
+    values.set(normal_values(size, 1));
+    gradients.set(normal_values(size, 2));
+    scale.fill(0.5);
+    for (std::size_t i = 0; i < states; ++i) state.emplace_back(type, std::vector<std::int64_t>{size});
+    Kokkos::View<Segment*, Kokkos::HostSpace> host_segments("segments", 2);
+    host_segments(0) = {0, first, 1.0F, 1.0F};
+    host_segments(1) = {first, size, 0.0F, 0.5F};
+    Kokkos::View<Chunk*, Kokkos::HostSpace> host_chunks("chunks", 3);
+    host_chunks(0) = {0, 4096, 0};
+    host_chunks(1) = {4096, 904, 0};
+    host_chunks(2) = {first, 3, 1};
+    segments = Kokkos::create_mirror_view_and_copy(DeviceMemory(), host_segments);
+    chunks = Kokkos::create_mirror_view_and_copy(DeviceMemory(), host_chunks);
+  }
+
+  Blocks blocks(bool clipped) const {
+    Blocks result{.values = values,
+                  .gradients = gradients,
+                  .states = {},
+                  .segments = segments.data(),
+                  .chunks = chunks.data(),
+                  .segment_count = 2,
+                  .chunk_count = 3};
+    for (const OwnedTensor& tensor : state) result.states.push_back(tensor);
+    if (clipped) result.gradient_scale = static_cast<const double*>(scale.tensor().data);
+    return result;
+  }
+
+  OwnedTensor values, gradients, scale;
+  std::vector<OwnedTensor> state;
+  Kokkos::View<Segment*, DeviceMemory> segments;
+  Kokkos::View<Chunk*, DeviceMemory> chunks;
+};
+
+/// Runs five steps of `name` and of `formula(x, g, m, v, rate, decay, step)` on every element.
+template <class Formula>
+void compare(const std::string& plugin, const std::string& name, const Settings& settings,
+             const Formula& formula) {
+  const Device device;
+  for (const bool clipped : {false, true})
+    for (const DType type : {DType::float64, DType::float32}) {
+      const auto optimizer = make_built_in<Kind::optimizer>(plugin, name, settings, {});
+      World world(type, optimizer->states().size());
+      Values x = world.values.values(), m(x.size(), 0.0), v(x.size(), 0.0);
+      for (std::int64_t step = 1; step <= 5; ++step) {
+        world.gradients.set(normal_values(World::size, static_cast<std::uint64_t>(step)));
+        const Values g = world.gradients.values();
+        for (std::size_t i = 0; i < x.size(); ++i) {
+          const bool second = static_cast<std::int64_t>(i) >= World::first;
+          formula(x[i], g[i] * (clipped ? 0.5 : 1.0), m[i], v[i], 0.01 * (second ? 0.5 : 1.0),
+                  second ? 0.0 : 1.0, step);
+        }
+        optimizer->update(device, world.blocks(clipped), 0.01, step);
+      }
+      device.fence();
+      const Values result = world.values.values();
+      for (std::size_t i = 0; i < x.size(); ++i)
+        ASSERT_NEAR(result[i], x[i], (type == DType::float64 ? 1e-14 : 5e-6) * (1.0 + std::abs(x[i])))
+            << name << " at " << i;
+    }
+}
+
+void adam_moments(double g, double& m, double& v) {
+  m = 0.9 * m + 0.1 * g;
+  v = 0.999 * v + 0.001 * g * g;
+}
+double adam_step(double m, double v, double rate, std::int64_t step) {
+  const auto t = static_cast<double>(step);
+  return rate * (m / (1 - std::pow(0.9, t))) / (std::sqrt(v) / std::sqrt(1 - std::pow(0.999, t)) + 1e-8);
+}
+
+TEST(Adam, follows_its_formula_with_l2_decay) {
+  compare("adam", "adam", {{"weight_decay", 0.1}},
+          [](double& x, double g, double& m, double& v, double rate, double decay, std::int64_t step) {
+            adam_moments(g + 0.1 * decay * x, m, v);
+            x -= adam_step(m, v, rate, step);
+          });
+}
+
+TEST(AdamW, follows_its_formula_with_decoupled_decay) {
+  compare("adam", "adamw", {{"weight_decay", 0.1}},
+          [](double& x, double g, double& m, double& v, double rate, double decay, std::int64_t step) {
+            x *= 1.0 - rate * 0.1 * decay;
+            adam_moments(g, m, v);
+            x -= adam_step(m, v, rate, step);
+          });
+}
+
+TEST(Sgd, follows_its_formula_with_momentum_and_nesterov) {
+  for (const bool nesterov : {false, true})
+    compare("sgd", "sgd", {{"momentum", 0.9}, {"nesterov", nesterov}, {"weight_decay", 0.1}},
+            [&](double& x, double g, double& m, double&, double rate, double decay, std::int64_t) {
+              g += 0.1 * decay * x;
+              m = 0.9 * m + g;
+              x -= rate * (nesterov ? g + 0.9 * m : m);
+            });
+}
+
+TEST(Sgd, refuses_nesterov_without_momentum) {
+  EXPECT_THROW(make_built_in<Kind::optimizer>("sgd", "sgd", {{"momentum", 0.0}, {"nesterov", true}}, {}),
+               OptionError);
+}
+
+TEST(Adam, names_its_states) {
+  EXPECT_EQ(make_built_in<Kind::optimizer>("adam", "adamw", {}, {})->states(),
+            (std::vector<std::string>{"first_moment", "second_moment"}));
+}
+
+}  // namespace
+}  // namespace encore::test
