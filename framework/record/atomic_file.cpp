@@ -1,0 +1,55 @@
+// See atomic_file.hpp.
+#include "record/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+#include <encore/error.hpp>
+
+namespace encore {
+
+AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)), aside_(path_) {
+  aside_ += aside_suffix;
+  file_ = open_file(aside_, O_WRONLY | O_CREAT | O_TRUNC);
+}
+
+AtomicFile::~AtomicFile() {
+  if (!committed_) ::unlink(aside_.c_str());
+}
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+  write_all(file_.get(), bytes, aside_);
+}
+
+void AtomicFile::write(std::string_view text) {
+  write(std::as_bytes(std::span(text.data(), text.size())));
+}
+
+void AtomicFile::commit() {
+  if (::fsync(file_.get()) != 0) throw Error(system_message("write", aside_, errno));
+  file_.close();
+  if (std::rename(aside_.c_str(), path_.c_str()) != 0) throw Error(system_message("write", path_, errno));
+  committed_ = true;
+  sync_folder(path_.parent_path());
+}
+
+void save_file(const std::filesystem::path& path, std::string_view content) {
+  AtomicFile file(path);
+  file.write(content);
+  file.commit();
+}
+
+void sync_folder(const std::filesystem::path& folder) {
+  const std::filesystem::path place = folder.empty() ? std::filesystem::path(".") : folder;
+  const FileDescriptor descriptor = open_file(place, O_RDONLY | O_DIRECTORY);
+  // Some network file systems know no fsync of a folder; the rename itself is as safe there as it can be.
+  if (::fsync(descriptor.get()) != 0 && errno != EINVAL && errno != ENOTSUP) {
+    throw Error(system_message("write", place, errno));
+  }
+}
+
+}  // namespace encore

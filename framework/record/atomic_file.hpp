@@ -1,0 +1,45 @@
+// AtomicFile: a file that is either there complete or not at all, whatever is killed or pulled in between.
+// Written aside in the same folder, fsynced, renamed, the folder fsynced. Specifications and checkpoints use
+// it.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+#include "record/file_descriptor.hpp"
+
+namespace encore {
+
+/// Ends every name that is still being written; such a file may be removed when its writer is gone.
+inline constexpr std::string_view aside_suffix = ".part";
+
+class AtomicFile {
+ public:
+  /// Opens `path` + ".part". Throws Error when the folder is missing or cannot be written.
+  explicit AtomicFile(std::filesystem::path path);
+  /// Removes what was written unless committed.
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::span<const std::byte> bytes);
+  void write(std::string_view text);
+  /// fsync, rename, fsync of the folder: on return the new content survives a power cut.
+  void commit();
+
+ private:
+  std::filesystem::path path_;
+  std::filesystem::path aside_;
+  FileDescriptor file_;
+  bool committed_ = false;
+};
+
+/// Replaces the file with `content`, atomically and durably.
+void save_file(const std::filesystem::path& path, std::string_view content);
+
+/// Makes renames and removals in a folder durable.
+void sync_folder(const std::filesystem::path& folder);
+
+}  // namespace encore

@@ -1,0 +1,32 @@
+// ProcessIdentity: which process holds a lease, in a way that a reused process id or a reboot cannot fake.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace encore {
+
+struct ProcessIdentity {
+  std::string host;  ///< host name
+  std::int64_t pid = 0;
+  std::int64_t start_time = 0;  ///< field 22 of /proc/<pid>/stat: clock ticks after boot
+  std::string boot_id;          ///< /proc/sys/kernel/random/boot_id
+
+  bool operator==(const ProcessIdentity&) const = default;
+};
+
+/// This process.
+ProcessIdentity this_process();
+/// A process of this host; nothing when there is none with this id (or only its zombie).
+std::optional<ProcessIdentity> process_with(std::int64_t pid);
+
+enum class Liveness : std::uint8_t {
+  alive,
+  gone,     ///< ended, its id belongs to another process, or the host was started again
+  unknown,  ///< it runs on another host: only its heartbeat can tell
+};
+
+Liveness liveness_of(const ProcessIdentity& process);
+
+}  // namespace encore

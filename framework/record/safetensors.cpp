@@ -1,0 +1,274 @@
+// See safetensors.hpp. The rules that are checked are those of the reference implementation (version 0.4): no
+// holes, no overlaps.
+#include "record/safetensors.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include <encore/error.hpp>
+
+#include "data/hash.hpp"
+#include "record/atomic_file.hpp"
+
+namespace encore {
+
+namespace {
+
+constexpr std::size_t length_bytes = 8;
+constexpr std::uint64_t header_limit = 100'000'000;
+constexpr const char* metadata_name = "__metadata__";
+
+struct DTypeName {
+  DType dtype;
+  const char* name;
+};
+constexpr DTypeName dtype_names[] = {{DType::float32, "F32"},
+                                     {DType::float64, "F64"},
+                                     {DType::bfloat16, "BF16"},
+                                     {DType::int32, "I32"},
+                                     {DType::int64, "I64"}};
+
+const char* format_name(DType dtype) {
+  for (const DTypeName& entry : dtype_names)
+    if (entry.dtype == dtype) return entry.name;
+  return "";
+}
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  std::string text = "(";
+  for (std::int64_t extent : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
+  return text + ")";
+}
+
+/// Bytes of a tensor; nothing when an extent is negative or the product leaves 63 bits.
+std::optional<std::uint64_t> size_in_bytes(DType dtype, const std::vector<std::int64_t>& shape) {
+  std::int64_t size = static_cast<std::int64_t>(size_of(dtype));
+  for (std::int64_t extent : shape) {
+    if (extent < 0 || __builtin_mul_overflow(size, extent, &size)) return std::nullopt;
+  }
+  return static_cast<std::uint64_t>(size);
+}
+
+/// A parser callback that refuses a name given twice in one object: which of the two would count?
+class NoDuplicates {
+ public:
+  bool operator()(int, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
+    if (event == nlohmann::json::parse_event_t::object_start) names_.emplace_back();
+    if (event == nlohmann::json::parse_event_t::object_end && !names_.empty()) names_.pop_back();
+    if (event == nlohmann::json::parse_event_t::key && !names_.empty()) {
+      if (const auto name = parsed.get<std::string>(); !names_.back().insert(name).second) {
+        throw Error("the header names \"" + name + "\" twice");
+      }
+    }
+    return true;
+  }
+
+ private:
+  std::vector<std::set<std::string>> names_;
+};
+
+std::string make_header(const std::vector<const TensorSlice*>& tensors, const TensorMetadata& metadata) {
+  // An ordered object keeps the tensors in the order of their data.
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (!metadata.empty()) header[metadata_name] = metadata;
+  std::uint64_t offset = 0;
+  for (const TensorSlice* tensor : tensors) {
+    const std::uint64_t end = offset + tensor->bytes.size();
+    header[tensor->name] = {
+        {"dtype", format_name(tensor->dtype)}, {"shape", tensor->shape}, {"data_offsets", {offset, end}}};
+    offset = end;
+  }
+  std::string text = header.dump();
+  text.append((length_bytes - text.size() % length_bytes) % length_bytes, ' ');
+  return text;
+}
+
+}  // namespace
+
+SavedFile save_safetensors(const std::filesystem::path& path, const std::vector<TensorSlice>& tensors,
+                           const TensorMetadata& metadata, const std::function<void()>& before_rename) {
+  std::vector<const TensorSlice*> order;
+  std::set<std::string> names;
+  for (const TensorSlice& tensor : tensors) {
+    ENCORE_REQUIRE(tensor.name != metadata_name && names.insert(tensor.name).second,
+                   "tensor \"" + tensor.name + "\" has a name of its own");
+    ENCORE_REQUIRE(size_in_bytes(tensor.dtype, tensor.shape) == tensor.bytes.size(),
+                   "tensor \"" + tensor.name + "\" has as many bytes as its shape says");
+    order.push_back(&tensor);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const TensorSlice* left, const TensorSlice* right) {
+    return size_of(left->dtype) > size_of(right->dtype);
+  });
+
+  AtomicFile file(path);
+  Sha256 hash;
+  SavedFile saved;
+  const auto write = [&](std::span<const std::byte> bytes) {
+    file.write(bytes);
+    hash.add(bytes);
+    saved.bytes += bytes.size();
+  };
+  const std::string header = make_header(order, metadata);
+  const std::uint64_t length = header.size();
+  write(std::as_bytes(std::span(&length, 1)));
+  write(std::as_bytes(std::span(header.data(), header.size())));
+  for (const TensorSlice* tensor : order) write(tensor->bytes);
+  saved.sha256 = hash.hex();
+  if (before_rename) before_rename();
+  file.commit();
+  return saved;
+}
+
+Safetensors::Safetensors(const std::filesystem::path& path) : path_(path) {
+  const FileDescriptor file = open_file(path, O_RDONLY);
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) throw Error(system_message("read", path, errno));
+  if (!S_ISREG(status.st_mode)) throw Error(path.string() + " is not a file");
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (size < length_bytes) throw Error(path.string() + ": too short for a safetensors file");
+  void* const memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (memory == MAP_FAILED) throw Error(system_message("read", path, errno));
+  mapping_ = {static_cast<const std::byte*>(memory), size};
+  try {
+    check();
+  } catch (const std::exception& error) {
+    ::munmap(memory, size);
+    mapping_ = {};
+    throw Error(path.string() + ": not a sound safetensors file: " + error.what());
+  }
+}
+
+Safetensors::~Safetensors() {
+  if (!mapping_.empty()) ::munmap(const_cast<std::byte*>(mapping_.data()), mapping_.size());
+}
+
+Safetensors::Safetensors(Safetensors&& other) noexcept
+    : path_(std::move(other.path_)),
+      mapping_(std::exchange(other.mapping_, {})),
+      tensors_(std::move(other.tensors_)),
+      metadata_(std::move(other.metadata_)) {}
+
+Safetensors& Safetensors::operator=(Safetensors&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(mapping_, other.mapping_);
+  std::swap(tensors_, other.tensors_);
+  std::swap(metadata_, other.metadata_);
+  return *this;
+}
+
+void Safetensors::check() {
+  std::uint64_t length = 0;
+  std::memcpy(&length, mapping_.data(), sizeof length);
+  if (length > header_limit) throw Error("the header would be longer than 100 MB");
+  if (length > mapping_.size() - length_bytes) throw Error("the header is longer than the file");
+  const char* const text = reinterpret_cast<const char*>(mapping_.data() + length_bytes);
+  if (length == 0 || *text != '{') throw Error("the header does not begin with {");
+  nlohmann::json header;
+  NoDuplicates no_duplicates;
+  try {
+    header = nlohmann::json::parse(text, text + length, std::ref(no_duplicates));
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(std::string("the header is not JSON: ") + error.what());
+  }
+  const std::span<const std::byte> data = mapping_.subspan(length_bytes + length);
+  for (const auto& [name, description] : header.items()) {
+    if (name != metadata_name) {
+      check_tensor(name, &description, data);
+      continue;
+    }
+    if (!description.is_object()) throw Error("the metadata are no object");
+    for (const auto& [key, value] : description.items()) {
+      if (!value.is_string()) throw Error("metadata \"" + key + "\" is no text");
+      metadata_[key] = value.get<std::string>();
+    }
+  }
+
+  std::vector<std::span<const std::byte>> pieces;
+  for (const auto& [name, entry] : tensors_) pieces.push_back(entry.bytes);
+  std::sort(pieces.begin(), pieces.end(), [](const auto& left, const auto& right) {
+    return std::pair(left.data(), left.size()) < std::pair(right.data(), right.size());
+  });
+  const std::byte* expected = data.data();
+  for (const auto& piece : pieces) {
+    if (piece.data() < expected) throw Error("two tensors overlap");
+    if (piece.data() > expected) throw Error("there is a hole between two tensors");
+    expected = piece.data() + piece.size();
+  }
+  if (expected != data.data() + data.size()) throw Error("the file is longer than its tensors");
+}
+
+void Safetensors::check_tensor(const std::string& name, const void* json, std::span<const std::byte> data) {
+  const auto& description = *static_cast<const nlohmann::json*>(json);
+  const std::string where = "tensor \"" + name + "\": ";
+  if (!description.is_object() || description.size() != 3 || !description.contains("dtype") ||
+      !description.contains("shape") || !description.contains("data_offsets")) {
+    throw Error(where + "must have dtype, shape and data_offsets, nothing else");
+  }
+  const auto is_count = [](const nlohmann::json& number) {
+    return number.is_number_unsigned() && number.get<std::uint64_t>() <= INT64_MAX;
+  };
+  Entry entry;
+  const nlohmann::json& dtype = description["dtype"];
+  const auto* const known = std::find_if(std::begin(dtype_names), std::end(dtype_names),
+                                         [&](const auto& entry) { return dtype == entry.name; });
+  if (known == std::end(dtype_names)) throw Error(where + "dtype " + dtype.dump() + " is not known");
+  entry.dtype = known->dtype;
+  const nlohmann::json& shape = description["shape"];
+  if (!shape.is_array() || !std::all_of(shape.begin(), shape.end(), is_count))
+    throw Error(where + "not a shape");
+  entry.shape = shape.get<std::vector<std::int64_t>>();
+  const nlohmann::json& offsets = description["data_offsets"];
+  if (!offsets.is_array() || offsets.size() != 2 || !is_count(offsets[0]) || !is_count(offsets[1])) {
+    throw Error(where + "data_offsets are not two numbers");
+  }
+  const auto begin = offsets[0].get<std::uint64_t>();
+  const auto end = offsets[1].get<std::uint64_t>();
+  if (begin > end || end > data.size()) throw Error(where + "lies outside the file");
+  const std::optional<std::uint64_t> expected = size_in_bytes(entry.dtype, entry.shape);
+  if (!expected || *expected != end - begin) {
+    throw Error(where + "shape " + shape_text(entry.shape) + " does not fill its " +
+                std::to_string(end - begin) + " bytes");
+  }
+  entry.bytes = data.subspan(begin, end - begin);
+  tensors_.emplace(name, std::move(entry));
+}
+
+const Safetensors::Entry& Safetensors::tensor(const std::string& name) const {
+  const auto found = tensors_.find(name);
+  if (found == tensors_.end()) throw Error(path_.string() + ": there is no tensor \"" + name + "\"");
+  return found->second;
+}
+
+const Safetensors::Entry& Safetensors::tensor(const std::string& name, DType dtype,
+                                              const std::vector<std::int64_t>& shape) const {
+  const Entry& entry = tensor(name);
+  if (entry.dtype != dtype || entry.shape != shape) {
+    throw Error(path_.string() + ": tensor \"" + name + "\" is " + name_of(entry.dtype) +
+                shape_text(entry.shape) + " in the file, " + name_of(dtype) + shape_text(shape) +
+                " in the model");
+  }
+  return entry;
+}
+
+const std::string& Safetensors::text(const std::string& key) const {
+  const auto found = metadata_.find(key);
+  if (found == metadata_.end()) throw Error(path_.string() + ": there is no metadata \"" + key + "\"");
+  return found->second;
+}
+
+std::string Safetensors::sha256() const {
+  Sha256 hash;
+  hash.add(mapping_);
+  return hash.hex();
+}
+
+}  // namespace encore

@@ -1,0 +1,80 @@
+// Safetensors: named tensors in one file, in the format of the Python package of that name.
+// [u64 length][JSON header][data]; the header gives dtype, shape and byte range of each tensor and text
+// metadata. Writing is atomic and durable and yields the SHA-256; reading maps the file and believes nothing
+// in its header.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <encore/tensor.hpp>
+
+#include "record/file_descriptor.hpp"
+
+namespace encore {
+
+/// A named piece of host memory to be written.
+struct TensorSlice {
+  std::string name;
+  DType dtype = DType::float32;
+  std::vector<std::int64_t> shape;
+  std::span<const std::byte> bytes;
+};
+
+using TensorMetadata = std::map<std::string, std::string>;
+
+struct SavedFile {
+  std::uint64_t bytes = 0;
+  std::string sha256;
+};
+
+/// Writes aside, fsyncs, calls `before_rename` (which may throw: then nothing is replaced), renames.
+/// Tensors lie in the file by falling element size, then in the given order, so that each is aligned.
+SavedFile save_safetensors(const std::filesystem::path& path, const std::vector<TensorSlice>& tensors,
+                           const TensorMetadata& metadata, const std::function<void()>& before_rename = {});
+
+/// A file that was read and checked. Its bytes are mapped, valid as long as this object lives.
+class Safetensors {
+ public:
+  struct Entry {
+    DType dtype = DType::float32;
+    std::vector<std::int64_t> shape;
+    std::span<const std::byte> bytes;
+  };
+
+  /// Throws Error naming file and fault when anything in the file contradicts the format or itself.
+  explicit Safetensors(const std::filesystem::path& path);
+  ~Safetensors();
+  Safetensors(Safetensors&& other) noexcept;
+  Safetensors& operator=(Safetensors&& other) noexcept;
+
+  const std::map<std::string, Entry>& tensors() const { return tensors_; }
+  const TensorMetadata& metadata() const { return metadata_; }
+  bool has(const std::string& name) const { return tensors_.contains(name); }
+  /// Throws Error when there is no such tensor, or (the second form) when it has another type or shape.
+  const Entry& tensor(const std::string& name) const;
+  const Entry& tensor(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape) const;
+  /// Throws Error when there is no such text.
+  const std::string& text(const std::string& key) const;
+  /// Of the whole file; reads all of it.
+  std::string sha256() const;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  void check();
+  void check_tensor(const std::string& name, const void* description, std::span<const std::byte> data);
+
+  std::filesystem::path path_;
+  std::span<const std::byte> mapping_;
+  std::map<std::string, Entry> tensors_;
+  TensorMetadata metadata_;
+};
+
+}  // namespace encore

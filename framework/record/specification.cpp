@@ -1,0 +1,121 @@
+// See specification.hpp.
+#include "record/specification.hpp"
+
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include <encore/error.hpp>
+
+#include "record/atomic_file.hpp"
+
+namespace encore {
+
+namespace {
+
+constexpr int specification_format = 1;
+constexpr const char* file_name = "specification.json";
+
+/// Reads members of one JSON object with messages that name them.
+class Members {
+ public:
+  Members(const nlohmann::json& json, const std::string& where) : json_(json), where_(where) {
+    if (!json.is_object()) throw Error(where + ": a JSON object is expected");
+  }
+  template <class T>
+  T get(const std::string& name, const char* kind) const {
+    const auto found = json_.find(name);
+    if (found == json_.end()) throw Error(where_ + ": member \"" + name + "\" is missing");
+    try {
+      return found->template get<T>();
+    } catch (const nlohmann::json::exception&) {
+      throw Error(where_ + ": member \"" + name + "\" must be " + kind);
+    }
+  }
+  std::string text(const std::string& name) const { return get<std::string>(name, "a text"); }
+  const nlohmann::json& object(const std::string& name) const {
+    const auto found = json_.find(name);
+    if (found == json_.end()) throw Error(where_ + ": member \"" + name + "\" is missing");
+    if (!found->is_object()) throw Error(where_ + ": member \"" + name + "\" must be an object");
+    return *found;
+  }
+
+ private:
+  const nlohmann::json& json_;
+  const std::string& where_;
+};
+
+}  // namespace
+
+nlohmann::json Specification::to_json() const {
+  nlohmann::json files = nlohmann::json::object();
+  for (const auto& [role, file] : data) files[role] = {{"path", file.path}, {"sha256", file.sha256}};
+  return {{"format", specification_format},
+          {"run", run},
+          {"name", name},
+          {"seed", seed},
+          {"question", question},
+          {"group", group},
+          {"backend", backend},
+          {"config", config},
+          {"origin", origins_to_json(origin)},
+          {"data", files},
+          {"plugin_folders", plugin_folders}};
+}
+
+Specification Specification::from_json(const nlohmann::json& json, const std::string& where) {
+  const Members members(json, where);
+  const int format = members.get<int>("format", "a number");
+  if (format != specification_format) {
+    throw Error(where + ": format " + std::to_string(format) + " is not known, this program reads format " +
+                std::to_string(specification_format) + "; build exp and encore-worker from the same source");
+  }
+  Specification result;
+  result.run = members.text("run");
+  result.name = members.text("name");
+  if (const auto seed = json.find("seed"); seed != json.end() && seed->is_number_integer() &&
+                                           !seed->is_number_unsigned() && seed->get<std::int64_t>() < 0) {
+    throw Error(where + ": member \"seed\" must not be negative");
+  }
+  result.seed = members.get<std::uint64_t>("seed", "a number");
+  result.question = members.text("question");
+  result.group = members.text("group");
+  result.backend = members.text("backend");
+  result.config = members.object("config");
+  try {
+    result.origin = origins_from_json(members.object("origin"));
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(where + ": member \"origin\": " + error.what());
+  }
+  for (const auto& [role, file] : members.object("data").items()) {
+    const std::string place = where + ": data." + role;
+    const Members file_members(file, place);
+    result.data[role] = {file_members.text("path"), file_members.text("sha256")};
+  }
+  result.plugin_folders = members.get<std::vector<std::string>>("plugin_folders", "a list of texts");
+  return result;
+}
+
+void Specification::save(const std::filesystem::path& run_folder) const {
+  std::error_code failure;
+  std::filesystem::create_directories(run_folder, failure);
+  if (failure) throw Error(system_message("make the folder", run_folder, failure.value()));
+  save_file(run_folder / file_name, to_json().dump(2) + "\n");
+}
+
+Specification Specification::load(const std::filesystem::path& run_folder) {
+  const std::filesystem::path path = run_folder / file_name;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error("cannot read " + path.string() + ": a run folder holds this file; is this one?");
+  std::ostringstream text;
+  text << file.rdbuf();
+  nlohmann::json json;
+  try {
+    json = nlohmann::json::parse(text.str());
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(path.string() + ": not valid JSON: " + error.what());
+  }
+  return from_json(json, path.string());
+}
+
+}  // namespace encore

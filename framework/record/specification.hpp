@@ -1,0 +1,48 @@
+// Specification: all a worker needs to know about one run; the file specification.json in the run's folder.
+// The control program writes it (plan/ fills it, store/ gives the run its id), the worker reads it; both
+// programs see the experiment only in this resolved form. See also: config/resolve.hpp, which makes `config`
+// and `origin`.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "config/origin.hpp"
+
+namespace encore {
+
+/// A file a run reads, with the SHA-256 of its content when the run was planned.
+struct DataFile {
+  std::string path;  ///< absolute
+  std::string sha256;
+};
+
+struct Specification {
+  std::string run;  ///< id, given by the store
+  std::string name;
+  std::uint64_t seed = 1;
+  std::string question;  ///< SHA-256 of the canonical experiment
+  std::string group;     ///< the same without the seed
+  std::string backend;   ///< "openmp", "cuda", "hip"
+  nlohmann::json config =
+      nlohmann::json::object();             ///< the resolved experiment, tables as in the experiment file
+  Origins origin;                           ///< by dotted key
+  std::map<std::string, DataFile> data;     ///< by role: "train", "dev", "test", "vocab"
+  std::vector<std::string> plugin_folders;  ///< absolute
+
+  nlohmann::json to_json() const;
+  /// Throws Error naming the member that is missing or has the wrong type; `where` begins the message.
+  static Specification from_json(const nlohmann::json& json, const std::string& where = "specification");
+
+  /// Writes specification.json into the run folder, atomically and durably; makes the folder when it is
+  /// missing.
+  void save(const std::filesystem::path& run_folder) const;
+  static Specification load(const std::filesystem::path& run_folder);
+};
+
+}  // namespace encore

@@ -1,0 +1,156 @@
+// See spool.hpp.
+#include "record/spool.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <span>
+
+#include <encore/error.hpp>
+
+#include "record/crc32.hpp"
+#include "record/spool_reader.hpp"
+
+namespace encore {
+
+namespace {
+
+constexpr std::size_t buffer_limit = 64u << 10;
+constexpr std::size_t frame_head_bytes = 8;
+constexpr std::size_t record_head_bytes = 9;
+
+template <class T>
+std::byte* put(std::byte* to, T value) {
+  std::memcpy(to, &value, sizeof value);
+  return to + sizeof value;
+}
+
+void put_text(std::vector<std::byte>& to, std::string_view text) {
+  const auto length = static_cast<std::uint16_t>(text.size());
+  const std::size_t at = to.size();
+  to.resize(at + sizeof length + text.size());
+  std::memcpy(put(to.data() + at, length), text.data(), text.size());
+}
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+std::string spool_name(int attempt) {
+  char name[32];
+  std::snprintf(name, sizeof name, "attempt-%04d.spool", attempt);
+  return name;
+}
+
+SpoolWriter::SpoolWriter(std::filesystem::path path, int attempt) : path_(std::move(path)) {
+  ENCORE_REQUIRE(attempt > 0, "attempts count from 1");
+  file_ = open_file(path_, O_RDWR | O_CREAT);
+  if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    throw Error(path_.string() + ": another worker writes this spool; let it end first");
+  }
+  SpoolReader reader(path_);
+  SpoolRecord record;
+  while (reader.next(record)) {
+    if (record.kind == SpoolKind::metric) metrics_[record.name] = record.metric;
+  }
+  if (reader.attempt() != 0 && reader.attempt() != attempt) {
+    throw Error(path_.string() + ": this is the spool of attempt " + std::to_string(reader.attempt()) +
+                ", not of " + std::to_string(attempt));
+  }
+  if (reader.end() == SpoolEnd::damaged && reader.offset() == 0) {
+    throw Error(reader.problem() + "; move the file away to go on");
+  }
+  sequence_ = reader.sequence();
+  const auto end = static_cast<off_t>(reader.offset());
+  if (::ftruncate(file_.get(), end) != 0 || ::lseek(file_.get(), end, SEEK_SET) < 0) {
+    throw Error(system_message("write", path_, errno));
+  }
+  buffer_.resize(buffer_limit + 1024);
+  if (end == 0) {
+    std::memcpy(buffer_.data(), "encspool", 8);
+    put(put(buffer_.data() + 8, spool_format), static_cast<std::uint32_t>(attempt));
+    used_ = spool_head_bytes;
+    flush();
+  }
+}
+
+SpoolWriter::~SpoolWriter() {
+  try {
+    flush();
+  } catch (const std::exception&) {
+    // The header asks for sync() first; a destructor has nobody to tell.
+  }
+}
+
+std::uint32_t SpoolWriter::define(std::string_view name, std::string_view unit) {
+  if (const auto found = metrics_.find(name); found != metrics_.end()) return found->second;
+  ENCORE_REQUIRE(!name.empty() && name.size() < 1024 && unit.size() < 1024, "a metric has a short name");
+  const auto number = static_cast<std::uint32_t>(metrics_.size() + 1);
+  std::vector<std::byte> body(sizeof number);
+  put(body.data(), number);
+  put_text(body, name);
+  put_text(body, unit);
+  append(SpoolKind::metric, body.data(), body.size());
+  metrics_.emplace(name, number);
+  return number;
+}
+
+void SpoolWriter::point(std::string_view name, std::int64_t step, double value) {
+  const auto found = metrics_.find(name);
+  const std::uint32_t number = found != metrics_.end() ? found->second : define(name);
+  std::byte body[sizeof number + sizeof step + sizeof value];
+  put(put(put(body, number), step), value);
+  append(SpoolKind::point, body, sizeof body);
+}
+
+void SpoolWriter::event(std::string_view type, nlohmann::json body) {
+  ENCORE_REQUIRE(body.is_object(), "the body of an event is an object");
+  body["type"] = type;
+  body["time"] = seconds_now();
+  // A text that is not UTF-8 (a path, a library's message) must not stop a run: replaced, not refused.
+  const std::string text = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  append(SpoolKind::event, reinterpret_cast<const std::byte*>(text.data()), text.size());
+  flush();
+}
+
+void SpoolWriter::append(SpoolKind kind, const std::byte* body, std::size_t size) {
+  const std::size_t payload = record_head_bytes + size;
+  ENCORE_REQUIRE(payload <= spool_frame_limit, "a record is at most 64 MiB; large things are artifacts");
+  const std::size_t frame = frame_head_bytes + payload;
+  if (used_ + frame > buffer_limit && used_ > 0) flush();
+  if (used_ + frame > buffer_.size()) buffer_.resize(used_ + frame);
+  std::byte* const start = buffer_.data() + used_;
+  std::byte* at = put(start + frame_head_bytes, ++sequence_);
+  at = put(at, kind);
+  std::memcpy(at, body, size);
+  put(start, static_cast<std::uint32_t>(payload));
+  put(start + 4, crc32({start + frame_head_bytes, payload}));
+  used_ += frame;
+}
+
+void SpoolWriter::flush() {
+  std::size_t written = 0;
+  try {
+    write_all(file_.get(), {buffer_.data(), used_}, path_, &written);
+  } catch (const Error&) {
+    // What got out stays out: the next flush begins at the very byte where this one was stopped.
+    std::memmove(buffer_.data(), buffer_.data() + written, used_ - written);
+    used_ -= written;
+    throw;
+  }
+  used_ = 0;
+}
+
+void SpoolWriter::sync() {
+  flush();
+  if (::fdatasync(file_.get()) != 0) throw Error(system_message("write", path_, errno));
+}
+
+}  // namespace encore

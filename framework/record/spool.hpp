@@ -1,0 +1,80 @@
+// Spool: the file into which an attempt tells what happens; the control program merges it into the database.
+// Layout: 16 bytes head ["encspool"][u32 format][u32 attempt], then frames [u32 length][u32 crc32 of
+// payload][payload]; payload = u64 sequence (from 1, without gaps), u8 kind, body; everything little endian.
+// Appending is the only change ever made, so a reader may follow a writer, and what a crash leaves is a valid
+// file with perhaps a torn last frame. SpoolWriter is the worker's side; spool_reader.hpp the other one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "record/file_descriptor.hpp"
+
+namespace encore {
+
+enum class SpoolKind : std::uint8_t {
+  metric = 1,  ///< u32 number, u16 length, name, u16 length, unit: before the first point of that name
+  point = 2,   ///< u32 metric number, i64 step, f64 value with all its bits
+  event = 3,   ///< JSON text, an object with "type" and "time" (seconds since 1970)
+};
+
+inline constexpr std::size_t spool_head_bytes = 16;
+inline constexpr std::uint32_t spool_format = 1;
+inline constexpr std::uint32_t spool_frame_limit = 64u << 20;  ///< a longer frame is taken for damage
+
+/// "attempt-0001.spool"
+std::string spool_name(int attempt);
+
+/// Writes records. Points are buffered (about 0.1 microseconds each); an event takes everything before it
+/// along to the operating system, so that a watching `exp` sees it at once; only `sync` waits for the disk.
+/// Not for several threads at once; a second writer on the same file is refused.
+class SpoolWriter {
+ public:
+  /// Makes the file, or goes on behind the last valid frame of an existing one of the same attempt.
+  SpoolWriter(std::filesystem::path path, int attempt);
+  /// Flushes; an error is lost here, so call `sync` before.
+  ~SpoolWriter();
+  SpoolWriter(const SpoolWriter&) = delete;
+  SpoolWriter& operator=(const SpoolWriter&) = delete;
+
+  /// Defines a metric with its unit ("1/s", "tokens"); `point` defines one without a unit on first use.
+  std::uint32_t define(std::string_view name, std::string_view unit = "");
+  void point(std::string_view name, std::int64_t step, double value);
+  /// `body` must be an object; "type" and "time" are added. A number that is not finite becomes null there:
+  /// what must keep NaN is a point.
+  void event(std::string_view type, nlohmann::json body = nlohmann::json::object());
+
+  /// Hands everything to the operating system. Throws Error when that fails (full disk); nothing is lost by
+  /// it, the next flush goes on where this one stopped.
+  void flush();
+  /// flush and fsync: on return everything survives a power cut.
+  void sync();
+
+  /// Sequence number of the last record, 0 before the first.
+  std::uint64_t sequence() const { return sequence_; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  struct NameHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
+  };
+  void append(SpoolKind kind, const std::byte* body, std::size_t size);
+
+  std::filesystem::path path_;
+  FileDescriptor file_;
+  std::vector<std::byte> buffer_;
+  std::size_t used_ = 0;
+  std::uint64_t sequence_ = 0;
+  std::unordered_map<std::string, std::uint32_t, NameHash, std::equal_to<>> metrics_;
+};
+
+}  // namespace encore

@@ -1,0 +1,178 @@
+// See spool_reader.hpp.
+#include "record/spool_reader.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <encore/error.hpp>
+
+#include "record/crc32.hpp"
+
+namespace encore {
+
+namespace {
+
+constexpr std::size_t frame_head_bytes = 8;
+constexpr std::size_t record_head_bytes = 9;
+constexpr std::size_t read_ahead = 256u << 10;
+
+template <class T>
+T take(const std::byte*& from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  from += sizeof value;
+  return value;
+}
+
+bool take_text(const std::byte*& from, const std::byte* end, std::string& text) {
+  if (end - from < 2) return false;
+  const auto length = take<std::uint16_t>(from);
+  if (end - from < length) return false;
+  text.assign(reinterpret_cast<const char*>(from), length);
+  from += length;
+  return true;
+}
+
+}  // namespace
+
+nlohmann::json SpoolRecord::event() const {
+  nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("type") || !json["type"].is_string())
+    return {{"type", "unreadable"}};
+  return json;
+}
+
+SpoolReader::SpoolReader(std::filesystem::path path) : SpoolReader(std::move(path), 0, 0) {}
+
+SpoolReader::SpoolReader(std::filesystem::path path, std::uint64_t offset, std::uint64_t sequence)
+    : path_(std::move(path)), offset_(offset), sequence_(sequence) {}
+
+bool SpoolReader::next(SpoolRecord& record) {
+  if (attempt_ == 0 && !read_head()) return false;
+  if (!fill(frame_head_bytes)) {
+    return filled_ == begin_ ? stop(SpoolEnd::clean, "") : stop(SpoolEnd::torn, "the last frame is cut");
+  }
+  const std::byte* at = buffer_.data() + begin_;
+  const auto length = take<std::uint32_t>(at);
+  const auto checksum = take<std::uint32_t>(at);
+  if (length < record_head_bytes || length > spool_frame_limit)
+    return stop(SpoolEnd::damaged, "not a frame's length");
+  if (!fill(frame_head_bytes + length)) return stop(SpoolEnd::torn, "the last frame is cut");
+  const std::byte* payload = buffer_.data() + begin_ + frame_head_bytes;  // fill may have moved the buffer
+  if (crc32({payload, length}) != checksum) return stop(SpoolEnd::damaged, "the checksum differs");
+  if (!decode(payload, length, record)) return false;
+  begin_ += frame_head_bytes + length;
+  offset_ += frame_head_bytes + length;
+  sequence_ = record.sequence;
+  end_ = SpoolEnd::clean;
+  problem_.clear();
+  return true;
+}
+
+bool SpoolReader::decode(const std::byte* payload, std::size_t size, SpoolRecord& record) {
+  const std::byte* at = payload;
+  const std::byte* const end = payload + size;
+  const auto sequence = take<std::uint64_t>(at);
+  if (sequence != sequence_ + 1) {
+    return stop(SpoolEnd::damaged,
+                "record " + std::to_string(sequence) + " follows record " + std::to_string(sequence_));
+  }
+  const auto kind = take<std::uint8_t>(at);
+  record.kind = static_cast<SpoolKind>(kind);
+  bool sound = false;
+  switch (record.kind) {
+    case SpoolKind::metric:
+      if (end - at >= 4) {
+        record.metric = take<std::uint32_t>(at);
+        sound = take_text(at, end, record.name) && take_text(at, end, record.unit) && at == end;
+      }
+      break;
+    case SpoolKind::point:
+      if (end - at == 20) {
+        record.metric = take<std::uint32_t>(at);
+        record.step = take<std::int64_t>(at);
+        record.value = take<double>(at);
+        sound = true;
+      }
+      break;
+    case SpoolKind::event:
+      record.text.assign(reinterpret_cast<const char*>(at), static_cast<std::size_t>(end - at));
+      sound = true;
+      break;
+  }
+  if (!sound) {
+    return stop(SpoolEnd::damaged, "a record of kind " + std::to_string(kind) +
+                                       " that this program does not know; was it "
+                                       "written by a newer one?");
+  }
+  record.sequence = sequence;
+  return true;
+}
+
+bool SpoolReader::read_head() {
+  std::byte head[spool_head_bytes] = {};
+  if (!file_) {
+    const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) {
+      if (errno == ENOENT) return stop(SpoolEnd::missing, "there is no such file");
+      throw Error(system_message("read", path_, errno));
+    }
+    file_ = FileDescriptor(descriptor);
+  }
+  const ssize_t count = ::pread(file_.get(), head, sizeof head, 0);
+  if (count < 0) throw Error(system_message("read", path_, errno));
+  if (count < static_cast<ssize_t>(sizeof head)) {
+    return count == 0 ? stop(SpoolEnd::clean, "") : stop(SpoolEnd::torn, "the head of the file is cut");
+  }
+  const std::byte* at = head + 8;
+  const auto format = take<std::uint32_t>(at);
+  const auto attempt = take<std::uint32_t>(at);
+  if (std::memcmp(head, "encspool", 8) != 0) return stop(SpoolEnd::damaged, "this is no spool");
+  if (format != spool_format) {
+    return stop(SpoolEnd::damaged, "format " + std::to_string(format) + " is not known to this program");
+  }
+  if (attempt == 0 || attempt > 1u << 30) return stop(SpoolEnd::damaged, "the head holds no attempt number");
+  offset_ = std::max<std::uint64_t>(offset_, spool_head_bytes);
+  struct stat status {};
+  if (::fstat(file_.get(), &status) == 0 && static_cast<std::uint64_t>(status.st_size) < offset_) {
+    return stop(SpoolEnd::damaged, "the file is shorter than what was already read from it");
+  }
+  attempt_ = static_cast<int>(attempt);
+  return true;
+}
+
+bool SpoolReader::fill(std::size_t needed) {
+  if (filled_ - begin_ >= needed) return true;
+  if (begin_ < filled_) std::memmove(buffer_.data(), buffer_.data() + begin_, filled_ - begin_);
+  filled_ -= begin_;
+  begin_ = 0;
+  const std::size_t capacity = std::max(needed, read_ahead);
+  if (buffer_.size() < capacity) buffer_.resize(capacity);
+  while (filled_ < needed) {
+    // pread: the place to read is a matter of this object, not of the descriptor.
+    const ssize_t count = ::pread(file_.get(), buffer_.data() + filled_, buffer_.size() - filled_,
+                                  static_cast<off_t>(offset_ + filled_));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw Error(system_message("read", path_, errno));
+    if (count == 0) return false;
+    filled_ += static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
+bool SpoolReader::stop(SpoolEnd end, const std::string& reason) {
+  end_ = end;
+  // On a network file system the end of a growing file may look damaged for a moment: a later call reads it
+  // anew.
+  if (end == SpoolEnd::damaged) begin_ = filled_ = 0;
+  problem_ =
+      reason.empty() ? "" : path_.filename().string() + ": byte " + std::to_string(offset_) + ": " + reason;
+  return false;
+}
+
+}  // namespace encore

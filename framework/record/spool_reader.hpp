@@ -1,0 +1,78 @@
+// SpoolReader: follows a spool while it is written, or reads what a crash left of it.
+// Content never makes it throw: at a torn or damaged frame it stops and says where and why. Only a failing
+// disk or missing rights are an Error, so that nobody mistakes them for the end.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "record/spool.hpp"
+
+namespace encore {
+
+/// One record; which members count depends on `kind`. Reused from call to call, so that points allocate
+/// nothing.
+struct SpoolRecord {
+  std::uint64_t sequence = 0;
+  SpoolKind kind = SpoolKind::event;
+  std::uint32_t metric = 0;  ///< metric, point
+  std::string name;          ///< metric
+  std::string unit;          ///< metric
+  std::int64_t step = 0;     ///< point
+  double value = 0.0;        ///< point
+  std::string text;          ///< event: JSON
+
+  /// The event as JSON; an object holding only {"type": "unreadable"} when the text is no JSON object.
+  nlohmann::json event() const;
+};
+
+enum class SpoolEnd : std::uint8_t {
+  clean,    ///< every byte so far belongs to a complete frame
+  torn,     ///< the last frame is not complete: being written, or cut by a crash
+  damaged,  ///< what follows is no valid frame: nothing behind it can be used
+  missing,  ///< no such file (yet)
+};
+
+class SpoolReader {
+ public:
+  /// Reads from the beginning.
+  explicit SpoolReader(std::filesystem::path path);
+  /// Goes on behind record `sequence`, whose frame ends at byte `offset`.
+  SpoolReader(std::filesystem::path path, std::uint64_t offset, std::uint64_t sequence);
+
+  /// The next complete record. False at the end so far; a later call looks again for what was appended since.
+  bool next(SpoolRecord& record);
+
+  /// Where the last record returned ends: what to store to go on later.
+  std::uint64_t offset() const { return offset_; }
+  std::uint64_t sequence() const { return sequence_; }
+  /// The attempt in the file's head, 0 before it was read.
+  int attempt() const { return attempt_; }
+  /// Why `next` returned false.
+  SpoolEnd end() const { return end_; }
+  /// "attempt-0001.spool: byte 4711: checksum differs"; empty while clean.
+  const std::string& problem() const { return problem_; }
+
+ private:
+  bool fill(std::size_t needed);
+  bool read_head();
+  bool decode(const std::byte* payload, std::size_t size, SpoolRecord& record);
+  bool stop(SpoolEnd end, const std::string& reason);
+
+  std::filesystem::path path_;
+  FileDescriptor file_;
+  std::vector<std::byte> buffer_;
+  std::size_t begin_ = 0;  ///< of the unread part of buffer_
+  std::size_t filled_ = 0;
+  std::uint64_t offset_ = 0;
+  std::uint64_t sequence_ = 0;
+  int attempt_ = 0;
+  SpoolEnd end_ = SpoolEnd::clean;
+  std::string problem_;
+};
+
+}  // namespace encore

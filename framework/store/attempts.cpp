@@ -1,0 +1,209 @@
+// Attempts: who works on a run, how it ended, and what is done about those that died. See store.hpp.
+#include <random>
+#include <system_error>
+
+#include "record/atomic_file.hpp"
+#include "record/spool.hpp"
+#include "store/store.hpp"
+
+namespace encore {
+
+namespace {
+
+constexpr const char* lease_file = "lease";
+
+std::string random_token(int ordinal) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::random_device source;
+  std::uniform_int_distribution<int> digit(0, 15);
+  std::string token = std::to_string(ordinal) + "-";
+  for (int index = 0; index < 16; ++index) token += digits[digit(source)];
+  return token;
+}
+
+struct Ending {
+  RunState state = RunState::lost;
+  std::string reason = "its process ended without a word";
+};
+
+/// What the spool of a dead attempt says about its end.
+Ending told_ending(Database& database, std::int64_t attempt) {
+  Statement& last = database.cached(
+      "SELECT body ->> 'state', body ->> 'reason' FROM event WHERE attempt = ? AND type = 'finished' "
+      "ORDER BY sequence DESC LIMIT 1");
+  Ending ending;
+  if (last.with(attempt).step()) {
+    const auto state = run_state_from(last.text(0));
+    if (state && *state != RunState::running && *state != RunState::pending) ending = {*state, last.text(1)};
+  }
+  last.reset();
+  return ending;
+}
+
+void write_ending(Database& database, std::int64_t run, std::int64_t attempt, const Ending& ending) {
+  const double now = now_seconds();
+  // The token goes with the attempt: a holder that wakes up again finds itself dispossessed.
+  database.cached("UPDATE attempt SET state = ?, reason = ?, finished = ?, token = '' WHERE number = ?")
+      .run(name_of(ending.state), ending.reason, now, attempt);
+  const std::optional<double> finished =
+      ending.state == RunState::completed ? std::optional(now) : std::nullopt;
+  database.cached("UPDATE run SET state = ?, reason = ?, finished = ? WHERE number = ?")
+      .run(name_of(ending.state), ending.reason, finished, run);
+}
+
+}  // namespace
+
+MergeReport Store::merge_spool(std::int64_t run, const std::string& run_id, std::int64_t attempt, int ordinal,
+                               const std::function<void()>& check) {
+  return encore::merge_spool(*database_, {run_folder(run_id) / spool_name(ordinal), run, attempt, ordinal},
+                             check);
+}
+
+void Store::require_lease(const Lease& lease) {
+  Statement& statement =
+      database_->cached("SELECT 1 FROM attempt WHERE number = ? AND token = ? AND state = 'running'");
+  const bool held = statement.with(lease.attempt, lease.token).step();
+  statement.reset();
+  if (!held) {
+    throw LeaseLost("run " + lease.run_id +
+                    " was taken over by another process while this one gave no sign of life; it goes "
+                    "on there, exp show " +
+                    lease.run_id + " tells how");
+  }
+}
+
+bool Store::is_stale(std::int64_t attempt) {
+  Statement& statement = database_->cached(
+      "SELECT host_name, pid, process_start, boot_id, expires FROM attempt WHERE number = ? AND state = "
+      "'running'");
+  bool stale = false;
+  if (statement.with(attempt).step()) {
+    const ProcessIdentity holder{statement.text(0), statement.integer(1), statement.integer(2),
+                                 statement.text(3)};
+    stale = statement.number(4) < now_seconds() || liveness_of(holder) == Liveness::gone;
+  }
+  statement.reset();
+  return stale;
+}
+
+void Store::bury(std::int64_t run, std::int64_t attempt, int ordinal) {
+  const std::string run_id = read_run(run).id;
+  MergeReport report = merge_spool(run, run_id, attempt, ordinal, {});
+  Transaction transaction(*database_);
+  if (!is_stale(attempt)) return;  // somebody else was faster
+  Ending ending = told_ending(*database_, attempt);
+  if (!report.problem.empty() && ending.state == RunState::lost) ending.reason += "; " + report.problem;
+  write_ending(*database_, run, attempt, ending);
+  transaction.commit();
+}
+
+std::optional<Lease> Store::begin_attempt(std::int64_t run, const ProcessIdentity& holder) {
+  struct Old {
+    std::int64_t number;
+    int ordinal;
+  };
+  std::vector<Old> old;
+  Statement& attempts = database_->cached("SELECT number, ordinal FROM attempt WHERE run = ?");
+  attempts.with(run);
+  while (attempts.step()) old.push_back({attempts.integer(0), static_cast<int>(attempts.integer(1))});
+  attempts.reset();
+  const std::string run_id = read_run(run).id;
+  for (const Old& attempt : old) {
+    if (is_stale(attempt.number)) {
+      bury(run, attempt.number, attempt.ordinal);
+    } else if (read_run(run).state != RunState::running) {
+      merge_spool(run, run_id, attempt.number, attempt.ordinal, {});  // a last word after its end was written
+    }
+  }
+
+  Transaction transaction(*database_);
+  Statement& state = database_->cached("SELECT state FROM run WHERE number = ?");
+  state.with(run).step();
+  const std::string now = state.text(0);
+  state.reset();
+  if (now == "running" || now == "completed") return std::nullopt;
+  Lease lease{run, run_id, 0, 1, ""};
+  Statement& last = database_->cached("SELECT coalesce(max(ordinal), 0) + 1 FROM attempt WHERE run = ?");
+  if (last.with(run).step()) lease.ordinal = static_cast<int>(last.integer(0));
+  last.reset();
+  lease.token = random_token(lease.ordinal);
+  database_
+      ->cached(
+          "INSERT INTO attempt (run, ordinal, started, token, expires, host_name, pid, process_start, "
+          "boot_id) "
+          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      .run(run, lease.ordinal, now_seconds(), lease.token, now_seconds() + lease_seconds_, holder.host,
+           holder.pid, holder.start_time, holder.boot_id);
+  lease.attempt = database_->last_row();
+  database_->cached("UPDATE run SET state = 'running', reason = '', finished = NULL WHERE number = ?")
+      .run(run);
+
+  // Before the commit, while nobody else can take the run: from here on an old worker renames no checkpoint
+  // any more.
+  const std::filesystem::path folder = run_folder(run_id);
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure) throw Error(system_message("make the folder", folder, failure.value()));
+  save_file(folder / lease_file, lease.token + "\n");
+  transaction.commit();
+  return lease;
+}
+
+MergeReport Store::merge(const Lease& lease) {
+  return merge_spool(lease.run, lease.run_id, lease.attempt, lease.ordinal, [&] {
+    require_lease(lease);
+    database_->cached("UPDATE attempt SET expires = ? WHERE number = ?")
+        .run(now_seconds() + lease_seconds_, lease.attempt);
+  });
+}
+
+void Store::set_code(const Lease& lease, const std::string& commit_hash, const std::string& diff) {
+  Transaction transaction(*database_);
+  require_lease(lease);
+  database_->cached("INSERT OR IGNORE INTO code (commit_hash, diff) VALUES (?, ?)").run(commit_hash, diff);
+  database_
+      ->cached(
+          "UPDATE attempt SET code = (SELECT number FROM code WHERE commit_hash = ? AND diff = ?) WHERE "
+          "number = ?")
+      .run(commit_hash, diff, lease.attempt);
+  transaction.commit();
+}
+
+MergeReport Store::finish_attempt(const Lease& lease, RunState state, const std::string& reason) {
+  ENCORE_REQUIRE(state != RunState::running && state != RunState::pending,
+                 "an attempt ends in a final state");
+  MergeReport report = merge(lease);
+  if (state == RunState::completed && !report.complete) {
+    throw Error("run " + lease.run_id + " cannot be called completed: " +
+                (report.problem.empty() ? "its spool is missing" : report.problem) +
+                "; run the same command again, it goes on from the last checkpoint");
+  }
+  Transaction transaction(*database_);
+  require_lease(lease);
+  write_ending(*database_, lease.run, lease.attempt, {state, reason});
+  transaction.commit();
+  return report;
+}
+
+std::vector<RunRow> Store::settle() {
+  struct Running {
+    std::int64_t run, attempt;
+    int ordinal;
+  };
+  std::vector<Running> running;
+  Statement& statement =
+      database_->cached("SELECT run, number, ordinal FROM attempt WHERE state = 'running'");
+  while (statement.step()) {
+    running.push_back({statement.integer(0), statement.integer(1), static_cast<int>(statement.integer(2))});
+  }
+  statement.reset();
+  std::vector<RunRow> settled;
+  for (const Running& attempt : running) {
+    if (!is_stale(attempt.attempt)) continue;
+    bury(attempt.run, attempt.attempt, attempt.ordinal);
+    settled.push_back(read_run(attempt.run));
+  }
+  return settled;
+}
+
+}  // namespace encore

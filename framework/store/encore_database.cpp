@@ -1,0 +1,145 @@
+// See encore_database.hpp.
+#include "store/encore_database.hpp"
+
+#include <sqlite3.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <system_error>
+
+#include "record/file_descriptor.hpp"
+
+namespace encore {
+
+namespace {
+
+/// From linux/magic.h, which not every system ships.
+constexpr unsigned long local_file_systems[] = {
+    0xEF53,      // ext2, ext3, ext4
+    0x58465342,  // xfs
+    0x9123683E,  // btrfs
+    0x01021994,  // tmpfs
+    0x794C7630,  // overlayfs
+    0xF2F52010,  // f2fs
+    0x2FC12FC1,  // zfs
+    0xCA451A4E,  // bcachefs
+};
+
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+void make_folder_of(const std::filesystem::path& path) {
+  const std::filesystem::path folder = folder_of(path);
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure && !std::filesystem::is_directory(folder)) {
+    throw Error(system_message("make the folder", folder, failure.value()));
+  }
+}
+
+/// Only the one who gets the lock first finds no tables; whoever waited finds them all.
+void create_tables(Database& database) {
+  Transaction transaction(database);
+  if (database.integer("SELECT count(*) FROM sqlite_schema") == 0) database.execute(schema_sql);
+  transaction.commit();
+}
+
+void require_encore(Database& database) {
+  const std::string file = database.path().string();
+  const std::int64_t application = database.integer("PRAGMA application_id").value_or(0);
+  if (application != schema_application) {
+    throw Error(file + " is the database of another program; name another file with --db");
+  }
+  const std::int64_t version = database.integer("PRAGMA user_version").value_or(0);
+  if (version > schema_version) {
+    throw Error("database " + file + " was made by a newer Encore (version " + std::to_string(version) +
+                ", this one knows " + std::to_string(schema_version) +
+                "); update Encore, or name another file with --db");
+  }
+  if (version < schema_version) {
+    throw Error("database " + file + " is of version " + std::to_string(version) + ", this Encore needs " +
+                std::to_string(schema_version) + "; exp db upgrade brings it up to date and keeps a copy");
+  }
+}
+
+void choose_journal(Database& database) {
+  const bool wal = carries_wal(folder_of(database.path()));
+  // FULL: what a finished run says of itself survives a power cut; merges are few enough not to feel it.
+  if (database.text("PRAGMA journal_mode") != (wal ? "wal" : "delete")) {
+    try {
+      database.text(wal ? "PRAGMA journal_mode = WAL" : "PRAGMA journal_mode = DELETE");
+    } catch (const DatabaseError& error) {
+      if (!error.busy())
+        throw;  // in use: the mode is only a matter of speed, the next one to open it tries again
+    }
+  }
+  database.execute("PRAGMA synchronous = FULL");
+}
+
+std::unique_ptr<Database> open_for_reading(const std::filesystem::path& path,
+                                           std::chrono::milliseconds patience) {
+  // Even a reader of a WAL file must write its shared memory; where that is forbidden and nobody else writes
+  // either, the file can be read as it stands.
+  try {
+    auto database = std::make_unique<Database>(path, SQLITE_OPEN_READONLY, patience);
+    database->integer("SELECT count(*) FROM sqlite_schema");
+    return database;
+  } catch (const DatabaseError& error) {
+    const int code = error.code() & 0xff;
+    if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY) throw;
+    if (::access(path.c_str(), R_OK) != 0 || std::filesystem::exists(path.string() + "-wal")) throw;
+  }
+  std::string uri = "file:";
+  for (const char letter : path.string()) {
+    uri += letter == '%' ? "%25" : letter == '?' ? "%3f" : letter == '#' ? "%23" : std::string(1, letter);
+  }
+  return std::make_unique<Database>(uri + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, patience);
+}
+
+void require_usable_path(const std::filesystem::path& path, OpenMode mode) {
+  if (std::filesystem::is_directory(path))
+    throw Error(path.string() + " is a folder; --db names a file in it");
+  if (mode == OpenMode::create) return make_folder_of(path);
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    throw Error("there is no database " + path.string() +
+                " yet; exp run makes one, --db or $ENCORE_DB names another");
+  }
+}
+
+}  // namespace
+
+bool carries_wal(const std::filesystem::path& folder) {
+  struct statfs status {};
+  if (::statfs(folder.c_str(), &status) != 0) return false;
+  const auto type = static_cast<unsigned long>(status.f_type) & 0xFFFFFFFFu;
+  return std::find(std::begin(local_file_systems), std::end(local_file_systems), type) !=
+         std::end(local_file_systems);
+}
+
+std::unique_ptr<Database> open_encore_database(const std::filesystem::path& path, OpenMode mode,
+                                               std::chrono::milliseconds patience) {
+  require_usable_path(path, mode);
+  if (mode == OpenMode::read) {
+    auto database = open_for_reading(path, patience);
+    require_encore(*database);
+    return database;
+  }
+  const int flags = SQLITE_OPEN_READWRITE | (mode == OpenMode::create ? SQLITE_OPEN_CREATE : 0);
+  auto database = std::make_unique<Database>(path, flags, patience);
+  if (sqlite3_db_readonly(database->handle(), "main") == 1) {
+    database->fail(SQLITE_READONLY, "open");
+  }
+  const bool empty = database->integer("SELECT count(*) FROM sqlite_schema") == 0;
+  if (empty && mode == OpenMode::create && database->integer("PRAGMA application_id") == 0)
+    create_tables(*database);
+  require_encore(*database);
+  choose_journal(*database);
+  database->execute("PRAGMA foreign_keys = ON");
+  return database;
+}
+
+}  // namespace encore

@@ -1,0 +1,187 @@
+// What `show`, `logs` and reports ask. See store.hpp.
+#include <sqlite3.h>
+
+#include <limits>
+
+#include "store/store.hpp"
+
+namespace encore {
+
+namespace {
+
+nlohmann::json parsed(const std::string& text) {
+  nlohmann::json json = text.empty() ? nlohmann::json() : nlohmann::json::parse(text, nullptr, false);
+  return json.is_discarded() ? nlohmann::json() : json;
+}
+
+nlohmann::json param_value(const Statement& row, int column, const std::string& type) {
+  if (type == "boolean") return row.integer(column) != 0;
+  if (type == "integer") return row.integer(column);
+  if (type == "number") return row.number(column);
+  if (type == "text") return row.text(column);
+  if (type == "list") return parsed(row.text(column));
+  return nullptr;
+}
+
+double value_of(const Statement& row, int value_column, int special_column) {
+  if (!row.is_null(value_column)) return row.number(value_column);
+  const std::string special = row.text(special_column);
+  if (special == "inf") return std::numeric_limits<double>::infinity();
+  if (special == "-inf") return -std::numeric_limits<double>::infinity();
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+CurvePoint curve_point(const Statement& row) {
+  return {row.integer(0), value_of(row, 1, 2), static_cast<int>(row.integer(3))};
+}
+
+/// Runs `take(statement)` for each row and collects what it returns.
+template <class Take>
+auto collect(Statement& statement, const Take& take) {
+  std::vector<decltype(take(statement))> rows;
+  while (statement.step()) rows.push_back(take(statement));
+  statement.reset();
+  return rows;
+}
+
+}  // namespace
+
+std::vector<ParamRow> Store::read_params(std::int64_t run) {
+  Statement& rows =
+      database_->cached("SELECT key, type, value, source, at FROM param WHERE run = ? ORDER BY key");
+  return collect(rows.with(run), [](const Statement& row) {
+    const std::string type = row.text(1);
+    return ParamRow{row.text(0), type, param_value(row, 2, type), row.text(3), row.text(4)};
+  });
+}
+
+std::vector<std::string> Store::read_tags(std::int64_t run) {
+  Statement& rows = database_->cached("SELECT tag FROM tag WHERE run = ? ORDER BY tag");
+  return collect(rows.with(run), [](const Statement& row) { return row.text(0); });
+}
+
+std::vector<DatasetRow> Store::read_datasets(std::int64_t run) {
+  Statement& rows = database_->cached(
+      "SELECT role, path, sha256 FROM run_dataset JOIN dataset ON dataset.number = dataset WHERE run = ? "
+      "ORDER BY role");
+  return collect(rows.with(run), [](const Statement& row) {
+    return DatasetRow{row.text(0), row.text(1), row.text(2)};
+  });
+}
+
+std::vector<AttemptRow> Store::read_attempts(std::int64_t run) {
+  Statement& rows = database_->cached(
+      "SELECT attempt.number, ordinal, state, reason, started, finished, first_step, environment, "
+      "host.description, "
+      "build.description, started_event, code.commit_hash, code.diff, host_name, pid, process_start, "
+      "boot_id, "
+      "spool_problem FROM attempt LEFT JOIN host ON host.number = host LEFT JOIN build ON build.number = "
+      "build "
+      "LEFT JOIN code ON code.number = code WHERE run = ? ORDER BY ordinal");
+  std::vector<AttemptRow> attempts = collect(rows.with(run), [](const Statement& row) {
+    AttemptRow attempt;
+    attempt.number = row.integer(0);
+    attempt.ordinal = static_cast<int>(row.integer(1));
+    attempt.state = run_state_from(row.text(2)).value_or(RunState::lost);
+    attempt.reason = row.text(3);
+    attempt.started = row.number(4);
+    attempt.finished = row.optional_number(5);
+    attempt.first_step = row.optional_integer(6);
+    attempt.environment = parsed(row.text(7));
+    attempt.host = parsed(row.text(8));
+    attempt.build = parsed(row.text(9));
+    attempt.started_event = parsed(row.text(10));
+    attempt.commit_hash = row.text(11);
+    attempt.diff = row.text(12);
+    attempt.holder = {row.text(13), row.integer(14), row.integer(15), row.text(16)};
+    attempt.spool_problem = row.text(17);
+    return attempt;
+  });
+  for (AttemptRow& attempt : attempts) {
+    if (is_stale(attempt.number)) attempt.state = RunState::lost;
+  }
+  return attempts;
+}
+
+std::vector<MetricRow> Store::read_metrics(std::int64_t run) {
+  // With one attempt every point counts, which a long run need not ask point by point.
+  const std::string points = read_run(run).attempts > 1 ? "current_point" : "point";
+  Statement& rows = database_->cached("SELECT metric.name, metric.unit, count(*) FROM " + points +
+                                      " AS p JOIN metric ON metric.number = p.metric WHERE p.run = ? "
+                                      "GROUP BY metric.number ORDER BY metric.name");
+  return collect(rows.with(run), [](const Statement& row) {
+    return MetricRow{row.text(0), row.text(1), row.integer(2)};
+  });
+}
+
+std::vector<CurvePoint> Store::read_curve(std::int64_t run, const std::string& metric) {
+  Statement& rows = database_->cached(
+      "SELECT step, value, special, attempt.ordinal FROM current_point AS p JOIN attempt ON attempt.number = "
+      "p.attempt "
+      "WHERE p.run = ? AND p.metric = (SELECT number FROM metric WHERE name = ?) ORDER BY step");
+  return collect(rows.with(run, metric), curve_point);
+}
+
+std::optional<CurvePoint> Store::read_latest(std::int64_t run, const std::string& metric) {
+  Statement& rows = database_->cached(
+      "SELECT step, value, special, attempt.ordinal FROM current_point AS p JOIN attempt ON attempt.number = "
+      "p.attempt "
+      "WHERE p.run = ? AND p.metric = (SELECT number FROM metric WHERE name = ?) ORDER BY step DESC LIMIT 1");
+  const auto points = collect(rows.with(run, metric), curve_point);
+  return points.empty() ? std::nullopt : std::optional(points.front());
+}
+
+std::vector<CheckpointRow> Store::read_checkpoints(std::int64_t run) {
+  const std::filesystem::path folder = run_folder(read_run(run).id);
+  Statement& rows = database_->cached(
+      "SELECT step, kind, path, sha256, bytes, attempt.ordinal, created FROM checkpoint "
+      "JOIN attempt ON attempt.number = attempt WHERE checkpoint.run = ? ORDER BY step, created");
+  return collect(rows.with(run), [&](const Statement& row) {
+    CheckpointRow checkpoint{row.integer(0), row.text(1), row.text(2),   row.text(3),
+                             row.integer(4), 0,           row.number(6), false};
+    checkpoint.attempt = static_cast<int>(row.integer(5));
+    checkpoint.on_disk = std::filesystem::exists(folder / checkpoint.path);
+    return checkpoint;
+  });
+}
+
+std::vector<DigestRow> Store::read_digests(std::int64_t run) {
+  Statement& rows =
+      database_->cached("SELECT step, scope, value FROM current_digest WHERE run = ? ORDER BY step, scope");
+  return collect(rows.with(run), [](const Statement& row) {
+    return DigestRow{row.integer(0), row.text(1), row.text(2)};
+  });
+}
+
+std::vector<ArtifactRow> Store::read_artifacts(std::int64_t run) {
+  Statement& rows = database_->cached(
+      "SELECT name, path, sha256 FROM artifact AS a WHERE run = ?1 AND attempt = (SELECT max(attempt) FROM "
+      "artifact "
+      "WHERE run = ?1 AND name = a.name) ORDER BY name");
+  return collect(rows.with(run), [](const Statement& row) {
+    return ArtifactRow{row.text(0), row.text(1), row.text(2)};
+  });
+}
+
+std::vector<EventRow> Store::read_events(std::int64_t run, const std::string& type) {
+  Statement& rows = database_->cached(
+      "SELECT attempt.ordinal, sequence, time, type, body FROM event JOIN attempt ON attempt.number = "
+      "event.attempt "
+      "WHERE attempt.run = ?1 AND (?2 = '' OR type = ?2) ORDER BY attempt.ordinal, sequence");
+  return collect(rows.with(run, type), [](const Statement& row) {
+    return EventRow{static_cast<int>(row.integer(0)), row.integer(1), row.number(2), row.text(3),
+                    parsed(row.text(4))};
+  });
+}
+
+void Store::set_tag(std::int64_t run, const std::string& tag, bool present) {
+  Transaction transaction(*database_);
+  if (present) {
+    database_->cached("INSERT OR IGNORE INTO tag (run, tag) VALUES (?, ?)").run(run, tag);
+  } else {
+    database_->cached("DELETE FROM tag WHERE run = ? AND tag = ?").run(run, tag);
+  }
+  transaction.commit();
+}
+
+}  // namespace encore

@@ -1,0 +1,56 @@
+// See store.hpp; the rest of the class is in runs.cpp, attempts.cpp and queries.cpp.
+#include "store/store.hpp"
+
+#include <chrono>
+
+namespace encore {
+
+namespace {
+
+constexpr RunState all_states[] = {RunState::pending, RunState::running,     RunState::completed,
+                                   RunState::failed,  RunState::interrupted, RunState::lost,
+                                   RunState::stopped};
+
+}  // namespace
+
+const char* name_of(RunState state) {
+  switch (state) {
+    case RunState::pending:
+      return "pending";
+    case RunState::running:
+      return "running";
+    case RunState::completed:
+      return "completed";
+    case RunState::failed:
+      return "failed";
+    case RunState::interrupted:
+      return "interrupted";
+    case RunState::lost:
+      return "lost";
+    case RunState::stopped:
+      return "stopped";
+  }
+  return "unknown";
+}
+
+std::optional<RunState> run_state_from(std::string_view name) {
+  for (RunState state : all_states) {
+    if (name == name_of(state)) return state;
+  }
+  return std::nullopt;
+}
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+Store::Store(const std::filesystem::path& path, OpenMode mode, std::chrono::milliseconds patience)
+    : path_(path), database_(open_encore_database(path, mode, patience)) {}
+
+Store::~Store() = default;
+
+std::filesystem::path Store::run_folder(const std::string& run_id) const {
+  return std::filesystem::absolute(path_.string() + ".runs") / run_id;
+}
+
+}  // namespace encore

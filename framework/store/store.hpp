@@ -1,0 +1,225 @@
+// Store: the control program's view of its database: runs, attempts with leases, merging, and what `ls` and
+// `show` ask. The life of a run:  add_run -> begin_attempt (lease) -> merge every half second (heartbeat) ->
+// finish_attempt. Any number of `exp` may do this at once on one database; each run has one holder.
+// schema.sql tells what is stored.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "record/process.hpp"
+#include "record/specification.hpp"
+#include "store/encore_database.hpp"
+#include "store/merge.hpp"
+
+namespace encore {
+
+enum class RunState : std::uint8_t { pending, running, completed, failed, interrupted, lost, stopped };
+const char* name_of(RunState state);
+std::optional<RunState> run_state_from(std::string_view name);
+
+/// A run and its latest attempt, as `ls` shows them.
+struct RunRow {
+  std::int64_t number = 0;
+  std::string id;
+  std::string name;
+  RunState state = RunState::pending;  ///< as it is now: a run whose process is gone is lost, never running
+  std::string reason;
+  std::string question;
+  std::string group;
+  std::string backend;
+  std::int64_t repeat = 1;
+  std::uint64_t seed = 0;
+  std::string sweep;  ///< name, or empty
+  std::string note;
+  double created = 0.0;
+  std::optional<double> finished;
+  nlohmann::json result;  ///< {"best_step": ..., "measures": {...}}, or null
+  std::int64_t attempts = 0;
+  std::optional<double> started;  ///< of the latest attempt
+  nlohmann::json progress;        ///< of the latest attempt, or null
+  ProcessIdentity holder;         ///< of the latest attempt
+};
+
+/// What a run has beside its specification.
+struct RunExtras {
+  std::optional<std::int64_t> sweep = {};  ///< from add_sweep
+  std::string note = {};
+  std::vector<std::string> tags = {};
+  bool fresh = false;  ///< a new repeat even where the question was asked before
+};
+
+struct AddedRun {
+  RunRow run;
+  bool created = false;  ///< false: the question was there already on that backend
+};
+
+struct RunFilter {
+  std::vector<RunState> states = {};  ///< empty: all
+  std::string name_part = {};
+  std::string tag = {};
+  std::string sweep = {};
+  std::int64_t limit = -1;  ///< newest so many
+};
+
+/// The right to write about a run, until it is finished or taken over.
+struct Lease {
+  std::int64_t run = 0;
+  std::string run_id;
+  std::int64_t attempt = 0;  ///< row number
+  int ordinal = 0;           ///< 1, 2 ... within the run: the worker's --attempt
+  std::string token;         ///< the worker's --lease; also in the run folder's file `lease`
+};
+
+/// Another process took the run over, because this one's lease had expired. The worker is to be stopped.
+class LeaseLost : public Error {
+ public:
+  using Error::Error;
+};
+
+/// No run of that name, or several: the message lists the candidates.
+class UnknownRun : public Error {
+ public:
+  using Error::Error;
+};
+
+struct ParamRow {
+  std::string key;
+  std::string type;  ///< boolean, integer, number, text, list, null
+  nlohmann::json value;
+  std::string source;
+  std::string at;
+};
+struct DatasetRow {
+  std::string role, path, sha256;
+};
+struct AttemptRow {
+  std::int64_t number = 0;
+  int ordinal = 0;
+  RunState state = RunState::running;
+  std::string reason;
+  double started = 0.0;
+  std::optional<double> finished;
+  std::optional<std::int64_t> first_step;
+  nlohmann::json environment, host, build, started_event;
+  std::string commit_hash, diff;
+  ProcessIdentity holder;
+  std::string spool_problem;
+};
+struct MetricRow {
+  std::string name, unit;
+  std::int64_t points = 0;  ///< that count
+};
+struct CurvePoint {
+  std::int64_t step = 0;
+  double value = 0.0;  ///< NaN and infinities too
+  int attempt = 0;     ///< ordinal
+};
+struct CheckpointRow {
+  std::int64_t step = 0;
+  std::string kind, path, sha256;
+  std::int64_t bytes = 0;
+  int attempt = 0;
+  double created = 0.0;
+  bool on_disk = false;
+};
+struct DigestRow {
+  std::int64_t step = 0;
+  std::string scope, value;
+};
+struct ArtifactRow {
+  std::string name, path, sha256;
+};
+struct EventRow {
+  int attempt = 0;
+  std::int64_t sequence = 0;
+  double time = 0.0;
+  std::string type;
+  nlohmann::json body;
+};
+
+class Store {
+ public:
+  /// See open_encore_database for what is refused.
+  Store(const std::filesystem::path& path, OpenMode mode,
+        std::chrono::milliseconds patience = std::chrono::seconds(10));
+  ~Store();
+
+  /// encore.db.runs/<run id>, absolute.
+  std::filesystem::path run_folder(const std::string& run_id) const;
+  const std::filesystem::path& path() const { return path_; }
+  Database& database() { return *database_; }
+
+  // --- Runs (runs.cpp)
+  std::int64_t add_sweep(const std::string& name, const std::string& file, const std::string& content);
+  /// Finds the run of this question and backend (its newest repeat) or makes it, with parameters, data and
+  /// tags; gives the specification its id and free name. Does not write the run folder.
+  AddedRun add_run(Specification& specification, const RunExtras& extras = {});
+  /// The newest repeat, if the question was ever asked on that backend.
+  std::optional<RunRow> find_question(const std::string& question, const std::string& backend);
+  /// By name, by id, or by a unique beginning of an id. Throws UnknownRun.
+  RunRow find_run(const std::string& name_or_id);
+  /// Newest first.
+  std::vector<RunRow> list_runs(const RunFilter& filter = {});
+  RunRow read_run(std::int64_t number);
+
+  // --- Attempts (attempts.cpp)
+  /// Takes the run: exactly one of several processes gets it. Nothing when another one holds it or it is
+  /// completed (read_run says which). What an attempt that died left in its spool is merged first; if it
+  /// turns out to have been completed there is nothing to begin either. Writes the run folder's `lease` file.
+  std::optional<Lease> begin_attempt(std::int64_t run, const ProcessIdentity& holder = this_process());
+  /// Merges what the spool has got since, and moves the lease's end on. Throws LeaseLost.
+  MergeReport merge(const Lease& lease);
+  /// The commit and its diff from which the attempt was started.
+  void set_code(const Lease& lease, const std::string& commit_hash, const std::string& diff);
+  /// Merges the rest, then writes the state: completed only when every record is in the database. Throws
+  /// LeaseLost.
+  MergeReport finish_attempt(const Lease& lease, RunState state, const std::string& reason = "");
+  /// Merges what dead attempts left and writes their true end: what their spool says, or lost. Returns the
+  /// runs changed.
+  std::vector<RunRow> settle();
+  /// How long a lease lives without a heartbeat.
+  void set_lease_seconds(double seconds) { lease_seconds_ = seconds; }
+
+  // --- Questions (queries.cpp)
+  std::vector<ParamRow> read_params(std::int64_t run);
+  std::vector<std::string> read_tags(std::int64_t run);
+  std::vector<DatasetRow> read_datasets(std::int64_t run);
+  std::vector<AttemptRow> read_attempts(std::int64_t run);
+  std::vector<MetricRow> read_metrics(std::int64_t run);
+  /// The points that count, by rising step.
+  std::vector<CurvePoint> read_curve(std::int64_t run, const std::string& metric);
+  /// The last point that counts.
+  std::optional<CurvePoint> read_latest(std::int64_t run, const std::string& metric);
+  std::vector<CheckpointRow> read_checkpoints(std::int64_t run);
+  std::vector<DigestRow> read_digests(std::int64_t run);
+  std::vector<ArtifactRow> read_artifacts(std::int64_t run);
+  /// In the order in which they happened; of one type, if one is named.
+  std::vector<EventRow> read_events(std::int64_t run, const std::string& type = "");
+  void set_tag(std::int64_t run, const std::string& tag, bool present);
+
+ private:
+  std::vector<RunRow> read_rows(Statement& statement);
+  void add_params(std::int64_t run, const Specification& specification);
+  std::string free_name(const std::string& wanted);
+  void require_lease(const Lease& lease);
+  bool is_stale(std::int64_t attempt);
+  void bury(std::int64_t run, std::int64_t attempt, int ordinal);
+  MergeReport merge_spool(std::int64_t run, const std::string& run_id, std::int64_t attempt, int ordinal,
+                          const std::function<void()>& check);
+
+  std::filesystem::path path_;
+  std::unique_ptr<Database> database_;
+  double lease_seconds_ = 60.0;
+};
+
+/// Seconds since 1970.
+double now_seconds();
+
+}  // namespace encore

@@ -1,0 +1,180 @@
+// The small parts of record/: specification, atomic files, control pipe, process identity, checksum.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "record/atomic_file.hpp"
+#include "record/control_pipe.hpp"
+#include "record/crc32.hpp"
+#include "record/process.hpp"
+#include "record/specification.hpp"
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore {
+namespace {
+
+using testing::message_of;
+using testing::read_bytes;
+using testing::TemporaryFolder;
+using testing::write_bytes;
+
+Specification sample() {
+  Specification specification;
+  specification.run = "0123456789";
+  specification.name = "wnut17";
+  specification.seed = 18446744073709551615u;
+  specification.question = std::string(64, 'a');
+  specification.group = std::string(64, 'b');
+  specification.backend = "openmp";
+  specification.config = {{"model", {{"width", 384}, {"dropout", 0.1}}}};
+  specification.origin["model.width"] = {Source::file, {"wnut17.toml", 14, 3}};
+  specification.data["train"] = {"/data/train.conll", std::string(64, 'c')};
+  specification.plugin_folders = {"/plugins"};
+  return specification;
+}
+
+std::string refusal(const nlohmann::json& json) {
+  return message_of<Error>([&] { Specification::from_json(json, "s.json"); });
+}
+
+TEST(Specification, returns_what_was_saved) {
+  TemporaryFolder folder;
+  sample().save(folder / "runs/one");
+  const Specification loaded = Specification::load(folder / "runs/one");
+  EXPECT_EQ(loaded.to_json(), sample().to_json());
+  EXPECT_EQ(loaded.seed, 18446744073709551615u);
+  EXPECT_EQ(loaded.origin.at("model.width").place.line, 14);
+  EXPECT_EQ(loaded.data.at("train").path, "/data/train.conll");
+}
+
+TEST(Specification, names_what_is_wrong) {
+  nlohmann::json json = sample().to_json();
+  json.erase("question");
+  EXPECT_EQ(refusal(json), "s.json: member \"question\" is missing");
+  json = sample().to_json();
+  json["seed"] = -1;
+  EXPECT_EQ(refusal(json), "s.json: member \"seed\" must not be negative");
+  json["seed"] = "one";
+  EXPECT_EQ(refusal(json), "s.json: member \"seed\" must be a number");
+  json = sample().to_json();
+  json["format"] = 2;
+  EXPECT_EQ(refusal(json).find("s.json: format 2 is not known"), 0u);
+  json = sample().to_json();
+  json["data"]["train"].erase("sha256");
+  EXPECT_EQ(refusal(json), "s.json: data.train: member \"sha256\" is missing");
+  json = sample().to_json();
+  json["config"] = 1;
+  EXPECT_EQ(refusal(json), "s.json: member \"config\" must be an object");
+  EXPECT_EQ(refusal(nlohmann::json::array()), "s.json: a JSON object is expected");
+  TemporaryFolder folder;
+  EXPECT_NE(
+      message_of<Error>([&] { Specification::load(folder.path()); }).find("a run folder holds this file"),
+      std::string::npos);
+  write_bytes(folder / "specification.json", "{\"format\": 1,");
+  EXPECT_NE(message_of<Error>([&] { Specification::load(folder.path()); }).find("not valid JSON"),
+            std::string::npos);
+}
+
+TEST(AtomicFile, is_there_complete_or_not_at_all) {
+  TemporaryFolder folder;
+  save_file(folder / "f", "old");
+  {
+    AtomicFile file(folder / "f");
+    file.write("half of the n");
+  }
+  EXPECT_EQ(read_bytes(folder / "f"), "old");
+  EXPECT_FALSE(std::filesystem::exists(folder / "f.part"));
+  save_file(folder / "f", "new");
+  EXPECT_EQ(read_bytes(folder / "f"), "new");
+  EXPECT_NE(message_of<Error>([&] { save_file(folder / "none/f", ""); }).find("cannot write"),
+            std::string::npos);
+}
+
+TEST(AtomicFile, a_full_device_is_an_error) {
+  const FileDescriptor full = open_file("/dev/full", O_WRONLY);
+  const std::byte byte{};
+  EXPECT_EQ(message_of<Error>([&] {
+              write_all(full.get(), {&byte, 1}, "/dev/full");
+            }),
+            "cannot write /dev/full: No space left on device (free some space; what is on disk so far stays "
+            "usable)");
+}
+
+TEST(ControlPipe, carries_commands_and_tells_of_a_lost_parent) {
+  ControlPipe pipe = make_control_pipe();
+  ControlReader reader(::dup(pipe.reading.get()));
+  pipe.reading.close();
+  EXPECT_FALSE(reader.poll());
+  EXPECT_FALSE(reader.parent_gone());
+  ASSERT_EQ(::write(pipe.writing.get(), "checkp", 6), 6);
+  EXPECT_FALSE(reader.poll());
+  ASSERT_EQ(::write(pipe.writing.get(), "oint\nsing a song\nstop\n", 22), 22);
+  EXPECT_EQ(reader.poll(), ControlCommand::checkpoint);
+  pipe.writing.close();
+  EXPECT_FALSE(reader.parent_gone());
+  EXPECT_EQ(reader.poll(), ControlCommand::stop);
+  EXPECT_FALSE(reader.poll());
+  EXPECT_TRUE(reader.parent_gone());
+}
+
+TEST(ControlPipe, a_worker_that_is_gone_is_no_signal) {
+  ControlPipe pipe = make_control_pipe();
+  ControlWriter writer(::dup(pipe.writing.get()));
+  EXPECT_TRUE(writer.send(ControlCommand::prune));
+  char line[16] = {};
+  EXPECT_EQ(::read(pipe.reading.get(), line, sizeof line), 6);
+  EXPECT_STREQ(line, "prune\n");
+  pipe.reading.close();
+  EXPECT_FALSE(writer.send(ControlCommand::stop));
+  EXPECT_FALSE(ControlWriter().send(ControlCommand::stop));
+  EXPECT_NE(message_of<Error>([] { ControlReader reader(9999); }).find("--control-fd"), std::string::npos);
+}
+
+TEST(Process, knows_itself_and_its_children) {
+  const ProcessIdentity here = this_process();
+  EXPECT_EQ(here.pid, ::getpid());
+  EXPECT_GT(here.start_time, 0);
+  EXPECT_EQ(liveness_of(here), Liveness::alive);
+
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  const auto process = process_with(child);
+  ASSERT_TRUE(process);
+  EXPECT_EQ(liveness_of(*process), Liveness::alive);
+  ASSERT_EQ(::kill(child, SIGKILL), 0);
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(liveness_of(*process), Liveness::gone) << "a zombie does no work";
+  ::waitpid(child, nullptr, 0);
+  EXPECT_EQ(liveness_of(*process), Liveness::gone);
+}
+
+TEST(Process, is_not_fooled) {
+  ProcessIdentity reused = this_process();
+  reused.start_time -= 1;
+  EXPECT_EQ(liveness_of(reused), Liveness::gone) << "the same id, another process";
+  ProcessIdentity rebooted = this_process();
+  rebooted.boot_id = "another";
+  EXPECT_EQ(liveness_of(rebooted), Liveness::gone) << "the host was started again";
+  ProcessIdentity elsewhere = this_process();
+  elsewhere.host += "-not";
+  EXPECT_EQ(liveness_of(elsewhere), Liveness::unknown);
+}
+
+TEST(Crc32, is_the_well_known_one) {
+  const auto of = [](std::string_view text) {
+    return crc32(std::as_bytes(std::span(text.data(), text.size())));
+  };
+  EXPECT_EQ(of("123456789"), 0xCBF43926u);
+  EXPECT_EQ(of(""), 0u);
+  EXPECT_EQ(of("The quick brown fox jumps over the lazy dog"), 0x414FA339u);
+}
+
+}  // namespace
+}  // namespace encore

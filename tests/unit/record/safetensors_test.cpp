@@ -1,0 +1,181 @@
+// Safetensors: what is written comes back; a header that lies is refused, whatever it says.
+#include "record/safetensors.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "data/hash.hpp"
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore {
+namespace {
+
+using testing::message_of;
+using testing::read_bytes;
+using testing::TemporaryFolder;
+using testing::write_bytes;
+
+template <class T>
+std::span<const std::byte> bytes_of(const std::vector<T>& values) {
+  return std::as_bytes(std::span(values));
+}
+
+std::string file_with(const std::string& header, const std::string& data) {
+  std::uint64_t length = header.size();
+  return std::string(reinterpret_cast<const char*>(&length), sizeof length) + header + data;
+}
+
+/// The message with which a file of this header and 8 bytes of data is refused.
+std::string refusal(const std::string& header, const std::string& data = "12345678") {
+  TemporaryFolder folder;
+  write_bytes(folder / "t", file_with(header, data));
+  return message_of<Error>([&] { Safetensors tensors(folder / "t"); });
+}
+
+std::string tensor(const std::string& dtype, const std::string& shape, const std::string& offsets) {
+  return R"({"x":{"dtype":")" + dtype + R"(","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}";
+}
+
+TEST(Safetensors, returns_what_was_written) {
+  TemporaryFolder folder;
+  const std::vector<float> weights = {1.0f, -2.0f, 3.5f, 0.0f, 1e-30f, 7.0f};
+  const std::vector<double> moments = {0.1, 0.2};
+  const std::vector<std::uint16_t> halves = {0x3f80, 0xbf80, 0x7fc0};
+  const std::vector<std::int64_t> counters = {-1};
+  const SavedFile saved = save_safetensors(folder / "t",
+                                           {{"halves", DType::bfloat16, {3}, bytes_of(halves)},
+                                            {"weights", DType::float32, {2, 3}, bytes_of(weights)},
+                                            {"counters", DType::int64, {}, bytes_of(counters)},
+                                            {"moments", DType::float64, {2}, bytes_of(moments)},
+                                            {"empty", DType::float32, {0, 4}, {}}},
+                                           {{"step", "12"}, {"note", "\"quoted\" \xC3\xA9"}});
+  EXPECT_EQ(saved.bytes, read_bytes(folder / "t").size());
+  EXPECT_EQ(saved.sha256, sha256(read_bytes(folder / "t")));
+  EXPECT_FALSE(std::filesystem::exists(folder / "t.part"));
+
+  const Safetensors file(folder / "t");
+  EXPECT_EQ(file.sha256(), saved.sha256);
+  EXPECT_EQ(file.text("note"), "\"quoted\" \xC3\xA9");
+  EXPECT_EQ(file.tensors().size(), 5u);
+  const auto& entry = file.tensor("weights", DType::float32, {2, 3});
+  EXPECT_EQ(std::memcmp(entry.bytes.data(), weights.data(), entry.bytes.size()), 0);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(entry.bytes.data()) % sizeof(float), 0u);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(file.tensor("moments").bytes.data()) % sizeof(double), 0u);
+  EXPECT_EQ(file.tensor("empty").bytes.size(), 0u);
+  EXPECT_EQ(file.tensor("counters").shape, std::vector<std::int64_t>{});
+}
+
+TEST(Safetensors, names_what_does_not_fit) {
+  TemporaryFolder folder;
+  const std::vector<float> weights = {1.0f, 2.0f};
+  save_safetensors(folder / "t", {{"w", DType::float32, {2}, bytes_of(weights)}}, {});
+  const Safetensors file(folder / "t");
+  EXPECT_NE(message_of<Error>([&] { file.tensor("v"); }).find("there is no tensor \"v\""), std::string::npos);
+  EXPECT_NE(message_of<Error>([&] {
+              file.tensor("w", DType::float64, {1, 2});
+            }).find("\"w\" is float32(2) in the file, float64(1, 2) in the model"),
+            std::string::npos);
+  EXPECT_NE(message_of<Error>([&] { file.text("step"); }).find("no metadata \"step\""), std::string::npos);
+}
+
+TEST(Safetensors, a_failing_lease_check_leaves_the_old_file) {
+  TemporaryFolder folder;
+  const std::vector<float> first = {1.0f}, second = {2.0f};
+  save_safetensors(folder / "t", {{"w", DType::float32, {1}, bytes_of(first)}}, {});
+  const std::string before = read_bytes(folder / "t");
+  EXPECT_THROW(save_safetensors(folder / "t", {{"w", DType::float32, {1}, bytes_of(second)}}, {},
+                                [] { throw Error("the lease is lost"); }),
+               Error);
+  EXPECT_EQ(read_bytes(folder / "t"), before);
+  EXPECT_FALSE(std::filesystem::exists(folder / "t.part"));
+}
+
+TEST(Safetensors, refuses_a_callers_mistake) {
+  TemporaryFolder folder;
+  const std::vector<float> weights = {1.0f, 2.0f};
+  EXPECT_THROW(save_safetensors(folder / "t", {{"w", DType::float32, {3}, bytes_of(weights)}}, {}),
+               std::logic_error);
+  const TensorSlice slice{"w", DType::float32, {2}, bytes_of(weights)};
+  EXPECT_THROW(save_safetensors(folder / "t", {slice, slice}, {}), std::logic_error);
+}
+
+TEST(Safetensors, every_cut_is_refused) {
+  TemporaryFolder folder;
+  const std::vector<float> weights = {1.0f, 2.0f, 3.0f};
+  save_safetensors(folder / "t", {{"w", DType::float32, {3}, bytes_of(weights)}}, {{"step", "1"}});
+  const std::string whole = read_bytes(folder / "t");
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    write_bytes(folder / "cut", whole.substr(0, size));
+    EXPECT_THROW(Safetensors file(folder / "cut"), Error) << size;
+  }
+  write_bytes(folder / "long", whole + "x");
+  EXPECT_THROW(Safetensors file(folder / "long"), Error);
+}
+
+TEST(Safetensors, hostile_headers_are_refused) {
+  struct Case {
+    std::string header, message;
+  };
+  const std::string two = R"({"x":{"dtype":"F32","shape":[1],"data_offsets":)";
+  const std::vector<Case> cases = {
+      {"", "does not begin with {"},
+      {"[]", "does not begin with {"},
+      {"{", "not JSON"},
+      {R"({"x":1})", "must have dtype, shape and data_offsets"},
+      {R"({"x":{"dtype":"F32","shape":[2]}})", "must have dtype, shape and data_offsets"},
+      {R"({"x":{"dtype":"F32","shape":[2],"data_offsets":[0,8],"more":1}})", "nothing else"},
+      {tensor("F33", "[2]", "[0,8]"), "dtype \"F33\" is not known"},
+      {R"({"x":{"dtype":7,"shape":[2],"data_offsets":[0,8]}})", "dtype 7 is not known"},
+      {tensor("F32", "2", "[0,8]"), "not a shape"},
+      {tensor("F32", "[-2]", "[0,8]"), "not a shape"},
+      {tensor("F32", "[2.0]", "[0,8]"), "not a shape"},
+      {tensor("F32", "[\"2\"]", "[0,8]"), "not a shape"},
+      {tensor("F32", "[18446744073709551615]", "[0,8]"), "not a shape"},
+      {tensor("F32", "[2]", "[0]"), "not two numbers"},
+      {tensor("F32", "[2]", "[0,8,9]"), "not two numbers"},
+      {tensor("F32", "[2]", "[-8,0]"), "not two numbers"},
+      {tensor("F32", "[2]", "[8,0]"), "outside the file"},
+      {tensor("F32", "[2]", "[0,9]"), "outside the file"},
+      {tensor("F32", "[2]", "[9223372036854775800,9223372036854775807]"), "outside the file"},
+      {tensor("F32", "[3]", "[0,8]"), "does not fill its 8 bytes"},
+      {tensor("F32", "[4611686018427387904,4]", "[0,0]"), "does not fill"},
+      {tensor("F32", "[4294967296,4294967296,2]", "[0,8]"), "does not fill"},
+      {tensor("F32", "[1]", "[4,8]"), "a hole between"},
+      {tensor("F32", "[1]", "[0,4]"), "longer than its tensors"},
+      {"{}", "longer than its tensors"},
+      {two + R"([0,4]},"y":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", "overlap"},
+      {two + R"([4,8]},"y":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", "overlap"},
+      {two + R"([0,4]},"x":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", "names \"x\" twice"},
+      {R"({"__metadata__":[],"x":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
+       "metadata are no object"},
+      {R"({"__metadata__":{"a":1},"x":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
+       "\"a\" is no text"},
+      {"{\"\xff\":1}", "not JSON"},
+      {std::string(100000, '{'), "not JSON"},
+      {"{\"x\":" + std::string(100000, '['), "not JSON"},
+  };
+  for (const Case& test : cases) {
+    const std::string message = refusal(test.header);
+    EXPECT_NE(message.find(test.message), std::string::npos)
+        << test.header.substr(0, 100) << "\n  " << message;
+  }
+  EXPECT_EQ(refusal(tensor("F32", "[2]", "[0,8]") + "   "), "no error");
+}
+
+TEST(Safetensors, hostile_lengths_are_refused) {
+  TemporaryFolder folder;
+  for (const auto& [length, message] :
+       std::vector<std::pair<std::uint64_t, std::string>>{{UINT64_MAX, "longer than 100 MB"},
+                                                          {100'000'001, "longer than 100 MB"},
+                                                          {9, "longer than the file"}}) {
+    write_bytes(folder / "t", std::string(reinterpret_cast<const char*>(&length), 8) + "{}      ");
+    const std::string text = message_of<Error>([&] { Safetensors file(folder / "t"); });
+    EXPECT_NE(text.find(message), std::string::npos) << text;
+  }
+  EXPECT_NE(message_of<Error>([&] { Safetensors file(folder.path()); }).find("is not a file"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace encore

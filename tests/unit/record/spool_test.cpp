@@ -1,0 +1,266 @@
+// What a spool promises: every complete record comes back with all its bits, a cut at any byte costs only
+// what was cut.
+#include "record/spool.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <encore/error.hpp>
+
+#include "record/spool_reader.hpp"
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore {
+namespace {
+
+using testing::message_of;
+using testing::read_bytes;
+using testing::TemporaryFolder;
+using testing::write_bytes;
+
+std::vector<SpoolRecord> read_all(const std::filesystem::path& path, SpoolEnd* end = nullptr) {
+  SpoolReader reader(path);
+  std::vector<SpoolRecord> records;
+  for (SpoolRecord record; reader.next(record);) records.push_back(record);
+  if (end) *end = reader.end();
+  return records;
+}
+
+void write_sample(const std::filesystem::path& path) {
+  SpoolWriter spool(path, 1);
+  spool.event("started", {{"host", "here"}});
+  spool.define("train/tokens_per_second", "1/s");
+  spool.point("train/loss", 1, 2.5);
+  spool.point("train/loss", 2, std::nan(""));
+  spool.event("checkpoint", {{"step", 2}, {"path", "checkpoints/step-00000002.safetensors"}});
+  spool.point("dev/f1", 2, 0.25);
+  spool.event("finished", {{"state", "completed"}});
+}
+
+TEST(Spool, returns_what_was_written) {
+  TemporaryFolder folder;
+  write_sample(folder / "s");
+  SpoolEnd end = SpoolEnd::torn;
+  const std::vector<SpoolRecord> records = read_all(folder / "s", &end);
+  EXPECT_EQ(end, SpoolEnd::clean);
+  ASSERT_EQ(records.size(), 9u);
+  for (std::size_t index = 0; index < records.size(); ++index) EXPECT_EQ(records[index].sequence, index + 1);
+  EXPECT_EQ(records[0].event()["host"], "here");
+  EXPECT_GT(records[0].event()["time"].get<double>(), 1.6e9);
+  EXPECT_EQ(records[1].name, "train/tokens_per_second");
+  EXPECT_EQ(records[1].unit, "1/s");
+  EXPECT_EQ(records[2].name, "train/loss");
+  EXPECT_EQ(records[3].step, 1);
+  EXPECT_EQ(records[3].value, 2.5);
+  EXPECT_EQ(records[3].metric, records[2].metric);
+}
+
+TEST(Spool, keeps_every_bit_of_a_value) {
+  TemporaryFolder folder;
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::vector<double> values = {infinity, -infinity, std::bit_cast<double>(0x7ff80000deadbeefULL),
+                                      -0.0,     5e-324,    0.1};
+  {
+    SpoolWriter spool(folder / "s", 1);
+    for (double value : values) spool.point("m", -3, value);
+  }
+  std::size_t index = 0;
+  for (const SpoolRecord& record : read_all(folder / "s")) {
+    if (record.kind != SpoolKind::point) continue;
+    EXPECT_EQ(record.step, -3);
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(record.value), std::bit_cast<std::uint64_t>(values[index++]));
+  }
+  EXPECT_EQ(index, values.size());
+}
+
+TEST(Spool, cut_at_any_byte_loses_only_the_cut_record) {
+  TemporaryFolder folder;
+  write_sample(folder / "whole");
+  const std::string whole = read_bytes(folder / "whole");
+  std::vector<std::uint64_t> ends;
+  {
+    SpoolReader reader(folder / "whole");
+    for (SpoolRecord record; reader.next(record);) ends.push_back(reader.offset());
+  }
+  for (std::size_t size = 0; size <= whole.size(); ++size) {
+    write_bytes(folder / "cut", whole.substr(0, size));
+    std::size_t complete = 0;
+    while (complete < ends.size() && ends[complete] <= size) ++complete;
+    SpoolEnd end = SpoolEnd::missing;
+    EXPECT_EQ(read_all(folder / "cut", &end).size(), complete) << size;
+    const bool at_border =
+        size == 0 || size == spool_head_bytes || (complete > 0 && ends[complete - 1] == size);
+    EXPECT_EQ(end, at_border ? SpoolEnd::clean : SpoolEnd::torn) << size;
+    // A writer goes on behind the last complete record, and the file is whole again.
+    {
+      SpoolWriter spool(folder / "cut", 1);
+      EXPECT_EQ(spool.sequence(), complete);
+      spool.point("train/loss", 99, 1.0);
+      spool.event("finished");
+    }
+    const std::vector<SpoolRecord> records = read_all(folder / "cut", &end);
+    EXPECT_EQ(end, SpoolEnd::clean) << size;
+    ASSERT_GE(records.size(), complete + 2);
+    EXPECT_EQ(records.back().sequence, records.size());
+  }
+}
+
+TEST(Spool, any_changed_byte_is_noticed) {
+  TemporaryFolder folder;
+  write_sample(folder / "whole");
+  const std::string whole = read_bytes(folder / "whole");
+  const std::vector<SpoolRecord> expected = read_all(folder / "whole");
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    for (char flip : {char(1), char(0x80), char(0xff)}) {
+      std::string bytes = whole;
+      bytes[at] = static_cast<char>(bytes[at] ^ flip);
+      write_bytes(folder / "bad", bytes);
+      SpoolEnd end = SpoolEnd::clean;
+      const std::vector<SpoolRecord> records = read_all(folder / "bad", &end);
+      if (at >= spool_head_bytes) {
+        EXPECT_LT(records.size(), expected.size()) << at;
+        EXPECT_NE(end, SpoolEnd::clean) << at;
+      }
+      for (std::size_t index = 0; index < records.size(); ++index)
+        EXPECT_EQ(records[index].text, expected[index].text);
+    }
+  }
+}
+
+TEST(Spool, says_where_and_why_it_stops) {
+  TemporaryFolder folder;
+  write_sample(folder / "s");
+  std::string bytes = read_bytes(folder / "s");
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  write_bytes(folder / "s", bytes);
+  SpoolReader reader(folder / "s");
+  for (SpoolRecord record; reader.next(record);) {
+  }
+  EXPECT_EQ(reader.end(), SpoolEnd::damaged);
+  EXPECT_EQ(reader.problem(), "s: byte " + std::to_string(reader.offset()) + ": the checksum differs");
+  SpoolReader nothing(folder / "none");
+  SpoolRecord record;
+  EXPECT_FALSE(nothing.next(record));
+  EXPECT_EQ(nothing.end(), SpoolEnd::missing);
+}
+
+TEST(Spool, refuses_a_repeated_or_skipped_sequence) {
+  TemporaryFolder folder;
+  write_sample(folder / "s");
+  const std::string bytes = read_bytes(folder / "s");
+  SpoolReader reader(folder / "s");
+  SpoolRecord record;
+  ASSERT_TRUE(reader.next(record));
+  const std::size_t first_end = reader.offset();
+  write_bytes(folder / "twice", bytes.substr(0, first_end) + bytes.substr(spool_head_bytes));
+  SpoolEnd end = SpoolEnd::clean;
+  EXPECT_EQ(read_all(folder / "twice", &end).size(), 1u);
+  EXPECT_EQ(end, SpoolEnd::damaged);
+  write_bytes(folder / "gap", bytes.substr(0, spool_head_bytes) + bytes.substr(first_end));
+  EXPECT_EQ(read_all(folder / "gap", &end).size(), 0u);
+}
+
+TEST(Spool, can_be_followed_while_it_grows) {
+  TemporaryFolder folder;
+  write_sample(folder / "whole");
+  const std::string whole = read_bytes(folder / "whole");
+  SpoolReader reader(folder / "s");
+  SpoolRecord record;
+  std::size_t count = 0;
+  for (std::size_t size = 0; size <= whole.size(); size += 3) {
+    write_bytes(folder / "s", whole.substr(0, size));
+    while (reader.next(record)) EXPECT_EQ(record.sequence, ++count);
+  }
+  write_bytes(folder / "s", whole);
+  while (reader.next(record)) ++count;
+  EXPECT_EQ(count, 9u);
+  EXPECT_EQ(reader.offset(), whole.size());
+}
+
+TEST(Spool, goes_on_at_a_stored_place) {
+  TemporaryFolder folder;
+  write_sample(folder / "s");
+  SpoolReader first(folder / "s");
+  SpoolRecord record;
+  for (int index = 0; index < 4; ++index) ASSERT_TRUE(first.next(record));
+  SpoolReader second(folder / "s", first.offset(), first.sequence());
+  ASSERT_TRUE(second.next(record));
+  EXPECT_EQ(record.sequence, 5u);
+  SpoolReader beyond(folder / "s", 100000, 5);
+  EXPECT_FALSE(beyond.next(record));
+  EXPECT_NE(beyond.problem().find("shorter than what was already read"), std::string::npos);
+}
+
+TEST(Spool, refuses_another_attempt_another_file_and_a_second_writer) {
+  TemporaryFolder folder;
+  {
+    SpoolWriter spool(folder / "s", 1);
+    EXPECT_NE(message_of<Error>([&] {
+                SpoolWriter again(folder / "s", 1);
+              }).find("another worker writes this spool"),
+              std::string::npos);
+  }
+  EXPECT_NE(
+      message_of<Error>([&] { SpoolWriter spool(folder / "s", 2); }).find("spool of attempt 1, not of 2"),
+      std::string::npos);
+  write_bytes(folder / "letter", "Dear reader, this is a letter.");
+  EXPECT_NE(message_of<Error>([&] { SpoolWriter spool(folder / "letter", 1); }).find("this is no spool"),
+            std::string::npos);
+  EXPECT_EQ(read_bytes(folder / "letter"), "Dear reader, this is a letter.");
+  EXPECT_NE(message_of<Error>([&] { SpoolWriter spool(folder / "none/s", 1); }).find("cannot write"),
+            std::string::npos);
+}
+
+TEST(Spool, a_text_that_is_not_utf8_does_not_stop_the_run) {
+  TemporaryFolder folder;
+  {
+    SpoolWriter spool(folder / "s", 1);
+    spool.event("log", {{"text", "bad \xff byte"}});
+  }
+  EXPECT_EQ(read_all(folder / "s").at(0).event()["text"], "bad \xEF\xBF\xBD byte");
+}
+
+TEST(Spool, a_full_disk_is_an_error_and_loses_nothing) {
+  TemporaryFolder folder;
+  // A limit on the file's size stands for the full disk: write() first comes up short, then fails.
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto old_handler = signal(SIGXFSZ, SIG_IGN);
+  std::size_t expected = 0;
+  {
+    SpoolWriter spool(folder / "s", 1);
+    rlimit tight = before;
+    tight.rlim_cur = 1001;
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &tight), 0);
+    for (int step = 0; step < 100; ++step) spool.point("train/loss", step, step);
+    const std::string message = message_of<Error>([&] { spool.sync(); });
+    EXPECT_NE(message.find("cannot write"), std::string::npos) << message;
+    EXPECT_EQ(message_of<Error>([&] { spool.event("log"); }), message);
+    SpoolEnd end = SpoolEnd::clean;
+    EXPECT_GT(read_all(folder / "s", &end).size(), 10u);
+    EXPECT_EQ(end, SpoolEnd::torn);
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+    spool.sync();
+    expected = spool.sequence();
+  }
+  signal(SIGXFSZ, old_handler);
+  SpoolEnd end = SpoolEnd::torn;
+  EXPECT_EQ(read_all(folder / "s", &end).size(), expected);
+  EXPECT_EQ(end, SpoolEnd::clean);
+  EXPECT_EQ(expected, 102u);
+}
+
+TEST(Spool, name_of_an_attempt) {
+  EXPECT_EQ(spool_name(1), "attempt-0001.spool");
+  EXPECT_EQ(spool_name(12345), "attempt-12345.spool");
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,182 @@
+// Attempts: one holder at a time; a status that is true; what the dead leave is kept.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "record/safetensors.hpp"
+#include "unit/store/store_fixture.hpp"
+
+namespace encore {
+namespace {
+
+using testing::dead_process;
+using testing::message_of;
+using testing::read_bytes;
+using testing::StoreTest;
+
+TEST_F(StoreTest, an_attempt_lives_from_lease_to_ending) {
+  const std::int64_t run = add();
+  const Lease lease = store().begin_attempt(run).value();
+  EXPECT_EQ(lease.ordinal, 1);
+  EXPECT_EQ(read_bytes(store().run_folder(lease.run_id) / "lease"), lease.token + "\n");
+  EXPECT_EQ(store().read_run(run).state, RunState::running);
+  EXPECT_FALSE(store().begin_attempt(run)) << "it is held";
+  store().set_code(lease, "abcdef", "diff");
+  {
+    SpoolWriter spool(spool_of(lease), 1);
+    spool.point("train/loss", 1, 2.0);
+    spool.event("finished", {{"state", "completed"}});
+  }
+  EXPECT_EQ(store().merge(lease).records, 3u);
+  store().finish_attempt(lease, RunState::completed);
+  const RunRow row = store().read_run(run);
+  EXPECT_EQ(row.state, RunState::completed);
+  EXPECT_TRUE(row.finished);
+  EXPECT_FALSE(store().begin_attempt(run)) << "there is nothing left to do";
+  EXPECT_EQ(store().read_attempts(run).at(0).commit_hash, "abcdef");
+  EXPECT_EQ(store().read_attempts(run).at(0).first_step, 1);
+}
+
+TEST_F(StoreTest, what_is_not_completed_can_be_begun_again) {
+  const std::int64_t run = add();
+  int ordinal = 0;
+  for (RunState state : {RunState::interrupted, RunState::failed, RunState::stopped, RunState::lost}) {
+    const Lease lease = store().begin_attempt(run).value();
+    EXPECT_EQ(lease.ordinal, ++ordinal);
+    store().finish_attempt(lease, state, "because");
+    EXPECT_EQ(store().read_run(run).state, state);
+    EXPECT_EQ(store().read_run(run).reason, "because");
+  }
+  EXPECT_THROW(store().finish_attempt(Lease{}, RunState::running), std::logic_error);
+}
+
+TEST_F(StoreTest, completed_needs_a_whole_spool) {
+  const std::int64_t run = add();
+  const Lease lease = store().begin_attempt(run).value();
+  {
+    SpoolWriter spool(spool_of(lease), 1);
+    spool.event("finished", {{"state", "completed"}});
+  }
+  const std::string whole = read_bytes(spool_of(lease));
+  testing::write_bytes(spool_of(lease), whole.substr(0, whole.size() - 1));
+  EXPECT_NE(message_of<Error>([&] {
+              store().finish_attempt(lease, RunState::completed);
+            }).find("cannot be called completed"),
+            std::string::npos);
+  EXPECT_EQ(store().read_run(run).state, RunState::running);
+  store().finish_attempt(lease, RunState::interrupted, "spool cut");
+  EXPECT_EQ(store().read_attempts(run).at(0).spool_problem.find("attempt-0001.spool: byte "), 0u);
+}
+
+TEST_F(StoreTest, a_killed_holder_is_lost_and_can_be_succeeded) {
+  const std::int64_t run = add();
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  store_.reset();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    Store mine(path(), OpenMode::write);
+    const auto lease = mine.begin_attempt(run);
+    SpoolWriter spool(mine.run_folder(lease->run_id) / spool_name(1), 1);
+    spool.point("train/loss", 1, 3.0);
+    spool.sync();
+    if (::write(ready[1], "x", 1) != 1) ::_exit(1);
+    ::pause();
+    ::_exit(0);
+  }
+  char byte;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  EXPECT_EQ(store().read_run(run).state, RunState::running);
+  EXPECT_FALSE(store().begin_attempt(run));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  const RunRow lost = store().read_run(run);
+  EXPECT_EQ(lost.state, RunState::lost) << "at once, without waiting for the lease to expire";
+  EXPECT_EQ(lost.reason, "its process " + std::to_string(child) + " is gone");
+  const auto lease = store().begin_attempt(run);
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(lease->ordinal, 2);
+  EXPECT_EQ(store().read_attempts(run).at(0).state, RunState::lost);
+  EXPECT_EQ(store().read_curve(run, "train/loss").size(), 1u) << "what the dead attempt left was merged";
+}
+
+TEST_F(StoreTest, a_reused_process_id_and_another_boot_are_noticed) {
+  const std::int64_t reused = add('a'), rebooted = add('b'), elsewhere = add('c');
+  ASSERT_TRUE(store().begin_attempt(reused, dead_process()));
+  EXPECT_EQ(store().read_run(reused).state, RunState::lost);
+  ProcessIdentity other_boot = this_process();
+  other_boot.boot_id = "another";
+  ASSERT_TRUE(store().begin_attempt(rebooted, other_boot));
+  EXPECT_EQ(store().read_run(rebooted).state, RunState::lost);
+  ProcessIdentity other_host = dead_process();
+  other_host.host += "-not";
+  ASSERT_TRUE(store().begin_attempt(elsewhere, other_host));
+  EXPECT_EQ(store().read_run(elsewhere).state, RunState::running) << "only its heartbeat can tell";
+  store().database().execute("UPDATE attempt SET expires = unixepoch() - 1");
+  EXPECT_EQ(store().read_run(elsewhere).state, RunState::lost);
+  EXPECT_EQ(store().database().integer("SELECT count(*) FROM run_status WHERE status = 'lost'"), 3);
+}
+
+TEST_F(StoreTest, an_expired_lease_is_lost_and_its_holder_finds_out) {
+  const std::int64_t run = add();
+  const Lease old = store().begin_attempt(run).value();
+  SpoolWriter spool(spool_of(old), 1);
+  spool.point("train/loss", 1, 3.0);
+  spool.flush();
+  store().database().execute("UPDATE attempt SET expires = unixepoch() - 1");
+  EXPECT_EQ(store().read_run(run).state, RunState::lost);
+  store().merge(old);
+  EXPECT_EQ(store().read_run(run).state, RunState::running) << "a heartbeat before anybody took it over";
+  store().database().execute("UPDATE attempt SET expires = unixepoch() - 1");
+  const Lease now = store().begin_attempt(run).value();
+  EXPECT_NE(now.token, old.token);
+  EXPECT_EQ(read_bytes(store().run_folder(now.run_id) / "lease"), now.token + "\n");
+  spool.point("train/loss", 2, 4.0);
+  spool.flush();
+  EXPECT_NE(message_of<LeaseLost>([&] { store().merge(old); }).find("was taken over by another process"),
+            std::string::npos);
+  EXPECT_THROW(store().finish_attempt(old, RunState::completed), LeaseLost);
+  EXPECT_THROW(store().set_code(old, "", ""), LeaseLost);
+  EXPECT_EQ(store().read_run(run).state, RunState::running);
+  EXPECT_EQ(store().read_curve(run, "train/loss").size(), 1u);
+}
+
+TEST_F(StoreTest, settling_writes_what_the_spool_of_the_dead_says) {
+  const std::int64_t done = add('a'), failed = add('b'), silent = add('c'), alive = add('d');
+  const auto leave = [&](std::int64_t run, const char* state) {
+    const Lease lease = store().begin_attempt(run, dead_process()).value();
+    SpoolWriter spool(spool_of(lease), 1);
+    spool.point("train/loss", 1, 3.0);
+    if (state) spool.event("finished", {{"state", state}, {"reason", "said so"}});
+  };
+  leave(done, "completed");
+  leave(failed, "failed");
+  leave(silent, nullptr);
+  store().begin_attempt(alive);
+  EXPECT_EQ(store().settle().size(), 3u);
+  EXPECT_EQ(store().read_run(done).state, RunState::completed);
+  EXPECT_EQ(store().read_run(failed).state, RunState::failed);
+  EXPECT_EQ(store().read_run(failed).reason, "said so");
+  EXPECT_EQ(store().read_run(silent).state, RunState::lost);
+  EXPECT_EQ(store().read_run(alive).state, RunState::running);
+  EXPECT_EQ(store().read_curve(silent, "train/loss").size(), 1u);
+  EXPECT_TRUE(store().settle().empty());
+  EXPECT_FALSE(store().begin_attempt(done));
+  EXPECT_TRUE(store().begin_attempt(silent));
+}
+
+TEST_F(StoreTest, the_last_word_of_an_old_attempt_is_not_lost) {
+  const std::int64_t run = add();
+  const Lease old = store().begin_attempt(run, dead_process()).value();
+  SpoolWriter spool(spool_of(old), 1);
+  spool.point("train/loss", 1, 3.0);
+  spool.flush();
+  store().settle();
+  spool.point("train/loss", 2, 4.0);
+  spool.flush();
+  ASSERT_TRUE(store().begin_attempt(run));
+  EXPECT_EQ(store().read_curve(run, "train/loss").size(), 2u);
+}
+
+}  // namespace
+}  // namespace encore

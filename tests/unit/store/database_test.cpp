@@ -1,0 +1,190 @@
+// Opening: what is made, what is refused and in which words; transactions and locks.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "unit/store/store_fixture.hpp"
+
+namespace encore {
+namespace {
+
+using testing::message_of;
+using testing::StoreTest;
+using testing::TemporaryFolder;
+using testing::write_bytes;
+
+std::string refusal(const std::filesystem::path& path, OpenMode mode) {
+  return message_of<Error>([&] { open_encore_database(path, mode, std::chrono::milliseconds(50)); });
+}
+
+void expect_contains(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << "\"" << part << "\" is not in: " << text;
+}
+
+TEST(Database, is_made_with_its_folders) {
+  TemporaryFolder folder;
+  const auto path = folder / "a/b/encore.db";
+  auto database = open_encore_database(path, OpenMode::create);
+  EXPECT_EQ(database->integer("PRAGMA application_id"), schema_application);
+  EXPECT_EQ(database->integer("PRAGMA user_version"), schema_version);
+  EXPECT_EQ(database->integer("PRAGMA foreign_keys"), 1);
+  EXPECT_EQ(database->text("PRAGMA journal_mode"), carries_wal(folder.path()) ? "wal" : "delete");
+  open_encore_database(path, OpenMode::create);
+  open_encore_database(path, OpenMode::write);
+  open_encore_database(path, OpenMode::read);
+}
+
+TEST(Database, every_table_is_strict) {
+  TemporaryFolder folder;
+  auto database = open_encore_database(folder / "e.db", OpenMode::create);
+  EXPECT_EQ(database->integer(
+                "SELECT count(*) FROM pragma_table_list WHERE type = 'table' AND schema = 'main' AND NOT "
+                "strict AND name NOT LIKE 'sqlite_%'"),
+            0);
+}
+
+TEST(Database, refuses_what_is_not_there) {
+  TemporaryFolder folder;
+  expect_contains(refusal(folder / "none.db", OpenMode::read), "there is no database");
+  expect_contains(refusal(folder / "none.db", OpenMode::write), "exp run makes one");
+  EXPECT_FALSE(std::filesystem::exists(folder / "none.db"));
+  expect_contains(refusal(folder.path(), OpenMode::create), "is a folder");
+}
+
+TEST(Database, refuses_what_is_no_database) {
+  TemporaryFolder folder;
+  const std::string text =
+      "This is a letter to somebody, not a database, and it is longer than a head of one hundred bytes.";
+  write_bytes(folder / "letter", text + text);
+  for (OpenMode mode : {OpenMode::create, OpenMode::write, OpenMode::read}) {
+    expect_contains(refusal(folder / "letter", mode), "is not a database; name another file with --db");
+  }
+  EXPECT_EQ(testing::read_bytes(folder / "letter"), text + text);
+}
+
+TEST(Database, refuses_the_database_of_another_program) {
+  TemporaryFolder folder;
+  Database(folder / "other.db", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {})
+      .execute("CREATE TABLE run (id)");
+  Database(folder / "fossil.db", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {})
+      .execute("PRAGMA application_id = 252006673");
+  for (OpenMode mode : {OpenMode::create, OpenMode::write, OpenMode::read}) {
+    expect_contains(refusal(folder / "other.db", mode), "is the database of another program");
+    expect_contains(refusal(folder / "fossil.db", mode), "is the database of another program");
+  }
+}
+
+TEST(Database, refuses_another_version) {
+  TemporaryFolder folder;
+  open_encore_database(folder / "e.db", OpenMode::create)->execute("PRAGMA user_version = 2");
+  expect_contains(refusal(folder / "e.db", OpenMode::create),
+                  "was made by a newer Encore (version 2, this one knows 1)");
+  {
+    Database database(folder / "e.db", SQLITE_OPEN_READWRITE, {});
+    database.execute("PRAGMA user_version = 0");
+  }
+  expect_contains(refusal(folder / "e.db", OpenMode::read), "exp db upgrade");
+}
+
+/// Everybody may write everywhere for root, so such a test runs as somebody else.
+class WithoutPrivileges {
+ public:
+  WithoutPrivileges() : done_(::geteuid() != 0 || ::seteuid(65534) == 0), was_root_(::getuid() == 0) {}
+  ~WithoutPrivileges() {
+    if (was_root_ && ::seteuid(0) != 0) std::abort();
+  }
+  bool done() const { return done_; }
+
+ private:
+  bool done_;
+  bool was_root_;
+};
+
+TEST(Database, refuses_to_write_in_a_read_only_folder_but_reads_there) {
+  TemporaryFolder folder;
+  {
+    Store store(folder / "old.db", OpenMode::create);
+    Specification specification = testing::specification_of();
+    store.add_run(specification);
+  }
+  std::filesystem::permissions(folder / "old.db", std::filesystem::perms(0444));
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0555));
+  const WithoutPrivileges guard;
+  if (!guard.done()) GTEST_SKIP() << "cannot give up the rights of root";
+  expect_contains(refusal(folder / "new.db", OpenMode::create), "choose another place with --db");
+  expect_contains(refusal(folder / "sub/new.db", OpenMode::create), "cannot make the folder");
+  expect_contains(refusal(folder / "old.db", OpenMode::create), "cannot be written");
+  Store store(folder / "old.db", OpenMode::read);
+  EXPECT_EQ(store.list_runs().size(), 1u);
+  EXPECT_EQ(store.find_run("test").name, "test");
+}
+
+TEST_F(StoreTest, a_transaction_rolls_back_unless_committed) {
+  const auto runs = [&] { return store().database().integer("SELECT count(*) FROM sweep"); };
+  const std::string insert = "INSERT INTO sweep (name, file, content, created) VALUES ('a', 'b', 'c', 0)";
+  {
+    Transaction transaction(store().database());
+    store().database().execute(insert);
+  }
+  EXPECT_EQ(runs(), 0);
+  {
+    Transaction transaction(store().database());
+    store().database().execute(insert);
+    transaction.commit();
+  }
+  EXPECT_EQ(runs(), 1);
+  EXPECT_THROW(store().database().execute("INSERT INTO tag (run, tag) VALUES (4711, 'x')"), DatabaseError);
+}
+
+TEST_F(StoreTest, a_locked_database_names_who_holds_it) {
+  store();
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto database = open_encore_database(path(), OpenMode::write);
+    Transaction transaction(*database);
+    database->execute("INSERT INTO sweep (name, file, content, created) VALUES ('a', 'b', 'c', 0)");
+    if (::write(ready[1], "x", 1) != 1) ::_exit(1);
+    ::pause();
+    ::_exit(0);
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  Store impatient(path(), OpenMode::write, std::chrono::milliseconds(20));
+  std::string message;
+  bool busy = false;
+  try {
+    impatient.add_sweep("n", "f", "c");
+  } catch (const DatabaseError& error) {
+    message = error.what();
+    busy = error.busy();
+  }
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_TRUE(busy);
+  expect_contains(message, "is locked");
+  expect_contains(message, "try again");
+  // Not every kernel shows the locks of other processes.
+  if (message.find(" by ") != std::string::npos)
+    expect_contains(message, "(process " + std::to_string(child) + ")");
+  EXPECT_GT(impatient.add_sweep("n", "f", "c"), 0) << "the lock of a killed process is gone with it";
+}
+
+TEST_F(StoreTest, a_full_database_says_so_and_loses_nothing) {
+  add('a');
+  store().database().integer("PRAGMA max_page_count = 1");
+  const std::string message = message_of<DatabaseError>([&] {
+    for (int number = 0; number < 200; ++number) {
+      store().add_sweep("name", "file", std::string(4096, 'x') + std::to_string(number));
+    }
+  });
+  expect_contains(message, "the disk is full");
+  store().database().integer("PRAGMA max_page_count = 1000000");
+  EXPECT_EQ(store().list_runs().size(), 1u);
+  EXPECT_GT(store().add_sweep("n", "f", "c"), 0);
+}
+
+}  // namespace
+}  // namespace encore

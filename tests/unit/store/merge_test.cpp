@@ -1,0 +1,243 @@
+// Merging: the same database whatever was cut, repeated or merged in another order.
+#include "store/merge.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "record/spool_reader.hpp"
+#include "unit/store/store_fixture.hpp"
+
+namespace encore {
+namespace {
+
+using testing::dump;
+using testing::message_of;
+using testing::read_bytes;
+using testing::StoreTest;
+using testing::TemporaryFolder;
+using testing::write_bytes;
+
+const std::string parameters = "parameters";
+
+/// An attempt as a worker writes it: steps `from` to `to`, a checkpoint at the end.
+void write_attempt(const std::filesystem::path& path, int ordinal, int from, int to, bool finish) {
+  SpoolWriter spool(path, ordinal);
+  spool.event(
+      "started",
+      {{"numeric_environment", {{"backend", "openmp"}}},
+       {"host", {{"name", "h"}}},
+       {"build", {{"version", "1"}}},
+       {"plugins", {{{"name", "layers"}, {"version", "1"}, {"sha256", "ab"}, {"fingerprint", "x=1;"}}}}});
+  spool.define("train/tokens_per_second", "tokens/s");
+  for (int step = from; step <= to; ++step) {
+    spool.point("train/loss", step, 100.0 * ordinal + step);
+    spool.point("train/tokens_per_second", step, 1e4);
+    spool.event("progress", {{"step", step}, {"total_steps", 10}});
+    spool.event("digest",
+                {{"step", step}, {"scope", parameters}, {"value", std::to_string(100 * ordinal + step)}});
+  }
+  spool.point("dev/f1", to, 0.5 + ordinal / 10.0);
+  spool.event("measured", {{"step", to}, {"measures", {{"dev/f1", 0.5}}}});
+  spool.event("checkpoint",
+              {{"step", to}, {"path", "checkpoints/x"}, {"bytes", 9}, {"sha256", "cd"}, {"kind", "last"}});
+  spool.event("log", {{"level", "info"}, {"text", "quote ' and \n newline"}});
+  if (!finish) return;
+  // The test is scored with the best step, which an earlier attempt may have trained.
+  spool.point("test/f1", 2, 0.6);
+  spool.event("artifact", {{"name", "predictions/test.jsonl"}, {"path", "p"}, {"sha256", "ef"}});
+  spool.event("result", {{"best_step", 2}, {"measures", {{"test/f1", 0.6}}}});
+  spool.event("finished", {{"state", "completed"}, {"reason", ""}, {"step", to}});
+}
+
+class MergeTest : public StoreTest {
+ protected:
+  void SetUp() override {
+    write_attempt(folder_ / "one", 1, 1, 6, false);
+    write_attempt(folder_ / "two", 2, 4, 8, true);
+  }
+  /// A run with two attempts, the first one over.
+  void add_attempts() {
+    run_ = add();
+    first_ = store().begin_attempt(run_).value();
+    store().finish_attempt(first_, RunState::interrupted);
+    second_ = store().begin_attempt(run_).value();
+  }
+  MergeReport merge(const std::string& file, const Lease& lease) {
+    return merge_spool(store().database(), {spools_ / file, run_, lease.attempt, lease.ordinal});
+  }
+  /// The database after one plain merge of both, in the order in which they happened.
+  std::string expected() {
+    MergeTest plain;
+    plain.spools_ = folder_.path();
+    plain.add_attempts();
+    plain.merge("one", plain.first_);
+    plain.merge("two", plain.second_);
+    return dump(plain.store().database());
+  }
+  void TestBody() override {}
+
+  std::filesystem::path spools_ = folder_.path();
+  std::int64_t run_ = 0;
+  Lease first_, second_;
+};
+
+TEST_F(MergeTest, puts_each_record_where_the_schema_says) {
+  add_attempts();
+  const MergeReport report = merge("one", first_);
+  EXPECT_TRUE(report.complete);
+  EXPECT_TRUE(report.problem.empty());
+  merge("two", second_);
+  const auto count = [&](const std::string& table) {
+    return store().database().integer("SELECT count(*) FROM " + table).value();
+  };
+  EXPECT_EQ(count("point"), 12 + 1 + 10 + 2);
+  EXPECT_EQ(count("digest"), 11);
+  EXPECT_EQ(count("checkpoint"), 2);
+  EXPECT_EQ(count("artifact"), 1);
+  EXPECT_EQ(count("host"), 1);
+  EXPECT_EQ(count("build"), 1);
+  EXPECT_EQ(count("plugin"), 1);
+  EXPECT_EQ(count("attempt_plugin"), 2);
+  EXPECT_EQ(count("event"), 3 + 6);
+  EXPECT_EQ(store().database().text("SELECT unit FROM metric WHERE name = 'train/tokens_per_second'"),
+            "tokens/s");
+  EXPECT_EQ(store().database().text("SELECT environment ->> 'backend' FROM attempt"), "openmp");
+  EXPECT_EQ(store().read_run(run_).result["measures"]["test/f1"], 0.6);
+  EXPECT_EQ(store().read_run(run_).progress["step"], 8);
+}
+
+TEST_F(MergeTest, later_attempts_overrule_earlier_ones_from_their_first_step) {
+  add_attempts();
+  merge("one", first_);
+  merge("two", second_);
+  std::vector<double> values;
+  std::vector<std::int64_t> steps;
+  for (const CurvePoint& point : store().read_curve(run_, "train/loss")) {
+    steps.push_back(point.step);
+    values.push_back(point.value);
+  }
+  EXPECT_EQ(steps, (std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(values, (std::vector<double>{101, 102, 103, 204, 205, 206, 207, 208}));
+  std::string digests;
+  for (const DigestRow& digest : store().read_digests(run_)) digests += digest.value + " ";
+  EXPECT_EQ(digests, "101 102 103 204 205 206 207 208 ");
+  // dev/f1 of step 6 was overruled although the second attempt did not score that step; test/f1 of step 2
+  // overrules nothing.
+  const auto dev = store().read_curve(run_, "dev/f1");
+  ASSERT_EQ(dev.size(), 1u);
+  EXPECT_EQ(dev[0].step, 8);
+  EXPECT_EQ(store().read_latest(run_, "test/f1")->value, 0.6);
+  EXPECT_EQ(store().read_latest(run_, "test/f1")->attempt, 2);
+}
+
+TEST_F(MergeTest, repetition_and_order_do_not_matter) {
+  const std::string wanted = expected();
+  add_attempts();
+  merge("two", second_);
+  merge("two", second_);
+  merge("one", first_);
+  merge("two", second_);
+  merge("one", first_);
+  // The order shows in the row numbers of metrics and hosts alone, and both spools name the same ones in the
+  // same order.
+  EXPECT_EQ(dump(store().database()), wanted);
+  EXPECT_EQ(store().read_run(run_).progress["step"], 8);
+}
+
+TEST_F(MergeTest, a_cut_at_any_byte_and_a_second_merge_give_the_same) {
+  const std::string wanted = expected();
+  const std::string one = read_bytes(folder_ / "one");
+  const std::string two = read_bytes(folder_ / "two");
+  // A sample, dense in the last records: each cut needs a database of its own. (spool_test cuts at every
+  // byte.)
+  std::vector<std::size_t> sizes;
+  for (std::size_t size = 0; size + 400 < two.size(); size += 211) sizes.push_back(size);
+  for (std::size_t size = two.size() - 400; size < two.size(); size += 7) sizes.push_back(size);
+  for (std::size_t size : sizes) {
+    store_.reset();
+    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path().string() + suffix);
+    add_attempts();
+    write_bytes(folder_ / "cut", two.substr(0, size));
+    const MergeReport first = merge("cut", second_);
+    EXPECT_EQ(first.complete, first.problem.empty());
+    merge("one", first_);
+    write_bytes(folder_ / "cut", two);
+    const MergeReport second = merge("cut", second_);
+    EXPECT_TRUE(second.complete);
+    EXPECT_EQ(merge("cut", second_).records, 0u);
+    ASSERT_EQ(dump(store().database()), wanted) << "cut at " << size;
+  }
+}
+
+TEST_F(MergeTest, a_damaged_spool_is_merged_up_to_the_damage_and_named) {
+  add_attempts();
+  std::string bytes = read_bytes(folder_ / "one");
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 4);
+  write_bytes(folder_ / "bad", bytes);
+  const MergeReport report = merge("bad", first_);
+  EXPECT_FALSE(report.complete);
+  EXPECT_GT(report.records, 5u);
+  EXPECT_NE(report.problem.find("bad: byte "), std::string::npos) << report.problem;
+  EXPECT_EQ(store().read_attempts(run_).at(0).spool_problem, report.problem);
+}
+
+TEST_F(MergeTest, refuses_the_spool_of_another_attempt) {
+  add_attempts();
+  EXPECT_NE(
+      message_of<Error>([&] { merge("one", second_); }).find("is the spool of attempt 1, not of attempt 2"),
+      std::string::npos);
+  EXPECT_EQ(store().database().integer("SELECT count(*) FROM point"), 0);
+  const MergeReport nothing = merge("none", first_);
+  EXPECT_FALSE(nothing.complete);
+  EXPECT_EQ(nothing.problem, "") << "a worker that has not begun yet is no problem";
+}
+
+TEST_F(MergeTest, keeps_nan_and_infinities) {
+  add_attempts();
+  const double infinity = std::numeric_limits<double>::infinity();
+  {
+    SpoolWriter spool(folder_ / "special", 1);
+    int step = 0;
+    for (double value : {std::nan(""), infinity, -infinity, 0.1, 5e-324})
+      spool.point("train/loss", ++step, value);
+  }
+  merge("special", first_);
+  const auto curve = store().read_curve(run_, "train/loss");
+  ASSERT_EQ(curve.size(), 5u);
+  EXPECT_TRUE(std::isnan(curve[0].value));
+  EXPECT_EQ(curve[1].value, infinity);
+  EXPECT_EQ(curve[2].value, -infinity);
+  EXPECT_EQ(curve[3].value, 0.1);
+  EXPECT_EQ(curve[4].value, 5e-324);
+  EXPECT_EQ(store().database().text("SELECT special FROM curve WHERE step = 1"), "nan");
+}
+
+TEST_F(MergeTest, an_event_it_does_not_know_is_kept_and_a_strange_one_is_harmless) {
+  add_attempts();
+  {
+    SpoolWriter spool(folder_ / "strange", 1);
+    spool.event("tomorrow", {{"what", 1}});
+    spool.event("digest", {{"step", "three"}, {"scope", 5}});
+    spool.event("checkpoint");
+    spool.event("started", {{"plugins", {1, "x", {{"name", 7}}}}, {"host", 3}});
+    spool.event("result", {{"measures", nullptr}});
+  }
+  EXPECT_EQ(merge("strange", first_).records, 5u);
+  EXPECT_EQ(store().read_events(run_, "tomorrow").at(0).body["what"], 1);
+}
+
+TEST_F(MergeTest, goes_on_in_the_middle_with_a_fresh_process) {
+  const std::string wanted = expected();
+  add_attempts();
+  const std::string two = read_bytes(folder_ / "two");
+  for (std::size_t size = 0; size <= two.size() + 100; size += 100) {
+    write_bytes(folder_ / "growing", two.substr(0, size));
+    store_ = std::make_unique<Store>(path(), OpenMode::write);
+    merge("growing", second_);
+  }
+  merge("one", first_);
+  EXPECT_EQ(dump(store().database()), wanted);
+}
+
+}  // namespace
+}  // namespace encore

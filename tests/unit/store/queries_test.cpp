@@ -1,0 +1,109 @@
+// The examples of docs/store.md and schema.sql run and give rows; large databases answer quickly enough to be
+// tested here.
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "unit/store/store_fixture.hpp"
+
+namespace encore {
+namespace {
+
+using testing::StoreTest;
+
+/// A small but full history: two replicates, one of them with a checkpoint, digests and a result.
+void fill(Store& store) {
+  for (std::uint64_t seed : {1, 2}) {
+    Specification specification = testing::specification_of(static_cast<char>('a' + seed), "quickstart");
+    specification.seed = seed;
+    const auto sweep = store.add_sweep("quickstart", "quickstart.toml", "name = \"quickstart\"");
+    const AddedRun added = store.add_run(specification, {.sweep = sweep, .tags = {"paper"}});
+    const Lease lease = store.begin_attempt(added.run.number).value();
+    store.set_code(lease, "abcdef0123", "");
+    {
+      SpoolWriter spool(store.run_folder(lease.run_id) / spool_name(1), 1);
+      spool.event(
+          "started",
+          {{"numeric_environment", {{"backend", "openmp"}, {"device", "a CPU"}}},
+           {"host", {{"name", "here"}, {"cpu", "a CPU"}}},
+           {"build", {{"version", "0.1.0"}}},
+           {"plugins", {{{"name", "layers"}, {"version", "1"}, {"sha256", "ab"}, {"fingerprint", "x"}}}}});
+      for (int step = 1; step <= 3; ++step) spool.point("train/loss", step, 1.0 / step);
+      spool.point("dev/f1", 3, 0.5);
+      spool.point("test/f1", 3, 0.25 * static_cast<double>(seed));
+      spool.event("digest", {{"step", 3}, {"scope", "parameters"}, {"value", "00ff"}});
+      spool.event("checkpoint", {{"step", 3},
+                                 {"path", "checkpoints/step-00000003.safetensors"},
+                                 {"bytes", 9},
+                                 {"sha256", "cd"},
+                                 {"kind", "best"}});
+      spool.event("artifact",
+                  {{"name", "predictions/test.jsonl"}, {"path", "predictions/test.jsonl"}, {"sha256", "ef"}});
+      spool.event("log", {{"level", "warning"}, {"text", "two sentences were cut"}});
+      spool.event("result", {{"best_step", 3}, {"measures", {{"test/f1", 0.25}}}});
+      spool.event("finished", {{"state", "completed"}});
+    }
+    store.finish_attempt(lease, RunState::completed);
+  }
+}
+
+TEST_F(StoreTest, show_has_what_it_asks_for) {
+  fill(store());
+  const RunRow run = store().find_run("quickstart");
+  EXPECT_EQ(run.state, RunState::completed);
+  EXPECT_EQ(run.result["best_step"], 3);
+  const auto metrics = store().read_metrics(run.number);
+  ASSERT_EQ(metrics.size(), 3u);
+  EXPECT_EQ(metrics[2].name, "train/loss");
+  EXPECT_EQ(metrics[2].points, 3);
+  EXPECT_EQ(store().read_latest(run.number, "train/loss")->step, 3);
+  EXPECT_FALSE(store().read_latest(run.number, "dev/recall"));
+  EXPECT_TRUE(store().read_curve(run.number, "none").empty());
+  const auto checkpoints = store().read_checkpoints(run.number);
+  ASSERT_EQ(checkpoints.size(), 1u);
+  EXPECT_EQ(checkpoints[0].kind, "best");
+  EXPECT_FALSE(checkpoints[0].on_disk);
+  EXPECT_EQ(store().read_digests(run.number).at(0).value, "00ff");
+  EXPECT_EQ(store().read_artifacts(run.number).at(0).sha256, "ef");
+  EXPECT_EQ(store().read_events(run.number).size(), 6u);
+  EXPECT_EQ(store().read_events(run.number, "log").at(0).body["text"], "two sentences were cut");
+  const AttemptRow attempt = store().read_attempts(run.number).at(0);
+  EXPECT_EQ(attempt.environment["device"], "a CPU");
+  EXPECT_EQ(attempt.host["name"], "here");
+  EXPECT_EQ(attempt.build["version"], "0.1.0");
+  EXPECT_EQ(attempt.state, RunState::completed);
+}
+
+TEST_F(StoreTest, the_queries_of_the_document_work) {
+  fill(store());
+  std::ifstream file(std::string(ENCORE_SOURCE_DIR) + "/docs/store.md");
+  std::ostringstream document;
+  document << file.rdbuf();
+  const std::string text = document.str();
+  const std::regex block("```sql\n([^`]*)```");
+  int count = 0;
+  for (std::sregex_iterator match(text.begin(), text.end(), block), end; match != end; ++match, ++count) {
+    Statement statement(store().database(), (*match)[1].str());
+    EXPECT_TRUE(statement.step()) << "no row: " << (*match)[1].str();
+  }
+  EXPECT_GE(count, 8);
+  // The examples at the head of schema.sql.
+  EXPECT_TRUE(Statement(store().database(), "SELECT id, name, status FROM run_status").step());
+  EXPECT_TRUE(Statement(store().database(),
+                        "SELECT step, value FROM curve WHERE run = 'quickstart' AND metric = 'dev/f1'")
+                  .step());
+}
+
+TEST_F(StoreTest, the_schema_explains_every_table) {
+  const std::string text = schema_sql;
+  const std::regex table("\n([^\n]*)\nCREATE (TABLE|VIEW) (\\w+)");
+  int count = 0;
+  for (std::sregex_iterator match(text.begin(), text.end(), table), end; match != end; ++match, ++count) {
+    EXPECT_EQ((*match)[1].str().find("--"), 0u) << (*match)[3].str() << " has no comment above it";
+  }
+  EXPECT_EQ(count,
+            store().database().integer("SELECT count(*) FROM sqlite_schema WHERE type IN ('table', 'view')"));
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,165 @@
+// Runs: names, ids, questions asked once.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "unit/store/store_fixture.hpp"
+
+namespace encore {
+namespace {
+
+using testing::message_of;
+using testing::question;
+using testing::specification_of;
+using testing::StoreTest;
+
+TEST_F(StoreTest, a_run_has_parameters_with_type_and_origin) {
+  Specification specification = specification_of();
+  const std::int64_t sweep = store().add_sweep("the sweep", "sweep.toml", "name = \"the sweep\"");
+  EXPECT_EQ(store().add_sweep("the sweep", "sweep.toml", "name = \"the sweep\""), sweep);
+  const AddedRun added =
+      store().add_run(specification, {.sweep = sweep, .note = "a note", .tags = {"paper", "paper", "b"}});
+  EXPECT_TRUE(added.created);
+  EXPECT_EQ(added.run.state, RunState::pending);
+  EXPECT_EQ(added.run.sweep, "the sweep");
+  EXPECT_EQ(added.run.note, "a note");
+  EXPECT_EQ(added.run.id, specification.run);
+  EXPECT_EQ(added.run.id.size(), 10u);
+  EXPECT_EQ(added.run.seed, 7u);
+  std::string text;
+  for (const ParamRow& row : store().read_params(added.run.number)) {
+    text += row.key + " " + row.type + " " + row.value.dump() + " " + row.source + " " + row.at + "\n";
+  }
+  EXPECT_EQ(text,
+            "model.block list [\"attention\",\"feed_forward\"] default \n"
+            "model.dropout number 0.1 default \n"
+            "model.width integer 384 file test.toml:14:3\n"
+            "task.strict boolean true default \n"
+            "task.type text \"ner\" default \n");
+  EXPECT_EQ(store().read_tags(added.run.number), (std::vector<std::string>{"b", "paper"}));
+  store().set_tag(added.run.number, "b", false);
+  EXPECT_EQ(store().read_tags(added.run.number), (std::vector<std::string>{"paper"}));
+  const auto datasets = store().read_datasets(added.run.number);
+  ASSERT_EQ(datasets.size(), 1u);
+  EXPECT_EQ(datasets[0].path, "/data/train.conll");
+}
+
+TEST_F(StoreTest, a_question_is_asked_once_per_backend) {
+  Specification first = specification_of('a');
+  Specification again = specification_of('a', "another name");
+  const std::string id = store().add_run(first).run.id;
+  const AddedRun added = store().add_run(again);
+  EXPECT_FALSE(added.created);
+  EXPECT_EQ(again.run, id);
+  EXPECT_EQ(again.name, "test");
+  Specification cuda = specification_of('a');
+  cuda.backend = "cuda";
+  EXPECT_TRUE(store().add_run(cuda).created);
+  EXPECT_EQ(cuda.name, "test-2");
+  Specification fresh = specification_of('a');
+  const AddedRun repeat = store().add_run(fresh, {.fresh = true});
+  EXPECT_TRUE(repeat.created);
+  EXPECT_EQ(repeat.run.repeat, 2);
+  EXPECT_EQ(fresh.name, "test-3");
+  EXPECT_EQ(store().find_question(question('a'), "openmp")->id, fresh.run) << "the newest repeat";
+  EXPECT_FALSE(store().find_question(question('b'), "openmp"));
+}
+
+TEST_F(StoreTest, a_large_seed_survives) {
+  Specification specification = specification_of();
+  specification.seed = 18446744073709551615u;
+  EXPECT_EQ(store().add_run(specification).run.seed, 18446744073709551615u);
+}
+
+TEST_F(StoreTest, runs_are_found_by_name_id_and_unique_beginning) {
+  const std::int64_t first = add('a', "wnut17"), second = add('b', "wikigold");
+  Database& database = store().database();
+  database.execute("UPDATE run SET id = '0123456789' WHERE number = " + std::to_string(first));
+  database.execute("UPDATE run SET id = '01ffffffff' WHERE number = " + std::to_string(second));
+  EXPECT_EQ(store().find_run("wnut17").number, first);
+  EXPECT_EQ(store().find_run("01ffffffff").number, second);
+  EXPECT_EQ(store().find_run("012").number, first);
+  EXPECT_EQ(store().find_run("01f").number, second);
+  EXPECT_EQ(message_of<UnknownRun>([&] { store().find_run("01"); }),
+            "\"01\" begins the ids of 2 runs: 01ffffffff (wikigold), 0123456789 (wnut17); give more digits, "
+            "or the name");
+  EXPECT_NE(message_of<UnknownRun>([&] { store().find_run("wnut18"); }).find("did you mean \"wnut17\"?"),
+            std::string::npos);
+  EXPECT_NE(message_of<UnknownRun>([&] { store().find_run("zzz"); }).find("exp ls shows what there is"),
+            std::string::npos);
+  EXPECT_THROW(store().find_run(""), UnknownRun);
+  EXPECT_THROW(store().find_run("%"), UnknownRun);
+  // A name that looks like the beginning of an id is a name first.
+  add('c', "01");
+  EXPECT_EQ(store().find_run("01").name, "01");
+}
+
+TEST_F(StoreTest, lists_are_filtered) {
+  add('a', "alpha");
+  const std::int64_t beta = add('b', "beta");
+  add('c', "alphabet");
+  store().set_tag(beta, "good", true);
+  const auto names = [&](const RunFilter& filter) {
+    std::string text;
+    for (const RunRow& row : store().list_runs(filter)) text += row.name + " ";
+    return text;
+  };
+  EXPECT_EQ(names({}), "alphabet beta alpha ");
+  EXPECT_EQ(names({.limit = 2}), "alphabet beta ");
+  EXPECT_EQ(names({.name_part = "alpha"}), "alphabet alpha ");
+  EXPECT_EQ(names({.tag = "good"}), "beta ");
+  EXPECT_EQ(names({.sweep = "none"}), "");
+  store().begin_attempt(beta);
+  EXPECT_EQ(names({.states = {RunState::running}}), "beta ");
+  EXPECT_EQ(names({.states = {RunState::pending}, .limit = 1}), "alphabet ");
+}
+
+/// Starts so many processes that all do `race` at once; returns how many of them came out with 0.
+int winners(int processes, const std::function<bool()>& race) {
+  int gate[2];
+  if (::pipe(gate) != 0) return -1;
+  for (int number = 0; number < processes; ++number) {
+    if (::fork() != 0) continue;
+    ::close(gate[1]);
+    char byte;
+    const ssize_t opened = ::read(gate[0], &byte, 1);  // returns when the parent closes its end
+    bool won = false;
+    try {
+      won = opened == 0 && race();
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+      ::_exit(99);
+    }
+    ::_exit(won ? 0 : 1);
+  }
+  ::close(gate[1]);
+  ::close(gate[0]);
+  int won = 0;
+  for (int number = 0; number < processes; ++number) {
+    int status = 0;
+    ::wait(&status);
+    EXPECT_NE(WEXITSTATUS(status), 99);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) ++won;
+  }
+  return won;
+}
+
+TEST_F(StoreTest, of_processes_that_start_the_same_question_one_gets_it) {
+  for (int round = 0; round < 5; ++round) {
+    const char letter = static_cast<char>('a' + round);
+    // The first round makes the database as well.
+    EXPECT_EQ(winners(6,
+                      [&] {
+                        Store mine(path(), OpenMode::create);
+                        Specification specification = specification_of(letter);
+                        const AddedRun added = mine.add_run(specification);
+                        const bool won = mine.begin_attempt(added.run.number).has_value();
+                        if (won) ::usleep(200'000);  // stays alive until the others have tried
+                        return won;
+                      }),
+              1);
+    EXPECT_EQ(store().list_runs().size(), static_cast<std::size_t>(round + 1));
+  }
+}
+
+}  // namespace
+}  // namespace encore

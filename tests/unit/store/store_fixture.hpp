@@ -1,0 +1,87 @@
+// A database in a folder of its own, specifications to fill it, and the text of everything in it to compare.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <string>
+#include <vector>
+
+#include "record/spool.hpp"
+#include "store/store.hpp"
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore::testing {
+
+/// The hash of a question that is told apart by one letter.
+inline std::string question(char letter) {
+  return std::string(64, letter);
+}
+
+inline Specification specification_of(char letter = 'a', const std::string& name = "test") {
+  Specification specification;
+  specification.name = name;
+  specification.seed = 7;
+  specification.question = question(letter);
+  specification.group = std::string(64, 'f');
+  specification.backend = "openmp";
+  specification.config = {
+      {"model", {{"width", 384}, {"dropout", 0.1}, {"block", {"attention", "feed_forward"}}}},
+      {"task", {{"type", "ner"}, {"strict", true}}}};
+  specification.origin["model.width"] = {Source::file, {"test.toml", 14, 3}};
+  specification.data["train"] = {"/data/train.conll", std::string(64, 'c')};
+  return specification;
+}
+
+/// A process of this host that is certainly gone.
+inline ProcessIdentity dead_process() {
+  ProcessIdentity process = this_process();
+  process.start_time -= 1;
+  return process;
+}
+
+/// Every row of every table but those columns that hold the time of day or random numbers.
+inline std::string dump(Database& database) {
+  std::vector<std::string> tables;
+  Statement names(database, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
+  while (names.step()) tables.push_back(names.text(0));
+  std::string text;
+  for (const std::string& table : tables) {
+    std::string columns;
+    Statement info(database, "SELECT name FROM pragma_table_info('" + table + "')");
+    while (info.step()) {
+      const std::string column = info.text(0);
+      if (column == "expires" || column == "started" || column == "token" || column == "created") continue;
+      if (column == "id" || column == "process_start" || column == "pid" || column == "finished") continue;
+      columns += (columns.empty() ? "quote(" : " || '|' || quote(") + column + ")";
+    }
+    std::vector<std::string> rows;
+    Statement select(database, "SELECT " + columns + " FROM " + table + " ORDER BY 1");
+    while (select.step()) text += table + ": " + select.text(0) + "\n";
+  }
+  return text;
+}
+
+class StoreTest : public ::testing::Test {
+ protected:
+  std::filesystem::path path() const { return folder_ / "encore.db"; }
+  Store& store() {
+    if (!store_) {
+      store_ = std::make_unique<Store>(path(), OpenMode::create);
+      store_->database().execute("PRAGMA synchronous = OFF");  // a test that dies is run again
+    }
+    return *store_;
+  }
+  std::int64_t add(char letter = 'a', const std::string& name = "test") {
+    Specification specification = specification_of(letter, name);
+    return store().add_run(specification).run.number;
+  }
+  std::filesystem::path spool_of(const Lease& lease) {
+    return store().run_folder(lease.run_id) / spool_name(lease.ordinal);
+  }
+
+  TemporaryFolder folder_;
+  std::unique_ptr<Store> store_;
+};
+
+}  // namespace encore::testing
