@@ -1,0 +1,37 @@
+// Progress to and from the metadata of a checkpoint.
+#include "train/progress.hpp"
+
+#include <encore/error.hpp>
+#include <nlohmann/json.hpp>
+
+namespace encore {
+
+std::string progress_to_text(const Progress& progress) {
+  nlohmann::json json = {{"step", progress.step},
+                         {"epoch", progress.epoch},
+                         {"batch", progress.batch},
+                         {"best_step", progress.best_step},
+                         {"epochs_without_better", progress.epochs_without_better},
+                         {"improved_in_epoch", progress.improved_in_epoch}};
+  if (progress.best_value) json["best_value"] = *progress.best_value;
+  return json.dump();
+}
+
+Progress progress_from_text(const std::string& text) {
+  try {
+    const nlohmann::json json = nlohmann::json::parse(text);
+    Progress progress;
+    json.at("step").get_to(progress.step);
+    json.at("epoch").get_to(progress.epoch);
+    json.at("batch").get_to(progress.batch);
+    json.at("best_step").get_to(progress.best_step);
+    json.at("epochs_without_better").get_to(progress.epochs_without_better);
+    json.at("improved_in_epoch").get_to(progress.improved_in_epoch);
+    if (json.contains("best_value")) progress.best_value = json.at("best_value").get<double>();
+    return progress;
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(std::string("the checkpoint's progress cannot be read: ") + error.what());
+  }
+}
+
+}  // namespace encore

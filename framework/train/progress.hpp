@@ -1,0 +1,28 @@
+// Progress: where a run stands, as small as it can be: everything else is a function of the specification and
+// these numbers. Stored in every checkpoint; a resumed run goes on from it as if nothing had happened.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace encore {
+
+struct Progress {
+  std::int64_t step = 0;             ///< updates done
+  std::int64_t epoch = 0;            ///< epochs done
+  std::int64_t batch = 0;            ///< batches done of the epoch that has begun
+  std::int64_t best_step = 0;        ///< checkpoint with the best score; 0 before the first evaluation
+  std::optional<double> best_value;  ///< of the metric that `train.select` names
+  std::int64_t epochs_without_better = 0;
+  bool improved_in_epoch = false;  ///< a better score was found since the epoch began
+
+  friend bool operator==(const Progress&, const Progress&) = default;
+};
+
+/// As JSON text; numbers are written so that they read back with equal bits.
+std::string progress_to_text(const Progress& progress);
+/// Throws Error when the text is not a progress.
+Progress progress_from_text(const std::string& text);
+
+}  // namespace encore

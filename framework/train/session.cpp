@@ -1,0 +1,49 @@
+// Builds the parts of a training run.
+#include "train/session.hpp"
+
+#include "data/hash.hpp"
+#include "data/vocabulary.hpp"
+
+namespace encore {
+namespace {
+
+const Specification& require_unchanged(const Specification& specification) {
+  for (const auto& [role, file] : specification.data)
+    if (sha256_of_file(file.path) != file.sha256)
+      throw Error(file.path + " (" + role +
+                  ") has changed since the run was planned; run the experiment file again");
+  return specification;
+}
+
+}  // namespace
+
+Session::Session(Specification specification, std::filesystem::path run_folder, std::int64_t attempt,
+                 const Device& device)
+    : specification_(std::move(specification)),
+      loaded_(load_experiment(require_unchanged(specification_))),
+      task_(make_task(loaded_.experiment)),
+      tokenizer_(load_tokenizer(loaded_, run_folder, task_->word_counts())),
+      snapshots_(run_folder, specification_.question, attempt) {
+  const std::span<const std::string> vocabulary = tokenizer_->vocabulary();
+  save_vocabulary(run_folder / "vocab.txt", {vocabulary.begin(), vocabulary.end()});
+  save_labels(run_folder / "labels.txt", Labels(task_->labels()));
+  task_->encode(*tokenizer_);
+
+  const Experiment& experiment = loaded_.experiment;
+  const ModelSize size{static_cast<std::int64_t>(vocabulary.size()), task_->labels()};
+  model_ = std::make_unique<Model>(experiment, size, loaded_.registry, device);
+  optimizer_ = with_key(experiment.optimizer, [&] {
+    return loaded_.registry.make_optimizer(experiment.optimizer.type, experiment.optimizer.options);
+  });
+  schedule_ = with_key(experiment.schedule, [&] {
+    const ScheduleContext context{total_steps(experiment, *task_), experiment.model.width};
+    return loaded_.registry.make_schedule(experiment.schedule.type, experiment.schedule.options, context);
+  });
+}
+
+TrainerParts Session::parts(Observer& observer, Control& control) {
+  return {loaded_.experiment, specification_.seed, *task_,   *model_, *optimizer_,
+          *schedule_,         snapshots_,          observer, control};
+}
+
+}  // namespace encore

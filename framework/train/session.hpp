@@ -1,0 +1,43 @@
+// Session: every part of one training run, built from its specification in the order in which they depend on
+// each other. Place in the flow: the worker's train builds a Session, tells what it found, and calls
+// Trainer::run with its parts.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include <encore/device.hpp>
+
+#include "train/setup.hpp"
+#include "train/snapshots.hpp"
+#include "train/trainer.hpp"
+
+namespace encore {
+
+class Session {
+ public:
+  /// Reads the sets and loads or trains the vocabulary; both and the labels are left in the run folder for
+  /// predict. Throws Error, also when a data file is no longer the one the run was planned with.
+  Session(Specification specification, std::filesystem::path run_folder, std::int64_t attempt,
+          const Device& device);
+
+  const Experiment& experiment() const { return loaded_.experiment; }
+  const Registry& registry() const { return loaded_.registry; }
+  const Task& task() const { return *task_; }
+  Model& model() { return *model_; }
+
+  /// The session outlives the parts.
+  TrainerParts parts(Observer& observer, Control& control);
+
+ private:
+  Specification specification_;
+  LoadedExperiment loaded_;
+  std::unique_ptr<Task> task_;
+  std::unique_ptr<Tokenizer> tokenizer_;
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<Schedule> schedule_;
+  Snapshots snapshots_;
+};
+
+}  // namespace encore

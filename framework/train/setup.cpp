@@ -1,0 +1,34 @@
+// Loads what a specification names.
+#include "train/setup.hpp"
+
+#include "config/manifest.hpp"
+#include "data/vocabulary.hpp"
+
+namespace encore {
+
+LoadedExperiment load_experiment(const Specification& specification) {
+  const std::vector<std::filesystem::path> folders(specification.plugin_folders.begin(),
+                                                   specification.plugin_folders.end());
+  const Catalogue catalogue = Catalogue::load(folders);
+  LoadedExperiment loaded{make_experiment(specification.config, catalogue), {}};
+  loaded.registry.load(catalogue, needed_types(loaded.experiment));
+  return loaded;
+}
+
+std::unique_ptr<Tokenizer> load_tokenizer(const LoadedExperiment& loaded,
+                                          const std::filesystem::path& run_folder,
+                                          const std::map<std::string, std::int64_t>& words) {
+  const TokenizerTable& table = loaded.experiment.tokenizer;
+  std::unique_ptr<Tokenizer> tokenizer =
+      with_key(table, [&] { return loaded.registry.make_tokenizer(table.type, table.options); });
+  const std::filesystem::path kept = run_folder / "vocab.txt";
+  if (std::filesystem::exists(kept))
+    tokenizer->load(load_vocabulary(kept));
+  else if (table.options.has("vocab"))
+    tokenizer->load(load_vocabulary(table.options.text("vocab")));
+  else
+    tokenizer->train(words);
+  return tokenizer;
+}
+
+}  // namespace encore

@@ -1,0 +1,44 @@
+// Setup: from a specification to the parts that train, evaluate and predict share: typed experiment, plugins,
+// sets, tokenizer and model. Each step can fail with a message for the user, so `check` runs them without
+// training. Place in the flow: worker verbs -> Setup -> Trainer or Evaluator.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/error.hpp"
+#include "config/experiment.hpp"
+#include "plugin_host/registry.hpp"
+#include "record/specification.hpp"
+#include "tasks/task.hpp"
+
+namespace encore {
+
+/// The experiment of a specification and the loaded plugins it needs.
+struct LoadedExperiment {
+  Experiment experiment;
+  Registry registry;
+};
+
+/// Loads only the plugins the experiment names. Throws ConfigError with the dotted key, or Error.
+LoadedExperiment load_experiment(const Specification& specification);
+
+/// The tokenizer with its vocabulary: the run folder's `vocab.txt` if it is there, else the file that the
+/// option `vocab` names, else trained from `words`.
+std::unique_ptr<Tokenizer> load_tokenizer(const LoadedExperiment& loaded,
+                                          const std::filesystem::path& run_folder,
+                                          const std::map<std::string, std::int64_t>& words);
+
+/// Calls `build` and gives an OptionError of it the dotted key of `table`, as ConfigError.
+template <class Build>
+auto with_key(const PluginTable& table, Build build) -> decltype(build()) {
+  try {
+    return build();
+  } catch (const OptionError& error) {
+    throw ConfigError(table.key + "." + error.option(), error.what());
+  }
+}
+
+}  // namespace encore

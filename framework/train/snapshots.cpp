@@ -1,0 +1,121 @@
+// Checkpoints of a training run: named slices of the blocks, Progress in the metadata.
+#include "train/snapshots.hpp"
+
+#include <set>
+#include <vector>
+
+#include <encore/error.hpp>
+
+#include "data/hash.hpp"
+#include "record/checkpoint.hpp"
+
+namespace encore {
+namespace {
+
+constexpr const char* format = "encore checkpoint 1";
+
+/// A block's name in the file, "parameter" or "optimizer/<state>", and the block.
+struct NamedBlock {
+  std::string name;
+  Tensor block;
+};
+
+std::vector<NamedBlock> blocks_of(const ParameterBlock& parameters) {
+  std::vector<NamedBlock> blocks = {{"parameter", parameters.values()}};
+  for (std::size_t i = 0; i < parameters.state_names().size(); ++i)
+    blocks.push_back({"optimizer/" + parameters.state_names()[i], parameters.state(i)});
+  return blocks;
+}
+
+void require_same_question(const Safetensors& file, const std::string& identity) {
+  if (file.text("format") != format) throw Error("it is no checkpoint of this version of Encore");
+  if (file.text("question") != identity)
+    throw Error("it belongs to another experiment (question " + file.text("question") + ")");
+}
+
+void load_block(const Model& model, const NamedBlock& named, const Safetensors& file) {
+  for (const ParameterSlice& slice : model.parameters().slices()) {
+    const auto& entry = file.tensor(named.name + "/" + slice.path, named.block.dtype, slice.spec.shape);
+    copy_from_host(model.device(), entry.bytes.data(), ParameterBlock::slice(named.block, slice));
+  }
+}
+
+}  // namespace
+
+Snapshots::Snapshots(std::filesystem::path run_folder, std::string identity, std::int64_t attempt)
+    : folder_(std::move(run_folder)), identity_(std::move(identity)), attempt_(attempt) {}
+
+void Snapshots::save(const Model& model, const Progress& progress, CheckpointKind kind, Control& control,
+                     Observer& observer) {
+  const ParameterBlock& parameters = model.parameters();
+  std::vector<std::vector<std::byte>> hosts;
+  std::vector<TensorSlice> slices;
+  for (const NamedBlock& named : blocks_of(parameters)) {
+    std::vector<std::byte>& host = hosts.emplace_back(named.block.bytes());
+    copy_to_host(model.device(), named.block, host.data());
+    const std::size_t element = size_of(named.block.dtype);
+    for (const ParameterSlice& slice : parameters.slices())
+      slices.push_back({named.name + "/" + slice.path, named.block.dtype, slice.spec.shape,
+                        std::span(host).subspan(static_cast<std::size_t>(slice.begin) * element,
+                                                static_cast<std::size_t>(slice.size) * element)});
+  }
+  const TensorMetadata metadata = {{"format", format},
+                                   {"question", identity_},
+                                   {"attempt", std::to_string(attempt_)},
+                                   {"progress", progress_to_text(progress)}};
+  const SavedFile saved = save(progress.step, slices, metadata, control);
+  observer.saved({progress.step, kind, checkpoint_path(progress.step), saved.bytes, saved.sha256});
+  prune_checkpoints(folder_, {progress.step, progress.best_step});
+}
+
+SavedFile Snapshots::save(std::int64_t step, const std::vector<TensorSlice>& slices,
+                          const TensorMetadata& metadata, Control& control) const {
+  try {
+    return save_checkpoint(folder_, step, slices, metadata, [&] {
+      if (!control.owns_run())
+        throw Error("another attempt has taken over run folder " + folder_.string() +
+                    "; this one ends without a checkpoint");
+    });
+  } catch (const Error& error) {
+    throw RecordError(error.what());
+  }
+}
+
+std::optional<Progress> Snapshots::restore_newest(Model& model, Observer& observer) {
+  std::vector<DamagedCheckpoint> damaged;
+  const std::optional<FoundCheckpoint> found = find_newest_checkpoint(
+      folder_, &damaged, [&](const Safetensors& file) { require_same_question(file, identity_); });
+  for (const DamagedCheckpoint& checkpoint : damaged)
+    observer.log(checkpoint.file.path + " is passed over: " + checkpoint.reason);
+  if (!found) return std::nullopt;
+  for (const NamedBlock& named : blocks_of(model.parameters())) load_block(model, named, found->tensors);
+  return progress_from_text(found->tensors.text("progress"));
+}
+
+void Snapshots::restore_parameters(Model& model, std::int64_t step) {
+  const Safetensors file = load_checkpoint(folder_, step);
+  require_same_question(file, identity_);
+  load_block(model, {"parameter", model.parameters().values()}, file);
+}
+
+void Snapshots::write_predictions(const Task& task, Split split, const Predictions& predictions,
+                                  Observer& observer) {
+  const std::string name = std::string("predictions/") + name_of(split) + ".jsonl";
+  std::filesystem::create_directories(folder_ / "predictions");
+  task.save_predictions(split, predictions, folder_ / name);
+  observer.wrote(name, name, sha256_of_file(folder_ / name));
+}
+
+std::int64_t restore_best(const std::filesystem::path& run_folder, Model& model) {
+  const std::optional<FoundCheckpoint> newest = find_newest_checkpoint(run_folder);
+  if (!newest)
+    throw Error(run_folder.string() +
+                " holds no whole checkpoint yet; let the run finish its first epoch, or run it again");
+  const Progress progress = progress_from_text(newest->tensors.text("progress"));
+  const std::int64_t step = progress.best_step > 0 ? progress.best_step : progress.step;
+  const Safetensors file = load_checkpoint(run_folder, step);
+  load_block(model, {"parameter", model.parameters().values()}, file);
+  return step;
+}
+
+}  // namespace encore

@@ -1,0 +1,54 @@
+// Snapshots: a run's checkpoints as the trainer sees them: parameters, optimizer states and Progress of one
+// step. Place in the flow: Trainer -> Snapshots -> record/checkpoint (files, hashes, what is valid). Two are
+// kept, the best and the newest; an older one goes only after the newer is recorded durably.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "model/model.hpp"
+#include "record/safetensors.hpp"
+#include "train/control.hpp"
+#include "train/observer.hpp"
+#include "train/progress.hpp"
+
+namespace encore {
+
+class Snapshots {
+ public:
+  /// `identity` is the run's question: a checkpoint of another question is never loaded.
+  Snapshots(std::filesystem::path run_folder, std::string identity, std::int64_t attempt);
+
+  /// Writes aside, syncs, asks `control` whether the run is still owned, renames, reports to the observer,
+  /// then removes what is neither best nor newest. Throws Error when the disk is full or the run has another
+  /// owner.
+  void save(const Model& model, const Progress& progress, CheckpointKind kind, Control& control,
+            Observer& observer);
+
+  /// Loads the newest checkpoint that is whole, walking back over damaged ones (each named to the observer).
+  /// Nothing when there is none.
+  std::optional<Progress> restore_newest(Model& model, Observer& observer);
+
+  /// Loads the parameters (not the optimizer's states) of one step. Throws Error when that checkpoint is
+  /// missing or damaged.
+  void restore_parameters(Model& model, std::int64_t step);
+
+  /// Writes `predictions/<split>.jsonl` and tells the observer.
+  void write_predictions(const Task& task, Split split, const Predictions& predictions, Observer& observer);
+
+ private:
+  SavedFile save(std::int64_t step, const std::vector<TensorSlice>& slices, const TensorMetadata& metadata,
+                 Control& control) const;
+
+  std::filesystem::path folder_;
+  std::string identity_;
+  std::int64_t attempt_;
+};
+
+/// Loads the parameters of a run's best checkpoint, as the newest whole one names it; returns its step.
+/// Throws Error when the folder holds no whole checkpoint.
+std::int64_t restore_best(const std::filesystem::path& run_folder, Model& model);
+
+}  // namespace encore

@@ -1,0 +1,35 @@
+// Rebuilds a trained model from a run's folder.
+#include "train/trained_model.hpp"
+
+#include "train/snapshots.hpp"
+
+namespace encore {
+namespace {
+
+LoadedExperiment load(const std::filesystem::path& run_folder) {
+  return load_experiment(Specification::load(run_folder));
+}
+
+/// Any batch of full sequences fits, so that one plan serves every file and every line typed in.
+BatchSize any_batch(const Experiment& experiment) {
+  const std::int64_t length = experiment.data.max_length;
+  const std::int64_t sequences = experiment.train.batch_size;
+  return {sequences * length, sequences, sequences * length * length, length};
+}
+
+}  // namespace
+
+TrainedModel::TrainedModel(const std::filesystem::path& run_folder, const Device& device)
+    : loaded_(load(run_folder)),
+      tokenizer_(load_tokenizer(loaded_, run_folder, {})),
+      labels_(load_labels(run_folder / "labels.txt")) {
+  const auto vocabulary = static_cast<std::int64_t>(tokenizer_->vocabulary().size());
+  model_ = std::make_unique<Model>(loaded_.experiment, ModelSize{vocabulary, labels_.names()},
+                                   loaded_.registry, device);
+  const BatchSize largest = any_batch(loaded_.experiment);
+  model_->plan({}, largest);
+  step_ = restore_best(run_folder, *model_);
+  evaluator_ = std::make_unique<Evaluator>(*model_, largest, loaded_.experiment.train.batch_size);
+}
+
+}  // namespace encore

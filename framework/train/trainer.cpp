@@ -1,0 +1,206 @@
+// The training loop: epochs of steps, a dev score after each, the best checkpoint scored on test once.
+// Every decision depends on the specification and on Progress alone, so a resumed run ends with equal bits.
+#include "train/trainer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include <encore/kernels.hpp>
+
+#include "train/digests.hpp"
+
+namespace encore {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+BatchSize at_least(BatchSize a, const BatchSize& b) {
+  return {std::max(a.tokens, b.tokens), std::max(a.sequences, b.sequences), std::max(a.squares, b.squares),
+          std::max(a.longest, b.longest)};
+}
+
+BatchSize largest_evaluation(const Task& task, std::int64_t batch_size) {
+  BatchSize largest;
+  for (Split split : {Split::dev, Split::test})
+    if (task.has(split))
+      largest = at_least(largest, largest_evaluation_batch(task.set(split).lengths(), batch_size));
+  return largest;
+}
+
+}  // namespace
+
+std::int64_t total_steps(const Experiment& experiment, const Task& task) {
+  const auto examples = static_cast<std::int64_t>(task.set(Split::train).examples.size());
+  return experiment.train.epochs *
+         ((examples + experiment.train.batch_size - 1) / experiment.train.batch_size);
+}
+
+Trainer::Trainer(const TrainerParts& parts)
+    : experiment_(parts.experiment),
+      train_(parts.experiment.train),
+      seed_(parts.seed),
+      task_(parts.task),
+      model_(parts.model),
+      optimizer_(parts.optimizer),
+      schedule_(parts.schedule),
+      snapshots_(parts.snapshots),
+      observer_(parts.observer),
+      control_(parts.control),
+      lengths_(task_.set(Split::train).lengths()),
+      batch_options_{seed_, train_.batch_size},
+      packing_{train_.batching, experiment_.data.max_length, 0},
+      total_steps_(total_steps(experiment_, task_)),
+      base_learning_rate_(experiment_.optimizer.options.number("learning_rate")),
+      clipping_("encore::clipping", 2 * sizeof(double)) {
+  const auto largest = [&](std::int64_t shards) {
+    return largest_batch(lengths_, batch_options_, packing_, shards, 0, train_.epochs);
+  };
+  const BatchSize evaluation = largest_evaluation(task_, train_.batch_size);
+  model_.plan(largest(train_.gradient_shards), evaluation);
+  batch_ = std::make_unique<DeviceBatch>(model_.device(), largest(1), train_.gradient_shards);
+  evaluator_ = std::make_unique<Evaluator>(model_, evaluation, train_.batch_size);
+}
+
+Ending Trainer::run() {
+  restore_or_initialize();
+  while (epochs_remain()) {
+    const auto batches = plan_epoch(lengths_, batch_options_, progress_.epoch);
+    while (progress_.batch < static_cast<std::int64_t>(batches.size())) {
+      if (!train_step(batches[static_cast<std::size_t>(progress_.batch)]))
+        return end(Ending::failed, failure_);
+      const bool epoch_ends = progress_.batch == static_cast<std::int64_t>(batches.size());
+      if (!epoch_ends && train_.evaluate_every > 0 && progress_.step % train_.evaluate_every == 0 &&
+          evaluate_dev())
+        save(CheckpointKind::best);
+      if (train_.checkpoint_every > 0 && progress_.step % train_.checkpoint_every == 0)
+        save(CheckpointKind::last);
+      const Request request = control_.poll();
+      if (request != Request::none) save(CheckpointKind::last);
+      if (request == Request::stop) return end(Ending::interrupted, "asked to stop");
+    }
+    end_epoch();
+  }
+  score_with_best();
+  return end(Ending::completed, "");
+}
+
+void Trainer::restore_or_initialize() {
+  model_.parameters().make_states(optimizer_.states());
+  if (const std::optional<Progress> progress = snapshots_.restore_newest(model_, observer_)) {
+    progress_ = *progress;
+    saved_step_ = progress_.step;
+    observer_.log("going on after step " + std::to_string(progress_.step) + " of " +
+                  std::to_string(total_steps_));
+    return;
+  }
+  model_.initialize(seed_);
+  report_digests();
+}
+
+bool Trainer::epochs_remain() const {
+  return progress_.epoch < train_.epochs &&
+         (train_.patience == 0 || progress_.epochs_without_better < train_.patience);
+}
+
+bool Trainer::train_step(const std::vector<std::int32_t>& members) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::int64_t step = progress_.step + 1;
+  const Device& device = model_.device();
+  const StepRandom random{seed_, static_cast<std::uint64_t>(step)};
+
+  pack(task_.set(Split::train).examples, members, packing_, packed_);
+  batch_->upload(packed_);
+  const double scale = packed_.target_count > 0 ? 1.0 / static_cast<double>(packed_.target_count) : 0.0;
+  const double* loss_on_device = model_.forward_backward(*batch_, scale, random);
+
+  auto* squares = reinterpret_cast<double*>(clipping_.data());
+  double* clip = squares + 1;
+  kernels::sum_of_squares(device, model_.parameters().gradients(), squares);
+  kernels::clip_scale(device, squares, train_.clip_norm, clip);
+  const double loss = model_.read(loss_on_device);
+  const double gradient_norm = std::sqrt(model_.read(squares));
+  if (!std::isfinite(loss) || !std::isfinite(gradient_norm)) {
+    const std::string origin = model_.first_not_finite(*batch_, random);
+    failure_ = "step " + std::to_string(step) + ": the " + (std::isfinite(loss) ? "gradient" : "loss") +
+               " is not finite; it began in " + (origin.empty() ? std::string("the backward pass") : origin) +
+               "; the last good checkpoint is that of step " + std::to_string(saved_step_) +
+               ". A lower optimizer.learning_rate, a longer warm-up or train.clip_norm may help";
+    return false;
+  }
+
+  const double learning_rate = base_learning_rate_ * schedule_.factor(step);
+  optimizer_.update(device, model_.parameters().blocks(clip), learning_rate, step);
+  device.fence();
+  progress_.step = step;
+  ++progress_.batch;
+  observer_.stepped({step, total_steps_, progress_.epoch + 1, loss, gradient_norm, learning_rate,
+                     packed_.real_tokens, seconds_since(begin)});
+  if (step <= train_.digest_steps) report_digests();
+  return true;
+}
+
+void Trainer::end_epoch() {
+  const bool better = evaluate_dev();
+  progress_.epochs_without_better = progress_.improved_in_epoch ? 0 : progress_.epochs_without_better + 1;
+  progress_.improved_in_epoch = false;
+  progress_.batch = 0;
+  ++progress_.epoch;
+  if (progress_.step > train_.digest_steps) report_digests();
+  save(better ? CheckpointKind::best : CheckpointKind::last);
+}
+
+bool Trainer::evaluate_dev() {
+  const Evaluation evaluation = evaluator_->run(task_.set(Split::dev).examples);
+  std::vector<Measure> measures = task_.score(Split::dev, evaluation.predictions);
+  measures.push_back({"dev/loss", evaluation.loss});
+  observer_.measured(progress_.step, measures);
+
+  const auto selected = std::find_if(measures.begin(), measures.end(), [&](const Measure& measure) {
+    return measure.name == train_.select.metric && std::isfinite(measure.value);
+  });
+  if (selected == measures.end()) return false;
+  const double value = selected->value;
+  if (progress_.best_value &&
+      (train_.select.maximize ? value <= *progress_.best_value : value >= *progress_.best_value))
+    return false;
+  progress_.best_value = value;
+  progress_.best_step = progress_.step;
+  progress_.improved_in_epoch = true;
+  return true;
+}
+
+void Trainer::save(CheckpointKind kind) {
+  snapshots_.save(model_, progress_, kind, control_, observer_);
+  saved_step_ = progress_.step;
+}
+
+void Trainer::report_digests() {
+  for (const auto& [scope, sha256] : digest_blocks(model_))
+    observer_.digested({progress_.step, scope, sha256});
+}
+
+void Trainer::score_with_best() {
+  const std::int64_t step = progress_.best_step > 0 ? progress_.best_step : progress_.step;
+  snapshots_.restore_parameters(model_, step);
+  std::vector<Measure> result;
+  for (Split split : {Split::dev, Split::test}) {
+    if (!task_.has(split)) continue;
+    const Evaluation evaluation = evaluator_->run(task_.set(split).examples);
+    std::vector<Measure> measures = task_.score(split, evaluation.predictions);
+    measures.push_back({std::string(name_of(split)) + "/loss", evaluation.loss});
+    if (split == Split::test) observer_.measured(step, measures);
+    result.insert(result.end(), measures.begin(), measures.end());
+    snapshots_.write_predictions(task_, split, evaluation.predictions, observer_);
+  }
+  observer_.concluded(step, result);
+}
+
+Ending Trainer::end(Ending ending, const std::string& reason) {
+  observer_.ended(ending, reason, progress_.step);
+  return ending;
+}
+
+}  // namespace encore

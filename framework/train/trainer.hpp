@@ -1,0 +1,91 @@
+// Trainer: one run from its first or its next step to its test score; trainer.cpp reads top to bottom like
+// the pseudo code of a paper. Everything it tells goes to one Observer, everything asked of it comes from one
+// Control. Place in the flow: setup.hpp builds the parts, the worker calls run() once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <encore/optimizer.hpp>
+#include <encore/schedule.hpp>
+
+#include "config/experiment.hpp"
+#include "data/batches.hpp"
+#include "model/device_batch.hpp"
+#include "model/model.hpp"
+#include "tasks/task.hpp"
+#include "train/control.hpp"
+#include "train/evaluator.hpp"
+#include "train/observer.hpp"
+#include "train/progress.hpp"
+#include "train/snapshots.hpp"
+
+namespace encore {
+
+/// What a trainer works with; all of it outlives the trainer.
+struct TrainerParts {
+  const Experiment& experiment;
+  std::uint64_t seed;
+  const Task& task;
+  Model& model;
+  Optimizer& optimizer;
+  const Schedule& schedule;
+  Snapshots& snapshots;
+  Observer& observer;
+  Control& control;
+};
+
+/// Updates of a whole run: epochs times batches per epoch.
+std::int64_t total_steps(const Experiment& experiment, const Task& task);
+
+class Trainer {
+ public:
+  explicit Trainer(const TrainerParts& parts);
+
+  /// Goes on from the newest valid checkpoint, or starts. Every way to end is reported to the observer before
+  /// it returns.
+  Ending run();
+  /// Updates done.
+  std::int64_t step() const { return progress_.step; }
+
+ private:
+  void restore_or_initialize();
+  bool epochs_remain() const;
+  /// False when loss or gradient are not finite; the parameters are then those of before the step.
+  bool train_step(const std::vector<std::int32_t>& members);
+  void end_epoch();
+  /// True when the score that `train.select` names is better than every one before.
+  bool evaluate_dev();
+  void save(CheckpointKind kind);
+  void report_digests();
+  void score_with_best();
+  Ending end(Ending ending, const std::string& reason);
+
+  const Experiment& experiment_;
+  const TrainTable& train_;
+  std::uint64_t seed_;
+  const Task& task_;
+  Model& model_;
+  Optimizer& optimizer_;
+  const Schedule& schedule_;
+  Snapshots& snapshots_;
+  Observer& observer_;
+  Control& control_;
+
+  std::vector<std::int32_t> lengths_;
+  BatchOptions batch_options_;
+  Packing packing_;
+  std::int64_t total_steps_;
+  double base_learning_rate_;
+  std::unique_ptr<DeviceBatch> batch_;
+  std::unique_ptr<Evaluator> evaluator_;
+  PackedBatch packed_;
+  DeviceBuffer clipping_;  ///< two doubles: the gradient's sum of squares, the factor that clips it
+
+  Progress progress_;
+  std::int64_t saved_step_ = 0;  ///< the newest checkpoint's step
+  std::string failure_;
+};
+
+}  // namespace encore

@@ -1,0 +1,135 @@
+// Reads the environment from /proc, /sys, the CPU and the libraries this binary was built with.
+#include "worker/environment.hpp"
+
+#include <sched.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include <Kokkos_Core.hpp>
+#include <encore/device.hpp>
+#include <nlohmann/json.hpp>
+
+#include "kernels/gemm.hpp"
+#include "plugin_host/fingerprint.hpp"
+
+namespace encore {
+namespace {
+
+/// The value behind "key : value" in a /proc file, or empty.
+std::string proc_field(const char* file, const std::string& key) {
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with(key)) continue;
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const std::size_t begin = line.find_first_not_of(" \t", colon + 1);
+    return begin == std::string::npos ? "" : line.substr(begin);
+  }
+  return "";
+}
+
+/// The instruction set that numeric code on the host may be dispatched by.
+std::string instruction_set() {
+#if defined(__x86_64__)
+  std::string names;
+  const auto add = [&](bool has, const char* name) {
+    if (has) names += (names.empty() ? "" : "+") + std::string(name);
+  };
+  add(__builtin_cpu_supports("avx2"), "avx2");
+  add(__builtin_cpu_supports("fma"), "fma");
+  add(__builtin_cpu_supports("avx512f"), "avx512f");
+  add(__builtin_cpu_supports("avx512vnni"), "avx512vnni");
+  add(__builtin_cpu_supports("avx512bf16"), "avx512bf16");
+  const std::string flags = " " + proc_field("/proc/cpuinfo", "flags") + " ";
+  add(flags.find(" amx_tile ") != std::string::npos, "amx");
+  return names.empty() ? "x86-64" : names;
+#else
+  utsname name{};
+  uname(&name);
+  return name.machine;
+#endif
+}
+
+std::string device_model() {
+#if defined(KOKKOS_ENABLE_CUDA)
+  return Kokkos::Cuda().cuda_device_prop().name;
+#elif defined(KOKKOS_ENABLE_HIP)
+  return Kokkos::HIP().hip_device_prop().name;
+#else
+  const std::string model = proc_field("/proc/cpuinfo", "model name");
+  return model.empty() ? "unknown" : model;
+#endif
+}
+
+std::string dotted(int version) {
+  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
+
+/// CPUs that the control group grants, rounded up; 0 where it sets no limit.
+int cgroup_cpus() {
+  std::ifstream in("/sys/fs/cgroup/cpu.max");
+  std::string quota;
+  double period = 0;
+  if (!(in >> quota >> period) || quota == "max" || period <= 0) return 0;
+  return static_cast<int>((std::strtod(quota.c_str(), nullptr) + period - 1) / period);
+}
+
+}  // namespace
+
+nlohmann::json numeric_environment(const Device& device, const std::string& precision,
+                                   std::span<const LoadedPlugin> plugins) {
+  nlohmann::json hashes = nlohmann::json::object();
+  for (const LoadedPlugin& plugin : plugins) hashes[plugin.name] = plugin.sha256;
+  return {{"backend", ENCORE_BACKEND_NAME},       {"device", device_model()},
+          {"instruction_set", instruction_set()}, {"precision", precision},
+          {"compiler", ENCORE_COMPILER},          {"kokkos", dotted(KOKKOS_VERSION)},
+          {"gemm", device.gemm().name()},         {"plugins", hashes}};
+}
+
+nlohmann::json host_description() {
+  utsname name{};
+  uname(&name);
+  return {{"name", name.nodename},
+          {"system", std::string(name.sysname) + " " + name.release},
+          {"architecture", name.machine},
+          {"cpu", proc_field("/proc/cpuinfo", "model name")},
+          {"cpus", sysconf(_SC_NPROCESSORS_ONLN)},
+          {"memory_bytes", static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE)}};
+}
+
+nlohmann::json build_description() {
+  return {{"version", ENCORE_VERSION},
+          {"backend", ENCORE_BACKEND_NAME},
+          {"compiler", ENCORE_COMPILER},
+          {"type", ENCORE_BUILD_TYPE},
+          {"fingerprint", host_fingerprint()}};
+}
+
+nlohmann::json describe_plugins(std::span<const LoadedPlugin> plugins) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const LoadedPlugin& plugin : plugins)
+    list.push_back({{"name", plugin.name},
+                    {"version", plugin.version},
+                    {"sha256", plugin.sha256},
+                    {"fingerprint", plugin.fingerprint},
+                    {"file", plugin.file.string()}});
+  return list;
+}
+
+int default_threads() {
+  if (const char* asked = std::getenv("OMP_NUM_THREADS"); asked != nullptr && std::atoi(asked) > 0)
+    return std::atoi(asked);
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  int cpus = 1;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) cpus = CPU_COUNT(&allowed);
+  const int granted = cgroup_cpus();
+  return granted > 0 && granted < cpus ? granted : cpus;
+}
+
+}  // namespace encore

@@ -1,0 +1,34 @@
+// What the bits of a run depend on, beside its specification (the numeric environment), and where it ran
+// (host, build). Place in the flow: the worker's `started` event and `version` verb -> store, verify, report.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include <encore/layer.hpp>
+#include <nlohmann/json_fwd.hpp>
+
+#include "plugin_host/registry.hpp"
+
+namespace encore {
+
+/// backend, device (CPU or GPU model), instruction_set, precision, compiler, and the versions of Kokkos,
+/// Kokkos Kernels and the gemm library, and the SHA-256 of each plugin. Equal values promise equal bits.
+/// Kokkos must be initialised.
+nlohmann::json numeric_environment(const Device& device, const std::string& precision,
+                                   std::span<const LoadedPlugin> plugins);
+
+/// Host name, kernel, CPU model and count, memory.
+nlohmann::json host_description();
+
+/// How this binary was built: compiler, flags that matter, backend, Encore's version and commit.
+nlohmann::json build_description();
+
+/// name, version, sha256, fingerprint, file of each.
+nlohmann::json describe_plugins(std::span<const LoadedPlugin> plugins);
+
+/// Threads to use when nothing is asked for: OMP_NUM_THREADS, else the cores this process may run on, limited
+/// by the cgroup.
+int default_threads();
+
+}  // namespace encore

@@ -1,0 +1,95 @@
+// encore-worker: does one thing for one specification, on one backend. Started by exp, seldom by hand.
+// Holds Kokkos open around the verb; verbs.hpp lists what there is.
+#include <iostream>
+
+#include <Kokkos_Core.hpp>
+#include <boost/program_options.hpp>
+#include <encore/device.hpp>
+#include <encore/error.hpp>
+#include <nlohmann/json.hpp>
+
+#include "worker/environment.hpp"
+#include "worker/verbs.hpp"
+
+namespace encore {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr const char* usage =
+    "encore-worker VERB [options]: trains, evaluates and predicts for exp (backend " ENCORE_BACKEND_NAME
+    ")\n"
+    "  train     --run-folder DIR [--attempt N] [--lease TOKEN] [--control-fd FD] [--threads T]\n"
+    "  check     < specifications.json\n"
+    "  predict   --run-folder DIR [--format text|jsonl|conll] [--threads T]    < lines of text\n"
+    "  evaluate  --run-folder DIR --file FILE [--threads T]\n"
+    "  version\n"
+    "example: echo 'Paris met Jordan .' | encore-worker predict --run-folder encore.db.runs/3f2a9c01d4\n";
+
+/// Writes version information; needs no options.
+int write_version() {
+  std::cout << nlohmann::json{{"backend", ENCORE_BACKEND_NAME},
+                              {"build", build_description()},
+                              {"host", host_description()},
+                              {"numeric_environment", numeric_environment(Device(), "float32", {})}}
+                   .dump()
+            << '\n';
+  return 0;
+}
+
+int run_verb(const std::string& verb, const po::variables_map& values, int threads) {
+  if (verb == "version") return write_version();
+  if (verb == "check") return check_verb();
+  const std::filesystem::path run_folder = values["run-folder"].as<std::string>();
+  if (run_folder.empty()) throw Error(verb + " needs --run-folder DIR");
+  if (verb == "train")
+    return train_verb({run_folder, values["attempt"].as<std::int64_t>(), values["lease"].as<std::string>(),
+                       values["control-fd"].as<int>(), threads});
+  if (verb == "predict") {
+    const std::string& format = values["format"].as<std::string>();
+    if (format != "text" && format != "jsonl" && format != "conll")
+      throw Error("--format is \"" + format + "\"; it must be text, jsonl or conll");
+    return predict_verb(run_folder, format);
+  }
+  return evaluate_verb(run_folder, values["file"].as<std::string>());
+}
+
+int run(int argc, char** argv) {
+  const std::string verb = argc > 1 ? argv[1] : "";
+  const bool known =
+      verb == "train" || verb == "check" || verb == "predict" || verb == "evaluate" || verb == "version";
+  if (!known) {
+    (verb == "-h" || verb == "--help" ? std::cout : std::cerr) << usage;
+    return verb == "-h" || verb == "--help" ? 0 : 2;
+  }
+  po::options_description options;
+  options.add_options()("run-folder", po::value<std::string>()->default_value(""))(
+      "attempt", po::value<std::int64_t>()->default_value(1))("lease",
+                                                              po::value<std::string>()->default_value(""))(
+      "control-fd", po::value<int>()->default_value(-1))("threads", po::value<int>()->default_value(0))(
+      "format", po::value<std::string>()->default_value("text"))("file",
+                                                                 po::value<std::string>()->default_value(""));
+  po::variables_map values;
+  po::store(po::command_line_parser(argc - 1, argv + 1).options(options).run(), values);
+
+  const int asked = values["threads"].as<int>();
+  const int threads = asked > 0 ? asked : default_threads();
+  const Kokkos::ScopeGuard kokkos(
+      Kokkos::InitializationSettings().set_num_threads(threads).set_disable_warnings(true));
+  return run_verb(verb, values, threads);
+}
+
+}  // namespace
+}  // namespace encore
+
+int main(int argc, char** argv) {
+  try {
+    return encore::run(argc, argv);
+  } catch (const boost::program_options::error& error) {
+    std::cerr << "encore-worker: " << error.what() << "\n" << encore::usage;
+    return 2;
+  } catch (const std::exception& error) {
+    std::cerr << "encore-worker: " << error.what() << '\n';
+    return 1;
+  }
+}

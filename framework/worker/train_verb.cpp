@@ -1,0 +1,132 @@
+// train: one attempt of one run, told to its spool.
+#include <csignal>
+#include <fstream>
+#include <iostream>
+#include <optional>
+
+#include <encore/device.hpp>
+#include <nlohmann/json.hpp>
+
+#include "record/control_pipe.hpp"
+#include "train/session.hpp"
+#include "train/spool_observer.hpp"
+#include "worker/environment.hpp"
+#include "worker/verbs.hpp"
+
+namespace encore {
+namespace {
+
+volatile std::sig_atomic_t stop_signal = 0;
+
+void remember_signal(int signal) {
+  stop_signal = signal;
+}
+
+/// Requests come down the control pipe or as a signal; the run is owned as long as the run folder's `lease`
+/// holds our token.
+class WorkerControl final : public Control {
+ public:
+  WorkerControl(const TrainArguments& arguments) : arguments_(arguments) {
+    if (arguments.control_fd >= 0) pipe_.emplace(arguments.control_fd);
+    std::signal(SIGTERM, remember_signal);
+    std::signal(SIGINT, remember_signal);
+    std::signal(SIGPIPE, SIG_IGN);
+  }
+
+  Request poll() override {
+    if (stop_signal != 0) return Request::stop;
+    if (!pipe_) return Request::none;
+    if (const std::optional<ControlCommand> command = pipe_->poll())
+      return *command == ControlCommand::checkpoint ? Request::checkpoint : Request::stop;
+    return pipe_->parent_gone() ? Request::stop : Request::none;
+  }
+
+  bool owns_run() override {
+    if (arguments_.lease.empty()) return true;
+    std::ifstream in(arguments_.run_folder / "lease");
+    std::string token;
+    return static_cast<bool>(in >> token) && token == arguments_.lease;
+  }
+
+ private:
+  const TrainArguments& arguments_;
+  std::optional<ControlReader> pipe_;
+};
+
+nlohmann::json data_statistics(const Task& task) {
+  nlohmann::json sets = nlohmann::json::object();
+  for (Split split : {Split::train, Split::dev, Split::test}) {
+    if (!task.has(split)) continue;
+    const EncodedSet& set = task.set(split);
+    sets[name_of(split)] = {{"examples", set.examples.size()},
+                            {"tokens", set.report.rows},
+                            {"longest", set.report.longest},
+                            {"unknown_pieces", set.report.unknown_pieces},
+                            {"cut_sentences", set.report.cut_sentences},
+                            {"cut_words", set.report.cut_words},
+                            {"cut_entities", set.report.cut_entities}};
+  }
+  return sets;
+}
+
+nlohmann::json started(Session& session, int threads) {
+  const Model& model = session.model();
+  const auto& plugins = session.registry().plugins();
+  nlohmann::json parts = nlohmann::json::array();
+  for (const PartCount& part : model.parameter_counts())
+    parts.push_back({{"part", part.part}, {"parameters", part.parameters}});
+  return {{"numeric_environment", numeric_environment(model.device(), name_of(model.precision()), plugins)},
+          {"host", host_description()},
+          {"build", build_description()},
+          {"plugins", describe_plugins(plugins)},
+          {"threads", threads},
+          {"parameters", model.parameters().count()},
+          {"parameter_parts", parts},
+          {"labels", session.task().labels()},
+          {"data", data_statistics(session.task())}};
+}
+
+int exit_code(Ending ending) {
+  switch (ending) {
+    case Ending::completed:
+      return 0;
+    case Ending::interrupted:
+      return 75;
+    case Ending::failed:
+      return 1;
+  }
+  return 1;
+}
+
+Ending train(const TrainArguments& arguments, SpoolObserver& observer, SpoolWriter& spool) {
+  WorkerControl control(arguments);
+  const Device device;
+  Session session(Specification::load(arguments.run_folder), arguments.run_folder, arguments.attempt, device);
+  spool.event("started", started(session, arguments.threads));
+  for (const std::string& note : session.task().notes()) observer.log(note);
+  Trainer trainer(session.parts(observer, control));
+  try {
+    return trainer.run();
+  } catch (const RecordError& error) {
+    std::cerr << "encore-worker: " << error.what() << '\n';
+    observer.ended(Ending::interrupted, error.what(), trainer.step());
+    return Ending::interrupted;
+  }
+}
+
+}  // namespace
+
+int train_verb(const TrainArguments& arguments) {
+  const int attempt = static_cast<int>(arguments.attempt);
+  SpoolWriter spool(arguments.run_folder / spool_name(attempt), attempt);
+  SpoolObserver observer(spool);
+  try {
+    return exit_code(train(arguments, observer, spool));
+  } catch (const std::exception& error) {
+    spool.event("finished", {{"state", "failed"}, {"reason", error.what()}, {"step", nullptr}});
+    spool.sync();
+    throw;
+  }
+}
+
+}  // namespace encore

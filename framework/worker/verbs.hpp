@@ -1,0 +1,28 @@
+// The verbs of encore-worker, one file each. Each returns the exit code; errors are thrown.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace encore {
+
+struct TrainArguments {
+  std::filesystem::path run_folder;
+  std::int64_t attempt = 1;
+  std::string lease;    ///< empty: this attempt owns its run without asking
+  int control_fd = -1;  ///< -1: nobody can ask anything
+  int threads = 1;
+};
+
+/// Trains, or goes on. 0 completed, 1 failed, 75 interrupted.
+int train_verb(const TrainArguments& arguments);
+/// Reads a JSON array of specifications from standard input, builds everything but the training of each, and
+/// writes a JSON array of {index, key, message} to standard output. 0 when that is empty, else 2.
+int check_verb();
+/// Lines of text from standard input, entities to standard output; format: text, jsonl or conll.
+int predict_verb(const std::filesystem::path& run_folder, const std::string& format);
+/// Scores a CoNLL file; the measures as JSON on standard output.
+int evaluate_verb(const std::filesystem::path& run_folder, const std::filesystem::path& file);
+
+}  // namespace encore

@@ -1,0 +1,292 @@
+// The training loop on a corpus of a few sentences: what it reports, and that stopping and going on changes
+// no bit.
+#include "train/trainer.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "config/document.hpp"
+#include "plan/plan.hpp"
+#include "record/checkpoint.hpp"
+#include "train/session.hpp"
+#include "train/trained_model.hpp"
+
+namespace encore {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Sentences in which the word before decides what a name is.
+void write_corpus(const fs::path& file, int first, int count) {
+  const char* names[] = {"Jordan", "Paris", "Florence", "Austin", "Sydney"};
+  std::ofstream out(file);
+  for (int i = first; i < first + count; ++i) {
+    const char* name = names[i % 5];
+    const bool place = i % 2 == 0;
+    for (int k = 0; k < i % 7; ++k) out << "well\tO\n";
+    out << (place ? "in" : "Mrs") << "\tO\n" << name << (place ? "\tB-LOC\n" : "\tB-PER\n") << "slept\tO\n\n";
+  }
+}
+
+/// Keeps everything a run tells.
+class Recorder final : public Observer {
+ public:
+  void log(const std::string& message) override { logs.push_back(message); }
+  void stepped(const StepReport& report) override { steps.push_back(report); }
+  void measured(std::int64_t step, const std::vector<Measure>& measures) override {
+    for (const Measure& measure : measures) values[measure.name][step] = measure.value;
+  }
+  void digested(const Digest& digest) override { digests[{digest.step, digest.scope}] = digest.sha256; }
+  void saved(const CheckpointReport& report) override { checkpoints.push_back(report); }
+  void wrote(const std::string& name, const std::string&, const std::string&) override {
+    files.push_back(name);
+  }
+  void concluded(std::int64_t step, const std::vector<Measure>& measures) override {
+    best_step = step;
+    for (const Measure& measure : measures) result[measure.name] = measure.value;
+  }
+  void ended(Ending how, const std::string& why, std::int64_t) override {
+    ending = how;
+    reason = why;
+  }
+
+  std::vector<std::string> logs, files;
+  std::vector<StepReport> steps;
+  std::map<std::string, std::map<std::int64_t, double>> values;
+  std::map<std::pair<std::int64_t, std::string>, std::string> digests;
+  std::vector<CheckpointReport> checkpoints;
+  std::map<std::string, double> result;
+  std::int64_t best_step = 0;
+  Ending ending = Ending::failed;
+  std::string reason;
+};
+
+class ScriptedControl final : public Control {
+ public:
+  /// Stops after this many steps of this attempt; 0: never.
+  explicit ScriptedControl(int stop_after = 0) : left_(stop_after) {}
+  Request poll() override { return left_ > 0 && --left_ == 0 ? Request::stop : Request::none; }
+  bool owns_run() override { return owner; }
+  bool owner = true;
+
+ private:
+  int left_;
+};
+
+class TrainerTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("encore_trainer_" + std::to_string(::getpid()) + "_" +
+                                           ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::create_directories(folder_);
+    write_corpus(folder_ / "train.conll", 0, 60);
+    write_corpus(folder_ / "dev.conll", 60, 20);
+    write_corpus(folder_ / "test.conll", 80, 20);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  Specification specification(const std::vector<std::string>& overrides = {}) const {
+    const std::string text = R"(
+seed = 3
+task.type = "ner"
+data = { type = "conll", train = "train.conll", dev = "dev.conll", test = "test.conll", max_length = 32 }
+tokenizer = { type = "wordpiece", vocab_size = 60 }
+optimizer = { type = "adam", learning_rate = 3e-3 }
+schedule = { type = "linear", warmup_steps = 3 }
+train = { batch_size = 8, epochs = 3, digest_steps = 4 }
+[model]
+width = 16
+layers = 2
+dropout = 0.1
+block = ["attention", "feed_forward"]
+layer.attention = { type = "self_attention", heads = 2 }
+layer.feed_forward = { type = "feed_forward", hidden = 24 }
+head.type = "linear"
+)";
+    const fs::path plugins = fs::path(ENCORE_BUILD_DIR) / "lib/encore/plugins";
+    const Document document = parse_document(text, folder_ / "tiny.toml", overrides);
+    const Plan plan = make_plan(document, Catalogue::load({plugins}));
+    const RunPoint& point = plan.points.at(0);
+    Specification specification;
+    specification.run = "0123456789";
+    specification.name = point.name;
+    specification.seed = static_cast<std::uint64_t>(point.seed);
+    specification.question = point.question;
+    specification.group = point.group;
+    specification.backend = ENCORE_BACKEND_NAME;
+    specification.config = point.config;
+    specification.origin = point.origin;
+    for (const auto& [role, file] : point.data) specification.data[role] = {file.path, file.sha256};
+    specification.plugin_folders = {plugins.string()};
+    return specification;
+  }
+
+  /// One attempt in the run folder `name`.
+  Recorder run(const std::string& name, const Specification& specification,
+               ScriptedControl control = ScriptedControl()) const {
+    Recorder recorder;
+    fs::create_directories(folder_ / name);
+    specification.save(folder_ / name);
+    const Device device;
+    Session session(specification, folder_ / name, 1, device);
+    Trainer(session.parts(recorder, control)).run();
+    return recorder;
+  }
+
+  /// SHA-256 of parameters and optimizer states in the newest checkpoint, and its progress.
+  std::map<std::string, std::string> newest_state(const std::string& name) const {
+    const auto found = find_newest_checkpoint(folder_ / name);
+    std::map<std::string, std::string> state = {{"progress", found->tensors.text("progress")}};
+    for (const auto& [tensor, entry] : found->tensors.tensors())
+      state[tensor] = std::string(reinterpret_cast<const char*>(entry.bytes.data()), entry.bytes.size());
+    return state;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(TrainerTest, ReportsEveryStepEveryEpochAndTheResult) {
+  const Recorder told = run("run", specification());
+  EXPECT_EQ(told.ending, Ending::completed) << told.reason;
+  ASSERT_EQ(told.steps.size(), 24u);  // 3 epochs of 60 sentences in batches of 8
+  EXPECT_EQ(told.steps.back().step, 24);
+  EXPECT_EQ(told.steps.back().epoch, 3);
+  EXPECT_LT(told.steps.back().loss, told.steps.front().loss);
+  EXPECT_EQ(told.values.at("dev/f1").size(), 3u);
+  EXPECT_EQ(told.values.at("test/f1").size(), 1u);
+  EXPECT_TRUE(told.result.contains("test/f1"));
+  EXPECT_EQ(told.files, (std::vector<std::string>{"predictions/dev.jsonl", "predictions/test.jsonl"}));
+  for (std::int64_t step : {0, 1, 4, 8, 24}) EXPECT_TRUE(told.digests.contains({step, "parameters"})) << step;
+  EXPECT_FALSE(told.digests.contains({5, "parameters"}));
+}
+
+TEST_F(TrainerTest, KeepsTheBestAndTheNewestCheckpoint) {
+  const Recorder told = run("run", specification());
+  for (const CheckpointFile& file : list_checkpoints(folder_ / "run"))
+    EXPECT_TRUE(file.step == 24 || file.step == told.best_step) << file.path;
+}
+
+TEST_F(TrainerTest, EqualSpecificationsGiveEqualDigests) {
+  EXPECT_EQ(run("a", specification()).digests, run("b", specification()).digests);
+}
+
+TEST_F(TrainerTest, AnotherSeedGivesOtherDigests) {
+  EXPECT_NE(run("a", specification()).digests, run("b", specification({"seed=4"})).digests);
+}
+
+TEST_F(TrainerTest, StoppingAnywhereAndGoingOnChangesNoBit) {
+  run("whole", specification());
+  const auto whole = newest_state("whole");
+  for (int stop_after : {1, 7, 8, 9, 23}) {
+    const std::string name = "stopped" + std::to_string(stop_after);
+    const Recorder first = run(name, specification(), ScriptedControl(stop_after));
+    EXPECT_EQ(first.ending, Ending::interrupted);
+    EXPECT_EQ(first.steps.size(), static_cast<std::size_t>(stop_after));
+    const Recorder second = run(name, specification());
+    EXPECT_EQ(second.ending, Ending::completed) << second.reason;
+    EXPECT_EQ(second.steps.front().step, stop_after + 1);
+    EXPECT_EQ(newest_state(name), whole) << "stopped after step " << stop_after;
+  }
+}
+
+TEST_F(TrainerTest, GoingOnWithAnotherOrderIsSeenInTheBits) {
+  run("whole", specification());
+  run("stopped", specification(), ScriptedControl(5));
+  // The injected reordering: the rest of the run draws its batches with another seed under the same question.
+  Specification reordered = specification();
+  reordered.seed = 99;
+  run("stopped", reordered);
+  EXPECT_NE(newest_state("stopped"), newest_state("whole"));
+}
+
+TEST_F(TrainerTest, GoesBackToTheCheckpointBeforeADamagedOne) {
+  run("whole", specification());
+  run("run", specification(), ScriptedControl(17));
+  const auto files = list_checkpoints(folder_ / "run");
+  ASSERT_GE(files.size(), 2u);
+  fs::resize_file(folder_ / "run" / files.back().path, 1000);
+  const Recorder told = run("run", specification());
+  EXPECT_EQ(told.ending, Ending::completed) << told.reason;
+  EXPECT_NE(told.logs.at(0).find("is passed over"), std::string::npos) << told.logs.at(0);
+  EXPECT_EQ(newest_state("run"), newest_state("whole"));
+}
+
+TEST_F(TrainerTest, PatienceEndsARunThatStopsImproving) {
+  const Recorder told =
+      run("run", specification({"optimizer.learning_rate=1e-12", "train.epochs=9", "train.patience=2"}));
+  EXPECT_EQ(told.ending, Ending::completed) << told.reason;
+  EXPECT_EQ(told.steps.back().epoch, 3);  // the first epoch is the best, two more bring nothing
+  EXPECT_EQ(told.best_step, 8);
+}
+
+TEST_F(TrainerTest, EvaluatesBetweenEpochsWhenAsked) {
+  const Recorder told = run("run", specification({"train.evaluate_every=3", "train.epochs=1"}));
+  const auto& scores = told.values.at("dev/f1");
+  for (std::int64_t step : {3, 6, 8}) EXPECT_TRUE(scores.contains(step)) << step;
+  EXPECT_EQ(scores.size(), 3u);
+}
+
+TEST_F(TrainerTest, ALossThatIsNotFiniteFailsWithStepAndLayer) {
+  const Recorder told =
+      run("run", specification({"optimizer.learning_rate=1e30", "schedule={type=\"constant\"}"}));
+  EXPECT_EQ(told.ending, Ending::failed);
+  EXPECT_NE(told.reason.find("is not finite"), std::string::npos) << told.reason;
+  EXPECT_NE(told.reason.find("it began in "), std::string::npos) << told.reason;
+  EXPECT_NE(told.reason.find("last good checkpoint"), std::string::npos) << told.reason;
+}
+
+TEST_F(TrainerTest, AnAttemptThatLostItsRunWritesNoCheckpoint) {
+  ScriptedControl control;
+  control.owner = false;
+  EXPECT_THROW(
+      {
+        try {
+          run("run", specification(), control);
+        } catch (const Error& error) {
+          EXPECT_NE(std::string(error.what()).find("another attempt has taken over"), std::string::npos)
+              << error.what();
+          throw;
+        }
+      },
+      RecordError);
+  EXPECT_TRUE(list_checkpoints(folder_ / "run").empty());
+}
+
+TEST_F(TrainerTest, DataThatChangedAfterPlanningIsRefused) {
+  const Specification planned = specification();
+  write_corpus(folder_ / "dev.conll", 60, 21);
+  try {
+    run("run", planned);
+    FAIL() << "the changed file was accepted";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("dev.conll (dev) has changed since the run was planned"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+TEST_F(TrainerTest, ShardsAreAddedInTheirOrder) {
+  const Recorder one = run("one", specification());
+  const Recorder two = run("two", specification({"train.gradient_shards=2"}));
+  // Another order of summation: nearly the same numbers, other bits.
+  EXPECT_NEAR(one.steps.front().loss, two.steps.front().loss, 1e-5);
+  EXPECT_NE(one.digests.at({4, "parameters"}), two.digests.at({4, "parameters"}));
+  EXPECT_EQ(two.digests, run("again", specification({"train.gradient_shards=2"})).digests);
+}
+
+TEST_F(TrainerTest, ATrainedModelScoresAsTheRunDid) {
+  const Recorder told = run("run", specification());
+  const Device device;
+  TrainedModel model(folder_ / "run", device);
+  EXPECT_EQ(model.step(), told.best_step);
+  const Dataset test = load_conll(folder_ / "test.conll", "test set");
+  const EncodedSet encoded = encode_sentences(test.sentences, model.tokenizer(), model.labels(), 32);
+  EXPECT_NEAR(model.run(encoded.examples).loss, told.result.at("test/loss"), 1e-12);
+}
+
+}  // namespace
+}  // namespace encore
