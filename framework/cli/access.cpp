@@ -1,0 +1,58 @@
+// See access.hpp.
+#include "cli/access.hpp"
+
+#include <cstdlib>
+
+#include "runner/programs.hpp"
+
+namespace encore {
+
+TrainedRun find_trained_run(const CommandLine& line, const std::string& name, const std::string& backend) {
+  Store store(line.database(), OpenMode::read);
+  const RunRow run = store.find_run(name);
+  const std::filesystem::path folder = store.run_folder(run.id);
+  std::error_code ignored;
+  const std::filesystem::path checkpoints = folder / "checkpoints";
+  if (!std::filesystem::exists(checkpoints, ignored) || std::filesystem::is_empty(checkpoints, ignored))
+    throw Error("run " + run.name + " (" + name_of(run.state) + ") has no checkpoint in " + folder.string() +
+                (run.state == RunState::completed ? "; was its folder removed?" : "; train it first"));
+  return {run.name, folder, worker_program(installed_programs(), backend.empty() ? run.backend : backend)};
+}
+
+std::string command_name() {
+  const char* name = std::getenv("ENCORE_COMMAND");
+  return name != nullptr && *name != '\0' ? name : "exp";
+}
+
+std::string suggestion(const CommandLine& line, const std::string& rest) {
+  return command_name() + " " + rest + (line.has("db") ? " --db " + line.text("db") : "");
+}
+
+Cell state_cell(RunState state) {
+  switch (state) {
+    case RunState::completed:
+      return {name_of(state), Style::green};
+    case RunState::running:
+      return {name_of(state), Style::cyan};
+    case RunState::failed:
+      return {name_of(state), Style::red};
+    case RunState::interrupted:
+    case RunState::lost:
+    case RunState::stopped:
+      return {name_of(state), Style::yellow};
+    case RunState::pending:
+      break;
+  }
+  return {name_of(state), Style::dim};
+}
+
+std::optional<double> result_measure(const RunRow& run, const std::string& name) {
+  if (!run.result.is_object()) return std::nullopt;
+  const auto measures = run.result.find("measures");
+  if (measures == run.result.end() || !measures->is_object()) return std::nullopt;
+  const auto found = measures->find(name);
+  if (found == measures->end() || !found->is_number()) return std::nullopt;
+  return found->get<double>();
+}
+
+}  // namespace encore

@@ -1,0 +1,33 @@
+// What most verbs begin with: opening the database, finding the run that was named, finding its model.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "cli/command_line.hpp"
+#include "cli/table.hpp"
+#include "store/store.hpp"
+
+namespace encore {
+
+/// A run whose folder holds a model, and the worker that can use it.
+struct TrainedRun {
+  std::string name;
+  std::filesystem::path folder;
+  std::filesystem::path worker;
+};
+
+/// `backend` may be empty: that of the run. Throws Error where nothing was trained yet.
+TrainedRun find_trained_run(const CommandLine& line, const std::string& name, const std::string& backend);
+
+/// How the user called this program: what stands in front of the commands we suggest.
+std::string command_name();
+/// "exp show tiny", with --db where the user gave one.
+std::string suggestion(const CommandLine& line, const std::string& rest);
+
+/// The state with the colour it has everywhere.
+Cell state_cell(RunState state);
+/// A measure of the run's result, such as "test/f1".
+std::optional<double> result_measure(const RunRow& run, const std::string& name);
+
+}  // namespace encore

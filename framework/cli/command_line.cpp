@@ -1,0 +1,98 @@
+// See command_line.hpp.
+#include "cli/command_line.hpp"
+
+#include <cstdlib>
+#include <iostream>
+#include <sstream>
+
+#include "config/nearest.hpp"
+
+namespace encore {
+
+namespace po = boost::program_options;
+
+namespace {
+
+std::vector<std::string> long_names(const po::options_description& options) {
+  std::vector<std::string> names;
+  for (const auto& option : options.options()) names.push_back("--" + option->long_name());
+  return names;
+}
+
+/// What Boost found wrong, in our words: its own texts show internal quoting.
+std::string message_of(const po::error& error, const po::options_description& visible) {
+  if (const auto* unknown = dynamic_cast<const po::unknown_option*>(&error)) {
+    const std::string name = unknown->get_option_name();
+    return "unknown option " + name + did_you_mean(name, long_names(visible));
+  }
+  if (dynamic_cast<const po::too_many_positional_options_error*>(&error) != nullptr)
+    return "there are more arguments than it takes";
+  return error.what();
+}
+
+}  // namespace
+
+CommandLine::CommandLine(std::string verb, VerbHelp help)
+    : verb_(std::move(verb)), help_(std::move(help)), visible_("options") {
+  visible_.add_options()("db", po::value<std::string>()->value_name("PATH"),
+                         "the database (default: $ENCORE_DB, else encore.db in the working folder)");
+  visible_.add_options()("help,h", po::bool_switch(), "this help");
+}
+
+void CommandLine::positional(const std::string& name, int count) {
+  if (count == 1)
+    hidden_.add_options()(name.c_str(), po::value<std::string>());
+  else
+    hidden_.add_options()(name.c_str(), po::value<std::vector<std::string>>());
+  positional_.add(name.c_str(), count);
+}
+
+bool CommandLine::parse(const std::vector<std::string>& arguments) {
+  po::options_description all;
+  all.add(visible_).add(hidden_);
+  // Abbreviated options would change their meaning when a longer one is added.
+  const int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+  try {
+    po::store(po::command_line_parser(arguments).options(all).positional(positional_).style(style).run(),
+              values_);
+    po::notify(values_);
+  } catch (const po::error& error) {
+    throw UsageError(message_of(error, visible_) + " (exp " + verb_ + " -h shows what there is)");
+  }
+  if (!flag("help")) return true;
+  std::cout << help_text();
+  return false;
+}
+
+std::string CommandLine::text(const std::string& name) const {
+  return has(name) ? values_[name].as<std::string>() : std::string();
+}
+
+std::vector<std::string> CommandLine::texts(const std::string& name) const {
+  return has(name) ? values_[name].as<std::vector<std::string>>() : std::vector<std::string>();
+}
+
+std::string CommandLine::required(const std::string& name, const std::string& what) const {
+  if (text(name).empty())
+    throw UsageError("exp " + verb_ + " needs " + what + " (exp " + verb_ + " -h shows an example)");
+  return text(name);
+}
+
+std::filesystem::path CommandLine::database() const {
+  if (has("db")) {
+    if (text("db").empty()) throw UsageError("--db needs a path");
+    return text("db");
+  }
+  const char* path = std::getenv("ENCORE_DB");
+  return path != nullptr && *path != '\0' ? path : "encore.db";
+}
+
+std::string CommandLine::help_text() const {
+  std::ostringstream out;
+  out << "exp " << help_.synopsis << "\n\n" << help_.purpose << "\n\n" << visible_ << '\n';
+  for (const Example& example : help_.examples)
+    out << "example: " << example.command << "\n         " << example.meaning << '\n';
+  return out.str();
+}
+
+}  // namespace encore

@@ -1,0 +1,63 @@
+// CommandLine: the options of one verb on top of Boost.Program_options: what every verb has (--db, -h), its
+// help with an example, and errors that name the help.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/program_options.hpp>
+
+#include "cli/exit_code.hpp"
+
+namespace encore {
+
+struct Example {
+  std::string command;  ///< "exp ls --state completed"
+  std::string meaning;
+};
+
+/// What the help of a verb says beside its options.
+struct VerbHelp {
+  std::string synopsis;  ///< "run FILE [-S key=value]... [options]"
+  std::string purpose;   ///< a few sentences
+  std::vector<Example> examples;
+};
+
+class CommandLine {
+ public:
+  CommandLine(std::string verb, VerbHelp help);
+
+  /// To add the verb's own options, as with boost::program_options::options_description.
+  boost::program_options::options_description_easy_init options() { return visible_.add_options(); }
+  /// Arguments without a dash, in this order; the last one may take several.
+  void positional(const std::string& name, int count = 1);
+
+  /// False when the help was asked for and printed. Throws UsageError.
+  bool parse(const std::vector<std::string>& arguments);
+
+  bool has(const std::string& name) const { return values_.count(name) > 0; }
+  bool flag(const std::string& name) const { return values_[name].as<bool>(); }
+  /// The value, or empty.
+  std::string text(const std::string& name) const;
+  std::vector<std::string> texts(const std::string& name) const;
+  int integer(const std::string& name) const { return values_[name].as<int>(); }
+  /// The value of an argument that must be there; `what` is its name in the synopsis.
+  std::string required(const std::string& name, const std::string& what) const;
+
+  /// --db, else $ENCORE_DB, else encore.db in the working folder.
+  std::filesystem::path database() const;
+
+ private:
+  std::string help_text() const;
+
+  std::string verb_;
+  VerbHelp help_;
+  boost::program_options::options_description visible_;
+  boost::program_options::options_description hidden_;
+  boost::program_options::positional_options_description positional_;
+  boost::program_options::variables_map values_;
+};
+
+}  // namespace encore

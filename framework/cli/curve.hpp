@@ -1,0 +1,27 @@
+// A small curve in the terminal: points joined by lines, drawn with braille dots (2 x 4 per character), or
+// with plain characters where the terminal has no UTF-8.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace encore {
+
+struct PlotPoint {
+  double x = 0.0;
+  double y = 0.0;
+};
+
+struct CurveLook {
+  int width = 60;  ///< characters of the plot, without the axis
+  int height = 6;  ///< lines
+  bool utf8 = true;
+  /// Multiplies y in the labels of the axis: 100 for fractions shown as percent.
+  double label_scale = 1.0;
+};
+
+/// The lines of the drawing, the y axis with its largest and smallest value at the left, below it the first
+/// and last x. Points that are not finite are left out; empty when nothing is left.
+std::vector<std::string> draw_curve(const std::vector<PlotPoint>& points, const CurveLook& look);
+
+}  // namespace encore

@@ -1,0 +1,168 @@
+// ls: the runs of the database with their scores, newest first.
+#include <fnmatch.h>
+
+#include <iostream>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/access.hpp"
+#include "cli/format.hpp"
+#include "cli/verbs.hpp"
+#include "config/nearest.hpp"
+
+namespace encore {
+
+namespace {
+
+struct ListedRun {
+  RunRow run;
+  double seconds = 0.0;  ///< in which an attempt worked on it
+};
+
+std::vector<RunState> states_from(const std::vector<std::string>& names) {
+  const std::vector<std::string> all = {"pending",     "running", "completed", "failed",
+                                        "interrupted", "lost",    "stopped"};
+  std::vector<RunState> states;
+  for (const std::string& name : names) {
+    const auto state = run_state_from(name);
+    if (!state)
+      throw UsageError("--state \"" + name + "\" is no state" +
+                       did_you_mean(name, all, "; there are " + quoted_list(all)));
+    states.push_back(*state);
+  }
+  return states;
+}
+
+/// Of all attempts of each run, without the pauses between them.
+std::map<std::int64_t, double> working_seconds(Store& store) {
+  std::map<std::int64_t, double> seconds;
+  Statement& rows =
+      store.database().cached("SELECT run, sum(coalesce(finished, ?) - started) FROM attempt GROUP BY run");
+  rows.with(now());
+  while (rows.step()) seconds[rows.integer(0)] = rows.number(1);
+  rows.reset();
+  return seconds;
+}
+
+std::vector<ListedRun> select_runs(const CommandLine& line, Store& store) {
+  RunFilter filter;
+  filter.states = states_from(line.texts("state"));
+  filter.tag = line.text("tag");
+  filter.sweep = line.text("sweep");
+  const std::string pattern = line.text("name");
+  const auto seconds = working_seconds(store);
+  std::vector<ListedRun> listed;
+  for (RunRow& run : store.list_runs(filter)) {
+    if (!pattern.empty() && ::fnmatch(pattern.c_str(), run.name.c_str(), 0) != 0) continue;
+    const auto time = seconds.find(run.number);
+    listed.push_back({std::move(run), time == seconds.end() ? 0.0 : time->second});
+  }
+  return listed;
+}
+
+std::string epoch_text(const RunRow& run) {
+  const auto epoch = run.progress.is_object() ? run.progress.find("epoch") : run.progress.end();
+  return run.progress.is_object() && epoch != run.progress.end() && epoch->is_number_integer()
+             ? std::to_string(epoch->get<std::int64_t>())
+             : "-";
+}
+
+nlohmann::ordered_json score(const RunRow& run, const char* name) {
+  const auto value = result_measure(run, name);
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+}
+
+void print_json(const std::vector<ListedRun>& runs) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const auto& [run, seconds] : runs)
+    list.push_back({{"name", run.name},
+                    {"id", run.id},
+                    {"state", name_of(run.state)},
+                    {"reason", run.reason},
+                    {"backend", run.backend},
+                    {"seed", run.seed},
+                    {"repeat", run.repeat},
+                    {"sweep", run.sweep},
+                    {"question", run.question},
+                    {"group", run.group},
+                    {"dev/f1", score(run, "dev/f1")},
+                    {"test/f1", score(run, "test/f1")},
+                    {"result", run.result},
+                    {"attempts", run.attempts},
+                    {"seconds", seconds},
+                    {"created", run.created}});
+  std::cout << list.dump(2) << '\n';
+}
+
+void print_csv(const std::vector<ListedRun>& runs) {
+  const auto number = [](std::optional<double> value) { return value ? nlohmann::json(*value).dump() : ""; };
+  std::cout << csv_record(
+      {"name", "id", "state", "backend", "seed", "dev_f1", "test_f1", "epochs", "seconds", "created"});
+  for (const auto& [run, seconds] : runs) {
+    const std::string epoch = epoch_text(run);
+    std::cout << csv_record({run.name, run.id, name_of(run.state), run.backend, std::to_string(run.seed),
+                             number(result_measure(run, "dev/f1")), number(result_measure(run, "test/f1")),
+                             epoch == "-" ? "" : epoch, number(seconds), number(run.created)});
+  }
+}
+
+void print_table(const std::vector<ListedRun>& runs, std::size_t limit) {
+  Table table({{"NAME"},
+               {"ID"},
+               {"STATE"},
+               {"DEV F1", Align::right},
+               {"TEST F1", Align::right},
+               {"EPOCHS", Align::right},
+               {"TIME", Align::right},
+               {"AGE", Align::right}});
+  for (std::size_t i = 0; i < std::min(limit, runs.size()); ++i) {
+    const auto& [run, seconds] = runs[i];
+    table.add({run.name, run.id, state_cell(run.state), percent_text(result_measure(run, "dev/f1")),
+               percent_text(result_measure(run, "test/f1")), epoch_text(run), duration_text(seconds),
+               duration_text(now() - run.created)});
+  }
+  table.print(std::cout, terminal_of(stdout));
+  if (runs.size() > limit) std::cout << runs.size() - limit << " older runs are not shown; -n 0 shows all\n";
+}
+
+}  // namespace
+
+int ls_verb(const Arguments& arguments) {
+  namespace po = boost::program_options;
+  CommandLine line(
+      "ls", {"ls [options]",
+             "Lists runs, the newest first, with state, F1 on dev and test, epochs, time spent and age.",
+             {{"exp ls --state completed --name \"quick*\"", "complete runs whose names begin with quick"},
+              {"exp ls --csv", "all runs for a spreadsheet"}}});
+  line.options()("state", po::value<std::vector<std::string>>()->value_name("STATE"),
+                 "only runs in this state (may be repeated)");
+  line.options()("name", po::value<std::string>()->value_name("GLOB"),
+                 "only names that match, as file names in a shell do");
+  line.options()("tag", po::value<std::string>()->value_name("TAG"), "only runs with this tag");
+  line.options()("sweep", po::value<std::string>()->value_name("NAME"),
+                 "only runs of this experiment file, by its name");
+  line.options()("number,n", po::value<int>()->value_name("N")->default_value(100),
+                 "at most so many rows; 0: all");
+  line.options()("json", po::bool_switch(), "all of them as JSON");
+  line.options()("csv", po::bool_switch(), "all of them as CSV");
+  if (!line.parse(arguments)) return exit_done;
+  if (line.flag("json") && line.flag("csv")) throw UsageError("--json and --csv exclude each other");
+  if (line.integer("number") < 0) throw UsageError("--number is negative; 0 means all");
+
+  Store store(line.database(), OpenMode::read);
+  const std::vector<ListedRun> runs = select_runs(line, store);
+  if (line.flag("json")) {
+    print_json(runs);
+  } else if (line.flag("csv")) {
+    print_csv(runs);
+  } else if (runs.empty()) {
+    std::cout << "no runs" << (arguments.empty() ? " yet" : " match") << '\n';
+  } else {
+    const int limit = line.integer("number");
+    print_table(runs, limit == 0 ? runs.size() : static_cast<std::size_t>(limit));
+  }
+  return exit_done;
+}
+
+}  // namespace encore

@@ -1,0 +1,46 @@
+// exp, the control program: finds the verb, runs it, turns what it throws into one sentence and an exit code.
+// It starts at once, without Kokkos and without loading a plugin. Read next: verbs.hpp, then run_verb.cpp.
+#include <exception>
+#include <iostream>
+#include <new>
+
+#include "cli/exit_code.hpp"
+#include "cli/verbs.hpp"
+#include "config/error.hpp"
+
+namespace {
+
+int run(int argc, char** argv) {
+  const encore::Arguments arguments(argv + 1, argv + argc);
+  if (arguments.empty()) {
+    encore::help_verb({});
+    return encore::exit_usage;
+  }
+  const std::string& first = arguments.front();
+  if (first == "-h" || first == "--help") return encore::help_verb({});
+  if (first == "--version") return encore::version_verb({});
+  return encore::find_verb(first).run({arguments.begin() + 1, arguments.end()});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);
+  try {
+    return run(argc, argv);
+  } catch (const encore::ConfigErrors& errors) {
+    // Each line begins with the place; a prefix would hide it from editors that jump there.
+    std::cerr << errors.what() << '\n';
+    return encore::exit_usage;
+  } catch (const encore::Error& error) {
+    // A verb that has started something catches what fails from then on itself.
+    std::cerr << "exp: " << error.what() << '\n';
+    return encore::exit_usage;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "exp: out of memory\n";
+    return encore::exit_failed;
+  } catch (const std::exception& error) {
+    std::cerr << "exp: this is a fault of Encore itself, please report it: " << error.what() << '\n';
+    return encore::exit_failed;
+  }
+}

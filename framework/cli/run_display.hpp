@@ -1,0 +1,48 @@
+// RunDisplay: what `exp run` shows of a run while it trains: one live line on a terminal, time-stamped lines
+// elsewhere, and a line for each dev score everywhere.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "cli/terminal.hpp"
+#include "runner/run_observer.hpp"
+
+namespace encore {
+
+class RunDisplay final : public RunObserver {
+ public:
+  /// `title` stands in front of the live line: the run's name, with "2/8" in a sweep. `quiet` leaves only
+  /// notices.
+  RunDisplay(std::string title, const Terminal& terminal, bool quiet);
+
+  void started(const nlohmann::json& description) override;
+  void progressed(const Progress& progress) override;
+  void measured(const Scores& scores) override;
+  void logged(const std::string& level, const std::string& text) override;
+  void noticed(const std::string& text) override;
+
+  /// A line of the caller's own, above the live line.
+  void say(const std::string& text);
+  /// Removes the live line.
+  void finish() { line_.clear(); }
+
+ private:
+  void print(const std::string& text);
+
+  std::string title_;
+  Terminal terminal_;
+  bool quiet_;
+  LiveLine line_;
+  std::optional<Progress> latest_;
+  std::chrono::steady_clock::time_point last_plain_line_;
+};
+
+/// "step 120/600  epoch 2  loss 0.412  12.3k tokens/s  lr 0.00048  34 s left"
+std::string progress_text(const Progress& progress);
+/// "dev F1 54.32  precision 60.11  recall 49.50  loss 0.312": what is there of it, for the first split that
+/// has scores.
+std::string measures_text(const Measures& measures);
+
+}  // namespace encore

@@ -1,0 +1,147 @@
+// See run_summary.hpp.
+#include "cli/run_summary.hpp"
+
+#include <fstream>
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/access.hpp"
+#include "cli/format.hpp"
+
+namespace encore {
+
+namespace {
+
+/// "test F1 54.32 (dev F1 55.10, best at step 420)"; empty where the worker gave no scores.
+std::string scores_text(const RunRow& run) {
+  const auto test = result_measure(run, "test/f1"), dev = result_measure(run, "dev/f1");
+  if (!test && !dev) return "";
+  const std::string dev_text = "dev F1 " + percent_text(dev);
+  std::string text = test ? "test F1 " + percent_text(test) : dev_text;
+  std::string more = test && dev ? dev_text : "";
+  if (run.result.contains("best_step") && run.result["best_step"].is_number_integer())
+    more += (more.empty() ? "" : ", ") + std::string("best at step ") +
+            std::to_string(run.result["best_step"].get<std::int64_t>());
+  return more.empty() ? text : text + " (" + more + ")";
+}
+
+std::string relative_text(const std::filesystem::path& path) {
+  std::error_code failure;
+  const std::filesystem::path near = std::filesystem::proximate(path, failure);
+  const bool below = !failure && !near.empty() && *near.begin() != "..";
+  return below ? near.string() : path.string();
+}
+
+void print_next(std::ostream& out, const CommandLine& line, const Store& store, const RunRow& run) {
+  std::string sentence = "Anna lives in Lund .";
+  try {
+    const Specification specification = Specification::load(store.run_folder(run.id));
+    for (const char* role : {"test", "dev"})
+      if (const auto data = specification.data.find(role); data != specification.data.end()) {
+        sentence = sample_sentence(data->second.path);
+        break;
+      }
+  } catch (const Error&) {
+    // The folder may be gone; the sentence above serves as well.
+  }
+  out << "  next      " << suggestion(line, "show " + run.name) << '\n'
+      << "            " << suggestion(line, "predict " + run.name + " \"" + sentence + "\"") << '\n';
+}
+
+void print_place(std::ostream& out, const Store& store, const RunRow& run) {
+  out << "  stored    " << relative_text(store.path()) << ", run " << run.id << " \"" << run.name << "\"\n"
+      << "  folder    " << relative_text(store.run_folder(run.id)) << '\n';
+}
+
+bool safe_to_quote(const std::string& word) {
+  return word.find_first_of("\"\\$`!") == std::string::npos;
+}
+
+}  // namespace
+
+std::string sample_sentence(const std::filesystem::path& file) {
+  constexpr std::size_t fewest = 4, most = 14;
+  std::ifstream in(file);
+  std::string sentence, line;
+  std::size_t words = 0;
+  bool fits = true;
+  for (int count = 0; count < 2000 && std::getline(in, line); ++count) {
+    const std::string word = line.substr(0, line.find_first_of(" \t\r"));
+    if (!word.empty()) {
+      fits = fits && safe_to_quote(word) && word != "-DOCSTART-";
+      sentence += (sentence.empty() ? "" : " ") + word;
+      ++words;
+      continue;
+    }
+    if (fits && words >= fewest && words <= most) return sentence;
+    sentence.clear();
+    words = 0;
+    fits = true;
+  }
+  return "Anna lives in Lund .";
+}
+
+void print_completed(std::ostream& out, const CommandLine& line, const Store& store, const RunRow& run,
+                     const RunOutcome& outcome, double seconds) {
+  const std::string scores = scores_text(run);
+  out << run.name << " completed in " << duration_text(seconds) << (scores.empty() ? "" : ": ") << scores
+      << '\n';
+  if (!outcome.recorded)
+    out << "  its last records are not in the database yet; the next " << command_name()
+        << " run merges them\n";
+  print_place(out, store, run);
+  print_next(out, line, store, run);
+  out.flush();
+}
+
+void print_not_completed(std::ostream& out, const CommandLine& line, const RunRow& run,
+                         const RunOutcome& outcome) {
+  if (!outcome.began) {
+    out << run.name << " is " << name_of(outcome.state) << " in another process, it is left alone\n";
+    return;
+  }
+  const std::string words = outcome.state == RunState::lost ? "was cut off" : name_of(outcome.state);
+  out << run.name << ' ' << words << (outcome.reason.empty() ? "" : ": ") << outcome.reason << '\n';
+  if (!outcome.log_tail.empty()) {
+    out << "the last lines of its log (" << suggestion(line, "logs " + run.name) << " shows all):\n";
+    std::string tail = outcome.log_tail;
+    while (!tail.empty() && tail.back() == '\n') tail.pop_back();
+    out << printable_lines(tail) << '\n';
+  }
+  if (outcome.state != RunState::failed)
+    out << "run the same command again, it goes on from the last checkpoint\n";
+  if (!outcome.recorded) out << "its last records are not in the database yet; that command merges them\n";
+  out.flush();
+}
+
+void print_sweep_summary(std::ostream& out, const CommandLine& line, Store& store,
+                         const std::vector<std::int64_t>& runs, const Terminal& terminal) {
+  Table table({{"NAME"}, {"ID"}, {"STATE"}, {"DEV F1", Align::right}, {"TEST F1", Align::right}});
+  for (std::int64_t number : runs) {
+    const RunRow run = store.read_run(number);
+    table.add({run.name, run.id, state_cell(run.state), percent_text(result_measure(run, "dev/f1")),
+               percent_text(result_measure(run, "test/f1"))});
+  }
+  out << '\n';
+  table.print(out, terminal);
+  out << "  next      " << suggestion(line, "ls") << '\n';
+}
+
+void print_nothing_to_do(std::ostream& out, const CommandLine& line, const PlannedRuns& planned) {
+  if (planned.count(Action::skip) == 0) return;
+  if (planned.runs.size() > 1) {
+    out << "nothing to do: " << planned.count(Action::skip) << " of " << planned.runs.size()
+        << " runs are complete\n"
+        << "  next      " << suggestion(line, "ls") << '\n';
+    return;
+  }
+  const RunRow& run = *planned.runs.front().before;
+  const std::string scores = scores_text(run);
+  out << "nothing to do: " << run.name << " is complete" << (scores.empty() ? "" : ", ") << scores << '\n'
+      << "  next      " << suggestion(line, "show " + run.name) << '\n'
+      << "            " << suggestion(line, "run " + planned.file.string() + " --fresh")
+      << "  (trains it again)\n";
+}
+
+}  // namespace encore

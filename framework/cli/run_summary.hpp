@@ -1,0 +1,25 @@
+// What `exp run` says when a run or a sweep has ended: the score, where it is stored, and what to try next.
+#pragma once
+
+#include <iosfwd>
+#include <vector>
+
+#include "cli/planned_runs.hpp"
+#include "cli/terminal.hpp"
+#include "runner/runner.hpp"
+
+namespace encore {
+
+void print_completed(std::ostream& out, const CommandLine& line, const Store& store, const RunRow& run,
+                     const RunOutcome& outcome, double seconds);
+/// To the standard error: why, the last lines of the worker's log, how to go on.
+void print_not_completed(std::ostream& out, const CommandLine& line, const RunRow& run,
+                         const RunOutcome& outcome);
+void print_sweep_summary(std::ostream& out, const CommandLine& line, Store& store,
+                         const std::vector<std::int64_t>& runs, const Terminal& terminal);
+void print_nothing_to_do(std::ostream& out, const CommandLine& line, const PlannedRuns& planned);
+
+/// A sentence of a CoNLL file to try a model on, safe between double quotes; another one where nothing fits.
+std::string sample_sentence(const std::filesystem::path& file);
+
+}  // namespace encore

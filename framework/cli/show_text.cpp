@@ -1,0 +1,223 @@
+// See show_text.hpp.
+#include "cli/show_text.hpp"
+
+#include <algorithm>
+#include <map>
+#include <ostream>
+
+#include "cli/access.hpp"
+#include "cli/curve.hpp"
+#include "cli/format.hpp"
+#include "config/value.hpp"
+
+namespace encore {
+
+namespace {
+
+void heading(std::ostream& out, const Terminal& terminal, const std::string& text) {
+  out << '\n' << styled(terminal, Style::bold, text) << '\n';
+}
+
+void field(std::ostream& out, const std::string& name, const std::string& value) {
+  constexpr std::size_t width = 12;
+  if (value.empty()) return;
+  out << "  " << name << std::string(name.size() < width ? width - name.size() : 1, ' ') << printable(value)
+      << '\n';
+}
+
+std::string value_text(const nlohmann::json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) return shortest(value.get<double>());
+  return value.dump();
+}
+
+void print_summary(std::ostream& out, const RunRow& run, Store& store) {
+  std::string tags;
+  for (const std::string& tag : store.read_tags(run.number)) tags += (tags.empty() ? "" : ", ") + tag;
+  field(out, "state", std::string(name_of(run.state)) + (run.reason.empty() ? "" : ": " + run.reason));
+  field(out, "backend", run.backend);
+  field(out, "seed",
+        std::to_string(run.seed) + (run.repeat > 1 ? ", repeat " + std::to_string(run.repeat) : ""));
+  field(out, "sweep", run.sweep == run.name ? "" : run.sweep);
+  field(out, "tags", tags);
+  field(out, "note", run.note);
+  field(out, "created", time_text(run.created));
+  field(out, "completed", run.finished ? time_text(*run.finished) : "");
+  field(out, "question", run.question);
+  field(out, "folder", store.run_folder(run.id).string());
+}
+
+void print_scores(std::ostream& out, const RunRow& run, const Terminal& terminal) {
+  if (!run.result.is_object() || !run.result.contains("measures") || !run.result["measures"].is_object())
+    return;
+  // Rows: everything, then each entity type; columns: measures of dev and test. "test/f1/PER" is type PER of
+  // test/f1.
+  std::map<std::string, std::map<std::string, double>> rows;
+  for (const auto& [name, value] : run.result["measures"].items()) {
+    const std::size_t first = name.find('/'), second = name.find('/', first + 1);
+    if (!value.is_number() || first == std::string::npos) continue;
+    rows[second == std::string::npos ? "" : name.substr(second + 1)][name.substr(0, second)] =
+        value.get<double>();
+  }
+  heading(
+      out, terminal,
+      "scores of the best checkpoint (step " + run.result.value("best_step", nlohmann::json(0)).dump() + ")");
+  const char* columns[] = {"dev/f1", "test/f1", "test/precision", "test/recall"};
+  Table table({{"TYPE"},
+               {"DEV F1", Align::right},
+               {"TEST F1", Align::right},
+               {"PRECISION", Align::right},
+               {"RECALL", Align::right}});
+  for (const auto& [type, measures] : rows) {
+    std::vector<Cell> cells = {type.empty() ? std::string("all") : type};
+    for (const char* column : columns) {
+      const auto found = measures.find(column);
+      cells.emplace_back(found == measures.end() ? "-" : percent_text(found->second));
+    }
+    table.add(std::move(cells));
+  }
+  table.print(out, terminal, 2);
+}
+
+void print_curve(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal,
+                 const std::string& metric, double scale) {
+  std::vector<CurvePoint> stored = store.read_curve(run.number, metric);
+  std::vector<encore::PlotPoint> points;
+  for (const CurvePoint& point : stored) points.push_back({static_cast<double>(point.step), point.value});
+  CurveLook look;
+  look.width = std::clamp(terminal.width - 20, 20, 72);
+  look.height = 5;
+  look.utf8 = terminal.utf8;
+  look.label_scale = scale;
+  const std::vector<std::string> lines = draw_curve(points, look);
+  if (lines.empty()) return;
+  out << "\n  " << metric << " (last "
+      << (scale == 100.0 ? percent_text(stored.back().value) : number_text(stored.back().value)) << ")\n";
+  for (const std::string& line : lines) out << "  " << line << '\n';
+}
+
+/// One row per dev score, which is one per epoch unless train.evaluate_every asks for more.
+void print_epochs(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
+  constexpr const char* metrics[] = {"dev/f1", "dev/precision", "dev/recall", "dev/loss"};
+  std::map<std::int64_t, std::map<std::string, double>> rows;
+  for (const char* metric : metrics)
+    for (const CurvePoint& point : store.read_curve(run.number, metric))
+      rows[point.step][metric] = point.value;
+  if (rows.empty()) return;
+  heading(out, terminal, "dev scores");
+  Table table({{"STEP", Align::right},
+               {"F1", Align::right},
+               {"PRECISION", Align::right},
+               {"RECALL", Align::right},
+               {"LOSS", Align::right}});
+  constexpr std::size_t most = 30;
+  std::size_t left_out = rows.size() > most ? rows.size() - most : 0;
+  if (left_out > 0) out << "  (the first " << left_out << " are left out; --json has all)\n";
+  for (const auto& [step, values] : rows) {
+    if (left_out > 0) {
+      --left_out;
+      continue;
+    }
+    std::vector<Cell> cells = {std::to_string(step)};
+    for (const char* metric : metrics) {
+      const auto found = values.find(metric);
+      const bool loss = std::string_view(metric) == "dev/loss";
+      cells.emplace_back(found == values.end() ? "-"
+                         : loss                ? number_text(found->second)
+                                               : percent_text(found->second));
+    }
+    table.add(std::move(cells));
+  }
+  table.print(out, terminal, 2);
+}
+
+void print_params(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal, bool all) {
+  std::vector<ParamRow> params = store.read_params(run.number);
+  const auto set = std::stable_partition(params.begin(), params.end(),
+                                         [](const ParamRow& param) { return param.source != "default"; });
+  const auto defaults = params.end() - set;
+  if (!all) params.erase(set, params.end());
+  heading(out, terminal, "settings");
+  Table table({{"KEY"}, {"VALUE"}, {"FROM"}});
+  for (const ParamRow& param : params)
+    table.add({param.key, value_text(param.value),
+               param.source == "default" ? param.source
+               : param.at.empty()        ? param.source
+                                         : param.at});
+  table.print(out, terminal, 2);
+  if (!all && defaults > 0) out << "  and " << defaults << " that have their default (--all shows them)\n";
+}
+
+void print_data(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
+  heading(out, terminal, "data");
+  Table table({{"SET"}, {"SHA-256"}, {"FILE"}});
+  for (const DatasetRow& set : store.read_datasets(run.number))
+    table.add({set.role, set.sha256.substr(0, 12), set.path});
+  table.print(out, terminal, 2);
+}
+
+void print_attempts(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
+  const std::vector<AttemptRow> attempts = store.read_attempts(run.number);
+  if (attempts.empty()) return;
+  heading(out, terminal, "attempts");
+  Table table({{"NO", Align::right},
+               {"STATE"},
+               {"STARTED"},
+               {"TIME", Align::right},
+               {"FROM STEP", Align::right},
+               {"HOST"},
+               {"CODE"},
+               {"WHY"}});
+  for (const AttemptRow& attempt : attempts) {
+    const double end = attempt.finished ? *attempt.finished : now();
+    const bool timed = attempt.finished || attempt.state == RunState::running;
+    table.add({std::to_string(attempt.ordinal), state_cell(attempt.state), time_text(attempt.started),
+               timed ? duration_text(end - attempt.started) : "-",
+               attempt.first_step ? std::to_string(*attempt.first_step) : "-", attempt.holder.host,
+               attempt.commit_hash.empty()
+                   ? "-"
+                   : attempt.commit_hash.substr(0, 10) + (attempt.diff.empty() ? "" : "+"),
+               attempt.reason.empty() ? attempt.spool_problem : attempt.reason});
+  }
+  table.print(out, terminal, 2);
+
+  const AttemptRow& last = attempts.back();
+  if (!last.environment.is_object()) return;
+  heading(out, terminal, "numeric environment (attempt " + std::to_string(last.ordinal) + ")");
+  for (const auto& [name, value] : last.environment.items())
+    if (!value.is_structured()) field(out, name, value_text(value));
+}
+
+void print_checkpoints(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
+  std::vector<CheckpointRow> checkpoints = store.read_checkpoints(run.number);
+  const std::size_t written = checkpoints.size();
+  std::erase_if(checkpoints, [](const CheckpointRow& checkpoint) { return !checkpoint.on_disk; });
+  if (written == 0) return;
+  heading(out, terminal, "checkpoints");
+  Table table({{"STEP", Align::right}, {"KIND"}, {"SIZE", Align::right}, {"SHA-256"}, {"FILE"}});
+  for (const CheckpointRow& checkpoint : checkpoints)
+    table.add({std::to_string(checkpoint.step), checkpoint.kind,
+               bytes_text(static_cast<std::uint64_t>(checkpoint.bytes)), checkpoint.sha256.substr(0, 12),
+               checkpoint.path});
+  table.print(out, terminal, 2);
+  if (written > checkpoints.size())
+    out << "  " << written - checkpoints.size() << " older ones were removed\n";
+}
+
+}  // namespace
+
+void print_run(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal, bool all) {
+  out << styled(terminal, Style::bold, run.name) << "  " << run.id << '\n';
+  print_summary(out, run, store);
+  print_scores(out, run, terminal);
+  heading(out, terminal, "curves");
+  print_curve(out, store, run, terminal, "train/loss", 1.0);
+  print_curve(out, store, run, terminal, "dev/f1", 100.0);
+  print_epochs(out, store, run, terminal);
+  print_params(out, store, run, terminal, all);
+  print_data(out, store, run, terminal);
+  print_attempts(out, store, run, terminal);
+  print_checkpoints(out, store, run, terminal);
+}
+
+}  // namespace encore

@@ -1,0 +1,14 @@
+// The sections of `exp show`, for people.
+#pragma once
+
+#include <iosfwd>
+
+#include "cli/terminal.hpp"
+#include "store/store.hpp"
+
+namespace encore {
+
+/// `all` adds settings that have their default.
+void print_run(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal, bool all);
+
+}  // namespace encore

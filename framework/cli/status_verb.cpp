@@ -1,0 +1,122 @@
+// status: what is running now, and what was running and is not any more.
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <sstream>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/access.hpp"
+#include "cli/format.hpp"
+#include "cli/verbs.hpp"
+
+namespace encore {
+
+namespace {
+
+double number(const nlohmann::json& progress, const char* key) {
+  if (!progress.is_object()) return 0.0;
+  const auto found = progress.find(key);
+  return found != progress.end() && found->is_number() ? found->get<double>() : 0.0;
+}
+
+std::string whole(const nlohmann::json& progress, const char* key) {
+  return std::to_string(static_cast<std::int64_t>(number(progress, key)));
+}
+
+std::vector<RunRow> active_runs(Store& store) {
+  RunFilter filter;
+  filter.states = {RunState::running, RunState::lost};
+  return store.list_runs(filter);
+}
+
+std::string table_text(const std::vector<RunRow>& runs, const Terminal& terminal) {
+  if (runs.empty()) return "nothing is running\n";
+  Table table({{"NAME"},
+               {"ID"},
+               {"STATE"},
+               {"STEP", Align::right},
+               {"EPOCH", Align::right},
+               {"LOSS", Align::right},
+               {"TOKENS/S", Align::right},
+               {"LEFT", Align::right},
+               {"WHERE"}});
+  bool lost = false;
+  for (const RunRow& run : runs) {
+    const bool live = run.state == RunState::running;
+    lost = lost || !live;
+    const bool told = run.progress.is_object();
+    table.add({run.name, run.id, state_cell(run.state),
+               told ? whole(run.progress, "step") + "/" + whole(run.progress, "total_steps") : "-",
+               told ? whole(run.progress, "epoch") : "-",
+               told ? number_text(number(run.progress, "loss")) : "-",
+               told && live ? count_text(number(run.progress, "tokens_per_second")) : "-",
+               told && live ? duration_text(number(run.progress, "eta_seconds")) : "-",
+               run.holder.host + ":" + std::to_string(run.holder.pid)});
+  }
+  std::ostringstream out;
+  table.print(out, terminal);
+  if (lost) out << "lost: its process is gone; the same exp run goes on from its last checkpoint\n";
+  return out.str();
+}
+
+void print_json(const std::vector<RunRow>& runs) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const RunRow& run : runs)
+    list.push_back({{"name", run.name},
+                    {"id", run.id},
+                    {"state", name_of(run.state)},
+                    {"progress", run.progress},
+                    {"host", run.holder.host},
+                    {"process", run.holder.pid}});
+  std::cout << list.dump(2) << '\n';
+}
+
+/// Draws the table over itself once a second until nothing runs any more.
+void watch(const CommandLine& line, const Terminal& terminal) {
+  int lines = 0;
+  for (;;) {
+    Store store(line.database(), OpenMode::read);
+    const std::vector<RunRow> runs = active_runs(store);
+    const std::string text = table_text(runs, terminal);
+    if (terminal.live && lines > 0) std::cout << "\033[" << lines << "A\033[J";
+    std::cout << text;
+    std::cout.flush();
+    lines = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+    const bool running = std::any_of(runs.begin(), runs.end(),
+                                     [](const RunRow& run) { return run.state == RunState::running; });
+    if (!running) return;
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+}
+
+}  // namespace
+
+int status_verb(const Arguments& arguments) {
+  namespace po = boost::program_options;
+  CommandLine line("status", {"status [options]",
+                              "Shows every run that is being worked on, with step, loss, speed and time "
+                              "left, and those whose process\n"
+                              "is gone.",
+                              {{"exp status -w", "look again every second until nothing is running"}}});
+  line.options()("watch,w", po::bool_switch(), "look again every second until nothing is running");
+  line.options()("json", po::bool_switch(), "as JSON");
+  if (!line.parse(arguments)) return exit_done;
+  if (line.flag("watch") && line.flag("json")) throw UsageError("--watch and --json exclude each other");
+
+  const Terminal terminal = terminal_of(stdout);
+  if (line.flag("watch")) {
+    watch(line, terminal);
+    return exit_done;
+  }
+  Store store(line.database(), OpenMode::read);
+  const std::vector<RunRow> runs = active_runs(store);
+  if (line.flag("json"))
+    print_json(runs);
+  else
+    std::cout << table_text(runs, terminal);
+  return exit_done;
+}
+
+}  // namespace encore

@@ -1,0 +1,45 @@
+// Table: text in aligned columns for people; the same rows as CSV. JSON is built by the verbs, from typed
+// values.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "cli/terminal.hpp"
+
+namespace encore {
+
+enum class Align { left, right };
+
+struct Column {
+  std::string title;
+  Align align = Align::left;
+};
+
+struct Cell {
+  Cell(std::string content) : text(std::move(content)) {}
+  Cell(const char* content) : text(content) {}
+  Cell(std::string content, Style look) : text(std::move(content)), style(look), has_style(true) {}
+  std::string text;
+  Style style = Style::bold;
+  bool has_style = false;
+};
+
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  void add(std::vector<Cell> row);
+  bool empty() const { return rows_.empty(); }
+  /// Two blanks between columns; `indent` blanks in front.
+  void print(std::ostream& out, const Terminal& terminal, int indent = 0) const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+/// One record of RFC 4180, with its line end.
+std::string csv_record(const std::vector<std::string>& fields);
+
+}  // namespace encore

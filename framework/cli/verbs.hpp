@@ -1,0 +1,37 @@
+// The verbs of exp: one file each, one function each, one list for main, help and completion.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace encore {
+
+using Arguments = std::vector<std::string>;
+
+/// Each takes what follows the verb and returns the exit code. What it throws as Error means that nothing was
+/// started (exit 2).
+int run_verb(const Arguments& arguments);
+int plan_verb(const Arguments& arguments);
+int ls_verb(const Arguments& arguments);
+int show_verb(const Arguments& arguments);
+int status_verb(const Arguments& arguments);
+int logs_verb(const Arguments& arguments);
+int stop_verb(const Arguments& arguments);
+int evaluate_verb(const Arguments& arguments);
+int predict_verb(const Arguments& arguments);
+int db_verb(const Arguments& arguments);
+int version_verb(const Arguments& arguments);
+int help_verb(const Arguments& arguments);
+
+struct Verb {
+  const char* name;
+  const char* summary;  ///< one line, no final stop
+  int (*run)(const Arguments& arguments);
+};
+
+/// In the order in which people meet them.
+const std::vector<Verb>& verbs();
+/// Throws UsageError that names the nearest verb.
+const Verb& find_verb(const std::string& name);
+
+}  // namespace encore

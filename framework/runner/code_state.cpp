@@ -1,0 +1,44 @@
+// See code_state.hpp.
+#include "runner/code_state.hpp"
+
+#include <encore/error.hpp>
+
+#include "runner/worker_process.hpp"
+
+namespace encore {
+
+namespace {
+
+/// What git prints, or nothing when it fails.
+std::string git(const std::filesystem::path& folder, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"-C", folder.string()});
+  const ProgramOutput output = run_program("git", arguments);
+  return output.end.success() ? output.output : "";
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+}  // namespace
+
+CodeState read_code_state(const std::filesystem::path& folder) try {
+  CodeState state;
+  state.folder = first_line(git(folder.empty() ? "." : folder, {"rev-parse", "--show-toplevel"}));
+  if (state.folder.empty()) return state;
+  state.commit = first_line(git(state.folder, {"rev-parse", "--verify", "--quiet", "HEAD"}));
+  // A repository without a commit has nothing to differ from.
+  if (state.commit.empty()) return state;
+  state.changed = !git(state.folder, {"status", "--porcelain", "--untracked-files=no"}).empty();
+  if (!state.changed) return state;
+  state.diff = git(state.folder, {"diff", "--no-color", "--no-ext-diff", "HEAD"});
+  if (state.diff.size() > code_diff_limit) {
+    state.diff.resize(code_diff_limit);
+    state.diff += "\n[cut here: the diff is larger]\n";
+  }
+  return state;
+} catch (const Error&) {
+  return {};
+}
+
+}  // namespace encore

@@ -1,0 +1,22 @@
+// CodeState: the commit and the uncommitted changes of the folder an experiment file lies in; stored with
+// every attempt, so that a result can be traced to what its author had written.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace encore {
+
+struct CodeState {
+  std::string folder;  ///< top of the work tree; empty where the folder is in none
+  std::string commit;
+  bool changed = false;  ///< whether anything differs from the commit
+  std::string diff;      ///< `git diff HEAD` of the whole work tree, cut at code_diff_limit
+};
+
+inline constexpr std::size_t code_diff_limit = 1u << 20;
+
+/// Everything empty where there is no git or no repository; never throws for that.
+CodeState read_code_state(const std::filesystem::path& folder);
+
+}  // namespace encore

@@ -1,0 +1,55 @@
+// See programs.hpp.
+#include "runner/programs.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <encore/error.hpp>
+
+#include "config/nearest.hpp"
+
+namespace encore {
+
+namespace {
+
+/// The folder that holds bin/ and lib/ of a backend.
+std::filesystem::path prefix_of(const Programs& programs, const std::string& backend) {
+  const std::filesystem::path own = programs.folder.parent_path();
+  return backend == programs.backend ? own : own.parent_path() / backend;
+}
+
+}  // namespace
+
+Programs installed_programs() {
+  return {std::filesystem::read_symlink("/proc/self/exe").parent_path(), ENCORE_BACKEND_NAME};
+}
+
+const std::vector<std::string>& backend_names() {
+  static const std::vector<std::string> names = {"openmp", "cuda", "hip"};
+  return names;
+}
+
+std::filesystem::path worker_program(const Programs& programs, const std::string& backend) {
+  const auto& names = backend_names();
+  if (std::find(names.begin(), names.end(), backend) == names.end())
+    throw Error("unknown backend \"" + backend + "\"" +
+                did_you_mean(backend, names, "; there are openmp, cuda and hip"));
+  if (const char* program = std::getenv("ENCORE_WORKER"); program != nullptr && *program != '\0') {
+    if (::access(program, X_OK) == 0) return program;
+    throw Error(std::string("$ENCORE_WORKER names ") + program +
+                ", which is no program that can be run; correct or unset it");
+  }
+  const std::filesystem::path program = prefix_of(programs, backend) / "bin" / "encore-worker";
+  if (::access(program.c_str(), X_OK) != 0)
+    throw Error("there is no worker for backend " + backend + " (" + program.string() +
+                "); build it with ./exp --backend " + backend + " build");
+  return program;
+}
+
+std::filesystem::path plugin_folder(const Programs& programs, const std::string& backend) {
+  return prefix_of(programs, backend) / "lib" / "encore" / "plugins";
+}
+
+}  // namespace encore

@@ -1,0 +1,88 @@
+// See spool_follower.hpp.
+#include "runner/spool_follower.hpp"
+
+namespace encore {
+
+namespace {
+
+/// A number, or `otherwise` where it is missing or null (a spool writes null for what is not finite).
+double number(const nlohmann::json& event, const char* key, double otherwise = 0.0) {
+  const auto found = event.find(key);
+  return found != event.end() && found->is_number() ? found->get<double>() : otherwise;
+}
+
+std::int64_t integer(const nlohmann::json& event, const char* key) {
+  const auto found = event.find(key);
+  return found != event.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+std::string text(const nlohmann::json& event, const char* key) {
+  const auto found = event.find(key);
+  return found != event.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+Measures measures_of(const nlohmann::json& event) {
+  Measures measures;
+  const auto found = event.find("measures");
+  if (found == event.end() || !found->is_object()) return measures;
+  for (const auto& [name, value] : found->items())
+    if (value.is_number()) measures[name] = value.get<double>();
+  return measures;
+}
+
+}  // namespace
+
+void SpoolFollower::poll() {
+  while (reader_.next(record_)) {
+    switch (record_.kind) {
+      case SpoolKind::metric:
+        if (record_.name == "train/loss") loss_metric_ = record_.metric;
+        break;
+      case SpoolKind::point:
+        take_point();
+        break;
+      case SpoolKind::event:
+        tell(record_.event());
+        break;
+    }
+  }
+}
+
+void SpoolFollower::take_point() {
+  if (loss_metric_ != record_.metric) return;
+  step_ = record_.step;
+  loss_sum_ += record_.value;
+  ++loss_count_;
+}
+
+void SpoolFollower::tell_scores(const nlohmann::json& event) {
+  Scores scores{integer(event, "step"), measures_of(event), std::nullopt, std::nullopt};
+  if (const std::int64_t epoch = integer(event, "epoch"); epoch > 0) scores.epoch = epoch;
+  if (loss_count_ > 0) scores.train_loss = loss_sum_ / static_cast<double>(loss_count_);
+  loss_sum_ = 0.0;
+  loss_count_ = 0;
+  observer_.measured(scores);
+}
+
+void SpoolFollower::tell(const nlohmann::json& event) {
+  const std::string type = text(event, "type");
+  if (type == "progress") {
+    step_ = integer(event, "step");
+    observer_.progressed({step_, integer(event, "total_steps"), integer(event, "epoch"),
+                          number(event, "loss"), number(event, "learning_rate"),
+                          number(event, "tokens_per_second"), number(event, "eta_seconds")});
+  } else if (type == "measured") {
+    tell_scores(event);
+  } else if (type == "log") {
+    observer_.logged(text(event, "level"), text(event, "text"));
+  } else if (type == "started") {
+    observer_.started(event);
+  } else if (type == "result") {
+    result_ = RunResult{integer(event, "best_step"), measures_of(event)};
+  } else if (type == "finished") {
+    finished_ = WorkerFinished{text(event, "state"), text(event, "reason"), std::nullopt};
+    if (event.contains("step") && event["step"].is_number_integer()) finished_->step = integer(event, "step");
+  }
+}
+
+}  // namespace encore

@@ -1,0 +1,200 @@
+// See worker_process.hpp. posix_spawn keeps the start cheap however large the control program is.
+#include "runner/worker_process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+#include <encore/error.hpp>
+
+extern char** environ;
+
+namespace encore {
+
+namespace {
+
+/// The control pipe's number in the worker, behind the three standard streams.
+constexpr int control_descriptor = 3;
+
+class SpawnSettings {
+ public:
+  SpawnSettings() {
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    // A child starts with a clean table of signals, whatever the control program catches or ignores.
+    sigset_t signals;
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(&attributes, &signals);
+    for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) sigaddset(&signals, signal);
+    posix_spawnattr_setsigdefault(&attributes, &signals);
+    set_flags(0);
+  }
+  ~SpawnSettings() {
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+  }
+  void set_flags(int more) {
+    posix_spawnattr_setflags(&attributes,
+                             static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | more));
+  }
+
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+};
+
+pid_t spawn(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+            const SpawnSettings& settings) {
+  std::string name = program.string();
+  std::vector<std::string> texts = arguments;
+  std::vector<char*> list = {name.data()};
+  for (std::string& text : texts) list.push_back(text.data());
+  list.push_back(nullptr);
+  pid_t pid = -1;
+  const int error =
+      ::posix_spawnp(&pid, name.c_str(), &settings.actions, &settings.attributes, list.data(), environ);
+  if (error != 0) throw Error("cannot start " + name + ": " + std::strerror(error));
+  return pid;
+}
+
+ProcessEnd end_from(int status) {
+  if (WIFSIGNALED(status)) return {0, WTERMSIG(status)};
+  return {WEXITSTATUS(status), 0};
+}
+
+ProcessEnd wait_for_end(pid_t pid) {
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return end_from(status);
+}
+
+FileDescriptor open_exit_watch(pid_t pid) {
+#ifdef SYS_pidfd_open
+  return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+#else
+  static_cast<void>(pid);
+  return {};
+#endif
+}
+
+struct Pipe {
+  FileDescriptor reading;
+  FileDescriptor writing;
+};
+
+Pipe make_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw Error(std::string("cannot make a pipe: ") + std::strerror(errno));
+  return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+}
+
+/// Appends what is there; closes the descriptor at its end.
+void drain(FileDescriptor& from, std::string& to) {
+  char buffer[1 << 16];
+  const ssize_t count = ::read(from.get(), buffer, sizeof buffer);
+  if (count > 0)
+    to.append(buffer, static_cast<std::size_t>(count));
+  else if (count == 0 || errno != EINTR)
+    from.close();
+}
+
+}  // namespace
+
+std::string ProcessEnd::text() const {
+  if (signal == 0) return "exit code " + std::to_string(exit_code);
+  return "signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")";
+}
+
+WorkerProcess::WorkerProcess(const std::filesystem::path& program, std::vector<std::string> arguments,
+                             const std::filesystem::path& log) {
+  ControlPipe pipe = make_control_pipe();
+  const FileDescriptor output = open_file(log, O_WRONLY | O_CREAT | O_APPEND);
+  SpawnSettings settings;
+  settings.set_flags(POSIX_SPAWN_SETSID);
+  posix_spawn_file_actions_addopen(&settings.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&settings.actions, output.get(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&settings.actions, output.get(), STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&settings.actions, pipe.reading.get(), control_descriptor);
+  arguments.push_back("--control-fd");
+  arguments.push_back(std::to_string(control_descriptor));
+  pid_ = spawn(program, arguments, settings);
+  exit_watch_ = open_exit_watch(pid_);
+  // The pipe's own end is closed on return; this copy belongs to the writer.
+  control_ = ControlWriter(::fcntl(pipe.writing.get(), F_DUPFD_CLOEXEC, control_descriptor + 1));
+}
+
+WorkerProcess::~WorkerProcess() {
+  if (end_) return;
+  kill();
+  wait_for_end(pid_);
+}
+
+std::optional<ProcessEnd> WorkerProcess::wait_for(std::chrono::milliseconds time) {
+  if (end_) return end_;
+  int status = 0;
+  pid_t ended = ::waitpid(pid_, &status, WNOHANG);
+  if (ended == 0) {
+    if (exit_watch_) {
+      pollfd watch = {exit_watch_.get(), POLLIN, 0};
+      ::poll(&watch, 1, static_cast<int>(time.count()));
+    } else {
+      ::poll(nullptr, 0, static_cast<int>(time.count()));
+    }
+    ended = ::waitpid(pid_, &status, WNOHANG);
+  }
+  if (ended == pid_) end_ = end_from(status);
+  return end_;
+}
+
+void WorkerProcess::kill() {
+  // It leads its own session: what it may have started goes with it.
+  if (!end_ && ::kill(-pid_, SIGKILL) != 0) ::kill(pid_, SIGKILL);
+}
+
+ProgramOutput run_program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                          const std::string& input) {
+  Pipe in = make_pipe(), out = make_pipe(), err = make_pipe();
+  SpawnSettings settings;
+  posix_spawn_file_actions_adddup2(&settings.actions, in.reading.get(), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&settings.actions, out.writing.get(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&settings.actions, err.writing.get(), STDERR_FILENO);
+  const pid_t pid = spawn(program, arguments, settings);
+  in.reading.close();
+  out.writing.close();
+  err.writing.close();
+
+  ProgramOutput result;
+  // The program may end without reading its input; the signal would then end us.
+  std::thread writer([&] {
+    sigset_t pipe_signal;
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &pipe_signal, nullptr);
+    std::size_t written = 0;
+    while (written < input.size()) {
+      const ssize_t count = ::write(in.writing.get(), input.data() + written, input.size() - written);
+      if (count < 0 && errno != EINTR) break;
+      if (count > 0) written += static_cast<std::size_t>(count);
+    }
+    in.writing.close();
+  });
+  while (out.reading || err.reading) {
+    pollfd watch[2] = {{out.reading.get(), POLLIN, 0}, {err.reading.get(), POLLIN, 0}};
+    if (::poll(watch, 2, -1) < 0) continue;
+    if (watch[0].revents != 0) drain(out.reading, result.output);
+    if (watch[1].revents != 0) drain(err.reading, result.errors);
+  }
+  writer.join();
+  result.end = wait_for_end(pid);
+  return result;
+}
+
+}  // namespace encore

@@ -1,0 +1,64 @@
+// WorkerProcess: a running worker with its control pipe; and run_program for short helpers whose output is
+// wanted. The worker gets a session of its own, so that Ctrl-C at the terminal reaches only the control
+// program, which then asks it to stop. When the control program dies, the pipe closes and the worker ends by
+// itself.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/control_pipe.hpp"
+
+namespace encore {
+
+/// How a process ended.
+struct ProcessEnd {
+  int exit_code = 0;  ///< where no signal ended it
+  int signal = 0;     ///< 0: it ended by itself
+
+  bool success() const { return signal == 0 && exit_code == 0; }
+  /// "exit code 1", "signal 9 (Killed)"
+  std::string text() const;
+};
+
+class WorkerProcess {
+ public:
+  /// Starts `program`; "--control-fd N" is added to the arguments. What it prints is appended to `log`.
+  /// Throws Error when it cannot be started.
+  WorkerProcess(const std::filesystem::path& program, std::vector<std::string> arguments,
+                const std::filesystem::path& log);
+  /// Kills what still runs: a worker never outlives its owner unwatched.
+  ~WorkerProcess();
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
+
+  /// Waits until it ends, a signal arrives or the time is over; nothing while it runs.
+  std::optional<ProcessEnd> wait_for(std::chrono::milliseconds time);
+  bool send(ControlCommand command) { return control_.send(command); }
+  /// SIGKILL to its whole session's process group.
+  void kill();
+  pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_ = -1;
+  FileDescriptor exit_watch_;  ///< pidfd: readable once it has ended; empty on kernels without
+  ControlWriter control_;
+  std::optional<ProcessEnd> end_;
+};
+
+struct ProgramOutput {
+  ProcessEnd end;
+  std::string output;
+  std::string errors;
+};
+
+/// Runs a program to its end with `input` on its standard input. Throws Error when it cannot be started.
+ProgramOutput run_program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                          const std::string& input = "");
+
+}  // namespace encore

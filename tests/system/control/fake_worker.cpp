@@ -1,0 +1,213 @@
+// A worker without numbers, so that tests of the control program take milliseconds: it writes the spool, the
+// checkpoints and the exit codes of encore-worker, and its "parameters" are a hash chain over the steps, so
+// that a lost or doubled step changes every later digest. The environment scripts it:
+//   FAKE_STEP_MS=5           time of a step            FAKE_STEPS=20        steps of a run, 5 to an epoch
+//   FAKE_CRASH_AT=7          kill itself there, in the first attempt        FAKE_FAIL_AT=7   loss not finite
+//   there FAKE_CHECK=key:message   what `check` finds        FAKE_STUBBORN=1      ignores every request to
+//   stop
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <thread>
+
+#include <unistd.h>
+
+#include <encore/error.hpp>
+
+#include "record/checkpoint.hpp"
+#include "record/control_pipe.hpp"
+#include "record/specification.hpp"
+#include "record/spool.hpp"
+
+namespace {
+
+using namespace encore;
+
+int setting(const char* name, int otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::atoi(text);
+}
+
+/// One round of splitmix64: what a training step is here.
+std::uint64_t trained(std::uint64_t state, std::int64_t step) {
+  std::uint64_t z = state + 0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(step);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+class FakeRun {
+ public:
+  FakeRun(const std::filesystem::path& folder, int attempt, int control)
+      : folder_(folder),
+        attempt_(attempt),
+        spool_(folder / spool_name(attempt), attempt),
+        control_(control) {}
+
+  int train() {
+    const Specification specification = Specification::load(folder_);
+    state_ = specification.seed;
+    restore();
+    nlohmann::json started = {{"parameters", 1}, {"threads", 1}, {"data", {{"train", {{"examples", 10}}}}}};
+    started["numeric_environment"] = {
+        {"backend", specification.backend}, {"device", "fake"}, {"precision", "float32"}};
+    started["host"] = {{"name", "fakehost"}, {"cpus", 1}};
+    started["build"] = {{"version", "0"}, {"fingerprint", "fake"}};
+    started["plugins"] = nlohmann::json::array();
+    spool_.event("started", started);
+    std::cerr << "fake worker, attempt " << attempt_ << '\n';
+    while (step_ < steps_) {
+      if (asked_to_stop()) {
+        save("last");
+        return end("interrupted", "asked to stop", 75);
+      }
+      ++step_;
+      if (!train_step())
+        return end("failed", "step " + std::to_string(step_) + ": the loss is not finite", 1);
+      if (step_ % 5 == 0) end_epoch();
+    }
+    const double f1 = score();
+    spool_.point("test/f1", step_, f1);
+    spool_.event("measured", {{"step", step_}, {"measures", {{"test/f1", f1}}}});
+    spool_.event("result", {{"best_step", step_},
+                            {"measures", {{"dev/f1", f1}, {"test/f1", f1}, {"test/f1/PER", f1}}}});
+    return end("completed", "", 0);
+  }
+
+ private:
+  bool train_step() {
+    std::this_thread::sleep_for(std::chrono::milliseconds(setting("FAKE_STEP_MS", 5)));
+    if (step_ == setting("FAKE_FAIL_AT", -1)) return false;
+    if (step_ == setting("FAKE_CRASH_AT", -1) && attempt_ == 1) {
+      spool_.flush();
+      std::cerr << "fake worker: about to crash\n";
+      ::kill(::getpid(), SIGKILL);
+    }
+    state_ = trained(state_, step_);
+    spool_.point("train/loss", step_, 1.0 / static_cast<double>(step_));
+    spool_.event("progress", {{"step", step_},
+                              {"total_steps", steps_},
+                              {"epoch", (step_ + 4) / 5},
+                              {"loss", 1.0 / static_cast<double>(step_)},
+                              {"learning_rate", 1e-3},
+                              {"tokens_per_second", 1234.0},
+                              {"eta_seconds", 1.0}});
+    return true;
+  }
+
+  void end_epoch() {
+    spool_.point("dev/f1", step_, score());
+    spool_.event(
+        "measured",
+        {{"step", step_}, {"epoch", step_ / 5}, {"measures", {{"dev/f1", score()}, {"dev/loss", 0.5}}}});
+    char digest[65];
+    std::snprintf(digest, sizeof digest, "%064llx", static_cast<unsigned long long>(state_));
+    spool_.event("digest", {{"step", step_}, {"scope", "parameters"}, {"value", digest}});
+    save("best");
+  }
+
+  double score() const { return 0.5 + static_cast<double>(state_ % 1000) / 1e4; }
+
+  void save(const char* kind) {
+    const float value = 0.0f;
+    const SavedFile saved = save_checkpoint(
+        folder_, step_, {{"parameter/x", DType::float32, {1}, std::as_bytes(std::span(&value, 1))}},
+        {{"state", std::to_string(state_)}, {"step", std::to_string(step_)}});
+    spool_.event("checkpoint", {{"step", step_},
+                                {"path", checkpoint_path(step_)},
+                                {"bytes", saved.bytes},
+                                {"sha256", saved.sha256},
+                                {"kind", kind}});
+    spool_.sync();
+    prune_checkpoints(folder_, {step_});
+  }
+
+  void restore() {
+    if (const auto found = find_newest_checkpoint(folder_)) {
+      state_ = std::stoull(found->tensors.text("state"));
+      step_ = std::stoll(found->tensors.text("step"));
+      spool_.event("log", {{"level", "info"}, {"text", "going on after step " + std::to_string(step_)}});
+    }
+  }
+
+  bool asked_to_stop() {
+    const auto command = control_.poll();
+    if (setting("FAKE_STUBBORN", 0) != 0) return false;
+    return (command && *command == ControlCommand::stop) || control_.parent_gone();
+  }
+
+  int end(const char* state, const std::string& reason, int code) {
+    spool_.event("finished", {{"state", state}, {"reason", reason}, {"step", step_}});
+    spool_.sync();
+    return code;
+  }
+
+  std::filesystem::path folder_;
+  int attempt_;
+  SpoolWriter spool_;
+  ControlReader control_;
+  std::int64_t steps_ = setting("FAKE_STEPS", 20);
+  std::int64_t step_ = 0;
+  std::uint64_t state_ = 0;
+};
+
+int check() {
+  const nlohmann::json list =
+      nlohmann::json::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
+  nlohmann::json problems = nlohmann::json::array();
+  if (const char* text = std::getenv("FAKE_CHECK")) {
+    const std::string problem = text;
+    const std::size_t colon = problem.find(':');
+    for (std::size_t i = 0; i < list.size(); ++i)
+      problems.push_back(
+          {{"index", i}, {"key", problem.substr(0, colon)}, {"message", problem.substr(colon + 1)}});
+  }
+  std::cout << problems.dump() << '\n';
+  return problems.empty() ? 0 : 2;
+}
+
+int predict(const std::string& format) {
+  for (std::string line; std::getline(std::cin, line);) std::cout << format << ": " << line << '\n';
+  return 0;
+}
+
+int evaluate(const std::string& file) {
+  std::cout << nlohmann::json{{"step", 20},
+                              {"file", file},
+                              {"sentences", 3},
+                              {"words", 12},
+                              {"cut_words", 0},
+                              {"unseen_entities", nlohmann::json::object()},
+                              {"measures",
+                               {{"f1", 0.5}, {"precision", 0.25}, {"recall", 0.75}, {"loss", 1.5}}},
+                              {"table", "type  F1\nPER  50.00\n"}}
+                   .dump()
+            << '\n';
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const std::string verb = argc > 1 ? argv[1] : "";
+  std::map<std::string, std::string> options;
+  for (int i = 2; i + 1 < argc; i += 2) options[argv[i]] = argv[i + 1];
+  std::signal(SIGPIPE, SIG_IGN);
+  if (verb == "check") return check();
+  if (verb == "predict") return predict(options["--format"]);
+  if (verb == "evaluate") return evaluate(options["--file"]);
+  if (verb == "version") {
+    std::cout << R"({"backend": "openmp", "build": {"version": "fake"}})" << '\n';
+    return 0;
+  }
+  if (verb != "train") return 2;
+  return FakeRun(options["--run-folder"], std::stoi(options["--attempt"]), std::stoi(options["--control-fd"]))
+      .train();
+} catch (const std::exception& error) {
+  std::cerr << "fake worker: " << error.what() << '\n';
+  return 1;
+}

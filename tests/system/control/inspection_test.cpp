@@ -1,0 +1,173 @@
+// The verbs that look at runs and use their models, and the examples in the help of every verb.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <nlohmann/json.hpp>
+
+#include "system/control/sandbox.hpp"
+
+namespace encore::system_test {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// One complete run, shared by all tests of this file: looking changes nothing.
+const Sandbox& trained() {
+  static const Sandbox* sandbox = [] {
+    auto* made = new Sandbox;
+    const ProgramOutput output = made->exp({"run", "tiny.toml"});
+    EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
+    return made;
+  }();
+  return *sandbox;
+}
+
+class Inspection : public testing::Test {
+ protected:
+  static void TearDownTestSuite() { delete &trained(); }
+
+  static std::string output_of(const std::vector<std::string>& arguments, const std::string& input = "") {
+    const ProgramOutput output = trained().exp(arguments, input);
+    EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
+    EXPECT_EQ(output.errors, "");
+    return output.output;
+  }
+};
+
+TEST_F(Inspection, LsAsTableJsonAndCsv) {
+  const std::string table = output_of({"ls"});
+  for (const char* part : {"NAME", "TEST F1", "tiny", "completed"})
+    EXPECT_TRUE(contains(table, part)) << table;
+  const nlohmann::json list = nlohmann::json::parse(output_of({"ls", "--json"}));
+  ASSERT_EQ(list.size(), 1u);
+  EXPECT_EQ(list[0].at("state"), "completed");
+  EXPECT_EQ(list[0].at("test/f1"), list[0].at("result").at("measures").at("test/f1"));
+  const std::string csv = output_of({"ls", "--csv"});
+  EXPECT_TRUE(csv.starts_with("name,id,state,")) << csv;
+  EXPECT_TRUE(contains(csv, "\r\ntiny,")) << csv;
+}
+
+TEST_F(Inspection, LsFilters) {
+  EXPECT_TRUE(contains(output_of({"ls", "--name", "ti*"}), "tiny"));
+  EXPECT_TRUE(contains(output_of({"ls", "--name", "other*"}), "no runs match"));
+  EXPECT_TRUE(contains(output_of({"ls", "--state", "failed", "--state", "lost"}), "no runs match"));
+  const ProgramOutput wrong = trained().exp({"ls", "--state", "complete"});
+  EXPECT_EQ(wrong.end.exit_code, 2);
+  EXPECT_TRUE(contains(wrong.errors, "did you mean \"completed\"?")) << wrong.errors;
+}
+
+TEST_F(Inspection, ShowByNameAndByIdHasEverySection) {
+  const std::string id = trained().one("SELECT id FROM run");
+  const std::string text = output_of({"show", "tiny"});
+  for (const std::string& part :
+       {id, std::string("scores of the best checkpoint"), std::string("train/loss"),
+        std::string("dev scores"), std::string("model.width"), std::string("tiny.toml:15:9"),
+        std::string("attempts"), std::string("numeric environment"), std::string("checkpoints"),
+        std::string("train.conll")})
+    EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
+  EXPECT_FALSE(contains(text, "clip_norm")) << "defaults only with --all";
+  EXPECT_TRUE(contains(output_of({"show", "tiny", "--all"}), "clip_norm"));
+  EXPECT_EQ(output_of({"show", id.substr(0, 6)}), text);
+}
+
+TEST_F(Inspection, ShowAsJsonHasEveryPoint) {
+  const nlohmann::json run = nlohmann::json::parse(output_of({"show", "tiny", "--json"}));
+  EXPECT_EQ(run.at("curves").at("train/loss").at("step").size(), 20u);
+  EXPECT_EQ(run.at("params").at("model.width").at("value"), 16);
+  EXPECT_EQ(run.at("attempts").at(0).at("numeric_environment").at("device"), "fake");
+  EXPECT_EQ(run.at("data").at("train").at("sha256").get<std::string>().size(), 64u);
+}
+
+TEST_F(Inspection, LogsStatusAndStop) {
+  const std::string logs = output_of({"logs", "tiny", "-f"});
+  for (const char* part : {"attempt 1", "checkpoint of step 5 (best)", "dev F1", "completed at step 20",
+                           "fake worker, attempt 1"})
+    EXPECT_TRUE(contains(logs, part)) << part << "\n" << logs;
+  EXPECT_TRUE(contains(output_of({"status"}), "nothing is running"));
+  EXPECT_EQ(output_of({"status", "--json"}), "[]\n");
+  EXPECT_TRUE(contains(output_of({"stop", "tiny"}), "is completed, there is nothing to stop"));
+}
+
+TEST_F(Inspection, PredictTakesATextAFileOrTheStandardInput) {
+  EXPECT_EQ(output_of({"predict", "tiny", "Anna", "lives"}), "text: Anna lives\n");
+  EXPECT_EQ(output_of({"predict", "tiny", "--format", "conll"}, "a\nb\n"), "conll: a\nconll: b\n");
+  trained().write("notes.txt", "one\ntwo\n");
+  EXPECT_EQ(output_of({"predict", "tiny", "--file", "notes.txt", "--format=jsonl"}),
+            "jsonl: one\njsonl: two\n");
+  const ProgramOutput missing = trained().exp({"predict", "tiny", "--file", "absent.txt"});
+  EXPECT_EQ(missing.end.exit_code, 2);
+  EXPECT_TRUE(contains(missing.errors, "absent.txt")) << missing.errors;
+}
+
+TEST_F(Inspection, EvaluateAsTableAndJson) {
+  const std::string text = output_of({"evaluate", "tiny", "test.conll"});
+  EXPECT_TRUE(contains(text, "PER  50.00")) << text;
+  EXPECT_EQ(
+      nlohmann::json::parse(output_of({"evaluate", "tiny", "test.conll", "--json"})).at("measures").at("f1"),
+      0.5);
+}
+
+TEST_F(Inspection, TheDatabaseIsSoundAndHasAPath) {
+  EXPECT_TRUE(contains(output_of({"db", "check"}), "is sound: 1 runs"));
+  EXPECT_EQ(output_of({"db", "path"}),
+            (std::filesystem::canonical(trained().folder()) / "encore.db").string() + "\n");
+  EXPECT_TRUE(contains(output_of({"version", "--worker"}), "fake"));
+}
+
+TEST_F(Inspection, ADamagedCheckpointIsFound) {
+  const Sandbox sandbox;
+  ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
+  sandbox.write(
+      "encore.db.runs/" + sandbox.one("SELECT id FROM run") + "/checkpoints/step-00000020.safetensors",
+      "other");
+  const ProgramOutput output = sandbox.exp({"db", "check"});
+  EXPECT_EQ(output.end.exit_code, 1);
+  EXPECT_TRUE(contains(output.errors, "step-00000020.safetensors is not the file that was recorded"))
+      << output.errors;
+}
+
+/// The words of a command line, quotes taken away.
+std::vector<std::string> words_of(const std::string& command) {
+  std::vector<std::string> words(1);
+  bool quoted = false;
+  for (char letter : command) {
+    if (letter == '"')
+      quoted = !quoted;
+    else if (letter == ' ' && !quoted)
+      words.emplace_back();
+    else
+      words.back() += letter;
+  }
+  return words;
+}
+
+TEST(Help, TheExamplesOfEveryVerbRun) {
+  const Sandbox sandbox;
+  sandbox.write("experiments/quickstart.toml", tiny_experiment("quickstart"));
+  std::filesystem::create_directory(sandbox.folder() / "experiments/corpus");
+  for (const char* set : {"train.conll", "dev.conll", "test.conll"}) {
+    sandbox.write("experiments/" + std::string(set), sandbox.read(set));
+    sandbox.write("experiments/corpus/" + std::string(set), sandbox.read(set));
+  }
+  sandbox.write("notes.txt", "a line\n");
+  const std::string list = sandbox.exp({"help"}).output;
+  int examples = 0;
+  for (const char* verb : {"run", "plan", "ls", "show", "status", "logs", "stop", "evaluate", "predict", "db",
+                           "version", "help"}) {
+    EXPECT_TRUE(contains(list, std::string("  ") + verb + " ")) << list;
+    const std::string help = sandbox.exp({"help", verb}).output;
+    EXPECT_EQ(help, sandbox.exp({verb, "-h"}).output);
+    for (std::size_t at = 0; (at = help.find("example: exp ", at)) != std::string::npos; ++examples) {
+      at += 13;
+      const std::string command = help.substr(at, help.find('\n', at) - at);
+      const ProgramOutput output = sandbox.exp(words_of(command));
+      EXPECT_EQ(output.end.exit_code, 0) << command << "\n" << output.output << output.errors;
+    }
+  }
+  EXPECT_GE(examples, 15);
+}
+
+}  // namespace
+}  // namespace encore::system_test

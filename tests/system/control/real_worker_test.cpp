@@ -1,0 +1,119 @@
+// exp and encore-worker together: a run from file to prediction, and equal bits after kills.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <random>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "system/control/sandbox.hpp"
+
+namespace encore::system_test {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+constexpr const char* digests =
+    "SELECT group_concat(step || ' ' || scope || ' ' || value, ', ') FROM (SELECT * FROM current_digest "
+    "ORDER BY step, scope)";
+constexpr const char* points =
+    "SELECT count(*) || ' ' || count(DISTINCT step) FROM curve WHERE metric = 'train/loss'";
+
+/// Longer than tiny.toml, so that there is something to kill.
+std::string longer_experiment() {
+  std::string text = tiny_experiment();
+  text.replace(text.find("epochs = 4"), 10, "epochs = 40\ncheckpoint_every = 20");
+  return text;
+}
+
+TEST(RealWorker, TrainsScoresEvaluatesAndPredicts) {
+  const Sandbox sandbox(true);
+  const ProgramOutput run = sandbox.exp({"run", "tiny.toml"});
+  ASSERT_EQ(run.end.exit_code, 0) << run.output << run.errors;
+  EXPECT_TRUE(contains(run.output, "test F1 ")) << run.output;
+  EXPECT_EQ(sandbox.one(points), "20 20");
+  const ProgramOutput again = sandbox.exp({"run", "tiny.toml"});
+  EXPECT_TRUE(contains(again.output, "nothing to do")) << again.output;
+
+  const ProgramOutput evaluate = sandbox.exp({"evaluate", "tiny", "test.conll", "--json"});
+  ASSERT_EQ(evaluate.end.exit_code, 0) << evaluate.errors;
+  const double stored = std::stod(sandbox.one("SELECT value FROM curve WHERE metric = 'test/f1'"));
+  EXPECT_EQ(nlohmann::json::parse(evaluate.output).at("measures").at("f1").get<double>(), stored)
+      << "the same model on the same file";
+
+  const ProgramOutput predict = sandbox.exp({"predict", "tiny", "--format", "conll", "Anna lives in Lund ."});
+  ASSERT_EQ(predict.end.exit_code, 0) << predict.errors;
+  EXPECT_TRUE(predict.output.starts_with("Anna\t")) << predict.output;
+}
+
+TEST(RealWorker, WhatOnlyTheModelKnowsIsRefusedWithItsPlace) {
+  const Sandbox sandbox(true);
+  std::string text = tiny_experiment();
+  text.replace(text.find("heads = 2"), 9, "heads = 3");
+  sandbox.write("tiny.toml", text);
+  const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
+  EXPECT_EQ(output.end.exit_code, 2) << output.output;
+  EXPECT_TRUE(contains(output.errors, "tiny.toml:21:9: ")) << output.errors;
+  EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
+}
+
+TEST(RealWorker, DataThatCannotBeReadIsRefusedBeforeAnythingStarts) {
+  const Sandbox sandbox(true);
+  sandbox.write("dev.conll", "Anna\tB-PER\nonly-one-column\n\n");
+  const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
+  EXPECT_EQ(output.end.exit_code, 2) << output.output;
+  EXPECT_TRUE(contains(output.errors, "dev.conll")) << output.errors;
+  EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
+}
+
+/// Digests of every epoch after kills at random moments equal those of a run that nothing disturbed.
+void expect_equal_bits_after_kills(int kills, unsigned seed) {
+  const Sandbox calm(true);
+  calm.write("tiny.toml", longer_experiment());
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_EQ(calm.exp({"run", "tiny.toml"}).end.exit_code, 0);
+  const auto whole =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
+
+  const Sandbox sandbox(true);
+  sandbox.write("tiny.toml", longer_experiment());
+  std::mt19937 random(seed);
+  for (int i = 0; i < kills; ++i) {
+    const pid_t exp = sandbox.start({"run", "tiny.toml"});
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % static_cast<unsigned>(whole.count())));
+    switch (random() % 3) {
+      case 0:
+        ::kill(exp, SIGKILL);
+        break;
+      case 1:
+        for (pid_t worker : sandbox.workers()) ::kill(worker, SIGKILL);
+        break;
+      default:
+        ::kill(exp, SIGINT);
+    }
+    ASSERT_TRUE(Sandbox::wait(exp));
+    for (int wait = 0; wait < 1000 && !sandbox.workers().empty(); ++wait)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  const ProgramOutput last = sandbox.exp({"run", "tiny.toml"});
+  ASSERT_EQ(last.end.exit_code, 0) << last.output << last.errors;
+  EXPECT_EQ(sandbox.one(digests), calm.one(digests));
+  EXPECT_EQ(sandbox.one(points), calm.one(points)) << "no step is lost, none counts twice";
+  EXPECT_EQ(sandbox.one("SELECT value FROM curve WHERE metric = 'test/f1'"),
+            calm.one("SELECT value FROM curve WHERE metric = 'test/f1'"));
+}
+
+TEST(RealWorker, KillsAtRandomMomentsLeaveEqualBits) {
+  expect_equal_bits_after_kills(3, 1);
+}
+// --gtest_also_run_disabled_tests --gtest_filter=*Twenty*: the whole promise, half a minute to minutes.
+TEST(RealWorker, DISABLED_TwentyKillsLeaveEqualBits) {
+  expect_equal_bits_after_kills(20, 2);
+}
+
+}  // namespace
+}  // namespace encore::system_test

@@ -1,0 +1,121 @@
+// What `exp run` does when nothing disturbs it.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "system/control/sandbox.hpp"
+
+namespace encore::system_test {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(Run, TrainsAndEndsWithScorePlaceAndNextCommands) {
+  const Sandbox sandbox;
+  const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
+  ASSERT_EQ(output.end.exit_code, 0) << output.output << output.errors;
+  const std::string id = sandbox.one("SELECT id FROM run");
+  for (const std::string& part : {std::string("test F1 5"), std::string("encore.db"), "encore.db.runs/" + id,
+                                  std::string("exp show tiny"), std::string("exp predict tiny "), id})
+    EXPECT_TRUE(contains(output.output, part)) << part << "\n" << output.output;
+  EXPECT_EQ(output.errors, "");
+  EXPECT_EQ(sandbox.query("SELECT state FROM run"), std::vector<std::string>{"completed"});
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM curve WHERE metric = 'train/loss'"), "20");
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM current_digest"), "4");
+  EXPECT_EQ(sandbox.one("SELECT source FROM param WHERE key = 'model.width'"), "file");
+}
+
+TEST(Run, EveryEpochIsALineWithItsScore) {
+  const Sandbox sandbox;
+  const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
+  for (const char* part : {"step 5  epoch 1", "step 20  epoch 4", "dev F1 5"})
+    EXPECT_TRUE(contains(output.output, part)) << part << "\n" << output.output;
+  EXPECT_EQ(output.output.find('\r'), std::string::npos) << "no live line without a terminal";
+}
+
+TEST(Run, TheSecondCallHasNothingToDo) {
+  const Sandbox sandbox;
+  ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
+  const ProgramOutput again = sandbox.exp({"run", "tiny.toml"});
+  EXPECT_EQ(again.end.exit_code, 0);
+  EXPECT_TRUE(contains(again.output, "nothing to do")) << again.output;
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt"), "1");
+}
+
+TEST(Run, FreshTrainsAgainAsARepeat) {
+  const Sandbox sandbox;
+  ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
+  ASSERT_EQ(sandbox.exp({"run", "tiny.toml", "--fresh"}).end.exit_code, 0);
+  EXPECT_EQ(sandbox.query("SELECT repeat || ' ' || name FROM run ORDER BY number"),
+            (std::vector<std::string>{"1 tiny", "2 tiny-2"}));
+  EXPECT_EQ(sandbox.one("SELECT count(DISTINCT value) FROM current_digest WHERE step = 20"), "1");
+}
+
+TEST(Run, ASweepRunsEachPointOnceAndGoesOnWhereItWasExtended) {
+  const Sandbox sandbox;
+  sandbox.write("sweep.toml", tiny_experiment("sweep") + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
+  ASSERT_EQ(sandbox.exp({"run", "sweep.toml"}).end.exit_code, 0);
+  sandbox.write("sweep.toml",
+                tiny_experiment("sweep") + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2, 0.3]\n");
+  const ProgramOutput output = sandbox.exp({"run", "sweep.toml"});
+  EXPECT_EQ(output.end.exit_code, 0) << output.errors;
+  EXPECT_TRUE(contains(output.output, "2 of 3 runs are complete")) << output.output;
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM run WHERE state = 'completed'"), "3");
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt"), "3");
+}
+
+TEST(Run, OverridesAreSettingsOfTheCommandLine) {
+  const Sandbox sandbox;
+  ASSERT_EQ(sandbox.exp({"run", "tiny.toml", "-S", "model.width=32", "--seed", "7", "--name", "wide"})
+                .end.exit_code,
+            0);
+  EXPECT_EQ(sandbox.one("SELECT value || ' ' || source FROM param WHERE key = 'model.width'"),
+            "32 command line");
+  EXPECT_EQ(sandbox.one("SELECT name || ' ' || seed FROM run"), "wide-seed=7 7");
+}
+
+TEST(Run, AFailedRunIsExitOneWithItsReason) {
+  Sandbox sandbox;
+  sandbox.set("FAKE_FAIL_AT", "7");
+  const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
+  EXPECT_EQ(output.end.exit_code, 1);
+  EXPECT_TRUE(contains(output.errors, "tiny failed: step 7: the loss is not finite")) << output.errors;
+  EXPECT_EQ(sandbox.one("SELECT state || ': ' || reason FROM run"), "failed: step 7: the loss is not finite");
+}
+
+TEST(Run, TheFirstFailureEndsASweepUnlessToldToGoOn) {
+  Sandbox sandbox;
+  sandbox.write("sweep.toml",
+                tiny_experiment("sweep") + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2, 0.3]\n");
+  sandbox.set("FAKE_FAIL_AT", "7");
+  EXPECT_EQ(sandbox.exp({"run", "sweep.toml"}).end.exit_code, 1);
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt"), "1");
+  EXPECT_EQ(sandbox.exp({"run", "sweep.toml", "--keep-going"}).end.exit_code, 1);
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM run WHERE state = 'failed'"), "3");
+}
+
+TEST(Run, QuietPrintsOnlyTheEnd) {
+  const Sandbox sandbox;
+  const ProgramOutput output = sandbox.exp({"run", "tiny.toml", "-q"});
+  EXPECT_EQ(output.end.exit_code, 0);
+  EXPECT_FALSE(contains(output.output, "epoch")) << output.output;
+  EXPECT_TRUE(contains(output.output, "test F1")) << output.output;
+}
+
+TEST(Plan, ShowsWhatRunWouldDoAndWritesNothing) {
+  const Sandbox sandbox;
+  const ProgramOutput before = sandbox.exp({"plan", "tiny.toml"});
+  EXPECT_EQ(before.end.exit_code, 0) << before.errors;
+  EXPECT_TRUE(contains(before.output, "start")) << before.output;
+  EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
+  ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
+  const ProgramOutput after = sandbox.exp({"plan", "tiny.toml", "--json"});
+  const nlohmann::json plan = nlohmann::json::parse(after.output);
+  EXPECT_EQ(plan.at("runs").at(0).at("action"), "skip");
+  EXPECT_EQ(plan.at("runs").at(0).at("question"), sandbox.one("SELECT question FROM run"));
+}
+
+}  // namespace
+}  // namespace encore::system_test

@@ -1,0 +1,192 @@
+// See sandbox.hpp.
+#include "system/control/sandbox.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include <encore/error.hpp>
+
+namespace encore::system_test {
+
+namespace {
+
+constexpr const char* program = ENCORE_BUILD_DIR "/bin/exp";
+
+std::string sentences(int begin, int end) {
+  const char* names[] = {"Anna", "Berg", "Clara", "Dahl", "Erik"};
+  const char* places[] = {"Lund", "Oslo", "Bergen"};
+  std::string text;
+  for (int i = begin; i < end; ++i)
+    text += std::string(names[i % 5]) + "\tB-PER\nlives\tO\nin\tO\n" + places[i % 3] + "\tB-LOC\n.\tO\n\n";
+  return text;
+}
+
+}  // namespace
+
+std::string tiny_experiment(const std::string& name) {
+  return "name = \"" + name + R"("
+seed = 1
+[task]
+type = "ner"
+[data]
+type = "conll"
+train = "train.conll"
+dev = "dev.conll"
+test = "test.conll"
+max_length = 32
+[tokenizer]
+type = "wordpiece"
+vocab_size = 60
+[model]
+width = 16
+layers = 1
+dropout = 0.1
+block = ["attention", "feed_forward"]
+[model.layer.attention]
+type = "self_attention"
+heads = 2
+[model.layer.feed_forward]
+type = "feed_forward"
+hidden = 32
+[model.head]
+type = "linear"
+[optimizer]
+type = "adamw"
+learning_rate = 1e-2
+[schedule]
+type = "constant"
+[train]
+batch_size = 4
+epochs = 4
+)";
+}
+
+Sandbox::Sandbox(bool real_worker) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "encore-test-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) throw Error("cannot make " + pattern);
+  folder_ = pattern;
+  if (!real_worker) set("ENCORE_WORKER", ENCORE_BUILD_DIR "/bin/tests/fake-worker");
+  set("OMP_NUM_THREADS", "1");
+  write("train.conll", sentences(0, 20));
+  write("dev.conll", sentences(20, 26));
+  write("test.conll", sentences(26, 32));
+  write("tiny.toml", tiny_experiment());
+}
+
+Sandbox::~Sandbox() {
+  for (pid_t worker : workers()) ::kill(worker, SIGKILL);
+  std::error_code ignored;
+  std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, ignored);
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+void Sandbox::write(const std::string& name, const std::string& content) const {
+  std::filesystem::create_directories((folder_ / name).parent_path());
+  std::ofstream(folder_ / name, std::ios::binary) << content;
+}
+
+std::vector<std::string> Sandbox::command(const std::vector<std::string>& arguments) const {
+  std::vector<std::string> all = {"-C", folder_.string(), "-u", "ENCORE_DB", "-u", "ENCORE_BACKEND"};
+  for (const auto& [name, value] : environment_) all.push_back(name + "=" + value);
+  all.emplace_back(program);
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return all;
+}
+
+ProgramOutput Sandbox::exp(const std::vector<std::string>& arguments, const std::string& input) const {
+  return run_program("env", command(arguments), input);
+}
+
+pid_t Sandbox::start(const std::vector<std::string>& arguments, const std::string& output) const {
+  const std::vector<std::string> all = command(arguments);
+  std::vector<char*> list;
+  std::string name = "env";
+  list.push_back(name.data());
+  for (const std::string& argument : all) list.push_back(const_cast<char*>(argument.c_str()));
+  list.push_back(nullptr);
+  const std::string file = (folder_ / output).string();
+  const pid_t process = ::fork();
+  if (process != 0) return process;
+  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  ::dup2(descriptor, STDOUT_FILENO);
+  ::dup2(descriptor, STDERR_FILENO);
+  ::execvp("env", list.data());
+  ::_exit(127);
+}
+
+std::optional<ProcessEnd> Sandbox::wait(pid_t process, double seconds) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  int status = 0;
+  while (::waitpid(process, &status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      ::kill(process, SIGKILL);
+      ::waitpid(process, &status, 0);
+      return std::nullopt;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  if (WIFSIGNALED(status)) return ProcessEnd{0, WTERMSIG(status)};
+  return ProcessEnd{WEXITSTATUS(status), 0};
+}
+
+std::vector<std::string> Sandbox::query(const std::string& sql) const {
+  sqlite3* database = nullptr;
+  std::vector<std::string> rows;
+  if (sqlite3_open_v2((folder_ / "encore.db").c_str(), &database, SQLITE_OPEN_READONLY, nullptr) ==
+      SQLITE_OK) {
+    sqlite3_busy_timeout(database, 2000);
+    sqlite3_stmt* statement = nullptr;
+    sqlite3_prepare_v2(database, sql.c_str(), -1, &statement, nullptr);
+    while (statement != nullptr && sqlite3_step(statement) == SQLITE_ROW) {
+      const unsigned char* text = sqlite3_column_text(statement, 0);
+      rows.emplace_back(text == nullptr ? "" : reinterpret_cast<const char*>(text));
+    }
+    sqlite3_finalize(statement);
+  }
+  sqlite3_close(database);
+  return rows;
+}
+
+std::string Sandbox::one(const std::string& sql) const {
+  const std::vector<std::string> rows = query(sql);
+  return rows.empty() ? "" : rows.front();
+}
+
+std::string Sandbox::read(const std::string& name) const {
+  std::ifstream in(folder_ / name, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+bool Sandbox::wait_until(const std::string& sql, const std::string& wanted, double seconds) const {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (one(sql) != wanted) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+std::vector<pid_t> Sandbox::workers() const {
+  std::vector<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream in(entry.path() / "cmdline", std::ios::binary);
+    const std::string line(std::istreambuf_iterator<char>(in), {});
+    if (line.find("worker") != std::string::npos &&
+        line.find(folder_.string() + "/encore.db.runs/") != std::string::npos)
+      found.push_back(std::stoi(name));
+  }
+  return found;
+}
+
+}  // namespace encore::system_test

@@ -1,0 +1,56 @@
+// Sandbox: a folder of its own with a small corpus and an experiment file, in which tests run `exp` as a user
+// does.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runner/worker_process.hpp"
+
+namespace encore::system_test {
+
+/// The experiment file that Sandbox writes: two layers of almost nothing, four epochs.
+std::string tiny_experiment(const std::string& name = "tiny");
+
+class Sandbox {
+ public:
+  /// With the scripted worker, or with the one of this build.
+  explicit Sandbox(bool real_worker = false);
+  ~Sandbox();
+  Sandbox(const Sandbox&) = delete;
+  Sandbox& operator=(const Sandbox&) = delete;
+
+  const std::filesystem::path& folder() const { return folder_; }
+  void write(const std::string& name, const std::string& content) const;
+  /// A variable of the environment for every later call.
+  void set(const std::string& name, const std::string& value) { environment_[name] = value; }
+
+  /// Runs `exp` with these arguments in the folder, to its end.
+  ProgramOutput exp(const std::vector<std::string>& arguments, const std::string& input = "") const;
+  /// Starts it and returns at once; what it prints goes to `output`.
+  pid_t start(const std::vector<std::string>& arguments, const std::string& output = "output.txt") const;
+  /// Waits for a started process; nothing when it still runs after `seconds` (it is killed then).
+  static std::optional<ProcessEnd> wait(pid_t process, double seconds = 30);
+
+  /// The first column of each row of a query, read with a connection of its own.
+  std::vector<std::string> query(const std::string& sql) const;
+  std::string one(const std::string& sql) const;
+  std::string read(const std::string& name) const;
+  /// Waits until the query gives another text than `unwanted`.
+  bool wait_until(const std::string& sql, const std::string& wanted, double seconds = 20) const;
+  /// The process ids of workers that work in this sandbox.
+  std::vector<pid_t> workers() const;
+
+ private:
+  std::vector<std::string> command(const std::vector<std::string>& arguments) const;
+
+  std::filesystem::path folder_;
+  std::map<std::string, std::string> environment_;
+};
+
+}  // namespace encore::system_test

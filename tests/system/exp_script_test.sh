@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# Tests ./exp and cmake/get_kokkos.sh from outside, on a copy in a temporary folder, with stand-ins for cmake, apt-get and id on a PATH
+# of their own: nothing is installed, built or downloaded.
+set -uo pipefail
+tree=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+check() {   # check WHAT CONDITION...
+  local what=$1
+  shift
+  if "$@"; then echo "ok      $what"; else echo "FAILED  $what"; sed 's/^/        | /' "$work/output"; failures=$((failures + 1)); fi
+}
+says() { grep -qF -- "$1" "$work/output"; }
+silent_about() { ! grep -qF -- "$1" "$work/output"; }
+returned() { [ "$status" = "$1" ]; }
+logged() { grep -q -- "$1" "$work/log"; }
+not_logged() { ! logged "$1"; }
+
+# A tree with the folders that the stamp looks at.
+copy=$work/tree
+mkdir -p "$copy"/{framework,plugins,cmake}
+cp "$tree/exp" "$copy/exp"
+touch "$copy/CMakeLists.txt" "$copy/CMakePresets.json" "$copy/framework/a.cpp"
+
+# A PATH with the plain tools only; what the tests are about is added as stand-ins that write down how they were called.
+bin=$work/bin
+mkdir "$bin"
+for tool in bash cat chmod cut dirname find flock grep head mkdir mv nproc printf readlink rm sed sort touch tr uname env; do
+  ln -s "$(command -v $tool)" "$bin/$tool"
+done
+stand_in() {   # stand_in NAME BODY
+  rm -f "$bin/$1"
+  printf '#!/usr/bin/env bash\necho "%s $*" >>"%s/log"\n%s\n' "$1" "$work" "$2" >"$bin/$1"
+  chmod +x "$bin/$1"
+}
+call() {   # call ARGUMENTS...: runs ./exp, keeps its output and status
+  : >"$work/log"
+  (cd "$work" && PATH=$bin "$copy/exp" "$@") >"$work/output" 2>&1 </dev/null
+  status=$?
+}
+cmake_body='
+build='"$copy"'/build/openmp
+if [ "$1" = --build ]; then
+  mkdir -p $build/bin
+  printf "#!/usr/bin/env bash\necho program \"\$@\"\n" >$build/bin/exp
+  touch $build/bin/encore-worker
+  chmod +x $build/bin/exp $build/bin/encore-worker
+else
+  echo "Kokkos_DIR:PATH='"$work"'" >$build/CMakeCache.txt
+fi'
+compiler_body='cat >/dev/null'   # a compiler that finds every header
+
+# --- an ordinary user on a machine without cmake -----------------------------------------------------------------------------------
+stand_in id 'echo 1000'
+stand_in apt-get 'exit 0'
+stand_in g++ "$compiler_body"
+stand_in ninja ''
+stand_in pkg-config ''
+stand_in ccache ''
+stand_in python3 ''
+call run a.toml
+check "an ordinary user gets exit 2 when cmake is missing" returned 2
+check "the exact command to run is printed" says "sudo apt-get update && sudo apt-get install --no-install-recommends cmake"
+check "nothing is installed for an ordinary user" not_logged '^apt-get'
+
+# --- headers: a compiler that finds none -------------------------------------------------------------------------------------------
+stand_in cmake "$cmake_body"
+stand_in g++ 'grep "^missing"'
+call run a.toml
+check "missing headers stop the call" returned 2
+check "the package of a missing header is named" says libsqlite3-dev
+check "optional packages are named along with required ones" says libdnnl-dev
+check "what is there is not named" silent_about ninja-build
+
+# --- root without a terminal: installs without asking, builds, runs ----------------------------------------------------------------
+stand_in id 'echo 0'
+call run a.toml 'b c'
+check "root installs without a terminal and goes on" returned 0
+check "the installation takes no recommended packages" logged '^apt-get install -q -y --no-install-recommends.*libtomlplusplus-dev'
+check "the first build builds no tests" logged '^cmake --preset openmp -DENCORE_TESTS=OFF'
+check "only the programs and plugins are built" logged '^cmake --build .*--target exp encore-worker plugins'
+check "the program gets the arguments as they were" says "program run a.toml b c"
+
+# --- nothing changed: nothing is asked, configured or built -----------------------------------------------------------------------
+call ls
+check "a second call runs the program" says "program ls"
+check "a second call neither configures nor builds" not_logged '^cmake'
+check "a second call says nothing of its own" silent_about "exp: "
+
+# --- a changed source ---------------------------------------------------------------------------------------------------------------
+stand_in g++ "$compiler_body"
+sleep 0.05
+touch "$copy/framework/a.cpp"
+call ls
+check "a changed source is built" logged '^cmake --build'
+call ls
+check "and only once" not_logged '^cmake'
+sleep 0.05
+rm "$copy/framework/a.cpp"
+call ls
+check "a removed source is noticed" logged '^cmake --build'
+
+# --- a build that fails ---------------------------------------------------------------------------------------------------------------
+sleep 0.05
+touch "$copy/framework/b.cpp"
+stand_in cmake 'if [ "$1" = --build ]; then echo "error: expected ;" >&2; exit 1; fi'
+call run a.toml
+check "a failed build is exit 2" returned 2
+check "the compiler's message is shown" says "error: expected ;"
+check "the old program does not run" silent_about "program run"
+call run a.toml
+check "a failed build is tried again" logged '^cmake --build'
+
+# --- usage ------------------------------------------------------------------------------------------------------------------------
+call run --backend vulkan a.toml
+check "an unknown backend is refused" returned 2
+check "and the known ones are named" says "openmp, cuda and hip"
+call --backend
+check "--backend without a name is refused" returned 2
+rm -rf "$copy/build"
+call -h
+check "-h works before anything is built" returned 0
+check "-h builds nothing" not_logged '^cmake'
+check "-h shows the first command" says "./exp run experiments/quickstart.toml"
+
+# --- get_kokkos.sh ----------------------------------------------------------------------------------------------------------------
+kokkos() { (ENCORE_CACHE=$work/cache "$@") >"$work/output" 2>&1; status=$?; }
+kokkos "$tree/cmake/get_kokkos.sh" vulkan
+check "get_kokkos refuses an unknown backend" returned 1
+kokkos "$tree/cmake/get_kokkos.sh" openmp --find
+check "--find builds nothing" returned 1
+check "--find leaves no cache behind" test ! -e "$work/cache"
+echo "not the archive" >"$work/pygenten-0.1.5.tar.gz"
+ENCORE_KOKKOS_ARCHIVE=$work/pygenten-0.1.5.tar.gz kokkos "$tree/cmake/get_kokkos.sh" openmp
+check "an archive with another SHA-256 is refused" returned 1
+check "and the expected SHA-256 is named" says e620f05c742905e2db705d875f1cac92ef0ed453f9e6734e9beda26cc0f9cce7
+check "nothing half-made stays behind" test -z "$(find "$work/cache" -name 'kokkos-*' -o -name '.build-*')"
+
+echo
+if [ "$failures" != 0 ]; then echo "$failures checks failed"; exit 1; fi
+echo "all checks passed"

@@ -1,0 +1,197 @@
+// Data flows through the folders in one direction, and a file may only include what lies before it. Two
+// halves (control and worker) meet in the shared folders and nowhere else. Read next: docs/architecture.md.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+// In the order in which data flows: a folder sees itself and those before it in its own half, and every
+// shared one.
+const Names shared_folders = {"config", "data", "record"};
+const Names control_folders = {"plan", "store", "runner", "report", "cli"};
+const Names worker_folders = {"plugin_host", "memory", "kernels", "model",
+                              "tasks",       "train",  "bench",   "worker"};
+
+// Headers of the SDK that anybody may include; all others need Kokkos and belong to the worker half and the
+// plugins.
+const std::set<std::string> declaring_tier = {"error", "tensor",    "shape",     "options",  "layer",
+                                              "head",  "tokenizer", "optimizer", "schedule", "plugin"};
+
+// Libraries that only one folder talks to, so that each of them could be replaced in one place.
+const std::map<std::string, std::set<std::string>> owners = {
+    {"sqlite3.h", {"store", "cli"}},
+    {"toml++/", {"config"}},
+    {"oneapi/dnnl/", {"kernels"}},
+    {"KokkosBlas", {"kernels"}},
+    {"boost/program_options", {"cli", "worker"}},
+};
+
+struct Include {
+  fs::path file;  // relative to the root of the tree
+  int line = 0;
+  std::string target;
+};
+
+fs::path root() {
+  return ENCORE_SOURCE_DIR;
+}
+
+bool is_source(const fs::path& path) {
+  return path.extension() == ".hpp" || path.extension() == ".cpp" || path.extension() == ".h";
+}
+
+std::vector<Include> includes_below(const fs::path& folder) {
+  static const std::regex directive(R"(^\s*#\s*include\s*["<]([^">]+)[">])");
+  std::vector<Include> found;
+  if (!fs::exists(root() / folder)) return found;
+  for (const auto& entry : fs::recursive_directory_iterator(root() / folder)) {
+    if (!entry.is_regular_file() || !is_source(entry.path())) continue;
+    std::ifstream stream(entry.path());
+    std::string text;
+    for (int line = 1; std::getline(stream, text); ++line) {
+      std::smatch match;
+      if (std::regex_search(text, match, directive)) {
+        found.push_back({fs::relative(entry.path(), root()), line, match[1].str()});
+      }
+    }
+  }
+  return found;
+}
+
+std::string first_part(const std::string& path) {
+  const auto slash = path.find('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+bool contains(const Names& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// The folders that `folder` may include, in the order of the flow.
+std::set<std::string> visible_from(const std::string& folder) {
+  std::set<std::string> visible;
+  auto add_until_folder = [&](const Names& half) {
+    for (const auto& name : half) {
+      visible.insert(name);
+      if (name == folder) return;
+    }
+  };
+  add_until_folder(shared_folders);
+  if (contains(control_folders, folder)) add_until_folder(control_folders);
+  if (contains(worker_folders, folder)) add_until_folder(worker_folders);
+  return visible;
+}
+
+// What is wrong with an include in a folder of the framework, or nothing.
+std::optional<std::string> broken_rule(const std::string& folder, const std::string& target) {
+  const bool host_only = contains(shared_folders, folder) || contains(control_folders, folder);
+  const auto part = first_part(target);
+  if (part == "encore") {
+    const auto name = fs::path(target).stem().string();
+    if (host_only && !declaring_tier.contains(name)) return "is of the computing tier, which needs Kokkos";
+    return {};
+  }
+  if (host_only && target.starts_with("Kokkos")) return "is Kokkos, which this half does not have";
+  for (const auto& [library, folders] : owners) {
+    if (target.starts_with(library) && !folders.contains(folder)) return "belongs to another folder alone";
+  }
+  const bool is_folder =
+      contains(shared_folders, part) || contains(control_folders, part) || contains(worker_folders, part);
+  if (is_folder && !visible_from(folder).contains(part)) return "lies later in the flow or in the other half";
+  return {};
+}
+
+std::string place(const Include& include) {
+  return include.file.string() + ":" + std::to_string(include.line) + ": \"" + include.target + "\" ";
+}
+
+}  // namespace
+
+TEST(Layout, FoldersIncludeOnlyWhatLiesBeforeThem) {
+  int seen = 0;
+  for (const auto* half : {&shared_folders, &control_folders, &worker_folders}) {
+    for (const auto& folder : *half) {
+      for (const auto& include : includes_below(fs::path("framework") / folder)) {
+        ++seen;
+        const auto rule = broken_rule(folder, include.target);
+        EXPECT_FALSE(rule.has_value()) << place(include) << rule.value_or("");
+      }
+    }
+  }
+  EXPECT_GT(seen, 100) << "the test looked at the wrong folder";
+}
+
+TEST(Layout, EveryFolderOfTheFrameworkHasItsPlaceInTheFlow) {
+  for (const auto& entry : fs::directory_iterator(root() / "framework")) {
+    if (!entry.is_directory()) continue;
+    const auto name = entry.path().filename().string();
+    EXPECT_TRUE(name == "sdk" || contains(shared_folders, name) || contains(control_folders, name) ||
+                contains(worker_folders, name))
+        << "framework/" << name << " is in neither half";
+  }
+}
+
+TEST(Layout, SdkIncludesNothingOfTheFramework) {
+  for (const auto& include : includes_below("framework/sdk")) {
+    const auto part = first_part(include.target);
+    EXPECT_FALSE(contains(shared_folders, part) || contains(control_folders, part) ||
+                 contains(worker_folders, part))
+        << place(include) << "is not part of the SDK";
+  }
+}
+
+TEST(Layout, DeclaringTierKnowsNeitherKokkosNorTheComputingTier) {
+  for (const auto& include : includes_below("framework/sdk/encore")) {
+    if (!declaring_tier.contains(include.file.stem().string())) continue;
+    EXPECT_FALSE(include.target.starts_with("Kokkos")) << place(include);
+    if (first_part(include.target) == "encore") {
+      EXPECT_TRUE(declaring_tier.contains(fs::path(include.target).stem().string())) << place(include);
+    }
+  }
+}
+
+TEST(Layout, PluginsIncludeOnlyTheSdkAndTheirOwnFiles) {
+  for (const auto& include : includes_below("plugins")) {
+    const auto part = first_part(include.target);
+    EXPECT_FALSE(contains(shared_folders, part) || contains(control_folders, part) ||
+                 contains(worker_folders, part))
+        << place(include) << "is not part of the SDK; an outside plugin could not include it";
+    EXPECT_FALSE(include.target.find("..") != std::string::npos)
+        << place(include) << "reaches into another folder";
+  }
+}
+
+// The rules themselves, on includes that must be refused and on some that must not.
+TEST(Layout, RulesRefuseWhatTheyShould) {
+  EXPECT_TRUE(broken_rule("plan", "store/database.hpp"));
+  EXPECT_TRUE(broken_rule("store", "train/trainer.hpp"));
+  EXPECT_TRUE(broken_rule("train", "store/database.hpp"));
+  EXPECT_TRUE(broken_rule("config", "data/hash.hpp"));
+  EXPECT_TRUE(broken_rule("record", "plan/plan.hpp"));
+  EXPECT_TRUE(broken_rule("model", "train/trainer.hpp"));
+  EXPECT_TRUE(broken_rule("cli", "encore/device.hpp"));
+  EXPECT_TRUE(broken_rule("runner", "Kokkos_Core.hpp"));
+  EXPECT_TRUE(broken_rule("plan", "sqlite3.h"));
+  EXPECT_TRUE(broken_rule("train", "KokkosBlas3_gemm.hpp"));
+
+  EXPECT_FALSE(broken_rule("store", "plan/plan.hpp"));
+  EXPECT_FALSE(broken_rule("record", "data/hash.hpp"));
+  EXPECT_FALSE(broken_rule("worker", "train/trainer.hpp"));
+  EXPECT_FALSE(broken_rule("plan", "encore/options.hpp"));
+  EXPECT_FALSE(broken_rule("kernels", "encore/device.hpp"));
+  EXPECT_FALSE(broken_rule("store", "sqlite3.h"));
+}

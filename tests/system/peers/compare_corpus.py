@@ -1,0 +1,18 @@
+#!/usr/bin/env python3
+"""The generator of the quickstart's corpus, run again, writes the bytes that lie in the repository.
+
+    compare_corpus.py experiments/corpus
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+corpus = pathlib.Path(sys.argv[1])
+with tempfile.TemporaryDirectory() as folder:
+    subprocess.run([sys.executable, str(corpus / "generate.py"), folder], check=True)
+    parts = ["train.conll", "dev.conll", "test.conll"]
+    changed = [part for part in parts if (corpus / part).read_bytes() != (pathlib.Path(folder) / part).read_bytes()]
+if changed:
+    sys.exit(f"generate.py writes another {', '.join(changed)} than {corpus} holds; run it and commit what it writes")
+print("equal bytes")

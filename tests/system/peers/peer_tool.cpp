@@ -1,0 +1,104 @@
+// Lets the Python scripts beside it put Encore's own code next to a Python package: lines in, lines out.
+//   peer_tool wordpiece VOCAB cased|uncased   text lines -> the numbers of their pieces
+//   peer_tool train VOCAB_SIZE cased|uncased  text lines (words parted by blanks) -> a trained vocabulary
+//   peer_tool ner                             pairs of lines (true tags, predicted tags), blank line between
+//   corpora ->
+//                                             one JSON object per corpus
+#include <cstdint>
+#include <exception>
+#include <iomanip>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "data/vocabulary.hpp"
+#include "tasks/ner_score.hpp"
+#include "wordpiece.hpp"
+
+namespace {
+
+using encore::wordpiece::WordPiece;
+
+WordPiece make_wordpiece(const std::string& option, encore::OptionValue value, const std::string& casing) {
+  encore::Options options;
+  options.set(option, std::move(value));
+  options.set("min_frequency", std::int64_t{2});
+  options.set("lowercase", casing == "uncased");
+  return WordPiece(options, {});
+}
+
+void print_pieces(const std::string& vocabulary, const std::string& casing) {
+  WordPiece tokenizer = make_wordpiece("vocab", vocabulary, casing);
+  tokenizer.load(encore::load_vocabulary(vocabulary));
+  std::vector<std::int32_t> pieces;
+  for (std::string line; std::getline(std::cin, line);) {
+    pieces.clear();
+    tokenizer.encode(line, pieces);
+    for (std::size_t i = 0; i < pieces.size(); ++i) std::cout << (i == 0 ? "" : " ") << pieces[i];
+    std::cout << '\n';
+  }
+}
+
+void print_vocabulary(const std::string& size, const std::string& casing) {
+  WordPiece tokenizer = make_wordpiece("vocab_size", std::int64_t{std::stoll(size)}, casing);
+  std::map<std::string, std::int64_t> words;
+  for (std::string word; std::cin >> word;) ++words[word];
+  tokenizer.train(words);
+  for (const std::string& piece : tokenizer.vocabulary()) std::cout << piece << '\n';
+}
+
+std::vector<std::string> split(const std::string& line) {
+  std::istringstream words(line);
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+void print_score(const encore::NerScore& score) {
+  std::cout << std::setprecision(17) << "{\"micro\": [" << score.micro.precision() << ", "
+            << score.micro.recall() << ", " << score.micro.f1() << "], \"macro\": [" << score.macro_precision
+            << ", " << score.macro_recall << ", " << score.macro_f1
+            << "], \"accuracy\": " << score.token_accuracy() << ", \"types\": {";
+  const char* comma = "";
+  for (const auto& [type, counts] : score.types) {
+    std::cout << comma << '"' << type << "\": [" << counts.precision() << ", " << counts.recall() << ", "
+              << counts.f1() << ", " << counts.truth << "]";
+    comma = ", ";
+  }
+  std::cout << "}}\n";
+}
+
+void print_scores() {
+  encore::NerScorer scorer;
+  for (std::string truth, predicted; std::getline(std::cin, truth);) {
+    if (truth.empty()) {
+      print_score(scorer.score());
+      scorer = {};
+      continue;
+    }
+    std::getline(std::cin, predicted);
+    scorer.add(split(truth), split(predicted));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  try {
+    if (arguments.size() == 3 && arguments[0] == "wordpiece")
+      print_pieces(arguments[1], arguments[2]);
+    else if (arguments.size() == 3 && arguments[0] == "train")
+      print_vocabulary(arguments[1], arguments[2]);
+    else if (arguments.size() == 1 && arguments[0] == "ner")
+      print_scores();
+    else
+      throw encore::Error("see the head of peer_tool.cpp for the arguments");
+  } catch (const std::exception& error) {
+    std::cerr << "peer_tool: " << error.what() << '\n';
+    return 2;
+  }
+  return 0;
+}

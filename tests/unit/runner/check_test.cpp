@@ -1,0 +1,68 @@
+#include "runner/check.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <fstream>
+
+namespace encore {
+namespace {
+
+class CheckTest : public testing::Test {
+ protected:
+  CheckTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "encore-check-XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+    Specification specification;
+    specification.origin["model.layer.attention.heads"] = {Source::file, {"a.toml", 14, 3}};
+    specifications_ = {specification, specification};
+  }
+  ~CheckTest() override { std::filesystem::remove_all(folder_); }
+
+  std::filesystem::path worker(const std::string& script) {
+    const std::filesystem::path file = folder_ / "worker";
+    std::ofstream(file) << "#!/bin/sh\ncat > /dev/null\n" << script << '\n';
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    return file;
+  }
+  std::string complaint(const std::string& script) {
+    try {
+      check_with_worker(worker(script), specifications_);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "none";
+  }
+
+  std::filesystem::path folder_;
+  std::vector<Specification> specifications_;
+};
+
+TEST_F(CheckTest, NothingFoundIsNoProblem) {
+  EXPECT_TRUE(check_with_worker(worker("echo '[]'"), specifications_).empty());
+}
+
+TEST_F(CheckTest, ProblemsHaveThePlaceOfTheirOptionAndAreSaidOnce) {
+  const auto problems = check_with_worker(
+      worker(
+          R"(echo '[{"index":0,"key":"model.layer.attention.heads","message":"no"},)"
+          R"({"index":1,"key":"model.layer.attention.heads","message":"no"},)"
+          R"({"index":1,"key":"model.unknown","message":"odd"},{"index":0,"key":"","message":"bad data"}]'; exit 2)"),
+      specifications_);
+  ASSERT_EQ(problems.size(), 3u);
+  EXPECT_EQ(problems[0].text(), "a.toml:14:3: no");
+  EXPECT_NE(problems[1].text().find("model.unknown: odd"), std::string::npos);
+  EXPECT_EQ(problems[2].text(), "bad data");
+}
+
+TEST_F(CheckTest, AWorkerThatCannotAnswerIsNamed) {
+  EXPECT_NE(complaint("echo broken >&2; exit 1").find("check ended with exit code 1 and no answer:\nbroken"),
+            std::string::npos);
+  EXPECT_NE(complaint("kill -9 $$").find("signal 9 (Killed)"), std::string::npos);
+  EXPECT_NE(complaint("echo '[]'; exit 2").find("exit code 2"), std::string::npos);
+  EXPECT_NE(complaint(R"(echo '[{"index":7,"key":"","message":"x"}]'; exit 2)").find("was not asked"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,71 @@
+#include "runner/programs.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <fstream>
+
+#include <encore/error.hpp>
+
+namespace encore {
+namespace {
+
+std::string complaint(const Programs& programs, const std::string& backend) {
+  try {
+    worker_program(programs, backend);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "found";
+}
+
+class ProgramsTest : public testing::Test {
+ protected:
+  ProgramsTest() {
+    ::unsetenv("ENCORE_WORKER");
+    std::string pattern = (std::filesystem::temp_directory_path() / "encore-programs-XXXXXX").string();
+    build_ = ::mkdtemp(pattern.data());
+    programs_ = {build_ / "openmp" / "bin", "openmp"};
+  }
+  ~ProgramsTest() override {
+    ::unsetenv("ENCORE_WORKER");
+    std::filesystem::remove_all(build_);
+  }
+  std::filesystem::path make_worker(const std::string& backend) {
+    const std::filesystem::path file = build_ / backend / "bin" / "encore-worker";
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << "#!/bin/sh\n";
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    return file;
+  }
+
+  std::filesystem::path build_;
+  Programs programs_;
+};
+
+TEST_F(ProgramsTest, BuildsOfSeveralBackendsLieSideBySide) {
+  const auto openmp = make_worker("openmp"), cuda = make_worker("cuda");
+  EXPECT_EQ(worker_program(programs_, "openmp"), openmp);
+  EXPECT_EQ(worker_program(programs_, "cuda"), cuda);
+  EXPECT_EQ(plugin_folder(programs_, "cuda"), build_ / "cuda" / "lib" / "encore" / "plugins");
+}
+
+TEST_F(ProgramsTest, AMissingOneNamesTheCommandThatBuildsIt) {
+  EXPECT_NE(complaint(programs_, "hip").find("./exp --backend hip build"), std::string::npos);
+}
+
+TEST_F(ProgramsTest, UnknownBackendsAreRefused) {
+  EXPECT_EQ(complaint(programs_, "cudda"), "unknown backend \"cudda\"; did you mean \"cuda\"?");
+  EXPECT_EQ(complaint(programs_, "x"), "unknown backend \"x\"; there are openmp, cuda and hip");
+}
+
+TEST_F(ProgramsTest, TheEnvironmentMayNameTheWorker) {
+  const auto worker = make_worker("other");
+  ::setenv("ENCORE_WORKER", worker.c_str(), 1);
+  EXPECT_EQ(worker_program(programs_, "openmp"), worker);
+  ::setenv("ENCORE_WORKER", "/nowhere", 1);
+  EXPECT_NE(complaint(programs_, "openmp").find("$ENCORE_WORKER names /nowhere"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,118 @@
+#include "runner/worker_process.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include <encore/error.hpp>
+
+namespace encore {
+namespace {
+
+using std::chrono::milliseconds;
+
+class WorkerProcessTest : public testing::Test {
+ protected:
+  WorkerProcessTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "encore-runner-XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  ~WorkerProcessTest() override { std::filesystem::remove_all(folder_); }
+
+  std::filesystem::path log() const { return folder_ / "log"; }
+  std::string logged() const {
+    std::ifstream in(log());
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  /// A shell script as worker; the control pipe is descriptor 3.
+  std::vector<std::string> script(const std::string& text) const { return {"-c", text, "sh"}; }
+  static ProcessEnd end_of(WorkerProcess& worker) {
+    for (int i = 0; i < 100; ++i)
+      if (const auto end = worker.wait_for(milliseconds(100))) return *end;
+    worker.kill();
+    ADD_FAILURE() << "it still runs";
+    return {};
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(WorkerProcessTest, ReportsTheExitCodeAndKeepsWhatItPrints) {
+  WorkerProcess worker("/bin/sh", script("echo out; echo err >&2; exit 75"), log());
+  const ProcessEnd end = end_of(worker);
+  EXPECT_EQ(end.exit_code, 75);
+  EXPECT_EQ(end.signal, 0);
+  EXPECT_EQ(logged(), "out\nerr\n");
+}
+
+TEST_F(WorkerProcessTest, ReportsTheSignal) {
+  WorkerProcess worker("/bin/sh", script("kill -SEGV $$"), log());
+  EXPECT_EQ(end_of(worker).text(), "signal 11 (Segmentation fault)");
+}
+
+TEST_F(WorkerProcessTest, CommandsArriveThroughTheControlPipe) {
+  WorkerProcess worker("/bin/sh", script("read line <&3; echo got $line"), log());
+  EXPECT_TRUE(worker.send(ControlCommand::stop));
+  EXPECT_TRUE(end_of(worker).success());
+  EXPECT_EQ(logged(), "got stop\n");
+  EXPECT_FALSE(worker.send(ControlCommand::stop)) << "nobody reads any more";
+}
+
+TEST_F(WorkerProcessTest, LivesInASessionOfItsOwn) {
+  WorkerProcess worker("/bin/sh", script("read line <&3"), log());
+  EXPECT_EQ(::getsid(worker.pid()), worker.pid());
+  EXPECT_FALSE(worker.wait_for(milliseconds(20)));
+  worker.send(ControlCommand::stop);
+  EXPECT_TRUE(end_of(worker).success());
+}
+
+TEST_F(WorkerProcessTest, KillReachesWhatItHasStarted) {
+  WorkerProcess worker("/bin/sh", script("sleep 100 & echo $!; wait"), log());
+  std::string child;
+  for (int i = 0; i < 500 && child.empty(); ++i) {
+    worker.wait_for(milliseconds(10));
+    child = logged();
+  }
+  worker.kill();
+  EXPECT_EQ(end_of(worker).signal, SIGKILL);
+  for (int i = 0; i < 200 && ::kill(std::stoi(child), 0) == 0; ++i) ::usleep(10000);
+  std::ifstream stat("/proc/" + std::to_string(std::stoi(child)) + "/stat");
+  std::string pid, name, state;
+  EXPECT_TRUE(!(stat >> pid >> name >> state) || state == "Z") << state;
+}
+
+TEST_F(WorkerProcessTest, ADestroyedOneLeavesNothingBehind) {
+  pid_t pid = 0;
+  {
+    WorkerProcess worker("/bin/sh", script("sleep 100"), log());
+    pid = worker.pid();
+  }
+  EXPECT_NE(::kill(pid, 0), 0);
+}
+
+TEST_F(WorkerProcessTest, RefusesAProgramThatIsNotThereAndALogThatCannotBeWritten) {
+  EXPECT_THROW(WorkerProcess("/nowhere/worker", {}, log()), Error);
+  EXPECT_THROW(WorkerProcess("/bin/sh", {}, folder_ / "missing" / "log"), Error);
+}
+
+TEST(RunProgram, PassesInputAndCollectsBothOutputs) {
+  const ProgramOutput output = run_program("sh", {"-c", "cat; echo problem >&2; exit 3"}, "text");
+  EXPECT_EQ(output.output, "text");
+  EXPECT_EQ(output.errors, "problem\n");
+  EXPECT_EQ(output.end.exit_code, 3);
+}
+
+TEST(RunProgram, LargeInputAndOutputDoNotBlockEachOther) {
+  const std::string large(3 << 20, 'x');
+  EXPECT_EQ(run_program("cat", {}, large).output, large);
+}
+
+TEST(RunProgram, AProgramMayIgnoreItsInput) {
+  EXPECT_TRUE(run_program("true", {}, std::string(1 << 20, 'x')).end.success());
+  EXPECT_THROW(run_program("no-such-program-anywhere", {}), Error);
+}
+
+}  // namespace
+}  // namespace encore
