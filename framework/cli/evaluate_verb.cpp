@@ -13,6 +13,14 @@ namespace encore {
 
 namespace {
 
+/// What a worker that refused its work has said, without its name in front and the line end behind.
+std::string message_of(const ProgramOutput& answer) {
+  const std::string prefix = "encore-worker: ";
+  std::string text = answer.errors.starts_with(prefix) ? answer.errors.substr(prefix.size()) : answer.errors;
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text.empty() ? "the worker ended with " + answer.end.text() : text;
+}
+
 void print_result(const std::string& name, const nlohmann::json& result) {
   std::cout << name << " (step " << result.value("step", 0) << ") on " << result.value("file", "") << ": "
             << result.value("sentences", 0) << " sentences, " << result.value("words", 0) << " words\n\n"
@@ -51,11 +59,9 @@ int evaluate_verb(const Arguments& arguments) {
   const ProgramOutput answer =
       run_program(run.worker, {"evaluate", "--run-folder", run.folder.string(), "--file", file, "--threads",
                                std::to_string(line.integer("threads"))});
+  if (answer.end.signal != 0) throw Error("the worker ended with " + answer.end.text());
+  if (!answer.end.success()) throw Error(message_of(answer));
   std::cerr << answer.errors;
-  if (!answer.end.success()) {
-    if (answer.errors.empty()) std::cerr << "exp: the worker ended with " << answer.end.text() << '\n';
-    return exit_failed;
-  }
   if (line.flag("json")) {
     std::cout << answer.output;
     return exit_done;

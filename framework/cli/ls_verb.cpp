@@ -45,18 +45,22 @@ std::map<std::int64_t, double> working_seconds(Store& store) {
   return seconds;
 }
 
-std::vector<ListedRun> select_runs(const CommandLine& line, Store& store) {
+/// At most `limit` runs, the newest; 0: all.
+std::vector<ListedRun> select_runs(const CommandLine& line, Store& store, int limit) {
   RunFilter filter;
   filter.states = states_from(line.texts("state"));
   filter.tag = line.text("tag");
   filter.sweep = line.text("sweep");
   const std::string pattern = line.text("name");
+  // A pattern is matched here, behind the query: then the query may not stop early.
+  if (limit > 0 && pattern.empty()) filter.limit = limit;
   const auto seconds = working_seconds(store);
   std::vector<ListedRun> listed;
   for (RunRow& run : store.list_runs(filter)) {
     if (!pattern.empty() && ::fnmatch(pattern.c_str(), run.name.c_str(), 0) != 0) continue;
     const auto time = seconds.find(run.number);
     listed.push_back({std::move(run), time == seconds.end() ? 0.0 : time->second});
+    if (limit > 0 && listed.size() == static_cast<std::size_t>(limit)) break;
   }
   return listed;
 }
@@ -107,7 +111,7 @@ void print_csv(const std::vector<ListedRun>& runs) {
   }
 }
 
-void print_table(const std::vector<ListedRun>& runs, std::size_t limit) {
+void print_table(const std::vector<ListedRun>& runs, int limit) {
   Table table({{"NAME"},
                {"ID"},
                {"STATE"},
@@ -116,14 +120,13 @@ void print_table(const std::vector<ListedRun>& runs, std::size_t limit) {
                {"EPOCHS", Align::right},
                {"TIME", Align::right},
                {"AGE", Align::right}});
-  for (std::size_t i = 0; i < std::min(limit, runs.size()); ++i) {
-    const auto& [run, seconds] = runs[i];
+  for (const auto& [run, seconds] : runs)
     table.add({run.name, run.id, state_cell(run.state), percent_text(result_measure(run, "dev/f1")),
                percent_text(result_measure(run, "test/f1")), epoch_text(run), duration_text(seconds),
                duration_text(now() - run.created)});
-  }
   table.print(std::cout, terminal_of(stdout));
-  if (runs.size() > limit) std::cout << runs.size() - limit << " older runs are not shown; -n 0 shows all\n";
+  if (limit > 0 && runs.size() == static_cast<std::size_t>(limit))
+    std::cout << "the newest " << limit << "; -n 0 shows all\n";
 }
 
 }  // namespace
@@ -151,16 +154,18 @@ int ls_verb(const Arguments& arguments) {
   if (line.integer("number") < 0) throw UsageError("--number is negative; 0 means all");
 
   Store store(line.database(), OpenMode::read);
-  const std::vector<ListedRun> runs = select_runs(line, store);
+  const bool for_programs = line.flag("json") || line.flag("csv");
+  const int limit = for_programs ? 0 : line.integer("number");
+  const std::vector<ListedRun> runs = select_runs(line, store, limit);
   if (line.flag("json")) {
     print_json(runs);
   } else if (line.flag("csv")) {
     print_csv(runs);
   } else if (runs.empty()) {
-    std::cout << "no runs" << (arguments.empty() ? " yet" : " match") << '\n';
+    const bool filtered = line.has("state") || line.has("name") || line.has("tag") || line.has("sweep");
+    std::cout << "no runs" << (filtered ? " match" : " yet") << '\n';
   } else {
-    const int limit = line.integer("number");
-    print_table(runs, limit == 0 ? runs.size() : static_cast<std::size_t>(limit));
+    print_table(runs, limit);
   }
   return exit_done;
 }

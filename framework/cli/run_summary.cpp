@@ -102,7 +102,9 @@ void print_not_completed(std::ostream& out, const CommandLine& line, const RunRo
     return;
   }
   const std::string words = outcome.state == RunState::lost ? "was cut off" : name_of(outcome.state);
-  out << run.name << ' ' << words << (outcome.reason.empty() ? "" : ": ") << outcome.reason << '\n';
+  out << run.name << ' ' << words;
+  if (outcome.state != RunState::failed && outcome.step > 0) out << " at step " << outcome.step;
+  out << (outcome.reason.empty() ? "" : ": ") << outcome.reason << '\n';
   if (!outcome.log_tail.empty()) {
     out << "the last lines of its log (" << suggestion(line, "logs " + run.name) << " shows all):\n";
     std::string tail = outcome.log_tail;

@@ -26,9 +26,14 @@ std::string whole(const nlohmann::json& progress, const char* key) {
 }
 
 std::vector<RunRow> active_runs(Store& store) {
-  RunFilter filter;
-  filter.states = {RunState::running, RunState::lost};
-  return store.list_runs(filter);
+  std::vector<std::int64_t> numbers;
+  Statement& rows = store.database().cached(
+      "SELECT number FROM run WHERE state IN ('running', 'lost') ORDER BY number DESC");
+  while (rows.step()) numbers.push_back(rows.integer(0));
+  rows.reset();
+  std::vector<RunRow> runs;
+  for (std::int64_t number : numbers) runs.push_back(store.read_run(number));
+  return runs;
 }
 
 std::string table_text(const std::vector<RunRow>& runs, const Terminal& terminal) {

@@ -4,6 +4,8 @@
 // by attention.cpp only; see attention_gpu.hpp for the same formulas on a GPU.
 #pragma once
 
+#include <algorithm>
+
 #include <encore/math.hpp>
 #include <encore/random.hpp>
 #include <encore/view.hpp>
@@ -77,13 +79,23 @@ void drop_weights(const AttentionProblem& p, std::int64_t sequence, std::int64_t
   const Random random = p.random;  // local copies stay in registers
   const std::uint32_t threshold = p.dropped.threshold();
   const S kept = static_cast<S>(p.dropped.scale());
-  ENCORE_SIMD
-  for (std::int64_t i = 0; i < stride; ++i) {
-    const RandomWords words =
-        random.words(example, static_cast<std::uint32_t>(query), first + static_cast<std::uint32_t>(i));
-    unroll<4>([&](int run) {
-      if (run * stride + i < length) values[run * stride + i] *= words.word[run] >= threshold ? kept : S(0);
-    });
+  constexpr int block =
+      16;  // counters drawn at a time, also where fewer are left: short rows stay vector code
+  std::uint32_t words[4][block];
+  for (std::int64_t i0 = 0; i0 < stride; i0 += block) {
+    ENCORE_SIMD
+    for (int i = 0; i < block; ++i) {
+      const RandomWords drawn =
+          random.words(example, static_cast<std::uint32_t>(query),
+                       first + static_cast<std::uint32_t>(i0) + static_cast<std::uint32_t>(i));
+      unroll<4>([&](int run) { words[run][i] = drawn.word[run]; });
+    }
+    for (std::int64_t run = 0; run < 4; ++run) {
+      const std::int64_t begin = run * stride + i0;
+      const std::int64_t count = std::min({std::int64_t{block}, stride - i0, length - begin});
+      ENCORE_SIMD
+      for (std::int64_t i = 0; i < count; ++i) values[begin + i] *= words[run][i] >= threshold ? kept : S(0);
+    }
   }
 }
 

@@ -26,9 +26,11 @@ void copy_to_host(const Device& device, Tensor tensor, void* host) {
 
 void copy_from_host(const Device& device, const void* host, Tensor tensor) {
   if (tensor.bytes() == 0) return;
-  // A View of const bytes would do on the source side, but Kokkos copies only between Views of one value type.
+  // A View of const bytes would do on the source side, but Kokkos copies only between Views of one value
+  // type.
   HostBytes source(static_cast<std::byte*>(const_cast<void*>(host)), tensor.bytes());
-  Kokkos::deep_copy(device.space(), DeviceBytes(static_cast<std::byte*>(tensor.data), tensor.bytes()), source);
+  Kokkos::deep_copy(device.space(), DeviceBytes(static_cast<std::byte*>(tensor.data), tensor.bytes()),
+                    source);
   device.fence();
 }
 

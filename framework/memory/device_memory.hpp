@@ -1,5 +1,6 @@
 // DeviceBuffer: owned device memory; copies between host and device.
-// Place in the flow: arenas, parameter blocks and batches lie in it; kernels see only Tensors that point into it.
+// Place in the flow: arenas, parameter blocks and batches lie in it; kernels see only Tensors that point into
+// it.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +12,13 @@
 
 namespace encore {
 
-/// Every tensor starts at a multiple of this many bytes: a cache line, and what vector loads and gemm libraries like.
+/// Every tensor starts at a multiple of this many bytes: a cache line, and what vector loads and gemm
+/// libraries like.
 inline constexpr std::size_t tensor_alignment = 64;
 
-constexpr std::size_t aligned(std::size_t bytes) { return (bytes + tensor_alignment - 1) / tensor_alignment * tensor_alignment; }
+constexpr std::size_t aligned(std::size_t bytes) {
+  return (bytes + tensor_alignment - 1) / tensor_alignment * tensor_alignment;
+}
 
 /// A range of device memory, aligned to `tensor_alignment`, filled with zeros when it is made. Move only.
 class DeviceBuffer {

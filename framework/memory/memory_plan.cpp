@@ -1,4 +1,5 @@
-// Greedy placement of intervals. Read next: memory_plan.hpp, tests/unit/memory/memory_plan_test.cpp for the promises.
+// Greedy placement of intervals. Read next: memory_plan.hpp, tests/unit/memory/memory_plan_test.cpp for the
+// promises.
 #include "memory/memory_plan.hpp"
 
 #include <algorithm>
@@ -15,9 +16,12 @@ std::size_t round_up(std::size_t bytes, std::size_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-bool overlap(const Interval& a, const Interval& b) { return a.first <= b.last && b.first <= a.last; }
+bool overlap(const Interval& a, const Interval& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
 
-/// Places the intervals one after another; `placed` is kept sorted by offset, so the gaps can be read off in one pass.
+/// Places the intervals one after another; `placed` is kept sorted by offset, so the gaps can be read off in
+/// one pass.
 MemoryLayout place_in_order(std::span<const Interval> intervals, const std::vector<std::size_t>& order,
                             std::size_t alignment) {
   MemoryLayout layout;
@@ -41,7 +45,9 @@ MemoryLayout place_in_order(std::span<const Interval> intervals, const std::vect
     }
     layout.offsets[current] = found ? best : end;
     layout.bytes = std::max(layout.bytes, layout.offsets[current] + bytes);
-    const auto by_offset = [&](std::size_t a, std::size_t b) { return layout.offsets[a] < layout.offsets[b]; };
+    const auto by_offset = [&](std::size_t a, std::size_t b) {
+      return layout.offsets[a] < layout.offsets[b];
+    };
     placed.insert(std::upper_bound(placed.begin(), placed.end(), current, by_offset), current);
   }
   return layout;
@@ -62,7 +68,9 @@ MemoryLayout plan_memory(std::span<const Interval> intervals, std::size_t alignm
   for (const Interval& interval : intervals)
     ENCORE_REQUIRE(interval.first <= interval.last, "an interval ends after it begins");
   const auto bytes = [&](std::size_t i) { return intervals[i].bytes; };
-  const auto span = [&](std::size_t i) { return static_cast<std::size_t>(intervals[i].last - intervals[i].first + 1); };
+  const auto span = [&](std::size_t i) {
+    return static_cast<std::size_t>(intervals[i].last - intervals[i].first + 1);
+  };
   const auto area = [&](std::size_t i) { return bytes(i) * span(i); };
 
   MemoryLayout best = place_in_order(intervals, descending(intervals.size(), span), alignment);

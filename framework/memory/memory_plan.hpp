@@ -1,5 +1,6 @@
 // plan_memory: lifetimes and sizes in, offsets out. A pure function: no device, no order of calls.
-// Place in the flow: StepPlan::place calls it once for the largest batch; every smaller batch uses the same offsets.
+// Place in the flow: StepPlan::place calls it once for the largest batch; every smaller batch uses the same
+// offsets.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +21,9 @@ struct MemoryLayout {
   std::size_t bytes = 0;             ///< of the whole arena
 };
 
-/// Offsets such that no two intervals that are alive at one tick overlap. Places greedily, each interval into the
-/// smallest gap that holds it, in several orders (Pisarchyk and Lee 2020 compare them), and keeps the smallest layout.
+/// Offsets such that no two intervals that are alive at one tick overlap. Places greedily, each interval into
+/// the smallest gap that holds it, in several orders (Pisarchyk and Lee 2020 compare them), and keeps the
+/// smallest layout.
 MemoryLayout plan_memory(std::span<const Interval> intervals, std::size_t alignment);
 
 /// The largest number of bytes alive at one tick: no layout can be smaller.

@@ -24,7 +24,8 @@ std::vector<ParameterSlice> lay_out(std::vector<NamedParameter> parameters) {
   std::int64_t begin = 0;
   for (NamedParameter& parameter : parameters) {
     if (!slices.empty() && slices.back().path == parameter.path)
-      throw Error("two parameters are called \"" + parameter.path + "\"; a layer gives each of its parameters its own name");
+      throw Error("two parameters are called \"" + parameter.path +
+                  "\"; a layer gives each of its parameters its own name");
     ENCORE_REQUIRE(parameter.spec.shape.size() <= Tensor::max_rank, "a parameter has at most four extents");
     const std::int64_t size = element_count(parameter.spec.shape);
     slices.push_back({std::move(parameter.path), std::move(parameter.spec), begin, size});
@@ -57,7 +58,8 @@ ParameterBlock::ParameterBlock(const Device& device, std::vector<NamedParameter>
     : device_(device), dtype_(dtype), slices_(lay_out(std::move(parameters))) {
   ENCORE_REQUIRE(dtype == DType::float32 || dtype == DType::float64, "parameters are float32 or float64");
   if (!slices_.empty())
-    extent_ = slices_.back().begin + (slices_.back().size + segment_alignment - 1) / segment_alignment * segment_alignment;
+    extent_ = slices_.back().begin +
+              (slices_.back().size + segment_alignment - 1) / segment_alignment * segment_alignment;
   const std::size_t bytes = block_bytes();
   memory_ = DeviceBuffer("encore::parameters", bytes * (shards > 1 ? 3 : 2));
   values_ = Tensor(memory_.data(), dtype_, {extent_});
@@ -66,7 +68,9 @@ ParameterBlock::ParameterBlock(const Device& device, std::vector<NamedParameter>
   make_tables();
 }
 
-std::size_t ParameterBlock::block_bytes() const { return aligned(static_cast<std::size_t>(extent_) * size_of(dtype_)); }
+std::size_t ParameterBlock::block_bytes() const {
+  return aligned(static_cast<std::size_t>(extent_) * size_of(dtype_));
+}
 
 void ParameterBlock::make_tables() {
   const std::vector<Segment> segments = make_segments(slices_);
@@ -75,7 +79,8 @@ void ParameterBlock::make_tables() {
   const std::size_t chunk_bytes = chunks.size() * sizeof(Chunk);
   tables_ = DeviceBuffer("encore::parameter_tables", aligned(segment_bytes) + chunk_bytes);
   const auto upload = [&](const void* host, std::size_t bytes, std::byte* to) {
-    copy_from_host(device_, host, Tensor(to, DType::int32, {static_cast<std::int64_t>(bytes / size_of(DType::int32))}));
+    copy_from_host(device_, host,
+                   Tensor(to, DType::int32, {static_cast<std::int64_t>(bytes / size_of(DType::int32))}));
   };
   static_assert(sizeof(Segment) % 4 == 0 && sizeof(Chunk) % 4 == 0);
   upload(segments.data(), segment_bytes, tables_.data());
@@ -86,9 +91,11 @@ void ParameterBlock::make_tables() {
 }
 
 const ParameterSlice& ParameterBlock::find(std::string_view path) const {
-  const auto found = std::lower_bound(slices_.begin(), slices_.end(), path,
-                                      [](const ParameterSlice& slice, std::string_view name) { return slice.path < name; });
-  ENCORE_REQUIRE(found != slices_.end() && found->path == path, "no parameter is called \"" + std::string(path) + "\"");
+  const auto found =
+      std::lower_bound(slices_.begin(), slices_.end(), path,
+                       [](const ParameterSlice& slice, std::string_view name) { return slice.path < name; });
+  ENCORE_REQUIRE(found != slices_.end() && found->path == path,
+                 "no parameter is called \"" + std::string(path) + "\"");
   return *found;
 }
 
@@ -101,8 +108,10 @@ std::int64_t ParameterBlock::count() const {
 Tensor ParameterBlock::slice(Tensor block, const ParameterSlice& parameter) {
   Tensor result;
   result.dtype = block.dtype;
-  result.data = static_cast<std::byte*>(block.data) + static_cast<std::size_t>(parameter.begin) * size_of(block.dtype);
-  for (const std::int64_t extent : parameter.spec.shape) result.extents[static_cast<std::size_t>(result.rank++)] = extent;
+  result.data =
+      static_cast<std::byte*>(block.data) + static_cast<std::size_t>(parameter.begin) * size_of(block.dtype);
+  for (const std::int64_t extent : parameter.spec.shape)
+    result.extents[static_cast<std::size_t>(result.rank++)] = extent;
   return result;
 }
 
@@ -111,7 +120,9 @@ void ParameterBlock::make_states(const std::vector<std::string>& names) {
   state_names_ = names;
   state_memory_ = DeviceBuffer("encore::optimizer_states", bytes * names.size());
   states_.clear();
-  for (std::size_t i = 0; i < names.size(); ++i) states_.emplace_back(state_memory_.data() + i * bytes, dtype_, std::initializer_list<std::int64_t>{extent_});
+  for (std::size_t i = 0; i < names.size(); ++i)
+    states_.emplace_back(state_memory_.data() + i * bytes, dtype_,
+                         std::initializer_list<std::int64_t>{extent_});
 }
 
 Blocks ParameterBlock::blocks(const double* gradient_scale) const {
@@ -127,7 +138,9 @@ Blocks ParameterBlock::blocks(const double* gradient_scale) const {
   return blocks;
 }
 
-void ParameterBlock::zero_gradients() { kernels::fill(device_, 0.0, gradients_); }
+void ParameterBlock::zero_gradients() {
+  kernels::fill(device_, 0.0, gradients_);
+}
 
 void ParameterBlock::begin_shard() {
   if (shard_gradients_.data != gradients_.data) kernels::fill(device_, 0.0, shard_gradients_);

@@ -1,6 +1,7 @@
-// ParameterBlock: all parameters of a model in one block of values, one of gradients and one per optimizer state, with
-// equal offsets, ordered by full path. An optimizer is a pass over blocks, a checkpoint a list of named slices.
-// Place in the flow: model/ makes it, train/ hands blocks() to the optimizer and reads slices for checkpoints and digests.
+// ParameterBlock: all parameters of a model in one block of values, one of gradients and one per optimizer
+// state, with equal offsets, ordered by full path. An optimizer is a pass over blocks, a checkpoint a list of
+// named slices. Place in the flow: model/ makes it, train/ hands blocks() to the optimizer and reads slices
+// for checkpoints and digests.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,8 @@ class ParameterBlock {
  public:
   /// dtype: float32 or float64. With `shards` > 1 there is a second gradient block, see begin_shard.
   /// Throws Error when a path stands twice.
-  ParameterBlock(const Device& device, std::vector<NamedParameter> parameters, DType dtype, std::int64_t shards);
+  ParameterBlock(const Device& device, std::vector<NamedParameter> parameters, DType dtype,
+                 std::int64_t shards);
 
   DType dtype() const { return dtype_; }
   /// In the order of the paths, which is the order in memory.
@@ -63,7 +65,8 @@ class ParameterBlock {
   void zero_gradients();
   /// Before the backward pass of a shard: shard_gradients() = 0 (nothing to do with one shard).
   void begin_shard();
-  /// After it: gradients() += shard_gradients(). Called in the order of the shards, so that ranks could do the same.
+  /// After it: gradients() += shard_gradients(). Called in the order of the shards, so that ranks could do
+  /// the same.
   void end_shard();
 
  private:

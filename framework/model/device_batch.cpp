@@ -38,7 +38,8 @@ std::size_t slot_bytes(const BatchSize& largest, std::int64_t shards) {
   const auto n = static_cast<std::size_t>(largest.tokens);
   const auto b = static_cast<std::size_t>(largest.sequences + shards);
   const std::size_t row_bytes = 5 * sizeof(std::int32_t) + sizeof(std::int64_t);
-  return aligned(n * row_bytes + b * sizeof(std::int32_t) + static_cast<std::size_t>(shards) * 7 * tensor_alignment);
+  return aligned(n * row_bytes + b * sizeof(std::int32_t) +
+                 static_cast<std::size_t>(shards) * 7 * tensor_alignment);
 }
 
 /// Rows sorted by token number, equal numbers in row order.
@@ -50,7 +51,8 @@ void sort_rows(std::span<const std::int32_t> ids, std::vector<std::uint64_t>& ke
   for (std::size_t k = 0; k < keys.size(); ++k) order[k] = static_cast<std::int32_t>(keys[k] & 0xffffffffU);
 }
 
-Shard write_shard(const PackedBatch& packed, SequenceRange range, std::vector<std::uint64_t>& keys, Writer& writer) {
+Shard write_shard(const PackedBatch& packed, SequenceRange range, std::vector<std::uint64_t>& keys,
+                  Writer& writer) {
   const auto first = static_cast<std::size_t>(range.first);
   const std::int32_t begin = packed.offsets[first];
   const std::int32_t end = packed.offsets[static_cast<std::size_t>(range.last)];
@@ -94,7 +96,8 @@ DeviceBatch::DeviceBatch(const Device& device, const BatchSize& largest, std::in
   const std::size_t bytes = slot_bytes(largest, shards);
   memory_ = DeviceBuffer("encore::batch", bytes);
   if (!host_writes_device)
-    staging_ = Kokkos::View<std::byte*, Kokkos::SharedHostPinnedSpace>("encore::batch_staging", ring_slots * bytes);
+    staging_ =
+        Kokkos::View<std::byte*, Kokkos::SharedHostPinnedSpace>("encore::batch_staging", ring_slots * bytes);
   sort_keys_.reserve(static_cast<std::size_t>(largest.tokens));
   shards_.reserve(static_cast<std::size_t>(shards));
 }
@@ -121,7 +124,8 @@ void DeviceBatch::upload(const PackedBatch& batch) {
   ENCORE_REQUIRE(writer.used() <= memory_.bytes(), "the slot holds every shard");
   target_count_ = batch.target_count;
   if (host_writes_device) return;
-  using Source = Kokkos::View<std::byte*, Kokkos::SharedHostPinnedSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  using Source =
+      Kokkos::View<std::byte*, Kokkos::SharedHostPinnedSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   using Target = Kokkos::View<std::byte*, DeviceMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   Kokkos::deep_copy(device_.space(), Target(memory_.data(), writer.used()), Source(host, writer.used()));
 }

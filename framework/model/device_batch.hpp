@@ -1,6 +1,6 @@
 // DeviceBatch: a packed batch in device memory, cut by sequence into gradient shards.
-// Place in the flow: data/ packs batches on the host, train/ uploads each into a DeviceBatch that was sized once for the
-// largest, model/ works on its shards one after another. An upload allocates no device memory.
+// Place in the flow: data/ packs batches on the host, train/ uploads each into a DeviceBatch that was sized
+// once for the largest, model/ works on its shards one after another. An upload allocates no device memory.
 //
 //   DeviceBatch batch(device, largest_of_all_batches, experiment.train.gradient_shards);
 //   batch.upload(packed);
@@ -46,7 +46,8 @@ class DeviceBatch {
   BatchSize largest_;
   std::int64_t shard_count_;
   DeviceBuffer memory_;
-  /// Where the host cannot write to device memory: a ring of slots, so that an upload seldom waits for the device.
+  /// Where the host cannot write to device memory: a ring of slots, so that an upload seldom waits for the
+  /// device.
   Kokkos::View<std::byte*, Kokkos::SharedHostPinnedSpace> staging_;
   std::size_t slot_ = 0;
   std::vector<std::uint64_t> sort_keys_;

@@ -17,8 +17,9 @@ class Embedding final : public Layer {
       : width_(width), scale_(std::sqrt(static_cast<double>(width))), options_(options) {
     if (options.positions == Positions::learned) return;
     if (width % 2 != 0)
-      throw ConfigError("model.width", "must be even with sinusoidal positions (a sine and a cosine each), is " +
-                                           std::to_string(width) + "; or set positions = \"learned\"");
+      throw ConfigError("model.width",
+                        "must be even with sinusoidal positions (a sine and a cosine each), is " +
+                            std::to_string(width) + "; or set positions = \"learned\"");
     const auto bytes = static_cast<std::size_t>(options.max_length * width) * size_of(options.precision);
     sinusoids_ = DeviceBuffer("encore::sinusoidal_positions", bytes);
     kernels::sinusoidal_positions(device, sinusoids());
@@ -28,7 +29,8 @@ class Embedding final : public Layer {
     const double deviation = 1.0 / scale_;
     tokens_ = plan.parameter({"tokens", {options_.vocabulary, width_}, Initializer::normal, deviation, true});
     if (learned())
-      positions_ = plan.parameter({"positions", {options_.max_length, width_}, Initializer::normal, deviation, true});
+      positions_ =
+          plan.parameter({"positions", {options_.max_length, width_}, Initializer::normal, deviation, true});
     stream_ = plan.random("dropout");
     if (options_.dropout > 0.0) dy_ = plan.buffer("dropped_gradient", {tokens, width_}, Lifetime::backward);
     plan.backward_reads(false, false);
@@ -46,7 +48,8 @@ class Embedding final : public Layer {
     Tensor dy = output_gradient;  // (N, C)
     if (options_.dropout > 0.0) {
       dy = step.buffer(dy_);
-      kernels::dropout(step.device(), step.batch(), step.random(stream_), options_.dropout, output_gradient, dy);
+      kernels::dropout(step.device(), step.batch(), step.random(stream_), options_.dropout, output_gradient,
+                       dy);
     }
     kernels::embedding_backward(step.device(), step.batch(), dy, scale_, step.gradient(tokens_));
     if (learned()) kernels::positions_backward(step.device(), step.batch(), dy, step.gradient(positions_));
@@ -54,7 +57,9 @@ class Embedding final : public Layer {
 
  private:
   bool learned() const { return options_.positions == Positions::learned; }
-  Tensor sinusoids() const { return Tensor(sinusoids_.data(), options_.precision, {options_.max_length, width_}); }
+  Tensor sinusoids() const {
+    return Tensor(sinusoids_.data(), options_.precision, {options_.max_length, width_});
+  }
 
   std::int64_t width_;
   double scale_;
@@ -67,7 +72,8 @@ class Embedding final : public Layer {
 
 }  // namespace
 
-std::unique_ptr<Layer> make_embedding(const Device& device, std::int64_t width, const EmbeddingOptions& options) {
+std::unique_ptr<Layer> make_embedding(const Device& device, std::int64_t width,
+                                      const EmbeddingOptions& options) {
   return std::make_unique<Embedding>(device, width, options);
 }
 

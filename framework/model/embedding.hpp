@@ -1,5 +1,6 @@
 // Embedding: output = dropout(sqrt(C) * tokens[id] + positions[position]), the layer without inputs.
-// Token vectors start with deviation C^-0.5, so that after scaling their channels have the size of the sinusoids.
+// Token vectors start with deviation C^-0.5, so that after scaling their channels have the size of the
+// sinusoids.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,7 @@ struct EmbeddingOptions {
 };
 
 /// Throws ConfigError for an odd width with sinusoidal positions. The device must outlive the layer.
-std::unique_ptr<Layer> make_embedding(const Device& device, std::int64_t width, const EmbeddingOptions& options);
+std::unique_ptr<Layer> make_embedding(const Device& device, std::int64_t width,
+                                      const EmbeddingOptions& options);
 
 }  // namespace encore

@@ -22,7 +22,8 @@ void sum_shards(const Device& device, const double* losses, std::int64_t count, 
       });
 }
 
-/// "encoder.3" of "encoder.3.attention.qkv.weight", "encoder.norm" of "encoder.norm.gain", else the first component.
+/// "encoder.3" of "encoder.3.attention.qkv.weight", "encoder.norm" of "encoder.norm.gain", else the first
+/// component.
 std::string part_of(const std::string& path) {
   const std::size_t first = path.find('.');
   if (path.substr(0, first) != "encoder") return path.substr(0, first);
@@ -31,14 +32,16 @@ std::string part_of(const std::string& path) {
 
 }  // namespace
 
-Model::Model(const Experiment& experiment, const ModelSize& size, const Registry& registry, const Device& device)
+Model::Model(const Experiment& experiment, const ModelSize& size, const Registry& registry,
+             const Device& device)
     : device_(device),
       network_(std::make_unique<Network>(experiment, size.vocabulary, size.labels, registry, device)),
       parameters_(std::make_unique<ParameterBlock>(device, network_->parameters(), network_->precision(),
                                                    experiment.train.gradient_shards)),
       training_plan_(plan_step(*network_, true)),
       evaluation_plan_(plan_step(*network_, false)),
-      losses_("encore::losses", sizeof(double) * static_cast<std::size_t>(experiment.train.gradient_shards + 1)) {}
+      losses_("encore::losses",
+              sizeof(double) * static_cast<std::size_t>(experiment.train.gradient_shards + 1)) {}
 
 Model::~Model() = default;
 

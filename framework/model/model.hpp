@@ -7,7 +7,8 @@
 //   const double* loss = model.forward_backward(batch, 1.0 / batch.target_count(), {seed, step});
 //   optimizer.update(device, model.parameters().blocks(clip), learning_rate, step);
 //
-// Read next: network.cpp (the model's flow on one screen), step_plan.hpp (memory), pass.hpp (forward and backward).
+// Read next: network.cpp (the model's flow on one screen), step_plan.hpp (memory), pass.hpp (forward and
+// backward).
 #pragma once
 
 #include <cstdint>
@@ -49,38 +50,43 @@ struct PartCount {
 
 class Model {
  public:
-  /// Throws ConfigError with the dotted key when an option cannot be right for this model (`heads` that do not divide
-  /// `width`). Parameters exist from here on, all zero. The registry may go away afterwards, the device may not.
+  /// Throws ConfigError with the dotted key when an option cannot be right for this model (`heads` that do
+  /// not divide `width`). Parameters exist from here on, all zero. The registry may go away afterwards, the
+  /// device may not.
   Model(const Experiment& experiment, const ModelSize& size, const Registry& registry, const Device& device);
   ~Model();
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
-  /// Lays out the memory of a step for training shards up to `training` and evaluation batches up to `evaluation`
-  /// (elementwise bounds); a size without tokens leaves that kind of pass out. May be called again with other sizes.
+  /// Lays out the memory of a step for training shards up to `training` and evaluation batches up to
+  /// `evaluation` (elementwise bounds); a size without tokens leaves that kind of pass out. May be called
+  /// again with other sizes.
   void plan(const BatchSize& training, const BatchSize& evaluation);
 
   /// Sets every parameter from its initialiser, each from a stream of its own.
   void initialize(std::uint64_t seed);
 
-  /// Sets parameters().gradients() to the gradients of `scale` times the sum of the losses of all rows, shard by shard.
-  /// Returns that loss: one double in device memory, valid until the next pass. Launches only; allocates nothing.
+  /// Sets parameters().gradients() to the gradients of `scale` times the sum of the losses of all rows, shard
+  /// by shard. Returns that loss: one double in device memory, valid until the next pass. Launches only;
+  /// allocates nothing.
   const double* forward_backward(const DeviceBatch& batch, double scale, StepRandom random);
 
-  /// Without dropout. predictions: (N) int32 on the device, overwritten; may be an empty Tensor. Returns the sum of the
-  /// losses of the rows with a label, as above.
+  /// Without dropout. predictions: (N) int32 on the device, overwritten; may be an empty Tensor. Returns the
+  /// sum of the losses of the rows with a label, as above.
   const double* evaluate(const DeviceBatch& batch, Tensor predictions);
 
   /// Waits for the device.
   double read(const double* loss) const;
 
-  /// After evaluate: a tensor of the evaluation plan by its path, of the last shard, such as "head.logits". Only what
-  /// the head wrote is certain to be there; the memory of earlier tensors is used again within the pass.
+  /// After evaluate: a tensor of the evaluation plan by its path, of the last shard, such as "head.logits".
+  /// Only what the head wrote is certain to be there; the memory of earlier tensors is used again within the
+  /// pass.
   Tensor evaluation_tensor(const std::string& path) const;
 
-  /// After a loss that is not finite: the first parameter or layer of the forward pass with values that are not finite,
-  /// such as "parameter encoder.3.attention.qkv.weight" or "layer encoder.3.attention"; empty when all are finite.
-  /// Repeats the forward pass of the batch with the same random numbers; waits for the device.
+  /// After a loss that is not finite: the first parameter or layer of the forward pass with values that are
+  /// not finite, such as "parameter encoder.3.attention.qkv.weight" or "layer encoder.3.attention"; empty
+  /// when all are finite. Repeats the forward pass of the batch with the same random numbers; waits for the
+  /// device.
   std::string first_not_finite(const DeviceBatch& batch, StepRandom random);
 
   ParameterBlock& parameters() { return *parameters_; }

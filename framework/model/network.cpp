@@ -13,8 +13,7 @@ class Network::Builder {
  public:
   Builder(std::vector<Node>& nodes, std::int64_t width) : nodes_(nodes), width_(width) {}
 
-  Value add(const std::string& path, const PluginTable* table, std::vector<Value> inputs,
-            const auto& make) {
+  Value add(const std::string& path, const PluginTable* table, std::vector<Value> inputs, const auto& make) {
     Node node{path, nullptr, nullptr, LayerPlan(width_), std::move(inputs), -1, {}};
     with_key(table, path, [&] {
       node.layer = make();
@@ -63,8 +62,8 @@ class Network::Builder {
   std::int64_t width_;
 };
 
-Network::Network(const Experiment& experiment, std::int64_t vocabulary, const std::vector<std::string>& labels,
-                 const Registry& registry, const Device& device)
+Network::Network(const Experiment& experiment, std::int64_t vocabulary,
+                 const std::vector<std::string>& labels, const Registry& registry, const Device& device)
     : precision_(experiment.train.precision == Precision::float64 ? DType::float64 : DType::float32),
       width_(experiment.model.width),
       max_length_(experiment.data.max_length) {
@@ -72,7 +71,8 @@ Network::Network(const Experiment& experiment, std::int64_t vocabulary, const st
   Builder builder(nodes_, width_);
   const auto layer = [&](const std::string& path, const LayerTable& table, Value input, std::int64_t block) {
     const LayerContext context{width_, max_length_, block, model.layers};
-    return builder.add(path, &table, {input}, [&] { return registry.make_layer(table.type, table.options, context); });
+    return builder.add(path, &table, {input},
+                       [&] { return registry.make_layer(table.type, table.options, context); });
   };
 
   const EmbeddingOptions embedding{vocabulary, max_length_, model.positions, model.dropout, precision_};
@@ -93,14 +93,17 @@ Network::Network(const Experiment& experiment, std::int64_t vocabulary, const st
   }
   if (model.norm_position == NormPosition::pre) x = layer("encoder.norm", model.norm, x, model.layers);
 
-  const HeadContext context{width_, static_cast<std::int64_t>(labels.size()), experiment.train.label_smoothing, labels};
-  builder.add_head(model.head, x, [&] { return registry.make_head(model.head.type, model.head.options, context); });
+  const HeadContext context{width_, static_cast<std::int64_t>(labels.size()),
+                            experiment.train.label_smoothing, labels};
+  builder.add_head(model.head, x,
+                   [&] { return registry.make_head(model.head.type, model.head.options, context); });
 }
 
 std::vector<NamedParameter> Network::parameters() const {
   std::vector<NamedParameter> parameters;
   for (const Node& node : nodes_)
-    for (const ParameterSpec& spec : node.plan.parameters()) parameters.push_back({node.path + "." + spec.name, spec});
+    for (const ParameterSpec& spec : node.plan.parameters())
+      parameters.push_back({node.path + "." + spec.name, spec});
   return parameters;
 }
 

@@ -1,6 +1,6 @@
-// Network: the model as a list of nodes in the order of the forward pass. Everything but the head is a Layer: the
-// embedding is one without inputs, the residual sum one with two.
-// Place in the flow: made by Model from the experiment; StepPlan reads what the nodes declared, Pass runs them.
+// Network: the model as a list of nodes in the order of the forward pass. Everything but the head is a Layer:
+// the embedding is one without inputs, the residual sum one with two. Place in the flow: made by Model from
+// the experiment; StepPlan reads what the nodes declared, Pass runs them.
 #pragma once
 
 #include <cstdint>

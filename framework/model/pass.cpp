@@ -5,8 +5,8 @@
 
 namespace encore {
 
-Pass::Pass(const Network& network, const StepPlan& plan, const ParameterBlock& parameters, const Device& device,
-           std::byte* arena)
+Pass::Pass(const Network& network, const StepPlan& plan, const ParameterBlock& parameters,
+           const Device& device, std::byte* arena)
     : network_(network), plan_(plan), device_(device), arena_(arena), bound_(network.nodes().size()) {
   for (std::size_t i = 0; i < bound_.size(); ++i) {
     const Node& node = network.nodes()[i];
@@ -19,7 +19,8 @@ Pass::Pass(const Network& network, const StepPlan& plan, const ParameterBlock& p
       bound.parameters.push_back(ParameterBlock::slice(parameters.values(), slice));
       bound.gradients.push_back(ParameterBlock::slice(parameters.shard_gradients(), slice));
     }
-    for (const std::string& purpose : node.plan.streams()) bound.keys.push_back({0, random_stream(node.path, purpose), 0});
+    for (const std::string& purpose : node.plan.streams())
+      bound.keys.push_back({0, random_stream(node.path, purpose), 0});
   }
 }
 
@@ -64,7 +65,9 @@ void Pass::visit(std::size_t node, const char* what, const auto& run) {
   }
 }
 
-void Pass::forward() { forward(nullptr); }
+void Pass::forward() {
+  forward(nullptr);
+}
 
 void Pass::forward(const std::function<void(const std::string&, Tensor)>& seen) {
   for (std::size_t i = 0; i + 1 < bound_.size(); ++i)
@@ -85,8 +88,10 @@ Tensor Pass::loss(Tensor targets) {
 void Pass::backward(Tensor targets, double scale) {
   for (std::size_t i = bound_.size(); i-- > 0;)
     visit(i, "backward", [&](const Node& node, const Bound& bound, const Step& step) {
-      if (node.head) node.head->backward(step, bound.inputs[0], targets, scale, bound.input_gradients[0]);
-      else node.layer->backward(step, bound.inputs, bound.output, bound.output_gradient, bound.input_gradients);
+      if (node.head)
+        node.head->backward(step, bound.inputs[0], targets, scale, bound.input_gradients[0]);
+      else
+        node.layer->backward(step, bound.inputs, bound.output, bound.output_gradient, bound.input_gradients);
       add_gradients(plan_.nodes[i], bound.output_gradient);
     });
 }

@@ -1,6 +1,6 @@
 // Pass: runs a network over one batch, forward and backward, with the tensors of a placed step plan.
-// Place in the flow: Model owns one for training and one for evaluation. All tables are sized when it is made, so that
-// a step allocates nothing. Read next: model.cpp.
+// Place in the flow: Model owns one for training and one for evaluation. All tables are sized when it is
+// made, so that a step allocates nothing. Read next: model.cpp.
 //
 //   pass.start(shard.batch, seed, step);
 //   pass.forward();
@@ -28,7 +28,8 @@ class Pass {
   Pass(const Network& network, const StepPlan& plan, const ParameterBlock& parameters, const Device& device,
        std::byte* arena);
 
-  /// Binds every tensor to the extents of this batch and every random stream to this step. `training` switches dropout.
+  /// Binds every tensor to the extents of this batch and every random stream to this step. `training`
+  /// switches dropout.
   void start(const Batch& batch, std::uint64_t seed, std::uint64_t step);
 
   /// From the ids to the states the head reads.

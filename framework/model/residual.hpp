@@ -7,7 +7,8 @@
 namespace encore {
 
 /// inputs: branch, trunk, both (N, C). The mask is drawn again in backward, so nothing is kept.
-/// The trunk's gradient is the output's gradient, and without dropout so is the branch's: Node::passed_inputs.
+/// The trunk's gradient is the output's gradient, and without dropout so is the branch's:
+/// Node::passed_inputs.
 class Residual final : public Layer {
  public:
   explicit Residual(double dropout) : dropout_(dropout) {}
@@ -18,14 +19,15 @@ class Residual final : public Layer {
   }
 
   void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
-    kernels::dropout_add(step.device(), step.batch(), step.random(stream_), step.training() ? dropout_ : 0.0, inputs[0],
-                         inputs[1], output);
+    kernels::dropout_add(step.device(), step.batch(), step.random(stream_), step.training() ? dropout_ : 0.0,
+                         inputs[0], inputs[1], output);
   }
 
   void backward(const Step& step, std::span<const Tensor>, Tensor, Tensor output_gradient,
                 std::span<const Tensor> input_gradients) override {
     if (dropout_ > 0.0)
-      kernels::dropout(step.device(), step.batch(), step.random(stream_), dropout_, output_gradient, input_gradients[0]);
+      kernels::dropout(step.device(), step.batch(), step.random(stream_), dropout_, output_gradient,
+                       input_gradients[0]);
   }
 
  private:

@@ -43,7 +43,8 @@ class Planner {
   int backward_tick(int i) const { return 2 * count_ - 1 - i; }
 
   int add(std::string path, Shape shape, Element element, int tick) {
-    plan_.tensors.push_back({std::move(path), std::move(shape), element_type(element, network_.precision()), tick, tick, 0, 0});
+    plan_.tensors.push_back(
+        {std::move(path), std::move(shape), element_type(element, network_.precision()), tick, tick, 0, 0});
     return static_cast<int>(plan_.tensors.size()) - 1;
   }
 
@@ -73,9 +74,12 @@ class Planner {
       use(plan.inputs.back(), i);
       if (training_ && (n.head || n.plan.reads_input())) use(plan.inputs.back(), backward_tick(i));
     }
-    if (takes_over_input(i)) plan.output = plan.inputs[index(n.in_place_input)];
-    else if (n.head) plan.output = add(n.path + ".losses", {tokens}, Element::accumulate, i);
-    else plan.output = add(n.path + ".output", rows(), Element::activation, i);
+    if (takes_over_input(i))
+      plan.output = plan.inputs[index(n.in_place_input)];
+    else if (n.head)
+      plan.output = add(n.path + ".losses", {tokens}, Element::accumulate, i);
+    else
+      plan.output = add(n.path + ".output", rows(), Element::activation, i);
     storage_[index(i)] = plan.output;
     if (training_ && n.layer && n.plan.reads_output()) use(plan.output, backward_tick(i));
     for (const BufferSpec& buffer : n.plan.buffers()) plan.buffers.push_back(plan_buffer(n, buffer, i));
@@ -98,10 +102,12 @@ class Planner {
       plan.output_gradient = gradient_[index(i)];
       use(plan.output_gradient, tick);
     }
-    for (int k = 0; k < static_cast<int>(n.inputs.size()); ++k) plan.input_gradients.push_back(plan_input_gradient(i, k));
+    for (int k = 0; k < static_cast<int>(n.inputs.size()); ++k)
+      plan.input_gradients.push_back(plan_input_gradient(i, k));
   }
 
-  /// Every reader writes a copy of its own; the copies of one value are added in the order of the backward pass.
+  /// Every reader writes a copy of its own; the copies of one value are added in the order of the backward
+  /// pass.
   int plan_input_gradient(int i, int k) {
     const Node& n = node(i);
     NodePlan& plan = plan_.nodes[index(i)];
@@ -133,7 +139,8 @@ Tensor PlanTensor::in(const BatchSize& size, std::byte* arena) const {
   Tensor tensor;
   tensor.data = arena + offset;
   tensor.dtype = dtype;
-  for (const Extent& extent : shape) tensor.extents[static_cast<std::size_t>(tensor.rank++)] = extent.in(size);
+  for (const Extent& extent : shape)
+    tensor.extents[static_cast<std::size_t>(tensor.rank++)] = extent.in(size);
   return tensor;
 }
 
@@ -151,10 +158,12 @@ void StepPlan::place(const BatchSize& size) {
 }
 
 bool StepPlan::holds(const BatchSize& size) const {
-  return size.tokens <= largest.tokens && size.sequences <= largest.sequences && size.squares <= largest.squares &&
-         size.longest <= largest.longest;
+  return size.tokens <= largest.tokens && size.sequences <= largest.sequences &&
+         size.squares <= largest.squares && size.longest <= largest.longest;
 }
 
-StepPlan plan_step(const Network& network, bool training) { return Planner(network, training).run(); }
+StepPlan plan_step(const Network& network, bool training) {
+  return Planner(network, training).run();
+}
 
 }  // namespace encore

@@ -1,9 +1,10 @@
-// StepPlan: the one resolved list of what a step does: nodes in the order of the forward pass, their tensors with shape,
-// lifetime and place in the arena, random streams, and where gradients of a tensor with several readers are summed.
-// Memory planning, digests, gradient checks, bench and drawings read it. Made from a Network; see pass.hpp for its use.
+// StepPlan: the one resolved list of what a step does: nodes in the order of the forward pass, their tensors
+// with shape, lifetime and place in the arena, random streams, and where gradients of a tensor with several
+// readers are summed. Memory planning, digests, gradient checks, bench and drawings read it. Made from a
+// Network; see pass.hpp for its use.
 //
-// Time is counted in ticks: of n nodes, node i runs forward at tick i and backward at tick 2 n - 1 - i; the head is the
-// last node. A tensor occupies memory from its first tick to its last, both included.
+// Time is counted in ticks: of n nodes, node i runs forward at tick i and backward at tick 2 n - 1 - i; the
+// head is the last node. A tensor occupies memory from its first tick to its last, both included.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +19,11 @@ namespace encore {
 class Network;
 
 struct PlanTensor {
-  std::string path;  ///< "encoder.0.attention.output", "encoder.0.attention.qkv", "encoder.0.attention.input_gradient.0"
+  std::string path;  ///< "encoder.0.attention.output", "encoder.0.attention.qkv",
+                     ///< "encoder.0.attention.input_gradient.0"
   Shape shape;
   DType dtype = DType::float32;
-  int first = 0;           ///< ticks
+  int first = 0;  ///< ticks
   int last = 0;
   std::size_t bytes = 0;   ///< of the planned size
   std::size_t offset = 0;  ///< within the arena
@@ -29,8 +31,8 @@ struct PlanTensor {
   Tensor in(const BatchSize& size, std::byte* arena) const;
 };
 
-/// `from` is added to `to` after the node's backward pass; `copy` says that `to` was not written by the node, so it
-/// first becomes a copy of the node's output gradient.
+/// `from` is added to `to` after the node's backward pass; `copy` says that `to` was not written by the node,
+/// so it first becomes a copy of the node's output gradient.
 struct GradientSum {
   int from = -1;
   int to = -1;
@@ -52,7 +54,7 @@ struct StepPlan {
   bool training = false;
   std::vector<NodePlan> nodes;  ///< in the order of the forward pass; the head is the last
   std::vector<PlanTensor> tensors;
-  BatchSize largest;            ///< what the offsets were made for
+  BatchSize largest;  ///< what the offsets were made for
   std::size_t arena_bytes = 0;
 
   /// Gives every tensor its place for batches up to `size`.

@@ -13,7 +13,8 @@ std::map<std::string, std::string> parse(std::string_view text) {
     const std::string_view field = text.substr(0, text.find(';'));
     const std::size_t equal = field.find('=');
     if (!field.empty())
-      fields[std::string(field.substr(0, equal))] = equal == std::string_view::npos ? "" : std::string(field.substr(equal + 1));
+      fields[std::string(field.substr(0, equal))] =
+          equal == std::string_view::npos ? "" : std::string(field.substr(equal + 1));
     text.remove_prefix(std::min(text.size(), field.size() + 1));
   }
   return fields;
@@ -21,7 +22,9 @@ std::map<std::string, std::string> parse(std::string_view text) {
 
 }  // namespace
 
-std::string_view host_fingerprint() { return ENCORE_FINGERPRINT; }
+std::string_view host_fingerprint() {
+  return ENCORE_FINGERPRINT;
+}
 
 std::string fingerprint_difference(std::string_view plugin, std::string_view host) {
   std::map<std::string, std::string> theirs = parse(plugin);

@@ -24,7 +24,8 @@ void* open_library(const std::filesystem::path& library) {
 const PluginTag& read_tag(void* handle, const std::filesystem::path& library) {
   const auto* tag = static_cast<const PluginTag*>(dlsym(handle, "encore_plugin_tag"));
   if (tag == nullptr || std::string_view(tag->magic, sizeof(tag->magic) - 1) != "ENCORE1")
-    throw Error(library.string() + ": is no Encore plugin; its source must end with ENCORE_PLUGIN(name, version) { ... }");
+    throw Error(library.string() +
+                ": is no Encore plugin; its source must end with ENCORE_PLUGIN(name, version) { ... }");
   if (tag->sdk_version != ENCORE_SDK_VERSION)
     throw Error(library.string() + ": was built with version " + std::to_string(tag->sdk_version) +
                 " of the SDK, this is version " + std::to_string(ENCORE_SDK_VERSION) + "; rebuild it");
@@ -41,7 +42,8 @@ std::string rebuild_command(const std::filesystem::path& library) {
 
 }  // namespace
 
-void require_fingerprint(const std::string& fingerprint, const std::string& plugin, const std::filesystem::path& library) {
+void require_fingerprint(const std::string& fingerprint, const std::string& plugin,
+                         const std::filesystem::path& library) {
   const std::string difference = fingerprint_difference(fingerprint, host_fingerprint());
   if (difference.empty()) return;
   throw Error(library.string() + ": plugin \"" + plugin + "\" was built for another Encore: " + difference +
@@ -56,7 +58,8 @@ OpenedPlugin open_plugin(const std::filesystem::path& library) {
 
   using Register = const char* (*)(Registrar*);
   const auto collect = reinterpret_cast<Register>(dlsym(handle, "encore_plugin_register"));
-  if (collect == nullptr) throw Error(library.string() + ": has no encore_plugin_register; use ENCORE_PLUGIN");
+  if (collect == nullptr)
+    throw Error(library.string() + ": has no encore_plugin_register; use ENCORE_PLUGIN");
   if (const char* failure = collect(&plugin.offers))
     throw Error(library.string() + ": plugin \"" + plugin.name + "\" cannot register: " + failure);
   return plugin;

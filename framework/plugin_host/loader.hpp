@@ -1,6 +1,6 @@
-// Opening one plugin: dlopen, the tag, the entry point. Who calls it has compared the manifest's fingerprint first: a
-// plugin of another ABI could fail inside dlopen, before any tag can be read.
-// Place in the flow: Registry loads with it; the tool encore-manifest makes manifests with it, without Kokkos running.
+// Opening one plugin: dlopen, the tag, the entry point. Who calls it has compared the manifest's fingerprint
+// first: a plugin of another ABI could fail inside dlopen, before any tag can be read. Place in the flow:
+// Registry loads with it; the tool encore-manifest makes manifests with it, without Kokkos running.
 #pragma once
 
 #include <filesystem>
@@ -19,14 +19,17 @@ struct OpenedPlugin {
   Registrar offers;
 };
 
-/// Loads the shared object for the rest of the process (RTLD_NOW | RTLD_LOCAL) and collects what it offers. Throws
-/// Error when the file is no plugin of this SDK, was built for another fingerprint, or its registration fails.
+/// Loads the shared object for the rest of the process (RTLD_NOW | RTLD_LOCAL) and collects what it offers.
+/// Throws Error when the file is no plugin of this SDK, was built for another fingerprint, or its
+/// registration fails.
 OpenedPlugin open_plugin(const std::filesystem::path& library);
 
 /// What the plugin says about itself; `library` is the file name of the shared object.
 Manifest make_manifest(const OpenedPlugin& plugin, const std::filesystem::path& library);
 
-/// Throws Error with the fields that differ and the command that rebuilds, unless the fingerprint is this program's.
-void require_fingerprint(const std::string& fingerprint, const std::string& plugin, const std::filesystem::path& library);
+/// Throws Error with the fields that differ and the command that rebuilds, unless the fingerprint is this
+/// program's.
+void require_fingerprint(const std::string& fingerprint, const std::string& plugin,
+                         const std::filesystem::path& library);
 
 }  // namespace encore

@@ -1,5 +1,6 @@
-// encore-manifest PLUGIN.so MANIFEST.json: writes the manifest of a plugin, as part of the build that made the plugin.
-// It loads the plugin and asks for its offers; Kokkos is never initialised, so no device is needed.
+// encore-manifest PLUGIN.so MANIFEST.json: writes the manifest of a plugin, as part of the build that made
+// the plugin. It loads the plugin and asks for its offers; Kokkos is never initialised, so no device is
+// needed.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -17,7 +18,8 @@ void save(const std::filesystem::path& file, const std::string& text) {
   std::ofstream stream(aside, std::ios::binary | std::ios::trunc);
   stream << text << '\n';
   stream.close();
-  if (!stream) throw encore::Error(aside.string() + ": cannot be written; is the disk full or the folder read-only?");
+  if (!stream)
+    throw encore::Error(aside.string() + ": cannot be written; is the disk full or the folder read-only?");
   std::filesystem::rename(aside, file);
 }
 

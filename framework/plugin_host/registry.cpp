@@ -9,7 +9,8 @@
 namespace encore {
 namespace {
 
-/// A manifest that says other things than its library would let an experiment be checked against wrong schemas.
+/// A manifest that says other things than its library would let an experiment be checked against wrong
+/// schemas.
 void require_same_offers(const Manifest& manifest, const OpenedPlugin& plugin) {
   const auto& offers = plugin.offers.offers();
   const bool equal = std::equal(manifest.offers.begin(), manifest.offers.end(), offers.begin(), offers.end(),
@@ -19,8 +20,8 @@ void require_same_offers(const Manifest& manifest, const OpenedPlugin& plugin) {
                                 });
   if (!equal || manifest.version != plugin.version)
     throw Error(manifest.file.string() + ": does not describe " + manifest.library +
-                ", which was built at another time; write it again: encore-manifest " + manifest.library_path().string() +
-                " " + manifest.file.string());
+                ", which was built at another time; write it again: encore-manifest " +
+                manifest.library_path().string() + " " + manifest.file.string());
 }
 
 OpenedPlugin open_checked(const Manifest& manifest) {
@@ -62,7 +63,8 @@ void Registry::load_all(const Catalogue& catalogue) {
     const auto is_this = [&](const LoadedPlugin& plugin) { return plugin.file == manifest.library_path(); };
     if (std::none_of(plugins_.begin(), plugins_.end(), is_this)) manifests.push_back(&manifest);
   }
-  for (const RefusedManifest& refused : catalogue.refused()) failures_.push_back({refused.file, refused.reason});
+  for (const RefusedManifest& refused : catalogue.refused())
+    failures_.push_back({refused.file, refused.reason});
   load_plugins(manifests, false);
 }
 
@@ -94,8 +96,9 @@ void Registry::commit(std::vector<Entry> entries, std::vector<LoadedPlugin> plug
   for (Entry& entry : entries) {
     for (const Entry& other : all)
       if (other.offer.kind == entry.offer.kind && other.offer.name == entry.offer.name)
-        throw Error(std::string("the ") + name_of(entry.offer.kind) + " \"" + entry.offer.name + "\" is offered by both " +
-                    other.owner + " and " + entry.owner + "; remove one of them from the plugin folders");
+        throw Error(std::string("the ") + name_of(entry.offer.kind) + " \"" + entry.offer.name +
+                    "\" is offered by both " + other.owner + " and " + entry.owner +
+                    "; remove one of them from the plugin folders");
     all.push_back(std::move(entry));
   }
   entries_ = std::move(all);

@@ -1,7 +1,8 @@
 // Registry: what the plugins of one run offer, and the only place that builds their objects.
-// Place in the flow: the worker reads manifests (config/manifest.hpp), loads what an experiment needs, then model/,
-// tasks/ and train/ call make_*. Loading is in two phases: collect every offer, check for a second owner of a name,
-// commit. A plugin is never unloaded, for objects of it may live until the process ends. Read next: loader.hpp.
+// Place in the flow: the worker reads manifests (config/manifest.hpp), loads what an experiment needs, then
+// model/, tasks/ and train/ call make_*. Loading is in two phases: collect every offer, check for a second
+// owner of a name, commit. A plugin is never unloaded, for objects of it may live until the process ends.
+// Read next: loader.hpp.
 //
 //   Registry registry;
 //   registry.load(catalogue, needed_types(experiment));
@@ -49,9 +50,9 @@ struct LoadFailure {
 
 class Registry {
  public:
-  /// Loads the plugins that offer `needed`; types that are here already are left as they are. Throws Error when a type
-  /// is offered by none or its plugin cannot be loaded (also remembered in failures()), and when a name has two
-  /// owners; the registry then offers what it did before.
+  /// Loads the plugins that offer `needed`; types that are here already are left as they are. Throws Error
+  /// when a type is offered by none or its plugin cannot be loaded (also remembered in failures()), and when
+  /// a name has two owners; the registry then offers what it did before.
   void load(const Catalogue& catalogue, std::span<const TypeName> needed);
   /// Loads every plugin; what cannot be loaded is remembered in failures() and is no error.
   void load_all(const Catalogue& catalogue);
@@ -64,8 +65,10 @@ class Registry {
   /// Everything of one kind, in the order of loading.
   std::vector<Offer> all(Kind kind) const;
 
-  std::unique_ptr<Layer> make_layer(const std::string& type, const Options& options, const LayerContext& context) const;
-  std::unique_ptr<Head> make_head(const std::string& type, const Options& options, const HeadContext& context) const;
+  std::unique_ptr<Layer> make_layer(const std::string& type, const Options& options,
+                                    const LayerContext& context) const;
+  std::unique_ptr<Head> make_head(const std::string& type, const Options& options,
+                                  const HeadContext& context) const;
   std::unique_ptr<Tokenizer> make_tokenizer(const std::string& type, const Options& options) const;
   std::unique_ptr<Optimizer> make_optimizer(const std::string& type, const Options& options) const;
   std::unique_ptr<Schedule> make_schedule(const std::string& type, const Options& options,

@@ -11,7 +11,28 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto merge_interval = std::chrono::milliseconds(500);
 /// A locked database is waited for as long as it takes, a failing one not for ever.
-constexpr auto failing_patience = std::chrono::seconds(20);
+constexpr auto failing_patience = std::chrono::seconds(5);
+
+/// Shortens how long a statement waits for a lock: somebody watches a live line meanwhile, and may press
+/// Ctrl-C.
+class ShortPatience {
+ public:
+  explicit ShortPatience(Database& database)
+      : database_(database), usual_(database.integer("PRAGMA busy_timeout").value_or(0)) {
+    set(300);
+  }
+  ~ShortPatience() { set(usual_); }
+  ShortPatience(const ShortPatience&) = delete;
+  ShortPatience& operator=(const ShortPatience&) = delete;
+
+ private:
+  void set(std::int64_t milliseconds) {
+    database_.integer("PRAGMA busy_timeout = " + std::to_string(milliseconds));
+  }
+
+  Database& database_;
+  std::int64_t usual_;
+};
 
 }  // namespace
 
@@ -20,10 +41,10 @@ void Recorder::merge_when_due() {
   if (time - last_merge_ < merge_interval) return;
   last_merge_ = time;
   try {
-    const MergeReport report = store_.merge(lease_);
+    const ShortPatience patience(store_.database());
+    store_.merge(lease_);
     if (!told_.empty()) observer_.noticed("the database takes records again; nothing is lost");
     told_.clear();
-    static_cast<void>(report);
   } catch (const LeaseLost&) {
     throw;
   } catch (const Error& error) {
@@ -37,6 +58,7 @@ bool Recorder::finish(RunState state, const std::string& reason, const std::atom
   for (;;) {
     bool busy = false;
     try {
+      const ShortPatience patience(store_.database());
       store_.finish_attempt(lease_, state, reason);
       return true;
     } catch (const LeaseLost&) {

@@ -62,6 +62,7 @@ class Attempt {
       outcome.reason = error.what();
     }
     outcome.result = follower_.result();
+    outcome.step = follower_.step();
     return outcome;
   }
 
@@ -147,7 +148,7 @@ class Attempt {
       return;
     }
     outcome.reason = finished->reason;
-    if (finished->state == "completed" && !follower_.damaged()) {
+    if (finished->state == "completed") {
       outcome.state = RunState::completed;
     } else if (finished->state == "failed") {
       outcome.state = RunState::failed;

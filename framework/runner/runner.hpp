@@ -28,6 +28,7 @@ struct RunOutcome {
   bool began = false;  ///< false: another process works on it, or has completed it meanwhile
   RunState state = RunState::lost;
   std::string reason;
+  std::int64_t step = 0;  ///< the last one the worker told of
   std::optional<RunResult> result;
   std::string log_tail;  ///< last lines of the worker's log, where it ended without a word
   bool recorded = true;  ///< false: the store did not take the end yet; the next `exp run` merges it

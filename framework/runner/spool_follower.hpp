@@ -36,9 +36,6 @@ class SpoolFollower {
   const std::optional<RunResult>& result() const { return result_; }
   /// The last one that was trained.
   std::int64_t step() const { return step_; }
-  /// Why reading stopped before the end, or empty.
-  const std::string& problem() const { return reader_.problem(); }
-  bool damaged() const { return reader_.end() == SpoolEnd::damaged; }
 
  private:
   void take_point();

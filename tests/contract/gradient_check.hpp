@@ -1,6 +1,7 @@
 // The gradient check: analytic derivatives of a scalar function against four-point differences in double.
-// Each tensor is checked along one random direction of length 1, then at single entries, so that a mistake is named by
-// tensor, entry, analytic and numeric value. Read next: layer_harness.hpp (one layer), model_gradient_test.cpp (a model).
+// Each tensor is checked along one random direction of length 1, then at single entries, so that a mistake is
+// named by tensor, entry, analytic and numeric value. Read next: layer_harness.hpp (one layer),
+// model_gradient_test.cpp (a model).
 #pragma once
 
 #include <algorithm>
@@ -29,8 +30,8 @@ struct GradientMismatch {
   double numeric = 0.0;
 
   std::string text() const {
-    return tensor + (index < 0 ? " along a random direction" : "[" + std::to_string(index) + "]") + ": analytic " +
-           std::to_string(analytic) + ", numeric " + std::to_string(numeric);
+    return tensor + (index < 0 ? " along a random direction" : "[" + std::to_string(index) + "]") +
+           ": analytic " + std::to_string(analytic) + ", numeric " + std::to_string(numeric);
   }
 };
 
@@ -55,17 +56,20 @@ class GradientCheck {
   explicit GradientCheck(std::function<double()> function) : function_(std::move(function)) {}
 
   static constexpr double tolerance = 1e-7;
-  /// Derivatives below this are compared absolutely: differences of a function near 1 carry 1e-12 of rounding.
+  /// Derivatives below this are compared absolutely: differences of a function near 1 carry 1e-12 of
+  /// rounding.
   static constexpr double floor = 1e-4;
 
   GradientReport run(const std::vector<CheckedTensor>& tensors) {
     report_ = {};
     std::uint64_t seed = 1;
     for (const CheckedTensor& tensor : tensors) {
-      compare_until_smooth(tensor, [&] { return random_direction(tensor.values.size(), seed++); }, -1);
+      compare_until_smooth(
+          tensor, [&] { return random_direction(tensor.values.size(), seed++); }, -1);
       Numbers numbers(++seed);
       for (int k = 0; k < 3 && k < static_cast<int>(tensor.values.size()); ++k) {
-        const auto index = static_cast<std::size_t>(numbers.below(static_cast<std::int32_t>(tensor.values.size())));
+        const auto index =
+            static_cast<std::size_t>(numbers.below(static_cast<std::int32_t>(tensor.values.size())));
         std::vector<double> direction(tensor.values.size(), 0.0);
         direction[index] = 1.0;
         compare(tensor, direction, static_cast<std::int64_t>(index));
@@ -93,7 +97,8 @@ class GradientCheck {
     report_.near_kink = true;
   }
 
-  /// False when the direction crosses a kink: then the differences of two step lengths do not agree with each other.
+  /// False when the direction crosses a kink: then the differences of two step lengths do not agree with each
+  /// other.
   bool compare(const CheckedTensor& tensor, const std::vector<double>& direction, std::int64_t index) {
     double analytic = 0.0;
     for (std::size_t i = 0; i < direction.size(); ++i) analytic += tensor.gradient[i] * direction[i];
@@ -132,8 +137,9 @@ inline GradientReport check_model(TinyModel& tiny, StepRandom random) {
   tiny.loss(random);
   std::vector<CheckedTensor> tensors;
   for (const ParameterSlice& slice : tiny.model.parameters().slices())
-    tensors.push_back({slice.path, tiny.values(slice), tiny.gradient(slice),
-                       [&tiny, &slice](const std::vector<double>& values) { tiny.set_values(slice, values); }});
+    tensors.push_back(
+        {slice.path, tiny.values(slice), tiny.gradient(slice),
+         [&tiny, &slice](const std::vector<double>& values) { tiny.set_values(slice, values); }});
   return GradientCheck([&] { return tiny.loss(random); }).run(tensors);
 }
 

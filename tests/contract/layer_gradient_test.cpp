@@ -1,5 +1,6 @@
-// Every layer and head that a built-in plugin offers, under its defaults and with each of its options changed: gradients
-// of parameters and inputs in double, and the contract of encore/layer.hpp (see layer_harness.hpp).
+// Every layer and head that a built-in plugin offers, under its defaults and with each of its options
+// changed: gradients of parameters and inputs in double, and the contract of encore/layer.hpp (see
+// layer_harness.hpp).
 #include <gtest/gtest.h>
 
 #include "contract/layer_harness.hpp"
@@ -32,7 +33,9 @@ std::vector<Variant> variants(const Schema& schema) {
   return all;
 }
 
-std::vector<PackedBatch> batches() { return {tiny_batch(2), make_batch({1}, 11, 5, 3), make_batch({2, 2, 7}, 11, 5, 4)}; }
+std::vector<PackedBatch> batches() {
+  return {tiny_batch(2), make_batch({1}, 11, 5, 3), make_batch({2, 2, 7}, 11, 5, 4)};
+}
 
 /// A point away from kinks: other numbers until no tensor has a kink in every direction.
 GradientReport away_from_kinks(const std::function<GradientReport(std::uint64_t)>& check) {
@@ -107,7 +110,9 @@ class RuleBreaker final : public Layer {
   }
 
  private:
-  static void copy(const Step& step, Tensor from, Tensor to) { to_device(step.device(), to_host(step.device(), from), to); }
+  static void copy(const Step& step, Tensor from, Tensor to) {
+    to_device(step.device(), to_host(step.device(), from), to);
+  }
   Rule rule_;
   Buffer scratch_;
 };
@@ -118,7 +123,9 @@ GradientReport check_breaker(RuleBreaker::Rule rule) {
 }
 
 TEST(LayerContractMutation, AnInputThatIsNotKeptIsMissed) {
-  EXPECT_NE(check_breaker(RuleBreaker::Rule::reads_input_after_all).text().find("input along a random direction: analytic nan"),
+  EXPECT_NE(check_breaker(RuleBreaker::Rule::reads_input_after_all)
+                .text()
+                .find("input along a random direction: analytic nan"),
             std::string::npos);
 }
 

@@ -1,5 +1,5 @@
-// A host for one layer or head, as strict as the contract in encore/layer.hpp: whatever the contract does not promise to
-// be there is filled with NaN before each pass, so that a layer which relies on it fails at once.
+// A host for one layer or head, as strict as the contract in encore/layer.hpp: whatever the contract does not
+// promise to be there is filled with NaN before each pass, so that a layer which relies on it fails at once.
 #pragma once
 
 #include <limits>
@@ -22,7 +22,8 @@ class Harness {
     Numbers numbers(seed);
     for (const ParameterSpec& spec : plan.parameters()) {
       Tensor values = take(spec.shape, DType::float64);
-      std::vector<double> start(static_cast<std::size_t>(values.size()), spec.initializer == Initializer::ones ? 1.0 : 0.0);
+      std::vector<double> start(static_cast<std::size_t>(values.size()),
+                                spec.initializer == Initializer::ones ? 1.0 : 0.0);
       for (double& value : start) value += 0.4 * numbers.symmetric();
       to_device(device_, start, values);
       parameters_.push_back(values);
@@ -45,7 +46,8 @@ class Harness {
   /// Forgets what buffers of these lifetimes hold.
   void spoil(std::initializer_list<Lifetime> lifetimes) {
     for (std::size_t i = 0; i < buffers_.size(); ++i)
-      if (std::count(lifetimes.begin(), lifetimes.end(), plan_->buffers()[i].lifetime) > 0) spoil(buffers_[i]);
+      if (std::count(lifetimes.begin(), lifetimes.end(), plan_->buffers()[i].lifetime) > 0)
+        spoil(buffers_[i]);
   }
   void spoil(Tensor tensor) {
     if (tensor.dtype == DType::int32) return;
@@ -101,7 +103,8 @@ inline std::vector<double> some_numbers(std::int64_t count, std::uint64_t seed) 
 }
 
 /// Gradients of sum(weights * layer(x)) with respect to x and every parameter.
-inline GradientReport check_layer(Layer& layer, std::int64_t width, const PackedBatch& packed, std::uint64_t seed) {
+inline GradientReport check_layer(Layer& layer, std::int64_t width, const PackedBatch& packed,
+                                  std::uint64_t seed) {
   const Device device;
   Harness harness(device, packed);
   LayerPlan plan(width);
@@ -140,7 +143,8 @@ inline GradientReport check_layer(Layer& layer, std::int64_t width, const Packed
 }
 
 /// Gradients of scale * sum(losses) with respect to the states and every parameter.
-inline GradientReport check_head(Head& head, std::int64_t width, const PackedBatch& packed, std::uint64_t seed) {
+inline GradientReport check_head(Head& head, std::int64_t width, const PackedBatch& packed,
+                                 std::uint64_t seed) {
   const Device device;
   Harness harness(device, packed);
   LayerPlan plan(width);
@@ -159,7 +163,8 @@ inline GradientReport check_head(Head& head, std::int64_t width, const PackedBat
     head.loss(harness.step(), states, harness.targets(), losses);
     const std::vector<double> rows = to_host(device, losses);
     for (std::size_t row = 0; row < rows.size(); ++row)
-      if (packed.targets[row] == no_target && rows[row] != 0.0) throw Error("a row without a target has a loss");
+      if (packed.targets[row] == no_target && rows[row] != 0.0)
+        throw Error("a row without a target has a loss");
     return scale * std::accumulate(rows.begin(), rows.end(), 0.0);
   };
   loss();

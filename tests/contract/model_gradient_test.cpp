@@ -1,5 +1,5 @@
-// Gradients of the whole model in double, in every arrangement the experiment file offers; and the proof that the check
-// can fail: a layer with a wrong backward is caught and named.
+// Gradients of the whole model in double, in every arrangement the experiment file offers; and the proof that
+// the check can fail: a layer with a wrong backward is caught and named.
 #include <gtest/gtest.h>
 
 #include "contract/gradient_check.hpp"
@@ -33,22 +33,27 @@ struct Case {
   const char* name;
   void (*change)(Experiment&, const Registry&);
 };
-void PrintTo(const Case& c, std::ostream* stream) { *stream << c.name; }
+void PrintTo(const Case& c, std::ostream* stream) {
+  *stream << c.name;
+}
 
 const Case cases[] = {
     {"post_norm", [](Experiment&, const Registry&) {}},
     {"pre_norm", [](Experiment& e, const Registry&) { e.model.norm_position = NormPosition::pre; }},
     {"learned_positions", [](Experiment& e, const Registry&) { e.model.positions = Positions::learned; }},
-    {"residual_norm_head", [](Experiment& e, const Registry&) { e.model.head.options.set("residual_norm", true); }},
+    {"residual_norm_head",
+     [](Experiment& e, const Registry&) { e.model.head.options.set("residual_norm", true); }},
     {"label_smoothing", [](Experiment& e, const Registry&) { e.train.label_smoothing = 0.1; }},
-    {"gelu", [](Experiment& e, const Registry&) { e.model.block[1].options.set("activation", std::string("gelu")); }},
+    {"gelu",
+     [](Experiment& e, const Registry&) { e.model.block[1].options.set("activation", std::string("gelu")); }},
     {"dropout", [](Experiment& e, const Registry&) { e.model.dropout = 0.3; }},
     {"dropout_pre_norm",
      [](Experiment& e, const Registry&) {
        e.model.dropout = 0.3;
        e.model.norm_position = NormPosition::pre;
      }},
-    {"attention_dropout", [](Experiment& e, const Registry&) { e.model.block[0].options.set("attention_dropout", 0.4); }},
+    {"attention_dropout",
+     [](Experiment& e, const Registry&) { e.model.block[0].options.set("attention_dropout", 0.4); }},
     {"gradient_shards", [](Experiment& e, const Registry&) { e.train.gradient_shards = 3; }},
     {"one_head_three_blocks",
      [](Experiment& e, const Registry&) {
@@ -76,7 +81,9 @@ INSTANTIATE_TEST_SUITE_P(Contract, ModelGradient, ::testing::ValuesIn(cases),
 /// y = gain * x, whose backward is right for x and forgets a factor in the gain's gradient.
 class Forgetful final : public Layer {
  public:
-  static Schema options() { return Schema().boolean("wrong_input", false, {.help = "also spoil the input's gradient"}); }
+  static Schema options() {
+    return Schema().boolean("wrong_input", false, {.help = "also spoil the input's gradient"});
+  }
   Forgetful(const Options& options, const LayerContext&) : wrong_input_(options.flag("wrong_input")) {}
 
   void declare(LayerPlan& plan) override { gain_ = plan.gain("gain", plan.width()); }
@@ -91,9 +98,11 @@ class Forgetful final : public Layer {
     const std::vector<double> x = to_host(step.device(), inputs[0]);
     const std::vector<double> dy = to_host(step.device(), output_gradient);
     std::vector<double> gradient = to_host(step.device(), step.gradient(gain_));
-    for (std::size_t i = 0; i < x.size(); ++i) gradient[i % static_cast<std::size_t>(width)] += 0.999 * x[i] * dy[i];
+    for (std::size_t i = 0; i < x.size(); ++i)
+      gradient[i % static_cast<std::size_t>(width)] += 0.999 * x[i] * dy[i];
     if (wrong_input_)
-      for (std::size_t i = 0; i < x.size(); ++i) gradient[i % static_cast<std::size_t>(width)] += 0.001 * x[i] * dy[i];
+      for (std::size_t i = 0; i < x.size(); ++i)
+        gradient[i % static_cast<std::size_t>(width)] += 0.001 * x[i] * dy[i];
     to_device(step.device(), gradient, step.gradient(gain_));
   }
 
@@ -113,7 +122,8 @@ Experiment forgetful_experiment(Registry& registry, bool wrong_input) {
   offers.add<Kind::layer, Forgetful>("forgetful");
   registry.add("this test", offers);
   Experiment experiment = tiny_experiment(registry);
-  experiment.model.block.push_back(layer_table(registry, "broken", "forgetful", {{"wrong_input", wrong_input}}));
+  experiment.model.block.push_back(
+      layer_table(registry, "broken", "forgetful", {{"wrong_input", wrong_input}}));
   return experiment;
 }
 
@@ -122,10 +132,12 @@ TEST(ModelGradientMutation, WrongParameterGradientIsNamed) {
   const GradientReport report = check(forgetful_experiment(registry, false), registry);
   ASSERT_FALSE(report.mismatches.empty());
   for (const GradientMismatch& mismatch : report.mismatches) {
-    EXPECT_TRUE(mismatch.tensor == "encoder.0.broken.gain" || mismatch.tensor == "encoder.1.broken.gain") << mismatch.text();
+    EXPECT_TRUE(mismatch.tensor == "encoder.0.broken.gain" || mismatch.tensor == "encoder.1.broken.gain")
+        << mismatch.text();
     EXPECT_NEAR(mismatch.analytic / mismatch.numeric, 0.999, 1e-6) << mismatch.text();
   }
-  EXPECT_NE(report.text().find("encoder.0.broken.gain along a random direction: analytic "), std::string::npos);
+  EXPECT_NE(report.text().find("encoder.0.broken.gain along a random direction: analytic "),
+            std::string::npos);
   EXPECT_NE(report.text().find("encoder.1.broken.gain["), std::string::npos) << report.text();
 }
 

@@ -1,6 +1,7 @@
-// Two tiny models against the numbers of PyTorch in golden.json (make_golden.py lies beside): post-norm with ReLU,
-// sinusoidal positions and Adam; pre-norm with GELU, learned positions, the residual_norm head, label smoothing, AdamW
-// and clipping. double within 1e-9 of every number; float32 within 1e-5 of each tensor's norm.
+// Two tiny models against the numbers of PyTorch in golden.json (make_golden.py lies beside): post-norm with
+// ReLU, sinusoidal positions and Adam; pre-norm with GELU, learned positions, the residual_norm head, label
+// smoothing, AdamW and clipping. double within 1e-9 of every number; float32 within 1e-5 of each tensor's
+// norm.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,7 +25,9 @@ json load_golden(const std::string& name) {
   throw Error("golden.json has no model \"" + name + "\"");
 }
 
-std::vector<double> numbers(const json& list) { return list.get<std::vector<double>>(); }
+std::vector<double> numbers(const json& list) {
+  return list.get<std::vector<double>>();
+}
 
 /// As make_golden.py: each parameter from a generator seeded by its place in the order of paths.
 void set_parameters(TinyModel& tiny) {
@@ -61,7 +64,8 @@ class Compare {
     ASSERT_EQ(ours.size(), theirs.size()) << what;
     double squares = 0.0;
     for (const double value : theirs) squares += value * value;
-    // A gradient that is zero in truth (of a key's bias) has no norm to compare with; it is judged absolutely.
+    // A gradient that is zero in truth (of a key's bias) has no norm to compare with; it is judged
+    // absolutely.
     const double size = precision_ == Precision::float64 ? 1.0 : std::max(std::sqrt(squares), 0.1);
     const double tolerance = precision_ == Precision::float64 ? 1e-9 : 1e-5;
     for (std::size_t i = 0; i < ours.size(); ++i)
@@ -108,7 +112,9 @@ struct Case {
   std::string name;
   Precision precision;
 };
-void PrintTo(const Case& c, std::ostream* stream) { *stream << c.name; }
+void PrintTo(const Case& c, std::ostream* stream) {
+  *stream << c.name;
+}
 
 class Golden : public ::testing::TestWithParam<Case> {
  protected:
@@ -123,21 +129,24 @@ class Golden : public ::testing::TestWithParam<Case> {
 TEST_P(Golden, LogitsLossAndGradients) {
   Model& model = run.tiny.model;
   model.evaluate(run.tiny.batch, {});
-  compare("logits", to_host(run.device, model.evaluation_tensor("head.logits")), numbers(golden.at("logits")));
+  compare("logits", to_host(run.device, model.evaluation_tensor("head.logits")),
+          numbers(golden.at("logits")));
   compare("loss", {run.tiny.loss({1, 1})}, {golden.at("losses")[0].get<double>()});
   ASSERT_EQ(model.parameters().slices().size(), golden.at("gradients").size());
   for (const ParameterSlice& slice : model.parameters().slices())
-    compare("gradient of " + slice.path, run.tiny.gradient(slice), numbers(golden.at("gradients").at(slice.path)));
+    compare("gradient of " + slice.path, run.tiny.gradient(slice),
+            numbers(golden.at("gradients").at(slice.path)));
 }
 
 TEST_P(Golden, TenSteps) {
   for (std::int64_t step = 1; step <= 10; ++step) {
-    compare("loss of step " + std::to_string(step), {run.step(step)}, {numbers(golden.at("losses"))[static_cast<std::size_t>(step - 1)]});
+    compare("loss of step " + std::to_string(step), {run.step(step)},
+            {numbers(golden.at("losses"))[static_cast<std::size_t>(step - 1)]});
     const std::string after = "after_" + std::to_string(step);
     if (!golden.contains(after)) continue;
     for (const ParameterSlice& slice : run.tiny.model.parameters().slices()) {
-      // The first steps of Adam follow the sign of a gradient, whatever its size: where it is zero in truth, rounding
-      // decides, in PyTorch too. That is the key's third of the bias.
+      // The first steps of Adam follow the sign of a gradient, whatever its size: where it is zero in truth,
+      // rounding decides, in PyTorch too. That is the key's third of the bias.
       std::vector<double> ours = run.tiny.values(slice);
       std::vector<double> theirs = numbers(golden.at(after).at(slice.path));
       if (slice.path.ends_with("qkv.bias"))
@@ -147,12 +156,13 @@ TEST_P(Golden, TenSteps) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(PyTorch, Golden,
-                         ::testing::Values(Case{"post_norm", Precision::float64}, Case{"pre_norm", Precision::float64},
-                                           Case{"post_norm", Precision::float32}, Case{"pre_norm", Precision::float32}),
-                         [](const auto& info) {
-                           return info.param.name + (info.param.precision == Precision::float64 ? "_float64" : "_float32");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    PyTorch, Golden,
+    ::testing::Values(Case{"post_norm", Precision::float64}, Case{"pre_norm", Precision::float64},
+                      Case{"post_norm", Precision::float32}, Case{"pre_norm", Precision::float32}),
+    [](const auto& info) {
+      return info.param.name + (info.param.precision == Precision::float64 ? "_float64" : "_float32");
+    });
 
 }  // namespace
 }  // namespace encore::testing

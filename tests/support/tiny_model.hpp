@@ -1,5 +1,5 @@
-// What tests of models share: the built-in plugins, small experiments written without TOML, small batches, and copies
-// of parameters and gradients on the host.
+// What tests of models share: the built-in plugins, small experiments written without TOML, small batches,
+// and copies of parameters and gradients on the host.
 #pragma once
 
 #include <algorithm>
@@ -75,7 +75,9 @@ inline Experiment tiny_experiment(const Registry& registry) {
   return experiment;
 }
 
-inline ModelSize tiny_size() { return {11, {"O", "B-X", "I-X", "B-Y", "I-Y"}}; }
+inline ModelSize tiny_size() {
+  return {11, {"O", "B-X", "I-X", "B-Y", "I-Y"}};
+}
 
 /// Small numbers from a formula, the same in every language: a linear congruential generator.
 class Numbers {
@@ -83,7 +85,9 @@ class Numbers {
   explicit Numbers(std::uint64_t seed) : state_(seed * 2654435761U + 12345U) { next(); }
   /// 0 .. 2^31 - 1
   std::uint64_t next() { return state_ = (state_ * 1103515245U + 12345U) % 2147483648U; }
-  std::int32_t below(std::int32_t bound) { return static_cast<std::int32_t>((next() >> 8) % static_cast<std::uint64_t>(bound)); }
+  std::int32_t below(std::int32_t bound) {
+    return static_cast<std::int32_t>((next() >> 8) % static_cast<std::uint64_t>(bound));
+  }
   /// In [-1, 1).
   double symmetric() { return static_cast<double>(next()) / 1073741824.0 - 1.0; }
 
@@ -91,9 +95,10 @@ class Numbers {
   std::uint64_t state_;
 };
 
-/// Sequences of these lengths with tokens below `vocabulary`; two of three rows have a target below `classes`.
-inline PackedBatch make_batch(const std::vector<std::int32_t>& lengths, std::int32_t vocabulary, std::int32_t classes,
-                              std::uint64_t seed) {
+/// Sequences of these lengths with tokens below `vocabulary`; two of three rows have a target below
+/// `classes`.
+inline PackedBatch make_batch(const std::vector<std::int32_t>& lengths, std::int32_t vocabulary,
+                              std::int32_t classes, std::uint64_t seed) {
   Numbers numbers(seed);
   PackedBatch batch;
   batch.offsets.push_back(0);
@@ -108,11 +113,14 @@ inline PackedBatch make_batch(const std::vector<std::int32_t>& lengths, std::int
     batch.longest = std::max<std::int64_t>(batch.longest, lengths[s]);
   }
   batch.real_tokens = static_cast<std::int64_t>(batch.ids.size());
-  batch.target_count = std::count_if(batch.targets.begin(), batch.targets.end(), [](std::int32_t t) { return t >= 0; });
+  batch.target_count =
+      std::count_if(batch.targets.begin(), batch.targets.end(), [](std::int32_t t) { return t >= 0; });
   return batch;
 }
 
-inline PackedBatch tiny_batch(std::uint64_t seed = 1) { return make_batch({5, 1, 9, 3}, 11, 5, seed); }
+inline PackedBatch tiny_batch(std::uint64_t seed = 1) {
+  return make_batch({5, 1, 9, 3}, 11, 5, seed);
+}
 
 /// A tensor of float32 or float64 as doubles on the host.
 inline std::vector<double> to_host(const Device& device, Tensor tensor) {
@@ -129,7 +137,8 @@ inline std::vector<double> to_host(const Device& device, Tensor tensor) {
 }
 
 inline void to_device(const Device& device, const std::vector<double>& values, Tensor tensor) {
-  ENCORE_REQUIRE(static_cast<std::int64_t>(values.size()) == tensor.size(), "as many values as the tensor has elements");
+  ENCORE_REQUIRE(static_cast<std::int64_t>(values.size()) == tensor.size(),
+                 "as many values as the tensor has elements");
   if (tensor.dtype == DType::float64) return copy_from_host(device, values.data(), tensor);
   const std::vector<float> narrow(values.begin(), values.end());
   copy_from_host(device, narrow.data(), tensor);
@@ -137,8 +146,8 @@ inline void to_device(const Device& device, const std::vector<double>& values, T
 
 /// A model with the memory for one batch, which is uploaded.
 struct TinyModel {
-  TinyModel(const Experiment& experiment, const ModelSize& size, const Registry& registry, const Device& used_device,
-            const PackedBatch& packed)
+  TinyModel(const Experiment& experiment, const ModelSize& size, const Registry& registry,
+            const Device& used_device, const PackedBatch& packed)
       : device(used_device),
         model(experiment, size, registry, used_device),
         batch(used_device, packed.size(), experiment.train.gradient_shards),

@@ -1,7 +1,7 @@
 // The operations a layer is built from. Each takes the device first and Tensors by their place in the formula; shapes
 // stand behind the arguments (letters in shape.hpp). "+=" marks what is added to, everything else is overwritten.
-// Activations may be float32 or float64 (bfloat16 keeps its dispatch open); statistics, losses and parameters are in the
-// type of sums: float64 with float64 activations, else float32. Every reduction has an order that does not depend on
+// Activations are float32, float64 or bfloat16; statistics, losses, biases, gains, tables and gradients of parameters are in
+// the type of sums: float64 with float64 activations, else float32. Weights of products have the type of the activations. Every reduction has an order that does not depend on
 // the number of threads; no kernel uses atomics or allocates once a shape has been seen.
 #pragma once
 

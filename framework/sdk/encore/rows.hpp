@@ -37,7 +37,7 @@ namespace encore {
 namespace detail {
 template <class Body, int... I>
 KOKKOS_INLINE_FUNCTION void unroll(const Body& body, std::integer_sequence<int, I...>) {
-  (body(std::integral_constant<int, I>{}), ...);
+  (body(I), ...);
 }
 }  // namespace detail
 
@@ -50,23 +50,25 @@ KOKKOS_INLINE_FUNCTION void unroll(const Body& body) {
 
 #if ENCORE_HOST_BACKEND
 
+// Everything here is inlined by force: only a body whose captures are plain variables becomes good vector
+// code.
 struct Row {
   std::int64_t index;
 
   template <class Body>
-  void each(std::int64_t count, const Body& body) const {
+  KOKKOS_FORCEINLINE_FUNCTION void each(std::int64_t count, const Body& body) const {
     ENCORE_SIMD
     for (std::int64_t i = 0; i < count; ++i) body(i);
   }
   template <class S, class Term>
-  S sum(std::int64_t count, const Term& term) const {
+  KOKKOS_FORCEINLINE_FUNCTION S sum(std::int64_t count, const Term& term) const {
     S result = 0;
     ENCORE_SIMD_SUM(result)
     for (std::int64_t i = 0; i < count; ++i) result += static_cast<S>(term(i));
     return result;
   }
   template <class S, class Term>
-  S max(std::int64_t count, const Term& term) const {
+  KOKKOS_FORCEINLINE_FUNCTION S max(std::int64_t count, const Term& term) const {
     S result = -std::numeric_limits<S>::infinity();
     ENCORE_SIMD_MAX(result)
     for (std::int64_t i = 0; i < count; ++i) {
@@ -77,7 +79,7 @@ struct Row {
   }
   /// Runs body() once, not once per lane.
   template <class Body>
-  void once(const Body& body) const {
+  KOKKOS_FORCEINLINE_FUNCTION void once(const Body& body) const {
     body();
   }
 };

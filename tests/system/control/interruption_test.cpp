@@ -2,10 +2,9 @@
 // run.
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/stat.h>
+#include <sys/mount.h>
 
 #include <chrono>
-#include <fstream>
 #include <random>
 #include <thread>
 
@@ -53,6 +52,8 @@ TEST(Interruption, CtrlCCheckpointsAndTheSameCommandGoesOn) {
     const auto end = Sandbox::wait(exp);
     ASSERT_TRUE(end);
     EXPECT_EQ(end->exit_code, 75) << sandbox.read("output.txt");
+    EXPECT_TRUE(contains(sandbox.read("output.txt"), "tiny interrupted at step "))
+        << sandbox.read("output.txt");
     EXPECT_TRUE(contains(sandbox.read("output.txt"), "run the same command again"))
         << sandbox.read("output.txt");
     EXPECT_EQ(sandbox.one("SELECT state FROM run"), "interrupted");
@@ -172,6 +173,43 @@ TEST(Interruption, ARunThatIsRunningElsewhereIsLeftAlone) {
   EXPECT_EQ(sandbox.one("SELECT state FROM run"), "stopped");
   sandbox.set("FAKE_STEP_MS", "1");
   EXPECT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
+  expect_equal_to_unbroken(sandbox);
+}
+
+/// A small file system of memory; empty where it cannot be mounted.
+class SmallDisk {
+ public:
+  explicit SmallDisk(const std::filesystem::path& folder) : folder_(folder) {
+    std::filesystem::create_directories(folder);
+    mounted = ::mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=2m") == 0;
+  }
+  ~SmallDisk() {
+    if (mounted) ::umount2(folder_.c_str(), MNT_DETACH);
+  }
+  bool mounted = false;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+TEST(Interruption, AFullDiskEndsTheAttemptAndTheSameCommandGoesOn) {
+  Sandbox sandbox;
+  sandbox.set("FAKE_STEP_MS", "70");
+  const SmallDisk disk(sandbox.folder() / "disk");
+  if (!disk.mounted) GTEST_SKIP() << "only root may mount a small file system";
+  std::filesystem::create_symlink("disk/encore.db", sandbox.folder() / "encore.db");
+  const std::vector<std::string> command = {"run", "tiny.toml", "--db", "disk/encore.db"};
+  const pid_t exp = sandbox.start(command);
+  wait_for_first_checkpoint(sandbox);
+  sandbox.write("disk/filler", std::string(4 << 20, 'x'));
+  const auto end = Sandbox::wait(exp);
+  ASSERT_TRUE(end) << sandbox.read("output.txt");
+  EXPECT_EQ(end->exit_code, 75) << sandbox.read("output.txt");
+  EXPECT_TRUE(contains(sandbox.read("output.txt"), "run the same command again"))
+      << sandbox.read("output.txt");
+  std::filesystem::remove(sandbox.folder() / "disk/filler");
+  const ProgramOutput again = sandbox.exp(command);
+  EXPECT_EQ(again.end.exit_code, 0) << again.output << again.errors;
   expect_equal_to_unbroken(sandbox);
 }
 

@@ -30,7 +30,16 @@ std::string longer_experiment() {
   return text;
 }
 
-TEST(RealWorker, TrainsScoresEvaluatesAndPredicts) {
+class RealWorker : public testing::Test {
+ protected:
+  /// A build for a GPU is also made, and its other tests run, on machines that have none.
+  void SetUp() override {
+    const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+    if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
+  }
+};
+
+TEST_F(RealWorker, TrainsScoresEvaluatesAndPredicts) {
   const Sandbox sandbox(true);
   const ProgramOutput run = sandbox.exp({"run", "tiny.toml"});
   ASSERT_EQ(run.end.exit_code, 0) << run.output << run.errors;
@@ -42,15 +51,20 @@ TEST(RealWorker, TrainsScoresEvaluatesAndPredicts) {
   const ProgramOutput evaluate = sandbox.exp({"evaluate", "tiny", "test.conll", "--json"});
   ASSERT_EQ(evaluate.end.exit_code, 0) << evaluate.errors;
   const double stored = std::stod(sandbox.one("SELECT value FROM curve WHERE metric = 'test/f1'"));
-  EXPECT_EQ(nlohmann::json::parse(evaluate.output).at("measures").at("f1").get<double>(), stored)
+  EXPECT_NEAR(nlohmann::json::parse(evaluate.output).at("measures").at("f1").get<double>(), stored, 1e-12)
       << "the same model on the same file";
+
+  const ProgramOutput missing = sandbox.exp({"evaluate", "tiny", "absent.conll"});
+  EXPECT_EQ(missing.end.exit_code, 2);
+  EXPECT_TRUE(missing.errors.starts_with("exp: ") && contains(missing.errors, "absent.conll"))
+      << missing.errors;
 
   const ProgramOutput predict = sandbox.exp({"predict", "tiny", "--format", "conll", "Anna lives in Lund ."});
   ASSERT_EQ(predict.end.exit_code, 0) << predict.errors;
   EXPECT_TRUE(predict.output.starts_with("Anna\t")) << predict.output;
 }
 
-TEST(RealWorker, WhatOnlyTheModelKnowsIsRefusedWithItsPlace) {
+TEST_F(RealWorker, WhatOnlyTheModelKnowsIsRefusedWithItsPlace) {
   const Sandbox sandbox(true);
   std::string text = tiny_experiment();
   text.replace(text.find("heads = 2"), 9, "heads = 3");
@@ -61,7 +75,7 @@ TEST(RealWorker, WhatOnlyTheModelKnowsIsRefusedWithItsPlace) {
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
 }
 
-TEST(RealWorker, DataThatCannotBeReadIsRefusedBeforeAnythingStarts) {
+TEST_F(RealWorker, DataThatCannotBeReadIsRefusedBeforeAnythingStarts) {
   const Sandbox sandbox(true);
   sandbox.write("dev.conll", "Anna\tB-PER\nonly-one-column\n\n");
   const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
@@ -107,11 +121,11 @@ void expect_equal_bits_after_kills(int kills, unsigned seed) {
             calm.one("SELECT value FROM curve WHERE metric = 'test/f1'"));
 }
 
-TEST(RealWorker, KillsAtRandomMomentsLeaveEqualBits) {
+TEST_F(RealWorker, KillsAtRandomMomentsLeaveEqualBits) {
   expect_equal_bits_after_kills(3, 1);
 }
 // --gtest_also_run_disabled_tests --gtest_filter=*Twenty*: the whole promise, half a minute to minutes.
-TEST(RealWorker, DISABLED_TwentyKillsLeaveEqualBits) {
+TEST_F(RealWorker, DISABLED_TwentyKillsLeaveEqualBits) {
   expect_equal_bits_after_kills(20, 2);
 }
 

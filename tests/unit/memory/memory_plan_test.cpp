@@ -1,4 +1,5 @@
-// Properties of the layout for random lifetimes: nothing overlaps, equal input gives equal output, little is wasted.
+// Properties of the layout for random lifetimes: nothing overlaps, equal input gives equal output, little is
+// wasted.
 #include "memory/memory_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -40,10 +41,12 @@ void expect_valid(const std::vector<Interval>& intervals, const MemoryLayout& la
     EXPECT_EQ(layout.offsets[i] % alignment, 0u);
     EXPECT_LE(layout.offsets[i] + intervals[i].bytes, layout.bytes);
     for (std::size_t j = 0; j < i; ++j) {
-      const bool same_time = intervals[i].first <= intervals[j].last && intervals[j].first <= intervals[i].last;
+      const bool same_time =
+          intervals[i].first <= intervals[j].last && intervals[j].first <= intervals[i].last;
       const bool same_place = layout.offsets[i] < layout.offsets[j] + intervals[j].bytes &&
                               layout.offsets[j] < layout.offsets[i] + intervals[i].bytes;
-      EXPECT_FALSE(same_time && same_place && intervals[i].bytes > 0 && intervals[j].bytes > 0) << i << " and " << j;
+      EXPECT_FALSE(same_time && same_place && intervals[i].bytes > 0 && intervals[j].bytes > 0)
+          << i << " and " << j;
     }
   }
 }
@@ -89,7 +92,9 @@ TEST(MemoryPlan, TheLastTickCounts) {
   EXPECT_EQ(plan_memory(intervals, alignment).bytes, 128u);
 }
 
-TEST(MemoryPlan, NothingNeedsNothing) { EXPECT_EQ(plan_memory({}, alignment).bytes, 0u); }
+TEST(MemoryPlan, NothingNeedsNothing) {
+  EXPECT_EQ(plan_memory({}, alignment).bytes, 0u);
+}
 
 TEST(MemoryPlan, AnIntervalThatEndsBeforeItBeginsIsRefused) {
   const std::vector<Interval> intervals{{2, 1, 64}};

@@ -71,7 +71,8 @@ TEST(ParameterBlock, ChunksCoverEachSegmentInOrder) {
     EXPECT_LE(chunk.size, Blocks::chunk_size);
     covered[s] += chunk.size;
   }
-  for (std::size_t s = 0; s < segments.size(); ++s) EXPECT_EQ(covered[s], segments[s].end - segments[s].begin);
+  for (std::size_t s = 0; s < segments.size(); ++s)
+    EXPECT_EQ(covered[s], segments[s].end - segments[s].begin);
 }
 
 TEST(ParameterBlock, ShardsAreAddedOneAfterAnother) {

@@ -31,8 +31,10 @@ TEST(DeviceBatch, OneShardHoldsTheBatchAsItIs) {
   EXPECT_EQ(read<std::int32_t>(device, shard.batch.positions), (Ints{0, 1, 2, 0, 0, 1}));
   EXPECT_EQ(read<std::int32_t>(device, shard.batch.offsets), (Ints{0, 3, 4, 6}));
   EXPECT_EQ(read<std::int32_t>(device, shard.batch.sequence), (Ints{0, 0, 0, 1, 2, 2}));
-  EXPECT_EQ(read<std::int64_t>(device, shard.batch.examples), (std::vector<std::int64_t>{100, 100, 100, 101, 102, 102}));
-  EXPECT_EQ(read<std::int32_t>(device, shard.batch.order), (Ints{3, 1, 4, 0, 2, 5})) << "by token, then by row";
+  EXPECT_EQ(read<std::int64_t>(device, shard.batch.examples),
+            (std::vector<std::int64_t>{100, 100, 100, 101, 102, 102}));
+  EXPECT_EQ(read<std::int32_t>(device, shard.batch.order), (Ints{3, 1, 4, 0, 2, 5}))
+      << "by token, then by row";
   EXPECT_EQ(shard.batch.size.tokens, 6);
   EXPECT_EQ(shard.batch.size.sequences, 3);
   EXPECT_EQ(shard.batch.size.squares, 9 + 1 + 4);

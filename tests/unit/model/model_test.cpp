@@ -1,4 +1,5 @@
-// What a whole model promises: names, determinism, shards, packing, no allocation in a step, finding what is not finite.
+// What a whole model promises: names, determinism, shards, packing, no allocation in a step, finding what is
+// not finite.
 #include "model/model.hpp"
 
 #include <gtest/gtest.h>
@@ -13,15 +14,18 @@ namespace {
 using namespace encore::testing;
 
 struct ModelTest : ::testing::Test {
-  std::unique_ptr<TinyModel> make(const std::function<void(Experiment&)>& change = [](Experiment&) {},
-                                  const PackedBatch& packed = tiny_batch()) {
+  std::unique_ptr<TinyModel> make(
+      const std::function<void(Experiment&)>& change = [](Experiment&) {},
+      const PackedBatch& packed = tiny_batch()) {
     Experiment experiment = tiny_experiment(registry);
     change(experiment);
     auto tiny = std::make_unique<TinyModel>(experiment, tiny_size(), registry, device, packed);
     tiny->model.initialize(1);
     return tiny;
   }
-  std::vector<double> gradients(TinyModel& tiny) { return to_host(device, tiny.model.parameters().gradients()); }
+  std::vector<double> gradients(TinyModel& tiny) {
+    return to_host(device, tiny.model.parameters().gradients());
+  }
 
   Device device;
   Registry registry = load_builtin_plugins();
@@ -43,7 +47,8 @@ TEST_F(ModelTest, CountsParametersPerPart) {
   });
   const std::int64_t block = (24 * 8 + 24 + 8 * 8 + 8 + 16) + (12 * 8 + 12 + 8 * 12 + 8 + 16);
   std::vector<std::pair<std::string, std::int64_t>> counts;
-  for (const PartCount& part : tiny->model.parameter_counts()) counts.emplace_back(part.part, part.parameters);
+  for (const PartCount& part : tiny->model.parameter_counts())
+    counts.emplace_back(part.part, part.parameters);
   EXPECT_EQ(counts, (std::vector<std::pair<std::string, std::int64_t>>{{"embedding", (11 + 9) * 8},
                                                                        {"encoder.0", block},
                                                                        {"encoder.1", block},
@@ -109,7 +114,8 @@ TEST_F(ModelTest, ShardsGiveTheGradientOfTheWholeBatch) {
     const auto cut = make(change(shards));
     EXPECT_NEAR(cut->loss({1, 1}), loss, 1e-14);
     const std::vector<double> found = gradients(*cut);
-    for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(found[i], expected[i], 1e-14) << shards << " shards";
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      ASSERT_NEAR(found[i], expected[i], 1e-14) << shards << " shards";
   }
 }
 
@@ -131,7 +137,9 @@ TEST_F(ModelTest, NeighboursInABatchDoNotMatter) {
 }
 
 int allocations = 0;
-void count_allocation(Kokkos::Profiling::SpaceHandle, const char*, const void*, std::uint64_t) { ++allocations; }
+void count_allocation(Kokkos::Profiling::SpaceHandle, const char*, const void*, std::uint64_t) {
+  ++allocations;
+}
 
 TEST_F(ModelTest, AStepWithinThePlanAllocatesNothing) {
   const auto tiny = make([](Experiment& e) {
@@ -175,7 +183,9 @@ TEST_F(ModelTest, FindsWhereALossStoppedBeingFinite) {
 /// Fails in the pass that its option names.
 class Failing final : public Layer {
  public:
-  static Schema options() { return Schema().boolean("backward", false, {.help = "fail in backward instead of forward"}); }
+  static Schema options() {
+    return Schema().boolean("backward", false, {.help = "fail in backward instead of forward"});
+  }
   Failing(const Options& options, const LayerContext&) : backward_(options.flag("backward")) {}
   void declare(LayerPlan&) override {}
   void forward(const Step&, std::span<const Tensor>, Tensor) override {
@@ -201,7 +211,8 @@ TEST_F(ModelTest, AnErrorInsideALayerNamesPassAndPath) {
       tiny->loss({1, 1});
       FAIL() << "no error";
     } catch (const Error& error) {
-      EXPECT_STREQ(error.what(), backward ? "backward of encoder.1.broken: out of order" : "forward of encoder.0.broken: out of order");
+      EXPECT_STREQ(error.what(), backward ? "backward of encoder.1.broken: out of order"
+                                          : "forward of encoder.0.broken: out of order");
     }
   }
 }

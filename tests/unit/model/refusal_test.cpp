@@ -24,7 +24,8 @@ std::pair<std::string, std::string> refusal(const std::function<void(Experiment&
 }
 
 TEST(ModelRefusal, HeadsThatDoNotDivideTheWidth) {
-  const auto [key, message] = refusal([](Experiment& e) { e.model.block[0].options.set("heads", std::int64_t{3}); });
+  const auto [key, message] =
+      refusal([](Experiment& e) { e.model.block[0].options.set("heads", std::int64_t{3}); });
   EXPECT_EQ(key, "model.layer.attention.heads");
   EXPECT_NE(message.find("model.width = 8"), std::string::npos) << message;
 }

@@ -1,4 +1,5 @@
-// What the step plan of a model looks like: who is kept for backward, what is shared, how much memory that takes.
+// What the step plan of a model looks like: who is kept for backward, what is shared, how much memory that
+// takes.
 #include "model/step_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -42,11 +43,13 @@ TEST(StepPlan, NodesStandInTheOrderOfTheForwardPass) {
   const Plans plans;
   std::vector<std::string> paths;
   for (const NodePlan& node : plans.training.nodes) paths.push_back(node.path);
-  EXPECT_EQ(paths, (std::vector<std::string>{
-                       "embedding", "encoder.0.attention", "encoder.0.attention.residual", "encoder.0.attention.norm",
-                       "encoder.0.feed_forward", "encoder.0.feed_forward.residual", "encoder.0.feed_forward.norm",
-                       "encoder.1.attention", "encoder.1.attention.residual", "encoder.1.attention.norm",
-                       "encoder.1.feed_forward", "encoder.1.feed_forward.residual", "encoder.1.feed_forward.norm", "head"}));
+  EXPECT_EQ(paths,
+            (std::vector<std::string>{
+                "embedding", "encoder.0.attention", "encoder.0.attention.residual",
+                "encoder.0.attention.norm", "encoder.0.feed_forward", "encoder.0.feed_forward.residual",
+                "encoder.0.feed_forward.norm", "encoder.1.attention", "encoder.1.attention.residual",
+                "encoder.1.attention.norm", "encoder.1.feed_forward", "encoder.1.feed_forward.residual",
+                "encoder.1.feed_forward.norm", "head"}));
 }
 
 TEST(StepPlan, PreNormNormsFirstAndOnceAtTheEnd) {
@@ -73,7 +76,8 @@ TEST(StepPlan, WhatBackwardReadsIsKeptAndNothingElse) {
 
 TEST(StepPlan, TheResidualSumTakesOverTheMemoryOfItsBranch) {
   const Plans plans;
-  EXPECT_EQ(node(plans.training, "encoder.0.attention.residual").output, node(plans.training, "encoder.0.attention").output);
+  EXPECT_EQ(node(plans.training, "encoder.0.attention.residual").output,
+            node(plans.training, "encoder.0.attention").output);
   EXPECT_EQ(find(plans.training, "encoder.0.attention.residual.output"), nullptr);
 }
 
@@ -83,7 +87,8 @@ TEST(StepPlan, TheResidualPassesItsGradientOnWithoutACopy) {
   EXPECT_EQ(residual.input_gradients[1], residual.output_gradient) << "the trunk";
   EXPECT_NE(residual.input_gradients[0], residual.output_gradient) << "the branch goes through dropout";
   const NodePlan& layer = node(plans.training, "encoder.1.feed_forward");
-  ASSERT_EQ(layer.sums.size(), 1u) << "the copies of trunk and branch are summed where the second one is written";
+  ASSERT_EQ(layer.sums.size(), 1u)
+      << "the copies of trunk and branch are summed where the second one is written";
   EXPECT_EQ(layer.sums[0].from, residual.output_gradient);
   EXPECT_EQ(layer.sums[0].to, layer.input_gradients[0]);
 }
@@ -114,13 +119,15 @@ TEST(StepPlan, TheSeedModelOnFullBatchesFitsClosely) {
   plans.training.place(full);
   plans.evaluation.place(full);
   std::vector<Interval> intervals;
-  for (const PlanTensor& tensor : plans.training.tensors) intervals.push_back({tensor.first, tensor.last, tensor.bytes});
+  for (const PlanTensor& tensor : plans.training.tensors)
+    intervals.push_back({tensor.first, tensor.last, tensor.bytes});
   const double bound = static_cast<double>(live_peak(intervals, tensor_alignment));
   EXPECT_LE(static_cast<double>(plans.training.arena_bytes), 1.02 * bound);
   // Per token, block and channel: six values of attention and four of feed-forward, in float32.
   const double kept = 8192.0 * 12 * 384 * 10 * 4;
   EXPECT_LE(bound, 1.15 * kept);
-  EXPECT_LE(static_cast<double>(plans.evaluation.arena_bytes), 0.06 * static_cast<double>(plans.training.arena_bytes));
+  EXPECT_LE(static_cast<double>(plans.evaluation.arena_bytes),
+            0.06 * static_cast<double>(plans.training.arena_bytes));
   RecordProperty("training_megabytes", static_cast<int>(plans.training.arena_bytes >> 20));
   RecordProperty("evaluation_megabytes", static_cast<int>(plans.evaluation.arena_bytes >> 20));
 }

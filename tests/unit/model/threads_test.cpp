@@ -1,5 +1,6 @@
-// One and two threads give equal bits of a training step, and the test that says so can fail: with a layer whose sums
-// depend on the number of threads the bits differ. Each case runs in a child process, for threads are fixed at the start.
+// One and two threads give equal bits of a training step, and the test that says so can fail: with a layer
+// whose sums depend on the number of threads the bits differ. Each case runs in a child process, for threads
+// are fixed at the start.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -14,7 +15,8 @@ namespace {
 
 using namespace encore::testing;
 
-/// y = gain * x; the gain's gradient is summed in as many parts as there are threads: the mistake to be caught.
+/// y = gain * x; the gain's gradient is summed in as many parts as there are threads: the mistake to be
+/// caught.
 class ThreadwiseSum final : public Layer {
  public:
   static Schema options() { return {}; }
@@ -85,7 +87,8 @@ std::string train(bool inject) {
   const PackedBatch packed = make_batch({64, 33, 1, 50, 64, 17, 64, 40}, 300, 5, 1);
   TinyModel tiny(experiment, {300, tiny_size().labels}, registry, device, packed);
   tiny.model.initialize(1);
-  const auto optimizer = registry.make_optimizer("adam", defaults(registry.offer(Kind::optimizer, "adam").options));
+  const auto optimizer =
+      registry.make_optimizer("adam", defaults(registry.offer(Kind::optimizer, "adam").options));
   tiny.model.parameters().make_states(optimizer->states());
   std::string digests;
   for (std::uint64_t step = 1; step <= 3; ++step) {
@@ -93,18 +96,22 @@ std::string train(bool inject) {
     optimizer->update(device, tiny.model.parameters().blocks(nullptr), 0.01, static_cast<std::int64_t>(step));
   }
   device.fence();
-  return digests + digest(device, tiny.model.parameters().values()) + digest(device, tiny.model.parameters().state(1));
+  return digests + digest(device, tiny.model.parameters().values()) +
+         digest(device, tiny.model.parameters().state(1));
 }
 
 /// Runs in the child: prints what the parent compares.
 TEST(Threads, DISABLED_Child) {
-  std::printf("digest: %d %s\n", ExecutionSpace().concurrency(), train(std::getenv("ENCORE_TEST_INJECT") != nullptr).c_str());
+  std::printf("digest: %d %s\n", ExecutionSpace().concurrency(),
+              train(std::getenv("ENCORE_TEST_INJECT") != nullptr).c_str());
 }
 
 /// The line that a child with this many threads prints, without the number of threads, which is checked.
 std::string in_child(int threads, bool inject) {
-  const std::string command = "OMP_PROC_BIND=false OMP_NUM_THREADS=" + std::to_string(threads) + (inject ? " ENCORE_TEST_INJECT=1 " : " ") +
-                              ENCORE_BUILD_DIR + "/bin/tests/model_test --gtest_also_run_disabled_tests --gtest_filter=Threads.DISABLED_Child";
+  const std::string command =
+      "OMP_PROC_BIND=false OMP_NUM_THREADS=" + std::to_string(threads) +
+      (inject ? " ENCORE_TEST_INJECT=1 " : " ") + ENCORE_BUILD_DIR +
+      "/bin/tests/model_test --gtest_also_run_disabled_tests --gtest_filter=Threads.DISABLED_Child";
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) throw Error("no child: " + command);
   std::string output;

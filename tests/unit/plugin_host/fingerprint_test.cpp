@@ -5,9 +5,13 @@
 namespace encore {
 namespace {
 
-TEST(Fingerprint, EqualTextsDoNotDiffer) { EXPECT_EQ(fingerprint_difference("a=1;b=2", "a=1;b=2"), ""); }
+TEST(Fingerprint, EqualTextsDoNotDiffer) {
+  EXPECT_EQ(fingerprint_difference("a=1;b=2", "a=1;b=2"), "");
+}
 
-TEST(Fingerprint, OrderAndFinalSemicolonDoNotMatter) { EXPECT_EQ(fingerprint_difference("b=2;a=1;", "a=1;b=2"), ""); }
+TEST(Fingerprint, OrderAndFinalSemicolonDoNotMatter) {
+  EXPECT_EQ(fingerprint_difference("b=2;a=1;", "a=1;b=2"), "");
+}
 
 TEST(Fingerprint, OnlyDifferingFieldsAreNamedWithBothValues) {
   EXPECT_EQ(fingerprint_difference("sdk=1;kokkos=4.6.2;backend=cuda", "sdk=1;kokkos=4.7.0;backend=openmp"),
@@ -20,8 +24,10 @@ TEST(Fingerprint, AFieldThatOneSideLacksDiffers) {
 }
 
 TEST(Fingerprint, OfThisBuildNamesEveryField) {
-  for (const char* field : {"sdk=", "compiler=", "standard_library=", "kokkos=", "backend=", "architecture=", "sanitizer="})
-    EXPECT_NE(host_fingerprint().find(field), std::string_view::npos) << field << " in " << host_fingerprint();
+  for (const char* field :
+       {"sdk=", "compiler=", "standard_library=", "kokkos=", "backend=", "architecture=", "sanitizer="})
+    EXPECT_NE(host_fingerprint().find(field), std::string_view::npos)
+        << field << " in " << host_fingerprint();
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 
 #include <cstdlib>
 
-#include "samples.hpp"
 #include "plugin_host/fingerprint.hpp"
+#include "samples.hpp"
 
 namespace encore {
 namespace {
@@ -30,7 +30,8 @@ TEST(Loader, OpeningTwiceIsFine) {
 }
 
 TEST(Loader, AMissingFileIsNamed) {
-  EXPECT_NE(message_of([] { open_plugin("/nowhere/p.so"); }).find("/nowhere/p.so: cannot be loaded: "), std::string::npos);
+  EXPECT_NE(message_of([] { open_plugin("/nowhere/p.so"); }).find("/nowhere/p.so: cannot be loaded: "),
+            std::string::npos);
 }
 
 TEST(Loader, ALibraryWithoutTagIsNoPlugin) {
@@ -56,11 +57,13 @@ TEST(Loader, TheRebuildCommandNamesTheBuildFolderWhereItIsKnown) {
 
 TEST(Loader, AFailingRegistrationTellsWhy) {
   const std::string message = message_of([] { open_plugin(sample("failing")); });
-  EXPECT_NE(message.find("plugin \"sample\" cannot register: the moon is full"), std::string::npos) << message;
+  EXPECT_NE(message.find("plugin \"sample\" cannot register: the moon is full"), std::string::npos)
+      << message;
 }
 
 int run_tool(const std::string& arguments) {
-  return std::system((std::string(ENCORE_BUILD_DIR) + "/bin/encore-manifest " + arguments + " 2> /dev/null").c_str());
+  return std::system(
+      (std::string(ENCORE_BUILD_DIR) + "/bin/encore-manifest " + arguments + " 2> /dev/null").c_str());
 }
 
 TEST(ManifestTool, WritesWhatThePluginOffers) {

@@ -88,7 +88,8 @@ TEST(Registry, ASecondOwnerIsRefusedAndNothingIsCommitted) {
   Registry registry;
   registry.add("this test", offers);
   const std::string message = message_of([&] { registry.load_all(Catalogue::load({folder.path()})); });
-  EXPECT_NE(message.find("the schedule \"half\" is offered by both this test and " + (folder.path() / "a.so").string()),
+  EXPECT_NE(message.find("the schedule \"half\" is offered by both this test and " +
+                         (folder.path() / "a.so").string()),
             std::string::npos)
       << message;
   EXPECT_TRUE(registry.plugins().empty());
@@ -101,10 +102,14 @@ TEST(Registry, AnUnknownTypeSuggestsTheNearest) {
   Registry registry;
   const Catalogue catalogue = Catalogue::load({folder.path()});
   const std::vector<TypeName> mistyped{{Kind::schedule, "hafl"}};
-  EXPECT_NE(message_of([&] { registry.load(catalogue, mistyped); }).find("did you mean \"half\"?"), std::string::npos);
+  EXPECT_NE(message_of([&] { registry.load(catalogue, mistyped); }).find("did you mean \"half\"?"),
+            std::string::npos);
   registry.load(catalogue, half);
-  EXPECT_NE(message_of([&] { registry.offer(Kind::schedule, "hafl"); }).find("did you mean \"half\"?"), std::string::npos);
-  EXPECT_NE(message_of([&] { registry.offer(Kind::layer, "half"); }).find("no loaded plugin offers a layer \"half\""),
+  EXPECT_NE(message_of([&] { registry.offer(Kind::schedule, "hafl"); }).find("did you mean \"half\"?"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] {
+              registry.offer(Kind::layer, "half");
+            }).find("no loaded plugin offers a layer \"half\""),
             std::string::npos);
 }
 

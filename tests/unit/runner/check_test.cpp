@@ -47,11 +47,11 @@ TEST_F(CheckTest, ProblemsHaveThePlaceOfTheirOptionAndAreSaidOnce) {
       worker(
           R"(echo '[{"index":0,"key":"model.layer.attention.heads","message":"no"},)"
           R"({"index":1,"key":"model.layer.attention.heads","message":"no"},)"
-          R"({"index":1,"key":"model.unknown","message":"odd"},{"index":0,"key":"","message":"bad data"}]'; exit 2)"),
+          R"({"index":1,"key":"train.unknown","message":"odd"},{"index":0,"key":"","message":"bad data"}]'; exit 2)"),
       specifications_);
   ASSERT_EQ(problems.size(), 3u);
   EXPECT_EQ(problems[0].text(), "a.toml:14:3: no");
-  EXPECT_NE(problems[1].text().find("model.unknown: odd"), std::string::npos);
+  EXPECT_EQ(problems[1].text(), "train.unknown: odd");
   EXPECT_EQ(problems[2].text(), "bad data");
 }
 
