@@ -23,7 +23,8 @@ class Value {
     std::string text;
   };
 
-  std::variant<bool, std::int64_t, double, std::string, Array, Table, Date> data = false;
+  /// `false` to begin with. Not written as an initialiser: clang would ask for Member before it is complete.
+  std::variant<bool, std::int64_t, double, std::string, Array, Table, Date> data;
   Origin origin;
 
   bool is_table() const { return std::holds_alternative<Table>(data); }

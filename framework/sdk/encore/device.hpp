@@ -1,6 +1,6 @@
-// Device: where kernels run. One per worker: an execution space instance, a workspace that grows only when a larger
-// shape comes than any before, and the prepared matrix products of the gemm library.
-// Host memory is always there; every Tensor of a Step lies in `DeviceMemory`.
+// Device: where kernels run. One per worker: an execution space instance, a workspace that grows only when a
+// larger shape comes than any before, and the prepared matrix products of the gemm library. Host memory is
+// always there; every Tensor of a Step lies in `DeviceMemory`.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,8 @@ class Device {
   const ExecutionSpace& space() const { return space_; }
   /// Waits until every kernel launched so far has ended.
   void fence() const { space_.fence("encore::device_fence"); }
-  /// At least `bytes` of device memory, aligned to 64 bytes, for the kernel that asks: the next call may return the same.
+  /// At least `bytes` of device memory, aligned to 64 bytes, for the kernel that asks: the next call may
+  /// return the same.
   void* workspace(std::size_t bytes) const;
   GemmLibrary& gemm() const { return *gemm_; }
 
