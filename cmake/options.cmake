@@ -49,9 +49,12 @@ endif()
 target_compile_options(encore_compile_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${warnings}>")
 if(ENCORE_BACKEND STREQUAL CUDA)
   # -Wpedantic trips over the host code that nvcc generates; the same sources get it in the OpenMP build.
+  set(host_warnings ${warnings})
+  list(REMOVE_ITEM host_warnings -Wpedantic -Werror)
+  list(JOIN host_warnings "," host_warnings)
   # 20011, 20014: nvcc warns of host functions called in templates that are only ever instantiated for the host.
   target_compile_options(encore_compile_options INTERFACE
-    "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wnon-virtual-dtor;-diag-suppress=20011,20014>")
+    "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${host_warnings};-diag-suppress=20011,20014>")
 endif()
 if(ENCORE_SANITIZE)
   target_compile_options(encore_compile_options INTERFACE

@@ -10,7 +10,8 @@
 
 include(GoogleTest)
 
-# Gives the sources of TARGET to the device compiler. HIP needs nothing: there hipcc is the C++ compiler of the whole build.
+# Gives the sources of TARGET to the device compiler. HIP needs nothing: there hipcc is the C++ compiler of the whole build, and it is
+# the other sources that are told to be plain C++ (encore_apply_common).
 function(encore_device_sources TARGET)
   if(ENCORE_BACKEND STREQUAL CUDA)
     get_target_property(sources ${TARGET} SOURCES)
@@ -24,6 +25,8 @@ function(encore_apply_common TARGET VISIBILITY DEVICE)
   if(DEVICE)
     target_link_libraries(${TARGET} ${VISIBILITY} Kokkos::kokkos)
     encore_device_sources(${TARGET})
+  elseif(ENCORE_BACKEND STREQUAL HIP)
+    target_compile_options(${TARGET} PRIVATE "SHELL:-x c++")
   endif()
 endfunction()
 

@@ -36,7 +36,7 @@ def child(command, **options):
 
 def run_encore(a, folder, seed):
     database = os.path.join(folder, f"encore-{seed}.db")
-    command = [os.path.join(ROOT, "exp"), "run", os.path.join(ROOT, "experiments", "seed_ner.toml"), "--db", database,
+    command = [a.exp, "run", os.path.join(ROOT, "experiments", "seed_ner.toml"), "--db", database,
                "-S", f"data.root={folder}", "-S", f"tokenizer.vocab={a.vocab}", "-S", f"tokenizer.lowercase={'false' if a.cased else 'true'}",
                "-S", "train.epochs=1", "-S", f"seed={seed}", "-S", f"model.head.residual_norm={'true' if a.residual_norm else 'false'}",
                "-S", f"model.layers={a.layers}", "-S", f"model.width={a.width}", "-S", f"model.layer.attention.heads={a.heads}",
@@ -44,7 +44,7 @@ def run_encore(a, folder, seed):
     child(command, env={**os.environ, "ENCORE_DATA": os.path.dirname(os.path.abspath(a.data))})
     connection = sqlite3.connect(database)
     points = lambda name: [v for (v,) in connection.execute(
-        "SELECT value FROM point JOIN metric ON metric.id = point.metric WHERE metric.name = ? ORDER BY step", (name,))]
+        "SELECT value FROM curve WHERE metric = ? ORDER BY step", (name,))]
     seconds, speed = points("train/step_seconds"), points("train/tokens_per_second")
     tokens = [s * v for s, v in zip(seconds, speed)][WARM_STEPS:]
     return {"tokens_per_second": sum(tokens) / sum(seconds[WARM_STEPS:]), "step_seconds": seconds}
@@ -76,6 +76,7 @@ def main():
     p.add_argument("--heads", type=int, default=6); p.add_argument("--ffn", type=int, default=768)
     p.add_argument("--threads", type=int, default=os.cpu_count()); p.add_argument("--batching", default="sorted")
     p.add_argument("--dtype", default="fp32"); p.add_argument("--out")
+    p.add_argument("--exp", default=os.path.join(ROOT, "exp"), help="the command that runs Encore")
     a = p.parse_args()
     rounds = []
     with tempfile.TemporaryDirectory() as folder:
