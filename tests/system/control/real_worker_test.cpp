@@ -121,6 +121,14 @@ void expect_equal_bits_after_kills(int kills, unsigned seed) {
             calm.one("SELECT value FROM curve WHERE metric = 'test/f1'"));
 }
 
+TEST_F(RealWorker, OneAndTwoThreadsGiveEqualBits) {
+  const Sandbox one(true), two(true);
+  ASSERT_EQ(one.exp({"run", "tiny.toml", "--threads", "1"}).end.exit_code, 0);
+  ASSERT_EQ(two.exp({"run", "tiny.toml", "--threads", "2"}).end.exit_code, 0);
+  EXPECT_FALSE(one.one(digests).empty());
+  EXPECT_EQ(one.one(digests), two.one(digests));
+}
+
 TEST_F(RealWorker, KillsAtRandomMomentsLeaveEqualBits) {
   expect_equal_bits_after_kills(3, 1);
 }
