@@ -119,6 +119,35 @@ TEST_F(ModelTest, ShardsGiveTheGradientOfTheWholeBatch) {
   }
 }
 
+TEST_F(ModelTest, ShardsComputedInAnyOrderAndAddedInTheirsGiveEqualBits) {
+  const auto change = [](std::int64_t shards) {
+    return [shards](Experiment& e) {
+      e.model.dropout = 0.3;
+      e.train.gradient_shards = shards;
+    };
+  };
+  const PackedBatch packed = tiny_batch();
+  const auto together = make(change(3), packed);
+  together->loss({1, 1});
+  const std::vector<SequenceRange> ranges = cut_shards(packed.offsets, 3);
+  std::vector<std::vector<double>> parts(ranges.size());
+  for (std::size_t k = ranges.size(); k-- > 0;) {  // as ranks would: the last one is ready first
+    PackedBatch part;
+    take_shard(packed, ranges[k], part);
+    const auto alone = make(change(1), part);
+    alone->scale = together->scale;
+    alone->loss({1, 1});
+    parts[k] = gradients(*alone);
+  }
+  const auto added = [&](std::size_t a, std::size_t b, std::size_t c) {
+    std::vector<double> sum = parts[a];
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = (sum[i] + parts[b][i]) + parts[c][i];
+    return sum;
+  };
+  EXPECT_EQ(added(0, 1, 2), gradients(*together));
+  EXPECT_NE(added(2, 1, 0), gradients(*together)) << "an injected reordering must show in the bits";
+}
+
 TEST_F(ModelTest, NeighboursInABatchDoNotMatter) {
   const PackedBatch both = make_batch({5, 7}, 11, 5, 3);
   std::vector<PackedBatch> parts(2);
