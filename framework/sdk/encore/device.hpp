@@ -13,7 +13,7 @@ namespace encore {
 using ExecutionSpace = Kokkos::DefaultExecutionSpace;
 using DeviceMemory = ExecutionSpace::memory_space;
 
-class GemmLibrary;  // framework/kernels: oneDNN, cuBLASLt, rocBLAS or Kokkos Kernels
+class GemmLibrary;  // framework/kernels/gemm.hpp: oneDNN, cuBLASLt or the portable one
 
 class Device {
  public:
