@@ -94,7 +94,7 @@ if(ENCORE_ONEDNN AND DNNL_INCLUDE_DIR AND DNNL_LIBRARY)
   message(STATUS "Products on the host: oneDNN (${DNNL_LIBRARY})")
 else()
   # NOTICE goes to stderr: ./exp shows it, and hides what merely worked.
-  message(NOTICE "Products on the host: Encore's own, because oneDNN is missing or switched off. They are several times slower; "
+  message(NOTICE "Products on the host: Encore's own, because oneDNN is missing or switched off. They are slower; "
                  "Debian's package is libdnnl-dev.")
 endif()
 
