@@ -20,6 +20,7 @@ const std::vector<Verb>& verbs() {
       {"stop", "ask a running run to checkpoint and end", stop_verb},
       {"evaluate", "score a run's best model on a file", evaluate_verb},
       {"predict", "find entities in text with a run's best model", predict_verb},
+      {"plugin", "list, explain, check, make and build plugins", plugin_verb},
       {"db", "check the database, or print its path", db_verb},
       {"version", "versions of Encore and of its parts", version_verb},
       {"help", "this list, or the help of a verb", help_verb},

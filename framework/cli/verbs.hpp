@@ -19,6 +19,7 @@ int logs_verb(const Arguments& arguments);
 int stop_verb(const Arguments& arguments);
 int evaluate_verb(const Arguments& arguments);
 int predict_verb(const Arguments& arguments);
+int plugin_verb(const Arguments& arguments);
 int db_verb(const Arguments& arguments);
 int version_verb(const Arguments& arguments);
 int help_verb(const Arguments& arguments);

@@ -1,0 +1,12 @@
+// The actions of `exp plugin`: one file each (plugin_ls.cpp, plugin_info.cpp, ...), one list for the verb and
+// its help.
+#pragma once
+
+#include "cli/verbs.hpp"
+
+namespace encore {
+
+/// In the order in which people meet them. Each gets what follows its name and returns the exit code.
+const std::vector<Verb>& plugin_actions();
+
+}  // namespace encore
