@@ -11,7 +11,9 @@
 namespace encore {
 
 const std::vector<Verb>& plugin_actions() {
-  static const std::vector<Verb> list = {};
+  static const std::vector<Verb> list = {
+      {"check", "put a plugin through the contract suite", plugin_check},
+  };
   return list;
 }
 

@@ -6,6 +6,8 @@
 
 namespace encore {
 
+int plugin_check(const Arguments& arguments);
+
 /// In the order in which people meet them. Each gets what follows its name and returns the exit code.
 const std::vector<Verb>& plugin_actions();
 

@@ -160,7 +160,7 @@ void WorkerProcess::kill() {
 }
 
 ProgramOutput run_program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-                          const std::string& input) {
+                          const std::string& input, const std::function<void(std::string_view)>& seen) {
   Pipe in = make_pipe(), out = make_pipe(), err = make_pipe();
   SpawnSettings settings;
   posix_spawn_file_actions_adddup2(&settings.actions, in.reading.get(), STDIN_FILENO);
@@ -189,7 +189,9 @@ ProgramOutput run_program(const std::filesystem::path& program, const std::vecto
   while (out.reading || err.reading) {
     pollfd watch[2] = {{out.reading.get(), POLLIN, 0}, {err.reading.get(), POLLIN, 0}};
     if (::poll(watch, 2, -1) < 0) continue;
+    const std::size_t before = result.output.size();
     if (watch[0].revents != 0) drain(out.reading, result.output);
+    if (seen && result.output.size() > before) seen(std::string_view(result.output).substr(before));
     if (watch[1].revents != 0) drain(err.reading, result.errors);
   }
   writer.join();

@@ -8,8 +8,10 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "record/control_pipe.hpp"
@@ -57,8 +59,10 @@ struct ProgramOutput {
   std::string errors;
 };
 
-/// Runs a program to its end with `input` on its standard input. Throws Error when it cannot be started.
+/// Runs a program to its end with `input` on its standard input; `seen` gets each piece of its output as it
+/// comes. Throws Error when it cannot be started.
 ProgramOutput run_program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-                          const std::string& input = "");
+                          const std::string& input = "",
+                          const std::function<void(std::string_view)>& seen = {});
 
 }  // namespace encore

@@ -23,6 +23,7 @@ constexpr const char* usage =
     "  check     < specifications.json\n"
     "  predict   --run-folder DIR [--format text|jsonl|conll] [--threads T]    < lines of text\n"
     "  evaluate  --run-folder DIR --file FILE [--threads T]\n"
+    "  check-plugin  --file PLUGIN.so [--digests] [--threads T]\n"
     "  version\n"
     "example: echo 'Paris met Jordan .' | encore-worker predict --run-folder encore.db.runs/3f2a9c01d4\n";
 
@@ -40,6 +41,8 @@ int write_version() {
 int run_verb(const std::string& verb, const po::variables_map& values, int threads) {
   if (verb == "version") return write_version();
   if (verb == "check") return check_verb();
+  if (verb == "check-plugin")
+    return check_plugin_verb(values["file"].as<std::string>(), values["digests"].as<bool>());
   const std::filesystem::path run_folder = values["run-folder"].as<std::string>();
   if (run_folder.empty()) throw Error(verb + " needs --run-folder DIR");
   if (verb == "train")
@@ -56,8 +59,8 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
 
 int run(int argc, char** argv) {
   const std::string verb = argc > 1 ? argv[1] : "";
-  const bool known =
-      verb == "train" || verb == "check" || verb == "predict" || verb == "evaluate" || verb == "version";
+  const bool known = verb == "train" || verb == "check" || verb == "predict" || verb == "evaluate" ||
+                     verb == "check-plugin" || verb == "version";
   if (!known) {
     (verb == "-h" || verb == "--help" ? std::cout : std::cerr) << usage;
     return verb == "-h" || verb == "--help" ? 0 : 2;
@@ -67,8 +70,8 @@ int run(int argc, char** argv) {
       "attempt", po::value<std::int64_t>()->default_value(1))("lease",
                                                               po::value<std::string>()->default_value(""))(
       "control-fd", po::value<int>()->default_value(-1))("threads", po::value<int>()->default_value(0))(
-      "format", po::value<std::string>()->default_value("text"))("file",
-                                                                 po::value<std::string>()->default_value(""));
+      "format", po::value<std::string>()->default_value("text"))(
+      "file", po::value<std::string>()->default_value(""))("digests", po::bool_switch());
   po::variables_map values;
   po::store(po::command_line_parser(argc - 1, argv + 1).options(options).run(), values);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "contract/gradient_check.hpp"
+#include "support/tiny_model.hpp"
 
 namespace encore::testing {
 namespace {
@@ -16,6 +17,17 @@ void spread_parameters(TinyModel& tiny, std::uint64_t seed) {
     for (double& value : values) value += 0.2 * numbers.symmetric();
     tiny.set_values(slice, values);
   }
+}
+
+/// Every parameter of a model.
+GradientReport check_model(TinyModel& tiny, StepRandom random) {
+  tiny.loss(random);
+  std::vector<CheckedTensor> tensors;
+  for (const ParameterSlice& slice : tiny.model.parameters().slices())
+    tensors.push_back(
+        {slice.path, tiny.values(slice), tiny.gradient(slice),
+         [&tiny, &slice](const std::vector<double>& values) { tiny.set_values(slice, values); }});
+  return GradientCheck([&] { return tiny.loss(random); }).run(tensors);
 }
 
 GradientReport check(const Experiment& experiment, const Registry& registry) {

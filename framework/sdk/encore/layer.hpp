@@ -26,12 +26,18 @@ enum class Initializer : std::uint8_t {
   normal,          ///< N(0, deviation)
 };
 
+/// An element type: that of the activations, or that of sums (float; double where the activations are double), or an
+/// integer.
+enum class Element : std::uint8_t { activation, accumulate, index };
+
 struct ParameterSpec {
   std::string name;                 ///< within the layer, such as "qkv.weight"; the host puts the layer's path in front
   std::vector<std::int64_t> shape;  ///< (out, in) for matrices
   Initializer initializer = Initializer::zeros;
   double deviation = 0.0;  ///< of Initializer::normal
   bool decay = true;       ///< whether weight decay applies; by custom not to biases and norm gains
+  /// As which type passes see it; its gradient is always of the type of sums. Matrices of products: activation.
+  Element element = Element::accumulate;
 };
 
 /// When a buffer must hold its content.
@@ -40,10 +46,6 @@ enum class Lifetime : std::uint8_t {
   saved,     ///< written in `forward`, read in `backward`
   backward,  ///< scratch during `backward` only
 };
-
-/// The element type of a buffer: that of the activations, or float (double where the activations are double)
-/// for sums and statistics, or an integer.
-enum class Element : std::uint8_t { activation, accumulate, index };
 
 struct BufferSpec {
   std::string name;
@@ -76,9 +78,10 @@ class LayerPlan {
     parameters_.push_back(std::move(spec));
     return {static_cast<int>(parameters_.size()) - 1};
   }
-  /// A matrix (out, in) with Xavier initialisation.
+  /// The matrix (out, in) of a product, with Xavier initialisation.
   Parameter matrix(std::string name, std::int64_t out, std::int64_t in) {
-    return parameter({std::move(name), {out, in}, Initializer::xavier_uniform, 0.0, true});
+    return parameter(
+        {std::move(name), {out, in}, Initializer::xavier_uniform, 0.0, true, Element::activation});
   }
   /// A vector that starts at zero and is not decayed.
   Parameter bias(std::string name, std::int64_t size) {

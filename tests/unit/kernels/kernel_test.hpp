@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include <encore/test_memory.hpp>
+#include "contract/test_memory.hpp"
 
 namespace encore::test {
 

@@ -3,7 +3,7 @@
 
 #include "unit/plugins/built_in.hpp"
 
-#include <encore/test_memory.hpp>
+#include "contract/test_memory.hpp"
 
 namespace encore::test {
 namespace {

@@ -1,8 +1,9 @@
 // Memory for tests: tensors, batches and plans that own what the host owns in a real run. Values cross as
-// double. Read next: testing.hpp, the gradient checks built on it.
+// double. Read next: trial.hpp, one layer or head in such memory.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -79,18 +80,22 @@ inline std::vector<double> normal_values(std::int64_t count, std::uint64_t seed,
   return values;
 }
 
-/// A batch of sequences of the given lengths with its tables on the device; token numbers lie below
-/// `vocabulary`.
+/// A batch of sequences of the given lengths with its tables on the device. Token numbers (below
+/// `vocabulary`) are a function of example and position, so a sequence is the same in whatever batch it
+/// stands.
 class OwnedBatch {
  public:
-  OwnedBatch(const std::vector<std::int64_t>& lengths, std::int64_t vocabulary = 17) {
+  /// `examples`: the number of each sequence's example, ascending; 100, 103, 106, ... where none are given.
+  explicit OwnedBatch(const std::vector<std::int64_t>& lengths, std::int64_t vocabulary = 17,
+                      std::vector<std::int64_t> numbers = {}) {
     std::vector<double> ids, offsets{0.0}, sequence, positions, examples;
     for (std::size_t b = 0; b < lengths.size(); ++b) {
+      const std::int64_t example = numbers.empty() ? 100 + 3 * static_cast<std::int64_t>(b) : numbers[b];
       for (std::int64_t t = 0; t < lengths[b]; ++t) {
-        ids.push_back(static_cast<double>((7 * t * t + 3 * static_cast<std::int64_t>(b) + t) % vocabulary));
+        ids.push_back(static_cast<double>((7 * t * t + example + t) % vocabulary));
         sequence.push_back(static_cast<double>(b));
         positions.push_back(static_cast<double>(t));
-        examples.push_back(static_cast<double>(100 + 3 * b));
+        examples.push_back(static_cast<double>(example));
       }
       offsets.push_back(static_cast<double>(ids.size()));
       batch_.size.squares += lengths[b] * lengths[b];
@@ -109,11 +114,17 @@ class OwnedBatch {
     batch_.positions = own(DType::int32, positions);
     batch_.examples = own(DType::int64, examples);
     batch_.order = own(DType::int32, order);
+    rows_ = {examples, positions};
   }
   operator const Batch&() const { return batch_; }
   const Batch& batch() const { return batch_; }
+  std::int64_t rows() const { return batch_.size.tokens; }
+  /// Example and position of a row.
+  std::int64_t example(std::int64_t row) const { return static_cast<std::int64_t>(rows_[0][index(row)]); }
+  std::int64_t position(std::int64_t row) const { return static_cast<std::int64_t>(rows_[1][index(row)]); }
 
  private:
+  static std::size_t index(std::int64_t row) { return static_cast<std::size_t>(row); }
   Tensor own(DType type, const std::vector<double>& values) {
     memory_.emplace_back(type, std::vector<std::int64_t>{static_cast<std::int64_t>(values.size())});
     memory_.back().set(values);
@@ -121,23 +132,28 @@ class OwnedBatch {
   }
   std::vector<OwnedTensor> memory_;
   Batch batch_;
+  std::array<std::vector<double>, 2> rows_;
 };
 
 /// Everything a plan asks for, for one batch: what the host does in a real run, without sharing memory.
 class OwnedPlan {
  public:
-  OwnedPlan(const Device& device, const LayerPlan& plan, const Batch& batch, DType type, std::uint64_t seed)
+  /// Parameters get their initial values plus noise: zeros and ones would hide mistakes, such as a bias that
+  /// is never added or a gain that is never applied.
+  OwnedPlan(const Device& device, const LayerPlan& plan, const Batch& batch, DType type, std::uint64_t seed,
+            double noise = 0.2)
       : plan_(&plan) {
     std::uint64_t stream = 0;
     for (const ParameterSpec& spec : plan.parameters()) {
-      parameters_.emplace_back(sum_type(type), spec.shape);
+      parameters_.emplace_back(spec.element == Element::activation ? type : sum_type(type), spec.shape);
       gradients_.emplace_back(sum_type(type), spec.shape);
-      kernels::initialize(device, spec, RandomKey{seed, ++stream, 0}, parameters_.back());
-      // Zeros and ones would hide mistakes: a bias that is never added, a gain that is never applied.
-      std::vector<double> values = parameters_.back().values();
-      const std::vector<double> noise =
-          normal_values(static_cast<std::int64_t>(values.size()), seed + 1000 * stream, 0.1);
-      for (std::size_t i = 0; i < values.size(); ++i) values[i] += noise[i];
+      const OwnedTensor start(sum_type(type), spec.shape);
+      kernels::initialize(device, spec, RandomKey{seed, ++stream, 0}, start);
+      device.fence();
+      std::vector<double> values = start.values();
+      const std::vector<double> moves =
+          normal_values(static_cast<std::int64_t>(values.size()), seed + 1000 * stream, noise);
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] += moves[i];
       parameters_.back().set(values);
     }
     for (const BufferSpec& spec : plan.buffers()) {
@@ -152,14 +168,18 @@ class OwnedPlan {
     for (const OwnedTensor& tensor : parameters_) bound_parameters_.push_back(tensor);
     for (const OwnedTensor& tensor : gradients_) bound_gradients_.push_back(tensor);
     for (const OwnedTensor& tensor : buffers_) bound_buffers_.push_back(tensor);
+    for (std::size_t i = 0; i < buffers_.size(); ++i)
+      evaluation_buffers_.push_back(plan.buffers()[i].lifetime == Lifetime::backward ? Tensor()
+                                                                                     : bound_buffers_[i]);
   }
 
+  /// Valid while the plan is. In evaluation there are no backward buffers.
   Step step(const Device& device, const Batch& batch, bool training) const {
     Step result(device, batch, training);
-    result.bind(bound_parameters_, bound_gradients_, bound_buffers_, keys_);
+    result.bind(bound_parameters_, bound_gradients_, training ? bound_buffers_ : evaluation_buffers_, keys_);
     return result;
   }
-  /// Fills the buffers whose lifetime is not `kept` with NaN.
+  /// Fills the buffers with NaN, but for the saved ones where those are kept.
   void poison(bool keep_saved) {
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       const BufferSpec& spec = plan_->buffers()[i];
@@ -169,12 +189,14 @@ class OwnedPlan {
   }
   std::vector<OwnedTensor>& parameters() { return parameters_; }
   std::vector<OwnedTensor>& gradients() { return gradients_; }
+  const std::vector<OwnedTensor>& parameters() const { return parameters_; }
+  const std::vector<OwnedTensor>& gradients() const { return gradients_; }
 
  private:
   const LayerPlan* plan_;
   std::vector<OwnedTensor> parameters_, gradients_, buffers_;
   std::vector<RandomKey> keys_;
-  std::vector<Tensor> bound_parameters_, bound_gradients_, bound_buffers_;
+  std::vector<Tensor> bound_parameters_, bound_gradients_, bound_buffers_, evaluation_buffers_;
 };
 
 }  // namespace encore

@@ -1,0 +1,64 @@
+// The gradient check: analytic derivatives of a scalar function against four-point differences in double.
+// Each tensor is checked along one random direction of length 1, then at single entries, so that a mistake is
+// named by tensor, entry, analytic and numeric value. Read next: trial.hpp, what is differentiated.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace encore {
+
+/// One tensor the function depends on.
+struct CheckedTensor {
+  std::string name;
+  std::vector<double> values;
+  std::vector<double> gradient;                           ///< analytic
+  std::function<void(const std::vector<double>&)> store;  ///< makes the function see other values
+};
+
+struct GradientMismatch {
+  std::string tensor;
+  std::int64_t index = -1;  ///< -1: the random direction
+  double analytic = 0.0;
+  double numeric = 0.0;
+
+  /// "qkv.weight[17]: analytic 0.25, numeric 0.5"
+  std::string text() const;
+};
+
+struct GradientReport {
+  std::vector<GradientMismatch> mismatches;
+  double largest_error = 0.0;  ///< relative, over everything that was compared
+  int compared = 0;
+  int at_kinks = 0;  ///< directions that were left out because they cross a kink
+  /// Some tensor has no smooth direction: the point lies too near a kink, the check must move it.
+  bool near_kink = false;
+
+  std::string text() const;
+};
+
+class GradientCheck {
+ public:
+  /// `function` returns the value at what the tensors hold now.
+  explicit GradientCheck(std::function<double()> function) : function_(std::move(function)) {}
+
+  static constexpr double tolerance = 1e-7;
+  /// Derivatives below this are compared absolutely: differences of a function near 1 carry 1e-12 of
+  /// rounding.
+  static constexpr double floor = 1e-4;
+
+  GradientReport run(const std::vector<CheckedTensor>& tensors);
+
+ private:
+  /// False when the direction crosses a kink: then the differences of two step lengths do not agree with each
+  /// other.
+  bool compare(const CheckedTensor& tensor, const std::vector<double>& direction, std::int64_t index);
+  double differentiate(const CheckedTensor& tensor, const std::vector<double>& direction, double h);
+
+  std::function<double()> function_;
+  GradientReport report_;
+};
+
+}  // namespace encore

@@ -1,0 +1,287 @@
+// The checks of layers and heads: gradients, the rules of encore/layer.hpp, bits, lengths, precisions.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+
+#include "contract/suite.hpp"
+#include "contract/trial.hpp"
+
+namespace encore {
+namespace {
+
+constexpr std::int64_t longest = 64;  // the sequence of maximum length
+
+/// Narrow widths make differences cheap; a plugin whose defaults ask for more gets it.
+std::int64_t fitting_width(const Device& device, const Offer& offer, const Options& options) {
+  std::string refused;
+  for (const std::int64_t width : {8, 16, 32, 64, 128}) {
+    try {
+      make_trial(device, offer, options, {.width = width, .lengths = {2}});
+      return width;
+    } catch (const OptionError& error) {
+      refused = error.what();
+    }
+  }
+  throw Error("refuses its default options at every width from 8 to 128: " + refused);
+}
+
+/// What the checks of one offer share.
+class LayerChecks {
+ public:
+  LayerChecks(const Device& device, const Offer& offer)
+      : device_(device), offer_(offer), defaults_(default_options(offer.options)) {}
+
+  std::string gradients() {
+    int compared = 0, arrangements = 0;
+    double largest = 0.0;
+    for (const OptionsVariant& variant : usable_variants())
+      for (const Lengths& lengths : {Lengths{5, 1, 9, 3}, Lengths{1}, Lengths{2, 2, 7}})
+        for (const double smoothing : usable_smoothings()) {
+          const GradientReport report = check_gradients([&](std::uint64_t seed) {
+            return make_trial(device_, offer_, variant.options,
+                              {.width = width(), .lengths = lengths, .seed = seed}, smoothing);
+          });
+          if (!report.mismatches.empty())
+            throw Error("with " + variant.name + ", sequences of lengths " + text(lengths) +
+                        (smoothing > 0.0 ? ", label smoothing" : "") + ":\n" + report.text());
+          compared += report.compared;
+          largest = std::max(largest, report.largest_error);
+          ++arrangements;
+        }
+    char error[32];
+    std::snprintf(error, sizeof(error), "%.1e", largest);
+    return std::to_string(compared) + " derivatives in " + std::to_string(arrangements) +
+           " arrangements, largest relative error " + error;
+  }
+
+  /// `backward` adds to parameter gradients (gradients() has seen that) and overwrites the input's.
+  std::string overwrites() {
+    const auto made = trial({.width = width()});
+    made->forward();
+    made->backward(0.0);
+    const std::vector<TrialResult> first = made->results();
+    made->forward();
+    made->backward(1.0);
+    require_equal(first, made->results(), "when the input's gradient held 1 before instead of 0",
+                  "; backward must overwrite it, not add to it");
+    return "the input's gradient is overwritten";
+  }
+
+  std::string same_seed_same_bits() {
+    const auto run = [&] {
+      return results({.width = width(), .lengths = {5, 1, 40, 3}, .type = DType::float32});
+    };
+    require_equal(run(), run(), "in a second object with the same seed", "");
+    return "two objects compute equal bits";
+  }
+
+  std::string lengths() {
+    for (const bool training : {true, false})
+      for (const Lengths& lengths : {Lengths{}, Lengths{1}, Lengths{0, 1, 0}, Lengths{longest, 1, longest}})
+        for (const TrialResult& result :
+             results({.width = width(), .lengths = lengths, .type = DType::float32, .training = training}))
+          for (const double value : result.values)
+            if (!std::isfinite(value))
+              throw Error(result.name + " is not finite for sequences of lengths " + text(lengths) +
+                          (training ? "" : " in evaluation"));
+    return "no sequence, empty ones, single tokens and " + std::to_string(longest) + " tokens";
+  }
+
+  /// A sequence's rows do not depend on what else is in the batch.
+  std::string packing() {
+    for (const bool training : {true, false}) {
+      const TrialSetup together{
+          .width = width(), .lengths = {4, 9, 1, 6}, .examples = {3, 17, 20, 41}, .training = training};
+      TrialSetup alone = together;
+      alone.lengths = {9};
+      alone.examples = {17};
+      const std::vector<TrialResult> all = results(together), one = results(alone);
+      for (std::size_t i = 0; i < one.size(); ++i) {
+        if (one[i].row_width == 0) continue;
+        const std::int64_t first = 4 * one[i].row_width;
+        for (std::size_t k = 0; k < one[i].values.size(); ++k) {
+          const double a = all[i].values[static_cast<std::size_t>(first) + k], b = one[i].values[k];
+          if (!(std::abs(a - b) <= 1e-11 * (1.0 + std::abs(b))))
+            throw Error(one[i].name + " of a sequence changes with the other sequences of the batch: " +
+                        std::to_string(a) + " among others, " + std::to_string(b) + " alone");
+        }
+      }
+    }
+    return "a sequence gives the same numbers in any batch";
+  }
+
+  std::string precision() {
+    const Lengths lengths{5, 1, 30, 3};
+    const auto exact = results({.width = width(), .lengths = lengths});
+    compare_precision(exact, results({.width = width(), .lengths = lengths, .type = DType::float32}), 1e-4,
+                      "float32");
+#if ENCORE_HOST_BACKEND || defined(KOKKOS_ENABLE_CUDA)
+    compare_precision(exact, results({.width = width(), .lengths = lengths, .type = DType::bfloat16}), 0.1,
+                      "bfloat16");
+    return "float32 and bfloat16 agree with float64";
+#else
+    return "float32 agrees with float64; this backend has no bfloat16 products";
+#endif
+  }
+
+  std::string step_allocates_nothing() {
+    const auto made = trial({.width = width(), .lengths = {5, 1, 40, 3}, .type = DType::float32});
+    made->forward();
+    made->backward();
+    made->prepare_forward();
+    {
+      const KokkosWatch watch;
+      made->launch_forward();
+      require_silent(watch, "forward");
+    }
+    made->prepare_backward(0.0);
+    const KokkosWatch watch;
+    made->launch_backward();
+    require_silent(watch, "backward");
+    return "a second pass allocates no Kokkos memory";
+  }
+
+  std::string labels() {
+    const auto made = trial({.width = width(), .type = DType::float32});
+    std::set<std::string> kernels;
+    made->prepare_forward();
+    {
+      const KokkosWatch watch;
+      made->launch_forward();
+      require_labels(watch);
+      for (const std::string& label : watch.kernels()) kernels.insert(label);
+    }
+    made->prepare_backward(0.0);
+    const KokkosWatch watch;
+    made->launch_backward();
+    require_labels(watch);
+    for (const std::string& label : watch.kernels()) kernels.insert(label);
+    std::string all;
+    for (const std::string& label : kernels) all += (all.empty() ? "" : ", ") + label;
+    return all;
+  }
+
+  std::map<std::string, std::string> digests() {
+    std::map<std::string, std::string> all;
+    const std::int64_t wide = 12 * width();
+    for (const DType type : {DType::float32, DType::float64}) {
+      const auto made =
+          trial({.width = wide, .lengths = {1, 40, 3, 150, 17, 33, 64, 5, 2, 90, 28, 31}, .type = type});
+      made->forward();
+      made->backward();
+      for (const TrialResult& result : made->results())
+        all[std::string(name_of(type)) + " " + result.name] = digest_of(result.values);
+    }
+    return all;
+  }
+
+ private:
+  using Lengths = std::vector<std::int64_t>;
+
+  std::int64_t width() {
+    if (width_ == 0) width_ = fitting_width(device_, offer_, defaults_);
+    return width_;
+  }
+
+  std::vector<OptionsVariant> usable_variants() {
+    std::vector<OptionsVariant> usable;
+    for (OptionsVariant& variant : option_variants(offer_.options)) {
+      try {
+        make_trial(device_, offer_, variant.options, {.width = width(), .lengths = {2}});
+        usable.push_back(std::move(variant));
+      } catch (const OptionError&) {  // a combination that cannot be; the defaults can
+      }
+    }
+    return usable;
+  }
+
+  std::vector<double> usable_smoothings() {
+    if (offer_.kind != Kind::head) return {0.0};
+    try {
+      make_trial(device_, offer_, defaults_, {.width = width(), .lengths = {2}}, 0.2);
+      return {0.0, 0.2};
+    } catch (const Error&) {  // this head cannot smooth labels
+      return {0.0};
+    }
+  }
+
+  std::unique_ptr<Trial> trial(const TrialSetup& setup) {
+    return make_trial(device_, offer_, defaults_, setup);
+  }
+
+  std::vector<TrialResult> results(const TrialSetup& setup) {
+    const auto made = trial(setup);
+    made->forward();
+    if (setup.training) made->backward();
+    made->objective();
+    return made->results();
+  }
+
+  static std::string text(const Lengths& lengths) {
+    std::string all = "{";
+    for (const std::int64_t length : lengths) all += (all == "{" ? "" : ", ") + std::to_string(length);
+    return all + "}";
+  }
+
+  static void require_equal(const std::vector<TrialResult>& a, const std::vector<TrialResult>& b,
+                            const std::string& when, const std::string& hint) {
+    for (std::size_t i = 0; i < a.size(); ++i)
+      if (digest_of(a[i].values) != digest_of(b[i].values))
+        throw Error(a[i].name + " differs " + when + hint);
+  }
+
+  static void require_silent(const KokkosWatch& watch, const std::string& pass) {
+    const std::vector<std::string> allocations = watch.allocations();
+    if (allocations.empty()) return;
+    throw Error(pass + " allocates \"" + allocations.front() + "\"" +
+                (allocations.size() > 1 ? " and " + std::to_string(allocations.size() - 1) + " more" : "") +
+                " in a step of a shape seen before; declare a buffer instead");
+  }
+
+  /// By the root of the mean square of a tensor, or of all where a tensor is zero but for rounding.
+  static void compare_precision(const std::vector<TrialResult>& exact,
+                                const std::vector<TrialResult>& rounded, double tolerance,
+                                const std::string& precision) {
+    const auto size = [](const std::vector<double>& values) {
+      double squares = 0.0;
+      for (const double value : values) squares += value * value;
+      return std::sqrt(squares / std::max(1.0, static_cast<double>(values.size())));
+    };
+    double typical = 0.0;
+    for (const TrialResult& result : exact) typical = std::max(typical, size(result.values));
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      std::vector<double> difference = exact[i].values;
+      for (std::size_t k = 0; k < difference.size(); ++k) difference[k] -= rounded[i].values[k];
+      const double error = size(difference) / std::max({size(exact[i].values), 0.1 * typical, 1e-30});
+      if (!(error <= tolerance))
+        throw Error(exact[i].name + " in " + precision + " is off by " + std::to_string(error) +
+                    " of its size, " + std::to_string(tolerance) + " is allowed");
+    }
+  }
+
+  const Device& device_;
+  const Offer& offer_;
+  Options defaults_;
+  std::int64_t width_ = 0;
+};
+
+}  // namespace
+
+std::vector<Check> layer_checks(const Device& device, const Offer& offer) {
+  const auto checks = std::make_shared<LayerChecks>(device, offer);
+  return {{"gradients", [=] { return checks->gradients(); }},
+          {"overwriting", [=] { return checks->overwrites(); }},
+          {"same seed", [=] { return checks->same_seed_same_bits(); }},
+          {"lengths", [=] { return checks->lengths(); }},
+          {"packing", [=] { return checks->packing(); }},
+          {"precision", [=] { return checks->precision(); }},
+          {"allocation", [=] { return checks->step_allocates_nothing(); }},
+          {"labels", [=] { return checks->labels(); }}};
+}
+
+std::map<std::string, std::string> layer_digests(const Device& device, const Offer& offer) {
+  return LayerChecks(device, offer).digests();
+}
+
+}  // namespace encore

@@ -1,0 +1,271 @@
+#include "contract/suite.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cinttypes>
+#include <cstdio>
+#include <set>
+
+#include <Kokkos_Core.hpp>
+
+#include "config/error.hpp"
+#include "config/nearest.hpp"
+#include "config/validate.hpp"
+
+namespace encore {
+namespace {
+
+// --- options: what validation makes of the schema
+// -------------------------------------------------------------
+
+Value table_with(const std::string& name, Value value) {
+  Value table;
+  table.data = Value::Table{};
+  value.origin = {};
+  table.set({name}, std::move(value), {});
+  return table;
+}
+
+std::string refusal(const Schema& schema, const std::string& subject, Value table) {
+  for (const Option& option : schema.options()) {  // required options are not what is tested
+    if (!option.required || table.find(option.name) != nullptr) continue;
+    Value value;
+    const Options fitting = default_options(schema);
+    std::visit(
+        [&](const auto& v) {
+          using T = std::decay_t<decltype(v)>;
+          if constexpr (std::is_same_v<T, std::vector<std::string>>)
+            value.data = Value::Array{};
+          else
+            value.data = v;
+        },
+        fitting.values().at(option.name));
+    table.set({option.name}, std::move(value), {});
+  }
+  Problems problems;
+  validate(table, schema, {"", subject}, problems);
+  std::string text;
+  for (const Problem& problem : problems.all()) text += problem.message + "\n";
+  return text;
+}
+
+void require(bool condition, const std::string& message) {
+  if (!condition) throw Error(message);
+}
+
+/// Two letters swapped, as a hurried hand does; a letter more where that changes nothing.
+std::string mistyped(const std::string& name) {
+  std::string wrong = name;
+  if (wrong.size() > 2) std::swap(wrong[wrong.size() / 2], wrong[wrong.size() / 2 - 1]);
+  return wrong == name ? name + "x" : wrong;
+}
+
+std::string check_options(const Offer& offer) {
+  const std::string subject = subject_of(offer);
+  const Schema& schema = offer.options;
+  const auto value_of = [](auto data) {
+    Value value;
+    value.data = std::move(data);
+    return value;
+  };
+  Value empty;
+  empty.data = Value::Table{};
+  require(refusal(schema, subject, empty).empty(),
+          "the defaults are refused: " + refusal(schema, subject, empty));
+  for (const Option& option : schema.options()) {
+    const std::string name = "option \"" + option.name + "\"";
+    require(option.name != "type", "an option is called \"type\", which chooses the plugin");
+    require(!option.rule.help.empty(), name + " has no line of help");
+    if (option.fallback) {
+      const auto problem = check_range(*option.fallback, option);
+      require(!problem, "the default of " + name + " " + problem.value_or(""));
+    }
+    const std::string wrong = mistyped(option.name);
+    if (schema.find(wrong) == nullptr) {
+      const std::string said = refusal(schema, subject, table_with(wrong, value_of(true)));
+      require(said.find("did you mean") != std::string::npos && said.find(option.name) != std::string::npos,
+              "\"" + wrong + "\" is not refused with a hint at \"" + option.name + "\": " + said);
+    }
+    const bool takes_text = option.type == OptionType::text || option.type == OptionType::path;
+    Value wrong_type = takes_text ? value_of(std::int64_t{7}) : value_of(std::string("seven"));
+    require(!refusal(schema, subject, table_with(option.name, std::move(wrong_type))).empty(),
+            name + " takes a value of the wrong type");
+    const auto refuses = [&](double number) {
+      Value value =
+          option.type == OptionType::integer ? value_of(static_cast<std::int64_t>(number)) : value_of(number);
+      require(!refusal(schema, subject, table_with(option.name, std::move(value))).empty(),
+              name + " takes " + std::to_string(number) + ", which is out of its range");
+    };
+    if (option.rule.min) refuses(*option.rule.min - 1.0);
+    if (option.rule.max) refuses(*option.rule.max + 1.0);
+    if (!option.choices.empty())
+      require(
+          !refusal(schema, subject, table_with(option.name, value_of(std::string("no such choice")))).empty(),
+          name + " takes a value that is none of its choices");
+  }
+  return std::to_string(schema.options().size()) + " options with help, valid defaults and refusals";
+}
+
+OptionValue smallest(const Option& option) {
+  switch (option.type) {
+    case OptionType::boolean:
+      return false;
+    case OptionType::integer:
+      return static_cast<std::int64_t>(option.rule.min.value_or(1.0));
+    case OptionType::number: {
+      const double low = option.rule.min.value_or(0.0);
+      if (!option.rule.exclusive_min) return low;
+      return option.rule.max ? 0.5 * (low + *option.rule.max) : low + 1.0;
+    }
+    case OptionType::text_list:
+      return std::vector<std::string>{};
+    case OptionType::text:
+    case OptionType::path:
+      break;
+  }
+  return option.choices.empty() ? std::string("value") : option.choices.front();
+}
+
+// --- what Kokkos does
+// -----------------------------------------------------------------------------------------
+
+std::set<std::string>& seen_kernels() {
+  static std::set<std::string> labels;
+  return labels;
+}
+std::vector<std::string>& seen_allocations() {
+  static std::vector<std::string> labels;
+  return labels;
+}
+void on_kernel(const char* label, std::uint32_t, std::uint64_t*) {
+  seen_kernels().insert(label);
+}
+void on_allocation(Kokkos::Profiling::SpaceHandle, const char* label, const void*, std::uint64_t) {
+  seen_allocations().emplace_back(label);
+}
+
+bool is_label(const std::string& label) {
+  const std::size_t colons = label.find("::");
+  if (colons == std::string::npos || colons == 0 || colons + 2 == label.size()) return false;
+  return std::ranges::all_of(
+      label, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == ':'; });
+}
+
+}  // namespace
+
+KokkosWatch::KokkosWatch() {
+  seen_kernels().clear();
+  seen_allocations().clear();
+  Kokkos::Tools::Experimental::set_begin_parallel_for_callback(on_kernel);
+  Kokkos::Tools::Experimental::set_begin_parallel_reduce_callback(on_kernel);
+  Kokkos::Tools::Experimental::set_begin_parallel_scan_callback(on_kernel);
+  Kokkos::Tools::Experimental::set_allocate_data_callback(on_allocation);
+}
+
+KokkosWatch::~KokkosWatch() {
+  Kokkos::Tools::Experimental::set_begin_parallel_for_callback(nullptr);
+  Kokkos::Tools::Experimental::set_begin_parallel_reduce_callback(nullptr);
+  Kokkos::Tools::Experimental::set_begin_parallel_scan_callback(nullptr);
+  Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
+}
+
+std::vector<std::string> KokkosWatch::kernels() const {
+  return {seen_kernels().begin(), seen_kernels().end()};
+}
+std::vector<std::string> KokkosWatch::allocations() const {
+  return seen_allocations();
+}
+
+void require_labels(const KokkosWatch& watch) {
+  for (const std::string& label : watch.kernels())
+    require(is_label(label),
+            "a kernel is labelled \"" + label + "\"; give it a name like \"my_layers::scale\"");
+}
+
+std::string subject_of(const Offer& offer) {
+  return std::string(name_of(offer.kind)) + " \"" + offer.name + "\"";
+}
+
+std::string digest_of(const std::vector<double>& values) {
+  std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a
+  for (const double value : values)
+    for (std::uint64_t bits = Kokkos::bit_cast<std::uint64_t>(value), byte = 0; byte < 8; ++byte, bits >>= 8)
+      hash = (hash ^ (bits & 0xFFU)) * 1099511628211ULL;
+  std::array<char, 20> text{};
+  std::snprintf(text.data(), text.size(), "%016" PRIx64, hash);
+  return text.data();
+}
+
+Options default_options(const Schema& schema) {
+  Options options;
+  for (const Option& option : schema.options()) {
+    if (option.fallback)
+      options.set(option.name, *option.fallback);
+    else if (option.required)
+      options.set(option.name, smallest(option));
+  }
+  return options;
+}
+
+std::vector<OptionsVariant> option_variants(const Schema& schema) {
+  std::vector<OptionsVariant> all{{"defaults", default_options(schema)}};
+  const auto add = [&](const Option& option, const std::string& text, OptionValue value) {
+    if (option.fallback && *option.fallback == value) return;
+    all.push_back({option.name + " = " + text, default_options(schema)});
+    all.back().options.set(option.name, std::move(value));
+  };
+  for (const Option& option : schema.options()) {
+    for (const std::string& choice : option.choices) add(option, choice, choice);
+    if (option.type == OptionType::boolean && option.fallback)
+      add(option, "the other", !std::get<bool>(*option.fallback));
+    if (option.type == OptionType::integer && option.rule.min)
+      add(option, std::to_string(static_cast<std::int64_t>(*option.rule.min)), smallest(option));
+    if (option.type == OptionType::number && option.rule.min && option.rule.max) {
+      const double middle = 0.5 * (*option.rule.min + *option.rule.max);
+      add(option, std::to_string(middle), middle);
+    }
+  }
+  return all;
+}
+
+void run_suite(const Device& device, const Offer& offer, const SuiteObserver& observer) {
+  std::vector<Check> checks{{"options", [&] { return check_options(offer); }}};
+  const auto append = [&](std::vector<Check> more) {
+    for (Check& check : more) checks.push_back(std::move(check));
+  };
+  switch (offer.kind) {
+    case Kind::layer:
+    case Kind::head:
+      append(layer_checks(device, offer));
+      break;
+    case Kind::optimizer:
+      append(optimizer_checks(device, offer));
+      break;
+    case Kind::schedule:
+      append(schedule_checks(offer));
+      break;
+    case Kind::tokenizer:
+      append(tokenizer_checks(offer));
+      break;
+  }
+  const std::string subject = subject_of(offer);
+  for (const Check& check : checks) {
+    observer.begin(subject, check.name);
+    Finding finding{subject, check.name, false, {}};
+    try {
+      finding.detail = check.run();
+      finding.passed = true;
+    } catch (const std::exception& error) {
+      finding.detail = error.what();
+    }
+    observer.end(finding);
+  }
+}
+
+std::map<std::string, std::string> suite_digests(const Device& device, const Offer& offer) {
+  if (offer.kind == Kind::layer || offer.kind == Kind::head) return layer_digests(device, offer);
+  if (offer.kind == Kind::optimizer) return optimizer_digests(device, offer);
+  return {};
+}
+
+}  // namespace encore

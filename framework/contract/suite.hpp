@@ -1,0 +1,89 @@
+// The contract suite: what every layer, head, tokenizer, optimizer and schedule must satisfy, whoever wrote
+// it. Place in the flow: `exp plugin check FILE` starts a worker, which opens the plugin and runs every check
+// on everything it offers; tests/contract runs the same suite on what ships. Each check is announced before
+// it runs, so that a crash can be named.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <encore/device.hpp>
+#include <encore/plugin.hpp>
+
+namespace encore {
+
+/// One check that has ended.
+struct Finding {
+  std::string subject;  ///< layer "highway"
+  std::string check;    ///< "gradients"
+  bool passed = false;
+  std::string detail;  ///< what was compared, or what is wrong and where
+};
+
+/// Where the suite reports to.
+struct SuiteObserver {
+  std::function<void(const std::string& subject, std::string_view check)> begin;
+  std::function<void(const Finding&)> end;
+};
+
+/// Runs every check that applies to the offer's kind.
+void run_suite(const Device& device, const Offer& offer, const SuiteObserver& observer);
+
+/// Digests of everything an offer computes on a large batch, by name. Whoever compares those of processes
+/// with 1, 2 and 3 threads knows whether threads change bits.
+std::map<std::string, std::string> suite_digests(const Device& device, const Offer& offer);
+
+/// layer "highway"
+std::string subject_of(const Offer& offer);
+
+/// The defaults of a schema; a required option gets the smallest value its rule allows.
+Options default_options(const Schema& schema);
+
+/// The defaults, then each option by itself: every other choice, a flag turned, a bounded number in the
+/// middle of its range, an integer at its smallest. `name` tells the change ("heads = 1").
+struct OptionsVariant {
+  std::string name;
+  Options options;
+};
+std::vector<OptionsVariant> option_variants(const Schema& schema);
+
+/// Hash of values, each as the bits of a double.
+std::string digest_of(const std::vector<double>& values);
+
+/// One check: its name, and what runs it. Returns a sentence about what was done; throws Error with what is
+/// wrong.
+struct Check {
+  const char* name;
+  std::function<std::string()> run;
+};
+/// By kind; the objects must outlive the list.
+std::vector<Check> layer_checks(const Device& device, const Offer& offer);  ///< also of heads
+std::vector<Check> optimizer_checks(const Device& device, const Offer& offer);
+std::vector<Check> schedule_checks(const Offer& offer);
+std::vector<Check> tokenizer_checks(const Offer& offer);
+
+/// What suite_digests is made of, by kind; tokenizers and schedules have none.
+std::map<std::string, std::string> layer_digests(const Device& device, const Offer& offer);
+std::map<std::string, std::string> optimizer_digests(const Device& device, const Offer& offer);
+
+/// Counts what Kokkos is asked to do while it lives. One at a time.
+class KokkosWatch {
+ public:
+  KokkosWatch();
+  ~KokkosWatch();
+  KokkosWatch(const KokkosWatch&) = delete;
+  KokkosWatch& operator=(const KokkosWatch&) = delete;
+
+  /// Labels of the kernels that were launched, each once.
+  std::vector<std::string> kernels() const;
+  /// Labels of the memory that was allocated.
+  std::vector<std::string> allocations() const;
+};
+
+/// Throws Error when a kernel's label is not of the form "namespace::name".
+void require_labels(const KokkosWatch& watch);
+
+}  // namespace encore

@@ -1,0 +1,103 @@
+// Trial: one layer or head with a batch of its own, and a host as strict as the contract in encore/layer.hpp:
+// whatever the contract does not promise to be there is filled with NaN before each pass, so that code which
+// relies on it fails at once. Place in the flow: layer_checks.cpp runs every check of the suite on trials.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <encore/plugin.hpp>
+
+#include "contract/gradient_check.hpp"
+#include "contract/test_memory.hpp"
+
+namespace encore {
+
+struct TrialSetup {
+  std::int64_t width = 8;
+  std::vector<std::int64_t> lengths = {5, 1, 9, 3};
+  std::vector<std::int64_t> examples = {};  ///< number of each sequence's example; empty: any
+  DType type = DType::float64;
+  std::uint64_t seed = 1;
+  bool training = true;
+};
+
+/// A tensor that a pass has computed.
+struct TrialResult {
+  std::string name;
+  std::vector<double> values;
+  std::int64_t row_width = 0;  ///< values per row of the batch; 0: a parameter's gradient
+};
+
+class Trial {
+ public:
+  Trial(const Device& device, const TrialSetup& setup);
+  virtual ~Trial() = default;
+  Trial(const Trial&) = delete;
+  Trial& operator=(const Trial&) = delete;
+
+  /// forward of a layer, loss of a head, decode too where nothing is trained.
+  void forward();
+  /// After `forward`. Parameter gradients hold 0.5 before, and are expected to be added to; `held` is what
+  /// the input's gradient holds before. Throws Error when a rule of the contract is broken.
+  void backward(double held = std::numeric_limits<double>::quiet_NaN());
+  /// What the last forward pass computed, as one number: a weighted sum of the outputs, or of the losses.
+  double objective() const;
+  /// Input and parameters with the gradients of the last backward pass.
+  std::vector<CheckedTensor> tensors();
+  /// What the last passes have computed: output (losses, predictions), and in training all gradients.
+  std::vector<TrialResult> results() const;
+
+  /// The host's part of a pass, apart from the object's: only fills memory. For counting what the object
+  /// does.
+  void prepare_forward();
+  void prepare_backward(double held);
+  void launch_forward();
+  void launch_backward();
+
+  const OwnedBatch& batch() const { return batch_; }
+
+ protected:
+  /// To be called once the object exists.
+  void allocate();
+  Step step() const { return memory_->step(device_, batch_, setup_.training); }
+  Tensor input() const { return input_; }
+  Tensor input_gradient() const { return input_gradient_; }
+  OwnedTensor rows(std::int64_t width, std::uint64_t purpose) const;
+
+  virtual void declare(LayerPlan& plan) = 0;
+  virtual void run_forward() = 0;
+  virtual void run_backward() = 0;
+  virtual void poison_output() = 0;
+  virtual double read_objective() const = 0;
+  virtual std::vector<TrialResult> outputs() const = 0;
+  /// Before and after backward: hides what need not be there; looks whether what is read-only still is.
+  virtual void hide_before_backward() {}
+  virtual void require_unchanged() const {}
+
+  const Device& device_;
+  TrialSetup setup_;
+  OwnedBatch batch_;
+  LayerPlan plan_;
+
+ private:
+  std::unique_ptr<OwnedPlan> memory_;
+  OwnedTensor input_, input_gradient_;
+  std::vector<double> input_values_;
+  std::vector<TrialResult> outputs_;  ///< of the last forward pass; backward may find them gone
+};
+
+/// Builds the object from an offer of kind layer or head. `smoothing`: a head's label smoothing. Throws what
+/// the plugin's constructor and `declare` throw.
+std::unique_ptr<Trial> make_trial(const Device& device, const Offer& offer, const Options& options,
+                                  const TrialSetup& setup, double smoothing = 0.0);
+/// A layer that exists already and has not declared anything.
+std::unique_ptr<Trial> make_trial(const Device& device, std::unique_ptr<Layer> layer,
+                                  const TrialSetup& setup);
+
+/// Runs both passes and compares every gradient with differences, away from kinks: `make` makes the trial for
+/// a seed. Throws Error when a rule is broken or no smooth point is found.
+GradientReport check_gradients(const std::function<std::unique_ptr<Trial>(std::uint64_t seed)>& make);
+
+}  // namespace encore

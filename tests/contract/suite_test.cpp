@@ -1,0 +1,283 @@
+// The contract suite on everything that ships; and the proof that it can fail: one layer or head per mistake,
+// each caught and named.
+#include <gtest/gtest.h>
+
+#include <encore/kernels.hpp>
+#include <encore/plugin.hpp>
+#include <encore/view.hpp>
+
+#include "contract/suite.hpp"
+#include "support/tiny_model.hpp"
+
+namespace encore::testing {
+namespace {
+
+std::vector<Finding> findings_of(const Offer& offer) {
+  const Device device;
+  std::vector<Finding> findings;
+  run_suite(device, offer,
+            {[](const std::string&, std::string_view) {},
+             [&](const Finding& finding) { findings.push_back(finding); }});
+  return findings;
+}
+
+class Shipped : public ::testing::TestWithParam<Kind> {};
+
+TEST_P(Shipped, PassesTheSuite) {
+  const Registry registry = load_builtin_plugins();
+  int offers = 0;
+  for (const Offer& offer : registry.all(GetParam())) {
+    const std::vector<Finding> findings = findings_of(offer);
+    EXPECT_GE(findings.size(), 2U) << subject_of(offer);
+    for (const Finding& finding : findings)
+      EXPECT_TRUE(finding.passed) << finding.subject << ": " << finding.check << ": " << finding.detail;
+    ++offers;
+  }
+  EXPECT_GE(offers, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Contract, Shipped,
+                         ::testing::Values(Kind::layer, Kind::head, Kind::tokenizer, Kind::optimizer,
+                                           Kind::schedule),
+                         [](const auto& info) { return std::string(name_of(info.param)); });
+
+// --- layers with one mistake each
+// ---------------------------------------------------------------------------------
+
+enum class Mistake {
+  none,
+  input_factor,
+  forgotten_bias,
+  adds_to_input,
+  overwrites_parameter,
+  changes_output_gradient,
+  reads_undeclared_output,
+  reads_forward_scratch,
+  changes_input,
+  allocates,
+  no_label,
+  remembers,
+  sees_other_sequences,
+};
+
+/// y = relu(x W^T + b), with one mistake.
+template <Mistake M>
+class Dense : public Layer {
+ public:
+  static Schema options() { return {}; }
+  Dense(const Options&, const LayerContext&) {}
+
+  void declare(LayerPlan& plan) override {
+    weight_ = plan.matrix("weight", plan.width(), plan.width());
+    bias_ = plan.bias("bias", plan.width());
+    scratch_ = plan.buffer("scratch", {tokens, plan.width()}, Lifetime::forward);
+    dsum_ = plan.buffer("sum_gradient", {tokens, plan.width()}, Lifetime::backward);
+    plan.backward_reads(true, M != Mistake::reads_undeclared_output);
+  }
+  void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
+    const Device& device = step.device();
+    if (M == Mistake::remembers) ++calls();
+    if (M == Mistake::allocates) Kokkos::View<float*, DeviceMemory> view("test::careless", 10);
+    if (M == Mistake::no_label)
+      Kokkos::parallel_for(Kokkos::RangePolicy<ExecutionSpace>(0, 1), KOKKOS_LAMBDA(int){});
+    kernels::linear(device, inputs[0], step.parameter(weight_), step.parameter(bias_),
+                    kernels::Activation::relu, output);
+    if (M == Mistake::reads_forward_scratch) kernels::copy(device, output, step.buffer(scratch_));
+    if (M == Mistake::changes_input) kernels::fill(device, 1.0, inputs[0]);
+    if (M == Mistake::remembers && calls() % 2 == 0) kernels::add(device, inputs[0], output);
+    if (M == Mistake::sees_other_sequences && output.extent(0) > 0) add_first_row_to_last(output);
+  }
+  void backward(const Step& step, std::span<const Tensor> inputs, Tensor output, Tensor output_gradient,
+                std::span<const Tensor> input_gradients) override {
+    const Device& device = step.device();
+    const Tensor dsum = M == Mistake::changes_output_gradient ? output_gradient : step.buffer(dsum_);
+    const Tensor states = M == Mistake::reads_forward_scratch ? step.buffer(scratch_) : output;
+    kernels::activation_backward(device, kernels::Activation::relu, states, output_gradient, dsum);
+    if (M == Mistake::overwrites_parameter) kernels::fill(device, 0.0, step.gradient(weight_));
+    kernels::linear_backward_parameters(device, dsum, inputs[0], step.gradient(weight_),
+                                        M == Mistake::forgotten_bias ? Tensor() : step.gradient(bias_));
+    if (M == Mistake::adds_to_input)
+      kernels::gemm(device, dsum, kernels::Transpose::no, step.parameter(weight_), kernels::Transpose::no,
+                    input_gradients[0], true);
+    else
+      kernels::linear_backward_input(device, dsum, step.parameter(weight_), input_gradients[0]);
+    if (M == Mistake::input_factor) kernels::add(device, input_gradients[0], input_gradients[0]);
+  }
+
+ private:
+  static int& calls() {
+    static int count = 0;
+    return count;
+  }
+  static void add_first_row_to_last(Tensor output) {
+    Tensor first = output, last = output;
+    first.extents[0] = last.extents[0] = 1;
+    const std::int64_t skipped = (output.extent(0) - 1) * output.extent(1);
+    last.data =
+        static_cast<std::byte*>(output.data) + static_cast<std::size_t>(skipped) * size_of(output.dtype);
+    const Device device;
+    kernels::add(device, first, last);
+    device.fence();
+  }
+
+  Parameter weight_, bias_;
+  Buffer scratch_, dsum_;
+};
+
+template <Mistake M>
+std::vector<Finding> findings_with() {
+  Registrar registrar;
+  registrar.add<Kind::layer, Dense<M>>("dense");
+  return findings_of(registrar.offers().front());
+}
+
+/// The failed checks, each as "check: detail".
+std::string failures(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& finding : findings)
+    if (!finding.passed) text += finding.check + ": " + finding.detail + "\n";
+  return text;
+}
+
+void expect_said(const std::string& failures, const std::string& part) {
+  EXPECT_NE(failures.find(part), std::string::npos) << "expected: " << part << "\nfound: " << failures;
+}
+
+TEST(SuiteFinds, NothingInARightLayer) {
+  EXPECT_EQ(failures(findings_with<Mistake::none>()), "");
+}
+TEST(SuiteFinds, AWrongFactorByTensorIndexAndBothValues) {
+  const std::string said = failures(findings_with<Mistake::input_factor>());
+  expect_said(said,
+              "gradients: with defaults, sequences of lengths {5, 1, 9, 3}:\ninput along a random direction: "
+              "analytic ");
+  expect_said(said, "input[0]: analytic ");
+  expect_said(said, ", numeric ");
+  EXPECT_EQ(said.find("weight["), std::string::npos) << said;
+}
+TEST(SuiteFinds, AForgottenParameter) {
+  expect_said(failures(findings_with<Mistake::forgotten_bias>()),
+              "bias along a random direction: analytic 0, numeric ");
+}
+TEST(SuiteFinds, AnInputGradientThatIsAddedTo) {
+  expect_said(failures(findings_with<Mistake::adds_to_input>()), "backward must overwrite it, not add to it");
+}
+TEST(SuiteFinds, AParameterGradientThatIsOverwritten) {
+  expect_said(failures(findings_with<Mistake::overwrites_parameter>()), "weight[0]: analytic ");
+}
+TEST(SuiteFinds, AChangedOutputGradient) {
+  expect_said(failures(findings_with<Mistake::changes_output_gradient>()),
+              "gradients: backward changes output_gradient, which it may only read");
+}
+TEST(SuiteFinds, AnOutputThatWasNotAskedFor) {
+  expect_said(failures(findings_with<Mistake::reads_undeclared_output>()), "gradients: ");
+}
+TEST(SuiteFinds, ForwardScratchReadInBackward) {
+  expect_said(failures(findings_with<Mistake::reads_forward_scratch>()), "gradients: ");
+}
+TEST(SuiteFinds, AChangedInput) {
+  expect_said(failures(findings_with<Mistake::changes_input>()), "gradients: forward changes its input");
+}
+TEST(SuiteFinds, AnAllocationInAStep) {
+  expect_said(failures(findings_with<Mistake::allocates>()),
+              "allocation: forward allocates \"test::careless\" in a step of a shape seen before; declare a "
+              "buffer instead");
+}
+TEST(SuiteFinds, AKernelWithoutALabel) {
+  expect_said(failures(findings_with<Mistake::no_label>()), "give it a name like \"my_layers::scale\"");
+}
+TEST(SuiteFinds, StateBetweenTwoPasses) {
+  expect_said(failures(findings_with<Mistake::remembers>()), "same seed: ");
+}
+TEST(SuiteFinds, ALookAtOtherSequences) {
+  expect_said(failures(findings_with<Mistake::sees_other_sequences>()),
+              "packing: output of a sequence changes with the other sequences of the batch");
+}
+
+/// Declares options that cannot be right.
+struct CarelessOptions : Dense<Mistake::none> {
+  static Schema options() {
+    return Schema().number("share", 2.0, {.help = "a share", .min = 0.0, .max = 1.0});
+  }
+  using Dense::Dense;
+};
+TEST(SuiteFinds, ADefaultOutOfItsRange) {
+  Registrar registrar;
+  registrar.add<Kind::layer, CarelessOptions>("careless");
+  expect_said(failures(findings_of(registrar.offers().front())), "the default of option \"share\" must be");
+}
+
+struct Silent : Dense<Mistake::none> {
+  static Schema options() { return Schema().number("share", 0.5, {.help = "", .min = 0.0, .max = 1.0}); }
+  using Dense::Dense;
+};
+TEST(SuiteFinds, AnOptionWithoutHelp) {
+  Registrar registrar;
+  registrar.add<Kind::layer, Silent>("silent");
+  expect_said(failures(findings_of(registrar.offers().front())), "option \"share\" has no line of help");
+}
+
+// --- other kinds
+// --------------------------------------------------------------------------------------------------
+
+class Uphill final : public Optimizer {
+ public:
+  static Schema options() { return {}; }
+  Uphill(const Options&, const OptimizerContext&) {}
+  std::vector<std::string> states() const override { return {"one", "one"}; }
+  void update(const Device& device, const Blocks& blocks, double, std::int64_t) override {
+    kernels::add(device, blocks.gradients, blocks.values);
+  }
+};
+TEST(SuiteFinds, AnOptimizerThatClimbsAndForgetsClipping) {
+  Registrar registrar;
+  registrar.add<Kind::optimizer, Uphill>("uphill");
+  const std::string said = failures(findings_of(registrar.offers().front()));
+  expect_said(said, "states: two states have one name");
+  expect_said(said, "descent: 50 steps on half a squared distance lead from ");
+  expect_said(said, "gradient scale: gradient_scale = 0.5 does not equal gradients of half the size");
+}
+
+class Restless final : public Schedule {
+ public:
+  static Schema options() { return {}; }
+  Restless(const Options&, const ScheduleContext&) {}
+  double factor(std::int64_t) const override { return 1.0 / ++calls_; }
+
+ private:
+  mutable int calls_ = 0;
+};
+TEST(SuiteFinds, AScheduleWithAMemory) {
+  Registrar registrar;
+  registrar.add<Kind::schedule, Restless>("restless");
+  expect_said(failures(findings_of(registrar.offers().front())), "a schedule is a pure function of the step");
+}
+
+class Lax final : public Tokenizer {
+ public:
+  static Schema options() { return {}; }
+  Lax(const Options&, const TokenizerContext&) {}
+  void load(std::vector<std::string> vocabulary) override { vocabulary_ = std::move(vocabulary); }
+  void train(const std::map<std::string, std::int64_t>& words) override {
+    vocabulary_ = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
+    for (const auto& [word, count] : words) vocabulary_.push_back(word);
+  }
+  std::span<const std::string> vocabulary() const override { return vocabulary_; }
+  SpecialPieces special() const override { return {0, 1, 2, 3}; }
+  void encode(std::string_view text, std::vector<std::int32_t>& pieces) const override {
+    pieces.assign(1, static_cast<std::int32_t>(text.size()));
+  }
+
+ private:
+  std::vector<std::string> vocabulary_;
+};
+TEST(SuiteFinds, ATokenizerThatOverwritesAndAcceptsAnything) {
+  Registrar registrar;
+  registrar.add<Kind::tokenizer, Lax>("lax");
+  const std::string said = failures(findings_of(registrar.offers().front()));
+  expect_said(said, "loading: a vocabulary without the unknown piece is accepted");
+  expect_said(said, "encoding: encode ");
+}
+
+}  // namespace
+}  // namespace encore::testing
