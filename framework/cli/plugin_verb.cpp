@@ -11,7 +11,10 @@
 namespace encore {
 
 const std::vector<Verb>& plugin_actions() {
-  static const std::vector<Verb> list = {};
+  static const std::vector<Verb> list = {
+      {"new", "a folder with a plugin of your own, ready to build", plugin_new},
+      {"build", "build a plugin's folder for this Encore", plugin_build},
+  };
   return list;
 }
 

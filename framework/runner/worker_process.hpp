@@ -61,4 +61,7 @@ struct ProgramOutput {
 ProgramOutput run_program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                           const std::string& input = "");
 
+/// The same with this process's own standard streams: for a program that talks to the user itself.
+ProcessEnd run_attached(const std::filesystem::path& program, const std::vector<std::string>& arguments);
+
 }  // namespace encore

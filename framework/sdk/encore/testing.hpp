@@ -240,4 +240,10 @@ inline GradientReport check_head(const Device& device, Head& head, const Gradien
   return report;
 }
 
+/// One forward pass, in double, outside of training: the output (N, C), row by row, of `input` (N, C), the rows of
+/// sequences of these lengths one after another. Parameters have the values they start from. Starts Kokkos where nobody has.
+/// For a layer whose `declare` has not been called yet; in the library encore::testing.
+std::vector<double> run_layer(Layer& layer, std::int64_t width, const std::vector<std::int64_t>& lengths,
+                              const std::vector<double>& input);
+
 }  // namespace encore
