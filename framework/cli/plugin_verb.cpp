@@ -12,6 +12,8 @@ namespace encore {
 
 const std::vector<Verb>& plugin_actions() {
   static const std::vector<Verb> list = {
+      {"new", "a folder with a plugin of your own, ready to build", plugin_new},
+      {"build", "build a plugin's folder for this Encore", plugin_build},
       {"check", "put a plugin through the contract suite", plugin_check},
   };
   return list;

@@ -6,9 +6,11 @@
 
 namespace encore {
 
-int plugin_check(const Arguments& arguments);
-
 /// In the order in which people meet them. Each gets what follows its name and returns the exit code.
 const std::vector<Verb>& plugin_actions();
+
+int plugin_new(const Arguments& arguments);
+int plugin_build(const Arguments& arguments);
+int plugin_check(const Arguments& arguments);
 
 }  // namespace encore

@@ -20,6 +20,22 @@ std::filesystem::path prefix_of(const Programs& programs, const std::string& bac
   return backend == programs.backend ? own : own.parent_path() / backend;
 }
 
+void require_backend(const std::string& backend) {
+  const auto& names = backend_names();
+  if (std::find(names.begin(), names.end(), backend) == names.end())
+    throw Error("unknown backend \"" + backend + "\"" +
+                did_you_mean(backend, names, "; there are openmp, cuda and hip"));
+}
+
+/// What brings a backend that is not there: in the tree its build, else an installation beside this one.
+std::string how_to_get(const Programs& programs, const std::string& backend) {
+  // A build links to the tree's templates, an installation has a copy.
+  const std::filesystem::path templates = template_folder(programs);
+  if (std::filesystem::exists(templates) && !std::filesystem::is_symlink(templates))
+    return "install an Encore built for " + backend + " into " + prefix_of(programs, backend).string();
+  return "build it with ./exp --backend " + backend + " build";
+}
+
 }  // namespace
 
 Programs installed_programs() {
@@ -32,10 +48,7 @@ const std::vector<std::string>& backend_names() {
 }
 
 std::filesystem::path worker_program(const Programs& programs, const std::string& backend) {
-  const auto& names = backend_names();
-  if (std::find(names.begin(), names.end(), backend) == names.end())
-    throw Error("unknown backend \"" + backend + "\"" +
-                did_you_mean(backend, names, "; there are openmp, cuda and hip"));
+  require_backend(backend);
   if (const char* program = std::getenv("ENCORE_WORKER"); program != nullptr && *program != '\0') {
     if (::access(program, X_OK) == 0) return program;
     throw Error(std::string("$ENCORE_WORKER names ") + program +
@@ -43,13 +56,26 @@ std::filesystem::path worker_program(const Programs& programs, const std::string
   }
   const std::filesystem::path program = prefix_of(programs, backend) / "bin" / "encore-worker";
   if (::access(program.c_str(), X_OK) != 0)
-    throw Error("there is no worker for backend " + backend + " (" + program.string() +
-                "); build it with ./exp --backend " + backend + " build");
+    throw Error("there is no worker for backend " + backend + " (" + program.string() + "); " +
+                how_to_get(programs, backend));
   return program;
 }
 
 std::filesystem::path plugin_folder(const Programs& programs, const std::string& backend) {
   return prefix_of(programs, backend) / "lib" / "encore" / "plugins";
+}
+
+std::filesystem::path package_folder(const Programs& programs, const std::string& backend) {
+  require_backend(backend);
+  const std::filesystem::path folder = prefix_of(programs, backend) / "lib" / "cmake" / "encore";
+  if (!std::filesystem::exists(folder / "encore-config.cmake"))
+    throw Error("there is no Encore for backend " + backend + " to build against (" + folder.string() +
+                "); " + how_to_get(programs, backend));
+  return folder;
+}
+
+std::filesystem::path template_folder(const Programs& programs) {
+  return programs.folder.parent_path() / "share" / "encore" / "template";
 }
 
 }  // namespace encore

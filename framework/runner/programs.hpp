@@ -1,6 +1,7 @@
 // Programs: where the worker of a backend and the plugins lie, seen from the running executable.
-// A build has bin/exp, bin/encore-worker and lib/encore/plugins; builds of several backends lie side by side
-// (build/openmp, build/cuda), so that one exp can start the worker of each.
+// A build and an installation have the same folders: bin/exp, bin/encore-worker, lib/encore/plugins,
+// lib/cmake/encore, share/encore/template. Those of several backends lie side by side (build/openmp,
+// build/cuda; /opt/encore/openmp, ...), so that one exp can start the worker of each.
 #pragma once
 
 #include <filesystem>
@@ -26,5 +27,11 @@ std::filesystem::path worker_program(const Programs& programs, const std::string
 
 /// Of the build of that backend: a worker loads only plugins that were built with it.
 std::filesystem::path plugin_folder(const Programs& programs, const std::string& backend);
+
+/// What find_package(encore) reads: a plugin is built for one backend. Throws Error as worker_program does.
+std::filesystem::path package_folder(const Programs& programs, const std::string& backend);
+
+/// The folders that `exp plugin new` copies, one per kind.
+std::filesystem::path template_folder(const Programs& programs);
 
 }  // namespace encore

@@ -199,4 +199,8 @@ ProgramOutput run_program(const std::filesystem::path& program, const std::vecto
   return result;
 }
 
+ProcessEnd run_attached(const std::filesystem::path& program, const std::vector<std::string>& arguments) {
+  return wait_for_end(spawn(program, arguments, SpawnSettings()));
+}
+
 }  // namespace encore

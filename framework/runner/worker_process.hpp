@@ -65,4 +65,7 @@ ProgramOutput run_program(const std::filesystem::path& program, const std::vecto
                           const std::string& input = "",
                           const std::function<void(std::string_view)>& seen = {});
 
+/// The same with this process's own standard streams: for a program that talks to the user itself.
+ProcessEnd run_attached(const std::filesystem::path& program, const std::vector<std::string>& arguments);
+
 }  // namespace encore

@@ -1,0 +1,134 @@
+# How a plugin is built: the public functions, used by the tree for everything under plugins/ and, through find_package(encore), by
+# everybody else. Needs ENCORE_BACKEND and the targets encore::compile_options, sdk, kernels, testing, manifest and exp.
+#
+#   encore_add_plugin(NAME [layer|head|tokenizer|optimizer|schedule] [HOST] SOURCES file... [LIBRARIES target...])
+#   encore_add_plugin_test(NAME SOURCES file... [LIBRARIES target...])
+
+# Where plugins are built: NAME.so with NAME.json beside it. The folder to name in plugin_path.
+if(NOT DEFINED ENCORE_PLUGIN_DIRECTORY)
+  set(ENCORE_PLUGIN_DIRECTORY ${CMAKE_BINARY_DIR}/plugins)
+endif()
+
+# What a plugin and the worker that loads it must agree on, computed from the compiler and the Kokkos of the project that configures now
+# (plugin_host/fingerprint.hpp). SDK is the folder that holds encore/plugin.hpp. In a list the fields would fall apart at their
+# semicolons; RESULT is one string.
+function(encore_compute_fingerprint RESULT SDK)
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -x c++ -std=c++20 -E -dM -include version /dev/null
+                  OUTPUT_VARIABLE macros ERROR_QUIET)
+  set(standard_library unknown)
+  if(macros MATCHES "_GLIBCXX_RELEASE ([0-9]+)")
+    set(standard_library "libstdc++ ${CMAKE_MATCH_1}")
+  elseif(macros MATCHES "_LIBCPP_VERSION ([0-9]+)")
+    set(standard_library "libc++ ${CMAKE_MATCH_1}")
+  endif()
+  list(JOIN Kokkos_ARCH " " architecture)
+  string(STRIP "${CMAKE_SYSTEM_PROCESSOR} ${architecture}" architecture)
+  if(ENCORE_BACKEND STREQUAL CUDA)
+    list(JOIN CMAKE_CUDA_ARCHITECTURES " " cuda_architecture)
+    string(APPEND architecture " sm_${cuda_architecture}")
+  endif()
+  set(sanitizer none)
+  if(ENCORE_SANITIZE)
+    set(sanitizer "${ENCORE_SANITIZE}")
+  endif()
+  string(TOLOWER ${ENCORE_BACKEND} backend)
+  file(STRINGS ${SDK}/encore/plugin.hpp sdk_version REGEX "^#define ENCORE_SDK_VERSION [0-9]+")
+  string(REGEX MATCH "[0-9]+" sdk_version "${sdk_version}")
+  string(CONCAT fingerprint
+    "sdk=${sdk_version};compiler=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION};standard_library=${standard_library};"
+    "kokkos=${Kokkos_VERSION};backend=${backend};architecture=${architecture};sanitizer=${sanitizer}")
+  set(${RESULT} "${fingerprint}" PARENT_SCOPE)
+endfunction()
+
+# What whoever includes the SDK is compiled with: the fingerprint as a string of C++.
+function(encore_set_fingerprint TARGET FINGERPRINT)
+  string(REPLACE ";" "\\;" escaped "${FINGERPRINT}")
+  set_property(TARGET ${TARGET} PROPERTY INTERFACE_COMPILE_DEFINITIONS "ENCORE_FINGERPRINT=\"${escaped}\"")
+endfunction()
+
+# Warnings, sanitizers and the compiler of the backend. DEVICE sources go to nvcc on CUDA and see Kokkos; HIP has one compiler, which is
+# told that the others are plain C++.
+function(encore_apply_common TARGET VISIBILITY DEVICE)
+  target_link_libraries(${TARGET} PRIVATE encore::compile_options)
+  if(DEVICE)
+    target_link_libraries(${TARGET} ${VISIBILITY} Kokkos::kokkos)
+    if(ENCORE_BACKEND STREQUAL CUDA)
+      get_target_property(sources ${TARGET} SOURCES)
+      list(FILTER sources INCLUDE REGEX "\\.cpp$")
+      set_source_files_properties(${sources} TARGET_DIRECTORY ${TARGET} PROPERTIES LANGUAGE CUDA)
+    endif()
+  elseif(ENCORE_BACKEND STREQUAL HIP)
+    target_compile_options(${TARGET} PRIVATE "SHELL:-x c++")
+  endif()
+endfunction()
+
+# The manifest FILE of the plugin TARGET, as part of the build (target TARGET_manifest).
+function(encore_write_manifest TARGET FILE)
+  # Loading a CUDA plugin needs a libcuda; a build machine without a driver has the toolkit's stub. It comes last, so a driver wins.
+  set(run "")
+  if(ENCORE_BACKEND STREQUAL CUDA)
+    set(stub_links ${CMAKE_BINARY_DIR}/cuda_stub)
+    file(MAKE_DIRECTORY ${stub_links})
+    file(CREATE_LINK ${CUDAToolkit_LIBRARY_DIR}/stubs/libcuda.so ${stub_links}/libcuda.so.1 SYMBOLIC)
+    set(run ${CMAKE_COMMAND} -E env "LD_LIBRARY_PATH=$ENV{LD_LIBRARY_PATH}:${stub_links}")
+  endif()
+  add_custom_command(OUTPUT ${FILE}
+    COMMAND ${run} $<TARGET_FILE:encore::manifest> $<TARGET_FILE:${TARGET}> ${FILE}
+    DEPENDS ${TARGET} $<TARGET_FILE:encore::manifest> COMMENT "Writing the manifest of plugin ${TARGET}" VERBATIM)
+  add_custom_target(${TARGET}_manifest ALL DEPENDS ${FILE})
+endfunction()
+
+# A plugin NAME.so and its manifest NAME.json, which encore-manifest writes as part of the build and which fails it when the plugin could
+# not be loaded. Default visibility and no unique symbols, so that Kokkos' globals exist once per process and a plugin never pins another
+# one. Tokenizers and schedules (and whatever says HOST) have no kernels and are left to the plain C++ compiler.
+# `cmake --install` puts both files into lib/encore/plugins, where every run finds them.
+function(encore_add_plugin NAME)
+  cmake_parse_arguments(arg "HOST;layer;head;tokenizer;optimizer;schedule" "" "SOURCES;LIBRARIES" ${ARGN})
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "encore_add_plugin(${NAME}): unexpected \"${arg_UNPARSED_ARGUMENTS}\"")
+  endif()
+  if(NOT arg_SOURCES)
+    message(FATAL_ERROR "encore_add_plugin(${NAME}): SOURCES are missing")
+  endif()
+  set(device ON)
+  if(arg_HOST OR arg_tokenizer OR arg_schedule)
+    set(device OFF)
+  endif()
+  add_library(${NAME} MODULE ${arg_SOURCES})
+  set_target_properties(${NAME} PROPERTIES
+    PREFIX "" SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY ${ENCORE_PLUGIN_DIRECTORY} CXX_EXTENSIONS OFF
+    INSTALL_RPATH "$ORIGIN/../.." INSTALL_RPATH_USE_LINK_PATH ON)
+  target_link_libraries(${NAME} PRIVATE encore::sdk ${arg_LIBRARIES})
+  if(device)
+    target_link_libraries(${NAME} PRIVATE encore::kernels)
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(${NAME} PRIVATE
+      "$<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique>" "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fno-gnu-unique>")
+  endif()
+  encore_apply_common(${NAME} PRIVATE ${device})
+
+  set(manifest ${ENCORE_PLUGIN_DIRECTORY}/${NAME}.json)
+  encore_write_manifest(${NAME} ${manifest})
+  install(TARGETS ${NAME} LIBRARY DESTINATION lib/encore/plugins)
+  install(FILES ${manifest} DESTINATION lib/encore/plugins)
+  set_property(GLOBAL APPEND PROPERTY ENCORE_PLUGINS ${NAME}_manifest)
+endfunction()
+
+# Two tests of the plugin NAME for CTest: NAME.check, everything that Encore asks of any plugin (`exp plugin check`), and NAME.test, a
+# program of the plugin's own made from SOURCES, which links encore::testing (<encore/testing.hpp>) and fails by its exit code.
+function(encore_add_plugin_test NAME)
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
+    message(FATAL_ERROR "encore_add_plugin_test(${NAME} SOURCES file...): SOURCES are missing, or \"${arg_UNPARSED_ARGUMENTS}\" is one "
+                        "argument too many")
+  endif()
+  add_executable(${NAME}_test ${arg_SOURCES})
+  set_target_properties(${NAME}_test PROPERTIES CXX_EXTENSIONS OFF)
+  target_link_libraries(${NAME}_test PRIVATE encore::testing ${arg_LIBRARIES})
+  encore_apply_common(${NAME}_test PRIVATE ON)
+  add_test(NAME ${NAME}.test COMMAND ${NAME}_test)
+  add_test(NAME ${NAME}.check COMMAND encore::exp plugin check $<TARGET_FILE:${NAME}>)
+  # Threads that wait for each other in busy loops would take the cores from the tests beside them.
+  set_tests_properties(${NAME}.test ${NAME}.check PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive)
+endfunction()

@@ -1,0 +1,23 @@
+# What `cmake --install` adds to the programs, libraries and plugins (each installed where it is declared): headers, the template, and
+# the package that find_package(encore) reads. The build tree gets the same package and the same folders (lib/cmake/encore,
+# share/encore/template), so that a plugin can be built against either. Included last, when all targets are known.
+include(CMakePackageConfigHelpers)
+
+set(package ${CMAKE_BINARY_DIR}/lib/cmake/encore)
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/encore-config.cmake.in ${package}/encore-config.cmake
+  INSTALL_DESTINATION lib/cmake/encore NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+write_basic_package_version_file(${package}/encore-config-version.cmake COMPATIBILITY SameMinorVersion)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/encore-toolchain.cmake.in ${package}/encore-toolchain.cmake @ONLY)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/encore_plugin.cmake ${package}/encore_plugin.cmake COPYONLY)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/encore_cuda.cmake ${package}/encore_cuda.cmake COPYONLY)
+export(EXPORT encore NAMESPACE encore:: FILE ${package}/encore-targets.cmake)
+
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/encore)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/plugins/template ${CMAKE_BINARY_DIR}/share/encore/template SYMBOLIC)
+
+install(EXPORT encore NAMESPACE encore:: FILE encore-targets.cmake DESTINATION lib/cmake/encore)
+install(FILES ${package}/encore-config.cmake ${package}/encore-config-version.cmake ${package}/encore-toolchain.cmake
+              ${package}/encore_plugin.cmake ${package}/encore_cuda.cmake
+        DESTINATION lib/cmake/encore)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/framework/sdk/encore DESTINATION include FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/plugins/template/ DESTINATION share/encore/template)
