@@ -1,0 +1,128 @@
+// `exp plugin check` from outside: on a shipped plugin, on shipped plugins with one term of backward broken,
+// and on plugins that misbehave in their worker.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "runner/worker_process.hpp"
+
+namespace encore {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+const fs::path build = ENCORE_BUILD_DIR;
+const fs::path samples = build / "tests/contract/samples";
+
+ProgramOutput check(const fs::path& file, std::vector<std::string> options = {}) {
+  options.insert(options.begin(), {"plugin", "check", file.string()});
+  return run_program(build / "bin/exp", options);
+}
+
+/// Names, detail and verdict of every check.
+json checks_of(const fs::path& file) {
+  const ProgramOutput answer = check(file, {"--json"});
+  return json::parse(answer.output, nullptr, false);
+}
+
+/// A manifest for a plugin that cannot write its own: that of another with the names replaced.
+void write_manifest(const std::string& name) {
+  json manifest = json::parse(std::ifstream(samples / "thread_sum.json"));
+  manifest["name"] = name;
+  manifest["library"] = name + ".so";
+  manifest["offers"][0]["name"] = name;
+  std::ofstream(samples / (name + ".json")) << manifest;
+}
+
+TEST(PluginCheck, PassesAShippedPlugin) {
+  const ProgramOutput answer = check(build / "lib/encore/plugins/layer_norm.so");
+  EXPECT_EQ(answer.end.exit_code, 0) << answer.output << answer.errors;
+  EXPECT_NE(answer.output.find("ok    layer \"layer_norm\": gradients: "), std::string::npos)
+      << answer.output;
+  EXPECT_NE(answer.output.find("10 checks passed"), std::string::npos) << answer.output;
+}
+
+TEST(PluginCheck, NamesWhatThreadsChange) {
+  const json answer = checks_of(samples / "thread_sum.so");
+  ASSERT_TRUE(answer.is_object());
+  EXPECT_FALSE(answer["passed"].get<bool>());
+  for (const json& finding : answer["checks"]) {
+    EXPECT_EQ(finding["passed"].get<bool>(), finding["check"] != "threads") << finding;
+    if (finding["check"] != "threads") continue;
+    const std::string detail = finding["detail"];
+    EXPECT_TRUE(detail.starts_with("float32 gradient of gain has other bits with ")) << detail;
+  }
+}
+
+TEST(PluginCheck, ReportsTheSignalOfACrashWhileLoading) {
+  write_manifest("crash_at_start");
+  const ProgramOutput answer = check(samples / "crash_at_start.so");
+  EXPECT_EQ(answer.end.exit_code, 1);
+  EXPECT_NE(answer.output.find(
+                "FAIL  crash_at_start.so: opening the plugin: the plugin crashed its worker: signal 11 "
+                "(Segmentation fault)"),
+            std::string::npos)
+      << answer.output;
+}
+
+TEST(PluginCheck, SaysInWhichCheckALayerCrashed) {
+  const ProgramOutput answer = check(samples / "crash_in_forward.so");
+  EXPECT_EQ(answer.end.exit_code, 1);
+  EXPECT_NE(answer.output.find("ok    layer \"crash_in_forward\": options"), std::string::npos)
+      << answer.output;
+  EXPECT_NE(answer.output.find(
+                "FAIL  crash_in_forward.so: layer \"crash_in_forward\", gradients: the plugin crashed its "
+                "worker: signal 11 (Segmentation fault)"),
+            std::string::npos)
+      << answer.output;
+}
+
+TEST(PluginCheck, RefusesWhatIsNoPlugin) {
+  ProgramOutput answer = check("nowhere.so");
+  EXPECT_EQ(answer.end.exit_code, 2);
+  EXPECT_NE(answer.errors.find("nowhere.so: no such file; build the plugin first: exp plugin build DIR"),
+            std::string::npos)
+      << answer.errors;
+
+  const fs::path lonely = samples / "lonely.so";
+  fs::copy_file(samples / "thread_sum.so", lonely, fs::copy_options::overwrite_existing);
+  answer = check(lonely);
+  EXPECT_EQ(answer.end.exit_code, 2);
+  EXPECT_NE(
+      answer.errors.find("lonely.so: has no manifest lonely.json beside it; exp plugin build writes it"),
+      std::string::npos)
+      << answer.errors;
+
+  write_manifest("truncated");
+  std::ofstream(samples / "truncated.so") << "\x7f"
+                                             "ELF and nothing more";
+  answer = check(samples / "truncated.so");
+  EXPECT_EQ(answer.end.exit_code, 1);
+  EXPECT_NE(answer.output.find("truncated.so: cannot be loaded: "), std::string::npos) << answer.output;
+}
+
+/// Each mutant is a shipped plugin with one term of a backward pass broken (mutants/CMakeLists.txt).
+TEST(Mutants, AreAllCaughtAndNamed) {
+  int mutants = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(build / "tests/contract/mutants")) {
+    if (entry.path().extension() != ".so") continue;
+    const json answer = checks_of(entry.path());
+    ASSERT_TRUE(answer.is_object()) << entry.path();
+    std::string said;
+    for (const json& finding : answer["checks"])
+      if (finding["check"] == "gradients" && !finding["passed"].get<bool>())
+        said += finding["detail"].get<std::string>();
+    EXPECT_NE(said.find("analytic"), std::string::npos)
+        << entry.path() << " is not caught: " << answer.dump(1);
+    EXPECT_NE(said.find("numeric"), std::string::npos) << entry.path();
+    ++mutants;
+  }
+  EXPECT_EQ(mutants, ENCORE_MUTANT_COUNT);
+}
+
+}  // namespace
+}  // namespace encore

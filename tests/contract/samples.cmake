@@ -1,0 +1,21 @@
+# Plugins that exist only to be refused or caught. encore_add_plugin would install them and list them with those that ship.
+#
+#   encore_add_sample(NAME FOLDER SOURCE [MANIFEST])   FOLDER/NAME.so, with its manifest where it can write one
+
+function(encore_add_sample NAME FOLDER SOURCE)
+  cmake_parse_arguments(arg "MANIFEST" "" "" ${ARGN})
+  add_library(sample_${NAME} MODULE ${SOURCE})
+  set_target_properties(sample_${NAME} PROPERTIES PREFIX "" SUFFIX ".so" OUTPUT_NAME ${NAME} LIBRARY_OUTPUT_DIRECTORY ${FOLDER})
+  target_include_directories(sample_${NAME} PRIVATE ${PROJECT_SOURCE_DIR}/plugins/layers ${PROJECT_SOURCE_DIR}/plugins/heads)
+  target_link_libraries(sample_${NAME} PRIVATE encore_sdk encore_kernels)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(sample_${NAME} PRIVATE
+      "$<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique>" "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fno-gnu-unique>")
+  endif()
+  encore_apply_common(sample_${NAME} PRIVATE ON)
+  add_dependencies(contract_samples sample_${NAME})
+  if(arg_MANIFEST)
+    encore_write_manifest(sample_${NAME} ${FOLDER}/${NAME}.json)
+    add_dependencies(contract_samples sample_${NAME}_manifest)
+  endif()
+endfunction()
