@@ -24,6 +24,7 @@ enum class Initializer : std::uint8_t {
   ones,
   xavier_uniform,  ///< (out, in) matrices: U(-a, a), a = sqrt(6 / (in + out)) (Glorot and Bengio 2010)
   normal,          ///< N(0, deviation)
+  constant,        ///< every element is `value`
 };
 
 struct ParameterSpec {
@@ -32,6 +33,7 @@ struct ParameterSpec {
   Initializer initializer = Initializer::zeros;
   double deviation = 0.0;  ///< of Initializer::normal
   bool decay = true;       ///< whether weight decay applies; by custom not to biases and norm gains
+  double value = 0.0;      ///< of Initializer::constant
 };
 
 /// When a buffer must hold its content.
