@@ -29,6 +29,7 @@ std::vector<Variant> variants(const Schema& schema) {
     if (option.name.ends_with("dropout")) add(option, "0.4", 0.4);
     if (option.name == "heads") add(option, "1", std::int64_t{1});
     if (option.name == "hidden") add(option, "3", std::int64_t{3});
+    if (option.name == "window") add(option, "2", std::int64_t{2});
   }
   return all;
 }
