@@ -59,6 +59,10 @@ const Schema& model_schema() {
       Schema()
           .add(required_integer("width", {.help = "size of a token's state, C", .min = 1}))
           .add(required_integer("layers", {.help = "how often the block is repeated", .min = 1}))
+          .integer("groups", 0,
+                   {.help = "groups of consecutive blocks that share all parameters, as in ALBERT with 1; "
+                            "0: every block has its own",
+                    .min = 0})
           .number("dropout", 0.1,
                   {.help = "share of the embeddings and of each sub-layer's output that is dropped in "
                            "training",

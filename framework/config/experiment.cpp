@@ -52,6 +52,7 @@ ModelTable model_table(const Resolved& resolved) {
   ModelTable table;
   table.width = model.integer("width");
   table.layers = model.integer("layers");
+  table.groups = model.integer("groups");
   table.dropout = model.number("dropout");
   table.positions = model.text("positions") == "learned" ? Positions::learned : Positions::sinusoidal;
   table.norm_position = model.text("norm_position") == "pre" ? NormPosition::pre : NormPosition::post;

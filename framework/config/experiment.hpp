@@ -54,6 +54,7 @@ enum class NormPosition : std::uint8_t { post, pre };
 struct ModelTable {
   std::int64_t width = 0;   ///< C
   std::int64_t layers = 0;  ///< number of blocks
+  std::int64_t groups = 0;  ///< of blocks that share parameters; 0: every block has its own
   double dropout = 0.0;
   Positions positions = Positions::sinusoidal;
   NormPosition norm_position = NormPosition::post;

@@ -239,6 +239,17 @@ class Resolver {
         refuse("model.width", "option \"width\" of [model] is " + std::to_string(width) +
                                   "; sinusoidal positions come in pairs and need an even width");
     }
+    if (model != resolved_.tables.end() && model->second.options.has("layers") &&
+        model->second.options.has("groups")) {
+      const std::int64_t layers = model->second.options.integer("layers");
+      const std::int64_t groups = model->second.options.integer("groups");
+      if (groups > layers)
+        refuse("model.groups",
+               "option \"groups\" of [model] is " + std::to_string(groups) + ", but " +
+                   std::to_string(layers) +
+                   " layers cannot be cut into more groups than there are layers; 0 lets every "
+                   "block have its own parameters");
+    }
     const auto train = resolved_.tables.find("train");
     if (train != resolved_.tables.end() && train->second.options.has("batch_size") &&
         train->second.options.has("gradient_shards")) {

@@ -17,6 +17,8 @@ namespace {
 AttentionProblem make_problem(const Batch& batch, const AttentionOptions& options, std::int64_t width) {
   ENCORE_REQUIRE(options.heads >= 1 && width % options.heads == 0,
                  std::to_string(options.heads) + " heads do not divide the width " + std::to_string(width));
+  ENCORE_REQUIRE(options.window >= 0,
+                 "a window of " + std::to_string(options.window) + " tokens; 0 means all keys");
   ENCORE_REQUIRE(batch.size.longest <= 4 * 65536, "a sequence has at most 262144 tokens");
   const std::int64_t head_size = width / options.heads;
   const bool drop = options.training && options.dropout > 0.0;
@@ -31,6 +33,8 @@ AttentionProblem make_problem(const Batch& batch, const AttentionOptions& option
           options.heads,
           head_size,
           1.0 / std::sqrt(static_cast<double>(head_size)),
+          options.alibi,
+          options.window,
           drop,
           Random(options.key),
           Dropout(drop ? options.dropout : 0.0)};

@@ -33,6 +33,11 @@ KOKKOS_INLINE_FUNCTION S dot(const T* a, const T* b, std::int64_t size) {
   return sum;
 }
 
+template <class S>
+KOKKOS_INLINE_FUNCTION S distance(std::int64_t i, std::int64_t j) {
+  return static_cast<S>(i < j ? j - i : i - j);
+}
+
 /// 0 or 1 / (1 - p) for the weight of (query, key).
 template <class S>
 KOKKOS_INLINE_FUNCTION S dropout_factor(const AttentionProblem& p, const GpuPlace& at, std::int64_t query,
@@ -61,14 +66,18 @@ struct GpuAttention {
     const T* k = qkv + at.first * row + p.width + offset;
     const T* v = k + p.width;
     const S scale = static_cast<S>(p.scale);
-    S largest = dot<S>(q, k, p.head_size) * scale;
-    for (std::int64_t j = 1; j < at.length; ++j)
-      largest = Kokkos::max(largest, dot<S>(q, k + j * row, p.head_size) * scale);
+    const S slope = static_cast<S>(alibi_slope(p, at.head));
+    const KeyRange keys = keys_of(p, at.position, at.length);
+    const auto score = [&](std::int64_t j) {
+      return dot<S>(q, k + j * row, p.head_size) * scale - slope * distance<S>(at.position, j);
+    };
+    S largest = score(keys.begin);
+    for (std::int64_t j = keys.begin + 1; j < keys.end; ++j) largest = Kokkos::max(largest, score(j));
     S* sums = gathered + at.row * p.width + offset;
     for (std::int64_t d = 0; d < p.head_size; ++d) sums[d] = S(0);
     S sum = S(0);
-    for (std::int64_t j = 0; j < at.length; ++j) {
-      const S weight = math::exp(dot<S>(q, k + j * row, p.head_size) * scale - largest);
+    for (std::int64_t j = keys.begin; j < keys.end; ++j) {
+      const S weight = math::exp(score(j) - largest);
       const S kept = weight * dropout_factor<S>(p, at, at.position, j);
       sum += weight;
       for (std::int64_t d = 0; d < p.head_size; ++d) sums[d] += kept * static_cast<S>(v[j * row + d]);
@@ -117,18 +126,22 @@ struct GpuAttentionBackward {
     S* sums = gathered + at.row * row + offset;
     for (int part = 0; part < 3; ++part)
       for (std::int64_t d = 0; d < size; ++d) sums[part * p.width + d] = S(0);
-    for (std::int64_t j = 0; j < at.length; ++j) {
+    const S slope = static_cast<S>(alibi_slope(p, at.head));
+    const KeyRange keys = keys_of(p, at.position, at.length);  // also the queries that see this key
+    for (std::int64_t j = keys.begin; j < keys.end; ++j) {
+      const S bias = slope * distance<S>(at.position, j);
       const std::int64_t other_row = at.first + j;
       const T* other = qkv + other_row * row + offset;
       const T* other_dy = dout + other_row * p.width + offset;
       // This thread's query with the other's key.
-      const S weight = math::exp(dot<S>(own, other + p.width, size) * scale - log_sum[index]);
+      const S weight = math::exp(dot<S>(own, other + p.width, size) * scale - bias - log_sum[index]);
       const S dp = dot<S>(own_dy, other + 2 * p.width, size) * dropout_factor<S>(p, at, at.position, j);
       const S ds = scale * weight * (dp - delta[index]);
       // The other's query with this thread's key.
       const std::int64_t other_index = other_row * p.heads + at.head;
       const S factor = dropout_factor<S>(p, at, j, at.position);
-      const S other_weight = math::exp(dot<S>(other, own + p.width, size) * scale - log_sum[other_index]);
+      const S other_weight =
+          math::exp(dot<S>(other, own + p.width, size) * scale - bias - log_sum[other_index]);
       const S other_dp = dot<S>(other_dy, own + 2 * p.width, size) * factor;
       const S other_ds = scale * other_weight * (other_dp - delta[other_index]);
       for (std::int64_t d = 0; d < size; ++d) {

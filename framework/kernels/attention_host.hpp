@@ -1,7 +1,8 @@
 // Attention on the host: a task is one head of one sequence (forward: and a tile of queries), done by one
-// thread with small matrix products. Only a few rows of the T x T weights exist at a time. Keys (and for
-// backward values) are transposed once per task, so that every product runs along contiguous rows. Included
-// by attention.cpp only; see attention_gpu.hpp for the same formulas on a GPU.
+// thread with small matrix products. Only a few rows of the T x T weights exist at a time, and of those only
+// the columns of keys that one of the queries sees. Keys (and for backward values) are transposed once per
+// task, so that every product runs along contiguous rows. Included by attention.cpp only; see
+// attention_gpu.hpp for the same formulas on a GPU.
 #pragma once
 
 #include <algorithm>
@@ -69,10 +70,32 @@ void transpose(const RowsOf<S>& from, std::int64_t count, std::int64_t size, S* 
   }
 }
 
-/// values[j] *= factor of dropout, for the weights of one query.
+/// The columns of weights of the queries [first, last): every key that one of them sees, from a multiple of a
+/// vector on, so that whole vectors stay within the padded row.
+template <class S>
+KeyRange columns_of(const AttentionProblem& p, std::int64_t first, std::int64_t last, std::int64_t length) {
+  return {keys_of(p, first, length).begin / lanes<S> * lanes<S>, keys_of(p, last - 1, length).end};
+}
+
+/// scores[j - columns.begin] -= slope |query - j|.
+template <class S>
+void add_bias(S slope, std::int64_t query, const KeyRange& columns, S* scores) {
+  ENCORE_SIMD
+  for (std::int64_t j = columns.begin; j < columns.end; ++j)
+    scores[j - columns.begin] -= slope * static_cast<S>(j < query ? query - j : j - query);
+}
+
+/// Zeros for the columns of keys that the query does not see; `values` starts at columns.begin.
+template <class S>
+void clear_unseen(const KeyRange& keys, const KeyRange& columns, S* values) {
+  for (std::int64_t j = columns.begin; j < keys.begin; ++j) values[j - columns.begin] = S(0);
+  for (std::int64_t j = keys.end; j < columns.end; ++j) values[j - columns.begin] = S(0);
+}
+
+/// values[j - keys.begin] *= factor of dropout, for the weights of one query.
 template <class S>
 void drop_weights(const AttentionProblem& p, std::int64_t sequence, std::int64_t head, std::int64_t query,
-                  std::int64_t length, S* values) {
+                  std::int64_t length, const KeyRange& keys, S* values) {
   const std::int64_t stride = (length + 3) / 4;
   const std::int64_t example = p.examples[p.offsets[sequence]];
   const std::uint32_t first = attention_counter(head);
@@ -83,6 +106,16 @@ void drop_weights(const AttentionProblem& p, std::int64_t sequence, std::int64_t
       16;  // counters drawn at a time, also where fewer are left: short rows stay vector code
   std::uint32_t words[4][block];
   for (std::int64_t i0 = 0; i0 < stride; i0 += block) {
+    KeyRange
+        runs[4];  // the keys of this block that the query sees; word `run` belongs to key run * stride + i
+    bool seen = false;
+    for (std::int64_t run = 0; run < 4; ++run) {
+      const std::int64_t begin = run * stride + i0;
+      runs[run] = {std::max(keys.begin, begin),
+                   std::min({begin + std::int64_t{block}, (run + 1) * stride, keys.end})};
+      seen = seen || runs[run].begin < runs[run].end;
+    }
+    if (!seen) continue;
     ENCORE_SIMD
     for (int i = 0; i < block; ++i) {
       const RandomWords drawn =
@@ -91,10 +124,12 @@ void drop_weights(const AttentionProblem& p, std::int64_t sequence, std::int64_t
       unroll<4>([&](int run) { words[run][i] = drawn.word[run]; });
     }
     for (std::int64_t run = 0; run < 4; ++run) {
-      const std::int64_t begin = run * stride + i0;
-      const std::int64_t count = std::min({std::int64_t{block}, stride - i0, length - begin});
+      const std::int64_t count = runs[run].end - runs[run].begin;
+      if (count <= 0) continue;
+      const std::uint32_t* drawn = words[run] + (runs[run].begin - (run * stride + i0));
+      S* dropped = values + (runs[run].begin - keys.begin);
       ENCORE_SIMD
-      for (std::int64_t i = 0; i < count; ++i) values[begin + i] *= words[run][i] >= threshold ? kept : S(0);
+      for (std::int64_t i = 0; i < count; ++i) dropped[i] *= drawn[i] >= threshold ? kept : S(0);
     }
   }
 }
@@ -111,7 +146,6 @@ struct HostAttention {
     const std::int64_t first = p.offsets == nullptr ? 0 : p.offsets[sequence];
     const std::int64_t length = p.offsets == nullptr ? p.longest : p.offsets[sequence + 1] - first;
     const std::int64_t size = p.head_size;
-    const std::int64_t stride = padded<S>(length);
     Scratch<S> scratch(memory);
     S* keys = scratch.take(size * padded<S>(p.longest));           // K^T (D, T)
     S* weights = scratch.take(query_rows * padded<S>(p.longest));  // (rows, T)
@@ -123,27 +157,43 @@ struct HostAttention {
     const std::int64_t begin = tile * task_queries;
     const std::int64_t end = std::min(length, begin + task_queries);
     if (begin >= end) return 0;
+    const KeyRange all =
+        columns_of<S>(p, begin, end, length);  // the keys of this task; k, v and keys hold only those
+    const std::int64_t key_stride = padded<S>(all.end - all.begin);
+    const S slope = static_cast<S>(alibi_slope(p, head));
     const std::int64_t row = 3 * p.width;
     const T* base = qkv + first * row + head * size;
-    const RowsOf<S> q = rows_of<T>(base, row, length, size, scratch, p.longest);
-    const RowsOf<S> k = rows_of<T>(base + p.width, row, length, size, scratch, p.longest);
-    const RowsOf<S> v = rows_of<T>(base + 2 * p.width, row, length, size, scratch, p.longest);
-    transpose(k, length, size, keys);
+    const T* key_base = base + all.begin * row;
+    const RowsOf<S> q = rows_of<T>(base + begin * row, row, end - begin, size, scratch, p.longest);
+    const RowsOf<S> k = rows_of<T>(key_base + p.width, row, all.end - all.begin, size, scratch, p.longest);
+    const RowsOf<S> v =
+        rows_of<T>(key_base + 2 * p.width, row, all.end - all.begin, size, scratch, p.longest);
+    transpose(k, all.end - all.begin, size, keys);
     for (std::int64_t i0 = begin; i0 < end; i0 += query_rows) {
       const std::int64_t rows = std::min(query_rows, end - i0);
-      small_product<S>(rows, stride, size, static_cast<S>(p.scale), {q[i0], q.row, 1}, keys, stride, false,
-                       weights, stride);
+      const KeyRange columns = columns_of<S>(p, i0, i0 + rows, length);
+      const std::int64_t count = columns.end - columns.begin;
+      const std::int64_t stride = padded<S>(count);
+      small_product<S>(rows, stride, size, static_cast<S>(p.scale), {q[i0 - begin], q.row, 1},
+                       keys + (columns.begin - all.begin), key_stride, false, weights, stride);
       for (std::int64_t i = 0; i < rows; ++i) {
         S* row_weights = weights + i * stride;
-        const S sum = softmax(row_weights, length);
+        const KeyRange seen = keys_of(p, i0 + i, length);
+        S* seen_weights = row_weights + (seen.begin - columns.begin);
+        if (p.alibi) add_bias(slope, i0 + i, columns, row_weights);
+        const S sum = softmax(seen_weights, seen.end - seen.begin);
         log_sum[(first + i0 + i) * p.heads + head] = sum;
-        if (p.drop) drop_weights(p, sequence, head, i0 + i, length, row_weights);
+        if (p.drop) drop_weights(p, sequence, head, i0 + i, length, seen, seen_weights);
+        clear_unseen(seen, columns, row_weights);
       }
       T* to = out + (first + i0) * p.width + head * size;
+      const S* seen_values = v[columns.begin - all.begin];
       if constexpr (std::is_same_v<T, S>) {
-        small_product<S>(rows, size, length, S(1), {weights, stride, 1}, v.data, v.row, false, to, p.width);
+        small_product<S>(rows, size, count, S(1), {weights, stride, 1}, seen_values, v.row, false, to,
+                         p.width);
       } else {
-        small_product<S>(rows, size, length, S(1), {weights, stride, 1}, v.data, v.row, false, result, size);
+        small_product<S>(rows, size, count, S(1), {weights, stride, 1}, seen_values, v.row, false, result,
+                         size);
         for (std::int64_t i = 0; i < rows; ++i)
           for (std::int64_t d = 0; d < size; ++d) to[i * p.width + d] = static_cast<T>(result[i * size + d]);
       }
@@ -187,7 +237,7 @@ struct HostAttentionBackward {
     const std::int64_t first = p.offsets == nullptr ? 0 : p.offsets[sequence];
     const std::int64_t length = p.offsets == nullptr ? p.longest : p.offsets[sequence + 1] - first;
     const std::int64_t size = p.head_size;
-    const std::int64_t stride = padded<S>(length);
+    const std::int64_t key_stride = padded<S>(length);
     Scratch<S> scratch(memory);
     S* keys = scratch.take(size * padded<S>(p.longest));                // K^T (D, T)
     S* values = scratch.take(size * padded<S>(p.longest));              // V^T (D, T)
@@ -221,11 +271,17 @@ struct HostAttentionBackward {
     transpose(k, length, size, keys);
     transpose(v, length, size, values);
     const S scale = static_cast<S>(p.scale);
+    const S slope = static_cast<S>(alibi_slope(p, head));
+    std::int64_t written = 0;  // rows of dK and dV that hold a sum already
     for (std::int64_t i0 = 0; i0 < length; i0 += query_rows) {
       const std::int64_t rows = std::min(query_rows, length - i0);
-      small_product<S>(rows, stride, size, scale, {q[i0], q.row, 1}, keys, stride, false, weights, stride);
-      small_product<S>(rows, stride, size, S(1), {dy[i0], dy.row, 1}, values, stride, false, gradients,
-                       stride);
+      const KeyRange columns = columns_of<S>(p, i0, i0 + rows, length);
+      const std::int64_t count = columns.end - columns.begin;
+      const std::int64_t stride = padded<S>(count);
+      small_product<S>(rows, stride, size, scale, {q[i0], q.row, 1}, keys + columns.begin, key_stride, false,
+                       weights, stride);
+      small_product<S>(rows, stride, size, S(1), {dy[i0], dy.row, 1}, values + columns.begin, key_stride,
+                       false, gradients, stride);
       for (std::int64_t i = 0; i < rows; ++i) {
         const T* out_row = out_base + (i0 + i) * p.width;
         const S* dy_row = dy[i0 + i];
@@ -233,14 +289,28 @@ struct HostAttentionBackward {
         ENCORE_SIMD_SUM(delta)
         for (std::int64_t d = 0; d < size; ++d) delta += dy_row[d] * static_cast<S>(out_row[d]);
         const S log_sum_i = log_sum[(first + i0 + i) * p.heads + head];
-        weight_gradients(sequence, head, i0 + i, length, delta, log_sum_i, weights + i * stride,
-                         gradients + i * stride, factors);
+        const KeyRange seen = keys_of(p, i0 + i, length);
+        S* row_weights = weights + i * stride;
+        S* row_gradients = gradients + i * stride;
+        if (p.alibi) add_bias(slope, i0 + i, columns, row_weights);
+        weight_gradients(sequence, head, i0 + i, length, seen, delta, log_sum_i,
+                         row_weights + (seen.begin - columns.begin),
+                         row_gradients + (seen.begin - columns.begin), factors);
+        clear_unseen(seen, columns, row_weights);
+        clear_unseen(seen, columns, row_gradients);
       }
-      const bool add = i0 > 0;
-      small_product<S>(rows, size, length, scale, {gradients, stride, 1}, k.data, k.row, false,
+      small_product<S>(rows, size, count, scale, {gradients, stride, 1}, k[columns.begin], k.row, false,
                        dq + i0 * d_row, d_row);
-      small_product<S>(length, size, rows, scale, {gradients, 1, stride}, q[i0], q.row, add, dk, d_row);
-      small_product<S>(length, size, rows, S(1), {weights, 1, stride}, dy[i0], dy.row, add, dv, d_row);
+      const auto add_keys = [&](std::int64_t from, std::int64_t to_key, bool add) {
+        const std::int64_t column = from - columns.begin;
+        small_product<S>(to_key - from, size, rows, scale, {gradients + column, 1, stride}, q[i0], q.row, add,
+                         dk + from * d_row, d_row);
+        small_product<S>(to_key - from, size, rows, S(1), {weights + column, 1, stride}, dy[i0], dy.row, add,
+                         dv + from * d_row, d_row);
+      };
+      add_keys(columns.begin, written, true);
+      add_keys(written, columns.end, false);
+      written = columns.end;
     }
     if constexpr (!in_place) {
       for (int part = 0; part < 3; ++part)
@@ -251,21 +321,23 @@ struct HostAttentionBackward {
     return 0;
   }
 
-  /// One query: scores become kept weights P', dO V^T becomes dS.
+  /// One query and the keys it sees: scores become kept weights P', dO V^T becomes dS.
   void weight_gradients(std::int64_t sequence, std::int64_t head, std::int64_t query, std::int64_t length,
-                        S delta, S log_sum_i, S* weights, S* gradients, S* factors) const {
+                        const KeyRange& seen, S delta, S log_sum_i, S* weights, S* gradients,
+                        S* factors) const {
+    const std::int64_t count = seen.end - seen.begin;
     if (!p.drop) {
       ENCORE_SIMD
-      for (std::int64_t j = 0; j < length; ++j) {
+      for (std::int64_t j = 0; j < count; ++j) {
         weights[j] = math::exp(weights[j] - log_sum_i);
         gradients[j] = weights[j] * (gradients[j] - delta);
       }
       return;
     }
-    for (std::int64_t j = 0; j < length; ++j) factors[j] = S(1);
-    drop_weights(p, sequence, head, query, length, factors);
+    for (std::int64_t j = 0; j < count; ++j) factors[j] = S(1);
+    drop_weights(p, sequence, head, query, length, seen, factors);
     ENCORE_SIMD
-    for (std::int64_t j = 0; j < length; ++j) {
+    for (std::int64_t j = 0; j < count; ++j) {
       const S weight = math::exp(weights[j] - log_sum_i);
       gradients[j] = weight * (factors[j] * gradients[j] - delta);
       weights[j] = weight * factors[j];

@@ -63,6 +63,8 @@ void initialize(const Device& device, const ParameterSpec& spec, RandomKey key, 
       return fill(device, 0.0, values);
     case Initializer::ones:
       return fill(device, 1.0, values);
+    case Initializer::constant:
+      return fill(device, spec.value, values);
     case Initializer::normal:
       return dispatch_parameters(values.dtype, [&](auto type) {
         draw_rows<decltype(type)>(device, key, NormalValues{spec.deviation}, values);

@@ -1,36 +1,57 @@
 // The model's flow: which node follows which. Read next: step_plan.cpp for memory, pass.cpp for running it.
 #include "model/network.hpp"
 
+#include <algorithm>
+
 #include "config/error.hpp"
 #include "model/embedding.hpp"
 #include "model/residual.hpp"
 #include "plugin_host/registry.hpp"
 
 namespace encore {
+namespace {
+
+std::string path_in(std::int64_t block, const std::string& name) {
+  return "encoder." + std::to_string(block) + "." + name;
+}
+
+/// The first block of a block's group, whose parameters it uses: blocks are cut into `groups` runs as equal
+/// as they can be, block b into run floor(b G / L) (Lan et al. 2020, who share among all blocks or among such
+/// groups).
+std::int64_t first_of_group(const ModelTable& model, std::int64_t block) {
+  if (model.groups == 0) return block;
+  const std::int64_t group = block * model.groups / model.layers;
+  return (group * model.layers + model.groups - 1) / model.groups;
+}
+
+}  // namespace
 
 /// Adds nodes one after another and lets each declare what it needs.
 class Network::Builder {
  public:
   Builder(std::vector<Node>& nodes, std::int64_t width) : nodes_(nodes), width_(width) {}
 
-  Value add(const std::string& path, const PluginTable* table, std::vector<Value> inputs, const auto& make) {
-    Node node{path, nullptr, nullptr, LayerPlan(width_), std::move(inputs), -1, {}};
+  Value add(const std::string& path, const std::string& parameter_path, const PluginTable* table,
+            std::vector<Value> inputs, const auto& make) {
+    Node node{path, parameter_path, nullptr, nullptr, LayerPlan(width_), std::move(inputs), -1, {}};
     with_key(table, path, [&] {
       node.layer = make();
       node.layer->declare(node.plan);
     });
+    if (parameter_path != path) require_equal_parameters(node);
     return push(std::move(node));
   }
 
   Value add_residual(const std::string& path, Value branch, Value trunk, double dropout) {
-    Node node{path, std::make_unique<Residual>(dropout), nullptr, LayerPlan(width_), {branch, trunk}, 0, {1}};
+    Node node{path, path, std::make_unique<Residual>(dropout), nullptr, LayerPlan(width_), {branch, trunk},
+              0,    {1}};
     if (dropout == 0.0) node.passed_inputs = {0, 1};
     node.layer->declare(node.plan);
     return push(std::move(node));
   }
 
   void add_head(const PluginTable& table, Value states, const auto& make) {
-    Node node{"head", nullptr, nullptr, LayerPlan(width_), {states}, -1, {}};
+    Node node{"head", "head", nullptr, nullptr, LayerPlan(width_), {states}, -1, {}};
     with_key(&table, "head", [&] {
       node.head = make();
       node.head->declare(node.plan);
@@ -42,6 +63,19 @@ class Network::Builder {
   Value push(Node node) {
     nodes_.push_back(std::move(node));
     return static_cast<Value>(nodes_.size()) - 1;
+  }
+
+  /// A layer may look at the number of its block; then it may not be able to share.
+  void require_equal_parameters(const Node& node) const {
+    const auto owner = std::find_if(nodes_.begin(), nodes_.end(),
+                                    [&](const Node& other) { return other.path == node.parameter_path; });
+    const auto equal = [](const ParameterSpec& a, const ParameterSpec& b) {
+      return a.name == b.name && a.shape == b.shape;
+    };
+    if (!std::equal(owner->plan.parameters().begin(), owner->plan.parameters().end(),
+                    node.plan.parameters().begin(), node.plan.parameters().end(), equal))
+      throw ConfigError("model.groups", node.path + " cannot share the parameters of " + owner->path +
+                                            ": it declares other names or shapes; set groups = 0");
   }
 
   /// A layer knows its options by name only; the user knows them by the key in the file.
@@ -69,29 +103,35 @@ Network::Network(const Experiment& experiment, std::int64_t vocabulary,
       max_length_(experiment.data.max_length) {
   const ModelTable& model = experiment.model;
   Builder builder(nodes_, width_);
-  const auto layer = [&](const std::string& path, const LayerTable& table, Value input, std::int64_t block) {
-    const LayerContext context{width_, max_length_, block, model.layers};
-    return builder.add(path, &table, {input},
-                       [&] { return registry.make_layer(table.type, table.options, context); });
+  const auto make = [&](const LayerTable& table, std::int64_t block) {
+    return registry.make_layer(table.type, table.options, {width_, max_length_, block, model.layers});
+  };
+  const auto layer = [&](std::int64_t block, const std::string& name, const LayerTable& table, Value input) {
+    return builder.add(path_in(block, name), path_in(first_of_group(model, block), name), &table, {input},
+                       [&] { return make(table, block); });
   };
 
   const EmbeddingOptions embedding{vocabulary, max_length_, model.positions, model.dropout, precision_};
-  Value x = builder.add("embedding", nullptr, {}, [&] { return make_embedding(device, width_, embedding); });
+  Value x = builder.add("embedding", "embedding", nullptr, {},
+                        [&] { return make_embedding(device, width_, embedding); });
   for (std::int64_t block = 0; block < model.layers; ++block) {
     for (const LayerTable& table : model.block) {
-      const std::string path = "encoder." + std::to_string(block) + "." + table.name;
+      const std::string& name = table.name;
+      const std::string residual = path_in(block, name + ".residual");
       if (model.norm_position == NormPosition::post) {  // norm(x + dropout(layer(x)))
-        const Value branch = layer(path, table, x, block);
-        const Value sum = builder.add_residual(path + ".residual", branch, x, model.dropout);
-        x = layer(path + ".norm", model.norm, sum, block);
+        const Value branch = layer(block, name, table, x);
+        const Value sum = builder.add_residual(residual, branch, x, model.dropout);
+        x = layer(block, name + ".norm", model.norm, sum);
       } else {  // x + dropout(layer(norm(x)))
-        const Value normed = layer(path + ".norm", model.norm, x, block);
-        const Value branch = layer(path, table, normed, block);
-        x = builder.add_residual(path + ".residual", branch, x, model.dropout);
+        const Value normed = layer(block, name + ".norm", model.norm, x);
+        const Value branch = layer(block, name, table, normed);
+        x = builder.add_residual(residual, branch, x, model.dropout);
       }
     }
   }
-  if (model.norm_position == NormPosition::pre) x = layer("encoder.norm", model.norm, x, model.layers);
+  if (model.norm_position == NormPosition::pre)
+    x = builder.add("encoder.norm", "encoder.norm", &model.norm, {x},
+                    [&] { return make(model.norm, model.layers); });
 
   const HeadContext context{width_, static_cast<std::int64_t>(labels.size()),
                             experiment.train.label_smoothing, labels};
@@ -101,9 +141,11 @@ Network::Network(const Experiment& experiment, std::int64_t vocabulary,
 
 std::vector<NamedParameter> Network::parameters() const {
   std::vector<NamedParameter> parameters;
-  for (const Node& node : nodes_)
+  for (const Node& node : nodes_) {
+    if (node.parameter_path != node.path) continue;  // another node lists them
     for (const ParameterSpec& spec : node.plan.parameters())
       parameters.push_back({node.path + "." + spec.name, spec});
+  }
   return parameters;
 }
 

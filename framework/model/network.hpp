@@ -22,7 +22,8 @@ class Registry;
 using Value = int;
 
 struct Node {
-  std::string path;
+  std::string path;            ///< names its buffers and random streams
+  std::string parameter_path;  ///< names its parameters: the path, or that of the node whose parameters it shares
   std::unique_ptr<Layer> layer;  ///< null for the head
   std::unique_ptr<Head> head;    ///< null for all others
   LayerPlan plan;
@@ -44,7 +45,7 @@ class Network {
   DType precision() const { return precision_; }
   std::int64_t width() const { return width_; }
   std::int64_t max_length() const { return max_length_; }
-  /// Every parameter of every node by its full path.
+  /// Every parameter by its full path; one that several nodes share stands here once.
   std::vector<NamedParameter> parameters() const;
 
  private:

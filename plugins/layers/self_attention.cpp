@@ -1,88 +1,14 @@
-// Layer "self_attention": multi-head self-attention of each sequence (Vaswani et al. 2017):
-//   qkv = x Wqkv^T + b,  context = softmax(q k^T / sqrt(D)) v per head,  y = context Wout^T + b.
-// The weights (T, T) are never kept: backward computes them again from qkv and the log of their sums.
-#include <string>
-
-#include <encore/kernels.hpp>
-#include <encore/plugin.hpp>
+// Layer "self_attention": every token attends to every token of its sequence (Vaswani et al. 2017). All of it
+// stands in multi_head_attention.hpp; the other attention layers change one thing each.
+#include "multi_head_attention.hpp"
 
 namespace encore_self_attention {
 
 using namespace encore;
 
-class SelfAttention final : public Layer {
+class SelfAttention final : public encore_multi_head_attention::MultiHeadAttention {
  public:
-  static Schema options() {
-    return Schema()
-        .integer("heads", 4, {.help = "number of attention heads; must divide model.width", .min = 1})
-        .number("attention_dropout", 0.0,
-                {.help = "probability of dropping an attention weight in training",
-                 .min = 0.0,
-                 .max = 1.0,
-                 .exclusive_max = true});
-  }
-
-  SelfAttention(const Options& options, const LayerContext& context)
-      : heads_(options.integer("heads")), dropout_(options.number("attention_dropout")) {
-    if (context.width % heads_ == 0) return;
-    std::int64_t nearest = heads_;  // the next smaller number that divides; 1 always does
-    while (context.width % nearest != 0) --nearest;
-    throw OptionError("heads", std::to_string(heads_) + " heads do not divide model.width = " +
-                                   std::to_string(context.width) + "; " + std::to_string(nearest) + " would");
-  }
-
-  void declare(LayerPlan& plan) override {
-    const std::int64_t width = plan.width();
-    qkv_weight_ = plan.matrix("qkv.weight", 3 * width, width);
-    qkv_bias_ = plan.bias("qkv.bias", 3 * width);
-    out_weight_ = plan.matrix("out.weight", width, width);
-    out_bias_ = plan.bias("out.bias", width);
-    qkv_ = plan.buffer("qkv", {tokens, 3 * width}, Lifetime::saved);
-    context_ = plan.buffer("context", {tokens, width}, Lifetime::saved);
-    log_sum_ = plan.buffer("log_sum", {tokens, heads_}, Lifetime::saved, Element::accumulate);
-    dcontext_ = plan.buffer("context_gradient", {tokens, width}, Lifetime::backward);
-    dqkv_ = plan.buffer("qkv_gradient", {tokens, 3 * width}, Lifetime::backward);
-    stream_ = plan.random("attention_dropout");
-  }
-
-  void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
-    const Device& device = step.device();
-    const Tensor qkv = step.buffer(qkv_);          // (N, 3 C)
-    const Tensor context = step.buffer(context_);  // (N, C)
-    kernels::linear(device, inputs[0], step.parameter(qkv_weight_), step.parameter(qkv_bias_),
-                    kernels::Activation::none, qkv);
-    kernels::attention(device, step.batch(), attention_options(step), qkv, context, step.buffer(log_sum_));
-    kernels::linear(device, context, step.parameter(out_weight_), step.parameter(out_bias_),
-                    kernels::Activation::none, output);
-  }
-
-  void backward(const Step& step, std::span<const Tensor> inputs, Tensor, Tensor output_gradient,
-                std::span<const Tensor> input_gradients) override {
-    const Device& device = step.device();
-    const Tensor qkv = step.buffer(qkv_);            // (N, 3 C)
-    const Tensor context = step.buffer(context_);    // (N, C)
-    const Tensor dcontext = step.buffer(dcontext_);  // (N, C)
-    const Tensor dqkv = step.buffer(dqkv_);          // (N, 3 C)
-    kernels::linear_backward_parameters(device, output_gradient, context, step.gradient(out_weight_),
-                                        step.gradient(out_bias_));
-    kernels::linear_backward_input(device, output_gradient, step.parameter(out_weight_), dcontext);
-    kernels::attention_backward(device, step.batch(), attention_options(step), qkv, context,
-                                step.buffer(log_sum_), dcontext, dqkv);
-    kernels::linear_backward_parameters(device, dqkv, inputs[0], step.gradient(qkv_weight_),
-                                        step.gradient(qkv_bias_));
-    kernels::linear_backward_input(device, dqkv, step.parameter(qkv_weight_), input_gradients[0]);
-  }
-
- private:
-  kernels::AttentionOptions attention_options(const Step& step) const {
-    return {.heads = heads_, .dropout = dropout_, .training = step.training(), .key = step.random(stream_)};
-  }
-
-  std::int64_t heads_;
-  double dropout_;
-  Parameter qkv_weight_, qkv_bias_, out_weight_, out_bias_;
-  Buffer qkv_, context_, log_sum_, dcontext_, dqkv_;
-  RandomStream stream_;
+  SelfAttention(const Options& options, const LayerContext& context) : MultiHeadAttention(options, context) {}
 };
 
 }  // namespace encore_self_attention

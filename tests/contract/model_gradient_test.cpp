@@ -72,6 +72,48 @@ const Case cases[] = {
        e.model.block[0].options.set("heads", std::int64_t{1});
        e.model.layers = 3;
      }},
+    {"alibi_attention",
+     [](Experiment& e, const Registry& r) {
+       e.model.block[0] = layer_table(r, "attention", "alibi_attention", {{"heads", std::int64_t{2}}});
+     }},
+    {"rotary_attention",
+     [](Experiment& e, const Registry& r) {
+       e.model.block[0] = layer_table(r, "attention", "rotary_attention", {{"heads", std::int64_t{2}}});
+     }},
+    {"sliding_window_attention",
+     [](Experiment& e, const Registry& r) {
+       e.model.block[0] = layer_table(r, "attention", "sliding_window_attention",
+                                      {{"heads", std::int64_t{2}}, {"window", std::int64_t{2}}});
+     }},
+    {"gated_feed_forward",
+     [](Experiment& e, const Registry& r) {
+       e.model.block[1] =
+           layer_table(r, "feed_forward", "gated_feed_forward", {{"hidden", std::int64_t{12}}});
+     }},
+    {"swiglu",
+     [](Experiment& e, const Registry& r) {
+       e.model.block[1] = layer_table(r, "feed_forward", "gated_feed_forward",
+                                      {{"hidden", std::int64_t{12}}, {"activation", std::string("swiglu")}});
+     }},
+    {"highway",
+     [](Experiment& e, const Registry& r) { e.model.block.push_back(layer_table(r, "carry", "highway")); }},
+    {"rms_norm",
+     [](Experiment& e, const Registry& r) {
+       e.model.norm = layer_table(r, "norm", "rms_norm");
+       e.model.norm_position = NormPosition::pre;
+     }},
+    {"one_group",
+     [](Experiment& e, const Registry&) {
+       e.model.groups = 1;
+       e.model.dropout = 0.3;
+     }},
+    {"two_groups_of_three_blocks_pre_norm",
+     [](Experiment& e, const Registry&) {
+       e.model.layers = 3;
+       e.model.groups = 2;
+       e.model.norm_position = NormPosition::pre;
+       e.train.gradient_shards = 3;
+     }},
     {"no_blocks", [](Experiment& e, const Registry&) { e.model.layers = 0; }},
 };
 

@@ -44,11 +44,30 @@ void layer_norm(const Device& device, Tensor x, Tensor gain, Tensor bias, double
 void layer_norm_backward(const Device& device, Tensor x, Tensor gain, Tensor mean, Tensor rstd, Tensor dy,
                          Tensor dx, Tensor dgain, Tensor dbias);
 
+/// What opens a gate: gelu or silu, x / (1 + e^-x).
+enum class Gate : std::uint8_t { geglu, swiglu };
+/// y (N, F) = f(gate) * up; x (N, 2 F): a row holds gate, then up (Shazeer 2020).
+void gate(const Device& device, Gate function, Tensor x, Tensor y);
+/// dx (N, 2 F) from dy (N, F).
+void gate_backward(const Device& device, Gate function, Tensor x, Tensor dy, Tensor dx);
+
+/// y (N, C) = gain * x * rrms over each row, rrms = 1 / sqrt(mean(x^2) + epsilon): (N), kept for backward
+/// (Zhang and Sennrich 2019).
+void rms_norm(const Device& device, Tensor x, Tensor gain, double epsilon, Tensor y, Tensor rrms);
+/// dx (N, C); dgain (C) +=.
+void rms_norm_backward(const Device& device, Tensor x, Tensor gain, Tensor rrms, Tensor dy, Tensor dx,
+                       Tensor dgain);
+
 struct AttentionOptions {
   std::int64_t heads = 1;
   double dropout = 0.0;  ///< on the attention weights; applied when `training`
   bool training = false;
   RandomKey key = {};  ///< drawn at (example, query position, head and key position)
+  /// Adds -slope |i - j| to the score of query i and key j (Press et al. 2022). Head h = 1 .. H has slope
+  /// 2^(-8 h / P) with P the largest power of two in H; the heads beyond P take every other slope of 2 P
+  /// heads.
+  bool alibi = false;
+  std::int64_t window = 0;  ///< keys with |i - j| <= window only (Beltagy et al. 2020); 0: all keys
 };
 /// Softmax attention of each sequence over itself (Vaswani et al. 2017), scores scaled by D^-0.5.
 /// qkv: (N, 3 C), a row holds query, key, value, each by head; out: (N, C); log_sum: (N, H), kept for
@@ -58,6 +77,10 @@ void attention(const Device& device, const Batch& batch, const AttentionOptions&
 /// dqkv (N, 3 C) from dout (N, C); the weights are computed again from qkv and log_sum.
 void attention_backward(const Device& device, const Batch& batch, const AttentionOptions& options, Tensor qkv,
                         Tensor out, Tensor log_sum, Tensor dout, Tensor dqkv);
+/// Turns queries and keys in qkv (N, 3 C) in place (Su et al. 2021): in each head channels d and d + D / 2
+/// are a pair, turned by position * base^(-2 d / D). `inverse` turns back, which is the backward of turning.
+void rotary(const Device& device, const Batch& batch, std::int64_t heads, double base, bool inverse,
+            Tensor qkv);
 
 /// y (N, C) = keep(x) / (1 - probability), drawn at (example, position, channel); also its own backward. y
 /// may be x.

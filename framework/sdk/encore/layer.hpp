@@ -24,6 +24,7 @@ enum class Initializer : std::uint8_t {
   ones,
   xavier_uniform,  ///< (out, in) matrices: U(-a, a), a = sqrt(6 / (in + out)) (Glorot and Bengio 2010)
   normal,          ///< N(0, deviation)
+  constant,        ///< every element is `value`
 };
 
 /// An element type: that of the activations, or that of sums (float; double where the activations are double), or an
@@ -36,6 +37,7 @@ struct ParameterSpec {
   Initializer initializer = Initializer::zeros;
   double deviation = 0.0;  ///< of Initializer::normal
   bool decay = true;       ///< whether weight decay applies; by custom not to biases and norm gains
+  double value = 0.0;      ///< of Initializer::constant
   /// As which type passes see it; its gradient is always of the type of sums. Matrices of products: activation.
   Element element = Element::accumulate;
 };

@@ -37,6 +37,7 @@ TEST(Experiment, HasEveryTableWithItsTypes) {
   EXPECT_EQ(run.data.test, "");
   EXPECT_EQ(run.tokenizer.type, "wordpiece");
   EXPECT_EQ(run.model.width, 8);
+  EXPECT_EQ(run.model.groups, 0);
   EXPECT_EQ(run.model.dropout, 0.1);
   EXPECT_EQ(run.model.positions, Positions::sinusoidal);
   EXPECT_EQ(run.model.norm_position, NormPosition::post);
@@ -60,6 +61,7 @@ TEST(Experiment, ReadsTheOtherChoices) {
   json in = config();
   in["model"]["positions"] = "learned";
   in["model"]["norm_position"] = "pre";
+  in["model"]["groups"] = 2;
   in["train"]["select"] = "min dev/loss";
   in["train"]["precision"] = "float64";
   in["train"]["batching"] = "padded";
@@ -67,6 +69,7 @@ TEST(Experiment, ReadsTheOtherChoices) {
   const Experiment run = make_experiment(in, sample::catalogue());
   EXPECT_EQ(run.model.positions, Positions::learned);
   EXPECT_EQ(run.model.norm_position, NormPosition::pre);
+  EXPECT_EQ(run.model.groups, 2);
   EXPECT_FALSE(run.train.select.maximize);
   EXPECT_EQ(run.train.select.metric, "dev/loss");
   EXPECT_EQ(run.train.precision, Precision::float64);
@@ -77,6 +80,8 @@ TEST(Experiment, ReadsTheOtherChoices) {
 TEST(Experiment, AnOptionAddedSinceTakesItsDefault) {
   json in = config();
   in["train"].erase("digest_steps");
+  in["model"].erase("groups");
+  EXPECT_EQ(make_experiment(in, sample::catalogue()).model.groups, 0);
   EXPECT_EQ(make_experiment(in, sample::catalogue()).train.digest_steps, 10);
 }
 

@@ -48,6 +48,7 @@ TEST(Resolve, CompletesEveryTable) {
       {"model",
        {{"width", 8},
         {"layers", 2},
+        {"groups", 0},
         {"dropout", 0.1},
         {"positions", "sinusoidal"},
         {"norm", "layer_norm"},
@@ -196,6 +197,13 @@ TEST(Resolve, RefusesWhatTwoOptionsMakeWrong) {
             "dir/a.toml:13:9: option \"width\" of [model] is 33; sinusoidal positions come in pairs and need "
             "an even width");
   EXPECT_EQ(problem_with("width = 8", "width = 33\npositions = \"learned\""), "");
+  EXPECT_EQ(
+      problem_with("layers = 2", "layers = 2\ngroups = 3"),
+      "dir/a.toml:15:10: option \"groups\" of [model] is 3, but 2 layers cannot be cut into more groups than "
+      "there are layers; 0 lets every block have its own parameters");
+  EXPECT_EQ(problem_with("layers = 2", "layers = 2\ngroups = 2"), "");
+  EXPECT_EQ(problem_with("layers = 2", "layers = 2\ngroups = -1"),
+            "dir/a.toml:15:10: option \"groups\" of [model] must be at least 0, found the integer -1");
   EXPECT_EQ(problem_with("epochs = 3", "epochs = 3\nbatch_size = 4\ngradient_shards = 5"),
             "dir/a.toml:33:19: option \"gradient_shards\" of [train] is 5, but a batch of 4 sequences cannot "
             "be cut into "

@@ -19,6 +19,19 @@ double dropout_factor(const kernels::AttentionOptions& options, std::int64_t exa
   return Dropout(options.dropout).factor<double>(word);
 }
 
+/// The slopes as the program that accompanies the paper makes them, by recursion.
+Values alibi_slopes(std::int64_t heads) {
+  const auto power = static_cast<std::int64_t>(std::exp2(std::floor(std::log2(static_cast<double>(heads)))));
+  Values slopes;
+  for (std::int64_t h = 1; h <= power; ++h)
+    slopes.push_back(std::pow(std::pow(2.0, -8.0 / static_cast<double>(power)), static_cast<double>(h)));
+  if (heads == power) return slopes;
+  const Values finer = alibi_slopes(2 * power);
+  for (std::size_t i = 0; static_cast<std::int64_t>(slopes.size()) < heads; i += 2)
+    slopes.push_back(finer[i]);
+  return slopes;
+}
+
 Reference reference(const std::vector<std::int64_t>& lengths, const kernels::AttentionOptions& options,
                     std::int64_t width, const Values& qkv, const Values& dout) {
   const auto rows = static_cast<std::int64_t>(dout.size()) / width;
@@ -26,6 +39,7 @@ Reference reference(const std::vector<std::int64_t>& lengths, const kernels::Att
   const double scale = 1.0 / std::sqrt(static_cast<double>(size));
   Reference r{Values(dout.size(), 0.0), Values(static_cast<std::size_t>(rows * options.heads), 0.0),
               Values(qkv.size(), 0.0)};
+  const Values slopes = alibi_slopes(options.heads);
   std::int64_t first = 0;
   for (std::size_t b = 0; b < lengths.size(); first += lengths[b++])
     for (std::int64_t h = 0; h < options.heads; ++h) {
@@ -42,7 +56,10 @@ Reference reference(const std::vector<std::int64_t>& lengths, const kernels::Att
         for (std::int64_t j = 0; j < T; ++j) {
           double score = 0.0;
           for (std::int64_t d = 0; d < size; ++d) score += qkv[at(i, 0, d)] * qkv[at(j, 1, d)] * scale;
-          weights.push_back(std::exp(score));
+          if (options.alibi)
+            score -= slopes[static_cast<std::size_t>(h)] * std::abs(static_cast<double>(i - j));
+          const bool seen = options.window == 0 || std::abs(i - j) <= options.window;
+          weights.push_back(seen ? std::exp(score) : 0.0);
           sum += weights.back();
         }
         r.log_sum[static_cast<std::size_t>((first + i) * options.heads + h)] = std::log(sum);
@@ -75,12 +92,16 @@ Reference reference(const std::vector<std::int64_t>& lengths, const kernels::Att
 class Attention : public ::testing::TestWithParam<Precision> {
  protected:
   void compare(const std::vector<std::int64_t>& lengths, std::int64_t heads, std::int64_t size,
-               double dropout) {
+               double dropout, bool alibi = false, std::int64_t window = 0) {
     const auto [type, tolerance] = GetParam();
     const OwnedBatch batch(lengths);
     const std::int64_t rows = batch.batch().size.tokens, width = heads * size;
-    const kernels::AttentionOptions options{
-        .heads = heads, .dropout = dropout, .training = true, .key = {7, 8, 9}};
+    const kernels::AttentionOptions options{.heads = heads,
+                                            .dropout = dropout,
+                                            .training = true,
+                                            .key = {7, 8, 9},
+                                            .alibi = alibi,
+                                            .window = window};
     const OwnedTensor qkv = random_tensor(type, {rows, 3 * width}, 1),
                       dout = random_tensor(type, {rows, width}, 2);
     OwnedTensor out(type, {rows, width}), dqkv(type, {rows, 3 * width}),
@@ -91,8 +112,9 @@ class Attention : public ::testing::TestWithParam<Precision> {
     const Reference expected = reference(lengths, options, width, qkv.values(), dout.values());
     kernels::attention(device(), batch, options, qkv, out, log_sum);
     kernels::attention_backward(device(), batch, options, qkv, out, log_sum, dout, dqkv);
-    const std::string what =
-        std::to_string(rows) + " rows, " + std::to_string(heads) + " heads of " + std::to_string(size);
+    const std::string what = std::to_string(rows) + " rows, " + std::to_string(heads) + " heads of " +
+                             std::to_string(size) + (alibi ? ", alibi" : "") + ", window " +
+                             std::to_string(window);
     expect_close(out, expected.out, tolerance, what + " out");
     expect_close(log_sum, expected.log_sum, type == DType::bfloat16 ? 1e-5 : tolerance, what + " log_sum");
     expect_close(dqkv, expected.dqkv, 10 * tolerance, what + " dqkv");
@@ -115,6 +137,65 @@ TEST_P(Attention, sequences_longer_than_a_tile) {
 TEST_P(Attention, dropout_of_weights) {
   compare({5, 33, 1, 130}, 2, 8, 0.3);
   compare({4, 2}, 3, 5, 0.9);
+}
+
+TEST_P(Attention, alibi_with_any_number_of_heads) {
+  for (const std::int64_t heads : {1, 2, 3, 6, 8, 12}) compare({1, 2, 33, 7, 16, 17}, heads, 5, 0.0, true);
+  compare({131, 3, 260}, 3, 16, 0.0, true);
+}
+TEST_P(Attention, windows_shorter_and_longer_than_the_sequences) {
+  for (const std::int64_t window : {1, 2, 15, 16, 17, 40, 1000}) {
+    compare({1, 2, 33, 7, 16, 17, 0, 64}, 2, 5, 0.0, false, window);
+    compare({131, 3, 260}, 1, 16, 0.0, false, window);
+  }
+}
+TEST_P(Attention, window_with_alibi_and_dropout) {
+  for (const std::int64_t window : {1, 9, 70, 200}) compare({5, 33, 1, 130, 300}, 3, 8, 0.3, true, window);
+}
+
+TEST_P(Attention, a_window_that_holds_every_sequence_changes_no_bit) {
+  const DType type = GetParam().type;
+  const OwnedBatch batch({40, 33, 1});
+  const OwnedTensor qkv = random_tensor(type, {74, 48}, 1), dout = random_tensor(type, {74, 16}, 2);
+  Values results[2];
+  for (const bool windowed : {false, true}) {
+    const kernels::AttentionOptions options{
+        .heads = 2, .dropout = 0.2, .training = true, .key = {7, 8, 9}, .window = windowed ? 39 : 0};
+    OwnedTensor out(type, {74, 16}), dqkv(type, {74, 48}), log_sum(sum_type(type), {74, 2});
+    kernels::attention(device(), batch, options, qkv, out, log_sum);
+    kernels::attention_backward(device(), batch, options, qkv, out, log_sum, dout, dqkv);
+    device().fence();
+    results[windowed] = dqkv.values();
+    for (const double value : out.values()) results[windowed].push_back(value);
+  }
+  EXPECT_EQ(results[0], results[1]);
+}
+
+/// A mask would multiply what is far away by zero, and zero times NaN is NaN: it is not read at all.
+TEST_P(Attention, what_lies_far_outside_the_window_is_not_computed) {
+  const DType type = GetParam().type;
+  const std::int64_t length = 700, poisoned = 400, window = 20;
+  const OwnedBatch batch({length});
+  OwnedTensor qkv = random_tensor(type, {length, 24}, 1);
+  const OwnedTensor dout = random_tensor(type, {length, 8}, 2);
+  Values values = qkv.values();
+  for (std::int64_t c = 0; c < 24; ++c) values[static_cast<std::size_t>(poisoned * 24 + c)] = NAN;
+  qkv.set(values);
+  const kernels::AttentionOptions options{.heads = 2, .window = window};
+  OwnedTensor out(type, {length, 8}), dqkv(type, {length, 24}), log_sum(sum_type(type), {length, 2});
+  kernels::attention(device(), batch, options, qkv, out, log_sum);
+  kernels::attention_backward(device(), batch, options, qkv, out, log_sum, dout, dqkv);
+  device().fence();
+  const Values outs = out.values(), gradients = dqkv.values();
+  // A tile of 16 queries shares its columns, which start at a multiple of 16: 3 * 16 rows more on either
+  // side.
+  for (std::int64_t row = 0; row < length; ++row) {
+    const std::int64_t distance = std::abs(row - poisoned);
+    if (distance <= 2 * window + 48 && distance > window) continue;
+    const bool sees = distance <= window;
+    EXPECT_EQ(std::isnan(outs[static_cast<std::size_t>(row * 8)]), sees) << row;
+    EXPECT_EQ(std::isnan(gradients[static_cast<std::size_t>(row * 24)]), sees) << row;
+  }
 }
 
 TEST_P(Attention, dropout_does_nothing_outside_training) {
@@ -162,6 +243,10 @@ TEST(AttentionRefuses, heads_that_do_not_divide_and_wrong_shapes) {
                  "3 heads do not divide the width 8");
   EXPECT_REFUSED(kernels::attention(device(), batch, {.heads = 2}, qkv, out, sums),
                  "log_sum is float32 (3, 3), expected float32 (3, 2)");
+  EXPECT_REFUSED(
+      kernels::attention(device(), batch, {.heads = 3, .window = -1}, OwnedTensor(DType::float32, {3, 27}),
+                         OwnedTensor(DType::float32, {3, 9}), sums),
+      "a window of -1 tokens");
   EXPECT_REFUSED(kernels::attention(device(), batch, {.heads = 3}, out, out, sums),
                  "qkv is float32 (3, 8), expected float32 (3, 24)");
 }

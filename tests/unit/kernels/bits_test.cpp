@@ -72,6 +72,31 @@ Digests digests_of_kernels(DType type) {
   put("attention", {&out, &log_sum});
   put("attention_backward", {&dqkv});
 
+  for (const bool alibi : {false, true})
+    for (const std::int64_t window : {0, 20}) {
+      if (!alibi && window == 0) continue;
+      const kernels::AttentionOptions variant{
+          .heads = H, .dropout = 0.1, .training = true, .key = {1, 2, 3}, .alibi = alibi, .window = window};
+      const std::string name = std::string(alibi ? "alibi_" : "") + (window > 0 ? "window_" : "");
+      kernels::attention(gpu, batch, variant, qkv, out, log_sum);
+      kernels::attention_backward(gpu, batch, variant, qkv, out, log_sum, g, dqkv);
+      put(name + "attention", {&out, &log_sum});
+      put(name + "attention_backward", {&dqkv});
+    }
+  kernels::rotary(gpu, batch, H, 10000.0, false, dqkv);
+  put("rotary", {&dqkv});
+
+  kernels::rms_norm(gpu, x, gain, 1e-5, normed, rstd);
+  kernels::rms_norm_backward(gpu, x, gain, rstd, g, dx, dgain);
+  put("rms_norm", {&normed, &rstd});
+  put("rms_norm_backward", {&dx, &dgain});
+  for (const kernels::Gate function : {kernels::Gate::geglu, kernels::Gate::swiglu}) {
+    OwnedTensor half(type, {N, F / 2}), dhalf = random_tensor(type, {N, F / 2}, 12), whole(type, {N, F});
+    kernels::gate(gpu, function, dy, half);
+    kernels::gate_backward(gpu, function, dy, dhalf, whole);
+    put(function == kernels::Gate::geglu ? "geglu" : "swiglu", {&half, &whole});
+  }
+
   kernels::dropout_add(gpu, batch, {1, 2, 3}, 0.1, x, g, out);
   put("dropout_add", {&out});
   const OwnedTensor table = random_tensor(sums, {V, C}, 9), positions = random_tensor(sums, {150, C}, 10);
@@ -163,11 +188,26 @@ TEST(KernelLabels, are_named_like_the_functions) {
   Kokkos::Tools::Experimental::set_begin_parallel_for_callback(remember_label);
   digests_of_kernels(DType::float32);
   Kokkos::Tools::Experimental::set_callbacks(before);
-  for (const char* name :
-       {"encore::gemm", "encore::layer_norm", "encore::layer_norm_backward", "encore::attention",
-        "encore::attention_backward", "encore::dropout_add", "encore::embedding",
-        "encore::embedding_backward", "encore::positions_backward", "encore::softmax_cross_entropy",
-        "encore::sum_of_squares", "encore::initialize", "encore::gelu_backward"})
+  for (const char* name : {"encore::gemm",
+                           "encore::layer_norm",
+                           "encore::layer_norm_backward",
+                           "encore::attention",
+                           "encore::attention_backward",
+                           "encore::dropout_add",
+                           "encore::embedding",
+                           "encore::embedding_backward",
+                           "encore::positions_backward",
+                           "encore::softmax_cross_entropy",
+                           "encore::sum_of_squares",
+                           "encore::initialize",
+                           "encore::gelu_backward",
+                           "encore::rms_norm",
+                           "encore::rms_norm_backward",
+                           "encore::rotary",
+                           "encore::geglu",
+                           "encore::geglu_backward",
+                           "encore::swiglu",
+                           "encore::swiglu_backward"})
     if (ENCORE_HOST_BACKEND || std::string(name) != "encore::gemm") {
       EXPECT_TRUE(seen_labels().contains(name)) << name;
     }

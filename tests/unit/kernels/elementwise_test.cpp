@@ -40,6 +40,49 @@ TEST_P(Elementwise, activations_and_their_derivatives) {
   }
 }
 
+double sigmoid(double x) {
+  return 1.0 / (1.0 + std::exp(-x));
+}
+
+TEST_P(Elementwise, gates_and_their_derivatives) {
+  const auto [type, tolerance] = GetParam();
+  for (const std::int64_t rows : {0, 1, 7})
+    for (const std::int64_t hidden : {1, 3, 33, 500}) {
+      OwnedTensor x = random_tensor(type, {rows, 2 * hidden}, 1, 3.0);
+      const OwnedTensor dy = random_tensor(type, {rows, hidden}, 2);
+      if (rows > 0) {  // where e^-x overflows the gate is shut
+        Values far = x.values();
+        far[0] = -1000.0;
+        x.set(far);
+      }
+      const Values in = x.values(), gradient = dy.values();
+      for (const kernels::Gate function : {kernels::Gate::geglu, kernels::Gate::swiglu}) {
+        Values expected(gradient.size()), expected_dx(in.size());
+        for (std::size_t i = 0; i < gradient.size(); ++i) {
+          const std::size_t width = static_cast<std::size_t>(hidden);
+          const std::size_t at = i / width * 2 * width + i % width;
+          const double a = in[at], b = in[at + width];
+          const bool gelu = function == kernels::Gate::geglu;
+          const double open = gelu ? a * normal_distribution(a) : a * sigmoid(a);
+          const double slope =
+              gelu ? normal_distribution(a) + a * std::exp(-0.5 * a * a) / std::sqrt(2.0 * M_PI)
+                   : sigmoid(a) + a * sigmoid(a) * (1.0 - sigmoid(a));
+          expected[i] = open * b;
+          expected_dx[at] = gradient[i] * b * slope;
+          expected_dx[at + width] = gradient[i] * open;
+        }
+        OwnedTensor y(type, {rows, hidden}), dx(type, {rows, 2 * hidden});
+        y.fill(NAN);
+        dx.fill(NAN);
+        kernels::gate(device(), function, x, y);
+        kernels::gate_backward(device(), function, x, dy, dx);
+        const std::string what = std::to_string(rows) + " x " + std::to_string(hidden);
+        expect_close(y, expected, tolerance, "gate " + what);
+        expect_close(dx, expected_dx, tolerance, "gate_backward " + what);
+      }
+    }
+}
+
 TEST_P(Elementwise, relu_lets_a_nan_through) {
   OwnedTensor x(GetParam().type, {1});
   x.fill(NAN);
@@ -89,6 +132,11 @@ TEST(ElementwiseRefuses, other_sizes_and_types) {
   EXPECT_REFUSED(kernels::add(device(), whole, whole), "no kernel computes on elements of type int32");
   EXPECT_REFUSED(kernels::copy(device(), x, longer), "y is float32 (4)");
   EXPECT_REFUSED(kernels::activation(device(), Activation::relu, x, wide), "y is float64 (3)");
+  const OwnedTensor row(DType::float32, {1, 3}), pair(DType::float32, {1, 6});
+  EXPECT_REFUSED(kernels::gate(device(), kernels::Gate::geglu, row, row),
+                 "x is float32 (1, 3), expected float32 (1, 6)");
+  EXPECT_REFUSED(kernels::gate_backward(device(), kernels::Gate::swiglu, pair, row, row),
+                 "dx is float32 (1, 3), expected float32 (1, 6)");
 }
 
 }  // namespace

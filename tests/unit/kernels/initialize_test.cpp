@@ -32,6 +32,13 @@ TEST(Initialize, zeros_and_ones) {
   EXPECT_EQ(initialized({"gain", {5}, Initializer::ones}), Values(5, 1.0));
 }
 
+TEST(Initialize, constant_is_its_value) {
+  EXPECT_EQ(initialized({.name = "bias", .shape = {5}, .initializer = Initializer::constant, .value = -2.5}),
+            Values(5, -2.5));
+  EXPECT_EQ(initialized({.name = "bias", .shape = {5}, .initializer = Initializer::constant}),
+            Values(5, 0.0));
+}
+
 TEST(Initialize, xavier_uniform_has_its_bound_and_variance) {
   const Moments m = moments(initialized({"weight", {130, 170}, Initializer::xavier_uniform}));
   const double bound = std::sqrt(6.0 / 300.0);

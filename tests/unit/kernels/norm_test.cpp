@@ -1,4 +1,4 @@
-// layer_norm against two-pass loops in double.
+// layer_norm and rms_norm against plain loops in double.
 #include "unit/kernels/kernel_test.hpp"
 
 namespace encore::test {
@@ -83,6 +83,75 @@ INSTANTIATE_TEST_SUITE_P(Precisions, LayerNorm,
                          ::testing::Values(Precision{DType::float32, 2e-6}, Precision{DType::float64, 1e-13},
                                            Precision{DType::bfloat16, 1e-2}),
                          precision_name);
+
+class RmsNorm : public ::testing::TestWithParam<Precision> {};
+
+TEST_P(RmsNorm, forward_and_backward_of_odd_shapes) {
+  const auto [type, tolerance] = GetParam();
+  const DType sums = sum_type(type);
+  for (const std::int64_t rows : {1, 2, 17, 65})
+    for (const std::int64_t width : {1, 2, 7, 33, 130, 384}) {
+      const OwnedTensor x = random_tensor(type, {rows, width}, 1, 2.0),
+                        dy = random_tensor(type, {rows, width}, 2);
+      const OwnedTensor gain = random_tensor(sums, {width}, 3);
+      OwnedTensor y(type, {rows, width}), rrms(sums, {rows}), dx(type, {rows, width});
+      OwnedTensor dgain = random_tensor(sums, {width}, 5);
+      const Values in = x.values(), gradient = dy.values(), gains = gain.values();
+      Values expected(in.size()), expected_dx(in.size()), expected_dgain = dgain.values(), scales;
+      const auto C = static_cast<std::size_t>(width);
+      for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r) {
+        double squares = 0.0, mean_g_xhat = 0.0;
+        for (std::size_t c = 0; c < C; ++c) squares += in[r * C + c] * in[r * C + c];
+        const double scale = 1.0 / std::sqrt(squares / static_cast<double>(C) + epsilon);
+        scales.push_back(scale);
+        for (std::size_t c = 0; c < C; ++c) {
+          const double xhat = in[r * C + c] * scale;
+          expected[r * C + c] = xhat * gains[c];
+          expected_dgain[c] += gradient[r * C + c] * xhat;
+          mean_g_xhat += gains[c] * gradient[r * C + c] * xhat / static_cast<double>(C);
+        }
+        for (std::size_t c = 0; c < C; ++c)
+          expected_dx[r * C + c] =
+              scale * (gains[c] * gradient[r * C + c] - in[r * C + c] * scale * mean_g_xhat);
+      }
+      kernels::rms_norm(device(), x, gain, epsilon, y, rrms);
+      kernels::rms_norm_backward(device(), x, gain, rrms, dy, dx, dgain);
+      // With one channel y is the sign of x, and everything in dx cancels.
+      const double allowed = width <= 2 ? 100 * tolerance : tolerance;
+      const std::string what = std::to_string(rows) + " x " + std::to_string(width);
+      expect_close(y, expected, tolerance, what + " y");
+      expect_close(rrms, scales, type == DType::bfloat16 ? 1e-5 : tolerance, what + " rrms");
+      expect_close(dx, expected_dx, 10 * allowed, what + " dx");
+      expect_close(dgain, expected_dgain, 10 * tolerance, what + " dgain");
+    }
+}
+
+TEST_P(RmsNorm, an_empty_batch_changes_nothing_and_zeros_stay_zero) {
+  const DType type = GetParam().type, sums = sum_type(type);
+  OwnedTensor x(type, {0, 3}), y(type, {0, 3}), none(sums, {0}), gain(sums, {3});
+  gain.fill(1.0);
+  kernels::rms_norm(device(), x, gain, epsilon, y, none);
+  kernels::rms_norm_backward(device(), x, gain, none, x, y, gain);
+  expect_close(gain, Values(3, 1.0), 0.0, "dgain");
+  OwnedTensor zeros(type, {1, 3}), one(sums, {1});
+  kernels::rms_norm(device(), zeros, gain, epsilon, zeros, one);
+  expect_close(zeros, Values(3, 0.0), 0.0, "y");
+}
+
+INSTANTIATE_TEST_SUITE_P(Precisions, RmsNorm,
+                         ::testing::Values(Precision{DType::float32, 2e-6}, Precision{DType::float64, 1e-13},
+                                           Precision{DType::bfloat16, 1e-2}),
+                         precision_name);
+
+TEST(RmsNormRefuses, shapes_that_do_not_fit) {
+  const OwnedTensor x(DType::float32, {2, 4}), four(DType::float32, {4}), two(DType::float32, {2});
+  EXPECT_REFUSED(kernels::rms_norm(device(), x, two, epsilon, x, two),
+                 "gain is float32 (2), expected float32 (4)");
+  EXPECT_REFUSED(kernels::rms_norm(device(), x, four, epsilon, x, four),
+                 "rrms is float32 (4), expected float32 (2)");
+  EXPECT_REFUSED(kernels::rms_norm_backward(device(), x, four, two, x, x, two),
+                 "dgain is float32 (2), expected float32 (4)");
+}
 
 TEST(LayerNormRefuses, shapes_that_do_not_fit) {
   const OwnedTensor x(DType::float32, {2, 4}), four(DType::float32, {4}), five(DType::float32, {5}),

@@ -56,6 +56,86 @@ TEST_F(ModelTest, CountsParametersPerPart) {
                                                                        {"head", 5 * 8 + 5}}));
 }
 
+std::vector<std::string> paths_of(const Model& model) {
+  std::vector<std::string> paths;
+  for (const ParameterSlice& slice : model.parameters().slices()) paths.push_back(slice.path);
+  return paths;
+}
+
+/// Numbers of the blocks whose parameters exist.
+std::vector<int> owners(const Model& model, int layers) {
+  std::vector<int> blocks;
+  const std::vector<std::string> paths = paths_of(model);
+  for (int block = 0; block < layers; ++block)
+    if (std::count(paths.begin(), paths.end(), "encoder." + std::to_string(block) + ".attention.qkv.weight") >
+        0)
+      blocks.push_back(block);
+  return blocks;
+}
+
+TEST_F(ModelTest, BlocksOfAGroupShareTheParametersOfItsFirst) {
+  const auto owners_with = [&](std::int64_t layers, std::int64_t groups) {
+    const auto tiny = make([&](Experiment& e) {
+      e.model.layers = layers;
+      e.model.groups = groups;
+    });
+    return owners(tiny->model, static_cast<int>(layers));
+  };
+  EXPECT_EQ(owners_with(4, 0), (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(owners_with(4, 1), (std::vector<int>{0}));
+  EXPECT_EQ(owners_with(4, 2), (std::vector<int>{0, 2}));
+  EXPECT_EQ(owners_with(5, 2), (std::vector<int>{0, 3}));
+  EXPECT_EQ(owners_with(4, 3), (std::vector<int>{0, 2, 3}));
+  EXPECT_EQ(owners_with(4, 4), (std::vector<int>{0, 1, 2, 3}));
+}
+
+TEST_F(ModelTest, AModelThatSharesCountsItsParametersOnce) {
+  const auto parts = [&](std::int64_t layers, std::int64_t groups) {
+    std::vector<std::pair<std::string, std::int64_t>> counts;
+    const auto tiny = make([&](Experiment& e) {
+      e.model.layers = layers;
+      e.model.groups = groups;
+    });
+    for (const PartCount& part : tiny->model.parameter_counts())
+      counts.emplace_back(part.part, part.parameters);
+    return counts;
+  };
+  EXPECT_EQ(parts(4, 1), parts(1, 0)) << "as many as one block has";
+  EXPECT_EQ(parts(2, 2), parts(2, 0));
+}
+
+/// Sharing is the unshared model with equal values in all blocks; its gradient is the sum over the blocks.
+TEST_F(ModelTest, SharedGradientsAreTheSumOverTheBlocks) {
+  const auto change = [](std::int64_t groups) {
+    return [groups](Experiment& e) {
+      e.model.layers = 3;
+      e.model.groups = groups;
+      e.model.dropout = 0.3;  // each block still draws its own mask
+    };
+  };
+  const auto shared = make(change(1)), separate = make(change(0));
+  const auto owner = [&](std::string path) -> const ParameterSlice& {
+    for (const char* block : {"encoder.1.", "encoder.2."})
+      if (path.starts_with(block)) path = "encoder.0." + path.substr(10);
+    return shared->model.parameters().find(path);
+  };
+  for (const ParameterSlice& slice : separate->model.parameters().slices())
+    separate->set_values(slice, shared->values(owner(slice.path)));
+  EXPECT_EQ(shared->loss({1, 5}), separate->loss({1, 5}));
+  std::map<std::string, std::vector<double>> sums;
+  for (const ParameterSlice& slice : separate->model.parameters().slices()) {
+    std::vector<double>& sum = sums[owner(slice.path).path];
+    sum.resize(static_cast<std::size_t>(slice.size));
+    const std::vector<double> gradient = separate->gradient(slice);
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += gradient[i];
+  }
+  EXPECT_EQ(sums.size(), shared->model.parameters().slices().size());
+  for (const auto& [path, sum] : sums) {
+    const std::vector<double> gradient = shared->gradient(shared->model.parameters().find(path));
+    for (std::size_t i = 0; i < sum.size(); ++i) ASSERT_NEAR(gradient[i], sum[i], 1e-13) << path;
+  }
+}
+
 TEST_F(ModelTest, InitialisesByTheRules) {
   const auto tiny = make();
   for (const ParameterSlice& slice : tiny->model.parameters().slices()) {

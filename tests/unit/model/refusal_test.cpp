@@ -53,6 +53,40 @@ TEST(ModelRefusal, TwoSubLayersOfOneName) {
   EXPECT_THROW(Model(experiment, tiny_size(), registry, device), Error);
 }
 
+/// Has as many parameters as the number of its block says.
+class BlockWise final : public Layer {
+ public:
+  static Schema options() { return {}; }
+  BlockWise(const Options&, const LayerContext& context) : block_(context.block) {}
+  void declare(LayerPlan& plan) override { plan.bias("bias", 1 + block_); }
+  void forward(const Step&, std::span<const Tensor>, Tensor) override {}
+  void backward(const Step&, std::span<const Tensor>, Tensor, Tensor, std::span<const Tensor>) override {}
+
+ private:
+  std::int64_t block_;
+};
+
+TEST(ModelRefusal, BlocksThatCannotShareTheirParameters) {
+  const Device device;
+  Registry registry = load_builtin_plugins();
+  Registrar offers;
+  offers.add<Kind::layer, BlockWise>("block_wise");
+  registry.add("this test", offers);
+  Experiment experiment = tiny_experiment(registry);
+  experiment.model.block.push_back(layer_table(registry, "extra", "block_wise"));
+  EXPECT_NO_THROW(Model(experiment, tiny_size(), registry, device));
+  experiment.model.groups = 1;
+  try {
+    Model(experiment, tiny_size(), registry, device);
+    ADD_FAILURE() << "not refused";
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(error.key(), "model.groups");
+    EXPECT_STREQ(error.what(),
+                 "encoder.1.extra cannot share the parameters of encoder.0.extra: it declares other names or "
+                 "shapes; set groups = 0");
+  }
+}
+
 TEST(ModelRefusal, ALayerThatNoPluginOffers) {
   const auto [key, message] = refusal([](Experiment& e) { e.model.block[0].type = "self_atention"; });
   EXPECT_EQ(key, "model.layer.attention");

@@ -17,6 +17,104 @@ TEST(SelfAttentionLayer, refuses_heads_that_do_not_divide_the_width) {
   }
 }
 
+/// The option and the message with which a layer of 384 channels is refused.
+std::pair<std::string, std::string> refusal(const std::string& name, const Settings& settings,
+                                            std::int64_t width = 384) {
+  try {
+    make_built_in<Kind::layer>(name, name, settings, {.width = width});
+  } catch (const OptionError& error) {
+    return {error.option(), error.what()};
+  }
+  return {"not refused", ""};
+}
+
+TEST(AttentionLayers, all_refuse_heads_that_do_not_divide_the_width) {
+  for (const char* name : {"alibi_attention", "rotary_attention", "sliding_window_attention"})
+    EXPECT_EQ(
+        refusal(name, {{"heads", std::int64_t{5}}}),
+        std::pair(std::string("heads"), std::string("5 heads do not divide model.width = 384; 4 would")));
+}
+TEST(RotaryAttentionLayer, refuses_odd_head_sizes) {
+  EXPECT_EQ(
+      refusal("rotary_attention", {{"heads", std::int64_t{128}}}).second,
+      "128 heads of model.width = 384 have 3 channels each; rotary positions turn pairs and need an even "
+      "number; 96 would do");
+  EXPECT_EQ(refusal("rotary_attention", {{"heads", std::int64_t{3}}}, 9).second,
+            "3 heads of model.width = 9 have 3 channels each; rotary positions turn pairs and need an even "
+            "number; set an even model.width");
+  EXPECT_EQ(refusal("rotary_attention", {{"heads", std::int64_t{192}}}).first, "not refused");
+}
+
+/// What a layer makes of the numbers from a seed, in double.
+std::vector<double> output_of(const std::string& name, const Settings& settings,
+                              const std::vector<std::int64_t>& lengths) {
+  const Device device;
+  const auto layer = make_built_in<Kind::layer>(name, name, settings, {.width = 8, .max_length = 64});
+  LayerPlan plan(8);
+  layer->declare(plan);
+  const OwnedBatch batch(lengths);
+  OwnedPlan owned(device, plan, batch, DType::float64, 1);
+  const std::int64_t rows = batch.batch().size.tokens;
+  OwnedTensor x(DType::float64, {rows, 8}), y(DType::float64, {rows, 8});
+  x.set(normal_values(rows * 8, 5));
+  const Tensor input = x;
+  layer->forward(owned.step(device, batch, false), {&input, 1}, y);
+  device.fence();
+  return y.values();
+}
+
+TEST(AttentionLayers, differ_from_each_other_and_agree_where_they_must) {
+  const std::vector<std::int64_t> lengths{6, 1};
+  const std::vector<double> plain = output_of("self_attention", {}, lengths);
+  EXPECT_EQ(output_of("sliding_window_attention", {{"window", std::int64_t{5}}}, lengths), plain);
+  for (const auto& other :
+       {output_of("sliding_window_attention", {{"window", std::int64_t{4}}}, lengths),
+        output_of("alibi_attention", {}, lengths), output_of("rotary_attention", {}, lengths)}) {
+    EXPECT_NE(other, plain);
+    // A token alone has nothing to be far from.
+    EXPECT_EQ(std::vector<double>(other.end() - 8, other.end()),
+              std::vector<double>(plain.end() - 8, plain.end()));
+  }
+}
+
+TEST(HighwayLayer, carries_its_input_where_the_gate_is_shut_and_transforms_where_it_is_open) {
+  const std::vector<double> x = normal_values(4 * 8, 5);
+  const std::vector<double> carried = output_of("highway", {{"bias", -100.0}}, {4});
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(carried[i], x[i], 1e-12);
+  const std::vector<double> transformed = output_of("highway", {{"bias", 100.0}}, {4});
+  for (const double value : transformed) EXPECT_GE(value, -1e-12) << "relu(x W^T + b)";
+}
+
+TEST(HighwayLayer, its_own_kernels_run_in_float_and_bear_its_name) {
+  static std::vector<std::string> labels;
+  const auto before = Kokkos::Tools::Experimental::get_callbacks();
+  Kokkos::Tools::Experimental::set_begin_parallel_for_callback(
+      [](const char* label, std::uint32_t, std::uint64_t*) { labels.emplace_back(label); });
+  const Device device;
+  const auto layer = make_built_in<Kind::layer>("highway", "highway", {}, {.width = 33, .max_length = 64});
+  LayerPlan plan(33);
+  layer->declare(plan);
+  const OwnedBatch batch({5, 1});
+  std::vector<std::vector<double>> outputs;
+  for (const DType type : {DType::float64, DType::float32}) {
+    OwnedPlan owned(device, plan, batch, type, 1);
+    OwnedTensor x(type, {6, 33}), y(type, {6, 33}), dy(type, {6, 33}), dx(type, {6, 33});
+    x.set(normal_values(6 * 33, 5));
+    dy.set(normal_values(6 * 33, 6));
+    const Tensor input = x, gradient = dx;
+    layer->forward(owned.step(device, batch, true), {&input, 1}, y);
+    layer->backward(owned.step(device, batch, true), {&input, 1}, y, dy, {&gradient, 1});
+    device.fence();
+    outputs.push_back(y.values());
+    for (const double value : dx.values()) outputs.back().push_back(value);
+  }
+  Kokkos::Tools::Experimental::set_callbacks(before);
+  for (std::size_t i = 0; i < outputs[0].size(); ++i)
+    EXPECT_NEAR(outputs[1][i], outputs[0][i], 1e-5 * (1.0 + std::abs(outputs[0][i]))) << i;
+  for (const char* label : {"encore_highway::mix", "encore_highway::mix_backward"})
+    EXPECT_EQ(std::count(labels.begin(), labels.end(), label), 2) << label;
+}
+
 TEST(LinearHead, decodes_the_class_with_the_largest_logit) {
   const Device device;
   const auto head =

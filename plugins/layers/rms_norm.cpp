@@ -1,0 +1,45 @@
+// Layer "rms_norm": y = gain * x / sqrt(mean(x^2) + epsilon) over each row (Zhang and Sennrich 2019):
+// layer_norm without the mean and without a bias.
+#include <encore/kernels.hpp>
+#include <encore/plugin.hpp>
+
+namespace encore_rms_norm {
+
+using namespace encore;
+
+class RmsNorm final : public Layer {
+ public:
+  static Schema options() {
+    return Schema().number("epsilon", 1e-5,
+                           {.help = "added to the mean square of a row", .min = 0.0, .max = 1.0});
+  }
+
+  RmsNorm(const Options& options, const LayerContext&) : epsilon_(options.number("epsilon")) {}
+
+  void declare(LayerPlan& plan) override {
+    gain_ = plan.gain("gain", plan.width());  // (C)
+    rrms_ = plan.buffer("rrms", {tokens}, Lifetime::saved,
+                        Element::accumulate);  // (N), 1 / sqrt(mean(x^2) + epsilon)
+  }
+
+  void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
+    kernels::rms_norm(step.device(), inputs[0], step.parameter(gain_), epsilon_, output, step.buffer(rrms_));
+  }
+
+  void backward(const Step& step, std::span<const Tensor> inputs, Tensor, Tensor output_gradient,
+                std::span<const Tensor> input_gradients) override {
+    kernels::rms_norm_backward(step.device(), inputs[0], step.parameter(gain_), step.buffer(rrms_),
+                               output_gradient, input_gradients[0], step.gradient(gain_));
+  }
+
+ private:
+  double epsilon_;
+  Parameter gain_;
+  Buffer rrms_;
+};
+
+}  // namespace encore_rms_norm
+
+ENCORE_PLUGIN("rms_norm", "1.0.0") {
+  plugin.add<encore::Kind::layer, encore_rms_norm::RmsNorm>("rms_norm");
+}

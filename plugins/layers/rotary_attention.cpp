@@ -1,0 +1,49 @@
+// Layer "rotary_attention": attention with rotary positions (Su et al. 2021). Queries and keys are turned by
+// angles that grow with their position, so that a score depends on the distance of the two tokens alone. A
+// rotation is undone by the opposite one, which is also its backward.
+#include "multi_head_attention.hpp"
+
+namespace encore_rotary_attention {
+
+using namespace encore;
+
+class RotaryAttention final : public encore_multi_head_attention::MultiHeadAttention {
+ public:
+  static Schema options() {
+    return MultiHeadAttention::options().number(
+        "base", 10000.0,
+        {.help = "channel pair d of D / 2 turns by base^(-2 d / D) radians a token", .min = 1.0});
+  }
+
+  RotaryAttention(const Options& options, const LayerContext& context)
+      : MultiHeadAttention(options, context), base_(options.number("base")) {
+    const std::int64_t size = context.width / heads();
+    if (size % 2 == 0) return;
+    std::string hint = "; set an even model.width";
+    if (context.width % 2 == 0) {
+      std::int64_t nearest = heads();  // the next smaller number that leaves pairs; 1 does
+      while (context.width % (2 * nearest) != 0) --nearest;
+      hint = "; " + std::to_string(nearest) + " would do";
+    }
+    throw OptionError("heads",
+                      std::to_string(heads()) + " heads of model.width = " + std::to_string(context.width) +
+                          " have " + std::to_string(size) +
+                          " channels each; rotary positions turn pairs and need an even number" + hint);
+  }
+
+ private:
+  void turn(const Step& step, Tensor qkv) const override {
+    kernels::rotary(step.device(), step.batch(), heads(), base_, false, qkv);
+  }
+  void turn_backward(const Step& step, Tensor dqkv) const override {
+    kernels::rotary(step.device(), step.batch(), heads(), base_, true, dqkv);
+  }
+
+  double base_;
+};
+
+}  // namespace encore_rotary_attention
+
+ENCORE_PLUGIN("rotary_attention", "1.0.0") {
+  plugin.add<encore::Kind::layer, encore_rotary_attention::RotaryAttention>("rotary_attention");
+}

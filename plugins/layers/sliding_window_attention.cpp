@@ -1,0 +1,26 @@
+// Layer "sliding_window_attention": a token attends to the tokens at most `window` places away (Beltagy et
+// al. 2020, section 3.1, without global tokens). Time and memory grow with T * window instead of T * T.
+#include "multi_head_attention.hpp"
+
+namespace encore_sliding_window_attention {
+
+using namespace encore;
+
+class SlidingWindowAttention final : public encore_multi_head_attention::MultiHeadAttention {
+ public:
+  static Schema options() {
+    return MultiHeadAttention::options().integer(
+        "window", 64,
+        {.help = "farthest token to either side that a token attends to", .unit = "tokens", .min = 1});
+  }
+
+  SlidingWindowAttention(const Options& options, const LayerContext& context)
+      : MultiHeadAttention(options, context, {.window = options.integer("window")}) {}
+};
+
+}  // namespace encore_sliding_window_attention
+
+ENCORE_PLUGIN("sliding_window_attention", "1.0.0") {
+  plugin.add<encore::Kind::layer, encore_sliding_window_attention::SlidingWindowAttention>(
+      "sliding_window_attention");
+}
