@@ -1,6 +1,8 @@
 // Lets the Python scripts beside it put Encore's own code next to a Python package: lines in, lines out.
 //   peer_tool wordpiece VOCAB cased|uncased   text lines -> the numbers of their pieces
 //   peer_tool train VOCAB_SIZE cased|uncased  text lines (words parted by blanks) -> a trained vocabulary
+//   peer_tool byte_bpe VOCAB 0|1              text lines -> the numbers of their pieces; 1: with add_prefix_space
+//   peer_tool train_byte_bpe VOCAB_SIZE       text lines (words parted by blanks) -> a trained vocabulary
 //   peer_tool ner                             pairs of lines (true tags, predicted tags), blank line between
 //   corpora ->
 //                                             one JSON object per corpus
