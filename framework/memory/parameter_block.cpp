@@ -36,8 +36,12 @@ std::vector<ParameterSlice> lay_out(std::vector<NamedParameter> parameters) {
 
 std::vector<Segment> make_segments(const std::vector<ParameterSlice>& slices) {
   std::vector<Segment> segments;
-  for (const ParameterSlice& slice : slices)
-    segments.push_back({slice.begin, slice.begin + slice.size, slice.spec.decay ? 1.0F : 0.0F, 1.0F});
+  std::int64_t chunks = 0;
+  for (const ParameterSlice& slice : slices) {
+    segments.push_back(
+        {slice.begin, slice.begin + slice.size, slice.spec.decay ? 1.0F : 0.0F, 1.0F, chunks});
+    chunks += (slice.size + Blocks::chunk_size - 1) / Blocks::chunk_size;
+  }
   return segments;
 }
 

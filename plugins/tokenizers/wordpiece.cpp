@@ -2,7 +2,7 @@
 #include "wordpiece.hpp"
 
 #include <algorithm>
-#include <unordered_map>
+#include <utility>
 
 #include "wordpiece_trainer.hpp"
 
@@ -20,71 +20,42 @@ std::ptrdiff_t count_characters(std::string_view text) {
 }  // namespace
 
 Schema WordPiece::options() {
-  Schema schema;
-  schema.optional("vocab", OptionType::path, {.help = "vocabulary file, one piece per line"});
-  schema.optional("vocab_size", OptionType::integer,
-                  {.help = "instead of vocab: train a vocabulary of this size from the training text",
-                   .unit = "pieces",
-                   .min = 16,
-                   .max = 1000000});
-  schema.integer("min_frequency", 2,
-                 {.help = "with vocab_size: merge only pairs that stand at least this often", .min = 1});
-  schema.boolean("lowercase", false,
-                 {.help = "lower the text and drop accents, as uncased BERT vocabularies expect"});
-  return schema;
+  return tokenizers::vocabulary_schema(2, "merge only pairs that stand at least this often")
+      .boolean("lowercase", false,
+               {.help = "lower the text and drop accents, as uncased BERT vocabularies expect"});
 }
 
-WordPiece::WordPiece(const Options& options, const TokenizerContext&) : text_(options.flag("lowercase")) {
-  if (options.has("vocab") == options.has("vocab_size"))
-    throw OptionError("vocab",
-                      options.has("vocab")
-                          ? "vocab and vocab_size exclude each other: a vocabulary is read or trained"
-                          : "a vocabulary is missing; give vocab = \"FILE\", or vocab_size to train one");
-  if (options.has("vocab_size")) vocab_size_ = options.integer("vocab_size");
-  min_frequency_ = options.integer("min_frequency");
-}
+WordPiece::WordPiece(const Options& options, const TokenizerContext&)
+    : training_(tokenizers::training_of(options)), text_(options.flag("lowercase")) {}
 
 void WordPiece::load(std::vector<std::string> vocabulary) {
-  std::unordered_map<std::string_view, std::int32_t> numbers;
+  table_ = tokenizers::PieceTable(std::move(vocabulary), "WordPiece");
   PieceTrie starts, continuations;
-  for (std::size_t i = 0; i < vocabulary.size(); ++i) {
-    const std::string_view piece = vocabulary[i];
+  for (std::size_t i = 0; i < table_.pieces().size(); ++i) {
+    const std::string_view piece = table_.pieces()[i];
     const auto number = static_cast<std::int32_t>(i);
-    if (piece.empty()) throw Error("piece " + std::to_string(i) + " of the vocabulary is empty");
-    if (!numbers.emplace(piece, number).second)
-      throw Error("the vocabulary holds the piece \"" + std::string(piece) + "\" twice");
     if (piece.starts_with("##") && piece.size() > 2)
       continuations.add(piece.substr(2), number);
     else
       starts.add(piece, number);
   }
-  const auto required = [&](std::string_view piece) {
-    const auto found = numbers.find(piece);
-    if (found == numbers.end())
-      throw Error("the vocabulary has no " + std::string(piece) +
-                  "; a WordPiece vocabulary needs [PAD], [UNK], [CLS] and [SEP]");
-    return found->second;
-  };
-  special_ = {required("[PAD]"), required("[UNK]"), required("[CLS]"), required("[SEP]")};
   specials_.clear();
   for (const std::string& piece : special_pieces())
-    if (const auto found = numbers.find(piece); found != numbers.end())
-      specials_.push_back({piece, found->second});
+    if (const std::int32_t number = table_.find(piece); number != tokenizers::PieceTable::no_piece)
+      specials_.push_back({piece, number});
   starts_ = std::move(starts);
   continuations_ = std::move(continuations);
-  vocabulary_ = std::move(vocabulary);
 }
 
 void WordPiece::train(const std::map<std::string, std::int64_t>& words) {
-  if (vocab_size_ == 0)
-    throw Error("this tokenizer reads its vocabulary from a file; give vocab_size to train one");
+  tokenizers::require_training(training_);
   std::map<std::string, std::int64_t> counts;
   SplitText split;
   for (const auto& [word, count] : words) {
     text_.split(word, split);
     for (std::size_t i = 0; i < split.size(); ++i) counts[std::string(split.word(i))] += count;
   }
-  load(train_vocabulary(counts, {vocab_size_, min_frequency_}));
+  load(train_vocabulary(counts, training_));
 }
 
 void WordPiece::encode(std::string_view text, std::vector<std::int32_t>& pieces) const {
@@ -129,7 +100,7 @@ void WordPiece::encode_word(std::string_view word, std::vector<std::int32_t>& pi
   }
   if (known) return;
   pieces.resize(before);
-  pieces.push_back(special_.unknown);
+  pieces.push_back(special().unknown);
 }
 
 }  // namespace encore::wordpiece

@@ -14,6 +14,7 @@
 
 #include "bert_text.hpp"
 #include "piece_trie.hpp"
+#include "vocabulary.hpp"
 
 namespace encore::wordpiece {
 
@@ -25,8 +26,8 @@ class WordPiece : public Tokenizer {
 
   void load(std::vector<std::string> vocabulary) override;
   void train(const std::map<std::string, std::int64_t>& words) override;
-  std::span<const std::string> vocabulary() const override { return vocabulary_; }
-  SpecialPieces special() const override { return special_; }
+  std::span<const std::string> vocabulary() const override { return table_.pieces(); }
+  SpecialPieces special() const override { return table_.special(); }
   /// A special piece written out in the text, such as "[SEP]", becomes that piece, as in `tokenizers`.
   void encode(std::string_view text, std::vector<std::int32_t>& pieces) const override;
 
@@ -39,11 +40,9 @@ class WordPiece : public Tokenizer {
   void encode_word(std::string_view word, std::vector<std::int32_t>& pieces) const;
   const NamedPiece* special_at(std::string_view text) const;
 
+  tokenizers::Training training_;
   BertText text_;
-  std::int64_t vocab_size_ = 0;
-  std::int64_t min_frequency_ = 0;
-  std::vector<std::string> vocabulary_;
-  SpecialPieces special_;
+  tokenizers::PieceTable table_;
   std::vector<NamedPiece> specials_;  // those the vocabulary holds
   PieceTrie starts_;                  // pieces a word can begin with
   PieceTrie continuations_;           // "##" pieces, without the "##"

@@ -62,23 +62,23 @@ std::set<std::string> find_alphabet(const std::map<std::string, std::int64_t>& w
 
 class Trainer {
  public:
-  Trainer(const std::map<std::string, std::int64_t>& words, const TrainingOptions& options)
-      : options_(options) {
+  Trainer(const std::map<std::string, std::int64_t>& words, const tokenizers::Training& training)
+      : training_(training) {
     for (const std::string& piece : special_pieces()) add(piece);
     const std::set<std::string> alphabet = find_alphabet(words);
     for (const std::string& character : alphabet) add(character);
     for (const std::string& character : alphabet) add("##" + character);
     const auto smallest = static_cast<std::int64_t>(pieces_.size());
-    if (options.vocab_size < smallest)
-      throw Error("vocab_size = " + std::to_string(options.vocab_size) + " is too small for this text: its " +
-                  std::to_string(alphabet.size()) + " characters and the special pieces already need " +
-                  std::to_string(smallest));
+    if (training.vocab_size < smallest)
+      throw Error("vocab_size = " + std::to_string(training.vocab_size) +
+                  " is too small for this text: its " + std::to_string(alphabet.size()) +
+                  " characters and the special pieces already need " + std::to_string(smallest));
     for (const auto& [word, count] : words) add_word(word, count);
     for (const auto& [pair, count] : counts_) queue_.push({count, pair});
   }
 
   std::vector<std::string> run() {
-    while (static_cast<std::int64_t>(pieces_.size()) < options_.vocab_size && !queue_.empty()) {
+    while (static_cast<std::int64_t>(pieces_.size()) < training_.vocab_size && !queue_.empty()) {
       const Candidate best = queue_.top();
       queue_.pop();
       const std::int64_t count = counts_[best.pair];
@@ -86,7 +86,7 @@ class Trainer {
         if (count > 0) queue_.push({count, best.pair});
         continue;
       }
-      if (count < options_.min_frequency) break;
+      if (count < training_.min_frequency) break;
       merge(best.pair);
     }
     return std::move(pieces_);
@@ -156,7 +156,7 @@ class Trainer {
     }
   }
 
-  TrainingOptions options_;
+  tokenizers::Training training_;
   std::vector<std::string> pieces_;
   std::unordered_map<std::string, std::int32_t> numbers_;
   std::vector<Word> words_;
@@ -173,8 +173,8 @@ const std::vector<std::string>& special_pieces() {
 }
 
 std::vector<std::string> train_vocabulary(const std::map<std::string, std::int64_t>& words,
-                                          const TrainingOptions& options) {
-  return Trainer(words, options).run();
+                                          const tokenizers::Training& training) {
+  return Trainer(words, training).run();
 }
 
 }  // namespace encore::wordpiece

@@ -8,12 +8,9 @@
 #include <string>
 #include <vector>
 
-namespace encore::wordpiece {
+#include "vocabulary.hpp"
 
-struct TrainingOptions {
-  std::int64_t vocab_size = 0;     ///< pieces, special ones included
-  std::int64_t min_frequency = 2;  ///< a pair that stands less often is not merged
-};
+namespace encore::wordpiece {
 
 /// The special pieces that open every vocabulary trained here.
 const std::vector<std::string>& special_pieces();
@@ -23,6 +20,6 @@ const std::vector<std::string>& special_pieces();
 /// pieces' numbers; it is shorter than vocab_size when no pair is frequent enough. Throws Error when
 /// vocab_size cannot hold the characters.
 std::vector<std::string> train_vocabulary(const std::map<std::string, std::int64_t>& words,
-                                          const TrainingOptions& options);
+                                          const tokenizers::Training& training);
 
 }  // namespace encore::wordpiece

@@ -18,6 +18,7 @@ struct Segment {
   std::int64_t end = 0;
   float decay = 1.0F;        ///< 1 where weight decay applies, else 0
   float learning_rate = 1.0F;  ///< factor on the learning rate
+  std::int64_t first_chunk = 0;  ///< its chunks follow one another, up to the next segment's first
 };
 
 /// A piece of a segment of at most `Blocks::chunk_size` elements.

@@ -1,8 +1,10 @@
 // Lets the Python scripts beside it put Encore's own code next to a Python package: lines in, lines out.
 //   peer_tool wordpiece VOCAB cased|uncased   text lines -> the numbers of their pieces
 //   peer_tool train VOCAB_SIZE cased|uncased  text lines (words parted by blanks) -> a trained vocabulary
-//   peer_tool ner                             pairs of lines (true tags, predicted tags), blank line between
-//   corpora ->
+//   peer_tool byte_bpe VOCAB 0|1              text lines -> the numbers of their pieces; 1: with
+//   add_prefix_space peer_tool train_byte_bpe VOCAB_SIZE       text lines (words parted by blanks) -> a
+//   trained vocabulary peer_tool ner                             pairs of lines (true tags, predicted tags),
+//   blank line between corpora ->
 //                                             one JSON object per corpus
 #include <cstdint>
 #include <exception>
@@ -14,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "byte_bpe.hpp"
 #include "data/vocabulary.hpp"
 #include "tasks/ner_score.hpp"
 #include "wordpiece.hpp"
@@ -21,6 +24,9 @@
 namespace {
 
 using encore::wordpiece::WordPiece;
+
+using encore::Tokenizer;
+using encore::byte_bpe::ByteBpe;
 
 WordPiece make_wordpiece(const std::string& option, encore::OptionValue value, const std::string& casing) {
   encore::Options options;
@@ -30,8 +36,15 @@ WordPiece make_wordpiece(const std::string& option, encore::OptionValue value, c
   return WordPiece(options, {});
 }
 
-void print_pieces(const std::string& vocabulary, const std::string& casing) {
-  WordPiece tokenizer = make_wordpiece("vocab", vocabulary, casing);
+ByteBpe make_byte_bpe(const std::string& option, encore::OptionValue value, bool add_prefix_space) {
+  encore::Options options;
+  options.set(option, std::move(value));
+  options.set("min_frequency", std::int64_t{2});
+  options.set("add_prefix_space", add_prefix_space);
+  return ByteBpe(options, {});
+}
+
+void print_pieces(Tokenizer&& tokenizer, const std::string& vocabulary) {
   tokenizer.load(encore::load_vocabulary(vocabulary));
   std::vector<std::int32_t> pieces;
   for (std::string line; std::getline(std::cin, line);) {
@@ -42,8 +55,7 @@ void print_pieces(const std::string& vocabulary, const std::string& casing) {
   }
 }
 
-void print_vocabulary(const std::string& size, const std::string& casing) {
-  WordPiece tokenizer = make_wordpiece("vocab_size", std::int64_t{std::stoll(size)}, casing);
+void print_vocabulary(Tokenizer&& tokenizer) {
   std::map<std::string, std::int64_t> words;
   for (std::string word; std::cin >> word;) ++words[word];
   tokenizer.train(words);
@@ -89,9 +101,13 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   try {
     if (arguments.size() == 3 && arguments[0] == "wordpiece")
-      print_pieces(arguments[1], arguments[2]);
+      print_pieces(make_wordpiece("vocab", arguments[1], arguments[2]), arguments[1]);
     else if (arguments.size() == 3 && arguments[0] == "train")
-      print_vocabulary(arguments[1], arguments[2]);
+      print_vocabulary(make_wordpiece("vocab_size", std::int64_t{std::stoll(arguments[1])}, arguments[2]));
+    else if (arguments.size() == 3 && arguments[0] == "byte_bpe")
+      print_pieces(make_byte_bpe("vocab", arguments[1], arguments[2] == "1"), arguments[1]);
+    else if (arguments.size() == 2 && arguments[0] == "train_byte_bpe")
+      print_vocabulary(make_byte_bpe("vocab_size", std::int64_t{std::stoll(arguments[1])}, true));
     else if (arguments.size() == 1 && arguments[0] == "ner")
       print_scores();
     else

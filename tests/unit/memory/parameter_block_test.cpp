@@ -67,6 +67,9 @@ TEST(ParameterBlock, ChunksCoverEachSegmentInOrder) {
   for (const Chunk& chunk : chunks) {
     const auto s = static_cast<std::size_t>(chunk.segment);
     EXPECT_EQ(chunk.begin, segments[s].begin + covered[s]);
+    if (covered[s] == 0) {
+      EXPECT_EQ(&chunk - chunks.data(), segments[s].first_chunk);
+    }
     EXPECT_GT(chunk.size, 0);
     EXPECT_LE(chunk.size, Blocks::chunk_size);
     covered[s] += chunk.size;

@@ -3,11 +3,10 @@
 // are fixed at the start.
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 
 #include "data/hash.hpp"
+#include "support/child_threads.hpp"
 #include "support/tiny_model.hpp"
 
 namespace encore {
@@ -102,26 +101,12 @@ std::string train(bool inject) {
 
 /// Runs in the child: prints what the parent compares.
 TEST(Threads, DISABLED_Child) {
-  std::printf("digest: %d %s\n", ExecutionSpace().concurrency(),
-              train(std::getenv("ENCORE_TEST_INJECT") != nullptr).c_str());
+  print_digest(train(std::getenv("ENCORE_TEST_INJECT") != nullptr));
 }
 
-/// The line that a child with this many threads prints, without the number of threads, which is checked.
 std::string in_child(int threads, bool inject) {
-  const std::string command =
-      "OMP_PROC_BIND=false OMP_NUM_THREADS=" + std::to_string(threads) +
-      (inject ? " ENCORE_TEST_INJECT=1 " : " ") + ENCORE_BUILD_DIR +
-      "/bin/tests/model_test --gtest_also_run_disabled_tests --gtest_filter=Threads.DISABLED_Child";
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) throw Error("no child: " + command);
-  std::string output;
-  std::array<char, 4096> part;
-  while (std::fgets(part.data(), part.size(), pipe) != nullptr) output += part.data();
-  if (pclose(pipe) != 0) throw Error("the child failed:\n" + output);
-  const std::string start = "digest: " + std::to_string(threads) + " ";
-  const std::size_t begin = output.find(start);
-  if (begin == std::string::npos) throw Error("the child ran with another number of threads:\n" + output);
-  return output.substr(begin + start.size(), output.find('\n', begin) - begin - start.size());
+  return digest_of_child("model_test", "Threads.DISABLED_Child", threads,
+                         inject ? "ENCORE_TEST_INJECT=1 " : "");
 }
 
 TEST(Threads, OneAndTwoGiveEqualBits) {

@@ -55,5 +55,49 @@ TEST(NoamSchedule, peaks_at_the_end_of_the_warm_up) {
   EXPECT_DOUBLE_EQ(noam->factor(40), 0.5 * noam->factor(10));
 }
 
+/// With 100 steps and PyTorch's defaults: from 1 / 25 up to step 30, from there down to 1 / 250000 at step
+/// 100; half way up and down the cosine is in the middle.
+TEST(OneCycleSchedule, follows_the_formula_of_its_two_phases) {
+  const auto cycle = schedule("one_cycle", {});
+  EXPECT_NEAR(cycle->factor(1), 0.04, 1e-15);
+  EXPECT_DOUBLE_EQ(cycle->factor(30), 1.0);
+  EXPECT_DOUBLE_EQ(cycle->factor(65), 0.5 * (1.0 + 4e-6));
+  EXPECT_NEAR(cycle->factor(100), 4e-6, 1e-18);
+  for (std::int64_t step = 1; step <= 30; ++step)
+    EXPECT_NEAR(cycle->factor(step), 1.0 - 0.96 * 0.5 * (1.0 + std::cos(M_PI * double(step - 1) / 29.0)),
+                1e-14);
+  for (std::int64_t step = 2; step <= 100; ++step)
+    EXPECT_EQ(cycle->factor(step) > cycle->factor(step - 1), step <= 30) << step;
+  EXPECT_NEAR(cycle->factor(200), 4e-6, 1e-18);
+}
+
+TEST(OneCycleSchedule, goes_in_lines_if_asked) {
+  const auto cycle = schedule("one_cycle",
+                              {{"annealing", std::string("linear")},
+                               {"warmup_share", 0.5},
+                               {"initial_divisor", 10.0},
+                               {"final_divisor", 5.0}},
+                              12);
+  // The peak lies at step 6: up by 0.9 / 5 a step, then down by 0.98 / 6.
+  for (std::int64_t step = 1; step <= 6; ++step)
+    EXPECT_NEAR(cycle->factor(step), 0.1 + 0.18 * double(step - 1), 1e-14);
+  for (std::int64_t step = 6; step <= 12; ++step)
+    EXPECT_NEAR(cycle->factor(step), 1.0 - 0.98 / 6.0 * double(step - 6), 1e-14);
+}
+
+/// The peak between two steps, at the first step, before it, and never left again; runs of one step.
+TEST(OneCycleSchedule, is_finite_and_at_most_one_for_every_length_and_share) {
+  for (const std::int64_t total : {1, 2, 3, 7, 10})
+    for (const double share : {0.0, 0.1, 0.3, 0.5, 1.0}) {
+      const auto cycle = schedule("one_cycle", {{"warmup_share", share}}, total);
+      for (std::int64_t step = 1; step <= total; ++step) {
+        EXPECT_GT(cycle->factor(step), 0.0) << total << " " << share << " " << step;
+        EXPECT_LE(cycle->factor(step), 1.0) << total << " " << share << " " << step;
+      }
+    }
+  EXPECT_DOUBLE_EQ(schedule("one_cycle", {{"warmup_share", 0.1}}, 10)->factor(1), 1.0);
+  EXPECT_DOUBLE_EQ(schedule("one_cycle", {{"warmup_share", 1.0}}, 10)->factor(10), 1.0);
+}
+
 }  // namespace
 }  // namespace encore::test

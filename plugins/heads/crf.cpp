@@ -1,0 +1,387 @@
+// Head "crf": a linear-chain conditional random field (Lafferty et al. 2001). A sequence of labels y over the
+// rows of a sequence scores start[y_1] + sum_t e_t[y_t] + sum_t transitions[y_t-1, y_t] + end[y_T] with
+// emissions e = x W^T + b; the loss is -log of its share among all sequences of labels. The chain runs over
+// the rows that have a target, as if the others were not there. Forward and backward pass work on logarithms
+// and are normalised at every row, so that long sequences lose no precision in float32. One sequence is one
+// row of for_rows: its chain is walked in order, the sums over classes lie across the lanes.
+#include <encore/head.hpp>
+#include <encore/kernels.hpp>
+#include <encore/math.hpp>
+#include <encore/plugin.hpp>
+#include <encore/rows.hpp>
+#include <encore/view.hpp>
+
+namespace encore_crf {
+
+using namespace encore;
+
+/// Largest over i of term(i) plus log of the sum of e^(term(i) - largest), for i below `count`.
+template <class S, class Term>
+KOKKOS_FORCEINLINE_FUNCTION S log_sum_exp(const Row& row, std::int64_t count, const Term& term) {
+  const S largest = row.max<S>(count, term);
+  return largest + math::log(row.sum<S>(count, [&](std::int64_t i) { return math::exp(term(i) - largest); }));
+}
+
+/// values[place] = value, by the lane that visits `place`, which alone may read it later in the kernel.
+template <class S>
+KOKKOS_FORCEINLINE_FUNCTION void put(const Row& row, std::int64_t count, S* values, std::int64_t place,
+                                     S value) {
+  row.each(count, [&](std::int64_t i) {
+    if (i == place) values[i] = value;
+  });
+}
+
+/// The parameters of the chain.
+struct Chain {
+  Tensor transitions;  ///< (K, K), from and to
+  Tensor start;        ///< (K)
+  Tensor end;          ///< (K)
+};
+
+/// alphas (N, K): log of the probability that the chain up to this row, taken for itself, ends in class k;
+/// norms (N): what the row added to log Z, so that log Z up to a row is the sum of the norms so far;
+/// losses (N): the norm less what the row's label added to the score; the last row has both for `end` too.
+template <class T>
+void crf_loss(const Device& device, const Batch& batch, const Chain& chain, Tensor emissions, Tensor targets,
+              Tensor alphas, Tensor norms, Tensor losses) {
+  using S = Sum<T>;
+  const std::int64_t classes = emissions.extent(1);
+  const std::int32_t* offsets = elements<std::int32_t>(batch.offsets);
+  const T* scores = elements<T>(emissions);
+  const S* transitions = elements<S>(chain.transitions);
+  const S* start = elements<S>(chain.start);
+  const S* end = elements<S>(chain.end);
+  const std::int32_t* wanted = elements<std::int32_t>(targets);
+  S* alpha = elements<S>(alphas);
+  S* norm = elements<S>(norms);
+  S* loss = elements<S>(losses);
+  for_rows(
+      device, "encore::crf_loss", batch.size.sequences, KOKKOS_LAMBDA(const Row& row) {
+        std::int64_t before = -1;  // the labelled row before t
+        for (std::int64_t t = offsets[row.index]; t < offsets[row.index + 1]; ++t) {
+          const std::int64_t label = wanted[t];
+          if (label < 0) {
+            row.once([&] { loss[t] = S(0); });
+            continue;
+          }
+          for (std::int64_t j = 0; j < classes; ++j) {
+            const S arrived = before < 0 ? start[j] : log_sum_exp<S>(row, classes, [&](std::int64_t i) {
+              return alpha[before * classes + i] + transitions[i * classes + j];
+            });
+            put(row, classes, alpha + t * classes, j, arrived + static_cast<S>(scores[t * classes + j]));
+          }
+          const S total =
+              log_sum_exp<S>(row, classes, [&](std::int64_t k) { return alpha[t * classes + k]; });
+          row.each(classes, [&](std::int64_t k) { alpha[t * classes + k] -= total; });
+          const S entered = before < 0 ? start[label] : transitions[wanted[before] * classes + label];
+          row.once([&] {
+            norm[t] = total;
+            loss[t] = total - entered - static_cast<S>(scores[t * classes + label]);
+          });
+          before = t;
+        }
+        if (before < 0) return;
+        const S total = log_sum_exp<S>(row, classes,
+                                       [&](std::int64_t k) { return alpha[before * classes + k] + end[k]; });
+        row.once([&] { loss[before] += total - end[wanted[before]]; });
+      });
+}
+
+/// demissions (N, K) = scale * (marginal - [k = target]), 0 on rows without a target; shares (B, K + 2, K):
+/// what each sequence adds to the gradients of transitions (K rows), start and end. betas (N, K) is scratch:
+/// log of the scores of all that may follow class k, less the norms behind the row, so that a marginal is
+/// e^(alpha + beta).
+template <class T>
+void crf_backward(const Device& device, const Batch& batch, const Chain& chain, Tensor emissions,
+                  Tensor targets, Tensor alphas, Tensor norms, double scale, Tensor betas, Tensor demissions,
+                  Tensor shares) {
+  using S = Sum<T>;
+  const std::int64_t classes = emissions.extent(1);
+  const std::int32_t* offsets = elements<std::int32_t>(batch.offsets);
+  const T* scores = elements<T>(emissions);
+  const S* transitions = elements<S>(chain.transitions);
+  const S* end = elements<S>(chain.end);
+  const std::int32_t* wanted = elements<std::int32_t>(targets);
+  const S* alpha = elements<S>(alphas);
+  const S* norm = elements<S>(norms);
+  S* beta = elements<S>(betas);
+  T* dscores = elements<T>(demissions);
+  S* all_shares = elements<S>(shares);
+  const S factor = static_cast<S>(scale);
+  for_rows(
+      device, "encore::crf_backward", batch.size.sequences, KOKKOS_LAMBDA(const Row& row) {
+        S* dtransitions = all_shares + row.index * (classes + 2) * classes;
+        S* dstart = dtransitions + classes * classes;
+        S* dend = dstart + classes;
+        for (std::int64_t i = 0; i < classes + 2; ++i)
+          row.each(classes, [&](std::int64_t j) { dtransitions[i * classes + j] = S(0); });
+        std::int64_t after = -1;  // the labelled row behind t
+        for (std::int64_t t = offsets[row.index + 1]; t-- > offsets[row.index];) {
+          const std::int64_t label = wanted[t];
+          if (label < 0) {
+            row.each(classes, [&](std::int64_t k) { dscores[t * classes + k] = static_cast<T>(S(0)); });
+            continue;
+          }
+          if (after < 0) {
+            const S total =
+                log_sum_exp<S>(row, classes, [&](std::int64_t k) { return alpha[t * classes + k] + end[k]; });
+            row.each(classes, [&](std::int64_t k) {
+              beta[t * classes + k] = end[k] - total;
+              const S marginal = math::exp(alpha[t * classes + k] + beta[t * classes + k]);
+              dend[k] = factor * (marginal - (k == label ? S(1) : S(0)));
+            });
+          } else {
+            const std::int64_t next_label = wanted[after];
+            for (std::int64_t i = 0; i < classes; ++i) {
+              const auto onward = [&](std::int64_t j) {
+                return transitions[i * classes + j] + static_cast<S>(scores[after * classes + j]) +
+                       beta[after * classes + j] - norm[after];
+              };
+              put(row, classes, beta + t * classes, i, log_sum_exp<S>(row, classes, onward));
+              const S reached = alpha[t * classes + i];
+              row.each(classes, [&](std::int64_t j) {
+                const S marginal = math::exp(reached + onward(j));
+                const bool labelled = i == label && j == next_label;
+                dtransitions[i * classes + j] += factor * (marginal - (labelled ? S(1) : S(0)));
+              });
+            }
+          }
+          row.each(classes, [&](std::int64_t k) {
+            const S marginal = math::exp(alpha[t * classes + k] + beta[t * classes + k]);
+            dscores[t * classes + k] = static_cast<T>(factor * (marginal - (k == label ? S(1) : S(0))));
+          });
+          after = t;
+        }
+        if (after < 0) return;
+        row.each(classes, [&](std::int64_t k) {
+          const S marginal = math::exp(alpha[after * classes + k] + beta[after * classes + k]);
+          dstart[k] = factor * (marginal - (k == wanted[after] ? S(1) : S(0)));
+        });
+      });
+}
+
+/// The gradients of the chain += the shares (B, K + 2, K), summed in the order of the sequences.
+template <class S>
+void add_shares(const Device& device, Tensor shares, const Chain& gradients) {
+  const std::int64_t sequences = shares.extent(0);
+  const std::int64_t classes = shares.extent(2);
+  const S* all_shares = elements<S>(shares);
+  S* dtransitions = elements<S>(gradients.transitions);
+  S* dstart = elements<S>(gradients.start);
+  S* dend = elements<S>(gradients.end);
+  for_rows(
+      device, "encore::crf_add_shares", classes + 2, KOKKOS_LAMBDA(const Row& row) {
+        S* to = row.index < classes    ? dtransitions + row.index * classes
+                : row.index == classes ? dstart
+                                       : dend;
+        row.each(classes, [&](std::int64_t k) {
+          S sum = S(0);
+          for (std::int64_t b = 0; b < sequences; ++b)
+            sum += all_shares[(b * (classes + 2) + row.index) * classes + k];
+          to[k] += sum;
+        });
+      });
+}
+
+/// Viterbi's forward pass. best (N, K): the highest score of a chain that ends in class k at this row;
+/// pointers (N, K): the class at the labelled row before in that chain, the lowest among equals.
+/// allowed (K + 1, K): whether class j may follow class i; row K: whether it may be the first.
+template <class T>
+void crf_viterbi(const Device& device, const Batch& batch, const Chain& chain, Tensor emissions, Tensor mask,
+                 Tensor allowed, Tensor best, Tensor pointers) {
+  using S = Sum<T>;
+  const std::int64_t classes = emissions.extent(1);
+  const std::int32_t* offsets = elements<std::int32_t>(batch.offsets);
+  const T* scores = elements<T>(emissions);
+  const S* transitions = elements<S>(chain.transitions);
+  const S* start = elements<S>(chain.start);
+  const std::int32_t* labelled = elements<std::int32_t>(mask);
+  const std::int32_t* may = elements<std::int32_t>(allowed);
+  S* highest = elements<S>(best);
+  std::int32_t* pointer = elements<std::int32_t>(pointers);
+  for_rows(
+      device, "encore::crf_viterbi", batch.size.sequences, KOKKOS_LAMBDA(const Row& row) {
+        constexpr S never = -Kokkos::Experimental::infinity_v<S>;
+        std::int64_t before = -1;
+        for (std::int64_t t = offsets[row.index]; t < offsets[row.index + 1]; ++t) {
+          if (labelled[t] < 0) continue;
+          for (std::int64_t j = 0; j < classes; ++j) {
+            const S emission = static_cast<S>(scores[t * classes + j]);
+            if (before < 0) {
+              put(row, classes, highest + t * classes, j,
+                  may[classes * classes + j] != 0 ? start[j] + emission : never);
+              continue;
+            }
+            const auto score = [&](std::int64_t i) {
+              return may[i * classes + j] != 0 ? highest[before * classes + i] + transitions[i * classes + j]
+                                               : never;
+            };
+            const S top = row.max<S>(classes, score);
+            const S first = -row.max<S>(classes, [&](std::int64_t i) {
+              return score(i) >= top ? -static_cast<S>(i) : -static_cast<S>(classes - 1);
+            });
+            put(row, classes, highest + t * classes, j, top + emission);
+            put(row, classes, pointer + t * classes, j, static_cast<std::int32_t>(first));
+          }
+          before = t;
+        }
+      });
+}
+
+/// Follows the pointers back from the best class of each sequence's last labelled row, the lowest among
+/// equals. predictions (N): 0 on rows without a label.
+template <class S>
+void crf_trace_back(const Device& device, const Batch& batch, Tensor end_scores, Tensor mask, Tensor best,
+                    Tensor pointers, Tensor predictions) {
+  const std::int64_t classes = best.extent(1);
+  const std::int32_t* offsets = elements<std::int32_t>(batch.offsets);
+  const S* end = elements<S>(end_scores);
+  const std::int32_t* labelled = elements<std::int32_t>(mask);
+  const S* highest = elements<S>(best);
+  const std::int32_t* pointer = elements<std::int32_t>(pointers);
+  std::int32_t* predicted = elements<std::int32_t>(predictions);
+  for_rows(
+      device, "encore::crf_trace_back", batch.size.sequences, KOKKOS_LAMBDA(const Row& row) {
+        row.once([&] {
+          std::int64_t after = -1;
+          for (std::int64_t t = offsets[row.index + 1]; t-- > offsets[row.index];) {
+            predicted[t] = 0;
+            if (labelled[t] < 0) continue;
+            if (after >= 0) {
+              predicted[t] = pointer[after * classes + predicted[after]];
+            } else {
+              const S* scores = highest + t * classes;
+              for (std::int32_t k = 1; k < classes; ++k)
+                if (scores[k] + end[k] > scores[predicted[t]] + end[predicted[t]]) predicted[t] = k;
+            }
+            after = t;
+          }
+        });
+      });
+}
+
+/// Whether these labels are "O", "B-X" and "I-X" only, one of which may stand first.
+bool is_bio(const std::vector<std::string>& labels) {
+  bool may_start = false;
+  for (const std::string& label : labels) {
+    const bool begins = label == "O" || (label.starts_with("B-") && label.size() > 2);
+    if (!begins && !(label.starts_with("I-") && label.size() > 2)) return false;
+    may_start = may_start || begins;
+  }
+  return may_start;
+}
+
+/// (K + 1, K) as crf_viterbi wants it: I-X follows B-X and I-X only, and is never first.
+std::vector<std::int32_t> allowed_by_bio(const std::vector<std::string>& labels) {
+  std::vector<std::int32_t> allowed;
+  for (std::size_t i = 0; i <= labels.size(); ++i)
+    for (const std::string& next : labels) {
+      const std::string type = next.starts_with("I-") ? next.substr(2) : "";
+      const bool continues = i < labels.size() && (labels[i] == "B-" + type || labels[i] == next);
+      allowed.push_back(type.empty() || continues ? 1 : 0);
+    }
+  return allowed;
+}
+
+class CrfHead final : public Head {
+ public:
+  static Schema options() {
+    return Schema().boolean("constrained", true,
+                            {.help = "predict no sequence that BIO labels forbid, such as O before I-X"});
+  }
+
+  CrfHead(const Options& options, const HeadContext& context) : classes_(context.classes) {
+    if (context.label_smoothing > 0.0)
+      throw Error("the crf head cannot smooth labels; set train.label_smoothing = 0");
+    const bool bio = static_cast<std::int64_t>(context.labels.size()) == classes_ && is_bio(context.labels);
+    if (options.flag("constrained") && bio)
+      allowed_classes_ = allowed_by_bio(context.labels);
+    else
+      allowed_classes_.assign(static_cast<std::size_t>((classes_ + 1) * classes_), 1);
+  }
+
+  /// The chain starts at zero and does not decay: the head begins as a linear one.
+  void declare(LayerPlan& plan) override {
+    weight_ = plan.matrix("weight", classes_, plan.width());
+    bias_ = plan.bias("bias", classes_);
+    transitions_ = plan.parameter({"transitions", {classes_, classes_}, Initializer::zeros, 0.0, false});
+    start_ = plan.bias("start", classes_);
+    end_ = plan.bias("end", classes_);
+    emissions_ = plan.buffer("emissions", {tokens, classes_}, Lifetime::saved);
+    alphas_ = plan.buffer("alphas", {tokens, classes_}, Lifetime::saved, Element::accumulate);
+    norms_ = plan.buffer("norms", {tokens}, Lifetime::saved, Element::accumulate);
+    pointers_ = plan.buffer("pointers", {tokens, classes_}, Lifetime::forward, Element::index);
+    allowed_ = plan.buffer("allowed", {classes_ + 1, classes_}, Lifetime::forward, Element::index);
+    betas_ = plan.buffer("betas", {tokens, classes_}, Lifetime::backward, Element::accumulate);
+    demissions_ = plan.buffer("emissions_gradient", {tokens, classes_}, Lifetime::backward);
+    shares_ =
+        plan.buffer("shares", {sequences, classes_ + 2, classes_}, Lifetime::backward, Element::accumulate);
+  }
+
+  void loss(const Step& step, Tensor states, Tensor targets, Tensor losses) override {
+    const Tensor emissions = compute_emissions(step, states);
+    dispatch(emissions.dtype, [&](auto type) {
+      crf_loss<decltype(type)>(step.device(), step.batch(), chain(step), emissions, targets,
+                               step.buffer(alphas_), step.buffer(norms_), losses);
+    });
+  }
+
+  void backward(const Step& step, Tensor states, Tensor targets, double scale,
+                Tensor state_gradients) override {
+    const Device& device = step.device();
+    const Tensor emissions = step.buffer(emissions_);    // (N, K)
+    const Tensor demissions = step.buffer(demissions_);  // (N, K)
+    const Tensor shares = step.buffer(shares_);          // (B, K + 2, K)
+    dispatch(emissions.dtype, [&](auto type) {
+      using T = decltype(type);
+      crf_backward<T>(device, step.batch(), chain(step), emissions, targets, step.buffer(alphas_),
+                      step.buffer(norms_), scale, step.buffer(betas_), demissions, shares);
+      add_shares<Sum<T>>(device, shares,
+                         {step.gradient(transitions_), step.gradient(start_), step.gradient(end_)});
+    });
+    kernels::linear_backward_parameters(device, demissions, states, step.gradient(weight_),
+                                        step.gradient(bias_));
+    kernels::linear_backward_input(device, demissions, step.parameter(weight_), state_gradients);
+  }
+
+  /// alphas serves as Viterbi's table.
+  void decode(const Step& step, Tensor states, Tensor mask, Tensor predictions) override {
+    const Device& device = step.device();
+    const Tensor emissions = compute_emissions(step, states);
+    const Tensor allowed = step.buffer(allowed_), best = step.buffer(alphas_),
+                 pointers = step.buffer(pointers_);
+    using HostTable = Kokkos::View<const std::int32_t*, Kokkos::LayoutRight, Kokkos::HostSpace,
+                                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    Kokkos::deep_copy(device.space(),
+                      VectorView<std::int32_t>(elements<std::int32_t>(allowed), allowed_classes_.size()),
+                      HostTable(allowed_classes_.data(), allowed_classes_.size()));
+    dispatch(emissions.dtype, [&](auto type) {
+      using T = decltype(type);
+      crf_viterbi<T>(device, step.batch(), chain(step), emissions, mask, allowed, best, pointers);
+      crf_trace_back<Sum<T>>(device, step.batch(), step.parameter(end_), mask, best, pointers, predictions);
+    });
+  }
+
+ private:
+  /// (N, K) from states (N, C).
+  Tensor compute_emissions(const Step& step, Tensor states) const {
+    const Tensor emissions = step.buffer(emissions_);
+    kernels::linear(step.device(), states, step.parameter(weight_), step.parameter(bias_),
+                    kernels::Activation::none, emissions);
+    return emissions;
+  }
+  Chain chain(const Step& step) const {
+    return {step.parameter(transitions_), step.parameter(start_), step.parameter(end_)};
+  }
+
+  std::int64_t classes_;
+  std::vector<std::int32_t> allowed_classes_;  ///< (K + 1, K) on the host
+  Parameter weight_, bias_, transitions_, start_, end_;
+  Buffer emissions_, alphas_, norms_, pointers_, allowed_, betas_, demissions_, shares_;
+};
+
+}  // namespace encore_crf
+
+ENCORE_PLUGIN("crf_head", "1.0.0") {
+  plugin.add<encore::Kind::head, encore_crf::CrfHead>("crf");
+}

@@ -1,0 +1,154 @@
+// Optimizer "lamb" (You et al. 2020, algorithm 2): Adam's step with decoupled decay, rescaled for each
+// parameter tensor so that its length is `rate` times that of the tensor:
+//   m = beta1 m + (1 - beta1) g,  v = beta2 v + (1 - beta2) g^2
+//   u = (m / (1 - beta1^step)) / (sqrt(v / (1 - beta2^step)) + epsilon) + decay x
+//   x -= rate ratio u,  ratio = |x| / |u|, or 1 where either is zero
+// Tensors that are not decayed (biases, norm gains) keep ratio 1, as in the authors' code: they are short,
+// and a bias that starts at zero could never leave it. Three passes: moments and norms of each chunk; the
+// ratio of each segment from its chunks in order; the update.
+#include <cmath>
+
+#include <encore/plugin.hpp>
+#include <encore/rows.hpp>
+#include <encore/view.hpp>
+
+namespace encore_lamb {
+
+using namespace encore;
+
+struct Settings {
+  double beta1, beta2, epsilon, weight_decay, max_ratio;
+};
+
+/// The update of one element before its length is set; m and v without the correction of their bias.
+template <class T>
+struct Direction {
+  T inverse1, inverse2, epsilon;  ///< 1 / (1 - beta^step) of both moments
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(T x, T m, T v, T decay) const {
+    return m * inverse1 / (Kokkos::sqrt(v * inverse2) + epsilon) + decay * x;
+  }
+};
+
+template <class T>
+void update(const Device& device, const Blocks& blocks, const Settings& settings, double learning_rate,
+            std::int64_t step) {
+  T* values = elements<T>(blocks.values);
+  const T* gradients = elements<T>(blocks.gradients);
+  T* first = elements<T>(blocks.states[0]);
+  T* second = elements<T>(blocks.states[1]);
+  const Segment* segments = blocks.segments;
+  const Chunk* chunks = blocks.chunks;
+  const double* gradient_scale = blocks.gradient_scale;
+  const std::int64_t segment_count = blocks.segment_count;
+  const std::int64_t chunk_count = blocks.chunk_count;
+  const T rest1 = static_cast<T>(1.0 - settings.beta1);
+  const T beta2 = static_cast<T>(settings.beta2);
+  const T rest2 = static_cast<T>(1.0 - settings.beta2);
+  const double count = static_cast<double>(step);
+  const Direction<T> direction{static_cast<T>(1.0 / (1.0 - std::pow(settings.beta1, count))),
+                               static_cast<T>(1.0 / (1.0 - std::pow(settings.beta2, count))),
+                               static_cast<T>(settings.epsilon)};
+  const double weight_decay = settings.weight_decay;
+  const double max_ratio = settings.max_ratio;
+  double* value_squares =
+      static_cast<double*>(  // (chunks), then the squares of updates, then (segments) ratios
+          device.workspace(static_cast<std::size_t>(2 * chunk_count + segment_count) * sizeof(double)));
+  double* update_squares = value_squares + chunk_count;
+  double* ratios = update_squares + chunk_count;
+  for_rows(
+      device, "encore::lamb_moments", chunk_count, KOKKOS_LAMBDA(const Row& row) {
+        const Chunk chunk = chunks[row.index];
+        const T decay = static_cast<T>(weight_decay * static_cast<double>(segments[chunk.segment].decay));
+        const T scale = gradient_scale == nullptr ? T(1) : static_cast<T>(*gradient_scale);
+        const T* x = values + chunk.begin;
+        const T* g = gradients + chunk.begin;
+        T* m = first + chunk.begin;
+        T* v = second + chunk.begin;
+        row.each(chunk.size, [&](std::int64_t i) {
+          const T gradient = scale * g[i];
+          m[i] += rest1 * (gradient - m[i]);
+          v[i] = beta2 * v[i] + rest2 * gradient * gradient;
+        });
+        const double of_values = row.sum<double>(chunk.size, [&](std::int64_t i) {
+          return static_cast<double>(x[i]) * static_cast<double>(x[i]);
+        });
+        const double of_updates = row.sum<double>(chunk.size, [&](std::int64_t i) {
+          const double u = static_cast<double>(direction(x[i], m[i], v[i], decay));
+          return u * u;
+        });
+        row.once([&] {
+          value_squares[row.index] = of_values;
+          update_squares[row.index] = of_updates;
+        });
+      });
+  for_rows(
+      device, "encore::lamb_ratios", segment_count, KOKKOS_LAMBDA(const Row& row) {
+        const Segment segment = segments[row.index];
+        const std::int64_t end =
+            row.index + 1 < segment_count ? segments[row.index + 1].first_chunk : chunk_count;
+        const std::int64_t size = end - segment.first_chunk;
+        const double of_values =
+            row.sum<double>(size, [&](std::int64_t c) { return value_squares[segment.first_chunk + c]; });
+        const double of_updates =
+            row.sum<double>(size, [&](std::int64_t c) { return update_squares[segment.first_chunk + c]; });
+        row.once([&] {
+          const bool adapted = segment.decay > 0.0F && of_values > 0.0 && of_updates > 0.0;
+          const double ratio = adapted ? Kokkos::sqrt(of_values) / Kokkos::sqrt(of_updates) : 1.0;
+          ratios[row.index] = max_ratio > 0.0 && ratio > max_ratio ? max_ratio : ratio;
+        });
+      });
+  for_rows(
+      device, "encore::lamb_update", chunk_count, KOKKOS_LAMBDA(const Row& row) {
+        const Chunk chunk = chunks[row.index];
+        const Segment segment = segments[chunk.segment];
+        const T decay = static_cast<T>(weight_decay * static_cast<double>(segment.decay));
+        const T rate = static_cast<T>(learning_rate * static_cast<double>(segment.learning_rate) *
+                                      ratios[chunk.segment]);
+        T* x = values + chunk.begin;
+        const T* m = first + chunk.begin;
+        const T* v = second + chunk.begin;
+        row.each(chunk.size, [&](std::int64_t i) { x[i] -= rate * direction(x[i], m[i], v[i], decay); });
+      });
+}
+
+class Lamb final : public Optimizer {
+ public:
+  static Schema options() {
+    return Schema()
+        .number("learning_rate", 1e-3,
+                {.help = "length of a step as a share of the parameter's, at the schedule's factor 1",
+                 .min = 0.0,
+                 .exclusive_min = true})
+        .number("beta1", 0.9,
+                {.help = "decay of the mean of the gradients", .min = 0.0, .max = 1.0, .exclusive_max = true})
+        .number("beta2", 0.999,
+                {.help = "decay of the mean of their squares", .min = 0.0, .max = 1.0, .exclusive_max = true})
+        .number("epsilon", 1e-6,
+                {.help = "added to the root of the second moment", .min = 0.0, .exclusive_min = true})
+        .number("weight_decay", 0.01,
+                {.help = "share of a weight that is added to its step before the length is set", .min = 0.0})
+        .number("max_trust_ratio", 0.0,
+                {.help = "largest ratio of the lengths of parameter and step; 0: no limit", .min = 0.0});
+  }
+
+  Lamb(const Options& options, const OptimizerContext&)
+      : settings_{options.number("beta1"), options.number("beta2"), options.number("epsilon"),
+                  options.number("weight_decay"), options.number("max_trust_ratio")} {}
+
+  std::vector<std::string> states() const override { return {"first_moment", "second_moment"}; }
+
+  void update(const Device& device, const Blocks& blocks, double learning_rate, std::int64_t step) override {
+    dispatch_parameters(blocks.values.dtype, [&](auto type) {
+      encore_lamb::update<decltype(type)>(device, blocks, settings_, learning_rate, step);
+    });
+  }
+
+ private:
+  Settings settings_;
+};
+
+}  // namespace encore_lamb
+
+ENCORE_PLUGIN("lamb", "1.0.0") {
+  plugin.add<encore::Kind::optimizer, encore_lamb::Lamb>("lamb");
+}

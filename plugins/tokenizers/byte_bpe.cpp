@@ -1,0 +1,101 @@
+// See byte_bpe.hpp.
+#include "byte_bpe.hpp"
+
+#include <optional>
+#include <unordered_map>
+
+#include "byte_bpe_trainer.hpp"
+#include "byte_text.hpp"
+#include "merge_neighbours.hpp"
+
+namespace encore::byte_bpe {
+namespace {
+
+using tokenizers::PieceTable;
+
+/// Every way to put a piece together from two others.
+PairTable merges_of(const PieceTable& table) {
+  std::unordered_map<std::string, std::int32_t> numbers;
+  for (std::size_t i = 0; i < table.pieces().size(); ++i) {
+    const auto number = static_cast<std::int32_t>(i);
+    if (table.is_special(number)) continue;
+    std::optional<std::string> bytes = bytes_of(table.pieces()[i]);
+    if (!bytes)
+      throw Error("the piece \"" + table.pieces()[i] +
+                  "\" holds a character that stands for no byte; a byte_bpe vocabulary is written in the "
+                  "alphabet of GPT-2");
+    numbers.emplace(std::move(*bytes), number);
+  }
+  PairTable merges;
+  for (const auto& [bytes, number] : numbers)
+    for (std::size_t cut = 1; cut < bytes.size(); ++cut) {
+      const auto left = numbers.find(bytes.substr(0, cut)), right = numbers.find(bytes.substr(cut));
+      if (left != numbers.end() && right != numbers.end()) merges.add(left->second, right->second, number);
+    }
+  return merges;
+}
+
+}  // namespace
+
+Schema ByteBpe::options() {
+  return tokenizers::vocabulary_schema(2, "merge only pairs that stand at least this often")
+      .boolean(
+          "add_prefix_space", true,
+          {.help = "put a blank in front of a text without one, so that a word is cut alike everywhere"});
+}
+
+ByteBpe::ByteBpe(const Options& options, const TokenizerContext&)
+    : training_(tokenizers::training_of(options)), add_prefix_space_(options.flag("add_prefix_space")) {
+  if (training_.vocab_size > 0 && training_.vocab_size < smallest_vocabulary)
+    throw OptionError("vocab_size", "vocab_size = " + std::to_string(training_.vocab_size) +
+                                        " is too small: 256 bytes and 4 special pieces already need " +
+                                        std::to_string(smallest_vocabulary));
+}
+
+void ByteBpe::load(std::vector<std::string> vocabulary) {
+  PieceTable table(std::move(vocabulary), "byte_bpe");
+  for (std::size_t byte = 0; byte < 256; ++byte) {
+    const std::string piece = printable(std::string(1, static_cast<char>(byte)));
+    byte_numbers_[byte] = table.find(piece);
+    if (byte_numbers_[byte] == PieceTable::no_piece)
+      throw Error("the vocabulary has no piece \"" + piece + "\" for the byte " + std::to_string(byte) +
+                  "; a byte_bpe vocabulary needs a piece for each of the 256 bytes");
+  }
+  merges_ = merges_of(table);
+  table_ = std::move(table);
+}
+
+template <class Visit>
+void ByteBpe::each_word(std::string_view text, const Visit& visit) const {
+  thread_local std::string prefixed;
+  if (add_prefix_space_ && !text.empty() && text.front() != ' ') {
+    prefixed.assign(1, ' ').append(text);
+    text = prefixed;
+  }
+  while (!text.empty()) {
+    const std::size_t length = first_word(text);
+    visit(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+}
+
+void ByteBpe::train(const std::map<std::string, std::int64_t>& words) {
+  tokenizers::require_training(training_);
+  std::map<std::string, std::int64_t> counts;
+  for (const auto& [text, count] : words)
+    each_word(text, [&, times = count](std::string_view word) { counts[std::string(word)] += times; });
+  load(train_vocabulary(counts, training_));
+}
+
+void ByteBpe::encode(std::string_view text, std::vector<std::int32_t>& pieces) const {
+  thread_local std::vector<std::int32_t> cut;  // encode is const and called from several threads
+  each_word(text, [&](std::string_view word) {
+    cut.clear();
+    for (const char byte : word) cut.push_back(byte_numbers_[static_cast<unsigned char>(byte)]);
+    merge_neighbours(cut,
+                     [this](std::int32_t left, std::int32_t right) { return merges_.find(left, right); });
+    pieces.insert(pieces.end(), cut.begin(), cut.end());
+  });
+}
+
+}  // namespace encore::byte_bpe

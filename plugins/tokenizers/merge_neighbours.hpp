@@ -1,0 +1,68 @@
+// merge_neighbours: the cutting of one word by byte-pair encoding, in O(n log n), for byte_bpe's `encode` and
+// its trainer alike.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace encore::byte_bpe {
+
+/// Two neighbours that can be merged; the smallest comes first.
+struct Merge {
+  std::int32_t number;  ///< of the concatenation
+  std::int32_t place;   ///< of the left one
+  std::int32_t left, right;
+  bool operator>(const Merge& other) const {
+    return number != other.number ? number > other.number : place > other.place;
+  }
+};
+
+/// Merges neighbours in `pieces` until none can be: always the two whose concatenation has the lowest number,
+/// of equal ones the leftmost. merged(left, right) is that number; negative: they cannot be merged.
+template <class Merged>
+void merge_neighbours(std::vector<std::int32_t>& pieces, const Merged& merged) {
+  constexpr std::int32_t gone = -1;
+  thread_local std::vector<std::int32_t> next, previous;  // kept from call to call, so nothing is allocated
+  thread_local std::vector<Merge> heap;
+  const auto size = static_cast<std::int32_t>(pieces.size());
+  next.resize(pieces.size());
+  previous.resize(pieces.size());
+  heap.clear();
+  const auto at = [](auto& list, std::int32_t i) -> auto& {
+    return list[static_cast<std::size_t>(i)];
+  };
+  const auto offer = [&](std::int32_t place) {
+    const std::int32_t left = at(pieces, place), right = at(pieces, at(next, place));
+    const std::int32_t number = merged(left, right);
+    if (number < 0) return;
+    heap.push_back({number, place, left, right});
+    std::push_heap(heap.begin(), heap.end(), std::greater<>());
+  };
+  for (std::int32_t i = 0; i < size; ++i) {
+    at(next, i) = i + 1;
+    at(previous, i) = i - 1;
+  }
+  for (std::int32_t i = 0; i + 1 < size; ++i) offer(i);
+  while (!heap.empty()) {
+    const Merge best = heap.front();
+    std::pop_heap(heap.begin(), heap.end(), std::greater<>());
+    heap.pop_back();
+    const std::int32_t place = best.place, after = at(next, place);
+    if (at(pieces, place) != best.left || after == size || at(pieces, after) != best.right)
+      continue;  // one of the two has been merged with another meanwhile
+    at(pieces, place) = best.number;
+    at(pieces, after) = gone;
+    at(next, place) = at(next, after);
+    if (at(next, place) < size) {
+      at(previous, at(next, place)) = place;
+      offer(place);
+    }
+    if (at(previous, place) >= 0) offer(at(previous, place));
+  }
+  std::erase(pieces, gone);
+}
+
+}  // namespace encore::byte_bpe

@@ -1,0 +1,55 @@
+// PairTable: what two pieces make together. One open hash table, for `encode` asks it for every two
+// neighbours.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace encore::byte_bpe {
+
+class PairTable {
+ public:
+  static constexpr std::int32_t missing = -1;
+
+  /// Each pair at most once.
+  void add(std::int32_t left, std::int32_t right, std::int32_t merged) {
+    if (2 * ++used_ > entries_.size()) grow();
+    entries_[slot(key_of(left, right))] = {key_of(left, right), merged};
+  }
+  /// `missing` for a pair that was not added.
+  std::int32_t find(std::int32_t left, std::int32_t right) const {
+    return entries_[slot(key_of(left, right))].merged;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t key = empty;
+    std::int32_t merged = missing;
+  };
+  static constexpr std::uint64_t empty = ~std::uint64_t{0};
+
+  static std::uint64_t key_of(std::int32_t left, std::int32_t right) {
+    return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32) |
+           static_cast<std::uint32_t>(right);
+  }
+  /// Where the key stands, or the free place for it.
+  std::size_t slot(std::uint64_t key) const {
+    std::size_t at = static_cast<std::size_t>((key * 0x9E3779B97F4A7C15u) >> shift_);
+    while (entries_[at].key != key && entries_[at].key != empty) at = (at + 1) & (entries_.size() - 1);
+    return at;
+  }
+  void grow() {
+    const std::vector<Entry> old = std::exchange(entries_, std::vector<Entry>(2 * entries_.size()));
+    --shift_;
+    for (const Entry& entry : old)
+      if (entry.key != empty) entries_[slot(entry.key)] = entry;
+  }
+
+  std::vector<Entry> entries_{std::vector<Entry>(16)};  // a power of two, at most half full
+  std::size_t used_ = 0;
+  int shift_ = 60;  // 64 less the bits of the size
+};
+
+}  // namespace encore::byte_bpe

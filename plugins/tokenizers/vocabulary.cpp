@@ -1,0 +1,83 @@
+// See vocabulary.hpp.
+#include "vocabulary.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <encore/error.hpp>
+
+namespace encore::tokenizers {
+
+Schema vocabulary_schema(std::int64_t min_frequency, std::string help) {
+  Schema schema;
+  schema.optional("vocab", OptionType::path, {.help = "vocabulary file, one piece per line"});
+  schema.optional("vocab_size", OptionType::integer,
+                  {.help = "instead of vocab: train a vocabulary of this size from the training text",
+                   .unit = "pieces",
+                   .min = 16,
+                   .max = 1000000});
+  schema.integer("min_frequency", min_frequency, {.help = "with vocab_size: " + std::move(help), .min = 1});
+  return schema;
+}
+
+Training training_of(const Options& options) {
+  if (options.has("vocab") == options.has("vocab_size"))
+    throw OptionError("vocab",
+                      options.has("vocab")
+                          ? "vocab and vocab_size exclude each other: a vocabulary is read or trained"
+                          : "a vocabulary is missing; give vocab = \"FILE\", or vocab_size to train one");
+  return {options.has("vocab_size") ? options.integer("vocab_size") : 0, options.integer("min_frequency")};
+}
+
+void require_training(const Training& training) {
+  if (training.vocab_size == 0)
+    throw Error("this tokenizer reads its vocabulary from a file; give vocab_size to train one");
+}
+
+const std::vector<std::string>& special_pieces() {
+  static const std::vector<std::string> pieces = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
+  return pieces;
+}
+
+std::vector<std::string> most_frequent(const std::map<std::string, std::int64_t>& counts,
+                                       const Training& training, const std::string& what) {
+  std::vector<std::pair<std::int64_t, std::string_view>> ranked;
+  for (const auto& [piece, count] : counts)
+    if (count >= training.min_frequency &&
+        std::find(special_pieces().begin(), special_pieces().end(), piece) == special_pieces().end())
+      ranked.emplace_back(-count, piece);
+  if (ranked.empty())
+    throw Error("no " + what + " of the training text stands min_frequency = " +
+                std::to_string(training.min_frequency) + " times; lower min_frequency");
+  std::sort(ranked.begin(), ranked.end());
+  std::vector<std::string> pieces = special_pieces();
+  for (const auto& [count, piece] : ranked) {
+    if (static_cast<std::int64_t>(pieces.size()) >= training.vocab_size) break;
+    pieces.emplace_back(piece);
+  }
+  return pieces;
+}
+
+PieceTable::PieceTable(std::vector<std::string> pieces, const std::string& kind)
+    : pieces_(std::move(pieces)) {
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    if (pieces_[i].empty()) throw Error("piece " + std::to_string(i) + " of the vocabulary is empty");
+    if (!numbers_.emplace(pieces_[i], static_cast<std::int32_t>(i)).second)
+      throw Error("the vocabulary holds the piece \"" + pieces_[i] + "\" twice");
+  }
+  const auto required = [&](const std::string& piece) {
+    const std::int32_t number = find(piece);
+    if (number == no_piece)
+      throw Error("the vocabulary has no " + piece + "; a " + kind +
+                  " vocabulary needs [PAD], [UNK], [CLS] and [SEP]");
+    return number;
+  };
+  special_ = {required("[PAD]"), required("[UNK]"), required("[CLS]"), required("[SEP]")};
+}
+
+bool PieceTable::is_special(std::int32_t number) const {
+  return number == special_.padding || number == special_.unknown || number == special_.start ||
+         number == special_.end;
+}
+
+}  // namespace encore::tokenizers

@@ -1,0 +1,69 @@
+// What the built-in tokenizers share about vocabularies: the options that say where one comes from, and a
+// checked list of pieces with the number of each. Compiled into each tokenizer's plugin.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <encore/tokenizer.hpp>
+
+namespace encore::tokenizers {
+
+/// The options vocab, vocab_size and min_frequency; `help` says what min_frequency leaves out.
+Schema vocabulary_schema(std::int64_t min_frequency, std::string help);
+
+/// How a vocabulary is made where it is trained.
+struct Training {
+  std::int64_t vocab_size = 0;  ///< pieces, special ones included; 0: the vocabulary is read from a file
+  std::int64_t min_frequency = 1;
+};
+
+/// Throws OptionError unless exactly one of `vocab` and `vocab_size` is given.
+Training training_of(const Options& options);
+/// Throws Error when the vocabulary is to be read.
+void require_training(const Training& training);
+
+/// [PAD], [UNK], [CLS], [SEP]: they open the vocabularies that are trained here.
+const std::vector<std::string>& special_pieces();
+
+/// The special pieces, then those of `counts` by falling count, equal counts in the order of their bytes, as
+/// far as vocab_size and min_frequency let them in. Throws Error when none gets in; `what` they are: "word".
+std::vector<std::string> most_frequent(const std::map<std::string, std::int64_t>& counts,
+                                       const Training& training, const std::string& what);
+
+/// A vocabulary: pieces in the order of their numbers.
+class PieceTable {
+ public:
+  static constexpr std::int32_t no_piece = -1;
+
+  PieceTable() = default;
+  /// Throws Error for an empty or doubled piece and for a missing special one; `kind` of tokenizer:
+  /// "WordPiece".
+  PieceTable(std::vector<std::string> pieces, const std::string& kind);
+
+  std::span<const std::string> pieces() const { return pieces_; }
+  SpecialPieces special() const { return special_; }
+  bool is_special(std::int32_t number) const;
+  /// no_piece when it is not in the vocabulary.
+  std::int32_t find(std::string_view piece) const {
+    const auto found = numbers_.find(piece);
+    return found == numbers_.end() ? no_piece : found->second;
+  }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  std::vector<std::string> pieces_;
+  std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>> numbers_;
+  SpecialPieces special_;
+};
+
+}  // namespace encore::tokenizers

@@ -1,0 +1,74 @@
+// Tokenizer "word": a word is a piece. White space and control characters part words; a word that is not in
+// the vocabulary is [UNK], also one that is spelled like a special piece.
+#include <encore/plugin.hpp>
+
+#include "code_points.hpp"
+#include "vocabulary.hpp"
+
+namespace encore_word_tokenizer {
+
+using namespace encore;
+using namespace encore::tokenizers;
+
+class Word final : public Tokenizer {
+ public:
+  static Schema options() {
+    return vocabulary_schema(1, "take only words that stand at least this often")
+        .boolean("lowercase", false, {.help = "lower each letter first"});
+  }
+
+  Word(const Options& options, const TokenizerContext&)
+      : training_(training_of(options)), lowercase_(options.flag("lowercase")) {}
+
+  void load(std::vector<std::string> vocabulary) override {
+    table_ = PieceTable(std::move(vocabulary), "word");
+  }
+
+  void train(const std::map<std::string, std::int64_t>& words) override {
+    require_training(training_);
+    std::map<std::string, std::int64_t> counts;
+    for (const auto& [text, count] : words)
+      each_word(text, [&, times = count](const std::string& word) { counts[word] += times; });
+    load(most_frequent(counts, training_, "word"));
+  }
+
+  std::span<const std::string> vocabulary() const override { return table_.pieces(); }
+  SpecialPieces special() const override { return table_.special(); }
+
+  void encode(std::string_view text, std::vector<std::int32_t>& pieces) const override {
+    each_word(text, [&](const std::string& word) {
+      const std::int32_t number = table_.find(word);
+      const bool known = number != PieceTable::no_piece && !table_.is_special(number);
+      pieces.push_back(known ? number : table_.special().unknown);
+    });
+  }
+
+ private:
+  /// Bytes that are not UTF-8 become U+FFFD.
+  template <class Visit>
+  void each_word(std::string_view text, const Visit& visit) const {
+    thread_local std::string word;  // encode is const and called from several threads
+    word.clear();
+    while (!text.empty()) {
+      const CodePoint c = first_code_point(text);
+      if (!is_blank(c.value)) {
+        append(word, c.value == no_code_point ? 0xFFFD : lowercase_ ? lower(c.value) : c.value);
+      } else if (!word.empty()) {
+        visit(word);
+        word.clear();
+      }
+      text.remove_prefix(c.bytes);
+    }
+    if (!word.empty()) visit(word);
+  }
+
+  Training training_;
+  bool lowercase_;
+  PieceTable table_;
+};
+
+}  // namespace encore_word_tokenizer
+
+ENCORE_PLUGIN("word_tokenizer", "1.0.0") {
+  plugin.add<encore::Kind::tokenizer, encore_word_tokenizer::Word>("word");
+}

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Byte-level byte-pair encoding against the Python package `tokenizers`: a vocabulary trained on the words of WNUT-17 by both
+must be the same, and with it every line of every text below $ENCORE_DATA must be cut alike, with a blank in front and
+without; a difference fails. Leaves with 77 (skipped) when the package or the data is missing.
+
+    compare_byte_bpe.py build/openmp/bin/tests/peer_tool
+"""
+import collections
+import gzip
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unicodedata
+
+SKIPPED = 77
+VOCABULARY_SIZE = 4000
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+
+
+def skip(reason):
+    print("skipped:", reason)
+    sys.exit(SKIPPED)
+
+
+def text_lines(folder):
+    """The lines of all text files, JSON and compressed ones too, parted as the tool does: at line feeds only."""
+    for path in sorted(folder.rglob("*")):
+        if path.name == "SHA256SUMS" or not path.is_file():
+            continue
+        data = gzip.open(path).read() if path.suffix == ".gz" else path.read_bytes()
+        yield path, data.decode("utf-8").split("\n")
+
+
+def code_point_lines():
+    """Each code point between two letters, but the line feed and what Python does not know as assigned: what is a letter
+    is a matter of the Unicode version there."""
+    return ["a" + chr(c) + "b" for c in range(0x110000)
+            if c != 0x0A and not 0xD800 <= c < 0xE000 and unicodedata.category(chr(c)) != "Cn"]
+
+
+def run_tool(tool, *arguments, text):
+    done = subprocess.run([tool, *arguments], input=text.encode(), stdout=subprocess.PIPE, check=True)
+    return done.stdout.decode().split("\n")[:-1]
+
+
+def their_vocabulary(words):
+    """In the order of the numbers."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    trainer = trainers.BpeTrainer(vocab_size=VOCABULARY_SIZE, min_frequency=2, special_tokens=SPECIAL, show_progress=False,
+                                  initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
+    tokenizer.train_from_iterator(words, trainer)
+    numbers = tokenizer.get_vocab()
+    return sorted(numbers, key=numbers.get)
+
+
+def their_tokenizer(vocabulary, add_prefix_space):
+    """Merges as the vocabulary alone implies them: every way to put a piece together, pieces in the order of their numbers."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    numbers = {piece: number for number, piece in enumerate(vocabulary)}
+    merges = [(piece[:cut], piece[cut:]) for piece in vocabulary if piece not in SPECIAL for cut in range(1, len(piece))
+              if piece[:cut] in numbers and piece[cut:] in numbers]
+    tokenizer = Tokenizer(models.BPE(vocab=numbers, merges=merges))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=add_prefix_space)
+    return tokenizer
+
+
+def main():
+    tool = sys.argv[1]
+    try:
+        import tokenizers  # noqa: F401
+    except ImportError:
+        skip("the Python package `tokenizers` is not installed")
+    if not os.environ.get("ENCORE_DATA"):
+        skip("ENCORE_DATA does not name the folder of data sets")
+    data = pathlib.Path(os.environ["ENCORE_DATA"])
+    words = [line.split()[0] for line in (data / "wnut17" / "train.conll").read_text().split("\n") if line.strip()]
+    vocabulary = run_tool(tool, "train_byte_bpe", str(VOCABULARY_SIZE), text="\n".join(words) + "\n")
+    theirs = their_vocabulary(words)
+    first = next((i for i, (a, b) in enumerate(zip(vocabulary, theirs)) if a != b), None)
+    print(f"trained: {len(vocabulary)} pieces, theirs {len(theirs)}, {len(set(theirs) - set(vocabulary))} of theirs missing, "
+          f"first difference {first}")
+    sources = [*text_lines(data), ("every code point", code_point_lines()),
+               ("cases", ["", " ", "  ", "\t x", "it's they'LL  'tis", "a" * 1000, "[CLS] [UNK]", "\u00a0x \u3000 y\u0085", "x  ",
+                          "日本語123 ²½", "don't\u200b stop"])]
+    counts = collections.Counter()
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write("\n".join(vocabulary) + "\n")
+        file.flush()
+        for prefix in (True, False):
+            tokenizer = their_tokenizer(vocabulary, prefix)
+            for name, lines in sources:
+                ours = run_tool(tool, "byte_bpe", file.name, str(int(prefix)), text="\n".join(lines) + "\n")
+                expected = [" ".join(map(str, e.ids)) for e in tokenizer.encode_batch(lines)]
+                wrong = [(line, a, b) for line, a, b in zip(lines, ours, expected, strict=True) if a != b]
+                counts["lines"] += len(lines)
+                counts["differences"] += len(wrong)
+                for line, a, b in wrong[:3]:
+                    print(f"{name}: {line!r}\n  ours   {a}\n  theirs {b}")
+    print(f"{counts['lines']} lines, {counts['differences']} differences")
+    sys.exit(1 if counts["differences"] or first is not None or len(vocabulary) != len(theirs) else 0)
+
+
+main()

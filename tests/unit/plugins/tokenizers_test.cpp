@@ -1,0 +1,369 @@
+// The tokenizers byte_bpe, word and character: what they make of text, how their vocabularies are trained,
+// and what they refuse. byte_bpe against the definition of byte-pair encoding, merge by merge.
+#include "unit/plugins/built_in.hpp"
+#include "unit/record/temporary_folder.hpp"
+
+#include <functional>
+#include <random>
+#include <thread>
+
+namespace encore::test {
+namespace {
+
+using encore::testing::message_of;
+using Numbers = std::vector<std::int32_t>;
+using Pieces = std::vector<std::string>;
+
+constexpr std::int64_t large = 100000;
+const Pieces specials = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
+
+std::unique_ptr<Tokenizer> make_tokenizer(const std::string& name, Settings settings) {
+  const std::string plugin = name == "byte_bpe" ? name : name + "_tokenizer";
+  if (!settings.contains("vocab_size")) settings.emplace("vocab", std::string("vocab.txt"));
+  return make_built_in<Kind::tokenizer>(plugin, name, settings, {});
+}
+
+std::unique_ptr<Tokenizer> trained(const std::string& name, Settings settings,
+                                   const std::map<std::string, std::int64_t>& words) {
+  settings.emplace("vocab_size", large);
+  auto tokenizer = make_tokenizer(name, settings);
+  tokenizer->train(words);
+  return tokenizer;
+}
+
+Numbers encoded(const Tokenizer& tokenizer, std::string_view text) {
+  Numbers numbers;
+  tokenizer.encode(text, numbers);
+  return numbers;
+}
+
+Pieces pieces(const Tokenizer& tokenizer, std::string_view text) {
+  Pieces result;
+  for (const std::int32_t number : encoded(tokenizer, text))
+    result.push_back(tokenizer.vocabulary()[static_cast<std::size_t>(number)]);
+  return result;
+}
+
+Pieces vocabulary_behind(const Tokenizer& tokenizer, std::size_t first) {
+  return {tokenizer.vocabulary().begin() + static_cast<std::ptrdiff_t>(first), tokenizer.vocabulary().end()};
+}
+
+Pieces with_specials(const Pieces& more) {
+  Pieces all = specials;
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+/// The bytes of a piece written in GPT-2's alphabet, for bytes that stand for themselves and a few others.
+std::string bytes_of(const std::string& piece) {
+  std::string bytes;
+  for (std::size_t i = 0; i < piece.size();) {
+    const auto first = static_cast<unsigned char>(piece[i]);
+    int c = first;
+    if (first >= 0xC0) c = ((first & 0x1F) << 6) | (static_cast<unsigned char>(piece[i + 1]) & 0x3F);
+    i += first >= 0xC0 ? 2 : 1;
+    if (c >= 0x100 && c <= 0x120)
+      c -= 0x100;  // 0x00 .. 0x20
+    else if (c > 0x120 && c <= 0x142)
+      c -= 0x121 - 0x7F;  // 0x7F .. 0xA0
+    else if (c == 0x143)
+      c = 0xAD;
+    bytes += static_cast<char>(c);
+  }
+  return bytes;
+}
+
+std::string decoded(const Tokenizer& tokenizer, const Numbers& numbers) {
+  std::string bytes;
+  for (const std::int32_t number : numbers)
+    bytes += bytes_of(tokenizer.vocabulary()[static_cast<std::size_t>(number)]);
+  return bytes;
+}
+
+const std::map<std::string, std::int64_t> some_words = {
+    {"low", 5}, {"lower", 2}, {"newest", 6}, {"widest", 3}, {"aaaaaaa", 4}, {"Zürich", 3}, {"don't", 2}};
+
+TEST(ByteBpe, merges_the_most_frequent_neighbours_first) {
+  const auto tokenizer = trained("byte_bpe", {{"min_frequency", std::int64_t{3}}}, some_words);
+  // "aa" 24 times; "es" and "st" 9 times, "e" before "s"; "est" 9; "aaaa" 8 (aa aa aa a); "lo", "ow", "Ġl" 7
+  // times.
+  const Pieces merges = vocabulary_behind(*tokenizer, 260);
+  ASSERT_GE(merges.size(), 7U);
+  EXPECT_EQ(Pieces(merges.begin(), merges.begin() + 7),
+            (Pieces{"aa", "es", "est", "aaaa", "lo", "Ġlo", "Ġlow"}));
+  EXPECT_EQ(pieces(*tokenizer, "newest"), Pieces{"Ġnewest"});
+  EXPECT_EQ(pieces(*tokenizer, "west"), (Pieces{"Ġ", "w", "est"}));
+  EXPECT_EQ(tokenizer->vocabulary()[4], "!");
+  EXPECT_EQ(tokenizer->vocabulary()[259], "Ń") << "the last of the alphabet, byte 0xAD";
+}
+
+TEST(ByteBpe, stops_at_the_size_and_at_rare_pairs) {
+  EXPECT_EQ(trained("byte_bpe", {{"vocab_size", std::int64_t{263}}}, some_words)->vocabulary().size(), 263U);
+  EXPECT_EQ(trained("byte_bpe", {{"vocab_size", std::int64_t{260}}}, some_words)->vocabulary().size(), 260U);
+  EXPECT_EQ(vocabulary_behind(*trained("byte_bpe", {{"min_frequency", std::int64_t{8}}}, some_words), 260),
+            (Pieces{"aa", "es", "est", "aaaa"}));
+}
+
+/// Byte-pair encoding by its definition: look at all neighbours, merge the first of those with the lowest
+/// number.
+Pieces cut_by_definition(std::map<std::string, std::int32_t>& numbers, Pieces word) {
+  while (true) {
+    std::size_t best = 0;
+    std::int32_t lowest = -1;
+    for (std::size_t i = 1; i < word.size(); ++i) {
+      const auto found = numbers.find(word[i - 1] + word[i]);
+      if (found == numbers.end() || (lowest >= 0 && found->second >= lowest)) continue;
+      best = i;
+      lowest = found->second;
+    }
+    if (lowest < 0) return word;
+    word[best - 1] += word[best];
+    word.erase(word.begin() + static_cast<std::ptrdiff_t>(best));
+  }
+}
+
+/// Random words of three letters, so that pieces overlap and contain one another in every way.
+std::string random_word(std::mt19937& random, int longest) {
+  std::string word;
+  for (int length = 1 + static_cast<int>(random() % static_cast<unsigned>(longest)); length > 0; --length)
+    word += "abc"[random() % 3];
+  return word;
+}
+
+TEST(ByteBpe, cuts_as_the_definition_does) {
+  std::mt19937 random(3);
+  std::map<std::string, std::int64_t> words;
+  for (int i = 0; i < 300; ++i) words[random_word(random, 12)] += 1 + random() % 4;
+  const auto tokenizer = trained("byte_bpe", {{"vocab_size", std::int64_t{400}}}, words);
+  std::map<std::string, std::int32_t> numbers;
+  for (std::size_t i = 4; i < tokenizer->vocabulary().size(); ++i)
+    numbers[tokenizer->vocabulary()[i]] = static_cast<std::int32_t>(i);
+  for (int i = 0; i < 3000; ++i) {
+    const std::string word = random_word(random, 40);
+    Pieces bytes{"Ġ"};
+    for (const char c : word) bytes.emplace_back(1, c);
+    ASSERT_EQ(pieces(*tokenizer, word), cut_by_definition(numbers, bytes)) << word;
+  }
+}
+
+/// A vocabulary need not have grown by merges: only the numbers of the pieces count.
+TEST(ByteBpe, the_vocabulary_alone_says_how_words_are_cut) {
+  const auto grown = trained("byte_bpe", {{"vocab_size", std::int64_t{260}}}, some_words);
+  const auto with = [&](const Pieces& more) {
+    Pieces vocabulary(grown->vocabulary().begin(), grown->vocabulary().end());
+    vocabulary.insert(vocabulary.end(), more.begin(), more.end());
+    auto tokenizer = make_tokenizer("byte_bpe", {{"add_prefix_space", false}});
+    tokenizer->load(vocabulary);
+    return tokenizer;
+  };
+  EXPECT_EQ(pieces(*with({"bc", "ab"}), "abc"), (Pieces{"a", "bc"}));
+  EXPECT_EQ(pieces(*with({"ab", "bc"}), "abc"), (Pieces{"ab", "c"}));
+  EXPECT_EQ(pieces(*with({"ab", "bc", "abc"}), "abc"), Pieces{"abc"});
+  EXPECT_EQ(pieces(*with({"bc", "ab", "abc"}), "abc"), Pieces{"abc"});
+  EXPECT_EQ(pieces(*with({"abc"}), "abc"), (Pieces{"a", "b", "c"})) << "there is no way to build it";
+  EXPECT_EQ(pieces(*with({"aa"}), "aaaaa"), (Pieces{"aa", "aa", "a"})) << "of equal ones the leftmost";
+}
+
+TEST(ByteBpe, cuts_text_into_words_as_gpt2_does) {
+  const auto words = [](const std::string& text, bool prefix) {
+    const auto tokenizer =
+        trained("byte_bpe", {{"min_frequency", std::int64_t{1}}, {"add_prefix_space", prefix}}, {{text, 1}});
+    return pieces(*tokenizer, text);  // every word has grown into one piece
+  };
+  EXPECT_EQ(words("They'll say it's 42nd,  don't you?!", true),
+            (Pieces{"ĠThey", "'ll", "Ġsay", "Ġit", "'s", "Ġ42", "nd", ",", "Ġ", "Ġdon", "'t", "Ġyou", "?!"}));
+  EXPECT_EQ(words("a \n\n b  ", false), (Pieces{"a", "ĠĊĊ", "Ġb", "ĠĠ"}));
+  EXPECT_EQ(words("Élan vital日本 ²½", false), (Pieces{"Ãīlan", "ĠvitalæĹ¥æľ¬", "ĠÂ²Â½"}));
+  EXPECT_EQ(words(" x", true), (Pieces{"Ġx"})) << "a blank in front is there already";
+  EXPECT_EQ(words("'sx 'tis", false), (Pieces{"'s", "x", "Ġ'", "tis"}));
+}
+
+TEST(ByteBpe, any_bytes_come_back_without_an_unknown_piece) {
+  const auto tokenizer = trained("byte_bpe", {{"add_prefix_space", false}}, some_words);
+  std::mt19937 random(1);
+  std::string every;
+  for (int byte = 0; byte < 256; ++byte) every += static_cast<char>(byte);
+  Pieces texts = {"",        " ", "\n", every, "[CLS] [UNK][SEP]", "日本語 \xF0\x9F\x98\x80\xFF low lower",
+                  "\xE6\x97"};
+  for (int i = 0; i < 200; ++i) {
+    texts.emplace_back();
+    for (unsigned length = random() % 60; length > 0; --length)
+      texts.back() += static_cast<char>(random() % 256);
+  }
+  for (const std::string& text : texts) {
+    const Numbers numbers = encoded(*tokenizer, text);
+    EXPECT_EQ(decoded(*tokenizer, numbers), text);
+    for (const std::int32_t number : numbers) EXPECT_GE(number, 4) << "no special piece comes from text";
+  }
+  const auto prefixing = trained("byte_bpe", {}, some_words);
+  EXPECT_EQ(decoded(*prefixing, encoded(*prefixing, "low")), " low");
+  EXPECT_TRUE(encoded(*prefixing, "").empty());
+}
+
+/// "[P" and "AD]" together spell a special piece with a low number, which must not attract them.
+TEST(ByteBpe, special_pieces_are_never_merged_from_text) {
+  const auto tokenizer =
+      trained("byte_bpe", {{"add_prefix_space", false}}, {{"[PAD]", 50}, {"[UNK]", 50}, {"[CLS]", 9}});
+  for (const char* text : {"[PAD]", "[UNK]", "[CLS]", "[SEP]"})
+    for (const std::int32_t number : encoded(*tokenizer, text)) EXPECT_GE(number, 4) << text;
+}
+
+TEST(ByteBpe, long_words_take_little_time) {
+  const auto tokenizer = trained("byte_bpe", {}, some_words);
+  const std::string text(200000, 'a');
+  EXPECT_EQ(decoded(*tokenizer, encoded(*tokenizer, text)), " " + text);
+}
+
+TEST(ByteBpe, encodes_from_several_threads) {
+  const auto tokenizer = trained("byte_bpe", {}, some_words);
+  const std::string text = "The lowest, widest Zürich don't aaaa lower";
+  const Numbers expected = encoded(*tokenizer, text);
+  std::vector<int> wrong(4, 0);
+  std::vector<std::thread> threads;
+  for (int& count : wrong)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 2000; ++i) count += encoded(*tokenizer, text) != expected;
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, std::vector<int>(4, 0));
+}
+
+TEST(ByteBpe, refuses_what_is_no_vocabulary) {
+  const auto tokenizer = trained("byte_bpe", {}, some_words);
+  const Pieces good(tokenizer->vocabulary().begin(), tokenizer->vocabulary().end());
+  const auto refusal = [&](const std::function<void(Pieces&)>& spoil) {
+    Pieces vocabulary = good;
+    spoil(vocabulary);
+    return message_of<Error>([&] { make_tokenizer("byte_bpe", {})->load(vocabulary); });
+  };
+  EXPECT_EQ(refusal([](Pieces&) {}), "no error");
+  EXPECT_EQ(refusal([](Pieces& v) { v[1] = "unknown"; }),
+            "the vocabulary has no [UNK]; a byte_bpe vocabulary needs [PAD], [UNK], [CLS] and [SEP]");
+  EXPECT_EQ(refusal([](Pieces& v) { v.push_back("es"); }), "the vocabulary holds the piece \"es\" twice");
+  EXPECT_EQ(refusal([](Pieces& v) { v.push_back(""); }),
+            "piece " + std::to_string(good.size()) + " of the vocabulary is empty");
+  EXPECT_EQ(refusal([](Pieces& v) { std::erase(v, "Ġ"); }),
+            "the vocabulary has no piece \"Ġ\" for the byte 32; a byte_bpe vocabulary needs a piece for each "
+            "of the "
+            "256 bytes");
+  EXPECT_EQ(
+      refusal([](Pieces& v) { v.push_back("日"); }),
+      "the piece \"日\" holds a character that stands for no byte; a byte_bpe vocabulary is written in the "
+      "alphabet of GPT-2");
+}
+
+TEST(ByteBpe, refuses_a_size_below_the_bytes) {
+  try {
+    make_tokenizer("byte_bpe", {{"vocab_size", std::int64_t{259}}});
+    ADD_FAILURE() << "not refused";
+  } catch (const OptionError& error) {
+    EXPECT_EQ(error.option(), "vocab_size");
+    EXPECT_STREQ(error.what(),
+                 "vocab_size = 259 is too small: 256 bytes and 4 special pieces already need 260");
+  }
+}
+
+TEST(WordTokenizer, a_word_is_a_piece) {
+  const auto tokenizer =
+      trained("word", {}, {{"the", 5}, {"cat", 2}, {"The", 2}, {"[UNK]", 9}, {"Ärger", 1}});
+  EXPECT_EQ(vocabulary_behind(*tokenizer, 0), with_specials({"the", "The", "cat", "Ärger"}))
+      << "by falling count, then by bytes; a special piece stands once";
+  EXPECT_EQ(pieces(*tokenizer, "the cat The dog"), (Pieces{"the", "cat", "The", "[UNK]"}));
+  EXPECT_EQ(pieces(*tokenizer, "[SEP]"), Pieces{"[UNK]"});
+  EXPECT_EQ(pieces(*tokenizer, "\t the\u3000cat\n"), (Pieces{"the", "cat"}));
+  EXPECT_EQ(pieces(*tokenizer, " \u200b\n"), Pieces{});
+  EXPECT_EQ(pieces(*tokenizer, "the\xFF"), Pieces{"[UNK]"});
+}
+
+TEST(WordTokenizer, lowers_letters_and_leaves_out_what_is_rare) {
+  const auto tokenizer = trained("word", {{"lowercase", true}, {"min_frequency", std::int64_t{2}}},
+                                 {{"the", 1}, {"The", 1}, {"Ärger", 2}, {"rare", 1}});
+  EXPECT_EQ(vocabulary_behind(*tokenizer, 0), with_specials({"the", "ärger"}));
+  EXPECT_EQ(pieces(*tokenizer, "THE ÄRGER rare"), (Pieces{"the", "ärger", "[UNK]"}));
+}
+
+TEST(WordTokenizer, keeps_to_its_size) {
+  EXPECT_EQ(vocabulary_behind(
+                *trained("word", {{"vocab_size", std::int64_t{6}}}, {{"a", 1}, {"b", 3}, {"c", 2}}), 4),
+            (Pieces{"b", "c"}));
+}
+
+TEST(CharacterTokenizer, a_code_point_is_a_piece) {
+  const auto tokenizer = trained("character", {}, {{"abba", 2}, {"日b", 1}, {"e\u0301", 1}});
+  EXPECT_EQ(vocabulary_behind(*tokenizer, 0), with_specials({"b", "a", "é", "日"}));
+  EXPECT_EQ(pieces(*tokenizer, "ab 日c"), (Pieces{"a", "b", "日", "[UNK]"}));
+  EXPECT_EQ(pieces(*tokenizer, "\u00e9 e\u0301"), (Pieces{"é", "é"}));
+  EXPECT_EQ(pieces(*tokenizer,
+                   "a\xFF"
+                   "b"),
+            (Pieces{"a", "[UNK]", "b"}));
+  EXPECT_EQ(pieces(*tokenizer, " \t\r\n"), Pieces{});
+}
+
+TEST(CharacterTokenizer, leaves_marks_alone_if_asked_and_lowers_letters) {
+  const auto plain = trained("character", {{"compose", false}}, {{"e\u0301", 1}});
+  EXPECT_EQ(vocabulary_behind(*plain, 0), with_specials({"e", "\u0301"}));
+  const auto lowered = trained("character", {{"lowercase", true}}, {{"AÄ", 1}});
+  EXPECT_EQ(vocabulary_behind(*lowered, 0), with_specials({"a", "ä"}));
+  EXPECT_EQ(pieces(*lowered, "aAä"), (Pieces{"a", "a", "ä"}));
+}
+
+TEST(CharacterTokenizer, refuses_a_piece_of_two_characters) {
+  EXPECT_EQ(message_of<Error>([] {
+              make_tokenizer("character", {})->load(with_specials({"a", "ab"}));
+            }),
+            "the piece \"ab\" is no single character; a vocabulary of type \"word\" may hold it");
+}
+
+TEST(Tokenizers, refuse_alike_what_is_no_vocabulary) {
+  for (const std::string name : {"word", "character"}) {
+    EXPECT_EQ(message_of<Error>([&] {
+                make_tokenizer(name, {})->load({"[PAD]", "[CLS]", "[SEP]", "a"});
+              }),
+              "the vocabulary has no [UNK]; a " + name + " vocabulary needs [PAD], [UNK], [CLS] and [SEP]");
+    EXPECT_EQ(message_of<Error>([&] {
+                make_tokenizer(name, {})->load(with_specials({"a", "a"}));
+              }),
+              "the vocabulary holds the piece \"a\" twice");
+    EXPECT_EQ(message_of<Error>([&] {
+                trained(name, {{"min_frequency", std::int64_t{7}}}, {{"a", 6}});
+              }),
+              "no " + name + " of the training text stands min_frequency = 7 times; lower min_frequency");
+  }
+}
+
+TEST(Tokenizers, want_either_a_file_or_a_size) {
+  const std::vector<std::pair<std::string, std::string>> tokenizers = {
+      {"byte_bpe", "byte_bpe"}, {"word_tokenizer", "word"}, {"character_tokenizer", "character"}};
+  for (const auto& [plugin, name] : tokenizers) {
+    const auto made = [&, p = plugin, n = name](const Settings& settings) {
+      return message_of<OptionError>([&] { make_built_in<Kind::tokenizer>(p, n, settings, {}); });
+    };
+    EXPECT_EQ(made({}), "a vocabulary is missing; give vocab = \"FILE\", or vocab_size to train one");
+    EXPECT_EQ(made({{"vocab", std::string("f")}, {"vocab_size", std::int64_t{300}}}),
+              "vocab and vocab_size exclude each other: a vocabulary is read or trained");
+    EXPECT_EQ(message_of<Error>([&, n = name] {
+                make_tokenizer(n, {})->train({{"a", 1}});
+              }),
+              "this tokenizer reads its vocabulary from a file; give vocab_size to train one");
+  }
+}
+
+/// A trained vocabulary, saved and loaded again, cuts text in the same way.
+TEST(Tokenizers, train_equal_vocabularies_from_equal_words) {
+  for (const std::string name : {"byte_bpe", "word", "character"}) {
+    const auto first = trained(name, {}, some_words), second = trained(name, {}, some_words);
+    EXPECT_EQ(vocabulary_behind(*first, 0), vocabulary_behind(*second, 0));
+    const auto loaded = make_tokenizer(name, {});
+    loaded->load(vocabulary_behind(*first, 0));
+    for (const auto& [word, count] : some_words)
+      EXPECT_EQ(encoded(*loaded, word), encoded(*first, word)) << word;
+    EXPECT_EQ(loaded->special().padding, 0);
+    EXPECT_EQ(loaded->special().unknown, 1);
+    EXPECT_EQ(loaded->special().start, 2);
+    EXPECT_EQ(loaded->special().end, 3);
+  }
+}
+
+}  // namespace
+}  // namespace encore::test
