@@ -82,8 +82,10 @@ class LayerPlan {
   }
   /// The matrix (out, in) of a product, with Xavier initialisation.
   Parameter matrix(std::string name, std::int64_t out, std::int64_t in) {
-    return parameter(
-        {std::move(name), {out, in}, Initializer::xavier_uniform, 0.0, true, Element::activation});
+    return parameter({.name = std::move(name),
+                      .shape = {out, in},
+                      .initializer = Initializer::xavier_uniform,
+                      .element = Element::activation});
   }
   /// A vector that starts at zero and is not decayed.
   Parameter bias(std::string name, std::int64_t size) {
