@@ -55,8 +55,18 @@ void require_good_name(const std::string& name) {
     throw UsageError("\"" + name +
                      "\" cannot be the name of a plugin: it takes small letters, digits and _, a letter "
                      "first, at most 64; for example my_layers");
-  static const std::vector<std::string> reserved = {"all",     "clean",   "encore", "help",
-                                                    "install", "package", "test"};
+  static const std::vector<std::string> reserved = {"all",
+                                                    "clean",
+                                                    "edit_cache",
+                                                    "encore",
+                                                    "help",
+                                                    "install",
+                                                    "list_install_components",
+                                                    "package",
+                                                    "package_source",
+                                                    "plugins",
+                                                    "rebuild_cache",
+                                                    "test"};
   if (std::ranges::find(reserved, name) != reserved.end())
     throw UsageError("\"" + name + "\" has a meaning of its own in builds; choose another name");
 }

@@ -34,8 +34,10 @@ class Outside : public testing::Test {
   }
 
   /// Everything the README says, in its order; what it calls experiment.toml is the sandbox's small one.
-  void follow_the_readme(const std::string& name) {
-    must("exp plugin new " + name + " --kind layer");
+  /// `table` is the one that the sweep varies, `built_in` what it is compared with.
+  void follow_the_readme(const std::string& name, const std::string& kind, const std::string& table,
+                         const std::string& built_in) {
+    must("exp plugin new " + name + " --kind " + kind);
     const std::string readme = shop_.read(name + "/README.md");
     EXPECT_LT(std::count(readme.begin(), readme.end(), '\n'), 60) << "a README of one screen";
     EXPECT_FALSE(contains(readme, "my_plugin")) << "a name of the template is left";
@@ -44,7 +46,8 @@ class Outside : public testing::Test {
     ASSERT_EQ(files.size(), 1U);
 
     const ProgramOutput built = must(commands[0]);
-    EXPECT_TRUE(contains(built.output, "/plugins/" + name + ".so: layer \"" + name + "\"")) << built.output;
+    EXPECT_TRUE(contains(built.output, "/plugins/" + name + ".so: " + kind + " \"" + name + "\""))
+        << built.output;
     EXPECT_TRUE(contains(built.output, "100% tests passed, 0 tests failed out of 2")) << built.output;
 
     const Sandbox corpus(true);
@@ -52,8 +55,8 @@ class Outside : public testing::Test {
     shop_.write("experiment.toml", tiny_experiment());
     shop_.write("sweep.toml", files[0]);
     const ProgramOutput ran = must(commands[1]);
-    EXPECT_TRUE(contains(ran.output, name + "-attention=" + name)) << ran.output;
-    EXPECT_TRUE(contains(ran.output, name + "-attention=self_attention")) << ran.output;
+    EXPECT_TRUE(contains(ran.output, name + "-" + table + "=" + name)) << ran.output;
+    EXPECT_TRUE(contains(ran.output, name + "-" + table + "=" + built_in)) << ran.output;
     const ProgramOutput list = must("exp ls --state completed --csv");
     EXPECT_EQ(std::count(list.output.begin(), list.output.end(), '\n'), 3) << list.output;
   }
@@ -62,12 +65,16 @@ class Outside : public testing::Test {
 };
 
 TEST_F(Outside, ByTheReadmeAgainstTheBuildTree) {
-  follow_the_readme("my_layers");
+  follow_the_readme("my_layers", "layer", "attention", "self_attention");
+}
+
+TEST_F(Outside, AScheduleByItsReadme) {
+  follow_the_readme("trapezoid", "schedule", "schedule", "constant");
 }
 
 TEST_F(Outside, ByTheReadmeAgainstAnInstallation) {
   install();
-  follow_the_readme("my_layers");
+  follow_the_readme("my_layers", "layer", "attention", "self_attention");
   // In the installation's own folder it needs no plugin_path.
   must("cmake --install my_layers/build/" ENCORE_BACKEND_NAME " --prefix prefix");
   EXPECT_TRUE(fs::exists(shop_.folder() / "prefix/lib/encore/plugins/my_layers.json"));

@@ -60,7 +60,7 @@ TEST(PluginNew, NeverWritesIntoWhatIsThere) {
   const ProgramOutput made =
       shop.shell("mkdir empty; exp plugin new empty; exp plugin new b --into deep/down");
   EXPECT_TRUE(made.end.success()) << made.errors;
-  EXPECT_TRUE(contains(shop.read("empty/empty.cpp"), "class Empty final : public Layer"));
+  EXPECT_TRUE(contains(shop.read("empty/empty.cpp"), "class EmptyLayer final : public Layer"));
   EXPECT_TRUE(contains(shop.read("deep/down/b/CMakeLists.txt"), "encore_add_plugin(b layer SOURCES b.cpp)"));
 }
 
