@@ -72,6 +72,10 @@ TEST_F(Outside, AScheduleByItsReadme) {
   follow_the_readme("trapezoid", "schedule", "schedule", "constant");
 }
 
+TEST_F(Outside, AnOptimizerByItsReadme) {
+  follow_the_readme("lion", "optimizer", "optimizer", "adamw");
+}
+
 TEST_F(Outside, ByTheReadmeAgainstAnInstallation) {
   install();
   follow_the_readme("my_layers", "layer", "attention", "self_attention");
