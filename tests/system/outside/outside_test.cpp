@@ -66,6 +66,22 @@ class Outside : public testing::Test {
 
 TEST_F(Outside, ByTheReadmeAgainstTheBuildTree) {
   follow_the_readme("my_layers", "layer", "attention", "self_attention");
+
+  // Two plugins made from one template, in one model.
+  must("exp plugin new second; exp plugin build second");
+  const std::string build = "/build/" ENCORE_BACKEND_NAME "/plugins";
+  shop_.write("both.toml", "base = \"experiment.toml\"\nname = \"both\"\nplugin_path = [\"my_layers" + build +
+                               "\", \"second" + build + "\"]\n" + R"(
+[model]
+block = ["attention", "again", "feed_forward"]
+[model.layer.attention]
+type = "my_layers"
+[model.layer.again]
+type = "second"
+distance = -1
+)");
+  const ProgramOutput both = must("exp run both.toml");
+  EXPECT_TRUE(contains(both.output, "both completed")) << both.output;
 }
 
 TEST_F(Outside, AScheduleByItsReadme) {
