@@ -96,7 +96,7 @@ function(encore_add_plugin NAME)
   endif()
   add_library(${NAME} MODULE ${arg_SOURCES})
   set_target_properties(${NAME} PROPERTIES
-    PREFIX "" SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY ${ENCORE_PLUGIN_DIRECTORY} CXX_EXTENSIONS OFF
+    PREFIX "" SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY ${ENCORE_PLUGIN_DIRECTORY}
     INSTALL_RPATH "$ORIGIN/../.." INSTALL_RPATH_USE_LINK_PATH ON)
   target_link_libraries(${NAME} PRIVATE encore::sdk ${arg_LIBRARIES})
   if(device)
@@ -124,7 +124,6 @@ function(encore_add_plugin_test NAME)
                         "argument too many")
   endif()
   add_executable(${NAME}_test ${arg_SOURCES})
-  set_target_properties(${NAME}_test PROPERTIES CXX_EXTENSIONS OFF)
   target_link_libraries(${NAME}_test PRIVATE encore::testing ${arg_LIBRARIES})
   encore_apply_common(${NAME}_test PRIVATE ON)
   add_test(NAME ${NAME}.test COMMAND ${NAME}_test)

@@ -1,6 +1,6 @@
 // plugin new: copies a template (plugins/template, one folder per kind) under a new name.
-// The template is a plugin called my_plugin with a class MyPlugin; both names are replaced everywhere, in the
-// names of its files too. Read next: plugin_build.cpp.
+// The template is a plugin called my_plugin with a class MyPlugin, built for openmp; these names are replaced
+// everywhere, in the names of its files too. Read next: plugin_build.cpp.
 #include <algorithm>
 #include <cctype>
 #include <fstream>
@@ -37,8 +37,12 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
-std::string renamed(const std::string& text, const std::string& name) {
-  return replaced(replaced(text, "my_plugin", name), "MyPlugin", class_name(name));
+/// The template's words and what they become.
+using Words = std::vector<std::pair<std::string, std::string>>;
+
+std::string with_words(std::string text, const Words& words) {
+  for (const auto& [from, to] : words) text = replaced(std::move(text), from, to);
+  return text;
 }
 
 /// A name becomes a folder, a CMake target, a namespace and the type in experiment files.
@@ -51,14 +55,25 @@ void require_good_name(const std::string& name) {
     throw UsageError("\"" + name +
                      "\" cannot be the name of a plugin: it takes small letters, digits and _, a letter "
                      "first, at most 64; for example my_layers");
-  static const std::vector<std::string> reserved = {"all",     "clean",   "encore", "help",
-                                                    "install", "package", "test"};
+  static const std::vector<std::string> reserved = {"all",
+                                                    "clean",
+                                                    "edit_cache",
+                                                    "encore",
+                                                    "help",
+                                                    "install",
+                                                    "list_install_components",
+                                                    "package",
+                                                    "package_source",
+                                                    "plugins",
+                                                    "rebuild_cache",
+                                                    "test"};
   if (std::ranges::find(reserved, name) != reserved.end())
     throw UsageError("\"" + name + "\" has a meaning of its own in builds; choose another name");
 }
 
 void require_free_name(const std::string& name, const fs::path& plugins) {
-  for (const Manifest& manifest : Catalogue::load({plugins}).manifests()) {
+  const Catalogue catalogue = Catalogue::load({plugins});
+  for (const Manifest& manifest : catalogue.manifests()) {
     if (manifest.name == name)
       throw UsageError("there is a plugin \"" + name + "\" already (" + manifest.file.string() +
                        "); choose another name");
@@ -92,7 +107,7 @@ void require_free_folder(const fs::path& folder) {
 }
 
 /// Returns the files written, relative to the folder.
-std::vector<std::string> copy_template(const fs::path& from, const fs::path& to, const std::string& name) {
+std::vector<std::string> copy_template(const fs::path& from, const fs::path& to, const Words& words) {
   std::vector<std::string> written;
   std::error_code failed;
   fs::create_directories(to, failed);
@@ -101,9 +116,9 @@ std::vector<std::string> copy_template(const fs::path& from, const fs::path& to,
     if (!entry.is_regular_file()) continue;
     std::ifstream in(entry.path(), std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(in), {}};
-    const std::string file = renamed(entry.path().filename().string(), name);
+    const std::string file = with_words(entry.path().filename().string(), words);
     std::ofstream out(to / file, std::ios::binary);
-    out << renamed(text, name);
+    out << with_words(text, words);
     out.close();
     if (!in || !out) throw Error("cannot write " + (to / file).string());
     written.push_back(file);
@@ -138,7 +153,10 @@ int plugin_new(const Arguments& arguments) {
 
   std::cout << "made " << folder.string() << ": a plugin with the " << line.text("kind") << " \"" << name
             << "\"\n";
-  for (const std::string& file : copy_template(from, folder, name))
+  const Words words = {{"my_plugin/build/openmp", "my_plugin/build/" + programs.backend},
+                       {"my_plugin", name},
+                       {"MyPlugin", class_name(name)}};
+  for (const std::string& file : copy_template(from, folder, words))
     std::cout << "  " << (folder / file).string() << '\n';
   std::cout << "  next      " << command_name() << " plugin build " << folder.string() << '\n';
   return exit_done;

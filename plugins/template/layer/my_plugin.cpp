@@ -24,7 +24,7 @@ void shift(const Step& step, Tensor x, std::int64_t distance, Tensor y) {
       });
 }
 
-class MyPlugin final : public Layer {
+class MyPluginLayer final : public Layer {
  public:
   static Schema options() {
     return Schema().integer(
@@ -32,7 +32,7 @@ class MyPlugin final : public Layer {
         {.help = "how far to look back; negative: ahead", .unit = "tokens", .min = -512, .max = 512});
   }
 
-  MyPlugin(const Options& options, const LayerContext&) : distance_(options.integer("distance")) {
+  MyPluginLayer(const Options& options, const LayerContext&) : distance_(options.integer("distance")) {
     if (distance_ == 0)
       throw OptionError("distance", "0 tokens back is the token itself; 1 is its neighbour");
   }
@@ -71,5 +71,5 @@ class MyPlugin final : public Layer {
 }  // namespace my_plugin_layer
 
 ENCORE_PLUGIN("my_plugin", "1.0.0") {
-  plugin.add<encore::Kind::layer, my_plugin_layer::MyPlugin>("my_plugin");
+  plugin.add<encore::Kind::layer, my_plugin_layer::MyPluginLayer>("my_plugin");
 }

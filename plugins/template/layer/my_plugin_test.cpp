@@ -22,7 +22,7 @@ void expect(bool condition, const char* what) {
 Numbers run(std::int64_t distance, const std::vector<std::int64_t>& lengths, const Numbers& input) {
   encore::Options options;
   options.set("distance", distance);
-  my_plugin_layer::MyPlugin layer(options, {.width = 2});
+  my_plugin_layer::MyPluginLayer layer(options, {.width = 2});
   return encore::run_layer(layer, 2, lengths, input);
 }
 

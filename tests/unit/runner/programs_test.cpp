@@ -54,6 +54,26 @@ TEST_F(ProgramsTest, AMissingOneNamesTheCommandThatBuildsIt) {
   EXPECT_NE(complaint(programs_, "hip").find("./exp --backend hip build"), std::string::npos);
 }
 
+TEST_F(ProgramsTest, AnInstallationNamesWhereAnotherBackendBelongs) {
+  std::filesystem::create_directories(template_folder(programs_));
+  const std::string where = "install an Encore built for hip into " + (build_ / "hip").string();
+  EXPECT_NE(complaint(programs_, "hip").find(where), std::string::npos) << complaint(programs_, "hip");
+}
+
+TEST_F(ProgramsTest, ThePackageOfABackendLiesBesideItsPrograms) {
+  const auto folder = build_ / "cuda" / "lib" / "cmake" / "encore";
+  try {
+    package_folder(programs_, "cuda");
+    FAIL() << "a package that is not there was found";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()), "there is no Encore for backend cuda to build against (" +
+                                             folder.string() + "); build it with ./exp --backend cuda build");
+  }
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "encore-config.cmake") << "";
+  EXPECT_EQ(package_folder(programs_, "cuda"), folder);
+}
+
 TEST_F(ProgramsTest, UnknownBackendsAreRefused) {
   EXPECT_EQ(complaint(programs_, "cudda"), "unknown backend \"cudda\"; did you mean \"cuda\"?");
   EXPECT_EQ(complaint(programs_, "x"), "unknown backend \"x\"; there are openmp, cuda and hip");

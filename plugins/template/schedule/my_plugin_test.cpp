@@ -1,0 +1,54 @@
+// What only the author of "my_plugin" knows: the factors that must come out, and what must be refused. The
+// rest is checked by `exp plugin check`, the same for every plugin.
+#include <cmath>
+#include <cstdio>
+
+#include "my_plugin.cpp"
+
+namespace {
+
+int failures = 0;
+void expect(bool condition, const char* what) {
+  if (!condition) std::printf("FAILED: %s\n", what);
+  failures += condition ? 0 : 1;
+}
+
+/// The factor at a step of a run of ten.
+double factor(double warmup, double decay, std::int64_t step) {
+  encore::Options options;
+  options.set("warmup", warmup);
+  options.set("decay", decay);
+  return my_plugin_schedule::MyPluginSchedule(options, {.total_steps = 10}).factor(step);
+}
+
+bool near(double a, double b) {
+  return std::abs(a - b) < 1e-12;
+}
+
+void goes_up_stays_and_goes_down() {
+  expect(near(factor(0.4, 0.5, 1), 0.25) && near(factor(0.4, 0.5, 2), 0.5), "up over four of ten steps");
+  expect(factor(0.4, 0.5, 4) == 1.0 && factor(0.4, 0.5, 5) == 1.0, "flat in between");
+  expect(near(factor(0.4, 0.5, 6), 0.8) && factor(0.4, 0.5, 10) == 0.0, "down over the last five");
+  expect(factor(0.0, 0.0, 1) == 1.0 && factor(0.0, 0.0, 10) == 1.0, "without both it is constant");
+}
+
+void refuses_more_than_all_steps() {
+  try {
+    factor(0.6, 0.5, 1);
+    expect(false, "0.6 and 0.5 are refused");
+  } catch (const encore::OptionError& error) {
+    expect(error.option() == "decay", "the error names the option");
+    expect(error.what() ==
+               std::string("warmup and decay together take more than all steps; their sum must be at most 1"),
+           "the error says what to do");
+  }
+}
+
+}  // namespace
+
+int main() {
+  goes_up_stays_and_goes_down();
+  refuses_more_than_all_steps();
+  std::puts(failures == 0 ? "all passed" : "some failed");
+  return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,35 @@
+// Workshop: a folder of its own where tests work as somebody does who has Encore on PATH and nothing else.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "runner/worker_process.hpp"
+
+namespace encore::system_test {
+
+class Workshop {
+ public:
+  /// With the programs of this prefix: the build tree, or an installation.
+  explicit Workshop(const std::filesystem::path& prefix = ENCORE_BUILD_DIR);
+  ~Workshop();
+  Workshop(const Workshop&) = delete;
+  Workshop& operator=(const Workshop&) = delete;
+
+  const std::filesystem::path& folder() const { return folder_; }
+  void set_prefix(const std::filesystem::path& prefix) { prefix_ = prefix; }
+  void write(const std::string& name, const std::string& content) const;
+  std::string read(const std::string& name) const;
+  /// Runs lines of a shell in the folder, up to the first that fails.
+  ProgramOutput shell(const std::string& lines) const;
+
+ private:
+  std::filesystem::path folder_;
+  std::filesystem::path prefix_;
+};
+
+/// The content of every block of that language in a Markdown text.
+std::vector<std::string> code_blocks(const std::string& markdown, const std::string& language);
+
+}  // namespace encore::system_test
