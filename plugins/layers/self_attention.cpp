@@ -12,6 +12,8 @@ using namespace encore;
 
 class SelfAttention final : public Layer {
  public:
+  static constexpr const char* summary =
+      "multi-head softmax(Q K^T / sqrt(D)) V over the tokens of each sequence (Vaswani et al. 2017)";
   static Schema options() {
     return Schema()
         .integer("heads", 4, {.help = "number of attention heads; must divide model.width", .min = 1})
