@@ -11,7 +11,10 @@
 namespace encore {
 
 const std::vector<Verb>& plugin_actions() {
-  static const std::vector<Verb> list = {};
+  static const std::vector<Verb> list = {
+      {"ls", "list the plugins that runs find, and those refused", plugin_ls},
+      {"info", "explain a plugin or a type: options, file, fingerprint", plugin_info},
+  };
   return list;
 }
 

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <sstream>
 
 #include <encore/error.hpp>
 
+#include "config/fingerprint.hpp"
+#include "config/manifest.hpp"
 #include "config/nearest.hpp"
 
 namespace encore {
@@ -18,6 +21,15 @@ namespace {
 std::filesystem::path prefix_of(const Programs& programs, const std::string& backend) {
   const std::filesystem::path own = programs.folder.parent_path();
   return backend == programs.backend ? own : own.parent_path() / backend;
+}
+
+/// "a:b" to absolute paths; empty parts are nothing.
+std::vector<std::filesystem::path> split_path(const std::string& list) {
+  std::vector<std::filesystem::path> folders;
+  std::istringstream parts(list);
+  for (std::string part; std::getline(parts, part, ':');)
+    if (!part.empty()) folders.push_back(std::filesystem::absolute(part).lexically_normal());
+  return folders;
 }
 
 }  // namespace
@@ -31,11 +43,15 @@ const std::vector<std::string>& backend_names() {
   return names;
 }
 
-std::filesystem::path worker_program(const Programs& programs, const std::string& backend) {
+void require_backend(const std::string& backend) {
   const auto& names = backend_names();
   if (std::find(names.begin(), names.end(), backend) == names.end())
     throw Error("unknown backend \"" + backend + "\"" +
                 did_you_mean(backend, names, "; there are openmp, cuda and hip"));
+}
+
+std::filesystem::path worker_program(const Programs& programs, const std::string& backend) {
+  require_backend(backend);
   if (const char* program = std::getenv("ENCORE_WORKER"); program != nullptr && *program != '\0') {
     if (::access(program, X_OK) == 0) return program;
     throw Error(std::string("$ENCORE_WORKER names ") + program +
@@ -50,6 +66,35 @@ std::filesystem::path worker_program(const Programs& programs, const std::string
 
 std::filesystem::path plugin_folder(const Programs& programs, const std::string& backend) {
   return prefix_of(programs, backend) / "lib" / "encore" / "plugins";
+}
+
+std::string fingerprint_of(const Programs& programs, const std::string& backend) {
+  if (backend == programs.backend) return std::string(host_fingerprint());
+  const Catalogue built_in = Catalogue::survey({plugin_folder(programs, backend)});
+  return built_in.manifests().empty() ? "" : built_in.manifests().front().fingerprint;
+}
+
+std::vector<std::filesystem::path> plugin_search_path(const std::vector<std::filesystem::path>& of_file,
+                                                      const std::vector<std::string>& of_command_line,
+                                                      const Programs& programs, const std::string& backend) {
+  std::vector<std::filesystem::path> named = of_file;
+  for (const std::string& list : of_command_line)
+    for (const std::filesystem::path& folder : split_path(list)) {
+      if (!std::filesystem::is_directory(folder))
+        throw Error("--plugin-path names \"" + folder.string() + "\", which is no folder");
+      named.push_back(folder);
+    }
+  if (const char* list = std::getenv("ENCORE_PLUGIN_PATH"))
+    for (const std::filesystem::path& folder : split_path(list)) named.push_back(folder);
+
+  std::vector<std::filesystem::path> searched;
+  for (const std::filesystem::path& folder : named) {
+    searched.push_back(folder);
+    std::error_code unreadable;
+    if (std::filesystem::is_directory(folder / backend, unreadable)) searched.push_back(folder / backend);
+  }
+  searched.push_back(plugin_folder(programs, backend));
+  return searched;
 }
 
 }  // namespace encore

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace encore {
 
@@ -24,5 +25,9 @@ int check_verb();
 int predict_verb(const std::filesystem::path& run_folder, const std::string& format);
 /// Scores a CoNLL file; the measures as JSON on standard output.
 int evaluate_verb(const std::filesystem::path& run_folder, const std::filesystem::path& file);
+
+/// Loads every plugin of the folders and writes {milliseconds, loaded: [...], refused: [{file, reason}]} as
+/// JSON.
+int plugins_verb(const std::vector<std::filesystem::path>& folders);
 
 }  // namespace encore
