@@ -3,8 +3,6 @@
 
 #include <cstdlib>
 
-#include "runner/programs.hpp"
-
 namespace encore {
 
 TrainedRun find_trained_run(const CommandLine& line, const std::string& name, const std::string& backend) {
@@ -17,6 +15,22 @@ TrainedRun find_trained_run(const CommandLine& line, const std::string& name, co
     throw Error("run " + run.name + " (" + name_of(run.state) + ") has no checkpoint in " + folder.string() +
                 (run.state == RunState::completed ? "; was its folder removed?" : "; train it first"));
   return {run.name, folder, worker_program(installed_programs(), backend.empty() ? run.backend : backend)};
+}
+
+void add_backend_options(CommandLine& line) {
+  namespace po = boost::program_options;
+  line.options()("backend", po::value<std::string>()->value_name("NAME"),
+                 "openmp, cuda or hip (default: $ENCORE_BACKEND, else that of this build)");
+  line.options()(
+      "plugin-path", po::value<std::vector<std::string>>()->value_name("DIR"),
+      "a folder with plugins (may be repeated, or several with colons); searched after plugin_path "
+      "of the file, before $ENCORE_PLUGIN_PATH");
+}
+
+std::string backend_of(const CommandLine& line, const Programs& programs) {
+  if (line.has("backend")) return line.text("backend");
+  const char* backend = std::getenv("ENCORE_BACKEND");
+  return backend != nullptr && *backend != '\0' ? backend : programs.backend;
 }
 
 std::string command_name() {

@@ -6,6 +6,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/table.hpp"
+#include "runner/programs.hpp"
 #include "store/store.hpp"
 
 namespace encore {
@@ -19,6 +20,11 @@ struct TrainedRun {
 
 /// `backend` may be empty: that of the run. Throws Error where nothing was trained yet.
 TrainedRun find_trained_run(const CommandLine& line, const std::string& name, const std::string& backend);
+
+/// --backend and --plugin-path, for every verb that looks for plugins.
+void add_backend_options(CommandLine& line);
+/// --backend, else $ENCORE_BACKEND, else that of this build.
+std::string backend_of(const CommandLine& line, const Programs& programs);
 
 /// How the user called this program: what stands in front of the commands we suggest.
 std::string command_name();

@@ -18,13 +18,17 @@ nlohmann::ordered_json json_of(const PlannedRuns& planned) {
     const PlannedRun& run = planned.runs[i];
     nlohmann::ordered_json varied = nlohmann::ordered_json::object();
     for (const auto& [key, value] : planned.plan.points[i].varied) varied[key] = value;
+    nlohmann::ordered_json changed = nlohmann::ordered_json::array();
+    for (const PluginChange& change : run.changed_plugins) changed.emplace_back(change.json());
     runs.push_back({{"name", run.before ? run.before->name : run.specification.name},
                     {"action", name_of(run.action)},
                     {"id", run.before ? nlohmann::ordered_json(run.before->id) : nlohmann::ordered_json()},
                     {"question", run.specification.question},
                     {"group", run.specification.group},
                     {"seed", run.specification.seed},
-                    {"varied", varied}});
+                    {"varied", varied},
+                    {"changed_plugins", changed},
+                    {"other_build", run.other_build}});
   }
   return {{"name", planned.plan.name},
           {"file", planned.file.string()},
@@ -47,6 +51,12 @@ void print_table(const PlannedRuns& planned) {
   if (planned.plan.duplicates > 0)
     std::cout << ", " << planned.plan.duplicates << " asked the same as another";
   std::cout << '\n';
+  for (const std::string& line : kept_though(planned)) std::cout << line << '\n';
+  for (const PlannedRun& run : planned.runs)
+    if (run.goes_on())
+      for (const PluginChange& change : run.changed_plugins)
+        std::cout << run.before->name << " goes on only with --accept-plugin-change: " << change.text()
+                  << '\n';
 }
 
 }  // namespace

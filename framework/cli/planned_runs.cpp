@@ -2,9 +2,12 @@
 #include "cli/planned_runs.hpp"
 
 #include <algorithm>
-#include <cstdlib>
+#include <map>
 
+#include "cli/access.hpp"
 #include "config/document.hpp"
+#include "config/fingerprint.hpp"
+#include "record/checkpoint.hpp"
 #include "runner/check.hpp"
 #include "runner/programs.hpp"
 
@@ -17,12 +20,6 @@ std::vector<std::string> overrides_of(const CommandLine& line) {
   if (line.has("seed")) overrides.push_back("seed=" + line.text("seed"));
   if (line.has("name")) overrides.push_back("name=" + line.text("name"));
   return overrides;
-}
-
-std::string backend_of(const CommandLine& line, const Programs& programs) {
-  if (line.has("backend")) return line.text("backend");
-  const char* backend = std::getenv("ENCORE_BACKEND");
-  return backend != nullptr && *backend != '\0' ? backend : programs.backend;
 }
 
 Specification specification_of(const RunPoint& point, const std::string& backend,
@@ -56,6 +53,20 @@ Action action_for(RunState state) {
       break;
   }
   return Action::resume;
+}
+
+/// What the last attempt that told anything told of its plugins and its build, against those of now.
+void compare_origin(Store& store, const PlannedRuns& planned, PluginFiles& files, PlannedRun& run) {
+  if (run.goes_on() && list_checkpoints(store.run_folder(run.before->id)).empty()) return;  // from the start
+  if (!run.goes_on() && run.action != Action::skip) return;
+  const std::vector<AttemptRow> attempts = store.read_attempts(run.before->number);
+  const auto told = std::find_if(attempts.rbegin(), attempts.rend(),
+                                 [](const AttemptRow& attempt) { return !attempt.started_event.is_null(); });
+  if (told == attempts.rend()) return;
+  run.changed_plugins = plugin_changes(told->plugins, files.used_by(run.specification, planned.catalogue));
+  if (told->build.is_object() && !planned.fingerprint.empty())
+    run.other_build = fingerprint_difference(told->build.value("fingerprint", planned.fingerprint),
+                                             planned.fingerprint, "in its build");
 }
 
 }  // namespace
@@ -92,8 +103,7 @@ void add_plan_options(CommandLine& line) {
                  "override a setting of the file (may be repeated)");
   line.options()("seed", po::value<std::string>()->value_name("N"), "short for -S seed=N");
   line.options()("name", po::value<std::string>()->value_name("NAME"), "short for -S name=NAME");
-  line.options()("backend", po::value<std::string>()->value_name("NAME"),
-                 "openmp, cuda or hip (default: $ENCORE_BACKEND, else that of this build)");
+  add_backend_options(line);
   line.options()("fresh", po::bool_switch(), "train again what is complete, as a new repeat");
   line.positional("file");
 }
@@ -107,25 +117,65 @@ PlannedRuns read_plan(const CommandLine& line) {
   planned.fresh = line.flag("fresh");
 
   const Document document = load_document(planned.file, overrides_of(line));
-  std::vector<std::filesystem::path> folders = plugin_folders(document);
-  folders.insert(folders.begin(), plugin_folder(programs, planned.backend));
-  planned.plan = make_plan(document, Catalogue::load(folders));
+  const std::vector<std::filesystem::path> folders =
+      plugin_search_path(plugin_folders(document), line.texts("plugin-path"), programs, planned.backend);
+  planned.fingerprint = fingerprint_of(programs, planned.backend);
+  planned.catalogue = Catalogue::load(folders, planned.fingerprint);
+  planned.plan = make_plan(document, planned.catalogue);
   // A single run has the experiment's own name: nobody wants to type what does not tell it from others.
   if (planned.plan.points.size() == 1 && planned.plan.points.front().varied.empty() && !line.has("seed"))
     planned.plan.points.front().name = planned.plan.name;
   for (const RunPoint& point : planned.plan.points)
-    planned.runs.push_back({specification_of(point, planned.backend, folders), Action::start, std::nullopt});
+    planned.runs.push_back({specification_of(point, planned.backend, folders)});
   return planned;
 }
 
 void compare_with(Store& store, PlannedRuns& planned) {
+  PluginFiles files;
   for (PlannedRun& run : planned.runs) {
     run.before = store.find_question(run.specification.question, planned.backend);
     if (!run.before) continue;
     run.action = action_for(run.before->state);
-    // A repeat that is not finished is gone on with: otherwise an interrupted --fresh would never end.
-    if (planned.fresh && run.action == Action::skip) run.action = Action::start;
+    compare_origin(store, planned, files, run);
+    // A repeat that is not finished is gone on with: otherwise an interrupted --fresh would never end. One
+    // whose plugins have changed cannot be.
+    const bool stuck = run.goes_on() && !run.changed_plugins.empty();
+    if (planned.fresh && (run.action == Action::skip || stuck)) {
+      run.action = Action::start;
+      run.new_repeat = true;
+    }
   }
+}
+
+void require_same_plugins(const PlannedRuns& planned) {
+  std::string text;
+  for (const PlannedRun& run : planned.runs) {
+    if (!run.goes_on() || run.changed_plugins.empty()) continue;
+    for (const PluginChange& change : run.changed_plugins)
+      text += (text.empty() ? "" : "\n") + std::string("run ") + run.before->name + " (" + run.before->id +
+              ") cannot go on: " + change.text();
+  }
+  if (!text.empty())
+    throw Error(
+        text +
+        "\nTo go on with the changed plugin, and have that recorded: --accept-plugin-change. To train "
+        "again as a new repeat: --fresh. Otherwise put the old file back.");
+}
+
+std::vector<std::string> kept_though(const PlannedRuns& planned) {
+  std::map<std::string, std::vector<std::string>> runs;  // by what is different about them
+  for (const PlannedRun& run : planned.runs) {
+    if (run.action != Action::skip) continue;
+    for (const PluginChange& change : run.changed_plugins) runs[change.text()].push_back(run.before->name);
+    if (!run.other_build.empty())
+      runs["it came from another build: " + run.other_build].push_back(run.before->name);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [difference, names] : runs)
+    lines.push_back(names.front() +
+                    (names.size() > 1 ? " and " + std::to_string(names.size() - 1) + " more are" : " is") +
+                    " kept, though " + difference + " (--fresh trains again)");
+  return lines;
 }
 
 void require_startable(const PlannedRuns& planned) {

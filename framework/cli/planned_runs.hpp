@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
+#include "cli/plugin_changes.hpp"
 #include "plan/plan.hpp"
 #include "store/store.hpp"
 
@@ -25,11 +26,15 @@ const char* name_of(Action action);
 struct PlannedRun {
   Specification specification;
   Action action = Action::start;
-  std::optional<RunRow> before;  ///< what the database knows of it
+  std::optional<RunRow> before = {};  ///< what the database knows of it
+  bool new_repeat = false;            ///< --fresh: beside what is there
+  /// Where it went on or ended with other plugin files, or in another build, than those of now.
+  std::vector<PluginChange> changed_plugins = {};
+  std::string other_build = {};  ///< `compiler is GNU 12.2 in its build and GNU 13.1 here`
 
-  bool to_do() const {
-    return action == Action::start || action == Action::resume || action == Action::retry;
-  }
+  /// From where the last attempt left it.
+  bool goes_on() const { return action == Action::resume || action == Action::retry; }
+  bool to_do() const { return action == Action::start || goes_on(); }
 };
 
 struct PlannedRuns {
@@ -37,6 +42,8 @@ struct PlannedRuns {
   std::filesystem::path file;
   std::string backend;
   std::filesystem::path worker;
+  Catalogue catalogue;
+  std::string fingerprint;  ///< of the build that would train; may be empty (runner/programs.hpp)
   std::vector<PlannedRun> runs;
   bool fresh = false;
 
@@ -44,13 +51,19 @@ struct PlannedRuns {
   std::size_t to_do() const;
 };
 
-/// FILE, -S, --seed, --name, --backend, --fresh: what `run` and `plan` have in common.
+/// FILE, -S, --seed, --name, --backend, --plugin-path, --fresh: what `run` and `plan` have in common.
 void add_plan_options(CommandLine& line);
 /// Reads and checks the file, without the database. Throws ConfigErrors or UsageError with everything that is
 /// wrong.
 PlannedRuns read_plan(const CommandLine& line);
 /// Fills in what the database knows.
 void compare_with(Store& store, PlannedRuns& planned);
+/// A run that would go on from a checkpoint must do so with the plugin files that wrote it. Throws Error that
+/// names them, and what to do, for all runs at once.
+void require_same_plugins(const PlannedRuns& planned);
+/// One line for each way in which complete runs come from other plugins or another build; none when they do
+/// not.
+std::vector<std::string> kept_though(const PlannedRuns& planned);
 /// Asks the worker about everything that would be started. Throws ConfigErrors.
 void require_startable(const PlannedRuns& planned);
 

@@ -12,6 +12,8 @@ namespace encore {
 
 const std::vector<Verb>& plugin_actions() {
   static const std::vector<Verb> list = {
+      {"ls", "list the plugins that runs find, and those refused", plugin_ls},
+      {"info", "explain a plugin or a type: options, file, fingerprint", plugin_info},
       {"new", "a folder with a plugin of your own, ready to build", plugin_new},
       {"build", "build a plugin's folder for this Encore", plugin_build},
       {"check", "put a plugin through the contract suite", plugin_check},

@@ -6,6 +6,9 @@
 
 namespace encore {
 
+int plugin_ls(const Arguments& arguments);
+int plugin_info(const Arguments& arguments);
+
 /// In the order in which people meet them. Each gets what follows its name and returns the exit code.
 const std::vector<Verb>& plugin_actions();
 

@@ -49,6 +49,7 @@ void say_what_is_done(const PlannedRuns& planned) {
     std::cout << complete << " of " << planned.runs.size()
               << (planned.runs.size() == 1 ? " run is" : " runs are") << " complete, " << planned.to_do()
               << " to do\n";
+  for (const std::string& line : kept_though(planned)) std::cout << line << '\n';
   std::cout.flush();
 }
 
@@ -88,12 +89,15 @@ class Session {
     RunTask task;
     task.specification = planned.specification;
     RunExtras extras{sweep_, planned_.plan.note, planned_.plan.tags, false};
-    extras.fresh = planned_.fresh && planned.before && planned.before->state == RunState::completed;
+    extras.fresh = planned.new_repeat;
     const RunRow row = store_.add_run(task.specification, extras).run;
     numbers_.push_back(row.number);
     task.run = row.number;
     task.worker = planned_.worker;
     task.threads = line_.integer("threads");
+    if (planned.goes_on())
+      for (const PluginChange& change : planned.changed_plugins)
+        task.plugin_change["plugins"].push_back(change.json());
 
     RunDisplay display(position + row.name, terminal_, line_.flag("quiet"));
     if (planned.action != Action::start)
@@ -141,6 +145,9 @@ CommandLine make_line() {
       "threads,t", po::value<int>()->value_name("N")->default_value(0),
       "threads of the worker; 0: all this process may use (the bits of the result do not depend on it)");
   line.options()("keep-going,k", po::bool_switch(), "go on with the next run when one fails");
+  line.options()(
+      "accept-plugin-change", po::bool_switch(),
+      "go on with runs whose plugin files have changed since; each change is recorded as an event");
   line.options()("quiet,q", po::bool_switch(), "print only how it ended");
   return line;
 }
@@ -168,6 +175,7 @@ int run_verb(const Arguments& arguments) {
     print_nothing_to_do(std::cout, line, planned);
     return exit_done;
   }
+  if (!line.flag("accept-plugin-change")) require_same_plugins(planned);
   require_startable(planned);
   if (!store) store = std::make_unique<Store>(line.database(), OpenMode::create);
 

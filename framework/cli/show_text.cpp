@@ -8,6 +8,7 @@
 #include "cli/access.hpp"
 #include "cli/curve.hpp"
 #include "cli/format.hpp"
+#include "cli/plugin_changes.hpp"
 #include "config/value.hpp"
 
 namespace encore {
@@ -181,7 +182,23 @@ void print_attempts(std::ostream& out, Store& store, const RunRow& run, const Te
   }
   table.print(out, terminal, 2);
 
+  for (const EventRow& event : store.read_events(run.number, "plugin_change"))
+    for (const nlohmann::json& change : event.body.value("plugins", nlohmann::json::array()))
+      out << "  attempt " << event.attempt << " went on with a changed plugin: "
+          << printable(change.value("name", "") + " " + change.value("old_version", "") + " (" +
+                       short_hash(change.value("old_sha256", "")) + ") -> " +
+                       change.value("new_version", "") + " (" + short_hash(change.value("new_sha256", "")) +
+                       ")")
+          << '\n';
+
   const AttemptRow& last = attempts.back();
+  if (!last.plugins.empty()) {
+    heading(out, terminal, "plugins (attempt " + std::to_string(last.ordinal) + ")");
+    Table plugins({{"NAME"}, {"VERSION"}, {"SHA-256"}});
+    for (const PluginRow& plugin : last.plugins)
+      plugins.add({plugin.name, plugin.version, short_hash(plugin.sha256)});
+    plugins.print(out, terminal, 2);
+  }
   if (!last.environment.is_object()) return;
   heading(out, terminal, "numeric environment (attempt " + std::to_string(last.ordinal) + ")");
   for (const auto& [name, value] : last.environment.items())

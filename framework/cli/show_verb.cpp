@@ -28,7 +28,13 @@ Json curves_json(Store& store, const RunRow& run) {
 
 Json attempts_json(Store& store, const RunRow& run) {
   Json attempts = Json::array();
-  for (const AttemptRow& attempt : store.read_attempts(run.number))
+  for (const AttemptRow& attempt : store.read_attempts(run.number)) {
+    Json plugins = Json::array();
+    for (const PluginRow& plugin : attempt.plugins)
+      plugins.push_back({{"name", plugin.name},
+                         {"version", plugin.version},
+                         {"sha256", plugin.sha256},
+                         {"fingerprint", plugin.fingerprint}});
     attempts.push_back({{"attempt", attempt.ordinal},
                         {"state", name_of(attempt.state)},
                         {"reason", attempt.reason},
@@ -38,9 +44,20 @@ Json attempts_json(Store& store, const RunRow& run) {
                         {"numeric_environment", attempt.environment},
                         {"host", attempt.host},
                         {"build", attempt.build},
+                        {"plugins", plugins},
                         {"commit", attempt.commit_hash},
                         {"diff", attempt.diff}});
+  }
   return attempts;
+}
+
+Json plugin_changes_json(Store& store, const RunRow& run) {
+  Json changes = Json::array();
+  for (const EventRow& event : store.read_events(run.number, "plugin_change"))
+    changes.push_back({{"attempt", event.attempt},
+                       {"time", event.time},
+                       {"plugins", event.body.value("plugins", nlohmann::json::array())}});
+  return changes;
 }
 
 Json run_json(Store& store, const RunRow& run) {
@@ -78,6 +95,7 @@ Json run_json(Store& store, const RunRow& run) {
           {"data", data},
           {"curves", curves_json(store, run)},
           {"attempts", attempts_json(store, run)},
+          {"plugin_changes", plugin_changes_json(store, run)},
           {"checkpoints", checkpoints},
           {"artifacts", artifacts}};
 }

@@ -1,5 +1,7 @@
 #include "config/experiment.hpp"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "config/resolve.hpp"
@@ -109,6 +111,19 @@ Options options_from_config(const json& table, const Schema& schema, const std::
   ValidTable valid = validate(value, schema, {key, "[" + key + "]"}, problems, {"type"});
   require_none(problems);
   return std::move(valid.options);
+}
+
+std::vector<TypeName> needed_types(const Experiment& experiment) {
+  std::vector<TypeName> types{{Kind::tokenizer, experiment.tokenizer.type},
+                              {Kind::layer, experiment.model.norm.type},
+                              {Kind::head, experiment.model.head.type},
+                              {Kind::optimizer, experiment.optimizer.type},
+                              {Kind::schedule, experiment.schedule.type}};
+  for (const LayerTable& layer : experiment.model.block) {
+    const TypeName type{Kind::layer, layer.type};
+    if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
+  }
+  return types;
 }
 
 }  // namespace encore

@@ -10,6 +10,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <encore/options.hpp>
+#include <encore/plugin.hpp>
 
 #include "config/batching.hpp"
 
@@ -103,5 +104,16 @@ Experiment make_experiment(const nlohmann::json& config, const Catalogue& catalo
 /// The options of a plugin's table within `config`, checked against its schema; throws ConfigError.
 /// `key` is the table's dotted name; the table's "type" is no option.
 Options options_from_config(const nlohmann::json& table, const Schema& schema, const std::string& key);
+
+/// One type by what it is and how an experiment calls it.
+struct TypeName {
+  Kind kind = Kind::layer;
+  std::string name;
+
+  friend bool operator==(const TypeName&, const TypeName&) = default;
+};
+
+/// Every type an experiment names, each once.
+std::vector<TypeName> needed_types(const Experiment& experiment);
 
 }  // namespace encore

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include <nlohmann/json.hpp>
 
+#include "config/fingerprint.hpp"
 #include "config/nearest.hpp"
 #include "config/schema_json.hpp"
+#include "config/shared_object.hpp"
 
 namespace encore {
 
@@ -45,6 +48,7 @@ ManifestOffer offer_from_json(const json& in) {
   offer.name = text_member(in, "name", "an offer");
   const std::string owner = std::string(name_of(offer.kind)) + " \"" + offer.name + "\"";
   offer.version = member(in, "version", json::value_t::number_integer, owner).get<int>();
+  if (in.contains("summary")) offer.summary = text_member(in, "summary", owner);
   try {
     offer.options = schema_from_json(member(in, "options", json::value_t::array, owner));
   } catch (const Error& error) {
@@ -56,6 +60,35 @@ ManifestOffer offer_from_json(const json& in) {
   return offer;
 }
 
+std::string title(Kind kind, const std::string& name) {
+  return std::string(name_of(kind)) + " \"" + name + "\"";
+}
+
+/// Everything a manifest says, by what people call it.
+std::map<std::string, std::string> statements(const Manifest& manifest) {
+  std::map<std::string, std::string> all = {{"its name", manifest.name},
+                                            {"its version", manifest.version},
+                                            {"its fingerprint", manifest.fingerprint}};
+  for (const ManifestOffer& offer : manifest.offers) {
+    const std::string owner = title(offer.kind, offer.name);
+    all[owner] = "version " + std::to_string(offer.version);
+    all["the summary of " + owner] = "\"" + offer.summary + "\"";
+    for (const json& option : schema_to_json(offer.options))
+      all["option " + option["name"].dump() + " of " + owner] = option.dump();
+  }
+  return all;
+}
+
+/// The files of a folder with these endings, in the order of their names. Throws filesystem_error.
+std::vector<std::filesystem::path> plugin_files(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".json" || entry.path().extension() == ".so")
+      files.push_back(entry.path());
+  std::ranges::sort(files);
+  return files;
+}
+
 }  // namespace
 
 std::string with_article(Kind kind) {
@@ -64,11 +97,14 @@ std::string with_article(Kind kind) {
 
 json manifest_to_json(const Manifest& manifest) {
   json offers = json::array();
-  for (const ManifestOffer& offer : manifest.offers)
-    offers.push_back({{"kind", name_of(offer.kind)},
-                      {"name", offer.name},
-                      {"version", offer.version},
-                      {"options", schema_to_json(offer.options)}});
+  for (const ManifestOffer& offer : manifest.offers) {
+    json entry = {{"kind", name_of(offer.kind)},
+                  {"name", offer.name},
+                  {"version", offer.version},
+                  {"options", schema_to_json(offer.options)}};
+    if (!offer.summary.empty()) entry["summary"] = offer.summary;
+    offers.push_back(std::move(entry));
+  }
   return {{"format", manifest_format},   {"name", manifest.name},
           {"version", manifest.version}, {"fingerprint", manifest.fingerprint},
           {"library", manifest.library}, {"offers", std::move(offers)}};
@@ -109,34 +145,94 @@ Manifest load_manifest(const std::filesystem::path& file) {
   }
 }
 
-Catalogue Catalogue::load(const std::vector<std::filesystem::path>& folders) {
+std::string manifest_difference(const Manifest& manifest, const Manifest& library) {
+  const std::map<std::string, std::string> told = statements(manifest);
+  std::map<std::string, std::string> all = told;
+  const std::map<std::string, std::string> true_ones = statements(library);
+  all.insert(true_ones.begin(), true_ones.end());
+  const auto value = [](const std::map<std::string, std::string>& from, const std::string& name) {
+    const auto found = from.find(name);
+    return found == from.end() ? "absent" : found->second;
+  };
+  std::string difference;
+  for (const auto& [name, ignored] : all) {
+    const std::string there = value(told, name), here = value(true_ones, name);
+    if (there == here) continue;
+    difference +=
+        (difference.empty() ? "" : ", ") + name + " is " + there + " in the manifest and " + here + " in it";
+  }
+  return difference;
+}
+
+Catalogue Catalogue::survey(const std::vector<std::filesystem::path>& folders, std::string_view fingerprint) {
   Catalogue catalogue;
   for (const std::filesystem::path& folder : folders) {
-    // A folder named twice would make its own plugins their second owners.
-    if (std::ranges::find(catalogue.folders_, folder) != catalogue.folders_.end()) continue;
-    catalogue.folders_.push_back(folder);
-    std::error_code missing;
-    std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, missing))
-      if (entry.path().extension() == ".json") files.push_back(entry.path());
-    std::ranges::sort(files);
-    for (const std::filesystem::path& file : files) {
-      Manifest manifest;
-      try {
-        manifest = load_manifest(file);
-      } catch (const Error& error) {
-        catalogue.refused_.push_back({file, error.what()});
-        continue;
-      }
-      catalogue.add(std::move(manifest));
-    }
+    // A folder named twice, by whatever name, would make its own plugins their second owners.
+    const auto is_this = [&](const std::filesystem::path& other) {
+      std::error_code missing;
+      return other == folder || std::filesystem::equivalent(other, folder, missing);
+    };
+    if (std::ranges::none_of(catalogue.folders_, is_this)) catalogue.add_folder(folder, fingerprint);
   }
   return catalogue;
 }
 
+Catalogue Catalogue::load(const std::vector<std::filesystem::path>& folders, std::string_view fingerprint) {
+  Catalogue catalogue = survey(folders, fingerprint);
+  if (!catalogue.second_owner_.empty()) throw Error(catalogue.second_owner_);
+  return catalogue;
+}
+
+void Catalogue::add_folder(const std::filesystem::path& folder, std::string_view fingerprint) {
+  folders_.push_back(folder);
+  std::vector<std::filesystem::path> files;
+  try {
+    files = plugin_files(folder);
+  } catch (const std::filesystem::filesystem_error& error) {
+    refused_.push_back({folder, folder.string() +
+                                    ": this plugin folder cannot be read: " + error.code().message() +
+                                    "; make it readable, or take it out of the plugin path"});
+    return;
+  }
+  std::vector<std::filesystem::path> described;
+  for (const std::filesystem::path& file : files)
+    if (file.extension() == ".json") described.push_back(add_file(file, fingerprint));
+  for (const std::filesystem::path& file : files)
+    if (file.extension() == ".so" && std::ranges::find(described, file) == described.end())
+      refused_.push_back({file, file.string() + ": has no manifest " + file.stem().string() +
+                                    ".json beside it, which the build of a plugin writes; build it again: " +
+                                    rebuild_command(file)});
+}
+
+std::filesystem::path Catalogue::add_file(const std::filesystem::path& file, std::string_view fingerprint) {
+  Manifest manifest;
+  std::filesystem::path library = std::filesystem::path(file).replace_extension(".so");
+  std::string problem;
+  try {
+    manifest = load_manifest(file);
+    library = manifest.library_path();
+    if (!fingerprint.empty())
+      problem = fingerprint_problem(manifest.name, library, manifest.fingerprint, fingerprint);
+    if (problem.empty()) problem = shared_object_problem(library);
+  } catch (const Error& error) {
+    problem = error.what();
+  }
+  if (!problem.empty()) {
+    refused_.push_back({file, problem, manifest.offers});
+    return library;
+  }
+  try {
+    add(std::move(manifest));
+  } catch (const Error& error) {
+    if (second_owner_.empty()) second_owner_ = error.what();
+    refused_.push_back({file, error.what(), {}});
+  }
+  return library;
+}
+
 void Catalogue::add(Manifest manifest) {
   for (auto offer = manifest.offers.begin(); offer != manifest.offers.end(); ++offer) {
-    const std::string what = std::string(name_of(offer->kind)) + " \"" + offer->name + "\"";
+    const std::string what = title(offer->kind, offer->name);
     if (const Manifest* other = owner(offer->kind, offer->name))
       throw Error("two plugins offer the " + what + ": " + other->file.string() + " and " +
                   manifest.file.string() + "; remove one of them from the plugin folders");
@@ -169,13 +265,17 @@ const ManifestOffer& Catalogue::get(Kind kind, const std::string& name) const {
 }
 
 std::string Catalogue::unknown(Kind kind, const std::string& name) const {
+  for (const RefusedPlugin& refused : refused_)
+    for (const ManifestOffer& offer : refused.offers)
+      if (offer.kind == kind && offer.name == name)
+        return "the plugin that offers " + title(kind, name) + " is refused: " + refused.reason;
   const std::vector<std::string> offered = names(kind);
   const std::string others = offered.empty() ? "" : "; there is " + quoted_list(offered);
   std::string text = "no plugin offers " + with_article(kind) + " \"" + name + "\"" +
                      did_you_mean(name, offered, others) + " (searched:";
   for (const std::filesystem::path& folder : folders_) text += " " + folder.string();
   text += folders_.empty() ? " no folder)" : ")";
-  for (const RefusedManifest& refused : refused_) text += "\n  refused: " + refused.reason;
+  for (const RefusedPlugin& refused : refused_) text += "\n  refused: " + refused.reason;
   return text;
 }
 

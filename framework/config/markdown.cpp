@@ -1,12 +1,11 @@
 #include "config/markdown.hpp"
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 
 #include "config/core_schema.hpp"
-#include "config/schema_json.hpp"
-#include "config/validate.hpp"
-#include "config/value.hpp"
+#include "config/option_text.hpp"
 
 namespace encore {
 
@@ -16,38 +15,17 @@ std::string code(const std::string& text) {
   return "`" + text + "`";
 }
 
-std::string type_cell(const Option& option) {
-  const std::string unit = option.rule.unit.empty() ? "" : ", " + option.rule.unit;
-  return name_of(option.type) + unit;
-}
-
 std::string default_cell(const Option& option) {
   if (option.required) return "**required**";
-  if (!option.fallback) return "-";
-  struct Written {
-    std::string operator()(bool flag) const { return flag ? "true" : "false"; }
-    std::string operator()(std::int64_t number) const { return std::to_string(number); }
-    std::string operator()(double number) const { return describe_number(number); }
-    std::string operator()(const std::string& text) const { return "\"" + text + "\""; }
-    std::string operator()(const std::vector<std::string>& list) const {
-      std::string text;
-      for (const std::string& element : list) text += (text.empty() ? "\"" : ", \"") + element + "\"";
-      return "[" + text + "]";
-    }
-    static std::string describe_number(double number) {
-      const std::string text = shortest(number);
-      return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
-    }
-  };
-  return code(std::visit(Written{}, *option.fallback));
+  return option.fallback ? code(default_text(option)) : "-";
 }
 
 std::string range_cell(const Option& option) {
+  if (option.choices.empty()) return limits_text(option);
   std::string text;
   for (const std::string& choice : option.choices)
     text += (text.empty() ? "" : ", ") + code("\"" + choice + "\"");
-  if (!text.empty()) return text;
-  return option.rule.min || option.rule.max ? range_text(option) : "";
+  return text;
 }
 
 const Schema& core_schema(const std::string& name) {
@@ -64,7 +42,7 @@ const Schema& core_schema(const std::string& name) {
 std::string markdown_options(const Schema& schema) {
   std::string text = "| option | type | default | range | meaning |\n|---|---|---|---|---|\n";
   for (const Option& option : schema.options())
-    text += "| " + code(option.name) + " | " + type_cell(option) + " | " + default_cell(option) + " | " +
+    text += "| " + code(option.name) + " | " + type_text(option) + " | " + default_cell(option) + " | " +
             range_cell(option) + " | " + option.rule.help + " |\n";
   return text;
 }
@@ -83,6 +61,53 @@ std::string with_option_tables(const std::string& document) {
     out += line + "\n";
   }
   return out;
+}
+
+std::string table_of(Kind kind) {
+  switch (kind) {
+    case Kind::layer:
+      return "model.layer.NAME";
+    case Kind::head:
+      return "model.head";
+    case Kind::tokenizer:
+    case Kind::optimizer:
+    case Kind::schedule:
+      break;
+  }
+  return name_of(kind);
+}
+
+std::string markdown_plugin(const Manifest& manifest) {
+  std::string text = "# Plugin " + code(manifest.name) + " " + manifest.version + "\n";
+  for (const ManifestOffer& offer : manifest.offers) {
+    text += "\n## " + std::string(name_of(offer.kind)) + " " + code(offer.name) + "\n";
+    if (!offer.summary.empty()) text += offer.summary + ".\n\n";
+    text += "```toml\n[" + table_of(offer.kind) + "]\ntype = \"" + offer.name + "\"\n```\n\n";
+    text += offer.options.options().empty() ? "It has no options.\n" : markdown_options(offer.options);
+    if (offer.version > 1)
+      text += "\nVersion " + std::to_string(offer.version) + " of what these options mean.\n";
+  }
+  return text;
+}
+
+std::string markdown_plugin_index(const std::vector<Manifest>& manifests) {
+  struct Row {
+    Kind kind;
+    std::string text;
+  };
+  std::vector<Row> rows;
+  for (const Manifest& manifest : manifests)
+    for (const ManifestOffer& offer : manifest.offers)
+      rows.push_back({offer.kind, "| " + std::string(name_of(offer.kind)) + " | [" + code(offer.name) + "](" +
+                                      manifest.name + ".md) | " + offer.summary + " |\n"});
+  std::ranges::sort(
+      rows, [](const Row& a, const Row& b) { return a.kind != b.kind ? a.kind < b.kind : a.text < b.text; });
+  std::string text =
+      "# The plugins that ship\n\nWritten from their manifests; `ENCORE_WRITE_DOCUMENTS=1 ./exp test -R "
+      "PluginPages` writes these pages again.\n`exp plugin info NAME` prints the same for any plugin, `exp "
+      "plugin ls` lists what is there.\n\n| kind | type | what it is |\n|---|---|---|\n";
+  for (const Row& row : rows) text += row.text;
+  return text;
 }
 
 }  // namespace encore

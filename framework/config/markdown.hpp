@@ -1,9 +1,12 @@
-// Options as a Markdown table: what docs/experiment_file.md is written from.
+// Options as Markdown tables: what docs/experiment_file.md and the pages in docs/plugins/ are written from.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <encore/options.hpp>
+
+#include "config/manifest.hpp"
 
 namespace encore {
 
@@ -14,5 +17,14 @@ std::string markdown_options(const Schema& schema);
 /// schema of that name (experiment, task, data, model, train, sweep). Throws Error for a name that has no
 /// schema or a missing end.
 std::string with_option_tables(const std::string& document);
+
+/// The table of an experiment file that names a type of this kind: "optimizer", "model.layer.NAME".
+std::string table_of(Kind kind);
+
+/// The page of a plugin: for each type its summary, how an experiment names it, its options. Nothing that
+/// depends on where or when it was built.
+std::string markdown_plugin(const Manifest& manifest);
+/// The page that lists them, by kind and name.
+std::string markdown_plugin_index(const std::vector<Manifest>& manifests);
 
 }  // namespace encore

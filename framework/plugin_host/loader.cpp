@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "plugin_host/fingerprint.hpp"
+#include "config/fingerprint.hpp"
 
 namespace encore {
 namespace {
@@ -32,29 +32,15 @@ const PluginTag& read_tag(void* handle, const std::filesystem::path& library) {
   return *tag;
 }
 
-/// For a plugin that lies in a build tree of ours or of the template: the build folder is known.
-std::string rebuild_command(const std::filesystem::path& library) {
-  const std::filesystem::path folder = std::filesystem::absolute(library).parent_path();
-  if (folder.filename() == "plugins" && folder.parent_path().filename() == "encore")
-    return "cmake --build " + folder.parent_path().parent_path().parent_path().string();
-  return "cmake --build BUILD_FOLDER_OF_" + library.stem().string() + " --clean-first";
-}
-
 }  // namespace
-
-void require_fingerprint(const std::string& fingerprint, const std::string& plugin,
-                         const std::filesystem::path& library) {
-  const std::string difference = fingerprint_difference(fingerprint, host_fingerprint());
-  if (difference.empty()) return;
-  throw Error(library.string() + ": plugin \"" + plugin + "\" was built for another Encore: " + difference +
-              "; rebuild it: " + rebuild_command(library));
-}
 
 OpenedPlugin open_plugin(const std::filesystem::path& library) {
   void* handle = open_library(library);
   const PluginTag& tag = read_tag(handle, library);
   OpenedPlugin plugin{tag.name, tag.version, tag.fingerprint, {}};
-  require_fingerprint(plugin.fingerprint, plugin.name, library);
+  const std::string problem =
+      fingerprint_problem(plugin.name, library, plugin.fingerprint, host_fingerprint());
+  if (!problem.empty()) throw Error(problem);
 
   using Register = const char* (*)(Registrar*);
   const auto collect = reinterpret_cast<Register>(dlsym(handle, "encore_plugin_register"));
@@ -62,6 +48,9 @@ OpenedPlugin open_plugin(const std::filesystem::path& library) {
     throw Error(library.string() + ": has no encore_plugin_register; use ENCORE_PLUGIN");
   if (const char* failure = collect(&plugin.offers))
     throw Error(library.string() + ": plugin \"" + plugin.name + "\" cannot register: " + failure);
+  if (plugin.offers.offers().empty())
+    throw Error(library.string() + ": plugin \"" + plugin.name +
+                "\" registers nothing; call plugin.add<Kind, Type>(name) in its ENCORE_PLUGIN block");
   return plugin;
 }
 
@@ -72,7 +61,7 @@ Manifest make_manifest(const OpenedPlugin& plugin, const std::filesystem::path& 
   manifest.fingerprint = plugin.fingerprint;
   manifest.library = library.filename().string();
   for (const Offer& offer : plugin.offers.offers())
-    manifest.offers.push_back({offer.kind, offer.name, offer.version, offer.options});
+    manifest.offers.push_back({offer.kind, offer.name, offer.version, offer.options, offer.summary});
   return manifest;
 }
 

@@ -21,15 +21,10 @@ struct OpenedPlugin {
 
 /// Loads the shared object for the rest of the process (RTLD_NOW | RTLD_LOCAL) and collects what it offers.
 /// Throws Error when the file is no plugin of this SDK, was built for another fingerprint, or its
-/// registration fails.
+/// registration fails or offers nothing.
 OpenedPlugin open_plugin(const std::filesystem::path& library);
 
 /// What the plugin says about itself; `library` is the file name of the shared object.
 Manifest make_manifest(const OpenedPlugin& plugin, const std::filesystem::path& library);
-
-/// Throws Error with the fields that differ and the command that rebuilds, unless the fingerprint is this
-/// program's.
-void require_fingerprint(const std::string& fingerprint, const std::string& plugin,
-                         const std::filesystem::path& library);
 
 }  // namespace encore

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/fingerprint.hpp"
 #include "config/nearest.hpp"
 #include "data/hash.hpp"
 #include "plugin_host/loader.hpp"
@@ -9,42 +10,22 @@
 namespace encore {
 namespace {
 
-/// A manifest that says other things than its library would let an experiment be checked against wrong
-/// schemas.
-void require_same_offers(const Manifest& manifest, const OpenedPlugin& plugin) {
-  const auto& offers = plugin.offers.offers();
-  const bool equal = std::equal(manifest.offers.begin(), manifest.offers.end(), offers.begin(), offers.end(),
-                                [](const ManifestOffer& a, const Offer& b) {
-                                  return a.kind == b.kind && a.name == b.name && a.version == b.version &&
-                                         a.options.options().size() == b.options.options().size();
-                                });
-  if (!equal || manifest.version != plugin.version)
-    throw Error(manifest.file.string() + ": does not describe " + manifest.library +
-                ", which was built at another time; write it again: encore-manifest " +
-                manifest.library_path().string() + " " + manifest.file.string());
-}
-
+/// Fingerprint, dlopen, tag, registration; then the library must offer what its manifest says: by that the
+/// experiment was checked.
 OpenedPlugin open_checked(const Manifest& manifest) {
-  require_fingerprint(manifest.fingerprint, manifest.name, manifest.library_path());
-  OpenedPlugin plugin = open_plugin(manifest.library_path());
-  require_same_offers(manifest, plugin);
+  const std::filesystem::path library = manifest.library_path();
+  const std::string other_build =
+      fingerprint_problem(manifest.name, library, manifest.fingerprint, host_fingerprint());
+  if (!other_build.empty()) throw Error(other_build);
+  OpenedPlugin plugin = open_plugin(library);
+  const std::string lie = manifest_difference(manifest, make_manifest(plugin, library));
+  if (!lie.empty())
+    throw Error(manifest.file.string() + ": does not describe " + manifest.library + ": " + lie +
+                "; write it again: encore-manifest " + library.string() + " " + manifest.file.string());
   return plugin;
 }
 
 }  // namespace
-
-std::vector<TypeName> needed_types(const Experiment& experiment) {
-  std::vector<TypeName> types{{Kind::tokenizer, experiment.tokenizer.type},
-                              {Kind::layer, experiment.model.norm.type},
-                              {Kind::head, experiment.model.head.type},
-                              {Kind::optimizer, experiment.optimizer.type},
-                              {Kind::schedule, experiment.schedule.type}};
-  for (const LayerTable& layer : experiment.model.block) {
-    const TypeName type{Kind::layer, layer.type};
-    if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
-  }
-  return types;
-}
 
 void Registry::load(const Catalogue& catalogue, std::span<const TypeName> needed) {
   std::vector<const Manifest*> manifests;
@@ -63,7 +44,7 @@ void Registry::load_all(const Catalogue& catalogue) {
     const auto is_this = [&](const LoadedPlugin& plugin) { return plugin.file == manifest.library_path(); };
     if (std::none_of(plugins_.begin(), plugins_.end(), is_this)) manifests.push_back(&manifest);
   }
-  for (const RefusedManifest& refused : catalogue.refused())
+  for (const RefusedPlugin& refused : catalogue.refused())
     failures_.push_back({refused.file, refused.reason});
   load_plugins(manifests, false);
 }

@@ -22,17 +22,6 @@
 
 namespace encore {
 
-/// One type by what it is and how an experiment calls it.
-struct TypeName {
-  Kind kind = Kind::layer;
-  std::string name;
-
-  friend bool operator==(const TypeName&, const TypeName&) = default;
-};
-
-/// Every type an experiment names, each once.
-std::vector<TypeName> needed_types(const Experiment& experiment);
-
 /// A plugin that a run uses; stored with the run.
 struct LoadedPlugin {
   std::string name;

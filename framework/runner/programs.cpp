@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <sstream>
 
 #include <encore/error.hpp>
 
+#include "config/fingerprint.hpp"
+#include "config/manifest.hpp"
 #include "config/nearest.hpp"
 
 namespace encore {
@@ -20,13 +23,6 @@ std::filesystem::path prefix_of(const Programs& programs, const std::string& bac
   return backend == programs.backend ? own : own.parent_path() / backend;
 }
 
-void require_backend(const std::string& backend) {
-  const auto& names = backend_names();
-  if (std::find(names.begin(), names.end(), backend) == names.end())
-    throw Error("unknown backend \"" + backend + "\"" +
-                did_you_mean(backend, names, "; there are openmp, cuda and hip"));
-}
-
 /// What brings a backend that is not there: in the tree its build, else an installation beside this one.
 std::string how_to_get(const Programs& programs, const std::string& backend) {
   // A build links to the tree's templates, an installation has a copy.
@@ -34,6 +30,15 @@ std::string how_to_get(const Programs& programs, const std::string& backend) {
   if (std::filesystem::exists(templates) && !std::filesystem::is_symlink(templates))
     return "install an Encore built for " + backend + " into " + prefix_of(programs, backend).string();
   return "build it with ./exp --backend " + backend + " build";
+}
+
+/// "a:b" to absolute paths; empty parts are nothing.
+std::vector<std::filesystem::path> split_path(const std::string& list) {
+  std::vector<std::filesystem::path> folders;
+  std::istringstream parts(list);
+  for (std::string part; std::getline(parts, part, ':');)
+    if (!part.empty()) folders.push_back(std::filesystem::absolute(part).lexically_normal());
+  return folders;
 }
 
 }  // namespace
@@ -45,6 +50,13 @@ Programs installed_programs() {
 const std::vector<std::string>& backend_names() {
   static const std::vector<std::string> names = {"openmp", "cuda", "hip"};
   return names;
+}
+
+void require_backend(const std::string& backend) {
+  const auto& names = backend_names();
+  if (std::find(names.begin(), names.end(), backend) == names.end())
+    throw Error("unknown backend \"" + backend + "\"" +
+                did_you_mean(backend, names, "; there are openmp, cuda and hip"));
 }
 
 std::filesystem::path worker_program(const Programs& programs, const std::string& backend) {
@@ -76,6 +88,35 @@ std::filesystem::path package_folder(const Programs& programs, const std::string
 
 std::filesystem::path template_folder(const Programs& programs) {
   return programs.folder.parent_path() / "share" / "encore" / "template";
+}
+
+std::string fingerprint_of(const Programs& programs, const std::string& backend) {
+  if (backend == programs.backend) return std::string(host_fingerprint());
+  const Catalogue built_in = Catalogue::survey({plugin_folder(programs, backend)});
+  return built_in.manifests().empty() ? "" : built_in.manifests().front().fingerprint;
+}
+
+std::vector<std::filesystem::path> plugin_search_path(const std::vector<std::filesystem::path>& of_file,
+                                                      const std::vector<std::string>& of_command_line,
+                                                      const Programs& programs, const std::string& backend) {
+  std::vector<std::filesystem::path> named = of_file;
+  for (const std::string& list : of_command_line)
+    for (const std::filesystem::path& folder : split_path(list)) {
+      if (!std::filesystem::is_directory(folder))
+        throw Error("--plugin-path names \"" + folder.string() + "\", which is no folder");
+      named.push_back(folder);
+    }
+  if (const char* list = std::getenv("ENCORE_PLUGIN_PATH"))
+    for (const std::filesystem::path& folder : split_path(list)) named.push_back(folder);
+
+  std::vector<std::filesystem::path> searched;
+  for (const std::filesystem::path& folder : named) {
+    searched.push_back(folder);
+    std::error_code unreadable;
+    if (std::filesystem::is_directory(folder / backend, unreadable)) searched.push_back(folder / backend);
+  }
+  searched.push_back(plugin_folder(programs, backend));
+  return searched;
 }
 
 }  // namespace encore

@@ -21,6 +21,9 @@ Programs installed_programs();
 /// "openmp", "cuda", "hip"
 const std::vector<std::string>& backend_names();
 
+/// Throws Error that names the nearest one for a name that is none.
+void require_backend(const std::string& backend);
+
 /// $ENCORE_WORKER (a site's wrapper, say), else the worker of that backend's build. Throws Error with the
 /// command that builds it when it is not there, and for a name that is no backend.
 std::filesystem::path worker_program(const Programs& programs, const std::string& backend);
@@ -33,5 +36,19 @@ std::filesystem::path package_folder(const Programs& programs, const std::string
 
 /// The folders that `exp plugin new` copies, one per kind.
 std::filesystem::path template_folder(const Programs& programs);
+
+/// What plugins for that backend must have been built with: of this build's own backend the fingerprint of
+/// this program, of another one what the first plugin in its folder says; empty where there is none, then
+/// only the worker can compare.
+std::string fingerprint_of(const Programs& programs, const std::string& backend);
+
+/// Where plugins are searched, in this order: `plugin_path` of the experiment file (of_file, absolute),
+/// --plugin-path (each a list with colons, relative to the working folder), $ENCORE_PLUGIN_PATH (alike), the
+/// folder of the build. A subfolder that is named like the backend is searched too, so that one path serves
+/// runs on several backends. Throws Error for a --plugin-path that is no folder; what else is missing or
+/// unreadable is the catalogue's to tell (config/manifest.hpp).
+std::vector<std::filesystem::path> plugin_search_path(const std::vector<std::filesystem::path>& of_file,
+                                                      const std::vector<std::string>& of_command_line,
+                                                      const Programs& programs, const std::string& backend);
 
 }  // namespace encore

@@ -72,6 +72,7 @@ class Attempt {
     std::filesystem::remove(folder_ / stop_file, ignored);
     task_.specification.save(folder_);
     store_.set_code(lease_, code.commit, code.diff);
+    if (!task_.plugin_change.is_null()) store_.add_event(lease_, "plugin_change", task_.plugin_change);
   }
 
   void work(RunOutcome& outcome) {

@@ -22,6 +22,7 @@ struct RunTask {
   Specification specification;
   std::filesystem::path worker;  ///< the program
   int threads = 0;               ///< 0: the worker decides
+  nlohmann::json plugin_change;  ///< recorded as an event of that name, unless null
 };
 
 struct RunOutcome {

@@ -169,6 +169,18 @@ void Store::set_code(const Lease& lease, const std::string& commit_hash, const s
   transaction.commit();
 }
 
+void Store::add_event(const Lease& lease, const std::string& type, const nlohmann::json& body) {
+  Transaction transaction(*database_);
+  require_lease(lease);
+  // Records of the spool are numbered from 1: what the control program adds counts down from 0.
+  database_
+      ->cached(
+          "INSERT INTO event (attempt, sequence, time, type, body) "
+          "SELECT ?1, min(0, coalesce(min(sequence), 1) - 1), ?2, ?3, ?4 FROM event WHERE attempt = ?1")
+      .run(lease.attempt, now_seconds(), type, body.dump());
+  transaction.commit();
+}
+
 MergeReport Store::finish_attempt(const Lease& lease, RunState state, const std::string& reason) {
   ENCORE_REQUIRE(state != RunState::running && state != RunState::pending,
                  "an attempt ends in a final state");

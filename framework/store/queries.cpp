@@ -69,6 +69,15 @@ std::vector<DatasetRow> Store::read_datasets(std::int64_t run) {
   });
 }
 
+std::vector<PluginRow> Store::read_plugins(std::int64_t attempt) {
+  Statement& rows = database_->cached(
+      "SELECT name, version, sha256, fingerprint FROM attempt_plugin JOIN plugin ON plugin.number = plugin "
+      "WHERE attempt = ? ORDER BY name");
+  return collect(rows.with(attempt), [](const Statement& row) {
+    return PluginRow{row.text(0), row.text(1), row.text(2), row.text(3)};
+  });
+}
+
 std::vector<AttemptRow> Store::read_attempts(std::int64_t run) {
   Statement& rows = database_->cached(
       "SELECT attempt.number, ordinal, state, reason, started, finished, first_step, environment, "
@@ -98,6 +107,7 @@ std::vector<AttemptRow> Store::read_attempts(std::int64_t run) {
     return attempt;
   });
   for (AttemptRow& attempt : attempts) {
+    attempt.plugins = read_plugins(attempt.number);
     if (is_stale(attempt.number)) attempt.state = RunState::lost;
   }
   return attempts;

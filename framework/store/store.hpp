@@ -99,6 +99,10 @@ struct ParamRow {
 struct DatasetRow {
   std::string role, path, sha256;
 };
+/// A plugin that an attempt used.
+struct PluginRow {
+  std::string name, version, sha256, fingerprint;
+};
 struct AttemptRow {
   std::int64_t number = 0;
   int ordinal = 0;
@@ -111,6 +115,7 @@ struct AttemptRow {
   std::string commit_hash, diff;
   ProcessIdentity holder;
   std::string spool_problem;
+  std::vector<PluginRow> plugins;  ///< by name; empty until the worker has told
 };
 struct MetricRow {
   std::string name, unit;
@@ -178,6 +183,8 @@ class Store {
   MergeReport merge(const Lease& lease);
   /// The commit and its diff from which the attempt was started.
   void set_code(const Lease& lease, const std::string& commit_hash, const std::string& diff);
+  /// An event of the control program itself, not of the worker. Throws LeaseLost.
+  void add_event(const Lease& lease, const std::string& type, const nlohmann::json& body);
   /// Merges the rest, then writes the state: completed only when every record is in the database. Throws
   /// LeaseLost.
   MergeReport finish_attempt(const Lease& lease, RunState state, const std::string& reason = "");
@@ -208,6 +215,7 @@ class Store {
   std::vector<RunRow> read_rows(Statement& statement);
   void add_params(std::int64_t run, const Specification& specification);
   std::string free_name(const std::string& wanted);
+  std::vector<PluginRow> read_plugins(std::int64_t attempt);
   void require_lease(const Lease& lease);
   bool is_stale(std::int64_t attempt);
   void bury(std::int64_t run, std::int64_t attempt, int ordinal);

@@ -1,6 +1,7 @@
 // Loads what a specification names.
 #include "train/setup.hpp"
 
+#include "config/fingerprint.hpp"
 #include "config/manifest.hpp"
 #include "data/vocabulary.hpp"
 
@@ -9,7 +10,7 @@ namespace encore {
 LoadedExperiment load_experiment(const Specification& specification) {
   const std::vector<std::filesystem::path> folders(specification.plugin_folders.begin(),
                                                    specification.plugin_folders.end());
-  const Catalogue catalogue = Catalogue::load(folders);
+  const Catalogue catalogue = Catalogue::load(folders, host_fingerprint());
   LoadedExperiment loaded{make_experiment(specification.config, catalogue), {}};
   loaded.registry.load(catalogue, needed_types(loaded.experiment));
   return loaded;

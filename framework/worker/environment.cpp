@@ -13,8 +13,8 @@
 #include <encore/device.hpp>
 #include <nlohmann/json.hpp>
 
+#include "config/fingerprint.hpp"
 #include "kernels/gemm.hpp"
-#include "plugin_host/fingerprint.hpp"
 
 namespace encore {
 namespace {
@@ -84,7 +84,10 @@ int cgroup_cpus() {
 nlohmann::json numeric_environment(const Device& device, const std::string& precision,
                                    std::span<const LoadedPlugin> plugins) {
   nlohmann::json hashes = nlohmann::json::object();
-  for (const LoadedPlugin& plugin : plugins) hashes[plugin.name] = plugin.sha256;
+  for (const LoadedPlugin& plugin : plugins) {  // two copies of a template may still share their name
+    const std::string before = hashes.value(plugin.name, "");
+    hashes[plugin.name] = before.empty() ? plugin.sha256 : before + " " + plugin.sha256;
+  }
   return {{"backend", ENCORE_BACKEND_NAME},       {"device", device_model()},
           {"instruction_set", instruction_set()}, {"precision", precision},
           {"compiler", ENCORE_COMPILER},          {"kokkos", dotted(KOKKOS_VERSION)},

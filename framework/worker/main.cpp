@@ -24,6 +24,7 @@ constexpr const char* usage =
     "  predict   --run-folder DIR [--format text|jsonl|conll] [--threads T]    < lines of text\n"
     "  evaluate  --run-folder DIR --file FILE [--threads T]\n"
     "  check-plugin  --file PLUGIN.so [--digests] [--threads T]\n"
+    "  plugins   FOLDER...\n"
     "  version\n"
     "example: echo 'Paris met Jordan .' | encore-worker predict --run-folder encore.db.runs/3f2a9c01d4\n";
 
@@ -59,6 +60,7 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
 
 int run(int argc, char** argv) {
   const std::string verb = argc > 1 ? argv[1] : "";
+  if (verb == "plugins") return plugins_verb({argv + 2, argv + argc});
   const bool known = verb == "train" || verb == "check" || verb == "predict" || verb == "evaluate" ||
                      verb == "check-plugin" || verb == "version";
   if (!known) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace encore {
 
@@ -25,8 +26,11 @@ int predict_verb(const std::filesystem::path& run_folder, const std::string& for
 /// Scores a CoNLL file; the measures as JSON on standard output.
 int evaluate_verb(const std::filesystem::path& run_folder, const std::filesystem::path& file);
 
-/// Puts a plugin through the contract suite; what it finds as JSON lines on standard output. `only_digests`: computes
-/// only what is compared between numbers of threads. 0 when every check passed, else 1.
+/// Puts a plugin through the contract suite; what it finds as JSON lines on standard output. `only_digests`:
+/// computes only what is compared between numbers of threads. 0 when every check passed, else 1.
 int check_plugin_verb(const std::filesystem::path& file, bool only_digests);
+/// Loads every plugin of the folders and writes {milliseconds, loaded: [...], refused: [{file, reason}]} as
+/// JSON.
+int plugins_verb(const std::vector<std::filesystem::path>& folders);
 
 }  // namespace encore

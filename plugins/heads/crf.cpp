@@ -285,6 +285,9 @@ std::vector<std::int32_t> allowed_by_bio(const std::vector<std::string>& labels)
 
 class CrfHead final : public Head {
  public:
+  static constexpr const char* summary =
+      "a linear-chain conditional random field over the labelled rows, Viterbi at prediction (Lafferty et "
+      "al. 2001)";
   static Schema options() {
     return Schema().boolean("constrained", true,
                             {.help = "predict no sequence that BIO labels forbid, such as O before I-X"});

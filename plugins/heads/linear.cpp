@@ -10,6 +10,8 @@ using kernels::Activation;
 
 class LinearHead final : public Head {
  public:
+  static constexpr const char* summary =
+      "a class for each token by softmax over x W^T + b, trained with cross-entropy";
   static Schema options() {
     return Schema()
         .boolean("residual_norm", false, {.help = "LayerNorm(x + W x) before the projection to the classes"})

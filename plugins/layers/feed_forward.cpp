@@ -11,6 +11,7 @@ using kernels::Activation;
 
 class FeedForward final : public Layer {
  public:
+  static constexpr const char* summary = "y = activation(x Wup^T + b) Wdown^T + b (Vaswani et al. 2017)";
   static Schema options() {
     return Schema()
         .integer("hidden", 1024,

@@ -87,6 +87,8 @@ void mix_backward(const Device& device, Tensor x, Tensor candidate, Tensor trans
 
 class Highway final : public Layer {
  public:
+  static constexpr const char* summary =
+      "y = t h(x) + (1 - t) x with a learned gate t (Srivastava et al. 2015)";
   static Schema options() {
     return Schema()
         .choice("activation", "relu", {"relu", "gelu"},

@@ -9,6 +9,8 @@ using namespace encore;
 
 class LayerNorm final : public Layer {
  public:
+  static constexpr const char* summary =
+      "y = gain * (x - mean) / sqrt(variance + epsilon) + bias over each row (Ba et al. 2016)";
   static Schema options() {
     return Schema().number("epsilon", 1e-5,
                            {.help = "added to the variance of a row", .min = 0.0, .max = 1.0});

@@ -9,6 +9,8 @@ using namespace encore;
 
 class RmsNorm final : public Layer {
  public:
+  static constexpr const char* summary =
+      "y = gain * x / sqrt(mean(x^2) + epsilon) over each row (Zhang and Sennrich 2019)";
   static Schema options() {
     return Schema().number("epsilon", 1e-5,
                            {.help = "added to the mean square of a row", .min = 0.0, .max = 1.0});

@@ -9,6 +9,8 @@ using namespace encore;
 
 class RotaryAttention final : public encore_multi_head_attention::MultiHeadAttention {
  public:
+  static constexpr const char* summary =
+      "self_attention with queries and keys turned by their position (Su et al. 2021)";
   static Schema options() {
     return MultiHeadAttention::options().number(
         "base", 10000.0,

@@ -8,6 +8,8 @@ using namespace encore;
 
 class SelfAttention final : public encore_multi_head_attention::MultiHeadAttention {
  public:
+  static constexpr const char* summary =
+      "multi-head softmax(Q K^T / sqrt(D)) V over the tokens of each sequence (Vaswani et al. 2017)";
   SelfAttention(const Options& options, const LayerContext& context) : MultiHeadAttention(options, context) {}
 };
 

@@ -8,6 +8,8 @@ using namespace encore;
 
 class SlidingWindowAttention final : public encore_multi_head_attention::MultiHeadAttention {
  public:
+  static constexpr const char* summary =
+      "self_attention over the tokens at most window positions away (Beltagy et al. 2020)";
   static Schema options() {
     return MultiHeadAttention::options().integer(
         "window", 64,

@@ -64,6 +64,9 @@ void update(const Device& device, const Blocks& blocks, const Settings& settings
 template <bool Decoupled>
 class Adam final : public Optimizer {
  public:
+  static constexpr const char* summary =
+      Decoupled ? "Adam whose weight decay does not pass through the moments (Loshchilov and Hutter 2019)"
+                : "steps along the mean gradient over the root of its mean square (Kingma and Ba 2015)";
   static Schema options() {
     return Schema()
         .number("learning_rate", 1e-3,

@@ -113,6 +113,8 @@ void update(const Device& device, const Blocks& blocks, const Settings& settings
 
 class Lamb final : public Optimizer {
  public:
+  static constexpr const char* summary =
+      "Adam whose step is scaled per parameter by the ratio of norms (You et al. 2020)";
   static Schema options() {
     return Schema()
         .number("learning_rate", 1e-3,

@@ -46,6 +46,8 @@ void update(const Device& device, const Blocks& blocks, const Settings& settings
 
 class Sgd final : public Optimizer {
  public:
+  static constexpr const char* summary =
+      "stochastic gradient descent with momentum (Polyak 1964), or Nesterov's, as in PyTorch";
   static Schema options() {
     return Schema()
         .number("learning_rate", 0.01,

@@ -9,6 +9,8 @@ using namespace encore;
 
 class Constant final : public Schedule {
  public:
+  static constexpr const char* summary =
+      "up in a line over warmup_steps, then the full learning rate to the end";
   static Schema options() {
     return Schema().integer("warmup_steps", 0,
                             {.help = "steps over which the rate grows in a line", .unit = "steps", .min = 0});

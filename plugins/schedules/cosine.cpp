@@ -12,6 +12,9 @@ using namespace encore;
 
 class Cosine final : public Schedule {
  public:
+  static constexpr const char* summary =
+      "up in a line over warmup_steps, then half a cosine down to floor at the last step (Loshchilov and "
+      "Hutter 2017)";
   static Schema options() {
     return Schema()
         .integer("warmup_steps", 200,

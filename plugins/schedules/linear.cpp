@@ -10,6 +10,9 @@ using namespace encore;
 
 class Linear final : public Schedule {
  public:
+  static constexpr const char* summary =
+      "up in a line over warmup_steps, then down in a line towards zero after the last step (Devlin et al. "
+      "2019)";
   static Schema options() {
     return Schema().integer("warmup_steps", 200,
                             {.help = "steps over which the rate grows in a line", .unit = "steps", .min = 0});

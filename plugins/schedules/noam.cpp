@@ -12,6 +12,8 @@ using namespace encore;
 
 class Noam final : public Schedule {
  public:
+  static constexpr const char* summary =
+      "width^-0.5 * min(step^-0.5, step * warmup_steps^-1.5) (Vaswani et al. 2017, section 5.3)";
   static Schema options() {
     return Schema().integer(
         "warmup_steps", 4000,

@@ -14,6 +14,8 @@ using namespace encore;
 
 class OneCycle final : public Schedule {
  public:
+  static constexpr const char* summary =
+      "one rise to the peak and one fall far below the start (Smith and Topin 2018)";
   static Schema options() {
     return Schema()
         .number("warmup_share", 0.3,

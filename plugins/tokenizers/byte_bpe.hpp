@@ -15,6 +15,8 @@ namespace encore::byte_bpe {
 
 class ByteBpe final : public Tokenizer {
  public:
+  static constexpr const char* summary =
+      "byte-level byte pair encoding: no text is unknown (Sennrich et al. 2016, Radford et al. 2019)";
   static Schema options();
   /// Throws OptionError unless exactly one of `vocab` and `vocab_size` is given, and for a size below
   /// smallest_vocabulary.

@@ -14,6 +14,7 @@ using namespace encore::tokenizers;
 
 class Character final : public Tokenizer {
  public:
+  static constexpr const char* summary = "one piece per code point";
   static Schema options() {
     return vocabulary_schema(1, "take only characters that stand at least this often")
         .boolean("lowercase", false, {.help = "lower each letter first"})

@@ -12,6 +12,7 @@ using namespace encore::tokenizers;
 
 class Word final : public Tokenizer {
  public:
+  static constexpr const char* summary = "one piece per word; words outside the vocabulary are unknown";
   static Schema options() {
     return vocabulary_schema(1, "take only words that stand at least this often")
         .boolean("lowercase", false, {.help = "lower each letter first"});

@@ -20,6 +20,9 @@ namespace encore::wordpiece {
 
 class WordPiece : public Tokenizer {
  public:
+  static constexpr const char* summary =
+      "BERT's tokenizer: words cut into the longest pieces of a vocabulary that is given or trained (Devlin "
+      "et al. 2019)";
   static Schema options();
   /// Throws OptionError unless exactly one of `vocab` and `vocab_size` is given.
   WordPiece(const Options& options, const TokenizerContext& context);

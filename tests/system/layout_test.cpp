@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <regex>
@@ -173,6 +174,20 @@ TEST(Layout, PluginsIncludeOnlyTheSdkAndTheirOwnFiles) {
     EXPECT_FALSE(include.target.find("..") != std::string::npos)
         << place(include) << "reaches into another folder";
   }
+}
+
+// docs/plugin_abi.md: objects of a plugin may live until the process ends, and Kokkos exists once in it.
+TEST(Layout, NothingUnloadsAPluginOrGivesItAScopeOfItsOwn) {
+  int seen = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(root() / "framework")) {
+    if (!entry.is_regular_file() || !is_source(entry.path())) continue;
+    std::ifstream stream(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    ++seen;
+    for (const char* word : {"dlclose", "RTLD_DEEPBIND", "RTLD_GLOBAL", "RTLD_LAZY", "dlmopen"})
+      EXPECT_EQ(text.find(word), std::string::npos) << entry.path() << " has " << word;
+  }
+  EXPECT_GT(seen, 100) << "the test looked at the wrong folder";
 }
 
 // The rules themselves, on includes that must be refused and on some that must not.

@@ -6,7 +6,8 @@
 //
 // T needs `static Schema options()` and a constructor T(const Options&, const Context&), where Context is LayerContext,
 // HeadContext, TokenizerContext, OptimizerContext or ScheduleContext. `T::version` (optional, default 1) is the version of
-// the type's meaning: raise it when equal options give other numbers; it counts in a run's identity.
+// the type's meaning: raise it when equal options give other numbers; it counts in a run's identity. `T::summary`
+// (optional, a `const char*`) is one line: the formula or what it does, and its source; help and pages begin with it.
 // A plugin never prints, aborts or exits; it throws encore::Error. Its code lives in a namespace of its own.
 #pragma once
 
@@ -78,6 +79,7 @@ struct Offer {
   int version = 1;
   Schema options;
   void (*make)() = nullptr;
+  std::string summary = {};
 };
 
 namespace detail {
@@ -85,6 +87,11 @@ template <class T>
 constexpr int version_of() {
   if constexpr (requires { T::version; }) return T::version;
   else return 1;
+}
+template <class T>
+constexpr const char* summary_of() {
+  if constexpr (requires { T::summary; }) return T::summary;
+  else return "";
 }
 template <Kind K, class T>
 typename KindTraits<K>::Base* make(const Options& options, const typename KindTraits<K>::Context& context) {
@@ -99,7 +106,7 @@ class Registrar {
   void add(std::string name) {
     static_assert(std::is_base_of_v<typename KindTraits<K>::Base, T>, "T derives from the base class of its kind");
     offers_.push_back({K, std::move(name), detail::version_of<T>(), T::options(),
-                       reinterpret_cast<void (*)()>(&detail::make<K, T>)});
+                       reinterpret_cast<void (*)()>(&detail::make<K, T>), detail::summary_of<T>()});
   }
   const std::vector<Offer>& offers() const { return offers_; }
 

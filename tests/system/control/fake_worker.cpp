@@ -1,6 +1,7 @@
 // A worker without numbers, so that tests of the control program take milliseconds: it writes the spool, the
 // checkpoints and the exit codes of encore-worker, and its "parameters" are a hash chain over the steps, so
 // that a lost or doubled step changes every later digest. The environment scripts it:
+//   FAKE_FINGERPRINT=...     what it says of its build
 //   FAKE_STEP_MS=5           time of a step            FAKE_STEPS=20        steps of a run, 5 to an epoch
 //   FAKE_CRASH_AT=7          kill itself there, in the first attempt        FAKE_FAIL_AT=7   loss not finite
 //   there FAKE_CHECK=key:message   what `check` finds        FAKE_STUBBORN=1      ignores every request to
@@ -18,6 +19,10 @@
 
 #include <encore/error.hpp>
 
+#include "config/experiment.hpp"
+#include "config/fingerprint.hpp"
+#include "config/manifest.hpp"
+#include "data/hash.hpp"
 #include "record/checkpoint.hpp"
 #include "record/control_pipe.hpp"
 #include "record/specification.hpp"
@@ -30,6 +35,28 @@ using namespace encore;
 int setting(const char* name, int otherwise) {
   const char* text = std::getenv(name);
   return text == nullptr ? otherwise : std::atoi(text);
+}
+
+std::string text_setting(const char* name, std::string_view otherwise) {
+  const char* text = std::getenv(name);
+  return std::string(text == nullptr ? otherwise : text);
+}
+
+/// The files that the real worker would load.
+nlohmann::json plugins_of(const Specification& specification) {
+  const Catalogue catalogue = Catalogue::load(
+      {specification.plugin_folders.begin(), specification.plugin_folders.end()}, host_fingerprint());
+  std::map<std::string, nlohmann::json> plugins;
+  for (const TypeName& type : needed_types(make_experiment(specification.config, catalogue))) {
+    const Manifest& owner = *catalogue.owner(type.kind, type.name);
+    plugins[owner.name] = {{"name", owner.name},
+                           {"version", owner.version},
+                           {"sha256", sha256_of_file(owner.library_path())},
+                           {"fingerprint", owner.fingerprint}};
+  }
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& [name, plugin] : plugins) list.push_back(plugin);
+  return list;
 }
 
 /// One round of splitmix64: what a training step is here.
@@ -56,8 +83,9 @@ class FakeRun {
     started["numeric_environment"] = {
         {"backend", specification.backend}, {"device", "fake"}, {"precision", "float32"}};
     started["host"] = {{"name", "fakehost"}, {"cpus", 1}};
-    started["build"] = {{"version", "0"}, {"fingerprint", "fake"}};
-    started["plugins"] = nlohmann::json::array();
+    started["build"] = {{"version", "0"},
+                        {"fingerprint", text_setting("FAKE_FINGERPRINT", host_fingerprint())}};
+    started["plugins"] = plugins_of(specification);
     spool_.event("started", started);
     std::cerr << "fake worker, attempt " << attempt_ << '\n';
     while (step_ < steps_) {
@@ -200,6 +228,10 @@ int main(int argc, char** argv) try {
   if (verb == "check") return check();
   if (verb == "predict") return predict(options["--format"]);
   if (verb == "evaluate") return evaluate(options["--file"]);
+  if (verb == "plugins") {
+    std::cout << R"({"milliseconds": 1.5, "loaded": [], "refused": []})" << '\n';
+    return 0;
+  }
   if (verb == "version") {
     std::cout << R"({"backend": "openmp", "build": {"version": "fake"}})" << '\n';
     return 0;

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <chrono>
+#include <fstream>
 #include <random>
 #include <thread>
 
@@ -127,6 +128,69 @@ TEST_F(RealWorker, OneAndTwoThreadsGiveEqualBits) {
   ASSERT_EQ(two.exp({"run", "tiny.toml", "--threads", "2"}).end.exit_code, 0);
   EXPECT_FALSE(one.one(digests).empty());
   EXPECT_EQ(one.one(digests), two.one(digests));
+}
+
+/// The digest after training with two more layers in each block, of these types.
+std::string digest_with(const std::string& first, const std::string& second) {
+  Sandbox sandbox(true);
+  std::string text = "plugin_path = [\"plugins\"]\n" + tiny_experiment();
+  const std::string block = "block = [\"attention\", \"feed_forward\"";
+  text.replace(text.find(block), block.size(), block + ", \"one\", \"two\"");
+  text += "[model.layer.one]\ntype = \"" + first + "\"\n[model.layer.two]\ntype = \"" + second + "\"\n";
+  sandbox.write("scales.toml", text);
+  for (const std::string name : {"scale_2", "scale_3"}) {
+    const std::filesystem::path folder = sandbox.folder() / "plugins", library = folder / (name + ".so");
+    std::filesystem::create_directories(folder);
+    std::filesystem::copy_file(std::filesystem::path(SCALE_PLUGINS) / (name + ".so"), library);
+    const ProgramOutput tool = run_program(ENCORE_BUILD_DIR "/bin/encore-manifest",
+                                           {library.string(), (folder / (name + ".json")).string()});
+    EXPECT_TRUE(tool.end.success()) << tool.errors;
+  }
+  const ProgramOutput output = sandbox.exp({"run", "scales.toml"});
+  EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
+  const std::size_t plugins = first == second ? 1 : 2;
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM plugin WHERE name LIKE 'scale_%'"), std::to_string(plugins));
+  return sandbox.one(digests);
+}
+
+TEST_F(RealWorker, TwoCopiesOfOneTemplateComputeEachItsOwn) {
+  const std::string both = digest_with("scale_2", "scale_3");
+  EXPECT_FALSE(both.empty());
+  EXPECT_NE(both, digest_with("scale_2", "scale_2"));
+  EXPECT_NE(both, digest_with("scale_3", "scale_3"));
+  EXPECT_EQ(both, digest_with("scale_2", "scale_3"));
+}
+
+TEST_F(RealWorker, LoadsEverythingThatShips) {
+  const ProgramOutput output = Sandbox(true).exp({"plugin", "ls", "--load", "--json"});
+  ASSERT_EQ(output.end.exit_code, 0) << output.errors;
+  const nlohmann::json list = nlohmann::json::parse(output.output);
+  EXPECT_TRUE(list.at("refused").empty()) << list.at("refused").dump(1);
+  EXPECT_GT(list.at("load_milliseconds").get<double>(), 0.0);
+}
+
+TEST_F(RealWorker, OnlyLoadingShowsAManifestThatLies) {
+  Sandbox sandbox(true);
+  const std::filesystem::path built_in = ENCORE_BUILD_DIR "/lib/encore/plugins";
+  std::filesystem::create_directory(sandbox.folder() / "plugins");
+  std::filesystem::copy_file(built_in / "constant_schedule.so", sandbox.folder() / "plugins/liar.so");
+  nlohmann::json manifest;
+  std::ifstream(built_in / "constant_schedule.json") >> manifest;
+  manifest["library"] = "liar.so";
+  manifest["offers"][0]["name"] = "slow";
+  sandbox.write("plugins/liar.json", manifest.dump());
+  EXPECT_TRUE(contains(sandbox.exp({"plugin", "ls", "--plugin-path", "plugins"}).output, "0 refused"));
+  const std::string text = sandbox.exp({"plugin", "ls", "--plugin-path", "plugins", "--load"}).output;
+  EXPECT_TRUE(contains(text, "1 refused") && contains(text, "liar.json: does not describe liar.so: "))
+      << text;
+
+  std::string experiment = "plugin_path = [\"plugins\"]\n" + tiny_experiment();
+  experiment.replace(experiment.find("\"constant\""), 10, "\"slow\"");
+  sandbox.write("slow.toml", experiment);
+  const ProgramOutput run = sandbox.exp({"run", "slow.toml"});
+  EXPECT_EQ(run.end.exit_code, 2) << "the check before the start loads what a run needs";
+  EXPECT_TRUE(contains(run.errors, "schedule \"slow\" is version 1 in the manifest and absent in it"))
+      << run.errors;
 }
 
 TEST_F(RealWorker, KillsAtRandomMomentsLeaveEqualBits) {

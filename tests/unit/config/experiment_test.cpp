@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "config/document.hpp"
@@ -115,6 +117,20 @@ TEST(Experiment, ReadsOptionsOfOneTable) {
   EXPECT_EQ(options_from_config(json::object(), schema, "model.layer.a").integer("heads"), 4);
   EXPECT_THROW(options_from_config({{"heads", 0}}, schema, "model.layer.a"), ConfigError);
   EXPECT_THROW(options_from_config(3, schema, "model.layer.a"), ConfigError);
+}
+
+TEST(NeededTypes, AreNamedOnceEach) {
+  Experiment experiment;
+  experiment.tokenizer.type = "wordpiece";
+  experiment.model.norm.type = "layer_norm";
+  experiment.model.block.resize(2);
+  experiment.model.block[0].type = experiment.model.block[1].type = "self_attention";
+  experiment.model.head.type = "linear";
+  experiment.optimizer.type = "adam";
+  experiment.schedule.type = "linear";
+  const std::vector<TypeName> types = needed_types(experiment);
+  EXPECT_EQ(types.size(), 6u);
+  EXPECT_EQ(std::count(types.begin(), types.end(), TypeName{Kind::layer, "self_attention"}), 1);
 }
 
 }  // namespace

@@ -2,11 +2,14 @@
 #include "config/manifest.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
 
 #include <nlohmann/json.hpp>
+
+#include "elf_file.hpp"
 
 namespace encore {
 namespace {
@@ -21,6 +24,8 @@ class ManifestTest : public ::testing::Test {
                std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
     fs::remove_all(folder_);
     fs::create_directories(folder_ / "more");
+    for (const char* file : {"sample.so", "more/sample.so"})
+      sample::write_file(folder_ / file, sample::elf_file());
   }
   ~ManifestTest() override { fs::remove_all(folder_); }
 
@@ -28,7 +33,7 @@ class ManifestTest : public ::testing::Test {
     std::ofstream(folder_ / name) << text;
   }
 
-  static Manifest sample(const std::string& layer) {
+  static Manifest manifest(const std::string& layer) {
     return {"sample",
             "1.2.0",
             "sdk=1;",
@@ -49,10 +54,11 @@ class ManifestTest : public ::testing::Test {
 };
 
 TEST_F(ManifestTest, FindsWhatThePluginsOffer) {
-  write("a.json", manifest_to_json(sample("highway")).dump());
-  write("more/b.json", manifest_to_json(sample("self_attention")).dump());
+  write("a.json", manifest_to_json(manifest("highway")).dump());
+  write("more/b.json", manifest_to_json(manifest("self_attention")).dump());
   write("a.txt", "not read");
-  const Catalogue catalogue = Catalogue::load({folder_, folder_ / "more", folder_, folder_ / "absent"});
+  fs::create_directory_symlink(folder_ / "more", folder_ / "again");
+  const Catalogue catalogue = Catalogue::load({folder_, folder_ / "more", folder_, folder_ / "again"});
   EXPECT_EQ(catalogue.names(Kind::layer), (std::vector<std::string>{"highway", "self_attention"}));
   EXPECT_EQ(catalogue.get(Kind::layer, "highway").version, 3);
   EXPECT_EQ(catalogue.get(Kind::layer, "highway").options.find("heads")->rule.min, 1.0);
@@ -62,7 +68,7 @@ TEST_F(ManifestTest, FindsWhatThePluginsOffer) {
 }
 
 TEST_F(ManifestTest, SuggestsTheNearestNameAndSaysWhereItSearched) {
-  write("a.json", manifest_to_json(sample("self_attention")).dump());
+  write("a.json", manifest_to_json(manifest("self_attention")).dump());
   const Catalogue catalogue = Catalogue::load({folder_});
   try {
     catalogue.get(Kind::layer, "self_atention");
@@ -80,8 +86,8 @@ TEST_F(ManifestTest, SuggestsTheNearestNameAndSaysWhereItSearched) {
 }
 
 TEST_F(ManifestTest, RefusesASecondOwnerOfAName) {
-  write("a.json", manifest_to_json(sample("highway")).dump());
-  write("b.json", manifest_to_json(sample("highway")).dump());
+  write("a.json", manifest_to_json(manifest("highway")).dump());
+  write("b.json", manifest_to_json(manifest("highway")).dump());
   try {
     Catalogue::load({folder_});
     FAIL() << "the second owner won";
@@ -92,9 +98,20 @@ TEST_F(ManifestTest, RefusesASecondOwnerOfAName) {
   }
 }
 
-TEST_F(ManifestTest, RemembersWhatItRefused) {
+TEST_F(ManifestTest, ASurveyRefusesOnlyTheSecondOwner) {
+  write("a.json", manifest_to_json(manifest("highway")).dump());
+  write("b.json", manifest_to_json(manifest("highway")).dump());
+  const Catalogue catalogue = Catalogue::survey({folder_});
+  EXPECT_EQ(catalogue.owner(Kind::layer, "highway")->file, folder_ / "a.json");
+  ASSERT_EQ(catalogue.refused().size(), 1U);
+  EXPECT_EQ(catalogue.refused()[0].reason,
+            "two plugins offer the layer \"highway\": " + (folder_ / "a.json").string() + " and " +
+                (folder_ / "b.json").string() + "; remove one of them from the plugin folders");
+}
+
+TEST_F(ManifestTest, RemembersADamagedManifest) {
   write("a.json", "{ broken");
-  write("b.json", manifest_to_json(sample("highway")).dump());
+  write("b.json", manifest_to_json(manifest("highway")).dump());
   const Catalogue catalogue = Catalogue::load({folder_});
   ASSERT_EQ(catalogue.refused().size(), 1U);
   EXPECT_EQ(catalogue.refused()[0].reason,
@@ -102,8 +119,103 @@ TEST_F(ManifestTest, RemembersWhatItRefused) {
   EXPECT_NE(catalogue.unknown(Kind::layer, "gone").find("refused: "), std::string::npos);
 }
 
+TEST_F(ManifestTest, APluginOfAnotherBuildHarmsOnlyWhoNeedsIt) {
+  Manifest other = manifest("highway");
+  other.fingerprint = "sdk=1;backend=cuda";
+  write("a.json", manifest_to_json(other).dump());
+  Manifest fitting = manifest("highway");
+  fitting.fingerprint = "sdk=1;backend=openmp";
+  const Catalogue alone = Catalogue::load({folder_}, fitting.fingerprint);
+  EXPECT_TRUE(alone.manifests().empty());
+  EXPECT_EQ(alone.unknown(Kind::layer, "highway"),
+            "the plugin that offers layer \"highway\" is refused: " + (folder_ / "sample.so").string() +
+                ": plugin \"sample\" was built for another Encore: backend is cuda in the plugin and openmp "
+                "here; rebuild it: exp plugin build DIR, where DIR is the folder of its source");
+  // The builds for two backends in one folder are no two owners: each run sees its own.
+  write("b.json", manifest_to_json(fitting).dump());
+  EXPECT_EQ(Catalogue::load({folder_}, fitting.fingerprint).owner(Kind::layer, "highway")->file,
+            folder_ / "b.json");
+  EXPECT_EQ(Catalogue::load({folder_}, other.fingerprint).owner(Kind::layer, "highway")->file,
+            folder_ / "a.json");
+}
+
+TEST_F(ManifestTest, AManifestNeedsItsSharedObject) {
+  write("a.json", manifest_to_json(manifest("highway")).dump());
+  sample::write_file(folder_ / "sample.so", sample::elf_file().substr(0, 90));
+  EXPECT_EQ(Catalogue::load({folder_}).unknown(Kind::layer, "highway"),
+            "the plugin that offers layer \"highway\" is refused: " + (folder_ / "sample.so").string() +
+                ": is cut off at 90 of 192 bytes; build it again or copy it whole");
+}
+
+TEST_F(ManifestTest, ASharedObjectNeedsItsManifest) {
+  const Catalogue catalogue = Catalogue::load({folder_});
+  ASSERT_EQ(catalogue.refused().size(), 1U);
+  EXPECT_EQ(catalogue.refused()[0].file, folder_ / "sample.so");
+  EXPECT_EQ(
+      catalogue.refused()[0].reason,
+      (folder_ / "sample.so").string() +
+          ": has no manifest sample.json beside it, which the build of a plugin writes; build it again: "
+          "exp plugin build DIR, where DIR is the folder of its source");
+}
+
+TEST_F(ManifestTest, AFolderThatIsNotThereIsNamed) {
+  const Catalogue catalogue = Catalogue::load({folder_ / "absent"});
+  ASSERT_EQ(catalogue.refused().size(), 1U);
+  EXPECT_EQ(
+      catalogue.refused()[0].reason,
+      (folder_ / "absent").string() +
+          ": this plugin folder cannot be read: No such file or directory; make it readable, or take it "
+          "out of the plugin path");
+}
+
+/// Exits 0 when the folder is refused for want of permission. Root may read everything, so it becomes nobody.
+[[noreturn]] void read_as_nobody(const fs::path& folder) {
+  if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(3);
+  const Catalogue catalogue = Catalogue::load({folder});
+  const std::string wanted = folder.string() +
+                             ": this plugin folder cannot be read: Permission denied; make it readable, or "
+                             "take it out of the plugin path";
+  ::_exit(catalogue.refused().size() == 1 && catalogue.refused()[0].reason == wanted ? 0 : 1);
+}
+
+TEST_F(ManifestTest, AFolderWithoutPermissionIsNamed) {
+  fs::permissions(folder_ / "more", fs::perms::none);
+  const pid_t child = ::fork();
+  if (child == 0) read_as_nobody(folder_ / "more");
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  fs::permissions(folder_ / "more", fs::perms::owner_all);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 3) GTEST_SKIP() << "root here cannot become another user";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_F(ManifestTest, DifferencesAreNamedWithBothValues) {
+  const Manifest library = manifest("highway");
+  EXPECT_EQ(manifest_difference(library, library), "");
+  Manifest other = library;
+  other.version = "1.3.0";
+  EXPECT_EQ(manifest_difference(other, library), "its version is 1.3.0 in the manifest and 1.2.0 in it");
+  other = library;
+  other.offers[0].version = 2;
+  EXPECT_EQ(manifest_difference(other, library),
+            "layer \"highway\" is version 2 in the manifest and version 3 in it");
+  other = library;
+  other.offers[0].options = Schema().integer("heads", 8, {.help = "heads", .min = 1});
+  const std::string heads = manifest_difference(other, library);
+  EXPECT_TRUE(heads.starts_with("option \"heads\" of layer \"highway\" is {\"default\":8,")) << heads;
+  EXPECT_NE(heads.find(" in the manifest and {\"default\":4,"), std::string::npos) << heads;
+  other = library;
+  other.offers[0].options = Schema().integer("heads", 4, {.help = "heads", .min = 2});
+  EXPECT_NE(manifest_difference(other, library), "") << "a range counts";
+  other.offers.clear();
+  EXPECT_NE(manifest_difference(other, library)
+                .find("layer \"highway\" is absent in the manifest and version 3 in it"),
+            std::string::npos);
+}
+
 TEST_F(ManifestTest, SaysWhichFieldIsWrong) {
-  const nlohmann::json good = manifest_to_json(sample("highway"));
+  const nlohmann::json good = manifest_to_json(manifest("highway"));
   EXPECT_EQ(problem(good), "no problem");
   for (const char* field : {"format", "name", "version", "fingerprint", "library", "offers"}) {
     nlohmann::json json = good;

@@ -50,21 +50,52 @@ TEST(Registry, LoadingTwiceLoadsOnce) {
 TEST(Registry, AnotherBuildIsRefusedBeforeItsLibraryIsOpened) {
   const TemporaryFolder folder;
   folder.add("a", [](Manifest& manifest) { manifest.fingerprint = "sdk=0"; });
-  std::filesystem::remove(folder.path() / "a.so");
+  // A library that says itself that it is of another build: here the manifest must have spoken first.
+  std::filesystem::copy_file(testing::sample("other_fingerprint"), folder.path() / "a.so",
+                             std::filesystem::copy_options::overwrite_existing);
   Registry registry;
   const std::string message = message_of([&] { registry.load(Catalogue::load({folder.path()}), half); });
   EXPECT_NE(message.find("sdk is 0 in the plugin and 1 here"), std::string::npos) << message;
+  EXPECT_EQ(message.find("GNU 3.1"), std::string::npos) << message;
   ASSERT_EQ(registry.failures().size(), 1u);
   EXPECT_EQ(registry.failures()[0].reason, message);
   EXPECT_FALSE(registry.offers(Kind::schedule, "half"));
 }
 
-TEST(Registry, AManifestOfAnotherLibraryIsRefused) {
+/// What is said of the good plugin under a manifest that `change` made lie.
+std::string lie(const auto& change) {
   const TemporaryFolder folder;
-  folder.add("a", [](Manifest& manifest) { manifest.offers[0].version = 2; });
+  folder.add("a", change);
   Registry registry;
   const std::string message = message_of([&] { registry.load(Catalogue::load({folder.path()}), half); });
-  EXPECT_NE(message.find("a.json: does not describe a.so"), std::string::npos) << message;
+  EXPECT_EQ(message.find((folder.path() / "a.json").string() + ": does not describe a.so: "), 0u) << message;
+  EXPECT_NE(message.find("; write it again: encore-manifest " + (folder.path() / "a.so").string()),
+            std::string::npos)
+      << message;
+  EXPECT_FALSE(registry.offers(Kind::schedule, "half")) << "nothing of a liar is used";
+  return message;
+}
+
+TEST(Registry, AManifestThatLiesIsRefused) {
+  EXPECT_NE(lie([](Manifest& manifest) {
+              manifest.offers[0].version = 2;
+            }).find("schedule \"half\" is version 2 in the manifest and version 3 in it"),
+            std::string::npos);
+  EXPECT_NE(lie([](Manifest& manifest) {
+              manifest.version = "9.9";
+            }).find("its version is 9.9 in the manifest and 1.2.3 in it"),
+            std::string::npos);
+  EXPECT_NE(lie([](Manifest& manifest) {
+              manifest.offers.push_back({Kind::layer, "gold", 1, Schema()});
+            }).find("layer \"gold\" is version 1 in the manifest and absent in it"),
+            std::string::npos);
+  const std::string other_default = lie([](Manifest& manifest) {
+    manifest.offers[0].options = Schema().number("factor", 0.25, {.help = "what the rate is multiplied by"});
+  });
+  EXPECT_NE(other_default.find("option \"factor\" of schedule \"half\" is {\"default\":0.25,"),
+            std::string::npos)
+      << "as many options, but not the same: " << other_default;
+  EXPECT_NE(other_default.find("and {\"default\":0.5,"), std::string::npos) << other_default;
 }
 
 TEST(Registry, LoadAllRemembersFailuresAndGoesOn) {
@@ -113,18 +144,35 @@ TEST(Registry, AnUnknownTypeSuggestsTheNearest) {
             std::string::npos);
 }
 
-TEST(Registry, AnExperimentNeedsEachTypeOnce) {
-  Experiment experiment;
-  experiment.tokenizer.type = "wordpiece";
-  experiment.model.norm.type = "layer_norm";
-  experiment.model.block.resize(2);
-  experiment.model.block[0].type = experiment.model.block[1].type = "self_attention";
-  experiment.model.head.type = "linear";
-  experiment.optimizer.type = "adam";
-  experiment.schedule.type = "linear";
-  const std::vector<TypeName> types = needed_types(experiment);
-  EXPECT_EQ(types.size(), 6u);
-  EXPECT_EQ(std::count(types.begin(), types.end(), TypeName{Kind::layer, "self_attention"}), 1);
+TEST(Registry, TwoCopiesOfOneTemplateKeepTheirOwnSymbols) {
+  const TemporaryFolder folder;
+  folder.add("twin_a", "twin_a", [](Manifest&) {});
+  folder.add("twin_b", "twin_b", [](Manifest&) {});
+  Registry registry;
+  registry.load_all(Catalogue::load({folder.path()}));
+  ASSERT_TRUE(registry.failures().empty()) << registry.failures()[0].reason;
+  ASSERT_EQ(registry.plugins().size(), 2u);
+  // The same namespace, class, function, variables and a static counter within a function in both files.
+  const auto a = registry.make_schedule("twin_a", {}, {}), b = registry.make_schedule("twin_b", {}, {});
+  for (int call = 1; call <= 3; ++call) {
+    EXPECT_EQ(a->factor(1), 10.0 + call);
+    EXPECT_EQ(b->factor(1), 20.0 + call);
+  }
+}
+
+TEST(Registry, WhatRegisteringShowsIsRemembered) {
+  const TemporaryFolder folder;
+  folder.add("failing", "failing", [](Manifest&) {});
+  folder.add("idle", "idle", [](Manifest& manifest) { manifest.offers[0].name = "idle"; });
+  folder.add("empty", "empty", [](Manifest& manifest) { manifest.offers[0].name = "empty"; });
+  Registry registry;
+  registry.load_all(Catalogue::load({folder.path()}));
+  ASSERT_EQ(registry.failures().size(), 3u);
+  EXPECT_NE(registry.failures()[0].reason.find("empty.so: is no Encore plugin; its source must end with "
+                                               "ENCORE_PLUGIN(name, version) { ... }"),
+            std::string::npos);
+  EXPECT_NE(registry.failures()[1].reason.find("cannot register: the moon is full"), std::string::npos);
+  EXPECT_NE(registry.failures()[2].reason.find("registers nothing"), std::string::npos);
 }
 
 }  // namespace

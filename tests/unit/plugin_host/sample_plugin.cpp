@@ -1,5 +1,5 @@
-// One source, several plugins: a good one, one of another build, one that fails to register, and one that is
-// none.
+// One source, several plugins: a good one, one of another build, one that fails to register, one that
+// registers nothing, and one that is none.
 #include <encore/plugin.hpp>
 
 #ifndef SAMPLE_EMPTY
@@ -21,9 +21,10 @@ class Half final : public encore::Schedule {
 }  // namespace sample
 
 ENCORE_PLUGIN("sample", "1.2.3") {
-#ifdef SAMPLE_FAILING
+#if defined(SAMPLE_FAILING)
   throw encore::Error("the moon is full");
-#endif
+#elif !defined(SAMPLE_IDLE)
   plugin.add<encore::Kind::schedule, sample::Half>("half");
+#endif
 }
 #endif

@@ -33,16 +33,19 @@ class TemporaryFolder {
 
   const std::filesystem::path& path() const { return path_; }
 
-  /// Copies the good sample as `name`.so and writes a manifest, changed by `change`.
-  void add(const std::string& name, const auto& change) const {
+  /// Copies a sample as `name`.so and writes a manifest, changed by `change`. What cannot be opened gets the
+  /// good sample's manifest.
+  void add(const std::string& name, const std::string& from, const auto& change) const {
     const std::filesystem::path library = path_ / (name + ".so");
-    std::filesystem::copy_file(sample("good"), library);
-    Manifest manifest = make_manifest(open_plugin(sample("good")), library);
+    std::filesystem::copy_file(sample(from), library);
+    const bool twin = from.starts_with("twin");
+    Manifest manifest = make_manifest(open_plugin(sample(twin ? from : "good")), library);
     change(manifest);
     std::ofstream(path_ / (name + ".json")) << manifest_to_json(manifest).dump();
   }
+  void add(const std::string& name, const auto& change) const { add(name, "good", change); }
   void add(const std::string& name) const {
-    add(name, [](Manifest&) {});
+    add(name, "good", [](Manifest&) {});
   }
 
  private:

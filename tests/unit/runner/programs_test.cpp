@@ -7,6 +7,8 @@
 
 #include <encore/error.hpp>
 
+#include "config/fingerprint.hpp"
+
 namespace encore {
 namespace {
 
@@ -85,6 +87,35 @@ TEST_F(ProgramsTest, TheEnvironmentMayNameTheWorker) {
   EXPECT_EQ(worker_program(programs_, "openmp"), worker);
   ::setenv("ENCORE_WORKER", "/nowhere", 1);
   EXPECT_NE(complaint(programs_, "openmp").find("$ENCORE_WORKER names /nowhere"), std::string::npos);
+}
+
+using Folders = std::vector<std::filesystem::path>;
+
+TEST_F(ProgramsTest, PluginsAreSearchedInTheFileTheCommandLineTheEnvironmentAndTheBuild) {
+  for (const char* folder : {"file", "line", "other", "line/openmp", "line/cuda"})
+    std::filesystem::create_directory(build_ / folder);
+  ::setenv("ENCORE_PLUGIN_PATH", (build_ / "environment").c_str(), 1);
+  const std::vector<std::string> line = {(build_ / "line").string() + "::" + (build_ / "other").string()};
+  EXPECT_EQ(plugin_search_path({build_ / "file"}, line, programs_, "openmp"),
+            (Folders{build_ / "file", build_ / "line", build_ / "line/openmp", build_ / "other",
+                     build_ / "environment", build_ / "openmp/lib/encore/plugins"}));
+  EXPECT_EQ(plugin_search_path({}, {line}, programs_, "cuda"),
+            (Folders{build_ / "line", build_ / "line/cuda", build_ / "other", build_ / "environment",
+                     build_ / "cuda/lib/encore/plugins"}));
+  ::unsetenv("ENCORE_PLUGIN_PATH");
+  EXPECT_EQ(plugin_search_path({}, {}, programs_, "openmp"), (Folders{build_ / "openmp/lib/encore/plugins"}));
+  std::string message;
+  try {
+    plugin_search_path({}, {"/nowhere/at/all"}, programs_, "openmp");
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  EXPECT_EQ(message, "--plugin-path names \"/nowhere/at/all\", which is no folder");
+}
+
+TEST_F(ProgramsTest, AnotherBackendsFingerprintIsThatOfItsPlugins) {
+  EXPECT_EQ(fingerprint_of(programs_, "openmp"), host_fingerprint());
+  EXPECT_EQ(fingerprint_of(programs_, "cuda"), "") << "not built: nothing to compare with";
 }
 
 }  // namespace

@@ -141,6 +141,26 @@ TEST_F(StoreTest, an_expired_lease_is_lost_and_its_holder_finds_out) {
   EXPECT_EQ(store().read_curve(run, "train/loss").size(), 1u);
 }
 
+TEST_F(StoreTest, events_of_the_control_program_stand_beside_those_of_the_spool) {
+  const std::int64_t run = add();
+  const Lease lease = store().begin_attempt(run).value();
+  store().add_event(lease, "plugin_change", {{"plugins", 1}});
+  {
+    SpoolWriter spool(spool_of(lease), 1);
+    spool.event("log", {{"level", "info"}, {"text", "hello"}});
+  }
+  store().merge(lease);
+  store().add_event(lease, "plugin_change", {{"plugins", 2}});
+  const std::vector<EventRow> events = store().read_events(run);
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[0].sequence, -1);
+  EXPECT_EQ(events[0].body.at("plugins"), 2);
+  EXPECT_EQ(events[1].sequence, 0);
+  EXPECT_EQ(events[2].type, "log");
+  store().finish_attempt(lease, RunState::interrupted);
+  EXPECT_THROW(store().add_event(lease, "plugin_change", {}), LeaseLost);
+}
+
 TEST_F(StoreTest, settling_writes_what_the_spool_of_the_dead_says) {
   const std::int64_t done = add('a'), failed = add('b'), silent = add('c'), alive = add('d');
   const auto leave = [&](std::int64_t run, const char* state) {

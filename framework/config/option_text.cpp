@@ -1,0 +1,38 @@
+#include "config/option_text.hpp"
+
+#include "config/nearest.hpp"
+#include "config/schema_json.hpp"
+#include "config/validate.hpp"
+#include "config/value.hpp"
+
+namespace encore {
+
+namespace {
+
+struct Written {
+  std::string operator()(bool flag) const { return flag ? "true" : "false"; }
+  std::string operator()(std::int64_t number) const { return std::to_string(number); }
+  std::string operator()(double number) const {
+    const std::string text = shortest(number);
+    return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+  }
+  std::string operator()(const std::string& text) const { return "\"" + text + "\""; }
+  std::string operator()(const std::vector<std::string>& list) const { return "[" + quoted_list(list) + "]"; }
+};
+
+}  // namespace
+
+std::string type_text(const Option& option) {
+  return name_of(option.type) + (option.rule.unit.empty() ? "" : ", " + option.rule.unit);
+}
+
+std::string default_text(const Option& option) {
+  return option.fallback ? std::visit(Written{}, *option.fallback) : "";
+}
+
+std::string limits_text(const Option& option) {
+  if (!option.choices.empty()) return quoted_list(option.choices);
+  return option.rule.min || option.rule.max ? range_text(option) : "";
+}
+
+}  // namespace encore

@@ -1,0 +1,32 @@
+// plugins: loads everything the folders hold, for `exp plugin ls --load`. Neither Kokkos nor a device is
+// needed.
+#include <chrono>
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "config/fingerprint.hpp"
+#include "plugin_host/registry.hpp"
+#include "worker/environment.hpp"
+#include "worker/verbs.hpp"
+
+namespace encore {
+
+int plugins_verb(const std::vector<std::filesystem::path>& folders) {
+  const auto begin = std::chrono::steady_clock::now();
+  Registry registry;
+  registry.load_all(Catalogue::survey(folders, host_fingerprint()));
+  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
+
+  nlohmann::json refused = nlohmann::json::array();
+  for (const LoadFailure& failure : registry.failures())
+    refused.push_back({{"file", failure.file.string()}, {"reason", failure.reason}});
+  std::cout << nlohmann::json{{"milliseconds", time.count()},
+                              {"loaded", describe_plugins(registry.plugins())},
+                              {"refused", refused}}
+                   .dump()
+            << '\n';
+  return 0;
+}
+
+}  // namespace encore

@@ -1,0 +1,182 @@
+// A run goes on only with the plugin files it began with, unless the change is accepted and recorded; a
+// complete one is kept, and the plan says where it came from.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "config/manifest.hpp"
+#include "data/hash.hpp"
+#include "system/control/sandbox.hpp"
+
+namespace encore::system_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+const fs::path built_in = fs::path(ENCORE_BUILD_DIR) / "lib/encore/plugins";
+const std::vector<std::string> run = {"run", "mine.toml"};
+
+/// tiny.toml with a schedule of its own in a folder, interrupted at step 7 with a checkpoint of step 5.
+class PluginChangeTest : public testing::Test {
+ protected:
+  PluginChangeTest() {
+    Manifest manifest = load_manifest(built_in / "constant_schedule.json");
+    manifest.name = "mine";
+    manifest.library = "mine.so";
+    manifest.offers[0].name = "mine";
+    sandbox_.write("plugins/mine.json", manifest_to_json(manifest).dump());
+    fs::copy_file(built_in / "constant_schedule.so", library());
+    std::string text = "plugin_path = [\"plugins\"]\n" + tiny_experiment();
+    text.replace(text.find("\"constant\""), 10, "\"mine\"");
+    sandbox_.write("mine.toml", text);
+    before_ = sha256_of_file(library());
+  }
+
+  fs::path library() const { return sandbox_.folder() / "plugins/mine.so"; }
+  /// As a new build does: other bytes under the same name.
+  void rebuild() {
+    std::ofstream(library(), std::ios::app) << "built again";
+    after_ = sha256_of_file(library());
+  }
+  void interrupt() {
+    sandbox_.set("FAKE_CRASH_AT", "7");
+    sandbox_.exp(run);
+    sandbox_.set("FAKE_CRASH_AT", "-1");
+    ASSERT_EQ(sandbox_.one("SELECT max(step) FROM checkpoint"), "5");
+  }
+  std::string old_hash() const { return before_.substr(0, 12); }
+  std::string new_hash() const { return after_.substr(0, 12); }
+  std::string change() const {
+    return "plugin \"mine\" was 1.0.0 (" + old_hash() + ") and is now 1.0.0 (" + new_hash() + "), " +
+           fs::canonical(library()).string();
+  }
+
+  Sandbox sandbox_;
+  std::string before_, after_;
+};
+
+TEST_F(PluginChangeTest, TheSameFileGoesOnWithoutAWord) {
+  interrupt();
+  const ProgramOutput output = sandbox_.exp(run);
+  EXPECT_EQ(output.end.exit_code, 0) << output.errors;
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM event WHERE type = 'plugin_change'"), "0");
+}
+
+TEST_F(PluginChangeTest, AChangedFileIsRefusedBeforeAnythingStarts) {
+  interrupt();
+  rebuild();
+  const ProgramOutput output = sandbox_.exp(run);
+  EXPECT_EQ(output.end.exit_code, 2);
+  const std::string id = sandbox_.one("SELECT id FROM run");
+  EXPECT_EQ(output.errors,
+            "exp: run tiny (" + id + ") cannot go on: " + change() +
+                "\nTo go on with the changed plugin, and have that recorded: "
+                "--accept-plugin-change. To train again as a new repeat: --fresh. Otherwise put "
+                "the old file back.\n");
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM attempt"), "1");
+  const ProgramOutput plan = sandbox_.exp({"plan", "mine.toml"});
+  EXPECT_EQ(plan.end.exit_code, 0) << plan.errors;
+  EXPECT_TRUE(contains(plan.output, "tiny goes on only with --accept-plugin-change: " + change()))
+      << plan.output;
+}
+
+TEST_F(PluginChangeTest, AnAcceptedChangeIsAnEvent) {
+  interrupt();
+  rebuild();
+  const ProgramOutput output = sandbox_.exp({"run", "mine.toml", "--accept-plugin-change"});
+  ASSERT_EQ(output.end.exit_code, 0) << output.errors;
+  EXPECT_EQ(sandbox_.one("SELECT state FROM run"), "completed");
+  const nlohmann::json event = nlohmann::json::parse(
+      sandbox_.one("SELECT body FROM event JOIN attempt ON attempt.number = attempt WHERE type = "
+                   "'plugin_change' AND ordinal = 2"));
+  ASSERT_EQ(event.at("plugins").size(), 1u);
+  EXPECT_EQ(event.at("plugins")[0].at("name"), "mine");
+  EXPECT_EQ(event.at("plugins")[0].at("old_sha256"), before_);
+  EXPECT_EQ(event.at("plugins")[0].at("new_sha256"), after_);
+  EXPECT_EQ(
+      sandbox_.one("SELECT group_concat(attempt.ordinal || ' ' || sha256) FROM attempt_plugin JOIN attempt "
+                   "ON attempt.number = attempt JOIN plugin ON plugin.number = plugin WHERE name = 'mine'"),
+      "1 " + before_ + ",2 " + after_);
+}
+
+TEST_F(PluginChangeTest, AnAcceptedChangeIsTheNewBasis) {
+  interrupt();
+  rebuild();
+  sandbox_.set("FAKE_STEP_MS", "30");
+  const pid_t exp = sandbox_.start({"run", "mine.toml", "--accept-plugin-change"});
+  ASSERT_TRUE(sandbox_.wait_until(
+      "SELECT count(*) > 0 FROM point JOIN attempt ON attempt.number = attempt WHERE ordinal = 2", "1"));
+  ::kill(exp, SIGINT);
+  ASSERT_TRUE(Sandbox::wait(exp));
+  EXPECT_EQ(sandbox_.exp(run).end.exit_code, 0) << "attempt 2 used the file that is there";
+}
+
+TEST_F(PluginChangeTest, FreshTrainsAgainAsANewRepeat) {
+  interrupt();
+  rebuild();
+  const ProgramOutput output = sandbox_.exp({"run", "mine.toml", "--fresh"});
+  ASSERT_EQ(output.end.exit_code, 0) << output.errors;
+  EXPECT_EQ(sandbox_.query("SELECT repeat || ' ' || state FROM run ORDER BY number"),
+            (std::vector<std::string>{"1 lost", "2 completed"}));
+}
+
+TEST_F(PluginChangeTest, WithoutACheckpointThereIsNothingToMix) {
+  sandbox_.set("FAKE_FAIL_AT", "3");
+  EXPECT_EQ(sandbox_.exp(run).end.exit_code, 1);
+  sandbox_.set("FAKE_FAIL_AT", "-1");
+  rebuild();
+  EXPECT_EQ(sandbox_.exp(run).end.exit_code, 0) << "a plugin that was mended trains from the start";
+}
+
+TEST_F(PluginChangeTest, APluginThatNoLongerOffersTheTypeIsNamed) {
+  interrupt();
+  Manifest manifest = load_manifest(sandbox_.folder() / "plugins/mine.json");
+  manifest.name = "other";
+  sandbox_.write("plugins/mine.json", manifest_to_json(manifest).dump());
+  const ProgramOutput output = sandbox_.exp(run);
+  EXPECT_EQ(output.end.exit_code, 2);
+  EXPECT_TRUE(contains(
+      output.errors, "plugin \"mine\" was 1.0.0 (" + old_hash() + ") and no longer offers what the run uses"))
+      << output.errors;
+}
+
+TEST_F(PluginChangeTest, ACompleteRunIsKeptAndThePlanSaysSo) {
+  ASSERT_EQ(sandbox_.exp(run).end.exit_code, 0);
+  EXPECT_FALSE(contains(sandbox_.exp({"plan", "mine.toml"}).output, "kept"));
+  rebuild();
+  const std::string kept = "tiny is kept, though " + change() + " (--fresh trains again)";
+  const ProgramOutput plan = sandbox_.exp({"plan", "mine.toml"});
+  EXPECT_TRUE(contains(plan.output, kept)) << plan.output;
+  const ProgramOutput again = sandbox_.exp(run);
+  EXPECT_EQ(again.end.exit_code, 0);
+  EXPECT_TRUE(contains(again.output, kept) && contains(again.output, "nothing to do")) << again.output;
+  const nlohmann::json json = nlohmann::json::parse(sandbox_.exp({"plan", "mine.toml", "--json"}).output);
+  EXPECT_EQ(json.at("runs")[0].at("changed_plugins")[0].at("new_sha256"), after_);
+}
+
+TEST_F(PluginChangeTest, ACompleteRunOfAnotherBuildIsKeptAndThePlanSaysSo) {
+  sandbox_.set("FAKE_FINGERPRINT", "compiler=GNU 3.1");
+  ASSERT_EQ(sandbox_.exp(run).end.exit_code, 0);
+  const std::string text = sandbox_.exp({"plan", "mine.toml"}).output;
+  EXPECT_TRUE(contains(text, "tiny is kept, though it came from another build: ")) << text;
+  EXPECT_TRUE(contains(text, "compiler is GNU 3.1 in its build and ")) << text;
+}
+
+TEST_F(PluginChangeTest, ShowListsThePlugins) {
+  ASSERT_EQ(sandbox_.exp(run).end.exit_code, 0);
+  const std::string text = sandbox_.exp({"show", "tiny"}).output;
+  EXPECT_TRUE(contains(text, "plugins (attempt 1)")) << text;
+  EXPECT_TRUE(contains(text, old_hash()) && contains(text, "feed_forward")) << text;
+  const nlohmann::json json = nlohmann::json::parse(sandbox_.exp({"show", "tiny", "--json"}).output);
+  EXPECT_EQ(json.at("attempts")[0].at("plugins").size(), 7u);
+}
+
+}  // namespace
+}  // namespace encore::system_test

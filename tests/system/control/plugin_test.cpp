@@ -1,0 +1,239 @@
+// `exp plugin ls` and `exp plugin info`, and what a run says of plugins that it cannot have. The control
+// program reads manifests only, so a copy of any shared object serves as a plugin.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "config/fingerprint.hpp"
+#include "config/manifest.hpp"
+#include "system/control/sandbox.hpp"
+
+namespace encore::system_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+const fs::path built_in = fs::path(ENCORE_BUILD_DIR) / "lib/encore/plugins";
+
+/// A schedule "`type`" in `folder`/`type`.so with its manifest, after `change`.
+void add_plugin(const Sandbox& sandbox, const std::string& folder, const std::string& type,
+                const std::function<void(Manifest&)>& change = {}) {
+  Manifest manifest{type + "_plugin", "1.0.0", std::string(host_fingerprint()), type + ".so", {}};
+  manifest.offers = {{Kind::schedule, type, 1,
+                      Schema()
+                          .integer("warmup_steps", 10, {.help = "steps up", .unit = "steps", .min = 0})
+                          .choice("shape", "flat", {"flat", "round"}, {.help = "how it ends"}),
+                      "a schedule of a test"}};
+  if (change) change(manifest);
+  sandbox.write(folder + "/" + type + ".json", manifest_to_json(manifest).dump());
+  fs::copy_file(built_in / "constant_schedule.so", sandbox.folder() / folder / (type + ".so"),
+                fs::copy_options::overwrite_existing);
+}
+
+/// tiny.toml with another schedule.
+std::string with_schedule(const std::string& type, const std::string& top = "") {
+  std::string text = top + tiny_experiment();
+  return text.replace(text.find("\"constant\""), 10, "\"" + type + "\"");
+}
+
+std::string here(const Sandbox& sandbox) {
+  return fs::canonical(sandbox.folder()).string();
+}
+
+nlohmann::json listed(const Sandbox& sandbox, std::vector<std::string> arguments = {}) {
+  arguments.insert(arguments.begin(), {"plugin", "ls", "--json"});
+  const ProgramOutput output = sandbox.exp(arguments);
+  EXPECT_EQ(output.end.exit_code, 0) << output.errors;
+  return nlohmann::json::parse(output.output, nullptr, false);
+}
+
+/// The reason for which `file` is refused.
+std::string refusal(const nlohmann::json& list, const std::string& file) {
+  for (const nlohmann::json& refused : list.at("refused"))
+    if (refused.at("file").get<std::string>().ends_with(file)) return refused.at("reason");
+  return "not refused: " + list.at("refused").dump();
+}
+
+TEST(PluginLs, ShowsWhatShips) {
+  const Sandbox sandbox;
+  const ProgramOutput text = sandbox.exp({"plugin", "ls"});
+  EXPECT_EQ(text.end.exit_code, 0) << text.errors;
+  for (const char* part : {"NAME", "VERSION", "OFFERS", "layer_norm", "optimizer adam, optimizer adamw",
+                           "feed_forward.so", "0 refused"})
+    EXPECT_TRUE(contains(text.output, part)) << part << "\n" << text.output;
+  const nlohmann::json list = listed(sandbox);
+  EXPECT_GE(list.at("plugins").size(), 10u);
+  EXPECT_EQ(list.at("plugins").at(0).at("sha256").get<std::string>().size(), 64u);
+  EXPECT_EQ(list.at("plugins").at(0).at("fingerprint"), std::string(host_fingerprint()));
+}
+
+TEST(PluginLs, ShowsEveryRefusalWithItsReason) {
+  const Sandbox sandbox;
+  add_plugin(sandbox, "mine", "good");
+  add_plugin(sandbox, "mine", "foreign", [](Manifest& manifest) {
+    const std::size_t at = manifest.fingerprint.find("kokkos=") + 7;
+    manifest.fingerprint.replace(at, manifest.fingerprint.find(';', at) - at, "3.7.2");
+  });
+  add_plugin(sandbox, "mine", "damaged");
+  sandbox.write("mine/damaged.json", "{ \"format\": 1,");
+  add_plugin(sandbox, "mine", "bare");
+  fs::remove(sandbox.folder() / "mine/bare.json");
+  add_plugin(sandbox, "mine", "gone");
+  fs::remove(sandbox.folder() / "mine/gone.so");
+  add_plugin(sandbox, "mine", "cut");
+  fs::resize_file(sandbox.folder() / "mine/cut.so", 5000);
+  add_plugin(sandbox, "mine", "text");
+  sandbox.write("mine/text.so", "no library at all\n");
+  add_plugin(sandbox, "mine", "second", [](Manifest& manifest) { manifest.offers[0].name = "good"; });
+
+  const nlohmann::json list = listed(sandbox, {"--plugin-path", "mine"});
+  const std::string mine = here(sandbox) + "/mine/";
+  EXPECT_EQ(list.at("refused").size(), 7u) << list.at("refused").dump(1);
+  EXPECT_TRUE(
+      contains(refusal(list, "foreign.json"),
+               "foreign.so: plugin \"foreign_plugin\" was built for another Encore: kokkos is 3.7.2 in "
+               "the plugin and "))
+      << refusal(list, "foreign.json");
+  EXPECT_FALSE(contains(refusal(list, "foreign.json"), "compiler is")) << "only what differs is named";
+  EXPECT_TRUE(contains(refusal(list, "foreign.json"), "; rebuild it: exp plugin build "));
+  EXPECT_EQ(refusal(list, "damaged.json"),
+            mine + "damaged.json: the manifest is not JSON; build the plugin again");
+  EXPECT_TRUE(contains(refusal(list, "bare.so"), "bare.so: has no manifest bare.json beside it"));
+  EXPECT_TRUE(contains(refusal(list, "gone.json"), "gone.so: there is a manifest but no such file"));
+  EXPECT_TRUE(contains(refusal(list, "cut.json"), "cut.so: is cut off at 5000 of "));
+  EXPECT_TRUE(contains(refusal(list, "text.json"), "text.so: is no shared object (no ELF file)"));
+  EXPECT_EQ(refusal(list, "second.json"), "two plugins offer the schedule \"good\": " + mine +
+                                              "good.json and " + mine +
+                                              "second.json; remove one of them from the plugin folders");
+  const ProgramOutput text = sandbox.exp({"plugin", "ls", "--plugin-path", "mine"});
+  EXPECT_TRUE(contains(text.output, "good_plugin") && contains(text.output, "7 refused")) << text.output;
+}
+
+TEST(PluginLs, FoldersAreSearchedInTheirOrderAndNamed) {
+  Sandbox sandbox;
+  for (const char* folder : {"of_file", "of_line", "of_line_too", "of_environment"})
+    fs::create_directory(sandbox.folder() / folder);
+  sandbox.write("paths.toml", "plugin_path = [\"of_file\"]\n" + tiny_experiment());
+  sandbox.set("ENCORE_PLUGIN_PATH", "of_environment::absent");
+  const nlohmann::json list =
+      listed(sandbox, {"--file", "paths.toml", "--plugin-path", "of_line:of_line_too"});
+  const std::string root = here(sandbox);
+  EXPECT_EQ(list.at("folders"),
+            (nlohmann::json{root + "/of_file", root + "/of_line", root + "/of_line_too",
+                            root + "/of_environment", root + "/absent", built_in.string()}));
+  EXPECT_EQ(refusal(list, "/absent"), root +
+                                          "/absent: this plugin folder cannot be read: No such file or "
+                                          "directory; make it readable, or take it out of the plugin path");
+  const ProgramOutput mistyped = sandbox.exp({"plugin", "ls", "--plugin-path", "of_lien"});
+  EXPECT_EQ(mistyped.end.exit_code, 2);
+  EXPECT_EQ(mistyped.errors, "exp: --plugin-path names \"" + root + "/of_lien\", which is no folder\n");
+  EXPECT_EQ(sandbox.exp({"plugin", "ls", "--backend", "cudda"}).errors,
+            "exp: unknown backend \"cudda\"; did you mean \"cuda\"?\n");
+}
+
+TEST(PluginInfo, ExplainsATypeAndAPlugin) {
+  const Sandbox sandbox;
+  add_plugin(sandbox, "mine", "good");
+  const ProgramOutput text = sandbox.exp({"plugin", "info", "good", "--plugin-path", "mine"});
+  ASSERT_EQ(text.end.exit_code, 0) << text.errors;
+  for (const std::string& part :
+       {std::string("schedule good  version 1, in [schedule]"), std::string("a schedule of a test"),
+        std::string("warmup_steps  integer, steps  10       at least 0"), std::string("\"flat\", \"round\""),
+        std::string("how it ends"), std::string("good_plugin 1.0.0"), here(sandbox) + "/mine/good.so",
+        std::string(host_fingerprint())})
+    EXPECT_TRUE(contains(text.output, part)) << part << "\n" << text.output;
+  EXPECT_EQ(sandbox.exp({"plugin", "info", "good_plugin", "--plugin-path", "mine"}).output, text.output);
+
+  const nlohmann::json list = nlohmann::json::parse(
+      sandbox.exp({"plugin", "info", "good", "--plugin-path", "mine", "--json"}).output);
+  ASSERT_EQ(list.size(), 1u);
+  EXPECT_EQ(list[0].at("offers").at(0).at("options").at(0).at("default"), 10);
+  EXPECT_EQ(list[0].at("sha256").get<std::string>().size(), 64u);
+  const std::string page =
+      sandbox.exp({"plugin", "info", "good", "--plugin-path", "mine", "--markdown"}).output;
+  EXPECT_EQ(page,
+            "# Plugin `good_plugin` 1.0.0\n\n## schedule `good`\na schedule of a test.\n\n"
+            "```toml\n[schedule]\ntype = \"good\"\n```\n\n"
+            "| option | type | default | range | meaning |\n|---|---|---|---|---|\n"
+            "| `warmup_steps` | integer, steps | `10` | at least 0 | steps up |\n"
+            "| `shape` | text | `\"flat\"` | `\"flat\"`, `\"round\"` | how it ends |\n");
+}
+
+TEST(PluginInfo, OneNameMayMeanSeveralTypes) {
+  const std::string text = Sandbox().exp({"plugin", "info", "linear"}).output;
+  EXPECT_TRUE(contains(text, "head linear") && contains(text, "schedule linear")) << text;
+}
+
+TEST(PluginInfo, AnUnknownNameGetsTheNearestAndTheFolders) {
+  const ProgramOutput output = Sandbox().exp({"plugin", "info", "self_atention"});
+  EXPECT_EQ(output.end.exit_code, 2);
+  EXPECT_TRUE(
+      output.errors.starts_with("exp: no plugin is called \"self_atention\" or offers a type of that "
+                                "name; did you mean \"self_attention\"? (searched: " +
+                                built_in.string() + ")"))
+      << output.errors;
+  EXPECT_TRUE(contains(Sandbox().exp({"plugin", "inof"}).errors, "did you mean \"info\"?"));
+}
+
+TEST(PluginInAFile, IsFoundThroughEachOfThePaths) {
+  for (const char* way : {"file", "line", "environment", "backend"}) {
+    Sandbox sandbox;
+    const bool in_subfolder = way == std::string("backend");
+    add_plugin(sandbox, in_subfolder ? std::string("mine/") + ENCORE_BACKEND_NAME : "mine", "good");
+    sandbox.write("good.toml",
+                  with_schedule("good", way == std::string("file") ? "plugin_path = [\"mine\"]\n" : ""));
+    if (way == std::string("environment")) sandbox.set("ENCORE_PLUGIN_PATH", "nowhere:mine");
+    std::vector<std::string> arguments = {"plan", "good.toml"};
+    if (way == std::string("line") || in_subfolder)
+      arguments.insert(arguments.end(), {"--plugin-path", "mine"});
+    const ProgramOutput output = sandbox.exp(arguments);
+    EXPECT_EQ(output.end.exit_code, 0) << way << ": " << output.errors;
+  }
+}
+
+TEST(PluginInAFile, ANameThatNobodyOffersIsPointedAt) {
+  const Sandbox sandbox;
+  add_plugin(sandbox, "mine", "good");
+  sandbox.write("typo.toml", with_schedule("godo", "plugin_path = [\"mine\"]\n"));
+  const ProgramOutput output = sandbox.exp({"run", "typo.toml"});
+  EXPECT_EQ(output.end.exit_code, 2);
+  EXPECT_TRUE(
+      contains(output.errors, ": no plugin offers a schedule \"godo\"; did you mean \"good\"? (searched: " +
+                                  here(sandbox) + "/mine " + built_in.string() + ")"))
+      << output.errors;
+  EXPECT_TRUE(output.errors.starts_with("typo.toml:32:8: ")) << output.errors;
+  EXPECT_FALSE(fs::exists(sandbox.folder() / "encore.db"));
+}
+
+TEST(PluginInAFile, APluginOfAnotherBuildIsRefusedOnlyWhereItIsNeeded) {
+  const Sandbox sandbox;
+  add_plugin(sandbox, "mine", "foreign", [](Manifest& manifest) { manifest.fingerprint += ";color=blue"; });
+  sandbox.write("foreign.toml", with_schedule("foreign"));
+  EXPECT_EQ(sandbox.exp({"plan", "tiny.toml", "--plugin-path", "mine"}).end.exit_code, 0);
+  const ProgramOutput output = sandbox.exp({"plan", "foreign.toml", "--plugin-path", "mine"});
+  EXPECT_EQ(output.end.exit_code, 2);
+  EXPECT_TRUE(contains(output.errors, "the plugin that offers schedule \"foreign\" is refused: "))
+      << output.errors;
+  EXPECT_TRUE(contains(output.errors, "color is blue in the plugin and (none) here; rebuild it: "))
+      << output.errors;
+}
+
+TEST(PluginInAFile, TwoOwnersOfANameAreAnErrorThatNamesBothFiles) {
+  const Sandbox sandbox;
+  add_plugin(sandbox, "mine", "norm_again", [](Manifest& manifest) {
+    manifest.offers[0].kind = Kind::layer;
+    manifest.offers[0].name = "layer_norm";
+  });
+  const ProgramOutput output = sandbox.exp({"run", "tiny.toml", "--plugin-path", "mine"});
+  EXPECT_EQ(output.end.exit_code, 2);
+  EXPECT_EQ(output.errors, "exp: two plugins offer the layer \"layer_norm\": " + here(sandbox) +
+                               "/mine/norm_again.json and " + (built_in / "layer_norm.json").string() +
+                               "; remove one of them from the plugin folders\n");
+}
+
+}  // namespace
+}  // namespace encore::system_test

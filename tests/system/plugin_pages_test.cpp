@@ -1,0 +1,65 @@
+// docs/plugins/ says what the manifests of this build say. ENCORE_WRITE_DOCUMENTS=1 writes the pages again.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "config/markdown.hpp"
+
+namespace encore {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path folder = ENCORE_SOURCE_DIR "/docs/plugins";
+
+std::string content_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::vector<Manifest> built_in() {
+  return Catalogue::load({ENCORE_BUILD_DIR "/lib/encore/plugins"}).manifests();
+}
+
+/// Every page by its file name.
+std::map<std::string, std::string> pages() {
+  const std::vector<Manifest> manifests = built_in();
+  std::map<std::string, std::string> all = {{"README.md", markdown_plugin_index(manifests)}};
+  for (const Manifest& manifest : manifests) all[manifest.name + ".md"] = markdown_plugin(manifest);
+  return all;
+}
+
+void write(const std::map<std::string, std::string>& current) {
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  for (const auto& [name, text] : current) std::ofstream(folder / name, std::ios::binary) << text;
+}
+
+TEST(PluginPages, SayWhatTheManifestsSay) {
+  const std::map<std::string, std::string> current = pages();
+  ASSERT_GT(current.size(), 10u) << "the plugins are not built";
+  if (std::getenv("ENCORE_WRITE_DOCUMENTS") != nullptr) write(current);
+  for (const auto& [name, text] : current)
+    EXPECT_EQ(content_of(folder / name), text) << name << ": run this test with ENCORE_WRITE_DOCUMENTS=1";
+}
+
+TEST(PluginPages, ThereIsNoneOfAPluginThatIsGone) {
+  const std::map<std::string, std::string> current = pages();
+  for (const auto& entry : fs::directory_iterator(folder))
+    EXPECT_TRUE(current.contains(entry.path().filename()))
+        << entry.path() << ": run these tests with ENCORE_WRITE_DOCUMENTS=1";
+}
+
+TEST(PluginPages, EveryTypeThatShipsSaysInOneLineWhatItIs) {
+  for (const Manifest& manifest : built_in())
+    for (const ManifestOffer& offer : manifest.offers)
+      EXPECT_FALSE(offer.summary.empty())
+          << name_of(offer.kind) << " " << offer.name
+          << ": its class needs  static constexpr const char* summary = \"...\";";
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,31 @@
+// The smallest file that passes for a shared object, so that tests of config/ need no compiler.
+#pragma once
+
+#include <elf.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace encore::sample {
+
+/// An ELF header and a table of `sections` empty sections behind it.
+inline std::string elf_file(int sections = 2) {
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_type = ET_DYN;
+  header.e_shoff = sizeof header;
+  header.e_shnum = static_cast<Elf64_Half>(sections);
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  std::string bytes(sizeof header + static_cast<std::size_t>(sections) * sizeof(Elf64_Shdr), '\0');
+  std::memcpy(bytes.data(), &header, sizeof header);
+  return bytes;
+}
+
+inline void write_file(const std::filesystem::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+}  // namespace encore::sample

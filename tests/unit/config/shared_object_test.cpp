@@ -1,0 +1,59 @@
+// What is said of files that are no whole shared objects.
+#include "config/shared_object.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "elf_file.hpp"
+
+namespace encore {
+namespace {
+
+class SharedObjectTest : public ::testing::Test {
+ protected:
+  SharedObjectTest()
+      : file_(std::filesystem::path(::testing::TempDir()) /
+              ("shared_object_" + std::to_string(::getpid()) + ".so")) {}
+  ~SharedObjectTest() override { std::filesystem::remove(file_); }
+
+  std::string problem(const std::string& bytes) const {
+    sample::write_file(file_, bytes);
+    return shared_object_problem(file_);
+  }
+  std::string name() const { return file_.string(); }
+
+  std::filesystem::path file_;
+};
+
+TEST_F(SharedObjectTest, AWholeOneIsFine) {
+  EXPECT_EQ(problem(sample::elf_file()), "");
+}
+
+TEST_F(SharedObjectTest, AMissingOneIsSaidToBeMissing) {
+  EXPECT_EQ(
+      shared_object_problem(file_),
+      name() + ": there is a manifest but no such file; build the plugin again, or remove its manifest");
+}
+
+TEST_F(SharedObjectTest, OneThatWasCutTellsWhere) {
+  const std::string whole = sample::elf_file(2);
+  EXPECT_EQ(problem(whole.substr(0, 100)),
+            name() + ": is cut off at 100 of 192 bytes; build it again or copy it whole");
+  EXPECT_EQ(problem(whole.substr(0, 191)),
+            name() + ": is cut off at 191 of 192 bytes; build it again or copy it whole");
+  EXPECT_EQ(problem(whole.substr(0, 10)),
+            name() + ": is cut off at 10 of 64 bytes; build it again or copy it whole");
+}
+
+TEST_F(SharedObjectTest, OtherFilesAreNone) {
+  const std::string none = name() + ": is no shared object (no ELF file); build the plugin again";
+  EXPECT_EQ(problem(""), none);
+  EXPECT_EQ(problem("version https://git-lfs.github.com/spec/v1\n"), none);
+  std::string program = sample::elf_file();
+  program[EI_CLASS] = ELFCLASS32;
+  EXPECT_EQ(problem(program),
+            name() + ": is an ELF file but no 64-bit shared object; build the plugin again");
+}
+
+}  // namespace
+}  // namespace encore
