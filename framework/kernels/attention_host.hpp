@@ -106,16 +106,16 @@ void drop_weights(const AttentionProblem& p, std::int64_t sequence, std::int64_t
       16;  // counters drawn at a time, also where fewer are left: short rows stay vector code
   std::uint32_t words[4][block];
   for (std::int64_t i0 = 0; i0 < stride; i0 += block) {
-    KeyRange
-        runs[4];  // the keys of this block that the query sees; word `run` belongs to key run * stride + i
-    bool seen = false;
-    for (std::int64_t run = 0; run < 4; ++run) {
+    // Word `run` of this block's counters belongs to the keys from run * stride + i0 on; those that the query
+    // sees:
+    const auto seen_keys = [&](std::int64_t run) -> KeyRange {
       const std::int64_t begin = run * stride + i0;
-      runs[run] = {std::max(keys.begin, begin),
-                   std::min({begin + std::int64_t{block}, (run + 1) * stride, keys.end})};
-      seen = seen || runs[run].begin < runs[run].end;
-    }
-    if (!seen) continue;
+      return {std::max(keys.begin, begin),
+              std::min({begin + std::int64_t{block}, (run + 1) * stride, keys.end})};
+    };
+    bool any = p.window == 0;
+    for (std::int64_t run = 0; run < 4 && !any; ++run) any = seen_keys(run).begin < seen_keys(run).end;
+    if (!any) continue;
     ENCORE_SIMD
     for (int i = 0; i < block; ++i) {
       const RandomWords drawn =
@@ -124,10 +124,11 @@ void drop_weights(const AttentionProblem& p, std::int64_t sequence, std::int64_t
       unroll<4>([&](int run) { words[run][i] = drawn.word[run]; });
     }
     for (std::int64_t run = 0; run < 4; ++run) {
-      const std::int64_t count = runs[run].end - runs[run].begin;
+      const KeyRange seen = seen_keys(run);
+      const std::int64_t count = seen.end - seen.begin;
       if (count <= 0) continue;
-      const std::uint32_t* drawn = words[run] + (runs[run].begin - (run * stride + i0));
-      S* dropped = values + (runs[run].begin - keys.begin);
+      const std::uint32_t* drawn = words[run] + (seen.begin - (run * stride + i0));
+      S* dropped = values + (seen.begin - keys.begin);
       ENCORE_SIMD
       for (std::int64_t i = 0; i < count; ++i) dropped[i] *= drawn[i] >= threshold ? kept : S(0);
     }
