@@ -10,7 +10,7 @@ if(NOT DEFINED ENCORE_PLUGIN_DIRECTORY)
 endif()
 
 # What a plugin and the worker that loads it must agree on, computed from the compiler and the Kokkos of the project that configures now
-# (plugin_host/fingerprint.hpp). SDK is the folder that holds encore/plugin.hpp. In a list the fields would fall apart at their
+# (config/fingerprint.hpp). SDK is the folder that holds encore/plugin.hpp. In a list the fields would fall apart at their
 # semicolons; RESULT is one string.
 function(encore_compute_fingerprint RESULT SDK)
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} -x c++ -std=c++20 -E -dM -include version /dev/null

@@ -13,11 +13,8 @@
 namespace encore::kernels {
 
 enum class Transpose : std::uint8_t { no, yes };
-enum class Activation : std::uint8_t {
-  none,
-  relu,
-  gelu
-};  ///< gelu: x * Phi(x), with erf (Hendrycks and Gimpel 2016)
+/// gelu: x * Phi(x), with erf (Hendrycks and Gimpel 2016).
+enum class Activation : std::uint8_t { none, relu, gelu };
 
 /// c (M, N) = op(a) (M, K) op(b) (K, N), or c += with `accumulate`.
 void gemm(const Device& device, Tensor a, Transpose transpose_a, Tensor b, Transpose transpose_b, Tensor c,
@@ -32,12 +29,10 @@ void linear_backward_parameters(const Device& device, Tensor dy, Tensor x, Tenso
 
 /// y = activation(x), elementwise.
 void activation(const Device& device, Activation function, Tensor x, Tensor y);
-/// dx = dy * activation'(saved). `saved` is the activation's OUTPUT for relu and its INPUT for gelu. dx may
-/// be dy.
+/// dx = dy * activation'(saved). `saved` is the activation's OUTPUT for relu and its INPUT for gelu. dx may be dy.
 void activation_backward(const Device& device, Activation function, Tensor saved, Tensor dy, Tensor dx);
 
-/// y (N, C) = gain * (x - mean) * rstd + bias, over each row; mean and rstd: (N), kept for backward (Ba et
-/// al. 2016).
+/// y (N, C) = gain * (x - mean) * rstd + bias, over each row; mean and rstd: (N), kept for backward (Ba et al. 2016).
 void layer_norm(const Device& device, Tensor x, Tensor gain, Tensor bias, double epsilon, Tensor y,
                 Tensor mean, Tensor rstd);
 /// dx (N, C); dgain (C) +=, dbias (C) +=.
@@ -69,9 +64,8 @@ struct AttentionOptions {
   bool alibi = false;
   std::int64_t window = 0;  ///< keys with |i - j| <= window only (Beltagy et al. 2020); 0: all keys
 };
-/// Softmax attention of each sequence over itself (Vaswani et al. 2017), scores scaled by D^-0.5.
-/// qkv: (N, 3 C), a row holds query, key, value, each by head; out: (N, C); log_sum: (N, H), kept for
-/// backward.
+/// Softmax attention of each sequence over itself (Vaswani et al. 2017), scores scaled by D^-0.5. qkv: (N, 3 C), a row
+/// holds query, key, value, each by head; out: (N, C); log_sum: (N, H), kept for backward.
 void attention(const Device& device, const Batch& batch, const AttentionOptions& options, Tensor qkv,
                Tensor out, Tensor log_sum);
 /// dqkv (N, 3 C) from dout (N, C); the weights are computed again from qkv and log_sum.
@@ -82,23 +76,20 @@ void attention_backward(const Device& device, const Batch& batch, const Attentio
 void rotary(const Device& device, const Batch& batch, std::int64_t heads, double base, bool inverse,
             Tensor qkv);
 
-/// y (N, C) = keep(x) / (1 - probability), drawn at (example, position, channel); also its own backward. y
-/// may be x.
+/// y (N, C) = keep(x) / (1 - probability), drawn at (example, position, channel); also its own backward. y may be x.
 void dropout(const Device& device, const Batch& batch, RandomKey key, double probability, Tensor x, Tensor y);
 /// y = residual + dropout(x). With probability 0 a plain sum. y may be x or residual.
 void dropout_add(const Device& device, const Batch& batch, RandomKey key, double probability, Tensor x,
                  Tensor residual, Tensor y);
 
-/// y (N, C) = scale * table[ids] + positions_table[position]; table: (V, C), positions_table: (max length,
-/// C).
+/// y (N, C) = scale * table[ids] + positions_table[position]; table: (V, C), positions_table: (max length, C).
 void embedding(const Device& device, const Batch& batch, Tensor table, double scale, Tensor positions_table,
                Tensor y);
 /// dtable (V, C) += scale * the rows of dy with that token, summed in row order.
 void embedding_backward(const Device& device, const Batch& batch, Tensor dy, double scale, Tensor dtable);
 /// dpositions (max length, C) += the rows of dy at that position, summed in the order of the sequences.
 void positions_backward(const Device& device, const Batch& batch, Tensor dy, Tensor dpositions);
-/// table (max length, C): sine at even, cosine at odd channels (Vaswani et al. 2017, section 3.5). C must be
-/// even.
+/// table (max length, C): sine at even, cosine at odd channels (Vaswani et al. 2017, section 3.5). C must be even.
 void sinusoidal_positions(const Device& device, Tensor table);
 
 /// losses (N): -sum_k q_k log softmax(logits)_k with q = (1 - smoothing) [k = target] + smoothing / K; 0
@@ -126,8 +117,7 @@ void add(const Device& device, Tensor x, Tensor y);
 void copy(const Device& device, Tensor x, Tensor y);
 void fill(const Device& device, double value, Tensor y);
 
-/// Fills a parameter; drawn at (0, row, column) of `key`, so independent of threads, device and the other
-/// parameters.
+/// Fills a parameter; drawn at (0, row, column) of `key`, so independent of threads, device and the other parameters.
 void initialize(const Device& device, const ParameterSpec& spec, RandomKey key, Tensor values);
 
 }  // namespace encore::kernels

@@ -1,7 +1,6 @@
-// Elementary functions with the same bits on every processor: the C library chooses among implementations by
-// CPU, these do not. They have no branches, so loops over them become vector instructions; every rounding is
-// written out (fma is always explicit). double: about 1e-15 relative; float: about 1 ulp.
-// tests/unit/kernels/math_test.cpp measures it.
+// Elementary functions with the same bits on every processor: the C library chooses among implementations by CPU, these
+// do not. They have no branches, so loops over them become vector instructions; every rounding is written out (fma is
+// always explicit). double: about 1e-15 relative; float: about 1 ulp. tests/unit/kernels/math_test.cpp measures it.
 #pragma once
 
 #include <cstdint>
@@ -33,20 +32,10 @@ KOKKOS_INLINE_FUNCTION double exp(double x) {
   const double shifted = Kokkos::fma(limited, 1.4426950408889634, to_integer);
   const double k = shifted - to_integer;
   const double r = Kokkos::fma(-k, 2.3190468138462996e-17, Kokkos::fma(-k, 0.6931471805599453, limited));
-  const double series[] = {1.0,
-                           1.0,
-                           1.0 / 2,
-                           1.0 / 6,
-                           1.0 / 24,
-                           1.0 / 120,
-                           1.0 / 720,
-                           1.0 / 5040,
-                           1.0 / 40320,
-                           1.0 / 362880,
-                           1.0 / 3628800,
-                           1.0 / 39916800,
-                           1.0 / 479001600,
-                           1.0 / 6227020800};
+  // 1 / 0!, 1 / 1!, ... 1 / 13!
+  const double series[] = {1.0 / 1,     1.0 / 1,      1.0 / 2,       1.0 / 6,        1.0 / 24,
+                           1.0 / 120,   1.0 / 720,    1.0 / 5040,    1.0 / 40320,    1.0 / 362880,
+                           1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800};
   const double power = detail::polynomial(r, series);
   // Unsigned arithmetic with an offset: processors lack a signed 64-bit vector shift before AVX-512.
   const std::uint64_t n =
@@ -168,8 +157,7 @@ struct SineCosine {
   double cosine;
 };
 
-/// sin x and cos x for |x| below 1e5: x = q pi/2 + r with pi/2 in three parts, then the series on [-pi/4,
-/// pi/4].
+/// sin x and cos x for |x| below 1e5: x = q pi/2 + r with pi/2 in three parts, then the series on [-pi/4, pi/4].
 KOKKOS_INLINE_FUNCTION SineCosine sine_cosine(double x) {
   constexpr double to_integer = 6755399441055744.0;
   const double shifted = Kokkos::fma(x, 0.6366197723675814, to_integer);

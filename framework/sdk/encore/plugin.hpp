@@ -23,53 +23,33 @@
 #include <encore/tokenizer.hpp>
 
 /// The SDK's version; part of every fingerprint.
-#define ENCORE_SDK_VERSION 1
+#define ENCORE_SDK_VERSION 2
 
 namespace encore {
 
 enum class Kind : std::uint8_t { layer, head, tokenizer, optimizer, schedule };
 
 constexpr const char* name_of(Kind kind) {
-  switch (kind) {
-    case Kind::layer: return "layer";
-    case Kind::head: return "head";
-    case Kind::tokenizer: return "tokenizer";
-    case Kind::optimizer: return "optimizer";
-    case Kind::schedule: return "schedule";
-  }
-  return "unknown";
+  constexpr const char* names[] = {"layer", "head", "tokenizer", "optimizer", "schedule"};
+  return names[static_cast<int>(kind)];
 }
 
 struct TokenizerContext {};
 struct OptimizerContext {};
 
+/// The base class of a kind, and what its constructors get beside the options.
+template <class B, class C>
+struct KindTypes {
+  using Base = B;
+  using Context = C;
+};
 template <Kind K>
 struct KindTraits;
-template <>
-struct KindTraits<Kind::layer> {
-  using Base = Layer;
-  using Context = LayerContext;
-};
-template <>
-struct KindTraits<Kind::head> {
-  using Base = Head;
-  using Context = HeadContext;
-};
-template <>
-struct KindTraits<Kind::tokenizer> {
-  using Base = Tokenizer;
-  using Context = TokenizerContext;
-};
-template <>
-struct KindTraits<Kind::optimizer> {
-  using Base = Optimizer;
-  using Context = OptimizerContext;
-};
-template <>
-struct KindTraits<Kind::schedule> {
-  using Base = Schedule;
-  using Context = ScheduleContext;
-};
+template <> struct KindTraits<Kind::layer> : KindTypes<Layer, LayerContext> {};
+template <> struct KindTraits<Kind::head> : KindTypes<Head, HeadContext> {};
+template <> struct KindTraits<Kind::tokenizer> : KindTypes<Tokenizer, TokenizerContext> {};
+template <> struct KindTraits<Kind::optimizer> : KindTypes<Optimizer, OptimizerContext> {};
+template <> struct KindTraits<Kind::schedule> : KindTypes<Schedule, ScheduleContext> {};
 
 /// One thing a plugin offers. `make` is a function `Base*(const Options&, const Context&)` of its kind, passed as a plain
 /// function pointer; the host casts it back by `kind`.

@@ -1,7 +1,6 @@
-// Random numbers as a pure function of where they are used: Philox4x32-10 (Salmon et al., SC 2011) with a key
-// made of (seed, stream, step) and a counter made of (example, position, channel). So dropout is equal for
-// any number of threads and any packing of the batch, and backward draws the mask again instead of storing
-// it.
+// Random numbers as a pure function of where they are used: Philox4x32-10 (Salmon et al., SC 2011) with a key made of
+// (seed, stream, step) and a counter made of (example, position, channel). So dropout is equal for any number of
+// threads and any packing of the batch, and backward draws the mask again instead of storing it.
 //
 // One counter yields four words. A row of `width` values uses counters 0 .. stride - 1 with stride =
 // ceil(width / 4); value c is word c / stride of counter c % stride. A loop over counters thus stores to four
@@ -19,9 +18,8 @@ struct RandomWords {
   std::uint32_t word[4];
 };
 
-/// The block function: ten rounds on (c0, c1, c2, c3) with the key (k0, k1). The words are kept in 64-bit
-/// variables: vector units multiply 32 bits to 64 only there, and narrowing in between costs more than it
-/// saves.
+/// The block function: ten rounds on (c0, c1, c2, c3) with the key (k0, k1). The words are kept in 64-bit variables:
+/// vector units multiply 32 bits to 64 only there, and narrowing in between costs more than it saves.
 KOKKOS_INLINE_FUNCTION RandomWords philox4x32(std::uint32_t c0, std::uint32_t c1, std::uint32_t c2,
                                               std::uint32_t c3, std::uint32_t k0, std::uint32_t k1) {
   constexpr std::uint64_t low = 0xFFFFFFFFU;

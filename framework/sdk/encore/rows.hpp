@@ -17,8 +17,7 @@
 
 #include <encore/device.hpp>
 
-// Tells the host compiler that the iterations of the loop that follows are independent. Device compilers need
-// no hint.
+// Tells the host compiler that the iterations of the loop that follows are independent. Device compilers need no hint.
 #if defined(KOKKOS_ENABLE_OPENMP) && !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
 #define ENCORE_HOST_BACKEND 1
 #define ENCORE_PRAGMA(text) _Pragma(#text)
@@ -50,8 +49,7 @@ KOKKOS_INLINE_FUNCTION void unroll(const Body& body) {
 
 #if ENCORE_HOST_BACKEND
 
-// Everything here is inlined by force: only a body whose captures are plain variables becomes good vector
-// code.
+// Everything here is inlined by force: only a body whose captures are plain variables becomes good vector code.
 struct Row {
   std::int64_t index;
 

@@ -15,25 +15,13 @@ namespace encore {
 enum class DType : std::uint8_t { float32, float64, bfloat16, int32, int64 };
 
 constexpr std::size_t size_of(DType type) {
-  switch (type) {
-    case DType::float64:
-    case DType::int64: return 8;
-    case DType::bfloat16: return 2;
-    case DType::float32:
-    case DType::int32: return 4;
-  }
-  return 0;
+  constexpr std::size_t sizes[] = {4, 8, 2, 4, 8};
+  return sizes[static_cast<int>(type)];
 }
 
 constexpr const char* name_of(DType type) {
-  switch (type) {
-    case DType::float32: return "float32";
-    case DType::float64: return "float64";
-    case DType::bfloat16: return "bfloat16";
-    case DType::int32: return "int32";
-    case DType::int64: return "int64";
-  }
-  return "unknown";
+  constexpr const char* names[] = {"float32", "float64", "bfloat16", "int32", "int64"};
+  return names[static_cast<int>(type)];
 }
 
 /// A non-owning view of device memory. Copying copies the reference, never the data.

@@ -68,29 +68,18 @@ MatrixView<T> matrix_view(const Tensor& tensor) {
 /// Calls body(T{}) with the element type of activations.
 template <class Body>
 void dispatch(DType type, const Body& body) {
-  switch (type) {
-    case DType::float32:
-      return body(float{});
-    case DType::float64:
-      return body(double{});
-    case DType::bfloat16:
-      return body(bfloat16{});
-    default:
-      throw Error(std::string("no kernel computes on elements of type ") + name_of(type));
-  }
+  if (type == DType::float32) return body(float{});
+  if (type == DType::float64) return body(double{});
+  if (type == DType::bfloat16) return body(bfloat16{});
+  throw Error(std::string("no kernel computes on elements of type ") + name_of(type));
 }
 
 /// Calls body(T{}) with the element type of parameters and optimizer states, which are never bfloat16.
 template <class Body>
 void dispatch_parameters(DType type, const Body& body) {
-  switch (type) {
-    case DType::float32:
-      return body(float{});
-    case DType::float64:
-      return body(double{});
-    default:
-      throw Error(std::string("parameters are float32 or float64, not ") + name_of(type));
-  }
+  if (type == DType::float32) return body(float{});
+  if (type == DType::float64) return body(double{});
+  throw Error(std::string("parameters are float32 or float64, not ") + name_of(type));
 }
 
 }  // namespace encore
