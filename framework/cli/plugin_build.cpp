@@ -17,12 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string backend_of(const CommandLine& line, const Programs& programs) {
-  if (line.has("backend")) return line.text("backend");
-  const char* backend = std::getenv("ENCORE_BACKEND");
-  return backend != nullptr && *backend != '\0' ? backend : programs.backend;
-}
-
 fs::path require_project(const std::string& name) {
   const fs::path folder = fs::path(name).lexically_normal();
   if (!fs::is_directory(folder))

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/access.hpp"
 #include "cli/command_line.hpp"
 #include "cli/plugin_verb.hpp"
 #include "cli/terminal.hpp"
@@ -169,7 +170,7 @@ int plugin_check(const Arguments& arguments) {
   line.options()("json", po::bool_switch(), "as JSON");
   line.positional("file");
   if (!line.parse(arguments)) return exit_done;
-  const std::string backend = line.has("backend") ? line.text("backend") : installed_programs().backend;
+  const std::string backend = backend_of(line, installed_programs());
   return PluginCheck(line.required("file", "the shared object of a plugin"), backend, line.flag("json"))
       .run();
 }

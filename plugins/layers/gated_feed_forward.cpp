@@ -14,7 +14,7 @@ using kernels::Gate;
 class GatedFeedForward final : public Layer {
  public:
   static constexpr const char* summary =
-      "y = (gate(x Wg^T + bg) * (x Wv^T + bv)) Wdown^T + b: GEGLU or SwiGLU (Shazeer 2020)";
+      "y = (f(x Wg^T + bg) * (x Wu^T + bu)) Wdown^T + b: GEGLU or SwiGLU (Shazeer 2020)";
   static Schema options() {
     return Schema()
         .integer("hidden", 1024,

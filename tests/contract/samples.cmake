@@ -6,7 +6,6 @@ function(encore_add_sample NAME FOLDER SOURCE)
   cmake_parse_arguments(arg "MANIFEST" "" "" ${ARGN})
   add_library(sample_${NAME} MODULE ${SOURCE})
   set_target_properties(sample_${NAME} PROPERTIES PREFIX "" SUFFIX ".so" OUTPUT_NAME ${NAME} LIBRARY_OUTPUT_DIRECTORY ${FOLDER})
-  target_include_directories(sample_${NAME} PRIVATE ${PROJECT_SOURCE_DIR}/plugins/layers ${PROJECT_SOURCE_DIR}/plugins/heads)
   target_link_libraries(sample_${NAME} PRIVATE encore_sdk encore_kernels)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     target_compile_options(sample_${NAME} PRIVATE

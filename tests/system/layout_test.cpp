@@ -24,7 +24,7 @@ using Names = std::vector<std::string>;
 // shared one.
 const Names shared_folders = {"config", "data", "record"};
 const Names control_folders = {"plan", "store", "runner", "report", "cli"};
-const Names worker_folders = {"plugin_host", "memory", "kernels", "model",
+const Names worker_folders = {"plugin_host", "memory", "kernels", "contract", "model",
                               "tasks",       "train",  "bench",   "worker"};
 
 // Headers of the SDK that anybody may include; all others need Kokkos and belong to the worker half and the
