@@ -288,6 +288,8 @@ std::string label_of(const Value& value) {
   } else {
     text = to_text(value);
   }
+  while (text.size() > 1 && text.back() == '/') text.pop_back();
+  text.erase(0, text.find_last_of('/') + 1);  // of a path the last part; npos + 1 is 0
   for (char& letter : text) {
     const bool fits = std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
                       std::string("._+-").find(letter) != std::string::npos;

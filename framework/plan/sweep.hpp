@@ -59,7 +59,8 @@ struct Sweep {
 /// longer varied.
 Sweep read_sweep(const Value& root, const std::vector<Override>& overrides, Problems& problems);
 
-/// How a value is called in a run's name: letters, digits and . _ + - only; a table by its type.
+/// How a value is called in a run's name: letters, digits and . _ + - only; a table by its type, a
+/// path by its last part.
 std::string label_of(const Value& value);
 
 /// Draw `number` of a variable: a pure function of (seed, number, key), equal on every machine.

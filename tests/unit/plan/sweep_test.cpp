@@ -74,6 +74,18 @@ TEST(Sweep, NamesTellLikeNamedOptionsApart) {
   EXPECT_EQ(names(planned).at(0), "tiny-model.dropout=0.2-attention.dropout=0.3-head.type=linear-seed=1");
 }
 
+TEST(Sweep, APathIsCalledByItsLastPart) {
+  Value path;
+  path.data = std::string("${ENCORE_DATA}/wnut17");
+  EXPECT_EQ(label_of(path), "wnut17");
+  path.data = std::string("sets/wnut 17//");
+  EXPECT_EQ(label_of(path), "wnut_17");
+  path.data = std::string("max dev/f1");
+  EXPECT_EQ(label_of(path), "f1");
+  path.data = std::string("gelu");
+  EXPECT_EQ(label_of(path), "gelu");
+}
+
 TEST(Sweep, SeedsAreInnermost) {
   const Plan planned = plan(
       sample::changed(swept("[sweep.grid]\n\"model.layers\" = [4, 12]\n"), "seed = 1\n", "seeds = [5, 3]\n"));
