@@ -1,7 +1,7 @@
 // check-plugin: opens one plugin as a run would and puts everything it offers through the contract suite. One
 // JSON object per line, written at once, so that the reader knows where a plugin that crashed was:
 //   {"opening": FILE}   {"begin": SUBJECT, "check": NAME}   {"subject", "check", "passed", "detail"}
-//   {"digest": NAME, "value": HEX}
+//   {"digest": NAME, "value": HEX}   {"finished": true}, without which the plugin has ended the worker
 #include <iostream>
 
 #include <nlohmann/json.hpp>
@@ -54,6 +54,7 @@ int check_plugin_verb(const std::filesystem::path& file, bool only_digests) {
                   {"detail", error.what()}});
     }
   }
+  write_line({{"finished", true}});
   return passed ? 0 : 1;
 }
 
