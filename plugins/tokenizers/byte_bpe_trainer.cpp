@@ -1,9 +1,6 @@
-// See byte_bpe_trainer.hpp. Neighbours are counted by pair, and counts change only where a merge touches a
-// word; the queue may hold old counts, which are refreshed when they come up.
+// See byte_bpe_trainer.hpp.
 #include "byte_bpe_trainer.hpp"
 
-#include <algorithm>
-#include <queue>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -11,28 +8,12 @@
 
 #include "byte_text.hpp"
 #include "merge_neighbours.hpp"
+#include "pair_queue.hpp"
 
 namespace encore::byte_bpe {
 namespace {
 
-using Pair = std::pair<std::int32_t, std::int32_t>;
-
-struct PairHash {
-  std::size_t operator()(const Pair& pair) const {
-    const auto key = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(pair.first)) << 32) |
-                     static_cast<std::uint32_t>(pair.second);
-    return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15u) >> 13);
-  }
-};
-
-struct Candidate {
-  std::int64_t count = 0;
-  Pair pair;
-  /// The queue's top is the largest count; among equal counts the smallest pair.
-  bool operator<(const Candidate& other) const {
-    return count != other.count ? count < other.count : pair > other.pair;
-  }
-};
+using tokenizers::Pair;
 
 class Trainer {
  public:
@@ -47,20 +28,14 @@ class Trainer {
         words_.back().pieces.push_back(number_of[static_cast<unsigned char>(byte)]);
       change_pairs(words_.size() - 1, count);
     }
-    for (const auto& [pair, count] : counts_) queue_.push({count, pair});
+    pairs_.offer_all();
   }
 
   std::vector<std::string> run() {
-    while (static_cast<std::int64_t>(pieces_.size()) < training_.vocab_size && !queue_.empty()) {
-      const Candidate best = queue_.top();
-      queue_.pop();
-      const std::int64_t count = counts_[best.pair];
-      if (count != best.count) {
-        if (count > 0) queue_.push({count, best.pair});
-        continue;
-      }
-      if (count < training_.min_frequency) break;
-      merge(best.pair);
+    while (static_cast<std::int64_t>(pieces_.size()) < training_.vocab_size) {
+      const std::optional<Pair> best = pairs_.take(training_.min_frequency);
+      if (!best) break;
+      merge(*best);
     }
     std::vector<std::string> result = tokenizers::special_pieces();
     for (std::size_t i = result.size(); i < pieces_.size(); ++i) result.push_back(printable(pieces_[i]));
@@ -88,11 +63,7 @@ class Trainer {
   /// Counts the neighbours of a word in (times > 0) or out.
   void change_pairs(std::size_t place, std::int64_t times) {
     const std::vector<std::int32_t>& pieces = words_[place].pieces;
-    for (std::size_t i = 1; i < pieces.size(); ++i) {
-      const Pair pair{pieces[i - 1], pieces[i]};
-      counts_[pair] += times;
-      if (times > 0) where_[pair].push_back(place);
-    }
+    for (std::size_t i = 1; i < pieces.size(); ++i) pairs_.change({pieces[i - 1], pieces[i]}, times, place);
   }
 
   /// Every pair with this concatenation is merged with it, for `encode` sees the concatenation only.
@@ -100,14 +71,9 @@ class Trainer {
     const std::string bytes = piece(pair.first) + piece(pair.second);
     add(bytes);
     std::vector<std::size_t> places;
-    for (std::size_t cut = 1; cut < bytes.size(); ++cut) {
-      const auto found = where_.find({find(bytes.substr(0, cut)), find(bytes.substr(cut))});
-      if (found == where_.end()) continue;
-      places.insert(places.end(), found->second.begin(), found->second.end());
-      where_.erase(found);
-    }
-    std::sort(places.begin(), places.end());
-    places.erase(std::unique(places.begin(), places.end()), places.end());
+    for (std::size_t cut = 1; cut < bytes.size(); ++cut)
+      pairs_.take_places({find(bytes.substr(0, cut)), find(bytes.substr(cut))}, places);
+    tokenizers::sort_places(places);
     std::set<Pair> touched;
     for (const std::size_t place : places) {
       Word& word = words_[place];
@@ -119,7 +85,7 @@ class Trainer {
       for (std::size_t i = 1; i < word.pieces.size(); ++i)
         touched.insert({word.pieces[i - 1], word.pieces[i]});
     }
-    for (const Pair& each : touched) queue_.push({counts_[each], each});
+    for (const Pair& each : touched) pairs_.offer(each);
   }
 
   const std::string& piece(std::int32_t number) const { return pieces_[static_cast<std::size_t>(number)]; }
@@ -128,10 +94,7 @@ class Trainer {
   std::vector<std::string> pieces_;  // bytes; empty for the special ones
   std::unordered_map<std::string, std::int32_t> numbers_;
   std::vector<Word> words_;
-  std::unordered_map<Pair, std::int64_t, PairHash> counts_;
-  std::unordered_map<Pair, std::vector<std::size_t>, PairHash>
-      where_;  // words may stand twice, or no longer hold it
-  std::priority_queue<Candidate> queue_;
+  tokenizers::PairQueue pairs_;
 };
 
 }  // namespace

@@ -1,14 +1,14 @@
-// See wordpiece_trainer.hpp. Counts are kept by pair and changed only where a merge touches a word; the queue
-// may hold old counts, which are refreshed when they come up.
+// See wordpiece_trainer.hpp.
 #include "wordpiece_trainer.hpp"
 
 #include <algorithm>
-#include <queue>
 #include <set>
 #include <unordered_map>
 #include <utility>
 
 #include <encore/error.hpp>
+
+#include "pair_queue.hpp"
 
 namespace encore::wordpiece {
 namespace {
@@ -16,24 +16,7 @@ namespace {
 /// Rarer characters of a huge text become [UNK] rather than two pieces each.
 constexpr std::size_t most_characters = 1000;
 
-using Pair = std::pair<std::int32_t, std::int32_t>;
-
-struct PairHash {
-  std::size_t operator()(const Pair& pair) const {
-    const auto key = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(pair.first)) << 32) |
-                     static_cast<std::uint32_t>(pair.second);
-    return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15u) >> 13);
-  }
-};
-
-struct Candidate {
-  std::int64_t count = 0;
-  Pair pair;
-  /// The queue's top is the largest count; among equal counts the smallest pair.
-  bool operator<(const Candidate& other) const {
-    return count != other.count ? count < other.count : pair > other.pair;
-  }
-};
+using tokenizers::Pair;
 
 /// The characters of a word, each as its UTF-8 bytes.
 std::vector<std::string> characters(const std::string& word) {
@@ -74,20 +57,14 @@ class Trainer {
                   " is too small for this text: its " + std::to_string(alphabet.size()) +
                   " characters and the special pieces already need " + std::to_string(smallest));
     for (const auto& [word, count] : words) add_word(word, count);
-    for (const auto& [pair, count] : counts_) queue_.push({count, pair});
+    pairs_.offer_all();
   }
 
   std::vector<std::string> run() {
-    while (static_cast<std::int64_t>(pieces_.size()) < training_.vocab_size && !queue_.empty()) {
-      const Candidate best = queue_.top();
-      queue_.pop();
-      const std::int64_t count = counts_[best.pair];
-      if (count != best.count) {
-        if (count > 0) queue_.push({count, best.pair});
-        continue;
-      }
-      if (count < training_.min_frequency) break;
-      merge(best.pair);
+    while (static_cast<std::int64_t>(pieces_.size()) < training_.vocab_size) {
+      const std::optional<Pair> best = pairs_.take(training_.min_frequency);
+      if (!best) break;
+      merge(*best);
     }
     return std::move(pieces_);
   }
@@ -115,25 +92,19 @@ class Trainer {
     }
     words_.push_back(std::move(word));
     for (std::size_t i = 1; i < words_.back().pieces.size(); ++i)
-      change({words_.back().pieces[i - 1], words_.back().pieces[i]}, count, words_.size() - 1);
-  }
-
-  void change(Pair pair, std::int64_t by, std::size_t word) {
-    counts_[pair] += by;
-    if (by > 0) where_[pair].push_back(word);
+      pairs_.change({words_.back().pieces[i - 1], words_.back().pieces[i]}, count, words_.size() - 1);
   }
 
   void merge(Pair pair) {
     const std::string& tail = pieces_[static_cast<std::size_t>(pair.second)];
     const std::int32_t merged = add(pieces_[static_cast<std::size_t>(pair.first)] + tail.substr(2));
-    std::vector<std::size_t> places = std::move(where_[pair]);
-    where_.erase(pair);
-    std::sort(places.begin(), places.end());
-    places.erase(std::unique(places.begin(), places.end()), places.end());
+    std::vector<std::size_t> places;
+    pairs_.take_places(pair, places);
+    tokenizers::sort_places(places);
     std::set<Pair> grown;
     for (const std::size_t place : places) merge_in_word(place, pair, merged, grown);
-    counts_.erase(pair);
-    for (const Pair& each : grown) queue_.push({counts_[each], each});
+    pairs_.forget(pair);
+    for (const Pair& each : grown) pairs_.offer(each);
   }
 
   void merge_in_word(std::size_t place, Pair pair, std::int32_t merged, std::set<Pair>& grown) {
@@ -142,13 +113,13 @@ class Trainer {
     for (std::size_t i = 0; i + 1 < pieces.size(); ++i) {
       if (pieces[i] != pair.first || pieces[i + 1] != pair.second) continue;
       if (i > 0) {
-        change({pieces[i - 1], pieces[i]}, -word.count, place);
-        change({pieces[i - 1], merged}, word.count, place);
+        pairs_.change({pieces[i - 1], pieces[i]}, -word.count, place);
+        pairs_.change({pieces[i - 1], merged}, word.count, place);
         grown.insert({pieces[i - 1], merged});
       }
       if (i + 2 < pieces.size()) {
-        change({pieces[i + 1], pieces[i + 2]}, -word.count, place);
-        change({merged, pieces[i + 2]}, word.count, place);
+        pairs_.change({pieces[i + 1], pieces[i + 2]}, -word.count, place);
+        pairs_.change({merged, pieces[i + 2]}, word.count, place);
         grown.insert({merged, pieces[i + 2]});
       }
       pieces[i] = merged;
@@ -160,9 +131,7 @@ class Trainer {
   std::vector<std::string> pieces_;
   std::unordered_map<std::string, std::int32_t> numbers_;
   std::vector<Word> words_;
-  std::unordered_map<Pair, std::int64_t, PairHash> counts_;
-  std::unordered_map<Pair, std::vector<std::size_t>, PairHash> where_;
-  std::priority_queue<Candidate> queue_;
+  tokenizers::PairQueue pairs_;
 };
 
 }  // namespace
