@@ -119,7 +119,7 @@ TEST_F(StoreVerbs, FoldersOfUnknownRunsGoOnlyWithConsent) {
   const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(2);
   for (const char* path : {"encore.db.runs/00000000aa/attempt-0001.spool", "encore.db.runs/00000000aa"})
     std::filesystem::last_write_time(sandbox_.folder() / path, old);
-  expect_refused({"gc"}, "this would remove 1 folders of runs that encore.db does not know");
+  expect_refused({"gc"}, "this would remove 1 folder of a run that encore.db does not know");
   EXPECT_TRUE(exists("encore.db.runs/00000000aa"));
   EXPECT_TRUE(contains(output_of({"gc", "-y"}), "folder"));
   EXPECT_FALSE(exists("encore.db.runs/00000000aa"));
@@ -163,7 +163,7 @@ TEST_F(StoreVerbs, AQueryCannotWrite) {
     expect_refused({"query", sql}, "exp query only reads: SELECT");
   expect_refused({"query", "SELECT 1; DELETE FROM run"}, "exp query takes one statement at a time");
   expect_refused({"query", "SELEKT 1"}, "SQLite does not understand the query at character 1");
-  expect_refused({"query", "SELECT nothing FROM run"}, "no such column: nothing");
+  expect_refused({"query", "SELECT colour FROM run"}, "no such column: colour");
   expect_refused({"query", " -- only a comment"}, "exp query needs a question");
   expect_refused({"query", "SELECT 1", "--csv", "--json"}, "exclude each other");
   EXPECT_EQ(sandbox_.one("SELECT group_concat(name || note) FROM run"), before);
