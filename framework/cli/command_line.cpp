@@ -1,6 +1,7 @@
 // See command_line.hpp.
 #include "cli/command_line.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <sstream>
@@ -48,6 +49,7 @@ void CommandLine::positional(const std::string& name, int count) {
 }
 
 bool CommandLine::parse(const std::vector<std::string>& arguments) {
+  if (arguments.size() == 1 && arguments.front() == describe_request) throw describe();
   po::options_description all;
   all.add(visible_).add(hidden_);
   // Abbreviated options would change their meaning when a longer one is added.
@@ -73,9 +75,17 @@ std::vector<std::string> CommandLine::texts(const std::string& name) const {
 }
 
 std::string CommandLine::required(const std::string& name, const std::string& what) const {
-  if (text(name).empty())
-    throw UsageError("exp " + verb_ + " needs " + what + " (exp " + verb_ + " -h shows an example)");
+  if (text(name).empty()) fail_without(what);
   return text(name);
+}
+
+std::vector<std::string> CommandLine::required_list(const std::string& name, const std::string& what) const {
+  if (!has(name)) fail_without(what);
+  return texts(name);
+}
+
+void CommandLine::fail_without(const std::string& what) const {
+  throw UsageError("exp " + verb_ + " needs " + what + " (exp " + verb_ + " -h shows an example)");
 }
 
 std::filesystem::path CommandLine::database() const {
@@ -85,6 +95,26 @@ std::filesystem::path CommandLine::database() const {
   }
   const char* path = std::getenv("ENCORE_DB");
   return path != nullptr && *path != '\0' ? path : "encore.db";
+}
+
+Description CommandLine::describe() const {
+  Description description;
+  for (const auto& option : visible_.options()) {
+    OptionDescription described;
+    described.names.push_back("--" + option->long_name());
+    const std::string dashed = option->canonical_display_name(po::command_line_style::allow_dash_for_short);
+    if (dashed.size() == 2) described.names.push_back(dashed);
+    if (option->semantic()->max_tokens() > 0) described.value = option->semantic()->name();
+    description.options.push_back(std::move(described));
+  }
+  constexpr unsigned most = 8;  // Boost answers for every position of an argument that may repeat
+  for (unsigned at = 0; at < std::min(most, positional_.max_total_count()); ++at) {
+    const std::string& name = positional_.name_for_position(at);
+    description.repeats = !description.positionals.empty() && description.positionals.back() == name;
+    if (description.repeats) break;
+    description.positionals.push_back(name);
+  }
+  return description;
 }
 
 std::string CommandLine::help_text() const {

@@ -25,6 +25,21 @@ struct VerbHelp {
   std::vector<Example> examples;
 };
 
+/// What completion asks instead of running a verb: parse() answers it by throwing a Description.
+inline constexpr const char* describe_request = "\x01 describe";
+
+struct OptionDescription {
+  std::vector<std::string> names;  ///< "--seed", "-s"
+  std::string value;               ///< "N"; empty for a switch
+};
+
+/// The options and arguments of a verb; no error.
+struct Description {
+  std::vector<OptionDescription> options;
+  std::vector<std::string> positionals;  ///< "run", "file" ..., in order
+  bool repeats = false;                  ///< the last of them may come again
+};
+
 class CommandLine {
  public:
   CommandLine(std::string verb, VerbHelp help);
@@ -34,7 +49,7 @@ class CommandLine {
   /// Arguments without a dash, in this order; the last one may take several.
   void positional(const std::string& name, int count = 1);
 
-  /// False when the help was asked for and printed. Throws UsageError.
+  /// False when the help was asked for and printed. Throws UsageError, and Description when asked for that.
   bool parse(const std::vector<std::string>& arguments);
 
   bool has(const std::string& name) const { return values_.count(name) > 0; }
@@ -45,12 +60,16 @@ class CommandLine {
   int integer(const std::string& name) const { return values_[name].as<int>(); }
   /// The value of an argument that must be there; `what` is its name in the synopsis.
   std::string required(const std::string& name, const std::string& what) const;
+  /// The same for an argument that takes several.
+  std::vector<std::string> required_list(const std::string& name, const std::string& what) const;
 
   /// --db, else $ENCORE_DB, else encore.db in the working folder.
   std::filesystem::path database() const;
 
  private:
+  [[noreturn]] void fail_without(const std::string& what) const;
   std::string help_text() const;
+  Description describe() const;
 
   std::string verb_;
   VerbHelp help_;

@@ -1,80 +1,103 @@
-// db: where the database is, and whether it and the files it speaks of are sound.
+// db: where the database is, and what keeps its file in order: backup, vacuum, upgrade.
+#include "cli/db_verb.hpp"
+
+#include <sqlite3.h>
+
 #include <iostream>
 
 #include "cli/access.hpp"
-#include "cli/verbs.hpp"
-#include "config/nearest.hpp"
-#include "data/hash.hpp"
+#include "cli/format.hpp"
+#include "store/upgrade.hpp"
 
 namespace encore {
 
 namespace {
 
-/// Everything that is wrong, one sentence each.
-std::vector<std::string> find_faults(Store& store, bool hash) {
-  std::vector<std::string> faults;
-  Statement& integrity = store.database().cached("PRAGMA integrity_check");
-  while (integrity.step())
-    if (integrity.text(0) != "ok") faults.push_back("the file is damaged: " + integrity.text(0));
-  integrity.reset();
-  Statement& foreign = store.database().cached("PRAGMA foreign_key_check");
-  while (foreign.step())
-    faults.push_back("a row of table " + foreign.text(0) + " refers to one of " + foreign.text(2) +
-                     " that is gone");
-  foreign.reset();
-
-  for (const RunRow& run : store.list_runs()) {
-    const std::filesystem::path folder = store.run_folder(run.id);
-    if (run.attempts > 0 && !std::filesystem::exists(folder)) {
-      faults.push_back("run " + run.name + ": its folder " + folder.string() + " is gone");
-      continue;
-    }
-    for (const AttemptRow& attempt : store.read_attempts(run.number))
-      if (!attempt.spool_problem.empty() && run.state == RunState::completed &&
-          attempt.state == RunState::completed)
-        faults.push_back("run " + run.name + ": " + attempt.spool_problem);
-    if (!hash) continue;
-    for (const CheckpointRow& checkpoint : store.read_checkpoints(run.number))
-      if (checkpoint.on_disk && sha256_of_file(folder / checkpoint.path) != checkpoint.sha256)
-        faults.push_back("run " + run.name + ": " + checkpoint.path + " is not the file that was recorded");
-    for (const ArtifactRow& artifact : store.read_artifacts(run.number))
-      if (std::filesystem::exists(folder / artifact.path) &&
-          sha256_of_file(folder / artifact.path) != artifact.sha256)
-        faults.push_back("run " + run.name + ": " + artifact.path + " is not the file that was recorded");
-  }
-  return faults;
+int db_path(const Arguments& arguments) {
+  CommandLine line("db path",
+                   {"db path",
+                    "Prints where the database is: the one of --db, of $ENCORE_DB, or encore.db here.",
+                    {{"exp db path", "what to hand to sqlite3"}}});
+  if (!line.parse(arguments)) return exit_done;
+  std::cout << std::filesystem::absolute(line.database()).string() << '\n';
+  return exit_done;
 }
 
-int check(const CommandLine& line) {
-  Store store(line.database(), OpenMode::read);
-  const std::vector<std::string> faults = find_faults(store, !line.flag("quick"));
-  for (const std::string& fault : faults) std::cerr << "exp: " << fault << '\n';
-  if (!faults.empty()) return exit_failed;
-  std::cout << store.path().string() << " is sound: " << store.list_runs().size() << " runs\n";
+int db_backup(const Arguments& arguments) {
+  CommandLine line(
+      "db backup",
+      {"db backup FILE [options]",
+       "Copies the database into a new file, whole and consistent, while others go on writing to it.\n"
+       "The folders of the runs (checkpoints, predictions) are not in it: copy them beside.",
+       {{"exp db backup safe.db", "a copy of now, under a name that is free"}}});
+  line.positional("file");
+  if (!line.parse(arguments)) return exit_done;
+  const std::filesystem::path target = line.required("file", "a file to write");
+  const auto database = open_encore_database(line.database(), OpenMode::read);
+  backup_database(*database, target);
+  std::cout << target.string() << ": " << bytes_text(std::filesystem::file_size(target)) << ", "
+            << *Database(target, SQLITE_OPEN_READONLY, {}).integer("SELECT count(*) FROM run")
+            << " runs; the files of the runs are not in it: " << line.database().string() << ".runs\n";
+  return exit_done;
+}
+
+/// What the log file holds counts too: after writing it can be the larger part.
+std::uint64_t bytes_of(const std::filesystem::path& database) {
+  std::error_code failure;
+  const auto log = std::filesystem::file_size(database.string() + "-wal", failure);
+  return std::filesystem::file_size(database) + (failure ? 0 : log);
+}
+
+int db_vacuum(const Arguments& arguments) {
+  CommandLine line(
+      "db vacuum",
+      {"db vacuum [options]",
+       "Gives the space of what was removed back to the file system and puts the rows in order. Others\n"
+       "wait meanwhile; it needs as much free space as the database has.",
+       {{"exp db vacuum", "make the file as small as its content"}}});
+  if (!line.parse(arguments)) return exit_done;
+  const auto database = open_encore_database(line.database(), OpenMode::write);
+  const std::uint64_t before = bytes_of(line.database());
+  database->execute("VACUUM");
+  database->execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  database->execute("PRAGMA optimize");
+  std::cout << line.database().string() << ": " << bytes_text(before) << " before, "
+            << bytes_text(bytes_of(line.database())) << " now\n";
+  return exit_done;
+}
+
+int db_upgrade(const Arguments& arguments) {
+  CommandLine line(
+      "db upgrade",
+      {"db upgrade [options]",
+       "Brings the database of an older Encore to the schema of this one: a copy is put beside it first,\n"
+       "then all steps happen in one transaction. Nothing else ever changes a schema.",
+       {{"exp db upgrade", "nothing to do where the version is that of this Encore"}}});
+  if (!line.parse(arguments)) return exit_done;
+  const Upgrade upgrade = upgrade_database(line.database());
+  if (upgrade.from == upgrade.to)
+    std::cout << line.database().string() << " is of version " << upgrade.to << " already, nothing to do\n";
+  else
+    std::cout << line.database().string() << " is of version " << upgrade.to << " now; as it was, of version "
+              << upgrade.from << ", it lies in " << upgrade.backup.string() << '\n';
   return exit_done;
 }
 
 }  // namespace
 
-int db_verb(const Arguments& arguments) {
-  CommandLine line("db", {"db check|path [options]",
-                          "path prints where the database is; check looks for damage in it, and whether "
-                          "checkpoints and predictions\n"
-                          "still have the content that was recorded.",
-                          {{"exp db check", "look through the database and the folders of its runs"},
-                           {"exp db path", "what to hand to sqlite3"}}});
-  line.options()("quick", boost::program_options::bool_switch(),
-                 "check without reading checkpoints and predictions");
-  line.positional("action");
-  if (!line.parse(arguments)) return exit_done;
+const std::vector<Verb>& db_actions() {
+  static const std::vector<Verb> list = {
+      {"check", "look for damage in the database and in the files of its runs", db_check},
+      {"path", "print where the database is", db_path},
+      {"backup", "copy the database while others write", db_backup},
+      {"vacuum", "make the file as small as its content", db_vacuum},
+      {"upgrade", "bring an older database to the schema of this Encore", db_upgrade},
+  };
+  return list;
+}
 
-  const std::string action = line.required("action", "check or path");
-  if (action == "check") return check(line);
-  if (action != "path")
-    throw UsageError("exp db has no \"" + action + "\"" +
-                     did_you_mean(action, {"check", "path"}, "; there are check and path"));
-  std::cout << std::filesystem::absolute(line.database()).string() << '\n';
-  return exit_done;
+int db_verb(const Arguments& arguments) {
+  return run_action(find_verb("db"), "the file in which everything about runs is kept", arguments);
 }
 
 }  // namespace encore

@@ -4,10 +4,24 @@
 #include <iostream>
 
 #include "cli/command_line.hpp"
+#include "cli/db_verb.hpp"
+#include "cli/plugin_verb.hpp"
 #include "cli/verbs.hpp"
 #include "config/nearest.hpp"
 
 namespace encore {
+
+namespace {
+
+void print_list(const std::vector<Verb>& list) {
+  std::size_t width = 0;
+  for (const Verb& verb : list) width = std::max(width, std::strlen(verb.name));
+  for (const Verb& verb : list)
+    std::cout << "  " << verb.name << std::string(width + 2 - std::strlen(verb.name), ' ') << verb.summary
+              << '\n';
+}
+
+}  // namespace
 
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> list = {
@@ -18,10 +32,18 @@ const std::vector<Verb>& verbs() {
       {"status", "what is running now", status_verb},
       {"logs", "what a run has said", logs_verb},
       {"stop", "ask a running run to checkpoint and end", stop_verb},
+      {"tag", "put tags on a run, or take them off", tag_verb},
+      {"note", "write down what a run is about", note_verb},
+      {"rm", "take runs out of sight, or remove them for good", rm_verb},
+      {"undelete", "bring back runs that rm took out of sight", undelete_verb},
       {"evaluate", "score a run's best model on a file", evaluate_verb},
       {"predict", "find entities in text with a run's best model", predict_verb},
-      {"plugin", "list, explain, check, make and build plugins", plugin_verb},
-      {"db", "check the database, or print its path", db_verb},
+      {"query", "ask the database in SQL", query_verb},
+      {"dump", "write runs as CSV, JSON or TensorBoard files", dump_verb},
+      {"plugin", "list, explain, check, make and build plugins", plugin_verb, plugin_actions},
+      {"db", "check, back up, shrink or upgrade the database", db_verb, db_actions},
+      {"gc", "remove checkpoints and leftovers that nothing needs", gc_verb},
+      {"completion", "a script that completes commands in bash or zsh", completion_verb},
       {"version", "versions of Encore and of its parts", version_verb},
       {"help", "this list, or the help of a verb", help_verb},
   };
@@ -37,6 +59,26 @@ const Verb& find_verb(const std::string& name) {
   throw UsageError("unknown verb \"" + name + "\"" + did_you_mean(name, names) + " (exp help lists all)");
 }
 
+int run_action(const Verb& verb, const std::string& purpose, const Arguments& arguments) {
+  const std::string name = std::string("exp ") + verb.name;
+  const std::vector<Verb>& actions = verb.actions();
+  if (arguments.empty() || arguments.front() == "-h" || arguments.front() == "--help") {
+    std::cout << name << " ACTION [arguments]: " << purpose << "\n\n";
+    print_list(actions);
+    std::cout << '\n'
+              << name << " ACTION -h shows the options of an action and an example.\nexample: " << name << ' '
+              << actions.front().name << '\n';
+    return arguments.empty() ? exit_usage : exit_done;
+  }
+  std::vector<std::string> names;
+  for (const Verb& action : actions) {
+    if (arguments.front() == action.name) return action.run({arguments.begin() + 1, arguments.end()});
+    names.emplace_back(action.name);
+  }
+  throw UsageError(name + " has no \"" + arguments.front() + "\"" + did_you_mean(arguments.front(), names) +
+                   " (" + name + " -h lists all)");
+}
+
 int help_verb(const Arguments& arguments) {
   CommandLine line("help", {"help [VERB]",
                             "Lists the verbs, or prints the help of one.",
@@ -46,11 +88,7 @@ int help_verb(const Arguments& arguments) {
   if (line.has("verb")) return find_verb(line.text("verb")).run({"-h"});
 
   std::cout << "exp VERB [arguments]: trains Transformer encoders and keeps the record of every run\n\n";
-  std::size_t width = 0;
-  for (const Verb& verb : verbs()) width = std::max(width, std::strlen(verb.name));
-  for (const Verb& verb : verbs())
-    std::cout << "  " << verb.name << std::string(width + 2 - std::strlen(verb.name), ' ') << verb.summary
-              << '\n';
+  print_list(verbs());
   std::cout << "\nexp VERB -h shows the options of a verb and an example.\n"
                "example: exp run experiments/quickstart.toml\n";
   return exit_done;

@@ -51,6 +51,7 @@ std::vector<ListedRun> select_runs(const CommandLine& line, Store& store, int li
   filter.states = states_from(line.texts("state"));
   filter.tag = line.text("tag");
   filter.sweep = line.text("sweep");
+  if (line.flag("removed")) filter.sight = Sight::removed;
   const std::string pattern = line.text("name");
   // A pattern is matched here, behind the query: then the query may not stop early.
   if (limit > 0 && pattern.empty()) filter.limit = limit;
@@ -145,6 +146,7 @@ int ls_verb(const Arguments& arguments) {
   line.options()("tag", po::value<std::string>()->value_name("TAG"), "only runs with this tag");
   line.options()("sweep", po::value<std::string>()->value_name("NAME"),
                  "only runs of this experiment file, by its name");
+  line.options()("removed", po::bool_switch(), "those that exp rm took out of sight instead");
   line.options()("number,n", po::value<int>()->value_name("N")->default_value(100),
                  "at most so many rows; 0: all");
   line.options()("json", po::bool_switch(), "all of them as JSON");
@@ -162,7 +164,8 @@ int ls_verb(const Arguments& arguments) {
   } else if (line.flag("csv")) {
     print_csv(runs);
   } else if (runs.empty()) {
-    const bool filtered = line.has("state") || line.has("name") || line.has("tag") || line.has("sweep");
+    const bool filtered =
+        line.has("state") || line.has("name") || line.has("tag") || line.has("sweep") || line.flag("removed");
     std::cout << "no runs" << (filtered ? " match" : " yet") << '\n';
   } else {
     print_table(runs, limit);

@@ -1,106 +1,12 @@
 // show: everything the database knows about one run.
 #include <iostream>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/access.hpp"
+#include "cli/run_json.hpp"
 #include "cli/show_text.hpp"
 #include "cli/verbs.hpp"
 
 namespace encore {
-
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json curves_json(Store& store, const RunRow& run) {
-  Json curves = Json::object();
-  for (const MetricRow& metric : store.read_metrics(run.number)) {
-    Json steps = Json::array(), values = Json::array();
-    for (const CurvePoint& point : store.read_curve(run.number, metric.name)) {
-      steps.push_back(point.step);
-      values.push_back(point.value);
-    }
-    curves[metric.name] = {{"unit", metric.unit}, {"step", steps}, {"value", values}};
-  }
-  return curves;
-}
-
-Json attempts_json(Store& store, const RunRow& run) {
-  Json attempts = Json::array();
-  for (const AttemptRow& attempt : store.read_attempts(run.number)) {
-    Json plugins = Json::array();
-    for (const PluginRow& plugin : attempt.plugins)
-      plugins.push_back({{"name", plugin.name},
-                         {"version", plugin.version},
-                         {"sha256", plugin.sha256},
-                         {"fingerprint", plugin.fingerprint}});
-    attempts.push_back({{"attempt", attempt.ordinal},
-                        {"state", name_of(attempt.state)},
-                        {"reason", attempt.reason},
-                        {"started", attempt.started},
-                        {"finished", attempt.finished ? Json(*attempt.finished) : Json()},
-                        {"first_step", attempt.first_step ? Json(*attempt.first_step) : Json()},
-                        {"numeric_environment", attempt.environment},
-                        {"host", attempt.host},
-                        {"build", attempt.build},
-                        {"plugins", plugins},
-                        {"commit", attempt.commit_hash},
-                        {"diff", attempt.diff}});
-  }
-  return attempts;
-}
-
-Json plugin_changes_json(Store& store, const RunRow& run) {
-  Json changes = Json::array();
-  for (const EventRow& event : store.read_events(run.number, "plugin_change"))
-    changes.push_back({{"attempt", event.attempt},
-                       {"time", event.time},
-                       {"plugins", event.body.value("plugins", nlohmann::json::array())}});
-  return changes;
-}
-
-Json run_json(Store& store, const RunRow& run) {
-  Json params = Json::object(), data = Json::object(), checkpoints = Json::array(), artifacts = Json::array();
-  for (const ParamRow& param : store.read_params(run.number))
-    params[param.key] = {{"value", param.value}, {"source", param.source}, {"at", param.at}};
-  for (const DatasetRow& set : store.read_datasets(run.number))
-    data[set.role] = {{"path", set.path}, {"sha256", set.sha256}};
-  for (const CheckpointRow& checkpoint : store.read_checkpoints(run.number))
-    checkpoints.push_back({{"step", checkpoint.step},
-                           {"kind", checkpoint.kind},
-                           {"path", checkpoint.path},
-                           {"bytes", checkpoint.bytes},
-                           {"sha256", checkpoint.sha256},
-                           {"on_disk", checkpoint.on_disk}});
-  for (const ArtifactRow& artifact : store.read_artifacts(run.number))
-    artifacts.push_back({{"name", artifact.name}, {"path", artifact.path}, {"sha256", artifact.sha256}});
-  return {{"name", run.name},
-          {"id", run.id},
-          {"state", name_of(run.state)},
-          {"reason", run.reason},
-          {"backend", run.backend},
-          {"seed", run.seed},
-          {"repeat", run.repeat},
-          {"question", run.question},
-          {"group", run.group},
-          {"sweep", run.sweep},
-          {"note", run.note},
-          {"tags", store.read_tags(run.number)},
-          {"created", run.created},
-          {"finished", run.finished ? Json(*run.finished) : Json()},
-          {"folder", store.run_folder(run.id).string()},
-          {"result", run.result},
-          {"params", params},
-          {"data", data},
-          {"curves", curves_json(store, run)},
-          {"attempts", attempts_json(store, run)},
-          {"plugin_changes", plugin_changes_json(store, run)},
-          {"checkpoints", checkpoints},
-          {"artifacts", artifacts}};
-}
-
-}  // namespace
 
 int show_verb(const Arguments& arguments) {
   namespace po = boost::program_options;

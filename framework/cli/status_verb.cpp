@@ -28,7 +28,7 @@ std::string whole(const nlohmann::json& progress, const char* key) {
 std::vector<RunRow> active_runs(Store& store) {
   std::vector<std::int64_t> numbers;
   Statement& rows = store.database().cached(
-      "SELECT number FROM run WHERE state IN ('running', 'lost') ORDER BY number DESC");
+      "SELECT number FROM run WHERE state IN ('running', 'lost') AND removed IS NULL ORDER BY number DESC");
   while (rows.step()) numbers.push_back(rows.integer(0));
   rows.reset();
   std::vector<RunRow> runs;

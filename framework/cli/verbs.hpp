@@ -17,10 +17,18 @@ int show_verb(const Arguments& arguments);
 int status_verb(const Arguments& arguments);
 int logs_verb(const Arguments& arguments);
 int stop_verb(const Arguments& arguments);
+int tag_verb(const Arguments& arguments);
+int note_verb(const Arguments& arguments);
+int rm_verb(const Arguments& arguments);
+int undelete_verb(const Arguments& arguments);
+int gc_verb(const Arguments& arguments);
 int evaluate_verb(const Arguments& arguments);
 int predict_verb(const Arguments& arguments);
+int query_verb(const Arguments& arguments);
+int dump_verb(const Arguments& arguments);
 int plugin_verb(const Arguments& arguments);
 int db_verb(const Arguments& arguments);
+int completion_verb(const Arguments& arguments);
 int version_verb(const Arguments& arguments);
 int help_verb(const Arguments& arguments);
 
@@ -28,11 +36,15 @@ struct Verb {
   const char* name;
   const char* summary;  ///< one line, no final stop
   int (*run)(const Arguments& arguments);
+  const std::vector<Verb>& (*actions)() = nullptr;  ///< of a verb that has some: plugin ls, db check
 };
 
 /// In the order in which people meet them.
 const std::vector<Verb>& verbs();
 /// Throws UsageError that names the nearest verb.
 const Verb& find_verb(const std::string& name);
+/// For a verb with actions: runs the one that the first argument names, or prints the list of them under
+/// `purpose`.
+int run_action(const Verb& verb, const std::string& purpose, const Arguments& arguments);
 
 }  // namespace encore

@@ -117,11 +117,10 @@ std::optional<Lease> Store::begin_attempt(std::int64_t run, const ProcessIdentit
   }
 
   Transaction transaction(*database_);
-  Statement& state = database_->cached("SELECT state FROM run WHERE number = ?");
-  state.with(run).step();
-  const std::string now = state.text(0);
+  Statement& state = database_->cached("SELECT state FROM run WHERE number = ? AND removed IS NULL");
+  const std::string now = state.with(run).step() ? state.text(0) : "removed";
   state.reset();
-  if (now == "running" || now == "completed") return std::nullopt;
+  if (now == "running" || now == "completed" || now == "removed") return std::nullopt;
   Lease lease{run, run_id, 0, 1, ""};
   Statement& last = database_->cached("SELECT coalesce(max(ordinal), 0) + 1 FROM attempt WHERE run = ?");
   if (last.with(run).step()) lease.ordinal = static_cast<int>(last.integer(0));

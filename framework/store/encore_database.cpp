@@ -47,13 +47,9 @@ void create_tables(Database& database) {
   transaction.commit();
 }
 
-void require_encore(Database& database) {
+void require_version(Database& database) {
   const std::string file = database.path().string();
-  const std::int64_t application = database.integer("PRAGMA application_id").value_or(0);
-  if (application != schema_application) {
-    throw Error(file + " is the database of another program; name another file with --db");
-  }
-  const std::int64_t version = database.integer("PRAGMA user_version").value_or(0);
+  const std::int64_t version = version_of(database);
   if (version > schema_version) {
     throw Error("database " + file + " was made by a newer Encore (version " + std::to_string(version) +
                 ", this one knows " + std::to_string(schema_version) +
@@ -112,6 +108,14 @@ void require_usable_path(const std::filesystem::path& path, OpenMode mode) {
 
 }  // namespace
 
+std::int64_t version_of(Database& database) {
+  if (database.integer("PRAGMA application_id").value_or(0) != schema_application) {
+    throw Error(database.path().string() +
+                " is the database of another program; name another file with --db");
+  }
+  return database.integer("PRAGMA user_version").value_or(0);
+}
+
 bool carries_wal(const std::filesystem::path& folder) {
   struct statfs status {};
   if (::statfs(folder.c_str(), &status) != 0) return false;
@@ -125,7 +129,7 @@ std::unique_ptr<Database> open_encore_database(const std::filesystem::path& path
   require_usable_path(path, mode);
   if (mode == OpenMode::read) {
     auto database = open_for_reading(path, patience);
-    require_encore(*database);
+    require_version(*database);
     return database;
   }
   const int flags = SQLITE_OPEN_READWRITE | (mode == OpenMode::create ? SQLITE_OPEN_CREATE : 0);
@@ -136,7 +140,7 @@ std::unique_ptr<Database> open_encore_database(const std::filesystem::path& path
   const bool empty = database->integer("SELECT count(*) FROM sqlite_schema") == 0;
   if (empty && mode == OpenMode::create && database->integer("PRAGMA application_id") == 0)
     create_tables(*database);
-  require_encore(*database);
+  require_version(*database);
   choose_journal(*database);
   database->execute("PRAGMA foreign_keys = ON");
   return database;

@@ -11,7 +11,7 @@ namespace encore {
 
 /// The content of schema.sql.
 extern const char* const schema_sql;
-inline constexpr std::int64_t schema_version = 1;
+inline constexpr std::int64_t schema_version = 2;
 /// The letters ENCR.
 inline constexpr std::int64_t schema_application = 0x454E4352;
 
@@ -25,6 +25,10 @@ enum class OpenMode {
 /// database at all, one of a newer or older version, a folder without the right to write.
 std::unique_ptr<Database> open_encore_database(const std::filesystem::path& path, OpenMode mode,
                                                std::chrono::milliseconds patience = std::chrono::seconds(10));
+
+/// Which schema version the file has, newer and older ones too. Throws Error for what is no database of
+/// Encore.
+std::int64_t version_of(Database& database);
 
 /// Whether the file system under `folder` is known to carry SQLite's shared memory (WAL): local ones are,
 /// network ones are not.

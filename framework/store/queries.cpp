@@ -184,14 +184,4 @@ std::vector<EventRow> Store::read_events(std::int64_t run, const std::string& ty
   });
 }
 
-void Store::set_tag(std::int64_t run, const std::string& tag, bool present) {
-  Transaction transaction(*database_);
-  if (present) {
-    database_->cached("INSERT OR IGNORE INTO tag (run, tag) VALUES (?, ?)").run(run, tag);
-  } else {
-    database_->cached("DELETE FROM tag WHERE run = ? AND tag = ?").run(run, tag);
-  }
-  transaction.commit();
-}
-
 }  // namespace encore

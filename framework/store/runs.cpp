@@ -3,6 +3,7 @@
 #include <random>
 
 #include "config/nearest.hpp"
+#include "record/file_descriptor.hpp"
 #include "store/store.hpp"
 
 namespace encore {
@@ -17,12 +18,24 @@ constexpr std::string_view select_rows =
     "coalesce(attempt.ordinal, 0), "
     "attempt.started, attempt.progress, attempt.host_name, attempt.pid, attempt.process_start, "
     "attempt.boot_id, "
-    "attempt.expires "
+    "attempt.expires, run.removed "
     "FROM run LEFT JOIN sweep ON sweep.number = run.sweep "
     "LEFT JOIN attempt ON attempt.number = (SELECT max(number) FROM attempt WHERE attempt.run = run.number) ";
 
 std::string select(std::string_view rest) {
   return std::string(select_rows) + std::string(rest);
+}
+
+std::string condition(Sight sight) {
+  switch (sight) {
+    case Sight::present:
+      return "run.removed IS NULL";
+    case Sight::removed:
+      return "run.removed IS NOT NULL";
+    case Sight::any:
+      break;
+  }
+  return "TRUE";
 }
 
 nlohmann::json json_or_null(const std::string& text) {
@@ -112,6 +125,7 @@ std::vector<RunRow> Store::read_rows(Statement& statement) {
     row.started = statement.optional_number(16);
     row.progress = json_or_null(statement.text(17));
     row.holder = {statement.text(18), statement.integer(19), statement.integer(20), statement.text(21)};
+    row.removed = statement.optional_number(23);
     if (row.state != RunState::running) continue;
     if (liveness_of(row.holder) == Liveness::gone) {
       row.state = RunState::lost;
@@ -148,6 +162,12 @@ AddedRun Store::add_run(Specification& specification, const RunExtras& extras) {
     specification.name = before->name;
     return {*before, false};
   }
+  // Removed runs are not there for the question, but their repeats stay taken.
+  Statement& repeats =
+      database_->cached("SELECT coalesce(max(repeat), 0) + 1 FROM run WHERE question = ? AND backend = ?");
+  repeats.with(specification.question, specification.backend).step();
+  const std::int64_t repeat = repeats.integer(0);
+  repeats.reset();
   Statement& known = database_->cached("SELECT 1 FROM run WHERE id = ?");
   do specification.run = random_id();
   while (known.with(specification.run).step());
@@ -158,8 +178,8 @@ AddedRun Store::add_run(Specification& specification, const RunExtras& extras) {
           "INSERT INTO run (id, name, sweep, question, group_id, backend, repeat, seed, note, created) "
           "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .run(specification.run, specification.name, extras.sweep, specification.question, specification.group,
-           specification.backend, before ? before->repeat + 1 : 1,
-           static_cast<std::int64_t>(specification.seed), extras.note, now_seconds());
+           specification.backend, repeat, static_cast<std::int64_t>(specification.seed), extras.note,
+           now_seconds());
   const std::int64_t run = database_->last_row();
   add_params(run, specification);
   for (const auto& [role, file] : specification.data) {
@@ -204,40 +224,57 @@ std::string Store::free_name(const std::string& wanted) {
 
 std::optional<RunRow> Store::find_question(const std::string& question, const std::string& backend) {
   Statement& statement = database_->cached(
-      select("WHERE run.question = ? AND run.backend = ? ORDER BY run.repeat DESC LIMIT 1"));
+      select("WHERE run.question = ? AND run.backend = ? AND run.removed IS NULL ORDER BY run.repeat DESC "
+             "LIMIT 1"));
   const std::vector<RunRow> rows = read_rows(statement.with(question, backend));
   return rows.empty() ? std::nullopt : std::optional(rows.front());
 }
 
-RunRow Store::find_run(const std::string& name_or_id) {
-  std::vector<RunRow> rows =
-      read_rows(database_->cached(select("WHERE run.name = ?1 OR run.id = ?1 ORDER BY run.name = ?1 DESC"))
-                    .with(name_or_id));
+RunRow Store::find_run(const std::string& name_or_id, Sight sight) {
+  const std::string seen = condition(sight);
+  std::vector<RunRow> rows = read_rows(database_
+                                           ->cached(select("WHERE (run.name = ?1 OR run.id = ?1) AND " +
+                                                           seen + " ORDER BY run.name = ?1 DESC"))
+                                           .with(name_or_id));
   if (!rows.empty()) return rows.front();
   if (!name_or_id.empty() && name_or_id.find_first_not_of("0123456789abcdef") == std::string::npos) {
     // The range of ids that begin so: g is the letter behind the last hexadecimal digit.
-    rows = read_rows(
-        database_->cached(select("WHERE run.id >= ?1 AND run.id < ?1 || 'g' ORDER BY run.number DESC"))
-            .with(name_or_id));
+    rows = read_rows(database_
+                         ->cached(select("WHERE run.id >= ?1 AND run.id < ?1 || 'g' AND " + seen +
+                                         " ORDER BY run.number DESC"))
+                         .with(name_or_id));
   }
   if (rows.size() == 1) return rows.front();
   if (rows.size() > 1) {
     throw UnknownRun("\"" + name_or_id + "\" begins the ids of " + std::to_string(rows.size()) +
                      " runs: " + candidates(rows) + "; give more digits, or the name");
   }
+  Statement& hidden = database_->cached("SELECT name, removed IS NULL FROM run WHERE name = ?1 OR id = ?1");
+  const bool known = hidden.with(name_or_id).step();
+  const std::string name = hidden.text(0);
+  const bool is_present = known && hidden.integer(1) != 0;
+  hidden.reset();
+  if (is_present) throw UnknownRun("run " + name + " is not removed");
+  if (known) throw UnknownRun("run " + name + " was removed; exp undelete " + name + " brings it back");
   std::vector<std::string> names;
-  Statement& all = database_->cached("SELECT name FROM run ORDER BY number DESC LIMIT 10000");
+  Statement& all =
+      database_->cached("SELECT name FROM run WHERE " + seen + " ORDER BY number DESC LIMIT 10000");
   while (all.step()) names.push_back(all.text(0));
   all.reset();
-  throw UnknownRun("there is no run \"" + name_or_id + "\" in " + path_.string() +
-                   did_you_mean(name_or_id, names, "; exp ls shows what there is"));
+  const bool removed = sight == Sight::removed;
+  throw UnknownRun(
+      "there is no " + std::string(removed ? "removed " : "") + "run \"" + name_or_id + "\" in " +
+      path_.string() +
+      did_you_mean(name_or_id, names,
+                   removed ? "; exp ls --removed shows what there is" : "; exp ls shows what there is"));
 }
 
 std::vector<RunRow> Store::list_runs(const RunFilter& filter) {
   Statement& statement = database_->cached(
       select("WHERE (?1 = '' OR instr(run.name, ?1) > 0) "
              "AND (?2 = '' OR EXISTS (SELECT 1 FROM tag WHERE tag.run = run.number AND tag.tag = ?2)) "
-             "AND (?3 = '' OR sweep.name = ?3) ORDER BY run.number DESC LIMIT ?4"));
+             "AND (?3 = '' OR sweep.name = ?3) AND " +
+             condition(filter.sight) + " ORDER BY run.number DESC LIMIT ?4"));
   // The state is derived after reading, so a limit counts behind it.
   const std::int64_t limit = filter.states.empty() ? filter.limit : -1;
   std::vector<RunRow> rows = read_rows(statement.with(filter.name_part, filter.tag, filter.sweep, limit));
@@ -253,8 +290,56 @@ std::vector<RunRow> Store::list_runs(const RunFilter& filter) {
 
 RunRow Store::read_run(std::int64_t number) {
   const std::vector<RunRow> rows = read_rows(database_->cached(select("WHERE run.number = ?")).with(number));
-  if (rows.empty()) throw UnknownRun("run " + std::to_string(number) + " was removed from " + path_.string());
+  if (rows.empty()) throw UnknownRun("run " + std::to_string(number) + " is gone from " + path_.string());
   return rows.front();
+}
+
+void Store::set_tag(std::int64_t run, const std::string& tag, bool present) {
+  Transaction transaction(*database_);
+  if (present) {
+    database_->cached("INSERT OR IGNORE INTO tag (run, tag) VALUES (?, ?)").run(run, tag);
+  } else {
+    database_->cached("DELETE FROM tag WHERE run = ? AND tag = ?").run(run, tag);
+  }
+  transaction.commit();
+}
+
+void Store::set_note(std::int64_t run, const std::string& note) {
+  Transaction transaction(*database_);
+  database_->cached("UPDATE run SET note = ? WHERE number = ?").run(note, run);
+  transaction.commit();
+}
+
+void Store::require_idle(std::int64_t run) {
+  const RunRow row = read_run(run);
+  if (row.state == RunState::running)
+    throw Error("run " + row.name + " is running in process " + std::to_string(row.holder.pid) + " on " +
+                row.holder.host + "; exp stop " + row.name + " ends it first");
+}
+
+void Store::set_removed(const std::vector<std::int64_t>& runs, bool removed) {
+  settle();
+  Transaction transaction(*database_);  // nobody can take a run before its end
+  const std::optional<double> when = removed ? std::optional(now_seconds()) : std::nullopt;
+  for (const std::int64_t run : runs) {
+    if (removed) require_idle(run);
+    database_->cached("UPDATE run SET removed = ? WHERE number = ?").run(when, run);
+  }
+  transaction.commit();
+}
+
+void Store::purge_run(std::int64_t run) {
+  settle();
+  const std::filesystem::path folder = run_folder(read_run(run).id);
+  {
+    Transaction transaction(*database_);
+    require_idle(run);
+    database_->cached("DELETE FROM run WHERE number = ?").run(run);
+    transaction.commit();
+  }
+  std::error_code failure;
+  std::filesystem::remove_all(folder, failure);
+  if (failure) throw Error(system_message("remove", folder, failure.value()) + "; exp gc tries again");
 }
 
 }  // namespace encore

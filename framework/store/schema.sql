@@ -10,7 +10,7 @@
 -- attempt-0001.spool in the run's folder, and can be merged from there again.
 
 PRAGMA application_id = 1162756946;  -- the letters ENCR: tells this file from any other SQLite database
-PRAGMA user_version = 1;             -- version of this schema; exp db upgrade raises it
+PRAGMA user_version = 2;             -- version of this schema; exp db upgrade raises it
 
 -- One experiment file that was planned: a sweep, or a single run.
 CREATE TABLE sweep (
@@ -40,6 +40,7 @@ CREATE TABLE run (
   note      TEXT NOT NULL DEFAULT '',  -- `note` in the experiment file
   created   REAL NOT NULL,
   finished  REAL,                      -- when it was completed
+  removed   REAL,                      -- when exp rm took it out of sight; exp undelete makes it NULL again
   UNIQUE (question, backend, repeat)
 ) STRICT;
 CREATE INDEX run_by_group ON run (group_id);
@@ -261,7 +262,7 @@ CREATE VIEW curve AS
   JOIN run ON run.number = current_point.run
   JOIN metric ON metric.number = current_point.metric;
 
--- Runs with their status as it is now. (A run whose process died seconds ago still shows as running here until its lease
+-- Runs that are not removed, with their status as it is now. (A run whose process died seconds ago still shows as running here until its lease
 -- expires; `exp ls` looks for the process as well.)
 CREATE VIEW run_status AS
   SELECT run.id, run.name, run.backend, run.seed, run.repeat, run.group_id,
@@ -270,4 +271,5 @@ CREATE VIEW run_status AS
          run.reason, attempt.ordinal AS attempts, datetime(run.created, 'unixepoch') AS created_utc,
          datetime(run.finished, 'unixepoch') AS finished_utc, run.result
   FROM run
-  LEFT JOIN attempt ON attempt.number = (SELECT max(number) FROM attempt WHERE attempt.run = run.number);
+  LEFT JOIN attempt ON attempt.number = (SELECT max(number) FROM attempt WHERE attempt.run = run.number)
+  WHERE run.removed IS NULL;

@@ -45,6 +45,7 @@ struct RunRow {
   std::optional<double> started;  ///< of the latest attempt
   nlohmann::json progress;        ///< of the latest attempt, or null
   ProcessIdentity holder;         ///< of the latest attempt
+  std::optional<double> removed;  ///< when exp rm took it out of sight
 };
 
 /// What a run has beside its specification.
@@ -60,11 +61,15 @@ struct AddedRun {
   bool created = false;  ///< false: the question was there already on that backend
 };
 
+/// Which runs a question is about: those in sight, those that `exp rm` took out of it, or both.
+enum class Sight : std::uint8_t { present, removed, any };
+
 struct RunFilter {
   std::vector<RunState> states = {};  ///< empty: all
   std::string name_part = {};
   std::string tag = {};
   std::string sweep = {};
+  Sight sight = Sight::present;
   std::int64_t limit = -1;  ///< newest so many
 };
 
@@ -169,10 +174,20 @@ class Store {
   /// The newest repeat, if the question was ever asked on that backend.
   std::optional<RunRow> find_question(const std::string& question, const std::string& backend);
   /// By name, by id, or by a unique beginning of an id. Throws UnknownRun.
-  RunRow find_run(const std::string& name_or_id);
+  RunRow find_run(const std::string& name_or_id, Sight sight = Sight::present);
   /// Newest first.
   std::vector<RunRow> list_runs(const RunFilter& filter = {});
   RunRow read_run(std::int64_t number);
+  void set_tag(std::int64_t run, const std::string& tag, bool present);
+  void set_note(std::int64_t run, const std::string& note);
+  /// Throws Error when a process works on the run.
+  void require_idle(std::int64_t run);
+  /// Out of sight, or back: a removed run is not listed, and its question counts as never asked. Its name
+  /// stays taken. Throws Error, and changes nothing, when a process works on one of them.
+  void set_removed(const std::vector<std::int64_t>& runs, bool removed);
+  /// Every row about the run, then its folder; what an interruption leaves is found by find_garbage. Throws
+  /// Error when a process works on it.
+  void purge_run(std::int64_t run);
 
   // --- Attempts (attempts.cpp)
   /// Takes the run: exactly one of several processes gets it. Nothing when another one holds it or it is
@@ -209,7 +224,6 @@ class Store {
   std::vector<ArtifactRow> read_artifacts(std::int64_t run);
   /// In the order in which they happened; of one type, if one is named.
   std::vector<EventRow> read_events(std::int64_t run, const std::string& type = "");
-  void set_tag(std::int64_t run, const std::string& tag, bool present);
 
  private:
   std::vector<RunRow> read_rows(Statement& statement);

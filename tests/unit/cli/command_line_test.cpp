@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 
-#include "cli/plugin_verb.hpp"
 #include "cli/verbs.hpp"
 
 namespace encore {
@@ -111,7 +110,10 @@ void expect_help(const Verb& verb, const std::string& command) {
 
 TEST(Verbs, EachHasAHelpWithAnExampleOfItself) {
   for (const Verb& verb : verbs()) expect_help(verb, std::string("exp ") + verb.name);
-  for (const Verb& action : plugin_actions()) expect_help(action, std::string("exp plugin ") + action.name);
+  for (const Verb& verb : verbs())
+    if (verb.actions != nullptr)
+      for (const Verb& action : verb.actions())
+        expect_help(action, std::string("exp ") + verb.name + " " + action.name);
 }
 
 TEST(Verbs, AnUnknownOneNamesTheNearest) {

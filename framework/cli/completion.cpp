@@ -1,0 +1,124 @@
+// See completion.hpp.
+#include "cli/completion.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+
+#include "store/store.hpp"
+
+namespace encore {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+const Verb* find(const std::vector<Verb>& list, const std::string& name) {
+  const auto found =
+      std::find_if(list.begin(), list.end(), [&](const Verb& verb) { return name == verb.name; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+Words names_of(const std::vector<Verb>& list) {
+  Words names;
+  for (const Verb& verb : list) names.emplace_back(verb.name);
+  return names;
+}
+
+const OptionDescription* find_option(const Description& description, const std::string& name) {
+  for (const OptionDescription& option : description.options)
+    if (std::find(option.names.begin(), option.names.end(), name) != option.names.end()) return &option;
+  return nullptr;
+}
+
+/// The first column of a query on the database that the words or the environment name; nothing when it cannot
+/// be read: this is no place for messages.
+Words ask_database(const Words& words, const std::string& sql) {
+  const char* variable = std::getenv("ENCORE_DB");
+  std::string path = variable != nullptr && *variable != '\0' ? variable : "encore.db";
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i] == "--db") path = words[i + 1];
+    if (words[i].starts_with("--db=")) path = words[i].substr(5);
+  }
+  Words found;
+  try {
+    const auto database = open_encore_database(path, OpenMode::read, std::chrono::milliseconds(200));
+    Statement rows(*database, sql);
+    while (rows.step()) found.push_back(rows.text(0));
+  } catch (const Error&) {
+    found.clear();
+  }
+  return found;
+}
+
+Words values_of(const OptionDescription& option, const Words& words) {
+  const std::string& name = option.names.front();
+  if (name == "--backend") return {"openmp", "cuda", "hip"};
+  if (name == "--state")
+    return {"pending", "running", "completed", "failed", "interrupted", "lost", "stopped"};
+  if (name == "--tag") return ask_database(words, "SELECT DISTINCT tag FROM tag");
+  if (name == "--sweep") return ask_database(words, "SELECT DISTINCT name FROM sweep");
+  return {};
+}
+
+Words positional_values(const std::string& name, const Verb& verb, const Words& words) {
+  if (name == "verb") return names_of(verbs());
+  if (name == "shell") return {"bash", "zsh"};
+  if (name != "run") return {};
+  const bool removed = std::string("undelete") == verb.name;
+  return ask_database(words, std::string("SELECT name FROM run WHERE removed IS ") +
+                                 (removed ? "NOT NULL" : "NULL") + " ORDER BY number DESC LIMIT 1000");
+}
+
+/// The last word as an option, as the value of the option in front of it, or as an argument.
+Words next_of(const Verb& verb, const Words& words, std::size_t begin) {
+  const Description description = description_of(verb);
+  std::size_t position = 0;
+  const OptionDescription* waiting = nullptr;  // for its value
+  for (std::size_t i = begin; i + 1 < words.size(); ++i) {
+    const OptionDescription* const option = waiting != nullptr ? nullptr : find_option(description, words[i]);
+    if (waiting == nullptr && option == nullptr && !words[i].starts_with("-")) ++position;
+    waiting = option != nullptr && !option->value.empty() ? option : nullptr;
+  }
+  if (waiting != nullptr) return values_of(*waiting, words);
+  if (words.back().starts_with("-")) {
+    Words names;
+    for (const OptionDescription& option : description.options)
+      names.insert(names.end(), option.names.begin(), option.names.end());
+    return names;
+  }
+  const Words& arguments = description.positionals;
+  if (arguments.empty() || (position >= arguments.size() && !description.repeats)) return {};
+  return positional_values(arguments[std::min(position, arguments.size() - 1)], verb, words);
+}
+
+Words candidates(const Words& words) {
+  if (words.size() == 1) return names_of(verbs());
+  const Verb* verb = find(verbs(), words.front());
+  if (verb == nullptr) return {};
+  if (verb->actions == nullptr) return next_of(*verb, words, 1);
+  if (words.size() == 2) return names_of(verb->actions());
+  verb = find(verb->actions(), words[1]);
+  return verb == nullptr ? Words() : next_of(*verb, words, 2);
+}
+
+}  // namespace
+
+std::vector<std::string> completions(const std::vector<std::string>& words) {
+  if (words.empty()) return {};
+  Words found = candidates(words);
+  std::erase_if(found, [&](const std::string& word) { return !word.starts_with(words.back()); });
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+Description description_of(const Verb& verb) {
+  try {
+    verb.run({describe_request});
+  } catch (const Description& description) {
+    return description;
+  }
+  return {};
+}
+
+}  // namespace encore

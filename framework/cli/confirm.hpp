@@ -1,0 +1,16 @@
+// The question before what cannot be undone.
+#pragma once
+
+#include <string>
+
+#include "cli/command_line.hpp"
+
+namespace encore {
+
+/// Adds -y, --yes.
+void add_yes_option(CommandLine& line);
+/// True with -y, or when somebody at a terminal answers yes. Throws UsageError where nobody can be asked;
+/// `what` is what would be done: "remove 2 runs for good".
+bool confirm(const CommandLine& line, const std::string& what);
+
+}  // namespace encore

@@ -1,0 +1,69 @@
+// db check: whether the database and the files it speaks of are sound.
+#include <iostream>
+
+#include "cli/access.hpp"
+#include "cli/db_verb.hpp"
+#include "data/hash.hpp"
+
+namespace encore {
+
+namespace {
+
+/// Everything that is wrong, one sentence each.
+std::vector<std::string> find_faults(Store& store, bool hash) {
+  std::vector<std::string> faults;
+  Statement& integrity = store.database().cached("PRAGMA integrity_check");
+  while (integrity.step())
+    if (integrity.text(0) != "ok") faults.push_back("the file is damaged: " + integrity.text(0));
+  integrity.reset();
+  Statement& foreign = store.database().cached("PRAGMA foreign_key_check");
+  while (foreign.step())
+    faults.push_back("a row of table " + foreign.text(0) + " refers to one of " + foreign.text(2) +
+                     " that is gone");
+  foreign.reset();
+
+  for (const RunRow& run : store.list_runs({.sight = Sight::any})) {
+    const std::filesystem::path folder = store.run_folder(run.id);
+    if (run.attempts > 0 && !std::filesystem::exists(folder)) {
+      faults.push_back("run " + run.name + ": its folder " + folder.string() + " is gone");
+      continue;
+    }
+    for (const AttemptRow& attempt : store.read_attempts(run.number))
+      if (!attempt.spool_problem.empty() && run.state == RunState::completed &&
+          attempt.state == RunState::completed)
+        faults.push_back("run " + run.name + ": " + attempt.spool_problem);
+    if (!hash) continue;
+    for (const CheckpointRow& checkpoint : store.read_checkpoints(run.number))
+      if (checkpoint.on_disk && sha256_of_file(folder / checkpoint.path) != checkpoint.sha256)
+        faults.push_back("run " + run.name + ": " + checkpoint.path + " is not the file that was recorded");
+    for (const ArtifactRow& artifact : store.read_artifacts(run.number))
+      if (std::filesystem::exists(folder / artifact.path) &&
+          sha256_of_file(folder / artifact.path) != artifact.sha256)
+        faults.push_back("run " + run.name + ": " + artifact.path + " is not the file that was recorded");
+  }
+  return faults;
+}
+
+}  // namespace
+
+int db_check(const Arguments& arguments) {
+  CommandLine line(
+      "db check",
+      {"db check [options]",
+       "Looks for damage in the database, for folders of runs that are gone, and whether checkpoints "
+       "and\npredictions still have the content that was recorded.",
+       {{"exp db check", "look through the database and the folders of its runs"}}});
+  line.options()("quick", boost::program_options::bool_switch(),
+                 "without reading checkpoints and predictions");
+  if (!line.parse(arguments)) return exit_done;
+
+  Store store(line.database(), OpenMode::read);
+  const std::vector<std::string> faults = find_faults(store, !line.flag("quick"));
+  for (const std::string& fault : faults) std::cerr << "exp: " << fault << '\n';
+  if (!faults.empty()) return exit_failed;
+  std::cout << store.path().string() << " is sound: " << store.list_runs({.sight = Sight::any}).size()
+            << " runs\n";
+  return exit_done;
+}
+
+}  // namespace encore

@@ -1,0 +1,181 @@
+// See garbage.hpp.
+#include "store/garbage.hpp"
+
+#include <algorithm>
+#include <set>
+#include <system_error>
+
+#include "record/atomic_file.hpp"
+#include "record/checkpoint.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto quiet_time = std::chrono::hours(1);
+constexpr std::size_t id_length = 10;
+
+bool is_run_id(const std::string& name) {
+  return name.size() == id_length && name.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+std::uint64_t size_of_file(const fs::path& path) {
+  std::error_code failure;
+  const auto size = fs::file_size(path, failure);
+  return failure ? 0 : size;
+}
+
+struct FolderState {
+  std::uint64_t bytes = 0;
+  fs::file_time_type newest = fs::file_time_type::min();
+};
+
+FolderState state_of(const fs::path& folder) {
+  std::error_code failure;
+  FolderState state{0, fs::last_write_time(folder, failure)};
+  for (const auto& entry : fs::recursive_directory_iterator(folder, failure)) {
+    if (entry.is_regular_file(failure)) state.bytes += size_of_file(entry.path());
+    state.newest = std::max(state.newest, entry.last_write_time(failure));
+  }
+  return state;
+}
+
+/// The last is the newest that is whole; what is newer but damaged stays too. The best is what the last says,
+/// and what the database says of the latest attempt that found one.
+std::set<std::int64_t> steps_to_keep(Store& store, const RunRow& run, const fs::path& folder) {
+  std::set<std::int64_t> keep;
+  if (run.result.is_object()) keep.insert(run.result.value("best_step", std::int64_t{-1}));
+  std::pair<int, std::int64_t> best{0, -1};
+  for (const CheckpointRow& row : store.read_checkpoints(run.number)) {
+    if (row.kind == "best") best = std::max(best, {row.attempt, row.step});
+    if (row.kind != "best" && row.kind != "last") keep.insert(row.step);
+  }
+  keep.insert(best.second);
+  const std::vector<CheckpointFile> files = list_checkpoints(folder);
+  const auto outside = [&](const CheckpointFile& file) { return !keep.contains(file.step); };
+  if (std::count_if(files.begin(), files.end(), outside) == 0) return keep;  // hashing would change nothing
+  const std::optional<FoundCheckpoint> last = find_newest_checkpoint(folder);
+  for (const CheckpointFile& file : files)
+    if (!last || file.step >= last->file.step) keep.insert(file.step);
+  if (!last) return keep;
+  const auto progress = last->tensors.metadata().find("progress");
+  if (progress == last->tensors.metadata().end()) return keep;
+  const auto told = nlohmann::json::parse(progress->second, nullptr, false);
+  if (told.is_object()) keep.insert(told.value("best_step", std::int64_t{-1}));
+  return keep;
+}
+
+std::vector<Garbage> garbage_of(Store& store, const RunRow& run) {
+  std::vector<Garbage> found;
+  const fs::path folder = store.run_folder(run.id);
+  std::error_code failure;
+  if (run.state == RunState::running || !fs::is_directory(folder, failure)) return found;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, failure))
+    if (entry.is_regular_file(failure) && entry.path().filename().string().ends_with(aside_suffix))
+      found.push_back({GarbageKind::leftover, entry.path(), size_of_file(entry.path()), run.name});
+  const std::vector<CheckpointFile> files = list_checkpoints(folder);
+  if (files.size() < 2) return found;
+  const std::set<std::int64_t> keep = steps_to_keep(store, run, folder);
+  for (const CheckpointFile& file : files)
+    if (!keep.contains(file.step))
+      found.push_back(
+          {GarbageKind::checkpoint, folder / file.path, size_of_file(folder / file.path), run.name});
+  return found;
+}
+
+std::vector<std::string> folders_of_runs(const Store& store) {
+  std::vector<std::string> names;
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(store.run_folder("").parent_path(), failure))
+    if (entry.is_directory(failure) && is_run_id(entry.path().filename().string()))
+      names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// `names` were listed before the database is asked: a run that came between has its row already.
+std::vector<Garbage> folders_without_run(Store& store, const std::vector<std::string>& names) {
+  std::vector<Garbage> found;
+  for (const std::string& name : names) {
+    Statement& known = store.database().cached("SELECT 1 FROM run WHERE id = ?");
+    const bool is_known = known.with(name).step();
+    known.reset();
+    if (is_known) continue;
+    const FolderState state = state_of(store.run_folder(name));
+    if (fs::file_time_type::clock::now() - state.newest < quiet_time) continue;
+    found.push_back({GarbageKind::folder, store.run_folder(name), state.bytes, name});
+  }
+  return found;
+}
+
+std::vector<Garbage> backups_begun(const Store& store) {
+  std::vector<Garbage> found;
+  std::error_code failure;
+  const fs::path database = fs::absolute(store.path());
+  const std::string begin = database.filename().string() + ".version-";
+  for (const auto& entry : fs::directory_iterator(database.parent_path(), failure)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(begin) || !name.ends_with(".backup" + std::string(aside_suffix))) continue;
+    if (fs::file_time_type::clock::now() - entry.last_write_time(failure) < quiet_time) continue;
+    found.push_back({GarbageKind::leftover, entry.path(), size_of_file(entry.path()), ""});
+  }
+  return found;
+}
+
+void remove_all(const std::vector<Garbage>& found, std::vector<Garbage>& removed) {
+  for (const Garbage& garbage : found) {
+    std::error_code failure;
+    fs::remove_all(garbage.path, failure);
+    if (failure) throw Error(system_message("remove", garbage.path, failure.value()));
+    removed.push_back(garbage);
+  }
+}
+
+void append(std::vector<Garbage>& all, const std::vector<Garbage>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+const char* name_of(GarbageKind kind) {
+  switch (kind) {
+    case GarbageKind::checkpoint:
+      return "checkpoint";
+    case GarbageKind::leftover:
+      return "leftover";
+    case GarbageKind::folder:
+      return "folder";
+  }
+  return "unknown";
+}
+
+std::vector<Garbage> find_garbage(Store& store) {
+  const std::vector<std::string> folders = folders_of_runs(store);
+  std::vector<Garbage> found;
+  for (const RunRow& run : store.list_runs({.sight = Sight::any})) append(found, garbage_of(store, run));
+  append(found, folders_without_run(store, folders));
+  append(found, backups_begun(store));
+  return found;
+}
+
+std::vector<Garbage> remove_garbage(Store& store, bool folders) {
+  store.settle();  // from here on "running" in the database is true, and a dead attempt's token is void
+  const std::vector<std::string> names = folders_of_runs(store);
+  std::vector<Garbage> removed;
+  for (const RunRow& listed : store.list_runs({.sight = Sight::any})) {
+    if (garbage_of(store, listed).empty()) continue;
+    // Looked at again under the write lock: an attempt may have begun since.
+    Transaction transaction(store.database());
+    Statement& state = store.database().cached("SELECT 1 FROM run WHERE number = ? AND state <> 'running'");
+    const bool idle = state.with(listed.number).step();
+    state.reset();
+    if (idle) remove_all(garbage_of(store, store.read_run(listed.number)), removed);
+  }
+  if (folders) remove_all(folders_without_run(store, names), removed);
+  remove_all(backups_begun(store), removed);
+  return removed;
+}
+
+}  // namespace encore

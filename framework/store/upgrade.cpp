@@ -1,0 +1,112 @@
+// See upgrade.hpp.
+#include "store/upgrade.hpp"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "record/atomic_file.hpp"
+
+namespace encore {
+
+namespace {
+
+void require_known(const std::string& file, std::int64_t version, std::span<const Migration> migrations) {
+  const std::int64_t newest = migrations.back().to;
+  if (version > newest)
+    throw Error("database " + file + " was made by a newer Encore (version " + std::to_string(version) +
+                ", this one knows " + std::to_string(newest) +
+                "); update Encore, or name another file with --db");
+  if (version < migrations.front().to - 1)
+    throw Error("database " + file + " is of version " + std::to_string(version) +
+                ", which no release of Encore made; restore a backup, or name another file with --db");
+}
+
+/// The last heartbeat says enough: an upgrade may well wait for a minute.
+void require_nobody_at_work(Database& database) {
+  if (const auto name = database.text("SELECT run.name FROM attempt JOIN run ON run.number = attempt.run "
+                                      "WHERE attempt.state = 'running' AND attempt.expires > "
+                                      "julianday('now') * 86400.0 - 210866760000.0"))
+    throw Error("run " + *name + " is being trained, or was a minute ago; exp stop " + *name +
+                " ends it, then exp db upgrade can go on");
+}
+
+std::filesystem::path free_backup_name(const std::filesystem::path& path, std::int64_t version) {
+  const std::string base = path.string() + ".version-" + std::to_string(version);
+  std::filesystem::path name = base + ".backup";
+  for (int number = 2; std::filesystem::exists(name); ++number)
+    name = base + "-" + std::to_string(number) + ".backup";
+  return name;
+}
+
+}  // namespace
+
+std::span<const Migration> known_migrations() {
+  static const std::array<Migration, 1> list = {{{2, R"(
+ALTER TABLE run ADD COLUMN removed REAL;
+DROP VIEW run_status;
+CREATE VIEW run_status AS
+  SELECT run.id, run.name, run.backend, run.seed, run.repeat, run.group_id,
+         CASE WHEN run.state = 'running' AND (attempt.expires IS NULL OR attempt.expires < julianday('now') * 86400.0 - 210866760000.0)
+              THEN 'lost' ELSE run.state END AS status,
+         run.reason, attempt.ordinal AS attempts, datetime(run.created, 'unixepoch') AS created_utc,
+         datetime(run.finished, 'unixepoch') AS finished_utc, run.result
+  FROM run
+  LEFT JOIN attempt ON attempt.number = (SELECT max(number) FROM attempt WHERE attempt.run = run.number)
+  WHERE run.removed IS NULL;
+)"}}};
+  return list;
+}
+
+Upgrade upgrade_database(const std::filesystem::path& path, std::span<const Migration> migrations) {
+  if (!std::filesystem::is_regular_file(path)) throw Error("there is no database " + path.string());
+  Database database(path, SQLITE_OPEN_READWRITE, std::chrono::seconds(10));
+  Upgrade upgrade{version_of(database), migrations.back().to, {}};
+  require_known(path.string(), upgrade.from, migrations);
+  if (upgrade.from == upgrade.to) return upgrade;
+
+  // Nobody else can write between the copy and the last step.
+  Transaction transaction(database);
+  upgrade.from = version_of(database);
+  if (upgrade.from == upgrade.to) return upgrade;  // somebody else was faster
+  require_nobody_at_work(database);
+  upgrade.backup = free_backup_name(path, upgrade.from);
+  {
+    Database reader(path, SQLITE_OPEN_READONLY, std::chrono::seconds(10));
+    backup_database(reader, upgrade.backup);
+  }
+  for (const Migration& migration : migrations)
+    if (migration.to > upgrade.from) database.execute(migration.sql);
+  if (const auto table = database.text("SELECT \"table\" FROM pragma_foreign_key_check"))
+    throw Error("the upgrade of " + path.string() + " would leave rows of table " + *table +
+                " without what they refer to; nothing was changed, exp db check tells more");
+  database.execute("PRAGMA user_version = " + std::to_string(upgrade.to));
+  transaction.commit();
+  return upgrade;
+}
+
+void backup_database(Database& database, const std::filesystem::path& target) {
+  if (std::filesystem::exists(target))
+    throw Error(target.string() + " exists; a backup replaces nothing, name another file");
+  const std::filesystem::path aside = target.string() + std::string(aside_suffix);
+  std::error_code ignored;
+  std::filesystem::remove(aside, ignored);
+  const FileDescriptor probe =
+      open_file(aside, O_WRONLY | O_CREAT | O_TRUNC);  // says clearly why it cannot be made
+  try {
+    Statement(database, "VACUUM INTO ?").run(aside.string());
+    if (::fsync(probe.get()) != 0) throw Error(system_message("write", aside, errno));
+    // link refuses where rename would replace a file that came meanwhile.
+    if (::link(aside.c_str(), target.c_str()) != 0) throw Error(system_message("make", target, errno));
+  } catch (...) {
+    std::filesystem::remove(aside, ignored);
+    throw;
+  }
+  std::filesystem::remove(aside, ignored);
+  sync_folder(target.parent_path());
+}
+
+}  // namespace encore

@@ -1,0 +1,39 @@
+// What keeps the database file itself in order: a copy while others write, a smaller file, and the numbered
+// migrations that bring an older file to the schema of this Encore. `exp db` calls these.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "store/encore_database.hpp"
+
+namespace encore {
+
+/// One step from version `to` - 1. The SQL runs inside a transaction and must leave what schema.sql makes.
+struct Migration {
+  std::int64_t to = 0;
+  std::string sql;
+};
+
+/// All there are, by rising version without a gap; the last one leads to schema_version.
+std::span<const Migration> known_migrations();
+
+struct Upgrade {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  std::filesystem::path backup;  ///< empty where nothing was to be done
+};
+
+/// Brings the file to the version of the last migration: first a copy beside it, of exactly the state that is
+/// migrated, then every missing step in one transaction. Whatever fails leaves the file as it was. Refuses a
+/// newer file, one that no list of steps reaches, and one on which a process works.
+Upgrade upgrade_database(const std::filesystem::path& path,
+                         std::span<const Migration> migrations = known_migrations());
+
+/// A consistent copy, taken while others write; it appears under its name when it is whole and on disk.
+/// Throws Error where the target exists.
+void backup_database(Database& database, const std::filesystem::path& target);
+
+}  // namespace encore

@@ -1,0 +1,309 @@
+// The verbs that keep the store: db, gc, rm, undelete, tag, note, query, dump, completion, as a user meets
+// them.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "system/control/sandbox.hpp"
+
+namespace encore::system_test {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+class StoreVerbs : public testing::Test {
+ protected:
+  void SetUp() override {
+    sandbox_.set("FAKE_STEP_MS", "0");
+    output_of({"run", "tiny.toml", "--quiet"});
+  }
+  std::string output_of(const std::vector<std::string>& arguments) {
+    const ProgramOutput output = sandbox_.exp(arguments);
+    EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
+    return output.output;
+  }
+  void expect_refused(const std::vector<std::string>& arguments, const std::string& message) {
+    const ProgramOutput output = sandbox_.exp(arguments);
+    EXPECT_EQ(output.end.exit_code, 2) << output.output << output.errors;
+    EXPECT_TRUE(contains(output.errors, message)) << output.errors;
+  }
+  std::string folder_of(const std::string& run) {
+    return "encore.db.runs/" + sandbox_.one("SELECT id FROM run WHERE name = '" + run + "'");
+  }
+  bool exists(const std::string& path) { return std::filesystem::exists(sandbox_.folder() / path); }
+
+  Sandbox sandbox_;
+};
+
+TEST_F(StoreVerbs, ARemovedRunStartsAgainAndComesBack) {
+  EXPECT_TRUE(contains(output_of({"rm", "tiny"}), "tiny is out of sight; exp undelete tiny brings it back"));
+  EXPECT_TRUE(contains(output_of({"ls"}), "no runs yet"));
+  EXPECT_TRUE(contains(output_of({"ls", "--removed"}), "tiny"));
+  expect_refused({"show", "tiny"}, "run tiny was removed; exp undelete tiny brings it back");
+  EXPECT_EQ(nlohmann::json::parse(output_of({"plan", "tiny.toml", "--json"})).at("runs").at(0).at("action"),
+            "start");
+  output_of({"run", "tiny.toml"});
+  EXPECT_EQ(sandbox_.query("SELECT name || ' ' || repeat || ' ' || state FROM run ORDER BY number"),
+            (std::vector<std::string>{"tiny 1 completed", "tiny-2 2 completed"}));
+  EXPECT_TRUE(contains(output_of({"undelete", "tiny"}), "tiny (completed) is back"));
+  EXPECT_TRUE(contains(output_of({"run", "tiny.toml"}), "nothing to do"));
+  expect_refused({"undelete", "tiny"}, "run tiny is not removed");
+  expect_refused({"rm"}, "exp rm needs a run");
+  expect_refused({"rm", "tiny", "tinny"}, "there is no run \"tinny\"");
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run WHERE removed IS NULL"), "2") << "all or none";
+}
+
+TEST_F(StoreVerbs, PurgeAsksAndTakesTheFolder) {
+  const std::string folder = folder_of("tiny");
+  expect_refused(
+      {"rm", "--purge", "tiny"},
+      "this would remove tiny for good, with checkpoints and predictions, and there is no terminal to ask "
+      "at; -y says yes");
+  EXPECT_TRUE(exists(folder));
+  EXPECT_TRUE(contains(output_of({"rm", "--purge", "-y", "tiny"}), "is gone for good"));
+  EXPECT_FALSE(exists(folder));
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM point"), "0");
+  EXPECT_TRUE(contains(output_of({"db", "check"}), "is sound: 0 runs"));
+}
+
+TEST_F(StoreVerbs, ARunningRunIsNeitherRemovedNorCollected) {
+  sandbox_.set("FAKE_STEP_MS", "50");
+  sandbox_.set("FAKE_STEPS", "200");
+  const pid_t process = sandbox_.start({"run", "tiny.toml", "-S", "name=slow", "--seed", "2"});
+  ASSERT_TRUE(
+      sandbox_.wait_until("SELECT count(*) > 0 FROM checkpoint JOIN run ON run.number = run "
+                          "WHERE run.name LIKE 'slow%'",
+                          "1"));
+  const std::string name = sandbox_.one("SELECT name FROM run WHERE name LIKE 'slow%'");
+  const std::string part = folder_of(name) + "/checkpoints/step-00000001.safetensors.part";
+  sandbox_.write(part, "being written");
+  expect_refused({"rm", name}, "run " + name + " is running in process");
+  expect_refused({"rm", "--purge", "-y", name}, "exp stop " + name + " ends it first");
+  EXPECT_TRUE(contains(output_of({"gc", "-y"}), "nothing to remove"));
+  ::kill(process, SIGINT);
+  ASSERT_TRUE(Sandbox::wait(process));
+  sandbox_.write(part, "left behind");
+  EXPECT_TRUE(contains(output_of({"gc"}), "leftover"));
+  EXPECT_FALSE(exists(part));
+}
+
+TEST_F(StoreVerbs, GarbageIsShownThenRemoved) {
+  const std::string old = folder_of("tiny") + "/checkpoints/step-00000005.safetensors";
+  sandbox_.write(old, std::string(1000, 'x'));
+  const nlohmann::json found = nlohmann::json::parse(output_of({"gc", "--dry-run", "--json"}));
+  EXPECT_EQ(found.at("bytes"), 1000);
+  EXPECT_EQ(found.at("removed"), false);
+  EXPECT_EQ(found.at("items").at(0).at("kind"), "checkpoint");
+  EXPECT_EQ(found.at("items").at(0).at("run"), "tiny");
+  EXPECT_TRUE(exists(old));
+  const std::string text = output_of({"gc", "--dry-run"});
+  EXPECT_TRUE(contains(text, "1.0 kB would be removed; nothing was")) << text;
+  EXPECT_TRUE(contains(output_of({"gc"}), "1.0 kB removed"));
+  EXPECT_FALSE(exists(old));
+  EXPECT_TRUE(exists(folder_of("tiny") + "/checkpoints/step-00000020.safetensors"));
+}
+
+TEST_F(StoreVerbs, FoldersOfUnknownRunsGoOnlyWithConsent) {
+  sandbox_.write("encore.db.runs/00000000aa/attempt-0001.spool", "x");
+  const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(2);
+  for (const char* path : {"encore.db.runs/00000000aa/attempt-0001.spool", "encore.db.runs/00000000aa"})
+    std::filesystem::last_write_time(sandbox_.folder() / path, old);
+  expect_refused({"gc"}, "this would remove 1 folder of a run that encore.db does not know");
+  EXPECT_TRUE(exists("encore.db.runs/00000000aa"));
+  EXPECT_TRUE(contains(output_of({"gc", "-y"}), "folder"));
+  EXPECT_FALSE(exists("encore.db.runs/00000000aa"));
+}
+
+TEST_F(StoreVerbs, TagsAndNotes) {
+  EXPECT_EQ(output_of({"tag", "tiny"}), "tiny: no tags\n");
+  EXPECT_EQ(output_of({"tag", "tiny", "+paper", "+draft"}), "tiny: draft, paper\n");
+  EXPECT_EQ(output_of({"tag", "-draft", "tiny", "+h", "--db", "encore.db"}), "tiny: h, paper\n");
+  EXPECT_EQ(output_of({"tag", "tiny", "--", "-h"}), "tiny: paper\n");
+  EXPECT_TRUE(contains(output_of({"ls", "--tag", "paper"}), "tiny"));
+  EXPECT_TRUE(contains(output_of({"ls", "--tag", "draft"}), "no runs match"));
+  expect_refused({"tag", "tiny", "+two words"}, "\"two words\" is no tag: a tag is one word");
+  expect_refused({"tag", "+paper"}, "exp tag needs a run");
+  expect_refused({"tag", "tiny", "--paper"}, "unknown option --paper");
+  EXPECT_EQ(output_of({"note", "tiny"}), "tiny has no note\n");
+  EXPECT_EQ(output_of({"note", "tiny", "a \"good\" one"}), "tiny: noted\n");
+  EXPECT_EQ(output_of({"note", "tiny"}), "a \"good\" one\n");
+  EXPECT_TRUE(contains(output_of({"show", "tiny"}), "a \"good\" one"));
+  EXPECT_EQ(output_of({"note", "tiny", ""}), "tiny: the note is removed\n");
+  EXPECT_EQ(output_of({"note", "tiny"}), "tiny has no note\n");
+}
+
+TEST_F(StoreVerbs, QueriesAreAnsweredInThreeForms) {
+  EXPECT_EQ(output_of({"query", "SELECT 1 AS one, 'a\"b' AS text, NULL AS gone"}),
+            "one  text  gone\n  1  a\"b   NULL\n");
+  EXPECT_EQ(output_of({"query", "SELECT 1 AS a, 'x,y' AS b", "--csv"}), "a,b\r\n1,\"x,y\"\r\n");
+  const nlohmann::json rows = nlohmann::json::parse(
+      output_of({"query", "SELECT name, name, repeat, 0.1, NULL, x'00ff' AS b FROM run", "--json"}));
+  EXPECT_EQ(rows, nlohmann::json::parse(
+                      R"([{"name":"tiny","name_2":"tiny","repeat":1,"0.1":0.1,"NULL":null,"b":"00ff"}])"));
+  EXPECT_EQ(output_of({"query", "SELECT 1 WHERE 0", "--json"}), "[\n]\n");
+}
+
+TEST_F(StoreVerbs, AQueryCannotWrite) {
+  const std::string before = sandbox_.one("SELECT group_concat(name || note) FROM run");
+  for (const char* sql :
+       {"DELETE FROM run", "UPDATE run SET note = 'x' RETURNING note", "DROP TABLE run",
+        "VACUUM INTO 'copy.db'", "ATTACH 'other.db' AS other", "PRAGMA user_version = 7", "BEGIN IMMEDIATE",
+        "CREATE TEMP TABLE t (x)", "WITH a AS (SELECT 1) INSERT INTO tag SELECT 1, 'x'"})
+    expect_refused({"query", sql}, "exp query only reads: SELECT");
+  expect_refused({"query", "SELECT 1; DELETE FROM run"}, "exp query takes one statement at a time");
+  expect_refused({"query", "SELEKT 1"}, "SQLite does not understand the query at character 1");
+  expect_refused({"query", "SELECT colour FROM run"}, "no such column: colour");
+  expect_refused({"query", " -- only a comment"}, "exp query needs a question");
+  expect_refused({"query", "SELECT 1", "--csv", "--json"}, "exclude each other");
+  EXPECT_EQ(sandbox_.one("SELECT group_concat(name || note) FROM run"), before);
+  EXPECT_FALSE(exists("copy.db"));
+  EXPECT_FALSE(exists("other.db"));
+}
+
+TEST_F(StoreVerbs, ALongQueryIsEndedByCtrlC) {
+  const pid_t process = sandbox_.start(
+      {"query", "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n"});
+  std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+  ::kill(process, SIGINT);
+  const auto end = Sandbox::wait(process, 10);
+  ASSERT_TRUE(end) << "it went on";
+  EXPECT_EQ(end->exit_code, 1);
+  EXPECT_EQ(sandbox_.read("output.txt"), "exp: the query was interrupted\n");
+}
+
+TEST_F(StoreVerbs, ABackupIsADatabaseAndVacuumShrinks) {
+  EXPECT_TRUE(
+      contains(output_of({"db", "backup", "safe.db"}), "1 runs; the files of the runs are not in it"));
+  EXPECT_TRUE(contains(output_of({"ls", "--db", "safe.db"}), "tiny"));
+  expect_refused({"db", "backup", "safe.db"}, "safe.db exists; a backup replaces nothing, name another file");
+  expect_refused({"db", "backup"}, "exp db backup needs a file to write");
+  expect_refused({"db", "bakup"}, "exp db has no \"bakup\"; did you mean \"backup\"?");
+  EXPECT_TRUE(contains(output_of({"db", "vacuum"}), " before, "));
+  EXPECT_TRUE(contains(output_of({"db", "upgrade"}), "is of version 2 already, nothing to do"));
+  EXPECT_TRUE(contains(output_of({"db", "check"}), "is sound: 1 runs"));
+}
+
+TEST_F(StoreVerbs, AnOlderDatabaseIsUpgradedOnlyWhenAsked) {
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open((sandbox_.folder() / "old.db").c_str(), &database), SQLITE_OK);
+  std::ifstream schema(ENCORE_SOURCE_DIR "/tests/unit/store/schema_1.sql");
+  const std::string sql(std::istreambuf_iterator<char>(schema), {});
+  ASSERT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(database);
+  const std::string before = sandbox_.read("old.db");
+  for (const char* verb : {"ls", "status", "gc"})
+    expect_refused({verb, "--db", "old.db"}, "exp db upgrade brings it");
+  EXPECT_EQ(sandbox_.read("old.db"), before);
+  EXPECT_EQ(output_of({"db", "upgrade", "--db", "old.db"}),
+            "old.db is of version 2 now; as it was, of version 1, it lies in old.db.version-1.backup\n");
+  EXPECT_TRUE(contains(output_of({"ls", "--db", "old.db"}), "no runs yet"));
+}
+
+TEST_F(StoreVerbs, DumpAsCsvAndJson) {
+  EXPECT_EQ(output_of({"dump", "--csv", "-o", "tables"}), "1 run written to tables\n");
+  const std::string id = sandbox_.one("SELECT id FROM run");
+  EXPECT_TRUE(contains(sandbox_.read("tables/runs.csv"), id + ",tiny,completed,"));
+  EXPECT_TRUE(
+      contains(sandbox_.read("tables/params.csv"), id + ",model.width,integer,16,file,tiny.toml:15:9\r\n"));
+  const std::string points = sandbox_.read("tables/points.csv");
+  EXPECT_EQ(std::count(points.begin(), points.end(), '\n'),
+            1 + std::stol(sandbox_.one("SELECT count(*) FROM point")));
+  EXPECT_TRUE(contains(points, id + ",train/loss,4,1,0.25\r\n"));
+  const nlohmann::json runs = nlohmann::json::parse(output_of({"dump", "tiny", "--json"}));
+  EXPECT_EQ(runs.at(0), nlohmann::json::parse(output_of({"show", "tiny", "--json"})));
+  output_of({"dump", "all", "--json", "-o", "all.json"});
+  EXPECT_EQ(nlohmann::json::parse(sandbox_.read("all.json")), runs);
+  expect_refused({"dump", "--csv"}, "exp dump needs -o with a folder to write into");
+  expect_refused({"dump", "-o", "x"}, "exp dump needs one of --csv, --json and --tensorboard");
+  expect_refused({"dump", "--csv", "--json", "-o", "x"},
+                 "exp dump needs one of --csv, --json and --tensorboard");
+  expect_refused({"dump", "tinny", "--json"}, "did you mean \"tiny\"?");
+}
+
+TEST_F(StoreVerbs, DumpOfASweepHasItsRunsOnly) {
+  sandbox_.write("sweep.toml", tiny_experiment("sweep") + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
+  output_of({"run", "sweep.toml", "--quiet"});
+  // One of them asks what tiny asked, and is tiny.
+  const std::string count = sandbox_.one(
+      "SELECT count(*) FROM run JOIN sweep ON sweep.number = run.sweep WHERE sweep.name = 'sweep'");
+  EXPECT_EQ(nlohmann::json::parse(output_of({"dump", "sweep", "--json"})).size(), std::stoul(count));
+}
+
+TEST_F(StoreVerbs, TensorBoardReadsWhatDumpWrites) {
+  output_of({"dump", "--tensorboard", "-o", "boards"});
+  ASSERT_TRUE(exists("boards/tiny"));
+  const char* python = std::getenv("ENCORE_TENSORBOARD_PYTHON");
+  const std::string program = python == nullptr ? "python3" : python;
+  if (!run_program(program, {"-c", "import tensorboard"}).end.success())
+    GTEST_SKIP() << "the Python package tensorboard is not there; the format is checked by cli_test alone";
+  const ProgramOutput output = run_program(
+      program,
+      {"-c",
+       "import sys\n"
+       "from tensorboard.backend.event_processing.event_accumulator import EventAccumulator\n"
+       "events = EventAccumulator(sys.argv[1], size_guidance={'scalars': 0, 'tensors': 0}); events.Reload()\n"
+       "for tag in sorted(events.Tags()['scalars']):\n"
+       "  for e in events.Scalars(tag): print(tag, e.step, '%.6g' % e.value)\n",
+       (sandbox_.folder() / "boards/tiny").string()});
+  ASSERT_TRUE(output.end.success()) << output.errors;
+  std::string expected;
+  for (const std::string& row :
+       sandbox_.query("SELECT metric || ' ' || step || ' ' || printf('%.6g', value) FROM "
+                      "curve WHERE run = 'tiny' ORDER BY metric, step"))
+    expected += row + "\n";
+  EXPECT_EQ(output.output, expected);
+}
+
+/// What bash would insert at the end of `line`.
+std::string completed(const Sandbox& sandbox, const std::string& line) {
+  const std::string script =
+      "cd " + sandbox.folder().string() + "; unset ENCORE_DB; PATH=" ENCORE_BUILD_DIR "/bin:$PATH\n" +
+      "source <(exp completion bash) || exit 1\n"
+      "complete -p exp >/dev/null || exit 2\n"
+      "COMP_LINE='" +
+      line + "'; COMP_POINT=${#COMP_LINE}; _encore_exp; printf '%s ' \"${COMPREPLY[@]}\"";
+  const ProgramOutput output = run_program("bash", {"--norc", "-c", script});
+  EXPECT_TRUE(output.end.success()) << output.errors;
+  return output.output;
+}
+
+TEST_F(StoreVerbs, BashCompletesVerbsOptionsAndRuns) {
+  output_of({"run", "tiny.toml", "--quiet", "--seed", "7"});
+  EXPECT_EQ(completed(sandbox_, "exp und"), "undelete ");
+  EXPECT_EQ(completed(sandbox_, "exp db "), "backup check path upgrade vacuum ");
+  EXPECT_EQ(completed(sandbox_, "exp gc --d"), "--db --dry-run ");
+  EXPECT_EQ(completed(sandbox_, "exp show ti"), "tiny tiny-seed=7 ");
+  EXPECT_EQ(completed(sandbox_, "exp show tiny-seed="), "7 ")
+      << "bash replaces only what follows the equals sign";
+  EXPECT_EQ(completed(sandbox_, "exp show --db other.db "), " ");
+  EXPECT_EQ(completed(sandbox_, "exp run "), " ");
+  expect_refused({"completion", "fish"}, "there is no completion for \"fish\"; there is for bash and zsh");
+  expect_refused({"completion"}, "exp completion needs bash or zsh");
+}
+
+TEST_F(StoreVerbs, ZshReadsItsScript) {
+  if (!run_program("sh", {"-c", "command -v zsh"}).end.success()) GTEST_SKIP() << "there is no zsh here";
+  sandbox_.write("completion.zsh", output_of({"completion", "zsh"}));
+  const ProgramOutput output =
+      run_program("zsh", {"-f", "-c",
+                          "cd " + sandbox_.folder().string() +
+                              "; PATH=" ENCORE_BUILD_DIR "/bin:$PATH\n"
+                              "compdef() { :; }; compadd() { print -r -- $found }; _files() { print files }\n"
+                              "source completion.zsh; words=(exp und); CURRENT=2; _encore_exp; words=(exp "
+                              "run ''); CURRENT=3; _encore_exp"});
+  EXPECT_EQ(output.output, "undelete\nfiles\n") << output.errors;
+}
+
+}  // namespace
+}  // namespace encore::system_test

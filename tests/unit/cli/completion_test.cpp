@@ -1,0 +1,83 @@
+// What is offered where in a command line; tests/system has it through a real shell.
+#include "cli/completion.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "store/store.hpp"
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore {
+namespace {
+
+using Words = std::vector<std::string>;
+
+bool has(const Words& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+TEST(Completion, EveryVerbAndActionDescribesItself) {
+  const auto expect_described = [](const Verb& verb) {
+    const Description description = description_of(verb);
+    const auto is_database = [](const OptionDescription& option) { return has(option.names, "--db"); };
+    EXPECT_TRUE(std::any_of(description.options.begin(), description.options.end(), is_database))
+        << verb.name;
+  };
+  for (const Verb& verb : verbs()) {
+    if (verb.actions == nullptr)
+      expect_described(verb);
+    else
+      for (const Verb& action : verb.actions()) expect_described(action);
+  }
+}
+
+TEST(Completion, OffersVerbsActionsAndOptions) {
+  EXPECT_EQ(completions({"sho"}), Words{"show"});
+  EXPECT_EQ(completions({"db", ""}), (Words{"backup", "check", "path", "upgrade", "vacuum"}));
+  EXPECT_EQ(completions({"db", "check", "--q"}), Words{"--quick"});
+  const Words options = completions({"run", "x.toml", "-"});
+  for (const char* option : {"--set", "-S", "--fresh", "--backend", "--help", "-h"})
+    EXPECT_TRUE(has(options, option));
+  EXPECT_FALSE(has(completions({"run", "x.toml", "--"}), "-S"));
+  EXPECT_EQ(completions({"run", "--backend", ""}), (Words{"cuda", "hip", "openmp"}));
+  EXPECT_EQ(completions({"ls", "--state", "com"}), Words{"completed"});
+  EXPECT_EQ(completions({"help", "undel"}), Words{"undelete"});
+}
+
+TEST(Completion, OffersNothingWhereItKnowsNothing) {
+  EXPECT_TRUE(completions({}).empty());
+  EXPECT_TRUE(completions({"frobnicate", ""}).empty());
+  EXPECT_TRUE(completions({"db", "frobnicate", ""}).empty());
+  EXPECT_TRUE(completions({"run", ""}).empty()) << "a file is the shell's business";
+  EXPECT_TRUE(completions({"show", "--db", "/nowhere/e.db", ""}).empty());
+}
+
+TEST(Completion, OffersRunsTagsAndSweepsOfTheDatabase) {
+  const testing::TemporaryFolder folder;
+  const std::string path = (folder / "e.db").string();
+  {
+    Store store(path, OpenMode::create);
+    for (const char* name : {"wide-seed=1", "wide-seed=2", "deep"}) {
+      Specification specification;
+      specification.name = name;
+      specification.question = name;
+      specification.backend = "openmp";
+      RunExtras extras;
+      extras.sweep = store.add_sweep("wide", "wide.toml", "");
+      extras.tags = {"paper"};
+      store.add_run(specification, extras);
+    }
+    store.set_removed({store.find_run("deep").number}, true);
+  }
+  EXPECT_EQ(completions({"show", "--db", path, ""}), (Words{"wide-seed=1", "wide-seed=2"}));
+  EXPECT_EQ(completions({"rm", "--db=" + path, "wide-seed=1", "wide-seed="}),
+            (Words{"wide-seed=1", "wide-seed=2"}));
+  EXPECT_TRUE(completions({"show", "--db", path, "wide-seed=1", ""}).empty()) << "show takes one";
+  EXPECT_EQ(completions({"undelete", "--db", path, ""}), Words{"deep"});
+  EXPECT_EQ(completions({"ls", "--db", path, "--tag", ""}), Words{"paper"});
+  EXPECT_EQ(completions({"ls", "--db", path, "--sweep", "w"}), Words{"wide"});
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,173 @@
+// What gc takes and what it must leave; runs out of sight, back, and gone for good.
+#include "store/garbage.hpp"
+
+#include "record/checkpoint.hpp"
+#include "unit/store/store_fixture.hpp"
+
+namespace encore {
+namespace {
+
+using testing::message_of;
+using testing::StoreTest;
+
+class GarbageTest : public StoreTest {
+ protected:
+  /// Writes a checkpoint of this step and tells of it in the spool.
+  void save(const Lease& lease, SpoolWriter& spool, std::int64_t step, const char* kind) {
+    const float value = 0.0f;
+    const SavedFile saved =
+        save_checkpoint(store().run_folder(lease.run_id), step,
+                        {{"parameter/x", DType::float32, {1}, std::as_bytes(std::span(&value, 1))}}, {});
+    spool.event("checkpoint", {{"step", step},
+                               {"path", checkpoint_path(step)},
+                               {"bytes", saved.bytes},
+                               {"sha256", saved.sha256},
+                               {"kind", kind}});
+  }
+  /// A run with checkpoints of steps 1 (best), 2 (last), 3 (best), 4 (last), 5 (last).
+  Lease trained(char letter, const std::string& name) {
+    const Lease lease = store().begin_attempt(add(letter, name)).value();
+    SpoolWriter spool(spool_of(lease), lease.ordinal);
+    save(lease, spool, 1, "best");
+    save(lease, spool, 2, "last");
+    save(lease, spool, 3, "best");
+    save(lease, spool, 4, "last");
+    save(lease, spool, 5, "last");
+    return lease;
+  }
+  std::filesystem::path file(const Lease& lease, std::int64_t step) {
+    return store().run_folder(lease.run_id) / checkpoint_path(step);
+  }
+  std::string steps(const Lease& lease) {
+    std::string text;
+    for (const CheckpointFile& found : list_checkpoints(store().run_folder(lease.run_id)))
+      text += std::to_string(found.step) + " ";
+    return text;
+  }
+  static void age(const std::filesystem::path& path) {
+    const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(2);
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path))
+      std::filesystem::last_write_time(entry.path(), old);
+    std::filesystem::last_write_time(path, old);
+  }
+};
+
+TEST_F(GarbageTest, keeps_the_best_and_the_last) {
+  const Lease lease = trained('a', "test");
+  store().finish_attempt(lease, RunState::interrupted);
+  testing::write_bytes(file(lease, 6).string() + ".part", "12345");
+  const std::vector<Garbage> found = find_garbage(store());
+  ASSERT_EQ(found.size(), 4u);
+  EXPECT_EQ(found[0].kind, GarbageKind::leftover);
+  EXPECT_EQ(found[0].bytes, 5u);
+  EXPECT_EQ(found[1].path, file(lease, 1));
+  EXPECT_EQ(found[1].bytes, std::filesystem::file_size(file(lease, 1)));
+  EXPECT_EQ(found[1].run, "test");
+  EXPECT_EQ(steps(lease), "1 2 3 4 5 ") << "looking removes nothing";
+  EXPECT_EQ(remove_garbage(store(), true).size(), 4u);
+  EXPECT_EQ(steps(lease), "3 5 ");
+  EXPECT_TRUE(find_garbage(store()).empty());
+}
+
+TEST_F(GarbageTest, keeps_what_a_resume_would_walk_back_to) {
+  const Lease lease = trained('a', "test");
+  store().finish_attempt(lease, RunState::interrupted);
+  testing::write_bytes(file(lease, 5), "damaged");
+  remove_garbage(store(), true);
+  EXPECT_EQ(steps(lease), "3 4 5 ") << "4 is the last that is whole";
+}
+
+TEST_F(GarbageTest, never_touches_what_a_running_attempt_needs) {
+  const Lease lease = trained('a', "test");
+  store().merge(lease);
+  testing::write_bytes(file(lease, 6).string() + ".part", "being written");
+  EXPECT_TRUE(find_garbage(store()).empty());
+  EXPECT_TRUE(remove_garbage(store(), true).empty());
+  EXPECT_EQ(steps(lease), "1 2 3 4 5 ");
+  EXPECT_TRUE(std::filesystem::exists(file(lease, 6).string() + ".part"));
+}
+
+TEST_F(GarbageTest, removes_folders_of_unknown_runs_only_when_told_and_when_they_are_quiet) {
+  store();
+  const std::filesystem::path folder = store().run_folder("00000000aa");
+  std::filesystem::create_directories(folder / "checkpoints");
+  testing::write_bytes(folder / "attempt-0001.spool", "1234567");
+  std::filesystem::create_directories(store().run_folder("my notes"));
+  EXPECT_TRUE(find_garbage(store()).empty()) << "a worker may still write there";
+  age(folder);
+  age(store().run_folder("my notes"));
+  const std::vector<Garbage> found = find_garbage(store());
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, GarbageKind::folder);
+  EXPECT_EQ(found[0].bytes, 7u);
+  EXPECT_TRUE(remove_garbage(store(), false).empty());
+  EXPECT_TRUE(std::filesystem::exists(folder));
+  EXPECT_EQ(remove_garbage(store(), true).size(), 1u);
+  EXPECT_FALSE(std::filesystem::exists(folder));
+  EXPECT_TRUE(std::filesystem::exists(store().run_folder("my notes"))) << "not named like a run";
+}
+
+TEST_F(StoreTest, a_removed_run_is_not_there_until_it_is_brought_back) {
+  const std::int64_t run = add();
+  store().set_removed({run}, true);
+  EXPECT_TRUE(store().list_runs().empty());
+  EXPECT_EQ(store().list_runs({.sight = Sight::removed}).size(), 1u);
+  EXPECT_EQ(store().database().integer("SELECT count(*) FROM run_status"), 0);
+  EXPECT_EQ(message_of<UnknownRun>([&] { store().find_run("test"); }),
+            "run test was removed; exp undelete test brings it back");
+  EXPECT_FALSE(store().find_question(testing::question('a'), "openmp"));
+  EXPECT_FALSE(store().begin_attempt(run)) << "who planned it before it was removed does not get it";
+  Specification again = testing::specification_of();
+  const AddedRun added = store().add_run(again);
+  EXPECT_TRUE(added.created);
+  EXPECT_EQ(added.run.repeat, 2);
+  EXPECT_EQ(added.run.name, "test-2") << "the name of a run that can come back stays taken";
+  store().set_removed({run}, false);
+  EXPECT_EQ(store().find_run("test").number, run);
+  EXPECT_EQ(store().find_question(testing::question('a'), "openmp")->number, added.run.number);
+  EXPECT_EQ(message_of<UnknownRun>([&] { store().find_run("test", Sight::removed); }),
+            "run test is not removed");
+}
+
+TEST_F(StoreTest, a_running_run_is_neither_removed_nor_purged_and_the_others_stay) {
+  const std::int64_t idle = add('a', "idle");
+  const std::int64_t busy = add('b', "busy");
+  const auto lease = store().begin_attempt(busy);
+  for (const std::string& message : {message_of<Error>([&] {
+                                       store().set_removed({idle, busy}, true);
+                                     }),
+                                     message_of<Error>([&] { store().purge_run(busy); })})
+    EXPECT_NE(message.find("run busy is running in process " + std::to_string(this_process().pid)),
+              std::string::npos)
+        << message;
+  EXPECT_EQ(store().list_runs().size(), 2u) << "all or none";
+  EXPECT_TRUE(std::filesystem::exists(store().run_folder(lease->run_id)));
+}
+
+TEST_F(StoreTest, a_purged_run_leaves_no_row_and_no_folder) {
+  const std::int64_t run = add();
+  const Lease lease = store().begin_attempt(run).value();
+  {
+    SpoolWriter spool(spool_of(lease), 1);
+    for (int step = 1; step < 4; ++step) spool.point("train/loss", step, 1.0);
+    spool.event("digest", {{"step", 3}, {"scope", "parameters"}, {"value", "00ff"}});
+  }
+  store().finish_attempt(lease, RunState::failed, "why");
+  store().purge_run(run);
+  for (const char* table :
+       {"run", "attempt", "point", "param", "digest", "event", "spool_metric", "run_dataset"})
+    EXPECT_EQ(store().database().integer("SELECT count(*) FROM " + std::string(table)), 0) << table;
+  EXPECT_FALSE(std::filesystem::exists(store().run_folder(lease.run_id)));
+  add();
+  EXPECT_EQ(store().find_run("test").repeat, 1) << "name and question are free again";
+}
+
+TEST_F(StoreTest, a_note_is_replaced) {
+  const std::int64_t run = add();
+  store().set_note(run, "first");
+  store().set_note(run, "second: \"quoted\"");
+  EXPECT_EQ(store().read_run(run).note, "second: \"quoted\"");
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,137 @@
+// Migrations (the real ones from a frozen schema of version 1, and injected ones), and copies of the file.
+#include <filesystem>
+
+#include "store/upgrade.hpp"
+#include "unit/store/store_fixture.hpp"
+
+namespace encore {
+namespace {
+
+using testing::message_of;
+using testing::StoreTest;
+using testing::TemporaryFolder;
+
+void expect_contains(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << "\"" << part << "\" is not in: " << text;
+}
+
+/// Tables with their columns, indices, and views with their text, blanks apart.
+std::string shape_of(Database& database) {
+  std::string shape;
+  Statement rows(
+      database,
+      "SELECT m.name || ' ' || c.name || ' ' || c.type || ' ' || c.\"notnull\" || ' ' || "
+      "coalesce(c.dflt_value, '') || ' ' || c.pk FROM sqlite_schema AS m, pragma_table_info(m.name) AS c "
+      "WHERE m.type = 'table' UNION ALL SELECT name || replace(replace(coalesce(sql, ''), ' ', ''), "
+      "char(10), '') FROM sqlite_schema WHERE type <> 'table' ORDER BY 1");
+  while (rows.step()) shape += rows.text(0) + "\n";
+  return shape;
+}
+
+/// A database as version 1 made it, with a run.
+void make_version_1(const std::filesystem::path& path) {
+  Database database(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
+  database.execute(testing::read_bytes(std::string(ENCORE_SOURCE_DIR) + "/tests/unit/store/schema_1.sql"));
+  database.execute(
+      "INSERT INTO run (id, name, question, group_id, backend, seed, created) "
+      "VALUES ('0123456789', 'old', 'q', 'g', 'openmp', 1, 0)");
+}
+
+std::vector<Migration> with(const Migration& injected) {
+  std::vector<Migration> list(known_migrations().begin(), known_migrations().end());
+  list.push_back(injected);
+  return list;
+}
+
+TEST(Upgrade, from_version_1_gives_what_schema_sql_makes) {
+  TemporaryFolder folder;
+  make_version_1(folder / "old.db");
+  expect_contains(
+      message_of<Error>([&] { open_encore_database(folder / "old.db", OpenMode::write); }),
+      "is of version 1, this Encore needs 2; exp db upgrade brings it up to date and keeps a copy");
+  const Upgrade upgrade = upgrade_database(folder / "old.db");
+  EXPECT_EQ(upgrade.from, 1);
+  EXPECT_EQ(upgrade.to, schema_version);
+  EXPECT_EQ(upgrade.backup, folder / "old.db.version-1.backup");
+  EXPECT_EQ(shape_of(*open_encore_database(folder / "old.db", OpenMode::read)),
+            shape_of(*open_encore_database(folder / "new.db", OpenMode::create)));
+  Store store(folder / "old.db", OpenMode::read);
+  EXPECT_EQ(store.find_run("old").id, "0123456789");
+  Database backup(upgrade.backup, SQLITE_OPEN_READONLY, {});
+  EXPECT_EQ(backup.integer("PRAGMA user_version"), 1);
+  EXPECT_EQ(backup.integer("PRAGMA application_id"), schema_application);
+  EXPECT_EQ(backup.text("SELECT name FROM run"), "old");
+  EXPECT_TRUE(upgrade_database(folder / "old.db").backup.empty()) << "the second time there is nothing to do";
+}
+
+TEST_F(StoreTest, an_injected_migration_is_applied_in_order) {
+  add();
+  const Upgrade upgrade = upgrade_database(
+      path(),
+      with({schema_version + 1, "ALTER TABLE run ADD COLUMN colour TEXT; UPDATE run SET colour = 'red'"}));
+  EXPECT_EQ(upgrade.to, schema_version + 1);
+  EXPECT_EQ(store().database().text("SELECT colour FROM run"), "red");
+  expect_contains(message_of<Error>([&] { open_encore_database(path(), OpenMode::read); }),
+                  "newer Encore (version 3");
+  expect_contains(message_of<Error>([&] { upgrade_database(path()); }),
+                  "was made by a newer Encore (version 3, this one knows 2)");
+}
+
+TEST_F(StoreTest, a_migration_that_fails_changes_nothing_and_its_copy_stays) {
+  const std::int64_t run = add();
+  store().set_tag(run, "paper", true);
+  const std::string before = testing::dump(store().database());
+  for (const char* sql : {"ALTER TABLE run ADD COLUMN colour TEXT; SELECT * FROM no_such_table",
+                          "ALTER TABLE run ADD COLUMN colour TEXT; DELETE FROM run"}) {
+    const std::string message = message_of<Error>([&] {
+      upgrade_database(path(), with({schema_version + 1, sql}));
+    });
+    EXPECT_TRUE(message.find("no_such_table") != std::string::npos ||
+                message.find("would leave rows of table") != std::string::npos)
+        << message;
+    EXPECT_EQ(store().database().integer("PRAGMA user_version"), schema_version);
+    EXPECT_EQ(testing::dump(store().database()), before);
+  }
+  EXPECT_TRUE(std::filesystem::exists(path().string() + ".version-2.backup"));
+  EXPECT_TRUE(std::filesystem::exists(path().string() + ".version-2-2.backup"));
+}
+
+TEST_F(StoreTest, an_upgrade_is_refused_while_a_run_is_trained_and_for_unknown_versions) {
+  const std::int64_t run = add();
+  const auto lease = store().begin_attempt(run);
+  const auto more = with({schema_version + 1, "ALTER TABLE run ADD COLUMN colour TEXT"});
+  expect_contains(message_of<Error>([&] { upgrade_database(path(), more); }),
+                  "run test is being trained, or was a minute ago; exp stop test ends it");
+  store().finish_attempt(*lease, RunState::interrupted);
+  EXPECT_EQ(upgrade_database(path(), more).to, schema_version + 1);
+  store().database().execute("PRAGMA user_version = 0");
+  expect_contains(message_of<Error>([&] { upgrade_database(path()); }), "which no release of Encore made");
+  expect_contains(message_of<Error>([&] { upgrade_database(folder_ / "none.db"); }), "there is no database");
+}
+
+TEST_F(StoreTest, a_backup_is_whole_while_another_writes) {
+  add();
+  Store writer(path(), OpenMode::write);
+  Transaction transaction(writer.database());
+  writer.database().execute("INSERT INTO sweep (name, file, content, created) VALUES ('half', 'b', 'c', 0)");
+  backup_database(store().database(), folder_ / "copy.db");
+  transaction.commit();
+  Store copy(folder_ / "copy.db", OpenMode::read);
+  EXPECT_EQ(copy.database().text("PRAGMA integrity_check"), "ok");
+  EXPECT_EQ(copy.list_runs().size(), 1u);
+  EXPECT_EQ(copy.database().integer("SELECT count(*) FROM sweep"), 0)
+      << "what was not committed is not in it";
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "copy.db.part"));
+}
+
+TEST_F(StoreTest, a_backup_replaces_nothing_and_says_why_it_cannot_be_made) {
+  testing::write_bytes(folder_ / "mine.txt", "mine");
+  expect_contains(message_of<Error>([&] { backup_database(store().database(), folder_ / "mine.txt"); }),
+                  "mine.txt exists; a backup replaces nothing, name another file");
+  EXPECT_EQ(testing::read_bytes(folder_ / "mine.txt"), "mine");
+  expect_contains(message_of<Error>([&] { backup_database(store().database(), folder_ / "no/such.db"); }),
+                  "no/such.db");
+}
+
+}  // namespace
+}  // namespace encore
