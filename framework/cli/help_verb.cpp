@@ -18,6 +18,7 @@ const std::vector<Verb>& verbs() {
       {"status", "what is running now", status_verb},
       {"logs", "what a run has said", logs_verb},
       {"stop", "ask a running run to checkpoint and end", stop_verb},
+      {"verify", "train a run again and compare it bit by bit", verify_verb},
       {"evaluate", "score a run's best model on a file", evaluate_verb},
       {"predict", "find entities in text with a run's best model", predict_verb},
       {"plugin", "list, explain, check, make and build plugins", plugin_verb},
