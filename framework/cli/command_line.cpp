@@ -74,6 +74,10 @@ std::vector<std::string> CommandLine::texts(const std::string& name) const {
   return has(name) ? values_[name].as<std::vector<std::string>>() : std::vector<std::string>();
 }
 
+std::optional<std::int64_t> CommandLine::step(const std::string& name) const {
+  return has(name) ? std::optional(values_[name].as<std::int64_t>()) : std::nullopt;
+}
+
 std::string CommandLine::required(const std::string& name, const std::string& what) const {
   if (text(name).empty()) fail_without(what);
   return text(name);

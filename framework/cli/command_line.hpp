@@ -2,6 +2,7 @@
 // help with an example, and errors that name the help.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -58,6 +59,7 @@ class CommandLine {
   std::string text(const std::string& name) const;
   std::vector<std::string> texts(const std::string& name) const;
   int integer(const std::string& name) const { return values_[name].as<int>(); }
+  std::optional<std::int64_t> step(const std::string& name) const;
   /// The value of an argument that must be there; `what` is its name in the synopsis.
   std::string required(const std::string& name, const std::string& what) const;
   /// The same for an argument that takes several.

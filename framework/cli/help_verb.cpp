@@ -32,6 +32,7 @@ const std::vector<Verb>& verbs() {
       {"status", "what is running now", status_verb},
       {"logs", "what a run has said", logs_verb},
       {"stop", "ask a running run to checkpoint and end", stop_verb},
+      {"verify", "train a run again and compare it bit by bit", verify_verb},
       {"tag", "put tags on a run, or take them off", tag_verb},
       {"note", "write down what a run is about", note_verb},
       {"rm", "take runs out of sight, or remove them for good", rm_verb},

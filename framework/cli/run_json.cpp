@@ -54,6 +54,18 @@ Json plugin_changes_json(Store& store, const RunRow& run) {
   return changes;
 }
 
+Json verifications_json(Store& store, const RunRow& run) {
+  Json verifications = Json::array();
+  for (const VerificationRow& verification : store.read_verifications(run.number))
+    verifications.push_back(
+        {{"time", verification.time},
+         {"outcome", verification.outcome},
+         {"first_step", verification.first_step ? Json(*verification.first_step) : Json()},
+         {"scope", verification.scope},
+         {"details", verification.details}});
+  return verifications;
+}
+
 }  // namespace
 
 nlohmann::ordered_json run_json(Store& store, const RunRow& run) {
@@ -93,7 +105,8 @@ nlohmann::ordered_json run_json(Store& store, const RunRow& run) {
           {"attempts", attempts_json(store, run)},
           {"plugin_changes", plugin_changes_json(store, run)},
           {"checkpoints", checkpoints},
-          {"artifacts", artifacts}};
+          {"artifacts", artifacts},
+          {"verifications", verifications_json(store, run)}};
 }
 
 }  // namespace encore

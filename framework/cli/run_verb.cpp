@@ -1,8 +1,6 @@
 // run: plan, check everything, then train what is missing, one run after the other.
 // The flow, top to bottom: read_plan -> compare_with the database -> require_startable -> Runner for each run
 // -> summary.
-#include <signal.h>
-
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -12,28 +10,13 @@
 #include "cli/planned_runs.hpp"
 #include "cli/run_display.hpp"
 #include "cli/run_summary.hpp"
+#include "cli/stop_requests.hpp"
 #include "cli/verbs.hpp"
 #include "runner/runner.hpp"
 
 namespace encore {
 
 namespace {
-
-/// How often the user asked to stop. Only a signal handler raises it, so it cannot belong to an object.
-std::atomic<int> stop_requests{0};
-static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may raise it");
-
-void count_request(int) {
-  stop_requests.fetch_add(1);
-}
-
-/// Without SA_RESTART: a wait in progress is cut short, so that the request is passed on at once.
-void listen_for_requests() {
-  struct sigaction action {};
-  action.sa_handler = count_request;
-  sigemptyset(&action.sa_mask);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
-}
 
 std::string content_of(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -60,7 +43,8 @@ class Session {
         planned_(planned),
         store_(store),
         terminal_(terminal_of(stdout)),
-        runner_(store, read_code_state(std::filesystem::absolute(planned.file).parent_path()), stop_requests),
+        runner_(store, read_code_state(std::filesystem::absolute(planned.file).parent_path()),
+                stop_requests()),
         sweep_(store.add_sweep(planned.plan.name, planned.file.string(), content_of(planned.file))) {}
 
   int run() {
@@ -75,7 +59,7 @@ class Session {
       exit_code = worse(exit_code, outcome);
       const bool bad =
           outcome.began && outcome.state != RunState::completed && outcome.state != RunState::stopped;
-      if (stop_requests.load() > 0 || (bad && !line_.flag("keep-going"))) {
+      if (stop_requests().load() > 0 || (bad && !line_.flag("keep-going"))) {
         if (number < to_do) std::cout << to_do - number << " more runs were not started\n";
         break;
       }
@@ -179,7 +163,7 @@ int run_verb(const Arguments& arguments) {
   require_startable(planned);
   if (!store) store = std::make_unique<Store>(line.database(), OpenMode::create);
 
-  listen_for_requests();
+  listen_for_stop_requests();
   // From here on something has been started: what goes wrong now is no longer a matter of usage.
   try {
     return Session(line, *store, planned).run();

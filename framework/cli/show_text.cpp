@@ -9,6 +9,7 @@
 #include "cli/curve.hpp"
 #include "cli/format.hpp"
 #include "cli/plugin_changes.hpp"
+#include "cli/verdict_text.hpp"
 #include "config/value.hpp"
 
 namespace encore {
@@ -221,6 +222,17 @@ void print_checkpoints(std::ostream& out, Store& store, const RunRow& run, const
     out << "  " << written - checkpoints.size() << " older ones were removed\n";
 }
 
+void print_verifications(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
+  const std::vector<VerificationRow> verifications = store.read_verifications(run.number);
+  if (verifications.empty()) return;
+  heading(out, terminal, "verifications");
+  for (const VerificationRow& verification : verifications) {
+    const bool equal = verification.outcome == "equal";
+    out << "  " << time_text(verification.time) << "  "
+        << styled(terminal, equal ? Style::green : Style::red, printable(verdict_text(verification))) << '\n';
+  }
+}
+
 }  // namespace
 
 void print_run(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal, bool all) {
@@ -235,6 +247,7 @@ void print_run(std::ostream& out, Store& store, const RunRow& run, const Termina
   print_data(out, store, run, terminal);
   print_attempts(out, store, run, terminal);
   print_checkpoints(out, store, run, terminal);
+  print_verifications(out, store, run, terminal);
 }
 
 }  // namespace encore

@@ -17,6 +17,7 @@ int show_verb(const Arguments& arguments);
 int status_verb(const Arguments& arguments);
 int logs_verb(const Arguments& arguments);
 int stop_verb(const Arguments& arguments);
+int verify_verb(const Arguments& arguments);
 int tag_verb(const Arguments& arguments);
 int note_verb(const Arguments& arguments);
 int rm_verb(const Arguments& arguments);

@@ -32,6 +32,15 @@ struct Scores {
   std::optional<double> train_loss;   ///< mean over the steps since the last scores
 };
 
+/// Of a "digest" event.
+struct ToldDigest {
+  std::int64_t step = 0;
+  std::string scope;
+  std::string value;
+  std::map<std::string, std::string>
+      tensors;  ///< of the single parameters, by path; empty after the first steps
+};
+
 class RunObserver {
  public:
   virtual ~RunObserver() = default;
@@ -41,6 +50,9 @@ class RunObserver {
   virtual void measured(const Scores& scores) = 0;
   /// A line of the worker. `level` is "info", "warning" or "error".
   virtual void logged(const std::string& level, const std::string& text) = 0;
+  /// A fingerprint of parameters or optimizer state, as the "digest" event tells it. Only a verification
+  /// looks at it while the worker runs.
+  virtual void digested(const ToldDigest&) {}
   /// Something about the keeping of the record itself: the database is locked, the spool is damaged.
   virtual void noticed(const std::string& text) = 0;
 };

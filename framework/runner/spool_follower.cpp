@@ -21,6 +21,16 @@ std::string text(const nlohmann::json& event, const char* key) {
   return found != event.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+/// The members of an object that are texts.
+std::map<std::string, std::string> texts(const nlohmann::json& event, const char* key) {
+  std::map<std::string, std::string> found;
+  const auto object = event.find(key);
+  if (object == event.end() || !object->is_object()) return found;
+  for (const auto& [name, value] : object->items())
+    if (value.is_string()) found[name] = value.get<std::string>();
+  return found;
+}
+
 Measures measures_of(const nlohmann::json& event) {
   Measures measures;
   const auto found = event.find("measures");
@@ -77,6 +87,9 @@ void SpoolFollower::tell(const nlohmann::json& event) {
     observer_.logged(text(event, "level"), text(event, "text"));
   } else if (type == "started") {
     observer_.started(event);
+  } else if (type == "digest") {
+    observer_.digested(
+        {integer(event, "step"), text(event, "scope"), text(event, "value"), texts(event, "tensors")});
   } else if (type == "result") {
     result_ = RunResult{integer(event, "best_step"), measures_of(event)};
   } else if (type == "finished") {

@@ -192,11 +192,20 @@ class Merger {
         .run(source_.attempt, record_.sequence, time_of(event), type, event.dump());
   }
 
+  /// Of a block, and of its tensors where they are told one by one.
   void merge_digest(const nlohmann::json& event) {
+    const std::int64_t step = integer_of(event, "step");
+    merge_digest(step, text_of(event, "scope"), text_of(event, "value"));
+    const auto tensors = event.find("tensors");
+    if (tensors == event.end() || !tensors->is_object()) return;
+    for (const auto& [path, value] : tensors->items())
+      if (value.is_string()) merge_digest(step, path, value.get<std::string>());
+  }
+
+  void merge_digest(std::int64_t step, const std::string& scope, const std::string& value) {
     database_
         .cached("INSERT OR REPLACE INTO digest (run, step, scope, attempt, value) VALUES (?, ?, ?, ?, ?)")
-        .run(source_.run, integer_of(event, "step"), text_of(event, "scope"), source_.attempt,
-             text_of(event, "value"));
+        .run(source_.run, step, scope, source_.attempt, value);
   }
 
   void merge_checkpoint(const nlohmann::json& event) {

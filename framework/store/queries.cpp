@@ -156,10 +156,11 @@ std::vector<CheckpointRow> Store::read_checkpoints(std::int64_t run) {
 }
 
 std::vector<DigestRow> Store::read_digests(std::int64_t run) {
-  Statement& rows =
-      database_->cached("SELECT step, scope, value FROM current_digest WHERE run = ? ORDER BY step, scope");
+  Statement& rows = database_->cached(
+      "SELECT step, scope, value, attempt.ordinal FROM current_digest AS d "
+      "JOIN attempt ON attempt.number = d.attempt WHERE d.run = ? ORDER BY step, scope");
   return collect(rows.with(run), [](const Statement& row) {
-    return DigestRow{row.integer(0), row.text(1), row.text(2)};
+    return DigestRow{row.integer(0), row.text(1), row.text(2), static_cast<int>(row.integer(3))};
   });
 }
 
@@ -182,6 +183,26 @@ std::vector<EventRow> Store::read_events(std::int64_t run, const std::string& ty
     return EventRow{static_cast<int>(row.integer(0)), row.integer(1), row.number(2), row.text(3),
                     parsed(row.text(4))};
   });
+}
+
+std::vector<VerificationRow> Store::read_verifications(std::int64_t run) {
+  Statement& rows = database_->cached(
+      "SELECT time, outcome, first_step, scope, details FROM verification WHERE run = ? ORDER BY number");
+  return collect(rows.with(run), [](const Statement& row) {
+    return VerificationRow{row.number(0), row.text(1), row.optional_integer(2), row.text(3),
+                           parsed(row.text(4))};
+  });
+}
+
+void Store::add_verification(std::int64_t run, const VerificationRow& verification) {
+  Transaction transaction(*database_);
+  database_
+      ->cached(
+          "INSERT INTO verification (run, time, outcome, first_step, scope, details) VALUES (?, ?, ?, ?, ?, "
+          "?)")
+      .run(run, verification.time, verification.outcome, verification.first_step, verification.scope,
+           verification.details.dump());
+  transaction.commit();
 }
 
 }  // namespace encore

@@ -195,9 +195,9 @@ CREATE TABLE checkpoint (
 CREATE TABLE digest (
   run      INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
   step     INTEGER NOT NULL,           -- after so many updates
-  scope    TEXT NOT NULL,              -- parameters, optimizer/first_moment, or the path of one tensor
+  scope    TEXT NOT NULL,              -- parameters, optimizer/first_moment; of the first steps each parameter's path too
   attempt  INTEGER NOT NULL REFERENCES attempt (number) ON DELETE CASCADE,
-  value    TEXT NOT NULL,              -- hexadecimal
+  value    TEXT NOT NULL,              -- hexadecimal: SHA-256, of a single parameter its first 16 digits
   PRIMARY KEY (run, step, scope, attempt)
 ) STRICT, WITHOUT ROWID;
 
@@ -231,8 +231,9 @@ CREATE TABLE verification (
   time        REAL NOT NULL,
   outcome     TEXT NOT NULL CHECK (outcome IN ('equal', 'different', 'not comparable')),
   first_step  INTEGER,                 -- where the first difference is
-  scope       TEXT NOT NULL DEFAULT '',  -- in which tensor
-  details     TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(details))  -- JSON
+  scope       TEXT NOT NULL DEFAULT '',  -- in which tensor, or in which block where no tensor is known
+  details     TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(details))
+                                       -- JSON: what was compared and how, the environments, what differs
 ) STRICT;
 
 -- The points that count: a later attempt overrules an earlier one from its first step on, and wherever both have a value.

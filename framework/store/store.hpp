@@ -142,6 +142,15 @@ struct CheckpointRow {
 struct DigestRow {
   std::int64_t step = 0;
   std::string scope, value;
+  int attempt = 0;  ///< ordinal
+};
+/// A training that was done again and compared (table verification).
+struct VerificationRow {
+  double time = 0.0;
+  std::string outcome;  ///< equal, different, not comparable
+  std::optional<std::int64_t> first_step;
+  std::string scope;
+  nlohmann::json details = nlohmann::json::object();
 };
 struct ArtifactRow {
   std::string name, path, sha256;
@@ -224,6 +233,9 @@ class Store {
   std::vector<ArtifactRow> read_artifacts(std::int64_t run);
   /// In the order in which they happened; of one type, if one is named.
   std::vector<EventRow> read_events(std::int64_t run, const std::string& type = "");
+  /// Oldest first.
+  std::vector<VerificationRow> read_verifications(std::int64_t run);
+  void add_verification(std::int64_t run, const VerificationRow& verification);
 
  private:
   std::vector<RunRow> read_rows(Statement& statement);

@@ -6,25 +6,35 @@
 namespace encore {
 namespace {
 
-std::string digest(const Model& model, Tensor block) {
+constexpr std::size_t tensor_digits = 16;
+
+Digest digest(const Model& model, std::int64_t step, std::string scope, Tensor block, bool with_tensors) {
   std::vector<std::byte> host(block.bytes());
   copy_to_host(model.device(), block, host.data());
-  Sha256 sha256;
+  Digest digest{step, std::move(scope), ""};
+  Sha256 whole;
   const std::size_t element = size_of(block.dtype);
-  for (const ParameterSlice& slice : model.parameters().slices())
-    sha256.add(std::span(host).subspan(static_cast<std::size_t>(slice.begin) * element,
-                                       static_cast<std::size_t>(slice.size) * element));
-  return sha256.hex();
+  for (const ParameterSlice& slice : model.parameters().slices()) {
+    const auto bytes = std::span(host).subspan(static_cast<std::size_t>(slice.begin) * element,
+                                               static_cast<std::size_t>(slice.size) * element);
+    whole.add(bytes);
+    if (!with_tensors) continue;
+    Sha256 tensor;
+    tensor.add(bytes);
+    digest.tensors[slice.path] = tensor.hex().substr(0, tensor_digits);
+  }
+  digest.sha256 = whole.hex();
+  return digest;
 }
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> digest_blocks(const Model& model) {
+std::vector<Digest> digest_blocks(const Model& model, std::int64_t step, bool with_tensors) {
   const ParameterBlock& parameters = model.parameters();
-  std::vector<std::pair<std::string, std::string>> digests = {
-      {"parameters", digest(model, parameters.values())}};
+  std::vector<Digest> digests = {digest(model, step, "parameters", parameters.values(), with_tensors)};
   for (std::size_t i = 0; i < parameters.state_names().size(); ++i)
-    digests.emplace_back("optimizer/" + parameters.state_names()[i], digest(model, parameters.state(i)));
+    digests.push_back(
+        digest(model, step, "optimizer/" + parameters.state_names()[i], parameters.state(i), false));
   return digests;
 }
 

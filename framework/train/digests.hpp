@@ -2,16 +2,16 @@
 // for bit.
 #pragma once
 
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "model/model.hpp"
+#include "train/observer.hpp"
 
 namespace encore {
 
-/// {"parameters", hex}, then {"optimizer/<state>", hex} of each state: over the bytes of all parameters in
-/// path order, little endian, without the gaps between them. Waits for the device.
-std::vector<std::pair<std::string, std::string>> digest_blocks(const Model& model);
+/// Of the block "parameters", then of "optimizer/<state>" for each state: over the bytes of all parameters in
+/// path order, little endian, without the gaps between them. `with_tensors`: the parameters also one by one.
+/// Waits for the device.
+std::vector<Digest> digest_blocks(const Model& model, std::int64_t step, bool with_tensors);
 
 }  // namespace encore

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct Digest {
   std::int64_t step = 0;
   std::string scope;
   std::string sha256;
+  /// The first 16 digits of the SHA-256 of each tensor, by path, where they are told: they name what differs,
+  /// the block's digest decides that something does.
+  std::map<std::string, std::string> tensors = {};
 };
 
 enum class CheckpointKind : std::uint8_t { last, best };

@@ -41,9 +41,9 @@ Session::Session(Specification specification, std::filesystem::path run_folder, 
   });
 }
 
-TrainerParts Session::parts(Observer& observer, Control& control) {
+TrainerParts Session::parts(Observer& observer, Control& control, Milestones milestones) {
   return {loaded_.experiment, specification_.seed, *task_,   *model_, *optimizer_,
-          *schedule_,         snapshots_,          observer, control};
+          *schedule_,         snapshots_,          observer, control, std::move(milestones)};
 }
 
 }  // namespace encore

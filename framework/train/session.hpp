@@ -27,7 +27,7 @@ class Session {
   Model& model() { return *model_; }
 
   /// The session outlives the parts.
-  TrainerParts parts(Observer& observer, Control& control);
+  TrainerParts parts(Observer& observer, Control& control, Milestones milestones = {});
 
  private:
   Specification specification_;

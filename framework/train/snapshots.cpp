@@ -1,7 +1,6 @@
 // Checkpoints of a training run: named slices of the blocks, Progress in the metadata.
 #include "train/snapshots.hpp"
 
-#include <set>
 #include <vector>
 
 #include <encore/error.hpp>
@@ -65,7 +64,9 @@ void Snapshots::save(const Model& model, const Progress& progress, CheckpointKin
                                    {"progress", progress_to_text(progress)}};
   const SavedFile saved = save(progress.step, slices, metadata, control);
   observer.saved({progress.step, kind, checkpoint_path(progress.step), saved.bytes, saved.sha256});
-  prune_checkpoints(folder_, {progress.step, progress.best_step});
+  std::set<std::int64_t> keep = kept_;
+  keep.insert({progress.step, progress.best_step});
+  prune_checkpoints(folder_, keep);
 }
 
 SavedFile Snapshots::save(std::int64_t step, const std::vector<TensorSlice>& slices,

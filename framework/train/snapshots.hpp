@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "model/model.hpp"
@@ -21,9 +22,12 @@ class Snapshots {
   /// `identity` is the run's question: a checkpoint of another question is never loaded.
   Snapshots(std::filesystem::path run_folder, std::string identity, std::int64_t attempt);
 
+  /// Steps whose checkpoints are kept beside the best and the newest.
+  void keep(std::set<std::int64_t> steps) { kept_ = std::move(steps); }
+
   /// Writes aside, syncs, asks `control` whether the run is still owned, renames, reports to the observer,
-  /// then removes what is neither best nor newest. Throws Error when the disk is full or the run has another
-  /// owner.
+  /// then removes what is neither best, newest nor to be kept. Throws Error when the disk is full or the run
+  /// has another owner.
   void save(const Model& model, const Progress& progress, CheckpointKind kind, Control& control,
             Observer& observer);
 
@@ -45,6 +49,7 @@ class Snapshots {
   std::filesystem::path folder_;
   std::string identity_;
   std::int64_t attempt_;
+  std::set<std::int64_t> kept_;
 };
 
 /// Loads the parameters of a run's best checkpoint, as the newest whole one names it; returns its step.

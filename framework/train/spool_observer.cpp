@@ -85,7 +85,9 @@ void SpoolObserver::measured(std::int64_t step, const std::vector<Measure>& meas
 
 void SpoolObserver::digested(const Digest& digest) {
   record([&] {
-    spool_.event("digest", {{"step", digest.step}, {"scope", digest.scope}, {"value", digest.sha256}});
+    nlohmann::json event = {{"step", digest.step}, {"scope", digest.scope}, {"value", digest.sha256}};
+    if (!digest.tensors.empty()) event["tensors"] = digest.tensors;
+    spool_.event("digest", std::move(event));
   });
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 
 #include <encore/kernels.hpp>
 
@@ -49,6 +50,7 @@ Trainer::Trainer(const TrainerParts& parts)
       snapshots_(parts.snapshots),
       observer_(parts.observer),
       control_(parts.control),
+      milestones_(parts.milestones),
       lengths_(task_.set(Split::train).lengths()),
       batch_options_{seed_, train_.batch_size},
       packing_{train_.batching, experiment_.data.max_length, 0},
@@ -62,6 +64,7 @@ Trainer::Trainer(const TrainerParts& parts)
   model_.plan(largest(train_.gradient_shards), evaluation);
   batch_ = std::make_unique<DeviceBatch>(model_.device(), largest(1), train_.gradient_shards);
   evaluator_ = std::make_unique<Evaluator>(model_, evaluation, train_.batch_size);
+  snapshots_.keep(milestones_.save_at);
 }
 
 Ending Trainer::run() {
@@ -75,13 +78,17 @@ Ending Trainer::run() {
       if (!epoch_ends && train_.evaluate_every > 0 && progress_.step % train_.evaluate_every == 0 &&
           evaluate_dev())
         save(CheckpointKind::best);
-      if (train_.checkpoint_every > 0 && progress_.step % train_.checkpoint_every == 0)
+      if ((train_.checkpoint_every > 0 && progress_.step % train_.checkpoint_every == 0) ||
+          (!epoch_ends && milestones_.save_at.contains(progress_.step)))
         save(CheckpointKind::last);
+      if (progress_.step == milestones_.die_after) std::raise(SIGKILL);
+      if (!epoch_ends && stops_here()) return end(Ending::interrupted, "trained as far as asked");
       const Request request = control_.poll();
       if (request != Request::none) save(CheckpointKind::last);
       if (request == Request::stop) return end(Ending::interrupted, "asked to stop");
     }
     end_epoch();
+    if (stops_here()) return end(Ending::interrupted, "trained as far as asked");
   }
   score_with_best();
   return end(Ending::completed, "");
@@ -98,6 +105,10 @@ void Trainer::restore_or_initialize() {
   }
   model_.initialize(seed_);
   report_digests();
+}
+
+bool Trainer::stops_here() const {
+  return milestones_.stop_after > 0 && progress_.step >= milestones_.stop_after;
 }
 
 bool Trainer::epochs_remain() const {
@@ -178,8 +189,8 @@ void Trainer::save(CheckpointKind kind) {
 }
 
 void Trainer::report_digests() {
-  for (const auto& [scope, sha256] : digest_blocks(model_))
-    observer_.digested({progress_.step, scope, sha256});
+  const bool with_tensors = progress_.step <= train_.digest_steps;
+  for (const Digest& digest : digest_blocks(model_, progress_.step, with_tensors)) observer_.digested(digest);
 }
 
 void Trainer::score_with_best() {

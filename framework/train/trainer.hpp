@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include <encore/optimizer.hpp>
@@ -23,6 +24,13 @@
 
 namespace encore {
 
+/// What a verification asks of a worker beside the specification. No bit of what is trained depends on it.
+struct Milestones {
+  std::int64_t stop_after = 0;     ///< ends resumably after this step; 0: goes on to the end
+  std::int64_t die_after = 0;      ///< SIGKILL to itself after this step, as if shot from outside; 0: never
+  std::set<std::int64_t> save_at;  ///< a checkpoint is written after each of these steps, and kept
+};
+
 /// What a trainer works with; all of it outlives the trainer.
 struct TrainerParts {
   const Experiment& experiment;
@@ -34,6 +42,7 @@ struct TrainerParts {
   Snapshots& snapshots;
   Observer& observer;
   Control& control;
+  Milestones milestones = {};
 };
 
 /// Updates of a whole run: epochs times batches per epoch.
@@ -51,6 +60,8 @@ class Trainer {
 
  private:
   void restore_or_initialize();
+  /// Where the milestones end it.
+  bool stops_here() const;
   bool epochs_remain() const;
   /// False when loss or gradient are not finite; the parameters are then those of before the step.
   bool train_step(const std::vector<std::int32_t>& members);
@@ -72,6 +83,7 @@ class Trainer {
   Snapshots& snapshots_;
   Observer& observer_;
   Control& control_;
+  const Milestones milestones_;
 
   std::vector<std::int32_t> lengths_;
   BatchOptions batch_options_;

@@ -1,6 +1,8 @@
 // encore-worker: does one thing for one specification, on one backend. Started by exp, seldom by hand.
 // Holds Kokkos open around the verb; verbs.hpp lists what there is.
+#include <charconv>
 #include <iostream>
+#include <sstream>
 
 #include <Kokkos_Core.hpp>
 #include <boost/program_options.hpp>
@@ -20,6 +22,7 @@ constexpr const char* usage =
     "encore-worker VERB [options]: trains, evaluates and predicts for exp (backend " ENCORE_BACKEND_NAME
     ")\n"
     "  train     --run-folder DIR [--attempt N] [--lease TOKEN] [--control-fd FD] [--threads T]\n"
+    "            [--stop-after STEP] [--die-after STEP] [--save-at STEP,STEP...]\n"
     "  check     < specifications.json\n"
     "  predict   --run-folder DIR [--format text|jsonl|conll] [--threads T]    < lines of text\n"
     "  evaluate  --run-folder DIR --file FILE [--threads T]\n"
@@ -39,6 +42,20 @@ int write_version() {
   return 0;
 }
 
+/// "5,10,20"
+std::set<std::int64_t> steps_of(const std::string& list) {
+  std::set<std::int64_t> steps;
+  std::istringstream in(list);
+  for (std::string text; std::getline(in, text, ',');) {
+    std::int64_t step = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), step);
+    if (failure != std::errc() || end != text.data() + text.size() || step < 1)
+      throw Error("--save-at is \"" + list + "\"; it must be steps with commas between them");
+    steps.insert(step);
+  }
+  return steps;
+}
+
 int run_verb(const std::string& verb, const po::variables_map& values, int threads) {
   if (verb == "version") return write_version();
   if (verb == "check") return check_verb();
@@ -48,7 +65,9 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
   if (run_folder.empty()) throw Error(verb + " needs --run-folder DIR");
   if (verb == "train")
     return train_verb({run_folder, values["attempt"].as<std::int64_t>(), values["lease"].as<std::string>(),
-                       values["control-fd"].as<int>(), threads});
+                       values["control-fd"].as<int>(), threads, values["stop-after"].as<std::int64_t>(),
+                       values["die-after"].as<std::int64_t>(),
+                       steps_of(values["save-at"].as<std::string>())});
   if (verb == "predict") {
     const std::string& format = values["format"].as<std::string>();
     if (format != "text" && format != "jsonl" && format != "conll")
@@ -73,7 +92,10 @@ int run(int argc, char** argv) {
                                                               po::value<std::string>()->default_value(""))(
       "control-fd", po::value<int>()->default_value(-1))("threads", po::value<int>()->default_value(0))(
       "format", po::value<std::string>()->default_value("text"))(
-      "file", po::value<std::string>()->default_value(""))("digests", po::bool_switch());
+      "file", po::value<std::string>()->default_value(""))("digests", po::bool_switch())(
+      "stop-after", po::value<std::int64_t>()->default_value(0))(
+      "die-after", po::value<std::int64_t>()->default_value(0))("save-at",
+                                                                po::value<std::string>()->default_value(""));
   po::variables_map values;
   po::store(po::command_line_parser(argc - 1, argv + 1).options(options).run(), values);
 

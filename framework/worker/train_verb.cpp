@@ -104,7 +104,8 @@ Ending train(const TrainArguments& arguments, SpoolObserver& observer, SpoolWrit
   Session session(Specification::load(arguments.run_folder), arguments.run_folder, arguments.attempt, device);
   spool.event("started", started(session, arguments.threads));
   for (const std::string& note : session.task().notes()) observer.log(note);
-  Trainer trainer(session.parts(observer, control));
+  Trainer trainer(
+      session.parts(observer, control, {arguments.stop_after, arguments.die_after, arguments.save_at}));
   try {
     return trainer.run();
   } catch (const RecordError& error) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ struct TrainArguments {
   std::string lease;    ///< empty: this attempt owns its run without asking
   int control_fd = -1;  ///< -1: nobody can ask anything
   int threads = 1;
+  std::int64_t stop_after = 0;  ///< these three as in Milestones (train/trainer.hpp)
+  std::int64_t die_after = 0;
+  std::set<std::int64_t> save_at;
 };
 
 /// Trains, or goes on. 0 completed, 1 failed, 75 interrupted.

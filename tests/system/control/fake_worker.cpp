@@ -3,9 +3,10 @@
 // that a lost or doubled step changes every later digest. The environment scripts it:
 //   FAKE_FINGERPRINT=...     what it says of its build
 //   FAKE_STEP_MS=5           time of a step            FAKE_STEPS=20        steps of a run, 5 to an epoch
-//   FAKE_CRASH_AT=7          kill itself there, in the first attempt        FAKE_FAIL_AT=7   loss not finite
-//   there FAKE_CHECK=key:message   what `check` finds        FAKE_STUBBORN=1      ignores every request to
-//   stop
+//   FAKE_DEVICE=...          what it says of its numeric environment    FAKE_CHANGE_AT=7   other bits from
+//   there on FAKE_CRASH_AT=7          kill itself there, in the first attempt        FAKE_FAIL_AT=7   loss
+//   not finite there FAKE_CHECK=key:message   what `check` finds        FAKE_STUBBORN=1      ignores every
+//   request to stop
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -13,6 +14,8 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <set>
+#include <sstream>
 #include <thread>
 
 #include <unistd.h>
@@ -69,19 +72,25 @@ std::uint64_t trained(std::uint64_t state, std::int64_t step) {
 
 class FakeRun {
  public:
-  FakeRun(const std::filesystem::path& folder, int attempt, int control)
+  FakeRun(const std::filesystem::path& folder, std::map<std::string, std::string>& options)
       : folder_(folder),
-        attempt_(attempt),
-        spool_(folder / spool_name(attempt), attempt),
-        control_(control) {}
+        attempt_(std::stoi(options["--attempt"])),
+        spool_(folder / spool_name(attempt_), attempt_),
+        control_(std::stoi(options["--control-fd"])) {
+    if (const std::string& step = options["--stop-after"]; !step.empty()) stop_after_ = std::stoll(step);
+    if (const std::string& step = options["--die-after"]; !step.empty()) die_after_ = std::stoll(step);
+    std::istringstream steps(options["--save-at"]);
+    for (std::string step; std::getline(steps, step, ',');) save_at_.insert(std::stoll(step));
+  }
 
   int train() {
     const Specification specification = Specification::load(folder_);
     state_ = specification.seed;
     restore();
     nlohmann::json started = {{"parameters", 1}, {"threads", 1}, {"data", {{"train", {{"examples", 10}}}}}};
-    started["numeric_environment"] = {
-        {"backend", specification.backend}, {"device", "fake"}, {"precision", "float32"}};
+    started["numeric_environment"] = {{"backend", specification.backend},
+                                      {"device", text_setting("FAKE_DEVICE", "fake")},
+                                      {"precision", "float32"}};
     started["host"] = {{"name", "fakehost"}, {"cpus", 1}};
     started["build"] = {{"version", "0"},
                         {"fingerprint", text_setting("FAKE_FINGERPRINT", host_fingerprint())}};
@@ -96,7 +105,10 @@ class FakeRun {
       ++step_;
       if (!train_step())
         return end("failed", "step " + std::to_string(step_) + ": the loss is not finite", 1);
+      if (step_ % 5 != 0 && save_at_.contains(step_)) save("last");
+      if (step_ == die_after_) ::kill(::getpid(), SIGKILL);
       if (step_ % 5 == 0) end_epoch();
+      if (stop_after_ > 0 && step_ >= stop_after_) return end("interrupted", "trained as far as asked", 75);
     }
     const double f1 = score();
     spool_.point("test/f1", step_, f1);
@@ -116,6 +128,7 @@ class FakeRun {
       ::kill(::getpid(), SIGKILL);
     }
     state_ = trained(state_, step_);
+    if (step_ == setting("FAKE_CHANGE_AT", -1)) state_ ^= 1;
     spool_.point("train/loss", step_, 1.0 / static_cast<double>(step_));
     spool_.event("progress", {{"step", step_},
                               {"total_steps", steps_},
@@ -134,14 +147,16 @@ class FakeRun {
         {{"step", step_}, {"epoch", step_ / 5}, {"measures", {{"dev/f1", score()}, {"dev/loss", 0.5}}}});
     char digest[65];
     std::snprintf(digest, sizeof digest, "%064llx", static_cast<unsigned long long>(state_));
-    spool_.event("digest", {{"step", step_}, {"scope", "parameters"}, {"value", digest}});
+    nlohmann::json event = {{"step", step_}, {"scope", "parameters"}, {"value", digest}};
+    if (step_ == 5) event["tensors"] = {{"fixed", "00"}, {"x", std::string(digest).substr(48)}};
+    spool_.event("digest", event);
     save("best");
   }
 
   double score() const { return 0.5 + static_cast<double>(state_ % 1000) / 1e4; }
 
   void save(const char* kind) {
-    const float value = 0.0f;
+    const float value = 1.0f + static_cast<float>(state_ % 1024) * 0x1p-23f;  // so many ulps from 1
     const SavedFile saved = save_checkpoint(
         folder_, step_, {{"parameter/x", DType::float32, {1}, std::as_bytes(std::span(&value, 1))}},
         {{"state", std::to_string(state_)}, {"step", std::to_string(step_)}});
@@ -151,7 +166,9 @@ class FakeRun {
                                 {"sha256", saved.sha256},
                                 {"kind", kind}});
     spool_.sync();
-    prune_checkpoints(folder_, {step_});
+    std::set<std::int64_t> keep = save_at_;
+    keep.insert(step_);
+    prune_checkpoints(folder_, keep);
   }
 
   void restore() {
@@ -181,6 +198,8 @@ class FakeRun {
   std::int64_t steps_ = setting("FAKE_STEPS", 20);
   std::int64_t step_ = 0;
   std::uint64_t state_ = 0;
+  std::int64_t stop_after_ = 0, die_after_ = 0;
+  std::set<std::int64_t> save_at_;
 };
 
 int check() {
@@ -237,8 +256,7 @@ int main(int argc, char** argv) try {
     return 0;
   }
   if (verb != "train") return 2;
-  return FakeRun(options["--run-folder"], std::stoi(options["--attempt"]), std::stoi(options["--control-fd"]))
-      .train();
+  return FakeRun(options["--run-folder"], options).train();
 } catch (const std::exception& error) {
   std::cerr << "fake worker: " << error.what() << '\n';
   return 1;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <random>
@@ -159,6 +160,74 @@ TEST_F(RealWorker, TwoCopiesOfOneTemplateComputeEachItsOwn) {
   EXPECT_NE(both, digest_with("scale_2", "scale_2"));
   EXPECT_NE(both, digest_with("scale_3", "scale_3"));
   EXPECT_EQ(both, digest_with("scale_2", "scale_3"));
+}
+
+/// The verdict of `exp verify tiny`, as JSON.
+nlohmann::json verdict(const Sandbox& sandbox, std::vector<std::string> options, int exit_code = 0) {
+  options.insert(options.begin(), {"verify", "tiny", "--json"});
+  const ProgramOutput output = sandbox.exp(options);
+  EXPECT_EQ(output.end.exit_code, exit_code) << output.output << output.errors;
+  return nlohmann::json::parse(output.output, nullptr, false);
+}
+
+TEST_F(RealWorker, VerifiesWithOtherThreadsAfterAKillAndFromACheckpoint) {
+  const Sandbox sandbox(true);
+  ASSERT_EQ(sandbox.exp({"run", "tiny.toml", "--threads", "1"}).end.exit_code, 0);
+  const std::string digests_before = sandbox.one(digests);
+  const nlohmann::json two = verdict(sandbox, {"--threads", "2"});
+  EXPECT_EQ(two.at("outcome"), "equal");
+  EXPECT_EQ(two.at("details").at("options").at("threads"), 2);
+  EXPECT_EQ(two.at("details").at("compared").at("digests").get<int>(),
+            std::stoi(sandbox.one("SELECT count(*) FROM current_digest")));
+  EXPECT_EQ(two.at("details").at("compared").at("agreeing"), two.at("details").at("compared").at("digests"));
+  EXPECT_GT(std::stoi(sandbox.one("SELECT count(*) FROM digest WHERE step = 3")), 10) << "tensor by tensor";
+
+  for (const char* step : {"1", "7", "13"}) {
+    const nlohmann::json killed = verdict(sandbox, {"--kill-at", step});
+    EXPECT_EQ(killed.at("outcome"), "equal") << step;
+    EXPECT_EQ(killed.at("details").at("went_on_from"), std::stoi(step) - 1);
+  }
+  EXPECT_EQ(verdict(sandbox, {"--steps", "4"}).at("details").at("compared").at("last_step"), 4);
+
+  const std::string best = sandbox.one(
+      "SELECT min(step) FROM checkpoint WHERE step < 20 AND step = "
+      "(SELECT result ->> '$.best_step' FROM run)");
+  if (!best.empty()) EXPECT_EQ(verdict(sandbox, {"--from-checkpoint", best}).at("outcome"), "equal");
+  EXPECT_EQ(sandbox.one(digests), digests_before);
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt"), "1");
+}
+
+TEST_F(RealWorker, VerifyFindsOtherBitsAndNamesTensorAndDistance) {
+  const Sandbox sandbox(true);
+  ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
+  const std::string file = "encore.db.runs/" + sandbox.one("SELECT id FROM run") + "/specification.json";
+  const std::string original = sandbox.read(file);
+  nlohmann::json specification = nlohmann::json::parse(original);
+  ASSERT_EQ(specification.at("config").at("optimizer").at("learning_rate"), 1e-2);
+  specification["config"]["optimizer"]["learning_rate"] = 1.0000001e-2;
+  sandbox.write(file, specification.dump());
+  const nlohmann::json different = verdict(sandbox, {}, 3);
+  EXPECT_EQ(different.at("outcome"), "different");
+  EXPECT_EQ(different.at("first_step"), 1) << "the initial values do not depend on it";
+  EXPECT_FALSE(different.at("scope").get<std::string>().starts_with("parameters")) << "a tensor is named";
+  EXPECT_NE(sandbox.one("SELECT count(*) FROM digest WHERE scope = '" +
+                        different.at("scope").get<std::string>() + "'"),
+            "0");
+  const nlohmann::json& tensors = different.at("details").at("distance").at("tensors");
+  ASSERT_FALSE(tensors.empty());
+  std::uint64_t ulps = 0;
+  for (const nlohmann::json& tensor : tensors) ulps = std::max(ulps, tensor.at("ulps").get<std::uint64_t>());
+  EXPECT_GT(ulps, 0u);
+
+  // The same, seen from another numeric environment: nothing follows from it, and the field is named.
+  sandbox.change("UPDATE attempt SET environment = json_set(environment, '$.device', 'another CPU')");
+  const nlohmann::json elsewhere = verdict(sandbox, {}, 3);
+  EXPECT_EQ(elsewhere.at("outcome"), "not comparable");
+  EXPECT_EQ(elsewhere.at("details").at("environment").at("differences").at(0).at("field"), "device");
+  EXPECT_EQ(elsewhere.at("details").at("environment").at("differences").size(), 1u);
+
+  sandbox.write(file, original);
+  EXPECT_EQ(verdict(sandbox, {}).at("outcome"), "equal") << "equal bits are equal wherever they came from";
 }
 
 TEST_F(RealWorker, LoadsEverythingThatShips) {

@@ -23,7 +23,10 @@ TEST(Run, TrainsAndEndsWithScorePlaceAndNextCommands) {
   EXPECT_EQ(output.errors, "");
   EXPECT_EQ(sandbox.query("SELECT state FROM run"), std::vector<std::string>{"completed"});
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM curve WHERE metric = 'train/loss'"), "20");
-  EXPECT_EQ(sandbox.one("SELECT count(*) FROM current_digest"), "4");
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM current_digest WHERE scope = 'parameters'"), "4");
+  EXPECT_EQ(sandbox.query("SELECT step || ' ' || scope FROM current_digest WHERE scope != 'parameters'"),
+            (std::vector<std::string>{"5 fixed", "5 x"}))
+      << "of the first steps also tensor by tensor";
   EXPECT_EQ(sandbox.one("SELECT source FROM param WHERE key = 'model.width'"), "file");
 }
 

@@ -161,6 +161,16 @@ std::string Sandbox::one(const std::string& sql) const {
   return rows.empty() ? "" : rows.front();
 }
 
+void Sandbox::change(const std::string& sql) const {
+  sqlite3* database = nullptr;
+  char* problem = nullptr;
+  sqlite3_open_v2((folder_ / "encore.db").c_str(), &database, SQLITE_OPEN_READWRITE, nullptr);
+  if (sqlite3_exec(database, sql.c_str(), nullptr, nullptr, &problem) != SQLITE_OK)
+    ADD_FAILURE() << sql << ": " << (problem == nullptr ? "cannot open the database" : problem);
+  sqlite3_free(problem);
+  sqlite3_close(database);
+}
+
 std::string Sandbox::read(const std::string& name) const {
   std::ifstream in(folder_ / name, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};

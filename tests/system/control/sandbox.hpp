@@ -40,6 +40,8 @@ class Sandbox {
   /// The first column of each row of a query, read with a connection of its own.
   std::vector<std::string> query(const std::string& sql) const;
   std::string one(const std::string& sql) const;
+  /// Runs SQL that writes, past exp.
+  void change(const std::string& sql) const;
   std::string read(const std::string& name) const;
   /// Waits until the query gives another text than `unwanted`.
   bool wait_until(const std::string& sql, const std::string& wanted, double seconds = 20) const;

@@ -1,0 +1,102 @@
+// See verdict_text.hpp. What it reads is the JSON that runner/verifier.cpp writes.
+#include "cli/verdict_text.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "cli/format.hpp"
+#include "cli/table.hpp"
+
+namespace encore {
+
+namespace {
+
+using nlohmann::json;
+
+/// The member at "/a/b", or null.
+json at(const json& object, const std::string& pointer) {
+  const json::json_pointer place(pointer);
+  return object.is_object() && object.contains(place) ? object.at(place) : json();
+}
+
+std::string text_of(const json& value) {
+  return value.is_string() ? value.get<std::string>() : value.is_null() ? "not recorded" : value.dump();
+}
+
+/// "(2 threads, killed after step 7 and gone on from step 6)"
+std::string how(const json& details) {
+  const json options = at(details, "/options");
+  std::string text = text_of(at(options, "/backend"));
+  if (const json threads = at(options, "/threads"); threads.is_number_integer())
+    text += ", " + threads.dump() + (threads == 1 ? " thread" : " threads");
+  if (const json from = at(options, "/from_checkpoint"); !from.is_null())
+    text += ", from the checkpoint of step " + from.dump();
+  if (const json from = at(details, "/went_on_from"); !from.is_null())
+    text += ", killed after step " + at(options, "/kill_at").dump() +
+            (from == 0 ? " and begun again" : " and gone on from step " + from.dump());
+  return " (" + text + ")";
+}
+
+void print_distance(std::ostringstream& out, const json& details) {
+  const json step = at(details, "/distance/step"), tensors = at(details, "/distance/tensors");
+  if (!tensors.is_array()) {
+    out << "  distance: not known; " << text_of(at(details, "/distance_unknown")) << '\n';
+    return;
+  }
+  if (tensors.empty()) {
+    out << "  distance: none at step " << step << ": the checkpoints of both sides are equal there\n";
+    return;
+  }
+  constexpr std::size_t most = 10;
+  std::vector<json> sorted(tensors.begin(), tensors.end());
+  std::ranges::stable_sort(sorted, std::greater(),
+                           [](const json& tensor) { return tensor.value("ulps", std::uint64_t{0}); });
+  out << "  distance at step " << step << ", where both have a checkpoint: " << tensors.size()
+      << (tensors.size() == 1 ? " tensor differs" : " tensors differ");
+  if (sorted.size() > most) out << "; the " << most << " farthest";
+  out << '\n';
+  Table table({{"TENSOR"}, {"ULPS", Align::right}, {"ABSOLUTE", Align::right}, {"VALUES", Align::right}});
+  for (std::size_t i = 0; i < std::min(sorted.size(), most); ++i)
+    table.add({sorted[i].value("name", ""), std::to_string(sorted[i].value("ulps", std::uint64_t{0})),
+               number_text(sorted[i].value("largest", 0.0)),
+               at(sorted[i], "/different").dump() + " of " + at(sorted[i], "/values").dump()});
+  table.print(out, Terminal(), 4);
+}
+
+}  // namespace
+
+std::string verdict_text(const VerificationRow& verification) {
+  const json& details = verification.details;
+  const json compared = at(details, "/compared");
+  if (verification.outcome == "equal")
+    return "equal: " + at(compared, "/digests").dump() +
+           (at(compared, "/digests") == 1 ? " digest of step " : " digests of steps ") +
+           at(compared, "/first_step").dump() +
+           (at(compared, "/digests") == 1 ? "" : " to " + at(compared, "/last_step").dump()) +
+           (at(compared, "/digests") == 1 ? " agrees" : " agree") + how(details);
+  return verification.outcome + ": from step " + std::to_string(verification.first_step.value_or(0)) +
+         " on, first in " + verification.scope + how(details);
+}
+
+std::string verdict_details(const VerificationRow& verification) {
+  if (verification.outcome == "equal") return "";
+  const json& details = verification.details;
+  std::ostringstream out;
+  const json scopes = at(details, "/difference/scopes"), fields = at(details, "/environment/differences");
+  const std::string found = text_of(at(details, "/difference/verification"));
+  out << "  digests of step " << at(details, "/difference/step") << " that differ: " << scopes.size()
+      << "; the first is " << text_of(at(details, "/difference/run")) << " in the run, "
+      << (found.empty() ? "missing" : found) << " in the verification\n";
+  if (verification.outcome == "different")
+    out << "  the numeric environments are equal: the bits should be\n";
+  else
+    out << "  the numeric environments differ, so that nothing follows from it:\n";
+  if (fields.is_array())
+    for (const json& field : fields)
+      out << "    " << text_of(at(field, "/field")) << ": " << text_of(at(field, "/run")) << " in the run, "
+          << text_of(at(field, "/verification")) << " in the verification\n";
+  print_distance(out, details);
+  return out.str();
+}
+
+}  // namespace encore

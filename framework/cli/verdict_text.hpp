@@ -1,0 +1,16 @@
+// What a verification found, in words: `exp verify` prints it whole, `exp show` its first line.
+#pragma once
+
+#include <string>
+
+#include "store/store.hpp"
+
+namespace encore {
+
+/// "equal: 77 digests of steps 0 to 20 agree (2 threads)", "different from step 5 on, first in head.bias",
+/// ...
+std::string verdict_text(const VerificationRow& verification);
+/// The lines below it: digests, fields of the environment, distances; empty for equal ones.
+std::string verdict_details(const VerificationRow& verification);
+
+}  // namespace encore

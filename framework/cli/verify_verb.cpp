@@ -1,0 +1,155 @@
+// verify: trains a run again and compares digests; the verdict goes into the database.
+// The flow: what is asked -> Verifier (refuses, trains, judges) -> recorded -> printed.
+#include <algorithm>
+#include <iostream>
+#include <limits>
+
+#include "cli/access.hpp"
+#include "cli/format.hpp"
+#include "cli/run_display.hpp"
+#include "cli/stop_requests.hpp"
+#include "cli/verbs.hpp"
+#include "cli/verdict_text.hpp"
+#include "runner/verifier.hpp"
+
+namespace encore {
+
+namespace {
+
+CommandLine make_line() {
+  namespace po = boost::program_options;
+  CommandLine line(
+      "verify",
+      {"verify RUN [options]",
+       "Trains a run again from its stored settings, vocabulary and data, in a folder of its own, and "
+       "compares\n"
+       "the digests of parameters and optimizer state, bit by bit. The run itself is not touched; the "
+       "verdict\n"
+       "is kept beside it (exp show RUN). Exit code 0: equal; 3: the bits differ, whether the numeric\n"
+       "environment is the same (different) or not (not comparable).",
+       {{"exp verify quickstart", "every step, as it was trained"},
+        {"exp verify quickstart --steps 10 --threads 2", "the first ten steps, on two threads"},
+        {"exp verify quickstart --kill-at 3",
+         "with a kill -9 after step 3, and going on from a checkpoint"}}});
+  const auto step = [] { return po::value<std::int64_t>()->value_name("STEP"); };
+  line.options()("steps", po::value<std::int64_t>()->value_name("N"), "only the first N steps");
+  line.options()("from-checkpoint", step(), "begin with the run's checkpoint of that step, if it is kept");
+  line.options()("kill-at", step(), "kill -9 the verifying worker after that step, and go on");
+  line.options()("threads,t", po::value<int>()->value_name("N")->default_value(0),
+                 "threads of the worker; 0: all this process may use");
+  line.options()("backend", po::value<std::string>()->value_name("NAME"),
+                 "openmp, cuda or hip (default: that of the run)");
+  line.options()("keep", po::bool_switch(), "keep the folder in which it was trained");
+  line.options()("json", po::bool_switch(), "the verdict as JSON");
+  line.options()("quiet,q", po::bool_switch(), "print only the verdict");
+  line.positional("run");
+  return line;
+}
+
+std::optional<std::int64_t> step_option(const CommandLine& line, const std::string& name) {
+  const std::optional<std::int64_t> step = line.step(name);
+  if (step && *step < 1)
+    throw UsageError("--" + name + " is " + std::to_string(*step) + "; steps count from 1");
+  return step;
+}
+
+/// Where plugins of `backend` are searched now: as when the run was planned, but for what belongs to a build.
+std::vector<std::string> plugin_folders(const Specification& specification, const Programs& programs,
+                                        const std::string& backend) {
+  std::vector<std::filesystem::path> named(specification.plugin_folders.begin(),
+                                           specification.plugin_folders.end());
+  if (!named.empty()) named.pop_back();  // the last is that of the build
+  const auto all = named;
+  std::erase_if(named, [&](const std::filesystem::path& folder) {
+    return folder.filename() == specification.backend &&
+           std::ranges::find(all, folder.parent_path()) != all.end();
+  });
+  std::vector<std::string> folders;
+  for (const std::filesystem::path& folder : plugin_search_path(named, {}, programs, backend))
+    if (std::ranges::find(folders, folder.string()) == folders.end()) folders.push_back(folder.string());
+  return folders;
+}
+
+VerificationTask task_of(const CommandLine& line, Store& store) {
+  VerificationTask task;
+  task.run = store.find_run(line.required("run", "a run"));
+  const std::filesystem::path folder = store.run_folder(task.run.id);
+  if (task.run.state == RunState::pending)
+    throw Error("run " + task.run.name + " was never trained: there is nothing to verify");
+  const Programs programs = installed_programs();
+  const std::string backend = line.has("backend") ? line.text("backend") : task.run.backend;
+  task.worker = worker_program(programs, backend);
+  task.specification = Specification::load(folder);
+  task.specification.plugin_folders = plugin_folders(task.specification, programs, backend);
+  task.specification.backend = backend;
+  task.threads = line.integer("threads");
+  task.steps = step_option(line, "steps");
+  task.from_checkpoint = step_option(line, "from-checkpoint");
+  task.kill_at = step_option(line, "kill-at");
+  task.keep = line.flag("keep");
+  return task;
+}
+
+nlohmann::ordered_json json_of(const RunRow& run, const VerificationOutcome& outcome, bool kept) {
+  const VerificationRow& verification = outcome.verification;
+  using Json = nlohmann::ordered_json;
+  return {{"run", run.name},
+          {"id", run.id},
+          {"outcome", verification.outcome},
+          {"first_step", verification.first_step ? Json(*verification.first_step) : Json()},
+          {"scope", verification.scope},
+          {"time", verification.time},
+          {"folder", kept ? Json(outcome.folder.string()) : Json()},
+          {"details", verification.details}};
+}
+
+void print(const CommandLine& line, const RunRow& run, const VerificationOutcome& outcome) {
+  if (line.flag("json")) {
+    std::cout << json_of(run, outcome, line.flag("keep")).dump(2) << '\n';
+    return;
+  }
+  std::cout << run.name << ' ' << verdict_text(outcome.verification) << '\n'
+            << verdict_details(outcome.verification);
+  if (line.flag("keep")) std::cout << "  trained in " << outcome.folder.string() << '\n';
+}
+
+int verify(const CommandLine& line, Store& store, const RunRow& run, Verifier& verifier) {
+  const bool quiet = line.flag("quiet") || line.flag("json");
+  RunDisplay display("verifying " + run.name, terminal_of(stdout), quiet);
+  display.say("verifying " + run.name + "  " + std::to_string(verifier.digests()) + " digests of steps " +
+              std::to_string(verifier.first_step()) + " to " + std::to_string(verifier.last_step()));
+  const VerificationOutcome outcome = verifier.run(display);
+  display.finish();
+  if (outcome.interrupted) {
+    std::cerr << "exp: the verification of " << run.name << " was stopped; there is no verdict\n";
+    return exit_interrupted;
+  }
+  print(line, run, outcome);
+  std::cout.flush();
+  store.add_verification(run.number, outcome.verification);
+  return outcome.verification.outcome == "equal" ? exit_done : exit_different;
+}
+
+}  // namespace
+
+int verify_verb(const Arguments& arguments) {
+  CommandLine line = make_line();
+  if (!line.parse(arguments)) return exit_done;
+  if (line.integer("threads") < 0)
+    throw UsageError("--threads is negative; 0 means all this process may use");
+
+  Store store(line.database(), OpenMode::write);
+  VerificationTask task = task_of(line, store);
+  const RunRow run = task.run;
+  Verifier verifier(store, std::move(task), stop_requests());
+  listen_for_stop_requests();
+  // From here on something has been started: what goes wrong now is no longer a matter of usage.
+  try {
+    return verify(line, store, run, verifier);
+  } catch (const Error& error) {
+    std::cerr << "exp: " << error.what() << '\n';
+    return exit_failed;
+  }
+}
+
+}  // namespace encore

@@ -1,0 +1,361 @@
+// See verifier.hpp. The flow, top to bottom: what can be refused before a worker starts; the folder; the
+// worker, once or twice; the verdict.
+#include "runner/verifier.hpp"
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <system_error>
+
+#include "data/hash.hpp"
+#include "record/checkpoint.hpp"
+#include "record/spool.hpp"
+#include "runner/spool_follower.hpp"
+#include "runner/tensor_distance.hpp"
+#include "runner/worker_process.hpp"
+
+namespace encore {
+
+namespace {
+
+constexpr auto glance = std::chrono::milliseconds(100);
+constexpr const char* log_name = "worker.log";
+
+std::string steps_text(const std::vector<CheckpointRow>& checkpoints) {
+  std::string text;
+  for (const CheckpointRow& checkpoint : checkpoints)
+    text += (text.empty() ? "" : ", ") + std::to_string(checkpoint.step);
+  return text;
+}
+
+/// Of several records of one step the newest: it wrote the file last.
+std::vector<CheckpointRow> checkpoints_on_disk(Store& store, std::int64_t run) {
+  std::vector<CheckpointRow> kept;
+  for (const CheckpointRow& checkpoint : store.read_checkpoints(run)) {
+    if (!checkpoint.on_disk) continue;
+    if (!kept.empty() && kept.back().step == checkpoint.step)
+      kept.back() = checkpoint;
+    else
+      kept.push_back(checkpoint);
+  }
+  return kept;
+}
+
+const CheckpointRow& find_checkpoint(const RunRow& run, const std::vector<CheckpointRow>& kept,
+                                     std::int64_t step) {
+  const auto found = std::ranges::find(kept, step, &CheckpointRow::step);
+  if (found == kept.end())
+    throw Error("run " + run.name + " keeps no checkpoint of step " + std::to_string(step) +
+                (kept.empty() ? "; none is kept" : "; kept are those of steps " + steps_text(kept)));
+  return *found;
+}
+
+void copy_into(const std::filesystem::path& from, const std::filesystem::path& to) {
+  std::error_code failure;
+  std::filesystem::create_directories(to.parent_path(), failure);
+  if (!failure) std::filesystem::copy_file(from, to, failure);
+  if (failure) throw Error("cannot copy " + from.string() + " to " + to.string() + ": " + failure.message());
+}
+
+/// Leaves of an object by dotted key.
+void flatten(const nlohmann::json& value, const std::string& key, std::map<std::string, nlohmann::json>& to) {
+  if (!value.is_object()) {
+    to[key] = value;
+    return;
+  }
+  for (const auto& [name, member] : value.items()) flatten(member, key.empty() ? name : key + "." + name, to);
+}
+
+/// Removes the folder unless told to keep it.
+class OwnFolder {
+ public:
+  OwnFolder(std::filesystem::path path, bool keep) : path(std::move(path)), keep_(keep) {}
+  ~OwnFolder() {
+    std::error_code ignored;
+    if (!keep_) std::filesystem::remove_all(path, ignored);
+  }
+  OwnFolder(const OwnFolder&) = delete;
+  OwnFolder& operator=(const OwnFolder&) = delete;
+  void keep() { keep_ = true; }
+
+  const std::filesystem::path path;
+
+ private:
+  bool keep_;
+};
+
+}  // namespace
+
+nlohmann::json environment_differences(const nlohmann::json& run, const nlohmann::json& verification) {
+  std::map<std::string, nlohmann::json> left, right;
+  flatten(run, "", left);
+  flatten(verification, "", right);
+  for (const auto& [key, value] : left) right.try_emplace(key);
+  nlohmann::json differences = nlohmann::json::array();
+  for (const auto& [key, value] : right)
+    if (value != left[key])
+      differences.push_back({{"field", key}, {"run", left[key]}, {"verification", value}});
+  return differences;
+}
+
+/// Passes everything on to the one who shows it, and keeps what the verdict needs.
+class Verifier::Watch final : public RunObserver {
+ public:
+  Watch(RunObserver& display, DigestComparison& comparison) : display_(display), comparison_(comparison) {}
+
+  void started(const nlohmann::json& description) override {
+    environment = description.value("numeric_environment", nlohmann::json());
+    threads = description.value("threads", nlohmann::json());
+    display_.started(description);
+  }
+  void progressed(const Progress& progress) override { display_.progressed(progress); }
+  void measured(const Scores& scores) override { display_.measured(scores); }
+  void logged(const std::string& level, const std::string& text) override { display_.logged(level, text); }
+  void noticed(const std::string& text) override { display_.noticed(text); }
+  void digested(const ToldDigest& told) override { comparison_.take(told); }
+
+  nlohmann::json environment;  ///< of the verifying worker
+  nlohmann::json threads;
+  std::optional<std::int64_t> went_on_from;  ///< step of the checkpoint after the kill; 0: the beginning
+
+ private:
+  RunObserver& display_;
+  DigestComparison& comparison_;
+};
+
+Verifier::Verifier(Store& store, VerificationTask task, const std::atomic<int>& stop_requests)
+    : store_(store),
+      task_(std::move(task)),
+      stop_requests_(stop_requests),
+      attempts_(store.read_attempts(task_.run.number)),
+      checkpoints_(checkpoints_on_disk(store, task_.run.number)),
+      comparison_(store.read_digests(task_.run.number),
+                  task_.from_checkpoint ? *task_.from_checkpoint + 1 : 0,
+                  task_.steps.value_or(std::numeric_limits<std::int64_t>::max())) {
+  const std::string name = "run " + task_.run.name;
+  if (task_.run.state == RunState::running)
+    throw Error(name + " is running in process " + std::to_string(task_.run.holder.pid) + " on " +
+                task_.run.holder.host + "; verify it when it has ended");
+  const std::vector<DigestRow> all = store.read_digests(task_.run.number);
+  if (all.empty())
+    throw Error(name + " (" + name_of(task_.run.state) +
+                ") has no digests to compare with: it ended before its first step");
+  if (task_.specification.question != task_.run.question)
+    throw Error((store.run_folder(task_.run.id) / "specification.json").string() +
+                " is of another experiment than " + name + "; was a folder copied here?");
+  if (task_.from_checkpoint) find_checkpoint(task_.run, checkpoints_, *task_.from_checkpoint);
+  if (comparison_.empty())
+    throw Error(name + " has no digest " +
+                (task_.from_checkpoint ? "after step " + std::to_string(*task_.from_checkpoint) : "") +
+                (task_.from_checkpoint && task_.steps ? " " : "") +
+                (task_.steps ? "up to step " + std::to_string(*task_.steps) : "") +
+                "; it has some of steps " + std::to_string(all.front().step) + " to " +
+                std::to_string(all.back().step));
+  const std::int64_t first = task_.from_checkpoint.value_or(0) + 1;
+  if (task_.kill_at && (*task_.kill_at < first || *task_.kill_at > last_step()))
+    throw Error("--kill-at " + std::to_string(*task_.kill_at) + " is none of the steps that are trained, " +
+                std::to_string(first) + " to " + std::to_string(last_step()));
+  require_data();
+}
+
+void Verifier::require_data() const {
+  for (const auto& [role, file] : task_.specification.data) {
+    const std::string what = file.path + " (" + role + " of run " + task_.run.name + ")";
+    std::error_code ignored;
+    if (!std::filesystem::exists(file.path, ignored))
+      throw Error(what + " is not there any more; put back the file with SHA-256 " + file.sha256);
+    if (sha256_of_file(file.path) != file.sha256)
+      throw Error(what + " has changed since the run was planned; put back the file with SHA-256 " +
+                  file.sha256);
+  }
+}
+
+std::filesystem::path Verifier::make_folder() const {
+  std::string pattern =
+      (store_.run_folder(task_.run.id).parent_path() / ("verify-" + task_.run.id + "-XXXXXX")).string();
+  if (::mkdtemp(pattern.data()) == nullptr) throw Error(system_message("make the folder", pattern, errno));
+  return pattern;
+}
+
+void Verifier::fill_folder(const std::filesystem::path& folder) const {
+  const std::filesystem::path original = store_.run_folder(task_.run.id);
+  task_.specification.save(folder);
+  if (std::filesystem::exists(original / "vocab.txt"))
+    copy_into(original / "vocab.txt", folder / "vocab.txt");
+  if (!task_.from_checkpoint) return;
+  const CheckpointRow& checkpoint = find_checkpoint(task_.run, checkpoints_, *task_.from_checkpoint);
+  const std::filesystem::path file = original / checkpoint.path;
+  if (sha256_of_file(file) != checkpoint.sha256)
+    throw Error(file.string() + " is not the file that was recorded; exp db check names every damaged one");
+  copy_into(file, folder / checkpoint.path);
+}
+
+VerificationOutcome Verifier::run(RunObserver& observer) {
+  OwnFolder own(make_folder(), task_.keep);
+  VerificationOutcome outcome;
+  outcome.folder = own.path;
+  fill_folder(own.path);
+  Watch watch(observer, comparison_);
+  const double begin = now_seconds();
+  try {
+    End end = train(own.path, 1, task_.kill_at.has_value(), watch);
+    if (end == End::killed) {
+      const std::vector<CheckpointFile> left = list_checkpoints(own.path);
+      watch.went_on_from = left.empty() ? 0 : left.back().step;
+      observer.logged("info", "killed after step " + std::to_string(*task_.kill_at));
+      end = train(own.path, 2, false, watch);
+    }
+    outcome.interrupted = end == End::stopped;
+  } catch (const Error&) {
+    own.keep();
+    throw;
+  }
+  if (outcome.interrupted) return outcome;
+  judge(own.path, watch, outcome.verification);
+  outcome.verification.time = now_seconds();
+  outcome.verification.details["seconds"] = outcome.verification.time - begin;
+  return outcome;
+}
+
+Verifier::End Verifier::train(const std::filesystem::path& folder, int attempt, bool dies, Watch& watch) {
+  const std::int64_t last = std::max<std::int64_t>(last_step(), 1);
+  std::set<std::int64_t> save_at;
+  for (const CheckpointRow& checkpoint : checkpoints_)
+    if (checkpoint.step <= last) save_at.insert(checkpoint.step);
+  // A step before the kill, so that there is something to go on from and something to lose.
+  if (task_.kill_at && *task_.kill_at > 1) save_at.insert(*task_.kill_at - 1);
+  std::string saves;
+  for (const std::int64_t step : save_at) saves += (saves.empty() ? "" : ",") + std::to_string(step);
+
+  std::vector<std::string> arguments = {
+      "train",        "--run-folder",      folder.string(), "--attempt", std::to_string(attempt),
+      "--stop-after", std::to_string(last)};
+  if (!saves.empty()) arguments.insert(arguments.end(), {"--save-at", saves});
+  if (dies) arguments.insert(arguments.end(), {"--die-after", std::to_string(*task_.kill_at)});
+  if (task_.threads > 0) arguments.insert(arguments.end(), {"--threads", std::to_string(task_.threads)});
+
+  const auto seen_enough = [&] {
+    const auto difference = comparison_.difference();
+    if (!difference) return false;
+    const auto step = distance_step(difference->step);
+    return !step || std::filesystem::exists(folder / checkpoint_path(*step));
+  };
+  WorkerProcess worker(task_.worker, arguments, folder / log_name);
+  SpoolFollower follower(folder / spool_name(attempt), watch);
+  std::optional<ProcessEnd> end;
+  bool enough = false;
+  while (!(end = worker.wait_for(glance))) {
+    follower.poll();
+    if (stop_requests_.load() == 0 && !enough && !seen_enough()) continue;
+    enough = enough || stop_requests_.load() == 0;
+    worker.kill();
+  }
+  follower.poll();
+  if (enough) return End::over;
+  if (stop_requests_.load() > 0) return End::stopped;
+  if (dies && end->signal == SIGKILL) return End::killed;
+  const auto& finished = follower.finished();
+  if (finished && (finished->state == "completed" ||
+                   (finished->state == "interrupted" && finished->step.value_or(0) >= last)))
+    return End::over;
+  throw Error("the verifying worker " +
+              (finished ? finished->state + ": " + finished->reason
+                        : "ended with " + end->text() + " and without a last word") +
+              "; its folder is kept, see " + (folder / log_name).string());
+}
+
+std::optional<std::int64_t> Verifier::distance_step(std::int64_t difference) const {
+  for (const CheckpointRow& checkpoint : checkpoints_)
+    if (checkpoint.step >= difference && checkpoint.step <= last_step() &&
+        checkpoint.step > task_.from_checkpoint.value_or(0))
+      return checkpoint.step;
+  return std::nullopt;
+}
+
+void Verifier::judge(const std::filesystem::path& folder, const Watch& watch,
+                     VerificationRow& verification) const {
+  const auto or_null = [](const auto& value) { return value ? nlohmann::json(*value) : nlohmann::json(); };
+  nlohmann::json& details = verification.details;
+  details["options"] = {{"steps", or_null(task_.steps)},
+                        {"from_checkpoint", or_null(task_.from_checkpoint)},
+                        {"kill_at", or_null(task_.kill_at)},
+                        {"threads", watch.threads},
+                        {"backend", task_.specification.backend}};
+  if (watch.went_on_from) details["went_on_from"] = *watch.went_on_from;
+  details["compared"] = {{"digests", comparison_.size()},
+                         {"agreeing", comparison_.agreeing()},
+                         {"first_step", first_step()},
+                         {"last_step", last_step()}};
+  details["environment"]["verification"] = watch.environment;
+
+  // The worker was stopped at the first difference: what comes later was not told and is no difference.
+  auto difference = comparison_.difference();
+  if (!difference) difference = comparison_.final_difference();
+  const int first_attempt =
+      task_.from_checkpoint ? find_checkpoint(task_.run, checkpoints_, *task_.from_checkpoint).attempt : 1;
+  const int last_attempt = difference ? difference->attempt : attempts_.back().ordinal;
+  nlohmann::json environment_of_run, fields = nlohmann::json::array();
+  for (const AttemptRow& attempt : attempts_) {
+    const bool contributed = attempt.first_step || attempt.ordinal == last_attempt;
+    if (attempt.ordinal < first_attempt || attempt.ordinal > last_attempt || !contributed) continue;
+    if (fields.empty()) {
+      environment_of_run = attempt.environment;
+      fields = environment_differences(attempt.environment, watch.environment);
+    }
+  }
+  details["environment"]["run"] = environment_of_run;
+  details["environment"]["differences"] = fields;
+  if (!difference) {
+    verification.outcome = "equal";
+    return;
+  }
+  verification.outcome = fields.empty() ? "different" : "not comparable";
+  verification.first_step = difference->step;
+  verification.scope = difference->scopes.front();
+  details["difference"] = {{"step", difference->step},
+                           {"scopes", difference->scopes},
+                           {"run", difference->expected},
+                           {"verification", difference->found}};
+  describe_distance(folder, verification);
+}
+
+void Verifier::describe_distance(const std::filesystem::path& folder, VerificationRow& verification) const {
+  nlohmann::json& details = verification.details;
+  const auto step = distance_step(*verification.first_step);
+  if (!step) {
+    details["distance_unknown"] = "the run keeps no checkpoint of a step from " +
+                                  std::to_string(*verification.first_step) + " to " +
+                                  std::to_string(last_step()) + ", so only digests could be compared";
+    return;
+  }
+  try {
+    const std::string path = checkpoint_path(*step);
+    const std::vector<TensorDistance> distances =
+        tensor_distances(store_.run_folder(task_.run.id) / path, folder / path);
+    nlohmann::json tensors = nlohmann::json::array();
+    for (const TensorDistance& tensor : distances)
+      tensors.push_back({{"name", tensor.name},
+                         {"values", tensor.values},
+                         {"different", tensor.different},
+                         {"ulps", tensor.ulps},
+                         {"largest", tensor.largest}});
+    details["distance"] = {{"step", *step}, {"tensors", tensors}};
+    // At that very step the values name the tensor where the digests only knew the block.
+    const bool block_only =
+        verification.scope == "parameters" || verification.scope.starts_with("optimizer/");
+    if (*step != *verification.first_step || !block_only) return;
+    const auto parameter = std::ranges::find_if(
+        distances, [](const TensorDistance& tensor) { return tensor.name.starts_with("parameter/"); });
+    if (parameter != distances.end())
+      verification.scope = parameter->name.substr(std::string("parameter/").size());
+    else if (!distances.empty())
+      verification.scope = distances.front().name;
+  } catch (const Error& error) {
+    details["distance_unknown"] = error.what();
+  }
+}
+
+}  // namespace encore

@@ -1,0 +1,72 @@
+// Verifier: trains a run's specification again, in a folder of its own, and compares every digest that the
+// run has. It only reads the run; the verdict is the caller's to record. Place in the flow: cli/verify_verb
+// decides what is verified and how, this starts the worker, follows its spool and judges.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "runner/digest_comparison.hpp"
+#include "runner/run_observer.hpp"
+#include "store/store.hpp"
+
+namespace encore {
+
+struct VerificationTask {
+  RunRow run;
+  Specification specification;             ///< the run's, with the backend and plugin folders to verify with
+  std::filesystem::path worker;            ///< the program
+  int threads = 0;                         ///< 0: the worker decides
+  std::optional<std::int64_t> steps = {};  ///< only so many
+  std::optional<std::int64_t> from_checkpoint = {};  ///< of that step, instead of from the start
+  std::optional<std::int64_t> kill_at = {};          ///< kill -9 after that step, then go on
+  bool keep = false;                                 ///< the folder stays
+};
+
+struct VerificationOutcome {
+  bool interrupted = false;      ///< the user stopped it: there is no verdict
+  VerificationRow verification;  ///< without interruption
+  std::filesystem::path folder;  ///< where it was trained; removed unless asked to keep
+};
+
+class Verifier {
+ public:
+  /// Reads what the run has. Throws Error for a run that cannot be verified as asked: one that is running or
+  /// has no digests in the range, data that changed, a checkpoint that is not kept.
+  Verifier(Store& store, VerificationTask task, const std::atomic<int>& stop_requests);
+
+  std::size_t digests() const { return comparison_.size(); }
+  std::int64_t first_step() const { return comparison_.first_step(); }
+  std::int64_t last_step() const { return comparison_.last_step(); }
+
+  /// Throws Error, with the folder kept, when the worker fails.
+  VerificationOutcome run(RunObserver& observer);
+
+ private:
+  class Watch;
+  enum class End : std::uint8_t { over, killed, stopped };
+
+  void require_data() const;
+  std::filesystem::path make_folder() const;
+  void fill_folder(const std::filesystem::path& folder) const;
+  End train(const std::filesystem::path& folder, int attempt, bool dies, Watch& watch);
+  std::optional<std::int64_t> distance_step(std::int64_t difference) const;
+  void judge(const std::filesystem::path& folder, const Watch& watch, VerificationRow& verification) const;
+  void describe_distance(const std::filesystem::path& folder, VerificationRow& verification) const;
+
+  Store& store_;
+  const VerificationTask task_;
+  const std::atomic<int>& stop_requests_;
+  std::vector<AttemptRow> attempts_;
+  std::vector<CheckpointRow> checkpoints_;  ///< on disk, one a step
+  DigestComparison comparison_;
+};
+
+/// The fields in which two numeric environments differ: [{"field", "run", "verification"}], with a dot before
+/// the members of an object ("plugins.adam").
+nlohmann::json environment_differences(const nlohmann::json& run, const nlohmann::json& verification);
+
+}  // namespace encore
