@@ -68,9 +68,10 @@ int gc_verb(const Arguments& arguments) {
     const auto folders = std::count_if(
         list.begin(), list.end(), [](const Garbage& garbage) { return garbage.kind == GarbageKind::folder; });
     // Such a folder may be the only record of its run, when somebody lost the database.
-    const bool sure =
-        folders == 0 || confirm(line, "remove " + std::to_string(folders) + (folders == 1 ? " folder of a run that " : " folders of runs that ") +
-                                          store.path().string() + " does not know");
+    const bool sure = folders == 0 ||
+                      confirm(line, "remove " + std::to_string(folders) +
+                                        (folders == 1 ? " folder of a run that " : " folders of runs that ") +
+                                        store.path().string() + " does not know");
     if (!sure) return exit_done;
     list = remove_garbage(store, folders > 0);
   }

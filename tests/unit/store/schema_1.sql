@@ -1,3 +1,4 @@
+-- Frozen: schema.sql as it was in version 1, from which upgrade_test.cpp migrates.
 -- Encore's database: everything that is known about runs, in one SQLite file. This file is its documentation.
 --
 -- Try:   sqlite3 encore.db "SELECT id, name, status FROM run_status"
