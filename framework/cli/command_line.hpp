@@ -43,6 +43,7 @@ class CommandLine {
   std::string text(const std::string& name) const;
   std::vector<std::string> texts(const std::string& name) const;
   int integer(const std::string& name) const { return values_[name].as<int>(); }
+  double number(const std::string& name) const { return values_[name].as<double>(); }
   /// The value of an argument that must be there; `what` is its name in the synopsis.
   std::string required(const std::string& name, const std::string& what) const;
 
