@@ -33,7 +33,8 @@ std::string interval_text(const std::string& metric, const std::optional<Interva
 
 void print_candidates(const Comparison& comparison, const Terminal& terminal) {
   const std::string& metric = comparison.options.metric;
-  Table table({{"CANDIDATE"},
+  Table table({{"NO", Align::right},
+               {"CANDIDATE"},
                {"RUNS", Align::right},
                {"MEAN", Align::right},
                {"SD", Align::right},
@@ -41,7 +42,7 @@ void print_candidates(const Comparison& comparison, const Terminal& terminal) {
                {"95 % BY BOOTSTRAP"}});
   for (const Candidate& candidate : comparison.candidates) {
     const std::size_t with = candidate.values.size(), all = candidate.runs.size();
-    table.add({candidate.name,
+    table.add({std::to_string(&candidate - comparison.candidates.data() + 1), candidate.name,
                with == all ? std::to_string(all) : std::to_string(with) + " of " + std::to_string(all),
                metric_text(metric, candidate.mean), metric_text(metric, candidate.deviation),
                interval_text(metric, candidate.t), interval_text(metric, candidate.bootstrap)});

@@ -1,5 +1,6 @@
 // explain: why a run is one of its own, or why each run of an experiment file would be done or left alone.
 #include <iostream>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -23,6 +24,7 @@ struct Explained {
   std::string action;  ///< empty for a run that is stored
   std::string reason;
   std::optional<RunRow> nearest = {};
+  std::size_t replicates = 0;          ///< runs that differ from it in the seed alone
   std::vector<Difference> found = {};  ///< the nearest run's value first
 };
 
@@ -53,17 +55,27 @@ std::string fields_text(std::size_t count) {
 Explained explain_stored(Store& store, const RunRow& run) {
   Explained explained{run.name, "", ""};
   const Facts question = question_facts(store, run);
-  const auto nearest = NearestRun(store).find(question, run.number);
+  // Replicates are apart by their seed, which says little: another question is looked for first.
+  std::set<std::int64_t> replicates;
+  for (const RunRow& other : store.list_runs())
+    if (other.group == run.group && other.question != run.question) replicates.insert(other.number);
+  explained.replicates = replicates.size();
+  const NearestRun runs(store);
+  replicates.insert(run.number);
+  auto nearest = runs.find(question, replicates);
+  if (!nearest) nearest = runs.find(question, {run.number});
   if (!nearest) {
     explained.reason = "it is the only run of this database";
     return explained;
   }
   explained.nearest = store.read_run(*nearest);
   explained.found = differences(question_facts(store, *explained.nearest), question);
-  explained.reason = explained.found.empty()
-                         ? apart_without_a_field(store, run, *explained.nearest)
-                         : fields_text(explained.found.size()) + " apart from the nearest other run, " +
-                               explained.nearest->name + " (" + explained.nearest->id + ")";
+  explained.reason =
+      explained.found.empty()
+          ? apart_without_a_field(store, run, *explained.nearest)
+          : fields_text(explained.found.size()) + " apart from the nearest " +
+                (explained.nearest->group == run.group ? "other run, " : "run of another group, ") +
+                explained.nearest->name + " (" + explained.nearest->id + ")";
   return explained;
 }
 
@@ -169,14 +181,17 @@ int explain_run(const CommandLine& line, Store& store, const std::string& name) 
     json["group"] = run.group;
     json["backend"] = run.backend;
     json["repeat"] = run.repeat;
+    json["replicates"] = explained.replicates;
     json["state"] = name_of(run.state);
     std::cout << json.dump(2) << '\n';
     return exit_done;
   }
   std::cout << run.name << " (" << run.id << ") " << name_of(run.state) << because(run.reason) << '\n'
-            << "  question  " << run.question << '\n'
-            << "  group     " << run.group << "  (the question without the seed)\n"
-            << "  seed      " << run.seed << ", backend " << run.backend << ", repeat " << run.repeat << '\n';
+            << "  question    " << run.question << '\n'
+            << "  group       " << run.group << "  (the question without the seed)\n"
+            << "  seed        " << run.seed << ", backend " << run.backend << ", repeat " << run.repeat
+            << '\n'
+            << "  replicates  " << explained.replicates << " (runs with another seed and all else equal)\n";
   print(explained, run.name);
   return exit_done;
 }

@@ -170,13 +170,13 @@ std::string set_of(Store& store, const RunRow& run, const std::string& split) {
   return "";
 }
 
-void note_data(Store& store, const std::vector<Candidate>& candidates, const std::string& metric,
-               std::vector<std::string>& notices) {
-  const std::string split = metric.substr(0, metric.find('/'));
-  for (std::size_t i = 1; i < candidates.size(); ++i)
-    if (set_of(store, candidates[0].runs[0].run, split) != set_of(store, candidates[i].runs[0].run, split))
-      notices.push_back(candidates[0].name + " and " + candidates[i].name + " were not scored on the same " +
-                        split + " set");
+std::string split_of(const std::string& metric) {
+  return metric.substr(0, metric.find('/'));
+}
+
+/// All runs of a candidate read the same files: their hashes are part of its group.
+bool same_set(Store& store, const Candidate& a, const Candidate& b, const std::string& split) {
+  return set_of(store, a.runs[0].run, split) == set_of(store, b.runs[0].run, split);
 }
 
 // --- pairs
@@ -225,11 +225,7 @@ class ExampleReader {
                   "of dev or test do, also of one type, and token_accuracy");
     const auto left = read(a), right = read(b);
     if (left.empty() || right.empty()) throw Error("a candidate has no complete run");
-    const std::string set = set_of(store_, a[0]->run, measure_->split);
-    for (const auto* side : {&a, &b})
-      for (const Replicate* replicate : *side)
-        if (set_of(store_, replicate->run, measure_->split) != set)
-          throw Error("the " + measure_->split + " sets are not the same");
+    if (!pair.same_set) throw Error("the " + measure_->split + " sets are not the same");
     for (const auto* side : {&left, &right})
       for (const auto& counts : *side)
         if (counts.size() != left[0].size()) throw Error("the predictions are not of the same examples");
@@ -291,7 +287,7 @@ void test_seeds(const Candidate& a, const Candidate& b, const SharedSeeds& share
 std::optional<std::size_t> seeds_that_would_do(const Candidate& a, const Candidate& b, const Pair& pair,
                                                const SharedSeeds& shared, double difference, double alpha,
                                                double power) {
-  if (!pair.seeds) return std::nullopt;
+  if (!pair.seeds || !pair.same_set) return std::nullopt;
   if (pair.test == "Welch's t") return seeds_for_welch(a.deviation, b.deviation, difference, alpha, power);
   std::vector<double> differences = values_of(shared.a);
   for (std::size_t i = 0; i < differences.size(); ++i) differences[i] -= *shared.b[i]->value;
@@ -367,7 +363,10 @@ void judge(const Comparison& comparison, const SharedSeeds& shared, Pair& pair) 
   const std::size_t pairs = comparison.pairs.size();
   pair.needed = seeds_that_would_do(a, b, pair, shared, options.detect.value_or(pair.difference),
                                     options.alpha / static_cast<double>(pairs), options.power);
-  if (!pair.seeds) {
+  if (!pair.same_set) {
+    pair.verdict = Verdict::refused;
+    pair.reason = "they were not scored on the same " + split_of(options.metric) + " set";
+  } else if (!pair.seeds) {
     pair.verdict = Verdict::refused;
     pair.reason = refusal(a, b, pair);
   } else if (pair.corrected > options.alpha) {
@@ -418,7 +417,6 @@ Comparison compare_runs(Store& store, const std::vector<RunRow>& runs, const Com
   Comparison comparison{options, {}, {}, {}, {}};
   comparison.candidates = candidates_of(store, runs, options, comparison.notices);
   note_environments(store, comparison.candidates, comparison.notices);
-  note_data(store, comparison.candidates, options.metric, comparison.notices);
 
   ExampleReader examples(store, options.metric);
   std::vector<SharedSeeds> shared;
@@ -430,6 +428,7 @@ Comparison compare_runs(Store& store, const std::vector<RunRow>& runs, const Com
       Pair& pair = comparison.pairs.emplace_back();
       pair.a = i;
       pair.b = j;
+      pair.same_set = same_set(store, a, b, split_of(options.metric));
       test_seeds(a, b, shared.back(), 1.0 - options.alpha, pair);
       const bool paired = pair.test == "paired t";
       examples.test(paired ? shared.back().a : with_value(a), paired ? shared.back().b : with_value(b), pair);

@@ -18,7 +18,7 @@ namespace encore {
 struct CompareOptions {
   std::string metric = "test/f1";
   bool by_run = false;           ///< each run is a candidate of its own
-  std::optional<double> detect;  ///< the difference that matters, in the metric's own unit; else the one seen
+  std::optional<double> detect = {};  ///< the difference that matters, in the metric's own unit; else the one seen
   double alpha = 0.05;           ///< of all pairs together; intervals cover 1 - alpha
   double power = 0.8;
 };
@@ -52,6 +52,7 @@ const char* name_of(Verdict verdict);
 struct Pair {
   std::size_t a = 0, b = 0;  ///< candidates
   std::size_t shared = 0;    ///< seeds with a value on both sides
+  bool same_set = true;      ///< whether both were scored on the same data
   std::size_t counted = 0;   ///< seeds of the smaller side that the test uses
   std::string test;          ///< "paired t", "Welch's t", or empty
   std::optional<TTest> seeds;

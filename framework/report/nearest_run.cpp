@@ -43,7 +43,7 @@ NearestRun::NearestRun(Store& store) {
   }
 }
 
-std::optional<std::int64_t> NearestRun::find(const Facts& facts, std::optional<std::int64_t> except) const {
+std::optional<std::int64_t> NearestRun::find(const Facts& facts, const std::set<std::int64_t>& except) const {
   // What no stored run has equals nothing: keys get numbers of their own, one value stands for all of them.
   constexpr std::uint32_t unknown = std::numeric_limits<std::uint32_t>::max();
   Question question;
@@ -57,7 +57,7 @@ std::optional<std::int64_t> NearestRun::find(const Facts& facts, std::optional<s
   std::optional<std::int64_t> nearest;
   std::size_t least = std::numeric_limits<std::size_t>::max();
   for (const auto& [run, other] : runs_) {
-    if (run == except) continue;
+    if (except.contains(run)) continue;
     const std::size_t apart = distance(question, other);
     if (apart >= least) continue;
     least = apart;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -19,9 +20,9 @@ class NearestRun {
   /// Reads the questions of all runs.
   explicit NearestRun(Store& store);
 
-  /// The number of the run that differs in the fewest fields, the newest among equals; `except` is passed
+  /// The number of the run that differs in the fewest fields, the newest among equals; `except` are passed
   /// over.
-  std::optional<std::int64_t> find(const Facts& question, std::optional<std::int64_t> except = {}) const;
+  std::optional<std::int64_t> find(const Facts& question, const std::set<std::int64_t>& except = {}) const;
 
  private:
   /// Field and value as numbers, sorted: comparing them is comparing the texts, only faster.

@@ -155,8 +155,9 @@ TEST(Help, TheExamplesOfEveryVerbRun) {
   std::filesystem::create_directories(sandbox.folder() / "my_layers/build");
   const std::string list = sandbox.exp({"help"}).output;
   int examples = 0;
-  for (const char* verb : {"run", "plan", "ls", "show", "status", "logs", "stop", "evaluate", "predict",
-                           "plugin", "plugin ls", "plugin info", "db", "version", "help"}) {
+  for (const char* verb :
+       {"run", "plan", "ls", "show", "status", "logs", "stop", "diff", "compare", "explain", "evaluate",
+        "predict", "plugin", "plugin ls", "plugin info", "db", "version", "help"}) {
     std::vector<std::string> asking = words_of(verb);
     asking.emplace_back("-h");
     const std::string help = sandbox.exp(asking).output;
@@ -171,7 +172,7 @@ TEST(Help, TheExamplesOfEveryVerbRun) {
       EXPECT_EQ(output.end.exit_code, 0) << command << "\n" << output.output << output.errors;
     }
   }
-  EXPECT_GE(examples, 19);
+  EXPECT_GE(examples, 26);
 }
 
 }  // namespace
