@@ -60,6 +60,7 @@ class CommandLine {
   std::vector<std::string> texts(const std::string& name) const;
   int integer(const std::string& name) const { return values_[name].as<int>(); }
   std::optional<std::int64_t> step(const std::string& name) const;
+  double number(const std::string& name) const { return values_[name].as<double>(); }
   /// The value of an argument that must be there; `what` is its name in the synopsis.
   std::string required(const std::string& name, const std::string& what) const;
   /// The same for an argument that takes several.

@@ -1,6 +1,6 @@
-// Scoring of entity recognition: exact match of entities, as conlleval and seqeval (default mode) count.
-// Place in the flow: tags of words (truth and prediction) -> NerScorer -> metrics `dev/f1`, `dev/f1/PER`,
-// ...; predict uses ner_entities to turn tags into spans.
+// Scoring of entity recognition: exact match of entities, as conlleval and seqeval (default mode) count
+// (data/entities.hpp). Place in the flow: tags of words (truth and prediction) -> NerScorer -> metrics
+// `dev/f1`, `dev/f1/PER`, ...
 #pragma once
 
 #include <cstdint>
@@ -10,31 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "data/entities.hpp"
+
 namespace encore {
-
-/// Words [begin, end) that form one entity.
-struct NerEntity {
-  std::string type;
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-
-  auto operator<=>(const NerEntity&) const = default;
-};
-
-/// The entities of one sentence's tags (IOB1, IOB2 or BIOES, malformed ones too: an I- after O or after
-/// another type starts an entity), in the order of the words.
-std::vector<NerEntity> ner_entities(std::span<const std::string> tags);
-
-/// Counts of one type, or of all. Fractions are in [0, 1]; where there is nothing to divide by, 0.
-struct NerCounts {
-  std::int64_t truth = 0;
-  std::int64_t predicted = 0;
-  std::int64_t correct = 0;
-
-  double precision() const;
-  double recall() const;
-  double f1() const;
-};
 
 struct NerScore {
   std::map<std::string, NerCounts> types;  ///< types that stand in the truth or in the predictions

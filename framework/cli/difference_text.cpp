@@ -1,0 +1,58 @@
+// See difference_text.hpp.
+#include "cli/difference_text.hpp"
+
+#include <algorithm>
+#include <ostream>
+
+#include "cli/table.hpp"
+#include "config/value.hpp"
+
+namespace encore {
+
+namespace {
+
+/// A hash is told by its beginning, a patch by its length; --json has both whole.
+std::string side_text(const Difference& difference, const nlohmann::json& value, const std::string& origin) {
+  if (value.is_null()) return "-";
+  std::string text = value.is_string()         ? value.get<std::string>()
+                     : value.is_number_float() ? shortest(value.get<double>())
+                                               : value.dump();
+  if (difference.section == "data") return text.substr(0, 12);
+  if (difference.section == "plugins") {
+    const std::size_t hash = text.find('(');
+    return hash == std::string::npos ? text : text.substr(0, hash + 13) + ")";
+  }
+  if (difference.section == "code") {
+    if (difference.key == "commit") return text.empty() ? "(none)" : text.substr(0, 10);
+    if (text.empty()) return "none";
+    return std::to_string(std::count(text.begin(), text.end(), '\n')) + " lines of a patch";
+  }
+  if (text.empty()) text = "\"\"";
+  return origin.empty() ? text : text + "  (" + origin + ")";
+}
+
+}  // namespace
+
+void print_differences(std::ostream& out, const Terminal& terminal,
+                       const std::vector<Difference>& differences, const std::string& a, const std::string& b,
+                       int indent) {
+  Table table({{"OF"}, {"FIELD"}, {a}, {b}});
+  for (const Difference& difference : differences)
+    table.add({difference.section, difference.key, side_text(difference, difference.a, difference.origin_a),
+               side_text(difference, difference.b, difference.origin_b)});
+  table.print(out, terminal, indent);
+}
+
+nlohmann::ordered_json differences_json(const std::vector<Difference>& differences) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Difference& difference : differences)
+    list.push_back({{"section", difference.section},
+                    {"key", difference.key},
+                    {"a", difference.a},
+                    {"b", difference.b},
+                    {"origin_a", difference.origin_a},
+                    {"origin_b", difference.origin_b}});
+  return list;
+}
+
+}  // namespace encore

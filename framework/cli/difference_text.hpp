@@ -1,0 +1,23 @@
+// Differences between two runs as a table for people and as JSON, for every verb that shows them.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/terminal.hpp"
+#include "report/difference.hpp"
+
+namespace encore {
+
+/// One row per difference; `a` and `b` head the columns of values.
+void print_differences(std::ostream& out, const Terminal& terminal,
+                       const std::vector<Difference>& differences, const std::string& a, const std::string& b,
+                       int indent = 0);
+
+/// [{"section", "key", "a", "b", "origin_a", "origin_b"}]
+nlohmann::ordered_json differences_json(const std::vector<Difference>& differences);
+
+}  // namespace encore

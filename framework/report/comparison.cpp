@@ -1,0 +1,458 @@
+// See comparison.hpp.
+#include "report/comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include "config/nearest.hpp"
+#include "data/hash.hpp"
+#include "report/difference.hpp"
+
+namespace encore {
+
+namespace {
+
+// --- candidates
+// ---------------------------------------------------------------------------------------------
+
+/// "wnut17-layers=4-seed=1" without its seed.
+std::string name_without_seed(const RunRow& run) {
+  const std::string part = "-seed=" + std::to_string(run.seed);
+  const std::size_t at = run.name.rfind(part);
+  return at == std::string::npos ? run.name : run.name.substr(0, at);
+}
+
+/// The value of a completed run: of its result, which is that of the best checkpoint, else the last that was
+/// measured.
+Replicate replicate_of(Store& store, const RunRow& run, const std::string& metric) {
+  Replicate replicate{run, std::nullopt, ""};
+  if (run.state != RunState::completed) {
+    replicate.missing = std::string(name_of(run.state)) + (run.reason.empty() ? "" : ": " + run.reason);
+    return replicate;
+  }
+  const nlohmann::json measures = run.result.is_object()
+                                      ? run.result.value("measures", nlohmann::json::object())
+                                      : nlohmann::json::object();
+  if (measures.contains(metric)) {
+    if (measures[metric].is_number()) replicate.value = measures[metric].get<double>();
+  } else if (const auto last = store.read_latest(run.number, metric)) {
+    replicate.value = last->value;
+  } else {
+    replicate.missing = "has no " + metric;
+    return replicate;
+  }
+  // JSON holds what is not finite as null.
+  if (replicate.value && std::isfinite(*replicate.value)) return replicate;
+  replicate.value.reset();
+  replicate.missing = "its " + metric + " is not finite";
+  return replicate;
+}
+
+void require_metric(Store& store, const std::vector<RunRow>& runs, const std::string& metric) {
+  std::set<std::string> names;
+  for (const RunRow& run : runs) {
+    if (run.result.is_object() && run.result.contains("measures"))
+      for (const auto& [name, value] : run.result["measures"].items()) names.insert(name);
+    for (const MetricRow& row : store.read_metrics(run.number)) names.insert(row.name);
+    if (names.count(metric) > 0) return;
+  }
+  // Runs that measured nothing yet are shown as such.
+  if (names.empty()) return;
+  const std::vector<std::string> list(names.begin(), names.end());
+  throw Error("none of these runs has a metric \"" + metric + "\"" +
+              did_you_mean(metric, list, "; there are " + quoted_list(list)));
+}
+
+/// Two candidates of one name are told apart by backend, then by group.
+void make_names_unique(std::vector<Candidate>& candidates) {
+  const auto shared = [&](const Candidate& candidate) {
+    return std::count_if(candidates.begin(), candidates.end(),
+                         [&](const Candidate& other) { return other.name == candidate.name; }) > 1;
+  };
+  const auto extend = [&](const auto& more) {
+    std::vector<std::string> names;
+    for (const Candidate& candidate : candidates)
+      names.push_back(shared(candidate) ? candidate.name + " [" + more(candidate) + "]" : candidate.name);
+    for (std::size_t i = 0; i < names.size(); ++i) candidates[i].name = names[i];
+  };
+  extend([](const Candidate& candidate) { return candidate.backend; });
+  extend([](const Candidate& candidate) { return candidate.group.substr(0, 8); });
+}
+
+std::vector<Candidate> candidates_of(Store& store, const std::vector<RunRow>& runs,
+                                     const CompareOptions& options, std::vector<std::string>& notices) {
+  std::vector<Candidate> candidates;
+  std::map<std::string, std::size_t> known;
+  for (const RunRow& run : runs) {
+    const std::string key = options.by_run ? run.id : run.group + '/' + run.backend;
+    const auto [at, added] = known.try_emplace(key, candidates.size());
+    if (added)
+      candidates.push_back({options.by_run ? run.name : name_without_seed(run), run.group, run.backend});
+    std::vector<Replicate>& replicates = candidates[at->second].runs;
+    const auto repeat = std::find_if(replicates.begin(), replicates.end(), [&](const Replicate& other) {
+      return other.run.question == run.question;
+    });
+    if (repeat == replicates.end()) {
+      replicates.push_back(replicate_of(store, run, options.metric));
+      continue;
+    }
+    // A repeat is not another draw from the seeds: the newest complete one stands for its question.
+    Replicate other = replicate_of(store, run, options.metric);
+    notices.push_back(run.name + " and " + repeat->run.name +
+                      " are repeats of one run (same seed, same question); only one of them counts");
+    const bool newer = other.run.repeat > repeat->run.repeat;
+    if (other.value.has_value() == repeat->value.has_value() ? newer : other.value.has_value())
+      *repeat = std::move(other);
+  }
+  make_names_unique(candidates);
+  for (Candidate& candidate : candidates) {
+    std::stable_sort(candidate.runs.begin(), candidate.runs.end(),
+                     [](const Replicate& a, const Replicate& b) { return a.run.seed < b.run.seed; });
+    for (const Replicate& replicate : candidate.runs)
+      if (replicate.value) candidate.values.push_back(*replicate.value);
+    candidate.mean = mean_of(candidate.values);
+    candidate.deviation = deviation_of(candidate.values);
+    candidate.t = t_interval(candidate.values, 1.0 - options.alpha);
+    candidate.bootstrap = bootstrap_interval(candidate.values, 1.0 - options.alpha);
+  }
+  return candidates;
+}
+
+// --- what must be known to read the numbers
+// -----------------------------------------------------------------
+
+/// Every numeric environment in which an attempt of a run with a value worked, each once.
+std::vector<nlohmann::json> environments_of(Store& store, const Candidate& candidate) {
+  std::vector<nlohmann::json> environments;
+  for (const Replicate& replicate : candidate.runs) {
+    if (!replicate.value) continue;
+    for (const AttemptRow& attempt : store.read_attempts(replicate.run.number))
+      if (attempt.environment.is_object() &&
+          std::find(environments.begin(), environments.end(), attempt.environment) == environments.end())
+        environments.push_back(attempt.environment);
+  }
+  return environments;
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+void note_environments(Store& store, const std::vector<Candidate>& candidates,
+                       std::vector<std::string>& notices) {
+  std::vector<std::vector<nlohmann::json>> environments;
+  for (const Candidate& candidate : candidates) {
+    environments.push_back(environments_of(store, candidate));
+    const auto& own = environments.back();
+    if (own.size() > 1)
+      notices.push_back(candidate.name + " pools " + std::to_string(own.size()) +
+                        " numeric environments: " + joined(environment_differences(own[0], own[1])));
+  }
+  // Each candidate against the first: two that differ from it alike say so alike.
+  for (std::size_t i = 1; i < candidates.size(); ++i) {
+    if (environments[0].empty() || environments[i].empty()) continue;
+    const auto found = environment_differences(environments[0][0], environments[i][0]);
+    if (!found.empty())
+      notices.push_back(candidates[0].name + " and " + candidates[i].name +
+                        " were computed in different numeric environments: " + joined(found));
+  }
+}
+
+/// The content hash of the file of that split; empty where the run reads none.
+std::string set_of(Store& store, const RunRow& run, const std::string& split) {
+  for (const DatasetRow& file : store.read_datasets(run.number))
+    if (file.role == split) return file.sha256;
+  return "";
+}
+
+std::string split_of(const std::string& metric) {
+  return metric.substr(0, metric.find('/'));
+}
+
+/// All runs of a candidate read the same files: their hashes are part of its group.
+bool same_set(Store& store, const Candidate& a, const Candidate& b, const std::string& split) {
+  return set_of(store, a.runs[0].run, split) == set_of(store, b.runs[0].run, split);
+}
+
+// --- pairs
+// --------------------------------------------------------------------------------------------------
+
+struct SharedSeeds {
+  std::vector<const Replicate*> a, b;  ///< of equal seeds, both with a value
+};
+
+SharedSeeds shared_seeds(const Candidate& a, const Candidate& b) {
+  SharedSeeds shared;
+  for (const Replicate& left : a.runs)
+    for (const Replicate& right : b.runs)
+      if (left.value && right.value && left.run.seed == right.run.seed) {
+        shared.a.push_back(&left);
+        shared.b.push_back(&right);
+        break;
+      }
+  return shared;
+}
+
+std::vector<double> values_of(const std::vector<const Replicate*>& replicates) {
+  std::vector<double> values;
+  for (const Replicate* replicate : replicates) values.push_back(*replicate->value);
+  return values;
+}
+
+std::vector<const Replicate*> with_value(const Candidate& candidate) {
+  std::vector<const Replicate*> found;
+  for (const Replicate& replicate : candidate.runs)
+    if (replicate.value) found.push_back(&replicate);
+  return found;
+}
+
+/// Reads the predictions of each run once.
+class ExampleReader {
+ public:
+  ExampleReader(Store& store, const std::string& metric)
+      : store_(store), metric_(metric), measure_(example_measure(metric)) {}
+
+  /// Fills `pair.examples`, or `pair.no_examples` with the reason.
+  void test(const std::vector<const Replicate*>& a, const std::vector<const Replicate*>& b, Pair& pair) try {
+    if (!measure_)
+      throw Error(metric_ +
+                  " does not follow from the counts of single examples; f1, precision and recall "
+                  "of dev or test do, also of one type, and token_accuracy");
+    const auto left = read(a), right = read(b);
+    if (left.empty() || right.empty()) throw Error("a candidate has no complete run");
+    if (!pair.same_set) throw Error("the " + measure_->split + " sets are not the same");
+    for (const auto* side : {&left, &right})
+      for (const auto& counts : *side)
+        if (counts.size() != left[0].size()) throw Error("the predictions are not of the same examples");
+    pair.examples = permutation_test(left, right, *measure_);
+  } catch (const Error& error) {
+    pair.no_examples = error.what();
+  }
+
+ private:
+  std::vector<std::vector<NerCounts>> read(const std::vector<const Replicate*>& replicates) {
+    std::vector<std::vector<NerCounts>> all;
+    for (const Replicate* replicate : replicates) {
+      auto found = counts_.find(replicate->run.number);
+      if (found == counts_.end()) found = counts_.emplace(replicate->run.number, read(replicate->run)).first;
+      all.push_back(found->second);
+    }
+    return all;
+  }
+
+  std::vector<NerCounts> read(const RunRow& run) {
+    const std::string name = "predictions/" + measure_->split + ".jsonl";
+    for (const ArtifactRow& artifact : store_.read_artifacts(run.number)) {
+      if (artifact.name != name) continue;
+      const std::filesystem::path file = store_.run_folder(run.id) / artifact.path;
+      if (!std::filesystem::exists(file)) throw Error(file.string() + " is gone");
+      if (sha256_of_file(file) != artifact.sha256)
+        throw Error(file.string() + " is not the file that was recorded");
+      return read_example_counts(file, *measure_);
+    }
+    throw Error("run " + run.name + " stored no " + name);
+  }
+
+  Store& store_;
+  std::string metric_;
+  std::optional<ExampleMeasure> measure_;
+  std::map<std::int64_t, std::vector<NerCounts>> counts_;
+};
+
+/// Paired where at least two seeds, and half of those of the smaller side, have a value on both; else
+/// Welch's.
+void test_seeds(const Candidate& a, const Candidate& b, const SharedSeeds& shared, double level, Pair& pair) {
+  pair.shared = shared.a.size();
+  const std::size_t smaller = std::min(a.values.size(), b.values.size());
+  pair.counted = smaller;
+  if (pair.shared >= 2 && 2 * pair.shared >= smaller) {
+    const std::vector<double> left = values_of(shared.a), right = values_of(shared.b);
+    pair.test = "paired t";
+    pair.counted = pair.shared;
+    pair.difference = mean_of(left) - mean_of(right);
+    pair.seeds = paired_t_test(left, right, level);
+  } else {
+    pair.difference = a.mean - b.mean;
+    if (smaller < 2) return;
+    pair.test = "Welch's t";
+    pair.seeds = welch_t_test(a.values, b.values, level);
+  }
+}
+
+std::optional<std::size_t> seeds_that_would_do(const Candidate& a, const Candidate& b, const Pair& pair,
+                                               const SharedSeeds& shared, double difference, double alpha,
+                                               double power) {
+  if (!pair.seeds || !pair.same_set) return std::nullopt;
+  if (pair.test == "Welch's t") return seeds_for_welch(a.deviation, b.deviation, difference, alpha, power);
+  std::vector<double> differences = values_of(shared.a);
+  for (std::size_t i = 0; i < differences.size(); ++i) differences[i] -= *shared.b[i]->value;
+  return seeds_for_paired(deviation_of(differences), difference, alpha, power);
+}
+
+std::string percent(double share) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%.0f %%", 100.0 * share);
+  return text;
+}
+
+std::string p_text(double p) {
+  char text[32];
+  std::snprintf(text, sizeof text, p < 0.001 ? "%.1e" : "%.3f", p);
+  return text;
+}
+
+/// Why nothing can be tested.
+std::string refusal(const Candidate& a, const Candidate& b, const Pair& pair) {
+  for (const Candidate* candidate : {&a, &b})
+    if (candidate->values.empty()) return candidate->name + " has no complete run";
+  for (const Candidate* candidate : {&a, &b})
+    if (candidate->values.size() == 1)
+      return candidate->name +
+             " has one seed, which says nothing of the spread; train at least three "
+             "(seeds = [1, 2, 3])";
+  return pair.test == "paired t"
+             ? "on every shared seed the difference is the same, so there is no spread to test "
+               "against; does the seed change anything?"
+             : "neither has any spread to test against; does the seed change anything?";
+}
+
+std::string too_few(const Pair& pair, const CompareOptions& options, std::size_t pairs) {
+  const bool asked = options.detect.has_value();
+  const std::string difference =
+      metric_text(options.metric, asked ? *options.detect : std::abs(pair.difference));
+  const std::string seeds =
+      std::to_string(pair.counted) + (pair.test == "paired t" ? " shared seeds" : " seeds of each");
+  const std::string at = percent(options.power) + " power at alpha " + p_text(options.alpha) +
+                         (pairs > 1 ? " over " + std::to_string(pairs) + " pairs" : "");
+  if (!pair.needed)
+    return "p " + p_text(pair.corrected) +
+           ": a difference this small would take more than a million seeds; "
+           "name the one that matters with --detect";
+  if (asked && *pair.needed <= pair.counted)
+    return "p " + p_text(pair.corrected) + ": no difference; " + seeds + " would show one of " + difference +
+           " (" + at + ")";
+  return "p " + p_text(pair.corrected) + ": " + seeds + " are too few for this spread; about " +
+         std::to_string(*pair.needed) + (pair.test == "paired t" ? "" : " of each") +
+         " would show a difference of " + difference + " (" + at + ")";
+}
+
+/// Holm's correction over all tests that could be made.
+void correct(std::vector<Pair>& pairs) {
+  std::vector<double> seeds, examples;
+  for (const Pair& pair : pairs) {
+    if (pair.seeds) seeds.push_back(pair.seeds->p);
+    if (pair.examples) examples.push_back(pair.examples->p);
+  }
+  const std::vector<double> seeds_corrected = holm(seeds), examples_corrected = holm(examples);
+  std::size_t seed = 0, example = 0;
+  for (Pair& pair : pairs) {
+    if (pair.seeds) pair.corrected = seeds_corrected[seed++];
+    if (pair.examples) pair.examples_corrected = examples_corrected[example++];
+  }
+}
+
+void judge(const Comparison& comparison, const SharedSeeds& shared, Pair& pair) {
+  const Candidate& a = comparison.candidates[pair.a];
+  const Candidate& b = comparison.candidates[pair.b];
+  const CompareOptions& options = comparison.options;
+  const std::size_t pairs = comparison.pairs.size();
+  pair.needed = seeds_that_would_do(a, b, pair, shared, options.detect.value_or(pair.difference),
+                                    options.alpha / static_cast<double>(pairs), options.power);
+  if (!pair.same_set) {
+    pair.verdict = Verdict::refused;
+    pair.reason = "they were not scored on the same " + split_of(options.metric) + " set";
+  } else if (!pair.seeds) {
+    pair.verdict = Verdict::refused;
+    pair.reason = refusal(a, b, pair);
+  } else if (pair.corrected > options.alpha) {
+    pair.verdict = Verdict::undecided;
+    pair.reason = too_few(pair, options, pairs);
+  } else {
+    pair.verdict = pair.difference > 0.0 ? Verdict::higher : Verdict::lower;
+    pair.reason = "p " + p_text(pair.corrected) + ": " +
+                  (pair.test == "paired t" ? std::to_string(pair.shared) + " shared seeds"
+                                           : "independent seeds, " + std::to_string(pair.shared) + " shared");
+  }
+}
+
+std::vector<std::size_t> ranking_of(const Comparison& comparison) {
+  const bool all = std::all_of(comparison.pairs.begin(), comparison.pairs.end(), [](const Pair& pair) {
+    return pair.verdict == Verdict::higher || pair.verdict == Verdict::lower;
+  });
+  if (!all || comparison.pairs.empty()) return {};
+  // By the number of candidates each is higher than: paired differences on other seeds may order three in a
+  // circle.
+  std::vector<std::size_t> wins(comparison.candidates.size()), order(comparison.candidates.size());
+  for (const Pair& pair : comparison.pairs) ++wins[pair.verdict == Verdict::higher ? pair.a : pair.b];
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return wins[i] > wins[j]; });
+  for (std::size_t i = 1; i < order.size(); ++i)
+    if (wins[order[i]] == wins[order[i - 1]]) return {};
+  return order;
+}
+
+}  // namespace
+
+const char* name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::higher:
+      return "higher";
+    case Verdict::lower:
+      return "lower";
+    case Verdict::undecided:
+      return "undecided";
+    case Verdict::refused:
+      break;
+  }
+  return "refused";
+}
+
+Comparison compare_runs(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options) {
+  require_metric(store, runs, options.metric);
+  Comparison comparison{options, {}, {}, {}, {}};
+  comparison.candidates = candidates_of(store, runs, options, comparison.notices);
+  note_environments(store, comparison.candidates, comparison.notices);
+
+  ExampleReader examples(store, options.metric);
+  std::vector<SharedSeeds> shared;
+  for (std::size_t i = 0; i < comparison.candidates.size(); ++i)
+    for (std::size_t j = i + 1; j < comparison.candidates.size(); ++j) {
+      const Candidate& a = comparison.candidates[i];
+      const Candidate& b = comparison.candidates[j];
+      shared.push_back(shared_seeds(a, b));
+      Pair& pair = comparison.pairs.emplace_back();
+      pair.a = i;
+      pair.b = j;
+      pair.same_set = same_set(store, a, b, split_of(options.metric));
+      test_seeds(a, b, shared.back(), 1.0 - options.alpha, pair);
+      const bool paired = pair.test == "paired t";
+      examples.test(paired ? shared.back().a : with_value(a), paired ? shared.back().b : with_value(b), pair);
+    }
+  correct(comparison.pairs);
+  for (std::size_t i = 0; i < comparison.pairs.size(); ++i) judge(comparison, shared[i], comparison.pairs[i]);
+  comparison.ranking = ranking_of(comparison);
+  return comparison;
+}
+
+bool is_fraction(const std::string& metric) {
+  const std::size_t first = metric.find('/');
+  const std::string name = first == std::string::npos ? metric : metric.substr(first + 1);
+  for (const char* word : {"f1", "precision", "recall", "token_accuracy"})
+    if (name.starts_with(word)) return true;
+  return false;
+}
+
+std::string metric_text(const std::string& metric, double value) {
+  if (std::isnan(value)) return "-";
+  char text[48];
+  std::snprintf(text, sizeof text, is_fraction(metric) ? "%.2f" : "%.4g",
+                is_fraction(metric) ? 100.0 * value : value);
+  return text;
+}
+
+}  // namespace encore

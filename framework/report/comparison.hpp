@@ -1,0 +1,86 @@
+// Comparison: candidates (runs of one group on one backend: replicates that differ in the seed), what is
+// known of each, and what can be said of each pair. It refuses more than it says: without enough seeds
+// nothing is ranked. Place in the flow: `exp compare` selects runs (selection.hpp), asks here, prints; the
+// formulas are in statistics.hpp.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/example_scores.hpp"
+#include "report/statistics.hpp"
+#include "store/store.hpp"
+
+namespace encore {
+
+struct CompareOptions {
+  std::string metric = "test/f1";
+  bool by_run = false;           ///< each run is a candidate of its own
+  std::optional<double> detect = {};  ///< the difference that matters, in the metric's own unit; else the one seen
+  double alpha = 0.05;           ///< of all pairs together; intervals cover 1 - alpha
+  double power = 0.8;
+};
+
+/// One run of a candidate, with its value of the metric or the reason why it has none.
+struct Replicate {
+  RunRow run;
+  std::optional<double> value;
+  std::string missing;
+};
+
+struct Candidate {
+  std::string name;  ///< what its runs' names have in common
+  std::string group, backend;
+  std::vector<Replicate> runs = {};  ///< by seed; those without a value too
+  std::vector<double> values = {};   ///< of the runs that have one, by seed
+  double mean = 0.0;                 ///< NaN without values
+  double deviation = 0.0;            ///< of the sample; NaN with fewer than two
+  std::optional<Interval> t = {}, bootstrap = {};
+};
+
+enum class Verdict {
+  higher,     ///< the first is
+  lower,      ///< the first is
+  undecided,  ///< too few seeds for the spread
+  refused,    ///< no test is possible
+};
+/// "higher", "lower", "undecided", "refused"
+const char* name_of(Verdict verdict);
+
+struct Pair {
+  std::size_t a = 0, b = 0;  ///< candidates
+  std::size_t shared = 0;    ///< seeds with a value on both sides
+  bool same_set = true;      ///< whether both were scored on the same data
+  std::size_t counted = 0;   ///< seeds of the smaller side that the test uses
+  std::string test;          ///< "paired t", "Welch's t", or empty
+  std::optional<TTest> seeds;
+  double difference = 0.0;  ///< of the means; in a paired test over the shared seeds; NaN without values
+  double corrected = 1.0;   ///< p of `seeds` after Holm's correction
+  std::optional<std::size_t> needed;  ///< seeds of each that would do
+  std::optional<PermutationTest> examples;
+  double examples_corrected = 1.0;
+  std::string no_examples;  ///< why there is no test on examples
+  Verdict verdict = Verdict::refused;
+  std::string reason;  ///< of the verdict, a sentence without its final stop
+};
+
+struct Comparison {
+  CompareOptions options;
+  std::vector<Candidate> candidates;
+  std::vector<Pair> pairs;
+  std::vector<std::string> notices;  ///< what must be known to read the numbers: environments, data, repeats
+  /// Candidates from the highest mean to the lowest; empty unless every pair is told apart.
+  std::vector<std::size_t> ranking;
+};
+
+/// Throws Error when no run has the metric, with the nearest name.
+Comparison compare_runs(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options);
+
+/// Whether the metric is a fraction that people read as percent: f1, precision, recall, accuracy.
+bool is_fraction(const std::string& metric);
+/// The value as people read it: percent points of a fraction, else four digits.
+std::string metric_text(const std::string& metric, double value);
+
+}  // namespace encore

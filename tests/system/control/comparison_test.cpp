@@ -1,0 +1,135 @@
+// diff, compare and explain, from outside: what they print, and what they refuse.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "system/control/sandbox.hpp"
+
+namespace encore::system_test {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// Three seeds of two dropouts; shared by all tests of this file: looking changes nothing.
+class ComparingVerbs : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    sandbox_ = new Sandbox;
+    std::string sweep = tiny_experiment("pair");
+    sweep.replace(sweep.find("seed = 1"), 8, "seeds = [1, 2, 3]");
+    sandbox_->write("pair.toml", sweep + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
+    const ProgramOutput output = sandbox_->exp({"run", "pair.toml"});
+    ASSERT_EQ(output.end.exit_code, 0) << output.output << output.errors;
+  }
+  static void TearDownTestSuite() { delete sandbox_; }
+
+  static std::string output_of(const std::vector<std::string>& arguments) {
+    const ProgramOutput output = sandbox_->exp(arguments);
+    EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
+    EXPECT_EQ(output.errors, "");
+    return output.output;
+  }
+  static void expect_refused(const std::vector<std::string>& arguments, const std::string& message) {
+    const ProgramOutput output = sandbox_->exp(arguments);
+    EXPECT_EQ(output.end.exit_code, 2) << output.output;
+    EXPECT_TRUE(contains(output.errors, message)) << output.errors;
+  }
+
+  static Sandbox* sandbox_;
+};
+Sandbox* ComparingVerbs::sandbox_ = nullptr;
+
+TEST_F(ComparingVerbs, DiffShowsOnlyWhatDiffers) {
+  const std::string text = output_of({"diff", "pair-dropout=0.1-seed=1", "pair-dropout=0.2-seed=1"});
+  EXPECT_TRUE(contains(text, "two questions")) << text;
+  EXPECT_TRUE(contains(text, "model.dropout  0.1  (pair.toml:")) << text;
+  EXPECT_FALSE(contains(text, "model.width")) << text;
+  const nlohmann::json json = nlohmann::json::parse(
+      output_of({"diff", "pair-dropout=0.1-seed=1", "pair-dropout=0.1-seed=3", "--json"}));
+  ASSERT_EQ(json.at("differences").size(), 1u) << json;
+  EXPECT_EQ(json.at("differences").at(0).at("key"), "seed");
+  EXPECT_EQ(json.at("differences").at(0).at("b"), 3);
+  EXPECT_TRUE(
+      contains(output_of({"diff", "pair-dropout=0.1-seed=1", "pair-dropout=0.1-seed=1"}), "nothing differs"));
+  expect_refused({"diff", "pair-dropout=0.1-seed=1"}, "exp diff needs two runs");
+  expect_refused({"diff", "pair-dropout=0.1-seed=1", "absent"}, "there is no run \"absent\"");
+}
+
+TEST_F(ComparingVerbs, CompareAsTableJsonAndCsv) {
+  const std::string table = output_of({"compare", "pair"});
+  for (const char* part :
+       {"CANDIDATE", "pair-dropout=0.1", "paired t", "95 % BY BOOTSTRAP", "no test on examples"})
+    EXPECT_TRUE(contains(table, part)) << part << '\n' << table;
+  EXPECT_EQ(output_of({"compare", "pair"}), table) << "the draws are those of a counter";
+  const nlohmann::json json =
+      nlohmann::json::parse(output_of({"compare", "pair-dropout=0.1", "*0.2*", "--json"}));
+  ASSERT_EQ(json.at("candidates").size(), 2u);
+  EXPECT_EQ(json.at("candidates").at(0).at("n"), 3);
+  EXPECT_EQ(json.at("pairs").at(0).at("shared_seeds"), 3);
+  EXPECT_TRUE(
+      output_of({"compare", "pair", "--csv"}).starts_with("candidate,group,backend,metric,runs,n,mean,"));
+  EXPECT_TRUE(output_of({"compare", "pair", "--csv", "--pairs"}).starts_with("a,b,metric,difference,"));
+  EXPECT_TRUE(contains(output_of({"compare", "pair-dropout=0.1"}), "one candidate, so there is nothing"));
+}
+
+TEST_F(ComparingVerbs, CompareRefuses) {
+  expect_refused({"compare"}, "exp compare needs runs, a sweep or a pattern");
+  expect_refused({"compare", "pari"}, "no run, sweep or group is called \"pari\"");
+  expect_refused({"compare", "pari"}, "did you mean \"pair\"?");
+  expect_refused({"compare", "pair", "--metric", "test/f2"}, "did you mean \"test/f1\"?");
+  expect_refused({"compare", "pair", "--metric", ""}, "--metric needs a name");
+  expect_refused({"compare", "pair", "--by", "groups"}, "did you mean \"group\"?");
+  expect_refused({"compare", "pair", "--detect", "0"},
+                 "--detect is a difference that matters, greater than 0");
+  expect_refused({"compare", "pair", "--json", "--csv"}, "--json and --csv exclude each other");
+  expect_refused({"compare", "pair", "--pairs"}, "--pairs goes with --csv");
+}
+
+TEST_F(ComparingVerbs, ExplainARun) {
+  const std::string text = output_of({"explain", "pair-dropout=0.1-seed=1"});
+  EXPECT_TRUE(
+      contains(text, sandbox_->one("SELECT question FROM run WHERE name = 'pair-dropout=0.1-seed=1'")));
+  EXPECT_TRUE(
+      contains(text, "one field apart from the nearest run of another group, pair-dropout=0.2-seed=1"))
+      << text;
+  EXPECT_TRUE(contains(text, "replicates  2 ")) << text;
+  expect_refused({"explain", "absent"}, "there is no run \"absent\"");
+  expect_refused({"explain"}, "exp explain needs a run or an experiment file");
+}
+
+TEST_F(ComparingVerbs, ExplainAFile) {
+  EXPECT_TRUE(contains(output_of({"explain", "pair.toml"}), "asked the same and is complete since"));
+  const nlohmann::json json = nlohmann::json::parse(
+      output_of({"explain", "pair.toml", "-S", "optimizer.learning_rate=0.02", "--json"}));
+  ASSERT_EQ(json.at("runs").size(), 6u);
+  const nlohmann::json& run = json.at("runs").at(0);
+  EXPECT_EQ(run.at("action"), "start");
+  ASSERT_EQ(run.at("differences").size(), 1u) << run;
+  EXPECT_EQ(run.at("differences").at(0).at("key"), "optimizer.learning_rate");
+  EXPECT_EQ(run.at("differences").at(0).at("a"), 0.01);
+  EXPECT_EQ(run.at("differences").at(0).at("origin_b"), "-S optimizer.learning_rate=0.02") << run;
+  EXPECT_EQ(run.at("nearest"), "pair-dropout=0.1-seed=1");
+  expect_refused({"explain", "absent.toml"}, "absent.toml");
+}
+
+TEST(ExplainAFile, SaysWhyARunIsNewGoesOnOrIsTriedAgain) {
+  Sandbox sandbox;
+  const auto explained = [&] { return sandbox.exp({"explain", "tiny.toml"}).output; };
+  EXPECT_TRUE(contains(explained(), "tiny  start: there is no database yet")) << explained();
+  sandbox.set("FAKE_FAIL_AT", "7");
+  EXPECT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 1);
+  EXPECT_TRUE(contains(explained(), "tiny  retry: tiny (")) << explained();
+  EXPECT_TRUE(contains(explained(), "the loss is not finite); it goes on from its newest checkpoint"))
+      << explained();
+  sandbox.set("FAKE_FAIL_AT", "-1");
+  EXPECT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
+  EXPECT_TRUE(contains(explained(), "tiny  skip: ")) << explained();
+  EXPECT_TRUE(contains(sandbox.exp({"explain", "tiny.toml", "--fresh"}).output,
+                       "--fresh trains it again beside the old one"));
+  EXPECT_TRUE(contains(sandbox.exp({"explain", "tiny"}).output, "it is the only run of this database"));
+}
+
+}  // namespace
+}  // namespace encore::system_test
