@@ -17,6 +17,7 @@ int show_verb(const Arguments& arguments);
 int status_verb(const Arguments& arguments);
 int logs_verb(const Arguments& arguments);
 int stop_verb(const Arguments& arguments);
+int retry_verb(const Arguments& arguments);
 int evaluate_verb(const Arguments& arguments);
 int predict_verb(const Arguments& arguments);
 int plugin_verb(const Arguments& arguments);
