@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <memory>
+#include <set>
 
 #include "cli/access.hpp"
 #include "cli/run_display.hpp"
@@ -49,7 +50,11 @@ class RunSession final : public RunnerObserver {
     const std::size_t left = runner.run(tasks_);
     lines_.hide();
     if (left > 0) std::cout << left << (left == 1 ? " more run was" : " more runs were") << " not started\n";
-    if (planned_.runs.size() > 1) print_sweep_summary(std::cout, line_, store_, ended_, lines_.terminal());
+    if (planned_.runs.size() > 1) {
+      std::vector<std::int64_t> numbers;
+      for (std::size_t task : ended_) numbers.push_back(tasks_[task].run);
+      print_sweep_summary(std::cout, line_, store_, numbers, lines_.terminal());
+    }
     std::cout.flush();
     return exit_code(left);
   }
@@ -78,7 +83,7 @@ class RunSession final : public RunnerObserver {
       if (!line_.flag("quiet")) print_left_alone(std::cout, names_[task], outcome);
       return;
     }
-    ended_.push_back(tasks_[task].run);
+    ended_.insert(task);
     const bool alone = tasks_.size() == 1;
     if (outcome.state == RunState::completed)
       print_completed(std::cout, line_, store_, store_.read_run(tasks_[task].run), outcome, alone);
@@ -160,7 +165,7 @@ class RunSession final : public RunnerObserver {
   std::vector<RunTask> tasks_;
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<RunDisplay>> displays_;
-  std::vector<std::int64_t> ended_;
+  std::set<std::size_t> ended_;
   bool failed_ = false, unfinished_ = false;
 };
 
