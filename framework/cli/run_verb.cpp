@@ -64,7 +64,8 @@ int run_verb(const Arguments& arguments) {
   session_places(line, planned.backend, planned.runs.size());
   std::unique_ptr<Store> store;
   if (std::filesystem::exists(line.database())) {
-    store = std::make_unique<Store>(line.database(), OpenMode::write);
+    // Another exp run may have made the file this moment, and its tables not yet.
+    store = std::make_unique<Store>(line.database(), OpenMode::create);
     for (const RunRow& run : store->settle())
       if (!line.flag("quiet"))
         std::cout << "what run " << run.name << " left behind is merged; it is " << name_of(run.state)
