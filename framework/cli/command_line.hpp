@@ -54,6 +54,8 @@ class CommandLine {
   bool parse(const std::vector<std::string>& arguments);
 
   bool has(const std::string& name) const { return values_.count(name) > 0; }
+  /// Nobody wrote it: it has its default.
+  bool defaulted(const std::string& name) const { return values_[name].defaulted(); }
   bool flag(const std::string& name) const { return values_[name].as<bool>(); }
   /// The value, or empty.
   std::string text(const std::string& name) const;

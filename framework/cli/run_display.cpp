@@ -48,13 +48,17 @@ std::string measures_text(const Measures& measures) {
   return "";
 }
 
-RunDisplay::RunDisplay(std::string title, const Terminal& terminal, bool quiet)
+RunDisplay::RunDisplay(std::string title, LiveLines& lines, int key, bool quiet)
     : title_(std::move(title)),
-      terminal_(terminal),
+      lines_(lines),
+      key_(key),
       quiet_(quiet),
-      line_(stdout, terminal),
       last_plain_line_(std::chrono::steady_clock::now()) {
-  if (!quiet_) line_.draw(title_ + "  starting");
+  if (!quiet_) lines_.set(key_, title_ + "  starting");
+}
+
+RunDisplay::~RunDisplay() {
+  lines_.remove(key_);
 }
 
 void RunDisplay::started(const nlohmann::json& description) {
@@ -75,10 +79,9 @@ void RunDisplay::started(const nlohmann::json& description) {
 }
 
 void RunDisplay::progressed(const Progress& progress) {
-  latest_ = progress;
   if (quiet_) return;
-  line_.draw(title_ + "  " + progress_text(progress));
-  if (terminal_.live) return;
+  lines_.set(key_, title_ + "  " + progress_text(progress));
+  if (lines_.terminal().live) return lines_.refresh();
   const auto time = std::chrono::steady_clock::now();
   if (time - last_plain_line_ < plain_interval) return;
   print(title_ + "  " + progress_text(progress));
@@ -92,7 +95,6 @@ void RunDisplay::measured(const Scores& scores) {
   if (training && scores.epoch) line += "  epoch " + std::to_string(*scores.epoch);
   if (training && scores.train_loss) line += "  train loss " + number_text(*scores.train_loss);
   print(line + "  " + text);
-  if (training && latest_) line_.draw(title_ + "  " + progress_text(*latest_));
 }
 
 void RunDisplay::logged(const std::string& level, const std::string& text) {
@@ -101,8 +103,8 @@ void RunDisplay::logged(const std::string& level, const std::string& text) {
 }
 
 void RunDisplay::noticed(const std::string& text) {
-  line_.clear();
-  std::fprintf(stderr, "exp: %s\n", text.c_str());
+  lines_.hide();
+  std::fprintf(stderr, "exp: %s: %s\n", title_.c_str(), text.c_str());
 }
 
 void RunDisplay::say(const std::string& text) {
@@ -111,7 +113,7 @@ void RunDisplay::say(const std::string& text) {
 
 void RunDisplay::print(const std::string& text) {
   last_plain_line_ = std::chrono::steady_clock::now();
-  line_.print(terminal_.live ? text : clock_text(now()) + " " + text);
+  lines_.print(lines_.terminal().live ? text : clock_text(now()) + " " + text);
 }
 
 }  // namespace encore

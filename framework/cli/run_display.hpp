@@ -1,9 +1,8 @@
-// RunDisplay: what `exp run` shows of a run while it trains: one live line on a terminal, time-stamped lines
-// elsewhere, and a line for each dev score everywhere.
+// RunDisplay: what `exp run` shows of a run while it trains: one live line on a terminal, among those of the
+// runs beside it; time-stamped lines elsewhere; and a line for each dev score everywhere.
 #pragma once
 
 #include <chrono>
-#include <optional>
 #include <string>
 
 #include "cli/terminal.hpp"
@@ -13,9 +12,10 @@ namespace encore {
 
 class RunDisplay final : public RunObserver {
  public:
-  /// `title` stands in front of the live line: the run's name, with "2/8" in a sweep. `quiet` leaves only
-  /// notices.
-  RunDisplay(std::string title, const Terminal& terminal, bool quiet);
+  /// `title` stands in front of the live line: the run's name, with "2/8" in a sweep. `key` orders it among
+  /// the others. `quiet` leaves only notices.
+  RunDisplay(std::string title, LiveLines& lines, int key, bool quiet);
+  ~RunDisplay() override;
 
   void started(const nlohmann::json& description) override;
   void progressed(const Progress& progress) override;
@@ -25,17 +25,14 @@ class RunDisplay final : public RunObserver {
 
   /// A line of the caller's own, above the live line.
   void say(const std::string& text);
-  /// Removes the live line.
-  void finish() { line_.clear(); }
 
  private:
   void print(const std::string& text);
 
   std::string title_;
-  Terminal terminal_;
+  LiveLines& lines_;
+  int key_;
   bool quiet_;
-  LiveLine line_;
-  std::optional<Progress> latest_;
   std::chrono::steady_clock::time_point last_plain_line_;
 };
 

@@ -83,30 +83,36 @@ std::string sample_sentence(const std::filesystem::path& file) {
 }
 
 void print_completed(std::ostream& out, const CommandLine& line, const Store& store, const RunRow& run,
-                     const RunOutcome& outcome, double seconds) {
+                     const RunOutcome& outcome, bool alone) {
   const std::string scores = scores_text(run);
-  out << run.name << " completed in " << duration_text(seconds) << (scores.empty() ? "" : ": ") << scores
-      << '\n';
+  out << run.name << " completed in " << duration_text(outcome.seconds) << (scores.empty() ? "" : ": ")
+      << scores << '\n';
   if (!outcome.recorded)
     out << "  its last records are not in the database yet; the next " << command_name()
         << " run merges them\n";
-  print_place(out, store, run);
-  print_next(out, line, store, run);
+  if (alone) {
+    print_place(out, store, run);
+    print_next(out, line, store, run);
+  }
   out.flush();
 }
 
-void print_not_completed(std::ostream& out, const CommandLine& line, const RunRow& run,
+void print_left_alone(std::ostream& out, const std::string& name, const RunOutcome& outcome) {
+  if (outcome.state == RunState::running)
+    out << name << " is running in another process, it is left alone\n";
+  else
+    out << name << ": another process has worked on it meanwhile, it is " << name_of(outcome.state) << '\n';
+  out.flush();
+}
+
+void print_not_completed(std::ostream& out, const CommandLine& line, const std::string& name,
                          const RunOutcome& outcome) {
-  if (!outcome.began) {
-    out << run.name << " is " << name_of(outcome.state) << " in another process, it is left alone\n";
-    return;
-  }
   const std::string words = outcome.state == RunState::lost ? "was cut off" : name_of(outcome.state);
-  out << run.name << ' ' << words;
+  out << name << ' ' << words;
   if (outcome.state != RunState::failed && outcome.step > 0) out << " at step " << outcome.step;
   out << (outcome.reason.empty() ? "" : ": ") << outcome.reason << '\n';
   if (!outcome.log_tail.empty()) {
-    out << "the last lines of its log (" << suggestion(line, "logs " + run.name) << " shows all):\n";
+    out << "the last lines of its log (" << suggestion(line, "logs " + name) << " shows all):\n";
     std::string tail = outcome.log_tail;
     while (!tail.empty() && tail.back() == '\n') tail.pop_back();
     out << printable_lines(tail) << '\n';

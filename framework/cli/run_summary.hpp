@@ -6,15 +6,18 @@
 
 #include "cli/planned_runs.hpp"
 #include "cli/terminal.hpp"
-#include "runner/runner.hpp"
+#include "runner/attempt.hpp"
 
 namespace encore {
 
+/// With `alone`, also where it is stored and what to try next.
 void print_completed(std::ostream& out, const CommandLine& line, const Store& store, const RunRow& run,
-                     const RunOutcome& outcome, double seconds);
+                     const RunOutcome& outcome, bool alone);
 /// To the standard error: why, the last lines of the worker's log, how to go on.
-void print_not_completed(std::ostream& out, const CommandLine& line, const RunRow& run,
+void print_not_completed(std::ostream& out, const CommandLine& line, const std::string& name,
                          const RunOutcome& outcome);
+/// Another process works on it, or has.
+void print_left_alone(std::ostream& out, const std::string& name, const RunOutcome& outcome);
 void print_sweep_summary(std::ostream& out, const CommandLine& line, Store& store,
                          const std::vector<std::int64_t>& runs, const Terminal& terminal);
 void print_nothing_to_do(std::ostream& out, const CommandLine& line, const PlannedRuns& planned);

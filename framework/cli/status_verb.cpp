@@ -78,21 +78,28 @@ void print_json(const std::vector<RunRow>& runs) {
   std::cout << list.dump(2) << '\n';
 }
 
-/// Draws the table over itself once a second until nothing runs any more.
+/// Draws the table over itself once a second until nothing runs any more. Between two runs of a sweep there
+/// is a moment in which nothing runs: only a second look ends it.
 void watch(const CommandLine& line, const Terminal& terminal) {
-  int lines = 0;
+  std::string shown;
+  bool idle = false;
   for (;;) {
     Store store(line.database(), OpenMode::read);
     const std::vector<RunRow> runs = active_runs(store);
-    const std::string text = table_text(runs, terminal);
-    if (terminal.live && lines > 0) std::cout << "\033[" << lines << "A\033[J";
-    std::cout << text;
-    std::cout.flush();
-    lines = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
     const bool running = std::any_of(runs.begin(), runs.end(),
                                      [](const RunRow& run) { return run.state == RunState::running; });
-    if (!running) return;
-    std::this_thread::sleep_for(std::chrono::seconds(1));
+    if (const std::string text = table_text(runs, terminal); text != shown && (running || idle)) {
+      if (terminal.live && !shown.empty())
+        std::cout << "\033[" << std::count(shown.begin(), shown.end(), '\n') << "A\033[J";
+      else if (!shown.empty())
+        std::cout << '\n';
+      std::cout << text;
+      std::cout.flush();
+      shown = text;
+    }
+    if (!running && idle) return;
+    idle = !running;
+    std::this_thread::sleep_for(std::chrono::milliseconds(idle ? 300 : 1000));
   }
 }
 

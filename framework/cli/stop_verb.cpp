@@ -1,32 +1,60 @@
-// stop: asks whoever works on a run to checkpoint and end, on this machine or on another that sees the same
-// folder.
+// stop: asks whoever works on a run, on a sweep, or on anything in the database to checkpoint and end, on
+// this machine or on another that sees the same folder.
 #include <iostream>
 
 #include "cli/access.hpp"
 #include "cli/verbs.hpp"
-#include "runner/runner.hpp"
+#include "runner/stop_request.hpp"
 
 namespace encore {
 
+namespace {
+
+void ask(const CommandLine& line, const Store& store, const std::vector<RunRow>& runs) {
+  std::size_t asked = 0;
+  for (const RunRow& run : runs) {
+    if (run.state != RunState::running) continue;
+    request_stop(store.run_folder(run.id));
+    std::cout << run.name << " was asked to stop; it writes a checkpoint first\n";
+    ++asked;
+  }
+  if (asked > 0)
+    std::cout << "  next      " << suggestion(line, "status") << '\n';
+  else if (runs.size() == 1)
+    std::cout << runs.front().name << " is " << name_of(runs.front().state) << ", there is nothing to stop\n";
+  else
+    std::cout << "nothing is running, there is nothing to stop\n";
+}
+
+}  // namespace
+
 int stop_verb(const Arguments& arguments) {
-  CommandLine line("stop", {"stop RUN",
-                            "Asks a running run to write a checkpoint and to end. The exp run that works on "
-                            "it goes on with its next\n"
-                            "run; the same exp run command later goes on with the stopped one.",
-                            {{"exp stop quickstart", "stop the quickstart, wherever it is running"}}});
+  CommandLine line(
+      "stop",
+      {"stop RUN|SWEEP|--all",
+       "Asks a running run to write a checkpoint and to end; the exp run that works on it goes on with its\n"
+       "next run. Asks all running runs of a sweep, by its name, and every exp run that works on the sweep\n"
+       "starts no more of it. The same exp run command later goes on with what was stopped.",
+       {{"exp stop quickstart", "stop the quickstart, wherever it is running"},
+        {"exp stop --all", "stop everything that works on this database"}}});
+  line.options()("all", boost::program_options::bool_switch(),
+                 "every run and sweep that is worked on in this database");
   line.positional("run");
   if (!line.parse(arguments)) return exit_done;
+  if (line.flag("all") && line.has("run"))
+    throw UsageError("--all stops every run; leave the name out, or leave --all out");
 
-  const std::string name = line.required("run", "a run");
   Store store(line.database(), OpenMode::read);
-  const RunRow run = store.find_run(name);
-  if (run.state != RunState::running) {
-    std::cout << run.name << " is " << name_of(run.state) << ", there is nothing to stop\n";
+  const std::filesystem::path folder = store.run_folder("").parent_path();
+  if (line.flag("all")) {
+    StopSign::raise(stop_sign_of_all(folder));
+    ask(line, store, store.list_runs({.states = {RunState::running}}));
     return exit_done;
   }
-  request_stop(store.run_folder(run.id));
-  std::cout << run.name << " was asked to stop; it writes a checkpoint first (" << suggestion(line, "status")
-            << " shows it)\n";
+  const std::string name = line.required("run", "a run, a sweep or --all");
+  const std::vector<RunRow> runs = store.find_runs_or_sweep(name);
+  for (std::int64_t sweep : store.find_sweeps(name)) StopSign::raise(stop_sign_of_sweep(folder, sweep));
+  ask(line, store, runs);
   return exit_done;
 }
 

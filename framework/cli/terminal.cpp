@@ -28,12 +28,18 @@ bool locale_is_utf8() {
   return utf8;
 }
 
-int width_of_terminal(int descriptor) {
-  if (const char* columns = std::getenv("COLUMNS"); columns != nullptr && std::atoi(columns) > 0)
-    return std::atoi(columns);
+/// Columns and rows, where nobody knows better 80 and 24.
+winsize size_of_terminal(int descriptor) {
   winsize size{};
-  if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return 80;
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0)
+    size.ws_col = 80, size.ws_row = 24;
+  const auto override_with = [](const char* name, unsigned short& value) {
+    const char* text = std::getenv(name);
+    if (text != nullptr && std::atoi(text) > 0) value = static_cast<unsigned short>(std::atoi(text));
+  };
+  override_with("COLUMNS", size.ws_col);
+  override_with("LINES", size.ws_row);
+  return size;
 }
 
 struct Character {
@@ -76,7 +82,9 @@ Terminal terminal_of(std::FILE* stream) {
   terminal.live = ::isatty(descriptor) != 0 && kind != nullptr && std::strcmp(kind, "dumb") != 0;
   terminal.color = terminal.live && !has_text("NO_COLOR");
   terminal.utf8 = locale_is_utf8();
-  terminal.width = width_of_terminal(descriptor);
+  const winsize size = size_of_terminal(descriptor);
+  terminal.width = size.ws_col;
+  terminal.height = size.ws_row;
   return terminal;
 }
 
@@ -129,25 +137,51 @@ std::string styled(const Terminal& terminal, Style style, std::string_view text)
   return std::string("\033[") + code_of(style) + "m" + std::string(text) + "\033[0m";
 }
 
-void LiveLine::draw(const std::string& text) {
-  if (!terminal_.live) return;
-  // One column is left free: a line that fills the last one wraps on some terminals.
-  const std::string line = cut_to_width(text, terminal_.width - 1, terminal_.utf8);
-  if (line == shown_) return;
-  std::fprintf(stream_, "\r\033[K%s", line.c_str());
-  std::fflush(stream_);
-  shown_ = line;
+void LiveLines::set(int key, const std::string& text) {
+  if (terminal_.live) lines_[key] = text;
 }
 
-void LiveLine::print(const std::string& text) {
-  clear();
+void LiveLines::remove(int key) {
+  lines_.erase(key);
+}
+
+/// As many lines as there is room for, each cut to the width.
+std::vector<std::string> LiveLines::wanted() const {
+  const std::size_t room = static_cast<std::size_t>(terminal_.height > 3 ? terminal_.height - 2 : 1);
+  std::vector<std::string> texts;
+  for (const auto& [key, text] : lines_) {
+    if (texts.size() + 1 == room && lines_.size() > room) {
+      texts.push_back("and " + std::to_string(lines_.size() - texts.size()) + " more");
+      break;
+    }
+    texts.push_back(text);
+  }
+  // One column is left free: a line that fills the last one wraps on some terminals.
+  for (std::string& text : texts) text = cut_to_width(text, terminal_.width - 1, terminal_.utf8);
+  return texts;
+}
+
+void LiveLines::refresh() {
+  std::vector<std::string> texts = wanted();
+  if (texts == shown_) return;
+  hide();
+  for (std::size_t index = 0; index < texts.size(); ++index)
+    std::fprintf(stream_, "%s%s", index > 0 ? "\n" : "", texts[index].c_str());
+  std::fflush(stream_);
+  shown_ = std::move(texts);
+}
+
+void LiveLines::print(const std::string& text) {
+  hide();
   std::fprintf(stream_, "%s\n", text.c_str());
   std::fflush(stream_);
 }
 
-void LiveLine::clear() {
+void LiveLines::hide() {
   if (shown_.empty()) return;
-  std::fputs("\r\033[K", stream_);
+  std::fputs("\r", stream_);
+  if (shown_.size() > 1) std::fprintf(stream_, "\033[%zuA", shown_.size() - 1);
+  std::fputs("\033[J", stream_);
   std::fflush(stream_);
   shown_.clear();
 }

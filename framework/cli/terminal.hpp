@@ -1,10 +1,12 @@
-// Terminal: what may be drawn on a stream (width, colour, UTF-8), and the live line that is written over
-// again and again.
+// Terminal: what may be drawn on a stream (width, height, colour, UTF-8), and the live lines that are written
+// over again and again.
 #pragma once
 
 #include <cstdio>
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace encore {
 
@@ -13,9 +15,10 @@ struct Terminal {
   bool color = false;  ///< off with $NO_COLOR
   bool utf8 = false;
   int width = 80;
+  int height = 24;
 };
 
-/// Of a stream of this process: stdout or stderr. $COLUMNS wins over what the terminal says.
+/// Of a stream of this process: stdout or stderr. $COLUMNS and $LINES win over what the terminal says.
 Terminal terminal_of(std::FILE* stream);
 
 /// Columns the text takes on a terminal: wide characters count twice, accents that join nothing.
@@ -31,24 +34,34 @@ enum class Style { bold, dim, red, green, yellow, cyan };
 /// The text in that style, or as it is where there is no colour.
 std::string styled(const Terminal& terminal, Style style, std::string_view text);
 
-/// One line at the bottom of a terminal that is replaced by each draw(); finished lines scroll above it.
-/// Without a terminal draw() does nothing.
-class LiveLine {
+/// Lines at the bottom of a terminal, one for each thing in progress, that are replaced again and again;
+/// finished lines scroll above them. Where there are more than the terminal is high, the last one says how
+/// many. Without a terminal only print() does anything.
+class LiveLines {
  public:
-  LiveLine(std::FILE* stream, const Terminal& terminal) : stream_(stream), terminal_(terminal) {}
-  ~LiveLine() { clear(); }
-  LiveLine(const LiveLine&) = delete;
-  LiveLine& operator=(const LiveLine&) = delete;
+  LiveLines(std::FILE* stream, const Terminal& terminal) : stream_(stream), terminal_(terminal) {}
+  ~LiveLines() { hide(); }
+  LiveLines(const LiveLines&) = delete;
+  LiveLines& operator=(const LiveLines&) = delete;
 
-  void draw(const std::string& text);
-  /// A line that stays.
+  const Terminal& terminal() const { return terminal_; }
+  /// What line `key` is to say from the next refresh() on; lines stand in the order of their keys.
+  void set(int key, const std::string& text);
+  void remove(int key);
+  /// Brings the screen up to date.
+  void refresh();
+  /// A line that stays, above the others.
   void print(const std::string& text);
-  void clear();
+  /// Clears the screen for somebody else's output, until the next refresh().
+  void hide();
 
  private:
+  std::vector<std::string> wanted() const;
+
   std::FILE* stream_;
   Terminal terminal_;
-  std::string shown_;
+  std::map<int, std::string> lines_;
+  std::vector<std::string> shown_;
 };
 
 }  // namespace encore

@@ -17,6 +17,7 @@ int show_verb(const Arguments& arguments);
 int status_verb(const Arguments& arguments);
 int logs_verb(const Arguments& arguments);
 int stop_verb(const Arguments& arguments);
+int retry_verb(const Arguments& arguments);
 int verify_verb(const Arguments& arguments);
 int diff_verb(const Arguments& arguments);
 int compare_verb(const Arguments& arguments);

@@ -115,11 +115,12 @@ void print(const CommandLine& line, const RunRow& run, const VerificationOutcome
 
 int verify(const CommandLine& line, Store& store, const RunRow& run, Verifier& verifier) {
   const bool quiet = line.flag("quiet") || line.flag("json");
-  RunDisplay display("verifying " + run.name, terminal_of(stdout), quiet);
+  LiveLines lines(stdout, terminal_of(stdout));
+  RunDisplay display("verifying " + run.name, lines, 0, quiet);
   display.say("verifying " + run.name + "  " + std::to_string(verifier.digests()) + " digests of steps " +
               std::to_string(verifier.first_step()) + " to " + std::to_string(verifier.last_step()));
   const VerificationOutcome outcome = verifier.run(display);
-  display.finish();
+  lines.hide();
   if (outcome.interrupted) {
     std::cerr << "exp: the verification of " << run.name << " was stopped; there is no verdict\n";
     return exit_interrupted;

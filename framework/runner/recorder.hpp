@@ -2,14 +2,30 @@
 // told once and tried again; only the loss of the lease is final.
 #pragma once
 
-#include <atomic>
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "runner/run_observer.hpp"
 #include "store/store.hpp"
 
 namespace encore {
+
+/// Shortens how long a statement waits for a lock, as long as it lives: somebody watches a live line
+/// meanwhile, and may press Ctrl-C.
+class ShortPatience {
+ public:
+  explicit ShortPatience(Database& database);
+  ~ShortPatience();
+  ShortPatience(const ShortPatience&) = delete;
+  ShortPatience& operator=(const ShortPatience&) = delete;
+
+ private:
+  void set(std::int64_t milliseconds);
+
+  Database& database_;
+  std::int64_t usual_;
+};
 
 class Recorder {
  public:
@@ -18,10 +34,14 @@ class Recorder {
 
   /// Merges if the last time is half a second ago. Throws LeaseLost.
   void merge_when_due();
-  /// Merges the rest and writes the state; tries again while the database does not take it, until
-  /// `stop_requests` rises or the patience for a failing disk is over. False when it was given up: settling
-  /// the store later brings the same end.
-  bool finish(RunState state, const std::string& reason, const std::atomic<int>& stop_requests);
+  enum class Finish {
+    done,
+    later,     ///< the database does not take it now: call again
+    given_up,  ///< the patience for a failing disk is over; settling the store later brings the same end
+  };
+  /// Merges the rest and writes the state, if the last try is half a second ago. Throws LeaseLost, and Error
+  /// for a spool that is not whole.
+  Finish finish(RunState state, const std::string& reason);
 
  private:
   void tell_once(const std::string& problem);
@@ -30,6 +50,7 @@ class Recorder {
   const Lease& lease_;
   RunObserver& observer_;
   std::chrono::steady_clock::time_point last_merge_{};
+  std::optional<std::chrono::steady_clock::time_point> first_try_, last_try_;  ///< to finish
   std::string told_;
 };
 

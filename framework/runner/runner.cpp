@@ -1,206 +1,185 @@
 // See runner.hpp.
 #include "runner/runner.hpp"
 
-#include <fstream>
-#include <system_error>
+#include <poll.h>
 
-#include "record/atomic_file.hpp"
-#include "record/spool.hpp"
-#include "runner/recorder.hpp"
+#include <algorithm>
+#include <numeric>
 
 namespace encore {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-/// The live line is drawn and requests are looked for this often.
+/// The screen is drawn and requests are looked for this often.
 constexpr auto glance = std::chrono::milliseconds(100);
-/// A worker that lost its lease works for nobody: it may end by itself for so long.
-constexpr auto dispossessed_patience = std::chrono::seconds(10);
-constexpr std::size_t log_tail_bytes = 2000;
-constexpr const char* stop_file = "stop";
+/// After a busy database.
+constexpr auto pause_before_next_try = std::chrono::milliseconds(500);
 
-std::string log_name(int attempt) {
-  std::string digits = std::to_string(attempt);
-  return "attempt-" + std::string(digits.size() < 4 ? 4 - digits.size() : 0, '0') + digits + ".log";
+bool ended_badly(const RunOutcome& outcome) {
+  return outcome.began && outcome.state != RunState::completed && outcome.state != RunState::stopped &&
+         outcome.state != RunState::interrupted;
 }
 
-/// The last lines of a file, from the beginning of a line.
-std::string tail_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  const std::string text(std::istreambuf_iterator<char>(in), {});
-  if (text.size() <= log_tail_bytes) return text;
-  const std::size_t begin = text.find('\n', text.size() - log_tail_bytes);
-  return begin == std::string::npos ? text.substr(text.size() - log_tail_bytes) : text.substr(begin + 1);
+std::string workers_text(std::size_t count) {
+  return count == 1 ? "the worker" : "all " + std::to_string(count) + " workers";
 }
-
-/// One attempt from the taken lease to its recorded end.
-class Attempt {
- public:
-  Attempt(Store& store, const RunTask& task, const Lease& lease, const std::atomic<int>& stop_requests,
-          RunObserver& observer)
-      : store_(store),
-        task_(task),
-        lease_(lease),
-        stop_requests_(stop_requests),
-        observer_(observer),
-        folder_(store.run_folder(lease.run_id)),
-        log_(folder_ / log_name(lease.ordinal)),
-        recorder_(store, lease_, observer),
-        follower_(folder_ / spool_name(lease.ordinal), observer) {}
-
-  RunOutcome run(const CodeState& code) {
-    RunOutcome outcome;
-    outcome.began = true;
-    try {
-      prepare(code);
-      work(outcome);
-      outcome.recorded = record(outcome);
-    } catch (const LeaseLost& error) {
-      outcome.state = RunState::lost;
-      outcome.reason = error.what();
-    }
-    outcome.result = follower_.result();
-    outcome.step = follower_.step();
-    return outcome;
-  }
-
- private:
-  void prepare(const CodeState& code) {
-    std::error_code ignored;
-    std::filesystem::remove(folder_ / stop_file, ignored);
-    task_.specification.save(folder_);
-    store_.set_code(lease_, code.commit, code.diff);
-    if (!task_.plugin_change.is_null()) store_.add_event(lease_, "plugin_change", task_.plugin_change);
-  }
-
-  void work(RunOutcome& outcome) {
-    std::optional<WorkerProcess> worker;
-    try {
-      worker.emplace(task_.worker, arguments(), log_);
-    } catch (const Error& error) {
-      outcome.state = RunState::failed;
-      outcome.reason = error.what();
-      return;
-    }
-    const ProcessEnd end = watch(*worker);
-    follower_.poll();
-    judge(end, outcome);
-  }
-
-  std::vector<std::string> arguments() const {
-    std::vector<std::string> list = {
-        "train",   "--run-folder", folder_.string(), "--attempt", std::to_string(lease_.ordinal),
-        "--lease", lease_.token};
-    if (task_.threads > 0) list.insert(list.end(), {"--threads", std::to_string(task_.threads)});
-    return list;
-  }
-
-  ProcessEnd watch(WorkerProcess& worker) {
-    try {
-      for (;;) {
-        const auto end = worker.wait_for(glance);
-        if (end) return *end;
-        follower_.poll();
-        pass_on_requests(worker);
-        recorder_.merge_when_due();
-      }
-    } catch (const LeaseLost&) {
-      worker.send(ControlCommand::stop);
-      const auto deadline = Clock::now() + dispossessed_patience;
-      while (!worker.wait_for(glance) && Clock::now() < deadline) {
-      }
-      throw;
-    }
-  }
-
-  void pass_on_requests(WorkerProcess& worker) {
-    const int requests = stop_requests_.load();
-    if (requests >= 2 && passed_on_ < 2) {
-      observer_.noticed("killing the worker; the run goes on from its last checkpoint next time");
-      worker.kill();
-      passed_on_ = 2;
-    } else if (requests >= 1 && passed_on_ < 1) {
-      observer_.noticed("stopping: the worker writes a checkpoint first (once more kills it)");
-      worker.send(ControlCommand::stop);
-      passed_on_ = 1;
-    }
-    if (!stopped_by_file_ && std::filesystem::exists(folder_ / stop_file)) {
-      observer_.noticed("asked to stop by exp stop: the worker writes a checkpoint first");
-      worker.send(ControlCommand::stop);
-      stopped_by_file_ = true;
-    }
-  }
-
-  /// What the worker's own last word and its exit say together.
-  void judge(const ProcessEnd& end, RunOutcome& outcome) const {
-    const auto& finished = follower_.finished();
-    if (!finished) {
-      // A signal or a full disk leaves a run that can go on; an exit before the first word is a worker that
-      // cannot.
-      const bool never_began = end.signal == 0 && end.exit_code != 0 && follower_.step() == 0;
-      outcome.state = never_began ? RunState::failed : RunState::lost;
-      outcome.reason = "the worker ended with " + end.text() + " and without a last word";
-      outcome.log_tail = tail_of(log_);
-      if (passed_on_ == 0) return;
-      outcome.state = RunState::interrupted;
-      outcome.reason = "killed while it was asked to stop";
-      return;
-    }
-    outcome.reason = finished->reason;
-    if (finished->state == "completed") {
-      outcome.state = RunState::completed;
-    } else if (finished->state == "failed") {
-      outcome.state = RunState::failed;
-      outcome.log_tail = tail_of(log_);
-    } else {
-      outcome.state = stopped_by_file_ && passed_on_ == 0 ? RunState::stopped : RunState::interrupted;
-    }
-  }
-
-  bool record(RunOutcome& outcome) {
-    try {
-      return recorder_.finish(outcome.state, outcome.reason, stop_requests_);
-    } catch (const LeaseLost&) {
-      throw;
-    } catch (const Error& error) {
-      // Its spool is not whole, so that it cannot be called completed.
-      outcome.state = RunState::lost;
-      outcome.reason = error.what();
-      return recorder_.finish(outcome.state, outcome.reason, stop_requests_);
-    }
-  }
-
-  Store& store_;
-  const RunTask& task_;
-  const Lease lease_;
-  const std::atomic<int>& stop_requests_;
-  RunObserver& observer_;
-  std::filesystem::path folder_;
-  std::filesystem::path log_;
-  Recorder recorder_;
-  SpoolFollower follower_;
-  int passed_on_ = 0;  ///< of the stop requests
-  bool stopped_by_file_ = false;
-};
 
 }  // namespace
 
-void request_stop(const std::filesystem::path& run_folder) {
-  save_file(run_folder / stop_file, "stop\n");
+std::size_t Runner::run(std::span<const RunTask> tasks) {
+  tasks_ = tasks;
+  queue_.resize(tasks.size());
+  std::iota(queue_.begin(), queue_.end(), std::size_t{0});
+  retried_.assign(tasks.size(), 0);
+  for (const RunTask& task : tasks) seen_attempts_.push_back(task.seen_attempts);
+  for (;;) {
+    pass_on_requests();
+    fill();
+    if (working() == 0 && queue_.empty()) look_again();
+    if (working() == 0 && (queue_.empty() || stopping_)) break;
+    wait();
+    collect();
+    observer_.glanced();
+  }
+  return queue_.size();
 }
 
-RunOutcome Runner::run(const RunTask& task, RunObserver& observer) {
-  const std::optional<Lease> lease = store_.begin_attempt(task.run);
-  if (!lease) {
-    RunOutcome outcome;
-    const RunRow row = store_.read_run(task.run);
-    outcome.state = row.state;
-    outcome.reason = row.reason;
-    return outcome;
+std::size_t Runner::working() const {
+  return static_cast<std::size_t>(
+      std::count_if(seats_.begin(), seats_.end(), [](const Seat& seat) { return seat.attempt != nullptr; }));
+}
+
+void Runner::fill() {
+  for (std::size_t seat = 0; seat < seats_.size(); ++seat) {
+    while (!seats_[seat].attempt && !stopping_ && !queue_.empty()) {
+      if (std::chrono::steady_clock::now() < not_before_) return;
+      const std::size_t task = queue_.front();
+      if (!begin(task, seat)) return;
+      queue_.pop_front();
+    }
   }
-  return Attempt(store_, task, *lease, stop_requests_, observer).run(code_);
+}
+
+/// False when the database did not answer in time: it is to be tried again.
+bool Runner::begin(std::size_t task, std::size_t seat) {
+  std::optional<Lease> lease;
+  try {
+    const ShortPatience patience(store_.database());
+    lease = store_.begin_attempt(tasks_[task].run, this_process(), seen_attempts_[task]);
+    if (!lease) {
+      RunOutcome outcome;
+      const RunRow row = store_.read_run(tasks_[task].run);
+      outcome.state = row.state;
+      outcome.reason = row.reason;
+      if (row.state == RunState::running && !looked_again_)
+        held_elsewhere_.push_back(task);
+      else
+        observer_.ended(task, outcome, false);
+      return true;
+    }
+  } catch (const DatabaseError& error) {
+    if (!error.busy()) {
+      give_up(task, error);
+      return true;
+    }
+    if (told_ != error.what()) observer_.noticed(error.what() + std::string("; the next run waits for it"));
+    told_ = error.what();
+    not_before_ = std::chrono::steady_clock::now() + pause_before_next_try;
+    return false;
+  } catch (const Error& error) {
+    give_up(task, error);
+    return true;
+  }
+  told_.clear();
+  seen_attempts_[task] = lease->ordinal;
+  RunObserver& observer = observer_.begun(task, retried_[task]);
+  RunTask task_now = tasks_[task];
+  task_now.from_start = task_now.from_start && retried_[task] == 0;
+  seats_[seat] = {
+      task, std::make_unique<Attempt>(store_, task_now, settings_.places[seat], *lease, code_, observer)};
+  return true;
+}
+
+/// The store cannot begin it (a full disk, a database that was removed): that is nothing against the others.
+void Runner::give_up(std::size_t task, const Error& error) {
+  RunOutcome outcome;
+  outcome.began = true;
+  outcome.state = RunState::interrupted;
+  outcome.reason = error.what();
+  observer_.ended(task, outcome, false);
+}
+
+/// Runs that others held when their turn came: by now those may be gone without having ended them.
+void Runner::look_again() {
+  if (looked_again_ || stopping_) return;
+  looked_again_ = true;
+  queue_.assign(held_elsewhere_.begin(), held_elsewhere_.end());
+  fill();
+}
+
+void Runner::ask_all(StopCause cause, const std::string& why) {
+  stopping_ = true;
+  const std::size_t count =
+      static_cast<std::size_t>(std::count_if(seats_.begin(), seats_.end(), [](const Seat& seat) {
+        return seat.attempt != nullptr && seat.attempt->working();
+      }));
+  if (count > 0)
+    observer_.noticed(why + ": " + workers_text(count) +
+                      (count == 1 ? " writes a checkpoint first" : " write a checkpoint first") +
+                      (cause != StopCause::user ? ""
+                       : count == 1             ? " (once more kills it)"
+                                                : " (once more kills them)"));
+  for (Seat& seat : seats_)
+    if (seat.attempt) seat.attempt->ask_to_stop(cause);
+}
+
+void Runner::pass_on_requests() {
+  const int requests = stop_requests_.load();
+  if (requests >= 1 && passed_on_ < 1) {
+    ask_all(StopCause::user, "stopping");
+    passed_on_ = 1;
+  }
+  if (requests >= 2 && passed_on_ < 2) {
+    observer_.noticed("killing " + workers_text(working()) +
+                      "; what was running goes on from its last "
+                      "checkpoint next time");
+    for (Seat& seat : seats_)
+      if (seat.attempt) seat.attempt->kill();
+    passed_on_ = 2;
+  }
+  if (!stopping_ && std::any_of(settings_.stop_signs.begin(), settings_.stop_signs.end(),
+                                [](const StopSign& sign) { return sign.raised(); }))
+    ask_all(StopCause::command, "asked to stop by exp stop");
+}
+
+void Runner::collect() {
+  for (Seat& seat : seats_)
+    if (seat.attempt && seat.attempt->advance()) end(seat);
+}
+
+void Runner::end(Seat& seat) {
+  const std::unique_ptr<Attempt> attempt = std::move(seat.attempt);
+  const RunOutcome& outcome = attempt->outcome();
+  const std::size_t task = seat.task;
+  const bool crashed = outcome.state == RunState::lost && !outcome.taken_over && outcome.recorded;
+  const bool again =
+      crashed && !stopping_ && stop_requests_.load() == 0 && retried_[task] < settings_.retries;
+  if (again) {
+    ++retried_[task];
+    queue_.push_front(task);
+  }
+  observer_.ended(task, outcome, again);
+  if (settings_.fail_fast && !again && !stopping_ && ended_badly(outcome))
+    ask_all(StopCause::failure, "a run ended badly and --fail-fast was given");
+}
+
+/// Until a worker ends, the user sends something, or a glance is over.
+void Runner::wait() const {
+  std::vector<pollfd> ends;
+  for (const Seat& seat : seats_)
+    if (seat.attempt && seat.attempt->working() && seat.attempt->exit_descriptor() >= 0)
+      ends.push_back({seat.attempt->exit_descriptor(), POLLIN, 0});
+  ::poll(ends.data(), ends.size(), static_cast<int>(glance.count()));
 }
 
 }  // namespace encore

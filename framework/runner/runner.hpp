@@ -1,56 +1,93 @@
-// Runner: works on one run until it is completed, failed or interrupted: takes the lease, starts the worker,
-// follows its spool, merges it every half second, and writes the final state only after the last byte is
-// merged. A database that is locked or on a full disk only delays the record: the spool holds everything,
-// training never waits.
+// Runner: works on many runs, some of them at once, until each is completed, has failed, or was left to
+// others; the loop behind `exp run`. One thread, one database connection: every glance it starts workers
+// where a place is free, lets each attempt (attempt.hpp) take what happened, and passes requests to stop on.
+// Several control programs may be given the same runs: each run is begun by one of them.
 #pragma once
 
 #include <atomic>
-#include <filesystem>
-#include <optional>
-#include <string>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
 
-#include "runner/code_state.hpp"
-#include "runner/run_observer.hpp"
-#include "runner/spool_follower.hpp"
-#include "runner/worker_process.hpp"
-#include "store/store.hpp"
+#include "runner/attempt.hpp"
+#include "runner/stop_request.hpp"
 
 namespace encore {
 
-struct RunTask {
-  std::int64_t run = 0;  ///< row number in the store
-  Specification specification;
-  std::filesystem::path worker;  ///< the program
-  int threads = 0;               ///< 0: the worker decides
-  nlohmann::json plugin_change;  ///< recorded as an event of that name, unless null
+struct RunnerSettings {
+  std::vector<WorkerPlace> places = std::vector<WorkerPlace>(1);  ///< as many workers at once
+  int retries = 0;         ///< further attempts at a run whose worker crashed, each from its last checkpoint
+  bool fail_fast = false;  ///< the first run that ends badly ends all
+  std::vector<StopSign> stop_signs = {};
 };
 
-struct RunOutcome {
-  bool began = false;  ///< false: another process works on it, or has completed it meanwhile
-  RunState state = RunState::lost;
-  std::string reason;
-  std::int64_t step = 0;  ///< the last one the worker told of
-  std::optional<RunResult> result;
-  std::string log_tail;  ///< last lines of the worker's log, where it ended without a word
-  bool recorded = true;  ///< false: the store did not take the end yet; the next `exp run` merges it
+/// What the control program learns of a sweep, in the order in which it happens. `task` counts from 0 in the
+/// list that was given to the runner.
+class RunnerObserver {
+ public:
+  virtual ~RunnerObserver() = default;
+  /// An attempt begins; the answer learns what its worker does, until `ended`. `retry`: 1 for the first one
+  /// after a crash.
+  virtual RunObserver& begun(std::size_t task, int retry) = 0;
+  /// `again`: another attempt follows.
+  virtual void ended(std::size_t task, const RunOutcome& outcome, bool again) = 0;
+  /// About all of it: the database is locked, all workers were asked to stop.
+  virtual void noticed(const std::string& text) = 0;
+  /// Several times a second: the screen may be drawn again.
+  virtual void glanced() = 0;
 };
-
-/// Asks whoever works on the run to checkpoint and end; works over any file system both can see.
-void request_stop(const std::filesystem::path& run_folder);
 
 class Runner {
  public:
-  /// `stop_requests` counts what the user has sent (Ctrl-C): the first asks the worker to checkpoint and end,
-  /// the second kills it. A signal handler may raise it.
-  Runner(Store& store, CodeState code, const std::atomic<int>& stop_requests)
-      : store_(store), code_(std::move(code)), stop_requests_(stop_requests) {}
+  /// `stop_requests` counts what the user has sent (Ctrl-C): the first asks the workers to checkpoint and
+  /// end, the second kills them. A signal handler may raise it.
+  Runner(Store& store, CodeState code, RunnerSettings settings, const std::atomic<int>& stop_requests,
+         RunnerObserver& observer)
+      : store_(store),
+        code_(std::move(code)),
+        settings_(std::move(settings)),
+        stop_requests_(stop_requests),
+        observer_(observer),
+        seats_(settings_.places.size()) {}
 
-  RunOutcome run(const RunTask& task, RunObserver& observer);
+  /// Returns how many were not started because the user, `exp stop` or a failure ended the work.
+  std::size_t run(std::span<const RunTask> tasks);
 
  private:
+  /// A place, and the attempt that is sitting there.
+  struct Seat {
+    std::size_t task = 0;
+    std::unique_ptr<Attempt> attempt;
+  };
+
+  void fill();
+  bool begin(std::size_t task, std::size_t seat);
+  void give_up(std::size_t task, const Error& error);
+  void look_again();
+  void pass_on_requests();
+  void ask_all(StopCause cause, const std::string& why);
+  void collect();
+  void end(Seat& seat);
+  void wait() const;
+  std::size_t working() const;
+
   Store& store_;
   CodeState code_;
+  RunnerSettings settings_;
   const std::atomic<int>& stop_requests_;
+  RunnerObserver& observer_;
+  std::span<const RunTask> tasks_;
+  std::vector<Seat> seats_;
+  std::deque<std::size_t> queue_;
+  std::vector<std::size_t> held_elsewhere_;
+  bool looked_again_ = false;
+  std::vector<int> retried_;                            ///< by task
+  std::vector<std::int64_t> seen_attempts_;             ///< by task
+  bool stopping_ = false;                               ///< nothing new is started
+  int passed_on_ = 0;                                   ///< of the user's requests
+  std::chrono::steady_clock::time_point not_before_{};  ///< the database was busy when a run was to begin
+  std::string told_;                                    ///< of the database
 };
 
 }  // namespace encore

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/syscall.h>
@@ -50,16 +51,56 @@ class SpawnSettings {
   posix_spawnattr_t attributes;
 };
 
-pid_t spawn(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-            const SpawnSettings& settings) {
-  std::string name = program.string();
-  std::vector<std::string> texts = arguments;
-  std::vector<char*> list = {name.data()};
+/// Keeps this thread, and with it what it starts meanwhile, on some of its cores.
+class CoresOfChild {
+ public:
+  explicit CoresOfChild(const std::vector<int>& cores) {
+    if (cores.empty() || ::sched_getaffinity(0, sizeof own_, &own_) != 0) return;
+    cpu_set_t wanted;
+    CPU_ZERO(&wanted);
+    for (int core : cores) CPU_SET(core, &wanted);
+    changed_ = ::sched_setaffinity(0, sizeof wanted, &wanted) == 0;
+  }
+  ~CoresOfChild() {
+    if (changed_) ::sched_setaffinity(0, sizeof own_, &own_);
+  }
+  CoresOfChild(const CoresOfChild&) = delete;
+  CoresOfChild& operator=(const CoresOfChild&) = delete;
+
+ private:
+  cpu_set_t own_{};
+  bool changed_ = false;
+};
+
+/// This process's variables, with these added or in the place of their namesakes.
+std::vector<std::string> environment_with(const std::map<std::string, std::string>& more) {
+  std::vector<std::string> all;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (more.find(text.substr(0, text.find('='))) == more.end()) all.push_back(text);
+  }
+  for (const auto& [name, value] : more) all.push_back(name + "=" + value);
+  return all;
+}
+
+/// As exec takes them: pointers into `texts`, closed by a null.
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> list;
   for (std::string& text : texts) list.push_back(text.data());
   list.push_back(nullptr);
+  return list;
+}
+
+pid_t spawn(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+            const SpawnSettings& settings, const WorkerPlace& place = {}) {
+  const std::string name = program.string();
+  std::vector<std::string> texts = {name};
+  texts.insert(texts.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> variables = environment_with(place.variables);
+  const CoresOfChild cores(place.cores);
   pid_t pid = -1;
-  const int error =
-      ::posix_spawnp(&pid, name.c_str(), &settings.actions, &settings.attributes, list.data(), environ);
+  const int error = ::posix_spawnp(&pid, name.c_str(), &settings.actions, &settings.attributes,
+                                   pointers_to(texts).data(), pointers_to(variables).data());
   if (error != 0) throw Error("cannot start " + name + ": " + std::strerror(error));
   return pid;
 }
@@ -114,7 +155,7 @@ std::string ProcessEnd::text() const {
 }
 
 WorkerProcess::WorkerProcess(const std::filesystem::path& program, std::vector<std::string> arguments,
-                             const std::filesystem::path& log) {
+                             const std::filesystem::path& log, const WorkerPlace& place) {
   ControlPipe pipe = make_control_pipe();
   const FileDescriptor output = open_file(log, O_WRONLY | O_CREAT | O_APPEND);
   SpawnSettings settings;
@@ -125,7 +166,7 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, std::vector<s
   posix_spawn_file_actions_adddup2(&settings.actions, pipe.reading.get(), control_descriptor);
   arguments.push_back("--control-fd");
   arguments.push_back(std::to_string(control_descriptor));
-  pid_ = spawn(program, arguments, settings);
+  pid_ = spawn(program, arguments, settings, place);
   exit_watch_ = open_exit_watch(pid_);
   // The pipe's own end is closed on return; this copy belongs to the writer.
   control_ = ControlWriter(::fcntl(pipe.writing.get(), F_DUPFD_CLOEXEC, control_descriptor + 1));

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,12 +29,19 @@ struct ProcessEnd {
   std::string text() const;
 };
 
+/// Where a worker works: its share of the machine (places.hpp makes them).
+struct WorkerPlace {
+  std::vector<int> cores = {};  ///< numbers of the CPUs it may use; empty: those of this process
+  int threads = 0;              ///< 0: the worker decides
+  std::map<std::string, std::string> variables = {};  ///< added to its environment
+};
+
 class WorkerProcess {
  public:
   /// Starts `program`; "--control-fd N" is added to the arguments. What it prints is appended to `log`.
   /// Throws Error when it cannot be started.
   WorkerProcess(const std::filesystem::path& program, std::vector<std::string> arguments,
-                const std::filesystem::path& log);
+                const std::filesystem::path& log, const WorkerPlace& place = {});
   /// Kills what still runs: a worker never outlives its owner unwatched.
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
@@ -45,6 +53,8 @@ class WorkerProcess {
   /// SIGKILL to its whole session's process group.
   void kill();
   pid_t pid() const { return pid_; }
+  /// Readable once it has ended; -1 on kernels without such a thing.
+  int exit_descriptor() const { return exit_watch_.get(); }
 
  private:
   pid_t pid_ = -1;

@@ -97,7 +97,25 @@ void Store::bury(std::int64_t run, std::int64_t attempt, int ordinal) {
   transaction.commit();
 }
 
-std::optional<Lease> Store::begin_attempt(std::int64_t run, const ProcessIdentity& holder) {
+/// Whether the latest attempt is none of those seen, and was ended by a holder who still lives or with an end
+/// that another attempt would not change.
+bool Store::ended_by_others(std::int64_t run, std::int64_t seen_attempts) {
+  Statement& latest = database_->cached(
+      "SELECT ordinal, state, host_name, pid, process_start, boot_id FROM attempt WHERE run = ? ORDER "
+      "BY ordinal DESC LIMIT 1");
+  bool ended = false;
+  if (latest.with(run).step() && latest.integer(0) > seen_attempts) {
+    const RunState state = run_state_from(latest.text(1)).value_or(RunState::lost);
+    const ProcessIdentity holder{latest.text(2), latest.integer(3), latest.integer(4), latest.text(5)};
+    const bool unfinished = state == RunState::lost || state == RunState::interrupted;
+    ended = !unfinished || liveness_of(holder) == Liveness::alive;
+  }
+  latest.reset();
+  return ended;
+}
+
+std::optional<Lease> Store::begin_attempt(std::int64_t run, const ProcessIdentity& holder,
+                                          std::optional<std::int64_t> seen_attempts) {
   struct Old {
     std::int64_t number;
     int ordinal;
@@ -121,6 +139,7 @@ std::optional<Lease> Store::begin_attempt(std::int64_t run, const ProcessIdentit
   const std::string now = state.with(run).step() ? state.text(0) : "removed";
   state.reset();
   if (now == "running" || now == "completed" || now == "removed") return std::nullopt;
+  if (seen_attempts && ended_by_others(run, *seen_attempts)) return std::nullopt;
   Lease lease{run, run_id, 0, 1, ""};
   Statement& last = database_->cached("SELECT coalesce(max(ordinal), 0) + 1 FROM attempt WHERE run = ?");
   if (last.with(run).step()) lease.ordinal = static_cast<int>(last.integer(0));

@@ -154,8 +154,54 @@ std::int64_t Store::add_sweep(const std::string& name, const std::string& file, 
   return number;
 }
 
+std::vector<std::int64_t> Store::find_sweeps(const std::string& name) {
+  std::vector<std::int64_t> numbers;
+  Statement& rows = database_->cached("SELECT number FROM sweep WHERE name = ? ORDER BY number DESC");
+  rows.with(name);
+  while (rows.step()) numbers.push_back(rows.integer(0));
+  rows.reset();
+  return numbers;
+}
+
+std::vector<RunRow> Store::find_runs_or_sweep(const std::string& name) {
+  std::vector<RunRow> runs = list_runs({.sweep = name});
+  const auto known = [&](const RunRow& run) {
+    return std::any_of(runs.begin(), runs.end(), [&](const RunRow& other) { return other.id == run.id; });
+  };
+  try {
+    if (const RunRow run = find_run(name); !known(run)) runs.push_back(run);
+  } catch (const UnknownRun& error) {
+    if (!find_sweeps(name).empty()) return runs;
+    std::vector<std::string> names;
+    Statement& all = database_->cached("SELECT DISTINCT name FROM sweep");
+    while (all.step()) names.push_back(all.text(0));
+    all.reset();
+    const std::string near = did_you_mean(name, names, "");
+    throw UnknownRun(error.what() +
+                     (near.empty() ? "; no sweep has that name either" : "; of sweeps" + near));
+  }
+  return runs;
+}
+
 AddedRun Store::add_run(Specification& specification, const RunExtras& extras) {
-  Transaction transaction(*database_);
+  const RunToAdd run{&specification, extras};
+  return add_runs({&run, 1}).front();
+}
+
+std::vector<AddedRun> Store::add_runs(std::span<const RunToAdd> runs) {
+  constexpr std::size_t most_at_once = 500;  // others want to write too
+  std::vector<AddedRun> added;
+  for (std::size_t begin = 0; begin < runs.size(); begin += most_at_once) {
+    Transaction transaction(*database_);
+    for (const RunToAdd& run : runs.subspan(begin, std::min(most_at_once, runs.size() - begin)))
+      added.push_back(insert_run(*run.specification, run.extras));
+    transaction.commit();
+  }
+  return added;
+}
+
+/// Inside a transaction.
+AddedRun Store::insert_run(Specification& specification, const RunExtras& extras) {
   const std::optional<RunRow> before = find_question(specification.question, specification.backend);
   if (before && !extras.fresh) {
     specification.run = before->id;
@@ -193,9 +239,7 @@ AddedRun Store::add_run(Specification& specification, const RunExtras& extras) {
   for (const std::string& tag : extras.tags) {
     database_->cached("INSERT OR IGNORE INTO tag (run, tag) VALUES (?, ?)").run(run, tag);
   }
-  const RunRow row = read_run(run);
-  transaction.commit();
-  return {row, true};
+  return {read_run(run), true};
 }
 
 void Store::add_params(std::int64_t run, const Specification& specification) {

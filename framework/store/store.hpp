@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -177,9 +178,21 @@ class Store {
 
   // --- Runs (runs.cpp)
   std::int64_t add_sweep(const std::string& name, const std::string& file, const std::string& content);
+  /// The numbers of the sweeps with this name (one for each state of the file), newest first.
+  std::vector<std::int64_t> find_sweeps(const std::string& name);
+  /// Every run of these names or ids, and of sweeps of that name; newest first. Throws UnknownRun where
+  /// neither exists.
+  std::vector<RunRow> find_runs_or_sweep(const std::string& name);
   /// Finds the run of this question and backend (its newest repeat) or makes it, with parameters, data and
   /// tags; gives the specification its id and free name. Does not write the run folder.
   AddedRun add_run(Specification& specification, const RunExtras& extras = {});
+  /// Many in few transactions; of each its extras. All runs of a sweep are there, pending, before the first
+  /// begins.
+  struct RunToAdd {
+    Specification* specification = nullptr;
+    RunExtras extras = {};
+  };
+  std::vector<AddedRun> add_runs(std::span<const RunToAdd> runs);
   /// The newest repeat, if the question was ever asked on that backend.
   std::optional<RunRow> find_question(const std::string& question, const std::string& backend);
   /// By name, by id, or by a unique beginning of an id. Throws UnknownRun.
@@ -202,7 +215,11 @@ class Store {
   /// Takes the run: exactly one of several processes gets it. Nothing when another one holds it or it is
   /// completed (read_run says which). What an attempt that died left in its spool is merged first; if it
   /// turns out to have been completed there is nothing to begin either. Writes the run folder's `lease` file.
-  std::optional<Lease> begin_attempt(std::int64_t run, const ProcessIdentity& holder = this_process());
+  /// With `seen_attempts`, the number of attempts by which the caller decided: nothing either when others
+  /// have worked on the run since and ended it, so that several processes with one sweep do not do each
+  /// other's work twice. What a process left that is gone itself may be taken.
+  std::optional<Lease> begin_attempt(std::int64_t run, const ProcessIdentity& holder = this_process(),
+                                     std::optional<std::int64_t> seen_attempts = {});
   /// Merges what the spool has got since, and moves the lease's end on. Throws LeaseLost.
   MergeReport merge(const Lease& lease);
   /// The commit and its diff from which the attempt was started.
@@ -240,10 +257,12 @@ class Store {
  private:
   std::vector<RunRow> read_rows(Statement& statement);
   void add_params(std::int64_t run, const Specification& specification);
+  AddedRun insert_run(Specification& specification, const RunExtras& extras);
   std::string free_name(const std::string& wanted);
   std::vector<PluginRow> read_plugins(std::int64_t attempt);
   void require_lease(const Lease& lease);
   bool is_stale(std::int64_t attempt);
+  bool ended_by_others(std::int64_t run, std::int64_t seen_attempts);
   void bury(std::int64_t run, std::int64_t attempt, int ordinal);
   MergeReport merge_spool(std::int64_t run, const std::string& run_id, std::int64_t attempt, int ordinal,
                           const std::function<void()>& check);

@@ -1,12 +1,14 @@
 // A worker without numbers, so that tests of the control program take milliseconds: it writes the spool, the
 // checkpoints and the exit codes of encore-worker, and its "parameters" are a hash chain over the steps, so
 // that a lost or doubled step changes every later digest. The environment scripts it:
-//   FAKE_FINGERPRINT=...     what it says of its build
-//   FAKE_STEP_MS=5           time of a step            FAKE_STEPS=20        steps of a run, 5 to an epoch
-//   FAKE_DEVICE=...          what it says of its numeric environment    FAKE_CHANGE_AT=7   other bits from
-//   there on FAKE_CRASH_AT=7          kill itself there, in the first attempt        FAKE_FAIL_AT=7   loss
-//   not finite there FAKE_CHECK=key:message   what `check` finds        FAKE_STUBBORN=1      ignores every
-//   request to stop
+//   FAKE_FINGERPRINT=...       what it says of its build
+//   FAKE_STEP_MS=5             time of a step               FAKE_STEPS=20      steps of a run, 5 to an epoch
+//   FAKE_DEVICE=...            what it says of its numeric environment
+//   FAKE_CHANGE_AT=7           other bits from there on
+//   FAKE_CRASH_AT=7            kill itself there ...        FAKE_SIGNAL=9      ... with this signal
+//   FAKE_CRASH_ATTEMPTS=1      ... in so many attempts      FAKE_FAIL_AT=7     the loss is not finite there
+//   FAKE_CRASH_ONLY=text       only in runs whose name has that; FAKE_FAIL_ONLY alike
+//   FAKE_CHECK=key:message     what `check` finds           FAKE_STUBBORN=1    ignores requests to stop
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -18,6 +20,7 @@
 #include <sstream>
 #include <thread>
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <encore/error.hpp>
@@ -70,11 +73,26 @@ std::uint64_t trained(std::uint64_t state, std::int64_t step) {
   return z ^ (z >> 31);
 }
 
+/// Where the control program has put this process.
+nlohmann::json place(int threads) {
+  nlohmann::json cores = nlohmann::json::array();
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+    for (int core = 0; core < CPU_SETSIZE; ++core)
+      if (CPU_ISSET(core, &allowed)) cores.push_back(core);
+  return {{"cores", cores},
+          {"threads", threads},
+          {"omp_threads", setting("OMP_NUM_THREADS", 0)},
+          {"devices", text_setting("CUDA_VISIBLE_DEVICES", "none")}};
+}
+
 class FakeRun {
  public:
   FakeRun(const std::filesystem::path& folder, std::map<std::string, std::string>& options)
       : folder_(folder),
         attempt_(std::stoi(options["--attempt"])),
+        threads_(options["--threads"].empty() ? 0 : std::stoi(options["--threads"])),
         spool_(folder / spool_name(attempt_), attempt_),
         control_(std::stoi(options["--control-fd"])) {
     if (const std::string& step = options["--stop-after"]; !step.empty()) stop_after_ = std::stoll(step);
@@ -85,6 +103,7 @@ class FakeRun {
 
   int train() {
     const Specification specification = Specification::load(folder_);
+    name_ = specification.name;
     state_ = specification.seed;
     restore();
     nlohmann::json started = {{"parameters", 1}, {"threads", 1}, {"data", {{"train", {{"examples", 10}}}}}};
@@ -95,6 +114,7 @@ class FakeRun {
     started["build"] = {{"version", "0"},
                         {"fingerprint", text_setting("FAKE_FINGERPRINT", host_fingerprint())}};
     started["plugins"] = plugins_of(specification);
+    started["place"] = place(threads_);
     spool_.event("started", started);
     std::cerr << "fake worker, attempt " << attempt_ << '\n';
     while (step_ < steps_) {
@@ -121,11 +141,12 @@ class FakeRun {
  private:
   bool train_step() {
     std::this_thread::sleep_for(std::chrono::milliseconds(setting("FAKE_STEP_MS", 5)));
-    if (step_ == setting("FAKE_FAIL_AT", -1)) return false;
-    if (step_ == setting("FAKE_CRASH_AT", -1) && attempt_ == 1) {
+    if (step_ == setting("FAKE_FAIL_AT", -1) && meant("FAKE_FAIL_ONLY")) return false;
+    if (step_ == setting("FAKE_CRASH_AT", -1) && attempt_ <= setting("FAKE_CRASH_ATTEMPTS", 1) &&
+        meant("FAKE_CRASH_ONLY")) {
       spool_.flush();
       std::cerr << "fake worker: about to crash\n";
-      ::kill(::getpid(), SIGKILL);
+      ::kill(::getpid(), setting("FAKE_SIGNAL", SIGKILL));
     }
     state_ = trained(state_, step_);
     if (step_ == setting("FAKE_CHANGE_AT", -1)) state_ ^= 1;
@@ -138,6 +159,11 @@ class FakeRun {
                               {"tokens_per_second", 1234.0},
                               {"eta_seconds", 1.0}});
     return true;
+  }
+
+  /// Whether a variable that limits a mishap to some runs means this one.
+  bool meant(const char* variable) const {
+    return name_.find(text_setting(variable, "")) != std::string::npos;
   }
 
   void end_epoch() {
@@ -193,6 +219,8 @@ class FakeRun {
 
   std::filesystem::path folder_;
   int attempt_;
+  int threads_;
+  std::string name_;
   SpoolWriter spool_;
   ControlReader control_;
   std::int64_t steps_ = setting("FAKE_STEPS", 20);

@@ -131,6 +131,22 @@ TEST_F(RealWorker, OneAndTwoThreadsGiveEqualBits) {
   EXPECT_EQ(one.one(digests), two.one(digests));
 }
 
+TEST_F(RealWorker, TwoWorkersAtOnceGiveTheBitsOfOne) {
+  const Sandbox one(true), two(true);
+  for (const Sandbox* sandbox : {&one, &two})
+    sandbox->write("sweep.toml", tiny_experiment("sweep") + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
+  ASSERT_EQ(one.exp({"run", "sweep.toml", "-j", "1"}).end.exit_code, 0);
+  const ProgramOutput output = two.exp({"run", "sweep.toml", "-j", "2"});
+  ASSERT_EQ(output.end.exit_code, 0) << output.output << output.errors;
+  EXPECT_TRUE(contains(output.output, "2 workers at once, 1 thread each")) << output.output;
+  const char* all =
+      "SELECT group_concat(name || ' ' || step || ' ' || scope || ' ' || value, ', ') FROM (SELECT run.name, "
+      "step, scope, value FROM current_digest JOIN run ON run.number = current_digest.run ORDER BY run.name, "
+      "step, scope)";
+  EXPECT_FALSE(one.one(all).empty());
+  EXPECT_EQ(one.one(all), two.one(all));
+}
+
 /// The digest after training with two more layers in each block, of these types.
 std::string digest_with(const std::string& first, const std::string& second) {
   Sandbox sandbox(true);

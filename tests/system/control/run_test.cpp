@@ -88,17 +88,6 @@ TEST(Run, AFailedRunIsExitOneWithItsReason) {
   EXPECT_EQ(sandbox.one("SELECT state || ': ' || reason FROM run"), "failed: step 7: the loss is not finite");
 }
 
-TEST(Run, TheFirstFailureEndsASweepUnlessToldToGoOn) {
-  Sandbox sandbox;
-  sandbox.write("sweep.toml",
-                tiny_experiment("sweep") + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2, 0.3]\n");
-  sandbox.set("FAKE_FAIL_AT", "7");
-  EXPECT_EQ(sandbox.exp({"run", "sweep.toml"}).end.exit_code, 1);
-  EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt"), "1");
-  EXPECT_EQ(sandbox.exp({"run", "sweep.toml", "--keep-going"}).end.exit_code, 1);
-  EXPECT_EQ(sandbox.one("SELECT count(*) FROM run WHERE state = 'failed'"), "3");
-}
-
 TEST(Run, QuietPrintsOnlyTheEnd) {
   const Sandbox sandbox;
   const ProgramOutput output = sandbox.exp({"run", "tiny.toml", "-q"});

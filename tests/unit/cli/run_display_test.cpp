@@ -20,7 +20,8 @@ TEST(RunDisplay, MeasuresShowTheScoresOfOneSplit) {
 
 TEST(RunDisplay, WithoutATerminalEveryScoreIsALineWithTheTime) {
   testing::internal::CaptureStdout();
-  RunDisplay display("tiny", Terminal{}, false);
+  LiveLines lines(stdout, Terminal{});
+  RunDisplay display("tiny", lines, 0, false);
   display.progressed({5, 20, 1, 0.5, 1e-3, 100, 1});
   display.measured({5, {{"dev/f1", 0.25}}, 1, 0.5});
   const std::string text = testing::internal::GetCapturedStdout();
@@ -30,7 +31,8 @@ TEST(RunDisplay, WithoutATerminalEveryScoreIsALineWithTheTime) {
 
 TEST(RunDisplay, QuietLeavesOnlyWhatIsWrong) {
   testing::internal::CaptureStdout();
-  RunDisplay display("tiny", Terminal{}, true);
+  LiveLines lines(stdout, Terminal{});
+  RunDisplay display("tiny", lines, 0, true);
   display.measured({5, {{"dev/f1", 0.25}}, 1, 0.5});
   display.logged("info", "hidden");
   display.logged("warning", "shown");

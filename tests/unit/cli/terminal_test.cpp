@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 namespace encore {
 namespace {
 
@@ -21,25 +23,51 @@ TEST(Terminal, CuttingNeverSplitsACharacter) {
   EXPECT_EQ(cut_to_width("abc", 0, true), "");
 }
 
-TEST(LiveLine, ReplacesItselfOnATerminalAndIsSilentElsewhere) {
+std::string written(const std::function<void(std::FILE*)>& write) {
   std::FILE* file = std::tmpfile();
-  {
-    LiveLine line(file, Terminal{.live = true, .utf8 = true, .width = 10});
-    line.draw("one");
-    line.draw("one");
-    line.draw("a very long line");
-    line.print("stays");
-  }
-  {
-    LiveLine line(file, Terminal{});
-    line.draw("unseen");
-    line.print("seen");
-  }
+  write(file);
   std::rewind(file);
-  char text[256] = {};
+  char text[512] = {};
   const std::size_t count = std::fread(text, 1, sizeof text - 1, file);
   std::fclose(file);
-  EXPECT_EQ(std::string(text, count), "\r\033[Kone\r\033[Ka very l…\r\033[Kstays\nseen\n");
+  return std::string(text, count);
+}
+
+TEST(LiveLines, ReplaceThemselvesOnATerminalAndAreSilentElsewhere) {
+  const auto write = [](const Terminal& terminal) {
+    return written([&](std::FILE* file) {
+      LiveLines lines(file, terminal);
+      lines.set(0, "one");
+      lines.refresh();
+      lines.refresh();
+      lines.set(0, "a very long line");
+      lines.refresh();
+      lines.print("stays");
+    });
+  };
+  EXPECT_EQ(write(Terminal{.live = true, .utf8 = true, .width = 10}), "one\r\033[Ja very l…\r\033[Jstays\n");
+  EXPECT_EQ(write(Terminal{}), "stays\n");
+}
+
+TEST(LiveLines, StandInTheOrderOfTheirKeysAndOneGoesWhenItIsRemoved) {
+  EXPECT_EQ(written([](std::FILE* file) {
+              LiveLines lines(file, Terminal{.live = true});
+              lines.set(2, "second");
+              lines.set(1, "first");
+              lines.refresh();
+              lines.remove(1);
+              lines.refresh();
+            }),
+            "first\nsecond\r\033[1A\033[Jsecond\r\033[J");
+}
+
+TEST(LiveLines, MoreThanTheTerminalIsHighAreCounted) {
+  EXPECT_EQ(written([](std::FILE* file) {
+              LiveLines lines(file, Terminal{.live = true, .height = 4});
+              for (int key = 0; key < 5; ++key) lines.set(key, "line " + std::to_string(key));
+              lines.refresh();
+            }),
+            "line 0\nand 4 more\r\033[1A\033[J");
 }
 
 }  // namespace

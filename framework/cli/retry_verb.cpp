@@ -1,0 +1,116 @@
+// retry: starts runs again that failed (from the start) or were lost (from their newest valid checkpoint), of
+// an experiment file, or of a sweep or a run that the database knows: then nothing but the run's own folder
+// is read, so that it works when the file was changed or removed.
+#include <algorithm>
+#include <iostream>
+#include <set>
+
+#include "cli/access.hpp"
+#include "cli/run_session.hpp"
+#include "cli/verbs.hpp"
+
+namespace encore {
+
+namespace {
+
+bool wanted(const CommandLine& line, RunState state) {
+  return (state == RunState::failed && line.flag("failed")) || (state == RunState::lost && line.flag("lost"));
+}
+
+void set_action(PlannedRun& run) {
+  run.from_start = run.before->state == RunState::failed;
+  run.action = run.from_start ? Action::retry : Action::resume;
+  if (run.from_start) run.changed_plugins.clear();
+}
+
+PlannedRuns from_file(const CommandLine& line, Store& store) {
+  PlannedRuns planned = read_plan(line);
+  compare_with(store, planned);
+  std::erase_if(planned.runs,
+                [&](const PlannedRun& run) { return !run.before || !wanted(line, run.before->state); });
+  for (PlannedRun& run : planned.runs) set_action(run);
+  return planned;
+}
+
+/// Of a sweep with runs on several backends only one can be meant: they have different workers.
+std::string only_backend(const CommandLine& line, const std::vector<RunRow>& runs) {
+  if (line.has("backend")) return line.text("backend");
+  std::set<std::string> backends;
+  for (const RunRow& run : runs) backends.insert(run.backend);
+  if (backends.size() == 1) return *backends.begin();
+  std::string names;
+  for (const std::string& backend : backends) names += (names.empty() ? "" : " and ") + backend;
+  throw UsageError("these runs are on " + names + "; say which with --backend");
+}
+
+PlannedRuns from_database(const CommandLine& line, Store& store, const std::string& name) {
+  for (const char* option : {"set", "seed", "name"})
+    if (line.has(option))
+      throw UsageError(std::string("--") + option + " belongs to an experiment file, and \"" + name +
+                       "\" is none; runs of the database are tried again as they are");
+  std::vector<RunRow> runs = store.find_runs_or_sweep(name);
+  std::erase_if(runs, [&](const RunRow& run) { return !wanted(line, run.state); });
+  std::reverse(runs.begin(), runs.end());  // in the order of the sweep
+  PlannedRuns planned;
+  planned.plan.name = name;
+  planned.file = name;
+  if (runs.empty()) return planned;
+  const Programs programs = installed_programs();
+  planned.backend = only_backend(line, runs);
+  planned.worker = worker_program(programs, planned.backend);
+  for (const RunRow& row : runs) {
+    if (row.backend != planned.backend) continue;
+    PlannedRun& run = planned.runs.emplace_back();
+    run.specification = Specification::load(store.run_folder(row.id));
+    run.before = row;
+    set_action(run);
+  }
+  return planned;
+}
+
+}  // namespace
+
+int retry_verb(const Arguments& arguments) {
+  namespace po = boost::program_options;
+  CommandLine line(
+      "retry",
+      {"retry FILE|SWEEP|RUN --failed|--lost [options]",
+       "Starts runs again as new attempts: failed ones from the start, lost ones from their newest valid\n"
+       "checkpoint. With an experiment file its runs are meant; with the name of a sweep or a run those of\n"
+       "the database, whatever has become of the file.",
+       {{"exp retry quickstart --failed", "train the quickstart again from the start, if it failed"},
+        {"exp retry quickstart --lost --failed -j 2", "both kinds, two runs at once"}}});
+  add_plan_options(line);
+  add_session_options(line);
+  line.options()("failed", po::bool_switch(), "runs that failed, from the start");
+  line.options()("lost", po::bool_switch(), "runs whose process is gone, from their newest valid checkpoint");
+  line.options()(
+      "accept-plugin-change", po::bool_switch(),
+      "go on with lost runs whose plugin files have changed since; each change is recorded as an event");
+  if (!line.parse(arguments)) return exit_done;
+  const std::string name = line.required("file", "an experiment file, a sweep or a run");
+  if (!line.flag("failed") && !line.flag("lost"))
+    throw UsageError("say which runs to start again: --failed, --lost or both");
+  if (line.flag("fresh"))
+    throw UsageError("--fresh belongs to exp run: retry works on the runs that are there");
+  check_session_options(line);
+
+  Store store(line.database(), OpenMode::write);
+  store.settle();
+  const bool is_file = std::filesystem::is_regular_file(name);
+  const PlannedRuns planned = is_file ? from_file(line, store) : from_database(line, store, name);
+  if (planned.runs.empty()) {
+    std::cout << "nothing to do: no run of " << name << " has "
+              << (line.flag("failed") && line.flag("lost") ? "failed or is lost"
+                  : line.flag("failed")                    ? "failed"
+                                                           : "been lost")
+              << '\n';
+    return exit_done;
+  }
+  const std::vector<WorkerPlace> places = session_places(line, planned.backend, planned.runs.size());
+  if (!line.flag("accept-plugin-change")) require_same_plugins(planned);
+  require_startable(planned);
+  return work_on(line, store, planned, store.find_sweeps(planned.plan.name), places);
+}
+
+}  // namespace encore

@@ -1,0 +1,225 @@
+// See run_session.hpp.
+#include "cli/run_session.hpp"
+
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <set>
+
+#include "cli/access.hpp"
+#include "cli/run_display.hpp"
+#include "cli/run_summary.hpp"
+#include "cli/stop_requests.hpp"
+#include "runner/runner.hpp"
+
+namespace encore {
+
+namespace {
+
+class RunSession final : public RunnerObserver {
+ public:
+  RunSession(const CommandLine& line, Store& store, const PlannedRuns& planned)
+      : line_(line), store_(store), planned_(planned), lines_(stdout, terminal_of(stdout)) {}
+
+  int run(const std::vector<std::int64_t>& sweeps, const std::vector<WorkerPlace>& places) {
+    make_tasks(sweeps.empty() ? std::nullopt : std::optional(sweeps.front()));
+    if (places.size() > 1 || line_.has("devices")) say(places_text(places));
+    RunnerSettings settings{places, line_.integer("retries"), line_.flag("fail-fast")};
+    const std::filesystem::path runs = store_.run_folder("").parent_path();
+    settings.stop_signs.emplace_back(stop_sign_of_all(runs));
+    for (std::int64_t sweep : sweeps) settings.stop_signs.emplace_back(stop_sign_of_sweep(runs, sweep));
+    Runner runner(store_, read_code_state(std::filesystem::absolute(planned_.file).parent_path()),
+                  std::move(settings), stop_requests(), *this);
+    const std::size_t left = runner.run(tasks_);
+    lines_.hide();
+    if (left > 0) std::cout << left << (left == 1 ? " more run was" : " more runs were") << " not started\n";
+    if (planned_.runs.size() > 1) {
+      std::vector<std::int64_t> numbers;
+      for (std::size_t task : ended_) numbers.push_back(tasks_[task].run);
+      print_sweep_summary(std::cout, line_, store_, numbers, lines_.terminal());
+    }
+    std::cout.flush();
+    return exit_code(left);
+  }
+
+  RunObserver& begun(std::size_t task, int retry) override {
+    const PlannedRun& planned = *to_do_[task];
+    auto& display = displays_[task] =
+        std::make_unique<RunDisplay>(title(task), lines_, static_cast<int>(task), line_.flag("quiet"));
+    if (retry == 0 && planned.action != Action::start)
+      display->say(names_[task] + " " + (planned.action == Action::retry ? "failed" : "was interrupted") +
+                   " before; " +
+                   (planned.from_start ? "it begins anew" : "going on from its last checkpoint"));
+    return *display;
+  }
+
+  void ended(std::size_t task, const RunOutcome& outcome, bool again) override {
+    displays_[task].reset();
+    lines_.hide();
+    if (again) {
+      noticed(names_[task] + " was cut off at step " + std::to_string(outcome.step) + ": " + outcome.reason +
+              "; trying again from its last checkpoint");
+      return;
+    }
+    worsen(outcome);
+    if (!outcome.began) {
+      if (!line_.flag("quiet")) print_left_alone(std::cout, names_[task], outcome);
+      return;
+    }
+    ended_.insert(task);
+    const bool alone = tasks_.size() == 1;
+    if (outcome.state == RunState::completed)
+      print_completed(std::cout, line_, store_, store_.read_run(tasks_[task].run), outcome, alone);
+    else
+      print_not_completed(std::cerr, line_, names_[task], outcome);
+  }
+
+  void noticed(const std::string& text) override {
+    lines_.hide();
+    std::cerr << "exp: " << text << '\n';
+  }
+
+  void glanced() override { lines_.refresh(); }
+
+ private:
+  void make_tasks(std::optional<std::int64_t> sweep) {
+    specifications_.reserve(planned_.to_do());
+    std::vector<Store::RunToAdd> new_runs;
+    for (const PlannedRun& planned : planned_.runs) {
+      if (!planned.to_do()) continue;
+      to_do_.push_back(&planned);
+      specifications_.push_back(planned.specification);
+      if (!planned.before || planned.new_repeat)
+        new_runs.push_back(
+            {&specifications_.back(), {sweep, planned_.plan.note, planned_.plan.tags, planned.new_repeat}});
+    }
+    const std::vector<AddedRun> added = store_.add_runs(new_runs);
+    auto next = added.begin();
+    for (std::size_t index = 0; index < to_do_.size(); ++index) {
+      const PlannedRun& planned = *to_do_[index];
+      RunTask& task = tasks_.emplace_back();
+      task.specification = std::move(specifications_[index]);
+      const RunRow& row = !planned.before || planned.new_repeat ? (next++)->run : *planned.before;
+      task.specification.run = row.id;
+      task.specification.name = row.name;
+      task.run = row.number;
+      task.seen_attempts = planned.new_repeat || !planned.before ? 0 : row.attempts;
+      task.worker = planned_.worker;
+      task.from_start = planned.from_start;
+      if (planned.goes_on() && !planned.from_start)
+        for (const PluginChange& change : planned.changed_plugins)
+          task.plugin_change["plugins"].push_back(change.json());
+      names_.push_back(row.name);
+    }
+    displays_.resize(tasks_.size());
+  }
+
+  std::string title(std::size_t task) const {
+    const std::string place = std::to_string(task + 1) + "/" + std::to_string(tasks_.size()) + " ";
+    return (tasks_.size() > 1 ? place : "") + names_[task];
+  }
+
+  void say(const std::string& text) {
+    if (!line_.flag("quiet")) std::cout << text << std::endl;
+  }
+
+  void worsen(const RunOutcome& outcome) {
+    if (!outcome.began) return;
+    if (outcome.state == RunState::failed)
+      failed_ = true;
+    else if (outcome.state != RunState::completed || !outcome.recorded)
+      unfinished_ = true;
+  }
+
+  /// A failure is told, unless the user ended the work before all was tried.
+  int exit_code(std::size_t left) const {
+    const bool unfinished = unfinished_ || left > 0;
+    if (unfinished && stop_requests().load() > 0) return exit_interrupted;
+    if (failed_) return exit_failed;
+    return unfinished ? exit_interrupted : exit_done;
+  }
+
+  const CommandLine& line_;
+  Store& store_;
+  const PlannedRuns& planned_;
+  LiveLines lines_;
+  std::vector<const PlannedRun*> to_do_;
+  std::vector<Specification> specifications_;
+  std::vector<RunTask> tasks_;
+  std::vector<std::string> names_;
+  std::vector<std::unique_ptr<RunDisplay>> displays_;
+  std::set<std::size_t> ended_;
+  bool failed_ = false, unfinished_ = false;
+};
+
+int environment_threads() {
+  const char* text = std::getenv("OMP_NUM_THREADS");
+  return text == nullptr ? 0 : std::max(0, std::atoi(text));
+}
+
+}  // namespace
+
+void add_session_options(CommandLine& line) {
+  namespace po = boost::program_options;
+  line.options()("jobs,j", po::value<int>()->value_name("N")->default_value(1),
+                 "so many runs at once, each with its own share of the cores (default with --devices: one "
+                 "per device)");
+  line.options()(
+      "threads,t", po::value<int>()->value_name("N")->default_value(0),
+      "threads of each worker; 0: its share of what this process may use (the bits of the result do not "
+      "depend on it)");
+  line.options()("devices", po::value<std::string>()->value_name("LIST"),
+                 "GPUs to use, as 0,1: one worker each (cuda and hip; default: the first N)");
+  line.options()("retries", po::value<int>()->value_name("N")->default_value(0),
+                 "try a run again, up to N times, when its worker crashes or is lost; what failed by itself "
+                 "(a loss that is not finite) is not tried again");
+  line.options()("keep-going,k", po::bool_switch(), "go on with other runs when one fails (the default)");
+  line.options()("fail-fast", po::bool_switch(),
+                 "when a run fails start no more, and have those that run checkpoint and end");
+  line.options()("quiet,q", po::bool_switch(), "print only how it ended");
+}
+
+void check_session_options(const CommandLine& line) {
+  if (line.integer("jobs") < 1)
+    throw UsageError("-j " + std::to_string(line.integer("jobs")) + " would run nothing; give at least 1");
+  if (line.integer("threads") < 0)
+    throw UsageError("--threads is negative; 0 means all this process may use");
+  if (line.integer("retries") < 0) throw UsageError("--retries is negative; 0 means no second try");
+  if (line.flag("keep-going") && line.flag("fail-fast"))
+    throw UsageError("--keep-going and --fail-fast exclude each other");
+}
+
+std::vector<WorkerPlace> session_places(const CommandLine& line, const std::string& backend,
+                                        std::size_t runs) {
+  PlacesWanted wanted{line.integer("jobs"), line.integer("threads"), environment_threads(), backend};
+  if (line.has("devices")) {
+    if (backend == "openmp")
+      throw UsageError(
+          "--devices names GPUs, and backend openmp computes on the cores, which -j divides; leave --devices "
+          "out, or choose --backend cuda or hip");
+    wanted.devices = parse_devices(line.text("devices"));
+    const int devices = static_cast<int>(wanted.devices.size());
+    if (line.defaulted("jobs")) wanted.workers = devices;
+    if (wanted.workers > devices)
+      throw UsageError("-j " + std::to_string(wanted.workers) + " needs as many devices, --devices names " +
+                       std::to_string(devices));
+  } else if (backend != "openmp" && wanted.workers > 1) {
+    wanted.devices = first_devices(backend, wanted.workers);
+  }
+  wanted.workers = std::max(1, std::min(wanted.workers, static_cast<int>(runs)));
+  return make_places(usable_cores(), wanted);
+}
+
+int work_on(const CommandLine& line, Store& store, const PlannedRuns& planned,
+            const std::vector<std::int64_t>& sweeps, const std::vector<WorkerPlace>& places) {
+  listen_for_stop_requests();
+  // From here on something has been started: what goes wrong now is no longer a matter of usage.
+  try {
+    return RunSession(line, store, planned).run(sweeps, places);
+  } catch (const Error& error) {
+    std::cerr << "exp: " << error.what() << '\n';
+    return exit_failed;
+  }
+}
+
+}  // namespace encore

@@ -1,0 +1,95 @@
+// Attempt: one process's work on one run, from the taken lease to the recorded end. It starts the worker,
+// follows its spool, merges it every half second, and writes the final state only after the last byte is
+// merged. A database that is locked or on a full disk only delays the record: the spool holds everything,
+// training never waits. Nothing here waits either: the runner (runner.hpp) has many attempts and calls
+// advance() of each again and again.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "runner/code_state.hpp"
+#include "runner/recorder.hpp"
+#include "runner/run_observer.hpp"
+#include "runner/spool_follower.hpp"
+#include "runner/worker_process.hpp"
+#include "store/store.hpp"
+
+namespace encore {
+
+struct RunTask {
+  std::int64_t run = 0;  ///< row number in the store
+  Specification specification;
+  std::filesystem::path worker;    ///< the program
+  nlohmann::json plugin_change;    ///< recorded as an event of that name, unless null
+  std::int64_t seen_attempts = 0;  ///< as many were known when it was decided to work on the run
+  bool from_start = false;         ///< without the checkpoints of earlier attempts
+};
+
+struct RunOutcome {
+  bool began = false;  ///< false: another process works on it, or has worked on it meanwhile
+  RunState state = RunState::lost;
+  std::string reason;
+  std::int64_t step = 0;  ///< the last one the worker told of
+  std::optional<RunResult> result;
+  std::string log_tail;     ///< last lines of the worker's log, where it ended without a word
+  bool recorded = true;     ///< false: the store did not take the end yet; the next `exp run` merges it
+  bool taken_over = false;  ///< another process works on it now, because the lease had expired
+  double seconds = 0.0;     ///< how long the attempt took
+};
+
+/// Why an attempt is asked to end.
+enum class StopCause {
+  user,     ///< Ctrl-C
+  command,  ///< exp stop
+  failure,  ///< another run ended badly, and --fail-fast was given
+};
+
+class Attempt {
+ public:
+  /// Starts the worker; what goes wrong with that is the outcome, not an exception.
+  Attempt(Store& store, const RunTask& task, const WorkerPlace& place, const Lease& lease,
+          const CodeState& code, RunObserver& observer);
+
+  /// Takes what happened since; true once all is over and outcome() stands.
+  bool advance();
+  /// The worker checkpoints and ends; during the last records: stop waiting for the database.
+  void ask_to_stop(StopCause cause);
+  void kill();
+
+  const RunOutcome& outcome() const { return outcome_; }
+  const Lease& lease() const { return lease_; }
+  /// Readable once the worker has ended; -1 where nothing tells that.
+  int exit_descriptor() const { return worker_ ? worker_->exit_descriptor() : -1; }
+  bool working() const { return phase_ == Phase::working; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  enum class Phase { working, dispossessed, recording, over };
+
+  void start(const RunTask& task, const WorkerPlace& place, const CodeState& code);
+  void work();
+  void judge(const ProcessEnd& end);
+  void record();
+  void dispossess(const LeaseLost& error);
+  void finish();
+
+  Store& store_;
+  const Lease lease_;
+  RunObserver& observer_;
+  const std::filesystem::path folder_;
+  const std::filesystem::path log_;
+  Recorder recorder_;
+  SpoolFollower follower_;
+  std::optional<WorkerProcess> worker_;
+  RunOutcome outcome_;
+  Phase phase_ = Phase::working;
+  std::optional<StopCause> asked_;
+  bool impatient_ = false;  ///< asked to stop while the end is being recorded
+  const Clock::time_point begun_ = Clock::now();
+  Clock::time_point deadline_{};  ///< of a worker without a lease
+};
+
+}  // namespace encore

@@ -1,0 +1,151 @@
+// exp stop of runs and sweeps, exp status -w beside it, and exp retry.
+#include <gtest/gtest.h>
+
+#include "system/control/sandbox.hpp"
+
+namespace encore::system_test {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// Six runs, s-dropout=0.1-seed=1 to s-dropout=0.3-seed=2.
+void write_sweep(const Sandbox& sandbox) {
+  std::string text = tiny_experiment("s");
+  text.replace(text.find("seed = 1"), 8, "seeds = [1, 2]");
+  sandbox.write("sweep.toml", text + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2, 0.3]\n");
+}
+
+constexpr const char* two_running =
+    "SELECT count(*) >= 2 FROM attempt WHERE state = 'running' AND started_event IS NOT NULL";
+constexpr const char* states =
+    "SELECT group_concat(n || ' ' || state, ', ') FROM (SELECT count(*) AS n, "
+    "state FROM run GROUP BY state ORDER BY state)";
+
+void expect_stopped_by(const std::vector<std::string>& stop) {
+  Sandbox sandbox;
+  write_sweep(sandbox);
+  sandbox.set("FAKE_STEP_MS", "60");
+  const pid_t exp = sandbox.start({"run", "sweep.toml", "-j", "2"});
+  ASSERT_TRUE(sandbox.wait_until(two_running, "1"));
+  const ProgramOutput output = sandbox.exp(stop);
+  EXPECT_EQ(output.end.exit_code, 0) << output.errors;
+  EXPECT_TRUE(contains(output.output, "was asked to stop; it writes a checkpoint first")) << output.output;
+  const auto end = Sandbox::wait(exp);
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->exit_code, 75) << sandbox.read("output.txt");
+  EXPECT_EQ(sandbox.one(states), "4 pending, 2 stopped") << sandbox.read("output.txt");
+  EXPECT_EQ(sandbox.one("SELECT count(DISTINCT run) FROM checkpoint"), "2");
+  sandbox.set("FAKE_STEP_MS", "1");
+  EXPECT_EQ(sandbox.exp({"run", "sweep.toml", "-j", "2"}).end.exit_code, 0) << "the old sign stops nothing";
+  EXPECT_EQ(sandbox.one(states), "6 completed");
+}
+
+TEST(Stop, AWholeSweepByItsName) {
+  expect_stopped_by({"stop", "s"});
+}
+TEST(Stop, Everything) {
+  expect_stopped_by({"stop", "--all"});
+}
+
+TEST(Stop, OneRunOfASweepLeavesTheOthers) {
+  Sandbox sandbox;
+  write_sweep(sandbox);
+  sandbox.set("FAKE_STEP_MS", "25");
+  const pid_t exp = sandbox.start({"run", "sweep.toml", "-j", "2"});
+  ASSERT_TRUE(sandbox.wait_until(two_running, "1"));
+  ASSERT_EQ(sandbox.exp({"stop", "s-dropout=0.1-seed=1"}).end.exit_code, 0);
+  const auto end = Sandbox::wait(exp);
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->exit_code, 75);
+  EXPECT_EQ(sandbox.one(states), "5 completed, 1 stopped") << sandbox.read("output.txt");
+}
+
+TEST(Stop, UnknownNamesAndWrongUseAreRefused) {
+  Sandbox sandbox;
+  write_sweep(sandbox);
+  ASSERT_EQ(sandbox.exp({"run", "sweep.toml", "-j", "2"}).end.exit_code, 0);
+  const ProgramOutput unknown = sandbox.exp({"stop", "s-dropuot=0.1-seed=1"});
+  EXPECT_EQ(unknown.end.exit_code, 2);
+  EXPECT_TRUE(contains(unknown.errors, "did you mean \"s-dropout=0.1-seed=1\"?")) << unknown.errors;
+  EXPECT_TRUE(contains(sandbox.exp({"stop"}).errors, "exp stop needs a run, a sweep or --all"));
+  EXPECT_TRUE(contains(sandbox.exp({"stop", "s", "--all"}).errors, "leave the name out"));
+  EXPECT_TRUE(contains(sandbox.exp({"stop", "s"}).output, "nothing is running"));
+}
+
+TEST(Status, WatchEndsWhenNothingRunsAnyMore) {
+  Sandbox sandbox;
+  write_sweep(sandbox);
+  sandbox.set("FAKE_STEP_MS", "20");
+  const pid_t exp = sandbox.start({"run", "sweep.toml", "-j", "2"});
+  ASSERT_TRUE(sandbox.wait_until(two_running, "1"));
+  const pid_t status = sandbox.start({"status", "-w"}, "status.txt");
+  const auto end = Sandbox::wait(status, 30);
+  ASSERT_TRUE(end) << sandbox.read("status.txt");
+  EXPECT_EQ(end->exit_code, 0);
+  EXPECT_EQ(sandbox.one(states), "6 completed") << "not before all were done";
+  EXPECT_TRUE(contains(sandbox.read("status.txt"), "s-dropout=0.1-seed=1") &&
+              sandbox.read("status.txt").ends_with("nothing is running\n"))
+      << sandbox.read("status.txt");
+  ASSERT_TRUE(Sandbox::wait(exp));
+}
+
+/// One failed, one lost, four complete.
+void break_two(Sandbox& sandbox) {
+  write_sweep(sandbox);
+  sandbox.set("FAKE_CRASH_AT", "12");
+  sandbox.set("FAKE_CRASH_ONLY", "0.2-seed=2");
+  sandbox.set("FAKE_FAIL_AT", "12");
+  sandbox.set("FAKE_FAIL_ONLY", "0.1-seed=1");
+  ASSERT_EQ(sandbox.exp({"run", "sweep.toml", "-j", "3"}).end.exit_code, 1);
+  ASSERT_EQ(sandbox.one(states), "4 completed, 1 failed, 1 lost");
+  sandbox.set("FAKE_FAIL_ONLY", "nothing");
+}
+
+std::string first_step(const Sandbox& sandbox, const std::string& name) {
+  return sandbox.one("SELECT first_step FROM attempt JOIN run ON run.number = attempt.run WHERE name = '" +
+                     name + "' ORDER BY ordinal DESC");
+}
+
+TEST(Retry, FailedRunsBeginAnewAndLostOnesGoOn) {
+  for (const std::string target : {"sweep.toml", "s"}) {
+    Sandbox sandbox;
+    break_two(sandbox);
+    if (target == "s") std::filesystem::remove(sandbox.folder() / "sweep.toml");
+    const ProgramOutput failed = sandbox.exp({"retry", target, "--failed"});
+    EXPECT_EQ(failed.end.exit_code, 0) << failed.output << failed.errors;
+    EXPECT_EQ(sandbox.one(states), "5 completed, 1 lost") << target;
+    EXPECT_EQ(first_step(sandbox, "s-dropout=0.1-seed=1"), "1") << "from the start";
+    EXPECT_TRUE(contains(failed.output, "failed before; it begins anew")) << failed.output;
+    const ProgramOutput lost = sandbox.exp({"retry", target, "--lost"});
+    EXPECT_EQ(lost.end.exit_code, 0) << lost.output << lost.errors;
+    EXPECT_EQ(sandbox.one(states), "6 completed");
+    EXPECT_EQ(first_step(sandbox, "s-dropout=0.2-seed=2"), "11") << "behind its checkpoint of step 10";
+    EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt"), "8") << "nothing else was touched";
+    const ProgramOutput none = sandbox.exp({"retry", target, "--lost", "--failed"});
+    EXPECT_EQ(none.end.exit_code, 0);
+    EXPECT_TRUE(contains(none.output, "nothing to do: no run of " + target + " has failed or is lost"))
+        << none.output;
+  }
+}
+
+TEST(Retry, WrongUseIsRefused) {
+  Sandbox sandbox;
+  break_two(sandbox);
+  const auto expect_refused = [&](const std::vector<std::string>& arguments, const std::string& message) {
+    const ProgramOutput output = sandbox.exp(arguments);
+    EXPECT_EQ(output.end.exit_code, 2) << message;
+    EXPECT_TRUE(contains(output.errors, message)) << output.errors;
+  };
+  expect_refused({"retry", "s"}, "say which runs to start again: --failed, --lost or both");
+  expect_refused({"retry", "--failed"}, "exp retry needs an experiment file, a sweep or a run");
+  expect_refused({"retry", "absent", "--failed"}, "there is no run \"absent\"");
+  expect_refused({"retry", "s", "--failed", "--seed", "3"}, "--seed belongs to an experiment file");
+  expect_refused({"retry", "s", "--failed", "--fresh"}, "--fresh belongs to exp run");
+  expect_refused({"retry", "s", "--failed", "-j", "0"}, "-j 0 would run nothing");
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt"), "6");
+}
+
+}  // namespace
+}  // namespace encore::system_test

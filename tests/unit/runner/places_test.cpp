@@ -1,0 +1,100 @@
+#include "runner/places.hpp"
+
+#include <gtest/gtest.h>
+
+#include <encore/error.hpp>
+
+namespace encore {
+namespace {
+
+using Numbers = std::vector<int>;
+
+TEST(Places, OneWorkerKeepsEverything) {
+  const auto places = make_places({{0, 1, 2, 3}, 0}, {.workers = 1, .backend = "openmp"});
+  ASSERT_EQ(places.size(), 1u);
+  EXPECT_TRUE(places[0].cores.empty());
+  EXPECT_EQ(places[0].threads, 0);
+  EXPECT_TRUE(places[0].variables.empty());
+}
+
+TEST(Places, CoresAreDividedInTheirOrderAndNoneIsGivenTwice) {
+  const auto places = make_places({{0, 4, 1, 5, 2}, 0}, {.workers = 2, .backend = "openmp"});
+  ASSERT_EQ(places.size(), 2u);
+  EXPECT_EQ(places[0].cores, (Numbers{0, 4}));
+  EXPECT_EQ(places[1].cores, (Numbers{1, 5, 2}));
+  for (const WorkerPlace& place : places) {
+    EXPECT_EQ(place.threads, 2);
+    EXPECT_EQ(place.variables.at("OMP_NUM_THREADS"), "2");
+  }
+  EXPECT_EQ(places_text(places), "2 workers at once, 2 threads each, on cores 0,4 | 1-2,5");
+}
+
+TEST(Places, AControlGroupLimitsTheThreadsAndNotTheCores) {
+  const auto places = make_places({{0, 1, 2, 3, 4, 5, 6, 7}, 2}, {.workers = 2, .backend = "openmp"});
+  EXPECT_EQ(places[0].threads, 1);
+  EXPECT_EQ(places[0].cores, (Numbers{0, 1, 2, 3}));
+}
+
+TEST(Places, TheEnvironmentLimitsThreadsAndTheCommandLineWins) {
+  const Cores cores{{0, 1, 2, 3, 4, 5, 6, 7}, 0};
+  EXPECT_EQ(make_places(cores, {.workers = 2, .threads_limit = 3, .backend = "openmp"})[0].threads, 3);
+  const auto wide = make_places(cores, {.workers = 2, .threads = 6, .threads_limit = 3, .backend = "openmp"});
+  EXPECT_EQ(wide[0].threads, 6);
+  EXPECT_TRUE(wide[0].cores.empty()) << "six do not fit on four cores";
+  EXPECT_EQ(places_text(wide), "2 workers at once, 6 threads each, which share the cores");
+}
+
+TEST(Places, MoreWorkersThanCoresShareThem) {
+  const auto places = make_places({{0, 1}, 0}, {.workers = 3, .backend = "openmp"});
+  EXPECT_TRUE(places[2].cores.empty());
+  EXPECT_EQ(places[2].threads, 1);
+}
+
+TEST(Places, EachWorkerSeesOneDevice) {
+  const auto cuda =
+      make_places({{0, 1}, 0}, {.workers = 2, .backend = "cuda", .devices = parse_devices("1,GPU-ab12")});
+  EXPECT_EQ(cuda[0].variables.at("CUDA_VISIBLE_DEVICES"), "1");
+  EXPECT_EQ(cuda[1].variables.at("CUDA_VISIBLE_DEVICES"), "GPU-ab12");
+  const auto hip = make_places({{0}, 0}, {.workers = 1, .backend = "hip", .devices = {"3"}});
+  EXPECT_EQ(hip[0].variables.at("HIP_VISIBLE_DEVICES"), "3");
+  EXPECT_EQ(places_text(hip), "1 worker, on devices 3");
+}
+
+void expect_refused(const std::string& list, const std::string& message) {
+  try {
+    parse_devices(list);
+    ADD_FAILURE() << list;
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
+  }
+}
+
+TEST(Places, AWrongListOfDevicesIsRefused) {
+  expect_refused("0,", "\"\" is no device");
+  expect_refused("0;1", "\"0;1\" is no device; numbers with commas between are (0,1)");
+  expect_refused("-1", "\"-1\" is no device");
+  expect_refused("0,0", "device 0 stands twice");
+}
+
+TEST(Places, MoreWorkersThanVisibleDevicesAreRefused) {
+  ::setenv("HIP_VISIBLE_DEVICES", "2,3", 1);
+  EXPECT_EQ(first_devices("hip", 2), (std::vector<std::string>{"2", "3"}));
+  try {
+    first_devices("hip", 3);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "-j 3 on hip takes as many devices, there are 2; give a smaller -j, or more devices with "
+                 "--devices");
+  }
+  ::unsetenv("HIP_VISIBLE_DEVICES");
+}
+
+TEST(Places, ThisMachineHasCores) {
+  const Cores cores = usable_cores();
+  EXPECT_FALSE(cores.numbers.empty());
+  EXPECT_GE(cores.granted, 0);
+}
+
+}  // namespace
+}  // namespace encore
