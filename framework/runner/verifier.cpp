@@ -87,9 +87,9 @@ class OwnFolder {
   bool keep_;
 };
 
-}  // namespace
-
-nlohmann::json environment_differences(const nlohmann::json& run, const nlohmann::json& verification) {
+/// The fields in which two numeric environments differ: [{"field", "run", "verification"}], with a dot before
+/// the members of an object ("plugins.adam").
+nlohmann::json differing_fields(const nlohmann::json& run, const nlohmann::json& verification) {
   std::map<std::string, nlohmann::json> left, right;
   flatten(run, "", left);
   flatten(verification, "", right);
@@ -100,6 +100,8 @@ nlohmann::json environment_differences(const nlohmann::json& run, const nlohmann
       differences.push_back({{"field", key}, {"run", left[key]}, {"verification", value}});
   return differences;
 }
+
+}  // namespace
 
 /// Passes everything on to the one who shows it, and keeps what the verdict needs.
 class Verifier::Watch final : public RunObserver {
@@ -303,7 +305,7 @@ void Verifier::judge(const std::filesystem::path& folder, const Watch& watch,
     if (attempt.ordinal < first_attempt || attempt.ordinal > last_attempt || !contributed) continue;
     if (fields.empty()) {
       environment_of_run = attempt.environment;
-      fields = environment_differences(attempt.environment, watch.environment);
+      fields = differing_fields(attempt.environment, watch.environment);
     }
   }
   details["environment"]["run"] = environment_of_run;

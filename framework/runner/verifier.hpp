@@ -65,8 +65,4 @@ class Verifier {
   DigestComparison comparison_;
 };
 
-/// The fields in which two numeric environments differ: [{"field", "run", "verification"}], with a dot before
-/// the members of an object ("plugins.adam").
-nlohmann::json environment_differences(const nlohmann::json& run, const nlohmann::json& verification);
-
 }  // namespace encore
