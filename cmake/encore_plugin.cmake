@@ -78,6 +78,14 @@ function(encore_write_manifest TARGET FILE)
   add_custom_target(${TARGET}_manifest ALL DEPENDS ${FILE})
 endfunction()
 
+# No unique symbols: a static of an inline function stays each plugin's own. Other compilers make none and do not know the option.
+function(encore_own_symbols TARGET)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(${TARGET} PRIVATE
+      "$<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique>" "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fno-gnu-unique>")
+  endif()
+endfunction()
+
 # A plugin NAME.so and its manifest NAME.json, which encore-manifest writes as part of the build and which fails it when the plugin could
 # not be loaded. Default visibility and no unique symbols, so that Kokkos' globals exist once per process and a plugin never pins another
 # one. Tokenizers and schedules (and whatever says HOST) have no kernels and are left to the plain C++ compiler.
@@ -102,10 +110,7 @@ function(encore_add_plugin NAME)
   if(device)
     target_link_libraries(${NAME} PRIVATE encore::kernels)
   endif()
-  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    target_compile_options(${NAME} PRIVATE
-      "$<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique>" "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fno-gnu-unique>")
-  endif()
+  encore_own_symbols(${NAME})
   encore_apply_common(${NAME} PRIVATE ${device})
 
   set(manifest ${ENCORE_PLUGIN_DIRECTORY}/${NAME}.json)
