@@ -1,0 +1,133 @@
+// Chart: what a picture shows, as data: curves with bands, points, bars, a matrix, lanes on a time axis,
+// boxes with arrows. Place in the flow: report/ and `exp bench` fill one; draw() lays it out as a Drawing,
+// which is written as SVG or as TikZ. Values that are not finite are shown as such (marked on the axis),
+// never dropped.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "document/drawing.hpp"
+
+namespace encore {
+
+struct Axis {
+  std::string label;      ///< "step", "test/f1"
+  std::string unit = {};  ///< "%", "tokens/s" ... or empty
+  enum class Scale { linear, logarithmic } scale = Scale::linear;
+  std::optional<double> low = {}, high = {};  ///< else from the data, with room
+};
+
+struct Series {
+  std::string name;
+  std::vector<double> x, y;
+  std::vector<double> low = {}, high = {};  ///< a band around y; empty, or as many as y (NaN: none there)
+};
+
+/// Curves over a common axis. Curves of more points than can be seen are thinned in draw(), keeping extremes.
+struct LineChart {
+  Axis x, y;
+  std::vector<Series> series;
+};
+
+/// Points, each with an interval where there is one.
+struct ScatterChart {
+  struct Point {
+    double x = 0.0, y = 0.0;
+    std::optional<double> low = {}, high = {};  ///< of y
+    std::string name = {};                      ///< in the tooltip
+  };
+  struct Group {
+    std::string name;
+    std::vector<Point> points;
+  };
+  Axis x, y;
+  std::vector<std::string> categories = {};  ///< where x counts categories: 0, 1, ...
+  std::vector<Group> groups;
+};
+
+/// One bar per label, from zero, upright or (names of some length) lying; with an interval where there is
+/// one.
+struct BarChart {
+  struct Bar {
+    std::string name;
+    double value = 0.0;
+    std::optional<double> low = {}, high = {};
+  };
+  Axis value;
+  bool lying = true;
+  std::vector<Bar> bars;
+};
+
+/// Counts in bins of equal width.
+struct Histogram {
+  Axis x, y;
+  double first = 0.0, width = 1.0;
+  std::vector<double> counts;
+  std::optional<double> mark = {};  ///< a line across, such as the limit at which lengths are cut
+  std::string mark_name = {};
+};
+
+/// Rows are the truth, columns the prediction; shaded by share of the row, labelled by count.
+struct MatrixChart {
+  std::string row_title, column_title;
+  std::vector<std::string> labels;
+  std::vector<std::vector<double>> counts;
+};
+
+/// One polyline per run across the axes; coloured by the last axis, which is the score.
+struct ParallelChart {
+  struct Dimension {
+    std::string name;
+    std::vector<std::string> categories = {};  ///< else numbers
+    bool logarithmic = false;
+  };
+  std::vector<Dimension> dimensions;
+  struct Line {
+    std::string name;
+    std::vector<double> values;  ///< one per dimension; of a category its number; NaN: missing
+  };
+  std::vector<Line> lines;
+};
+
+/// Bars on lanes over time: which worker did which run when, and how it ended.
+struct TimelineChart {
+  struct Bar {
+    std::size_t lane = 0;
+    double begin = 0.0, end = 0.0;  ///< seconds since the first
+    std::string name;
+    Tone tone = Tone::first;
+  };
+  std::vector<std::string> lanes;
+  std::vector<Bar> bars;
+  std::vector<std::pair<Tone, std::string>> legend;
+};
+
+/// Boxes from bottom to top with arrows: the architecture of a model. Boxes of one group that stands several
+/// times are drawn once, with "x 12" beside the frame.
+struct FlowChart {
+  struct Box {
+    std::string name;    ///< "attention"
+    std::string detail;  ///< "self_attention, 6 heads; 590,592 parameters"
+    Tone tone = Tone::first;
+    std::optional<std::size_t> skip_from = {};  ///< an arrow around: the residual from the output of that box
+  };
+  struct Group {
+    std::string name;                 ///< "encoder"
+    std::size_t first = 0, last = 0;  ///< boxes inside
+    std::size_t times = 1;
+  };
+  std::vector<Box> boxes;
+  std::vector<Group> groups = {};
+};
+
+using Chart = std::variant<LineChart, ScatterChart, BarChart, Histogram, MatrixChart, ParallelChart,
+                           TimelineChart, FlowChart>;
+
+/// Lays the chart out; a pure function. `width` in points (1/72 inch); the height follows from the chart.
+Drawing draw(const Chart& chart, double width = 640.0);
+
+}  // namespace encore

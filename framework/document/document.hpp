@@ -1,0 +1,121 @@
+// Document: what a report says, apart from how it looks: sections with paragraphs, tables, lists, listings
+// and figures, as plain values. Place in the flow: report/ fills one from the database; html.hpp,
+// markdown.hpp, latex.hpp, tables.hpp (CSV, JSON) each write the same document. Nothing in here is escaped:
+// every writer escapes for its own format, so a name with <script>, \input or | in it is only a name.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "document/chart.hpp"
+
+namespace encore {
+
+/// A run of characters with one meaning.
+struct Span {
+  enum class Kind {
+    plain,
+    strong,
+    emphasis,
+    code,       ///< a command, a key, a hash: fixed width
+    reference,  ///< to the block or section whose id is `target`
+    // A word of an example sentence with what a model said about it; `target` is the entity's type.
+    right,   ///< predicted and true
+    wrong,   ///< predicted, not true
+    missed,  ///< true, not predicted
+  };
+  std::string text;
+  Kind kind = Kind::plain;
+  std::string target = {};
+};
+
+/// A line of text. Made from a string where there is nothing to mark.
+struct Text {
+  Text() = default;
+  Text(std::string plain) {
+    if (!plain.empty()) spans.push_back({std::move(plain)});
+  }
+  Text(const char* plain) : Text(std::string(plain)) {}
+  Text(std::vector<Span> marked) : spans(std::move(marked)) {}
+
+  /// Without marks.
+  std::string plain() const;
+  bool empty() const { return spans.empty(); }
+
+  std::vector<Span> spans;
+};
+
+struct Paragraph {
+  Text text;
+};
+
+/// What a reader must not overlook: a run that failed, intervals across environments, what was not recorded.
+struct Notice {
+  Text text;
+};
+
+struct ItemList {
+  std::vector<Text> items;
+};
+
+/// Lines as they are: commands, a TOML file, a diff.
+struct Listing {
+  std::string language;  ///< "sh", "toml", "diff", or empty
+  std::string text;
+};
+
+struct Column {
+  std::string name;
+  std::string unit = {};  ///< "s", "%", ... or empty
+  bool numeric = false;   ///< aligned right, sorted by number
+};
+
+struct TableCell {
+  Text text;                          ///< empty: nothing to say, shown as an en dash
+  std::optional<double> number = {};  ///< the value behind the text in full precision, for CSV, JSON, sorting
+  bool best = false;                  ///< only where a test carries it
+
+  TableCell() = default;
+  TableCell(Text shown) : text(std::move(shown)) {}
+  TableCell(std::string shown) : text(std::move(shown)) {}
+  TableCell(const char* shown) : text(shown) {}
+  TableCell(std::string shown, double value) : text(std::move(shown)), number(value) {}
+};
+
+struct TableBlock {
+  std::string id;  ///< unique in the document; file name of its CSV: "results-test-f1"
+  Text caption;    ///< a sentence: what the numbers are, over what, with which interval
+  std::vector<Column> columns;
+  std::vector<std::vector<TableCell>> rows;
+  std::vector<Text> notes = {};  ///< under the table
+};
+
+struct Figure {
+  std::string id;  ///< unique in the document
+  Text caption;
+  std::string alternative;  ///< the text for those who cannot see it: what it shows, with its main numbers
+  Chart chart;
+};
+
+using Block = std::variant<Paragraph, Notice, ItemList, Listing, TableBlock, Figure>;
+
+struct Section {
+  std::string id;  ///< "results"
+  std::string title;
+  std::vector<Block> blocks = {};
+  std::vector<Section> sections = {};  ///< at most two levels deep
+};
+
+struct Document {
+  std::string title;
+  std::string subtitle = {};
+  std::vector<std::pair<std::string, std::string>> facts =
+      {};  ///< on the title page: "runs" "15 of 16 complete"
+  std::vector<Block> abstract = {};
+  std::vector<Section> sections = {};
+};
+
+}  // namespace encore

@@ -1,0 +1,99 @@
+// Drawing: a picture as a list of shapes with coordinates: the one thing that all charts become, and that is
+// written as SVG (for HTML, Markdown and `exp bench`) or TikZ (for LaTeX). Colours are tones, not numbers:
+// the style sheet says what they are in light, dark and print.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace encore {
+
+/// What a colour means. The series tones are told apart by the colour-blind, and in grey by dash and marker.
+enum class Tone : std::uint8_t {
+  ink,
+  faint,
+  grid,
+  ground,  // text, secondary text, grid lines, paper
+  first,
+  second,
+  third,
+  fourth,
+  fifth,
+  sixth,
+  seventh,
+  eighth,  // series
+  good,
+  bad,
+  missing,
+};
+/// The tone of the n-th series; after the eighth they begin again, told apart by their dash.
+Tone series_tone(std::size_t n);
+
+struct Stroke {
+  Tone tone = Tone::ink;
+  double width = 1.0;
+  int dash = 0;  ///< 0: unbroken; 1, 2, 3: patterns
+  double opacity = 1.0;
+};
+
+struct Polyline {
+  std::vector<std::pair<double, double>> points;
+  Stroke stroke;
+  bool arrow = false;      ///< a head at the last point
+  std::string title = {};  ///< shown on hovering; read aloud
+};
+
+struct Polygon {
+  std::vector<std::pair<double, double>> points;
+  Tone fill = Tone::first;
+  double opacity = 1.0;
+  std::string title = {};
+};
+
+struct Rectangle {
+  double x = 0.0, y = 0.0, width = 0.0, height = 0.0;
+  Tone fill = Tone::first;
+  double opacity = 1.0;
+  double radius = 0.0;
+  std::string title = {};
+};
+
+struct Marker {
+  double x = 0.0, y = 0.0, size = 3.0;
+  int shape = 0;  ///< 0 circle, 1 square, 2 triangle, 3 diamond, 4 cross (a value that is not finite)
+  Tone tone = Tone::first;
+  std::string title = {};
+};
+
+struct Label {
+  double x = 0.0, y = 0.0;  ///< of the base line
+  std::string text;
+  enum class Anchor : std::uint8_t { start, middle, end } anchor = Anchor::start;
+  double size = 11.0;  ///< points
+  Tone tone = Tone::ink;
+  bool strong = false;
+  double angle = 0.0;  ///< degrees, counter-clockwise
+};
+
+using Shape2d = std::variant<Polyline, Polygon, Rectangle, Marker, Label>;
+
+/// y grows downwards, as in SVG. Later shapes lie on top.
+struct Drawing {
+  double width = 0.0, height = 0.0;
+  std::vector<Shape2d> shapes;
+};
+
+/// An estimate from above of a label's width in points, from a table of a common sans-serif's advance widths.
+double text_width(const std::string& text, double size);
+
+/// A complete <svg> element with <title>, without a style of its own beyond classes ("tone-first" ...) where
+/// `inline_style` is false; with colours in it where it must stand alone in a file.
+std::string svg(const Drawing& drawing, const std::string& alternative, bool inline_style = false);
+
+/// A tikzpicture. Needs \usepackage{tikz} and the colours of latex.hpp.
+std::string tikz(const Drawing& drawing);
+
+}  // namespace encore
