@@ -1,0 +1,71 @@
+// Seconds of attention over sequences of equal length, forward and backward: raw samples as JSON on standard
+// output. against_attention.py runs PyTorch's on the same sizes in turn.
+//   attention_speed SEQUENCES LENGTH HEADS HEAD_SIZE float32|bfloat16 REPETITIONS
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+#include <nlohmann/json.hpp>
+
+#include "contract/test_memory.hpp"
+
+namespace {
+
+using namespace encore;
+
+template <class Work>
+double seconds(const Device& device, const Work& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  device.fence();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+nlohmann::json measure(std::int64_t sequences, std::int64_t length, std::int64_t heads, std::int64_t size,
+                       DType type, int repetitions) {
+  const Device device;
+  const OwnedBatch batch(std::vector<std::int64_t>(static_cast<std::size_t>(sequences), length));
+  const std::int64_t rows = batch.rows(), width = heads * size;
+  OwnedTensor qkv(type, {rows, 3 * width}), out(type, {rows, width}), dout(type, {rows, width}),
+      dqkv(type, {rows, 3 * width});
+  const OwnedTensor log_sum(DType::float32, {rows, heads});
+  qkv.set(normal_values(rows * 3 * width, 1));
+  dout.set(normal_values(rows * width, 2));
+  kernels::AttentionOptions options;
+  options.heads = heads;
+  options.training = true;
+
+  nlohmann::json forward = nlohmann::json::array(), backward = nlohmann::json::array();
+  for (int i = -2; i < repetitions; ++i) {  // the first two warm up
+    const double there =
+        seconds(device, [&] { kernels::attention(device, batch, options, qkv, out, log_sum); });
+    const double back = seconds(
+        device, [&] { kernels::attention_backward(device, batch, options, qkv, out, log_sum, dout, dqkv); });
+    if (i < 0) continue;
+    forward.push_back(there);
+    backward.push_back(back);
+  }
+  return {{"threads", ExecutionSpace().concurrency()}, {"forward", forward}, {"backward", backward}};
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  try {
+    if (count != 7)
+      throw Error("attention_speed SEQUENCES LENGTH HEADS HEAD_SIZE float32|bfloat16 REPETITIONS");
+    const Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
+    const DType type = std::string(arguments[5]) == "bfloat16" ? DType::bfloat16 : DType::float32;
+    std::cout << measure(std::stoll(arguments[1]), std::stoll(arguments[2]), std::stoll(arguments[3]),
+                         std::stoll(arguments[4]), type, std::stoi(arguments[6]))
+              << '\n';
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "attention_speed: " << error.what() << '\n';
+    return 2;
+  }
+}
