@@ -15,8 +15,7 @@ namespace encore {
 
 namespace {
 
-// --- candidates
-// ---------------------------------------------------------------------------------------------
+// --- candidates ---
 
 /// "wnut17-layers=4-seed=1" without its seed.
 std::string name_without_seed(const RunRow& run) {
@@ -121,8 +120,7 @@ std::vector<Candidate> candidates_of(Store& store, const std::vector<RunRow>& ru
   return candidates;
 }
 
-// --- what must be known to read the numbers
-// -----------------------------------------------------------------
+// --- what must be known to read the numbers ---
 
 /// Every numeric environment in which an attempt of a run with a value worked, each once.
 std::vector<nlohmann::json> environments_of(Store& store, const Candidate& candidate) {
@@ -179,8 +177,7 @@ bool same_set(Store& store, const Candidate& a, const Candidate& b, const std::s
   return set_of(store, a.runs[0].run, split) == set_of(store, b.runs[0].run, split);
 }
 
-// --- pairs
-// --------------------------------------------------------------------------------------------------
+// --- pairs ---
 
 struct SharedSeeds {
   std::vector<const Replicate*> a, b;  ///< of equal seeds, both with a value
