@@ -28,8 +28,7 @@ std::string interval_text(const std::string& metric, const std::optional<Interva
   return interval ? metric_text(metric, interval->low) + " .. " + metric_text(metric, interval->high) : "-";
 }
 
-// --- for people
-// ---------------------------------------------------------------------------------------------
+// --- for people ---
 
 void print_candidates(const Comparison& comparison, const Terminal& terminal) {
   const std::string& metric = comparison.options.metric;
@@ -127,8 +126,7 @@ void print_table(const Comparison& comparison) {
   print_ranking(comparison);
 }
 
-// --- for programs
-// -------------------------------------------------------------------------------------------
+// --- for programs ---
 
 /// JSON has no NaN.
 Json number(double value) {

@@ -1,11 +1,14 @@
-// diff: where two runs differ, from their settings to the host they ran on.
+// diff: where two runs differ, from their settings to the host they ran on, and how far their weights and
+// losses have come apart.
 #include <iostream>
 
 #include <nlohmann/json.hpp>
 
 #include "cli/access.hpp"
 #include "cli/difference_text.hpp"
+#include "cli/drift_text.hpp"
 #include "cli/verbs.hpp"
+#include "runner/drift.hpp"
 
 namespace encore {
 
@@ -31,23 +34,44 @@ std::string relation_of(const RunRow& a, const RunRow& b) {
   return "two questions";
 }
 
+nlohmann::json drift_of(const CommandLine& line, Store& store, const RunRow& a, const RunRow& b) {
+  const double tolerance = line.number("tolerance");
+  return drift_json(step_drifts(store, a, b),
+                    curve_drifts(loss_curves(store, a.number), loss_curves(store, b.number), tolerance),
+                    tolerance);
+}
+
 }  // namespace
 
 int diff_verb(const Arguments& arguments) {
   CommandLine line(
       "diff",
-      {"diff A B [--json]",
+      {"diff A B [options]",
        "Where two runs differ: settings with the place each was written, content of the data, numeric\n"
        "environment, build, host, plugins and code of their last attempts. Only what differs is shown; where "
        "a file\n"
-       "lies is no difference, what is in it is. A and B are names or beginnings of ids.",
+       "lies is no difference, what is in it is. A and B are names or beginnings of ids. With --drift also "
+       "how "
+       "far\n"
+       "their weights are apart, by layer, at every step of which both have a checkpoint, and their curves "
+       "of "
+       "loss.",
        {{"exp diff quickstart quickstart", "nothing differs"},
+        {"exp diff quickstart quickstart --drift", "two runs of one question on two backends, side by side"},
         {"exp diff quickstart quickstart --json", "for a program, with whole hashes and patches"}}});
+  line.options()("drift", boost::program_options::bool_switch(), "how far weights and losses are apart");
+  line.options()(
+      "tolerance",
+      boost::program_options::value<double>()->value_name("X")->default_value(default_tolerance, "0.001"),
+      "with --drift: name the step from which a loss differs by more, relative");
   line.options()("json", boost::program_options::bool_switch(), "as JSON");
   line.positional("a");
   line.positional("b");
   if (!line.parse(arguments)) return exit_done;
 
+  if (!(line.number("tolerance") >= 0.0)) throw UsageError("--tolerance must be a number from 0 on");
+  if (!line.defaulted("tolerance") && !line.flag("drift"))
+    throw UsageError("--tolerance is of no use without --drift");
   const std::string first = line.required("a", "two runs"), second = line.required("b", "two runs");
   Store store(line.database(), OpenMode::read);
   const RunRow a = store.find_run(first), b = store.find_run(second);
@@ -58,12 +82,12 @@ int diff_verb(const Arguments& arguments) {
     keep_question(facts_b.fields);
   }
   const std::vector<Difference> found = differences(facts_a.fields, facts_b.fields);
+  const nlohmann::json drift = line.flag("drift") ? drift_of(line, store, a, b) : nlohmann::json();
   if (line.flag("json")) {
-    std::cout << nlohmann::ordered_json{{"a", json_of(a, facts_a)},
-                                        {"b", json_of(b, facts_b)},
-                                        {"differences", differences_json(found)}}
-                     .dump(2)
-              << '\n';
+    nlohmann::ordered_json object = {
+        {"a", json_of(a, facts_a)}, {"b", json_of(b, facts_b)}, {"differences", differences_json(found)}};
+    if (!drift.is_null()) object["drift"] = drift;
+    std::cout << object.dump(2) << '\n';
     return exit_done;
   }
   std::cout << relation_of(a, b) << '\n';
@@ -74,6 +98,7 @@ int diff_verb(const Arguments& arguments) {
   if (!both_told)
     std::cout << (facts_a.told ? b.name : a.name)
               << " has not begun, so only the settings and the data were compared\n";
+  if (!drift.is_null()) print_drift(std::cout, terminal_of(stdout), drift);
   return exit_done;
 }
 

@@ -28,8 +28,7 @@ struct Explained {
   std::vector<Difference> found = {};  ///< the nearest run's value first
 };
 
-// --- a stored run
-// -------------------------------------------------------------------------------------------
+// --- a stored run ---
 
 /// Where no stored field differs, a version or the rules of identity must.
 std::string apart_without_a_field(Store& store, const RunRow& run, const RunRow& nearest) {
@@ -79,8 +78,7 @@ Explained explain_stored(Store& store, const RunRow& run) {
   return explained;
 }
 
-// --- a planned run
-// ------------------------------------------------------------------------------------------
+// --- a planned run ---
 
 std::string because(const std::string& reason) {
   return reason.empty() ? "" : " (" + reason + ")";
@@ -153,8 +151,7 @@ std::vector<Explained> explain_planned(Store* store, const PlannedRuns& planned)
   return all;
 }
 
-// --- what is printed
-// ----------------------------------------------------------------------------------------
+// --- what is printed ---
 
 Json json_of(const Explained& explained) {
   return {{"name", explained.name},

@@ -8,6 +8,7 @@
 
 #include "cli/access.hpp"
 #include "cli/format.hpp"
+#include "cli/run_json.hpp"
 #include "cli/verbs.hpp"
 #include "config/nearest.hpp"
 
@@ -80,23 +81,15 @@ nlohmann::ordered_json score(const RunRow& run, const char* name) {
 
 void print_json(const std::vector<ListedRun>& runs) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const auto& [run, seconds] : runs)
-    list.push_back({{"name", run.name},
-                    {"id", run.id},
-                    {"state", name_of(run.state)},
-                    {"reason", run.reason},
-                    {"backend", run.backend},
-                    {"seed", run.seed},
-                    {"repeat", run.repeat},
-                    {"sweep", run.sweep},
-                    {"question", run.question},
-                    {"group", run.group},
-                    {"dev/f1", score(run, "dev/f1")},
-                    {"test/f1", score(run, "test/f1")},
-                    {"result", run.result},
-                    {"attempts", run.attempts},
-                    {"seconds", seconds},
-                    {"created", run.created}});
+  for (const auto& [run, seconds] : runs) {
+    nlohmann::ordered_json& object = list.emplace_back(run_head_json(run));
+    object["dev/f1"] = score(run, "dev/f1");
+    object["test/f1"] = score(run, "test/f1");
+    object["result"] = run.result;
+    object["attempts"] = run.attempts;
+    object["seconds"] = seconds;
+    object["created"] = run.created;
+  }
   std::cout << list.dump(2) << '\n';
 }
 

@@ -167,7 +167,8 @@ int plugin_check(const Arguments& arguments) {
        "short and\n"
        "long sequences, every precision, no allocation in a step, labels of kernels. Exit 1 when a check "
        "fails.",
-       {{"exp plugin check my_layers/build/openmp/my_layers.so", "before it is used in an experiment"}}});
+       {{"exp plugin check my_layers/build/openmp/plugins/my_layers.so",
+         "before it is used in an experiment"}}});
   line.options()("backend", po::value<std::string>()->value_name("NAME"),
                  "openmp, cuda or hip: whose worker opens it (default: that of this exp)");
   line.options()("json", po::bool_switch(), "as JSON");

@@ -68,6 +68,13 @@ Json verifications_json(Store& store, const RunRow& run) {
 
 }  // namespace
 
+nlohmann::ordered_json run_head_json(const RunRow& run) {
+  return {{"name", run.name},     {"id", run.id},           {"state", name_of(run.state)},
+          {"reason", run.reason}, {"backend", run.backend}, {"seed", run.seed},
+          {"repeat", run.repeat}, {"sweep", run.sweep},     {"question", run.question},
+          {"group", run.group}};
+}
+
 nlohmann::ordered_json run_json(Store& store, const RunRow& run) {
   Json params = Json::object(), data = Json::object(), checkpoints = Json::array(), artifacts = Json::array();
   for (const ParamRow& param : store.read_params(run.number))
@@ -83,30 +90,22 @@ nlohmann::ordered_json run_json(Store& store, const RunRow& run) {
                            {"on_disk", checkpoint.on_disk}});
   for (const ArtifactRow& artifact : store.read_artifacts(run.number))
     artifacts.push_back({{"name", artifact.name}, {"path", artifact.path}, {"sha256", artifact.sha256}});
-  return {{"name", run.name},
-          {"id", run.id},
-          {"state", name_of(run.state)},
-          {"reason", run.reason},
-          {"backend", run.backend},
-          {"seed", run.seed},
-          {"repeat", run.repeat},
-          {"question", run.question},
-          {"group", run.group},
-          {"sweep", run.sweep},
-          {"note", run.note},
-          {"tags", store.read_tags(run.number)},
-          {"created", run.created},
-          {"finished", run.finished ? Json(*run.finished) : Json()},
-          {"folder", store.run_folder(run.id).string()},
-          {"result", run.result},
-          {"params", params},
-          {"data", data},
-          {"curves", curves_json(store, run)},
-          {"attempts", attempts_json(store, run)},
-          {"plugin_changes", plugin_changes_json(store, run)},
-          {"checkpoints", checkpoints},
-          {"artifacts", artifacts},
-          {"verifications", verifications_json(store, run)}};
+  Json object = run_head_json(run);
+  object.update(Json{{"note", run.note},
+                     {"tags", store.read_tags(run.number)},
+                     {"created", run.created},
+                     {"finished", run.finished ? Json(*run.finished) : Json()},
+                     {"folder", store.run_folder(run.id).string()},
+                     {"result", run.result},
+                     {"params", params},
+                     {"data", data},
+                     {"curves", curves_json(store, run)},
+                     {"attempts", attempts_json(store, run)},
+                     {"plugin_changes", plugin_changes_json(store, run)},
+                     {"checkpoints", checkpoints},
+                     {"artifacts", artifacts},
+                     {"verifications", verifications_json(store, run)}});
+  return object;
 }
 
 }  // namespace encore

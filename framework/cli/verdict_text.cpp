@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "cli/drift_text.hpp"
 #include "cli/format.hpp"
 #include "cli/table.hpp"
 
@@ -23,6 +24,12 @@ std::string text_of(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.is_null() ? "not recorded" : value.dump();
 }
 
+/// Null, of a tensor that could not be compared, counts as nothing.
+double number_at(const json& object, const std::string& key) {
+  const json value = at(object, "/" + key);
+  return value.is_number() ? value.get<double>() : 0.0;
+}
+
 /// "(2 threads, killed after step 7 and gone on from step 6)"
 std::string how(const json& details) {
   const json options = at(details, "/options");
@@ -37,10 +44,18 @@ std::string how(const json& details) {
   return " (" + text + ")";
 }
 
-void print_distance(std::ostringstream& out, const json& details) {
-  const json step = at(details, "/distance/step"), tensors = at(details, "/distance/tensors");
-  if (!tensors.is_array()) {
-    out << "  distance: not known; " << text_of(at(details, "/distance_unknown")) << '\n';
+/// The tensors that differ at the first step, from that of the difference on, of which both have a
+/// checkpoint.
+void print_distance(std::ostringstream& out, std::int64_t first_step, const json& details) {
+  json step, tensors = json::array();
+  for (const json& compared : at(details, "/drift/steps")) {
+    if (compared.at("step") < first_step || !step.is_null()) continue;
+    step = compared.at("step");
+    for (const json& tensor : compared.at("tensors"))
+      if (tensor.at("different") > 0) tensors.push_back(tensor);
+  }
+  if (step.is_null()) {
+    out << "  distance: not known; " << text_of(at(details, "/drift_unknown")) << '\n';
     return;
   }
   if (tensors.empty()) {
@@ -50,15 +65,16 @@ void print_distance(std::ostringstream& out, const json& details) {
   constexpr std::size_t most = 10;
   std::vector<json> sorted(tensors.begin(), tensors.end());
   std::ranges::stable_sort(sorted, std::greater(),
-                           [](const json& tensor) { return tensor.value("ulps", std::uint64_t{0}); });
+                           [](const json& tensor) { return number_at(tensor, "ulps"); });
   out << "  distance at step " << step << ", where both have a checkpoint: " << tensors.size()
       << (tensors.size() == 1 ? " tensor differs" : " tensors differ");
   if (sorted.size() > most) out << "; the " << most << " farthest";
   out << '\n';
   Table table({{"TENSOR"}, {"ULPS", Align::right}, {"ABSOLUTE", Align::right}, {"VALUES", Align::right}});
   for (std::size_t i = 0; i < std::min(sorted.size(), most); ++i)
-    table.add({sorted[i].value("name", ""), std::to_string(sorted[i].value("ulps", std::uint64_t{0})),
-               number_text(sorted[i].value("largest", 0.0)),
+    table.add({sorted[i].value("name", ""),
+               std::to_string(static_cast<std::uint64_t>(number_at(sorted[i], "ulps"))),
+               number_text(number_at(sorted[i], "largest")),
                at(sorted[i], "/different").dump() + " of " + at(sorted[i], "/values").dump()});
   table.print(out, Terminal(), 4);
 }
@@ -95,7 +111,14 @@ std::string verdict_details(const VerificationRow& verification) {
     for (const json& field : fields)
       out << "    " << text_of(at(field, "/field")) << ": " << text_of(at(field, "/run")) << " in the run, "
           << text_of(at(field, "/verification")) << " in the verification\n";
-  print_distance(out, details);
+  const json drift = at(details, "/drift");
+  if (verification.outcome == "not comparable" && drift.is_object()) {
+    if (const json unknown = at(details, "/drift_unknown"); !unknown.is_null())
+      out << "  " << text_of(unknown) << '\n';
+    print_drift(out, Terminal(), drift, 2);
+  } else {
+    print_distance(out, verification.first_step.value_or(0), details);
+  }
   return out.str();
 }
 

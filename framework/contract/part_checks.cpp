@@ -15,8 +15,7 @@ void require(bool condition, const std::string& message) {
   if (!condition) throw Error(message);
 }
 
-// --- optimizers
-// -----------------------------------------------------------------------------------------------
+// --- optimizers ---
 
 /// An optimizer with three parameters, one of them longer than a chunk, pulled towards a target: the gradient
 /// of half the squared distance.
@@ -174,8 +173,7 @@ std::string check_optimizer_launches(const Device& device, const Offer& offer) {
   return "a second step allocates no Kokkos memory, every kernel has a label";
 }
 
-// --- schedules
-// ------------------------------------------------------------------------------------------------
+// --- schedules ---
 
 std::string check_schedule(const Offer& offer) {
   for (const OptionsVariant& variant : option_variants(offer.options))
@@ -200,8 +198,7 @@ std::string check_schedule(const Offer& offer) {
   return "finite, not negative and a pure function of the step, for 1, 2, 3 and 1000 steps";
 }
 
-// --- tokenizers
-// -----------------------------------------------------------------------------------------------
+// --- tokenizers ---
 
 const std::map<std::string, std::int64_t>& small_text() {
   static const std::map<std::string, std::int64_t> words = {

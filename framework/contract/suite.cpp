@@ -15,8 +15,7 @@
 namespace encore {
 namespace {
 
-// --- options: what validation makes of the schema
-// -------------------------------------------------------------
+// --- options: what validation makes of the schema ---
 
 Value table_with(const std::string& name, Value value) {
   Value table;
@@ -126,8 +125,7 @@ OptionValue smallest(const Option& option) {
   return option.choices.empty() ? std::string("value") : option.choices.front();
 }
 
-// --- what Kokkos does
-// -----------------------------------------------------------------------------------------
+// --- what Kokkos does ---
 
 std::set<std::string>& seen_kernels() {
   static std::set<std::string> labels;

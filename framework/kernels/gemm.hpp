@@ -29,7 +29,8 @@ struct Product {
 class GemmLibrary {
  public:
   virtual ~GemmLibrary() = default;
-  /// As numeric environments name it, such as "oneDNN 2.6.3".
+  /// As numeric environments name it: all that its bits depend on beside operands and shapes, such as
+  /// "oneDNN 2.6.3 (avx512_core_bf16)".
   virtual std::string name() const = 0;
   /// Shapes and types have been checked; no extent is zero.
   virtual void multiply(const Device& device, const Product& product) = 0;

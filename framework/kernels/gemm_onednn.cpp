@@ -151,6 +151,26 @@ Tiling equal_tiles(std::int64_t count, std::int64_t limit) {
   return {count, std::max<std::int64_t>(16, ((count + tiles - 1) / tiles + 15) / 16 * 16)};
 }
 
+/// What oneDNN dispatches by: the processor's instructions, unless ONEDNN_MAX_CPU_ISA allows it fewer, and
+/// what ONEDNN_CPU_ISA_HINTS asks for. Either decides the order of sums, and so the bits.
+std::string dispatch_name() {
+  using Isa = dnnl::cpu_isa;
+  constexpr std::pair<Isa, const char*> names[] = {{Isa::sse41, "sse41"},
+                                                   {Isa::avx, "avx"},
+                                                   {Isa::avx2, "avx2"},
+                                                   {Isa::avx2_vnni, "avx2_vnni"},
+                                                   {Isa::avx512_core, "avx512_core"},
+                                                   {Isa::avx512_core_vnni, "avx512_core_vnni"},
+                                                   {Isa::avx512_core_bf16, "avx512_core_bf16"},
+                                                   {Isa::avx512_core_amx, "avx512_core_amx"}};
+  const Isa isa = dnnl::get_effective_cpu_isa();
+  std::string name = "instruction set " + std::to_string(static_cast<unsigned>(isa));
+  for (const auto& [known, its_name] : names)
+    if (known == isa) name = its_name;
+  const bool short_vectors = dnnl::get_cpu_isa_hints() == dnnl::cpu_isa_hints::prefer_ymm;
+  return short_vectors ? name + ", prefer_ymm" : name;
+}
+
 class OneDnnGemm final : public GemmLibrary {
  public:
   explicit OneDnnGemm(std::unique_ptr<GemmLibrary> other)
@@ -159,7 +179,7 @@ class OneDnnGemm final : public GemmLibrary {
   std::string name() const override {
     const dnnl_version_t* version = dnnl_version();
     return "oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
-           std::to_string(version->patch);
+           std::to_string(version->patch) + " (" + dispatch_name() + ")";
   }
 
   void multiply(const Device& device, const Product& product) override {

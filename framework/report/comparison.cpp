@@ -5,163 +5,12 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
-#include <set>
 
-#include "config/nearest.hpp"
 #include "data/hash.hpp"
-#include "report/difference.hpp"
 
 namespace encore {
 
 namespace {
-
-// --- candidates
-// ---------------------------------------------------------------------------------------------
-
-/// "wnut17-layers=4-seed=1" without its seed.
-std::string name_without_seed(const RunRow& run) {
-  const std::string part = "-seed=" + std::to_string(run.seed);
-  const std::size_t at = run.name.rfind(part);
-  return at == std::string::npos ? run.name : run.name.substr(0, at);
-}
-
-/// The value of a completed run: of its result, which is that of the best checkpoint, else the last that was
-/// measured.
-Replicate replicate_of(Store& store, const RunRow& run, const std::string& metric) {
-  Replicate replicate{run, std::nullopt, ""};
-  if (run.state != RunState::completed) {
-    replicate.missing = std::string(name_of(run.state)) + (run.reason.empty() ? "" : ": " + run.reason);
-    return replicate;
-  }
-  const nlohmann::json measures = run.result.is_object()
-                                      ? run.result.value("measures", nlohmann::json::object())
-                                      : nlohmann::json::object();
-  if (measures.contains(metric)) {
-    if (measures[metric].is_number()) replicate.value = measures[metric].get<double>();
-  } else if (const auto last = store.read_latest(run.number, metric)) {
-    replicate.value = last->value;
-  } else {
-    replicate.missing = "has no " + metric;
-    return replicate;
-  }
-  // JSON holds what is not finite as null.
-  if (replicate.value && std::isfinite(*replicate.value)) return replicate;
-  replicate.value.reset();
-  replicate.missing = "its " + metric + " is not finite";
-  return replicate;
-}
-
-void require_metric(Store& store, const std::vector<RunRow>& runs, const std::string& metric) {
-  std::set<std::string> names;
-  for (const RunRow& run : runs) {
-    if (run.result.is_object() && run.result.contains("measures"))
-      for (const auto& [name, value] : run.result["measures"].items()) names.insert(name);
-    for (const MetricRow& row : store.read_metrics(run.number)) names.insert(row.name);
-    if (names.count(metric) > 0) return;
-  }
-  // Runs that measured nothing yet are shown as such.
-  if (names.empty()) return;
-  const std::vector<std::string> list(names.begin(), names.end());
-  throw Error("none of these runs has a metric \"" + metric + "\"" +
-              did_you_mean(metric, list, "; there are " + quoted_list(list)));
-}
-
-/// Two candidates of one name are told apart by backend, then by group.
-void make_names_unique(std::vector<Candidate>& candidates) {
-  const auto shared = [&](const Candidate& candidate) {
-    return std::count_if(candidates.begin(), candidates.end(),
-                         [&](const Candidate& other) { return other.name == candidate.name; }) > 1;
-  };
-  const auto extend = [&](const auto& more) {
-    std::vector<std::string> names;
-    for (const Candidate& candidate : candidates)
-      names.push_back(shared(candidate) ? candidate.name + " [" + more(candidate) + "]" : candidate.name);
-    for (std::size_t i = 0; i < names.size(); ++i) candidates[i].name = names[i];
-  };
-  extend([](const Candidate& candidate) { return candidate.backend; });
-  extend([](const Candidate& candidate) { return candidate.group.substr(0, 8); });
-}
-
-std::vector<Candidate> candidates_of(Store& store, const std::vector<RunRow>& runs,
-                                     const CompareOptions& options, std::vector<std::string>& notices) {
-  std::vector<Candidate> candidates;
-  std::map<std::string, std::size_t> known;
-  for (const RunRow& run : runs) {
-    const std::string key = options.by_run ? run.id : run.group + '/' + run.backend;
-    const auto [at, added] = known.try_emplace(key, candidates.size());
-    if (added)
-      candidates.push_back({options.by_run ? run.name : name_without_seed(run), run.group, run.backend});
-    std::vector<Replicate>& replicates = candidates[at->second].runs;
-    const auto repeat = std::find_if(replicates.begin(), replicates.end(), [&](const Replicate& other) {
-      return other.run.question == run.question;
-    });
-    if (repeat == replicates.end()) {
-      replicates.push_back(replicate_of(store, run, options.metric));
-      continue;
-    }
-    // A repeat is not another draw from the seeds: the newest complete one stands for its question.
-    Replicate other = replicate_of(store, run, options.metric);
-    notices.push_back(run.name + " and " + repeat->run.name +
-                      " are repeats of one run (same seed, same question); only one of them counts");
-    const bool newer = other.run.repeat > repeat->run.repeat;
-    if (other.value.has_value() == repeat->value.has_value() ? newer : other.value.has_value())
-      *repeat = std::move(other);
-  }
-  make_names_unique(candidates);
-  for (Candidate& candidate : candidates) {
-    std::stable_sort(candidate.runs.begin(), candidate.runs.end(),
-                     [](const Replicate& a, const Replicate& b) { return a.run.seed < b.run.seed; });
-    for (const Replicate& replicate : candidate.runs)
-      if (replicate.value) candidate.values.push_back(*replicate.value);
-    candidate.mean = mean_of(candidate.values);
-    candidate.deviation = deviation_of(candidate.values);
-    candidate.t = t_interval(candidate.values, 1.0 - options.alpha);
-    candidate.bootstrap = bootstrap_interval(candidate.values, 1.0 - options.alpha);
-  }
-  return candidates;
-}
-
-// --- what must be known to read the numbers
-// -----------------------------------------------------------------
-
-/// Every numeric environment in which an attempt of a run with a value worked, each once.
-std::vector<nlohmann::json> environments_of(Store& store, const Candidate& candidate) {
-  std::vector<nlohmann::json> environments;
-  for (const Replicate& replicate : candidate.runs) {
-    if (!replicate.value) continue;
-    for (const AttemptRow& attempt : store.read_attempts(replicate.run.number))
-      if (attempt.environment.is_object() &&
-          std::find(environments.begin(), environments.end(), attempt.environment) == environments.end())
-        environments.push_back(attempt.environment);
-  }
-  return environments;
-}
-
-std::string joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-  return text;
-}
-
-void note_environments(Store& store, const std::vector<Candidate>& candidates,
-                       std::vector<std::string>& notices) {
-  std::vector<std::vector<nlohmann::json>> environments;
-  for (const Candidate& candidate : candidates) {
-    environments.push_back(environments_of(store, candidate));
-    const auto& own = environments.back();
-    if (own.size() > 1)
-      notices.push_back(candidate.name + " pools " + std::to_string(own.size()) +
-                        " numeric environments: " + joined(environment_differences(own[0], own[1])));
-  }
-  // Each candidate against the first: two that differ from it alike say so alike.
-  for (std::size_t i = 1; i < candidates.size(); ++i) {
-    if (environments[0].empty() || environments[i].empty()) continue;
-    const auto found = environment_differences(environments[0][0], environments[i][0]);
-    if (!found.empty())
-      notices.push_back(candidates[0].name + " and " + candidates[i].name +
-                        " were computed in different numeric environments: " + joined(found));
-  }
-}
 
 /// The content hash of the file of that split; empty where the run reads none.
 std::string set_of(Store& store, const RunRow& run, const std::string& split) {
@@ -178,9 +27,6 @@ std::string split_of(const std::string& metric) {
 bool same_set(Store& store, const Candidate& a, const Candidate& b, const std::string& split) {
   return set_of(store, a.runs[0].run, split) == set_of(store, b.runs[0].run, split);
 }
-
-// --- pairs
-// --------------------------------------------------------------------------------------------------
 
 struct SharedSeeds {
   std::vector<const Replicate*> a, b;  ///< of equal seeds, both with a value
@@ -415,7 +261,8 @@ const char* name_of(Verdict verdict) {
 Comparison compare_runs(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options) {
   require_metric(store, runs, options.metric);
   Comparison comparison{options, {}, {}, {}, {}};
-  comparison.candidates = candidates_of(store, runs, options, comparison.notices);
+  comparison.candidates =
+      candidates_of(store, runs, {options.metric, options.by_run, options.alpha}, comparison.notices);
   note_environments(store, comparison.candidates, comparison.notices);
 
   ExampleReader examples(store, options.metric);

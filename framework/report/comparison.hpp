@@ -1,7 +1,6 @@
-// Comparison: candidates (runs of one group on one backend: replicates that differ in the seed), what is
-// known of each, and what can be said of each pair. It refuses more than it says: without enough seeds
-// nothing is ranked. Place in the flow: `exp compare` selects runs (selection.hpp), asks here, prints; the
-// formulas are in statistics.hpp.
+// Comparison: what can be said of each pair of candidates (candidates.hpp). It refuses more than it says:
+// without enough seeds nothing is ranked. Place in the flow: `exp compare` selects runs (selection.hpp), asks
+// here, prints; the formulas are in statistics.hpp.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "report/candidates.hpp"
 #include "report/example_scores.hpp"
 #include "report/statistics.hpp"
 #include "store/store.hpp"
@@ -17,27 +17,11 @@ namespace encore {
 
 struct CompareOptions {
   std::string metric = "test/f1";
-  bool by_run = false;           ///< each run is a candidate of its own
-  std::optional<double> detect = {};  ///< the difference that matters, in the metric's own unit; else the one seen
-  double alpha = 0.05;           ///< of all pairs together; intervals cover 1 - alpha
+  bool by_run = false;  ///< each run is a candidate of its own
+  std::optional<double> detect =
+      {};               ///< the difference that matters, in the metric's own unit; else the one seen
+  double alpha = 0.05;  ///< of all pairs together; intervals cover 1 - alpha
   double power = 0.8;
-};
-
-/// One run of a candidate, with its value of the metric or the reason why it has none.
-struct Replicate {
-  RunRow run;
-  std::optional<double> value;
-  std::string missing;
-};
-
-struct Candidate {
-  std::string name;  ///< what its runs' names have in common
-  std::string group, backend;
-  std::vector<Replicate> runs = {};  ///< by seed; those without a value too
-  std::vector<double> values = {};   ///< of the runs that have one, by seed
-  double mean = 0.0;                 ///< NaN without values
-  double deviation = 0.0;            ///< of the sample; NaN with fewer than two
-  std::optional<Interval> t = {}, bootstrap = {};
 };
 
 enum class Verdict {

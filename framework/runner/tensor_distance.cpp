@@ -29,12 +29,17 @@ void compare_values(const Safetensors::Entry& one, const Safetensors::Entry& oth
     T a, b;
     std::memcpy(&a, one.bytes.data() + at, sizeof(T));
     std::memcpy(&b, other.bytes.data() + at, sizeof(T));
-    if (std::memcmp(&a, &b, sizeof(T)) == 0) continue;
-    ++distance.different;
-    if (std::isnan(a) || std::isnan(b)) continue;
+    const bool equal = std::memcmp(&a, &b, sizeof(T)) == 0;
+    if (!equal) ++distance.different;
+    if (!std::isfinite(a) || !std::isfinite(b)) continue;
+    const auto x = static_cast<double>(a), y = static_cast<double>(b);
+    distance.one_squared += x * x;
+    distance.other_squared += y * y;
+    if (equal) continue;
     const auto left = static_cast<std::uint64_t>(rank(a)), right = static_cast<std::uint64_t>(rank(b));
     distance.ulps = std::max(distance.ulps, rank(a) > rank(b) ? left - right : right - left);
-    distance.largest = std::max(distance.largest, std::abs(static_cast<double>(a) - static_cast<double>(b)));
+    distance.largest = std::max(distance.largest, std::abs(x - y));
+    distance.difference_squared += (x - y) * (x - y);
   }
 }
 
@@ -44,11 +49,46 @@ std::int64_t count_of(const Safetensors::Entry& entry) {
   return count;
 }
 
-TensorDistance all_of(const std::string& name, const Safetensors::Entry& entry) {
-  return {name, count_of(entry), count_of(entry), 0, 0.0};
+TensorDistance incomparable(const std::string& name, const Safetensors::Entry& entry) {
+  TensorDistance distance;
+  distance.name = name;
+  distance.values = distance.different = count_of(entry);
+  distance.comparable = false;
+  return distance;
+}
+
+TensorDistance distance_of(const std::string& name, const Safetensors::Entry& one,
+                           const Safetensors::Entry& other) {
+  if (other.dtype != one.dtype || other.shape != one.shape) return incomparable(name, one);
+  TensorDistance distance;
+  distance.name = name;
+  distance.values = count_of(one);
+  if (one.dtype == DType::float32)
+    compare_values<float>(one, other, distance);
+  else if (one.dtype == DType::float64)
+    compare_values<double>(one, other, distance);
+  else if (!std::ranges::equal(one.bytes, other.bytes))
+    return incomparable(name, one);
+  return distance;
 }
 
 }  // namespace
+
+double TensorDistance::relative() const {
+  const double norm = std::sqrt(std::max(one_squared, other_squared));
+  return norm > 0.0 ? std::sqrt(difference_squared) / norm : 0.0;
+}
+
+void TensorDistance::add(const TensorDistance& tensor) {
+  values += tensor.values;
+  different += tensor.different;
+  comparable = comparable && tensor.comparable;
+  ulps = std::max(ulps, tensor.ulps);
+  largest = std::max(largest, tensor.largest);
+  difference_squared += tensor.difference_squared;
+  one_squared += tensor.one_squared;
+  other_squared += tensor.other_squared;
+}
 
 std::vector<TensorDistance> tensor_distances(const std::filesystem::path& one,
                                              const std::filesystem::path& other) {
@@ -56,23 +96,11 @@ std::vector<TensorDistance> tensor_distances(const std::filesystem::path& one,
   std::vector<TensorDistance> distances;
   for (const auto& [name, entry] : left.tensors()) {
     const auto found = right.tensors().find(name);
-    if (found == right.tensors().end() || found->second.dtype != entry.dtype ||
-        found->second.shape != entry.shape) {
-      distances.push_back(all_of(name, entry));
-      continue;
-    }
-    TensorDistance distance{name, count_of(entry), 0, 0, 0.0};
-    if (std::ranges::equal(entry.bytes, found->second.bytes)) continue;
-    if (entry.dtype == DType::float32)
-      compare_values<float>(entry, found->second, distance);
-    else if (entry.dtype == DType::float64)
-      compare_values<double>(entry, found->second, distance);
-    else
-      distance = all_of(name, entry);
-    distances.push_back(distance);
+    distances.push_back(found == right.tensors().end() ? incomparable(name, entry)
+                                                       : distance_of(name, entry, found->second));
   }
   for (const auto& [name, entry] : right.tensors())
-    if (!left.has(name)) distances.push_back(all_of(name, entry));
+    if (!left.has(name)) distances.push_back(incomparable(name, entry));
   std::ranges::sort(distances, {}, &TensorDistance::name);
   return distances;
 }

@@ -1,5 +1,5 @@
-// Tensor distance: how far two checkpoints of one model are apart, tensor by tensor, in units in the last
-// place. Place in the flow: verifier.cpp, where both sides have a checkpoint of one step.
+// Tensor distance: how far two checkpoints of one model are apart, tensor by tensor. Place in the flow:
+// drift.hpp sums it up by layer, for verifier.cpp and `exp diff --drift`.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,25 @@ struct TensorDistance {
   std::string name;            ///< as in the file: "parameter/encoder.0.attention.qkv.weight"
   std::int64_t values = 0;     ///< in the tensor
   std::int64_t different = 0;  ///< of them, with other bits
+  /// False for a tensor that only one file has, or with another shape or type: all its values count as
+  /// different, and nothing below is known.
+  bool comparable = true;
   /// The largest distance of two values: how many numbers of that type lie between them, plus one. 0 and -0
-  /// are 0 apart; of a NaN no distance is known, it only counts as different.
+  /// are 0 apart; a value that is not finite on either side only counts as different, here and below.
   std::uint64_t ulps = 0;
-  double largest = 0.0;  ///< largest absolute difference
+  double largest = 0.0;             ///< largest absolute difference
+  double difference_squared = 0.0;  ///< sum over the values of (one - other)^2
+  double one_squared = 0.0;         ///< sum of one^2
+  double other_squared = 0.0;
+
+  /// |one - other| / max(|one|, |other|) in the Euclidean norm: the same both ways round, 0 for two zeros, at
+  /// most 2.
+  double relative() const;
+  /// As if the values of both were one tensor.
+  void add(const TensorDistance& tensor);
 };
 
-/// The tensors whose bits differ, in the order of their names. A tensor that only one file has, or with
-/// another shape or type, counts with all its values and without a distance. Throws Error for a file that is
-/// no checkpoint.
+/// Every tensor of either file, in the order of their names. Throws Error for a file that is no checkpoint.
 std::vector<TensorDistance> tensor_distances(const std::filesystem::path& one,
                                              const std::filesystem::path& other);
 

@@ -13,8 +13,8 @@
 #include "data/hash.hpp"
 #include "record/checkpoint.hpp"
 #include "record/spool.hpp"
+#include "runner/drift.hpp"
 #include "runner/spool_follower.hpp"
-#include "runner/tensor_distance.hpp"
 #include "runner/worker_process.hpp"
 
 namespace encore {
@@ -99,6 +99,22 @@ nlohmann::json differing_fields(const nlohmann::json& run, const nlohmann::json&
     if (value != left[key])
       differences.push_back({{"field", key}, {"run", left[key]}, {"verification", value}});
   return differences;
+}
+
+/// At the very step of the difference values name the tensor where the digests only knew the block.
+void name_tensor(const std::vector<TensorDistance>& tensors, std::string& scope) {
+  if (scope != "parameters" && !scope.starts_with("optimizer/")) return;
+  const std::string prefix = "parameter/";
+  std::string other;
+  for (const TensorDistance& tensor : tensors) {
+    if (tensor.different == 0) continue;
+    if (tensor.name.starts_with(prefix)) {
+      scope = tensor.name.substr(prefix.size());
+      return;
+    }
+    if (other.empty()) other = tensor.name;
+  }
+  if (!other.empty()) scope = other;
 }
 
 }  // namespace
@@ -242,6 +258,8 @@ Verifier::End Verifier::train(const std::filesystem::path& folder, int attempt, 
   const auto seen_enough = [&] {
     const auto difference = comparison_.difference();
     if (!difference) return false;
+    // Where the bits need not agree, how far they drift apart to the end is the answer.
+    if (!compare_environments(watch.environment, difference->attempt).differences.empty()) return false;
     const auto step = distance_step(difference->step);
     return !step || std::filesystem::exists(folder / checkpoint_path(*step));
   };
@@ -277,6 +295,20 @@ std::optional<std::int64_t> Verifier::distance_step(std::int64_t difference) con
   return std::nullopt;
 }
 
+Verifier::Environments Verifier::compare_environments(const nlohmann::json& verification,
+                                                      int last_attempt) const {
+  const int first_attempt =
+      task_.from_checkpoint ? find_checkpoint(task_.run, checkpoints_, *task_.from_checkpoint).attempt : 1;
+  Environments environments = {nlohmann::json(), nlohmann::json::array()};
+  for (const AttemptRow& attempt : attempts_) {
+    const bool contributed = attempt.first_step || attempt.ordinal == last_attempt;
+    if (attempt.ordinal < first_attempt || attempt.ordinal > last_attempt || !contributed) continue;
+    environments = {attempt.environment, differing_fields(attempt.environment, verification)};
+    if (!environments.differences.empty()) break;
+  }
+  return environments;
+}
+
 void Verifier::judge(const std::filesystem::path& folder, const Watch& watch,
                      VerificationRow& verification) const {
   const auto or_null = [](const auto& value) { return value ? nlohmann::json(*value) : nlohmann::json(); };
@@ -293,71 +325,49 @@ void Verifier::judge(const std::filesystem::path& folder, const Watch& watch,
                          {"last_step", last_step()}};
   details["environment"]["verification"] = watch.environment;
 
-  // The worker was stopped at the first difference: what comes later was not told and is no difference.
+  // A worker may be stopped at the first difference: what comes later was not told and is no difference.
   auto difference = comparison_.difference();
   if (!difference) difference = comparison_.final_difference();
-  const int first_attempt =
-      task_.from_checkpoint ? find_checkpoint(task_.run, checkpoints_, *task_.from_checkpoint).attempt : 1;
-  const int last_attempt = difference ? difference->attempt : attempts_.back().ordinal;
-  nlohmann::json environment_of_run, fields = nlohmann::json::array();
-  for (const AttemptRow& attempt : attempts_) {
-    const bool contributed = attempt.first_step || attempt.ordinal == last_attempt;
-    if (attempt.ordinal < first_attempt || attempt.ordinal > last_attempt || !contributed) continue;
-    if (fields.empty()) {
-      environment_of_run = attempt.environment;
-      fields = differing_fields(attempt.environment, watch.environment);
-    }
-  }
-  details["environment"]["run"] = environment_of_run;
-  details["environment"]["differences"] = fields;
+  const Environments environments =
+      compare_environments(watch.environment, difference ? difference->attempt : attempts_.back().ordinal);
+  details["environment"]["run"] = environments.run;
+  details["environment"]["differences"] = environments.differences;
   if (!difference) {
     verification.outcome = "equal";
     return;
   }
-  verification.outcome = fields.empty() ? "different" : "not comparable";
+  verification.outcome = environments.differences.empty() ? "different" : "not comparable";
   verification.first_step = difference->step;
   verification.scope = difference->scopes.front();
   details["difference"] = {{"step", difference->step},
                            {"scopes", difference->scopes},
                            {"run", difference->expected},
                            {"verification", difference->found}};
-  describe_distance(folder, verification);
+  describe_drift(folder, verification);
 }
 
-void Verifier::describe_distance(const std::filesystem::path& folder, VerificationRow& verification) const {
+void Verifier::describe_drift(const std::filesystem::path& folder, VerificationRow& verification) const {
   nlohmann::json& details = verification.details;
-  const auto step = distance_step(*verification.first_step);
-  if (!step) {
-    details["distance_unknown"] = "the run keeps no checkpoint of a step from " +
-                                  std::to_string(*verification.first_step) + " to " +
-                                  std::to_string(last_step()) + ", so only digests could be compared";
-    return;
-  }
+  const std::filesystem::path original = store_.run_folder(task_.run.id);
+  std::vector<StepDrift> steps;
   try {
-    const std::string path = checkpoint_path(*step);
-    const std::vector<TensorDistance> distances =
-        tensor_distances(store_.run_folder(task_.run.id) / path, folder / path);
-    nlohmann::json tensors = nlohmann::json::array();
-    for (const TensorDistance& tensor : distances)
-      tensors.push_back({{"name", tensor.name},
-                         {"values", tensor.values},
-                         {"different", tensor.different},
-                         {"ulps", tensor.ulps},
-                         {"largest", tensor.largest}});
-    details["distance"] = {{"step", *step}, {"tensors", tensors}};
-    // At that very step the values name the tensor where the digests only knew the block.
-    const bool block_only =
-        verification.scope == "parameters" || verification.scope.starts_with("optimizer/");
-    if (*step != *verification.first_step || !block_only) return;
-    const auto parameter = std::ranges::find_if(
-        distances, [](const TensorDistance& tensor) { return tensor.name.starts_with("parameter/"); });
-    if (parameter != distances.end())
-      verification.scope = parameter->name.substr(std::string("parameter/").size());
-    else if (!distances.empty())
-      verification.scope = distances.front().name;
+    for (const CheckpointRow& checkpoint : checkpoints_) {
+      const std::string path = checkpoint_path(checkpoint.step);
+      if (checkpoint.step > task_.from_checkpoint.value_or(0) && std::filesystem::exists(folder / path))
+        steps.push_back({checkpoint.step, tensor_distances(original / path, folder / path)});
+    }
   } catch (const Error& error) {
-    details["distance_unknown"] = error.what();
+    details["drift_unknown"] = error.what();
   }
+  if (!distance_step(*verification.first_step))
+    details["drift_unknown"] = "the run keeps no checkpoint of a step from " +
+                               std::to_string(*verification.first_step) + " to " +
+                               std::to_string(last_step()) + ", so only digests could be compared";
+  details["drift"] = drift_json(
+      steps, curve_drifts(loss_curves(store_, task_.run.number), loss_curves(folder), default_tolerance),
+      default_tolerance);
+  const auto there = std::ranges::find(steps, *verification.first_step, &StepDrift::step);
+  if (there != steps.end()) name_tensor(there->tensors, verification.scope);
 }
 
 }  // namespace encore

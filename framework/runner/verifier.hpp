@@ -47,6 +47,11 @@ class Verifier {
 
  private:
   class Watch;
+  /// The numeric environment of the first attempt that led to a step and differs from the verification's, and
+  /// in which fields; of the last one where none differs.
+  struct Environments {
+    nlohmann::json run, differences;
+  };
   enum class End : std::uint8_t { over, killed, stopped };
 
   void require_data() const;
@@ -55,7 +60,8 @@ class Verifier {
   End train(const std::filesystem::path& folder, int attempt, bool dies, Watch& watch);
   std::optional<std::int64_t> distance_step(std::int64_t difference) const;
   void judge(const std::filesystem::path& folder, const Watch& watch, VerificationRow& verification) const;
-  void describe_distance(const std::filesystem::path& folder, VerificationRow& verification) const;
+  Environments compare_environments(const nlohmann::json& verification, int last_attempt) const;
+  void describe_drift(const std::filesystem::path& folder, VerificationRow& verification) const;
 
   Store& store_;
   const VerificationTask task_;

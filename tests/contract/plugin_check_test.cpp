@@ -116,6 +116,30 @@ TEST(PluginCheck, RefusesWhatIsNoPlugin) {
   EXPECT_NE(answer.output.find("truncated.so: cannot be loaded: "), std::string::npos) << answer.output;
 }
 
+TEST(PluginCheck, RefusesAForeignManifestBeforeItsLibraryIsOpened) {
+  // Opening this library would crash.
+  fs::copy_file(samples / "crash_at_start.so", samples / "foreign.so", fs::copy_options::overwrite_existing);
+  write_manifest("foreign");
+  json manifest = json::parse(std::ifstream(samples / "foreign.json"));
+  std::string fingerprint = manifest["fingerprint"];
+  const std::size_t begin = fingerprint.find("kokkos=") + 7, end = fingerprint.find(';', begin);
+  ASSERT_LT(end, fingerprint.size()) << fingerprint;
+  const std::string here = fingerprint.substr(begin, end - begin);
+  manifest["fingerprint"] = fingerprint.replace(begin, end - begin, "3.7.2");
+  std::ofstream(samples / "foreign.json") << manifest;
+  const ProgramOutput answer = check(samples / "foreign.so");
+  EXPECT_EQ(answer.end.exit_code, 1) << answer.errors;
+  EXPECT_NE(
+      answer.output.find("plugin \"foreign\" was built for another Encore: kokkos is 3.7.2 in the plugin "
+                         "and " +
+                         here + " here; rebuild it: "),
+      std::string::npos)
+      << answer.output;
+  for (const std::string field : {"compiler is", "sdk is", "backend is", "Segmentation"})
+    EXPECT_EQ((answer.output + answer.errors).find(field), std::string::npos)
+        << "only what differs: " << field;
+}
+
 /// Each mutant is a shipped plugin with one term of a backward pass broken (mutants/CMakeLists.txt).
 TEST(Mutants, AreAllCaughtAndNamed) {
   if (ENCORE_MUTANT_COUNT == 0) GTEST_SKIP() << "mutants are built for the host only";

@@ -41,8 +41,7 @@ INSTANTIATE_TEST_SUITE_P(Contract, Shipped,
                                            Kind::schedule),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
-// --- layers with one mistake each
-// ---------------------------------------------------------------------------------
+// --- layers with one mistake each ---
 
 enum class Mistake {
   none,
@@ -217,8 +216,7 @@ TEST(SuiteFinds, AnOptionWithoutHelp) {
   expect_said(failures(findings_of(registrar.offers().front())), "option \"share\" has no line of help");
 }
 
-// --- other kinds
-// --------------------------------------------------------------------------------------------------
+// --- other kinds ---
 
 class Uphill final : public Optimizer {
  public:

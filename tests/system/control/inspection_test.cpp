@@ -1,4 +1,4 @@
-// The verbs that look at runs and use their models, and the examples in the help of every verb.
+// The verbs that look at runs and use their models.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -126,55 +126,6 @@ TEST_F(Inspection, ADamagedCheckpointIsFound) {
   EXPECT_EQ(output.end.exit_code, 1);
   EXPECT_TRUE(contains(output.errors, "step-00000020.safetensors is not the file that was recorded"))
       << output.errors;
-}
-
-/// The words of a command line, quotes taken away.
-std::vector<std::string> words_of(const std::string& command) {
-  std::vector<std::string> words(1);
-  bool quoted = false;
-  for (char letter : command) {
-    if (letter == '"')
-      quoted = !quoted;
-    else if (letter == ' ' && !quoted)
-      words.emplace_back();
-    else
-      words.back() += letter;
-  }
-  return words;
-}
-
-TEST(Help, TheExamplesOfEveryVerbRun) {
-  const Sandbox sandbox;
-  sandbox.write("experiments/quickstart.toml", tiny_experiment("quickstart"));
-  std::filesystem::create_directory(sandbox.folder() / "experiments/corpus");
-  for (const char* set : {"train.conll", "dev.conll", "test.conll"}) {
-    sandbox.write("experiments/" + std::string(set), sandbox.read(set));
-    sandbox.write("experiments/corpus/" + std::string(set), sandbox.read(set));
-  }
-  sandbox.write("notes.txt", "a line\n");
-  std::filesystem::create_directories(sandbox.folder() / "my_layers/build");
-  const std::string list = sandbox.exp({"help"}).output;
-  int examples = 0;
-  for (const char* verb :
-       {"run",     "plan",      "ls",        "show",       "status",    "logs",        "stop",     "verify",
-        "diff",    "compare",   "explain",   "tag",        "note",      "rm",          "undelete", "evaluate",
-        "predict", "query",     "dump",      "plugin",     "plugin ls", "plugin info", "db",       "db check",
-        "db path", "db backup", "db vacuum", "db upgrade", "gc",        "completion",  "version",  "help"}) {
-    std::vector<std::string> asking = words_of(verb);
-    asking.emplace_back("-h");
-    const std::string help = sandbox.exp(asking).output;
-    if (asking.size() == 2) {
-      EXPECT_TRUE(contains(list, std::string("  ") + verb + " ")) << list;
-      EXPECT_EQ(help, sandbox.exp({"help", verb}).output);
-    }
-    for (std::size_t at = 0; (at = help.find("example: exp ", at)) != std::string::npos; ++examples) {
-      at += 13;
-      const std::string command = help.substr(at, help.find('\n', at) - at);
-      const ProgramOutput output = sandbox.exp(words_of(command));
-      EXPECT_EQ(output.end.exit_code, 0) << command << "\n" << output.output << output.errors;
-    }
-  }
-  EXPECT_GE(examples, 40);
 }
 
 }  // namespace

@@ -232,7 +232,7 @@ TEST_F(RealWorker, VerifyFindsOtherBitsAndNamesTensorAndDistance) {
   EXPECT_NE(sandbox.one("SELECT count(*) FROM digest WHERE scope = '" +
                         different.at("scope").get<std::string>() + "'"),
             "0");
-  const nlohmann::json& tensors = different.at("details").at("distance").at("tensors");
+  const nlohmann::json& tensors = different.at("details").at("drift").at("steps").back().at("tensors");
   ASSERT_FALSE(tensors.empty());
   std::uint64_t ulps = 0;
   for (const nlohmann::json& tensor : tensors) ulps = std::max(ulps, tensor.at("ulps").get<std::uint64_t>());

@@ -152,7 +152,10 @@ TEST_F(Verify, AnotherBitIsFoundWithStepTensorAndDistance) {
   const nlohmann::json late = nlohmann::json::parse(verify({"--json"}, 3).output);
   EXPECT_EQ(late.at("first_step"), 20);
   EXPECT_EQ(late.at("scope"), "x") << "only the block's digest is known there, but both checkpoints are";
-  const nlohmann::json tensor = late.at("details").at("distance").at("tensors").at(0);
+  const nlohmann::json& steps = late.at("details").at("drift").at("steps");
+  ASSERT_EQ(steps.size(), 1u);
+  EXPECT_EQ(steps.at(0).at("step"), 20);
+  const nlohmann::json tensor = steps.at(0).at("tensors").at(0);
   EXPECT_EQ(tensor.at("name"), "parameter/x");
   EXPECT_EQ(tensor.at("ulps"), 1) << "one bit of the state is one ulp of the fake parameter";
   EXPECT_EQ(tensor.at("different"), 1);
@@ -195,11 +198,35 @@ TEST_F(Verify, OtherBitsElsewhereAreNotComparableAndEqualOnesAreEqual) {
   EXPECT_TRUE(contains(text, "tiny not comparable: from step 10 on, first in parameters")) << text;
   EXPECT_TRUE(contains(text, "    device: fake in the run, another in the verification\n")) << text;
   EXPECT_FALSE(contains(text, "precision: ")) << "only what differs\n" << text;
+  EXPECT_TRUE(contains(text, "verifying tiny  step 20")) << "drift is measured to the end\n" << text;
+  EXPECT_TRUE(contains(text, "drift of the layers, relative to their norm:")) << text;
+  EXPECT_TRUE(contains(text, "20  x ")) << text;
+  EXPECT_TRUE(contains(text, "train/loss     20         never")) << "the scripted loss is always the same\n"
+                                                                 << text;
+  const std::string steps = sandbox.one(
+      "SELECT details ->> '$.drift.steps[0]' FROM verification WHERE outcome "
+      "!= 'equal'");
+  const auto drift = nlohmann::json::parse(steps);
+  EXPECT_EQ(drift.at("step"), 20);
+  EXPECT_EQ(drift.at("layers").at(0).at("name"), "x");
+  EXPECT_GT(drift.at("layers").at(0).at("relative").get<double>(), 0.0);
   EXPECT_EQ(sandbox.query("SELECT outcome FROM verification"),
             (std::vector<std::string>{"equal", "not comparable"}));
   EXPECT_EQ(sandbox.one("SELECT details ->> '$.environment.differences[0].field' FROM verification "
                         "WHERE outcome != 'equal'"),
             "device");
+}
+
+TEST_F(Verify, DriftIsNotKnownWithoutACheckpoint) {
+  train();
+  sandbox.set("FAKE_DEVICE", "another");
+  sandbox.set("FAKE_CHANGE_AT", "6");
+  const std::string text = verify({"--steps", "10"}, 3).output;
+  EXPECT_TRUE(contains(text,
+                       "the run keeps no checkpoint of a step from 10 to 10, so only digests could be "
+                       "compared\n"))
+      << text;
+  EXPECT_TRUE(contains(text, "drift of the layers: not known, there is no step of which both have")) << text;
 }
 
 TEST_F(Verify, EveryAttemptThatLedToTheDifferenceCounts) {

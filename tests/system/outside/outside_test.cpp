@@ -104,7 +104,8 @@ TEST_F(Outside, ByTheReadmeAgainstAnInstallation) {
 TEST_F(Outside, AnInstallationKnowsNothingOfTheBuild) {
   install();
   const ProgramOutput found =
-      must("grep -rlF '" ENCORE_BUILD_DIR "' prefix/lib/cmake prefix/share prefix/include || true");
+      shop_.shell("grep -rlF '" ENCORE_BUILD_DIR "' prefix/lib/cmake prefix/share prefix/include");
+  EXPECT_EQ(found.end.exit_code, 1) << "grep reads every file and finds nothing: " << found.errors;
   EXPECT_EQ(found.output, "");
   const ProgramOutput linked = must("ldd prefix/bin/* prefix/lib/*.so prefix/lib/encore/plugins/*.so");
   EXPECT_FALSE(contains(linked.output, ENCORE_BUILD_DIR)) << linked.output;

@@ -1,0 +1,16 @@
+// How far two trainings have come apart, as tables for people: `exp verify` where bits need not agree, and
+// `exp diff --drift`. What it reads is the JSON of runner/drift.hpp.
+#pragma once
+
+#include <iosfwd>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/terminal.hpp"
+
+namespace encore {
+
+/// One row for each step and layer, then one for each curve; a line instead of a table that would be empty.
+void print_drift(std::ostream& out, const Terminal& terminal, const nlohmann::json& drift, int indent = 0);
+
+}  // namespace encore

@@ -1,0 +1,49 @@
+// Candidates: runs of one group on one backend, replicates that differ in the seed; what is known of each,
+// and where their numbers were computed. Place in the flow: comparison.hpp says what follows of them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/statistics.hpp"
+#include "store/store.hpp"
+
+namespace encore {
+
+struct CandidateOptions {
+  std::string metric;  ///< "test/f1"
+  bool by_run;         ///< each run is a candidate of its own
+  double alpha;        ///< intervals cover 1 - alpha
+};
+
+/// One run of a candidate, with its value of the metric or the reason why it has none.
+struct Replicate {
+  RunRow run;
+  std::optional<double> value;
+  std::string missing;
+};
+
+struct Candidate {
+  std::string name;  ///< what its runs' names have in common
+  std::string group, backend;
+  std::vector<Replicate> runs = {};  ///< by seed; those without a value too
+  std::vector<double> values = {};   ///< of the runs that have one, by seed
+  double mean = 0.0;                 ///< NaN without values
+  double deviation = 0.0;            ///< of the sample; NaN with fewer than two
+  std::optional<Interval> t = {}, bootstrap = {};
+};
+
+/// Throws Error when no run has the metric, with the nearest name.
+void require_metric(Store& store, const std::vector<RunRow>& runs, const std::string& metric);
+
+/// In the order of the runs. Of the repeats of one run one counts; `notices` names them.
+std::vector<Candidate> candidates_of(Store& store, const std::vector<RunRow>& runs,
+                                     const CandidateOptions& options, std::vector<std::string>& notices);
+
+/// Says which candidates pool several numeric environments, and which were computed in another one than the
+/// first.
+void note_environments(Store& store, const std::vector<Candidate>& candidates,
+                       std::vector<std::string>& notices);
+
+}  // namespace encore

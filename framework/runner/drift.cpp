@@ -1,0 +1,163 @@
+// See drift.hpp.
+#include "runner/drift.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "record/checkpoint.hpp"
+#include "record/spool.hpp"
+#include "record/spool_reader.hpp"
+
+namespace encore {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view parameter_prefix = "parameter/";
+
+bool is_loss(std::string_view metric) {
+  return metric.ends_with("/loss");
+}
+
+/// What layers are ordered by: the path before the number, and the number; -1 without one.
+using LayerKey = std::pair<std::string, std::int64_t>;
+
+LayerKey layer_of(std::string_view path) {
+  for (std::size_t begin = 0; begin < path.size();) {
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    std::int64_t number = 0;
+    const auto [rest, error] = std::from_chars(path.data() + begin, path.data() + end, number);
+    if (begin > 0 && error == std::errc() && rest == path.data() + end)
+      return {std::string(path.substr(0, begin - 1)), number};
+    begin = end + 1;
+  }
+  return {std::string(path.substr(0, path.find('.'))), -1};
+}
+
+double relative_difference(double a, double b) {
+  if (a == b || (std::isnan(a) && std::isnan(b))) return 0.0;
+  if (!std::isfinite(a) || !std::isfinite(b)) return std::numeric_limits<double>::infinity();
+  return std::abs(a - b) / std::max(std::abs(a), std::abs(b));
+}
+
+json json_of(const TensorDistance& tensor, bool is_layer) {
+  // A layer of which some tensors could be compared has figures of its own, a single tensor has not.
+  const bool known = tensor.comparable || (is_layer && tensor.one_squared + tensor.other_squared > 0.0);
+  json object = {{"name", tensor.name}, {"values", tensor.values}, {"different", tensor.different}};
+  object["relative"] = known ? json(tensor.relative()) : json();
+  object["largest"] = known ? json(tensor.largest) : json();
+  object["ulps"] = known ? json(tensor.ulps) : json();
+  return object;
+}
+
+json json_of(const CurveDrift& curve) {
+  const auto or_null = [](const std::optional<std::int64_t>& step) { return step ? json(*step) : json(); };
+  return {{"metric", curve.metric},
+          {"steps", curve.steps},
+          {"first_difference", or_null(curve.first_difference)},
+          {"first_beyond", or_null(curve.first_beyond)},
+          {"largest", curve.largest},
+          {"largest_step", curve.largest_step}};
+}
+
+}  // namespace
+
+std::vector<StepDrift> step_drifts(Store& store, const RunRow& a, const RunRow& b) {
+  std::set<std::int64_t> steps_of_a;
+  for (const CheckpointRow& checkpoint : store.read_checkpoints(a.number))
+    if (checkpoint.on_disk) steps_of_a.insert(checkpoint.step);
+  std::set<std::int64_t> steps;
+  for (const CheckpointRow& checkpoint : store.read_checkpoints(b.number))
+    if (checkpoint.on_disk && steps_of_a.contains(checkpoint.step)) steps.insert(checkpoint.step);
+  std::vector<StepDrift> drifts;
+  for (const std::int64_t step : steps)
+    drifts.push_back({step, tensor_distances(store.run_folder(a.id) / checkpoint_path(step),
+                                             store.run_folder(b.id) / checkpoint_path(step))});
+  return drifts;
+}
+
+std::vector<TensorDistance> layers_of(const std::vector<TensorDistance>& tensors) {
+  std::map<LayerKey, TensorDistance> layers;
+  for (const TensorDistance& tensor : tensors) {
+    if (!tensor.name.starts_with(parameter_prefix)) continue;
+    const LayerKey key = layer_of(std::string_view(tensor.name).substr(parameter_prefix.size()));
+    TensorDistance& layer = layers[key];
+    layer.name = key.second < 0 ? key.first : key.first + "." + std::to_string(key.second);
+    layer.add(tensor);
+  }
+  std::vector<TensorDistance> list;
+  for (auto& [key, layer] : layers) list.push_back(std::move(layer));
+  return list;
+}
+
+CurveDrift curve_drift(const std::string& metric, const Curve& a, const Curve& b, double tolerance) {
+  CurveDrift drift;
+  drift.metric = metric;
+  for (const auto& [step, value] : a) {
+    const auto other = b.find(step);
+    if (other == b.end()) continue;
+    ++drift.steps;
+    const double difference = relative_difference(value, other->second);
+    if (difference > 0.0 && !drift.first_difference) drift.first_difference = step;
+    if (difference > tolerance && !drift.first_beyond) drift.first_beyond = step;
+    if (difference <= drift.largest) continue;
+    drift.largest = difference;
+    drift.largest_step = step;
+  }
+  return drift;
+}
+
+std::map<std::string, Curve> loss_curves(Store& store, std::int64_t run) {
+  std::map<std::string, Curve> curves;
+  for (const MetricRow& metric : store.read_metrics(run)) {
+    if (!is_loss(metric.name)) continue;
+    for (const CurvePoint& point : store.read_curve(run, metric.name))
+      curves[metric.name][point.step] = point.value;
+  }
+  return curves;
+}
+
+std::map<std::string, Curve> loss_curves(const std::filesystem::path& run_folder) {
+  std::map<std::string, Curve> curves;
+  for (int attempt = 1; std::filesystem::exists(run_folder / spool_name(attempt)); ++attempt) {
+    SpoolReader spool(run_folder / spool_name(attempt));
+    std::map<std::uint32_t, std::string> metrics;
+    for (SpoolRecord record; spool.next(record);) {
+      if (record.kind == SpoolKind::metric)
+        metrics[record.metric] = record.name;
+      else if (record.kind == SpoolKind::point && is_loss(metrics[record.metric]))
+        curves[metrics[record.metric]][record.step] = record.value;
+    }
+  }
+  return curves;
+}
+
+std::vector<CurveDrift> curve_drifts(const std::map<std::string, Curve>& a,
+                                     const std::map<std::string, Curve>& b, double tolerance) {
+  std::vector<CurveDrift> drifts;
+  for (const auto& [metric, curve] : a)
+    if (const auto other = b.find(metric); other != b.end())
+      drifts.push_back(curve_drift(metric, curve, other->second, tolerance));
+  return drifts;
+}
+
+json drift_json(const std::vector<StepDrift>& steps, const std::vector<CurveDrift>& curves,
+                double tolerance) {
+  json drift = {{"steps", json::array()}, {"tolerance", tolerance}, {"curves", json::array()}};
+  for (const StepDrift& step : steps) {
+    json layers = json::array(), tensors = json::array();
+    for (const TensorDistance& layer : layers_of(step.tensors)) layers.push_back(json_of(layer, true));
+    for (const TensorDistance& tensor : step.tensors) tensors.push_back(json_of(tensor, false));
+    drift["steps"].push_back({{"step", step.step}, {"layers", layers}, {"tensors", tensors}});
+  }
+  for (const CurveDrift& curve : curves) drift["curves"].push_back(json_of(curve));
+  return drift;
+}
+
+}  // namespace encore

@@ -1,0 +1,66 @@
+// Drift: how far two trainings of one question have come apart where their bits need not agree (another
+// backend, instruction set, library), by step, layer and tensor, and along their curves of loss. Place in the
+// flow: verifier.cpp and `exp diff --drift` measure it, cli/drift_text.hpp prints its JSON.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "runner/tensor_distance.hpp"
+#include "store/store.hpp"
+
+namespace encore {
+
+/// Both sides have a checkpoint of these steps.
+struct StepDrift {
+  std::int64_t step = 0;
+  std::vector<TensorDistance> tensors;  ///< parameters and optimizer states, in the order of their names
+};
+
+/// Every step of which both runs have a checkpoint on disk. Throws Error for a file that is no checkpoint.
+std::vector<StepDrift> step_drifts(Store& store, const RunRow& a, const RunRow& b);
+
+/// The parameters of a step summed up by layer, in the order of the model: "embedding", "encoder.0", ...,
+/// "encoder.10", "head". A layer's name is the path of its tensors up to the first number, else its first
+/// part. `comparable` is false where that holds for any of its tensors; what is summed are the others.
+std::vector<TensorDistance> layers_of(const std::vector<TensorDistance>& tensors);
+
+using Curve = std::map<std::int64_t, double>;  ///< value by step
+
+/// Two curves at the steps that both have. The relative difference of two values is |a - b| / max(|a|, |b|).
+struct CurveDrift {
+  std::string metric;
+  std::int64_t steps = 0;                        ///< that both have
+  std::optional<std::int64_t> first_difference;  ///< first step with another value
+  std::optional<std::int64_t> first_beyond;      ///< first step with a relative difference over the tolerance
+  double largest = 0.0;           ///< largest relative difference; infinite where one value is not finite
+  std::int64_t largest_step = 0;  ///< where it is
+};
+
+CurveDrift curve_drift(const std::string& metric, const Curve& a, const Curve& b, double tolerance);
+
+/// Every curve of a loss ("train/loss", "dev/loss") of a run, by name.
+std::map<std::string, Curve> loss_curves(Store& store, std::int64_t run);
+/// The same as the spools of a run folder tell it; a later attempt overrules an earlier one.
+std::map<std::string, Curve> loss_curves(const std::filesystem::path& run_folder);
+
+/// Those that both have.
+std::vector<CurveDrift> curve_drifts(const std::map<std::string, Curve>& a,
+                                     const std::map<std::string, Curve>& b, double tolerance);
+
+/// From this relative difference on a loss counts as another one, unless told otherwise.
+inline constexpr double default_tolerance = 1e-3;
+
+/// {"steps": [{"step", "layers": [...], "tensors": [...]}], "tolerance", "curves": [...]}; a layer and a
+/// tensor: {"name", "values", "different", "relative", "largest", "ulps"}, the last three null where nothing
+/// could be compared. A curve has the members of CurveDrift; written out, an infinite `largest` is null.
+nlohmann::json drift_json(const std::vector<StepDrift>& steps, const std::vector<CurveDrift>& curves,
+                          double tolerance);
+
+}  // namespace encore

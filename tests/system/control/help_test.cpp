@@ -1,0 +1,111 @@
+// The examples in the help of every verb and action, found by asking `exp` itself and run in order, with the
+// real worker, in a folder that holds what they name: the quickstart with a tiny experiment.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "system/control/sandbox.hpp"
+
+namespace encore::system_test {
+namespace {
+
+/// The names in a list of verbs or actions: lines of two blanks, a name, two blanks or more, a summary.
+std::vector<std::string> names_in(const std::string& text) {
+  std::vector<std::string> names;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("  ") || line.size() < 3 || line[2] == ' ' || line[2] == '-') continue;
+    const std::string name = line.substr(2, line.find(' ', 2) - 2);
+    if (line.compare(2 + name.size(), 2, "  ") == 0) names.push_back(name);
+  }
+  return names;
+}
+
+std::vector<std::string> examples_in(const std::string& help) {
+  std::vector<std::string> commands;
+  std::istringstream lines(help);
+  const std::string mark = "example: ";
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(mark)) commands.push_back(line.substr(mark.size()));
+  return commands;
+}
+
+/// The words of a command line, quotes taken away.
+std::vector<std::string> words_of(const std::string& command) {
+  std::vector<std::string> words(1);
+  bool quoted = false;
+  for (char letter : command) {
+    if (letter == '"')
+      quoted = !quoted;
+    else if (letter == ' ' && !quoted)
+      words.emplace_back();
+    else
+      words.back() += letter;
+  }
+  return words;
+}
+
+/// The examples of one verb or action; it must have one of itself.
+std::vector<std::string> examples_of(const Sandbox& sandbox, const std::string& verb) {
+  std::vector<std::string> asking = words_of(verb);
+  asking.emplace_back("-h");
+  const ProgramOutput help = sandbox.exp(asking);
+  EXPECT_EQ(help.end.exit_code, 0) << verb << help.errors;
+  const std::vector<std::string> commands = examples_in(help.output);
+  EXPECT_TRUE(std::ranges::any_of(
+      commands, [&](const std::string& command) { return (command + " ").starts_with("exp " + verb + " "); }))
+      << "exp " << verb << " -h shows no example of exp " << verb << "\n"
+      << help.output;
+  return commands;
+}
+
+/// Of every verb, then of every action of those that have some.
+std::vector<std::string> all_examples(const Sandbox& sandbox) {
+  std::vector<std::string> all;
+  const auto take = [&](const std::string& verb) {
+    for (std::string& command : examples_of(sandbox, verb)) all.push_back(std::move(command));
+  };
+  const std::vector<std::string> verbs = names_in(sandbox.exp({"help"}).output);
+  EXPECT_GE(verbs.size(), 26u);
+  for (const std::string& verb : verbs) {
+    take(verb);
+    const std::string help = sandbox.exp({verb, "-h"}).output;
+    EXPECT_EQ(help, sandbox.exp({"help", verb}).output);
+    if (!help.starts_with("exp " + verb + " ACTION")) continue;
+    for (const std::string& action : names_in(help)) take(verb + " " + action);
+  }
+  return all;
+}
+
+bool makes_a_plugin(const std::string& command) {
+  return command.starts_with("exp plugin new ") || command.starts_with("exp plugin build ");
+}
+
+TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
+  const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+  if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
+  const Sandbox sandbox(true);
+  sandbox.write("experiments/quickstart.toml", tiny_experiment("quickstart"));
+  for (const std::string set : {"train.conll", "dev.conll", "test.conll"}) {
+    sandbox.write("experiments/" + set, sandbox.read(set));
+    sandbox.write("experiments/corpus/" + set, sandbox.read(set));
+  }
+  sandbox.write("notes.txt", "Anna lives in Lund .\n");
+  std::vector<std::string> commands = all_examples(sandbox);
+  EXPECT_GE(commands.size(), 50u);
+  std::ranges::stable_partition(commands, makes_a_plugin);  // others look at what these make
+  for (const std::string& command : commands) {
+    std::vector<std::string> words = words_of(command);
+    ASSERT_EQ(words.front(), "exp") << command;
+    words.erase(words.begin());
+    for (std::string& word : words)  // what is built here, is built for this backend
+      if (const std::size_t at = word.find("/build/openmp/"); at != std::string::npos)
+        word.replace(at, 14, "/build/" ENCORE_BACKEND_NAME "/");
+    const ProgramOutput output = sandbox.exp(words);
+    EXPECT_EQ(output.end.exit_code, 0) << command << "\n" << output.output << output.errors;
+  }
+}
+
+}  // namespace
+}  // namespace encore::system_test
