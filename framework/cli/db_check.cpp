@@ -1,5 +1,6 @@
 // db check: whether the database and the files it speaks of are sound.
 #include <iostream>
+#include <map>
 
 #include "cli/access.hpp"
 #include "cli/db_verb.hpp"
@@ -8,6 +9,18 @@
 namespace encore {
 
 namespace {
+
+/// SHA-256 by path of those on disk. Of several attempts that came by one step the last has written the file.
+std::map<std::string, std::string> checkpoints_of(Store& store, std::int64_t run) {
+  std::map<std::string, std::string> last;
+  std::map<std::string, int> attempt;
+  for (const CheckpointRow& checkpoint : store.read_checkpoints(run)) {
+    if (!checkpoint.on_disk || checkpoint.attempt < attempt[checkpoint.path]) continue;
+    attempt[checkpoint.path] = checkpoint.attempt;
+    last[checkpoint.path] = checkpoint.sha256;
+  }
+  return last;
+}
 
 /// Everything that is wrong, one sentence each.
 std::vector<std::string> find_faults(Store& store, bool hash) {
@@ -33,9 +46,9 @@ std::vector<std::string> find_faults(Store& store, bool hash) {
           attempt.state == RunState::completed)
         faults.push_back("run " + run.name + ": " + attempt.spool_problem);
     if (!hash) continue;
-    for (const CheckpointRow& checkpoint : store.read_checkpoints(run.number))
-      if (checkpoint.on_disk && sha256_of_file(folder / checkpoint.path) != checkpoint.sha256)
-        faults.push_back("run " + run.name + ": " + checkpoint.path + " is not the file that was recorded");
+    for (const auto& [path, sha256] : checkpoints_of(store, run.number))
+      if (sha256_of_file(folder / path) != sha256)
+        faults.push_back("run " + run.name + ": " + path + " is not the file that was recorded");
     for (const ArtifactRow& artifact : store.read_artifacts(run.number))
       if (std::filesystem::exists(folder / artifact.path) &&
           sha256_of_file(folder / artifact.path) != artifact.sha256)

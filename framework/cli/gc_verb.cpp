@@ -52,7 +52,8 @@ int gc_verb(const Arguments& arguments) {
   CommandLine line(
       "gc", {"gc [options]",
              "Removes checkpoints that are neither the best nor the last of their run, what interrupted "
-             "writes left,\nand folders of runs that the database does not know (these only with -y, or "
+             "writes and verifications left,\nand folders of runs that the database does not know (these "
+             "only with -y, or "
              "when asked). Runs on which\na process works are left alone.",
              {{"exp gc --dry-run", "what would go, and how many bytes that is"},
               {"exp gc -y", "remove it, without a question"}}});

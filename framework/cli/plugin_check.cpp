@@ -45,8 +45,8 @@ class LineReader {
 
 class PluginCheck {
  public:
-  PluginCheck(std::filesystem::path file, std::string backend, bool as_json)
-      : file_(std::move(file)), backend_(std::move(backend)), as_json_(as_json) {}
+  PluginCheck(std::filesystem::path file, std::string backend, std::chrono::seconds patience, bool as_json)
+      : file_(std::move(file)), backend_(std::move(backend)), patience_(patience), as_json_(as_json) {}
 
   int run() {
     require_files();
@@ -86,8 +86,9 @@ class PluginCheck {
     std::vector<std::string> arguments = {"check-plugin", "--file", file_.string(), "--threads",
                                           std::to_string(threads)};
     if (only_digests) arguments.emplace_back("--digests");
-    const ProgramOutput output = run_program(worker_program(installed_programs(), backend_), arguments, "",
-                                             [&](std::string_view text) { reader(text); });
+    const ProgramOutput output = run_program(
+        worker_program(installed_programs(), backend_), arguments, "",
+        [&](std::string_view text) { reader(text); }, patience_);
     if (!answer.finished) {
       unfinished_ = true;
       report({{"subject", file_.filename().string()},
@@ -99,7 +100,10 @@ class PluginCheck {
   }
 
   /// The worker's own words where it has refused the plugin; otherwise the plugin ended it.
-  static std::string why_unfinished(const ProgramOutput& output) {
+  std::string why_unfinished(const ProgramOutput& output) const {
+    if (output.silent)
+      return "nothing was heard of it for " + std::to_string(patience_.count()) +
+             " s, so its worker was ended; if it only needs longer, --patience SECONDS grants it";
     if (output.end.signal != 0) return "the plugin crashed its worker: " + output.end.text();
     const std::string prefix = "encore-worker: ";
     const std::size_t said = output.errors.find(prefix);
@@ -148,6 +152,7 @@ class PluginCheck {
 
   std::filesystem::path file_;
   std::string backend_;
+  std::chrono::seconds patience_;
   bool as_json_;
   bool unfinished_ = false;
   int failed_ = 0;
@@ -171,11 +176,17 @@ int plugin_check(const Arguments& arguments) {
          "before it is used in an experiment"}}});
   line.options()("backend", po::value<std::string>()->value_name("NAME"),
                  "openmp, cuda or hip: whose worker opens it (default: that of this exp)");
+  line.options()("patience", po::value<int>()->value_name("SECONDS")->default_value(300),
+                 "a check that is silent for so long has failed: the plugin hangs");
   line.options()("json", po::bool_switch(), "as JSON");
   line.positional("file");
   if (!line.parse(arguments)) return exit_done;
   const std::string backend = backend_of(line, installed_programs());
-  return PluginCheck(line.required("file", "the shared object of a plugin"), backend, line.flag("json"))
+  if (line.integer("patience") < 1)
+    throw UsageError("--patience " + std::to_string(line.integer("patience")) +
+                     " would end every check; give at least 1");
+  return PluginCheck(line.required("file", "the shared object of a plugin"), backend,
+                     std::chrono::seconds(line.integer("patience")), line.flag("json"))
       .run();
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <fstream>
 #include <limits>
 #include <set>
 #include <system_error>
@@ -16,6 +17,7 @@
 #include "runner/drift.hpp"
 #include "runner/spool_follower.hpp"
 #include "runner/worker_process.hpp"
+#include "store/garbage.hpp"
 
 namespace encore {
 
@@ -69,22 +71,27 @@ void flatten(const nlohmann::json& value, const std::string& key, std::map<std::
   for (const auto& [name, member] : value.items()) flatten(member, key.empty() ? name : key + "." + name, to);
 }
 
-/// Removes the folder unless told to keep it.
+/// Removes the folder unless told to keep it; then a mark in it says so to `exp gc`.
 class OwnFolder {
  public:
-  OwnFolder(std::filesystem::path path, bool keep) : path(std::move(path)), keep_(keep) {}
+  OwnFolder(std::filesystem::path path, bool keep) : path(std::move(path)) {
+    if (keep) this->keep();
+  }
   ~OwnFolder() {
     std::error_code ignored;
     if (!keep_) std::filesystem::remove_all(path, ignored);
   }
   OwnFolder(const OwnFolder&) = delete;
   OwnFolder& operator=(const OwnFolder&) = delete;
-  void keep() { keep_ = true; }
+  void keep() {
+    keep_ = true;
+    std::ofstream(path / kept_mark) << "exp gc leaves this folder alone; remove it by hand\n";
+  }
 
   const std::filesystem::path path;
 
  private:
-  bool keep_;
+  bool keep_ = false;
 };
 
 /// The fields in which two numeric environments differ: [{"field", "run", "verification"}], with a dot before
@@ -193,7 +200,8 @@ void Verifier::require_data() const {
 
 std::filesystem::path Verifier::make_folder() const {
   std::string pattern =
-      (store_.run_folder(task_.run.id).parent_path() / ("verify-" + task_.run.id + "-XXXXXX")).string();
+      (store_.run_folder(task_.run.id).parent_path() / (verification_prefix + task_.run.id + "-XXXXXX"))
+          .string();
   if (::mkdtemp(pattern.data()) == nullptr) throw Error(system_message("make the folder", pattern, errno));
   return pattern;
 }

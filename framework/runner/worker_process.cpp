@@ -201,7 +201,8 @@ void WorkerProcess::kill() {
 }
 
 ProgramOutput run_program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-                          const std::string& input, const std::function<void(std::string_view)>& seen) {
+                          const std::string& input, const std::function<void(std::string_view)>& seen,
+                          std::chrono::seconds patience) {
   Pipe in = make_pipe(), out = make_pipe(), err = make_pipe();
   SpawnSettings settings;
   posix_spawn_file_actions_adddup2(&settings.actions, in.reading.get(), STDIN_FILENO);
@@ -229,7 +230,14 @@ ProgramOutput run_program(const std::filesystem::path& program, const std::vecto
   });
   while (out.reading || err.reading) {
     pollfd watch[2] = {{out.reading.get(), POLLIN, 0}, {err.reading.get(), POLLIN, 0}};
-    if (::poll(watch, 2, -1) < 0) continue;
+    const int ready = ::poll(watch, 2, patience.count() > 0 ? static_cast<int>(patience.count()) * 1000 : -1);
+    if (ready < 0) continue;
+    if (ready == 0) {
+      // What it has started may hold the pipes open: they are not read to their end.
+      result.silent = true;
+      ::kill(pid, SIGKILL);
+      break;
+    }
     const std::size_t before = result.output.size();
     if (watch[0].revents != 0) drain(out.reading, result.output);
     if (seen && result.output.size() > before) seen(std::string_view(result.output).substr(before));

@@ -67,13 +67,16 @@ struct ProgramOutput {
   ProcessEnd end;
   std::string output;
   std::string errors;
+  bool silent = false;  ///< it was killed because it wrote nothing for too long
 };
 
 /// Runs a program to its end with `input` on its standard input; `seen` gets each piece of its output as it
-/// comes. Throws Error when it cannot be started.
+/// comes. A program that writes nothing for as long as `patience` is killed; 0: it may take for ever. Throws
+/// Error when it cannot be started.
 ProgramOutput run_program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                           const std::string& input = "",
-                          const std::function<void(std::string_view)>& seen = {});
+                          const std::function<void(std::string_view)>& seen = {},
+                          std::chrono::seconds patience = std::chrono::seconds(0));
 
 /// The same with this process's own standard streams: for a program that talks to the user itself.
 ProcessEnd run_attached(const std::filesystem::path& program, const std::vector<std::string>& arguments);

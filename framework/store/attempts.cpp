@@ -72,15 +72,22 @@ void Store::require_lease(const Lease& lease) {
   }
 }
 
+bool Store::lease_expired(const ProcessIdentity& holder, double expires, double expires_uptime) const {
+  const std::string boot = this_process().boot_id;
+  if (!boot.empty() && holder.boot_id == boot) return expires_uptime < clock_.uptime();
+  return expires < clock_.now();
+}
+
 bool Store::is_stale(std::int64_t attempt) {
   Statement& statement = database_->cached(
-      "SELECT host_name, pid, process_start, boot_id, expires FROM attempt WHERE number = ? AND state = "
-      "'running'");
+      "SELECT host_name, pid, process_start, boot_id, expires, expires_uptime FROM attempt "
+      "WHERE number = ? AND state = 'running'");
   bool stale = false;
   if (statement.with(attempt).step()) {
     const ProcessIdentity holder{statement.text(0), statement.integer(1), statement.integer(2),
                                  statement.text(3)};
-    stale = statement.number(4) < now_seconds() || liveness_of(holder) == Liveness::gone;
+    stale = liveness_of(holder) == Liveness::gone ||
+            lease_expired(holder, statement.number(4), statement.number(5));
   }
   statement.reset();
   return stale;
@@ -147,11 +154,10 @@ std::optional<Lease> Store::begin_attempt(std::int64_t run, const ProcessIdentit
   lease.token = random_token(lease.ordinal);
   database_
       ->cached(
-          "INSERT INTO attempt (run, ordinal, started, token, expires, host_name, pid, process_start, "
-          "boot_id) "
-          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      .run(run, lease.ordinal, now_seconds(), lease.token, now_seconds() + lease_seconds_, holder.host,
-           holder.pid, holder.start_time, holder.boot_id);
+          "INSERT INTO attempt (run, ordinal, started, token, expires, expires_uptime, host_name, pid, "
+          "process_start, boot_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      .run(run, lease.ordinal, now_seconds(), lease.token, clock_.now() + lease_seconds_,
+           clock_.uptime() + lease_seconds_, holder.host, holder.pid, holder.start_time, holder.boot_id);
   lease.attempt = database_->last_row();
   database_->cached("UPDATE run SET state = 'running', reason = '', finished = NULL WHERE number = ?")
       .run(run);
@@ -170,8 +176,8 @@ std::optional<Lease> Store::begin_attempt(std::int64_t run, const ProcessIdentit
 MergeReport Store::merge(const Lease& lease) {
   return merge_spool(lease.run, lease.run_id, lease.attempt, lease.ordinal, [&] {
     require_lease(lease);
-    database_->cached("UPDATE attempt SET expires = ? WHERE number = ?")
-        .run(now_seconds() + lease_seconds_, lease.attempt);
+    database_->cached("UPDATE attempt SET expires = ?, expires_uptime = ? WHERE number = ?")
+        .run(clock_.now() + lease_seconds_, clock_.uptime() + lease_seconds_, lease.attempt);
   });
 }
 

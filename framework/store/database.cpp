@@ -142,8 +142,21 @@ bool Database::in_transaction() const {
   return sqlite3_get_autocommit(handle_) == 0;
 }
 
+void Database::require_in_place() const {
+  int moved = 0;
+  if (sqlite3_file_control(handle_, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0)
+    fail(SQLITE_READONLY_DBMOVED, "write to");
+}
+
 void Database::fail(int code, const std::string& action) const {
   const std::string file = "database " + path_.string();
+  if (code == SQLITE_READONLY_DBMOVED)
+    throw DatabaseError(
+        file +
+            " was moved, removed or replaced while it was in use; nothing more is written to it. "
+            "Put it back (with its -wal file) and run the same command again: the records wait in " +
+            path_.string() + ".runs",
+        code);
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED: {
@@ -184,6 +197,7 @@ void Database::fail(int code, const std::string& action) const {
 }
 
 Transaction::Transaction(Database& database) : database_(database) {
+  database_.require_in_place();
   database_.execute("BEGIN IMMEDIATE");
 }
 
@@ -193,6 +207,7 @@ Transaction::~Transaction() {
 }
 
 void Transaction::commit() {
+  database_.require_in_place();
   database_.execute("COMMIT");
   open_ = false;
 }

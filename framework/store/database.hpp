@@ -108,6 +108,9 @@ class Database {
   std::int64_t last_row() const;
   std::int64_t changes() const;
   bool in_transaction() const;
+  /// Throws DatabaseError when the file under this name is no longer the one that was opened: what is written
+  /// to that one would be gone with it.
+  void require_in_place() const;
   const std::filesystem::path& path() const { return path_; }
   sqlite3* handle() const { return handle_; }
   /// Throws DatabaseError for SQLite's current error, saying what was tried, who holds a lock, and what to
@@ -121,7 +124,7 @@ class Database {
 };
 
 /// Takes the write lock at once (BEGIN IMMEDIATE), so that what is read inside still holds when it writes.
-/// Rolls back unless committed.
+/// Rolls back unless committed. Refuses to begin, and to commit, when the file was removed or replaced.
 class Transaction {
  public:
   explicit Transaction(Database& database);

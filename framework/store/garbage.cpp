@@ -110,6 +110,21 @@ std::vector<Garbage> folders_without_run(Store& store, const std::vector<std::st
   return found;
 }
 
+/// What exp verify was told to keep has a mark; a verification that was killed leaves none.
+std::vector<Garbage> verifications(const Store& store) {
+  std::vector<Garbage> found;
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(store.run_folder("").parent_path(), failure)) {
+    const std::string name = entry.path().filename().string();
+    if (!entry.is_directory(failure) || !name.starts_with(verification_prefix)) continue;
+    if (fs::exists(entry.path() / kept_mark, failure)) continue;
+    const FolderState state = state_of(entry.path());
+    if (fs::file_time_type::clock::now() - state.newest < quiet_time) continue;
+    found.push_back({GarbageKind::verification, entry.path(), state.bytes, ""});
+  }
+  return found;
+}
+
 std::vector<Garbage> backups_begun(const Store& store) {
   std::vector<Garbage> found;
   std::error_code failure;
@@ -147,6 +162,8 @@ const char* name_of(GarbageKind kind) {
       return "leftover";
     case GarbageKind::folder:
       return "folder";
+    case GarbageKind::verification:
+      return "verification";
   }
   return "unknown";
 }
@@ -156,6 +173,7 @@ std::vector<Garbage> find_garbage(Store& store) {
   std::vector<Garbage> found;
   for (const RunRow& run : store.list_runs({.sight = Sight::any})) append(found, garbage_of(store, run));
   append(found, folders_without_run(store, folders));
+  append(found, verifications(store));
   append(found, backups_begun(store));
   return found;
 }
@@ -174,6 +192,7 @@ std::vector<Garbage> remove_garbage(Store& store, bool folders) {
     if (idle) remove_all(garbage_of(store, store.read_run(listed.number)), removed);
   }
   if (folders) remove_all(folders_without_run(store, names), removed);
+  remove_all(verifications(store), removed);
   remove_all(backups_begun(store), removed);
   return removed;
 }

@@ -12,11 +12,17 @@
 namespace encore {
 
 enum class GarbageKind : std::uint8_t {
-  checkpoint,  ///< neither the best nor the last
-  leftover,    ///< of a write that was interrupted
-  folder,      ///< of a run that the database does not know
+  checkpoint,    ///< neither the best nor the last
+  leftover,      ///< of a write that was interrupted
+  folder,        ///< of a run that the database does not know
+  verification,  ///< the folder of an exp verify that was killed
 };
 const char* name_of(GarbageKind kind);
+
+/// Folders of verifications, beside those of the runs: verify-<run id>-XXXXXX.
+inline const std::string verification_prefix = "verify-";
+/// A file in the folder of a verification that the user wants to keep.
+inline constexpr const char* kept_mark = "kept";
 
 struct Garbage {
   GarbageKind kind = GarbageKind::leftover;
@@ -27,7 +33,7 @@ struct Garbage {
 
 /// Everything there is, run by run. Runs on which a process works are passed over, and so are folders of
 /// unknown runs in which something changed during the last hour: a worker may live there whose database was
-/// taken away.
+/// taken away. For folders of verifications the same hour holds.
 std::vector<Garbage> find_garbage(Store& store);
 /// Finds and removes; `folders`: those of unknown runs too. Returns what was removed. Throws Error naming the
 /// first file that cannot be removed.

@@ -18,7 +18,7 @@ constexpr std::string_view select_rows =
     "coalesce(attempt.ordinal, 0), "
     "attempt.started, attempt.progress, attempt.host_name, attempt.pid, attempt.process_start, "
     "attempt.boot_id, "
-    "attempt.expires, run.removed "
+    "attempt.expires, run.removed, attempt.expires_uptime "
     "FROM run LEFT JOIN sweep ON sweep.number = run.sweep "
     "LEFT JOIN attempt ON attempt.number = (SELECT max(number) FROM attempt WHERE attempt.run = run.number) ";
 
@@ -102,7 +102,6 @@ std::string candidates(const std::vector<RunRow>& runs) {
 }  // namespace
 
 std::vector<RunRow> Store::read_rows(Statement& statement) {
-  const double now = now_seconds();
   std::vector<RunRow> rows;
   while (statement.step()) {
     RunRow& row = rows.emplace_back();
@@ -130,7 +129,7 @@ std::vector<RunRow> Store::read_rows(Statement& statement) {
     if (liveness_of(row.holder) == Liveness::gone) {
       row.state = RunState::lost;
       row.reason = "its process " + std::to_string(row.holder.pid) + " is gone";
-    } else if (statement.number(22) < now) {
+    } else if (lease_expired(row.holder, statement.number(22), statement.number(24))) {
       row.state = RunState::lost;
       row.reason = "no sign of life from " + row.holder.host + " for too long";
     }

@@ -10,7 +10,7 @@
 -- attempt-0001.spool in the run's folder, and can be merged from there again.
 
 PRAGMA application_id = 1162756946;  -- the letters ENCR: tells this file from any other SQLite database
-PRAGMA user_version = 2;             -- version of this schema; exp db upgrade raises it
+PRAGMA user_version = 3;             -- version of this schema; exp db upgrade raises it
 
 -- One experiment file that was planned: a sweep, or a single run.
 CREATE TABLE sweep (
@@ -123,9 +123,10 @@ CREATE TABLE attempt (
   finished       REAL,
   first_step     INTEGER,              -- first step with a train/ point: from there on it overrules earlier attempts
   progress       TEXT CHECK (progress IS NULL OR json_valid(progress)),  -- last news: step, tokens per second, time left (JSON)
-  -- The lease: who works on it. Past `expires`, or with that process gone, the attempt counts as lost.
+  -- The lease: who works on it. Past its end, or with that process gone, the attempt counts as lost.
   token          TEXT NOT NULL,        -- secret of the holder, checked before anything of a live attempt is written
-  expires        REAL NOT NULL,        -- moved on with every heartbeat
+  expires        REAL NOT NULL,        -- its end by the time of day, moved on with every heartbeat
+  expires_uptime REAL NOT NULL DEFAULT 0,  -- its end in seconds since boot: what counts on the same boot, where no clock is set
   host_name      TEXT NOT NULL,
   pid            INTEGER NOT NULL,
   process_start  INTEGER NOT NULL,     -- start time of the process, so that a reused pid is noticed

@@ -1,8 +1,6 @@
 // See store.hpp; the rest of the class is in runs.cpp, attempts.cpp and queries.cpp.
 #include "store/store.hpp"
 
-#include <chrono>
-
 namespace encore {
 
 namespace {
@@ -38,10 +36,6 @@ std::optional<RunState> run_state_from(std::string_view name) {
     if (name == name_of(state)) return state;
   }
   return std::nullopt;
-}
-
-double now_seconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 Store::Store(const std::filesystem::path& path, OpenMode mode, std::chrono::milliseconds patience)

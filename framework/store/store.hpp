@@ -17,6 +17,7 @@
 #include "record/process.hpp"
 #include "record/specification.hpp"
 #include "store/encore_database.hpp"
+#include "store/lease_clock.hpp"
 #include "store/merge.hpp"
 
 namespace encore {
@@ -234,6 +235,8 @@ class Store {
   std::vector<RunRow> settle();
   /// How long a lease lives without a heartbeat.
   void set_lease_seconds(double seconds) { lease_seconds_ = seconds; }
+  /// By which leases are given and judged.
+  void set_clock(LeaseClock clock) { clock_ = std::move(clock); }
 
   // --- Questions (queries.cpp)
   std::vector<ParamRow> read_params(std::int64_t run);
@@ -261,6 +264,9 @@ class Store {
   std::string free_name(const std::string& wanted);
   std::vector<PluginRow> read_plugins(std::int64_t attempt);
   void require_lease(const Lease& lease);
+  /// Whether the holder gave no sign of life for too long: by the time since boot where both are on one boot,
+  /// else by the time of day.
+  bool lease_expired(const ProcessIdentity& holder, double expires, double expires_uptime) const;
   bool is_stale(std::int64_t attempt);
   bool ended_by_others(std::int64_t run, std::int64_t seen_attempts);
   void bury(std::int64_t run, std::int64_t attempt, int ordinal);
@@ -270,9 +276,7 @@ class Store {
   std::filesystem::path path_;
   std::unique_ptr<Database> database_;
   double lease_seconds_ = 60.0;
+  LeaseClock clock_;
 };
-
-/// Seconds since 1970.
-double now_seconds();
 
 }  // namespace encore

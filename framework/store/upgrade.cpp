@@ -45,7 +45,8 @@ std::filesystem::path free_backup_name(const std::filesystem::path& path, std::i
 }  // namespace
 
 std::span<const Migration> known_migrations() {
-  static const std::array<Migration, 1> list = {{{2, R"(
+  static const std::array<Migration, 2> list = {
+      {{2, R"(
 ALTER TABLE run ADD COLUMN removed REAL;
 DROP VIEW run_status;
 CREATE VIEW run_status AS
@@ -57,7 +58,8 @@ CREATE VIEW run_status AS
   FROM run
   LEFT JOIN attempt ON attempt.number = (SELECT max(number) FROM attempt WHERE attempt.run = run.number)
   WHERE run.removed IS NULL;
-)"}}};
+)"},
+       {3, "ALTER TABLE attempt ADD COLUMN expires_uptime REAL NOT NULL DEFAULT 0;"}}};
   return list;
 }
 

@@ -92,6 +92,21 @@ TEST(PluginCheck, IsNotFooledByAPluginThatEndsItsWorker) {
       << answer.output;
 }
 
+TEST(PluginCheck, EndsAPluginThatHangs) {
+  const ProgramOutput answer = check(samples / "hang_in_forward.so", {"--patience", "2"});
+  EXPECT_EQ(answer.end.exit_code, 1);
+  EXPECT_NE(answer.output.find(
+                "FAIL  hang_in_forward.so: layer \"hang_in_forward\", gradients: nothing was heard of "
+                "it for 2 s, so its worker was ended; if it only needs longer, --patience SECONDS "
+                "grants it"),
+            std::string::npos)
+      << answer.output;
+  const ProgramOutput refused = check(samples / "hang_in_forward.so", {"--patience", "0"});
+  EXPECT_EQ(refused.end.exit_code, 2);
+  EXPECT_NE(refused.errors.find("--patience 0 would end every check; give at least 1"), std::string::npos)
+      << refused.errors;
+}
+
 TEST(PluginCheck, RefusesWhatIsNoPlugin) {
   ProgramOutput answer = check("nowhere.so");
   EXPECT_EQ(answer.end.exit_code, 2);

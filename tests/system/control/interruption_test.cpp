@@ -2,13 +2,13 @@
 // run.
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/mount.h>
 
 #include <chrono>
 #include <random>
 #include <thread>
 
 #include "system/control/sandbox.hpp"
+#include "system/control/small_disk.hpp"
 
 namespace encore::system_test {
 namespace {
@@ -176,22 +176,6 @@ TEST(Interruption, ARunThatIsRunningElsewhereIsLeftAlone) {
   expect_equal_to_unbroken(sandbox);
 }
 
-/// A small file system of memory; empty where it cannot be mounted.
-class SmallDisk {
- public:
-  explicit SmallDisk(const std::filesystem::path& folder) : folder_(folder) {
-    std::filesystem::create_directories(folder);
-    mounted = ::mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=2m") == 0;
-  }
-  ~SmallDisk() {
-    if (mounted) ::umount2(folder_.c_str(), MNT_DETACH);
-  }
-  bool mounted = false;
-
- private:
-  std::filesystem::path folder_;
-};
-
 TEST(Interruption, AFullDiskEndsTheAttemptAndTheSameCommandGoesOn) {
   Sandbox sandbox;
   sandbox.set("FAKE_STEP_MS", "70");
@@ -201,13 +185,13 @@ TEST(Interruption, AFullDiskEndsTheAttemptAndTheSameCommandGoesOn) {
   const std::vector<std::string> command = {"run", "tiny.toml", "--db", "disk/encore.db"};
   const pid_t exp = sandbox.start(command);
   wait_for_first_checkpoint(sandbox);
-  sandbox.write("disk/filler", std::string(4 << 20, 'x'));
+  disk.fill();
   const auto end = Sandbox::wait(exp);
   ASSERT_TRUE(end) << sandbox.read("output.txt");
   EXPECT_EQ(end->exit_code, 75) << sandbox.read("output.txt");
   EXPECT_TRUE(contains(sandbox.read("output.txt"), "run the same command again"))
       << sandbox.read("output.txt");
-  std::filesystem::remove(sandbox.folder() / "disk/filler");
+  disk.free();
   const ProgramOutput again = sandbox.exp(command);
   EXPECT_EQ(again.end.exit_code, 0) << again.output << again.errors;
   expect_equal_to_unbroken(sandbox);

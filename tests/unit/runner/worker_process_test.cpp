@@ -109,6 +109,15 @@ TEST(RunProgram, LargeInputAndOutputDoNotBlockEachOther) {
   EXPECT_EQ(run_program("cat", {}, large).output, large);
 }
 
+TEST(RunProgram, EndsAProgramThatIsSilentForTooLong) {
+  const ProgramOutput output =
+      run_program("sh", {"-c", "echo begun; sleep 1000"}, "", {}, std::chrono::seconds(1));
+  EXPECT_TRUE(output.silent);
+  EXPECT_EQ(output.end.signal, SIGKILL);
+  EXPECT_EQ(output.output, "begun\n");
+  EXPECT_FALSE(run_program("echo", {"x"}, "", {}, std::chrono::seconds(60)).silent);
+}
+
 TEST(RunProgram, AProgramMayIgnoreItsInput) {
   EXPECT_TRUE(run_program("true", {}, std::string(1 << 20, 'x')).end.success());
   EXPECT_THROW(run_program("no-such-program-anywhere", {}), Error);

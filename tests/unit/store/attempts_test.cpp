@@ -110,6 +110,7 @@ TEST_F(StoreTest, a_reused_process_id_and_another_boot_are_noticed) {
   EXPECT_EQ(store().read_run(rebooted).state, RunState::lost);
   ProcessIdentity other_host = dead_process();
   other_host.host += "-not";
+  other_host.boot_id = "of another machine";
   ASSERT_TRUE(store().begin_attempt(elsewhere, other_host));
   EXPECT_EQ(store().read_run(elsewhere).state, RunState::running) << "only its heartbeat can tell";
   store().database().execute("UPDATE attempt SET expires = unixepoch() - 1");
@@ -117,17 +118,77 @@ TEST_F(StoreTest, a_reused_process_id_and_another_boot_are_noticed) {
   EXPECT_EQ(store().database().integer("SELECT count(*) FROM run_status WHERE status = 'lost'"), 3);
 }
 
-TEST_F(StoreTest, an_expired_lease_is_lost_and_its_holder_finds_out) {
+/// A store whose clocks go as the test wants.
+class ClockTest : public StoreTest {
+ protected:
+  ClockTest() {
+    store().set_clock({[this] { return day_; }, [this] { return uptime_; }});
+  }
+  void pass(double seconds) {
+    day_ += seconds;
+    uptime_ += seconds;
+  }
+
+  double day_ = 1.7e9, uptime_ = 1000.0;
+};
+
+TEST_F(ClockTest, a_clock_that_is_set_neither_ends_a_live_run_nor_keeps_a_dead_one) {
+  const std::int64_t run = add();
+  const Lease lease = store().begin_attempt(run).value();
+  for (const double jump : {3600.0, -7200.0, 1e8}) {
+    day_ += jump;
+    EXPECT_EQ(store().read_run(run).state, RunState::running) << jump;
+    EXPECT_EQ(store().read_attempts(run).at(0).state, RunState::running) << jump;
+    EXPECT_FALSE(store().begin_attempt(run)) << jump;
+    EXPECT_TRUE(store().settle().empty()) << jump;
+    store().merge(lease);
+  }
+  pass(59);
+  EXPECT_EQ(store().read_run(run).state, RunState::running);
+  pass(2);
+  day_ -= 3600;
+  EXPECT_EQ(store().read_run(run).state, RunState::lost) << "it was silent for 61 s, whatever the clock says";
+  EXPECT_EQ(store().read_run(run).reason, "no sign of life from " + this_process().host + " for too long");
+  EXPECT_TRUE(store().begin_attempt(run));
+  EXPECT_THROW(store().merge(lease), LeaseLost);
+}
+
+TEST_F(ClockTest, from_another_boot_only_the_time_of_day_tells) {
+  const std::int64_t run = add();
+  ProcessIdentity elsewhere = dead_process();
+  elsewhere.host += "-not";
+  elsewhere.boot_id = "of another machine";
+  store().begin_attempt(run, elsewhere);
+  uptime_ += 1e6;
+  EXPECT_EQ(store().read_run(run).state, RunState::running) << "our boot says nothing of theirs";
+  day_ += 59;
+  EXPECT_EQ(store().read_run(run).state, RunState::running);
+  day_ += 2;
+  EXPECT_EQ(store().read_run(run).state, RunState::lost);
+}
+
+TEST_F(ClockTest, a_container_with_another_name_on_the_same_boot_needs_no_clock_of_day) {
+  const std::int64_t run = add();
+  ProcessIdentity container = this_process();
+  container.host += "-not";
+  store().begin_attempt(run, container);
+  day_ += 1e6;
+  EXPECT_EQ(store().read_run(run).state, RunState::running);
+  pass(61);
+  EXPECT_EQ(store().read_run(run).state, RunState::lost);
+}
+
+TEST_F(ClockTest, an_expired_lease_is_lost_and_its_holder_finds_out) {
   const std::int64_t run = add();
   const Lease old = store().begin_attempt(run).value();
   SpoolWriter spool(spool_of(old), 1);
   spool.point("train/loss", 1, 3.0);
   spool.flush();
-  store().database().execute("UPDATE attempt SET expires = unixepoch() - 1");
+  pass(61);
   EXPECT_EQ(store().read_run(run).state, RunState::lost);
   store().merge(old);
   EXPECT_EQ(store().read_run(run).state, RunState::running) << "a heartbeat before anybody took it over";
-  store().database().execute("UPDATE attempt SET expires = unixepoch() - 1");
+  pass(61);
   const Lease now = store().begin_attempt(run).value();
   EXPECT_NE(now.token, old.token);
   EXPECT_EQ(read_bytes(store().run_folder(now.run_id) / "lease"), now.token + "\n");

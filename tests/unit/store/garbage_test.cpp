@@ -107,6 +107,30 @@ TEST_F(GarbageTest, removes_folders_of_unknown_runs_only_when_told_and_when_they
   EXPECT_TRUE(std::filesystem::exists(store().run_folder("my notes"))) << "not named like a run";
 }
 
+TEST_F(GarbageTest, removes_what_a_killed_verification_left_and_nothing_that_was_kept) {
+  store();
+  const auto make = [&](const std::string& name) {
+    const std::filesystem::path folder = store().run_folder(name);
+    std::filesystem::create_directories(folder / "checkpoints");
+    testing::write_bytes(folder / "attempt-0001.spool", "1234567");
+    return folder;
+  };
+  const auto killed = make("verify-0123456789-aaaaaa"), kept = make("verify-0123456789-bbbbbb"),
+             at_work = make("verify-0123456789-cccccc");
+  testing::write_bytes(kept / kept_mark, "");
+  age(killed);
+  age(kept);
+  const std::vector<Garbage> found = find_garbage(store());
+  ASSERT_EQ(found.size(), 1u) << "the third one may be in use";
+  EXPECT_EQ(found[0].kind, GarbageKind::verification);
+  EXPECT_STREQ(name_of(found[0].kind), "verification");
+  EXPECT_EQ(found[0].path, killed);
+  EXPECT_EQ(found[0].bytes, 7u);
+  EXPECT_EQ(remove_garbage(store(), false).size(), 1u);
+  EXPECT_FALSE(std::filesystem::exists(killed));
+  EXPECT_TRUE(std::filesystem::exists(kept) && std::filesystem::exists(at_work));
+}
+
 TEST_F(StoreTest, a_removed_run_is_not_there_until_it_is_brought_back) {
   const std::int64_t run = add();
   store().set_removed({run}, true);

@@ -51,7 +51,8 @@ inline std::string dump(Database& database) {
     Statement info(database, "SELECT name FROM pragma_table_info('" + table + "')");
     while (info.step()) {
       const std::string column = info.text(0);
-      if (column == "expires" || column == "started" || column == "token" || column == "created") continue;
+      if (column.starts_with("expires") || column == "started" || column == "token" || column == "created")
+        continue;
       if (column == "id" || column == "process_start" || column == "pid" || column == "finished") continue;
       columns += (columns.empty() ? "quote(" : " || '|' || quote(") + column + ")";
     }

@@ -48,7 +48,7 @@ TEST(Upgrade, from_version_1_gives_what_schema_sql_makes) {
   make_version_1(folder / "old.db");
   expect_contains(
       message_of<Error>([&] { open_encore_database(folder / "old.db", OpenMode::write); }),
-      "is of version 1, this Encore needs 2; exp db upgrade brings it up to date and keeps a copy");
+      "is of version 1, this Encore needs 3; exp db upgrade brings it up to date and keeps a copy");
   const Upgrade upgrade = upgrade_database(folder / "old.db");
   EXPECT_EQ(upgrade.from, 1);
   EXPECT_EQ(upgrade.to, schema_version);
@@ -72,9 +72,9 @@ TEST_F(StoreTest, an_injected_migration_is_applied_in_order) {
   EXPECT_EQ(upgrade.to, schema_version + 1);
   EXPECT_EQ(store().database().text("SELECT colour FROM run"), "red");
   expect_contains(message_of<Error>([&] { open_encore_database(path(), OpenMode::read); }),
-                  "newer Encore (version 3");
+                  "newer Encore (version 4");
   expect_contains(message_of<Error>([&] { upgrade_database(path()); }),
-                  "was made by a newer Encore (version 3, this one knows 2)");
+                  "was made by a newer Encore (version 4, this one knows 3)");
 }
 
 TEST_F(StoreTest, a_migration_that_fails_changes_nothing_and_its_copy_stays) {
@@ -92,8 +92,8 @@ TEST_F(StoreTest, a_migration_that_fails_changes_nothing_and_its_copy_stays) {
     EXPECT_EQ(store().database().integer("PRAGMA user_version"), schema_version);
     EXPECT_EQ(testing::dump(store().database()), before);
   }
-  EXPECT_TRUE(std::filesystem::exists(path().string() + ".version-2.backup"));
-  EXPECT_TRUE(std::filesystem::exists(path().string() + ".version-2-2.backup"));
+  EXPECT_TRUE(std::filesystem::exists(path().string() + ".version-3.backup"));
+  EXPECT_TRUE(std::filesystem::exists(path().string() + ".version-3-2.backup"));
 }
 
 TEST_F(StoreTest, an_upgrade_is_refused_while_a_run_is_trained_and_for_unknown_versions) {

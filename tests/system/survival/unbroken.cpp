@@ -1,0 +1,67 @@
+// See unbroken.hpp.
+#include "system/survival/unbroken.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace encore::system_test {
+
+std::vector<std::string> told(const Sandbox& sandbox) {
+  std::vector<std::string> lines;
+  for (
+      const char* sql :
+      {"SELECT name || ' is ' || state || ': ' || coalesce(result ->> 'measures', '') || coalesce(result ->> "
+       "'best_step', '') FROM run",
+       "SELECT run || ' ' || metric || ' ' || step || ' ' || CASE WHEN metric LIKE '%seconds' OR metric LIKE "
+       "'%per_second' THEN 'some time' ELSE coalesce(special, printf('%!.17g', value)) END FROM curve",
+       "SELECT run.name || ' ' || step || ' ' || scope || ' ' || value FROM current_digest JOIN run ON "
+       "run.number = "
+       "run",
+       "SELECT DISTINCT run.name || ' ' || artifact.name || ' ' || sha256 FROM artifact JOIN run ON "
+       "run.number = "
+       "run"}) {
+    const std::vector<std::string> rows = sandbox.query(sql);
+    lines.insert(lines.end(), rows.begin(), rows.end());
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+void expect_same(const Sandbox& disturbed, const std::vector<std::string>& unbroken) {
+  const std::vector<std::string> now = told(disturbed);
+  EXPECT_GT(unbroken.size(), 50u) << "there is something to compare";
+  std::vector<std::string> missing, extra;
+  std::set_difference(unbroken.begin(), unbroken.end(), now.begin(), now.end(), std::back_inserter(missing));
+  std::set_difference(now.begin(), now.end(), unbroken.begin(), unbroken.end(), std::back_inserter(extra));
+  for (const auto& [what, lines] :
+       {std::pair("missing", missing), std::pair("not in the unbroken one", extra)})
+    for (std::size_t i = 0; i < std::min<std::size_t>(lines.size(), 5); ++i)
+      ADD_FAILURE() << lines.size() << " " << what << ": " << lines[i];
+  EXPECT_EQ(
+      disturbed.one("SELECT count(*) FROM (SELECT 1 FROM current_point GROUP BY run, metric, step HAVING "
+                    "count(*) > 1)"),
+      "0")
+      << "a point counts twice";
+  EXPECT_EQ(disturbed.one(
+                "SELECT count(*) FROM attempt AS done JOIN attempt AS later USING (run) WHERE done.state = "
+                "'completed' AND later.ordinal > done.ordinal"),
+            "0")
+      << "a run went on after it was completed";
+  const ProgramOutput check = disturbed.exp({"db", "check"});
+  EXPECT_EQ(check.end.exit_code, 0) << check.output << check.errors;
+}
+
+void wait_for_workers(const Sandbox& sandbox) {
+  for (int wait = 0; wait < 3000 && !sandbox.workers().empty(); ++wait)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+
+bool real_worker_runs() {
+  return std::filesystem::exists(ENCORE_BUILD_DIR "/bin/encore-worker") &&
+         run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"}).end.success();
+}
+
+}  // namespace encore::system_test
