@@ -75,7 +75,7 @@ PointMaker::PointMaker(const Document& document, const Value& root, const Catalo
 std::vector<RunPoint> PointMaker::make(const Proposal& proposal, Problems& problems) {
   Problems own;
   const Proposal applied = applicable(proposal, problems);
-  const Resolved resolved = resolve(assigned(applied, own), catalogue_, own);
+  Resolved resolved = resolve(assigned(applied, own), catalogue_, own);
   note_names(resolved);
   // An excluded point may be wrong: that may be why it is excluded.
   if (is_excluded(resolved.config, problems)) {
@@ -93,20 +93,25 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, Problems& probl
     hashes[key] = file.sha256;
     point.data[file_name(key)] = file;
   }
-  point.config = resolved.config;
-  point.origin = resolved.origin;
-  point.group = sha256(canonical_text(resolved, hashes, std::nullopt));
+  const CanonicalText canonical(resolved, hashes);
+  point.group = sha256(canonical.without_seed());
+  point.config = std::move(resolved.config);
+  point.origin = std::move(resolved.origin);
   for (const Assignment& assignment : applied)
     point.varied.emplace_back(assignment.key, to_text(assignment.value));
 
   const std::string name = point_name(header_.name, applied, proposal);
   std::vector<RunPoint> points;
+  points.reserve(header_.seeds.size());
   for (const std::int64_t seed : header_.seeds) {
     point.seed = seed;
     point.name = name + "-seed=" + std::to_string(seed);
-    point.canonical = canonical_text(resolved, hashes, seed);
+    point.canonical = canonical.with_seed(seed);
     point.question = sha256(point.canonical);
-    points.push_back(point);
+    if (&seed == &header_.seeds.back())
+      points.push_back(std::move(point));
+    else
+      points.push_back(point);
   }
   return points;
 }
@@ -195,9 +200,12 @@ void PointMaker::require_known(const std::string& word, const Condition& conditi
   const std::vector<std::string> known(known_keys_.begin(), known_keys_.end());
   for (const std::string& key : condition.expression.keys())
     if (!known_keys_.contains(key))
-      problems.add(condition.place, "sweep." + word,
-                   word + " \"" + condition.text + "\": no run has an option \"" + key + "\"" +
-                       did_you_mean(key, known));
+      problems.add(
+          condition.place, "sweep." + word,
+          word + " \"" + condition.text + "\": no run has an option \"" + key + "\"" +
+              did_you_mean(
+                  key, known,
+                  key.find('.') == std::string::npos ? "; a text stands in quotes: '" + key + "'" : ""));
 }
 
 void PointMaker::finish_guards(Problems& problems) const {

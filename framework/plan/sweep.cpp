@@ -83,9 +83,12 @@ class SweepReader {
       return false;
     }
     if (std::ranges::find(tables, path.front()) == tables.end()) {
+      const std::string full = path.size() == 1 ? full_name(key) : "";
       problems_.add(place, key,
                     table + " cannot vary \"" + key + "\"" +
-                        did_you_mean(path.front(), tables, "; it varies options of " + quoted_list(tables)));
+                        (full.empty() ? did_you_mean(path.front(), tables,
+                                                     "; it varies options of " + quoted_list(tables))
+                                      : "; did you mean \"" + full + "\"?"));
       return false;
     }
     const auto [earlier, is_new] = varied_.emplace(key, place);
