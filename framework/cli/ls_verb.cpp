@@ -2,7 +2,6 @@
 #include <fnmatch.h>
 
 #include <iostream>
-#include <map>
 
 #include <nlohmann/json.hpp>
 
@@ -35,36 +34,57 @@ std::vector<RunState> states_from(const std::vector<std::string>& names) {
   return states;
 }
 
-/// Of all attempts of each run, without the pauses between them.
-std::map<std::int64_t, double> working_seconds(Store& store) {
-  std::map<std::int64_t, double> seconds;
-  Statement& rows =
-      store.database().cached("SELECT run, sum(coalesce(finished, ?) - started) FROM attempt GROUP BY run");
-  rows.with(now());
-  while (rows.step()) seconds[rows.integer(0)] = rows.number(1);
-  rows.reset();
+/// Of all attempts, without the pauses between them.
+double working_seconds(Store& store, std::int64_t run) {
+  Statement& row =
+      store.database().cached("SELECT sum(coalesce(finished, ?) - started) FROM attempt WHERE run = ?");
+  row.with(now(), run).step();
+  const double seconds = row.number(0);
+  row.reset();
   return seconds;
 }
 
+struct Listing {
+  std::vector<ListedRun> runs;
+  bool complete = true;  ///< there are no more
+};
+
 /// At most `limit` runs, the newest; 0: all.
-std::vector<ListedRun> select_runs(const CommandLine& line, Store& store, int limit) {
+Listing select_runs(const CommandLine& line, Store& store, std::size_t limit) {
   RunFilter filter;
   filter.states = states_from(line.texts("state"));
   filter.tag = line.text("tag");
   filter.sweep = line.text("sweep");
   if (line.flag("removed")) filter.sight = Sight::removed;
   const std::string pattern = line.text("name");
-  // A pattern is matched here, behind the query: then the query may not stop early.
-  if (limit > 0 && pattern.empty()) filter.limit = limit;
-  const auto seconds = working_seconds(store);
-  std::vector<ListedRun> listed;
+  // A pattern is matched here, behind the query: then the query may not stop early. One more than asked for
+  // tells that there are more.
+  if (limit > 0 && pattern.empty()) filter.limit = static_cast<std::int64_t>(limit) + 1;
+  Listing listing;
   for (RunRow& run : store.list_runs(filter)) {
     if (!pattern.empty() && ::fnmatch(pattern.c_str(), run.name.c_str(), 0) != 0) continue;
-    const auto time = seconds.find(run.number);
-    listed.push_back({std::move(run), time == seconds.end() ? 0.0 : time->second});
-    if (limit > 0 && listed.size() == static_cast<std::size_t>(limit)) break;
+    listing.complete = limit == 0 || listing.runs.size() < limit;
+    if (!listing.complete) break;
+    const double seconds = working_seconds(store, run.number);
+    listing.runs.push_back({std::move(run), seconds});
   }
-  return listed;
+  return listing;
+}
+
+bool is_filtered(const CommandLine& line) {
+  return line.has("state") || line.has("name") || line.has("tag") || line.has("sweep");
+}
+
+/// How many more there are is told where it costs next to nothing.
+std::string more_text(const CommandLine& line, Store& store, std::size_t shown) {
+  std::string text = "the newest " + std::to_string(shown);
+  if (!is_filtered(line))
+    text += " of " + std::to_string(store.database()
+                                        .integer(std::string("SELECT count(*) FROM run WHERE removed IS ") +
+                                                 (line.flag("removed") ? "NOT NULL" : "NULL"))
+                                        .value_or(0));
+  return text + (is_filtered(line) ? "; there are more" : " runs") +
+         ": -n N shows N, --all all, --state, --name, --tag and --sweep choose";
 }
 
 std::string epoch_text(const RunRow& run) {
@@ -105,7 +125,7 @@ void print_csv(const std::vector<ListedRun>& runs) {
   }
 }
 
-void print_table(const std::vector<ListedRun>& runs, int limit) {
+void print_table(const std::vector<ListedRun>& runs) {
   Table table({{"NAME"},
                {"ID"},
                {"STATE"},
@@ -119,8 +139,6 @@ void print_table(const std::vector<ListedRun>& runs, int limit) {
                percent_text(result_measure(run, "test/f1")), epoch_text(run), duration_text(seconds),
                duration_text(now() - run.created)});
   table.print(std::cout, terminal_of(stdout));
-  if (limit > 0 && runs.size() == static_cast<std::size_t>(limit))
-    std::cout << "the newest " << limit << "; -n 0 shows all\n";
 }
 
 }  // namespace
@@ -141,27 +159,29 @@ int ls_verb(const Arguments& arguments) {
                  "only runs of this experiment file, by its name");
   line.options()("removed", po::bool_switch(), "those that exp rm took out of sight instead");
   line.options()("number,n", po::value<int>()->value_name("N")->default_value(100),
-                 "at most so many rows; 0: all");
-  line.options()("json", po::bool_switch(), "all of them as JSON");
-  line.options()("csv", po::bool_switch(), "all of them as CSV");
+                 "at most so many, the newest; 0: all (--json and --csv give all where -n is not written)");
+  line.options()("all,a", po::bool_switch(), "short for -n 0");
+  line.options()("json", po::bool_switch(), "as JSON");
+  line.options()("csv", po::bool_switch(), "as CSV");
   if (!line.parse(arguments)) return exit_done;
   if (line.flag("json") && line.flag("csv")) throw UsageError("--json and --csv exclude each other");
+  if (line.flag("all") && !line.defaulted("number")) throw UsageError("--all and -n exclude each other");
   if (line.integer("number") < 0) throw UsageError("--number is negative; 0 means all");
 
   Store store(line.database(), OpenMode::read);
   const bool for_programs = line.flag("json") || line.flag("csv");
-  const int limit = for_programs ? 0 : line.integer("number");
-  const std::vector<ListedRun> runs = select_runs(line, store, limit);
+  const bool all = line.flag("all") || (for_programs && line.defaulted("number"));
+  const Listing listing =
+      select_runs(line, store, all ? 0 : static_cast<std::size_t>(line.integer("number")));
   if (line.flag("json")) {
-    print_json(runs);
+    print_json(listing.runs);
   } else if (line.flag("csv")) {
-    print_csv(runs);
-  } else if (runs.empty()) {
-    const bool filtered =
-        line.has("state") || line.has("name") || line.has("tag") || line.has("sweep") || line.flag("removed");
-    std::cout << "no runs" << (filtered ? " match" : " yet") << '\n';
+    print_csv(listing.runs);
+  } else if (listing.runs.empty()) {
+    std::cout << "no runs" << (is_filtered(line) || line.flag("removed") ? " match" : " yet") << '\n';
   } else {
-    print_table(runs, limit);
+    print_table(listing.runs);
+    if (!listing.complete) std::cout << more_text(line, store, listing.runs.size()) << '\n';
   }
   return exit_done;
 }

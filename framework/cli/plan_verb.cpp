@@ -1,87 +1,97 @@
 // plan: what run would do, without doing it; nothing is written.
+// The flow, top to bottom: read_plan -> compare_with the database -> require_startable -> what each run will
+// take (run_time.hpp) -> plan_text.hpp.
+#include <fnmatch.h>
+
 #include <iostream>
 
 #include <nlohmann/json.hpp>
 
 #include "cli/access.hpp"
-#include "cli/planned_runs.hpp"
-#include "cli/table.hpp"
+#include "cli/plan_text.hpp"
 #include "cli/verbs.hpp"
+#include "config/nearest.hpp"
 
 namespace encore {
 
 namespace {
 
-nlohmann::ordered_json json_of(const PlannedRuns& planned) {
-  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+std::vector<std::size_t> shown_runs(const PlannedRuns& planned, const std::string& pattern) {
+  std::vector<std::size_t> shown;
+  std::vector<std::string> names;
   for (std::size_t i = 0; i < planned.runs.size(); ++i) {
     const PlannedRun& run = planned.runs[i];
-    nlohmann::ordered_json varied = nlohmann::ordered_json::object();
-    for (const auto& [key, value] : planned.plan.points[i].varied) varied[key] = value;
-    nlohmann::ordered_json changed = nlohmann::ordered_json::array();
-    for (const PluginChange& change : run.changed_plugins) changed.emplace_back(change.json());
-    runs.push_back({{"name", run.before ? run.before->name : run.specification.name},
-                    {"action", name_of(run.action)},
-                    {"id", run.before ? nlohmann::ordered_json(run.before->id) : nlohmann::ordered_json()},
-                    {"question", run.specification.question},
-                    {"group", run.specification.group},
-                    {"seed", run.specification.seed},
-                    {"varied", varied},
-                    {"changed_plugins", changed},
-                    {"other_build", run.other_build}});
+    const std::string& name = run.before ? run.before->name : run.specification.name;
+    names.push_back(name);
+    if (pattern.empty() || ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0) shown.push_back(i);
   }
-  return {{"name", planned.plan.name},
-          {"file", planned.file.string()},
-          {"backend", planned.backend},
-          {"excluded", planned.plan.excluded},
-          {"duplicates", planned.plan.duplicates},
-          {"runs", runs}};
+  if (shown.empty())
+    throw UsageError("no run of " + planned.file.string() + " is called \"" + pattern + "\"" +
+                     did_you_mean(pattern, names, "; exp plan " + planned.file.string() + " lists them"));
+  return shown;
 }
 
-void print_table(const PlannedRuns& planned) {
-  Table table({{"ACTION"}, {"NAME"}, {"ID"}, {"SEED", Align::right}, {"QUESTION"}});
-  for (const PlannedRun& run : planned.runs)
-    table.add({Cell(name_of(run.action), run.to_do() ? Style::green : Style::dim),
-               run.before ? run.before->name : run.specification.name, run.before ? run.before->id : "-",
-               std::to_string(run.specification.seed), run.specification.question.substr(0, 12)});
-  table.print(std::cout, terminal_of(stdout));
-  std::cout << '\n'
-            << planned.to_do() << " of " << planned.runs.size() << " runs to do on " << planned.backend;
-  if (planned.plan.excluded > 0) std::cout << ", " << planned.plan.excluded << " excluded";
-  if (planned.plan.duplicates > 0)
-    std::cout << ", " << planned.plan.duplicates << " asked the same as another";
-  std::cout << '\n';
-  for (const std::string& line : kept_though(planned)) std::cout << line << '\n';
-  for (const PlannedRun& run : planned.runs)
-    if (run.goes_on())
-      for (const PluginChange& change : run.changed_plugins)
-        std::cout << run.before->name << " goes on only with --accept-plugin-change: " << change.text()
-                  << '\n';
+std::vector<std::optional<TimeEstimate>> times_of(Store* store, const PlannedRuns& planned) {
+  std::vector<std::optional<TimeEstimate>> times(planned.runs.size());
+  if (store == nullptr || planned.to_do() == 0) return times;
+  RunTimes past(*store, planned.backend, this_process().host);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const PlannedRun& run = planned.runs[i];
+    const bool goes_on = run.goes_on() && run.has_checkpoint;
+    if (run.to_do()) times[i] = past.estimate(run.specification, goes_on ? share_left(*run.before) : 1.0);
+  }
+  return times;
+}
+
+CommandLine make_line() {
+  namespace po = boost::program_options;
+  CommandLine line(
+      "plan",
+      {"plan FILE [RUN] [-S key=value]... [options]",
+       "Shows what exp run would do with an experiment file: every run, whether it would be started, gone on "
+       "with or\n"
+       "skipped and why, and how long it will take, going by the most similar complete runs of the database "
+       "(? where\n"
+       "there is none). With --values every option with its value and where that comes from: default, "
+       "file:line:column,\n"
+       "sweep or command line. RUN, a name or a pattern as in a shell, limits what is shown. Everything is "
+       "checked,\n"
+       "nothing is written.",
+       {{"exp plan experiments/quickstart.toml", "the runs of the file, and what is left to do"},
+        {"exp plan experiments/quickstart.toml --values -S model.dropout=0.2",
+         "where every value of it comes from"}}});
+  add_plan_options(line);
+  line.positional("run");
+  line.options()("values", po::bool_switch(), "every option with its value and origin");
+  line.options()("jobs,j", po::value<int>()->value_name("N")->default_value(1),
+                 "the time with so many runs at once");
+  line.options()("json", po::bool_switch(), "as JSON; with --values the values of each run too");
+  return line;
 }
 
 }  // namespace
 
 int plan_verb(const Arguments& arguments) {
-  CommandLine line(
-      "plan",
-      {"plan FILE [-S key=value]... [options]",
-       "Shows what exp run would do with an experiment file: every run with its identity, and whether it\n"
-       "would be started, gone on with or skipped. Everything is checked, nothing is written.",
-       {{"exp plan experiments/quickstart.toml", "the runs of the file, and what is left to do"}}});
-  add_plan_options(line);
-  line.options()("json", boost::program_options::bool_switch(), "as JSON");
+  CommandLine line = make_line();
   if (!line.parse(arguments)) return exit_done;
+  if (line.integer("jobs") < 1)
+    throw UsageError("-j " + std::to_string(line.integer("jobs")) + " would run nothing; give at least 1");
 
   PlannedRuns planned = read_plan(line);
+  std::optional<Store> store;
   if (std::filesystem::exists(line.database())) {
-    Store store(line.database(), OpenMode::read);
-    compare_with(store, planned);
+    store.emplace(line.database(), OpenMode::read);
+    compare_with(*store, planned);
   }
   require_startable(planned);
+  const PlanView view{planned, shown_runs(planned, line.text("run")),
+                      times_of(store ? &*store : nullptr, planned), line.integer("jobs")};
   if (line.flag("json"))
-    std::cout << json_of(planned).dump(2) << '\n';
+    std::cout << plan_json(view, line.flag("values")).dump(2) << '\n';
+  else if (line.flag("values"))
+    print_values(std::cout, terminal_of(stdout), view);
   else
-    print_table(planned);
+    print_plan(std::cout, terminal_of(stdout), view);
   return exit_done;
 }
 

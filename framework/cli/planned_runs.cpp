@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
 #include "cli/access.hpp"
 #include "config/document.hpp"
@@ -22,7 +23,8 @@ std::vector<std::string> overrides_of(const CommandLine& line) {
   return overrides;
 }
 
-Specification specification_of(const RunPoint& point, const std::string& backend,
+/// Takes config and origin out of the point: of many runs they are most of what the plan holds.
+Specification specification_of(RunPoint& point, const std::string& backend,
                                const std::vector<std::filesystem::path>& folders) {
   Specification specification;
   specification.name = point.name;
@@ -30,8 +32,8 @@ Specification specification_of(const RunPoint& point, const std::string& backend
   specification.question = point.question;
   specification.group = point.group;
   specification.backend = backend;
-  specification.config = point.config;
-  specification.origin = point.origin;
+  specification.config = std::move(point.config);
+  specification.origin = std::move(point.origin);
   for (const auto& [role, file] : point.data) specification.data[role] = {file.path, file.sha256};
   for (const auto& folder : folders) specification.plugin_folders.push_back(folder.string());
   return specification;
@@ -55,9 +57,30 @@ Action action_for(RunState state) {
   return Action::resume;
 }
 
+/// The tables that the worker looks at apart from each other. Of a sweep that varies a few of them a few runs
+/// hold all that is to be checked.
+class CheckedParts {
+ public:
+  /// Whether something in it was in none before.
+  bool add(const nlohmann::json& config) {
+    bool is_new = false;
+    const nlohmann::json& width = config.at("model").at("width");
+    for (const std::string& part : {config.at("tokenizer").dump(), config.at("optimizer").dump(),
+                                    config.at("schedule").dump() + width.dump(),
+                                    config.at("model").dump() + config.at("train").dump() +
+                                        config.at("data").dump() + config.at("task").dump()})
+      is_new = parts_.insert(part).second || is_new;
+    return is_new;
+  }
+
+ private:
+  std::unordered_set<std::string> parts_;
+};
+
 /// What the last attempt that told anything told of its plugins and its build, against those of now.
 void compare_origin(Store& store, const PlannedRuns& planned, PluginFiles& files, PlannedRun& run) {
-  if (run.goes_on() && list_checkpoints(store.run_folder(run.before->id)).empty()) return;  // from the start
+  run.has_checkpoint = run.goes_on() && !list_checkpoints(store.run_folder(run.before->id)).empty();
+  if (run.goes_on() && !run.has_checkpoint) return;  // from the start
   if (!run.goes_on() && run.action != Action::skip) return;
   const std::vector<AttemptRow> attempts = store.read_attempts(run.before->number);
   const auto told = std::find_if(attempts.rbegin(), attempts.rend(),
@@ -125,7 +148,7 @@ PlannedRuns read_plan(const CommandLine& line) {
   // A single run has the experiment's own name: nobody wants to type what does not tell it from others.
   if (planned.plan.points.size() == 1 && planned.plan.points.front().varied.empty() && !line.has("seed"))
     planned.plan.points.front().name = planned.plan.name;
-  for (const RunPoint& point : planned.plan.points)
+  for (RunPoint& point : planned.plan.points)
     planned.runs.push_back({specification_of(point, planned.backend, folders)});
   return planned;
 }
@@ -180,8 +203,9 @@ std::vector<std::string> kept_though(const PlannedRuns& planned) {
 
 void require_startable(const PlannedRuns& planned) {
   std::vector<Specification> specifications;
+  CheckedParts asked;
   for (const PlannedRun& run : planned.runs)
-    if (run.to_do()) specifications.push_back(run.specification);
+    if (run.to_do() && asked.add(run.specification.config)) specifications.push_back(run.specification);
   if (specifications.empty()) return;
   std::vector<Problem> problems = check_with_worker(planned.worker, specifications);
   if (!problems.empty()) throw ConfigErrors(std::move(problems));

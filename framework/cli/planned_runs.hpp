@@ -29,6 +29,7 @@ struct PlannedRun {
   std::optional<RunRow> before = {};  ///< what the database knows of it
   bool new_repeat = false;            ///< --fresh: beside what is there
   bool from_start = false;            ///< without what earlier attempts left (exp retry --failed)
+  bool has_checkpoint = false;        ///< of one that goes on: otherwise it begins again
   /// Where it went on or ended with other plugin files, or in another build, than those of now.
   std::vector<PluginChange> changed_plugins = {};
   std::string other_build = {};  ///< `compiler is GNU 12.2 in its build and GNU 13.1 here`

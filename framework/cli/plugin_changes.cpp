@@ -8,6 +8,21 @@
 
 namespace encore {
 
+namespace {
+
+/// Every type that a configuration names, with its table.
+void collect_types(const nlohmann::json& table, std::string& types) {
+  for (const auto& [name, value] : table.items()) {
+    if (name == "type") types += value.dump();
+    if (!value.is_object()) continue;
+    types += name + '.';
+    collect_types(value, types);
+  }
+  types += ';';
+}
+
+}  // namespace
+
 std::string short_hash(const std::string& sha256) {
   return sha256.substr(0, 12);
 }
@@ -24,7 +39,16 @@ nlohmann::json PluginChange::json() const {
           {"new_version", now.version}, {"new_sha256", now.sha256},      {"file", now.file.string()}};
 }
 
-std::vector<UsedPlugin> PluginFiles::used_by(const Specification& specification, const Catalogue& catalogue) {
+const std::vector<UsedPlugin>& PluginFiles::used_by(const Specification& specification,
+                                                    const Catalogue& catalogue) {
+  std::string types;
+  collect_types(specification.config, types);
+  const auto [known, is_new] = used_.try_emplace(types);
+  if (is_new) known->second = look_up(specification, catalogue);
+  return known->second;
+}
+
+std::vector<UsedPlugin> PluginFiles::look_up(const Specification& specification, const Catalogue& catalogue) {
   std::vector<UsedPlugin> used;
   for (const TypeName& type : needed_types(make_experiment(specification.config, catalogue))) {
     const Manifest* owner = catalogue.owner(type.kind, type.name);

@@ -30,13 +30,16 @@ struct PluginChange {
   nlohmann::json json() const;
 };
 
-/// Hashes each plugin file once, however many runs ask.
+/// Hashes each plugin file once, and looks at each combination of types once, however many runs ask.
 class PluginFiles {
  public:
   /// What the types in `specification.config` need, each plugin once. Throws ConfigError or Error.
-  std::vector<UsedPlugin> used_by(const Specification& specification, const Catalogue& catalogue);
+  const std::vector<UsedPlugin>& used_by(const Specification& specification, const Catalogue& catalogue);
 
  private:
+  std::vector<UsedPlugin> look_up(const Specification& specification, const Catalogue& catalogue);
+
+  std::map<std::string, std::vector<UsedPlugin>> used_;  // by the types that a configuration names
   std::map<std::filesystem::path, std::string> hashes_;
 };
 

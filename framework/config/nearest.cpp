@@ -46,10 +46,15 @@ std::optional<std::string> nearest(std::string_view name, const std::vector<std:
 
 namespace {
 
-// "dropuot" for "attention_dropout": one of the words of a name, a slip of one letter allowed.
+// "decay" for "weight_decay", "training" for "train": one within the other. "dropuot" for
+// "attention_dropout": one of the words of a name, a slip of one letter allowed.
 std::optional<std::string> nearest_word(std::string_view name, const std::vector<std::string>& names) {
   constexpr std::size_t shortest_word = 4;  // below it a word fits too much by chance
   if (name.size() < shortest_word) return std::nullopt;
+  for (const std::string& candidate : names)
+    if (candidate.find(name) != std::string::npos ||
+        (candidate.size() >= shortest_word && name.find(candidate) != std::string_view::npos))
+      return candidate;
   for (const std::string& candidate : names)
     for (std::size_t begin = 0; begin < candidate.size();) {
       const std::size_t end = std::min(candidate.find_first_of("_.", begin), candidate.size());

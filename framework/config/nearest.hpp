@@ -16,8 +16,8 @@ int edit_distance(std::string_view a, std::string_view b);
 /// change.
 std::optional<std::string> nearest(std::string_view name, const std::vector<std::string>& names);
 
-/// `; did you mean "dropout"?`, or `otherwise` when nothing is near: neither a name nor a word of one
-/// ("decay" for "weight_decay").
+/// `; did you mean "dropout"?`, or `otherwise` when nothing is near: neither a name, nor a part or a word of
+/// one ("decay" for "weight_decay"), nor one that it is a longer form of ("training" for "train").
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& names,
                          std::string otherwise = "");
 

@@ -123,11 +123,13 @@ class Resolver {
     resolved_.config["data"]["root"] = *data_root;
   }
 
-  std::optional<Checked> plugin_table(const std::string& key, Kind kind, const Value& table) {
+  /// `otherwise` is added where the table names no type.
+  std::optional<Checked> plugin_table(const std::string& key, Kind kind, const Value& table,
+                                      const std::string& otherwise = "") {
     const Value::Member* type = table.find("type");
     if (type == nullptr) {
       problems_.add(table.origin.place, key + ".type",
-                    "table [" + key + "] must name " + with_article(kind) + known_types(kind));
+                    "table [" + key + "] must name " + with_article(kind) + known_types(kind) + otherwise);
       return std::nullopt;
     }
     if (!type->value.is_text()) {
@@ -158,7 +160,7 @@ class Resolver {
     const Value& layers = tables == nullptr ? none : tables->value;
 
     std::map<std::string, Checked> checked;
-    for (const Value::Member& member : layers.table()) check_layer(member, checked);
+    for (const Value::Member& member : layers.table()) check_layer(member, layers, checked);
     std::set<std::string> used;
     block(model, layers, used);
     norm(model, layers, checked, used);
@@ -170,7 +172,17 @@ class Resolver {
     }
   }
 
-  void check_layer(const Value::Member& member, std::map<std::string, Checked>& checked) {
+  /// Where a table without a type is mistaken for another one: `; or did you mean [model.layer.attention]?`
+  static std::string mistaken_for(const std::string& name, const Value& layers) {
+    std::vector<std::string> others;
+    for (const Value::Member& other : layers.table())
+      if (other.value.find("type") != nullptr) others.push_back(other.key);
+    const auto near = nearest(name, others);
+    return near ? "; or did you mean [model.layer." + *near + "]?" : "";
+  }
+
+  void check_layer(const Value::Member& member, const Value& layers,
+                   std::map<std::string, Checked>& checked) {
     const std::string key = "model.layer." + member.key;
     if (!is_layer_name(member.key)) {
       problems_.add(member.key_origin.place, key,
@@ -180,7 +192,7 @@ class Resolver {
     } else if (!member.value.is_table()) {
       problems_.add(member.value.origin.place, key,
                     "[" + key + "] must be a table, found " + describe(member.value));
-    } else if (auto table = plugin_table(key, Kind::layer, member.value)) {
+    } else if (auto table = plugin_table(key, Kind::layer, member.value, mistaken_for(member.key, layers))) {
       checked.emplace(member.key, std::move(*table));
     }
   }

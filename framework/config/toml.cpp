@@ -81,15 +81,26 @@ Value convert(const toml::node& node, const std::string& file) {
   return value;
 }
 
+/// What is mostly meant by a slip that the parser calls by another name.
+std::string hint(std::string_view description) {
+  const std::pair<std::string_view, std::string> hints[] = {
+      {"could not determine value type", "; text needs quotes"},
+      {"unescaped control characters", "; is a closing quote missing on this line?"},
+      {"parsing boolean", "; true and false are written in small letters"}};
+  for (const auto& [part, meant] : hints)
+    if (description.find(part) != std::string_view::npos) return meant;
+  return "";
+}
+
 }  // namespace
 
 Value parse_toml(const std::string& text, const std::string& name) {
   try {
     const toml::table table = toml::parse(text, name);
-    return {convert_table(table, name), {Source::file, {name, 0, 0}}};
+    return {convert_table(table, name), {Source::file, {name, 1, 1}}};
   } catch (const toml::parse_error& error) {
-    throw ConfigErrors(
-        {{place_of(error.source(), name), "", "not TOML: " + std::string(error.description())}});
+    throw ConfigErrors({{place_of(error.source(), name), "",
+                         "not TOML: " + std::string(error.description()) + hint(error.description())}});
   }
 }
 

@@ -8,7 +8,7 @@
 
 namespace encore {
 
-/// Members stand in the order of the file; the table itself has the place {name, 0, 0}. Throws ConfigErrors
+/// Members stand in the order of the file; the table itself has the place {name, 1, 1}. Throws ConfigErrors
 /// with the line and column of what is no TOML (or no UTF-8).
 Value parse_toml(const std::string& text, const std::string& name);
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "config/core_schema.hpp"
 #include "config/nearest.hpp"
 
 namespace encore {
@@ -101,9 +102,11 @@ class TableCheck {
     const Option* option = schema_.find(member.key);
     if (option == nullptr) {
       const std::vector<std::string> names = names_of(schema_, ignored);
-      problems_.add(member.key_origin.place, name_.dotted(member.key),
-                    "unknown option \"" + member.key + "\" of " + name_.owner +
-                        did_you_mean(member.key, names, known_options(names)));
+      const std::string elsewhere = place_hint(member.key);
+      problems_.add(
+          member.key_origin.place, name_.dotted(member.key),
+          "unknown option \"" + member.key + "\" of " + name_.owner +
+              did_you_mean(member.key, names, elsewhere.empty() ? known_options(names) : elsewhere));
       return;
     }
     OptionValue value;

@@ -1,4 +1,5 @@
-// Conditions of [sweep] exclude: comparisons of options, joined by && and ||, with ! and parentheses.
+// Conditions of [sweep] exclude and [sweep.when]: comparisons of options, joined by && and ||, with ! and
+// parentheses.
 //   model.layers == 12 && (model.dropout >= 0.3 || !train.patience)
 // A comparison with an option that a run does not have (another layer type) is false.
 #pragma once
@@ -29,11 +30,11 @@ class Expression {
   std::shared_ptr<const ExpressionNode> root_;
 };
 
-/// A condition and where it is written.
-struct Exclusion {
+/// An expression and where it is written.
+struct Condition {
   std::string text;
   Place place;
-  Expression condition;
+  Expression expression;
 };
 
 }  // namespace encore

@@ -12,6 +12,8 @@ using nlohmann::json;
 
 // Raised when the rules below change: then equal experiments get other identities, on purpose.
 constexpr int identity_format = 1;
+/// Behind "format", so that something always stands in front of it.
+const std::string seed_key = "seed";
 
 std::string canonical(const OptionValue& value) {
   if (const double* number = std::get_if<double>(&value)) return shortest(*number);
@@ -24,10 +26,8 @@ bool is_default(const Option& option, const OptionValue& value) {
 
 }  // namespace
 
-std::string canonical_text(const Resolved& resolved, const std::map<std::string, std::string>& files,
-                           std::optional<std::int64_t> seed) {
+CanonicalText::CanonicalText(const Resolved& resolved, const std::map<std::string, std::string>& files) {
   std::map<std::string, std::string> entries = {{"format", std::to_string(identity_format)}};
-  if (seed) entries["seed"] = std::to_string(*seed);
   for (const auto& [key, table] : resolved.tables) {
     // The version of a type says which numbers it gives; which library holds it does not matter.
     if (table.offer != nullptr)
@@ -42,10 +42,16 @@ std::string canonical_text(const Resolved& resolved, const std::map<std::string,
         entries[dotted] = json("sha256:" + file->second).dump();
     }
   }
-  std::string text;
   for (const auto& [key, value] : entries)
-    text += (text.empty() ? "{" : ",") + json(key).dump() + ":" + value;
-  return text + "}";
+    (key < seed_key ? before_ : behind_) += "," + json(key).dump() + ":" + value;
+}
+
+std::string CanonicalText::with_seed(std::int64_t seed) const {
+  return "{" + before_.substr(1) + ",\"" + seed_key + "\":" + std::to_string(seed) + behind_ + "}";
+}
+
+std::string CanonicalText::without_seed() const {
+  return "{" + before_.substr(1) + behind_ + "}";
 }
 
 }  // namespace encore

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 
 #include "config/resolve.hpp"
@@ -13,9 +12,19 @@
 
 namespace encore {
 
-/// Keys sorted, no blanks, floats in their shortest form that reads back equal. `files` holds the content
-/// hash of every path option, by dotted key. Without a seed it is the canonical text of the group.
-std::string canonical_text(const Resolved& resolved, const std::map<std::string, std::string>& files,
-                           std::optional<std::int64_t> seed);
+/// Keys sorted, no blanks, floats in their shortest form that reads back equal.
+class CanonicalText {
+ public:
+  /// `files` holds the content hash of every path option, by dotted key.
+  CanonicalText(const Resolved& resolved, const std::map<std::string, std::string>& files);
+
+  /// Of the run with this seed.
+  std::string with_seed(std::int64_t seed) const;
+  /// Of its group.
+  std::string without_seed() const;
+
+ private:
+  std::string before_, behind_;  // the place of the seed; each entry with a comma in front
+};
 
 }  // namespace encore

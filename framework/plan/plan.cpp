@@ -102,7 +102,7 @@ Plan make_plan(const Document& document, const Catalogue& catalogue, const Conte
   }
 
   Plan plan{header.name, header.note, header.tags, {}, 0, 0};
-  PointMaker maker(document, root, catalogue, header, sweep.exclusions, hash);
+  PointMaker maker(document, root, catalogue, sweep, header, hash);
   std::set<std::string> questions, names;
   for (const Proposal& proposal : propose_all(sweep))
     for (RunPoint& point : maker.make(proposal, problems)) {

@@ -33,34 +33,49 @@ std::string short_key(const Assignment& assignment, const Proposal& all) {
   std::size_t count = assignment.path.back() == "type" ? 2 : 1;
   const auto is_shared = [&] {
     return std::ranges::any_of(all, [&](const Assignment& other) {
-      return &other != &assignment && last_parts(other.path, count) == last_parts(assignment.path, count);
+      return other.key != assignment.key &&
+             last_parts(other.path, count) == last_parts(assignment.path, count);
     });
   };
   while (count < assignment.path.size() && is_shared()) ++count;
   return last_parts(assignment.path, count);
 }
 
-std::string run_name(const std::string& experiment, const Proposal& proposal, std::int64_t seed) {
+/// `all` is what the sweep varies, `applied` what of it this point does: an option is called alike in all
+/// runs.
+std::string point_name(const std::string& experiment, const Proposal& applied, const Proposal& all) {
   std::string name = experiment;
-  for (const Assignment& assignment : proposal)
-    name += "-" + short_key(assignment, proposal) + "=" + assignment.label;
-  return name + "-seed=" + std::to_string(seed);
+  for (const Assignment& assignment : applied)
+    name += "-" + short_key(assignment, all) + "=" + assignment.label;
+  return name;
+}
+
+/// `word` is "exclude" or "when".
+bool holds(const std::string& word, const Condition& condition, const nlohmann::json& config,
+           Problems& problems) {
+  try {
+    return condition.expression.holds(config);
+  } catch (const Error& error) {
+    problems.add(condition.place, "sweep." + word, word + " \"" + condition.text + "\": " + error.what());
+    return false;
+  }
 }
 
 }  // namespace
 
 PointMaker::PointMaker(const Document& document, const Value& root, const Catalogue& catalogue,
-                       PlanHeader header, std::vector<Exclusion> exclusions, ContentHash hash)
+                       const Sweep& sweep, PlanHeader header, ContentHash hash)
     : document_(document),
       root_(root),
       catalogue_(catalogue),
+      sweep_(sweep),
       header_(std::move(header)),
-      exclusions_(std::move(exclusions)),
       hash_(std::move(hash)) {}
 
 std::vector<RunPoint> PointMaker::make(const Proposal& proposal, Problems& problems) {
   Problems own;
-  const Resolved resolved = resolve(assigned(proposal, own), catalogue_, own);
+  const Proposal applied = applicable(proposal, problems);
+  Resolved resolved = resolve(assigned(applied, own), catalogue_, own);
   note_names(resolved);
   // An excluded point may be wrong: that may be why it is excluded.
   if (is_excluded(resolved.config, problems)) {
@@ -78,21 +93,56 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, Problems& probl
     hashes[key] = file.sha256;
     point.data[file_name(key)] = file;
   }
-  point.config = resolved.config;
-  point.origin = resolved.origin;
-  point.group = sha256(canonical_text(resolved, hashes, std::nullopt));
-  for (const Assignment& assignment : proposal)
+  const CanonicalText canonical(resolved, hashes);
+  point.group = sha256(canonical.without_seed());
+  point.config = std::move(resolved.config);
+  point.origin = std::move(resolved.origin);
+  for (const Assignment& assignment : applied)
     point.varied.emplace_back(assignment.key, to_text(assignment.value));
 
+  const std::string name = point_name(header_.name, applied, proposal);
   std::vector<RunPoint> points;
+  points.reserve(header_.seeds.size());
   for (const std::int64_t seed : header_.seeds) {
     point.seed = seed;
-    point.name = run_name(header_.name, proposal, seed);
-    point.canonical = canonical_text(resolved, hashes, seed);
+    point.name = name + "-seed=" + std::to_string(seed);
+    point.canonical = canonical.with_seed(seed);
     point.question = sha256(point.canonical);
-    points.push_back(point);
+    if (&seed == &header_.seeds.back())
+      points.push_back(std::move(point));
+    else
+      points.push_back(point);
   }
   return points;
+}
+
+/// What the conditions of [sweep.when] leave of a proposal. Level by level, since a condition may ask about
+/// an option that another one guards.
+Proposal PointMaker::applicable(const Proposal& proposal, Problems& problems) {
+  std::set<std::string> undecided, dropped;
+  for (const Guard& guard : sweep_.guards) undecided.insert(guard.key);
+  const auto remaining = [&] {
+    Proposal out;
+    for (const Assignment& assignment : proposal)
+      if (!undecided.contains(assignment.key) && !dropped.contains(assignment.key)) out.push_back(assignment);
+    return out;
+  };
+  Proposal chosen = remaining();
+  for (auto guard = sweep_.guards.begin(); guard != sweep_.guards.end();) {
+    // What is wrong with the point is found again when it is made.
+    Problems ignored;
+    const nlohmann::json config = resolve(assigned(chosen, ignored), catalogue_, ignored).config;
+    for (const std::size_t level = guard->level; guard != sweep_.guards.end() && guard->level == level;
+         ++guard) {
+      undecided.erase(guard->key);
+      if (holds("when", guard->condition, config, problems))
+        met_guards_.insert(guard->key);
+      else
+        dropped.insert(guard->key);
+    }
+    chosen = remaining();
+  }
+  return chosen;
 }
 
 Value PointMaker::assigned(const Proposal& proposal, Problems& problems) const {
@@ -120,15 +170,9 @@ void PointMaker::note_names(const Resolved& resolved) {
 }
 
 bool PointMaker::is_excluded(const nlohmann::json& config, Problems& problems) const {
-  bool excluded = false;
-  for (const Exclusion& exclusion : exclusions_) {
-    try {
-      excluded = excluded || exclusion.condition.holds(config);
-    } catch (const Error& error) {
-      problems.add(exclusion.place, "sweep.exclude", "exclude \"" + exclusion.text + "\": " + error.what());
-    }
-  }
-  return excluded;
+  return std::ranges::any_of(sweep_.exclusions, [&](const Condition& exclusion) {
+    return holds("exclude", exclusion, config, problems);
+  });
 }
 
 std::map<std::string, ContentFile> PointMaker::hash_files(const Resolved& resolved, Problems& problems) {
@@ -151,14 +195,34 @@ std::map<std::string, ContentFile> PointMaker::hash_files(const Resolved& resolv
   return files;
 }
 
-void PointMaker::finish(Problems& problems) const {
+void PointMaker::require_known(const std::string& word, const Condition& condition,
+                               Problems& problems) const {
   const std::vector<std::string> known(known_keys_.begin(), known_keys_.end());
-  for (const Exclusion& exclusion : exclusions_)
-    for (const std::string& key : exclusion.condition.keys())
-      if (!known_keys_.contains(key))
-        problems.add(exclusion.place, "sweep.exclude",
-                     "exclude \"" + exclusion.text + "\": no run has an option \"" + key + "\"" +
-                         did_you_mean(key, known));
+  for (const std::string& key : condition.expression.keys())
+    if (!known_keys_.contains(key))
+      problems.add(
+          condition.place, "sweep." + word,
+          word + " \"" + condition.text + "\": no run has an option \"" + key + "\"" +
+              did_you_mean(
+                  key, known,
+                  key.find('.') == std::string::npos ? "; a text stands in quotes: '" + key + "'" : ""));
+}
+
+void PointMaker::finish_guards(Problems& problems) const {
+  for (const Guard& guard : sweep_.guards) require_known("when", guard.condition, problems);
+  // What the command line sets, or chance draws, may leave a condition unmet that is meant well.
+  if (!problems.empty() || !document_.overrides.empty() || sweep_.is_guarded_by_chance()) return;
+  for (const Guard& guard : sweep_.guards)
+    if (!met_guards_.contains(guard.key))
+      problems.add(guard.condition.place, "sweep.when",
+                   "when \"" + guard.condition.text + "\": holds in no point of the sweep, so \"" +
+                       guard.key +
+                       "\" would never be varied; mend the condition, or take the option out of the sweep");
+}
+
+void PointMaker::finish(Problems& problems) const {
+  for (const Condition& exclusion : sweep_.exclusions) require_known("exclude", exclusion, problems);
+  finish_guards(problems);
   const std::vector<std::string> used(used_layers_.begin(), used_layers_.end());
   for (const auto& [name, place] : unused_layers_) {
     // What a base file offers and this one does not use is nobody's slip.

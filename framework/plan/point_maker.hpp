@@ -1,4 +1,5 @@
-// PointMaker: a proposal and the experiment file give runs, one per seed: set, resolve, exclude, hash, name.
+// PointMaker: a proposal and the experiment file give runs, one per seed: set what applies, resolve,
+// exclude, hash, name.
 // Read next: identity.hpp for what counts in a run's identity.
 #pragma once
 
@@ -27,32 +28,37 @@ struct PlanHeader {
 
 class PointMaker {
  public:
-  /// `root` is the document's with the overrides set; both, like the catalogue, outlive the maker.
-  PointMaker(const Document& document, const Value& root, const Catalogue& catalogue, PlanHeader header,
-             std::vector<Exclusion> exclusions, ContentHash hash);
+  /// `root` is the document's with the overrides set; both, like catalogue and sweep, outlive the maker.
+  PointMaker(const Document& document, const Value& root, const Catalogue& catalogue, const Sweep& sweep,
+             PlanHeader header, ContentHash hash);
 
   /// One run per seed; none when the proposal is excluded or wrong. What is wrong is added to `problems`.
   std::vector<RunPoint> make(const Proposal& proposal, Problems& problems);
 
-  /// After the last proposal: conditions naming options that no point has, layer tables that no point uses.
+  /// After the last proposal: conditions naming options that no point has, options of [sweep.when] that no
+  /// point varies, layer tables that no point uses.
   void finish(Problems& problems) const;
 
   std::size_t excluded() const { return excluded_; }
 
  private:
+  Proposal applicable(const Proposal& proposal, Problems& problems);
   Value assigned(const Proposal& proposal, Problems& problems) const;
   void note_names(const Resolved& resolved);
   bool is_excluded(const nlohmann::json& config, Problems& problems) const;
+  void require_known(const std::string& word, const Condition& condition, Problems& problems) const;
+  void finish_guards(Problems& problems) const;
   std::map<std::string, ContentFile> hash_files(const Resolved& resolved, Problems& problems);
 
   const Document& document_;
   const Value& root_;
   const Catalogue& catalogue_;
+  const Sweep& sweep_;
   PlanHeader header_;
-  std::vector<Exclusion> exclusions_;
   ContentHash hash_;
   std::map<std::string, std::string> hashes_;  // by path
   std::set<std::string> known_keys_;           // options that some point has
+  std::set<std::string> met_guards_;           // whose condition held in some point, by key
   std::set<std::string> used_layers_;
   std::map<std::string, Place> unused_layers_;
   std::size_t excluded_ = 0;

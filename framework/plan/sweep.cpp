@@ -45,13 +45,14 @@ class SweepReader {
 
   Sweep read(const Value& table) {
     const ValidTable valid =
-        validate(table, sweep_schema(), {"sweep", "[sweep]"}, problems_, {"grid", "zip", "random"});
+        validate(table, sweep_schema(), {"sweep", "[sweep]"}, problems_, {"grid", "zip", "random", "when"});
     if (valid.options.has("seed")) sweep_.seed = valid.options.integer("seed");
     if (valid.options.has("draws")) sweep_.draws = valid.options.integer("draws");
     if (const Value::Member* grid = table.find("grid")) read_grid(*grid);
     if (const Value::Member* zip = table.find("zip")) read_zips(*zip);
     if (const Value::Member* random = table.find("random")) read_random(*random);
     if (valid.options.has("exclude")) read_exclusions(table.find("exclude"));
+    if (const Value::Member* when = table.find("when")) read_when(*when);
     if (sweep_.draws > 1 && !has_random_)
       problems_.add(
           table.find("draws")->value.origin.place, "sweep.draws",
@@ -82,9 +83,12 @@ class SweepReader {
       return false;
     }
     if (std::ranges::find(tables, path.front()) == tables.end()) {
+      const std::string full = path.size() == 1 ? full_name(key) : "";
       problems_.add(place, key,
                     table + " cannot vary \"" + key + "\"" +
-                        did_you_mean(path.front(), tables, "; it varies options of " + quoted_list(tables)));
+                        (full.empty() ? did_you_mean(path.front(), tables,
+                                                     "; it varies options of " + quoted_list(tables))
+                                      : "; did you mean \"" + full + "\"?"));
       return false;
     }
     const auto [earlier, is_new] = varied_.emplace(key, place);
@@ -257,6 +261,12 @@ class SweepReader {
     }
   }
 
+  void read_when(const Value::Member& member) {
+    if (!is_table(member.value, "[sweep.when]")) return;
+    sweep_.guards = read_guards(member.value, varied_, problems_);
+    std::erase_if(sweep_.guards, [&](const Guard& guard) { return is_overridden(guard.path); });
+  }
+
   const std::vector<Override>& overrides_;
   Problems& problems_;
   Sweep sweep_;
@@ -265,6 +275,14 @@ class SweepReader {
 };
 
 }  // namespace
+
+bool Sweep::is_guarded_by_chance() const {
+  return std::ranges::any_of(guards, [&](const Guard& guard) {
+    return std::ranges::any_of(guard.condition.expression.keys(), [&](const std::string& key) {
+      return std::ranges::any_of(random, [&](const RandomVariable& variable) { return variable.key == key; });
+    });
+  });
+}
 
 std::size_t Sweep::size() const {
   std::size_t points = 1;

@@ -1,4 +1,4 @@
-// Sweep: the [sweep] table read and checked: axes of the grid, zips, random variables, exclusions.
+// Sweep: the [sweep] table read and checked: axes of the grid, zips, random variables, exclusions, guards.
 // Read next: proposal.hpp, which makes points of it.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include "config/error.hpp"
 #include "config/value.hpp"
 #include "plan/expression.hpp"
+#include "plan/guard.hpp"
 
 namespace encore {
 
@@ -49,8 +50,11 @@ struct Sweep {
   std::vector<Axis> grid;
   std::vector<Zip> zips;
   std::vector<RandomVariable> random;
-  std::vector<Exclusion> exclusions;
+  std::vector<Condition> exclusions;
+  std::vector<Guard> guards;  ///< by rising level; of options that are still varied
 
+  /// Whether a condition of [sweep.when] asks about something drawn at random.
+  bool is_guarded_by_chance() const;
   /// Number of points before exclusions and seeds; not more than most_points + 1 is counted.
   std::size_t size() const;
 };

@@ -99,6 +99,25 @@ std::string candidates(const std::vector<RunRow>& runs) {
   return runs.size() > most ? text + " and " + std::to_string(runs.size() - most) + " more" : text;
 }
 
+/// What was last written about a run that is in one of these states now: a run that is lost may still be
+/// marked as running. Empty for any.
+std::string written_states(const std::vector<RunState>& states) {
+  std::string list;
+  const auto add = [&](RunState state) {
+    list += (list.empty() ? "'" : ", '") + std::string(name_of(state)) + "'";
+  };
+  for (const RunState state : states) {
+    add(state);
+    if (state == RunState::lost) add(RunState::running);
+  }
+  return list;
+}
+
+/// Whether what was last written says as much as a look at the process.
+bool is_settled(RunState state) {
+  return state != RunState::running && state != RunState::lost;
+}
+
 }  // namespace
 
 std::vector<RunRow> Store::read_rows(Statement& statement) {
@@ -313,13 +332,16 @@ RunRow Store::find_run(const std::string& name_or_id, Sight sight) {
 }
 
 std::vector<RunRow> Store::list_runs(const RunFilter& filter) {
+  const std::string states = written_states(filter.states);
   Statement& statement = database_->cached(
       select("WHERE (?1 = '' OR instr(run.name, ?1) > 0) "
              "AND (?2 = '' OR EXISTS (SELECT 1 FROM tag WHERE tag.run = run.number AND tag.tag = ?2)) "
              "AND (?3 = '' OR sweep.name = ?3) AND " +
-             condition(filter.sight) + " ORDER BY run.number DESC LIMIT ?4"));
-  // The state is derived after reading, so a limit counts behind it.
-  const std::int64_t limit = filter.states.empty() ? filter.limit : -1;
+             condition(filter.sight) + (states.empty() ? "" : " AND run.state IN (" + states + ")") +
+             " ORDER BY run.number DESC LIMIT ?4"));
+  // Whether a run is lost is seen after reading, so a limit counts behind it.
+  const bool settled = std::all_of(filter.states.begin(), filter.states.end(), is_settled);
+  const std::int64_t limit = settled ? filter.limit : -1;
   std::vector<RunRow> rows = read_rows(statement.with(filter.name_part, filter.tag, filter.sweep, limit));
   if (filter.states.empty()) return rows;
   std::erase_if(rows, [&](const RunRow& row) {

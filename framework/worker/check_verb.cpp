@@ -1,14 +1,17 @@
 // check: finds what no schema can say, for every specification of a sweep, before the first one starts.
+#include <exception>
 #include <iostream>
 #include <iterator>
 #include <map>
-#include <set>
 #include <tuple>
+#include <unordered_map>
 
 #include <encore/device.hpp>
 #include <nlohmann/json.hpp>
 
 #include "config/error.hpp"
+#include "config/fingerprint.hpp"
+#include "config/manifest.hpp"
 #include "data/vocabulary.hpp"
 #include "model/model.hpp"
 #include "train/setup.hpp"
@@ -20,25 +23,70 @@ namespace {
 /// Enough to build the model; the real vocabulary only makes the embedding larger.
 constexpr std::int64_t small_vocabulary = 16;
 
-/// The sets and vocabularies of a sweep are mostly the same files: each is read once.
+/// The runs of a sweep share most of their tables: each plugin is opened, each file read, and each table or
+/// model built once. What was found wrong with one is thrown again for every run that has it.
 class Checker {
  public:
   void check(const Specification& specification) {
-    const LoadedExperiment loaded = load_experiment(specification);
-    const Experiment& experiment = loaded.experiment;
+    Plugins& plugins = plugins_of(specification);
+    const Experiment experiment = make_experiment(specification.config, plugins.catalogue);
+    plugins.registry.load(plugins.catalogue, needed_types(experiment));
+    const nlohmann::json& config = specification.config;
+    std::string folders;
+    for (const std::string& folder : specification.plugin_folders) folders += folder + '\n';
     const Task& task = task_of(experiment);
-    check_tokenizer(loaded);
-    Model model(experiment, {small_vocabulary, task.labels()}, loaded.registry, device_);
-    with_key(experiment.optimizer, [&] {
-      return loaded.registry.make_optimizer(experiment.optimizer.type, experiment.optimizer.options);
+    const auto once = [&](const std::string& what, const auto& build) {
+      Verdict& verdict = verdicts_[folders + what];
+      if (!verdict.known) verdict = verdict_on(build);
+      if (verdict.problem) std::rethrow_exception(verdict.problem);
+    };
+    once("tokenizer " + config.at("tokenizer").dump(),
+         [&] { check_tokenizer(experiment.tokenizer, plugins.registry); });
+    // The labels come from the data; everything else that the model is built from is in these tables.
+    once("model " + config.at("model").dump() + config.at("train").dump() + config.at("data").dump(), [&] {
+      Model(experiment, {small_vocabulary, task.labels()}, plugins.registry, device_);
     });
-    with_key(experiment.schedule, [&] {
-      return loaded.registry.make_schedule(experiment.schedule.type, experiment.schedule.options,
-                                           {1, experiment.model.width});
+    once("optimizer " + config.at("optimizer").dump(), [&] {
+      with_key(experiment.optimizer, [&] {
+        return plugins.registry.make_optimizer(experiment.optimizer.type, experiment.optimizer.options);
+      });
+    });
+    once("schedule " + std::to_string(experiment.model.width) + config.at("schedule").dump(), [&] {
+      with_key(experiment.schedule, [&] {
+        return plugins.registry.make_schedule(experiment.schedule.type, experiment.schedule.options,
+                                              {1, experiment.model.width});
+      });
     });
   }
 
  private:
+  struct Plugins {
+    Catalogue catalogue;
+    Registry registry = {};
+  };
+  struct Verdict {
+    bool known = false;
+    std::exception_ptr problem = nullptr;
+  };
+
+  template <class Build>
+  static Verdict verdict_on(const Build& build) {
+    try {
+      build();
+      return {true};
+    } catch (...) {
+      return {true, std::current_exception()};
+    }
+  }
+
+  Plugins& plugins_of(const Specification& specification) {
+    const std::vector<std::filesystem::path> folders(specification.plugin_folders.begin(),
+                                                     specification.plugin_folders.end());
+    const auto known = plugins_.find(folders);
+    if (known != plugins_.end()) return known->second;
+    return plugins_.emplace(folders, Plugins{Catalogue::load(folders, host_fingerprint())}).first->second;
+  }
+
   const Task& task_of(const Experiment& experiment) {
     const DataTable& data = experiment.data;
     auto& task = tasks_[{data.train, data.dev, data.test, data.max_length}];
@@ -46,23 +94,21 @@ class Checker {
     return *task;
   }
 
-  void check_tokenizer(const LoadedExperiment& loaded) {
-    const TokenizerTable& table = loaded.experiment.tokenizer;
+  static void check_tokenizer(const TokenizerTable& table, const Registry& registry) {
     const auto tokenizer =
-        with_key(table, [&] { return loaded.registry.make_tokenizer(table.type, table.options); });
+        with_key(table, [&] { return registry.make_tokenizer(table.type, table.options); });
     if (!table.options.has("vocab")) return;
-    const std::string& path = table.options.text("vocab");
-    if (!vocabularies_.emplace(table.type + " " + path).second) return;
     try {
-      tokenizer->load(load_vocabulary(path));
+      tokenizer->load(load_vocabulary(table.options.text("vocab")));
     } catch (const Error& error) {
       throw ConfigError(table.key + ".vocab", error.what());
     }
   }
 
   Device device_;
+  std::map<std::vector<std::filesystem::path>, Plugins> plugins_;
   std::map<std::tuple<std::string, std::string, std::string, std::int64_t>, std::unique_ptr<Task>> tasks_;
-  std::set<std::string> vocabularies_;
+  std::unordered_map<std::string, Verdict> verdicts_;
 };
 
 }  // namespace

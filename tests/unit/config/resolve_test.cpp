@@ -131,7 +131,7 @@ TEST(Resolve, PointsAtAMistypedOption) {
             "dir/a.toml:32:1: unknown option \"epoch\" of [train]; did you mean \"epochs\"?");
   EXPECT_EQ(problem_with("[model.head]\n", "[model.heed]\n"),
             "dir/a.toml:22:8: unknown option \"heed\" of [model]; did you mean \"head\"?\n"
-            "dir/a.toml: table [model.head] is missing; it must name a head as its type: \"linear\"");
+            "dir/a.toml:1:1: table [model.head] is missing; it must name a head as its type: \"linear\"");
 }
 
 TEST(Resolve, PointsAtATypeThatNoPluginOffers) {
@@ -152,9 +152,9 @@ TEST(Resolve, PointsAtATypeThatNoPluginOffers) {
 
 TEST(Resolve, NamesTablesThatAreMissing) {
   EXPECT_EQ(problem_with("[train]\nepochs = 3\n", ""),
-            "dir/a.toml: table [train] is missing; it must have \"epochs\"");
+            "dir/a.toml:1:1: table [train] is missing; it must have \"epochs\"");
   EXPECT_EQ(problem_with("[model.head]\ntype = \"linear\"\n", ""),
-            "dir/a.toml: table [model.head] is missing; it must name a head as its type: \"linear\"");
+            "dir/a.toml:1:1: table [model.head] is missing; it must name a head as its type: \"linear\"");
   EXPECT_EQ(problem_with("type = \"adamw\"\n", ""),
             "dir/a.toml:24:1: table [optimizer] must name an optimizer as its type: \"adamw\", \"sgd\"");
   EXPECT_EQ(

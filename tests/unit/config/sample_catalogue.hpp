@@ -21,6 +21,8 @@ inline Catalogue catalogue() {
       {Kind::layer, "self_attention", 2,
        Schema().integer("heads", 4, positive).number("dropout", 0.0, share)},
       {Kind::layer, "alibi_attention", 1, Schema().integer("heads", 4, positive)},
+      {Kind::layer, "sliding_window_attention", 1,
+       Schema().integer("heads", 4, positive).integer("window", 64, positive)},
       {Kind::layer, "feed_forward", 1,
        Schema()
            .required("hidden", OptionType::integer, positive)

@@ -24,7 +24,7 @@ TEST(Toml, KeepsLineAndColumnOfKeysAndValues) {
   EXPECT_EQ(width->value.origin.place.text(), "a.toml:2:11");
   EXPECT_EQ(root.at({"model", "layer", "attention"})->origin.place.text(), "a.toml:3:1");
   EXPECT_EQ(root.at({"model", "layer", "attention", "heads"})->origin.place.text(), "a.toml:4:9");
-  EXPECT_EQ(root.origin.place.text(), "a.toml");
+  EXPECT_EQ(root.origin.place.text(), "a.toml:1:1");
 }
 
 TEST(Toml, KeepsTheOrderOfTheFile) {

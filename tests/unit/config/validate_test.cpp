@@ -112,7 +112,7 @@ TEST(Validate, SuggestsTheNearestChoice) {
 TEST(Validate, NamesWhatIsMissing) {
   EXPECT_EQ(
       problem("", Schema().required("hidden", OptionType::integer, {.help = "size of the hidden layer"})),
-      "sweep.toml: option \"hidden\" of layer \"self_attention\" is missing; it must be an integer (size of "
+      "sweep.toml:1:1: option \"hidden\" of layer \"self_attention\" is missing; it must be an integer (size of "
       "the "
       "hidden layer)");
 }

@@ -1,4 +1,4 @@
-// The worked example of docs/experiment_file.md is correct and asks for the runs that the page lists.
+// The worked examples of docs/experiment_file.md are correct and ask for the runs that the page lists.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -28,6 +28,21 @@ TEST(ExperimentFilePage, ItsExampleAsksForTheRunsThatItLists) {
   std::string listed;
   for (const std::string& name : planning::names(planning::plan(block(page, "toml")))) listed += name + "\n";
   EXPECT_EQ(listed, block(page, "text"));
+}
+
+TEST(ExperimentFilePage, TheExampleOfWhenAsksForTheRunsThatItLists) {
+  const std::string page = read_page();
+  const std::size_t begin = page.find("<!-- example of when -->");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string example = page.substr(begin);
+  std::string text = block(example, "toml");
+  const std::string base = "base = \"wnut17.toml\"\n", name = "name = \"attention\"\n";
+  text = sample::changed(sample::changed(text, base, ""), name, "");
+  std::string listed;
+  for (const std::string& run :
+       planning::names(planning::plan(sample::changed(sample::experiment, "name = \"tiny\"\n", name) + text)))
+    listed += run + "\n";
+  EXPECT_EQ(listed, block(example, "text"));
 }
 
 }  // namespace

@@ -1,0 +1,252 @@
+// See plan_text.hpp.
+#include "cli/plan_text.hpp"
+
+#include <algorithm>
+#include <map>
+#include <ostream>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/format.hpp"
+#include "cli/table.hpp"
+
+namespace encore {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string name_of(const PlannedRun& run) {
+  return run.before ? run.before->name : run.specification.name;
+}
+
+std::string because(const RunRow& run) {
+  return run.reason.empty() ? "" : ": " + run.reason;
+}
+
+std::string percent_done(const RunRow& run) {
+  return std::to_string(static_cast<int>(100.0 * (1.0 - share_left(run)))) + " %";
+}
+
+std::string why(const PlannedRun& run) {
+  if (!run.before) return "new";
+  const RunRow& before = *run.before;
+  if (run.new_repeat) return "--fresh: a new repeat beside " + before.id;
+  switch (run.action) {
+    case Action::skip:
+      return "complete since " + time_text(before.finished.value_or(before.created));
+    case Action::elsewhere:
+      return "process " + std::to_string(before.holder.pid) + " on " + before.holder.host + " works on it";
+    case Action::start:
+      return "planned before, never begun";
+    case Action::resume:
+    case Action::retry:
+      break;
+  }
+  return std::string(name_of(before.state)) + " at " + percent_done(before) + because(before) +
+         (run.has_checkpoint ? "; from its newest checkpoint" : "; no checkpoint, from the start");
+}
+
+std::string time_cell(const PlanView& view, std::size_t index) {
+  if (!view.planned.runs[index].to_do()) return "-";
+  return view.times[index] ? duration_text(view.times[index]->seconds) : "?";
+}
+
+std::string list_text(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) text += (i > 0 ? ", " : "") + names[i];
+  return names.size() > most ? text + " and " + std::to_string(names.size() - most) + " more" : text;
+}
+
+/// "from quickstart (1a2b3c4d5e)", with what is different about it.
+std::string source_text(const TimeEstimate& time) {
+  return time.run + " (" + time.run_id + ")" +
+         (time.different.empty() ? "" : ", which differs in " + list_text(time.different));
+}
+
+void print_time(std::ostream& out, const PlanView& view) {
+  const std::size_t to_do = view.planned.to_do(), unknown = view.unknown();
+  if (to_do == 0) return;
+  if (unknown == to_do) {
+    out << "time unknown: no run like it yet (complete, on this host and backend, with the same training "
+           "data)\n";
+    return;
+  }
+  std::vector<std::string> sources;
+  for (const auto& time : view.times)
+    if (time && std::ranges::find(sources, source_text(*time)) == sources.end())
+      sources.push_back(source_text(*time));
+  out << "about " << duration_text(view.seconds());
+  if (view.jobs > 1) out << " with -j " << view.jobs << ", if " << view.jobs << " at once are as fast as one";
+  out << "; going by " << list_text(sources) << '\n';
+  if (unknown > 0) out << "not counting " << unknown << " of them: no run like these yet\n";
+}
+
+// --- values ---
+
+struct OptionRow {
+  nlohmann::json value;
+  Origin origin;
+};
+
+/// Every option of a run, by dotted key.
+std::map<std::string, OptionRow> values_of(const Specification& specification) {
+  std::map<std::string, OptionRow> rows;
+  for (const auto& [key, origin] : specification.origin) {
+    const nlohmann::json* value = &specification.config;
+    for (std::size_t begin = 0; value != nullptr && begin <= key.size();) {
+      const std::size_t end = std::min(key.find('.', begin), key.size());
+      const auto found = value->find(key.substr(begin, end - begin));
+      value = found == value->end() ? nullptr : &*found;
+      begin = end + 1;
+    }
+    if (value != nullptr) rows[key] = {*value, origin};
+  }
+  return rows;
+}
+
+std::string value_text(const nlohmann::json& value) {
+  return value.is_number_float() ? shortest(value.get<double>()) : value.dump();
+}
+
+std::string origin_text(const Origin& origin) {
+  if (origin.source == Source::fallback || !origin.place.known()) return name_of(origin.source);
+  if (origin.source == Source::file) return origin.place.text();
+  if (origin.source == Source::command_line) return "command line, " + origin.place.text();
+  return std::string(name_of(origin.source)) + ", " + origin.place.text();
+}
+
+/// The texts, each once, in the order of the runs; many are cut short.
+std::string joined(const std::vector<std::string>& texts) {
+  constexpr std::size_t most = 5;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(texts.size(), most); ++i) text += (i > 0 ? " | " : "") + texts[i];
+  return texts.size() > most ? text + " | ... " + std::to_string(texts.size()) + " values" : text;
+}
+
+void add_once(std::vector<std::string>& texts, std::string text) {
+  if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
+}
+
+Json values_json(const Specification& specification) {
+  Json values = Json::object();
+  for (const auto& [key, row] : values_of(specification)) {
+    values[key] = {{"value", row.value}, {"source", name_of(row.origin.source)}};
+    if (row.origin.place.known()) values[key]["at"] = row.origin.place.text();
+  }
+  return values;
+}
+
+Json time_json(const std::optional<TimeEstimate>& time) {
+  if (!time) return nullptr;
+  return {{"seconds", time->seconds},
+          {"from", time->run},
+          {"from_id", time->run_id},
+          {"different", time->different}};
+}
+
+Json run_json(const PlanView& view, std::size_t index, bool with_values) {
+  const PlannedRun& run = view.planned.runs[index];
+  Json varied = Json::object();
+  for (const auto& [key, value] : view.planned.plan.points[index].varied) varied[key] = value;
+  Json changed = Json::array();
+  for (const PluginChange& change : run.changed_plugins) changed.emplace_back(change.json());
+  Json json = {{"name", name_of(run)},
+               {"action", name_of(run.action)},
+               {"why", why(run)},
+               {"id", run.before ? Json(run.before->id) : Json()},
+               {"question", run.specification.question},
+               {"group", run.specification.group},
+               {"seed", run.specification.seed},
+               {"time", time_json(view.times[index])},
+               {"varied", varied},
+               {"changed_plugins", changed},
+               {"other_build", run.other_build}};
+  if (with_values) json["values"] = values_json(run.specification);
+  return json;
+}
+
+}  // namespace
+
+double PlanView::seconds() const {
+  double sum = 0.0, longest = 0.0;
+  for (const auto& time : times) {
+    sum += time ? time->seconds : 0.0;
+    longest = std::max(longest, time ? time->seconds : 0.0);
+  }
+  return std::max(longest, sum / jobs);
+}
+
+std::size_t PlanView::unknown() const {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < times.size(); ++i)
+    if (planned.runs[i].to_do() && !times[i]) ++count;
+  return count;
+}
+
+void print_plan(std::ostream& out, const Terminal& terminal, const PlanView& view) {
+  const PlannedRuns& planned = view.planned;
+  Table table({{"ACTION"}, {"NAME"}, {"ID"}, {"SEED", Align::right}, {"TIME", Align::right}, {"WHY"}});
+  for (const std::size_t index : view.shown) {
+    const PlannedRun& run = planned.runs[index];
+    table.add({Cell(name_of(run.action), run.to_do() ? Style::green : Style::dim), name_of(run),
+               run.before ? run.before->id : "-", std::to_string(run.specification.seed),
+               time_cell(view, index), why(run)});
+  }
+  table.print(out, terminal);
+  out << '\n' << planned.to_do() << " of " << planned.runs.size() << " runs to do on " << planned.backend;
+  if (planned.plan.excluded > 0) out << ", " << planned.plan.excluded << " excluded";
+  if (planned.plan.duplicates > 0) out << ", " << planned.plan.duplicates << " asked the same as another";
+  out << '\n';
+  print_time(out, view);
+  for (const std::string& line : kept_though(planned)) out << line << '\n';
+  for (const PlannedRun& run : planned.runs)
+    if (run.goes_on())
+      for (const PluginChange& change : run.changed_plugins)
+        out << run.before->name << " goes on only with --accept-plugin-change: " << change.text() << '\n';
+}
+
+void print_values(std::ostream& out, const Terminal& terminal, const PlanView& view) {
+  struct Texts {
+    std::vector<std::string> values, origins;
+    std::size_t runs = 0;
+  };
+  std::map<std::string, Texts> options;
+  for (const std::size_t index : view.shown)
+    for (const auto& [key, row] : values_of(view.planned.runs[index].specification)) {
+      Texts& texts = options[key];
+      add_once(texts.values, value_text(row.value));
+      add_once(texts.origins, origin_text(row.origin));
+      ++texts.runs;
+    }
+  Table table({{"OPTION"}, {"VALUE"}, {"FROM"}});
+  for (const auto& [key, texts] : options) {
+    const bool everywhere = texts.runs == view.shown.size();
+    table.add({key, joined(texts.values) + (everywhere ? "" : " (not in all runs)"), joined(texts.origins)});
+  }
+  if (view.shown.size() == 1)
+    out << name_of(view.planned.runs[view.shown.front()]) << '\n';
+  else
+    out << view.shown.size() << " runs; exp plan FILE NAME --values shows those of one\n";
+  table.print(out, terminal);
+}
+
+Json plan_json(const PlanView& view, bool with_values) {
+  Json runs = Json::array();
+  for (const std::size_t index : view.shown) runs.push_back(run_json(view, index, with_values));
+  const std::size_t to_do = view.planned.to_do();
+  const bool known = to_do == 0 || view.unknown() < to_do;
+  return {{"name", view.planned.plan.name},
+          {"file", view.planned.file.string()},
+          {"backend", view.planned.backend},
+          {"excluded", view.planned.plan.excluded},
+          {"duplicates", view.planned.plan.duplicates},
+          {"to_do", to_do},
+          {"jobs", view.jobs},
+          {"seconds", known ? Json(view.seconds()) : Json()},
+          {"without_time", view.unknown()},
+          {"runs", runs}};
+}
+
+}  // namespace encore

@@ -1,0 +1,148 @@
+// See run_time.hpp.
+#include "cli/run_time.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <string_view>
+
+namespace encore {
+
+namespace {
+
+/// Sizes and kinds count; real numbers (rates, shares) change what is computed, not how much.
+bool decides_load(const std::string& key) {
+  static constexpr std::array<std::string_view, 8> single = {
+      "data.max_length", "train.batch_size",     "train.precision",        "train.batching",
+      "optimizer.type",  "train.evaluate_every", "train.checkpoint_every", "train.gradient_shards"};
+  if (std::ranges::find(single, key) != single.end()) return true;
+  return key.starts_with("model.") || (key.starts_with("tokenizer.") && !key.ends_with(".vocab"));
+}
+
+template <class Visit>
+void for_each_leaf(const nlohmann::json& table, const std::string& prefix, const Visit& visit) {
+  for (const auto& [name, value] : table.items()) {
+    const std::string key = prefix.empty() ? name : prefix + "." + name;
+    if (value.is_object())
+      for_each_leaf(value, key, visit);
+    else
+      visit(key, value);
+  }
+}
+
+double number_in(const std::vector<std::pair<std::string, std::string>>& load, const std::string& key) {
+  for (const auto& [name, value] : load)
+    if (name == key) return std::strtod(value.c_str(), nullptr);
+  return 0.0;
+}
+
+/// In names in which they differ, or which one lacks; both are sorted.
+template <class Load>
+std::vector<std::string> differences(const Load& a, const Load& b) {
+  std::vector<std::string> names;
+  auto left = a.begin();
+  auto right = b.begin();
+  while (left != a.end() || right != b.end()) {
+    if (right == b.end() || (left != a.end() && left->first < right->first)) {
+      names.push_back((left++)->first);
+    } else if (left == a.end() || right->first < left->first) {
+      names.push_back((right++)->first);
+    } else {
+      if (left->second != right->second) names.push_back(left->first);
+      ++left;
+      ++right;
+    }
+  }
+  return names;
+}
+
+/// Layers times width squared: nearly all of the arithmetic is products of matrices of that size.
+template <class Load>
+double scale(const Load& from, const Load& to) {
+  double factor = 1.0;
+  for (const auto& [key, power] : {std::pair("model.layers", 1.0), std::pair("model.width", 2.0)}) {
+    const double was = number_in(from, key), is = number_in(to, key);
+    if (was > 0.0 && is > 0.0) factor *= std::pow(is / was, power);
+  }
+  return factor;
+}
+
+}  // namespace
+
+RunTimes::RunTimes(Store& store, const std::string& backend, const std::string& host) {
+  // Of each run the attempt that completed it: its steps, and those of the whole run.
+  Statement& rows = store.database().cached(
+      "SELECT run.number, run.name, run.id, dataset.sha256, attempt.finished - attempt.started, "
+      "  attempt.progress ->> 'total_steps', epochs.value, coalesce(attempt.first_step, 1), "
+      "  (SELECT max(step) FROM point WHERE point.run = run.number AND "
+      "   metric = (SELECT number FROM metric WHERE name = 'train/loss')) "
+      "FROM (SELECT * FROM run WHERE state = 'completed' ORDER BY number DESC LIMIT 2000) AS run "
+      "JOIN attempt ON attempt.number = (SELECT max(number) FROM attempt WHERE attempt.run = run.number) "
+      "JOIN run_dataset ON run_dataset.run = run.number AND run_dataset.role = 'train' "
+      "JOIN dataset ON dataset.number = run_dataset.dataset "
+      "JOIN param AS epochs ON epochs.run = run.number AND epochs.key = 'train.epochs' "
+      "WHERE run.removed IS NULL AND run.backend = ? AND attempt.host_name = ? AND attempt.finished IS NOT "
+      "NULL "
+      "ORDER BY run.number DESC LIMIT ?");
+  rows.with(backend, host, most_runs);
+  std::vector<std::int64_t> numbers;
+  while (rows.step()) {
+    const double seconds = rows.number(4), total = rows.number(5), epochs = rows.number(6);
+    const double steps = rows.number(8) - rows.number(7) + 1.0;
+    if (seconds <= 0.0 || total <= 0.0 || epochs <= 0.0 || steps <= 0.0) continue;
+    past_.push_back({rows.text(1), rows.text(2), rows.text(3), seconds / steps * total / epochs, {}});
+    numbers.push_back(rows.integer(0));
+  }
+  rows.reset();
+  for (std::size_t i = 0; i < past_.size(); ++i) past_[i].load = load_of(store, numbers[i]);
+}
+
+RunTimes::Load RunTimes::load_of(const nlohmann::json& config) {
+  Load load;
+  for_each_leaf(config, "", [&](const std::string& key, const nlohmann::json& value) {
+    if (decides_load(key) && !value.is_number_float()) load.emplace_back(key, value.dump());
+  });
+  std::ranges::sort(load);
+  return load;
+}
+
+RunTimes::Load RunTimes::load_of(Store& store, std::int64_t run) const {
+  Load load;
+  for (const ParamRow& param : store.read_params(run))
+    if (decides_load(param.key) && param.type != "number") load.emplace_back(param.key, param.value.dump());
+  std::ranges::sort(load);
+  return load;
+}
+
+std::optional<TimeEstimate> RunTimes::per_epoch(const Load& load, const std::string& train_data) const {
+  std::optional<TimeEstimate> best;
+  for (const Past& past : past_) {
+    if (past.train_data != train_data) continue;
+    std::vector<std::string> different = differences(past.load, load);
+    if (best && different.size() >= best->different.size()) continue;
+    best = {past.seconds_per_epoch * scale(past.load, load), past.run, past.run_id, std::move(different)};
+  }
+  return best;
+}
+
+std::optional<TimeEstimate> RunTimes::estimate(const Specification& specification, double share) {
+  const auto data = specification.data.find("train");
+  if (past_.empty() || data == specification.data.end()) return std::nullopt;
+  const Load load = load_of(specification.config);
+  std::string key = data->second.sha256;
+  for (const auto& [name, value] : load) key += "\n" + name + "=" + value;
+  auto known = known_.find(key);
+  if (known == known_.end()) known = known_.emplace(key, per_epoch(load, data->second.sha256)).first;
+  std::optional<TimeEstimate> found = known->second;
+  if (found) found->seconds *= specification.config.at("train").at("epochs").get<double>() * share;
+  return found;
+}
+
+double share_left(const RunRow& run) {
+  if (!run.progress.is_object()) return 1.0;
+  const double step = run.progress.value("step", 0.0), total = run.progress.value("total_steps", 0.0);
+  return total > 0.0 ? std::clamp(1.0 - step / total, 0.0, 1.0) : 1.0;
+}
+
+}  // namespace encore

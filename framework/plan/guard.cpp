@@ -1,0 +1,151 @@
+// Reading [sweep.when], and the order in which its conditions can be decided. See guard.hpp.
+#include "plan/guard.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "config/nearest.hpp"
+#include "config/toml.hpp"
+
+namespace encore {
+
+namespace {
+
+bool is_within(const std::string& key, const std::string& table) {
+  return key == table || (key.starts_with(table) && key[table.size()] == '.');
+}
+
+/// Whether the option that `other` guards, or a part of the table, is asked about. A `type` decides which
+/// options its table has.
+bool asks_about(const Guard& guard, const Guard& other) {
+  std::string guarded = other.key;
+  if (&guard != &other && guarded.ends_with(".type")) guarded.resize(guarded.rfind('.'));
+  return std::ranges::any_of(guard.condition.expression.keys(), [&](const std::string& key) {
+    return is_within(key, guarded) || is_within(guarded, key);
+  });
+}
+
+class GuardReader {
+ public:
+  GuardReader(const std::map<std::string, Place>& varied, Problems& problems)
+      : varied_(varied), problems_(problems) {}
+
+  void read(const Value& table, const std::vector<std::string>& prefix) {
+    for (const Value::Member& member : table.table()) {
+      std::vector<std::string> path = prefix;
+      try {
+        for (std::string& part : parse_key(member.key)) path.push_back(std::move(part));
+      } catch (const Error& error) {
+        problems_.add(member.key_origin.place, "sweep.when",
+                      std::string(error.what()) + " (in [sweep.when])");
+        continue;
+      }
+      if (member.value.is_table())
+        read(member.value, path);
+      else
+        read_condition(member, path);
+    }
+  }
+
+  std::vector<Guard> take() {
+    order();
+    return std::move(guards_);
+  }
+
+ private:
+  void read_condition(const Value::Member& member, const std::vector<std::string>& path) {
+    const std::string key = dotted(path);
+    const Place& place = member.value.origin.place;
+    if (!varied_.contains(key)) {
+      std::vector<std::string> names;
+      for (const auto& [name, where] : varied_) names.push_back(name);
+      const std::string others = names.empty() ? "" : "; it varies " + quoted_list(names);
+      problems_.add(member.key_origin.place, key,
+                    "[sweep.when] names \"" + key + "\", which the sweep does not vary" +
+                        did_you_mean(key, names, others));
+    } else if (!member.value.is_text()) {
+      problems_.add(place, key,
+                    "\"" + key + "\" of [sweep.when] must be a condition in quotes, found " +
+                        describe(member.value) + "; write it as in \"optimizer.type == 'adamw'\"");
+    } else if (std::ranges::any_of(guards_, [&](const Guard& guard) { return guard.key == key; })) {
+      problems_.add(member.key_origin.place, key, "[sweep.when] names \"" + key + "\" twice; join with &&");
+    } else {
+      parse(member.value.text(), path, place);
+    }
+  }
+
+  void parse(const std::string& text, const std::vector<std::string>& path, const Place& place) {
+    try {
+      guards_.push_back({dotted(path), path, {text, place, Expression::parse(text)}});
+    } catch (const Error& error) {
+      problems_.add(place, dotted(path), "when \"" + text + "\": " + error.what());
+    }
+  }
+
+  // As many rounds as there are guards settle every level, unless some wait for each other.
+  void order() {
+    for (std::size_t round = 0; round <= guards_.size(); ++round) {
+      bool settled = true;
+      for (Guard& guard : guards_)
+        for (const Guard& other : guards_)
+          if (asks_about(guard, other) && guard.level <= other.level) {
+            guard.level = other.level + 1;
+            settled = false;
+          }
+      if (settled) {
+        std::ranges::stable_sort(guards_, {}, &Guard::level);
+        return;
+      }
+    }
+    refuse_circles();
+  }
+
+  /// The guards on the way from `from` back to it, empty where there is none.
+  std::vector<const Guard*> circle_of(const Guard& from) const {
+    std::vector<std::vector<const Guard*>> ways = {{&from}};
+    std::vector<const Guard*> seen;
+    for (std::size_t next = 0; next < ways.size(); ++next) {
+      const std::vector<const Guard*> way = ways[next];
+      for (const Guard& other : guards_) {
+        if (!asks_about(*way.back(), other)) continue;
+        if (&other == &from) return way;
+        if (std::ranges::find(seen, &other) != seen.end()) continue;
+        seen.push_back(&other);
+        ways.push_back(way);
+        ways.back().push_back(&other);
+      }
+    }
+    return {};
+  }
+
+  void refuse_circles() {
+    std::vector<const Guard*> told;
+    for (const Guard& guard : guards_) {
+      if (std::ranges::find(told, &guard) != told.end()) continue;
+      const std::vector<const Guard*> circle = circle_of(guard);
+      if (circle.empty()) continue;
+      std::string names;
+      for (const Guard* member : circle) names += "\"" + member->key + "\" asks about ";
+      problems_.add(guard.condition.place, guard.key,
+                    "when \"" + guard.condition.text + "\": " +
+                        (circle.size() == 1 ? "" : "the conditions depend on each other in a circle: ") +
+                        names + (circle.size() == 1 ? "itself" : "\"" + guard.key + "\""));
+      told.insert(told.end(), circle.begin(), circle.end());
+    }
+  }
+
+  const std::map<std::string, Place>& varied_;
+  Problems& problems_;
+  std::vector<Guard> guards_;
+};
+
+}  // namespace
+
+std::vector<Guard> read_guards(const Value& table, const std::map<std::string, Place>& varied,
+                               Problems& problems) {
+  GuardReader reader(varied, problems);
+  reader.read(table, {});
+  return reader.take();
+}
+
+}  // namespace encore
