@@ -31,6 +31,8 @@ class GemmLibrary {
   virtual ~GemmLibrary() = default;
   /// As numeric environments name it, such as "oneDNN 2.6.3".
   virtual std::string name() const = 0;
+  /// Whether it has products of matrices of this type.
+  virtual bool multiplies(DType type) const = 0;
   /// Shapes and types have been checked; no extent is zero.
   virtual void multiply(const Device& device, const Product& product) = 0;
 };
