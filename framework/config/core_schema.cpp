@@ -88,9 +88,9 @@ const Schema& train_schema() {
       Schema()
           .integer("batch_size", 32, {.help = "sequences in a step", .unit = "sequences", .min = 1})
           .add(required_integer("epochs", {.help = "passes over the training data, at most", .min = 1}))
-          .choice("precision", "float32", {"float32", "float64"},
-                  {.help = "type of weights and activations; `float64` "
-                           "is for checks"})
+          .choice("precision", "float32", {"float32", "bfloat16", "float64"},
+                  {.help = "type of activations and of the weights in products; sums, updates and "
+                           "checkpoints stay float32 with `bfloat16`; `float64` is for checks"})
           .number("clip_norm", 1.0,
                   {.help = "longest gradient, over all parameters; 0 leaves it as it is", .min = 0.0})
           .choice("select", "max dev/f1",

@@ -69,11 +69,16 @@ Selection selection(const std::string& text) {
   return {text.substr(0, blank) == "max", text.substr(blank + 1)};
 }
 
+Precision precision(const std::string& text) {
+  if (text == "float64") return Precision::float64;
+  return text == "bfloat16" ? Precision::bfloat16 : Precision::float32;
+}
+
 TrainTable train_table(const Options& train) {
   TrainTable table;
   table.batch_size = train.integer("batch_size");
   table.epochs = train.integer("epochs");
-  table.precision = train.text("precision") == "float64" ? Precision::float64 : Precision::float32;
+  table.precision = precision(train.text("precision"));
   table.clip_norm = train.number("clip_norm");
   table.select = selection(train.text("select"));
   table.patience = train.integer("patience");

@@ -64,7 +64,7 @@ struct ModelTable {
   HeadTable head;
 };
 
-enum class Precision : std::uint8_t { float32, float64 };
+enum class Precision : std::uint8_t { float32, bfloat16, float64 };
 
 /// Which checkpoint is the best one: `select = "max dev/f1"`.
 struct Selection {

@@ -6,11 +6,18 @@
 
 #include "contract/suite.hpp"
 #include "contract/trial.hpp"
+#include "kernels/gemm.hpp"
 
 namespace encore {
 namespace {
 
 constexpr std::int64_t longest = 64;  // the sequence of maximum length
+
+/// The precisions that a run may have on this device, beside float64.
+std::vector<DType> run_precisions(const Device& device) {
+  if (!device.gemm().multiplies(DType::bfloat16)) return {DType::float32};
+  return {DType::float32, DType::bfloat16};
+}
 
 /// Narrow widths make differences cheap; a plugin whose defaults ask for more gets it.
 std::int64_t fitting_width(const Device& device, const Offer& offer, const Options& options) {
@@ -114,31 +121,30 @@ class LayerChecks {
   std::string precision() {
     const Lengths lengths{5, 1, 30, 3};
     const auto exact = results({.width = width(), .lengths = lengths});
-    compare_precision(exact, results({.width = width(), .lengths = lengths, .type = DType::float32}), 1e-4,
-                      "float32");
-#if ENCORE_HOST_BACKEND || defined(KOKKOS_ENABLE_CUDA)
-    compare_precision(exact, results({.width = width(), .lengths = lengths, .type = DType::bfloat16}), 0.1,
-                      "bfloat16");
-    return "float32 and bfloat16 agree with float64";
-#else
+    const std::vector<DType> precisions = run_precisions(device_);
+    for (const DType type : precisions)
+      compare_precision(exact, results({.width = width(), .lengths = lengths, .type = type}),
+                        type == DType::bfloat16 ? 0.1 : 1e-4, name_of(type));
+    if (precisions.size() == 2) return "float32 and bfloat16 agree with float64";
     return "float32 agrees with float64; this backend has no bfloat16 products";
-#endif
   }
 
   std::string step_allocates_nothing() {
-    const auto made = trial({.width = width(), .lengths = {5, 1, 40, 3}, .type = DType::float32});
-    made->forward();
-    made->backward();
-    made->prepare_forward();
-    {
+    for (const DType type : run_precisions(device_)) {
+      const auto made = trial({.width = width(), .lengths = {5, 1, 40, 3}, .type = type});
+      made->forward();
+      made->backward();
+      made->prepare_forward();
+      {
+        const KokkosWatch watch;
+        made->launch_forward();
+        require_silent(watch, "forward");
+      }
+      made->prepare_backward(0.0);
       const KokkosWatch watch;
-      made->launch_forward();
-      require_silent(watch, "forward");
+      made->launch_backward();
+      require_silent(watch, "backward");
     }
-    made->prepare_backward(0.0);
-    const KokkosWatch watch;
-    made->launch_backward();
-    require_silent(watch, "backward");
     return "a second pass allocates no Kokkos memory";
   }
 
@@ -165,7 +171,9 @@ class LayerChecks {
   std::map<std::string, std::string> digests() {
     std::map<std::string, std::string> all;
     const std::int64_t wide = 12 * width();
-    for (const DType type : {DType::float32, DType::float64}) {
+    std::vector<DType> precisions = run_precisions(device_);
+    precisions.push_back(DType::float64);
+    for (const DType type : precisions) {
       const auto made =
           trial({.width = wide, .lengths = {1, 40, 3, 150, 17, 33, 64, 5, 2, 90, 28, 31}, .type = type});
       made->forward();

@@ -12,6 +12,7 @@
 #include <encore/view.hpp>
 
 #include "kernels/attention_problem.hpp"
+#include "kernels/random_block.hpp"
 #include "kernels/small_product.hpp"
 
 namespace encore::kernels {
@@ -102,35 +103,27 @@ void drop_weights(const AttentionProblem& p, std::int64_t sequence, std::int64_t
   const Random random = p.random;  // local copies stay in registers
   const std::uint32_t threshold = p.dropped.threshold();
   const S kept = static_cast<S>(p.dropped.scale());
-  constexpr int block =
-      16;  // counters drawn at a time, also where fewer are left: short rows stay vector code
-  std::uint32_t words[4][block];
-  for (std::int64_t i0 = 0; i0 < stride; i0 += block) {
+  RandomBlock<16> drawn;
+  for (std::int64_t i0 = 0; i0 < stride; i0 += drawn.size) {
     // Word `run` of this block's counters belongs to the keys from run * stride + i0 on; those that the query
     // sees:
     const auto seen_keys = [&](std::int64_t run) -> KeyRange {
       const std::int64_t begin = run * stride + i0;
       return {std::max(keys.begin, begin),
-              std::min({begin + std::int64_t{block}, (run + 1) * stride, keys.end})};
+              std::min({begin + std::int64_t{drawn.size}, (run + 1) * stride, keys.end})};
     };
     bool any = p.window == 0;
     for (std::int64_t run = 0; run < 4 && !any; ++run) any = seen_keys(run).begin < seen_keys(run).end;
     if (!any) continue;
-    ENCORE_SIMD
-    for (int i = 0; i < block; ++i) {
-      const RandomWords drawn =
-          random.words(example, static_cast<std::uint32_t>(query),
-                       first + static_cast<std::uint32_t>(i0) + static_cast<std::uint32_t>(i));
-      unroll<4>([&](int run) { words[run][i] = drawn.word[run]; });
-    }
+    drawn.draw(random, example, static_cast<std::uint32_t>(query), first + static_cast<std::uint32_t>(i0));
     for (std::int64_t run = 0; run < 4; ++run) {
       const KeyRange seen = seen_keys(run);
       const std::int64_t count = seen.end - seen.begin;
       if (count <= 0) continue;
-      const std::uint32_t* drawn = words[run] + (seen.begin - (run * stride + i0));
+      const std::uint32_t* words = drawn.words[run] + (seen.begin - (run * stride + i0));
       S* dropped = values + (seen.begin - keys.begin);
       ENCORE_SIMD
-      for (std::int64_t i = 0; i < count; ++i) dropped[i] *= drawn[i] >= threshold ? kept : S(0);
+      for (std::int64_t i = 0; i < count; ++i) dropped[i] *= words[i] >= threshold ? kept : S(0);
     }
   }
 }

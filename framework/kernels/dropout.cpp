@@ -2,9 +2,26 @@
 #include <encore/random.hpp>
 
 #include "kernels/check.hpp"
+#include "kernels/random_block.hpp"
 
 namespace encore::kernels {
 namespace {
+
+/// y[i] = factor(words[i]) * x[i] (+ residual[i]).
+template <class T, bool AddResidual>
+struct DropoutRun {
+  using S = Sum<T>;
+  std::uint32_t threshold;
+  S scale;
+
+  KOKKOS_FORCEINLINE_FUNCTION void at(std::uint32_t word, const T* x, const T* residual, T* y,
+                                      std::int64_t i) const {
+    S value = (word >= threshold ? scale : S(0)) * static_cast<S>(x[i]);
+    // A plain `if`: nvcc lets no lambda capture a variable first inside `if constexpr`.
+    if (AddResidual) value += static_cast<S>(residual[i]);
+    y[i] = static_cast<T>(value);
+  }
+};
 
 /// y = factor(word) * x (+ residual): four runs of channels share one run of counters, see random.hpp.
 template <class T, bool AddResidual>
@@ -20,26 +37,39 @@ void dropout_rows(const Device& device, const char* label, const Batch& batch, R
   const std::int32_t* positions = elements<std::int32_t>(batch.positions);
   const Random random(key);
   const Dropout dropped(probability);
-  const std::uint32_t threshold = dropped.threshold();
-  const S scale = static_cast<S>(dropped.scale());
+  const DropoutRun<T, AddResidual> shared_run{dropped.threshold(), static_cast<S>(dropped.scale())};
   for_rows(
       device, label, x.extent(0), KOKKOS_LAMBDA(const Row& row) {
         const std::int64_t example = examples[row.index];
         const auto position = static_cast<std::uint32_t>(positions[row.index]);
         const std::int64_t start = row.index * width;
         const Random numbers = random;  // local copies stay in registers
-        const S kept = scale;
+        const DropoutRun<T, AddResidual> run = shared_run;
+#if ENCORE_HOST_BACKEND
+        RandomBlock<32> drawn;
+        for (std::int64_t first = 0; first < stride; first += drawn.size) {
+          drawn.draw(numbers, example, position, static_cast<std::uint32_t>(first));
+          for (int k = 0; k < 4; ++k) {
+            const std::int64_t channel = k * stride + first;
+            const std::int64_t end = channel - first + stride < width ? channel - first + stride : width;
+            const std::int64_t left = end - channel;
+            const std::uint32_t* words = drawn.words[k];
+            const T* x_run = in + start + channel;
+            const T* added_run = AddResidual ? added + start + channel : nullptr;
+            T* y_run = out + start + channel;
+            row.each(left < drawn.size ? left : drawn.size,
+                     [&](std::int64_t i) { run.at(words[i], x_run, added_run, y_run, i); });
+          }
+        }
+#else
         row.each(stride, [&](std::int64_t i) {
           const RandomWords words = numbers.words(example, position, static_cast<std::uint32_t>(i));
-          unroll<4>([&](int run) {
-            const std::int64_t channel = run * stride + i;
-            if (channel >= width) return;
-            S value = (words.word[run] >= threshold ? kept : S(0)) * static_cast<S>(in[start + channel]);
-            // A plain `if`: nvcc lets no lambda capture a variable first inside `if constexpr`.
-            if (AddResidual) value += static_cast<S>(added[start + channel]);
-            out[start + channel] = static_cast<T>(value);
+          unroll<4>([&](int k) {
+            const std::int64_t channel = start + k * stride + i;
+            if (channel < start + width) run.at(words.word[k], in, added, out, channel);
           });
         });
+#endif
       });
 }
 

@@ -32,6 +32,8 @@ class GemmLibrary {
   /// As numeric environments name it: all that its bits depend on beside operands and shapes, such as
   /// "oneDNN 2.6.3 (avx512_core_bf16)".
   virtual std::string name() const = 0;
+  /// Whether it has products of matrices of this type.
+  virtual bool multiplies(DType type) const = 0;
   /// Shapes and types have been checked; no extent is zero.
   virtual void multiply(const Device& device, const Product& product) = 0;
 };

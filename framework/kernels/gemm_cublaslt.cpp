@@ -96,6 +96,8 @@ class CublasLtGemm final : public GemmLibrary {
            std::to_string(version % 100);
   }
 
+  bool multiplies(DType) const override { return true; }
+
   void multiply(const Device& device, const Product& p) override {
     // The library fuses bias and relu for float32 results only.
     const bool fused = p.c.dtype == DType::float32 && !p.accumulate;

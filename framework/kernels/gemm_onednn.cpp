@@ -1,4 +1,4 @@
-// float32 and bfloat16 products on the host by oneDNN.
+// float32 and bfloat16 products on the host by oneDNN; the latter only where the CPU has AVX-512.
 //
 // A multi-threaded oneDNN primitive cuts its work by the number of threads, and with it the bits. So C is cut
 // here, into tiles whose sizes depend on the shapes only; a tile is a primitive made for one thread and run
@@ -116,6 +116,17 @@ TileProduct make_tile_product(const dnnl::engine& cpu, const TileShape& s) {
   return product;
 }
 
+/// oneDNN has bfloat16 products only for CPUs with AVX-512 (emulated before AVX512_BF16).
+bool can_make_bfloat16(const dnnl::engine& cpu) {
+  try {
+    make_tile_product(cpu, {16, 16, 16, 16, 16, 16, false, false, false, false, false, false, DType::bfloat16,
+                            DType::bfloat16});
+    return true;
+  } catch (const dnnl::error&) {
+    return false;
+  }
+}
+
 /// Memory that grows when a larger shape comes.
 class Reserve {
  public:
@@ -174,7 +185,7 @@ std::string dispatch_name() {
 class OneDnnGemm final : public GemmLibrary {
  public:
   explicit OneDnnGemm(std::unique_ptr<GemmLibrary> other)
-      : other_(std::move(other)), cpu_(dnnl::engine::kind::cpu, 0) {}
+      : other_(std::move(other)), cpu_(dnnl::engine::kind::cpu, 0), has_bfloat16_(can_make_bfloat16(cpu_)) {}
 
   std::string name() const override {
     const dnnl_version_t* version = dnnl_version();
@@ -182,9 +193,10 @@ class OneDnnGemm final : public GemmLibrary {
            std::to_string(version->patch) + " (" + dispatch_name() + ")";
   }
 
+  bool multiplies(DType type) const override { return is_own(type) || other_->multiplies(type); }
+
   void multiply(const Device& device, const Product& product) override {
-    if (product.a.dtype != DType::float32 && product.a.dtype != DType::bfloat16)
-      return other_->multiply(device, product);
+    if (!is_own(product.a.dtype)) return other_->multiply(device, product);
     const std::lock_guard lock(mutex_);
     const Plan plan = plan_product(product);
     if (plan.packed) {
@@ -204,6 +216,10 @@ class OneDnnGemm final : public GemmLibrary {
   }
 
  private:
+  bool is_own(DType type) const {
+    return type == DType::float32 || (type == DType::bfloat16 && has_bfloat16_);
+  }
+
   static constexpr std::size_t most_primitives = 4096;
 
   /// How one product is cut: the tiles and their primitives, where packed operands lie.
@@ -319,6 +335,7 @@ class OneDnnGemm final : public GemmLibrary {
 
   std::unique_ptr<GemmLibrary> other_;
   dnnl::engine cpu_;
+  bool has_bfloat16_;
   std::mutex mutex_;  // one product at a time: they share memory
   std::map<TileShape, TileProduct> products_;
   Reserve scratch_;

@@ -90,8 +90,7 @@ void multiply_typed(const Device& device, const Product& p) {
 template <class T, class C>
 void multiply_typed(const Device& device, const Product& p) {
   if constexpr (std::is_same_v<T, bfloat16>) {
-    throw Error(
-        "products of bfloat16 matrices need cuBLASLt or rocBLAS on a GPU; set precision = \"float32\"");
+    throw Error("Kokkos Kernels has no products of bfloat16 matrices; set precision = \"float32\"");
   } else {
     KokkosBlas::gemm(device.space(), p.transpose_a ? "T" : "N", p.transpose_b ? "T" : "N", T(1),
                      matrix_view<T>(p.a), matrix_view<T>(p.b), p.accumulate ? T(1) : T(0),
@@ -107,6 +106,8 @@ class PortableGemm final : public GemmLibrary {
   std::string name() const override {
     return ENCORE_HOST_BACKEND ? "Encore's portable gemm" : "Kokkos Kernels";
   }
+
+  bool multiplies(DType type) const override { return ENCORE_HOST_BACKEND || type != DType::bfloat16; }
 
   void multiply(const Device& device, const Product& p) override {
     dispatch(p.a.dtype, [&](auto type) {

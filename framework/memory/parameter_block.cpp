@@ -4,12 +4,19 @@
 #include <algorithm>
 
 #include <encore/kernels.hpp>
+#include <encore/rows.hpp>
+#include <encore/view.hpp>
 
 namespace encore {
 namespace {
 
-/// Segments start at multiples of this many elements: 64 bytes in float32, 128 in float64.
+/// Segments start at multiples of this many elements: 64 bytes in float32, 128 in float64. Copies likewise.
 constexpr std::int64_t segment_alignment = 16;
+constexpr std::int64_t copy_alignment = 32;  // 64 bytes in bfloat16
+
+constexpr std::int64_t round_up(std::int64_t count, std::int64_t alignment) {
+  return (count + alignment - 1) / alignment * alignment;
+}
 
 std::int64_t element_count(const std::vector<std::int64_t>& shape) {
   std::int64_t count = 1;
@@ -29,7 +36,7 @@ std::vector<ParameterSlice> lay_out(std::vector<NamedParameter> parameters) {
     ENCORE_REQUIRE(parameter.spec.shape.size() <= Tensor::max_rank, "a parameter has at most four extents");
     const std::int64_t size = element_count(parameter.spec.shape);
     slices.push_back({std::move(parameter.path), std::move(parameter.spec), begin, size});
-    begin += (size + segment_alignment - 1) / segment_alignment * segment_alignment;
+    begin += round_up(size, segment_alignment);
   }
   return slices;
 }
@@ -38,8 +45,7 @@ std::vector<Segment> make_segments(const std::vector<ParameterSlice>& slices) {
   std::vector<Segment> segments;
   std::int64_t chunks = 0;
   for (const ParameterSlice& slice : slices) {
-    segments.push_back(
-        {slice.begin, slice.begin + slice.size, slice.spec.decay ? 1.0F : 0.0F, 1.0F, chunks});
+    segments.push_back({slice.begin, slice.begin + slice.size, slice.spec.decay ? 1.0F : 0.0F, 1.0F, chunks});
     chunks += (slice.size + Blocks::chunk_size - 1) / Blocks::chunk_size;
   }
   return segments;
@@ -55,21 +61,50 @@ std::vector<Chunk> make_chunks(const std::vector<Segment>& segments) {
   return chunks;
 }
 
+/// copies = values rounded to nearest, for every segment that has a copy.
+void round_to_copies(const Device& device, const float* values, const Segment* segments, const Chunk* chunks,
+                     std::int64_t chunk_count, const std::int64_t* copy_begins, bfloat16* copies) {
+  for_rows(
+      device, "encore::refresh_copies", chunk_count, KOKKOS_LAMBDA(const Row& row) {
+        const Chunk chunk = chunks[row.index];
+        const std::int64_t copy_begin = copy_begins[chunk.segment];
+        if (copy_begin < 0) return;
+        const float* from = values + chunk.begin;
+        bfloat16* to = copies + copy_begin + (chunk.begin - segments[chunk.segment].begin);
+        row.each(chunk.size, [&](std::int64_t i) { to[i] = bfloat16(from[i]); });
+      });
+}
+
 }  // namespace
 
-ParameterBlock::ParameterBlock(const Device& device, std::vector<NamedParameter> parameters, DType dtype,
+ParameterBlock::ParameterBlock(const Device& device, std::vector<NamedParameter> parameters, DType precision,
                                std::int64_t shards)
-    : device_(device), dtype_(dtype), slices_(lay_out(std::move(parameters))) {
-  ENCORE_REQUIRE(dtype == DType::float32 || dtype == DType::float64, "parameters are float32 or float64");
-  if (!slices_.empty())
-    extent_ = slices_.back().begin +
-              (slices_.back().size + segment_alignment - 1) / segment_alignment * segment_alignment;
+    : device_(device),
+      precision_(precision),
+      dtype_(sum_type(precision)),
+      slices_(lay_out(std::move(parameters))) {
+  ENCORE_REQUIRE(precision == dtype_ || precision == DType::bfloat16,
+                 std::string("activations are float32, float64 or bfloat16, not ") + name_of(precision));
+  if (!slices_.empty()) extent_ = slices_.back().begin + round_up(slices_.back().size, segment_alignment);
   const std::size_t bytes = block_bytes();
   memory_ = DeviceBuffer("encore::parameters", bytes * (shards > 1 ? 3 : 2));
   values_ = Tensor(memory_.data(), dtype_, {extent_});
   gradients_ = Tensor(memory_.data() + bytes, dtype_, {extent_});
   shard_gradients_ = shards > 1 ? Tensor(memory_.data() + 2 * bytes, dtype_, {extent_}) : gradients_;
+  make_copies();
   make_tables();
+}
+
+void ParameterBlock::make_copies() {
+  if (precision_ == dtype_) return;
+  std::int64_t extent = 0;
+  for (ParameterSlice& slice : slices_) {
+    if (slice.spec.element != Element::activation) continue;
+    slice.copy_begin = extent;
+    extent += round_up(slice.size, copy_alignment);
+  }
+  copy_memory_ =
+      DeviceBuffer("encore::parameter_copies", static_cast<std::size_t>(extent) * size_of(precision_));
 }
 
 std::size_t ParameterBlock::block_bytes() const {
@@ -81,16 +116,24 @@ void ParameterBlock::make_tables() {
   const std::vector<Chunk> chunks = make_chunks(segments);
   const std::size_t segment_bytes = segments.size() * sizeof(Segment);
   const std::size_t chunk_bytes = chunks.size() * sizeof(Chunk);
-  tables_ = DeviceBuffer("encore::parameter_tables", aligned(segment_bytes) + chunk_bytes);
+  std::vector<std::int64_t> copy_begins;
+  for (const ParameterSlice& slice : slices_) copy_begins.push_back(slice.copy_begin);
+  const std::size_t copy_bytes = copy_begins.size() * sizeof(std::int64_t);
+  tables_ = DeviceBuffer("encore::parameter_tables",
+                         aligned(segment_bytes) + aligned(chunk_bytes) + aligned(copy_bytes));
+  std::byte* const chunk_table = tables_.data() + aligned(segment_bytes);
+  std::byte* const copy_table = chunk_table + aligned(chunk_bytes);
   const auto upload = [&](const void* host, std::size_t bytes, std::byte* to) {
     copy_from_host(device_, host,
                    Tensor(to, DType::int32, {static_cast<std::int64_t>(bytes / size_of(DType::int32))}));
   };
   static_assert(sizeof(Segment) % 4 == 0 && sizeof(Chunk) % 4 == 0);
   upload(segments.data(), segment_bytes, tables_.data());
-  upload(chunks.data(), chunk_bytes, tables_.data() + aligned(segment_bytes));
+  upload(chunks.data(), chunk_bytes, chunk_table);
+  upload(copy_begins.data(), copy_bytes, copy_table);
   segments_ = reinterpret_cast<const Segment*>(tables_.data());
-  chunks_ = reinterpret_cast<const Chunk*>(tables_.data() + aligned(segment_bytes));
+  chunks_ = reinterpret_cast<const Chunk*>(chunk_table);
+  copy_begins_ = reinterpret_cast<const std::int64_t*>(copy_table);
   chunk_count_ = static_cast<std::int64_t>(chunks.size());
 }
 
@@ -107,6 +150,22 @@ std::int64_t ParameterBlock::count() const {
   std::int64_t count = 0;
   for (const ParameterSlice& slice : slices_) count += slice.size;
   return count;
+}
+
+Tensor ParameterBlock::seen_by_passes(const ParameterSlice& parameter) const {
+  Tensor seen = slice(values_, parameter);
+  if (parameter.copy_begin < 0) return seen;
+  seen.dtype = precision_;
+  seen.data = copy_memory_.data() + static_cast<std::size_t>(parameter.copy_begin) * size_of(precision_);
+  return seen;
+}
+
+void ParameterBlock::refresh_copies() {
+  if (!copies_are_old_) return;
+  copies_are_old_ = false;
+  if (copy_memory_.bytes() > 0)
+    round_to_copies(device_, elements<float>(values_), segments_, chunks_, chunk_count_, copy_begins_,
+                    reinterpret_cast<bfloat16*>(copy_memory_.data()));
 }
 
 Tensor ParameterBlock::slice(Tensor block, const ParameterSlice& parameter) {
@@ -129,7 +188,8 @@ void ParameterBlock::make_states(const std::vector<std::string>& names) {
                          std::initializer_list<std::int64_t>{extent_});
 }
 
-Blocks ParameterBlock::blocks(const double* gradient_scale) const {
+Blocks ParameterBlock::blocks(const double* gradient_scale) {
+  values_changed();
   Blocks blocks;
   blocks.values = values_;
   blocks.gradients = gradients_;

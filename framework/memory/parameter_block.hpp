@@ -2,6 +2,9 @@
 // state, with equal offsets, ordered by full path. An optimizer is a pass over blocks, a checkpoint a list of
 // named slices. Place in the flow: model/ makes it, train/ hands blocks() to the optimizer and reads slices
 // for checkpoints and digests.
+// With bfloat16 activations the blocks are float32 all the same, and the parameters that passes see as
+// activations (the matrices of products) have a bfloat16 copy, made anew once after the values have changed.
+// Embedding tables have none: a step reads a few hundred rows of them, a copy would be all of the table.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +31,17 @@ struct ParameterSlice {
   ParameterSpec spec;
   std::int64_t begin = 0;  ///< in elements; a multiple of 64 bytes in every precision
   std::int64_t size = 0;
+  std::int64_t copy_begin = -1;  ///< in elements of the block of copies; -1: it has none
 };
 
 class ParameterBlock {
  public:
-  /// dtype: float32 or float64. With `shards` > 1 there is a second gradient block, see begin_shard.
-  /// Throws Error when a path stands twice.
-  ParameterBlock(const Device& device, std::vector<NamedParameter> parameters, DType dtype,
+  /// precision: that of the activations. With `shards` > 1 there is a second gradient block, see
+  /// begin_shard. Throws Error when a path stands twice.
+  ParameterBlock(const Device& device, std::vector<NamedParameter> parameters, DType precision,
                  std::int64_t shards);
 
+  /// Of values, gradients and states: float32, or float64 with float64 activations.
   DType dtype() const { return dtype_; }
   /// In the order of the paths, which is the order in memory.
   const std::vector<ParameterSlice>& slices() const { return slices_; }
@@ -45,7 +50,13 @@ class ParameterBlock {
   /// Number of parameters, gaps for alignment not counted.
   std::int64_t count() const;
 
+  /// Who writes to it says values_changed() afterwards.
   Tensor values() const { return values_; }
+  void values_changed() { copies_are_old_ = true; }
+  /// What passes read: the parameter's copy where it has one, else its part of values().
+  Tensor seen_by_passes(const ParameterSlice& parameter) const;
+  /// Before a pass: makes the copies anew, in one kernel, if the values have changed since the last time.
+  void refresh_copies();
   /// The gradients of the whole batch: what the optimizer reads.
   Tensor gradients() const { return gradients_; }
   /// The gradients that `backward` adds to: of one shard; the same as gradients() with one shard.
@@ -58,8 +69,9 @@ class ParameterBlock {
   const std::vector<std::string>& state_names() const { return state_names_; }
   Tensor state(std::size_t index) const { return states_[index]; }
 
-  /// What Optimizer::update takes. gradient_scale: device memory, one double.
-  Blocks blocks(const double* gradient_scale) const;
+  /// What Optimizer::update takes, for one update: the values count as changed. gradient_scale: device
+  /// memory, one double.
+  Blocks blocks(const double* gradient_scale);
 
   /// gradients() = 0.
   void zero_gradients();
@@ -72,20 +84,25 @@ class ParameterBlock {
  private:
   std::size_t block_bytes() const;
   void make_tables();
+  void make_copies();
 
   const Device& device_;
+  DType precision_;
   DType dtype_;
   std::vector<ParameterSlice> slices_;
   std::int64_t extent_ = 0;  ///< P, gaps included
   DeviceBuffer memory_;
   DeviceBuffer state_memory_;
   DeviceBuffer tables_;
+  DeviceBuffer copy_memory_;
+  bool copies_are_old_ = true;
   Tensor values_, gradients_, shard_gradients_;
   std::vector<Tensor> states_;
   std::vector<std::string> state_names_;
   std::int64_t chunk_count_ = 0;
   const Segment* segments_ = nullptr;
   const Chunk* chunks_ = nullptr;
+  const std::int64_t* copy_begins_ = nullptr;  ///< per segment
 };
 
 }  // namespace encore

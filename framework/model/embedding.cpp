@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <encore/kernels.hpp>
+#include <encore/view.hpp>
 
 #include "config/error.hpp"
 #include "memory/device_memory.hpp"
@@ -20,7 +21,8 @@ class Embedding final : public Layer {
       throw ConfigError("model.width",
                         "must be even with sinusoidal positions (a sine and a cosine each), is " +
                             std::to_string(width) + "; or set positions = \"learned\"");
-    const auto bytes = static_cast<std::size_t>(options.max_length * width) * size_of(options.precision);
+    const auto bytes =
+        static_cast<std::size_t>(options.max_length * width) * size_of(sum_type(options.precision));
     sinusoids_ = DeviceBuffer("encore::sinusoidal_positions", bytes);
     kernels::sinusoidal_positions(device, sinusoids());
   }
@@ -58,7 +60,7 @@ class Embedding final : public Layer {
  private:
   bool learned() const { return options_.positions == Positions::learned; }
   Tensor sinusoids() const {
-    return Tensor(sinusoids_.data(), options_.precision, {options_.max_length, width_});
+    return Tensor(sinusoids_.data(), sum_type(options_.precision), {options_.max_length, width_});
   }
 
   std::int64_t width_;

@@ -18,7 +18,7 @@ struct EmbeddingOptions {
   std::int64_t max_length = 0;
   Positions positions = Positions::sinusoidal;
   double dropout = 0.0;
-  DType precision = DType::float32;
+  DType precision = DType::float32;  ///< of the output; both tables are in the type of sums
 };
 
 /// Throws ConfigError for an odd width with sinusoidal positions. The device must outlive the layer.

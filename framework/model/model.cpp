@@ -60,12 +60,14 @@ void Model::initialize(std::uint64_t seed) {
   for (const ParameterSlice& slice : parameters_->slices())
     kernels::initialize(device_, slice.spec, {seed, random_stream(slice.path, "initial"), 0},
                         ParameterBlock::slice(parameters_->values(), slice));
+  parameters_->values_changed();
 }
 
 const double* Model::forward_backward(const DeviceBatch& batch, double scale, StepRandom random) {
   ENCORE_REQUIRE(training_ != nullptr, "Model::plan comes first");
   double* losses = reinterpret_cast<double*>(losses_.data());
   std::int64_t shards = 0;
+  parameters_->refresh_copies();
   parameters_->zero_gradients();
   for (const Shard& shard : batch.shards()) {
     parameters_->begin_shard();
@@ -82,6 +84,7 @@ const double* Model::evaluate(const DeviceBatch& batch, Tensor predictions) {
   ENCORE_REQUIRE(evaluation_ != nullptr, "Model::plan comes first");
   double* losses = reinterpret_cast<double*>(losses_.data());
   std::int64_t shards = 0;
+  parameters_->refresh_copies();
   for (const Shard& shard : batch.shards()) {
     evaluation_->start(shard.batch, 0, 0);
     evaluation_->forward();
@@ -100,6 +103,10 @@ const double* Model::total_loss(std::int64_t shards, double scale) {
   ENCORE_REQUIRE(losses + shards <= total, "the batch has more shards than train.gradient_shards");
   sum_shards(device_, losses, shards, scale, total);
   return total;
+}
+
+DType Model::precision() const {
+  return network_->precision();
 }
 
 double Model::read(const double* loss) const {

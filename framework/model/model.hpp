@@ -98,7 +98,8 @@ class Model {
   const StepPlan& evaluation_plan() const { return evaluation_plan_; }
   /// Device memory of the passes, without parameters, gradients and optimizer states.
   std::size_t arena_bytes() const { return arena_.bytes(); }
-  DType precision() const { return parameters_->dtype(); }
+  /// The element type of activations; parameters, gradients and losses are in the type of sums.
+  DType precision() const;
   const Device& device() const { return device_; }
 
  private:

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "config/error.hpp"
+#include "kernels/gemm.hpp"
 #include "model/embedding.hpp"
 #include "model/residual.hpp"
 #include "plugin_host/registry.hpp"
@@ -22,6 +23,17 @@ std::int64_t first_of_group(const ModelTable& model, std::int64_t block) {
   if (model.groups == 0) return block;
   const std::int64_t group = block * model.groups / model.layers;
   return (group * model.layers + model.groups - 1) / model.groups;
+}
+
+DType element_type(Precision precision) {
+  switch (precision) {
+    case Precision::float64:
+      return DType::float64;
+    case Precision::bfloat16:
+      return DType::bfloat16;
+    default:
+      return DType::float32;
+  }
 }
 
 }  // namespace
@@ -70,12 +82,12 @@ class Network::Builder {
     const auto owner = std::find_if(nodes_.begin(), nodes_.end(),
                                     [&](const Node& other) { return other.path == node.parameter_path; });
     const auto equal = [](const ParameterSpec& a, const ParameterSpec& b) {
-      return a.name == b.name && a.shape == b.shape;
+      return a.name == b.name && a.shape == b.shape && a.element == b.element;
     };
     if (!std::equal(owner->plan.parameters().begin(), owner->plan.parameters().end(),
                     node.plan.parameters().begin(), node.plan.parameters().end(), equal))
       throw ConfigError("model.groups", node.path + " cannot share the parameters of " + owner->path +
-                                            ": it declares other names or shapes; set groups = 0");
+                                            ": it declares other names, shapes or types; set groups = 0");
   }
 
   /// A layer knows its options by name only; the user knows them by the key in the file.
@@ -98,9 +110,12 @@ class Network::Builder {
 
 Network::Network(const Experiment& experiment, std::int64_t vocabulary,
                  const std::vector<std::string>& labels, const Registry& registry, const Device& device)
-    : precision_(experiment.train.precision == Precision::float64 ? DType::float64 : DType::float32),
+    : precision_(element_type(experiment.train.precision)),
       width_(experiment.model.width),
       max_length_(experiment.data.max_length) {
+  if (!device.gemm().multiplies(precision_))
+    throw ConfigError("train.precision", device.gemm().name() + " has no products of " + name_of(precision_) +
+                                             " matrices; set \"float32\"");
   const ModelTable& model = experiment.model;
   Builder builder(nodes_, width_);
   const auto make = [&](const LayerTable& table, std::int64_t block) {

@@ -22,8 +22,9 @@ class Registry;
 using Value = int;
 
 struct Node {
-  std::string path;            ///< names its buffers and random streams
-  std::string parameter_path;  ///< names its parameters: the path, or that of the node whose parameters it shares
+  std::string path;  ///< names its buffers and random streams
+  std::string
+      parameter_path;  ///< names its parameters: the path, or that of the node whose parameters it shares
   std::unique_ptr<Layer> layer;  ///< null for the head
   std::unique_ptr<Head> head;    ///< null for all others
   LayerPlan plan;
@@ -41,7 +42,7 @@ class Network {
           const Registry& registry, const Device& device);
 
   const std::vector<Node>& nodes() const { return nodes_; }
-  /// The element type of activations, sums and parameters.
+  /// The element type of activations.
   DType precision() const { return precision_; }
   std::int64_t width() const { return width_; }
   std::int64_t max_length() const { return max_length_; }

@@ -16,7 +16,7 @@ Pass::Pass(const Network& network, const StepPlan& plan, const ParameterBlock& p
     bound.input_gradients.resize(plan.nodes[i].input_gradients.size());
     for (const ParameterSpec& spec : node.plan.parameters()) {
       const ParameterSlice& slice = parameters.find(node.parameter_path + "." + spec.name);
-      bound.parameters.push_back(ParameterBlock::slice(parameters.values(), slice));
+      bound.parameters.push_back(parameters.seen_by_passes(slice));
       bound.gradients.push_back(ParameterBlock::slice(parameters.shard_gradients(), slice));
     }
     for (const std::string& purpose : node.plan.streams())

@@ -32,11 +32,12 @@ void require_same_question(const Safetensors& file, const std::string& identity)
     throw Error("it belongs to another experiment (question " + file.text("question") + ")");
 }
 
-void load_block(const Model& model, const NamedBlock& named, const Safetensors& file) {
+void load_block(Model& model, const NamedBlock& named, const Safetensors& file) {
   for (const ParameterSlice& slice : model.parameters().slices()) {
     const auto& entry = file.tensor(named.name + "/" + slice.path, named.block.dtype, slice.spec.shape);
     copy_from_host(model.device(), entry.bytes.data(), ParameterBlock::slice(named.block, slice));
   }
+  model.parameters().values_changed();
 }
 
 }  // namespace

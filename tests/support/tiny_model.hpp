@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include <encore/bfloat16.hpp>
+
 #include "config/experiment.hpp"
 #include "config/manifest.hpp"
 #include "data/batches.hpp"
@@ -122,12 +124,16 @@ inline PackedBatch tiny_batch(std::uint64_t seed = 1) {
   return make_batch({5, 1, 9, 3}, 11, 5, seed);
 }
 
-/// A tensor of float32 or float64 as doubles on the host.
+/// A tensor of floating-point numbers as doubles on the host.
 inline std::vector<double> to_host(const Device& device, Tensor tensor) {
   const auto count = static_cast<std::size_t>(tensor.size());
   std::vector<double> values(count);
   if (tensor.dtype == DType::float64) {
     copy_to_host(device, tensor, values.data());
+  } else if (tensor.dtype == DType::bfloat16) {
+    std::vector<bfloat16> halves(count);
+    copy_to_host(device, tensor, halves.data());
+    std::copy(halves.begin(), halves.end(), values.begin());
   } else {
     std::vector<float> narrow(count);
     copy_to_host(device, tensor, narrow.data());
@@ -141,7 +147,9 @@ inline void to_device(const Device& device, const std::vector<double>& values, T
                  "as many values as the tensor has elements");
   if (tensor.dtype == DType::float64) return copy_from_host(device, values.data(), tensor);
   const std::vector<float> narrow(values.begin(), values.end());
-  copy_from_host(device, narrow.data(), tensor);
+  if (tensor.dtype == DType::float32) return copy_from_host(device, narrow.data(), tensor);
+  const std::vector<bfloat16> halves(narrow.begin(), narrow.end());
+  copy_from_host(device, halves.data(), tensor);
 }
 
 /// A model with the memory for one batch, which is uploaded.
@@ -165,6 +173,7 @@ struct TinyModel {
   }
   void set_values(const ParameterSlice& slice, const std::vector<double>& values) {
     to_device(device, values, ParameterBlock::slice(model.parameters().values(), slice));
+    model.parameters().values_changed();
   }
 
   const Device& device;

@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include <encore/bfloat16.hpp>
 #include <encore/kernels.hpp>
 
 namespace encore {
@@ -56,7 +57,7 @@ TEST(ParameterBlock, EveryBlockHasTheSameOffsets) {
 
 TEST(ParameterBlock, ChunksCoverEachSegmentInOrder) {
   const Device device;
-  const ParameterBlock parameters(device, some_parameters(), DType::float32, 1);
+  ParameterBlock parameters(device, some_parameters(), DType::float32, 1);
   const Blocks blocks = parameters.blocks(nullptr);
   const auto segments = read<Segment>(device, blocks.segments, blocks.segment_count);
   const auto chunks = read<Chunk>(device, blocks.chunks, blocks.chunk_count);
@@ -97,6 +98,75 @@ TEST(ParameterBlock, OneShardNeedsNoSecondBlock) {
   const Device device;
   const ParameterBlock block(device, some_parameters(), DType::float32, 1);
   EXPECT_EQ(block.gradients().data, block.shard_gradients().data);
+}
+
+std::vector<NamedParameter> mixed_parameters() {
+  auto parameters = some_parameters();
+  parameters[0].spec.element = Element::activation;  // head.weight
+  parameters.push_back({"head.mix", {"mix", {3, 11}, Initializer::xavier_uniform}});
+  parameters.back().spec.element = Element::activation;
+  return parameters;
+}
+
+TEST(ParameterBlock, OptimizersSeeFloat32AlsoWithBfloat16Activations) {
+  const Device device;
+  ParameterBlock block(device, mixed_parameters(), DType::bfloat16, 2);
+  block.make_states({"first"});
+  EXPECT_EQ(block.dtype(), DType::float32);
+  const Blocks blocks = block.blocks(nullptr);
+  for (const Tensor& seen : {blocks.values, blocks.gradients, blocks.states[0], block.shard_gradients()})
+    EXPECT_EQ(seen.dtype, DType::float32);
+}
+
+TEST(ParameterBlock, PassesSeeRoundedCopiesOfWhatMultiplies) {
+  const Device device;
+  ParameterBlock block(device, mixed_parameters(), DType::bfloat16, 1);
+  kernels::fill(device, 1.00390625 + 0.001953125, block.values());  // 1 + 3/512, next to 1 + 1/128
+  block.values_changed();
+  block.refresh_copies();
+  device.fence();
+  for (const char* path : {"head.weight", "head.mix"}) {
+    const Tensor seen = block.seen_by_passes(block.find(path));
+    EXPECT_EQ(seen.dtype, DType::bfloat16);
+    EXPECT_EQ(seen.extent(1), block.find(path).spec.shape[1]);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(seen.data) % tensor_alignment, 0u) << path;
+    std::vector<bfloat16> copies(static_cast<std::size_t>(seen.size()));
+    copy_to_host(device, seen, copies.data());
+    for (const bfloat16 copy : copies) ASSERT_EQ(static_cast<float>(copy), 1.0078125F) << path;
+  }
+  for (const char* path : {"embedding.tokens", "encoder.0.norm.gain"}) {
+    const ParameterSlice& slice = block.find(path);
+    EXPECT_EQ(block.seen_by_passes(slice).data, ParameterBlock::slice(block.values(), slice).data) << path;
+    EXPECT_EQ(block.seen_by_passes(slice).dtype, DType::float32) << path;
+  }
+}
+
+TEST(ParameterBlock, CopiesAreMadeOncePerChange) {
+  const Device device;
+  ParameterBlock block(device, mixed_parameters(), DType::bfloat16, 1);
+  const auto first = [&] {
+    bfloat16 value;
+    copy_to_host(device, Tensor(block.seen_by_passes(block.find("head.mix")).data, DType::bfloat16, {1}),
+                 &value);
+    return static_cast<float>(value);
+  };
+  block.refresh_copies();
+  kernels::fill(device, 2.0, block.values());
+  block.refresh_copies();
+  EXPECT_EQ(first(), 0.0F) << "nobody has said that the values changed";
+  block.blocks(nullptr);  // an update follows
+  kernels::fill(device, 3.0, block.values());
+  block.refresh_copies();
+  EXPECT_EQ(first(), 3.0F);
+}
+
+TEST(ParameterBlock, WiderPrecisionsNeedNoCopies) {
+  const Device device;
+  for (const DType type : {DType::float32, DType::float64}) {
+    const ParameterBlock block(device, mixed_parameters(), type, 1);
+    for (const ParameterSlice& slice : block.slices())
+      EXPECT_EQ(block.seen_by_passes(slice).data, ParameterBlock::slice(block.values(), slice).data);
+  }
 }
 
 TEST(ParameterBlock, RefusesTwoOfOneName) {

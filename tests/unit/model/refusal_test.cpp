@@ -82,8 +82,8 @@ TEST(ModelRefusal, BlocksThatCannotShareTheirParameters) {
   } catch (const ConfigError& error) {
     EXPECT_EQ(error.key(), "model.groups");
     EXPECT_STREQ(error.what(),
-                 "encoder.1.extra cannot share the parameters of encoder.0.extra: it declares other names or "
-                 "shapes; set groups = 0");
+                 "encoder.1.extra cannot share the parameters of encoder.0.extra: it declares other "
+                 "names, shapes or types; set groups = 0");
   }
 }
 

@@ -1,6 +1,6 @@
-// One and two threads give equal bits of a training step, and the test that says so can fail: with a layer
-// whose sums depend on the number of threads the bits differ. Each case runs in a child process, for threads
-// are fixed at the start.
+// One and two threads give equal bits of a training step in each precision, and the test that says so can
+// fail: with a layer whose sums depend on the number of threads the bits differ. Each case runs in a child
+// process, for threads are fixed at the start.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -65,7 +65,7 @@ std::string digest(const Device& device, Tensor tensor) {
 }
 
 /// Three steps of Adam on batches large enough for every kernel to use all threads.
-std::string train(bool inject) {
+std::string train(Precision precision, bool inject) {
   Device device;
   Registry registry = load_builtin_plugins();
   Registrar offers;
@@ -79,7 +79,7 @@ std::string train(bool inject) {
   experiment.model.block[0].options.set("heads", std::int64_t{4});
   experiment.model.block[0].options.set("attention_dropout", 0.1);
   experiment.model.block[1].options.set("hidden", std::int64_t{96});
-  experiment.train.precision = Precision::float32;
+  experiment.train.precision = precision;
   experiment.train.gradient_shards = 2;
   if (inject) experiment.model.block.push_back(layer_table(registry, "broken", "threadwise_sum"));
 
@@ -100,26 +100,37 @@ std::string train(bool inject) {
 }
 
 /// Runs in the child: prints what the parent compares.
-TEST(Threads, DISABLED_Child) {
-  print_digest(train(std::getenv("ENCORE_TEST_INJECT") != nullptr));
+TEST(ThreadsChild, DISABLED_Trains) {
+  const Precision precision =
+      std::getenv("ENCORE_TEST_BFLOAT16") != nullptr ? Precision::bfloat16 : Precision::float32;
+  print_digest(train(precision, std::getenv("ENCORE_TEST_INJECT") != nullptr));
 }
 
-std::string in_child(int threads, bool inject) {
-  return digest_of_child("model_test", "Threads.DISABLED_Child", threads,
-                         inject ? "ENCORE_TEST_INJECT=1 " : "");
-}
+struct Threads : ::testing::TestWithParam<Precision> {
+  void SetUp() override {
+    if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "threads of the host only";
+  }
+  static std::string in_child(int threads, bool inject) {
+    std::string environment = inject ? "ENCORE_TEST_INJECT=1 " : "";
+    if (GetParam() == Precision::bfloat16) environment += "ENCORE_TEST_BFLOAT16=1 ";
+    return digest_of_child("model_test", "ThreadsChild.DISABLED_Trains", threads, environment);
+  }
+};
 
-TEST(Threads, OneAndTwoGiveEqualBits) {
-  if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "threads of the host only";
+TEST_P(Threads, OneAndTwoGiveEqualBits) {
   const std::string one = in_child(1, false);
   EXPECT_EQ(in_child(2, false), one);
   EXPECT_EQ(in_child(3, false), one);
 }
 
-TEST(Threads, AnInjectedReorderingIsSeen) {
-  if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "threads of the host only";
+TEST_P(Threads, AnInjectedReorderingIsSeen) {
   EXPECT_NE(in_child(2, true), in_child(1, true));
 }
+
+INSTANTIATE_TEST_SUITE_P(Precisions, Threads, ::testing::Values(Precision::float32, Precision::bfloat16),
+                         [](const auto& info) {
+                           return info.param == Precision::bfloat16 ? "bfloat16" : "float32";
+                         });
 
 }  // namespace
 }  // namespace encore

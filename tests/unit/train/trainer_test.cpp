@@ -193,6 +193,36 @@ TEST_F(TrainerTest, StoppingAnywhereAndGoingOnChangesNoBit) {
   }
 }
 
+TEST_F(TrainerTest, StoppingAndGoingOnInBfloat16ChangesNoBit) {
+  const Specification bfloat16 = specification({"train.precision=bfloat16"});
+  const Recorder unbroken = run("whole", bfloat16);
+  EXPECT_EQ(unbroken.ending, Ending::completed) << unbroken.reason;
+  for (int stop_after : {1, 9, 23}) {
+    const std::string name = "stopped" + std::to_string(stop_after);
+    run(name, bfloat16, ScriptedControl(stop_after));
+    const Recorder second = run(name, bfloat16);
+    EXPECT_EQ(second.ending, Ending::completed) << second.reason;
+    EXPECT_EQ(second.result, unbroken.result);
+    EXPECT_EQ(newest_state(name), newest_state("whole")) << "stopped after step " << stop_after;
+  }
+}
+
+TEST_F(TrainerTest, CheckpointsOfABfloat16RunHoldFloat32) {
+  run("run", specification({"train.precision=bfloat16", "train.epochs=1"}));
+  const auto found = find_newest_checkpoint(folder_ / "run");
+  ASSERT_TRUE(found);
+  for (const auto& [name, entry] : found->tensors.tensors()) EXPECT_EQ(entry.dtype, DType::float32) << name;
+}
+
+TEST_F(TrainerTest, Bfloat16LearnsAsFloat32Does) {
+  const Recorder narrow = run("narrow", specification({"train.precision=bfloat16"}));
+  const Recorder wide = run("wide", specification());
+  ASSERT_EQ(narrow.steps.size(), wide.steps.size());
+  for (std::size_t i = 0; i < wide.steps.size(); ++i)
+    EXPECT_NEAR(narrow.steps[i].loss, wide.steps[i].loss, 0.1 * wide.steps[0].loss) << "step " << i + 1;
+  EXPECT_NE(narrow.steps.back().loss, wide.steps.back().loss) << "then the option had no effect";
+}
+
 TEST_F(TrainerTest, GoingOnWithAnotherOrderIsSeenInTheBits) {
   run("whole", specification());
   run("stopped", specification(), ScriptedControl(5));
@@ -279,13 +309,15 @@ TEST_F(TrainerTest, ShardsAreAddedInTheirOrder) {
 }
 
 TEST_F(TrainerTest, ATrainedModelScoresAsTheRunDid) {
-  const Recorder told = run("run", specification());
-  const Device device;
-  TrainedModel model(folder_ / "run", device);
-  EXPECT_EQ(model.step(), told.best_step);
-  const Dataset test = load_conll(folder_ / "test.conll", "test set");
-  const EncodedSet encoded = encode_sentences(test.sentences, model.tokenizer(), model.labels(), 32);
-  EXPECT_NEAR(model.run(encoded.examples).loss, told.result.at("test/loss"), 1e-12);
+  for (const std::string precision : {"float32", "bfloat16"}) {
+    const Recorder told = run(precision, specification({"train.precision=" + precision}));
+    const Device device;
+    TrainedModel model(folder_ / precision, device);
+    EXPECT_EQ(model.step(), told.best_step);
+    const Dataset test = load_conll(folder_ / "test.conll", "test set");
+    const EncodedSet encoded = encode_sentences(test.sentences, model.tokenizer(), model.labels(), 32);
+    EXPECT_NEAR(model.run(encoded.examples).loss, told.result.at("test/loss"), 1e-12) << precision;
+  }
 }
 
 }  // namespace

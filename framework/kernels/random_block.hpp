@@ -1,0 +1,34 @@
+// RandomBlock: random words in blocks, for the host, where one loop must do one thing to become vector code:
+// a loop that draws, then one for each run of values that the words belong to. A block is always drawn whole,
+// so that its length is known when the loop is compiled. Place in the flow: dropout, attention_host.hpp.
+#pragma once
+
+#include <encore/random.hpp>
+
+#if ENCORE_HOST_BACKEND
+
+namespace encore::kernels {
+
+template <int Size>
+struct RandomBlock {
+  static constexpr int size = Size;  // counters
+
+  std::uint32_t words[4][size];
+
+  /// words[k][i]: word k of counter first + i. By value: what may alias the words is read again for each.
+  KOKKOS_FORCEINLINE_FUNCTION void draw(const Random random, std::int64_t example, std::uint32_t position,
+                                        std::uint32_t first) {
+    ENCORE_SIMD
+    for (int i = 0; i < size; ++i) {
+      const RandomWords drawn = random.words(example, position, first + static_cast<std::uint32_t>(i));
+      words[0][i] = drawn.word[0];  // written out: a lambda that captures `drawn` keeps it in memory
+      words[1][i] = drawn.word[1];
+      words[2][i] = drawn.word[2];
+      words[3][i] = drawn.word[3];
+    }
+  }
+};
+
+}  // namespace encore::kernels
+
+#endif
