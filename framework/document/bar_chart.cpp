@@ -14,9 +14,10 @@ namespace {
 /// More lying bars than this no page holds.
 constexpr std::size_t most_lying = 60;
 
-std::string value_text(const BarChart::Bar& bar) {
+std::string value_text(const BarChart::Bar& bar, bool with_interval = true) {
   std::string text = short_text(bar.value, 3);
-  if (bar.low && bar.high) text += " [" + short_text(*bar.low, 3) + ", " + short_text(*bar.high, 3) + "]";
+  if (with_interval && bar.low && bar.high)
+    text += " [" + short_text(*bar.low, 3) + ", " + short_text(*bar.high, 3) + "]";
   return text;
 }
 
@@ -42,18 +43,18 @@ Drawing draw_lying(const BarChart& chart, double width) {
   Drawing drawing;
   drawing.width = width;
   const std::size_t count = std::min(chart.bars.size(), most_lying);
+  const bool slim = width < narrow_width;  // the interval is drawn, its numbers are in the tooltip
   double names = 0.0, values = 0.0;
   for (std::size_t i = 0; i < count; ++i) {
     names = std::max(names, text_width(clean_line(chart.bars[i].name), label_size));
-    values = std::max(values, text_width(value_text(chart.bars[i]), label_size));
+    values = std::max(values, text_width(value_text(chart.bars[i], !slim), label_size));
   }
-  names = std::min(names, width * 0.36);
+  names = std::min(names, width * (slim ? 0.42 : 0.36));
   const double left = names + gap;
   const double right = std::max(left + 20.0, width - values - gap);
   double top = 2.0;
   if (const std::string title = shortened(axis_title(chart.value), width, label_size); !title.empty()) {
-    drawing.shapes.push_back(Label{left, 11, shortened(title, width - left, label_size), Label::Anchor::start,
-                                   label_size, Tone::faint});
+    drawing.shapes.push_back(Label{0, 11, title, Label::Anchor::start, label_size});
     top += line_height + 4;
   }
   const Range range = value_range(chart);
@@ -63,12 +64,12 @@ Drawing draw_lying(const BarChart& chart, double width) {
   for (std::size_t i = 0; i < count; ++i) {
     const BarChart::Bar& bar = chart.bars[i];
     const double middle = top + row * (static_cast<double>(i) + 0.5);
-    const std::string text = value_text(bar);
+    const std::string text = value_text(bar, !slim);
     drawing.shapes.push_back(Label{left - gap, middle + 4, shortened(bar.name, names, label_size),
                                    Label::Anchor::end, label_size});
     drawing.shapes.push_back(Label{width, middle + 4, text, Label::Anchor::end, label_size,
                                    std::isfinite(bar.value) ? Tone::ink : Tone::bad});
-    const std::string title = clean_line(bar.name) + ": " + text;
+    const std::string title = clean_line(bar.name) + ": " + value_text(bar);
     if (!std::isfinite(bar.value)) {
       drawing.shapes.push_back(Marker{zero, middle, 4.0, 4, Tone::bad, title});
       continue;

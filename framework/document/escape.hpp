@@ -21,7 +21,7 @@ std::string markdown_code(std::string_view text, bool in_table);
 std::string markdown_fence(std::string_view text);
 
 /// For LaTeX' text mode, pdflatex with any font encoding: one line. Characters without a glyph become
-/// \codepoint{1F600} (reports/report.tex draws a frame). Long words get places to break.
+/// \codepoint{1F600}, long words get places to break, \wbr{}; reports/report.tex says what these two are.
 std::string latex_text(std::string_view text);
 
 /// A field of RFC 4180. Text that a spreadsheet would take for a formula gets a ' in front.

@@ -2,6 +2,7 @@
 // macros, which every font encoding has, and all else becomes its number in a frame: visible, never an error.
 #include <utf8proc.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <map>
@@ -29,22 +30,20 @@ const std::map<char32_t, const char*>& signs() {
       {U'>', "\\textgreater{}"},
       {U'|', "\\textbar{}"},
       {U'"', "\\symbol{34}"},
-      {U'\'', "\\textquotesingle{}"},
-      {U'`', "\\textasciigrave{}"},
+      {U'\'', "{'}"},
+      {U'`', "{`}"},
       {U'-', "{-}"},  // two of them are no dash
       {U'?', "{?}"},  // nor are ?` and !` turned round
       {U'!', "{!}"},
       {U',', "{,}"},
       {0xA0, "~"},
       {0xA7, "\\S{}"},
-      {0xA9, "\\textcopyright{}"},
-      {0xAE, "\\textregistered{}"},
-      {0xB0, "\\textdegree{}"},
+      {0xB0, "\\ensuremath{^\\circ}"},
       {0xB1, "\\ensuremath{\\pm}"},
       {0xB2, "\\textsuperscript{2}"},
       {0xB3, "\\textsuperscript{3}"},
-      {0xB5, "\\textmu{}"},
-      {0xB7, "\\textperiodcentered{}"},
+      {0xB5, "\\ensuremath{\\mu}"},
+      {0xB7, "\\ensuremath{\\cdot}"},
       {0xD7, "\\ensuremath{\\times}"},
       {0xDF, "\\ss{}"},
       {0xE6, "\\ae{}"},
@@ -61,7 +60,7 @@ const std::map<char32_t, const char*>& signs() {
       {0x3B2, "\\ensuremath{\\beta}"},
       {0x3B5, "\\ensuremath{\\epsilon}"},
       {0x3BB, "\\ensuremath{\\lambda}"},
-      {0x3BC, "\\textmu{}"},
+      {0x3BC, "\\ensuremath{\\mu}"},
       {0x3C3, "\\ensuremath{\\sigma}"},
       {0x2010, "{-}"},
       {0x2011, "{-}"},
@@ -71,7 +70,7 @@ const std::map<char32_t, const char*>& signs() {
       {0x2019, "\\textquoteright{}"},
       {0x201C, "\\textquotedblleft{}"},
       {0x201D, "\\textquotedblright{}"},
-      {0x2022, "\\textbullet{}"},
+      {0x2022, "\\ensuremath{\\bullet}"},
       {0x2026, "\\textellipsis{}"},
       {0x202F, "\\,"},
       {0x2009, "\\,"},
@@ -157,17 +156,17 @@ std::string one(char32_t point) {
 }  // namespace
 
 std::string latex_text(std::string_view text) {
-  // After so many characters without a space a line may break; after these sooner.
-  constexpr int most = 24, after_sign = 8;
+  // In a word of more characters than this a line may break: after these signs and after every few letters.
+  constexpr int most = 20, few = 8;
   std::string result;
   int unbroken = 0;
   for (const char32_t point : code_points(clean_line(text))) {
     result += one(point);
     const bool sign = point == U'/' || point == U'_' || point == U'.' || point == U',' || point == U'=';
     unbroken = point == U' ' ? 0 : unbroken + 1;
-    if (unbroken >= most || (sign && unbroken >= after_sign) || point > 0x7F) {
-      result += "\\allowbreak{}";
-      unbroken = 0;
+    if (unbroken >= most || (sign && unbroken >= few) || point >= 0x2000) {
+      result += "\\wbr{}";
+      unbroken = std::min(unbroken, most - few);
     }
   }
   return result;

@@ -13,6 +13,11 @@ namespace {
 /// one.
 constexpr double wide = 640.0, narrow = 352.0;
 
+/// What breaks its lines in a table.
+bool is_long(const std::string& text) {
+  return text.size() > 32;
+}
+
 std::string entity(const Span& span, const char* kind, const char* sign, const char* said) {
   return std::string("<span class=\"entity ") + kind + "\">" + html_line(span.text) +
          "<span class=\"kind\"><span " + "aria-hidden=\"true\">" + sign + "</span><span class=\"aside\"> " +
@@ -111,7 +116,9 @@ class HtmlBlocks {
 
   std::string cell(const TableCell& cell, const Column& column, bool row_header) const {
     std::string html = row_header ? "<th scope=\"row\"" : "<td";
-    if (column.numeric) html += " class=\"n\"";
+    const bool lengthy = is_long(cell.text.plain());
+    if (column.numeric || lengthy)
+      html += std::string(" class=\"") + (column.numeric ? lengthy ? "n long" : "n" : "long") + "\"";
     if (cell.number) html += " data-value=\"" + exact_text(*cell.number) + "\"";
     const std::string shown = cell.text.empty() ? "\u2013" : text(cell.text);
     html +=

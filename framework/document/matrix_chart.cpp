@@ -22,6 +22,12 @@ double row_sum(const std::vector<double>& row) {
   return sum;
 }
 
+/// "22k", where "21,880" has no room.
+std::string rough_count(double count) {
+  if (std::abs(count) >= 1e6) return short_text(count / 1e6, 2) + "M";
+  return std::abs(count) >= 1e3 ? short_text(count / 1e3, 2) + "k" : short_text(count, 3);
+}
+
 }  // namespace
 
 Drawing draw_matrix(const MatrixChart& chart, double width) {
@@ -85,9 +91,12 @@ Drawing draw_matrix(const MatrixChart& chart, double width) {
       drawing.shapes.push_back(Rectangle{x + seam, y + seam, cell - 2 * seam, cell - 2 * seam, Tone::first,
                                          0.05 + (matrix_shade - 0.05) * share, 1.0,
                                          place + ": " + text + " (" + fixed_text(100 * share, 1) + " %)"});
-      const bool fits = text_width(text, label_size) <= cell - 3 && cell >= 14.0;
-      if (fits && !(value == 0.0))
-        drawing.shapes.push_back(Label{x + cell / 2, y + cell / 2 + 4, text, Label::Anchor::middle,
+      const auto fits_cell = [&](const std::string& label) {
+        return cell >= 14.0 && text_width(label, label_size) * (i == k ? 1.12 : 1.0) <= cell - 3;
+      };
+      const std::string label = fits_cell(text) ? text : rough_count(value);
+      if (fits_cell(label) && value != 0.0)
+        drawing.shapes.push_back(Label{x + cell / 2, y + cell / 2 + 4, label, Label::Anchor::middle,
                                        label_size, Tone::ink, i == k});
       else if (!std::isfinite(value))
         drawing.shapes.push_back(

@@ -119,6 +119,17 @@ Paper make_paper(Drawing& drawing, std::size_t dimensions, double top) {
   return paper;
 }
 
+/// A label that can be read on top of lines.
+void draw_over_lines(Drawing& drawing, Label label) {
+  const double width = text_width(label.text, label.size) * (label.strong ? 1.12 : 1.0) + 4;
+  const double left = label.x - (label.anchor == Label::Anchor::start ? 2
+                                 : label.anchor == Label::Anchor::end ? width - 2
+                                                                      : width / 2);
+  drawing.shapes.push_back(
+      Rectangle{left, label.y - label.size * 0.85, width, label.size * 1.15, Tone::ground, 0.8, 2.0});
+  drawing.shapes.push_back(std::move(label));
+}
+
 void draw_axis(Drawing& drawing, const Paper& paper, const Dimension& dimension, std::size_t number,
                const DimensionScale& scale) {
   const auto end = paper.point(number, paper.high), begin = paper.point(number, paper.low);
@@ -131,14 +142,14 @@ void draw_axis(Drawing& drawing, const Paper& paper, const Dimension& dimension,
     for (const Tick& tick : scale.marks(6)) {
       const auto [x, y] = paper.point(number, along(tick.value));
       drawing.shapes.push_back(Polyline{{{x - 3, y}, {x, y}}, {Tone::faint, 1.0}});
-      drawing.shapes.push_back(Label{x - 6, y + 4, shortened(tick.label, paper.between * 0.46, label_size),
+      draw_over_lines(drawing, Label{x - 6, y + 4, shortened(tick.label, paper.between * 0.46, label_size),
                                      Label::Anchor::end, label_size, Tone::faint});
     }
     return;
   }
-  drawing.shapes.push_back(Label{0, end.second - 8,
-                                 shortened(dimension.name, drawing.width - 2, label_size, true),
-                                 Label::Anchor::start, label_size, Tone::ink, true});
+  draw_over_lines(drawing,
+                  Label{0, end.second - 8, shortened(dimension.name, drawing.width - 2, label_size, true),
+                        Label::Anchor::start, label_size, Tone::ink, true});
   const std::vector<Tick> marks = scale.marks(5);
   const double room = (paper.high - paper.low) / static_cast<double>(std::max<std::size_t>(marks.size(), 1));
   double used = paper.missing + 10;  // labels follow each other; one that would touch the last is left out
@@ -150,7 +161,7 @@ void draw_axis(Drawing& drawing, const Paper& paper, const Dimension& dimension,
     const double place = std::min(x, drawing.width - half - 1);
     if (place - half < used + 3) continue;
     used = place + half;
-    drawing.shapes.push_back(Label{place, y + 15, label, Label::Anchor::middle, label_size, Tone::faint});
+    draw_over_lines(drawing, Label{place, y + 15, label, Label::Anchor::middle, label_size, Tone::faint});
   }
 }
 
@@ -174,14 +185,11 @@ Drawing draw_parallel(const ParallelChart& chart, double width) {
   const std::string& score = chart.dimensions.back().name;
   if (scores.seen) {
     legend.push_back({"highest " + score, Tone::second});
-    legend.push_back({"the stronger the higher", Tone::first});
+    legend.push_back({"others, the stronger the higher", Tone::first});
   }
   if (missing)
     legend.push_back({"missing or not finite: on the stub", Tone::bad, LegendEntry::Sign::marker, 0, 4});
   const Paper paper = make_paper(drawing, chart.dimensions.size(), draw_legend(drawing, legend, 0.0) + 4);
-  for (std::size_t d = 0; d < chart.dimensions.size(); ++d)
-    draw_axis(drawing, paper, chart.dimensions[d], d, scales[d]);
-
   std::vector<std::pair<LineLook, const ParallelChart::Line*>> order;
   for (const ParallelChart::Line& line : chart.lines)
     order.emplace_back(look_of(line, scales.back(), scores.high, chart.lines.size()), &line);
@@ -199,6 +207,8 @@ Drawing draw_parallel(const ParallelChart& chart, double width) {
     if (shape.points.size() == 1) shape.points.push_back(shape.points.front());
     drawing.shapes.push_back(std::move(shape));
   }
+  for (std::size_t d = 0; d < chart.dimensions.size(); ++d)
+    draw_axis(drawing, paper, chart.dimensions[d], d, scales[d]);
   for (std::size_t d = 0; d < stub.size(); ++d) {
     if (!stub[d]) continue;
     const auto [x, y] = paper.point(d, paper.missing);

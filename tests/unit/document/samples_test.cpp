@@ -6,7 +6,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "document/csv.hpp"
 #include "document/html.hpp"
+#include "document/latex.hpp"
+#include "document/markdown.hpp"
 #include "unit/document/sample_document.hpp"
 
 namespace encore {
@@ -15,7 +18,8 @@ namespace {
 std::vector<OutputFile> every_format(const Document& document, const std::string& name) {
   const Templates templates(ENCORE_SOURCE_DIR "/reports");
   std::vector<OutputFile> files;
-  for (const auto& written : {html_files(document, templates, name + ".html")})
+  for (const auto& written : {html_files(document, templates, name + ".html"), markdown_files(document, templates, name + ".md"),
+                              latex_files(document, templates, name + ".tex"), csv_files(document, name + ".csv")})
     files.insert(files.end(), written.begin(), written.end());
   return files;
 }
