@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -80,10 +81,19 @@ struct Label {
 
 using Shape2d = std::variant<Polyline, Polygon, Rectangle, Marker, Label>;
 
+/// Where a plot lies and what its edges stand for, so that a point on a curve can be asked for its values.
+struct Plane {
+  double left = 0.0, top = 0.0, right = 0.0, bottom = 0.0;
+  double x_low = 0.0, x_high = 1.0, y_low = 0.0, y_high = 1.0;
+  bool x_logarithmic = false, y_logarithmic = false;
+  std::string x_title, y_title;
+};
+
 /// y grows downwards, as in SVG. Later shapes lie on top.
 struct Drawing {
   double width = 0.0, height = 0.0;
-  std::vector<Shape2d> shapes;
+  std::vector<Shape2d> shapes = {};
+  std::optional<Plane> plane = {};  ///< of curves
 };
 
 /// An estimate from above of a label's width in points, from a table of a common sans-serif's advance widths.

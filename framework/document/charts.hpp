@@ -1,0 +1,20 @@
+// One function per chart; draw() chooses. Each is pure: equal chart and width, equal drawing.
+#pragma once
+
+#include "document/chart.hpp"
+
+namespace encore {
+
+Drawing draw_lines(const LineChart& chart, double width);
+Drawing draw_scatter(const ScatterChart& chart, double width);
+Drawing draw_bars(const BarChart& chart, double width);
+Drawing draw_histogram(const Histogram& chart, double width);
+Drawing draw_matrix(const MatrixChart& chart, double width);
+Drawing draw_parallel(const ParallelChart& chart, double width);
+Drawing draw_timeline(const TimelineChart& chart, double width);
+Drawing draw_flow(const FlowChart& chart, double width);
+
+/// Of the n-th series: after each eight the next pattern.
+int series_dash(std::size_t n);
+
+}  // namespace encore

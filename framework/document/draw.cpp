@@ -1,0 +1,37 @@
+// From a chart to its drawing. Read next: plot.hpp, then any of the charts.
+#include <type_traits>
+
+#include "document/charts.hpp"
+
+namespace encore {
+
+namespace {
+
+struct Draw {
+  double width;
+
+  Drawing operator()(const LineChart& chart) const { return draw_lines(chart, width); }
+  Drawing operator()(const ScatterChart& chart) const { return draw_scatter(chart, width); }
+  Drawing operator()(const BarChart& chart) const { return draw_bars(chart, width); }
+  Drawing operator()(const Histogram& chart) const { return draw_histogram(chart, width); }
+  Drawing operator()(const MatrixChart& chart) const { return draw_matrix(chart, width); }
+  Drawing operator()(const ParallelChart& chart) const { return draw_parallel(chart, width); }
+  Drawing operator()(const TimelineChart& chart) const { return draw_timeline(chart, width); }
+  Drawing operator()(const FlowChart& chart) const { return draw_flow(chart, width); }
+};
+
+}  // namespace
+
+Drawing draw(const Chart& chart, double width) {
+  return std::visit(Draw{width}, chart);
+}
+
+Tone series_tone(std::size_t n) {
+  return static_cast<Tone>(static_cast<std::size_t>(Tone::first) + n % 8);
+}
+
+int series_dash(std::size_t n) {
+  return static_cast<int>(n / 8 % 4);
+}
+
+}  // namespace encore

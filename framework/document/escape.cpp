@@ -1,0 +1,121 @@
+// See escape.hpp. LaTeX' characters stand in escape_latex.cpp.
+#include "document/escape.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "document/text.hpp"
+
+namespace encore {
+
+namespace {
+
+/// U+2068 and U+2069: what lies between does not turn its neighbours.
+std::string isolated(std::string text) {
+  return runs_right_to_left(text) ? "\u2068" + text + "\u2069" : text;
+}
+
+std::size_t longest_run(std::string_view text, char letter) {
+  std::size_t longest = 0, run = 0;
+  for (const char other : text) {
+    run = other == letter ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  return longest;
+}
+
+}  // namespace
+
+std::string html_text(std::string_view text) {
+  std::string result;
+  for (const char letter : clean_lines(text)) {
+    switch (letter) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      case '\'':
+        result += "&#39;";
+        break;
+      default:
+        result += letter;
+    }
+  }
+  return result;
+}
+
+std::string markdown_text(std::string_view text) {
+  const std::string line = clean_line(text);
+  std::string result;
+  // What begins a block only at the start of a line: a heading, a list, a rule.
+  const std::size_t digits = line.find_first_not_of("0123456789");
+  const bool numbered =
+      digits > 0 && digits != std::string::npos && (line[digits] == '.' || line[digits] == ')');
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char letter = line[i];
+    const bool starts_block = (i == 0 && std::string_view("#+-=").find(letter) != std::string_view::npos) ||
+                              (numbered && i == digits);
+    if (letter == '&') {
+      result += "&amp;";
+    } else if (letter == '<') {
+      result += "&lt;";
+    } else if (letter == '>') {
+      result += "&gt;";
+    } else if (starts_block || std::string_view("\\`*_[]{}|~$!").find(letter) != std::string_view::npos) {
+      result += '\\';
+      result += letter;
+    } else if (letter == ':' && line.compare(i, 3, "://") == 0) {
+      result += "&#58;";  // else an address becomes a link
+    } else {
+      result += letter;
+    }
+  }
+  return isolated(std::move(result));
+}
+
+std::string markdown_code(std::string_view text, bool in_table) {
+  const std::string line = clean_line(text);
+  const std::string ticks(longest_run(line, '`') + 1, '`');
+  std::string inside;
+  for (const char letter : line) {
+    if (letter == '|' && in_table) inside += '\\';
+    inside += letter;
+  }
+  const bool touching =
+      inside.empty() || inside.front() == '`' || inside.back() == '`' || inside.front() == ' ';
+  return touching ? ticks + " " + inside + " " + ticks : ticks + inside + ticks;
+}
+
+std::string markdown_fence(std::string_view text) {
+  return std::string(std::max<std::size_t>(3, longest_run(text, '`') + 1), '`');
+}
+
+std::string csv_text(std::string_view text) {
+  std::string field = clean_lines(text);
+  if (!field.empty() && std::string_view("=+-@\t").find(field.front()) != std::string_view::npos)
+    field.insert(0, 1, '\'');
+  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
+  std::string quoted = "\"";
+  for (const char letter : field) {
+    if (letter == '"') quoted += '"';
+    quoted += letter;
+  }
+  return quoted + '"';
+}
+
+std::string anchor_text(std::string_view text) {
+  std::string result;
+  for (const char letter : text.substr(0, 80))
+    result += std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' ? letter : '-';
+  return result.empty() ? "-" : result;
+}
+
+}  // namespace encore

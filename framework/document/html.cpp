@@ -1,0 +1,111 @@
+// See html.hpp. The blocks are in html_blocks.cpp.
+#include "document/html.hpp"
+
+#include <array>
+
+#include "data/hash.hpp"
+#include "document/escape.hpp"
+#include "document/html_blocks.hpp"
+#include "document/outline.hpp"
+#include "document/palette.hpp"
+
+namespace encore {
+
+namespace {
+
+/// RFC 4648.
+std::string base64(const std::string& bytes) {
+  static const char* letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t three = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      three = three << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    for (std::size_t k = 0; k < 4; ++k)
+      text += i + k > bytes.size() ? '=' : letters[three >> (18 - 6 * k) & 63];
+  }
+  return text;
+}
+
+/// As a Content-Security-Policy names what stands between two tags.
+std::string policy_hash(const std::string& content) {
+  std::string digest;
+  const std::string hex = sha256(content);
+  for (std::size_t i = 0; i < hex.size(); i += 2)
+    digest += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+  return "'sha256-" + base64(digest) + "'";
+}
+
+/// Title, subtitle, and the facts of the title page.
+std::string header(const Document& document) {
+  std::string text = "<h1>" + html_line(document.title) + "</h1>\n";
+  if (!document.subtitle.empty()) text += "<p class=\"subtitle\">" + html_line(document.subtitle) + "</p>\n";
+  if (document.facts.empty()) return text;
+  text += "<dl class=\"facts\">\n";
+  for (const auto& [name, value] : document.facts)
+    text += "<div><dt>" + html_line(name) + "</dt><dd>" + html_line(value) + "</dd></div>\n";
+  return text + "</dl>\n";
+}
+
+std::string contents(const Document& document, const Outline& outline) {
+  std::string text = "<ol>\n";
+  if (!document.abstract.empty()) text += "<li><a href=\"#abstract\">Abstract</a></li>\n";
+  for (const Section& section : document.sections) {
+    const Anchor& anchor = outline.of(section);
+    text += "<li><a href=\"#" + anchor.id + "\"><span class=\"number\">" + anchor.number + "</span> " +
+            html_line(section.title) + "</a>";
+    if (!section.sections.empty()) {
+      text += "\n<ol>\n";
+      for (const Section& inner : section.sections)
+        text += "<li><a href=\"#" + outline.of(inner).id + "\"><span class=\"number\">" +
+                outline.of(inner).number + "</span> " + html_line(inner.title) + "</a></li>\n";
+      text += "</ol>\n";
+    }
+    text += "</li>\n";
+  }
+  return text + "</ol>\n";
+}
+
+std::string section_html(const Section& section, const Outline& outline, int level) {
+  const Anchor& anchor = outline.of(section);
+  const std::string heading = "h" + std::to_string(level);
+  std::string text = "<section aria-labelledby=\"" + anchor.id + "\">\n<" + heading + " id=\"" + anchor.id +
+                     "\"><span class=\"number\">" + anchor.number + "</span> " + html_line(section.title) +
+                     "</" + heading + ">\n";
+  for (const Block& block : section.blocks) text += html_block(block, outline);
+  for (const Section& inner : section.sections) text += section_html(inner, outline, level + 1);
+  return text + "</section>\n";
+}
+
+std::string body(const Document& document, const Outline& outline) {
+  std::string text;
+  if (!document.abstract.empty()) {
+    text += "<section class=\"abstract\" aria-labelledby=\"abstract\">\n<h2 id=\"abstract\">Abstract</h2>\n";
+    for (const Block& block : document.abstract) text += html_block(block, outline);
+    text += "</section>\n";
+  }
+  for (const Section& section : document.sections) text += section_html(section, outline, 2);
+  return text;
+}
+
+}  // namespace
+
+std::vector<OutputFile> html_files(const Document& document, const Templates& templates,
+                                   const std::string& name) {
+  const Outline outline(document);
+  const std::string style = fill(templates.find("report.css"), {{"light_colours", palette_css(Paper::light)},
+                                                                {"dark_colours", palette_css(Paper::dark)}});
+  const std::string script = templates.find("report.js").text;
+  const std::string policy = "default-src 'none'; style-src " + policy_hash(style) + "; script-src " +
+                             policy_hash(script) + "; base-uri 'none'; form-action 'none'";
+  const Values values = {{"title", html_text(document.title)},
+                         {"policy", policy},
+                         {"style", style},
+                         {"script", script},
+                         {"header", header(document)},
+                         {"contents", contents(document, outline)},
+                         {"body", body(document, outline)}};
+  return {{name, fill(templates.find("report.html"), values, {"policy", "header", "body"})}};
+}
+
+}  // namespace encore

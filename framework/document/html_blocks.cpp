@@ -1,0 +1,144 @@
+// See html_blocks.hpp.
+#include "document/html_blocks.hpp"
+
+#include "document/escape.hpp"
+#include "document/number.hpp"
+#include "document/text.hpp"
+
+namespace encore {
+
+namespace {
+
+/// A picture is drawn twice: for a page, and so that it can be read on a telephone. The style sheet shows
+/// one.
+constexpr double wide = 640.0, narrow = 352.0;
+
+/// What breaks its lines in a table.
+bool is_long(const std::string& text) {
+  return text.size() > 32;
+}
+
+std::string entity(const Span& span, const char* kind, const char* sign, const char* said) {
+  return std::string("<span class=\"entity ") + kind + "\">" + html_line(span.text) +
+         "<span class=\"kind\"><span " + "aria-hidden=\"true\">" + sign + "</span><span class=\"aside\"> " +
+         said + " </span>" + html_line(span.target) + "</span></span>";
+}
+
+std::string span_html(const Span& span, const Outline& outline) {
+  const std::string text = html_line(span.text);
+  switch (span.kind) {
+    case Span::Kind::plain:
+      return text;
+    case Span::Kind::strong:
+      return "<strong>" + text + "</strong>";
+    case Span::Kind::emphasis:
+      return "<em>" + text + "</em>";
+    case Span::Kind::code:
+      return "<code>" + text + "</code>";
+    case Span::Kind::reference: {
+      const Anchor& anchor = outline.target(span.target);
+      return "<a href=\"#" + anchor.id + "\">" + (text.empty() ? anchor.title() : text) + "</a>";
+    }
+    case Span::Kind::right:
+      return entity(span, "right", "\u2713", "right:");
+    case Span::Kind::wrong:
+      return entity(span, "wrong", "\u2717", "wrong:");
+    case Span::Kind::missed:
+      return entity(span, "missed", "\u25CB", "missed:");
+  }
+  return text;
+}
+
+class HtmlBlocks {
+ public:
+  explicit HtmlBlocks(const Outline& outline) : outline_(outline) {}
+
+  std::string operator()(const Paragraph& paragraph) const { return "<p>" + text(paragraph.text) + "</p>\n"; }
+
+  std::string operator()(const Notice& notice) const {
+    return "<p class=\"notice\" role=\"note\"><strong>Note.</strong> " + text(notice.text) + "</p>\n";
+  }
+
+  std::string operator()(const ItemList& list) const {
+    if (list.items.empty()) return "";
+    std::string html = "<ul>\n";
+    for (const Text& item : list.items) html += "<li>" + text(item) + "</li>\n";
+    return html + "</ul>\n";
+  }
+
+  std::string operator()(const Listing& listing) const {
+    std::string html = "<pre tabindex=\"0\"";
+    if (!listing.language.empty()) html += " class=\"language-" + anchor_text(listing.language) + "\"";
+    return html + "><code>" + html_text(listing.text) + "</code></pre>\n";
+  }
+
+  std::string operator()(const TableBlock& table) const {
+    const Anchor& anchor = outline_.of(table);
+    std::string html = "<figure class=\"table\" id=\"" + anchor.id +
+                       "\">\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"" +
+                       anchor.id + "-caption\">\n<table>\n<caption id=\"" + anchor.id +
+                       "-caption\"><span class=\"caption\">" + "<span class=\"label\">" + anchor.title() +
+                       ".</span> " + text(table.caption) + "</span></caption>\n<thead><tr>";
+    for (const Column& column : table.columns) {
+      html += std::string("<th scope=\"col\"") + (column.numeric ? " class=\"n\"" : "") + ">" +
+              html_line(column.name);
+      if (!column.unit.empty()) html += " <span class=\"unit\">" + html_line(column.unit) + "</span>";
+      html += "</th>";
+    }
+    html += "</tr></thead>\n<tbody>\n";
+    for (const auto& row : table.rows) {
+      html += "<tr>";
+      for (std::size_t i = 0; i < table.columns.size(); ++i)
+        html += cell(i < row.size() ? row[i] : TableCell(), table.columns[i],
+                     i == 0 && !table.columns[0].numeric);
+      html += "</tr>\n";
+    }
+    html += "</tbody>\n</table>\n</div>\n";
+    for (const Text& note : table.notes) html += "<p class=\"note\">" + text(note) + "</p>\n";
+    return html + "</figure>\n";
+  }
+
+  std::string operator()(const Figure& figure) const {
+    const Anchor& anchor = outline_.of(figure);
+    return "<figure class=\"picture\" id=\"" + anchor.id + "\">\n<div class=\"wide\">" +
+           svg(draw(figure.chart, wide), figure.alternative) + "</div>\n<div class=\"narrow\">" +
+           svg(draw(figure.chart, narrow), figure.alternative) +
+           "</div>\n<figcaption><span class=\"label\">" + anchor.title() + ".</span> " +
+           text(figure.caption) + "</figcaption>\n</figure>\n";
+  }
+
+ private:
+  std::string text(const Text& text) const {
+    std::string html;
+    for (const Span& span : text.spans) html += span_html(span, outline_);
+    return html;
+  }
+
+  std::string cell(const TableCell& cell, const Column& column, bool row_header) const {
+    std::string html = row_header ? "<th scope=\"row\"" : "<td";
+    const bool lengthy = is_long(cell.text.plain());
+    if (column.numeric || lengthy)
+      html += std::string(" class=\"") + (column.numeric ? lengthy ? "n long" : "n" : "long") + "\"";
+    if (cell.number) html += " data-value=\"" + exact_text(*cell.number) + "\"";
+    const std::string shown = cell.text.empty() ? "\u2013" : text(cell.text);
+    html +=
+        ">" + (cell.best ? "<strong class=\"best\">" + shown + "</strong><span class=\"aside\"> (best)</span>"
+                         : shown);
+    return html + (row_header ? "</th>" : "</td>");
+  }
+
+  const Outline& outline_;
+};
+
+}  // namespace
+
+std::string html_line(const std::string& text) {
+  const std::string html = html_text(clean_line(text));
+  return runs_right_to_left(text) ? "<bdi>" + html + "</bdi>" : html;
+}
+
+std::string html_block(const Block& block, const Outline& outline) {
+  return std::visit(HtmlBlocks(outline), block);
+}
+
+}  // namespace encore

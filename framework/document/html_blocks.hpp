@@ -1,0 +1,15 @@
+// The blocks of a document as HTML. Place in the flow: html.cpp puts them into sections.
+#pragma once
+
+#include <string>
+
+#include "document/document.hpp"
+#include "document/outline.hpp"
+
+namespace encore {
+
+/// One line, isolated where it runs from right to left.
+std::string html_line(const std::string& text);
+std::string html_block(const Block& block, const Outline& outline);
+
+}  // namespace encore

@@ -1,0 +1,126 @@
+// See latex.hpp. Tables are in latex_table.cpp.
+#include "document/latex.hpp"
+
+#include "document/escape.hpp"
+#include "document/latex_table.hpp"
+#include "document/number.hpp"
+#include "document/outline.hpp"
+#include "document/palette.hpp"
+#include "document/text.hpp"
+
+namespace encore {
+
+namespace {
+
+/// In 1/72 inch: of the text in reports/report.tex, and of the tallest picture that leaves room for its
+/// caption.
+constexpr double text_width_bp = 453.0, tallest = 560.0;
+
+class LatexWriter {
+ public:
+  explicit LatexWriter(const Outline& outline) : outline_(outline) {}
+
+  std::string operator()(const Paragraph& paragraph) const {
+    return latex_line(paragraph.text, outline_) + "\n\n";
+  }
+
+  std::string operator()(const Notice& notice) const {
+    return "\\begin{encorenotice}\n" + latex_line(notice.text, outline_) + "\n\\end{encorenotice}\n\n";
+  }
+
+  std::string operator()(const ItemList& list) const {
+    if (list.items.empty()) return "";
+    std::string result = "\\begin{itemize}\n";
+    for (const Text& item : list.items) result += "\\item {}" + latex_line(item, outline_) + "\n";
+    return result + "\\end{itemize}\n\n";
+  }
+
+  /// Each line is a paragraph of its own, so that a page may end between any two.
+  std::string operator()(const Listing& listing) const {
+    std::string result = "\\begin{encorelisting}\n";
+    std::string line;
+    for (const char letter : clean_lines(listing.text) + "\n") {
+      if (letter != '\n') {
+        line += letter;
+        continue;
+      }
+      const std::size_t indent = line.find_first_not_of(" \t");
+      const std::size_t spaces = indent == std::string::npos ? 0 : indent;
+      result += "\\listingline{" + std::to_string(spaces) + "}{" + latex_text(line.substr(spaces)) + "}\n";
+      line.clear();
+    }
+    return result + "\\end{encorelisting}\n\n";
+  }
+
+  std::string operator()(const TableBlock& table) const { return latex_table(table, outline_); }
+
+  std::string operator()(const Figure& figure) const {
+    const Anchor& anchor = outline_.of(figure);
+    const Drawing drawing = draw(figure.chart, text_width_bp);
+    std::string picture = tikz(drawing);
+    if (drawing.height > tallest)
+      picture = "\\scalebox{" + coordinate_text(tallest / drawing.height, 4) + "}{" + picture + "}";
+    return "\\begin{figure}[htbp]\n\\centering\n" + picture + "\n\\encorecaption{" + anchor.title() + "}{" +
+           latex_line(figure.caption, outline_) + "}\\hypertarget{" + anchor.id + "}{}\n\\end{figure}\n\n";
+  }
+
+  std::string section(const Section& section, int level) const {
+    const Anchor& anchor = outline_.of(section);
+    std::string result = std::string("\\") +
+                         (level == 0   ? "section"
+                          : level == 1 ? "subsection"
+                                       : "subsubsection") +
+                         "{" + latex_text(section.title) + "}\\hypertarget{" + anchor.id + "}{}\n\n" +
+                         blocks(section.blocks);
+    for (const Section& inner : section.sections) result += this->section(inner, level + 1);
+    // Pictures stay in their section.
+    return level == 0 ? result + "\\clearfigures\n" : result;
+  }
+
+  std::string blocks(const std::vector<Block>& blocks) const {
+    std::string result;
+    for (const Block& block : blocks) result += std::visit(*this, block);
+    return result;
+  }
+
+ private:
+  const Outline& outline_;
+};
+
+std::string header(const Document& document) {
+  std::string text = "{\\LARGE\\bfseries\\raggedright " + latex_text(document.title) + "\\par}\n";
+  if (!document.subtitle.empty())
+    text += "\\medskip{\\large\\raggedright " + latex_text(document.subtitle) + "\\par}\n";
+  if (document.facts.empty()) return text;
+  text += "\\medskip\n\\begin{encorefacts}\n";
+  for (const auto& [name, value] : document.facts)
+    text += "\\fact{" + latex_text(name) + "}{" + latex_text(value) + "}\n";
+  return text + "\\end{encorefacts}\n";
+}
+
+std::string colours() {
+  std::string text;
+  for (const Tone tone : all_tones())
+    text += std::string("\\definecolor{encore") + name_of(tone) + "}{HTML}{" +
+            hex_text(colour_of(tone, Paper::light)).substr(1) + "}\n";
+  return text;
+}
+
+}  // namespace
+
+std::vector<OutputFile> latex_files(const Document& document, const Templates& templates,
+                                    const std::string& name) {
+  const Outline outline(document);
+  const LatexWriter writer(outline);
+  std::string body;
+  if (!document.abstract.empty())
+    body += "\\section*{Abstract}\n\n" + writer.blocks(document.abstract) + "\\clearfigures\n";
+  for (const Section& section : document.sections) body += writer.section(section, 0);
+  const Values values = {{"title", latex_text(document.title)},
+                         {"colours", colours()},
+                         {"header", header(document)},
+                         {"body", body}};
+  return {{name, fill(templates.find("report.tex"), values, {"colours", "header", "body"})}};
+}
+
+}  // namespace encore

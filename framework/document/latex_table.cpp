@@ -1,0 +1,156 @@
+// See latex_table.hpp.
+#include "document/latex_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "document/escape.hpp"
+#include "document/number.hpp"
+#include "document/text.hpp"
+
+namespace encore {
+
+namespace {
+
+/// In 1/72 inch: the width of the text in reports/report.tex.
+constexpr double page_width = 453.0;
+/// The room between two columns.
+double between(double size) { return size * 0.9; }
+/// A row cannot break across pages.
+constexpr std::size_t most_characters = 300;
+
+struct Size {
+  const char* name;
+  double points;
+};
+constexpr std::array<Size, 4> sizes = {
+    {{"small", 10.0}, {"footnotesize", 9.0}, {"scriptsize", 8.0}, {"tiny", 6.0}}};
+
+struct Layout {
+  Size size;
+  std::vector<double> widths;  ///< 0: natural
+};
+
+double width_of(const std::string& text, double size) {
+  return text_width(first_characters(clean_line(text), most_characters), size);
+}
+
+std::vector<double> natural_widths(const TableBlock& table, double size) {
+  std::vector<double> widths;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const Column& column = table.columns[i];
+    double widest = 1.12 * width_of(column.name + (column.unit.empty() ? "" : " " + column.unit), size);
+    for (const auto& row : table.rows)
+      if (i < row.size())
+        widest = std::max(widest, (row[i].best ? 1.12 : 1.0) * width_of(row[i].text.plain(), size));
+    widths.push_back(widest);
+  }
+  return widths;
+}
+
+/// The width at which columns must break their lines so that all fit; infinite where none must.
+double break_width(std::vector<double> widths, double room) {
+  std::ranges::sort(widths);
+  double left = room;
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    const double share = left / static_cast<double>(widths.size() - i);
+    if (widths[i] > share) return share;
+    left -= widths[i];
+  }
+  return HUGE_VAL;
+}
+
+Layout lay_out(const TableBlock& table) {
+  Layout layout;
+  for (const Size& size : sizes) {
+    const double room = page_width - between(size.points) * static_cast<double>(table.columns.size());
+    layout = {size, natural_widths(table, size.points)};
+    const double limit = break_width(layout.widths, room);
+    // Breaking is for long texts; numbers in narrow columns are better set smaller.
+    const bool good = limit >= 90.0;
+    for (double& width : layout.widths) width = width > limit ? limit : 0.0;
+    if (good || size.points == sizes.back().points) break;
+  }
+  return layout;
+}
+
+std::string span_text(const Span& span, const Outline& outline) {
+  const std::string text = latex_text(span.text);
+  const auto entity = [&](const char* macro) {
+    return std::string("\\") + macro + "{" + text + "}{" + latex_text(span.target) + "}";
+  };
+  switch (span.kind) {
+    case Span::Kind::plain:
+      return text;
+    case Span::Kind::strong:
+      return "\\textbf{" + text + "}";
+    case Span::Kind::emphasis:
+      return "\\emph{" + text + "}";
+    case Span::Kind::code:
+      return "\\texttt{" + text + "}";
+    case Span::Kind::reference: {
+      const Anchor& anchor = outline.target(span.target);
+      return "\\hyperlink{" + anchor.id + "}{" + (text.empty() ? anchor.title() : text) + "}";
+    }
+    case Span::Kind::right:
+      return entity("rightentity");
+    case Span::Kind::wrong:
+      return entity("wrongentity");
+    case Span::Kind::missed:
+      return entity("missedentity");
+  }
+  return text;
+}
+
+std::string cell_text(const TableCell& cell, const Outline& outline) {
+  if (cell.text.empty()) return "\\textendash{}";
+  Text shown = cell.text;
+  if (cell.text.plain().size() > most_characters)
+    shown = first_characters(cell.text.plain(), most_characters);
+  const std::string text = latex_line(shown, outline);
+  return cell.best ? "\\textbf{" + text + "}" : text;
+}
+
+}  // namespace
+
+std::string latex_line(const Text& text, const Outline& outline) {
+  std::string result;
+  for (const Span& span : text.spans) result += span_text(span, outline);
+  return result;
+}
+
+std::string latex_table(const TableBlock& table, const Outline& outline) {
+  const Anchor& anchor = outline.of(table);
+  const Layout layout = lay_out(table);
+  std::string format, head, rows;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const Column& column = table.columns[i];
+    const double width = layout.widths[i];
+    if (width > 0.0)
+      format += std::string(">{\\") + (column.numeric ? "raggedleft" : "raggedright") +
+                "\\arraybackslash}p{" + coordinate_text(width, 1) + "bp}";
+    else
+      format += column.numeric ? "r" : "l";
+    const std::string unit =
+        column.unit.empty()
+            ? ""
+            : " \\textcolor{encorefaint}{" + latex_text(first_characters(column.unit, most_characters)) + "}";
+    head += (i == 0 ? "" : " & ") +
+            ("\\textbf{" + latex_text(first_characters(column.name, most_characters)) + "}" + unit);
+  }
+  for (const auto& row : table.rows) {
+    for (std::size_t i = 0; i < table.columns.size(); ++i)
+      rows += (i == 0 ? "{}" : " & ") + cell_text(i < row.size() ? row[i] : TableCell(), outline);
+    rows += " \\\\\n";
+  }
+  std::string text = "\\begingroup\\" + std::string(layout.size.name) + "\\setlength{\\tabcolsep}{" +
+                     coordinate_text(between(layout.size.points) / 2) + "bp}\n\\encorecaption{" + anchor.title() + "}{" +
+                     latex_line(table.caption, outline) + "}\\hypertarget{" + anchor.id +
+                     "}{}\\nopagebreak\n\\begin{longtable}{@{}" + format + "@{}}\n\\toprule\n" + head +
+                     " \\\\\n\\midrule\n\\endhead\n\\bottomrule\n\\endfoot\n" + rows + "\\end{longtable}\n";
+  for (const Text& note : table.notes) text += "\\encorenote{" + latex_line(note, outline) + "}\n";
+  return text + "\\endgroup\n\n";
+}
+
+}  // namespace encore

@@ -1,0 +1,110 @@
+// A confusion matrix: rows are the truth, columns the prediction; shaded by share of the row, labelled by
+// count.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "document/charts.hpp"
+#include "document/number.hpp"
+#include "document/palette.hpp"
+#include "document/plot.hpp"
+#include "document/text.hpp"
+
+namespace encore {
+
+namespace {
+
+/// The sum of what is finite.
+double row_sum(const std::vector<double>& row) {
+  double sum = 0.0;
+  for (const double count : row)
+    if (std::isfinite(count)) sum += count;
+  return sum;
+}
+
+/// "22k", where "21,880" has no room.
+std::string rough_count(double count) {
+  if (std::abs(count) >= 1e6) return short_text(count / 1e6, 2) + "M";
+  return std::abs(count) >= 1e3 ? short_text(count / 1e3, 2) + "k" : short_text(count, 3);
+}
+
+}  // namespace
+
+Drawing draw_matrix(const MatrixChart& chart, double width) {
+  constexpr double gap = 6.0, slant = 40.0 * std::numbers::pi / 180.0;
+  Drawing drawing;
+  drawing.width = width;
+  const std::size_t n = chart.labels.size();
+  double longest = 0.0;
+  for (const std::string& label : chart.labels)
+    longest = std::max(longest, text_width(clean_line(label), label_size));
+  const double names = std::min(longest, width * 0.28);
+  const double left = names + gap;
+  // Cells are squares, not larger than what a number needs, and leave the slanted names room at the right.
+  const double room = std::min(longest, 110.0) * std::cos(slant) + 2;
+  const double count = static_cast<double>(std::max<std::size_t>(n, 1));
+  double cell = std::min(52.0, (width - left - 2) / count);
+  const bool level = longest <= cell - gap;
+  if (!level) cell = std::min(52.0, (width - left - room) / (count - 0.5));
+  const double column_names = std::min(longest, 110.0);
+
+  double top = 0.0;
+  const auto title = [&](const std::string& text, double x, double y, double most) {
+    drawing.shapes.push_back(
+        Label{x, y, shortened(text, most, label_size), Label::Anchor::start, label_size, Tone::faint});
+  };
+  title("columns: " + chart.column_title, 0, 11, width);
+  title("rows: " + chart.row_title + "; shade: share of the row", 0, 11 + line_height, width);
+  top += 2 * line_height + gap;
+  const std::size_t every = static_cast<std::size_t>(
+      std::max(1.0, std::ceil(line_height / (level ? 1e9 : cell * std::sin(slant)))));
+  top += level ? line_height : column_names * std::sin(slant) + label_size;
+
+  for (std::size_t i = 0; i < n; i += every) {
+    const double middle = left + cell * (static_cast<double>(i) + 0.5);
+    if (level) {
+      drawing.shapes.push_back(
+          Label{middle, top - gap, clean_line(chart.labels[i]), Label::Anchor::middle, label_size});
+    } else {
+      drawing.shapes.push_back(Label{middle + 2, top - gap,
+                                     shortened(chart.labels[i], column_names, label_size),
+                                     Label::Anchor::start, label_size, Tone::ink, false, 40.0});
+    }
+  }
+  const std::size_t every_row = static_cast<std::size_t>(std::max(1.0, std::ceil(13.0 / cell)));
+  for (std::size_t i = 0; i < n; ++i) {
+    const double y = top + cell * static_cast<double>(i);
+    if (i % every_row == 0)
+      drawing.shapes.push_back(Label{left - gap, y + cell / 2 + 4,
+                                     shortened(chart.labels[i], names, label_size), Label::Anchor::end,
+                                     label_size});
+    const std::vector<double> row = i < chart.counts.size() ? chart.counts[i] : std::vector<double>{};
+    const double sum = row_sum(row);
+    for (std::size_t k = 0; k < n; ++k) {
+      const double value = k < row.size() ? row[k] : std::nan("");
+      const double x = left + cell * static_cast<double>(k);
+      const double share = std::isfinite(value) && sum > 0.0 ? std::clamp(value / sum, 0.0, 1.0) : 0.0;
+      const std::string place = clean_line(chart.labels[i]) + " taken for " + clean_line(chart.labels[k]);
+      const std::string text =
+          std::isfinite(value) && std::abs(value) >= 1e5 ? short_text(value, 3) : short_text(value, 6);
+      const double seam = cell > 10.0 ? 0.75 : 0.0;
+      drawing.shapes.push_back(Rectangle{x + seam, y + seam, cell - 2 * seam, cell - 2 * seam, Tone::first,
+                                         0.05 + (matrix_shade - 0.05) * share, 1.0,
+                                         place + ": " + text + " (" + fixed_text(100 * share, 1) + " %)"});
+      const auto fits_cell = [&](const std::string& label) {
+        return cell >= 14.0 && text_width(label, label_size) * (i == k ? 1.12 : 1.0) <= cell - 3;
+      };
+      const std::string label = fits_cell(text) ? text : rough_count(value);
+      if (fits_cell(label) && value != 0.0)
+        drawing.shapes.push_back(Label{x + cell / 2, y + cell / 2 + 4, label, Label::Anchor::middle,
+                                       label_size, Tone::ink, i == k});
+      else if (!std::isfinite(value))
+        drawing.shapes.push_back(
+            Marker{x + cell / 2, y + cell / 2, std::min(4.0, cell / 2), 4, Tone::bad, place + ": " + text});
+    }
+  }
+  drawing.height = top + cell * static_cast<double>(n) + 4;
+  return drawing;
+}
+
+}  // namespace encore

@@ -1,0 +1,44 @@
+// Outline: numbers and anchors of everything in a document that can be referred to. Place in the flow: made
+// once per writer; HTML takes ids from it, Markdown file names, LaTeX labels, CSV file names.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "document/document.hpp"
+
+namespace encore {
+
+struct Anchor {
+  std::string id;      ///< letters, digits, - and _ only, unique
+  std::string kind;    ///< "Section", "Table", "Figure"
+  std::string number;  ///< "2.1", "3"
+
+  /// "Table 3"
+  std::string title() const { return kind + " " + number; }
+};
+
+class Outline {
+ public:
+  /// Keeps no reference to the document but the addresses of its parts. Throws Error where an id stands
+  /// twice.
+  explicit Outline(const Document& document);
+
+  const Anchor& of(const Section& section) const { return anchors_.at(&section); }
+  const Anchor& of(const TableBlock& table) const { return anchors_.at(&table); }
+  const Anchor& of(const Figure& figure) const { return anchors_.at(&figure); }
+  /// Throws Error for an id that the document does not have.
+  const Anchor& target(const std::string& id) const;
+
+ private:
+  void add(const void* part, const std::string& id, const std::string& kind, const std::string& number);
+  void add_blocks(const std::vector<Block>& blocks);
+  void add_section(const Section& section, const std::string& number);
+
+  std::map<const void*, Anchor> anchors_;
+  std::map<std::string, const Anchor*> by_id_;
+  std::map<std::string, int> taken_;
+  int tables_ = 0, figures_ = 0;
+};
+
+}  // namespace encore

@@ -1,0 +1,43 @@
+// Palette: which colour a tone is in the light, the dark and the printed document. Place in the flow: the
+// only place that knows colours; style sheet, stand-alone SVG and LaTeX take them from here.
+//
+// The series begin from Okabe and Ito, "Color Universal Design" (2002, jfly.uni-koeln.de/color): blue,
+// vermillion, bluish green, reddish purple, orange, sky blue, yellow, grey. For light paper the pale ones are
+// darkened, for the dark one the deep ones are lightened, until each has 3:1 against its ground
+// (WCAG 2.2, 1.4.11).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "document/drawing.hpp"
+
+namespace encore {
+
+struct Colour {
+  std::uint8_t red = 0, green = 0, blue = 0;
+};
+
+enum class Paper : std::uint8_t { light, dark };
+
+Colour colour_of(Tone tone, Paper paper);
+/// "first", "ink" ...
+const char* name_of(Tone tone);
+/// In the order of Tone.
+const std::vector<Tone>& all_tones();
+/// "#0072B2"
+std::string hex_text(Colour colour);
+
+/// Of the first over the second, from 1 to 21 (WCAG 2.2, relative luminance).
+double contrast(Colour a, Colour b);
+/// `top` with that opacity over `ground`.
+Colour blended(Colour top, double opacity, Colour ground);
+
+/// The strongest shade of a matrix' cell: text in `ink` has 4.5:1 on it, on either paper.
+inline constexpr double matrix_shade = 0.5;
+
+/// "--first: #0072B2;" for each tone.
+std::string palette_css(Paper paper);
+
+}  // namespace encore

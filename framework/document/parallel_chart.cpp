@@ -1,0 +1,221 @@
+// Parallel coordinates (Inselberg 1985): one polyline per run across one axis per dimension. The last axis is
+// the score: the higher, the stronger the line; the highest stands out. Upright axes where there is room, on
+// narrow paper level ones below each other.
+#include <algorithm>
+#include <cmath>
+
+#include "document/charts.hpp"
+#include "document/number.hpp"
+#include "document/plot.hpp"
+#include "document/text.hpp"
+
+namespace encore {
+
+namespace {
+
+using Dimension = ParallelChart::Dimension;
+
+/// Where values of one dimension lie; places grow with the value.
+class DimensionScale {
+ public:
+  DimensionScale(const ParallelChart& chart, std::size_t number) : dimension_(chart.dimensions[number]) {
+    if (!dimension_.categories.empty()) {
+      range_ = {-0.5, static_cast<double>(dimension_.categories.size()) - 0.5};
+      return;
+    }
+    Extent extent{dimension_.logarithmic};
+    for (const ParallelChart::Line& line : chart.lines)
+      if (number < line.values.size()) extent.add(line.values[number]);
+    const Axis axis{"", "", dimension_.logarithmic ? Axis::Scale::logarithmic : Axis::Scale::linear};
+    range_ = range_of(axis, extent, true);
+  }
+
+  bool can_show(double value) const {
+    return range_.can_show(value) &&
+           (dimension_.categories.empty() || (value >= range_.low && value <= range_.high));
+  }
+  double share(double value) const { return range_.share(value); }
+
+  /// Not more than `most`; of categories those that remain when every k-th is named.
+  std::vector<Tick> marks(int most) const {
+    if (dimension_.categories.empty()) return ticks(range_, most);
+    std::vector<Tick> result;
+    const std::size_t count = dimension_.categories.size();
+    const std::size_t every = (count + static_cast<std::size_t>(most) - 1) / static_cast<std::size_t>(most);
+    for (std::size_t i = 0; i < count; i += every)
+      result.push_back({static_cast<double>(i), clean_line(dimension_.categories[i])});
+    return result;
+  }
+
+ private:
+  const Dimension& dimension_;
+  Range range_;
+};
+
+/// Steps of strength: few, so that equal strengths share a look.
+constexpr int steps = 5;
+
+struct LineLook {
+  Stroke stroke;
+  int rank = 0;  ///< later ones lie on top
+};
+
+/// From the score, the last value.
+LineLook look_of(const ParallelChart::Line& line, const DimensionScale& score, double highest,
+                 std::size_t count) {
+  const double value = line.values.empty() ? std::nan("") : line.values.back();
+  const double thin = count > 200 ? 0.7 : 1.3;
+  if (!score.can_show(value)) return {{Tone::missing, thin, 2, 0.8}, 0};
+  if (value == highest) return {{Tone::second, 2.4}, steps + 1};
+  const int step = std::min(steps - 1, static_cast<int>(score.share(value) * steps));
+  return {{Tone::first, thin, 0, 0.2 + 0.7 * step / (steps - 1.0)}, step + 1};
+}
+
+std::string line_title(const ParallelChart& chart, const ParallelChart::Line& line) {
+  std::string title = clean_line(line.name);
+  for (std::size_t d = 0; d < std::min(chart.dimensions.size(), line.values.size()); ++d) {
+    const auto& categories = chart.dimensions[d].categories;
+    const double value = line.values[d];
+    title += (d == 0 ? ": " : ", ") + clean_line(chart.dimensions[d].name) + " ";
+    const bool named = std::isfinite(value) && value >= 0.0 && value < static_cast<double>(categories.size());
+    title += named ? clean_line(categories[static_cast<std::size_t>(value)]) : short_text(value);
+  }
+  return title;
+}
+
+/// The two layouts share everything but which way is which.
+struct Paper {
+  bool upright = true;
+  double first = 0.0, between = 0.0;  ///< of the axes, across
+  double low = 0.0, high = 0.0;       ///< places of low and high values, along
+  double missing = 0.0;               ///< the place of missing values, along
+
+  std::pair<double, double> point(std::size_t axis, double along) const {
+    const double across = first + between * static_cast<double>(axis);
+    return upright ? std::pair{across, along} : std::pair{along, across};
+  }
+};
+
+Paper make_paper(Drawing& drawing, std::size_t dimensions, double top) {
+  Paper paper;
+  const double width = drawing.width;
+  const double count = static_cast<double>(std::max<std::size_t>(dimensions, 1));
+  paper.upright = width / count >= 84.0;
+  if (paper.upright) {
+    paper.between = width / count;
+    paper.first = paper.between * 0.5;
+    paper.high = top + line_height + 8;
+    paper.low = paper.high + 210.0;
+    paper.missing = paper.low + 20.0;
+    drawing.height = paper.missing + 10.0;
+  } else {
+    paper.between = 62.0;
+    paper.first = top + line_height + 6;
+    paper.low = 58.0;
+    paper.high = width - 8;
+    paper.missing = 12.0;
+    drawing.height = paper.first + paper.between * (count - 1.0) + 24.0;
+  }
+  return paper;
+}
+
+/// A label that can be read on top of lines.
+void draw_over_lines(Drawing& drawing, Label label) {
+  const double width = text_width(label.text, label.size) * (label.strong ? 1.12 : 1.0) + 4;
+  const double left = label.x - (label.anchor == Label::Anchor::start ? 2
+                                 : label.anchor == Label::Anchor::end ? width - 2
+                                                                      : width / 2);
+  drawing.shapes.push_back(
+      Rectangle{left, label.y - label.size * 0.85, width, label.size * 1.15, Tone::ground, 0.8, 2.0});
+  drawing.shapes.push_back(std::move(label));
+}
+
+void draw_axis(Drawing& drawing, const Paper& paper, const Dimension& dimension, std::size_t number,
+               const DimensionScale& scale) {
+  const auto end = paper.point(number, paper.high), begin = paper.point(number, paper.low);
+  drawing.shapes.push_back(Polyline{{begin, end}, {Tone::faint, 1.0}});
+  const auto along = [&](double value) { return paper.low + scale.share(value) * (paper.high - paper.low); };
+  if (paper.upright) {
+    drawing.shapes.push_back(Label{end.first, end.second - 10,
+                                   shortened(dimension.name, paper.between - 8, label_size, true),
+                                   Label::Anchor::middle, label_size, Tone::ink, true});
+    for (const Tick& tick : scale.marks(6)) {
+      const auto [x, y] = paper.point(number, along(tick.value));
+      drawing.shapes.push_back(Polyline{{{x - 3, y}, {x, y}}, {Tone::faint, 1.0}});
+      draw_over_lines(drawing, Label{x - 6, y + 4, shortened(tick.label, paper.between * 0.46, label_size),
+                                     Label::Anchor::end, label_size, Tone::faint});
+    }
+    return;
+  }
+  draw_over_lines(drawing,
+                  Label{0, end.second - 8, shortened(dimension.name, drawing.width - 2, label_size, true),
+                        Label::Anchor::start, label_size, Tone::ink, true});
+  const std::vector<Tick> marks = scale.marks(5);
+  const double room = (paper.high - paper.low) / static_cast<double>(std::max<std::size_t>(marks.size(), 1));
+  double used = paper.missing + 10;  // labels follow each other; one that would touch the last is left out
+  for (const Tick& tick : marks) {
+    const auto [x, y] = paper.point(number, along(tick.value));
+    drawing.shapes.push_back(Polyline{{{x, y}, {x, y + 3}}, {Tone::faint, 1.0}});
+    const std::string label = shortened(tick.label, std::max(room - 6, 30.0), label_size);
+    const double half = text_width(label, label_size) / 2;
+    const double place = std::min(x, drawing.width - half - 1);
+    if (place - half < used + 3) continue;
+    used = place + half;
+    draw_over_lines(drawing, Label{place, y + 15, label, Label::Anchor::middle, label_size, Tone::faint});
+  }
+}
+
+}  // namespace
+
+Drawing draw_parallel(const ParallelChart& chart, double width) {
+  Drawing drawing;
+  drawing.width = width;
+  if (chart.dimensions.empty()) return drawing;
+  std::vector<DimensionScale> scales;
+  for (std::size_t d = 0; d < chart.dimensions.size(); ++d) scales.emplace_back(chart, d);
+  Extent scores;
+  bool missing = false;
+  for (const ParallelChart::Line& line : chart.lines) {
+    for (std::size_t d = 0; d < chart.dimensions.size(); ++d)
+      missing = missing || d >= line.values.size() || !scales[d].can_show(line.values[d]);
+    if (!line.values.empty()) scores.add(line.values.back());
+  }
+
+  std::vector<LegendEntry> legend;
+  const std::string& score = chart.dimensions.back().name;
+  if (scores.seen) {
+    legend.push_back({"highest " + score, Tone::second});
+    legend.push_back({"others, the stronger the higher", Tone::first});
+  }
+  if (missing)
+    legend.push_back({"missing or not finite: on the stub", Tone::bad, LegendEntry::Sign::marker, 0, 4});
+  const Paper paper = make_paper(drawing, chart.dimensions.size(), draw_legend(drawing, legend, 0.0) + 4);
+  std::vector<std::pair<LineLook, const ParallelChart::Line*>> order;
+  for (const ParallelChart::Line& line : chart.lines)
+    order.emplace_back(look_of(line, scales.back(), scores.high, chart.lines.size()), &line);
+  std::ranges::stable_sort(order, {}, [](const auto& entry) { return entry.first.rank; });
+  std::vector<bool> stub(chart.dimensions.size(), false);
+  for (const auto& [look, line] : order) {
+    Polyline shape{{}, look.stroke, false, line_title(chart, *line)};
+    for (std::size_t d = 0; d < chart.dimensions.size(); ++d) {
+      const bool shown = d < line->values.size() && scales[d].can_show(line->values[d]);
+      if (!shown) stub[d] = true;
+      shape.points.push_back(
+          paper.point(d, shown ? paper.low + scales[d].share(line->values[d]) * (paper.high - paper.low)
+                               : paper.missing));
+    }
+    if (shape.points.size() == 1) shape.points.push_back(shape.points.front());
+    drawing.shapes.push_back(std::move(shape));
+  }
+  for (std::size_t d = 0; d < chart.dimensions.size(); ++d)
+    draw_axis(drawing, paper, chart.dimensions[d], d, scales[d]);
+  for (std::size_t d = 0; d < stub.size(); ++d) {
+    if (!stub[d]) continue;
+    const auto [x, y] = paper.point(d, paper.missing);
+    drawing.shapes.push_back(
+        Marker{x, y, 4.0, 4, Tone::bad, clean_line(chart.dimensions[d].name) + ": missing or not finite"});
+  }
+  return drawing;
+}
+
+}  // namespace encore

@@ -1,0 +1,82 @@
+// Plot: what charts with axes have in common: margins that fit the labels, grid, ticks, axis titles, a legend
+// above the data, marks for what is not finite. Place in the flow: one .cpp per chart uses it; draw.cpp
+// chooses.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "document/drawing.hpp"
+#include "document/scale.hpp"
+
+namespace encore {
+
+constexpr double label_size = 11.0;
+/// Between lines of labels.
+constexpr double line_height = 15.0;
+/// Narrower than this is a telephone.
+constexpr double narrow_width = 480.0;
+
+struct LegendEntry {
+  std::string name;
+  Tone tone = Tone::first;
+  enum class Sign { line, area, marker } sign = Sign::line;
+  int dash = 0;   ///< of a line
+  int shape = 0;  ///< of a marker
+};
+
+/// Rows of entries from the top; returns where they end. What does not fit into `most_rows` is counted in a
+/// last entry.
+double draw_legend(Drawing& drawing, const std::vector<LegendEntry>& entries, double top, int most_rows = 4);
+
+/// "loss, nats"
+std::string axis_title(const Axis& axis);
+
+struct Plot {
+  Scale x, y;
+  double left = 0.0, top = 0.0, right = 0.0, bottom = 0.0;
+
+  bool inside(double place_x, double place_y) const;
+};
+
+struct PlotLayout {
+  Axis x, y;
+  Range x_range, y_range;
+  std::vector<std::string> categories = {};  ///< x counts them
+  std::vector<LegendEntry> legend = {};
+  double height = 0.0;  ///< of the plot without its margins; 0: from the width
+};
+
+/// Sets the height of `drawing`, whose width is set, and draws everything but the data.
+Plot draw_plot(Drawing& drawing, const PlotLayout& layout);
+
+/// The axis under a plot whose x and edges are set, with vertical grid lines and the title at the right; sets
+/// the height of `drawing`.
+void draw_level_axis(Drawing& drawing, const Plot& plot, const std::string& title);
+
+/// Crosses on the edges of the plot where values have no place; neighbours closer than a cross become one,
+/// which tells how many they are.
+class StrayMarks {
+ public:
+  explicit StrayMarks(const Plot& plot) : plot_(plot) {}
+  /// At x (if it can be shown) on the lower edge, or the upper one for +inf.
+  void add(double x, double y, const std::string& name);
+  void draw(Drawing& drawing) const;
+
+ private:
+  struct Mark {
+    double place = 0.0;
+    bool upper = false;
+    std::string title;
+    std::size_t count = 1;
+  };
+  const Plot& plot_;
+  std::vector<Mark> marks_;
+};
+
+/// Whether StrayMarks will have something to mark, so that the legend can say what a cross means.
+bool strays(const Range& x_range, const Range& y_range, double x, double y);
+/// "× not finite"
+LegendEntry stray_entry();
+
+}  // namespace encore

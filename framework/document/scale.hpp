@@ -1,0 +1,51 @@
+// Scale: from values to places on the paper, with ticks at round numbers. Place in the flow: every chart with
+// axes; plot.hpp draws them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "document/chart.hpp"
+
+namespace encore {
+
+/// The smallest and largest finite value seen. On a logarithmic axis only positive values count.
+struct Extent {
+  bool logarithmic = false;
+  double low = 0.0, high = 0.0;
+  bool seen = false;
+
+  void add(double value);
+};
+
+struct Range {
+  double low = 0.0, high = 1.0;
+  bool logarithmic = false;
+
+  /// Whether the value has a place on the axis at all: finite and, on a logarithmic axis, positive.
+  bool can_show(double value) const;
+  /// 0 at low, 1 at high. The value can be shown.
+  double share(double value) const;
+};
+
+/// The axis' own ends where it has them, else those of the data: exactly, or (`round`) extended to round
+/// numbers.
+Range range_of(const Axis& axis, const Extent& extent, bool round);
+
+struct Tick {
+  double value = 0.0;
+  std::string label;
+};
+
+/// At most `most` (at least 2) ticks at round numbers: 1, 2, 5 times a power of ten; on a logarithmic axis
+/// decades, and 1, 2, 5 where there are few.
+std::vector<Tick> ticks(const Range& range, int most);
+
+struct Scale {
+  Range range;
+  double begin = 0.0, end = 1.0;  ///< places of low and high
+
+  double operator()(double value) const { return begin + range.share(value) * (end - begin); }
+};
+
+}  // namespace encore

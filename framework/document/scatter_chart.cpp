@@ -1,0 +1,114 @@
+// Points, each with an interval where there is one. Groups stand side by side within a category; points of
+// one category that would hide each other are spread.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "document/charts.hpp"
+#include "document/number.hpp"
+#include "document/plot.hpp"
+
+namespace encore {
+
+namespace {
+
+/// Room between the outermost categories and the edges, in categories.
+constexpr double category_room = 0.5;
+
+std::string point_title(const ScatterChart& chart, const ScatterChart::Group& group,
+                        const ScatterChart::Point& point) {
+  std::string title = point.name.empty() ? group.name : point.name;
+  if (!title.empty()) title += ": ";
+  if (chart.categories.empty()) title += axis_title(chart.x) + " " + short_text(point.x) + ", ";
+  title += short_text(point.y);
+  if (point.low && point.high) title += " [" + short_text(*point.low) + ", " + short_text(*point.high) + "]";
+  return title;
+}
+
+/// How far the points of a group stand from the middle of their category, in categories: groups beside each
+/// other, points of a group spread evenly over a third of their place.
+std::vector<double> category_offsets(const ScatterChart& chart, std::size_t group) {
+  const double groups = static_cast<double>(chart.groups.size());
+  const double place = 0.7 / groups;
+  const double middle = (static_cast<double>(group) - (groups - 1) / 2) * place;
+  std::map<double, std::pair<std::size_t, std::size_t>> of_category;  // how many, and how many so far
+  const auto& points = chart.groups[group].points;
+  for (const auto& point : points)
+    if (std::isfinite(point.x)) ++of_category[point.x].first;
+  std::vector<double> offsets;
+  for (const auto& point : points) {
+    if (!std::isfinite(point.x)) {
+      offsets.push_back(0.0);
+      continue;
+    }
+    auto& [count, seen] = of_category[point.x];
+    const double spread = count < 2 ? 0.0 : static_cast<double>(seen) / static_cast<double>(count - 1) - 0.5;
+    offsets.push_back(middle + spread * place * std::min(0.6, 0.12 * static_cast<double>(count)));
+    ++seen;
+  }
+  return offsets;
+}
+
+}  // namespace
+
+Drawing draw_scatter(const ScatterChart& chart, double width) {
+  Drawing drawing;
+  drawing.width = width;
+  const bool categories = !chart.categories.empty();
+  Extent x{!categories && chart.x.scale == Axis::Scale::logarithmic};
+  Extent y{chart.y.scale == Axis::Scale::logarithmic};
+  for (const auto& group : chart.groups)
+    for (const auto& point : group.points) {
+      x.add(point.x);
+      y.add(point.y);
+      if (point.low) y.add(*point.low);
+      if (point.high) y.add(*point.high);
+    }
+  PlotLayout layout{chart.x, chart.y, range_of(chart.x, x, true), range_of(chart.y, y, true)};
+  if (categories) {
+    layout.categories = chart.categories;
+    layout.x_range = {-category_room, static_cast<double>(chart.categories.size()) - category_room};
+  }
+  bool stray = false;
+  for (std::size_t i = 0; i < chart.groups.size(); ++i) {
+    const auto& group = chart.groups[i];
+    layout.legend.push_back(
+        {group.name, series_tone(i), LegendEntry::Sign::marker, 0, static_cast<int>(i % 4)});
+    for (const auto& point : group.points)
+      stray = stray || strays(layout.x_range, layout.y_range, point.x, point.y);
+  }
+  if (layout.legend.size() == 1) layout.legend.clear();
+  if (stray) layout.legend.insert(layout.legend.begin(), stray_entry());
+  const Plot plot = draw_plot(drawing, layout);
+
+  StrayMarks marks(plot);
+  for (std::size_t i = 0; i < chart.groups.size(); ++i) {
+    const auto& group = chart.groups[i];
+    const std::vector<double> offsets =
+        categories ? category_offsets(chart, i) : std::vector<double>(group.points.size(), 0.0);
+    for (std::size_t k = 0; k < group.points.size(); ++k) {
+      const auto& point = group.points[k];
+      const double place = point.x + offsets[k];
+      if (strays(layout.x_range, layout.y_range, place, point.y)) {
+        marks.add(place, point.y, point.name.empty() ? group.name : point.name);
+        continue;
+      }
+      const double at = std::clamp(plot.x(place), plot.left, plot.right);
+      const auto height = [&](double value) { return std::clamp(plot.y(value), plot.top, plot.bottom); };
+      if (point.low && point.high && layout.y_range.can_show(*point.low) &&
+          layout.y_range.can_show(*point.high)) {
+        const Stroke stroke{series_tone(i), 1.4};
+        const double low = height(*point.low), high = height(*point.high);
+        drawing.shapes.push_back(Polyline{{{at, low}, {at, high}}, stroke});
+        for (const double end : {low, high})
+          drawing.shapes.push_back(Polyline{{{at - 3, end}, {at + 3, end}}, stroke});
+      }
+      drawing.shapes.push_back(Marker{at, height(point.y), 3.2, static_cast<int>(i % 4), series_tone(i),
+                                      point_title(chart, group, point)});
+    }
+  }
+  marks.draw(drawing);
+  return drawing;
+}
+
+}  // namespace encore

@@ -1,0 +1,370 @@
+// A document that uses every block and every chart, with numbers like those of a real sweep, and one whose
+// every name is hostile. The tests write both in every format.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "document/document.hpp"
+
+namespace encore::samples {
+
+inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Uniform in [0, 1): a SplitMix64 of the counter.
+inline double noise(std::uint64_t counter) {
+  std::uint64_t word = (counter + 1) * 0x9E3779B97F4A7C15ULL;
+  word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  word = (word ^ (word >> 27)) * 0x94D049BB133111EBULL;
+  return static_cast<double>((word ^ (word >> 31)) >> 11) / 9007199254740992.0;
+}
+
+inline LineChart loss_curves(std::size_t steps = 4000) {
+  LineChart chart{{"step"}, {"train/loss", "nats", Axis::Scale::logarithmic}, {}};
+  const std::vector<std::string> names = {"baseline", "rotary positions", "label smoothing 0.1"};
+  for (std::size_t s = 0; s < names.size(); ++s) {
+    Series series{names[s], {}, {}};
+    for (std::size_t i = 0; i < steps; ++i) {
+      const double t = static_cast<double>(i) / static_cast<double>(steps);
+      const double level = 0.02 + 0.015 * static_cast<double>(s) +
+                           2.3 * std::exp(-9.0 * t * (1.0 - 0.15 * static_cast<double>(s)));
+      const double value = level * (0.85 + 0.3 * noise(i * 7 + s));
+      series.x.push_back(static_cast<double>(i) * 12800.0 / static_cast<double>(steps));
+      series.y.push_back(i % 1371 == 1200 && s == 1 ? nan : value);
+      series.low.push_back(level * 0.8);
+      series.high.push_back(level * 1.25);
+    }
+    chart.series.push_back(std::move(series));
+  }
+  return chart;
+}
+
+inline LineChart schedule() {
+  LineChart chart{{"step"}, {"learning rate"}, {}};
+  Series series{"", {}, {}};
+  for (int i = 0; i <= 200; ++i) {
+    series.x.push_back(i * 64.0);
+    series.y.push_back(i < 20 ? 5e-4 * i / 20.0 : 5e-4 * (200 - i) / 180.0);
+  }
+  chart.series = {series};
+  return chart;
+}
+
+inline ScatterChart seeds() {
+  ScatterChart chart{
+      {""}, {"test/f1", "%"}, {"baseline", "rotary positions", "label smoothing 0.1", "no warm-up"}, {}};
+  const std::vector<double> means = {52.4, 54.1, 53.2, 47.9};
+  ScatterChart::Group runs{"one seed", {}}, mean{"mean, 95 % interval", {}};
+  for (std::size_t c = 0; c < means.size(); ++c) {
+    for (std::size_t s = 0; s < 5; ++s)
+      runs.points.push_back({static_cast<double>(c),
+                             means[c] + 2.4 * (noise(c * 9 + s) - 0.5),
+                             {},
+                             {},
+                             chart.categories[c] + ", seed " + std::to_string(s + 1)});
+    mean.points.push_back(
+        {static_cast<double>(c), means[c], means[c] - 0.9, means[c] + 0.9, chart.categories[c]});
+  }
+  runs.points.push_back({3.0, nan, {}, {}, "no warm-up, seed 6"});
+  chart.groups = {mean, runs};
+  return chart;
+}
+
+inline BarChart importance() {
+  return {{"share of the variance of dev/f1 explained"},
+          true,
+          {{"optimizer.learning_rate", 0.412, 0.36, 0.47},
+           {"model.width", 0.233, 0.18, 0.29},
+           {"schedule.warmup_steps", 0.121, 0.07, 0.17},
+           {"training.label_smoothing", 0.018, 0.0, 0.05},
+           {"model.dropout", nan, {}, {}},
+           {"batch_size", -0.006, -0.02, 0.01}}};
+}
+
+inline BarChart label_counts() {
+  BarChart chart{{"entities"}, false, {}};
+  const std::vector<std::pair<std::string, double>> counts = {{"person", 660},        {"location", 548},
+                                                              {"group", 264},         {"corporation", 221},
+                                                              {"creative-work", 140}, {"product", 142}};
+  for (const auto& [name, count] : counts) chart.bars.push_back({name, count, {}, {}});
+  return chart;
+}
+
+inline Histogram lengths() {
+  Histogram chart{{"length of a sentence", "word pieces"}, {"sentences"}, 0.0, 8.0, {}, 128.0, "cut at"};
+  for (int i = 0; i < 24; ++i) {
+    const double x = (i + 0.5) * 8.0;
+    chart.counts.push_back(std::floor(900.0 * x / 26.0 * std::exp(-x / 26.0)));
+  }
+  return chart;
+}
+
+inline MatrixChart confusion() {
+  return {"truth",
+          "prediction",
+          {"O", "person", "location", "group", "corporation", "creative-work", "product"},
+          {{21880, 61, 48, 30, 9, 14, 12},
+           {98, 402, 9, 7, 1, 2, 0},
+           {51, 6, 201, 9, 2, 0, 1},
+           {104, 12, 15, 88, 3, 2, 4},
+           {23, 1, 5, 6, 39, 0, 3},
+           {131, 8, 4, 3, 0, 52, 2},
+           {92, 3, 2, 5, 4, 3, nan}}};
+}
+
+inline ParallelChart trials(std::size_t count = 48) {
+  ParallelChart chart;
+  chart.dimensions = {{"learning_rate", {}, true},
+                      {"width"},
+                      {"dropout"},
+                      {"attention", {"softmax", "linear", "local window"}},
+                      {"test/f1"}};
+  for (std::size_t i = 0; i < count; ++i) {
+    const double rate = std::pow(10.0, -5.0 + 2.0 * noise(i * 5));
+    const double width = 128.0 * std::floor(1.0 + 4.0 * noise(i * 5 + 1));
+    const double dropout = 0.4 * noise(i * 5 + 2);
+    const double kind = std::floor(3.0 * noise(i * 5 + 3));
+    const double off = std::log10(rate) + 4.0;
+    const double score =
+        i == 7 ? nan : 55.0 - 9.0 * off * off + width / 200.0 - 12.0 * dropout * dropout - kind;
+    chart.lines.push_back({"trial-" + std::to_string(i + 1), {rate, width, dropout, kind, score}});
+  }
+  return chart;
+}
+
+inline TimelineChart workers() {
+  TimelineChart chart;
+  chart.lanes = {"openmp:0", "openmp:1", "cuda:0"};
+  chart.legend = {{Tone::good, "complete"}, {Tone::fifth, "stopped, resumed later"}, {Tone::bad, "failed"}};
+  std::vector<double> at(3, 0.0);
+  for (std::size_t i = 0; i < 30; ++i) {
+    const std::size_t lane = i % 3;
+    const double length = (lane == 2 ? 240.0 : 700.0) * (0.6 + 0.8 * noise(i + 900));
+    const Tone tone = i == 11 ? Tone::bad : i % 13 == 5 ? Tone::fifth : Tone::good;
+    chart.bars.push_back({lane, at[lane], at[lane] + length, "wnut17-" + std::to_string(i + 1), tone});
+    at[lane] += length + 12.0;
+  }
+  return chart;
+}
+
+inline FlowChart architecture() {
+  FlowChart chart;
+  chart.boxes = {{"token and position embedding", "30,522 x 384; 11,917,056 parameters", Tone::fourth, {}},
+                 {"self_attention", "6 heads of 64; 591,360 parameters", Tone::first, 0},
+                 {"layer_norm", "768 parameters", Tone::eighth, {}},
+                 {"feed_forward", "1,536 wide, GELU; 1,181,568 parameters", Tone::third, 2},
+                 {"layer_norm", "768 parameters", Tone::eighth, {}},
+                 {"linear head", "13 labels; 5,005 parameters", Tone::second, {}}};
+  chart.groups = {{"encoder", 1, 4, 12}};
+  return chart;
+}
+
+inline TableBlock results() {
+  TableBlock table{"results-test-f1",
+                   "Entity F1 on the test set, mean over five seeds with the 95 % interval of Student's t.",
+                   {{"model"},
+                    {"n", "", true},
+                    {"mean", "%", true},
+                    {"95 % interval", "%", true},
+                    {"precision", "%", true},
+                    {"recall", "%", true},
+                    {"difference", "points", true},
+                    {"p", "Holm", true}},
+                   {},
+                   {}};
+  const auto add = [&](const std::string& name, double n, double mean, const std::string& interval,
+                       double precision, double recall, const std::string& difference, double p, bool best) {
+    const auto text = [](double value, int digits) {
+      std::string whole = std::to_string(value);
+      return whole.substr(0, whole.find('.') + 1 + static_cast<std::size_t>(digits));
+    };
+    std::vector<TableCell> row = {name,
+                                  TableCell(text(n, 0).substr(0, 1), n),
+                                  TableCell(text(mean, 2), mean),
+                                  interval.empty() ? TableCell() : TableCell(interval),
+                                  TableCell(text(precision, 2), precision),
+                                  TableCell(text(recall, 2), recall),
+                                  difference.empty() ? TableCell() : TableCell(difference),
+                                  std::isnan(p) ? TableCell() : TableCell(text(p, 3), p)};
+    row[2].best = best;
+    table.rows.push_back(row);
+  };
+  add("rotary positions", 5, 54.1342, "53.24 to 55.03", 61.22, 48.51, "+1.73", 0.0123, true);
+  add("label smoothing 0.1", 5, 53.2211, "52.33 to 54.11", 60.94, 47.24, "+0.82", 0.1415, false);
+  add("baseline", 5, 52.4012, "51.50 to 53.30", 59.37, 46.91, "", nan, false);
+  add("no warm-up", 1, 47.9120, "", 55.10, 42.38, "", nan, false);
+  table.notes = {"Best is marked only where the corrected test tells it from the next.",
+                 "With one seed there is neither an interval nor a test."};
+  return table;
+}
+
+/// Wider than any telephone.
+inline TableBlock all_trials() {
+  TableBlock table{"trials", "All 12 trials, also those that failed.", {{"trial"}, {"state"}}, {}, {}};
+  for (const char* name : {"learning_rate", "width", "layers", "heads", "dropout", "batch_size",
+                           "warmup_steps", "dev/f1", "test/f1"})
+    table.columns.push_back({name, "", true});
+  table.columns.push_back({"wall time", "s", true});
+  for (std::size_t i = 0; i < 12; ++i) {
+    std::vector<TableCell> row = {"trial-" + std::to_string(i + 1), i == 4 ? "failed" : "complete"};
+    for (std::size_t k = 0; k < 10; ++k) {
+      const double value = std::floor(1000.0 * noise(i * 31 + k)) / 10.0;
+      row.push_back(i == 4 && k > 6 ? TableCell() : TableCell(std::to_string(value).substr(0, 4), value));
+    }
+    table.rows.push_back(row);
+  }
+  return table;
+}
+
+inline Document sample_document() {
+  Document document;
+  document.title = "Do rotary positions help on noisy text?";
+  document.subtitle = "wnut17 \u00B7 4 models \u00B7 5 seeds";
+  document.facts = {{"runs", "15 of 16 complete"},         {"verified", "12 of 15, equal bits"},
+                    {"compute", "7.4 h, 0.31 kWh"},        {"commit", "5d1b12d, clean"},
+                    {"first run", "2026-03-02 09:14 UTC"}, {"device", "1 x H200"}};
+  document.abstract = {
+      Paragraph{Text(std::vector<Span>{
+          {"Rotary positions reach "},
+          {"54.13 %", Span::Kind::strong},
+          {" entity F1 on the test set (95 % interval 53.24 to 55.03, n = 5), 1.73 points above the "
+           "baseline (paired t, Holm-corrected p = 0.012); see "},
+          {"", Span::Kind::reference, "results-test-f1"},
+          {"."}})},
+      Paragraph{"All runs but one finished. Twelve were trained again and gave equal bits."}};
+
+  Section results_section{"results", "Results"};
+  results_section.blocks = {
+      Paragraph{"One question per table. Every run of the sweep is counted, also what failed."}, results(),
+      Notice{Text(std::vector<Span>{{"The run "},
+                                    {"no-warm-up-6", Span::Kind::code},
+                                    {" diverged at step 1,200; it is shown as a cross and has no score."}})},
+      Figure{"seeds", "Test F1 of every seed with the mean and its interval.",
+             "Test F1 by model: rotary positions 54.1, label smoothing 53.2, baseline 52.4, no warm-up 47.9 "
+             "percent.",
+             seeds()}};
+  Section errors{"errors", "What is confused"};
+  errors.blocks = {Figure{"confusion", "Confusion matrix of words, summed over five seeds.",
+                          "Most errors are entities taken for O.", confusion()},
+                   Paragraph{Text(std::vector<Span>{{"Dr "},
+                                                    {"Ayesha Khan", Span::Kind::right, "person"},
+                                                    {" of "},
+                                                    {"Acme", Span::Kind::missed, "corporation"},
+                                                    {" moved to "},
+                                                    {"Big Easy", Span::Kind::wrong, "group"},
+                                                    {" last spring."}})}};
+  results_section.sections = {errors};
+
+  Section curves{"curves", "Training"};
+  curves.blocks = {
+      Figure{"loss",
+             "Training loss with the range over seeds. A cross marks a step whose loss was not finite.",
+             "Three falling curves of the loss, ending near 0.02, 0.035 and 0.05 nats.", loss_curves()},
+      Figure{"schedule", "Learning rate: linear warm-up over 1,280 steps, then linear decay to zero.",
+             "The learning rate rises to 0.0005 at step 1,280 and falls to zero at 12,800.", schedule()},
+      Figure{"workers", "Runs on workers.", "Three workers, thirty runs, one failed.", workers()}};
+  Section sweep{"sweep", "The sweep"};
+  sweep.blocks = {Figure{"parallel", "All trials of the sweep.",
+                         "48 trials over five axes; the best has a learning rate near 1e-4.", trials()},
+                  Figure{"importance", "Importance of the parameters (functional ANOVA).",
+                         "The learning rate explains 41 percent.", importance()},
+                  all_trials()};
+  Section method{"method", "Method"};
+  method.blocks = {
+      Figure{"architecture", "The model. Boxes give sizes and parameters.",
+             "Embedding, twelve blocks of attention and feed-forward with residuals, and a linear head.",
+             architecture()},
+      Figure{"lengths", "Lengths of the training sentences.",
+             "Most sentences have 10 to 60 word pieces; 128 is the limit.", lengths()},
+      Figure{"labels", "Entities in the training set.", "660 persons, 548 locations, then fewer.",
+             label_counts()},
+      ItemList{{Text(std::vector<Span>{{"optimizer "}, {"adamw", Span::Kind::code}, {", weight decay 0.01"}}),
+                "gradient clipping at 1.0",
+                Text(std::vector<Span>{{"early stopping: "}, {"none", Span::Kind::emphasis}})}}};
+  Section again{"reproduction", "Reproduction"};
+  again.blocks = {Listing{"sh",
+                          "git checkout 5d1b12d\n./exp build\nexp run experiments/wnut17.toml -S "
+                          "model.width=384 -S optimizer.learning_rate=1e-4\nexp verify wnut17"},
+                  Listing{"toml", "[model]\nwidth = 384\nlayers = 12\n"}};
+  document.sections = {results_section, curves, sweep, method, again};
+  return document;
+}
+
+/// Names that mean something else in some format.
+inline std::vector<std::string> hostile_names() {
+  std::string longest;
+  for (int i = 0; i < 10000; ++i) longest += static_cast<char>('a' + i % 26);
+  return {
+      "<script>alert(1)</script>",
+      "\"><img src=x onerror='alert(1)'>",
+      "</title></style></textarea><!-- ]]> -->",
+      "\\input{/etc/passwd} \\end{document} \\write18{ls} ^^5c $x_1^2$ & # % ~ {",
+      "| a | b |\n| --- | --- |\n# heading\n- item\n```\n[x](javascript:alert(1)) ![y](http://z) <b> *s* _e_ "
+      "`c`",
+      "=HYPERLINK(\"http://evil\",\"x\")",
+      "+1,5;\"two\"\r\nlines",
+      "{{body}} {{title}}",
+      "\u202Egnp.exe \u05E9\u05DC\u05D5\u05DD \u0645\u0631\u062D\u0628\u0627",
+      "\U0001F600\U0001F468\u200D\U0001F469\u200D\U0001F467 \u4E2D\u6587 e\u0301 \u00E9\u0142\u0111\u1EBF",
+      std::string("nul\0bell\a esc\x1B[31m", 19),
+      "bad \xFF\xC3\x28 utf-8 \xED\xA0\x80",
+      "",
+      longest};
+}
+
+inline Document hostile_document() {
+  const std::vector<std::string> names = hostile_names();
+  Document document;
+  document.title = names[0] + names[7];
+  document.subtitle = names[3];
+  document.abstract = {Paragraph{names[1]}};
+  TableBlock table{
+      "table <\"'|>", names[4], {{names[0]}, {names[1], names[3], true}, {names[13]}}, {}, {names[3]}};
+  ItemList list;
+  std::vector<Span> spans;
+  LineChart lines{{names[0], names[3]}, {names[4], names[8]}, {}};
+  BarChart bars{{names[9]}, true, {}};
+  ScatterChart scatter{{names[2]}, {names[3]}, names, {{names[0], {}}}};
+  MatrixChart matrix{names[0], names[3], names, {}};
+  ParallelChart parallel;
+  TimelineChart timeline{names, {}, {{Tone::good, names[3]}, {Tone::bad, names[13]}}};
+  FlowChart flow;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto x = static_cast<double>(i);
+    table.rows.push_back({names[i], TableCell(names[i], x), names[(i + 1) % names.size()]});
+    list.items.push_back(names[i]);
+    for (const auto kind : {Span::Kind::plain, Span::Kind::strong, Span::Kind::code, Span::Kind::right,
+                            Span::Kind::wrong, Span::Kind::missed})
+      spans.push_back({names[i], kind, names[i]});
+    lines.series.push_back(
+        {names[i], {0, 1, 2, nan}, {x, nan, x + 1, std::numeric_limits<double>::infinity()}});
+    bars.bars.push_back({names[i], i == 3 ? nan : x - 4.0, {}, {}});
+    scatter.groups[0].points.push_back({x, x, x - 1, x + 1, names[i]});
+    matrix.counts.emplace_back(names.size(), x);
+    parallel.dimensions.push_back({names[i]});
+    if (i % 3 == 0) parallel.dimensions.back().categories = names;
+    parallel.lines.push_back({names[i], std::vector<double>(names.size(), i == 2 ? nan : x)});
+    timeline.bars.push_back({i, x, x + 5.0, names[i], Tone::good});
+    flow.boxes.push_back({names[i], names[(i + 3) % names.size()], Tone::first, {}});
+  }
+  flow.boxes[4].skip_from = 1;
+  flow.groups = {{names[3], 2, 5, 12}};
+  Section section{"section <\"'|>", names[0]};
+  section.blocks = {Notice{names[3]}, table, list, Paragraph{Text(spans)}};
+  for (const std::string& name : names)
+    section.blocks.push_back(Listing{"sh", name + "\n\\end{verbatim}\n```\n"});
+  Section inner{"section-<\"'|>", names[4]};
+  int number = 0;
+  for (const Chart& chart : std::vector<Chart>{lines, bars, scatter, matrix, parallel, timeline, flow})
+    inner.blocks.push_back(
+        Figure{"figure/" + std::to_string(++number) + "/../<\">", names[0], names[1] + names[13], chart});
+  section.sections = {inner};
+  document.sections = {section};
+  for (const std::string& name : names) document.facts.emplace_back(name, name);
+  return document;
+}
+
+}  // namespace encore::samples

@@ -1,0 +1,53 @@
+// The sample documents in every format: equal bytes each time. With ENCORE_OUT=FOLDER they are written there,
+// to be looked at.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "document/csv.hpp"
+#include "document/html.hpp"
+#include "document/latex.hpp"
+#include "document/markdown.hpp"
+#include "unit/document/sample_document.hpp"
+
+namespace encore {
+namespace {
+
+std::vector<OutputFile> every_format(const Document& document, const std::string& name) {
+  const Templates templates(ENCORE_SOURCE_DIR "/reports");
+  std::vector<OutputFile> files;
+  for (const auto& written : {html_files(document, templates, name + ".html"), markdown_files(document, templates, name + ".md"),
+                              latex_files(document, templates, name + ".tex"), csv_files(document, name + ".csv")})
+    files.insert(files.end(), written.begin(), written.end());
+  return files;
+}
+
+void show(const std::vector<OutputFile>& files) {
+  const char* folder = std::getenv("ENCORE_OUT");
+  if (folder == nullptr) return;
+  for (const OutputFile& file : files) {
+    const std::filesystem::path path = std::filesystem::path(folder) / file.path;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << file.bytes;
+  }
+}
+
+}  // namespace
+
+TEST(Samples, EqualDocumentsGiveEqualBytes) {
+  for (const std::string name : {"sample", "hostile"}) {
+    const auto make = name == "sample" ? samples::sample_document : samples::hostile_document;
+    const auto files = every_format(make(), name), again = every_format(make(), name);
+    ASSERT_EQ(files.size(), again.size());
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      EXPECT_EQ(files[i].path, again[i].path);
+      EXPECT_TRUE(files[i].bytes == again[i].bytes) << files[i].path;
+      EXPECT_FALSE(files[i].bytes.empty());
+    }
+    show(files);
+  }
+}
+
+}  // namespace encore
