@@ -128,5 +128,25 @@ TEST_F(Inspection, ADamagedCheckpointIsFound) {
       << output.errors;
 }
 
+TEST(Ls, ShowsTheNewestAndHowManyMoreThereAre) {
+  const Sandbox sandbox;
+  sandbox.write("three.toml", "base = \"tiny.toml\"\nname = \"three\"\nseeds = [1, 2, 3]\n");
+  ASSERT_EQ(sandbox.exp({"run", "three.toml"}).end.exit_code, 0);
+  const std::string two = sandbox.exp({"ls", "-n", "2"}).output;
+  EXPECT_TRUE(contains(two, "the newest 2 of 3 runs: -n N shows N, --all all")) << two;
+  EXPECT_TRUE(contains(two, "three-seed=3") && !contains(two, "three-seed=1")) << two;
+  const std::string some = sandbox.exp({"ls", "-n", "2", "--state", "completed"}).output;
+  EXPECT_TRUE(contains(some, "the newest 2; there are more: ")) << some;
+  for (const std::vector<std::string>& all : {std::vector<std::string>{"ls", "--all"}, {"ls", "-n", "3"}}) {
+    const std::string output = sandbox.exp(all).output;
+    EXPECT_TRUE(contains(output, "three-seed=1") && !contains(output, "newest")) << output;
+  }
+  EXPECT_EQ(nlohmann::json::parse(sandbox.exp({"ls", "--json"}).output).size(), 3U);
+  EXPECT_EQ(nlohmann::json::parse(sandbox.exp({"ls", "--json", "-n", "1"}).output).size(), 1U);
+  const ProgramOutput both = sandbox.exp({"ls", "--all", "-n", "2"});
+  EXPECT_EQ(both.end.exit_code, 2);
+  EXPECT_TRUE(contains(both.errors, "--all and -n exclude each other")) << both.errors;
+}
+
 }  // namespace
 }  // namespace encore::system_test
