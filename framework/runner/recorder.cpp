@@ -10,6 +10,8 @@ using Clock = std::chrono::steady_clock;
 constexpr auto merge_interval = std::chrono::milliseconds(500);
 /// A locked database is waited for as long as it takes, a failing one not for ever.
 constexpr auto failing_patience = std::chrono::seconds(5);
+/// Many who write in turn may lock one out for a moment.
+constexpr auto busy_patience = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -26,6 +28,11 @@ void ShortPatience::set(std::int64_t milliseconds) {
   database_.integer("PRAGMA busy_timeout = " + std::to_string(milliseconds));
 }
 
+bool BusySpell::long_enough() {
+  if (!since_) since_ = Clock::now();
+  return Clock::now() - *since_ > busy_patience;
+}
+
 void Recorder::merge_when_due() {
   const auto time = Clock::now();
   if (time - last_merge_ < merge_interval) return;
@@ -35,10 +42,11 @@ void Recorder::merge_when_due() {
     store_.merge(lease_);
     if (!told_.empty()) observer_.noticed("the database takes records again; nothing is lost");
     told_.clear();
+    busy_.over();
   } catch (const LeaseLost&) {
     throw;
   } catch (const Error& error) {
-    tell_once(error.what());
+    tell_once(error);
   }
 }
 
@@ -54,12 +62,15 @@ Recorder::Finish Recorder::finish(RunState state, const std::string& reason) {
   } catch (const LeaseLost&) {
     throw;
   } catch (const DatabaseError& error) {
-    tell_once(error.what());
+    tell_once(error);
     return !error.busy() && time - *first_try_ > failing_patience ? Finish::given_up : Finish::later;
   }
 }
 
-void Recorder::tell_once(const std::string& problem) {
+void Recorder::tell_once(const Error& error) {
+  const std::string problem = error.what();
+  const auto* refusal = dynamic_cast<const DatabaseError*>(&error);
+  if (refusal != nullptr && refusal->busy() && !busy_.long_enough()) return;
   if (told_ == problem) return;
   if (told_.empty())
     observer_.noticed(problem + "; the worker goes on, its records wait in the run's folder");

@@ -27,6 +27,17 @@ class ShortPatience {
   std::int64_t usual_;
 };
 
+/// That others write is no news, only that one of them does not stop.
+class BusySpell {
+ public:
+  /// Whether the database has been busy for so long that it is worth a word.
+  bool long_enough();
+  void over() { since_.reset(); }
+
+ private:
+  std::optional<std::chrono::steady_clock::time_point> since_;
+};
+
 class Recorder {
  public:
   Recorder(Store& store, const Lease& lease, RunObserver& observer)
@@ -44,7 +55,7 @@ class Recorder {
   Finish finish(RunState state, const std::string& reason);
 
  private:
-  void tell_once(const std::string& problem);
+  void tell_once(const Error& error);
 
   Store& store_;
   const Lease& lease_;
@@ -52,6 +63,7 @@ class Recorder {
   std::chrono::steady_clock::time_point last_merge_{};
   std::optional<std::chrono::steady_clock::time_point> first_try_, last_try_;  ///< to finish
   std::string told_;
+  BusySpell busy_;
 };
 
 }  // namespace encore

@@ -82,8 +82,10 @@ bool Runner::begin(std::size_t task, std::size_t seat) {
       give_up(task, error);
       return true;
     }
-    if (told_ != error.what()) observer_.noticed(error.what() + std::string("; the next run waits for it"));
-    told_ = error.what();
+    if (busy_.long_enough() && told_ != error.what()) {
+      told_ = error.what();
+      observer_.noticed(told_ + "; the next run waits for it");
+    }
     not_before_ = std::chrono::steady_clock::now() + pause_before_next_try;
     return false;
   } catch (const Error& error) {
@@ -91,6 +93,7 @@ bool Runner::begin(std::size_t task, std::size_t seat) {
     return true;
   }
   told_.clear();
+  busy_.over();
   seen_attempts_[task] = lease->ordinal;
   RunObserver& observer = observer_.begun(task, retried_[task]);
   RunTask task_now = tasks_[task];

@@ -88,6 +88,7 @@ class Runner {
   int passed_on_ = 0;                                   ///< of the user's requests
   std::chrono::steady_clock::time_point not_before_{};  ///< the database was busy when a run was to begin
   std::string told_;                                    ///< of the database
+  BusySpell busy_;
 };
 
 }  // namespace encore

@@ -66,6 +66,9 @@ class Observer {
   virtual void stepped(const StepReport& report) = 0;
   virtual void measured(std::int64_t step, const std::vector<Measure>& measures) = 0;
   virtual void digested(const Digest& digest) = 0;
+  /// A checkpoint is written and gets its name next. What was told so far is on disk when this returns:
+  /// whoever goes on from that checkpoint does not tell it again.
+  virtual void saving() = 0;
   virtual void saved(const CheckpointReport& report) = 0;
   /// A file of the run folder that is finished, such as the predictions on the test set.
   virtual void wrote(const std::string& name, const std::string& path, const std::string& sha256) = 0;

@@ -63,7 +63,7 @@ void Snapshots::save(const Model& model, const Progress& progress, CheckpointKin
                                    {"question", identity_},
                                    {"attempt", std::to_string(attempt_)},
                                    {"progress", progress_to_text(progress)}};
-  const SavedFile saved = save(progress.step, slices, metadata, control);
+  const SavedFile saved = save(progress.step, slices, metadata, control, observer);
   observer.saved({progress.step, kind, checkpoint_path(progress.step), saved.bytes, saved.sha256});
   std::set<std::int64_t> keep = kept_;
   keep.insert({progress.step, progress.best_step});
@@ -71,12 +71,13 @@ void Snapshots::save(const Model& model, const Progress& progress, CheckpointKin
 }
 
 SavedFile Snapshots::save(std::int64_t step, const std::vector<TensorSlice>& slices,
-                          const TensorMetadata& metadata, Control& control) const {
+                          const TensorMetadata& metadata, Control& control, Observer& observer) const {
   try {
     return save_checkpoint(folder_, step, slices, metadata, [&] {
       if (!control.owns_run())
         throw Error("another attempt has taken over run folder " + folder_.string() +
                     "; this one ends without a checkpoint");
+      observer.saving();
     });
   } catch (const Error& error) {
     throw RecordError(error.what());

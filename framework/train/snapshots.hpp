@@ -25,9 +25,9 @@ class Snapshots {
   /// Steps whose checkpoints are kept beside the best and the newest.
   void keep(std::set<std::int64_t> steps) { kept_ = std::move(steps); }
 
-  /// Writes aside, syncs, asks `control` whether the run is still owned, renames, reports to the observer,
-  /// then removes what is neither best, newest nor to be kept. Throws Error when the disk is full or the run
-  /// has another owner.
+  /// Writes aside, syncs, asks `control` whether the run is still owned, has the observer make safe what it
+  /// was told, renames, reports to the observer, then removes what is neither best, newest nor to be kept.
+  /// Throws Error when the disk is full or the run has another owner.
   void save(const Model& model, const Progress& progress, CheckpointKind kind, Control& control,
             Observer& observer);
 
@@ -44,7 +44,7 @@ class Snapshots {
 
  private:
   SavedFile save(std::int64_t step, const std::vector<TensorSlice>& slices, const TensorMetadata& metadata,
-                 Control& control) const;
+                 Control& control, Observer& observer) const;
 
   std::filesystem::path folder_;
   std::string identity_;

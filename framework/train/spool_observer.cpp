@@ -91,6 +91,10 @@ void SpoolObserver::digested(const Digest& digest) {
   });
 }
 
+void SpoolObserver::saving() {
+  record([&] { spool_.sync(); });
+}
+
 void SpoolObserver::saved(const CheckpointReport& report) {
   record([&] {
     spool_.event("checkpoint", {{"step", report.step},

@@ -17,6 +17,7 @@ class SpoolObserver final : public Observer {
   void stepped(const StepReport& report) override;
   void measured(std::int64_t step, const std::vector<Measure>& measures) override;
   void digested(const Digest& digest) override;
+  void saving() override;
   void saved(const CheckpointReport& report) override;
   void wrote(const std::string& name, const std::string& path, const std::string& sha256) override;
   void concluded(std::int64_t best_step, const std::vector<Measure>& result) override;

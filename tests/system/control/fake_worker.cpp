@@ -185,7 +185,7 @@ class FakeRun {
     const float value = 1.0f + static_cast<float>(state_ % 1024) * 0x1p-23f;  // so many ulps from 1
     const SavedFile saved = save_checkpoint(
         folder_, step_, {{"parameter/x", DType::float32, {1}, std::as_bytes(std::span(&value, 1))}},
-        {{"state", std::to_string(state_)}, {"step", std::to_string(step_)}});
+        {{"state", std::to_string(state_)}, {"step", std::to_string(step_)}}, [&] { spool_.sync(); });
     spool_.event("checkpoint", {{"step", step_},
                                 {"path", checkpoint_path(step_)},
                                 {"bytes", saved.bytes},

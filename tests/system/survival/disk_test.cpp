@@ -88,6 +88,22 @@ TEST(FullDisk, DISABLED_FullFortyTimesLeavesNoTrace) {
   expect_equal_after_full_disks(40, 2);
 }
 
+TEST(LastByte, ARunWhoseLastWordMayNotBeOnDiskIsNotCompleted) {
+  if (!real_worker_runs()) GTEST_SKIP() << "the worker of this build does not run here";
+  Sandbox calm(true), sandbox(true);
+  ASSERT_EQ(calm.exp({"run", "tiny.toml"}).end.exit_code, 0);
+  sandbox.set("LD_PRELOAD", FAILING_SYNC);
+  const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
+  EXPECT_EQ(output.end.exit_code, 75) << output.output << output.errors;
+  EXPECT_TRUE(contains(output.output + output.errors, "Input/output error"))
+      << output.output << output.errors;
+  EXPECT_EQ(sandbox.one("SELECT state FROM run"), "interrupted");
+  sandbox.set("LD_PRELOAD", "");
+  const ProgramOutput again = sandbox.exp({"run", "tiny.toml"});
+  EXPECT_EQ(again.end.exit_code, 0) << again.output << again.errors;
+  expect_same(sandbox, told(calm));
+}
+
 /// Database, write-ahead log and its index, somewhere else.
 void move_database(const std::filesystem::path& from, const std::filesystem::path& to) {
   for (const char* suffix : {"", "-wal", "-shm"})

@@ -41,7 +41,14 @@ class Recorder final : public Observer {
     for (const Measure& measure : measures) values[measure.name][step] = measure.value;
   }
   void digested(const Digest& digest) override { digests[{digest.step, digest.scope}] = digest.sha256; }
-  void saved(const CheckpointReport& report) override { checkpoints.push_back(report); }
+  void saving() override {
+    safe_steps = steps.size();
+    if (disk_full) throw RecordError("no space");
+  }
+  void saved(const CheckpointReport& report) override {
+    checkpoints.push_back(report);
+    EXPECT_EQ(safe_steps, steps.size()) << "the checkpoint of step " << report.step << " got its name before";
+  }
   void wrote(const std::string& name, const std::string&, const std::string&) override {
     files.push_back(name);
   }
@@ -55,6 +62,8 @@ class Recorder final : public Observer {
   }
 
   std::vector<std::string> logs, files;
+  std::size_t safe_steps = 0;  ///< so many were safe when the last checkpoint was about to get its name
+  bool disk_full = false;
   std::vector<StepReport> steps;
   std::map<std::string, std::map<std::int64_t, double>> values;
   std::map<std::pair<std::int64_t, std::string>, std::string> digests;
@@ -267,6 +276,20 @@ TEST_F(TrainerTest, ALossThatIsNotFiniteFailsWithStepAndLayer) {
   EXPECT_NE(told.reason.find("is not finite"), std::string::npos) << told.reason;
   EXPECT_NE(told.reason.find("it began in "), std::string::npos) << told.reason;
   EXPECT_NE(told.reason.find("last good checkpoint"), std::string::npos) << told.reason;
+}
+
+TEST_F(TrainerTest, ACheckpointGetsNoNameBeforeWhatWasToldIsSafe) {
+  Recorder recorder;
+  recorder.disk_full = true;
+  fs::create_directories(folder_ / "run");
+  const Specification specification = this->specification();
+  specification.save(folder_ / "run");
+  const Device device;
+  ScriptedControl control;
+  Session session(specification, folder_ / "run", 1, device);
+  EXPECT_THROW(Trainer(session.parts(recorder, control)).run(), RecordError);
+  EXPECT_GT(recorder.safe_steps, 0u);
+  EXPECT_TRUE(list_checkpoints(folder_ / "run").empty()) << "a resume would skip steps that nobody recorded";
 }
 
 TEST_F(TrainerTest, AnAttemptThatLostItsRunWritesNoCheckpoint) {
