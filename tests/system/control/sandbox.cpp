@@ -30,6 +30,11 @@ std::string sentences(int begin, int end) {
   return text;
 }
 
+std::vector<std::string> with_program(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), program);
+  return arguments;
+}
+
 }  // namespace
 
 std::string tiny_experiment(const std::string& name) {
@@ -95,20 +100,23 @@ void Sandbox::write(const std::string& name, const std::string& content) const {
   std::ofstream(folder_ / name, std::ios::binary) << content;
 }
 
-std::vector<std::string> Sandbox::command(const std::vector<std::string>& arguments) const {
+std::vector<std::string> Sandbox::command(const std::vector<std::string>& words) const {
   std::vector<std::string> all = {"-C", folder_.string(), "-u", "ENCORE_DB", "-u", "ENCORE_BACKEND"};
   for (const auto& [name, value] : environment_) all.push_back(name + "=" + value);
-  all.emplace_back(program);
-  all.insert(all.end(), arguments.begin(), arguments.end());
+  all.insert(all.end(), words.begin(), words.end());
   return all;
 }
 
 ProgramOutput Sandbox::exp(const std::vector<std::string>& arguments, const std::string& input) const {
-  return run_program("env", command(arguments), input);
+  return run_program("env", command(with_program(arguments)), input);
+}
+
+ProgramOutput Sandbox::shell(const std::string& lines) const {
+  return run_program("env", command({"bash", "-c", lines}));
 }
 
 pid_t Sandbox::start(const std::vector<std::string>& arguments, const std::string& output) const {
-  const std::vector<std::string> all = command(arguments);
+  const std::vector<std::string> all = command(with_program(arguments));
   std::vector<char*> list;
   std::string name = "env";
   list.push_back(name.data());

@@ -32,6 +32,8 @@ class Sandbox {
 
   /// Runs `exp` with these arguments in the folder, to its end.
   ProgramOutput exp(const std::vector<std::string>& arguments, const std::string& input = "") const;
+  /// Runs lines of bash in the folder, with the same environment.
+  ProgramOutput shell(const std::string& lines) const;
   /// Starts it and returns at once; what it prints goes to `output`.
   pid_t start(const std::vector<std::string>& arguments, const std::string& output = "output.txt") const;
   /// Waits for a started process; nothing when it still runs after `seconds` (it is killed then).
@@ -49,7 +51,7 @@ class Sandbox {
   std::vector<pid_t> workers() const;
 
  private:
-  std::vector<std::string> command(const std::vector<std::string>& arguments) const;
+  std::vector<std::string> command(const std::vector<std::string>& words) const;
 
   std::filesystem::path folder_;
   std::map<std::string, std::string> environment_;

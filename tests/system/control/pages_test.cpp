@@ -1,0 +1,214 @@
+// The commands that README.md and docs/*.md show, run in the order of each page with the real programs, in a
+// folder that holds experiments/ with a small part of its corpus. What a page shows as output is compared by
+// its words: numbers, ids and times are left out. HTML comments before a block, which no reader sees, say
+// what the page takes for granted:
+//   <!-- test: setup              shell lines that are run there, unseen
+//   <!-- test: file NAME          the next block is written to that file
+//   <!-- test: exit 2 0           exit codes of the next block's commands; without it all are 0
+//   <!-- test: run as             the lines that stand for the next block's commands, where those take too
+//   long
+//   <!-- test: output REASON      the next block's output is not compared
+//   <!-- test: not run REASON     the next block's commands are not run
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "system/control/sandbox.hpp"
+
+namespace encore::system_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string content(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+/// One fenced block, with what the comments before it say.
+struct Block {
+  int line = 0;
+  std::string language, text;
+  std::map<std::string, std::string> marks;  ///< "file" -> "sweep.toml"
+};
+
+/// A command as the page shows it, and the lines shown below it.
+struct Command {
+  std::string line;
+  std::vector<std::string> output;
+};
+
+const std::vector<std::string> kinds = {"setup", "file", "exit", "run as", "output", "not run"};
+
+/// "file sweep.toml" into marks; several setups before one block are run one after the other.
+void take_mark(const std::string& text, const std::string& place, std::map<std::string, std::string>& marks) {
+  for (const std::string& kind : kinds) {
+    if (!text.starts_with(kind)) continue;
+    const std::size_t begin = text.find_first_not_of(" \n", kind.size());
+    ASSERT_NE(begin, std::string::npos) << place << ": <!-- test: " << kind << " says nothing more";
+    marks[kind] +=
+        text.substr(begin, text.find_last_not_of(" \n") - begin + 1) + (kind == "setup" ? "\n" : "");
+    return;
+  }
+  FAIL() << place << ": no mark of this test: " << text;
+}
+
+std::vector<Block> blocks_of(const std::string& page, const std::string& name) {
+  std::vector<Block> blocks;
+  std::map<std::string, std::string> marks;
+  const std::vector<std::string> lines = lines_of(page);
+  for (std::size_t at = 0; at < lines.size(); ++at) {
+    const std::string opening = "<!-- test: ";
+    if (lines[at].starts_with(opening)) {
+      std::string text = lines[at].substr(opening.size());
+      const std::string place = name + ":" + std::to_string(at + 1);
+      while (text.find("-->") == std::string::npos && at + 1 < lines.size()) text += "\n" + lines[++at];
+      take_mark(text.substr(0, text.find("-->")), place, marks);
+    } else if (lines[at].starts_with("```")) {
+      Block block{static_cast<int>(at + 1), lines[at].substr(3), "", std::move(marks)};
+      marks.clear();
+      for (++at; at < lines.size() && !lines[at].starts_with("```"); ++at) block.text += lines[at] + "\n";
+      blocks.push_back(std::move(block));
+    }
+  }
+  EXPECT_TRUE(marks.empty()) << name << ": a mark of this test without a block after it";
+  return blocks;
+}
+
+/// With "$ " before a command what follows is its output; without any, each line of a shell block is one.
+std::vector<Command> commands_of(const Block& block) {
+  if (block.language != "" && block.language != "text" && block.language != "console" &&
+      block.language != "sh" && block.language != "bash")
+    return {};
+  std::vector<Command> commands;
+  const std::vector<std::string> lines = lines_of(block.text);
+  if (std::ranges::any_of(lines, [](const std::string& line) { return line.starts_with("$ "); })) {
+    for (const std::string& line : lines) {
+      if (line.starts_with("$ "))
+        commands.push_back({line.substr(2), {}});
+      else if (!commands.empty())
+        commands.back().output.push_back(line);
+    }
+  } else if (block.language == "sh" || block.language == "bash") {
+    for (const std::string& line : lines)
+      if (!line.empty() && line[0] != '#') commands.push_back({line, {}});
+  }
+  return commands;
+}
+
+/// The words of a line that do not change from run to run: those with letters and without digits.
+std::set<std::string> words_of(const std::string& line) {
+  std::set<std::string> words;
+  std::istringstream in(line);
+  for (std::string word; in >> word;) {
+    const auto is = [&](int (*kind)(int)) {
+      return std::ranges::any_of(word, [&](unsigned char letter) { return kind(letter) != 0; });
+    };
+    if (is(std::isalpha) && !is(std::isdigit)) words.insert(word);
+  }
+  return words;
+}
+
+/// Each line that the page shows must have a line of the output with all of its words.
+void expect_output(const Command& command, const std::string& output) {
+  std::vector<std::set<std::string>> found;
+  for (const std::string& line : lines_of(output)) found.push_back(words_of(line));
+  for (const std::string& line : command.output) {
+    const std::set<std::string> wanted = words_of(line);
+    const bool there = std::ranges::any_of(
+        found, [&](const std::set<std::string>& words) { return std::ranges::includes(words, wanted); });
+    EXPECT_TRUE(there || line == "...") << "the page shows\n  " << line << "\nbut it prints\n" << output;
+  }
+}
+
+class Page : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+    if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
+    if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "the pages show what openmp prints";
+    sandbox.set("OMP_NUM_THREADS", "2");
+    sandbox.set("OMP_WAIT_POLICY", "passive");
+    const fs::path source = ENCORE_SOURCE_DIR "/experiments";
+    for (const auto& entry : fs::directory_iterator(source))
+      if (entry.is_regular_file())
+        sandbox.write("experiments/" + entry.path().filename().string(), content(entry.path()));
+    for (const auto& [set, sentences] : std::map<std::string, int>{{"train", 160}, {"dev", 40}, {"test", 40}})
+      sandbox.write("experiments/corpus/" + set + ".conll",
+                    beginning(content(source / "corpus" / (set + ".conll")), sentences));
+    sandbox.write("exp", "#!/bin/sh\nENCORE_COMMAND=./exp exec " ENCORE_BUILD_DIR "/bin/exp \"$@\"\n");
+    fs::permissions(sandbox.folder() / "exp", fs::perms::owner_all);
+    sandbox.set("PATH", ENCORE_BUILD_DIR "/bin:" + std::string(std::getenv("PATH")));
+    sandbox.set("HOME", sandbox.folder().string());
+  }
+
+  static std::string beginning(const std::string& corpus, int sentences) {
+    std::size_t end = 0;
+    for (int i = 0; i < sentences && end != std::string::npos; ++i) end = corpus.find("\n\n", end + 1);
+    return corpus.substr(0, end + 2);
+  }
+
+  void run(const Block& block) const {
+    if (const auto setup = block.marks.find("setup"); setup != block.marks.end()) {
+      const ProgramOutput output = sandbox.shell("set -e\n" + setup->second);
+      ASSERT_EQ(output.end.exit_code, 0) << setup->second << output.output << output.errors;
+    }
+    if (const auto file = block.marks.find("file"); file != block.marks.end())
+      sandbox.write(file->second, block.text);
+    std::vector<Command> commands = commands_of(block);
+    if (block.marks.contains("not run")) {
+      EXPECT_FALSE(commands.empty()) << "there is nothing here that would be run";
+      return;
+    }
+    if (const auto other = block.marks.find("run as"); other != block.marks.end()) {
+      const std::vector<std::string> lines = lines_of(other->second);
+      ASSERT_EQ(lines.size(), commands.size()) << "one line for each command";
+      for (std::size_t i = 0; i < lines.size(); ++i) commands[i].line = lines[i];
+    }
+    std::istringstream codes(block.marks.contains("exit") ? block.marks.at("exit") : "");
+    for (const Command& command : commands) {
+      int code = 0;
+      codes >> code;
+      const ProgramOutput output = sandbox.shell("{ " + command.line + "\n} 2>&1");
+      EXPECT_EQ(output.end.exit_code, code) << command.line << "\n" << output.output;
+      if (!block.marks.contains("output")) expect_output(command, output.output);
+    }
+  }
+
+  Sandbox sandbox{true};
+};
+
+TEST_P(Page, ShowsCommandsThatRunAndWhatTheyPrint) {
+  for (const Block& block : blocks_of(content(fs::path(ENCORE_SOURCE_DIR) / GetParam()), GetParam())) {
+    SCOPED_TRACE(GetParam() + ":" + std::to_string(block.line));
+    run(block);
+  }
+}
+
+std::vector<std::string> pages() {
+  std::vector<std::string> list = {"README.md"};
+  for (const auto& entry : fs::directory_iterator(ENCORE_SOURCE_DIR "/docs"))
+    if (entry.path().extension() == ".md") list.push_back("docs/" + entry.path().filename().string());
+  std::ranges::sort(list);
+  return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(Pages, Page, testing::ValuesIn(pages()), [](const auto& info) {
+  std::string name = fs::path(info.param).stem().string();
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace encore::system_test
