@@ -5,8 +5,10 @@
 // by one thread of a parallel region. K is never cut. Tiles of equal shape share one primitive, whose
 // scratchpad each thread brings itself (the primitive's own would be shared and corrupted). Making a
 // primitive takes about 0.1 ms; shapes recur, so it is rare.
-// Transposed weights that several tiles of rows meet are first brought into the order that oneDNN likes best:
-// each tile would otherwise do that again (12 % of the time of x W^T with 896 rows).
+// Weights that several tiles of rows meet are first brought into the order that oneDNN likes best: each tile
+// would otherwise do that again. In float32 that pays where they are transposed (12 % of the time of x W^T
+// with 896 rows). In bfloat16 oneDNN's fastest kernel wants them ordered by pairs and whole rows of c
+// besides, so there a tile is a strip of rows.
 #ifdef ENCORE_HAVE_ONEDNN
 
 #include <array>
@@ -14,6 +16,7 @@
 #include <map>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 #include <omp.h>
 #include <oneapi/dnnl/dnnl.hpp>
@@ -53,11 +56,17 @@ struct TileShape {
   auto operator<=>(const TileShape&) const = default;
 };
 
+/// Brings some columns of a tile's b into the order of the whole.
+struct Pack {
+  dnnl::reorder primitive;
+  memory::desc from, to, scratch;
+  std::int64_t column;  // the first, within the tile
+};
+
 struct TileProduct {
   dnnl::matmul primitive;
   memory::desc a, b, c, bias, scratch;
-  dnnl::reorder pack;  // from plain_b to b; only where packed
-  memory::desc plain_b, pack_scratch;
+  std::vector<Pack> packs;  // only where packed
 };
 
 dnnl::matmul::primitive_desc describe(const dnnl::engine& cpu, const memory::desc& a, const memory::desc& b,
@@ -76,6 +85,23 @@ void append_relu(dnnl::post_ops& epilogue) {
 #else
   epilogue.append_eltwise(1.0F, dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
 #endif
+}
+
+constexpr std::int64_t pack_columns = 192;  // of one task
+
+std::vector<Pack> make_packs(const dnnl::engine& cpu, const TileShape& s, const memory::desc& b) {
+  std::vector<Pack> packs;
+  for (std::int64_t column = 0; column < s.columns; column += pack_columns) {
+    const memory::dims extents = {s.inner, std::min(pack_columns, s.columns - column)};
+    const memory::desc from(extents, type_of(s.in),
+                            s.transpose_b ? memory::dims{1, s.b_row} : memory::dims{s.b_row, 1});
+    const memory::desc to = b.submemory_desc(extents, {0, column});
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    const dnnl::reorder::primitive_desc pack(cpu, from, cpu, to, attributes);
+    packs.push_back({dnnl::reorder(pack), from, to, pack.scratchpad_desc(), column});
+  }
+  return packs;
 }
 
 TileProduct make_tile_product(const dnnl::engine& cpu, const TileShape& s) {
@@ -97,22 +123,9 @@ TileProduct make_tile_product(const dnnl::engine& cpu, const TileShape& s) {
   attributes.set_post_ops(epilogue);
   const OneThread made_for_one_thread;
   const auto description = describe(cpu, a, s.packed ? any_b : plain_b, bias, c, attributes);
-  TileProduct product{dnnl::matmul(description),
-                      a,
-                      description.weights_desc(),
-                      c,
-                      bias,
-                      description.scratchpad_desc(),
-                      {},
-                      plain_b,
-                      {}};
-  if (s.packed) {
-    dnnl::primitive_attr pack_attributes;
-    pack_attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    const dnnl::reorder::primitive_desc pack(cpu, plain_b, cpu, product.b, pack_attributes);
-    product.pack = dnnl::reorder(pack);
-    product.pack_scratch = pack.scratchpad_desc();
-  }
+  TileProduct product{dnnl::matmul(description),     a, description.weights_desc(), c, bias,
+                      description.scratchpad_desc(), {}};
+  if (s.packed) product.packs = make_packs(cpu, s, product.b);
   return product;
 }
 
@@ -201,10 +214,11 @@ class OneDnnGemm final : public GemmLibrary {
     const Plan plan = plan_product(product);
     if (plan.packed) {
       // Tiles in the last row may want another order of b than the others.
-      const std::int64_t orders = plan.orders();
-      parallel(device, "encore::gemm_pack", orders * plan.columns.tiles(), plan,
+      const std::int64_t pieces = plan.pieces();
+      const std::int64_t columns = plan.columns.tiles();
+      parallel(device, "encore::gemm_pack", plan.orders() * columns * pieces, plan,
                [&](std::int64_t index, char* scratch) {
-                 pack_tile(plan, product, index % plan.columns.tiles(), index >= plan.columns.tiles(),
+                 pack_tile(plan, product, index / pieces % columns, index % pieces, index >= columns * pieces,
                            scratch);
                });
     }
@@ -238,20 +252,26 @@ class OneDnnGemm final : public GemmLibrary {
     }
     /// 2 if the last row's tiles have b in an order of their own.
     std::int64_t orders() const { return tiles[0]->b == tiles[2]->b && tiles[1]->b == tiles[3]->b ? 1 : 2; }
+    /// Tasks in which the b of one tile is packed, at most.
+    std::int64_t pieces() const { return static_cast<std::int64_t>(tiles[0]->packs.size()); }
     char* packed_tile(bool last_row, std::int64_t column) const {
       const std::int64_t order = last_row ? orders() - 1 : 0;
       return packed_b + static_cast<std::size_t>(order * columns.tiles() + column) * packed_stride;
     }
   };
 
+  /// Rows come in whole tiles and one remainder, because a batch's number of tokens is what varies; columns
+  /// of weights, and both sides of a weight gradient, are the model's and are cut evenly.
+  static Plan cut(const Product& p) {
+    if (p.transpose_a) return {equal_tiles(p.rows(), 192), equal_tiles(p.columns(), 384), {}, false};
+    const bool strips = p.a.dtype == DType::bfloat16;
+    Plan plan{{p.rows(), strips ? 64 : 128}, equal_tiles(p.columns(), strips ? p.columns() : 192), {}, false};
+    plan.packed = (p.transpose_b || strips) && plan.rows.tiles() > 1;
+    return plan;
+  }
+
   Plan plan_product(const Product& p) {
-    // Rows come in whole tiles and one remainder, because a batch's number of tokens is what varies; columns
-    // of weights, and both sides of a weight gradient, are the model's and are cut evenly.
-    Plan plan{p.transpose_a ? equal_tiles(p.rows(), 192) : Tiling{p.rows(), 128},
-              equal_tiles(p.columns(), 192),
-              {},
-              false};
-    plan.packed = p.transpose_b && !p.transpose_a && plan.rows.tiles() > 1;
+    Plan plan = cut(p);
     if (products_.size() + plan.tiles.size() > most_primitives) products_.clear();
     for (std::size_t corner = 0; corner < plan.tiles.size(); ++corner) {
       const std::int64_t height = plan.rows.extent(corner >= 2 ? plan.rows.tiles() - 1 : 0);
@@ -267,7 +287,8 @@ class OneDnnGemm final : public GemmLibrary {
       plan.tiles[corner] = &tile;
       plan.scratch_bytes = std::max(plan.scratch_bytes, whole_pages(tile.scratch.get_size()));
       if (!plan.packed) continue;
-      plan.scratch_bytes = std::max(plan.scratch_bytes, whole_pages(tile.pack_scratch.get_size()));
+      for (const Pack& pack : tile.packs)
+        plan.scratch_bytes = std::max(plan.scratch_bytes, whole_pages(pack.scratch.get_size()));
       plan.packed_stride = std::max(plan.packed_stride, whole_pages(tile.b.get_size()));
     }
     if (plan.packed)
@@ -307,12 +328,16 @@ class OneDnnGemm final : public GemmLibrary {
     return p.transpose_b ? at(p.b, column, 0) : at(p.b, 0, column);
   }
 
-  void pack_tile(const Plan& plan, const Product& p, std::int64_t c, bool last_row, char* scratch) const {
+  void pack_tile(const Plan& plan, const Product& p, std::int64_t c, std::int64_t piece, bool last_row,
+                 char* scratch) const {
     const TileProduct& tile = plan.tile(last_row, c);
+    if (piece >= static_cast<std::int64_t>(tile.packs.size())) return;
+    const Pack& pack = tile.packs[static_cast<std::size_t>(piece)];
     const dnnl::stream queue(cpu_);
-    tile.pack.execute(queue, {{DNNL_ARG_FROM, memory(tile.plain_b, cpu_, b_tile(p, plan.columns.begin(c)))},
-                              {DNNL_ARG_TO, memory(tile.b, cpu_, plan.packed_tile(last_row, c))},
-                              {DNNL_ARG_SCRATCHPAD, memory(tile.pack_scratch, cpu_, scratch)}});
+    pack.primitive.execute(
+        queue, {{DNNL_ARG_FROM, memory(pack.from, cpu_, b_tile(p, plan.columns.begin(c) + pack.column))},
+                {DNNL_ARG_TO, memory(pack.to, cpu_, plan.packed_tile(last_row, c))},
+                {DNNL_ARG_SCRATCHPAD, memory(pack.scratch, cpu_, scratch)}});
   }
 
   void multiply_tile(const Plan& plan, const Product& p, std::int64_t r, std::int64_t c,
