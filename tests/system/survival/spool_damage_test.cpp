@@ -1,5 +1,5 @@
 // A spool that was cut or changed, as a power cut or a bad disk leaves it: what is whole before the damage is
-// merged, and the same command ends with the digests of an unbroken run. (spool_damage_test in
+// merged, and the same command ends with the digests of an unbroken run. (merge_test in
 // tests/unit/store looks at every row after every cut and flip; here exp as a whole goes on from it.)
 //
 //   build/openmp/bin/tests/survival_test --gtest_also_run_disabled_tests
