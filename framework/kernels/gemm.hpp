@@ -34,6 +34,8 @@ class GemmLibrary {
   virtual std::string name() const = 0;
   /// Whether it has products of matrices of this type.
   virtual bool multiplies(DType type) const = 0;
+  /// How many times something was prepared for a new shape: stands still in steps of shapes seen before.
+  virtual std::int64_t prepared() const { return 0; }
   /// Shapes and types have been checked; no extent is zero.
   virtual void multiply(const Device& device, const Product& product) = 0;
 };

@@ -97,6 +97,7 @@ class CublasLtGemm final : public GemmLibrary {
   }
 
   bool multiplies(DType) const override { return true; }
+  std::int64_t prepared() const override { return prepared_; }
 
   void multiply(const Device& device, const Product& p) override {
     // The library fuses bias and relu for float32 results only.
@@ -180,12 +181,14 @@ class CublasLtGemm final : public GemmLibrary {
       throw Error("cuBLASLt has no algorithm for a product of " + std::to_string(shape.rows) + " x " +
                   std::to_string(shape.columns) + " x " + std::to_string(shape.inner) + " elements of type " +
                   name_of(shape.in));
+    ++prepared_;
     return algorithms_.emplace(shape, result.algo).first->second;
   }
 
   Owned<cublasLtHandle_t, cublasLtDestroy> library_;
   Kokkos::View<char*, DeviceMemory> workspace_;
   std::map<Shape, cublasLtMatmulAlgo_t> algorithms_;
+  std::int64_t prepared_ = 0;
 };
 
 }  // namespace

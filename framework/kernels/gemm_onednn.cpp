@@ -208,6 +208,8 @@ class OneDnnGemm final : public GemmLibrary {
 
   bool multiplies(DType type) const override { return is_own(type) || other_->multiplies(type); }
 
+  std::int64_t prepared() const override { return prepared_; }
+
   void multiply(const Device& device, const Product& product) override {
     if (!is_own(product.a.dtype)) return other_->multiply(device, product);
     const std::lock_guard lock(mutex_);
@@ -282,7 +284,10 @@ class OneDnnGemm final : public GemmLibrary {
                             p.relu,        p.accumulate,  plan.packed,
                             p.a.dtype,     p.c.dtype};
       auto found = products_.find(shape);
-      if (found == products_.end()) found = products_.emplace(shape, make_tile_product(cpu_, shape)).first;
+      if (found == products_.end()) {
+        found = products_.emplace(shape, make_tile_product(cpu_, shape)).first;
+        ++prepared_;
+      }
       const TileProduct& tile = found->second;
       plan.tiles[corner] = &tile;
       plan.scratch_bytes = std::max(plan.scratch_bytes, whole_pages(tile.scratch.get_size()));
@@ -363,6 +368,7 @@ class OneDnnGemm final : public GemmLibrary {
   bool has_bfloat16_;
   std::mutex mutex_;  // one product at a time: they share memory
   std::map<TileShape, TileProduct> products_;
+  std::int64_t prepared_ = 0;
   Reserve scratch_;
   Reserve packed_;
 };

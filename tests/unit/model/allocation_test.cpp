@@ -1,0 +1,150 @@
+// A training step of a shape seen before allocates nothing that grows with the batch or the model, and makes
+// no oneDNN primitive. Every heap allocation of the process goes through the hooks below, also those of
+// libraries; Kokkos memory is watched too. What remains are the names of kernels and the arguments of
+// oneDNN's calls, a few words each. A program of its own, for the hooks replace malloc.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+
+#include <encore/kernels.hpp>
+
+#include "kernels/gemm.hpp"
+#include "support/tiny_model.hpp"
+
+extern "C" {
+void* __libc_malloc(std::size_t bytes);
+void* __libc_calloc(std::size_t count, std::size_t bytes);
+void* __libc_realloc(void* old, std::size_t bytes);
+void* __libc_memalign(std::size_t alignment, std::size_t bytes);
+}
+
+namespace {
+constexpr std::size_t large = 1024;  // bytes
+std::atomic<long> large_allocations = 0;
+std::atomic<long> allocations = 0;
+
+void count(std::size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (bytes >= large) large_allocations.fetch_add(1, std::memory_order_relaxed);
+}
+}  // namespace
+
+extern "C" {
+void* malloc(std::size_t bytes) {
+  count(bytes);
+  return __libc_malloc(bytes);
+}
+void* calloc(std::size_t number, std::size_t bytes) {
+  count(number * bytes);
+  return __libc_calloc(number, bytes);
+}
+void* realloc(void* old, std::size_t bytes) {
+  count(bytes);
+  return __libc_realloc(old, bytes);
+}
+void* memalign(std::size_t alignment, std::size_t bytes) {
+  count(bytes);
+  return __libc_memalign(alignment, bytes);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
+  return memalign(alignment, bytes);
+}
+int posix_memalign(void** memory, std::size_t alignment, std::size_t bytes) {
+  *memory = memalign(alignment, bytes);
+  return *memory == nullptr ? ENOMEM : 0;
+}
+}
+
+namespace encore {
+namespace {
+
+using namespace encore::testing;
+
+int kokkos_allocations = 0;
+void count_kokkos_allocation(Kokkos::Profiling::SpaceHandle, const char*, const void*, std::uint64_t) {
+  ++kokkos_allocations;
+}
+
+struct Allocation : ::testing::TestWithParam<Precision> {
+  void SetUp() override {
+    if (GetParam() == Precision::bfloat16 && !device.gemm().multiplies(DType::bfloat16))
+      GTEST_SKIP() << "no bfloat16 products on this backend";
+  }
+  Device device;
+  Registry registry = load_builtin_plugins();
+};
+
+TEST_P(Allocation, AStepOfAShapeSeenBeforeTakesNoMemoryAndMakesNoPrimitive) {
+  Experiment experiment = tiny_experiment(registry);
+  experiment.model.width = 64;
+  experiment.model.dropout = 0.1;
+  experiment.data.max_length = 64;
+  experiment.model.block[0].options.set("heads", std::int64_t{4});
+  experiment.model.block[0].options.set("attention_dropout", 0.1);
+  experiment.model.block[1].options.set("hidden", std::int64_t{96});
+  experiment.train.precision = GetParam();
+  experiment.train.gradient_shards = 2;
+  const PackedBatch packed = make_batch({64, 33, 1, 50, 64, 17, 64, 40}, 300, 5, 1);
+  TinyModel tiny(experiment, {300, tiny_size().labels}, registry, device, packed);
+  tiny.model.initialize(1);
+  const auto optimizer =
+      registry.make_optimizer("adam", defaults(registry.offer(Kind::optimizer, "adam").options));
+  tiny.model.parameters().make_states(optimizer->states());
+  Blocks blocks = tiny.model.parameters().blocks(nullptr);
+  const auto step = [&](std::int64_t number) {
+    tiny.model.forward_backward(tiny.batch, tiny.scale, {1, static_cast<std::uint64_t>(number)});
+    optimizer->update(device, blocks, 0.01, number);
+    tiny.model.parameters().values_changed();
+    tiny.model.evaluate(tiny.batch, {});
+    device.fence();
+  };
+  for (std::int64_t number = 1; number <= 2; ++number) step(number);
+
+  Kokkos::Tools::Experimental::set_allocate_data_callback(count_kokkos_allocation);
+  kokkos_allocations = 0;
+  const std::int64_t made = device.gemm().prepared();
+  const long before = large_allocations, before_all = allocations;
+  for (std::int64_t number = 3; number <= 6; ++number) step(number);
+  const long taken = large_allocations - before, taken_all = allocations - before_all;
+  const int kokkos = kokkos_allocations;
+  { const DeviceBuffer proof("the hooks count", 4096); }
+  Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
+
+  EXPECT_EQ(taken, 0) << "blocks of " << large << " bytes or more";
+  EXPECT_EQ(kokkos, 0);
+  EXPECT_EQ(device.gemm().prepared(), made);
+  EXPECT_GT(kokkos_allocations, 0);
+  if (std::string(ENCORE_BACKEND_NAME) == "openmp") {
+    EXPECT_GT(large_allocations - before, 0);
+    EXPECT_GT(device.gemm().prepared(), 0);
+  }
+  RecordProperty("small_allocations_of_four_steps", static_cast<int>(taken_all));
+}
+
+TEST_P(Allocation, ANewShapeIsSeenInTheCounter) {
+  if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "what oneDNN prepares";
+  const DType type = GetParam() == Precision::bfloat16 ? DType::bfloat16 : DType::float32;
+  DeviceBuffer memory("operands", 3 * 64 * 64 * 4);
+  const auto operand = [&](std::size_t number, std::int64_t rows, std::int64_t columns) {
+    return Tensor(memory.data() + number * 64 * 64 * 4, type, {rows, columns});
+  };
+  const auto multiply = [&](std::int64_t rows) {
+    kernels::gemm(device, operand(0, rows, 32), kernels::Transpose::no, operand(1, 32, 48),
+                  kernels::Transpose::no, operand(2, rows, 48));
+    return device.gemm().prepared();
+  };
+  const std::int64_t first = multiply(7);
+  EXPECT_GT(first, 0);
+  EXPECT_EQ(multiply(7), first);
+  EXPECT_GT(multiply(9), first);
+}
+
+INSTANTIATE_TEST_SUITE_P(Precisions, Allocation, ::testing::Values(Precision::float32, Precision::bfloat16),
+                         [](const auto& info) {
+                           return info.param == Precision::bfloat16 ? "bfloat16" : "float32";
+                         });
+
+}  // namespace
+}  // namespace encore
