@@ -136,7 +136,7 @@ std::int64_t Dataset::entity_count() const {
   return count;
 }
 
-std::map<std::string, std::int64_t> Dataset::word_counts() const {
+WordCounts Dataset::word_counts() const {
   // Counted in a hash table and sorted once: the map is part of the tokenizer's interface because its order
   // is fixed.
   std::unordered_map<std::string_view, std::int64_t> counts;

@@ -18,6 +18,9 @@ enum class TagScheme : std::uint8_t { iob1, iob2, bioes };
 
 std::string_view name_of(TagScheme scheme);
 
+/// Distinct words and how often each stands in a text: what a vocabulary is trained from.
+using WordCounts = std::map<std::string, std::int64_t>;
+
 struct Sentence {
   std::vector<std::string> words;
   std::vector<std::string> tags;  ///< IOB2, one per word
@@ -37,8 +40,7 @@ struct Dataset {
   std::int64_t malformed_tags = 0;
 
   std::int64_t entity_count() const;
-  /// Distinct words and how often each stands in the set: what a vocabulary is trained from.
-  std::map<std::string, std::int64_t> word_counts() const;
+  WordCounts word_counts() const;
 };
 
 /// Reads two or more columns parted by tabs or blanks (a line with a tab is parted by its tabs only); accepts

@@ -14,7 +14,7 @@ NerTask::NerTask(const DataTable& data) : max_length_(data.max_length) {
   labels_ = make_labels(*sets_[index(Split::train)]);
 }
 
-std::map<std::string, std::int64_t> NerTask::word_counts() const {
+WordCounts NerTask::word_counts() const {
   return sets_[index(Split::train)]->word_counts();
 }
 

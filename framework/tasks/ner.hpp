@@ -16,7 +16,7 @@ class NerTask final : public Task {
   explicit NerTask(const DataTable& data);
 
   const std::vector<std::string>& labels() const override { return labels_.names(); }
-  std::map<std::string, std::int64_t> word_counts() const override;
+  WordCounts word_counts() const override;
   void encode(const Tokenizer& tokenizer) override;
   bool has(Split split) const override { return sets_[index(split)].has_value(); }
   const EncodedSet& set(Split split) const override { return encoded_[index(split)]; }

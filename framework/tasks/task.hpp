@@ -42,8 +42,8 @@ class Task {
   virtual ~Task() = default;
   /// Names of the classes.
   virtual const std::vector<std::string>& labels() const = 0;
-  /// Distinct words of the training set and their counts: what a vocabulary is trained from.
-  virtual std::map<std::string, std::int64_t> word_counts() const = 0;
+  /// Of the training set.
+  virtual WordCounts word_counts() const = 0;
   /// Turns all sets into examples; once, before the calls below.
   virtual void encode(const Tokenizer& tokenizer) = 0;
   virtual bool has(Split split) const = 0;

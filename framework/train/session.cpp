@@ -22,7 +22,7 @@ Session::Session(Specification specification, std::filesystem::path run_folder, 
     : specification_(std::move(specification)),
       loaded_(load_experiment(require_unchanged(specification_))),
       task_(make_task(loaded_.experiment)),
-      tokenizer_(load_tokenizer(loaded_, run_folder, task_->word_counts())),
+      tokenizer_(load_tokenizer(loaded_, run_folder, [this] { return task_->word_counts(); })),
       snapshots_(run_folder, specification_.question, attempt) {
   const std::span<const std::string> vocabulary = tokenizer_->vocabulary();
   save_vocabulary(run_folder / "vocab.txt", {vocabulary.begin(), vocabulary.end()});

@@ -18,7 +18,7 @@ LoadedExperiment load_experiment(const Specification& specification) {
 
 std::unique_ptr<Tokenizer> load_tokenizer(const LoadedExperiment& loaded,
                                           const std::filesystem::path& run_folder,
-                                          const std::map<std::string, std::int64_t>& words) {
+                                          const std::function<WordCounts()>& word_counts) {
   const TokenizerTable& table = loaded.experiment.tokenizer;
   std::unique_ptr<Tokenizer> tokenizer =
       with_key(table, [&] { return loaded.registry.make_tokenizer(table.type, table.options); });
@@ -28,7 +28,7 @@ std::unique_ptr<Tokenizer> load_tokenizer(const LoadedExperiment& loaded,
   else if (table.options.has("vocab"))
     tokenizer->load(load_vocabulary(table.options.text("vocab")));
   else
-    tokenizer->train(words);
+    tokenizer->train(word_counts());
   return tokenizer;
 }
 

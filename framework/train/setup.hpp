@@ -4,9 +4,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "config/error.hpp"
 #include "config/experiment.hpp"
@@ -26,10 +25,10 @@ struct LoadedExperiment {
 LoadedExperiment load_experiment(const Specification& specification);
 
 /// The tokenizer with its vocabulary: the run folder's `vocab.txt` if it is there, else the file that the
-/// option `vocab` names, else trained from `words`.
+/// option `vocab` names, else trained from `word_counts()`, which only then is called.
 std::unique_ptr<Tokenizer> load_tokenizer(const LoadedExperiment& loaded,
                                           const std::filesystem::path& run_folder,
-                                          const std::map<std::string, std::int64_t>& words);
+                                          const std::function<WordCounts()>& word_counts);
 
 /// Calls `build` and gives an OptionError of it the dotted key of `table`, as ConfigError.
 template <class Build>
