@@ -130,7 +130,7 @@ std::int64_t convert_to_iob2(std::vector<std::string>& tags, TagScheme scheme) {
   return malformed;
 }
 
-std::int64_t Dataset::entity_count() const {
+std::int64_t DatasetSummary::entity_count() const {
   std::int64_t count = 0;
   for (const auto& [type, number] : entities) count += number;
   return count;

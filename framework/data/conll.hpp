@@ -26,13 +26,10 @@ struct Sentence {
   std::vector<std::string> tags;  ///< IOB2, one per word
 };
 
-struct Dataset {
-  std::string path;    ///< as given
-  std::string sha256;  ///< of the file's bytes
+/// What is known of a set without its sentences.
+struct DatasetSummary {
   TagScheme scheme = TagScheme::iob2;
   std::int64_t columns = 0;
-  std::vector<Sentence> sentences;
-
   std::int64_t words = 0;
   std::map<std::string, std::int64_t> entities;  ///< by type
   /// Tags no rule of the recognised scheme would produce, such as I-PER after O in IOB2; read as starts of
@@ -40,6 +37,13 @@ struct Dataset {
   std::int64_t malformed_tags = 0;
 
   std::int64_t entity_count() const;
+};
+
+struct Dataset : DatasetSummary {
+  std::string path;    ///< as given
+  std::string sha256;  ///< of the file's bytes
+  std::vector<Sentence> sentences;
+
   WordCounts word_counts() const;
 };
 

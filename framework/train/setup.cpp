@@ -1,8 +1,11 @@
 // Loads what a specification names.
 #include "train/setup.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "config/fingerprint.hpp"
 #include "config/manifest.hpp"
+#include "data/hash.hpp"
 #include "data/vocabulary.hpp"
 
 namespace encore {
@@ -30,6 +33,29 @@ std::unique_ptr<Tokenizer> load_tokenizer(const LoadedExperiment& loaded,
   else
     tokenizer->train(word_counts());
   return tokenizer;
+}
+
+std::string encoding_of(const LoadedExperiment& loaded, const Tokenizer& tokenizer,
+                        const Specification& specification) {
+  const TokenizerTable& table = loaded.experiment.tokenizer;
+  nlohmann::json options = nlohmann::json::object();
+  for (const auto& [name, value] : table.options.values())
+    if (!specification.data.contains(name))  // a file counts by its content
+      std::visit([&](const auto& held) { options[name] = held; }, value);
+  Sha256 vocabulary;
+  for (const std::string& piece : tokenizer.vocabulary()) vocabulary.add(piece + "\n");
+  return nlohmann::json{{"type", table.type},
+                        {"version", table.version},
+                        {"plugin", loaded.registry.library_sha256(Kind::tokenizer, table.type)},
+                        {"options", options},
+                        {"vocabulary", vocabulary.hex()}}
+      .dump();
+}
+
+ContentHashes content_hashes(const Specification& specification) {
+  ContentHashes hashes;
+  for (const auto& [role, file] : specification.data) hashes[role] = file.sha256;
+  return hashes;
 }
 
 }  // namespace encore

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "config/error.hpp"
 #include "config/experiment.hpp"
@@ -29,6 +30,13 @@ LoadedExperiment load_experiment(const Specification& specification);
 std::unique_ptr<Tokenizer> load_tokenizer(const LoadedExperiment& loaded,
                                           const std::filesystem::path& run_folder,
                                           const std::function<WordCounts()>& word_counts);
+
+/// The text of everything about a tokenizer that decides its pieces (the key of the token cache).
+std::string encoding_of(const LoadedExperiment& loaded, const Tokenizer& tokenizer,
+                        const Specification& specification);
+
+/// The hashes a run was planned with, by role.
+ContentHashes content_hashes(const Specification& specification);
 
 /// Calls `build` and gives an OptionError of it the dotted key of `table`, as ConfigError.
 template <class Build>
