@@ -73,8 +73,14 @@ std::string NerTask::key(const std::string& encoding) const {
 bool NerTask::load_encoded(const TokenCache& cache, const std::string& encoding) {
   if (planned_.empty()) return false;
   const std::shared_ptr<const Safetensors> file = cache.load(key(encoding), cache_notes_);
-  if (file) sets_ = ner_sets_in(file);
-  return file != nullptr;
+  if (!file) return false;
+  try {
+    sets_ = ner_sets_in(file);
+    return true;
+  } catch (const Error& error) {
+    cache_notes_.push_back(std::string("a file of the token cache is made anew: ") + error.what());
+    return false;
+  }
 }
 
 void NerTask::save_encoded(const TokenCache& cache, const std::string& encoding) {

@@ -166,6 +166,26 @@ TEST_F(NerTaskTest, MissesWhateverWouldGiveOtherExamples) {
   }
 }
 
+TEST_F(NerTaskTest, MakesAnewWhatHasAnotherForm) {
+  const TokenCache cache(folder_ / "tokens");
+  NerTask task = encoded();
+  task.save_encoded(cache, "letters");
+  const fs::path path = fs::directory_iterator(folder_ / "tokens")->path();
+  const std::string key = Safetensors(path).text("key");
+  Notes notes;
+  cache.save(key, {}, {{"labels", "[\"O\"]"}, {"tags", "[]"}, {"train", "{}"}}, notes);
+  NerTask other(table(), hashes());
+  EXPECT_FALSE(other.load_encoded(cache, "letters"));
+  other.encode(LetterTokenizer(), 1);
+  EXPECT_NE(other.notes().at(0).find("a file of the token cache is made anew: " + path.string()),
+            std::string::npos)
+      << other.notes().at(0);
+  other.save_encoded(cache, "letters");
+  NerTask mended(table(), hashes());
+  ASSERT_TRUE(mended.load_encoded(cache, "letters"));
+  expect_equal(task, mended);
+}
+
 TEST_F(NerTaskTest, RefusesAFileThatIsNotThePlannedOne) {
   const ContentHashes planned = hashes();
   write("dev", "Bob B-PER\n");
