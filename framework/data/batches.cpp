@@ -36,15 +36,66 @@ void shuffle(std::vector<T>& items, std::uint64_t seed, std::int64_t epoch, Purp
   }
 }
 
+/// Calls visit(members) for each batch of the order; the last may hold fewer.
+template <class Visit>
+void for_each_batch(std::span<const std::int32_t> order, std::int64_t batch_size, const Visit& visit) {
+  const auto size = static_cast<std::size_t>(batch_size);
+  for (std::size_t first = 0; first < order.size(); first += size)
+    visit(order.subspan(first, std::min(size, order.size() - first)));
+}
+
+std::vector<std::int32_t> ascending(std::span<const std::int32_t> members) {
+  std::vector<std::int32_t> sorted(members.begin(), members.end());
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
 std::vector<std::vector<std::int32_t>> cut(std::span<const std::int32_t> order, std::int64_t batch_size) {
   std::vector<std::vector<std::int32_t>> batches;
-  const auto size = static_cast<std::size_t>(batch_size);
-  for (std::size_t first = 0; first < order.size(); first += size) {
-    const std::span<const std::int32_t> members = order.subspan(first, std::min(size, order.size() - first));
-    batches.emplace_back(members.begin(), members.end());
-    std::sort(batches.back().begin(), batches.back().end());
-  }
+  for_each_batch(order, batch_size,
+                 [&](std::span<const std::int32_t> members) { batches.push_back(ascending(members)); });
   return batches;
+}
+
+/// Sorts examples by length, equal lengths staying in their order: one pass counts,
+/// one places.
+class LengthSorter {
+ public:
+  explicit LengthSorter(std::span<const std::int32_t> lengths) : lengths_(lengths) {
+    const std::int32_t longest = lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
+    places_.resize(static_cast<std::size_t>(longest) + 2);
+  }
+
+  void sort(std::span<std::int32_t> examples) {
+    std::fill(places_.begin(), places_.end(), 0);
+    for (const std::int32_t example : examples) ++places_[length(example) + 1];
+    std::partial_sum(places_.begin(), places_.end(), places_.begin());
+    sorted_.resize(examples.size());
+    for (const std::int32_t example : examples) sorted_[places_[length(example)]++] = example;
+    std::copy(sorted_.begin(), sorted_.end(), examples.begin());
+  }
+
+ private:
+  std::size_t length(std::int32_t example) const {
+    return static_cast<std::size_t>(lengths_[static_cast<std::size_t>(example)]);
+  }
+
+  std::span<const std::int32_t> lengths_;
+  std::vector<std::size_t> places_;  ///< by length: where the next example of it goes
+  std::vector<std::int32_t> sorted_;
+};
+
+/// All examples in the order in which an epoch's batches are cut from them.
+std::vector<std::int32_t> order_of_epoch(std::span<const std::int32_t> lengths, const BatchOptions& options,
+                                         std::int64_t epoch) {
+  std::vector<std::int32_t> order(lengths.size());
+  std::iota(order.begin(), order.end(), 0);
+  shuffle(order, options.seed, epoch, Purpose::examples);
+  LengthSorter sorter(lengths);
+  const auto pool = static_cast<std::size_t>(options.batch_size * batches_per_pool);
+  for (std::size_t first = 0; first < order.size(); first += pool)
+    sorter.sort(std::span(order).subspan(first, std::min(pool, order.size() - first)));
+  return order;
 }
 
 void check_batch_size(std::int64_t batch_size) {
@@ -117,41 +168,40 @@ std::int64_t distance(std::span<const std::int32_t> offsets, std::int64_t border
   return std::abs(offsets[static_cast<std::size_t>(border)] - row);
 }
 
-void grow_by_plan(BatchSize& largest, std::span<const std::int32_t> lengths,
-                  const std::vector<std::vector<std::int32_t>>& plan, const Packing& packing,
-                  std::int64_t shards) {
-  std::vector<std::int32_t> batch_lengths, offsets;
-  for (const std::vector<std::int32_t>& members : plan) {
-    batch_lengths.clear();
+/// The sizes of batches and their shards, each the largest so far.
+class LargestBatch {
+ public:
+  LargestBatch(std::span<const std::int32_t> lengths, const Packing& packing, std::int64_t shards)
+      : lengths_(lengths), packing_(packing), shards_(shards) {}
+
+  void add(std::span<const std::int32_t> members) {
+    batch_lengths_.clear();
     for (const std::int32_t member : members)
-      batch_lengths.push_back(lengths[static_cast<std::size_t>(member)]);
-    lay_out(batch_lengths, packing, offsets);
-    for (const SequenceRange range : cut_shards(offsets, shards))
-      grow(largest,
-           size_of(std::span(offsets).subspan(static_cast<std::size_t>(range.first),
-                                              static_cast<std::size_t>(range.last - range.first) + 1)));
+      batch_lengths_.push_back(lengths_[static_cast<std::size_t>(member)]);
+    lay_out(batch_lengths_, packing_, offsets_);
+    if (shards_ == 1) return grow(size_, size_of(offsets_));
+    for (const SequenceRange range : cut_shards(offsets_, shards_))
+      grow(size_,
+           size_of(std::span(offsets_).subspan(static_cast<std::size_t>(range.first),
+                                               static_cast<std::size_t>(range.last - range.first) + 1)));
   }
-}
+  const BatchSize& size() const { return size_; }
+
+ private:
+  std::span<const std::int32_t> lengths_;
+  Packing packing_;
+  std::int64_t shards_;
+  std::vector<std::int32_t> batch_lengths_, offsets_;
+  BatchSize size_;
+};
 
 }  // namespace
 
 std::vector<std::vector<std::int32_t>> plan_epoch(std::span<const std::int32_t> lengths,
                                                   const BatchOptions& options, std::int64_t epoch) {
   check_batch_size(options.batch_size);
-  std::vector<std::int32_t> order(lengths.size());
-  std::iota(order.begin(), order.end(), 0);
-  shuffle(order, options.seed, epoch, Purpose::examples);
-  const auto pool = static_cast<std::size_t>(options.batch_size * batches_per_pool);
-  const auto shorter = [&](std::int32_t a, std::int32_t b) {
-    return lengths[static_cast<std::size_t>(a)] < lengths[static_cast<std::size_t>(b)];
-  };
-  for (std::size_t first = 0; first < order.size(); first += pool) {
-    const std::size_t last = std::min(first + pool, order.size());
-    // Stable: equal lengths stay shuffled.
-    std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(first),
-                     order.begin() + static_cast<std::ptrdiff_t>(last), shorter);
-  }
-  std::vector<std::vector<std::int32_t>> batches = cut(order, options.batch_size);
+  std::vector<std::vector<std::int32_t>> batches =
+      cut(order_of_epoch(lengths, options, epoch), options.batch_size);
   shuffle(batches, options.seed, epoch, Purpose::batches);
   return batches;
 }
@@ -161,9 +211,7 @@ std::vector<std::vector<std::int32_t>> plan_evaluation(std::span<const std::int3
   check_batch_size(batch_size);
   std::vector<std::int32_t> order(lengths.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
-    return lengths[static_cast<std::size_t>(a)] < lengths[static_cast<std::size_t>(b)];
-  });
+  LengthSorter(lengths).sort(order);
   return cut(order, batch_size);
 }
 
@@ -240,16 +288,25 @@ void take_shard(const PackedBatch& batch, SequenceRange range, PackedBatch& shar
 BatchSize largest_batch(std::span<const std::int32_t> lengths, const BatchOptions& options,
                         const Packing& packing, std::int64_t shards, std::int64_t first_epoch,
                         std::int64_t epochs) {
-  BatchSize largest;
+  check_batch_size(options.batch_size);
+  LargestBatch largest(lengths, packing, shards);
   for (std::int64_t epoch = first_epoch; epoch < first_epoch + epochs; ++epoch)
-    grow_by_plan(largest, lengths, plan_epoch(lengths, options, epoch), packing, shards);
-  return largest;
+    for_each_batch(order_of_epoch(lengths, options, epoch), options.batch_size,
+                   [&](std::span<const std::int32_t> members) {
+                     // Where a batch is cut into shards depends on the order of its members, its size does
+                     // not.
+                     if (shards == 1)
+                       largest.add(members);
+                     else
+                       largest.add(ascending(members));
+                   });
+  return largest.size();
 }
 
 BatchSize largest_evaluation_batch(std::span<const std::int32_t> lengths, std::int64_t batch_size) {
-  BatchSize largest;
-  grow_by_plan(largest, lengths, plan_evaluation(lengths, batch_size), {}, 1);
-  return largest;
+  LargestBatch largest(lengths, {}, 1);
+  for (const std::vector<std::int32_t>& members : plan_evaluation(lengths, batch_size)) largest.add(members);
+  return largest.size();
 }
 
 }  // namespace encore

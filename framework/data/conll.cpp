@@ -130,13 +130,13 @@ std::int64_t convert_to_iob2(std::vector<std::string>& tags, TagScheme scheme) {
   return malformed;
 }
 
-std::int64_t Dataset::entity_count() const {
+std::int64_t DatasetSummary::entity_count() const {
   std::int64_t count = 0;
   for (const auto& [type, number] : entities) count += number;
   return count;
 }
 
-std::map<std::string, std::int64_t> Dataset::word_counts() const {
+WordCounts Dataset::word_counts() const {
   // Counted in a hash table and sorted once: the map is part of the tokenizer's interface because its order
   // is fixed.
   std::unordered_map<std::string_view, std::int64_t> counts;

@@ -18,18 +18,18 @@ enum class TagScheme : std::uint8_t { iob1, iob2, bioes };
 
 std::string_view name_of(TagScheme scheme);
 
+/// Distinct words and how often each stands in a text: what a vocabulary is trained from.
+using WordCounts = std::map<std::string, std::int64_t>;
+
 struct Sentence {
   std::vector<std::string> words;
   std::vector<std::string> tags;  ///< IOB2, one per word
 };
 
-struct Dataset {
-  std::string path;    ///< as given
-  std::string sha256;  ///< of the file's bytes
+/// What is known of a set without its sentences.
+struct DatasetSummary {
   TagScheme scheme = TagScheme::iob2;
   std::int64_t columns = 0;
-  std::vector<Sentence> sentences;
-
   std::int64_t words = 0;
   std::map<std::string, std::int64_t> entities;  ///< by type
   /// Tags no rule of the recognised scheme would produce, such as I-PER after O in IOB2; read as starts of
@@ -37,8 +37,14 @@ struct Dataset {
   std::int64_t malformed_tags = 0;
 
   std::int64_t entity_count() const;
-  /// Distinct words and how often each stands in the set: what a vocabulary is trained from.
-  std::map<std::string, std::int64_t> word_counts() const;
+};
+
+struct Dataset : DatasetSummary {
+  std::string path;    ///< as given
+  std::string sha256;  ///< of the file's bytes
+  std::vector<Sentence> sentences;
+
+  WordCounts word_counts() const;
 };
 
 /// Reads two or more columns parted by tabs or blanks (a line with a tab is parted by its tabs only); accepts

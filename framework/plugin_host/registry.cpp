@@ -108,6 +108,13 @@ const Offer& Registry::offer(Kind kind, const std::string& type) const {
               did_you_mean(type, names, "; loaded are: " + quoted_list(names)));
 }
 
+std::string Registry::library_sha256(Kind kind, const std::string& type) const {
+  offer(kind, type);
+  for (const LoadedPlugin& plugin : plugins_)
+    if (plugin.file.string() == find(kind, type)->owner) return plugin.sha256;
+  return {};
+}
+
 std::unique_ptr<Layer> Registry::make_layer(const std::string& type, const Options& options,
                                             const LayerContext& context) const {
   return make<Kind::layer>(offer(Kind::layer, type), options, context);

@@ -51,6 +51,8 @@ class Registry {
   /// Throws Error, naming the nearest type of that kind, when nothing loaded offers it.
   const Offer& offer(Kind kind, const std::string& type) const;
   bool offers(Kind kind, const std::string& type) const { return find(kind, type) != nullptr; }
+  /// SHA-256 of the library that offers a type; empty for what the program itself added. Throws as offer().
+  std::string library_sha256(Kind kind, const std::string& type) const;
   /// Everything of one kind, in the order of loading.
   std::vector<Offer> all(Kind kind) const;
 

@@ -63,6 +63,12 @@ nlohmann::json Specification::to_json() const {
           {"plugin_folders", plugin_folders}};
 }
 
+void require_planned(const DataFile& planned, const std::string& role, const std::string& sha256) {
+  if (sha256 != planned.sha256)
+    throw Error(planned.path + " (" + role +
+                ") has changed since the run was planned; run the experiment file again");
+}
+
 Specification Specification::from_json(const nlohmann::json& json, const std::string& where) {
   const Members members(json, where);
   const int format = members.get<int>("format", "a number");

@@ -22,6 +22,9 @@ struct DataFile {
   std::string sha256;
 };
 
+/// Throws Error, naming file and role ("train"), when the content is another than the planned one.
+void require_planned(const DataFile& planned, const std::string& role, const std::string& sha256);
+
 struct Specification {
   std::string run;  ///< id, given by the store
   std::string name;

@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "config/experiment.hpp"
 #include "data/encode.hpp"
+#include "tasks/token_cache.hpp"
 
 namespace encore {
 
@@ -37,26 +39,40 @@ struct Measure {
 /// The class of each row with a target, row by row, for each example of a set.
 using Predictions = std::vector<std::vector<std::int32_t>>;
 
+/// The SHA-256 of each file of a run by role ("train", "dev", "test", "vocab"), as it was planned.
+using ContentHashes = std::map<std::string, std::string>;
+
 class Task {
  public:
   virtual ~Task() = default;
-  /// Names of the classes.
+  /// Reads every set that is not read yet. Throws Error naming file and line of what cannot be read, or the
+  /// file that is no longer the one that was planned.
+  virtual void read() = 0;
+  /// Of the training set; reads it when it is not read yet.
+  virtual WordCounts word_counts() = 0;
+
+  /// Turns all sets into examples, reading what is not read yet. The number of threads changes no bit.
+  virtual void encode(const Tokenizer& tokenizer, int threads) = 0;
+  /// The same from what save_encoded left there for these files and the same `encoding`, the text of
+  /// everything about the tokenizer that decides its pieces; false when there is nothing. No set is read.
+  virtual bool load_encoded(const TokenCache& cache, const std::string& encoding) = 0;
+  virtual void save_encoded(const TokenCache& cache, const std::string& encoding) = 0;
+
+  /// Names of the classes; after read() or one of the three above.
   virtual const std::vector<std::string>& labels() const = 0;
-  /// Distinct words of the training set and their counts: what a vocabulary is trained from.
-  virtual std::map<std::string, std::int64_t> word_counts() const = 0;
-  /// Turns all sets into examples; once, before the calls below.
-  virtual void encode(const Tokenizer& tokenizer) = 0;
+
+  // --- after encode or load_encoded ---
   virtual bool has(Split split) const = 0;
   virtual const EncodedSet& set(Split split) const = 0;
   /// What a user should know about the data: sentences that were cut, labels that training lacks.
-  virtual std::vector<std::string> notes() const = 0;
+  virtual Notes notes() const = 0;
   virtual std::vector<Measure> score(Split split, const Predictions& predictions) const = 0;
   /// Writes the predictions example by example, one JSON object a line.
   virtual void save_predictions(Split split, const Predictions& predictions,
                                 const std::filesystem::path& path) const = 0;
 };
 
-/// Reads every set of the experiment. Throws Error naming file and line of what cannot be read.
-std::unique_ptr<Task> make_task(const Experiment& experiment);
+/// Reads nothing yet. Without `planned` hashes nothing is compared with them, and nothing is cached.
+std::unique_ptr<Task> make_task(const Experiment& experiment, ContentHashes planned = {});
 
 }  // namespace encore

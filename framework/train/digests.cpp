@@ -1,40 +1,71 @@
-// Digests of the parameter block and the optimizer's states.
+// Digests of the parameter block and the optimizer's states. One SHA-256 cannot be divided among threads, so
+// whole blocks and single tensors are hashed beside each other.
 #include "train/digests.hpp"
 
 #include "data/hash.hpp"
+#include "data/parallel.hpp"
 
 namespace encore {
 namespace {
 
 constexpr std::size_t tensor_digits = 16;
+constexpr bool host_reads_device = Kokkos::SpaceAccessibility<Kokkos::HostSpace, DeviceMemory>::accessible;
 
-Digest digest(const Model& model, std::int64_t step, std::string scope, Tensor block, bool with_tensors) {
-  std::vector<std::byte> host(block.bytes());
-  copy_to_host(model.device(), block, host.data());
-  Digest digest{step, std::move(scope), ""};
-  Sha256 whole;
-  const std::size_t element = size_of(block.dtype);
-  for (const ParameterSlice& slice : model.parameters().slices()) {
-    const auto bytes = std::span(host).subspan(static_cast<std::size_t>(slice.begin) * element,
-                                               static_cast<std::size_t>(slice.size) * element);
-    whole.add(bytes);
-    if (!with_tensors) continue;
-    Sha256 tensor;
-    tensor.add(bytes);
-    digest.tensors[slice.path] = tensor.hex().substr(0, tensor_digits);
+/// A block where the host can read it.
+class HostBlock {
+ public:
+  HostBlock(const Device& device, Tensor block) : bytes_(static_cast<const std::byte*>(block.data)) {
+    if (host_reads_device) return;
+    copy_.resize(block.bytes());
+    copy_to_host(device, block, copy_.data());
+    bytes_ = copy_.data();
   }
-  digest.sha256 = whole.hex();
-  return digest;
-}
+
+  std::span<const std::byte> slice(const ParameterSlice& slice, DType dtype) const {
+    const std::size_t element = size_of(dtype);
+    return {bytes_ + static_cast<std::size_t>(slice.begin) * element,
+            static_cast<std::size_t>(slice.size) * element};
+  }
+
+ private:
+  const std::byte* bytes_;
+  std::vector<std::byte> copy_;
+};
 
 }  // namespace
 
 std::vector<Digest> digest_blocks(const Model& model, std::int64_t step, bool with_tensors) {
   const ParameterBlock& parameters = model.parameters();
-  std::vector<Digest> digests = {digest(model, step, "parameters", parameters.values(), with_tensors)};
+  const std::vector<ParameterSlice>& slices = parameters.slices();
+  const DType dtype = parameters.dtype();
+  model.device().fence();
+  std::vector<HostBlock> blocks;
+  std::vector<Digest> digests;
+  const auto add = [&](std::string scope, Tensor block) {
+    blocks.emplace_back(model.device(), block);
+    digests.push_back({step, std::move(scope), "", {}});
+  };
+  add("parameters", parameters.values());
   for (std::size_t i = 0; i < parameters.state_names().size(); ++i)
-    digests.push_back(
-        digest(model, step, "optimizer/" + parameters.state_names()[i], parameters.state(i), false));
+    add("optimizer/" + parameters.state_names()[i], parameters.state(i));
+
+  // The largest pieces first: all blocks, then each tensor of the first block.
+  const std::size_t tensors = with_tensors ? slices.size() : 0;
+  std::vector<std::string> hashes(blocks.size() + tensors);
+  const auto hash_piece = [&](std::int64_t number) {
+    const auto piece = static_cast<std::size_t>(number);
+    Sha256 hash;
+    if (piece < blocks.size())
+      for (const ParameterSlice& slice : slices) hash.add(blocks[piece].slice(slice, dtype));
+    else
+      hash.add(blocks.front().slice(slices[piece - blocks.size()], dtype));
+    hashes[piece] = hash.hex();
+  };
+  run_pieces(static_cast<std::int64_t>(hashes.size()), Kokkos::num_threads(), hash_piece);
+
+  for (std::size_t i = 0; i < blocks.size(); ++i) digests[i].sha256 = hashes[i];
+  for (std::size_t i = 0; i < tensors; ++i)
+    digests.front().tensors[slices[i].path] = hashes[blocks.size() + i].substr(0, tensor_digits);
   return digests;
 }
 

@@ -8,26 +8,23 @@ namespace encore {
 namespace {
 
 const Specification& require_unchanged(const Specification& specification) {
-  for (const auto& [role, file] : specification.data)
-    if (sha256_of_file(file.path) != file.sha256)
-      throw Error(file.path + " (" + role +
-                  ") has changed since the run was planned; run the experiment file again");
+  for (const auto& [role, file] : specification.data) require_planned(file, role, sha256_of_file(file.path));
   return specification;
 }
 
 }  // namespace
 
 Session::Session(Specification specification, std::filesystem::path run_folder, std::int64_t attempt,
-                 const Device& device)
+                 const Device& device, const TokenCache& cache)
     : specification_(std::move(specification)),
       loaded_(load_experiment(require_unchanged(specification_))),
-      task_(make_task(loaded_.experiment)),
-      tokenizer_(load_tokenizer(loaded_, run_folder, task_->word_counts())),
+      task_(make_task(loaded_.experiment, content_hashes(specification_))),
+      tokenizer_(load_tokenizer(loaded_, run_folder, [this] { return task_->word_counts(); })),
       snapshots_(run_folder, specification_.question, attempt) {
   const std::span<const std::string> vocabulary = tokenizer_->vocabulary();
+  encode(cache);
   save_vocabulary(run_folder / "vocab.txt", {vocabulary.begin(), vocabulary.end()});
   save_labels(run_folder / "labels.txt", Labels(task_->labels()));
-  task_->encode(*tokenizer_);
 
   const Experiment& experiment = loaded_.experiment;
   const ModelSize size{static_cast<std::int64_t>(vocabulary.size()), task_->labels()};
@@ -39,6 +36,14 @@ Session::Session(Specification specification, std::filesystem::path run_folder, 
     const ScheduleContext context{total_steps(experiment, *task_), experiment.model.width};
     return loaded_.registry.make_schedule(experiment.schedule.type, experiment.schedule.options, context);
   });
+}
+
+void Session::encode(const TokenCache& cache) {
+  const std::string encoding =
+      encoding_of(loaded_.experiment.tokenizer, loaded_.registry, *tokenizer_, specification_);
+  if (task_->load_encoded(cache, encoding)) return;
+  task_->encode(*tokenizer_, Kokkos::num_threads());
+  task_->save_encoded(cache, encoding);
 }
 
 TrainerParts Session::parts(Observer& observer, Control& control, Milestones milestones) {

@@ -16,10 +16,11 @@ namespace encore {
 
 class Session {
  public:
-  /// Reads the sets and loads or trains the vocabulary; both and the labels are left in the run folder for
-  /// predict. Throws Error, also when a data file is no longer the one the run was planned with.
+  /// Reads the sets, or takes them from the cache, and loads or trains the vocabulary; both and the labels
+  /// are left in the run folder for predict. Throws Error, also when a data file is no longer the one the run
+  /// was planned with.
   Session(Specification specification, std::filesystem::path run_folder, std::int64_t attempt,
-          const Device& device);
+          const Device& device, const TokenCache& cache = TokenCache::standard());
 
   const Experiment& experiment() const { return loaded_.experiment; }
   const Registry& registry() const { return loaded_.registry; }
@@ -30,6 +31,8 @@ class Session {
   TrainerParts parts(Observer& observer, Control& control, Milestones milestones = {});
 
  private:
+  void encode(const TokenCache& cache);
+
   Specification specification_;
   LoadedExperiment loaded_;
   std::unique_ptr<Task> task_;

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "config/error.hpp"
 #include "config/experiment.hpp"
@@ -26,10 +26,17 @@ struct LoadedExperiment {
 LoadedExperiment load_experiment(const Specification& specification);
 
 /// The tokenizer with its vocabulary: the run folder's `vocab.txt` if it is there, else the file that the
-/// option `vocab` names, else trained from `words`.
+/// option `vocab` names, else trained from `word_counts()`, which only then is called.
 std::unique_ptr<Tokenizer> load_tokenizer(const LoadedExperiment& loaded,
                                           const std::filesystem::path& run_folder,
-                                          const std::map<std::string, std::int64_t>& words);
+                                          const std::function<WordCounts()>& word_counts);
+
+/// The text of everything about a tokenizer that decides its pieces (the key of the token cache).
+std::string encoding_of(const TokenizerTable& table, const Registry& registry, const Tokenizer& tokenizer,
+                        const Specification& specification);
+
+/// The hashes a run was planned with, by role.
+ContentHashes content_hashes(const Specification& specification);
 
 /// Calls `build` and gives an OptionError of it the dotted key of `table`, as ConfigError.
 template <class Build>

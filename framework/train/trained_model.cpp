@@ -21,7 +21,11 @@ BatchSize any_batch(const Experiment& experiment) {
 
 TrainedModel::TrainedModel(const std::filesystem::path& run_folder, const Device& device)
     : loaded_(load(run_folder)),
-      tokenizer_(load_tokenizer(loaded_, run_folder, {})),
+      tokenizer_(load_tokenizer(loaded_, run_folder,
+                                [&]() -> WordCounts {
+                                  throw Error((run_folder / "vocab.txt").string() +
+                                              " is missing, and the model was trained with it; put it back");
+                                })),
       labels_(load_labels(run_folder / "labels.txt")) {
   const auto vocabulary = static_cast<std::int64_t>(tokenizer_->vocabulary().size());
   model_ = std::make_unique<Model>(loaded_.experiment, ModelSize{vocabulary, labels_.names()},

@@ -61,8 +61,9 @@ Trainer::Trainer(const TrainerParts& parts)
     return largest_batch(lengths_, batch_options_, packing_, shards, 0, train_.epochs);
   };
   const BatchSize evaluation = largest_evaluation(task_, train_.batch_size);
-  model_.plan(largest(train_.gradient_shards), evaluation);
-  batch_ = std::make_unique<DeviceBatch>(model_.device(), largest(1), train_.gradient_shards);
+  const BatchSize whole = largest(1);
+  model_.plan(train_.gradient_shards == 1 ? whole : largest(train_.gradient_shards), evaluation);
+  batch_ = std::make_unique<DeviceBatch>(model_.device(), whole, train_.gradient_shards);
   evaluator_ = std::make_unique<Evaluator>(model_, evaluation, train_.batch_size);
   snapshots_.keep(milestones_.save_at);
 }

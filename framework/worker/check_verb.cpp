@@ -24,7 +24,8 @@ namespace {
 constexpr std::int64_t small_vocabulary = 16;
 
 /// The runs of a sweep share most of their tables: each plugin is opened, each file read, and each table or
-/// model built once. What was found wrong with one is thrown again for every run that has it.
+/// model built once; sets that the token cache holds are not read at all. What was found wrong with a table
+/// is thrown again for every run that has it.
 class Checker {
  public:
   void check(const Specification& specification) {
@@ -34,14 +35,15 @@ class Checker {
     const nlohmann::json& config = specification.config;
     std::string folders;
     for (const std::string& folder : specification.plugin_folders) folders += folder + '\n';
-    const Task& task = task_of(experiment);
     const auto once = [&](const std::string& what, const auto& build) {
       Verdict& verdict = verdicts_[folders + what];
       if (!verdict.known) verdict = verdict_on(build);
       if (verdict.problem) std::rethrow_exception(verdict.problem);
     };
-    once("tokenizer " + config.at("tokenizer").dump(),
-         [&] { check_tokenizer(experiment.tokenizer, plugins.registry); });
+    const std::string table = "tokenizer " + config.at("tokenizer").dump();
+    std::unique_ptr<Tokenizer>& tokenizer = tokenizers_[folders + table];
+    once(table, [&] { tokenizer = loaded_tokenizer(experiment.tokenizer, plugins.registry); });
+    const Task& task = task_of(specification, experiment, plugins.registry, tokenizer.get());
     // The labels come from the data; everything else that the model is built from is in these tables.
     once("model " + config.at("model").dump() + config.at("train").dump() + config.at("data").dump(), [&] {
       Model(experiment, {small_vocabulary, task.labels()}, plugins.registry, device_);
@@ -87,27 +89,37 @@ class Checker {
     return plugins_.emplace(folders, Plugins{Catalogue::load(folders, host_fingerprint())}).first->second;
   }
 
-  const Task& task_of(const Experiment& experiment) {
+  /// What was encoded once was sound then, and is the same file still when its hash is.
+  const Task& task_of(const Specification& specification, const Experiment& experiment,
+                      const Registry& registry, const Tokenizer* tokenizer) {
     const DataTable& data = experiment.data;
-    auto& task = tasks_[{data.train, data.dev, data.test, data.max_length}];
-    if (!task) task = make_task(experiment);
-    return *task;
+    auto& known = tasks_[{data.train, data.dev, data.test, data.max_length}];
+    if (known) return *known;
+    std::unique_ptr<Task> task = make_task(experiment, content_hashes(specification));
+    if (tokenizer == nullptr ||
+        !task->load_encoded(TokenCache::standard(),
+                            encoding_of(experiment.tokenizer, registry, *tokenizer, specification)))
+      task->read();
+    known = std::move(task);
+    return *known;
   }
 
-  static void check_tokenizer(const TokenizerTable& table, const Registry& registry) {
-    const auto tokenizer =
-        with_key(table, [&] { return registry.make_tokenizer(table.type, table.options); });
-    if (!table.options.has("vocab")) return;
+  /// The tokenizer with its vocabulary; none where the vocabulary is yet to be trained.
+  static std::unique_ptr<Tokenizer> loaded_tokenizer(const TokenizerTable& table, const Registry& registry) {
+    auto tokenizer = with_key(table, [&] { return registry.make_tokenizer(table.type, table.options); });
+    if (!table.options.has("vocab")) return nullptr;
     try {
       tokenizer->load(load_vocabulary(table.options.text("vocab")));
     } catch (const Error& error) {
       throw ConfigError(table.key + ".vocab", error.what());
     }
+    return tokenizer;
   }
 
   Device device_;
   std::map<std::vector<std::filesystem::path>, Plugins> plugins_;
   std::map<std::tuple<std::string, std::string, std::string, std::int64_t>, std::unique_ptr<Task>> tasks_;
+  std::unordered_map<std::string, std::unique_ptr<Tokenizer>> tokenizers_;
   std::unordered_map<std::string, Verdict> verdicts_;
 };
 

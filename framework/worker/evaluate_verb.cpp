@@ -17,7 +17,8 @@ int evaluate_verb(const std::filesystem::path& run_folder, const std::filesystem
   const EncodedSet encoded =
       encode_sentences(data.sentences, model.tokenizer(), model.labels(), model.experiment().data.max_length);
   const Evaluation evaluation = model.run(encoded.examples);
-  const NerScore score = score_sentences(data.sentences, evaluation.predictions, model.labels());
+  const NerScore score = score_sentences([&](std::size_t i) { return data.sentences[i].tags; },
+                                         evaluation.predictions, model.labels());
 
   nlohmann::json measures = nlohmann::json::object();
   for (const Measure& measure : ner_measures("file", score)) measures[measure.name.substr(5)] = measure.value;

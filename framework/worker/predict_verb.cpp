@@ -20,7 +20,6 @@ constexpr std::size_t lines_at_once = 1024;
 struct Line {
   std::string text;
   std::vector<TextWord> words;
-  Example example;
 };
 
 /// At least one line unless the input has ended, and as many more as are there already.
@@ -80,15 +79,14 @@ int predict_verb(const std::filesystem::path& run_folder, const std::string& for
     std::vector<std::string> texts = read_lines(std::cin);
     if (texts.empty()) return 0;
     std::vector<Line> lines(texts.size());
-    std::vector<Example> examples;
+    std::vector<std::vector<std::string>> words(texts.size());
     for (std::size_t i = 0; i < texts.size(); ++i) {
       lines[i].text = std::move(texts[i]);
       lines[i].words = split_words(lines[i].text);
-      std::vector<std::string> words;
-      for (const TextWord& word : lines[i].words) words.emplace_back(word.text);
-      examples.push_back(encode_words(words, model.tokenizer(), model.experiment().data.max_length));
+      for (const TextWord& word : lines[i].words) words[i].emplace_back(word.text);
     }
-    const Evaluation evaluation = model.run(examples);
+    const EncodedSet encoded = encode_words(words, model.tokenizer(), model.experiment().data.max_length);
+    const Evaluation evaluation = model.run(encoded.examples);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       std::vector<std::string> tags = tags_of(evaluation.predictions[i], model.labels());
       tags.resize(lines[i].words.size(), "O");

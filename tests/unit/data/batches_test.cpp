@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <numeric>
 
 namespace {
@@ -24,14 +25,16 @@ Numbers some_lengths(std::int32_t count) {
   return lengths;
 }
 
+/// Example i: rows of id 10 + i, the label i on row 1. A deque never moves what it holds.
 std::vector<Example> examples_of(const Numbers& lengths) {
+  static std::deque<Numbers> arrays;
   std::vector<Example> examples;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
-    Example example;
-    example.ids.assign(static_cast<std::size_t>(lengths[i]), static_cast<std::int32_t>(10 + i));
-    example.targets.assign(example.ids.size(), -1);
-    example.targets[1] = static_cast<std::int32_t>(i);
-    examples.push_back(std::move(example));
+    const auto rows = static_cast<std::size_t>(lengths[i]);
+    const Numbers& ids = arrays.emplace_back(rows, static_cast<std::int32_t>(10 + i));
+    Numbers& targets = arrays.emplace_back(rows, -1);
+    targets[1] = static_cast<std::int32_t>(i);
+    examples.push_back({ids, targets, {}, 0});
   }
   return examples;
 }

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "config/document.hpp"
+#include "data/file.hpp"
 #include "plan/plan.hpp"
 #include "record/checkpoint.hpp"
 #include "train/session.hpp"
@@ -61,7 +62,7 @@ class Recorder final : public Observer {
     reason = why;
   }
 
-  std::vector<std::string> logs, files;
+  std::vector<std::string> logs, files, notes;
   std::size_t safe_steps = 0;  ///< so many were safe when the last checkpoint was about to get its name
   bool disk_full = false;
   std::vector<StepReport> steps;
@@ -136,12 +137,14 @@ head.type = "linear"
 
   /// One attempt in the run folder `name`.
   Recorder run(const std::string& name, const Specification& specification,
-               ScriptedControl control = ScriptedControl()) const {
+               ScriptedControl control = ScriptedControl(),
+               const TokenCache& cache = TokenCache{fs::path()}) const {
     Recorder recorder;
     fs::create_directories(folder_ / name);
     specification.save(folder_ / name);
     const Device device;
-    Session session(specification, folder_ / name, 1, device);
+    Session session(specification, folder_ / name, 1, device, cache);
+    for (const std::string& note : session.task().notes()) recorder.notes.push_back(note);
     Trainer(session.parts(recorder, control)).run();
     return recorder;
   }
@@ -320,6 +323,32 @@ TEST_F(TrainerTest, DataThatChangedAfterPlanningIsRefused) {
               std::string::npos)
         << error.what();
   }
+}
+
+TEST_F(TrainerTest, TheTokenCacheChangesNoBit) {
+  const TokenCache cache(folder_ / "tokens");
+  const Recorder without = run("without", specification());
+  const Recorder cold = run("cold", specification(), ScriptedControl(), cache);
+  const Recorder warm = run("warm", specification(), ScriptedControl(), cache);
+  ASSERT_EQ(std::distance(fs::directory_iterator(folder_ / "tokens"), fs::directory_iterator()), 1);
+  const fs::path kept = fs::directory_iterator(folder_ / "tokens")->path();
+  fs::resize_file(kept, fs::file_size(kept) - 1);
+  const Recorder damaged = run("damaged", specification(), ScriptedControl(), cache);
+  const Recorder mended = run("mended", specification(), ScriptedControl(), cache);
+  for (const Recorder* told : {&cold, &warm, &damaged, &mended}) {
+    EXPECT_EQ(told->digests, without.digests);
+    EXPECT_EQ(told->result, without.result);
+    EXPECT_EQ(told->values, without.values);
+  }
+  for (const char* name : {"cold", "warm", "damaged", "mended"}) {
+    EXPECT_EQ(newest_state(name), newest_state("without")) << name;
+    for (const char* file : {"predictions/dev.jsonl", "predictions/test.jsonl", "vocab.txt", "labels.txt"})
+      EXPECT_EQ(load_file(folder_ / name / file, "file"), load_file(folder_ / "without" / file, "file"))
+          << name << file;
+  }
+  EXPECT_EQ(warm.notes, cold.notes);
+  EXPECT_NE(damaged.notes.at(0).find("a damaged file of the token cache is made anew"), std::string::npos);
+  EXPECT_EQ(mended.notes, cold.notes);
 }
 
 TEST_F(TrainerTest, ShardsAreAddedInTheirOrder) {

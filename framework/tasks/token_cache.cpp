@@ -1,0 +1,150 @@
+// See token_cache.hpp.
+#include "tasks/token_cache.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <system_error>
+
+#include <encore/error.hpp>
+
+#include "data/hash.hpp"
+
+namespace encore {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* extension = ".safetensors";
+/// What a killed worker left behind is removed when it is older than this.
+constexpr std::chrono::hours oldest_unfinished{24};
+
+/// Over every name, text and byte in the order of the names, so that no flipped bit of the file is missed.
+class ContentDigest {
+ public:
+  void add(const std::string& name, std::span<const std::byte> bytes) {
+    hash_.add(name + '\0' + std::to_string(bytes.size()) + '\0');
+    hash_.add(bytes);
+  }
+  void add(const TensorMetadata& metadata) {
+    for (const auto& [name, text] : metadata)
+      if (name != "digest") add(name, std::as_bytes(std::span(text)));
+  }
+  std::string hex() { return hash_.hex(); }
+
+ private:
+  Sha256 hash_;
+};
+
+std::string digest_of(const std::vector<TensorSlice>& tensors, const TensorMetadata& metadata) {
+  std::map<std::string, std::span<const std::byte>> by_name;
+  for (const TensorSlice& tensor : tensors) by_name[tensor.name] = tensor.bytes;
+  ContentDigest digest;
+  for (const auto& [name, bytes] : by_name) digest.add(name, bytes);
+  digest.add(metadata);
+  return digest.hex();
+}
+
+std::string digest_of(const Safetensors& file) {
+  ContentDigest digest;
+  for (const auto& [name, entry] : file.tensors()) digest.add(name, entry.bytes);
+  digest.add(file.metadata());
+  return digest.hex();
+}
+
+std::string environment(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? "" : text;
+}
+
+/// A name of its own for each writer, also for those on other hosts that share the folder.
+fs::path aside(const fs::path& path) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  return path.string() + "." + std::to_string(::getpid()) + "-" + std::to_string(now);
+}
+
+}  // namespace
+
+TokenCache::TokenCache(fs::path folder, std::uint64_t limit) : folder_(std::move(folder)), limit_(limit) {}
+
+TokenCache TokenCache::standard() {
+  if (const std::string own = environment("ENCORE_CACHE"); !own.empty())
+    return TokenCache(fs::path(own) / "tokens");
+  if (const std::string shared = environment("XDG_CACHE_HOME"); !shared.empty())
+    return TokenCache(fs::path(shared) / "encore" / "tokens");
+  if (const std::string home = environment("HOME"); !home.empty())
+    return TokenCache(fs::path(home) / ".cache" / "encore" / "tokens");
+  return TokenCache(fs::path());
+}
+
+fs::path TokenCache::path_of(const std::string& key) const {
+  return folder_ / (sha256(key) + extension);
+}
+
+std::shared_ptr<const Safetensors> TokenCache::load(const std::string& key, Notes& notes) const {
+  std::error_code failure;
+  const fs::path path = path_of(key);
+  if (folder_.empty() || !fs::exists(path, failure)) return nullptr;
+  try {
+    auto file = std::make_shared<const Safetensors>(path);
+    if (file->text("key") != key || file->text("digest") != digest_of(*file))
+      throw Error(path.string() + ": its content is not what was written");
+    fs::last_write_time(path, fs::file_time_type::clock::now(), failure);  // used now: the last to be removed
+    return file;
+  } catch (const Error& error) {
+    fs::remove(path, failure);
+    notes.push_back(std::string("a damaged file of the token cache is made anew: ") + error.what());
+    return nullptr;
+  }
+}
+
+void TokenCache::save(const std::string& key, const std::vector<TensorSlice>& tensors,
+                      TensorMetadata metadata, Notes& notes) const {
+  if (folder_.empty()) return;
+  const fs::path path = path_of(key), written = aside(path);
+  std::error_code failure;
+  try {
+    metadata["key"] = key;
+    metadata["digest"] = digest_of(tensors, metadata);
+    fs::create_directories(folder_);
+    save_safetensors(written, tensors, metadata);
+    fs::rename(written, path);
+    remove_oldest();
+  } catch (const std::exception& error) {
+    fs::remove(written, failure);
+    notes.push_back(std::string("the token cache could not be written, the next run encodes again: ") +
+                    error.what());
+  }
+}
+
+void TokenCache::remove_oldest() const {
+  struct Kept {
+    fs::file_time_type used;
+    std::uint64_t bytes;
+    fs::path path;
+  };
+  std::vector<Kept> kept;
+  std::uint64_t total = 0;
+  std::error_code failure;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
+    const Kept file{entry.last_write_time(failure), entry.file_size(failure), entry.path()};
+    if (failure) continue;  // another process removed it
+    if (file.path.extension() != extension) {
+      if (file.used < fs::file_time_type::clock::now() - oldest_unfinished) fs::remove(file.path, failure);
+      continue;
+    }
+    total += file.bytes;
+    kept.push_back(file);
+  }
+  std::sort(kept.begin(), kept.end(), [](const Kept& a, const Kept& b) { return a.used < b.used; });
+  for (const Kept& file : kept) {
+    if (total <= limit_) return;
+    fs::remove(file.path, failure);
+    total -= file.bytes;
+  }
+}
+
+}  // namespace encore
