@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/example_scores.hpp"
@@ -21,6 +22,7 @@ struct CompareOptions {
   std::optional<double> detect = {};  ///< the difference that matters, in the metric's own unit; else the one seen
   double alpha = 0.05;           ///< of all pairs together; intervals cover 1 - alpha
   double power = 0.8;
+  bool examples = true;          ///< also test on the stored predictions, which reads every file
 };
 
 /// One run of a candidate, with its value of the metric or the reason why it has none.
@@ -69,13 +71,25 @@ struct Pair {
 struct Comparison {
   CompareOptions options;
   std::vector<Candidate> candidates;
-  std::vector<Pair> pairs;
-  std::vector<std::string> notices;  ///< what must be known to read the numbers: environments, data, repeats
+  std::vector<Pair> pairs = {};
+  std::size_t family = 0;            ///< pairs by whose number p is corrected: at least those above
+  std::vector<std::string> notices = {};  ///< what must be known to read the numbers: environments, data, repeats
   /// Candidates from the highest mean to the lowest; empty unless every pair is told apart.
-  std::vector<std::size_t> ranking;
+  std::vector<std::size_t> ranking = {};
 };
 
+/// The candidates, and what must be known of them; no pair is tested.
+Comparison collect_candidates(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options);
+
+/// Fills `pairs` with the tests of these candidates. Where more pairs were possible than are tested, `family`
+/// is their number: choosing which to test after seeing the scores is a choice among all of them.
+void test_pairs(Store& store, Comparison& comparison,
+                const std::vector<std::pair<std::size_t, std::size_t>>& pairs, std::size_t family = 0);
+
 /// Throws Error when no run has the metric, with the nearest name.
+void require_metric(Store& store, const std::vector<RunRow>& runs, const std::string& metric);
+
+/// All pairs of all candidates. Throws Error as require_metric does.
 Comparison compare_runs(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options);
 
 /// Whether the metric is a fraction that people read as percent: f1, precision, recall, accuracy.

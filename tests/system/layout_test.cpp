@@ -23,7 +23,7 @@ using Names = std::vector<std::string>;
 // In the order in which data flows: a folder sees itself and those before it in its own half, and every
 // shared one.
 const Names shared_folders = {"config", "data", "record"};
-const Names control_folders = {"plan", "store", "runner", "report", "cli"};
+const Names control_folders = {"plan", "store", "runner", "document", "report", "cli"};
 const Names worker_folders = {"plugin_host", "memory", "kernels", "contract", "model",
                               "tasks",       "train",  "bench",   "worker"};
 

@@ -1,0 +1,12 @@
+// See document.hpp.
+#include "document/document.hpp"
+
+namespace encore {
+
+std::string Text::plain() const {
+  std::string text;
+  for (const Span& span : spans) text += span.text;
+  return text;
+}
+
+}  // namespace encore
