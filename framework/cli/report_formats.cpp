@@ -40,8 +40,8 @@ const ReportFormat& find_report_format(const std::string& name, const std::files
   if (!name.empty())
     throw UsageError("--format \"" + name + "\" is none that exp report writes" +
                      did_you_mean(name, names(), "; there are " + quoted_list(names())));
-  throw UsageError("the name \"" + output.string() + "\" says no format; name one with --format: " +
-                   quoted_list(names()));
+  throw UsageError("the name \"" + output.string() +
+                   "\" says no format; name one with --format: " + quoted_list(names()));
 }
 
 }  // namespace encore

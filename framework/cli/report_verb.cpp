@@ -23,10 +23,11 @@ CommandLine make_line() {
        "with its uncertainty, all trials, curves, what each parameter explains, examples, the method, the "
        "environment,\n"
        "and how to do it again. Equal databases give equal bytes. The name of the file says the format.",
-       {{"exp report quickstart -o report.html", "one file that needs nothing else"},
-        {"exp report wnut17 --against 2026-11-01 -o report.json",
-         "the runs finished since then, beside those finished before"},
-        {"exp report crf --metric dev/f1 --format json", "to the standard output"}}});
+       {{"exp report quickstart -o report.json", "of a run, or of all runs of a sweep"},
+        {"exp report quickstart --metric dev/f1 --format json",
+         "about another score, to the standard output"},
+        {"exp report all --against quickstart -o beside.json",
+         "all runs, with older ones beside them; a date puts those finished before it there"}}});
   line.options()("output,o", po::value<std::string>()->value_name("FILE"), "the file to write");
   line.options()("format", po::value<std::string>()->value_name("NAME"),
                  "the format, where the name of the file does not say it");
@@ -61,12 +62,14 @@ int report_verb(const Arguments& arguments) {
   if (!line.parse(arguments)) return exit_done;
   const fs::path output = line.text("output");
   if (output.empty() && !line.has("format"))
-    throw UsageError("exp report needs -o with a file to write, such as report.html (exp report -h shows examples)");
+    throw UsageError(
+        "exp report needs -o with a file to write, such as report.html (exp report -h shows examples)");
   const ReportFormat& format = find_report_format(line.text("format"), output);
   if (line.has("template") && !format.templated)
     throw UsageError("--template is for formats that people read; " + format.name + " has none");
   for (const char* option : {"metric", "against", "template"})
-    if (line.has(option) && line.text(option).empty()) throw UsageError(std::string("--") + option + " is empty");
+    if (line.has(option) && line.text(option).empty())
+      throw UsageError(std::string("--") + option + " is empty");
 
   ReportOptions options;
   options.words = line.texts("runs");
@@ -79,13 +82,15 @@ int report_verb(const Arguments& arguments) {
   const std::vector<OutputFile> files = format.write(document, name.string(), line.text("template"));
   if (output.empty()) {
     if (files.size() > 1)
-      throw UsageError(format.name + " is written as " + std::to_string(files.size()) + " files; name a place with -o");
+      throw UsageError(format.name + " is written as " + std::to_string(files.size()) +
+                       " files; name a place with -o");
     std::cout << files.front().bytes;
     return exit_done;
   }
   write(files, output);
   std::cout << document.title << " (" << document.facts.front().second << ") written to " << output.string()
-            << (files.size() > 1 ? " and " + std::to_string(files.size() - 1) + " files beside it" : "") << '\n';
+            << (files.size() > 1 ? " and " + std::to_string(files.size() - 1) + " files beside it" : "")
+            << '\n';
   return exit_done;
 }
 

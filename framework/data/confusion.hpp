@@ -1,5 +1,5 @@
-// Confusion: how often words of one type were taken for another. Place in the flow: tasks/ner_score.hpp counts
-// while a model is scored, report/classes.cpp counts stored predictions.
+// Confusion: how often words of one type were taken for another. Place in the flow: tasks/ner_score.hpp
+// counts while a model is scored, report/classes.cpp counts stored predictions.
 #pragma once
 
 #include <cstdint>

@@ -91,7 +91,8 @@ Json axis_json(const Axis& axis) {
 }
 
 Json chart_json(const LineChart& chart) {
-  Json json = {{"kind", "lines"}, {"x", axis_json(chart.x)}, {"y", axis_json(chart.y)}, {"series", Json::array()}};
+  Json json = {
+      {"kind", "lines"}, {"x", axis_json(chart.x)}, {"y", axis_json(chart.y)}, {"series", Json::array()}};
   for (const Series& series : chart.series)
     json["series"].push_back({{"name", series.name},
                               {"x", numbers(series.x)},
@@ -131,14 +132,9 @@ Json chart_json(const BarChart& chart) {
 }
 
 Json chart_json(const Histogram& chart) {
-  return {{"kind", "histogram"},
-          {"x", axis_json(chart.x)},
-          {"y", axis_json(chart.y)},
-          {"first", number(chart.first)},
-          {"width", number(chart.width)},
-          {"counts", numbers(chart.counts)},
-          {"mark", number(chart.mark)},
-          {"mark_name", chart.mark_name}};
+  return {{"kind", "histogram"},          {"x", axis_json(chart.x)},      {"y", axis_json(chart.y)},
+          {"first", number(chart.first)}, {"width", number(chart.width)}, {"counts", numbers(chart.counts)},
+          {"mark", number(chart.mark)},   {"mark_name", chart.mark_name}};
 }
 
 Json chart_json(const MatrixChart& chart) {
@@ -185,7 +181,8 @@ Json chart_json(const TimelineChart& chart) {
                     {"tone", name_of(bar.tone)}});
   for (const auto& [tone, meaning] : chart.legend)
     legend.push_back({{"tone", name_of(tone)}, {"meaning", meaning}});
-  return {{"kind", "timeline"}, {"lanes", chart.lanes}, {"bars", std::move(bars)}, {"legend", std::move(legend)}};
+  return {
+      {"kind", "timeline"}, {"lanes", chart.lanes}, {"bars", std::move(bars)}, {"legend", std::move(legend)}};
 }
 
 Json chart_json(const FlowChart& chart) {

@@ -10,8 +10,8 @@
 
 namespace encore {
 
-/// Texts are their plain characters; where some are marked, `spans` stands beside `text`. Numbers that are not
-/// finite are "nan", "inf" and "-inf", which JSON itself cannot hold.
+/// Texts are their plain characters; where some are marked, `spans` stands beside `text`. Numbers that are
+/// not finite are "nan", "inf" and "-inf", which JSON itself cannot hold.
 nlohmann::ordered_json document_json(const Document& document);
 
 /// The same as text that ends with a line feed. Bytes that are not UTF-8 become U+FFFD.

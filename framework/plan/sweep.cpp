@@ -101,7 +101,7 @@ class SweepReader {
 
   // Lists below `table`, which may be written "model.layers" = [...] or model.layers = [...].
   std::vector<SweepAxis> read_axes(const Value& table, const std::string& name,
-                              const std::vector<std::string>& prefix) {
+                                   const std::vector<std::string>& prefix) {
     std::vector<SweepAxis> axes;
     for (const Value::Member& member : table.table()) {
       std::vector<std::string> path = prefix;

@@ -54,8 +54,9 @@ std::string run_text(const Material& material) {
   const Compute compute = compute_of(material);
   return "Run: " + listed(parts) + "; " + counted(compute.attempts, "attempt") + " in all, " +
          duration_text(compute.seconds) + " of computing" +
-         (compute.untimed > 0 ? ", without " + counted(compute.untimed, "attempt") + " whose end nobody recorded"
-                              : "") +
+         (compute.untimed > 0
+              ? ", without " + counted(compute.untimed, "attempt") + " whose end nobody recorded"
+              : "") +
          ".";
 }
 
@@ -64,9 +65,9 @@ std::string interval_text(const Question& question, const Candidate& candidate) 
   const Unit unit = unit_of(metric);
   std::string text = metric_text(metric, candidate.mean) + (unit.name.empty() ? "" : " " + unit.name);
   if (candidate.t)
-    return text + " (" + number_text(100.0 * (1.0 - question.comparison.options.alpha)) + " % by t: " +
-           metric_text(metric, candidate.t->low) + " to " + metric_text(metric, candidate.t->high) +
-           "; n = " + std::to_string(candidate.values.size()) + ")";
+    return text + " (" + number_text(100.0 * (1.0 - question.comparison.options.alpha)) +
+           " % by t: " + metric_text(metric, candidate.t->low) + " to " +
+           metric_text(metric, candidate.t->high) + "; n = " + std::to_string(candidate.values.size()) + ")";
   return text + " (n = " + std::to_string(candidate.values.size()) +
          (candidate.values.size() == 1 ? ", which says nothing of the spread)" : ", without any spread)");
 }
@@ -80,17 +81,20 @@ std::string answer_text(const Question& question) {
   if (comparison.candidates.size() == 1) return question.title + ": " + top.name + " reaches " + value + ".";
   const std::string best = lower_is_better(comparison.options.metric) ? "lowest" : "highest";
   if (question.best(*first))
-    return question.title + ": " + top.name + " is " + best + " of " + std::to_string(comparison.candidates.size()) +
-           " candidates, " + value + "; the tests tell it from every other.";
-  std::size_t open = 0;
+    return question.title + ": " + top.name + " is " + best + " of " +
+           std::to_string(comparison.candidates.size()) + " candidates, " + value +
+           "; the tests tell it from every other.";
+  std::vector<std::string> open;
   for (const Pair& pair : comparison.pairs)
     if ((pair.a == *first || pair.b == *first) &&
         (pair.verdict == Verdict::undecided || pair.verdict == Verdict::refused))
-      ++open;
+      open.push_back(question.labels[pair.a == *first ? pair.b : pair.a]);
+  const std::string others = open.size() <= 4 ? listed(open)
+                                              : std::to_string(open.size()) + " of the other " +
+                                                    std::to_string(comparison.candidates.size() - 1);
   return question.title + ": " + top.name + " has the " + best + " mean of " +
          std::to_string(comparison.candidates.size()) + " candidates, " + value +
-         ", but the tests do not tell it from " + std::to_string(open) + " of the other " +
-         std::to_string(comparison.candidates.size() - 1) + ": no candidate is called best.";
+         ", but the tests do not tell it from " + others + ": no candidate is called best.";
 }
 
 /// By the last verdict of each run.
@@ -130,10 +134,10 @@ std::vector<Block> abstract_blocks(const Material& material) {
     for (const AttemptRow& attempt : attempts)
       if (!attempt.diff.empty()) dirty.insert(attempt.commit_hash);
   if (!dirty.empty())
-    blocks.push_back(Notice{Text(
-        {{"The source had changes that were not committed; what they were is attached in "},
-         reference("Code", "code"),
-         {"."}})});
+    blocks.push_back(
+        Notice{Text({{"The source had changes that were not committed; what they were is attached in "},
+                     reference("Code", "code"),
+                     {"."}})});
   return blocks;
 }
 
@@ -150,7 +154,8 @@ std::vector<std::pair<std::string, std::string>> title_facts(const Material& mat
       if (!attempt.commit_hash.empty()) commits.insert(attempt.commit_hash.substr(0, 12));
     }
   std::vector<std::pair<std::string, std::string>> facts = {
-      {"runs", std::to_string(completed(material)) + " of " + std::to_string(material.runs.size()) + " complete"},
+      {"runs",
+       std::to_string(completed(material)) + " of " + std::to_string(material.runs.size()) + " complete"},
       {"verified", std::to_string(verified(material).equal) + " with equal bits"},
       {"backend", listed({backends.begin(), backends.end()})}};
   if (first > 0.0) facts.emplace_back("first started", utc_text(first));

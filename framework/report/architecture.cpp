@@ -16,8 +16,9 @@ class Drawer {
 
   FlowChart draw(const nlohmann::json& block) {
     box(text("tokenizer.type"), "pieces of words, with [CLS] and [SEP]", Tone::faint);
-    box("embedding", with_parameters("width " + text("model.width") + ", " + text("model.positions") + " positions",
-                                     "embedding"),
+    box("embedding",
+        with_parameters("width " + text("model.width") + ", " + text("model.positions") + " positions",
+                        "embedding"),
         Tone::first);
     const std::size_t first = chart_.boxes.size();
     for (const nlohmann::json& name : block) sub_layer(setting_text(name));
@@ -61,10 +62,12 @@ class Drawer {
     const bool pre = this->text("model.norm_position") == "pre";
     const std::size_t trunk = chart_.boxes.size() - 1;
     if (pre) box(this->text("model.norm"), "", Tone::third);
-    box(name, with_parameters(this->text("model.layer." + name + ".type") + options(name), "encoder.0." + name) +
-                  " (with its norm)",
+    box(name,
+        with_parameters(this->text("model.layer." + name + ".type") + options(name), "encoder.0." + name) +
+            " (with its norm)",
         Tone::first);
-    box(pre ? "add" : "add, " + this->text("model.norm"), "dropout " + this->text("model.dropout"), Tone::third);
+    box(pre ? "add" : "add, " + this->text("model.norm"), "dropout " + this->text("model.dropout"),
+        Tone::third);
     chart_.boxes.back().skip_from = trunk;
   }
 

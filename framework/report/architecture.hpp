@@ -1,4 +1,5 @@
-// The architecture of a run's model, drawn from its settings and from the parameters its worker counted. Pure.
+// The architecture of a run's model, drawn from its settings and from the parameters its worker counted.
+// Pure.
 #pragma once
 
 #include <optional>

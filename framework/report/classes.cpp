@@ -44,12 +44,15 @@ std::vector<std::string> classes_of(const Candidate& candidate, const std::strin
 TableBlock class_table(const Material& material, const Question& question, const std::string& split) {
   TableBlock table;
   table.id = "classes-" + question.id;
-  table.caption = "Classes on " + split + ": mean over the n complete runs, with the standard deviation of F1 where n "
+  table.caption = "Classes on " + split +
+                  ": mean over the n complete runs, with the standard deviation of F1 where n "
                   "is greater than 1.";
-  table.columns = {{"candidate", "", false}, {"class", "", false}, {"n", "", true},  {"precision", "%", true},
-                   {"recall", "%", true},    {"F1", "%", true},    {"SD of F1", "%", true}};
-  const std::size_t shown =
-      material.options.most_rows == 0 ? question.order.size() : std::min(most_candidates, question.order.size());
+  table.columns = {{"candidate", "", false}, {"class", "", false},  {"n", "", true},
+                   {"precision", "%", true}, {"recall", "%", true}, {"F1", "%", true},
+                   {"SD of F1", "%", true}};
+  const std::size_t shown = material.options.most_rows == 0
+                                ? question.order.size()
+                                : std::min(most_candidates, question.order.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const Candidate& candidate = question.comparison.candidates[question.order[i]];
     for (const std::string& type : classes_of(candidate, split)) {
@@ -81,8 +84,9 @@ Figure confusion_figure(const Question& question, const Candidate& candidate, co
   }
   Figure figure;
   figure.id = "confusion-" + question.id;
-  figure.caption = "Words of " + split + " by the type of their tag, as " + candidate.name + " has them, summed over " +
-                   counted(runs, "run") + "; O is outside of entities. From stored predictions.";
+  figure.caption = "Words of " + split + " by the type of their tag, as " + candidate.name +
+                   " has them, summed over " + counted(runs, "run") +
+                   "; O is outside of entities. From stored predictions.";
   figure.alternative = "A table of counts; " + thousands(right) + " of " + thousands(all) +
                        " words have the type they should have.";
   figure.chart = std::move(chart);
@@ -110,7 +114,8 @@ void add_confusion(const Material& material, const Question& question, const std
   if (runs > 0) blocks.push_back(confusion_figure(question, candidate, split, confusion, runs));
   if (!problems.empty())
     blocks.push_back(Notice{"Predictions that could not be counted: " + problems.front() +
-                            (problems.size() > 1 ? ", and " + counted(problems.size() - 1, "more") : "") + "."});
+                            (problems.size() > 1 ? ", and " + counted(problems.size() - 1, "more") : "") +
+                            "."});
 }
 
 }  // namespace

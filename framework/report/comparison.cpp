@@ -315,8 +315,8 @@ std::string too_few(const Pair& pair, const CompareOptions& options, std::size_t
          " would show a difference of " + difference + " (" + at + ")";
 }
 
-/// Holm's correction over all tests that could be made; Bonferroni's, which is never smaller, where the family
-/// holds pairs that were not tested.
+/// Holm's correction over all tests that could be made; Bonferroni's, which is never smaller, where the
+/// family holds pairs that were not tested.
 void correct(Comparison& comparison) {
   std::vector<double> seeds, examples;
   for (const Pair& pair : comparison.pairs) {

@@ -18,11 +18,12 @@ namespace encore {
 
 struct CompareOptions {
   std::string metric = "test/f1";
-  bool by_run = false;           ///< each run is a candidate of its own
-  std::optional<double> detect = {};  ///< the difference that matters, in the metric's own unit; else the one seen
-  double alpha = 0.05;           ///< of all pairs together; intervals cover 1 - alpha
+  bool by_run = false;  ///< each run is a candidate of its own
+  std::optional<double> detect =
+      {};               ///< the difference that matters, in the metric's own unit; else the one seen
+  double alpha = 0.05;  ///< of all pairs together; intervals cover 1 - alpha
   double power = 0.8;
-  bool examples = true;          ///< also test on the stored predictions, which reads every file
+  bool examples = true;  ///< also test on the stored predictions, which reads every file
 };
 
 /// One run of a candidate, with its value of the metric or the reason why it has none.
@@ -72,8 +73,9 @@ struct Comparison {
   CompareOptions options;
   std::vector<Candidate> candidates;
   std::vector<Pair> pairs = {};
-  std::size_t family = 0;            ///< pairs by whose number p is corrected: at least those above
-  std::vector<std::string> notices = {};  ///< what must be known to read the numbers: environments, data, repeats
+  std::size_t family = 0;  ///< pairs by whose number p is corrected: at least those above
+  std::vector<std::string> notices =
+      {};  ///< what must be known to read the numbers: environments, data, repeats
   /// Candidates from the highest mean to the lowest; empty unless every pair is told apart.
   std::vector<std::size_t> ranking = {};
 };

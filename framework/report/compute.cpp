@@ -13,8 +13,9 @@ void add(Compute& sum, const AttemptRow& attempt) {
   }
   const double seconds = *attempt.finished - attempt.started;
   sum.seconds += seconds;
-  const nlohmann::json threads =
-      attempt.started_event.is_object() ? attempt.started_event.value("threads", nlohmann::json()) : nlohmann::json();
+  const nlohmann::json threads = attempt.started_event.is_object()
+                                     ? attempt.started_event.value("threads", nlohmann::json())
+                                     : nlohmann::json();
   if (threads.is_number())
     sum.thread_seconds += seconds * threads.get<double>();
   else

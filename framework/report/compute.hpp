@@ -11,10 +11,10 @@ namespace encore {
 
 struct Compute {
   std::size_t attempts = 0;
-  std::size_t untimed = 0;       ///< attempts whose end was not recorded
-  double seconds = 0.0;          ///< between beginning and end, of the others
-  double thread_seconds = 0.0;   ///< the same times the threads of the worker, where it told them
-  std::size_t unthreaded = 0;    ///< timed attempts that told no threads
+  std::size_t untimed = 0;      ///< attempts whose end was not recorded
+  double seconds = 0.0;         ///< between beginning and end, of the others
+  double thread_seconds = 0.0;  ///< the same times the threads of the worker, where it told them
+  std::size_t unthreaded = 0;   ///< timed attempts that told no threads
 };
 
 Compute compute_of(const Material& material);

@@ -73,7 +73,8 @@ Series series_of(const Line& line, const BinnedCurves& curves, double factor) {
   }
   Series series{line.name, {}, {}};
   const double none = std::numeric_limits<double>::quiet_NaN();
-  const bool band = std::any_of(bins.begin(), bins.end(), [](const auto& bin) { return bin.second.count > 1; });
+  const bool band =
+      std::any_of(bins.begin(), bins.end(), [](const auto& bin) { return bin.second.count > 1; });
   for (const auto& [bin, spread] : bins) {
     series.x.push_back(curves.step(bin));
     series.y.push_back(spread.finite ? factor * spread.sum / static_cast<double>(spread.count) : none);
@@ -124,11 +125,13 @@ void add_curve(RunBatch& batch, const std::vector<Line>& lines, const Curve& cur
     chart.series.push_back(std::move(series));
   }
   figure.id = "curve-" + slug(curve.metric);
-  figure.caption = curve.title + std::string(band ? ": the mean over the seeds that have a value there, with a band from "
-                                                    "the lowest to the highest of them"
-                                                  : "") +
-                   (curves.width > 1 ? "; each point is the mean of " + thousands(curves.width) + " steps" : "") +
-                   (left_out > 0 ? "; " + counted(left_out, "more candidate") + " not drawn." : ".");
+  figure.caption =
+      curve.title +
+      std::string(band ? ": the mean over the seeds that have a value there, with a band from "
+                         "the lowest to the highest of them"
+                       : "") +
+      (curves.width > 1 ? "; each point is the mean of " + thousands(curves.width) + " steps" : "") +
+      (left_out > 0 ? "; " + counted(left_out, "more candidate") + " not drawn." : ".");
   figure.chart = std::move(chart);
   blocks.push_back(std::move(figure));
 }
@@ -144,10 +147,11 @@ Section curves_section(const Material& material) {
   const std::vector<MetricRow> metrics = batch.metrics();
   const std::size_t blank = material.select.find(' ');
   const std::string dev = blank == std::string::npos ? "dev/f1" : material.select.substr(blank + 1);
-  for (const Curve& curve : {Curve{"train/loss", "Loss of the training batches"}, Curve{dev, "Score that chooses the checkpoint"},
-                             Curve{"dev/loss", "Loss on dev"}, Curve{"train/learning_rate", "Learning rate"},
-                             Curve{"train/gradient_norm", "Norm of the gradient before clipping"},
-                             Curve{"train/tokens_per_second", "Tokens per second"}}) {
+  for (const Curve& curve :
+       {Curve{"train/loss", "Loss of the training batches"}, Curve{dev, "Score that chooses the checkpoint"},
+        Curve{"dev/loss", "Loss on dev"}, Curve{"train/learning_rate", "Learning rate"},
+        Curve{"train/gradient_norm", "Norm of the gradient before clipping"},
+        Curve{"train/tokens_per_second", "Tokens per second"}}) {
     const auto metric = std::find_if(metrics.begin(), metrics.end(),
                                      [&](const MetricRow& row) { return row.name == curve.metric; });
     if (metric != metrics.end() && (curve.metric != "dev/loss" || dev != "dev/loss"))

@@ -22,14 +22,15 @@ std::vector<Set> sets_of(const Material& material) {
     const auto files = material.datasets.find(run.number);
     if (files == material.datasets.end()) continue;
     const AttemptRow* told = material.told(run);
-    const nlohmann::json data =
-        told == nullptr ? nlohmann::json::object() : told->started_event.value("data", nlohmann::json::object());
+    const nlohmann::json data = told == nullptr ? nlohmann::json::object()
+                                                : told->started_event.value("data", nlohmann::json::object());
     const nlohmann::json max_length = material.setting(run, "data.max_length");
     for (const DatasetRow& file : files->second) {
       const nlohmann::json here = data.value(file.role, nlohmann::json());
       const auto known = std::find_if(sets.begin(), sets.end(), [&](const Set& set) {
         // Another tokenizer or limit makes other lengths of the same file.
-        return set.role == file.role && set.sha256 == file.sha256 && (set.told == here || here.is_null() || set.told.is_null());
+        return set.role == file.role && set.sha256 == file.sha256 &&
+               (set.told == here || here.is_null() || set.told.is_null());
       });
       if (known == sets.end()) {
         sets.push_back({file.role, file.path, file.sha256, 1, here, max_length});
@@ -51,7 +52,8 @@ std::vector<Set> sets_of(const Material& material) {
 }
 
 TableCell told_cell(const Set& set, const char* name) {
-  const nlohmann::json value = set.told.is_object() ? set.told.value(name, nlohmann::json()) : nlohmann::json();
+  const nlohmann::json value =
+      set.told.is_object() ? set.told.value(name, nlohmann::json()) : nlohmann::json();
   return value.is_number_integer() ? count_cell(value.get<std::int64_t>()) : TableCell();
 }
 
@@ -70,19 +72,21 @@ TableBlock file_table(const std::vector<Set>& sets) {
 TableBlock size_table(const std::vector<Set>& sets) {
   TableBlock table;
   table.id = "data-sizes";
-  table.caption = "Sizes as the model sees them: tokens are pieces with [CLS] and [SEP]; what is longer than "
-                  "data.max_length is cut, and the entities in it are scored as missed.";
-  table.columns = {{"set", "", false},         {"file", "", false},          {"sentences", "", true},
-                   {"tokens", "", true},       {"longest", "tokens", true},  {"max_length", "tokens", true},
+  table.caption =
+      "Sizes as the model sees them: tokens are pieces with [CLS] and [SEP]; what is longer than "
+      "data.max_length is cut, and the entities in it are scored as missed.";
+  table.columns = {{"set", "", false},           {"file", "", false},         {"sentences", "", true},
+                   {"tokens", "", true},         {"longest", "tokens", true}, {"max_length", "tokens", true},
                    {"unknown pieces", "", true}, {"cut sentences", "", true}, {"cut words", "", true},
                    {"cut entities", "", true}};
   for (const Set& set : sets)
     if (set.told.is_object())
-      table.rows.push_back({set.role, setting_text(set.path), told_cell(set, "examples"), told_cell(set, "tokens"),
-                            told_cell(set, "longest"),
-                            set.max_length.is_number_integer() ? count_cell(set.max_length.get<std::int64_t>()) : TableCell(),
-                            told_cell(set, "unknown_pieces"), told_cell(set, "cut_sentences"),
-                            told_cell(set, "cut_words"), told_cell(set, "cut_entities")});
+      table.rows.push_back(
+          {set.role, setting_text(set.path), told_cell(set, "examples"), told_cell(set, "tokens"),
+           told_cell(set, "longest"),
+           set.max_length.is_number_integer() ? count_cell(set.max_length.get<std::int64_t>()) : TableCell(),
+           told_cell(set, "unknown_pieces"), told_cell(set, "cut_sentences"), told_cell(set, "cut_words"),
+           told_cell(set, "cut_entities")});
   return table;
 }
 
@@ -114,7 +118,8 @@ TableBlock label_table(const std::vector<Set>& sets) {
   // O first, then by type, its beginning before its inside.
   std::sort(labels.begin(), labels.end(), [](const std::string& a, const std::string& b) {
     if ((a == "O") != (b == "O")) return a == "O";
-    const std::string left = a.substr(std::min<std::size_t>(2, a.size())), right = b.substr(std::min<std::size_t>(2, b.size()));
+    const std::string left = a.substr(std::min<std::size_t>(2, a.size())),
+                      right = b.substr(std::min<std::size_t>(2, b.size()));
     return left != right ? left < right : a < b;
   });
   for (const std::string& label : labels) {
@@ -136,19 +141,23 @@ void add_histograms(const std::vector<Set>& sets, std::vector<Block>& blocks) {
   constexpr std::size_t most = 3;
   std::size_t number = 0;
   for (const Set& set : sets) {
-    if (set.role != "train" || !set.told.is_object() || !set.told.contains("lengths") || number == most) continue;
+    if (set.role != "train" || !set.told.is_object() || !set.told.contains("lengths") || number == most)
+      continue;
     const nlohmann::json& lengths = set.told["lengths"];
-    Histogram chart{{"length of a sentence", "tokens"}, {"sentences", ""}, 0.5, lengths.value("width", 1.0), {}, {}, {}};
+    Histogram chart{
+        {"length of a sentence", "tokens"}, {"sentences", ""}, 0.5, lengths.value("width", 1.0), {}, {}, {}};
     chart.counts = lengths.value("counts", std::vector<double>());
-    if (set.max_length.is_number() && set.max_length.get<double>() <= 1.5 * told_cell(set, "longest").number.value_or(0.0)) {
+    if (set.max_length.is_number() &&
+        set.max_length.get<double>() <= 1.5 * told_cell(set, "longest").number.value_or(0.0)) {
       chart.mark = set.max_length.get<double>() + 0.5;
       chart.mark_name = "max_length";
     }
     Figure figure;
     figure.id = "lengths" + (++number > 1 ? "-" + std::to_string(number) : "");
-    figure.caption = "Lengths of the training sentences of " + setting_text(set.path) + ", in tokens, after cutting.";
-    figure.alternative = "A histogram of " + told_cell(set, "examples").text.plain() + " sentences; the longest has " +
-                         told_cell(set, "longest").text.plain() + " tokens.";
+    figure.caption =
+        "Lengths of the training sentences of " + setting_text(set.path) + ", in tokens, after cutting.";
+    figure.alternative = "A histogram of " + told_cell(set, "examples").text.plain() +
+                         " sentences; the longest has " + told_cell(set, "longest").text.plain() + " tokens.";
     figure.chart = std::move(chart);
     blocks.push_back(std::move(figure));
   }

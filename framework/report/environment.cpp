@@ -27,7 +27,8 @@ std::vector<Told> distinct(const Material& material, const Take& take) {
     for (const AttemptRow& attempt : attempts->second) {
       const nlohmann::json value = take(attempt);
       if (value.is_null()) continue;
-      const auto known = std::find_if(found.begin(), found.end(), [&](const Told& told) { return told.value == value; });
+      const auto known =
+          std::find_if(found.begin(), found.end(), [&](const Told& told) { return told.value == value; });
       if (known == found.end())
         found.push_back({value, 1});
       else
@@ -50,17 +51,21 @@ TableBlock field_table(const std::string& id, const std::string& caption, const 
   for (std::size_t i = 0; i < shown; ++i) {
     table.columns.push_back({what + (all.size() > 1 ? " " + std::to_string(i + 1) : ""), "", false});
     for (const auto& [name, value] : all[i].value.items())
-      if (!value.is_structured() && std::find(fields.begin(), fields.end(), name) == fields.end()) fields.push_back(name);
+      if (!value.is_structured() && std::find(fields.begin(), fields.end(), name) == fields.end())
+        fields.push_back(name);
   }
   for (const std::string& field : fields) {
     std::vector<TableCell> row = {field};
-    for (std::size_t i = 0; i < shown; ++i) row.emplace_back(setting_text(all[i].value.value(field, nlohmann::json())));
+    for (std::size_t i = 0; i < shown; ++i)
+      row.emplace_back(setting_text(all[i].value.value(field, nlohmann::json())));
     table.rows.push_back(std::move(row));
   }
   std::vector<TableCell> row = {Text("attempts")};
-  for (std::size_t i = 0; i < shown; ++i) row.push_back(count_cell(static_cast<std::int64_t>(all[i].attempts)));
+  for (std::size_t i = 0; i < shown; ++i)
+    row.push_back(count_cell(static_cast<std::int64_t>(all[i].attempts)));
   table.rows.push_back(std::move(row));
-  if (shown < all.size()) table.notes.push_back(counted(all.size() - shown, "more") + " are in the database (table attempt).");
+  if (shown < all.size())
+    table.notes.push_back(counted(all.size() - shown, "more") + " are in the database (table attempt).");
   return table;
 }
 
@@ -86,7 +91,8 @@ Section code_section(const Material& material) {
                : nlohmann::json{{"commit", attempt.commit_hash}, {"diff", attempt.diff}};
   });
   if (codes.empty()) {
-    section.blocks.push_back(Notice{"The commit was not recorded: exp was started where git knows no source."});
+    section.blocks.push_back(
+        Notice{"The commit was not recorded: exp was started where git knows no source."});
     return section;
   }
   TableBlock table;
@@ -95,19 +101,21 @@ Section code_section(const Material& material) {
   table.columns = {{"commit", "", false}, {"uncommitted changes", "lines", true}, {"attempts", "", true}};
   for (const Told& code : codes) {
     const std::string diff = code.value["diff"];
-    table.rows.push_back({code_cell(code.value["commit"]),
-                          diff.empty() ? TableCell("none") : count_cell(std::count(diff.begin(), diff.end(), '\n')),
-                          count_cell(static_cast<std::int64_t>(code.attempts))});
+    table.rows.push_back(
+        {code_cell(code.value["commit"]),
+         diff.empty() ? TableCell("none") : count_cell(std::count(diff.begin(), diff.end(), '\n')),
+         count_cell(static_cast<std::int64_t>(code.attempts))});
   }
   section.blocks.push_back(std::move(table));
   for (const Told& code : codes) {
     const std::string diff = code.value["diff"], commit = code.value["commit"];
     if (diff.empty()) continue;
-    section.blocks.push_back(Notice{"Changes on top of " + (commit.empty() ? "no commit" : commit) + " that were not committed" +
-                                    (diff.size() > most_diff ? "; the first " + thousands(most_diff) + " of " +
-                                                                   thousands(static_cast<std::int64_t>(diff.size())) +
-                                                                   " characters, the database (table code) has all:"
-                                                             : ":")});
+    section.blocks.push_back(
+        Notice{"Changes on top of " + (commit.empty() ? "no commit" : commit) + " that were not committed" +
+               (diff.size() > most_diff ? "; the first " + thousands(most_diff) + " of " +
+                                              thousands(static_cast<std::int64_t>(diff.size())) +
+                                              " characters, the database (table code) has all:"
+                                        : ":")});
     section.blocks.push_back(Listing{"diff", diff.substr(0, most_diff)});
   }
   return section;
@@ -119,7 +127,8 @@ TableBlock plugin_table(const Material& material) {
   TableBlock table;
   table.id = "plugins";
   table.caption = "Plugin files that were loaded.";
-  table.columns = {{"plugin", "", false}, {"version", "", false}, {"SHA-256", "", false}, {"attempts", "", true}};
+  table.columns = {
+      {"plugin", "", false}, {"version", "", false}, {"SHA-256", "", false}, {"attempts", "", true}};
   std::map<std::vector<std::string>, std::int64_t> used;
   for (const auto& [run, attempts] : material.attempts)
     for (const AttemptRow& attempt : attempts)
@@ -135,13 +144,16 @@ Section compute_section(const Material& material) {
   Section section{"compute", "Compute"};
   TableBlock table;
   table.id = "compute-table";
-  table.caption = "Time between the beginning and the end of attempts, failed ones too. Thread time: the same times "
-                  "the threads of the worker.";
-  table.columns = {{"attempts ended", "", false},  {"attempts", "", true},         {"time", "s", true},
-                   {"thread time", "s", true},     {"end not recorded", "", true}, {"threads not told", "", true}};
+  table.caption =
+      "Time between the beginning and the end of attempts, failed ones too. Thread time: the same times "
+      "the threads of the worker.";
+  table.columns = {
+      {"attempts ended", "", false}, {"attempts", "", true},         {"time", "s", true},
+      {"thread time", "s", true},    {"end not recorded", "", true}, {"threads not told", "", true}};
   const auto row = [&](const Text& name, const Compute& sum) {
-    table.rows.push_back({name, count_cell(static_cast<std::int64_t>(sum.attempts)), seconds_cell(sum.seconds),
-                          seconds_cell(sum.thread_seconds), count_cell(static_cast<std::int64_t>(sum.untimed)),
+    table.rows.push_back({name, count_cell(static_cast<std::int64_t>(sum.attempts)),
+                          seconds_cell(sum.seconds), seconds_cell(sum.thread_seconds),
+                          count_cell(static_cast<std::int64_t>(sum.untimed)),
                           count_cell(static_cast<std::int64_t>(sum.unthreaded))});
   };
   for (const auto& [state, sum] : compute_by_state(material)) row(state, sum);
@@ -159,12 +171,14 @@ Section environment_section(const Material& material) {
   Section machines{"machines", "Machines and builds"};
   const auto environments = distinct(material, [](const AttemptRow& attempt) {
     nlohmann::json environment = object_or_null(attempt.environment);
-    if (environment.is_object() && attempt.started_event.is_object() && attempt.started_event.contains("threads"))
+    if (environment.is_object() && attempt.started_event.is_object() &&
+        attempt.started_event.contains("threads"))
       environment["threads"] = attempt.started_event["threads"];
     return environment;
   });
   add_fields(machines.blocks, "numeric-environments",
-             "Numeric environments: equal ones promise equal bits (threads are no part of that promise, and stand here to be known).",
+             "Numeric environments: equal ones promise equal bits (threads are no part of that promise, and "
+             "stand here to be known).",
              "numeric environment", environments);
   add_fields(machines.blocks, "hosts", "Machines.", "host",
              distinct(material, [](const AttemptRow& attempt) { return object_or_null(attempt.host); }));

@@ -55,9 +55,8 @@ Text marked(const PredictedSentence& sentence, const Judged& judged) {
   };
   const auto count = static_cast<std::int64_t>(sentence.words.size());
   const auto covering = [](const std::vector<NerEntity>& entities, std::int64_t word) {
-    return std::find_if(entities.begin(), entities.end(), [&](const NerEntity& entity) {
-      return entity.begin <= word && word < entity.end;
-    });
+    return std::find_if(entities.begin(), entities.end(),
+                        [&](const NerEntity& entity) { return entity.begin <= word && word < entity.end; });
   };
   for (std::int64_t at = 0; at < count;) {
     if (at > 0) spans.push_back({" "});
@@ -107,16 +106,18 @@ void add_examples(const Material& material, const Question& question, const std:
     if (!replicate.value) continue;
     try {
       const std::vector<PredictedSentence> sentences = read_predictions(material.store, replicate.run, split);
-      blocks.push_back(Paragraph{Text({{"Sentences of " + split + " as "},
-                                       code(replicate.run.name),
-                                       {" has them, from its stored predictions: the first few of each kind, in the order of the set "
-                                        "and of at most " + std::to_string(most_words) + " words, not chosen by hand. Marked are entities "},
-                                       {"found rightly", Span::Kind::right, "type"},
-                                       {", "},
-                                       {"found wrongly", Span::Kind::wrong, "type"},
-                                       {" and "},
-                                       {"missed", Span::Kind::missed, "type"},
-                                       {"."}})});
+      blocks.push_back(Paragraph{Text(
+          {{"Sentences of " + split + " as "},
+           code(replicate.run.name),
+           {" has them, from its stored predictions: the first few of each kind, in the order of the set "
+            "and of at most " +
+            std::to_string(most_words) + " words, not chosen by hand. Marked are entities "},
+           {"found rightly", Span::Kind::right, "type"},
+           {", "},
+           {"found wrongly", Span::Kind::wrong, "type"},
+           {" and "},
+           {"missed", Span::Kind::missed, "type"},
+           {"."}})});
       for (const auto& [kind, title] : {std::pair{Kind::right, "Everything right:"},
                                         std::pair{Kind::wrong, "Something found that is not so:"},
                                         std::pair{Kind::missed, "Something missed:"}}) {

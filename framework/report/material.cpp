@@ -59,7 +59,8 @@ std::map<std::string, Values> values_by_key(const Material& material) {
 std::vector<std::size_t> partition_of(const std::vector<std::string>& texts) {
   std::map<std::string, std::size_t> seen;
   std::vector<std::size_t> partition;
-  for (const std::string& text : texts) partition.push_back(seen.try_emplace(text, seen.size()).first->second);
+  for (const std::string& text : texts)
+    partition.push_back(seen.try_emplace(text, seen.size()).first->second);
   return partition;
 }
 
@@ -125,8 +126,7 @@ std::string metric_of(const Material& material) {
 
 std::string slug(const std::string& text) {
   std::string id;
-  for (const char letter : text)
-    id += std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '-';
+  for (const char letter : text) id += std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '-';
   return id;
 }
 
@@ -175,8 +175,7 @@ void test(Store& store, Question& question) {
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   if (count <= most_for_all_pairs) {
     for (std::size_t i = 0; i < count; ++i)
-      for (std::size_t j = i + 1; j < count; ++j)
-        pairs.emplace_back(question.order[i], question.order[j]);
+      for (std::size_t j = i + 1; j < count; ++j) pairs.emplace_back(question.order[i], question.order[j]);
   } else if (const auto first = question.first()) {
     for (const std::size_t other : question.order)
       if (other != *first) pairs.emplace_back(*first, other);
@@ -197,7 +196,8 @@ std::vector<Question> questions_of(const Material& material) {
   options.examples = material.runs.size() <= most_runs_for_examples;
   std::vector<Question> questions;
   for (auto& [set, question] : by_set) {
-    question.id = slug(material.metric) + (questions.empty() ? "" : "-" + std::to_string(questions.size() + 1));
+    question.id =
+        slug(material.metric) + (questions.empty() ? "" : "-" + std::to_string(questions.size() + 1));
     question.title = material.metric + (set.first.empty() ? "" : " on " + set.first);
     question.comparison = collect_candidates(material.store, question.runs, options);
     question.labels = labels_of(question.comparison.candidates);
@@ -220,7 +220,8 @@ bool Question::best(std::size_t candidate) const {
   const Verdict lost = won == Verdict::higher ? Verdict::lower : Verdict::higher;
   std::size_t beaten = 0;
   for (const Pair& pair : comparison.pairs)
-    if ((pair.a == candidate && pair.verdict == won) || (pair.b == candidate && pair.verdict == lost)) ++beaten;
+    if ((pair.a == candidate && pair.verdict == won) || (pair.b == candidate && pair.verdict == lost))
+      ++beaten;
   return comparison.candidates.size() > 1 && beaten + 1 == comparison.candidates.size();
 }
 
@@ -235,8 +236,9 @@ const AttemptRow* Material::told(const RunRow& run) const {
 nlohmann::json Material::setting(const RunRow& run, const std::string& key) const {
   const auto own = params.find(run.number);
   if (own == params.end()) return nullptr;
-  const auto found = std::lower_bound(own->second.begin(), own->second.end(), key,
-                                      [](const ParamRow& param, const std::string& name) { return param.key < name; });
+  const auto found =
+      std::lower_bound(own->second.begin(), own->second.end(), key,
+                       [](const ParamRow& param, const std::string& name) { return param.key < name; });
   return found != own->second.end() && found->key == key ? found->value : nlohmann::json();
 }
 

@@ -24,12 +24,13 @@ struct Factor {
 
 /// What can be compared: the candidates that were scored on the same data.
 struct Question {
-  std::string id;                  ///< "test-f1", "test-f1-2"
-  std::string title;               ///< "test/f1 on wnut17/test.conll"
+  std::string id;     ///< "test-f1", "test-f1-2"
+  std::string title;  ///< "test/f1 on wnut17/test.conll"
   std::vector<RunRow> runs = {};
   Comparison comparison = {};
   std::vector<std::string> labels = {};  ///< the candidates' names without what all of them begin with
-  std::vector<std::size_t> order = {};   ///< candidates from the best mean to the worst, those without one last
+  std::vector<std::size_t> order =
+      {};  ///< candidates from the best mean to the worst, those without one last
   std::optional<std::size_t> first() const;  ///< the candidate with the best mean, if any has one
   bool best(std::size_t candidate) const;    ///< whether the tests tell it from every other as the best
 };
@@ -37,17 +38,17 @@ struct Question {
 struct Material {
   Store& store;
   ReportOptions options;
-  std::string subject;           ///< "run a", "sweep b", "all runs"
-  std::string metric;            ///< that the report is about
-  std::string select;            ///< how checkpoints are chosen: "max dev/f1"; empty where runs differ in it
-  std::vector<RunRow> runs;      ///< by name, numbers in it by value
+  std::string subject;       ///< "run a", "sweep b", "all runs"
+  std::string metric;        ///< that the report is about
+  std::string select;        ///< how checkpoints are chosen: "max dev/f1"; empty where runs differ in it
+  std::vector<RunRow> runs;  ///< by name, numbers in it by value
   RunBatch::ByRun<ParamRow> params;
   RunBatch::ByRun<DatasetRow> datasets;
   RunBatch::ByRun<AttemptRow> attempts;
   RunBatch::ByRun<ArtifactRow> artifacts;
   RunBatch::ByRun<VerificationRow> verifications;
   std::vector<SweepRow> sweeps;
-  std::vector<Factor> factors;     ///< without the seed
+  std::vector<Factor> factors;  ///< without the seed
   std::vector<Question> questions;
 
   /// Of the run's last attempt that told what it is; null where none did.

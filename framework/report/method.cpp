@@ -37,7 +37,8 @@ TableBlock size_table(const Material& material) {
         continue;
       }
       for (const nlohmann::json& part : told->started_event.value("parameter_parts", nlohmann::json::array()))
-        table.rows.push_back({candidate.name, part.value("part", ""), count_cell(part.value("parameters", std::int64_t{0}))});
+        table.rows.push_back(
+            {candidate.name, part.value("part", ""), count_cell(part.value("parameters", std::int64_t{0}))});
       table.rows.push_back({candidate.name, Text({strong("all")}),
                             count_cell(told->started_event.value("parameters", std::int64_t{0}))});
     }
@@ -52,8 +53,10 @@ Section model_section(const Material& material) {
   if (auto chart = architecture_of(material, run)) {
     Figure figure;
     figure.id = "architecture";
-    figure.caption = "The model of " + run.name +
-                     (material.runs.size() > 1 ? ", the candidate with the best mean; others differ as the settings say." : ".");
+    figure.caption =
+        "The model of " + run.name +
+        (material.runs.size() > 1 ? ", the candidate with the best mean; others differ as the settings say."
+                                  : ".");
     figure.alternative = "From bottom to top: ";
     for (std::size_t i = 0; i < chart->boxes.size(); ++i)
       figure.alternative += (i == 0 ? "" : ", then ") + chart->boxes[i].name;
@@ -77,7 +80,8 @@ Section training_section(const Material& material) {
   Section section{"training", "Training"};
   const auto text = [&](const std::string& key) {
     for (const Factor& factor : material.factors)
-      if (std::find(factor.keys.begin(), factor.keys.end(), key) != factor.keys.end()) return std::string("varied");
+      if (std::find(factor.keys.begin(), factor.keys.end(), key) != factor.keys.end())
+        return std::string("varied");
     return setting_text(material.setting(material.runs.front(), key));
   };
   const auto options = [&](const std::string& table) {
@@ -94,18 +98,22 @@ Section training_section(const Material& material) {
     return text(table + ".type") + (list.empty() ? "" : " (" + list + ")");
   };
   ItemList list;
-  list.items = {Text({strong("Optimizer: "), {with_options("optimizer") + "."}}),
-                Text({strong("Schedule: "), {with_options("schedule") + "; the learning rate as it was logged is drawn in "},
-                      reference("Curves", "curves"), {"."}}),
-                Text({strong("Batches: "),
-                      {text("train.batch_size") + " sequences, " + text("train.batching") + ", in " +
-                       text("train.gradient_shards") + " gradient shard(s); at most " + text("train.epochs") +
-                       " epochs, patience " + text("train.patience") + " (0: off)."}}),
-                Text({strong("Loss: "),
-                      {"mean over the labelled words of a batch, label smoothing " + text("train.label_smoothing") +
-                       "; gradient clipped to norm " + text("train.clip_norm") + " (0: not)."}}),
-                Text({strong("Numbers: "), {text("train.precision") + "; random numbers from counters, keyed by seed, "
-                                            "tensor, step and position."}})};
+  list.items = {
+      Text({strong("Optimizer: "), {with_options("optimizer") + "."}}),
+      Text({strong("Schedule: "),
+            {with_options("schedule") + "; the learning rate as it was logged is drawn in "},
+            reference("Curves", "curves"),
+            {"."}}),
+      Text({strong("Batches: "),
+            {text("train.batch_size") + " sequences, " + text("train.batching") + ", in " +
+             text("train.gradient_shards") + " gradient shard(s); at most " + text("train.epochs") +
+             " epochs, patience " + text("train.patience") + " (0: off)."}}),
+      Text({strong("Loss: "),
+            {"mean over the labelled words of a batch, label smoothing " + text("train.label_smoothing") +
+             "; gradient clipped to norm " + text("train.clip_norm") + " (0: not)."}}),
+      Text({strong("Numbers: "),
+            {text("train.precision") + "; random numbers from counters, keyed by seed, "
+                                       "tensor, step and position."}})};
   section.blocks.push_back(std::move(list));
   return section;
 }
@@ -137,15 +145,17 @@ Section settings_section(const Material& material) {
       for (const ParamRow& param : params->second) all.try_emplace(param.key, &param);
   TableBlock table;
   table.id = "settings-table";
-  table.caption = "Every setting as it was resolved, and where it was set; values that are not the same in all runs "
-                  "stand side by side. The seed is told with each run.";
+  table.caption =
+      "Every setting as it was resolved, and where it was set; values that are not the same in all runs "
+      "stand side by side. The seed is told with each run.";
   table.columns = {{"setting", "", false}, {"value", "", false}, {"from", "", false}};
   for (const auto& [key, param] : all) {
     const auto factor = varied.find(key);
     const std::string at = param->source == "default" || param->at.empty() ? param->source : param->at;
-    table.rows.push_back({code_cell(key),
-                          factor == varied.end() ? setting_text(param->value) : levels_text(*factor->second, key, material),
-                          factor == varied.end() ? at : at + (param->source == "default" ? "" : ", varied")});
+    table.rows.push_back(
+        {code_cell(key),
+         factor == varied.end() ? setting_text(param->value) : levels_text(*factor->second, key, material),
+         factor == varied.end() ? at : at + (param->source == "default" ? "" : ", varied")});
   }
   if (table.rows.empty())
     section.blocks.push_back(Notice{"No settings were recorded."});

@@ -11,8 +11,8 @@
 
 namespace encore {
 
-/// The file of a run's artifact. Throws Error when none was recorded, when it is gone, and when its content is
-/// not what was recorded.
+/// The file of a run's artifact. Throws Error when none was recorded, when it is gone, and when its content
+/// is not what was recorded.
 std::filesystem::path recorded_artifact(Store& store, const RunRow& run, const std::string& name);
 
 /// One sentence, with the tags in IOB2.

@@ -56,7 +56,8 @@ Sides split(Store& store, const std::vector<RunRow>& runs, const std::string& ag
   if (!date) return {runs, select_runs(store, {against}), against};
   Sides sides;
   sides.what = "before " + against;
-  for (const RunRow& run : runs) (run.finished && *run.finished < *date ? sides.old : sides.now).push_back(run);
+  for (const RunRow& run : runs)
+    (run.finished && *run.finished < *date ? sides.old : sides.now).push_back(run);
   if (sides.old.empty()) throw Error("none of these runs was finished before " + against + " (UTC)");
   if (sides.now.empty()) throw Error("all of these runs were finished before " + against + " (UTC)");
   return sides;
@@ -84,8 +85,10 @@ Document make_report(Store& store, const ReportOptions& options) {
   document.sections = sections_of(material);
   if (sides) {
     const Material old = gather(store, sides->old, sides->what, options);
-    document.sections.insert(document.sections.begin() + std::min<std::ptrdiff_t>(1, static_cast<std::ptrdiff_t>(document.sections.size())),
-                             against_section(material, old, sides->what));
+    document.sections.insert(
+        document.sections.begin() +
+            std::min<std::ptrdiff_t>(1, static_cast<std::ptrdiff_t>(document.sections.size())),
+        against_section(material, old, sides->what));
   }
   return document;
 }

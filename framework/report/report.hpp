@@ -22,8 +22,8 @@ struct ReportOptions {
   std::size_t most_rows = 100;  ///< of a table with a row per run or candidate; 0: all
 };
 
-/// Throws UnknownRun where no run is meant, and Error for a metric that none of the runs has or a date that is
-/// none.
+/// Throws UnknownRun where no run is meant, and Error for a metric that none of the runs has or a date that
+/// is none.
 Document make_report(Store& store, const ReportOptions& options);
 
 }  // namespace encore

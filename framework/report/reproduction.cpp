@@ -14,7 +14,10 @@ namespace {
 constexpr std::size_t most_files = 6;
 
 std::string quoted(const std::string& text) {
-  const bool plain = !text.empty() && text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,+:") == std::string::npos;
+  const bool plain =
+      !text.empty() &&
+      text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,+:") ==
+          std::string::npos;
   if (plain) return text;
   std::string result = "'";
   for (const char letter : text) result += letter == '\'' ? "'\\''" : std::string(1, letter);
@@ -40,19 +43,23 @@ Section command_section(const Material& material) {
   constexpr std::size_t most = 5;
   for (std::size_t i = 0; i < std::min(most, material.runs.size()); ++i)
     text += "exp verify " + quoted(material.runs[i].name) + "\n";
-  if (material.runs.size() > most) text += "# and so on, for each of " + std::to_string(material.runs.size()) + " runs\n";
-  section.blocks.push_back(Paragraph{"What trains these runs, and what trains one again and compares every digest:"});
+  if (material.runs.size() > most)
+    text += "# and so on, for each of " + std::to_string(material.runs.size()) + " runs\n";
+  section.blocks.push_back(
+      Paragraph{"What trains these runs, and what trains one again and compares every digest:"});
   section.blocks.push_back(Listing{"sh", text});
   std::size_t shown = 0;
   std::set<std::string> contents;
   for (const SweepRow& sweep : material.sweeps) {
     if (sweep.content.empty() || !contents.insert(sweep.content).second) continue;
     if (++shown > most_files) continue;
-    section.blocks.push_back(Paragraph{Text({{"The experiment file "}, code(sweep.file), {" as it was on " + utc_text(sweep.created) + ":"}})});
+    section.blocks.push_back(Paragraph{Text(
+        {{"The experiment file "}, code(sweep.file), {" as it was on " + utc_text(sweep.created) + ":"}})});
     section.blocks.push_back(Listing{"toml", sweep.content});
   }
   if (shown > most_files)
-    section.blocks.push_back(Notice{counted(shown - most_files, "more experiment file") + " are in the database (table sweep)."});
+    section.blocks.push_back(
+        Notice{counted(shown - most_files, "more experiment file") + " are in the database (table sweep)."});
   return section;
 }
 
@@ -79,10 +86,11 @@ Section digest_section(const Material& material) {
   const auto counts = batch.digest_counts();
   TableBlock table;
   table.id = "digests-table";
-  table.caption = "SHA-256 of all parameters after the last recorded step of each run, how many digests it has to be "
-                  "compared with, and the newest verdict of exp verify.";
-  table.columns = {{"run", "", false},       {"step", "", true},     {"SHA-256 of the parameters", "", false},
-                   {"digests", "", true},    {"verdict", "", false}, {"verified", "", false},
+  table.caption =
+      "SHA-256 of all parameters after the last recorded step of each run, how many digests it has to be "
+      "compared with, and the newest verdict of exp verify.";
+  table.columns = {{"run", "", false},    {"step", "", true},     {"SHA-256 of the parameters", "", false},
+                   {"digests", "", true}, {"verdict", "", false}, {"verified", "", false},
                    {"agreeing", "", true}};
   const std::size_t shown = material.rows_of(material.runs.size());
   for (std::size_t i = 0; i < shown; ++i) {
@@ -91,18 +99,21 @@ Section digest_section(const Material& material) {
     const auto count = counts.find(run.number);
     const auto own = material.verifications.find(run.number);
     const VerificationRow* last = own == material.verifications.end() ? nullptr : &own->second.back();
-    const nlohmann::json compared =
-        last != nullptr && last->details.is_object() ? last->details.value("compared", nlohmann::json::object()) : nlohmann::json::object();
+    const nlohmann::json compared = last != nullptr && last->details.is_object()
+                                        ? last->details.value("compared", nlohmann::json::object())
+                                        : nlohmann::json::object();
     const nlohmann::json agreeing = compared.value("agreeing", nlohmann::json());
-    table.rows.push_back({run.name, digest == nullptr ? TableCell() : count_cell(digest->step),
-                          digest == nullptr ? TableCell("not recorded") : code_cell(digest->value),
-                          count_cell(count == counts.end() ? 0 : count->second),
-                          last == nullptr ? TableCell("not verified") : TableCell(verdict(*last)),
-                          last == nullptr ? TableCell() : TableCell(utc_text(last->time)),
-                          agreeing.is_number_integer() ? count_cell(agreeing.get<std::int64_t>()) : TableCell()});
+    table.rows.push_back(
+        {run.name, digest == nullptr ? TableCell() : count_cell(digest->step),
+         digest == nullptr ? TableCell("not recorded") : code_cell(digest->value),
+         count_cell(count == counts.end() ? 0 : count->second),
+         last == nullptr ? TableCell("not verified") : TableCell(verdict(*last)),
+         last == nullptr ? TableCell() : TableCell(utc_text(last->time)),
+         agreeing.is_number_integer() ? count_cell(agreeing.get<std::int64_t>()) : TableCell()});
   }
   if (shown < material.runs.size())
-    table.notes.push_back(counted(material.runs.size() - shown, "more run") + " are in the CSV and JSON of this report.");
+    table.notes.push_back(counted(material.runs.size() - shown, "more run") +
+                          " are in the CSV and JSON of this report.");
   section.blocks.push_back(std::move(table));
   return section;
 }
@@ -139,26 +150,34 @@ Section missing_section(const Material& material) {
   ItemList list;
   for (const std::string& text :
        {lacking(material, "The commit of the source",
-                [&](const RunRow& run) { return any(run, [](const AttemptRow& attempt) { return attempt.commit_hash.empty(); }); }),
+                [&](const RunRow& run) {
+                  return any(run, [](const AttemptRow& attempt) { return attempt.commit_hash.empty(); });
+                }),
         lacking(material, "The numeric environment",
-                [&](const RunRow& run) { return any(run, [](const AttemptRow& attempt) { return !attempt.environment.is_object(); }); }),
+                [&](const RunRow& run) {
+                  return any(run, [](const AttemptRow& attempt) { return !attempt.environment.is_object(); });
+                }),
         lacking(material, "When an attempt ended",
                 [&](const RunRow& run) {
-                  return run.state != RunState::running && any(run, [](const AttemptRow& attempt) { return !attempt.finished; });
+                  return run.state != RunState::running &&
+                         any(run, [](const AttemptRow& attempt) { return !attempt.finished; });
                 }),
-        lacking(material, "The number of parameters", [&](const RunRow& run) { return !told(run, "parameters"); }),
+        lacking(material, "The number of parameters",
+                [&](const RunRow& run) { return !told(run, "parameters"); }),
         lacking(material, "Lengths and labels of the data",
                 [&](const RunRow& run) {
                   const AttemptRow* attempt = material.told(run);
                   return attempt == nullptr || !attempt->started_event.value("data", nlohmann::json::object())
-                                                    .value("train", nlohmann::json::object()).contains("lengths");
+                                                    .value("train", nlohmann::json::object())
+                                                    .contains("lengths");
                 }),
         lacking(material, "Predictions",
                 [&](const RunRow& run) {
                   return run.state == RunState::completed && !material.artifacts.contains(run.number);
                 }),
-        lacking(material, "A spool that could be read to its end",
-                [&](const RunRow& run) { return any(run, [](const AttemptRow& attempt) { return !attempt.spool_problem.empty(); }); })})
+        lacking(material, "A spool that could be read to its end", [&](const RunRow& run) {
+          return any(run, [](const AttemptRow& attempt) { return !attempt.spool_problem.empty(); });
+        })})
     if (!text.empty()) list.items.push_back(text);
   list.items.push_back("Licences of the data, and the energy that was used: no run records them.");
   section.blocks.push_back(std::move(list));

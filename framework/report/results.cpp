@@ -10,6 +10,7 @@ namespace {
 
 /// More notes about single runs than these are only counted.
 constexpr std::size_t most_notes = 12;
+constexpr std::size_t most_reasons = 6;
 
 std::string percent_of(double alpha) {
   return number_text(100.0 * (1.0 - alpha)) + " %";
@@ -50,7 +51,8 @@ std::vector<Text> missing_notes(const Question& question) {
       else
         ++more;
     }
-  if (more > 0) notes.push_back(counted(more, "more run") + " without a value; " + "the table of trials has them");
+  if (more > 0)
+    notes.push_back(counted(more, "more run") + " without a value; " + "the table of trials has them");
   return notes;
 }
 
@@ -60,14 +62,18 @@ TableBlock candidate_table(const Material& material, const Question& question) {
   TableBlock table;
   table.id = "results-" + question.id;
   table.caption = question.title +
-                  ": mean and standard deviation over the n complete runs (seeds) of each candidate, with " + level +
-                  " intervals of the mean by Student's t and by bootstrap (BCa, 10,000 resamples). " +
+                  ": mean and standard deviation over the n complete runs (seeds) of each candidate, with " +
+                  level + " intervals of the mean by Student's t and by bootstrap (BCa, 10,000 resamples). " +
                   "From the " + (lower_is_better(options.metric) ? "lowest" : "highest") +
                   " mean on, which is an order of means and no ranking.";
-  table.columns = {{"candidate", "", false},      {"runs", "", true},
-                   {"n", "", true},               {"mean", unit, true},
-                   {"SD", unit, true},            {"t low", unit, true},
-                   {"t high", unit, true},        {"bootstrap low", unit, true},
+  table.columns = {{"candidate", "", false},
+                   {"runs", "", true},
+                   {"n", "", true},
+                   {"mean", unit, true},
+                   {"SD", unit, true},
+                   {"t low", unit, true},
+                   {"t high", unit, true},
+                   {"bootstrap low", unit, true},
                    {"bootstrap high", unit, true}};
   const std::size_t shown = material.rows_of(question.order.size());
   for (std::size_t i = 0; i < shown; ++i) table.rows.push_back(candidate_row(question, question.order[i]));
@@ -80,7 +86,9 @@ TableBlock candidate_table(const Material& material, const Question& question) {
     few = few || (candidate.bootstrap && candidate.values.size() < 10);
   }
   if (single) table.notes.push_back("One value says nothing of the spread: no interval is given with n = 1.");
-  if (few) table.notes.push_back("With fewer than about ten seeds the bootstrap interval is too narrow; read the one by t.");
+  if (few)
+    table.notes.push_back(
+        "With fewer than about ten seeds the bootstrap interval is too narrow; read the one by t.");
   for (Text& note : missing_notes(question)) table.notes.push_back(std::move(note));
   return table;
 }
@@ -167,31 +175,35 @@ TableBlock pair_table(const Material& material, const Question& question) {
   const bool all = comparison.family == comparison.pairs.size();
   TableBlock table;
   table.id = "pairs-" + question.id;
-  table.caption =
-      question.title + ": differences (first less second) with their " + percent_of(comparison.options.alpha) +
-      " interval, two-sided t-tests over seeds and permutation tests over examples (10,000 deals), p corrected " +
-      (all ? "for all pairs by Holm's method."
-           : "for all " + thousands(static_cast<std::int64_t>(comparison.family)) +
-                 " pairs of candidates by Bonferroni's method, though only the best mean is tested against each other.");
-  table.columns = {{"first", "", false},         {"second", "", false},   {"difference", unit, true},
-                   {"low", unit, true},          {"high", unit, true},    {"test", "", false},
-                   {"shared seeds", "", true},   {"p", "", true},         {"p corrected", "", true},
-                   {"p on examples", "", true},  {"verdict", "", false}};
+  table.caption = question.title + ": differences (first less second) with their " +
+                  percent_of(comparison.options.alpha) +
+                  " interval, two-sided t-tests over seeds and permutation tests over examples (10,000 "
+                  "deals), p corrected " +
+                  (all ? "for all pairs by Holm's method."
+                       : "for all " + thousands(static_cast<std::int64_t>(comparison.family)) +
+                             " pairs of candidates by Bonferroni's method, though only the best mean is "
+                             "tested against each other.");
+  table.columns = {{"first", "", false},        {"second", "", false}, {"difference", unit, true},
+                   {"low", unit, true},         {"high", unit, true},  {"test", "", false},
+                   {"shared seeds", "", true},  {"p", "", true},       {"p corrected", "", true},
+                   {"p on examples", "", true}, {"verdict", "", false}};
   const std::size_t shown = material.rows_of(comparison.pairs.size());
   std::vector<std::string> reasons;
   for (std::size_t i = 0; i < shown; ++i) {
     const Pair& pair = comparison.pairs[i];
     table.rows.push_back(pair_row(question, pair));
-    if (reasons.size() < most_notes)
-      reasons.push_back(question.labels[pair.a] + " and " + question.labels[pair.b] + ": " + pair.reason + ".");
+    if (reasons.size() < most_reasons)
+      reasons.push_back(question.labels[pair.a] + " and " + question.labels[pair.b] + ": " + pair.reason +
+                        ".");
   }
   if (shown < comparison.pairs.size())
     table.notes.push_back(counted(comparison.pairs.size() - shown, "more pair") +
                           " are in the CSV and JSON of this report.");
   if (!comparison.options.examples)
-    table.notes.push_back("Examples are tested in reports of up to 40 runs; exp compare tests them for any number.");
+    table.notes.push_back(
+        "Examples are tested in reports of up to 40 runs; exp compare tests them for any number.");
   for (std::string& reason : reasons) table.notes.push_back(std::move(reason));
-  if (comparison.pairs.size() > most_notes)
+  if (comparison.pairs.size() > most_reasons)
     table.notes.push_back("The reasons of further verdicts are told by exp compare.");
   return table;
 }
@@ -222,10 +234,11 @@ Section measures_section(const Material& material) {
   for (const Question& question : material.questions) {
     TableBlock table;
     table.id = "measures-" + question.id;
-    table.caption = "All measures of the chosen checkpoints: mean over the n complete runs of each candidate, and the "
-                    "standard deviation where n is greater than 1.";
-    table.columns = {{"candidate", "", false}, {"measure", "", false}, {"n", "", true}, {"mean", "", true},
-                     {"SD", "", true},         {"unit", "", false}};
+    table.caption =
+        "All measures of the chosen checkpoints: mean over the n complete runs of each candidate, and the "
+        "standard deviation where n is greater than 1.";
+    table.columns = {{"candidate", "", false}, {"measure", "", false}, {"n", "", true},
+                     {"mean", "", true},       {"SD", "", true},       {"unit", "", false}};
     const std::size_t shown = std::min<std::size_t>(
         material.options.most_rows == 0 ? question.order.size() : 8, question.order.size());
     for (std::size_t i = 0; i < shown; ++i) {
@@ -239,10 +252,9 @@ Section measures_section(const Material& material) {
           if (value.is_number()) values.push_back(value.get<double>());
         }
         if (values.empty()) continue;
-        table.rows.push_back({question.labels[question.order[i]],
-                              name, count_cell(static_cast<std::int64_t>(values.size())),
-                              value_cell(name, mean_of(values)), value_cell(name, deviation_of(values)),
-                              unit_of(name).name});
+        table.rows.push_back(
+            {question.labels[question.order[i]], name, count_cell(static_cast<std::int64_t>(values.size())),
+             value_cell(name, mean_of(values)), value_cell(name, deviation_of(values)), unit_of(name).name});
       }
     }
     if (shown < question.order.size())
@@ -275,10 +287,10 @@ std::vector<Block> question_blocks(const Material& material, const Question& que
 Section results_section(const Material& material) {
   Section section{"results", "Results"};
   if (material.questions.size() > 1)
-    section.blocks.push_back(
-        Paragraph{"The runs were scored on " + std::to_string(material.questions.size()) +
-                  " sets of data. Scores on different sets are not compared: each set has its own table and its "
-                  "own tests."});
+    section.blocks.push_back(Paragraph{
+        "The runs were scored on " + std::to_string(material.questions.size()) +
+        " sets of data. Scores on different sets are not compared: each set has its own table and its "
+        "own tests."});
   for (const Question& question : material.questions)
     section.sections.push_back(
         {"results-of-" + question.id, question.title, question_blocks(material, question), {}});

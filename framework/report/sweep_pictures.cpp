@@ -61,7 +61,8 @@ std::vector<Importance> importances(const Material& material, const Scored& scor
     const auto effect = main_effect(scored.values, level);
     const std::size_t with = factor.keys.size() - 1;
     if (effect)
-      all.push_back({&factor, factor.name + (with > 0 ? " (with " + counted(with, "other") + ")" : ""), *effect});
+      all.push_back(
+          {&factor, factor.name + (with > 0 ? " (with " + counted(with, "other") + ")" : ""), *effect});
   }
   std::stable_sort(all.begin(), all.end(), [](const Importance& a, const Importance& b) {
     return a.effect.adjusted > b.effect.adjusted;
@@ -73,29 +74,36 @@ std::vector<Importance> importances(const Material& material, const Scored& scor
 TableBlock importance_table(const Question& question, const std::vector<Importance>& all, std::size_t runs) {
   TableBlock table;
   table.id = "importance-" + question.id;
-  table.caption =
-      question.title + ": how much of the variance of the score over " + counted(runs, "run") +
-      " one parameter alone explains (main effect of a one-way analysis of variance: the sum over its values of n "
-      "times the squared distance of their mean from the mean of all, over the total sum of squares). Adjusted: less "
-      "what chance alone would explain. On a balanced grid these are the first-order terms of a functional analysis "
-      "of variance; otherwise shares overlap.";
-  table.columns = {{"parameter", "", false}, {"values", "", true},   {"runs", "", true}, {"explained", "%", true},
-                   {"adjusted", "%", true},  {"F", "", true},        {"p", "", true}};
+  table.caption = question.title + ": how much of the variance of the score over " + counted(runs, "run") +
+                  " one parameter alone explains (main effect of a one-way analysis of variance: the sum "
+                  "over its values of n "
+                  "times the squared distance of their mean from the mean of all, over the total sum of "
+                  "squares). Adjusted: less "
+                  "what chance alone would explain. On a balanced grid these are the first-order terms of a "
+                  "functional analysis "
+                  "of variance; otherwise shares overlap.";
+  table.columns = {{"parameter", "", false}, {"values", "", true},    {"runs", "", true},
+                   {"explained", "%", true}, {"adjusted", "%", true}, {"F", "", true},
+                   {"p", "", true}};
   for (const Importance& one : all)
-    table.rows.push_back({one.name, count_cell(static_cast<std::int64_t>(one.effect.levels)),
-                          count_cell(static_cast<std::int64_t>(one.effect.values)),
-                          {number_text(100.0 * one.effect.share), 100.0 * one.effect.share},
-                          {number_text(100.0 * one.effect.adjusted), 100.0 * one.effect.adjusted},
-                          one.effect.f ? number_cell(*one.effect.f) : TableCell(),
-                          one.effect.p ? TableCell(p_value_text(*one.effect.p), *one.effect.p) : TableCell()});
-  table.notes.push_back("p is not corrected for the number of parameters, and the rest of the variance belongs to "
-                        "interactions and to what was not varied. With fewer than about ten runs a value the shares "
-                        "are rough.");
+    table.rows.push_back(
+        {one.name,
+         count_cell(static_cast<std::int64_t>(one.effect.levels)),
+         count_cell(static_cast<std::int64_t>(one.effect.values)),
+         {number_text(100.0 * one.effect.share), 100.0 * one.effect.share},
+         {number_text(100.0 * one.effect.adjusted), 100.0 * one.effect.adjusted},
+         one.effect.f ? number_cell(*one.effect.f) : TableCell(),
+         one.effect.p ? TableCell(p_value_text(*one.effect.p), *one.effect.p) : TableCell()});
+  table.notes.push_back(
+      "p is not corrected for the number of parameters, and the rest of the variance belongs to "
+      "interactions and to what was not varied. With fewer than about ten runs a value the shares "
+      "are rough.");
   for (const Importance& one : all)
     if (one.factor != nullptr && one.factor->keys.size() > 1) {
       constexpr std::size_t most = 12;
-      std::vector<std::string> keys(one.factor->keys.begin(),
-                                    one.factor->keys.begin() + static_cast<std::ptrdiff_t>(std::min(most, one.factor->keys.size())));
+      std::vector<std::string> keys(
+          one.factor->keys.begin(),
+          one.factor->keys.begin() + static_cast<std::ptrdiff_t>(std::min(most, one.factor->keys.size())));
       if (one.factor->keys.size() > most) keys.push_back(counted(one.factor->keys.size() - most, "more"));
       table.notes.push_back("Always changed together: " + listed(keys) + ".");
     }
@@ -159,7 +167,8 @@ Figure scatter_figure(const Material& material, const Question& question, const 
       if (factor.level[scored.runs[i]] == level) values.push_back(scored.values[i]);
     if (!values.empty())
       figure.alternative += factor.name + " " + level_name(factor.levels[level]) + ": mean " +
-                            metric_text(material.metric, mean_of(values)) + ", n " + std::to_string(values.size()) + ". ";
+                            metric_text(material.metric, mean_of(values)) + ", n " +
+                            std::to_string(values.size()) + ". ";
   }
   chart.groups.push_back(std::move(group));
   figure.chart = std::move(chart);
@@ -178,32 +187,37 @@ Figure parallel_figure(const Material& material, const Question& question, const
       for (const nlohmann::json& level : factor->levels) dimension.categories.push_back(level_name(level));
     chart.dimensions.push_back(std::move(dimension));
   }
-  chart.dimensions.push_back({material.metric + (unit.name.empty() ? "" : " (" + unit.name + ")"), {}, false});
+  chart.dimensions.push_back(
+      {material.metric + (unit.name.empty() ? "" : " (" + unit.name + ")"), {}, false});
   std::map<std::size_t, double> values;
   for (std::size_t i = 0; i < scored.runs.size(); ++i) values[scored.runs[i]] = scored.values[i];
   std::size_t without = 0;
   for (const RunRow& row : question.runs) {
     if (chart.lines.size() == most_lines) break;
-    const auto found = std::lower_bound(material.runs.begin(), material.runs.end(), row.name,
-                                        [](const RunRow& run, const std::string& name) { return natural_less(run.name, name); });
+    const auto found = std::lower_bound(
+        material.runs.begin(), material.runs.end(), row.name,
+        [](const RunRow& run, const std::string& name) { return natural_less(run.name, name); });
     const auto run = static_cast<std::size_t>(found - material.runs.begin());
     ParallelChart::Line line{row.name, {}};
     for (const Factor* factor : factors) {
       const std::size_t level = factor->level[run];
-      line.values.push_back(factor->numeric ? factor->levels[level].get<double>() : static_cast<double>(level));
+      line.values.push_back(factor->numeric ? factor->levels[level].get<double>()
+                                            : static_cast<double>(level));
     }
     const auto value = values.find(run);
     if (value == values.end()) ++without;
-    line.values.push_back(value == values.end() ? std::numeric_limits<double>::quiet_NaN() : unit.factor * value->second);
+    line.values.push_back(value == values.end() ? std::numeric_limits<double>::quiet_NaN()
+                                                : unit.factor * value->second);
     chart.lines.push_back(std::move(line));
   }
   Figure figure;
   figure.id = "parallel-" + question.id;
   figure.caption = question.title + ": one line per run through its parameters to its score" +
                    (without > 0 ? "; " + counted(without, "run") + " without a score." : ".") +
-                   (question.runs.size() > most_lines ? " The first " + std::to_string(most_lines) + " of " +
-                                                            thousands(static_cast<std::int64_t>(question.runs.size())) + " runs."
-                                                      : "");
+                   (question.runs.size() > most_lines
+                        ? " The first " + std::to_string(most_lines) + " of " +
+                              thousands(static_cast<std::int64_t>(question.runs.size())) + " runs."
+                        : "");
   figure.alternative = "Parallel coordinates of " + counted(chart.lines.size(), "run") + " over " +
                        counted(factors.size(), "parameter") + ".";
   figure.chart = std::move(chart);
@@ -221,7 +235,8 @@ void add_question(const Material& material, const Question& question, std::vecto
   blocks.push_back(importance_table(question, all, scored.values.size()));
   std::size_t number = 0;
   for (const Factor* factor : factors)
-    if (++number <= most_scatters) blocks.push_back(scatter_figure(material, question, scored, *factor, number));
+    if (++number <= most_scatters)
+      blocks.push_back(scatter_figure(material, question, scored, *factor, number));
   if (factors.size() > most_scatters)
     blocks.push_back(Paragraph{counted(factors.size() - most_scatters, "more parameter") +
                                " that explain less are not drawn."});
@@ -243,7 +258,8 @@ Section sweep_section(const Material& material) {
                    std::string(untimed > 0 ? "; " + counted(untimed, "attempt") +
                                                  " whose end was not recorded have no bar."
                                            : ".");
-  figure.alternative = counted(chart.bars.size(), "attempt") + " on " + counted(chart.lanes.size(), "lane") + ".";
+  figure.alternative =
+      counted(chart.bars.size(), "attempt") + " on " + counted(chart.lanes.size(), "lane") + ".";
   figure.chart = std::move(chart);
   section.blocks.push_back(std::move(figure));
   return section;

@@ -1,6 +1,6 @@
 // Statistics over the trials of a sweep: how much of a score's variance one parameter explains, and how good
-// the best of n trials is to be expected. Pure functions. Place in the flow: importance.cpp and trials.cpp ask;
-// tests/unit/report/make_statistics.py holds the same formulas in numpy and scipy.
+// the best of n trials is to be expected. Pure functions. Place in the flow: importance.cpp and trials.cpp
+// ask; tests/unit/report/make_statistics.py holds the same formulas in numpy and scipy.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,8 @@ struct MainEffect {
   std::size_t values = 0, levels = 0;
   double share = 0.0;     ///< eta squared: sum of squares between the levels over the total
   double adjusted = 0.0;  ///< epsilon squared: the same less what chance alone would explain; may be below 0
-  std::optional<double> f = {}, p = {};  ///< F test; nothing where no level has a second value, or no spread is left
+  std::optional<double> f = {},
+                        p = {};  ///< F test; nothing where no level has a second value, or no spread is left
 };
 
 /// `level[i]` is that of `values[i]`, from 0. Nothing with fewer than two levels, fewer than three values, or

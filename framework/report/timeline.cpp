@@ -39,8 +39,8 @@ std::vector<Entry> entries_of(const Material& material, std::size_t& untimed) {
       }
       std::string name = run.name + ", " + name_of(attempt.state);
       if (attempts->second.size() > 1) name += ", attempt " + std::to_string(attempt.ordinal);
-      entries.push_back({attempt.holder.host, attempt.started, *attempt.finished, std::move(name),
-                         tone_of(attempt.state)});
+      entries.push_back(
+          {attempt.holder.host, attempt.started, *attempt.finished, std::move(name), tone_of(attempt.state)});
     }
   }
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {

@@ -1,5 +1,5 @@
-// When what was run: the attempts of a report's runs laid out on lanes, one for each that a host had under way
-// at once. Pure. Place in the flow: sweep_pictures.cpp draws it.
+// When what was run: the attempts of a report's runs laid out on lanes, one for each that a host had under
+// way at once. Pure. Place in the flow: sweep_pictures.cpp draws it.
 #pragma once
 
 #include "document/chart.hpp"

@@ -21,15 +21,18 @@ TableBlock state_table(const Material& material) {
   table.caption =
       "All trials, those without a result too: runs as they stand, attempts as they ended. A run has several "
       "attempts when it was interrupted or tried again.";
-  table.columns = {{"state", "", false},    {"runs", "", true},       {"attempts", "", true},
-                   {"computing", "s", true}, {"end not recorded", "", true}};
+  table.columns = {{"state", "", false},
+                   {"runs", "", true},
+                   {"attempts", "", true},
+                   {"computing", "s", true},
+                   {"end not recorded", "", true}};
   const auto row = [&](const std::string& state, std::size_t count, const Compute& sum) {
     table.rows.push_back({state, count_cell(static_cast<std::int64_t>(count)),
                           count_cell(static_cast<std::int64_t>(sum.attempts)), seconds_cell(sum.seconds),
                           count_cell(static_cast<std::int64_t>(sum.untimed))});
   };
-  for (const RunState state : {RunState::completed, RunState::failed, RunState::stopped, RunState::interrupted,
-                               RunState::lost, RunState::running, RunState::pending}) {
+  for (const RunState state : {RunState::completed, RunState::failed, RunState::stopped,
+                               RunState::interrupted, RunState::lost, RunState::running, RunState::pending}) {
     const auto sum = compute.find(name_of(state));
     row(name_of(state), runs[name_of(state)], sum == compute.end() ? Compute() : sum->second);
   }
@@ -50,7 +53,8 @@ TableBlock unfinished_table(const Material& material) {
       table.rows.push_back({run.name, name_of(run.state), count_cell(run.attempts), run.reason});
   }
   if (count > table.rows.size())
-    table.notes.push_back(counted(count - table.rows.size(), "more run") + " are in the CSV and JSON of this report.");
+    table.notes.push_back(counted(count - table.rows.size(), "more run") +
+                          " are in the CSV and JSON of this report.");
   return table;
 }
 
@@ -59,9 +63,9 @@ TableBlock run_table(const Material& material) {
   table.id = "runs";
   const Unit unit = unit_of(material.metric);
   table.caption = "Every run with its " + material.metric + " at the chosen checkpoint.";
-  table.columns = {{"run", "", false},       {"id", "", false},     {"seed", "", true},
-                   {"state", "", false},     {"best step", "", true}, {material.metric, unit.name, true},
-                   {"attempts", "", true},   {"finished", "", false}};
+  table.columns = {{"run", "", false},     {"id", "", false},       {"seed", "", true},
+                   {"state", "", false},   {"best step", "", true}, {material.metric, unit.name, true},
+                   {"attempts", "", true}, {"finished", "", false}};
   std::map<std::int64_t, const Replicate*> replicates;
   for (const Question& question : material.questions)
     for (const Candidate& candidate : question.comparison.candidates)
@@ -79,13 +83,18 @@ TableBlock run_table(const Material& material) {
       value = replicate->second->missing.find("not finite") == std::string::npos ? "" : "not finite";
     const nlohmann::json step =
         run.result.is_object() ? run.result.value("best_step", nlohmann::json()) : nlohmann::json();
-    table.rows.push_back({run.name, code_cell(run.id), {std::to_string(run.seed), static_cast<double>(run.seed)},
-                          name_of(run.state), step.is_number_integer() ? count_cell(step.get<std::int64_t>()) : TableCell(),
-                          std::move(value), count_cell(run.attempts),
+    table.rows.push_back({run.name,
+                          code_cell(run.id),
+                          {std::to_string(run.seed), static_cast<double>(run.seed)},
+                          name_of(run.state),
+                          step.is_number_integer() ? count_cell(step.get<std::int64_t>()) : TableCell(),
+                          std::move(value),
+                          count_cell(run.attempts),
                           run.finished ? TableCell(utc_text(*run.finished)) : TableCell()});
   }
   if (shown < material.runs.size())
-    table.notes.push_back(counted(material.runs.size() - shown, "more run") + " are in the CSV and JSON of this report.");
+    table.notes.push_back(counted(material.runs.size() - shown, "more run") +
+                          " are in the CSV and JSON of this report.");
   return table;
 }
 
@@ -95,13 +104,16 @@ Paragraph rule(const Material& material) {
   if (material.select.empty()) {
     text += "the checkpoint was chosen by a rule (train.select) that is not the same in all runs";
   } else {
-    text += std::string("the checkpoint with the ") + (material.select.starts_with("max") ? "highest" : "lowest") +
-            " " + material.select.substr(blank == std::string::npos ? 0 : blank + 1) +
+    text += std::string("the checkpoint with the ") +
+            (material.select.starts_with("max") ? "highest" : "lowest") + " " +
+            material.select.substr(blank == std::string::npos ? 0 : blank + 1) +
             " was chosen, the earliest of equals (train.select = \"" + material.select + "\")";
   }
-  return {text + "; the test set was scored once, with that checkpoint. Among runs nothing was chosen: every complete "
-                 "run of a candidate counts with its seed, and of repeats of one question the newest complete one. "
-                 "Runs without a result count as trials, and their reasons stand below."};
+  return {
+      text +
+      "; the test set was scored once, with that checkpoint. Among runs nothing was chosen: every complete "
+      "run of a candidate counts with its seed, and of repeats of one question the newest complete one. "
+      "Runs without a result count as trials, and their reasons stand below."};
 }
 
 /// The score by which a trial would be chosen, and of how many trials there is none.
@@ -114,9 +126,10 @@ Scores scores_of(const Question& question, const std::string& metric) {
   Scores scores;
   for (const RunRow& run : question.runs) {
     if (run.state == RunState::pending || run.state == RunState::running) continue;
-    const nlohmann::json value = run.state == RunState::completed && run.result.is_object()
-                                     ? run.result.value("measures", nlohmann::json::object()).value(metric, nlohmann::json())
-                                     : nlohmann::json();
+    const nlohmann::json value =
+        run.state == RunState::completed && run.result.is_object()
+            ? run.result.value("measures", nlohmann::json::object()).value(metric, nlohmann::json())
+            : nlohmann::json();
     if (value.is_number())
       scores.values.push_back(value.get<double>());
     else
@@ -142,7 +155,8 @@ void add_expected_best(const Question& question, const std::string& select, std:
   Series series{"expected best", {}, {}};
   TableBlock table;
   table.id = "expected-best-" + question.id;
-  table.caption = question.title + ": the best " + metric + " to be expected from a budget of so many trials.";
+  table.caption =
+      question.title + ": the best " + metric + " to be expected from a budget of so many trials.";
   table.columns = {{"trials", "", true}, {"expected best " + metric, unit.name, true}};
   for (std::size_t n = 1; n <= best.size(); ++n) {
     series.x.push_back(static_cast<double>(n));
@@ -153,8 +167,10 @@ void add_expected_best(const Question& question, const std::string& select, std:
   }
   Figure figure;
   figure.id = "figure-expected-best-" + question.id;
-  figure.caption = question.title + ": expected best " + metric + " against the number of trials (Dodge et al. 2019), "
-                   "of " + std::to_string(trials) + " trials drawn with replacement" +
+  figure.caption = question.title + ": expected best " + metric +
+                   " against the number of trials (Dodge et al. 2019), "
+                   "of " +
+                   std::to_string(trials) + " trials drawn with replacement" +
                    (scores.without > 0 ? "; " + std::to_string(scores.without) +
                                              " of them ended without a score and count as the worst one seen."
                                        : ".");
@@ -174,7 +190,8 @@ Section trials_section(const Material& material) {
   TableBlock unfinished = unfinished_table(material);
   if (!unfinished.rows.empty()) section.blocks.push_back(std::move(unfinished));
   section.blocks.push_back(run_table(material));
-  for (const Question& question : material.questions) add_expected_best(question, material.select, section.blocks);
+  for (const Question& question : material.questions)
+    add_expected_best(question, material.select, section.blocks);
   return section;
 }
 

@@ -39,7 +39,10 @@ std::optional<double> utc_from(const std::string& text) {
 }
 
 std::string counted(std::size_t count, const std::string& one, const std::string& many) {
-  return thousands(static_cast<std::int64_t>(count)) + " " + (count == 1 ? one : many.empty() ? one + "s" : many);
+  return thousands(static_cast<std::int64_t>(count)) + " " +
+         (count == 1     ? one
+          : many.empty() ? one + "s"
+                         : many);
 }
 
 std::string listed(const std::vector<std::string>& parts) {
@@ -88,7 +91,8 @@ TableCell number_cell(double number) {
 }
 
 TableCell seconds_cell(double seconds) {
-  return {duration_text(seconds), seconds};
+  return {seconds < 100.0 ? number_text(std::round(10.0 * seconds) / 10.0) : thousands(std::llround(seconds)),
+          seconds};
 }
 
 TableCell code_cell(const std::string& text) {

@@ -1,4 +1,5 @@
-// How a report writes times, values and cells: one wording for all sections. See also document/number_text.hpp.
+// How a report writes times, values and cells: one wording for all sections. See also
+// document/number_text.hpp.
 #pragma once
 
 #include <optional>
@@ -14,7 +15,8 @@ namespace encore {
 
 /// "2026-01-31 23:59:59 UTC"
 std::string utc_text(double time);
-/// Seconds since 1970 of the beginning of "2026-01-31" (UTC), or of "2026-01-31 23:59"; nothing for other text.
+/// Seconds since 1970 of the beginning of "2026-01-31" (UTC), or of "2026-01-31 23:59"; nothing for other
+/// text.
 std::optional<double> utc_from(const std::string& text);
 /// "1 run", "3 runs"
 std::string counted(std::size_t count, const std::string& one, const std::string& many = {});
@@ -36,7 +38,7 @@ TableCell value_cell(const std::string& metric, double value);  ///< empty for N
 TableCell value_cell(const std::string& metric, std::optional<double> value);
 TableCell count_cell(std::int64_t count);
 TableCell number_cell(double number);
-TableCell seconds_cell(double seconds);
+TableCell seconds_cell(double seconds);        ///< of a column in seconds
 TableCell code_cell(const std::string& text);  ///< empty for empty text
 
 Span code(std::string text);

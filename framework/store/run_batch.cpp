@@ -27,7 +27,8 @@ Statement& RunBatch::ask(const std::string& before, const std::string& after) {
 }
 
 RunBatch::ByRun<ParamRow> RunBatch::params() {
-  Statement& rows = ask("SELECT run, key, type, value, source, at FROM param WHERE run ", " ORDER BY run, key");
+  Statement& rows =
+      ask("SELECT run, key, type, value, source, at FROM param WHERE run ", " ORDER BY run, key");
   ByRun<ParamRow> found;
   while (rows.step()) found[rows.integer(0)].push_back(param_row(rows, 1));
   rows.reset();
@@ -37,7 +38,8 @@ RunBatch::ByRun<ParamRow> RunBatch::params() {
 RunBatch::ByRun<DatasetRow> RunBatch::datasets() {
   Statement& rows =
       ask("SELECT run, role, path, sha256 FROM run_dataset JOIN dataset ON dataset.number = dataset "
-          "WHERE run ", " ORDER BY run, role");
+          "WHERE run ",
+          " ORDER BY run, role");
   ByRun<DatasetRow> found;
   while (rows.step()) found[rows.integer(0)].push_back({rows.text(1), rows.text(2), rows.text(3)});
   rows.reset();
@@ -49,7 +51,8 @@ RunBatch::ByRun<AttemptRow> RunBatch::attempts() {
   Statement& used =
       ask("SELECT attempt, plugin.name, version, sha256, fingerprint FROM attempt_plugin "
           "JOIN plugin ON plugin.number = plugin JOIN attempt ON attempt.number = attempt "
-          "WHERE attempt.run ", " ORDER BY attempt, plugin.name, sha256");
+          "WHERE attempt.run ",
+          " ORDER BY attempt, plugin.name, sha256");
   while (used.step())
     plugins[used.integer(0)].push_back({used.text(1), used.text(2), used.text(3), used.text(4)});
   used.reset();
@@ -76,7 +79,8 @@ RunBatch::ByRun<AttemptRow> RunBatch::attempts() {
 
 RunBatch::ByRun<ArtifactRow> RunBatch::artifacts() {
   Statement& rows =
-      ask("SELECT run, name, path, sha256 FROM artifact AS a WHERE run ", " AND attempt = (SELECT max(attempt) FROM artifact WHERE run = a.run AND name = a.name) "
+      ask("SELECT run, name, path, sha256 FROM artifact AS a WHERE run ",
+          " AND attempt = (SELECT max(attempt) FROM artifact WHERE run = a.run AND name = a.name) "
           "ORDER BY run, name");
   ByRun<ArtifactRow> found;
   while (rows.step()) found[rows.integer(0)].push_back({rows.text(1), rows.text(2), rows.text(3)});
@@ -85,8 +89,10 @@ RunBatch::ByRun<ArtifactRow> RunBatch::artifacts() {
 }
 
 RunBatch::ByRun<VerificationRow> RunBatch::verifications() {
-  Statement& rows = ask("SELECT run, time, outcome, first_step, scope, details FROM verification "
-                        "WHERE run ", " ORDER BY run, number");
+  Statement& rows =
+      ask("SELECT run, time, outcome, first_step, scope, details FROM verification "
+          "WHERE run ",
+          " ORDER BY run, number");
   ByRun<VerificationRow> found;
   while (rows.step()) found[rows.integer(0)].push_back(verification_row(rows, 1));
   rows.reset();
@@ -96,7 +102,8 @@ RunBatch::ByRun<VerificationRow> RunBatch::verifications() {
 RunBatch::ByRun<DigestRow> RunBatch::last_digests() {
   Statement& rows =
       ask("SELECT d.run, d.step, d.scope, d.value, attempt.ordinal FROM current_digest AS d "
-          "JOIN attempt ON attempt.number = d.attempt WHERE d.run ", " AND d.step = (SELECT max(step) FROM digest WHERE digest.run = d.run) ORDER BY d.run, d.scope");
+          "JOIN attempt ON attempt.number = d.attempt WHERE d.run ",
+          " AND d.step = (SELECT max(step) FROM digest WHERE digest.run = d.run) ORDER BY d.run, d.scope");
   ByRun<DigestRow> found;
   while (rows.step())
     found[rows.integer(0)].push_back(
@@ -149,8 +156,8 @@ BinnedCurves RunBatch::curves(const std::string& metric, std::int64_t most) {
       std::string(" WHERE run ") + chosen + " AND metric = (SELECT number FROM metric WHERE name = ?2)";
   std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0, longest = 0;
   // The range over all points, also those that a later attempt overruled: it only lays out the bins.
-  Statement& range = store_.database().cached(
-      "SELECT min(step), max(step), count(*) FROM point" + condition + " GROUP BY run");
+  Statement& range = store_.database().cached("SELECT min(step), max(step), count(*) FROM point" + condition +
+                                              " GROUP BY run");
   range.with(all_, metric);
   while (range.step()) {
     first = std::min(first, range.integer(0));
@@ -169,8 +176,7 @@ BinnedCurves RunBatch::curves(const std::string& metric, std::int64_t most) {
     rows.with(numbers(several), metric, curves.first, curves.width);
     while (rows.step())
       curves.runs[rows.integer(0)].push_back(
-          {rows.integer(1),
-           rows.integer(3) > 0 ? std::numeric_limits<double>::quiet_NaN() : rows.number(2),
+          {rows.integer(1), rows.integer(3) > 0 ? std::numeric_limits<double>::quiet_NaN() : rows.number(2),
            rows.integer(4)});
     rows.reset();
   }

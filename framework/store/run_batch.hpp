@@ -1,5 +1,5 @@
-// RunBatch: what queries.cpp asks of one run, asked of many at once: one query for each question, however many
-// runs. Place in the flow: report/ asks here, because a report is of a thousand runs as well as of one.
+// RunBatch: what queries.cpp asks of one run, asked of many at once: one query for each question, however
+// many runs. Place in the flow: report/ asks here, because a report is of a thousand runs as well as of one.
 #pragma once
 
 #include <cstdint>

@@ -157,7 +157,7 @@ TEST(Help, TheExamplesOfEveryVerbRun) {
   int examples = 0;
   for (const char* verb :
        {"run",     "plan",      "ls",        "show",       "status",    "logs",        "stop",     "verify",
-        "diff",    "compare",   "explain",   "tag",        "note",      "rm",          "undelete", "evaluate",
+        "diff",    "compare",   "report",    "explain",   "tag",        "note",      "rm",          "undelete", "evaluate",
         "predict", "query",     "dump",      "plugin",     "plugin ls", "plugin info", "db",       "db check",
         "db path", "db backup", "db vacuum", "db upgrade", "gc",        "completion",  "version",  "help"}) {
     std::vector<std::string> asking = words_of(verb);

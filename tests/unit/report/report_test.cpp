@@ -33,7 +33,8 @@ class ReportTest : public ReplicatesTest {
   }
   static const TableBlock* find_table(const Document& document, const std::string& id) {
     for (const Block* block : blocks_of(document))
-      if (const auto* table = std::get_if<TableBlock>(block); table != nullptr && table->id == id) return table;
+      if (const auto* table = std::get_if<TableBlock>(block); table != nullptr && table->id == id)
+        return table;
     return nullptr;
   }
   static const TableBlock& table(const Document& document, const std::string& id) {
@@ -95,7 +96,9 @@ TEST_F(ReportTest, TablesHoldTheNumbersOfAnIndependentComputation) {
   for (const auto& row : pairs.rows)
     for (const nlohmann::json& wanted : scipy()["pairs"]) {
       const std::string a = row[0].text.plain(), b = row[1].text.plain();
-      const double sign = a == wanted["a"] && b == wanted["b"] ? 1.0 : a == wanted["b"] && b == wanted["a"] ? -1.0 : 0.0;
+      const double sign = a == wanted["a"] && b == wanted["b"]   ? 1.0
+                          : a == wanted["b"] && b == wanted["a"] ? -1.0
+                                                                 : 0.0;
       if (sign == 0.0) continue;
       ++compared;
       EXPECT_NEAR(row[2].number.value(), sign * wanted["difference"].get<double>(), 1e-9);
@@ -140,7 +143,11 @@ TEST_F(ReportTest, OfALossTheLowestIsBest) {
 
 TEST_F(ReportTest, EveryTrialIsCountedAndWhatHasNoValueIsShown) {
   tell_all("a", {0.5, 0.6});
-  tell({.name = "a", .seed = 3, .measures = nullptr, .state = RunState::failed, .reason = "the loss is not finite"});
+  tell({.name = "a",
+        .seed = 3,
+        .measures = nullptr,
+        .state = RunState::failed,
+        .reason = "the loss is not finite"});
   tell({.name = "a", .seed = 4, .measures = {{"test/f1", nullptr}}});
   tell({.name = "b", .seed = 1, .measures = nullptr, .state = RunState::stopped, .reason = "pruned"});
   tell({.name = "b", .seed = 2, .measures = nullptr, .state = RunState::lost});
@@ -196,8 +203,12 @@ TEST_F(ReportTest, CurvesAreMeansOverSeedsWithTheirRange) {
 
 TEST_F(ReportTest, AValueThatIsNotFiniteStaysInTheCurve) {
   const RunRow run = tell({.name = "a"});
-  store().database().execute("INSERT INTO point (run, metric, step, attempt, value, special) SELECT run, metric, 2, attempt, NULL, 'nan' FROM point");
-  store().database().execute("INSERT INTO point (run, metric, step, attempt, value, special) SELECT run, metric, 3, attempt, 0.125, NULL FROM point WHERE step = 1");
+  store().database().execute(
+      "INSERT INTO point (run, metric, step, attempt, value, special) SELECT run, metric, 2, attempt, NULL, "
+      "'nan' FROM point");
+  store().database().execute(
+      "INSERT INTO point (run, metric, step, attempt, value, special) SELECT run, metric, 3, attempt, 0.125, "
+      "NULL FROM point WHERE step = 1");
   const Document document = report({.words = {run.name}});
   const Series& series = std::get<LineChart>(figure(document, "curve-train-loss")->chart).series.at(0);
   ASSERT_EQ(series.y.size(), 3u);
@@ -259,7 +270,8 @@ TEST_F(ReportTest, PredictionsGiveConfusionAndExamples) {
       R"({"words": ["to", "New", "York"], "truth": ["O", "B-LOC", "I-LOC"], "predicted": ["O"]})"
       "\n";
   tell({.name = "a",
-        .measures = {{"test/f1", 0.5}, {"test/f1/PER", 0.6}, {"test/precision/PER", 0.7}, {"test/recall/PER", 0.8}},
+        .measures =
+            {{"test/f1", 0.5}, {"test/f1/PER", 0.6}, {"test/precision/PER", 0.7}, {"test/recall/PER", 0.8}},
         .predictions = predictions});
   const Document document = report();
   const TableBlock& classes = table(document, "classes-test-f1");
@@ -275,7 +287,8 @@ TEST_F(ReportTest, PredictionsGiveConfusionAndExamples) {
     if (const auto* list = std::get_if<ItemList>(block))
       for (const Text& item : list->items)
         for (const Span& span : item.spans)
-          if (span.kind == Span::Kind::right || span.kind == Span::Kind::wrong || span.kind == Span::Kind::missed)
+          if (span.kind == Span::Kind::right || span.kind == Span::Kind::wrong ||
+              span.kind == Span::Kind::missed)
             marked.push_back(span);
   const auto has = [&](const std::string& text, Span::Kind kind, const std::string& target) {
     return std::any_of(marked.begin(), marked.end(), [&](const Span& span) {
@@ -292,9 +305,14 @@ TEST_F(ReportTest, PredictionsGiveConfusionAndExamples) {
 }
 
 TEST_F(ReportTest, NamesAndReasonsAreOnlyText) {
-  const std::string hostile = "<script>alert(1)</script> \\input{/etc/passwd} | `x` \xF0\x9F\x98\x80 \xD7\xA9 $&%#_{}~^";
+  const std::string hostile =
+      "<script>alert(1)</script> \\input{/etc/passwd} | `x` \xF0\x9F\x98\x80 \xD7\xA9 $&%#_{}~^";
   tell({.name = hostile, .seed = 1});
-  tell({.name = hostile, .seed = 2, .measures = nullptr, .state = RunState::failed, .reason = hostile + "\xFF"});
+  tell({.name = hostile,
+        .seed = 2,
+        .measures = nullptr,
+        .state = RunState::failed,
+        .reason = hostile + "\xFF"});
   const Document document = report();
   EXPECT_EQ(table(document, "results-test-f1").rows.at(0).at(0).text.plain(), hostile);
   const nlohmann::json parsed = nlohmann::json::parse(text_of(document));
@@ -320,7 +338,8 @@ void make_plain(Database& database) {
   database.execute(
       "UPDATE run SET created = 1000, finished = CASE WHEN finished IS NULL THEN NULL ELSE 2000 + seed END;"
       "UPDATE run SET id = 'id of ' || name;"
-      "UPDATE attempt SET started = 1000, finished = CASE WHEN finished IS NULL THEN NULL ELSE 1100 END, host_name = 'host';"
+      "UPDATE attempt SET started = 1000, finished = CASE WHEN finished IS NULL THEN NULL ELSE 1100 END, "
+      "host_name = 'host';"
       "UPDATE sweep SET created = 900");
 }
 
@@ -331,7 +350,8 @@ TEST_F(ReportTest, TheOrderInWhichRunsWereAddedDoesNotMatter) {
   const std::string forth = text_of(report());
   store_.reset();
   std::filesystem::remove_all(path().string() + ".runs");
-  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) std::filesystem::remove(path().string() + suffix);
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+    std::filesystem::remove(path().string() + suffix);
   const std::vector<double> b = {0.5, 0.6, 0.55}, a = {0.4, 0.45, 0.47};
   for (std::size_t i = 3; i > 0; --i) {
     tell({.name = "b", .seed = static_cast<std::int64_t>(i), .measures = {{"test/f1", b[i - 1]}}});
@@ -352,7 +372,8 @@ TEST_F(ReportTest, VerdictsAndWhatWasNotRecordedAreSaid) {
   const Document document = report();
   EXPECT_EQ(cell(table(document, "digests-table"), "a-seed=1", "verdict").text.plain(),
             "different, first at step 412 in encoder.3.attention.qkv.weight");
-  EXPECT_EQ(cell(table(document, "digests-table"), "a-seed=1", "verified").text.plain(), "2023-11-14 22:13:20 UTC");
+  EXPECT_EQ(cell(table(document, "digests-table"), "a-seed=1", "verified").text.plain(),
+            "2023-11-14 22:13:20 UTC");
   EXPECT_EQ(cell(table(document, "digests-table"), "a-seed=2", "verdict").text.plain(), "not verified");
   const std::string text = text_of(document);
   EXPECT_TRUE(contains(text, "Verified: 0 of 2 runs trained again with equal bits, 1 with other bits"));
@@ -365,7 +386,8 @@ TEST_F(ReportTest, AgainstADateAndAgainstASweep) {
   tell({.name = "a", .seed = 1, .measures = {{"test/f1", 0.60}}, .fresh = true});
   tell({.name = "a", .seed = 2, .measures = {{"test/f1", 0.63}}, .fresh = true});
   tell({.name = "a", .seed = 3, .measures = {{"test/f1", 0.61}}, .fresh = true});
-  store().database().execute("UPDATE run SET finished = CASE repeat WHEN 1 THEN 1700000000 ELSE 1800000000 END");
+  store().database().execute(
+      "UPDATE run SET finished = CASE repeat WHEN 1 THEN 1700000000 ELSE 1800000000 END");
   const Document dated = report({.against = "2025-01-01"});
   const TableBlock& result = table(dated, "against-result");
   ASSERT_EQ(result.rows.size(), 1u);
@@ -396,7 +418,8 @@ TEST_F(ReportTest, WhatCannotBeReportedIsRefused) {
 TEST_F(ReportTest, LongTablesAreCutWithANoteAndWholeForPrograms) {
   for (std::int64_t seed = 1; seed <= 7; ++seed) tell({.name = "a", .seed = seed});
   EXPECT_EQ(table(report({.most_rows = 5}), "runs").rows.size(), 5u);
-  EXPECT_TRUE(contains(text_of(report({.most_rows = 5})), "2 more runs are in the CSV and JSON of this report."));
+  EXPECT_TRUE(
+      contains(text_of(report({.most_rows = 5})), "2 more runs are in the CSV and JSON of this report."));
   EXPECT_EQ(table(report({.most_rows = 0}), "runs").rows.size(), 7u);
 }
 

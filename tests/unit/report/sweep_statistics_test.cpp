@@ -40,7 +40,8 @@ TEST(SweepStatistics, ThereIsNoEffectWithoutLevelsOrSpread) {
   ASSERT_TRUE(effect);
   EXPECT_EQ(effect->share, 1.0);
   EXPECT_FALSE(effect->f) << "no level has a second value to tell chance from";
-  const auto perfect = main_effect(std::vector<double>{0.1, 0.1, 0.4, 0.4}, std::vector<std::size_t>{0, 0, 1, 1});
+  const auto perfect =
+      main_effect(std::vector<double>{0.1, 0.1, 0.4, 0.4}, std::vector<std::size_t>{0, 0, 1, 1});
   ASSERT_TRUE(perfect);
   EXPECT_FALSE(perfect->p) << "no spread is left within the levels";
 }
@@ -48,8 +49,8 @@ TEST(SweepStatistics, ThereIsNoEffectWithoutLevelsOrSpread) {
 TEST(SweepStatistics, ExpectedBestIsTheMeanOverAllDraws) {
   ASSERT_EQ(scipy()["expected_best"].size(), 3u);
   for (const nlohmann::json& wanted : scipy()["expected_best"]) {
-    const auto best = expected_best(wanted["values"].get<std::vector<double>>(), wanted["maximize"],
-                                    wanted["best"].size());
+    const auto best =
+        expected_best(wanted["values"].get<std::vector<double>>(), wanted["maximize"], wanted["best"].size());
     ASSERT_EQ(best.size(), wanted["best"].size());
     for (std::size_t n = 0; n < best.size(); ++n)
       EXPECT_NEAR(best[n], wanted["best"][n].get<double>(), 1e-13) << wanted << n;
