@@ -2,20 +2,11 @@
 #include "cli/format.hpp"
 
 #include <chrono>
-#include <cmath>
-#include <cstdio>
 #include <ctime>
 
 namespace encore {
 
 namespace {
-
-template <class... Values>
-std::string print(const char* format, Values... values) {
-  char text[96];
-  std::snprintf(text, sizeof text, format, values...);
-  return text;
-}
 
 std::string local(const char* format, double time) {
   const auto seconds = static_cast<std::time_t>(time);
@@ -27,41 +18,6 @@ std::string local(const char* format, double time) {
 }
 
 }  // namespace
-
-std::string percent_text(std::optional<double> fraction) {
-  if (!fraction || !std::isfinite(*fraction)) return "-";
-  return print("%.2f", *fraction * 100.0);
-}
-
-std::string number_text(double number) {
-  if (std::isnan(number)) return "nan";
-  return print("%.4g", number);
-}
-
-std::string count_text(double count) {
-  if (count >= 999.5e6) return print("%.3gG", count / 1e9);
-  if (count >= 999.5e3) return print("%.3gM", count / 1e6);
-  if (count >= 9999.5) return print("%.3gk", count / 1e3);
-  return print("%.0f", count);
-}
-
-std::string duration_text(double seconds) {
-  if (!std::isfinite(seconds) || seconds < 0) return "-";
-  if (seconds < 9.95) return print("%.1f s", seconds);
-  const auto whole = static_cast<long long>(seconds + 0.5);
-  if (whole < 60) return print("%lld s", whole);
-  if (whole < 3600) return print("%lldm %02llds", whole / 60, whole % 60);
-  if (whole < 86400) return print("%lldh %02lldm", whole / 3600, whole / 60 % 60);
-  return print("%lldd %02lldh", whole / 86400, whole / 3600 % 24);
-}
-
-std::string bytes_text(std::uint64_t bytes) {
-  const auto count = static_cast<double>(bytes);
-  if (count < 1e3) return print("%.0f B", count);
-  if (count < 1e6) return print("%.1f kB", count / 1e3);
-  if (count < 1e9) return print("%.1f MB", count / 1e6);
-  return print("%.2f GB", count / 1e9);
-}
 
 std::string time_text(double time) {
   return local("%Y-%m-%d %H:%M:%S", time);

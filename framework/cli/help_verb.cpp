@@ -36,6 +36,7 @@ const std::vector<Verb>& verbs() {
       {"verify", "train a run again and compare it bit by bit", verify_verb},
       {"diff", "where two runs differ", diff_verb},
       {"compare", "intervals and tests over the seeds of several candidates", compare_verb},
+      {"report", "a document about a run, a sweep or everything", report_verb},
       {"explain", "why a run is one of its own, or why a file's runs would be done", explain_verb},
       {"tag", "put tags on a run, or take them off", tag_verb},
       {"note", "write down what a run is about", note_verb},

@@ -166,7 +166,7 @@ void print_table(Question& question) {
       row.push_back(missing ? Cell("NULL", Style::dim) : Cell(question.text(column)));
     }
   }
-  std::vector<Column> columns;
+  std::vector<TableColumn> columns;
   for (std::size_t column = 0; column < numeric.size(); ++column)
     columns.push_back(
         {question.names()[column], numeric[column] && !rows.empty() ? Align::right : Align::left});

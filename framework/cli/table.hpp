@@ -12,7 +12,7 @@ namespace encore {
 
 enum class Align { left, right };
 
-struct Column {
+struct TableColumn {
   std::string title;
   Align align = Align::left;
 };
@@ -28,14 +28,14 @@ struct Cell {
 
 class Table {
  public:
-  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  explicit Table(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}
   void add(std::vector<Cell> row);
   bool empty() const { return rows_.empty(); }
   /// Two blanks between columns; `indent` blanks in front.
   void print(std::ostream& out, const Terminal& terminal, int indent = 0) const;
 
  private:
-  std::vector<Column> columns_;
+  std::vector<TableColumn> columns_;
   std::vector<std::vector<Cell>> rows_;
 };
 

@@ -21,6 +21,7 @@ int retry_verb(const Arguments& arguments);
 int verify_verb(const Arguments& arguments);
 int diff_verb(const Arguments& arguments);
 int compare_verb(const Arguments& arguments);
+int report_verb(const Arguments& arguments);
 int explain_verb(const Arguments& arguments);
 int tag_verb(const Arguments& arguments);
 int note_verb(const Arguments& arguments);

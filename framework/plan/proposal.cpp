@@ -8,7 +8,7 @@ namespace encore {
 
 namespace {
 
-Assignment assignment(const Axis& axis, std::size_t index) {
+Assignment assignment(const SweepAxis& axis, std::size_t index) {
   return {axis.path, axis.key, axis.key_origin, axis.values[index], axis.labels[index]};
 }
 
@@ -33,7 +33,7 @@ std::vector<Proposal> crossed(const std::vector<Proposal>& proposals, const std:
 std::vector<Proposal> in_lock_step(const Zip& zip) {
   std::vector<Proposal> out(zip.front().values.size());
   for (std::size_t i = 0; i < out.size(); ++i)
-    for (const Axis& axis : zip) out[i].push_back(assignment(axis, i));
+    for (const SweepAxis& axis : zip) out[i].push_back(assignment(axis, i));
   return out;
 }
 
@@ -41,7 +41,7 @@ std::vector<Proposal> in_lock_step(const Zip& zip) {
 
 std::vector<Proposal> propose_all(const Sweep& sweep) {
   std::vector<Proposal> proposals(1);
-  for (const Axis& axis : sweep.grid) proposals = crossed(proposals, in_lock_step({axis}));
+  for (const SweepAxis& axis : sweep.grid) proposals = crossed(proposals, in_lock_step({axis}));
   for (const Zip& zip : sweep.zips) proposals = crossed(proposals, in_lock_step(zip));
   if (sweep.random.empty()) return proposals;
   std::vector<Proposal> draws(static_cast<std::size_t>(sweep.draws));

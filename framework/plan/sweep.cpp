@@ -34,7 +34,7 @@ std::vector<std::string> unique_labels(const std::vector<Value>& values) {
   return labels;
 }
 
-std::string count_text(const Axis& axis) {
+std::string count_text(const SweepAxis& axis) {
   return std::to_string(axis.values.size()) + (axis.values.size() == 1 ? " value" : " values");
 }
 
@@ -104,18 +104,18 @@ class SweepReader {
   }
 
   // Lists below `table`, which may be written "model.layers" = [...] or model.layers = [...].
-  std::vector<Axis> read_axes(const Value& table, const std::string& name,
-                              const std::vector<std::string>& prefix) {
-    std::vector<Axis> axes;
+  std::vector<SweepAxis> read_axes(const Value& table, const std::string& name,
+                                   const std::vector<std::string>& prefix) {
+    std::vector<SweepAxis> axes;
     for (const Value::Member& member : table.table()) {
       std::vector<std::string> path = prefix;
       if (!read_path(member, name, path)) continue;
       if (member.value.is_table()) {
-        for (Axis& axis : read_axes(member.value, name, path)) axes.push_back(std::move(axis));
+        for (SweepAxis& axis : read_axes(member.value, name, path)) axes.push_back(std::move(axis));
         continue;
       }
       if (!can_vary(path, member.key_origin.place, name)) continue;
-      Axis axis{dotted(path), path, {Source::sweep, member.key_origin.place}, {}, {}};
+      SweepAxis axis{dotted(path), path, {Source::sweep, member.key_origin.place}, {}, {}};
       if (!member.value.is_array() || member.value.array().empty()) {
         problems_.add(
             member.value.origin.place, axis.key,
@@ -130,8 +130,8 @@ class SweepReader {
     return axes;
   }
 
-  void erase_overridden(std::vector<Axis>& axes) const {
-    std::erase_if(axes, [&](const Axis& axis) { return is_overridden(axis.path); });
+  void erase_overridden(std::vector<SweepAxis>& axes) const {
+    std::erase_if(axes, [&](const SweepAxis& axis) { return is_overridden(axis.path); });
   }
 
   bool is_table(const Value& value, const std::string& name) {
@@ -155,7 +155,7 @@ class SweepReader {
     for (const Value& table : member.value.array()) {
       if (!is_table(table, "[[sweep.zip]]")) continue;
       Zip zip = read_axes(table, "[[sweep.zip]]", {});
-      for (const Axis& axis : zip)
+      for (const SweepAxis& axis : zip)
         if (axis.values.size() != zip.front().values.size())
           problems_.add(axis.key_origin.place, axis.key,
                         "[[sweep.zip]] moves in lock step, but \"" + axis.key + "\" has " + count_text(axis) +
@@ -289,7 +289,7 @@ std::size_t Sweep::size() const {
   const auto times = [&](std::size_t count) {
     points = std::min(points * std::min(count, most_points), most_points + 1);
   };
-  for (const Axis& axis : grid) times(axis.values.size());
+  for (const SweepAxis& axis : grid) times(axis.values.size());
   for (const Zip& zip : zips) times(zip.front().values.size());
   if (!random.empty()) times(static_cast<std::size_t>(draws));
   return points;

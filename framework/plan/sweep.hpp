@@ -19,7 +19,7 @@ namespace encore {
 inline constexpr std::size_t most_points = 100000;
 
 /// An option and the values it takes.
-struct Axis {
+struct SweepAxis {
   std::string key;
   std::vector<std::string> path;
   Origin key_origin;
@@ -28,7 +28,7 @@ struct Axis {
 };
 
 /// Axes of equal length that move in lock step.
-using Zip = std::vector<Axis>;
+using Zip = std::vector<SweepAxis>;
 
 /// An option and the distribution its values are drawn from.
 struct RandomVariable {
@@ -47,7 +47,7 @@ struct RandomVariable {
 struct Sweep {
   std::int64_t seed = 1;
   std::int64_t draws = 1;
-  std::vector<Axis> grid;
+  std::vector<SweepAxis> grid;
   std::vector<Zip> zips;
   std::vector<RandomVariable> random;
   std::vector<Condition> exclusions;

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <map>
 
-#include "data/hash.hpp"
+#include "report/predictions.hpp"
 
 namespace encore {
 
@@ -92,16 +92,8 @@ class ExampleReader {
   }
 
   std::vector<NerCounts> read(const RunRow& run) {
-    const std::string name = "predictions/" + measure_->split + ".jsonl";
-    for (const ArtifactRow& artifact : store_.read_artifacts(run.number)) {
-      if (artifact.name != name) continue;
-      const std::filesystem::path file = store_.run_folder(run.id) / artifact.path;
-      if (!std::filesystem::exists(file)) throw Error(file.string() + " is gone");
-      if (sha256_of_file(file) != artifact.sha256)
-        throw Error(file.string() + " is not the file that was recorded");
-      return read_example_counts(file, *measure_);
-    }
-    throw Error("run " + run.name + " stored no " + name);
+    return read_example_counts(recorded_artifact(store_, run, "predictions/" + measure_->split + ".jsonl"),
+                               *measure_);
   }
 
   Store& store_;
@@ -187,16 +179,24 @@ std::string too_few(const Pair& pair, const CompareOptions& options, std::size_t
          " would show a difference of " + difference + " (" + at + ")";
 }
 
-/// Holm's correction over all tests that could be made.
-void correct(std::vector<Pair>& pairs) {
+/// Holm's correction over all tests that could be made; Bonferroni's, which is never smaller, where the
+/// family holds pairs that were not tested.
+void correct(Comparison& comparison) {
   std::vector<double> seeds, examples;
-  for (const Pair& pair : pairs) {
+  for (const Pair& pair : comparison.pairs) {
     if (pair.seeds) seeds.push_back(pair.seeds->p);
     if (pair.examples) examples.push_back(pair.examples->p);
   }
-  const std::vector<double> seeds_corrected = holm(seeds), examples_corrected = holm(examples);
+  const bool whole = comparison.family == comparison.pairs.size();
+  const auto corrected = [&](const std::vector<double>& p_values) {
+    if (whole) return holm(p_values);
+    std::vector<double> all;
+    for (const double p : p_values) all.push_back(std::min(1.0, p * static_cast<double>(comparison.family)));
+    return all;
+  };
+  const std::vector<double> seeds_corrected = corrected(seeds), examples_corrected = corrected(examples);
   std::size_t seed = 0, example = 0;
-  for (Pair& pair : pairs) {
+  for (Pair& pair : comparison.pairs) {
     if (pair.seeds) pair.corrected = seeds_corrected[seed++];
     if (pair.examples) pair.examples_corrected = examples_corrected[example++];
   }
@@ -206,7 +206,7 @@ void judge(const Comparison& comparison, const SharedSeeds& shared, Pair& pair) 
   const Candidate& a = comparison.candidates[pair.a];
   const Candidate& b = comparison.candidates[pair.b];
   const CompareOptions& options = comparison.options;
-  const std::size_t pairs = comparison.pairs.size();
+  const std::size_t pairs = comparison.family;
   pair.needed = seeds_that_would_do(a, b, pair, shared, options.detect.value_or(pair.difference),
                                     options.alpha / static_cast<double>(pairs), options.power);
   if (!pair.same_set) {
@@ -258,30 +258,48 @@ const char* name_of(Verdict verdict) {
   return "refused";
 }
 
-Comparison compare_runs(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options) {
-  require_metric(store, runs, options.metric);
-  Comparison comparison{options, {}, {}, {}, {}};
-  comparison.candidates =
-      candidates_of(store, runs, {options.metric, options.by_run, options.alpha}, comparison.notices);
+Comparison collect_candidates(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options) {
+  Comparison comparison;
+  comparison.options = options;
+  comparison.candidates = candidates_of(store, runs, {options.metric, options.by_run, options.alpha},
+                                        comparison.notices);
   note_environments(store, comparison.candidates, comparison.notices);
+  return comparison;
+}
 
+void test_pairs(Store& store, Comparison& comparison,
+                const std::vector<std::pair<std::size_t, std::size_t>>& pairs, std::size_t family) {
+  const CompareOptions& options = comparison.options;
   ExampleReader examples(store, options.metric);
   std::vector<SharedSeeds> shared;
-  for (std::size_t i = 0; i < comparison.candidates.size(); ++i)
-    for (std::size_t j = i + 1; j < comparison.candidates.size(); ++j) {
-      const Candidate& a = comparison.candidates[i];
-      const Candidate& b = comparison.candidates[j];
-      shared.push_back(shared_seeds(a, b));
-      Pair& pair = comparison.pairs.emplace_back();
-      pair.a = i;
-      pair.b = j;
-      pair.same_set = same_set(store, a, b, split_of(options.metric));
-      test_seeds(a, b, shared.back(), 1.0 - options.alpha, pair);
-      const bool paired = pair.test == "paired t";
+  comparison.pairs.clear();
+  for (const auto& [i, j] : pairs) {
+    const Candidate& a = comparison.candidates[i];
+    const Candidate& b = comparison.candidates[j];
+    shared.push_back(shared_seeds(a, b));
+    Pair& pair = comparison.pairs.emplace_back();
+    pair.a = i;
+    pair.b = j;
+    pair.same_set = same_set(store, a, b, split_of(options.metric));
+    test_seeds(a, b, shared.back(), 1.0 - options.alpha, pair);
+    const bool paired = pair.test == "paired t";
+    if (options.examples)
       examples.test(paired ? shared.back().a : with_value(a), paired ? shared.back().b : with_value(b), pair);
-    }
-  correct(comparison.pairs);
+    else
+      pair.no_examples = "not asked for";
+  }
+  comparison.family = std::max(family, pairs.size());
+  correct(comparison);
   for (std::size_t i = 0; i < comparison.pairs.size(); ++i) judge(comparison, shared[i], comparison.pairs[i]);
+}
+
+Comparison compare_runs(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options) {
+  require_metric(store, runs, options.metric);
+  Comparison comparison = collect_candidates(store, runs, options);
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  for (std::size_t i = 0; i < comparison.candidates.size(); ++i)
+    for (std::size_t j = i + 1; j < comparison.candidates.size(); ++j) pairs.emplace_back(i, j);
+  test_pairs(store, comparison, pairs);
   comparison.ranking = ranking_of(comparison);
   return comparison;
 }

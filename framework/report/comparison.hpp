@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/candidates.hpp"
@@ -18,10 +19,11 @@ namespace encore {
 struct CompareOptions {
   std::string metric = "test/f1";
   bool by_run = false;  ///< each run is a candidate of its own
-  std::optional<double> detect =
-      {};               ///< the difference that matters, in the metric's own unit; else the one seen
+  /// The difference that matters, in the metric's own unit; else the one seen.
+  std::optional<double> detect = {};
   double alpha = 0.05;  ///< of all pairs together; intervals cover 1 - alpha
   double power = 0.8;
+  bool examples = true;  ///< also test on the stored predictions, which reads every file
 };
 
 enum class Verdict {
@@ -53,13 +55,23 @@ struct Pair {
 struct Comparison {
   CompareOptions options;
   std::vector<Candidate> candidates;
-  std::vector<Pair> pairs;
-  std::vector<std::string> notices;  ///< what must be known to read the numbers: environments, data, repeats
+  std::vector<Pair> pairs = {};
+  std::size_t family = 0;  ///< pairs by whose number p is corrected: at least those above
+  /// What must be known to read the numbers: environments, data, repeats.
+  std::vector<std::string> notices = {};
   /// Candidates from the highest mean to the lowest; empty unless every pair is told apart.
-  std::vector<std::size_t> ranking;
+  std::vector<std::size_t> ranking = {};
 };
 
-/// Throws Error when no run has the metric, with the nearest name.
+/// The candidates, and what must be known of them; no pair is tested.
+Comparison collect_candidates(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options);
+
+/// Fills `pairs` with the tests of these candidates. Where more pairs were possible than are tested, `family`
+/// is their number: choosing which to test after seeing the scores is a choice among all of them.
+void test_pairs(Store& store, Comparison& comparison,
+                const std::vector<std::pair<std::size_t, std::size_t>>& pairs, std::size_t family = 0);
+
+/// All pairs of all candidates. Throws Error as require_metric does.
 Comparison compare_runs(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options);
 
 /// Whether the metric is a fraction that people read as percent: f1, precision, recall, accuracy.

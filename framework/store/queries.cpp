@@ -3,25 +3,11 @@
 
 #include <limits>
 
-#include "store/store.hpp"
+#include "store/rows.hpp"
 
 namespace encore {
 
 namespace {
-
-nlohmann::json parsed(const std::string& text) {
-  nlohmann::json json = text.empty() ? nlohmann::json() : nlohmann::json::parse(text, nullptr, false);
-  return json.is_discarded() ? nlohmann::json() : json;
-}
-
-nlohmann::json param_value(const Statement& row, int column, const std::string& type) {
-  if (type == "boolean") return row.integer(column) != 0;
-  if (type == "integer") return row.integer(column);
-  if (type == "number") return row.number(column);
-  if (type == "text") return row.text(column);
-  if (type == "list") return parsed(row.text(column));
-  return nullptr;
-}
 
 double value_of(const Statement& row, int value_column, int special_column) {
   if (!row.is_null(value_column)) return row.number(value_column);
@@ -49,10 +35,7 @@ auto collect(Statement& statement, const Take& take) {
 std::vector<ParamRow> Store::read_params(std::int64_t run) {
   Statement& rows =
       database_->cached("SELECT key, type, value, source, at FROM param WHERE run = ? ORDER BY key");
-  return collect(rows.with(run), [](const Statement& row) {
-    const std::string type = row.text(1);
-    return ParamRow{row.text(0), type, param_value(row, 2, type), row.text(3), row.text(4)};
-  });
+  return collect(rows.with(run), [](const Statement& row) { return param_row(row, 0); });
 }
 
 std::vector<std::string> Store::read_tags(std::int64_t run) {
@@ -79,33 +62,9 @@ std::vector<PluginRow> Store::read_plugins(std::int64_t attempt) {
 }
 
 std::vector<AttemptRow> Store::read_attempts(std::int64_t run) {
-  Statement& rows = database_->cached(
-      "SELECT attempt.number, ordinal, state, reason, started, finished, first_step, environment, "
-      "host.description, "
-      "build.description, started_event, code.commit_hash, code.diff, host_name, pid, process_start, "
-      "boot_id, "
-      "spool_problem FROM attempt LEFT JOIN host ON host.number = host LEFT JOIN build ON build.number = "
-      "build "
-      "LEFT JOIN code ON code.number = code WHERE run = ? ORDER BY ordinal");
-  std::vector<AttemptRow> attempts = collect(rows.with(run), [](const Statement& row) {
-    AttemptRow attempt;
-    attempt.number = row.integer(0);
-    attempt.ordinal = static_cast<int>(row.integer(1));
-    attempt.state = run_state_from(row.text(2)).value_or(RunState::lost);
-    attempt.reason = row.text(3);
-    attempt.started = row.number(4);
-    attempt.finished = row.optional_number(5);
-    attempt.first_step = row.optional_integer(6);
-    attempt.environment = parsed(row.text(7));
-    attempt.host = parsed(row.text(8));
-    attempt.build = parsed(row.text(9));
-    attempt.started_event = parsed(row.text(10));
-    attempt.commit_hash = row.text(11);
-    attempt.diff = row.text(12);
-    attempt.holder = {row.text(13), row.integer(14), row.integer(15), row.text(16)};
-    attempt.spool_problem = row.text(17);
-    return attempt;
-  });
+  Statement& rows = database_->cached(std::string("SELECT ") + attempt_columns + attempt_tables +
+                                      "WHERE run = ? ORDER BY ordinal");
+  std::vector<AttemptRow> attempts = collect(rows.with(run), attempt_row);
   for (AttemptRow& attempt : attempts) {
     attempt.plugins = read_plugins(attempt.number);
     if (is_stale(attempt.number)) attempt.state = RunState::lost;
@@ -181,17 +140,14 @@ std::vector<EventRow> Store::read_events(std::int64_t run, const std::string& ty
       "WHERE attempt.run = ?1 AND (?2 = '' OR type = ?2) ORDER BY attempt.ordinal, sequence");
   return collect(rows.with(run, type), [](const Statement& row) {
     return EventRow{static_cast<int>(row.integer(0)), row.integer(1), row.number(2), row.text(3),
-                    parsed(row.text(4))};
+                    parsed_json(row.text(4))};
   });
 }
 
 std::vector<VerificationRow> Store::read_verifications(std::int64_t run) {
   Statement& rows = database_->cached(
       "SELECT time, outcome, first_step, scope, details FROM verification WHERE run = ? ORDER BY number");
-  return collect(rows.with(run), [](const Statement& row) {
-    return VerificationRow{row.number(0), row.text(1), row.optional_integer(2), row.text(3),
-                           parsed(row.text(4))};
-  });
+  return collect(rows.with(run), [](const Statement& row) { return verification_row(row, 0); });
 }
 
 void Store::add_verification(std::int64_t run, const VerificationRow& verification) {

@@ -1,20 +1,12 @@
 // See ner_score.hpp.
 #include "tasks/ner_score.hpp"
 
-#include <algorithm>
 #include <cstdio>
-#include <set>
-#include <utility>
 
 namespace encore {
 namespace {
 
 const std::string outside = "O";
-
-std::string confusion_name(std::string_view tag) {
-  const std::string_view type = entity_type(tag);
-  return type.empty() ? outside : std::string(type);
-}
 
 std::string table_row(const std::string& name, double precision, double recall, double f1,
                       const std::string& support) {
@@ -44,10 +36,10 @@ std::string NerScore::table() const {
 
 void NerScorer::add(std::span<const std::string> truth, std::span<const std::string> predicted) {
   count_entities(truth, predicted, types_);
+  confusion_.add(truth, predicted);
   for (std::size_t i = 0; i < truth.size(); ++i) {
     const std::string& guess = i < predicted.size() ? predicted[i] : outside;
     correct_words_ += guess == truth[i];
-    ++confusion_[{confusion_name(truth[i]), confusion_name(guess)}];
   }
   words_ += static_cast<std::int64_t>(truth.size());
   cut_words_ += static_cast<std::int64_t>(truth.size() - predicted.size());
@@ -72,20 +64,8 @@ NerScore NerScorer::score() const {
   score.macro_recall /= count;
   score.macro_f1 /= count;
 
-  std::set<std::string> names;
-  for (const auto& [pair, number] : confusion_) names.insert({pair.first, pair.second});
-  names.erase(outside);
-  score.confusion_names.push_back(outside);
-  score.confusion_names.insert(score.confusion_names.end(), names.begin(), names.end());
-  const auto index = [&](const std::string& name) {
-    return static_cast<std::size_t>(
-        std::find(score.confusion_names.begin(), score.confusion_names.end(), name) -
-        score.confusion_names.begin());
-  };
-  score.confusion.assign(score.confusion_names.size(),
-                         std::vector<std::int64_t>(score.confusion_names.size(), 0));
-  for (const auto& [pair, number] : confusion_)
-    score.confusion[index(pair.first)][index(pair.second)] = number;
+  score.confusion_names = confusion_.names();
+  score.confusion = confusion_.counts();
   return score;
 }
 

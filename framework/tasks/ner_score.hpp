@@ -7,9 +7,9 @@
 #include <map>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "data/confusion.hpp"
 #include "data/entities.hpp"
 
 namespace encore {
@@ -43,7 +43,7 @@ class NerScorer {
 
  private:
   std::map<std::string, NerCounts> types_;
-  std::map<std::pair<std::string, std::string>, std::int64_t> confusion_;
+  Confusion confusion_;
   std::int64_t words_ = 0;
   std::int64_t correct_words_ = 0;
   std::int64_t cut_words_ = 0;

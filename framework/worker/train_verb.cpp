@@ -10,7 +10,7 @@
 #include "record/control_pipe.hpp"
 #include "train/session.hpp"
 #include "train/spool_observer.hpp"
-#include "worker/environment.hpp"
+#include "worker/started_event.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore {
@@ -53,39 +53,6 @@ class WorkerControl final : public Control {
   std::optional<ControlReader> pipe_;
 };
 
-nlohmann::json data_statistics(const Task& task) {
-  nlohmann::json sets = nlohmann::json::object();
-  for (Split split : {Split::train, Split::dev, Split::test}) {
-    if (!task.has(split)) continue;
-    const EncodedSet& set = task.set(split);
-    sets[name_of(split)] = {{"examples", set.examples.size()},
-                            {"tokens", set.report.rows},
-                            {"longest", set.report.longest},
-                            {"unknown_pieces", set.report.unknown_pieces},
-                            {"cut_sentences", set.report.cut_sentences},
-                            {"cut_words", set.report.cut_words},
-                            {"cut_entities", set.report.cut_entities}};
-  }
-  return sets;
-}
-
-nlohmann::json started(Session& session, int threads) {
-  const Model& model = session.model();
-  const auto& plugins = session.registry().plugins();
-  nlohmann::json parts = nlohmann::json::array();
-  for (const PartCount& part : model.parameter_counts())
-    parts.push_back({{"part", part.part}, {"parameters", part.parameters}});
-  return {{"numeric_environment", numeric_environment(model.device(), name_of(model.precision()), plugins)},
-          {"host", host_description()},
-          {"build", build_description()},
-          {"plugins", describe_plugins(plugins)},
-          {"threads", threads},
-          {"parameters", model.parameters().count()},
-          {"parameter_parts", parts},
-          {"labels", session.task().labels()},
-          {"data", data_statistics(session.task())}};
-}
-
 int exit_code(Ending ending) {
   switch (ending) {
     case Ending::completed:
@@ -102,7 +69,7 @@ Ending train(const TrainArguments& arguments, SpoolObserver& observer, SpoolWrit
   WorkerControl control(arguments);
   const Device device;
   Session session(Specification::load(arguments.run_folder), arguments.run_folder, arguments.attempt, device);
-  spool.event("started", started(session, arguments.threads));
+  spool.event("started", started_event(session, arguments.threads));
   for (const std::string& note : session.task().notes()) observer.log(note);
   Trainer trainer(
       session.parts(observer, control, {arguments.stop_after, arguments.die_after, arguments.save_at}));

@@ -249,6 +249,39 @@ TEST_F(RealWorker, VerifyFindsOtherBitsAndNamesTensorAndDistance) {
   EXPECT_EQ(verdict(sandbox, {}).at("outcome"), "equal") << "equal bits are equal wherever they came from";
 }
 
+TEST_F(RealWorker, AReportHasWhatTheWorkerTold) {
+  const Sandbox sandbox(true);
+  std::string sweep = tiny_experiment("sweep");
+  sweep.replace(sweep.find("seed = 1"), 8, "seeds = [1, 2]");
+  sandbox.write("sweep.toml", sweep + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
+  ASSERT_EQ(sandbox.exp({"run", "sweep.toml"}).end.exit_code, 0);
+  const ProgramOutput output = sandbox.exp({"report", "sweep", "--format", "json"});
+  ASSERT_EQ(output.end.exit_code, 0) << output.errors;
+  const std::string& report = output.output;
+  for (const char* id :
+       {"results-test-f1", "classes-test-f1", "confusion-test-f1", "trials", "curve-train-loss",
+        "curve-dev-f1", "importance-test-f1", "timeline", "architecture", "parameters", "data-sizes",
+        "data-labels", "lengths", "numeric-environments", "plugins", "digests-table"})
+    EXPECT_TRUE(contains(report, "\"id\": \"" + std::string(id) + "\"")) << id;
+  // The parts of the model are all of it, and the labels are those of all words that were kept.
+  const nlohmann::json started =
+      nlohmann::json::parse(sandbox.one("SELECT started_event FROM attempt LIMIT 1"));
+  std::int64_t parameters = 0, words = 0, sentences = 0;
+  for (const auto& [layer, count] : started.at("parameter_layers").items())
+    parameters += count.get<std::int64_t>();
+  EXPECT_EQ(parameters, started.at("parameters").get<std::int64_t>());
+  const nlohmann::json& train = started.at("data").at("train");
+  for (const auto& [label, count] : train.at("labels").at("words").items())
+    words += count.get<std::int64_t>();
+  for (const nlohmann::json& count : train.at("lengths").at("counts")) sentences += count.get<std::int64_t>();
+  EXPECT_EQ(sentences, train.at("examples").get<std::int64_t>());
+  std::int64_t lines = 0;
+  const std::string corpus = sandbox.read("train.conll");
+  for (std::size_t at = 0; at < corpus.size(); ++at)
+    lines += corpus[at] == '\n' && at > 0 && corpus[at - 1] != '\n';
+  EXPECT_EQ(words + train.at("cut_words").get<std::int64_t>(), lines);
+}
+
 TEST_F(RealWorker, LoadsEverythingThatShips) {
   const ProgramOutput output = Sandbox(true).exp({"plugin", "ls", "--load", "--json"});
   ASSERT_EQ(output.end.exit_code, 0) << output.errors;

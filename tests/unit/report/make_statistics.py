@@ -7,6 +7,7 @@ Intervals, tests and power are scipy's own functions. The bootstrap is scipy's f
 resamples drawn from the counter that framework/report/statistics.cpp uses, so that the ends can be equal and not just near;
 scipy's own interval from its own draws stands beside it as `bootstrap_scipy`.
 """
+import itertools
 import json
 import sys
 
@@ -102,6 +103,44 @@ def holm(p):
     return [float(x) for x in out]
 
 
+def main_effect(values, level):
+    values, level = np.array(values, dtype=float), np.array(level)
+    groups = [values[level == number] for number in np.unique(level)]
+    total = float(np.sum((values - values.mean()) ** 2))
+    between = float(sum(len(group) * (group.mean() - values.mean()) ** 2 for group in groups))
+    within = (total - between) / (len(values) - len(groups))
+    test = stats.f_oneway(*groups)
+    return {"values": [float(x) for x in values], "level": [int(x) for x in level], "share": between / total,
+            "adjusted": (between - (len(groups) - 1) * within) / total, "f": float(test.statistic), "p": float(test.pvalue)}
+
+
+def expected_best(values, maximize, most):
+    """The mean over every sequence of n draws, one by one."""
+    best = max if maximize else min
+    return {"values": values, "maximize": maximize,
+            "best": [float(np.mean([best(draw) for draw in itertools.product(values, repeat=n)])) for n in range(1, most + 1)]}
+
+
+def report(candidates):
+    """What the tables of a report say of runs with seeds 1, 2, 3 ...; fractions in percent."""
+    rows, pairs = [], []
+    for name, values in candidates.items():
+        row = {"name": name, "n": len(values), "mean": 100 * float(np.mean(values))}
+        if len(values) > 1:
+            t = stats.t.interval(0.95, len(values) - 1, loc=np.mean(values), scale=stats.sem(values))
+            row.update(deviation=100 * float(np.std(values, ddof=1)), t=[100 * float(x) for x in t],
+                       bootstrap=[100 * x for x in bootstrap(values, 0.95, 10000, 1)])
+        rows.append(row)
+    for a, b in itertools.combinations([name for name, values in candidates.items() if len(values) > 1], 2):
+        test = stats.ttest_rel(candidates[a], candidates[b])
+        interval = test.confidence_interval(0.95)
+        pairs.append({"a": a, "b": b, "difference": 100 * float(np.mean(candidates[a]) - np.mean(candidates[b])),
+                      "low": 100 * float(interval.low), "high": 100 * float(interval.high), "p": float(test.pvalue)})
+    for pair, corrected in zip(pairs, holm([pair["p"] for pair in pairs])):
+        pair["corrected"] = corrected
+    return {"values": candidates, "candidates": rows, "pairs": pairs}
+
+
 rng = np.random.default_rng(7)
 five = [0.4512, 0.4601, 0.4478, 0.4659, 0.4533]
 other = [0.4623, 0.4655, 0.4590, 0.4702, 0.4681]
@@ -109,6 +148,7 @@ ten = np.round(rng.gamma(2.0, 0.05, 10), 4)
 seven = np.round(rng.normal(0.5, 0.01, 7), 4)
 pairs = [(five, other), (other, five), ([0.1, 0.2], [0.15, 0.1]), (list(ten[:7]), list(seven))]
 powers = [(0.01, 0.01, 0.05), (0.01, 0.002, 0.05), (0.004, 0.01, 0.05), (0.01, 0.005, 0.05 / 3), (1.0, 0.05, 0.05)]
+grid = np.round(0.5 + 0.03 * np.repeat([0, 1, 2], 8) + 0.01 * np.tile(np.repeat([0, 1], 4), 3) + rng.normal(0, 0.01, 24), 4)
 p_values = [[0.01, 0.04, 0.03, 0.005], [0.5], [0.02, 0.02, 0.9], [0.6, 0.5]]
 json.dump({
     "made_with": {"numpy": np.__version__, "scipy": scipy.__version__, "python": sys.version.split()[0]},
@@ -120,5 +160,10 @@ json.dump({
     "seeds_paired": [dict(deviation=s, difference=d, alpha=a, seeds=int(seeds_paired(s, d, a, 0.8))) for s, d, a in powers],
     "seeds_welch": [dict(a=s, b=b, difference=d, alpha=a, seeds=int(seeds_welch(s, b, d, a, 0.8)))
                     for (s, d, a), b in zip(powers, (0.01, 0.02, 0.001, 0.005, 1.0))],
+    "main_effects": [main_effect(grid, np.repeat([0, 1, 2], 8)), main_effect(grid, np.tile(np.repeat([0, 1], 4), 3)),
+                     main_effect(grid, np.tile([0, 1, 2, 3], 6)), main_effect(ten, [0, 0, 1, 1, 1, 1, 1, 1, 1, 1])],
+    "expected_best": [expected_best([0.3, 0.5, 0.4, 0.5], True, 5), expected_best([2.5, 1.0, 4.0], False, 6),
+                      expected_best([0.7], True, 3)],
+    "report": report({"a": five, "b": other, "c": [0.4623, 0.4592, 0.4501, 0.4640, 0.4555], "d": [0.44]}),
 }, sys.stdout, indent=1)
 print()

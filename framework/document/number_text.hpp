@@ -1,0 +1,21 @@
+// Numbers as people read them: one wording for every table, live line, closing line and report.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace encore {
+
+/// "54.32": a fraction as percent with two digits; "-" without a value.
+std::string percent_text(std::optional<double> fraction);
+/// "0.1234", "12.3", "1.2e-05": four significant digits.
+std::string number_text(double number);
+/// "940", "12.3k", "4.56M"
+std::string count_text(double count);
+/// "0.4 s", "12 s", "3m 05s", "2h 07m", "3d 04h"
+std::string duration_text(double seconds);
+/// "4.2 MB"
+std::string bytes_text(std::uint64_t bytes);
+
+}  // namespace encore

@@ -1,0 +1,168 @@
+// The abstract: what was asked, what was run, the answer with its uncertainty, whether it was verified.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "report/compute.hpp"
+#include "report/sections.hpp"
+#include "report/wording.hpp"
+
+namespace encore {
+
+namespace {
+
+std::size_t completed(const Material& material) {
+  return static_cast<std::size_t>(
+      std::count_if(material.runs.begin(), material.runs.end(),
+                    [](const RunRow& run) { return run.state == RunState::completed; }));
+}
+
+/// "model.layers (1, 2, 4)"
+std::string factor_text(const Factor& factor) {
+  constexpr std::size_t most = 8;
+  std::vector<std::string> levels;
+  for (const nlohmann::json& level : factor.levels)
+    levels.push_back(level.is_null() ? "absent" : setting_text(level));
+  if (levels.size() > most) return factor.name + " (" + std::to_string(levels.size()) + " values)";
+  std::string text;
+  for (const std::string& level : levels) text += (text.empty() ? "" : ", ") + level;
+  return factor.name + " (" + text + ")";
+}
+
+std::string asked_text(const Material& material) {
+  std::vector<std::string> factors;
+  constexpr std::size_t most = 6;
+  for (const Factor& factor : material.factors)
+    if (factors.size() < most) factors.push_back(factor_text(factor));
+  if (material.factors.size() > most)
+    factors.push_back(counted(material.factors.size() - most, "more setting"));
+  std::set<std::uint64_t> seeds;
+  for (const RunRow& run : material.runs) seeds.insert(run.seed);
+  std::string text = "Asked: the " + material.metric + " of " +
+                     (material.runs.size() == 1 ? "one run" : counted(material.runs.size(), "run"));
+  if (!factors.empty()) text += " that differ in " + listed(factors);
+  text += seeds.size() == 1 ? ", with one seed." : ", over " + counted(seeds.size(), "seed") + ".";
+  return text;
+}
+
+std::string run_text(const Material& material) {
+  std::map<std::string, std::size_t> states;
+  for (const RunRow& run : material.runs) ++states[name_of(run.state)];
+  std::vector<std::string> parts;
+  for (const auto& [state, count] : states)
+    parts.push_back(thousands(static_cast<std::int64_t>(count)) + " " + state);
+  const Compute compute = compute_of(material);
+  return "Run: " + listed(parts) + "; " + counted(compute.attempts, "attempt") + " in all, " +
+         duration_text(compute.seconds) + " of computing" +
+         (compute.untimed > 0
+              ? ", without " + counted(compute.untimed, "attempt") + " whose end nobody recorded"
+              : "") +
+         ".";
+}
+
+std::string interval_text(const Question& question, const Candidate& candidate) {
+  const std::string& metric = question.comparison.options.metric;
+  const Unit unit = unit_of(metric);
+  std::string text = metric_text(metric, candidate.mean) + (unit.name.empty() ? "" : " " + unit.name);
+  if (candidate.t)
+    return text + " (" + number_text(100.0 * (1.0 - question.comparison.options.alpha)) +
+           " % by t: " + metric_text(metric, candidate.t->low) + " to " +
+           metric_text(metric, candidate.t->high) + "; n = " + std::to_string(candidate.values.size()) + ")";
+  return text + " (n = " + std::to_string(candidate.values.size()) +
+         (candidate.values.size() == 1 ? ", which says nothing of the spread)" : ", without any spread)");
+}
+
+std::string answer_text(const Question& question) {
+  const Comparison& comparison = question.comparison;
+  const std::optional<std::size_t> first = question.first();
+  if (!first) return question.title + ": no run has a value, so there is no answer.";
+  const Candidate& top = comparison.candidates[*first];
+  const std::string value = interval_text(question, top);
+  if (comparison.candidates.size() == 1) return question.title + ": " + top.name + " reaches " + value + ".";
+  const std::string best = lower_is_better(comparison.options.metric) ? "lowest" : "highest";
+  if (question.best(*first))
+    return question.title + ": " + top.name + " is " + best + " of " +
+           std::to_string(comparison.candidates.size()) + " candidates, " + value +
+           "; the tests tell it from every other.";
+  std::vector<std::string> open;
+  for (const Pair& pair : comparison.pairs)
+    if ((pair.a == *first || pair.b == *first) &&
+        (pair.verdict == Verdict::undecided || pair.verdict == Verdict::refused))
+      open.push_back(question.labels[pair.a == *first ? pair.b : pair.a]);
+  const std::string others = open.size() <= 4 ? listed(open)
+                                              : std::to_string(open.size()) + " of the other " +
+                                                    std::to_string(comparison.candidates.size() - 1);
+  return question.title + ": " + top.name + " has the " + best + " mean of " +
+         std::to_string(comparison.candidates.size()) + " candidates, " + value +
+         ", but the tests do not tell it from " + others + ": no candidate is called best.";
+}
+
+/// By the last verdict of each run.
+struct Verified {
+  std::size_t equal = 0, different = 0, not_comparable = 0;
+};
+
+Verified verified(const Material& material) {
+  Verified sums;
+  for (const auto& [run, verifications] : material.verifications) {
+    const std::string& outcome = verifications.back().outcome;
+    ++(outcome == "equal" ? sums.equal : outcome == "different" ? sums.different : sums.not_comparable);
+  }
+  return sums;
+}
+
+std::string verified_text(const Material& material) {
+  const Verified sums = verified(material);
+  if (sums.equal + sums.different + sums.not_comparable == 0)
+    return "Verified: none of these runs was trained again and compared.";
+  std::string text = "Verified: " + thousands(static_cast<std::int64_t>(sums.equal)) + " of " +
+                     counted(material.runs.size(), "run") + " trained again with equal bits";
+  if (sums.different > 0) text += ", " + std::to_string(sums.different) + " with other bits";
+  if (sums.not_comparable > 0)
+    text += ", " + std::to_string(sums.not_comparable) + " in another numeric environment and not comparable";
+  return text + ".";
+}
+
+}  // namespace
+
+std::vector<Block> abstract_blocks(const Material& material) {
+  std::vector<Block> blocks = {Paragraph{asked_text(material)}, Paragraph{run_text(material)}};
+  for (const Question& question : material.questions) blocks.push_back(Paragraph{answer_text(question)});
+  blocks.push_back(Paragraph{verified_text(material)});
+  std::set<std::string> dirty;
+  for (const auto& [run, attempts] : material.attempts)
+    for (const AttemptRow& attempt : attempts)
+      if (!attempt.diff.empty()) dirty.insert(attempt.commit_hash);
+  if (!dirty.empty())
+    blocks.push_back(
+        Notice{Text({{"The source had changes that were not committed; what they were is attached in "},
+                     reference("Code", "code"),
+                     {"."}})});
+  return blocks;
+}
+
+std::vector<std::pair<std::string, std::string>> title_facts(const Material& material) {
+  std::set<std::string> backends, commits;
+  double first = 0.0, last = 0.0;
+  for (const RunRow& run : material.runs) {
+    backends.insert(run.backend);
+    if (run.finished) last = std::max(last, *run.finished);
+  }
+  for (const auto& [run, attempts] : material.attempts)
+    for (const AttemptRow& attempt : attempts) {
+      first = first == 0.0 ? attempt.started : std::min(first, attempt.started);
+      if (!attempt.commit_hash.empty()) commits.insert(attempt.commit_hash.substr(0, 12));
+    }
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {"runs",
+       std::to_string(completed(material)) + " of " + std::to_string(material.runs.size()) + " complete"},
+      {"verified", std::to_string(verified(material).equal) + " with equal bits"},
+      {"backend", listed({backends.begin(), backends.end()})}};
+  if (first > 0.0) facts.emplace_back("first started", utc_text(first));
+  if (last > 0.0) facts.emplace_back("last finished", utc_text(last));
+  if (!commits.empty())
+    facts.emplace_back("commit", commits.size() == 1 ? *commits.begin() : counted(commits.size(), "commit"));
+  return facts;
+}
+
+}  // namespace encore

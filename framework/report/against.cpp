@@ -1,0 +1,237 @@
+// Another set of runs beside this one: what changed in the settings, the data, the build, and in the result.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "report/difference.hpp"
+#include "report/sections.hpp"
+#include "report/wording.hpp"
+
+namespace encore {
+
+namespace {
+
+// --- what changed ---
+
+/// All values that a fact has among the runs of a side.
+using Values = std::map<std::string, std::set<std::string>>;
+
+Values facts_of(const Material& material) {
+  Values values;
+  const auto add = [&](const std::string& section, const std::string& key, const std::string& value) {
+    values[section + "\n" + key].insert(value);
+  };
+  for (const RunRow& run : material.runs) {
+    add("configuration", "seed", std::to_string(run.seed));
+    add("configuration", "backend", run.backend);
+    if (const auto params = material.params.find(run.number); params != material.params.end())
+      for (const ParamRow& param : params->second)
+        if (!param.value.is_string() || !param.value.get_ref<const std::string&>().starts_with('/'))
+          add("configuration", param.key, setting_text(param.value));
+    if (const auto files = material.datasets.find(run.number); files != material.datasets.end())
+      for (const DatasetRow& file : files->second)
+        add("data", file.role, setting_text(file.path) + " " + file.sha256.substr(0, 12));
+    const AttemptRow* told = material.told(run);
+    if (told == nullptr) continue;
+    for (const auto& [section, object] :
+         {std::pair<const char*, const nlohmann::json*>{"environment", &told->environment},
+          {"build", &told->build},
+          {"host", &told->host}})
+      if (object->is_object())
+        for (const auto& [name, value] : object->items())
+          if (!value.is_structured()) add(section, name, setting_text(value));
+    for (const PluginRow& plugin : told->plugins)
+      add("plugins", plugin.name, plugin.version + " " + plugin.sha256.substr(0, 12));
+    add("code", "commit", told->commit_hash.empty() ? "not recorded" : told->commit_hash.substr(0, 12));
+    add("code", "uncommitted changes", told->diff.empty() ? "none" : "some");
+  }
+  return values;
+}
+
+TableCell values_cell(const Values& values, const std::string& key) {
+  const auto found = values.find(key);
+  if (found == values.end()) return {};
+  constexpr std::size_t most = 6;
+  std::vector<std::string> sorted(found->second.begin(), found->second.end());
+  std::sort(sorted.begin(), sorted.end(), natural_less);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, sorted.size()); ++i) text += (i == 0 ? "" : " | ") + sorted[i];
+  if (sorted.size() > most) text += " | and " + std::to_string(sorted.size() - most) + " more";
+  return text;
+}
+
+TableBlock change_table(const Material& material, const Material& old) {
+  const Values now = facts_of(material), before = facts_of(old);
+  std::set<std::string> keys;
+  for (const auto* side : {&now, &before})
+    for (const auto& [key, values] : *side) keys.insert(key);
+  TableBlock table;
+  table.id = "against-changes";
+  table.caption =
+      "What is not the same on both sides; where a side has several values they stand side by side.";
+  table.columns = {{"of", "", false}, {"field", "", false}, {"old", "", false}, {"new", "", false}};
+  for (const std::string section :
+       {"configuration", "data", "environment", "build", "host", "plugins", "code"})
+    for (const std::string& key : keys) {
+      if (!key.starts_with(section + "\n")) continue;
+      const auto a = before.find(key), b = now.find(key);
+      if (a != before.end() && b != now.end() && a->second == b->second) continue;
+      table.rows.push_back({section, code_cell(key.substr(section.size() + 1)), values_cell(before, key),
+                            values_cell(now, key)});
+    }
+  if (table.rows.empty()) table.notes.push_back("Nothing differs.");
+  return table;
+}
+
+// --- what became of the result ---
+
+struct Side {
+  const Question* question = nullptr;
+  std::size_t candidate = 0;
+  const Candidate& get() const { return question->comparison.candidates[candidate]; }
+};
+
+std::vector<Side> candidates_of(const Material& material) {
+  std::vector<Side> sides;
+  for (const Question& question : material.questions)
+    for (const std::size_t index : question.order) sides.push_back({&question, index});
+  return sides;
+}
+
+/// For each new candidate the old one that asked the same: of the same group and backend; else the only one
+/// of that backend whose name ends alike; else, where each side has one, the other. No old one is met twice.
+std::vector<std::optional<std::size_t>> partners_of(const std::vector<Side>& news,
+                                                    const std::vector<Side>& olds) {
+  std::vector<std::optional<std::size_t>> partners(news.size());
+  std::vector<bool> met(olds.size(), false);
+  const auto meet = [&](const auto& alike) {
+    for (std::size_t i = 0; i < news.size(); ++i) {
+      if (partners[i]) continue;
+      std::vector<std::size_t> found;
+      for (std::size_t j = 0; j < olds.size(); ++j)
+        if (!met[j] && alike(news[i], olds[j])) found.push_back(j);
+      if (found.size() != 1) continue;
+      partners[i] = found.front();
+      met[found.front()] = true;
+    }
+  };
+  meet([](const Side& now, const Side& old) {
+    return now.get().group == old.get().group && now.get().backend == old.get().backend;
+  });
+  meet([](const Side& now, const Side& old) {
+    return now.question->labels[now.candidate] == old.question->labels[old.candidate] &&
+           now.get().backend == old.get().backend;
+  });
+  if (news.size() == 1 && olds.size() == 1) partners[0] = 0;
+  return partners;
+}
+
+std::string verdict_text(const Pair& pair) {
+  switch (pair.verdict) {
+    case Verdict::higher:
+      return "the new is higher";
+    case Verdict::lower:
+      return "the new is lower";
+    case Verdict::undecided:
+      return "not told apart";
+    case Verdict::refused:
+      break;
+  }
+  return "no test: " + pair.reason;
+}
+
+TableBlock result_table(const Material& material, const Material& old) {
+  const std::vector<Side> news = candidates_of(material), olds = candidates_of(old);
+  Comparison comparison;
+  comparison.options.metric = material.metric;
+  comparison.options.examples = false;
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  std::vector<bool> met(olds.size(), false);
+  const std::vector<std::optional<std::size_t>> partners = partners_of(news, olds);
+  for (std::size_t i = 0; i < news.size(); ++i) {
+    if (!partners[i]) continue;
+    met[*partners[i]] = true;
+    comparison.candidates.push_back(news[i].get());
+    comparison.candidates.push_back(olds[*partners[i]].get());
+    pairs.emplace_back(comparison.candidates.size() - 2, comparison.candidates.size() - 1);
+  }
+  test_pairs(material.store, comparison, pairs);
+
+  const std::string unit = unit_of(material.metric).name;
+  TableBlock table;
+  table.id = "against-result";
+  table.caption =
+      material.metric +
+      " of candidates that ask the same (or, where a setting changed, are named alike) on "
+      "both sides: means over their seeds, difference new less old with its 95 % interval, and p after "
+      "Holm's correction over these pairs.";
+  table.columns = {{"candidate", "", false}, {"old n", "", true},      {"old mean", unit, true},
+                   {"new n", "", true},      {"new mean", unit, true}, {"difference", unit, true},
+                   {"low", unit, true},      {"high", unit, true},     {"p corrected", "", true},
+                   {"verdict", "", false}};
+  const auto n = [](const Candidate& candidate) {
+    return count_cell(static_cast<std::int64_t>(candidate.values.size()));
+  };
+  std::size_t tested = 0;
+  std::vector<std::vector<TableCell>> rows;
+  for (std::size_t i = 0; i < news.size(); ++i) {
+    const Candidate& side = news[i].get();
+    if (!partners[i]) {
+      rows.push_back({side.name, TableCell(), TableCell(), n(side), value_cell(material.metric, side.mean),
+                      TableCell(), TableCell(), TableCell(), TableCell(), "only new"});
+      continue;
+    }
+    const Pair& pair = comparison.pairs[tested++];
+    const Candidate& before = olds[*partners[i]].get();
+    const bool seeds = pair.seeds.has_value();
+    rows.push_back({side.name == before.name ? side.name : before.name + " → " + side.name, n(before),
+                    value_cell(material.metric, before.mean), n(side), value_cell(material.metric, side.mean),
+                    value_cell(material.metric, pair.difference),
+                    seeds ? value_cell(material.metric, pair.seeds->interval.low) : TableCell(),
+                    seeds ? value_cell(material.metric, pair.seeds->interval.high) : TableCell(),
+                    seeds ? TableCell(p_value_text(pair.corrected), pair.corrected) : TableCell(),
+                    verdict_text(pair)});
+  }
+  for (std::size_t i = 0; i < olds.size(); ++i)
+    if (!met[i])
+      rows.push_back({olds[i].get().name, n(olds[i].get()), value_cell(material.metric, olds[i].get().mean),
+                      TableCell(), TableCell(), TableCell(), TableCell(), TableCell(), TableCell(),
+                      "only old"});
+  const std::size_t shown = material.rows_of(rows.size());
+  table.rows.assign(std::make_move_iterator(rows.begin()),
+                    std::make_move_iterator(rows.begin() + static_cast<std::ptrdiff_t>(shown)));
+  if (shown < rows.size())
+    table.notes.push_back(counted(rows.size() - shown, "more candidate") +
+                          " are in the CSV and JSON of this report.");
+  return table;
+}
+
+void add_environment_notice(const Material& material, const Material& old, std::vector<Block>& blocks) {
+  const auto first = [](const Material& side) -> nlohmann::json {
+    for (const RunRow& run : side.runs)
+      if (const AttemptRow* told = side.told(run); told != nullptr) return told->environment;
+    return nullptr;
+  };
+  const std::vector<std::string> found = environment_differences(first(old), first(material));
+  if (!found.empty())
+    blocks.push_back(
+        Notice{"The two sides were computed in different numeric environments, so that a difference of "
+               "the result need not come from a setting: " +
+               listed(found) + "."});
+}
+
+}  // namespace
+
+Section against_section(const Material& material, const Material& old, const std::string& what) {
+  Section section{"against", "Against " + what};
+  section.blocks.push_back(Paragraph{"Old: " + counted(old.runs.size(), "run") + " (" + what +
+                                     "); new: " + counted(material.runs.size(), "run") + " of this report."});
+  if (old.metric != material.metric)
+    section.blocks.push_back(Notice{"The old runs have no " + material.metric + "."});
+  add_environment_notice(material, old, section.blocks);
+  section.blocks.push_back(result_table(material, old));
+  section.blocks.push_back(change_table(material, old));
+  return section;
+}
+
+}  // namespace encore

@@ -1,0 +1,88 @@
+// See architecture.hpp.
+#include "report/architecture.hpp"
+
+#include "report/wording.hpp"
+
+namespace encore {
+
+namespace {
+
+class Drawer {
+ public:
+  Drawer(const Material& material, const RunRow& run) : material_(material), run_(run) {
+    if (const AttemptRow* told = material.told(run))
+      layers_ = told->started_event.value("parameter_layers", nlohmann::json::object());
+  }
+
+  FlowChart draw(const nlohmann::json& block) {
+    box(text("tokenizer.type"), "pieces of words, with [CLS] and [SEP]", Tone::faint);
+    box("embedding",
+        with_parameters("width " + text("model.width") + ", " + text("model.positions") + " positions",
+                        "embedding"),
+        Tone::first);
+    const std::size_t first = chart_.boxes.size();
+    for (const nlohmann::json& name : block) sub_layer(setting_text(name));
+    const nlohmann::json layers = material_.setting(run_, "model.layers");
+    chart_.groups.push_back({"encoder", first, chart_.boxes.size() - 1,
+                             layers.is_number_integer() ? layers.get<std::size_t>() : 1});
+    if (text("model.norm_position") == "pre")
+      box(text("model.norm"), with_parameters("", "encoder.norm"), Tone::third);
+    box(text("model.head.type") + " head", with_parameters("", "head"), Tone::second);
+    box(text("task.type"), "a label for each word", Tone::faint);
+    return std::move(chart_);
+  }
+
+ private:
+  std::string text(const std::string& key) const { return setting_text(material_.setting(run_, key)); }
+
+  void box(std::string name, std::string detail, Tone tone) {
+    chart_.boxes.push_back({std::move(name), std::move(detail), tone, {}});
+  }
+
+  std::string with_parameters(std::string detail, const std::string& layer) const {
+    const auto count = layers_.find(layer);
+    if (count == layers_.end() || !count->is_number_integer()) return detail;
+    return detail + (detail.empty() ? "" : "; ") + thousands(count->get<std::int64_t>()) + " parameters";
+  }
+
+  /// The options of a sub-layer: "4 heads" is "heads 4" here, for any layer of any plugin.
+  std::string options(const std::string& name) const {
+    const std::string prefix = "model.layer." + name + ".";
+    std::string text;
+    const auto params = material_.params.find(run_.number);
+    if (params == material_.params.end()) return text;
+    for (const ParamRow& param : params->second)
+      if (param.key.starts_with(prefix) && param.key != prefix + "type" && param.source != "default")
+        text += ", " + param.key.substr(prefix.size()) + " " + setting_text(param.value);
+    return text;
+  }
+
+  /// norm(x + dropout(layer(x))), or x + dropout(layer(norm(x))).
+  void sub_layer(const std::string& name) {
+    const bool pre = this->text("model.norm_position") == "pre";
+    const std::size_t trunk = chart_.boxes.size() - 1;
+    if (pre) box(this->text("model.norm"), "", Tone::third);
+    box(name,
+        with_parameters(this->text("model.layer." + name + ".type") + options(name), "encoder.0." + name) +
+            " (with its norm)",
+        Tone::first);
+    box(pre ? "add" : "add, " + this->text("model.norm"), "dropout " + this->text("model.dropout"),
+        Tone::third);
+    chart_.boxes.back().skip_from = trunk;
+  }
+
+  const Material& material_;
+  const RunRow& run_;
+  nlohmann::json layers_ = nlohmann::json::object();
+  FlowChart chart_;
+};
+
+}  // namespace
+
+std::optional<FlowChart> architecture_of(const Material& material, const RunRow& run) {
+  const nlohmann::json block = material.setting(run, "model.block");
+  if (!block.is_array() || block.empty()) return std::nullopt;
+  return Drawer(material, run).draw(block);
+}
+
+}  // namespace encore

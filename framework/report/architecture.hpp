@@ -1,0 +1,15 @@
+// The architecture of a run's model, drawn from its settings and from the parameters its worker counted.
+// Pure.
+#pragma once
+
+#include <optional>
+
+#include "document/chart.hpp"
+#include "report/material.hpp"
+
+namespace encore {
+
+/// Nothing where the run has no model settings of the kind that is drawn (a list of sub-layers).
+std::optional<FlowChart> architecture_of(const Material& material, const RunRow& run);
+
+}  // namespace encore

@@ -1,0 +1,24 @@
+// What the attempts of a report's runs cost. Place in the flow: abstract, trials and environment tell it.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include "report/material.hpp"
+
+namespace encore {
+
+struct Compute {
+  std::size_t attempts = 0;
+  std::size_t untimed = 0;      ///< attempts whose end was not recorded
+  double seconds = 0.0;         ///< between beginning and end, of the others
+  double thread_seconds = 0.0;  ///< the same times the threads of the worker, where it told them
+  std::size_t unthreaded = 0;   ///< timed attempts that told no threads
+};
+
+Compute compute_of(const Material& material);
+/// By how the attempts ended.
+std::map<std::string, Compute> compute_by_state(const Material& material);
+
+}  // namespace encore

@@ -1,0 +1,163 @@
+// Measurements over the steps: of each candidate the mean over its seeds, with a band from the lowest to the
+// highest. The database thins them, so that a million points cost no more than they show.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "report/sections.hpp"
+#include "report/wording.hpp"
+
+namespace encore {
+
+namespace {
+
+/// Lines that can be told apart, and points that can be seen.
+constexpr std::size_t most_lines = 8;
+constexpr std::int64_t most_points = 300;
+
+struct Line {
+  std::string name;
+  std::vector<std::int64_t> runs;
+};
+
+/// The candidates with the best means; of runs without a value too, while there is room.
+std::vector<Line> lines_of(const Material& material) {
+  std::vector<Line> lines;
+  // One of each question in turn, so that no set of data is left out.
+  for (std::size_t place = 0; lines.size() < most_lines; ++place) {
+    bool more = false;
+    for (const Question& question : material.questions) {
+      if (place >= question.order.size() || lines.size() == most_lines) continue;
+      more = true;
+      const Candidate& candidate = question.comparison.candidates[question.order[place]];
+      Line line{material.questions.size() == 1 ? question.labels[question.order[place]] : candidate.name, {}};
+      for (const Replicate& replicate : candidate.runs) line.runs.push_back(replicate.run.number);
+      lines.push_back(std::move(line));
+    }
+    if (!more) break;
+  }
+  return lines;
+}
+
+/// The runs that the lines are of.
+std::vector<RunRow> runs_of(const Material& material, const std::vector<Line>& lines) {
+  std::vector<RunRow> runs;
+  for (const RunRow& run : material.runs)
+    if (std::any_of(lines.begin(), lines.end(), [&](const Line& line) {
+          return std::find(line.runs.begin(), line.runs.end(), run.number) != line.runs.end();
+        }))
+      runs.push_back(run);
+  return runs;
+}
+
+struct Spread {
+  double sum = 0.0, low = 0.0, high = 0.0;
+  std::size_t count = 0;
+  bool finite = true;
+};
+
+/// The mean over the runs that have a value in a bin, not weighted by points.
+Series series_of(const Line& line, const BinnedCurves& curves, double factor) {
+  std::map<std::int64_t, Spread> bins;
+  for (const std::int64_t run : line.runs) {
+    const auto own = curves.runs.find(run);
+    if (own == curves.runs.end()) continue;
+    for (const CurveBin& bin : own->second) {
+      Spread& spread = bins[bin.bin];
+      spread.finite = spread.finite && std::isfinite(bin.mean);
+      spread.low = spread.count == 0 ? bin.mean : std::min(spread.low, bin.mean);
+      spread.high = spread.count == 0 ? bin.mean : std::max(spread.high, bin.mean);
+      spread.sum += bin.mean;
+      ++spread.count;
+    }
+  }
+  Series series{line.name, {}, {}};
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  const bool band =
+      std::any_of(bins.begin(), bins.end(), [](const auto& bin) { return bin.second.count > 1; });
+  for (const auto& [bin, spread] : bins) {
+    series.x.push_back(curves.step(bin));
+    series.y.push_back(spread.finite ? factor * spread.sum / static_cast<double>(spread.count) : none);
+    if (!band) continue;
+    const bool here = spread.finite && spread.count > 1;
+    series.low.push_back(here ? factor * spread.low : none);
+    series.high.push_back(here ? factor * spread.high : none);
+  }
+  return series;
+}
+
+struct Curve {
+  std::string metric;
+  std::string title;
+  bool logarithmic = false;
+};
+
+std::string slug(std::string text) {
+  std::replace(text.begin(), text.end(), '/', '-');
+  std::replace(text.begin(), text.end(), '_', '-');
+  return text;
+}
+
+std::string end_text(const std::string& metric, const Series& series) {
+  for (std::size_t i = series.y.size(); i > 0; --i)
+    if (std::isfinite(series.y[i - 1]))
+      return series.name + " ends at " + number_text(series.y[i - 1]) + unit_of(metric).name + ". ";
+  return series.name + " has no finite value. ";
+}
+
+void add_curve(RunBatch& batch, const std::vector<Line>& lines, const Curve& curve, const std::string& unit,
+               std::size_t left_out, std::vector<Block>& blocks) {
+  const BinnedCurves curves = batch.curves(curve.metric, most_points);
+  if (curves.runs.empty()) return;
+  const Unit shown = unit_of(curve.metric);
+  LineChart chart;
+  chart.x = {"step", ""};
+  chart.y = {curve.metric, shown.name.empty() ? unit : shown.name};
+  if (curve.logarithmic) chart.y.scale = Axis::Scale::logarithmic;
+  Figure figure;
+  figure.alternative = curve.title + " over the steps. ";
+  bool band = false;
+  for (const Line& line : lines) {
+    Series series = series_of(line, curves, shown.factor);
+    if (series.x.empty()) continue;
+    band = band || !series.low.empty();
+    figure.alternative += end_text(curve.metric, series);
+    chart.series.push_back(std::move(series));
+  }
+  figure.id = "curve-" + slug(curve.metric);
+  figure.caption =
+      curve.title +
+      std::string(band ? ": the mean over the seeds that have a value there, with a band from "
+                         "the lowest to the highest of them"
+                       : "") +
+      (curves.width > 1 ? "; each point is the mean of " + thousands(curves.width) + " steps" : "") +
+      (left_out > 0 ? "; " + counted(left_out, "more candidate") + " not drawn." : ".");
+  figure.chart = std::move(chart);
+  blocks.push_back(std::move(figure));
+}
+
+}  // namespace
+
+Section curves_section(const Material& material) {
+  Section section{"curves", "Curves"};
+  const std::vector<Line> lines = lines_of(material);
+  std::size_t candidates = 0;
+  for (const Question& question : material.questions) candidates += question.comparison.candidates.size();
+  RunBatch batch(material.store, runs_of(material, lines));
+  const std::vector<MetricRow> metrics = batch.metrics();
+  const std::size_t blank = material.select.find(' ');
+  const std::string dev = blank == std::string::npos ? "dev/f1" : material.select.substr(blank + 1);
+  for (const Curve& curve :
+       {Curve{"train/loss", "Loss of the training batches"}, Curve{dev, "Score that chooses the checkpoint"},
+        Curve{"dev/loss", "Loss on dev"}, Curve{"train/learning_rate", "Learning rate"},
+        Curve{"train/gradient_norm", "Norm of the gradient before clipping"},
+        Curve{"train/tokens_per_second", "Tokens per second"}}) {
+    const auto metric = std::find_if(metrics.begin(), metrics.end(),
+                                     [&](const MetricRow& row) { return row.name == curve.metric; });
+    if (metric != metrics.end() && (curve.metric != "dev/loss" || dev != "dev/loss"))
+      add_curve(batch, lines, curve, metric->unit, candidates - lines.size(), section.blocks);
+  }
+  return section;
+}
+
+}  // namespace encore

@@ -1,0 +1,194 @@
+// Where the numbers come from: code, build, machines, numeric environments, plugins, and what it cost.
+#include <algorithm>
+
+#include "report/compute.hpp"
+#include "report/sections.hpp"
+#include "report/wording.hpp"
+
+namespace encore {
+
+namespace {
+
+/// A diff of more characters than these is cut; the database has all of it.
+constexpr std::size_t most_diff = 60000;
+
+/// Distinct values of something that attempts tell, with how many attempts told it, in the order of the runs.
+struct Told {
+  nlohmann::json value;
+  std::size_t attempts = 0;
+};
+
+template <class Take>
+std::vector<Told> distinct(const Material& material, const Take& take) {
+  std::vector<Told> found;
+  for (const RunRow& run : material.runs) {
+    const auto attempts = material.attempts.find(run.number);
+    if (attempts == material.attempts.end()) continue;
+    for (const AttemptRow& attempt : attempts->second) {
+      const nlohmann::json value = take(attempt);
+      if (value.is_null()) continue;
+      const auto known =
+          std::find_if(found.begin(), found.end(), [&](const Told& told) { return told.value == value; });
+      if (known == found.end())
+        found.push_back({value, 1});
+      else
+        ++known->attempts;
+    }
+  }
+  return found;
+}
+
+/// One row per field, one column per distinct value.
+TableBlock field_table(const std::string& id, const std::string& caption, const std::string& what,
+                       const std::vector<Told>& all) {
+  TableBlock table;
+  table.id = id;
+  table.caption = caption;
+  table.columns = {{"field", "", false}};
+  constexpr std::size_t most = 4;
+  const std::size_t shown = std::min(most, all.size());
+  std::vector<std::string> fields;
+  for (std::size_t i = 0; i < shown; ++i) {
+    table.columns.push_back({what + (all.size() > 1 ? " " + std::to_string(i + 1) : ""), "", false});
+    for (const auto& [name, value] : all[i].value.items())
+      if (!value.is_structured() && std::find(fields.begin(), fields.end(), name) == fields.end())
+        fields.push_back(name);
+  }
+  for (const std::string& field : fields) {
+    std::vector<TableCell> row = {field};
+    for (std::size_t i = 0; i < shown; ++i)
+      row.emplace_back(setting_text(all[i].value.value(field, nlohmann::json())));
+    table.rows.push_back(std::move(row));
+  }
+  std::vector<TableCell> row = {Text("attempts")};
+  for (std::size_t i = 0; i < shown; ++i)
+    row.push_back(count_cell(static_cast<std::int64_t>(all[i].attempts)));
+  table.rows.push_back(std::move(row));
+  if (shown < all.size())
+    table.notes.push_back(counted(all.size() - shown, "more") + " are in the database (table attempt).");
+  return table;
+}
+
+void add_fields(std::vector<Block>& blocks, const std::string& id, const std::string& caption,
+                const std::string& what, const std::vector<Told>& all) {
+  if (all.empty())
+    blocks.push_back(Notice{"No attempt told its " + what + "."});
+  else
+    blocks.push_back(field_table(id, caption, what, all));
+}
+
+nlohmann::json object_or_null(const nlohmann::json& value) {
+  return value.is_object() ? value : nlohmann::json();
+}
+
+// --- code ---
+
+Section code_section(const Material& material) {
+  Section section{"code", "Code"};
+  const std::vector<Told> codes = distinct(material, [](const AttemptRow& attempt) {
+    return attempt.commit_hash.empty() && attempt.diff.empty()
+               ? nlohmann::json()
+               : nlohmann::json{{"commit", attempt.commit_hash}, {"diff", attempt.diff}};
+  });
+  if (codes.empty()) {
+    section.blocks.push_back(
+        Notice{"The commit was not recorded: exp was started where git knows no source."});
+    return section;
+  }
+  TableBlock table;
+  table.id = "code-states";
+  table.caption = "The source from which attempts were started.";
+  table.columns = {{"commit", "", false}, {"uncommitted changes", "lines", true}, {"attempts", "", true}};
+  for (const Told& code : codes) {
+    const std::string diff = code.value["diff"];
+    table.rows.push_back(
+        {code_cell(code.value["commit"]),
+         diff.empty() ? TableCell("none") : count_cell(std::count(diff.begin(), diff.end(), '\n')),
+         count_cell(static_cast<std::int64_t>(code.attempts))});
+  }
+  section.blocks.push_back(std::move(table));
+  for (const Told& code : codes) {
+    const std::string diff = code.value["diff"], commit = code.value["commit"];
+    if (diff.empty()) continue;
+    section.blocks.push_back(
+        Notice{"Changes on top of " + (commit.empty() ? "no commit" : commit) + " that were not committed" +
+               (diff.size() > most_diff ? "; the first " + thousands(most_diff) + " of " +
+                                              thousands(static_cast<std::int64_t>(diff.size())) +
+                                              " characters, the database (table code) has all:"
+                                        : ":")});
+    section.blocks.push_back(Listing{"diff", diff.substr(0, most_diff)});
+  }
+  return section;
+}
+
+// --- plugins ---
+
+TableBlock plugin_table(const Material& material) {
+  TableBlock table;
+  table.id = "plugins";
+  table.caption = "Plugin files that were loaded.";
+  table.columns = {
+      {"plugin", "", false}, {"version", "", false}, {"SHA-256", "", false}, {"attempts", "", true}};
+  std::map<std::vector<std::string>, std::int64_t> used;
+  for (const auto& [run, attempts] : material.attempts)
+    for (const AttemptRow& attempt : attempts)
+      for (const PluginRow& plugin : attempt.plugins) ++used[{plugin.name, plugin.version, plugin.sha256}];
+  for (const auto& [plugin, count] : used)
+    table.rows.push_back({plugin[0], plugin[1], code_cell(plugin[2]), count_cell(count)});
+  return table;
+}
+
+// --- compute ---
+
+Section compute_section(const Material& material) {
+  Section section{"compute", "Compute"};
+  TableBlock table;
+  table.id = "compute-table";
+  table.caption =
+      "Time between the beginning and the end of attempts, failed ones too. Thread time: the same times "
+      "the threads of the worker.";
+  table.columns = {
+      {"attempts ended", "", false}, {"attempts", "", true},         {"time", "s", true},
+      {"thread time", "s", true},    {"end not recorded", "", true}, {"threads not told", "", true}};
+  const auto row = [&](const Text& name, const Compute& sum) {
+    table.rows.push_back({name, count_cell(static_cast<std::int64_t>(sum.attempts)),
+                          seconds_cell(sum.seconds), seconds_cell(sum.thread_seconds),
+                          count_cell(static_cast<std::int64_t>(sum.untimed)),
+                          count_cell(static_cast<std::int64_t>(sum.unthreaded))});
+  };
+  for (const auto& [state, sum] : compute_by_state(material)) row(state, sum);
+  row(Text({strong("all")}), compute_of(material));
+  table.notes.push_back("Energy is not recorded.");
+  section.blocks.push_back(std::move(table));
+  return section;
+}
+
+}  // namespace
+
+Section environment_section(const Material& material) {
+  Section section{"environment", "Environment"};
+  section.sections.push_back(code_section(material));
+  Section machines{"machines", "Machines and builds"};
+  const auto environments = distinct(material, [](const AttemptRow& attempt) {
+    nlohmann::json environment = object_or_null(attempt.environment);
+    if (environment.is_object() && attempt.started_event.is_object() &&
+        attempt.started_event.contains("threads"))
+      environment["threads"] = attempt.started_event["threads"];
+    return environment;
+  });
+  add_fields(machines.blocks, "numeric-environments",
+             "Numeric environments: equal ones promise equal bits (threads are no part of that promise, and "
+             "stand here to be known).",
+             "numeric environment", environments);
+  add_fields(machines.blocks, "hosts", "Machines.", "host",
+             distinct(material, [](const AttemptRow& attempt) { return object_or_null(attempt.host); }));
+  add_fields(machines.blocks, "builds", "Builds of the worker.", "build",
+             distinct(material, [](const AttemptRow& attempt) { return object_or_null(attempt.build); }));
+  TableBlock plugins = plugin_table(material);
+  if (!plugins.rows.empty()) machines.blocks.push_back(std::move(plugins));
+  section.sections.push_back(std::move(machines));
+  section.sections.push_back(compute_section(material));
+  return section;
+}
+
+}  // namespace encore

@@ -1,0 +1,177 @@
+// The method, complete enough to do it again: model, training, data, and every setting with where it was set.
+#include <algorithm>
+
+#include "report/architecture.hpp"
+#include "report/sections.hpp"
+#include "report/wording.hpp"
+
+namespace encore {
+
+namespace {
+
+/// The run whose model is described: of the candidate with the best mean, else the first.
+const RunRow& shown_run(const Material& material) {
+  for (const Question& question : material.questions)
+    if (const auto first = question.first())
+      for (const Replicate& replicate : question.comparison.candidates[*first].runs)
+        if (replicate.value) return replicate.run;
+  return material.runs.front();
+}
+
+// --- model ---
+
+TableBlock size_table(const Material& material) {
+  TableBlock table;
+  table.id = "parameters";
+  table.caption = "Parameters of the models, as the worker counted them.";
+  table.columns = {{"candidate", "", false}, {"part", "", false}, {"parameters", "", true}};
+  std::size_t left_out = 0, candidates = 0;
+  constexpr std::size_t most = 6;
+  for (const Question& question : material.questions)
+    for (const std::size_t index : question.order) {
+      const Candidate& candidate = question.comparison.candidates[index];
+      const AttemptRow* told = material.told(candidate.runs.front().run);
+      if (told == nullptr || !told->started_event.contains("parameters")) continue;
+      if (material.options.most_rows != 0 && ++candidates > most) {
+        ++left_out;
+        continue;
+      }
+      for (const nlohmann::json& part : told->started_event.value("parameter_parts", nlohmann::json::array()))
+        table.rows.push_back(
+            {candidate.name, part.value("part", ""), count_cell(part.value("parameters", std::int64_t{0}))});
+      table.rows.push_back({candidate.name, Text({strong("all")}),
+                            count_cell(told->started_event.value("parameters", std::int64_t{0}))});
+    }
+  if (left_out > 0)
+    table.notes.push_back(counted(left_out, "more candidate") + " are in the CSV and JSON of this report.");
+  return table;
+}
+
+Section model_section(const Material& material) {
+  Section section{"model", "Model"};
+  const RunRow& run = shown_run(material);
+  if (auto chart = architecture_of(material, run)) {
+    Figure figure;
+    figure.id = "architecture";
+    figure.caption =
+        "The model of " + run.name +
+        (material.runs.size() > 1 ? ", the candidate with the best mean; others differ as the settings say."
+                                  : ".");
+    figure.alternative = "From bottom to top: ";
+    for (std::size_t i = 0; i < chart->boxes.size(); ++i)
+      figure.alternative += (i == 0 ? "" : ", then ") + chart->boxes[i].name;
+    for (const FlowChart::Group& group : chart->groups)
+      figure.alternative += "; " + group.name + " " + std::to_string(group.times) + " times";
+    figure.alternative += ".";
+    figure.chart = std::move(*chart);
+    section.blocks.push_back(std::move(figure));
+  }
+  TableBlock sizes = size_table(material);
+  if (!sizes.rows.empty())
+    section.blocks.push_back(std::move(sizes));
+  else
+    section.blocks.push_back(Notice{"No worker told how many parameters its model has."});
+  return section;
+}
+
+// --- training ---
+
+Section training_section(const Material& material) {
+  Section section{"training", "Training"};
+  const auto text = [&](const std::string& key) {
+    for (const Factor& factor : material.factors)
+      if (std::find(factor.keys.begin(), factor.keys.end(), key) != factor.keys.end())
+        return std::string("varied");
+    return setting_text(material.setting(material.runs.front(), key));
+  };
+  const auto options = [&](const std::string& table) {
+    std::string list;
+    const auto params = material.params.find(material.runs.front().number);
+    if (params == material.params.end()) return list;
+    for (const ParamRow& param : params->second)
+      if (param.key.starts_with(table + ".") && param.key != table + ".type")
+        list += (list.empty() ? "" : ", ") + param.key.substr(table.size() + 1) + " " + text(param.key);
+    return list;
+  };
+  const auto with_options = [&](const std::string& table) {
+    const std::string list = options(table);
+    return text(table + ".type") + (list.empty() ? "" : " (" + list + ")");
+  };
+  ItemList list;
+  list.items = {
+      Text({strong("Optimizer: "), {with_options("optimizer") + "."}}),
+      Text({strong("Schedule: "),
+            {with_options("schedule") + "; the learning rate as it was logged is drawn in "},
+            reference("Curves", "curves"),
+            {"."}}),
+      Text({strong("Batches: "),
+            {text("train.batch_size") + " sequences, " + text("train.batching") + ", in " +
+             text("train.gradient_shards") + " gradient shard(s); at most " + text("train.epochs") +
+             " epochs, patience " + text("train.patience") + " (0: off)."}}),
+      Text({strong("Loss: "),
+            {"mean over the labelled words of a batch, label smoothing " + text("train.label_smoothing") +
+             "; gradient clipped to norm " + text("train.clip_norm") + " (0: not)."}}),
+      Text({strong("Numbers: "),
+            {text("train.precision") + "; random numbers from counters, keyed by seed, "
+                                       "tensor, step and position."}})};
+  section.blocks.push_back(std::move(list));
+  return section;
+}
+
+// --- settings ---
+
+std::string levels_text(const Factor& factor, const std::string& key, const Material& material) {
+  std::vector<std::string> seen;
+  for (const RunRow& run : material.runs) {
+    const nlohmann::json value = material.setting(run, key);
+    const std::string text = value.is_null() ? "absent" : setting_text(value);
+    if (std::find(seen.begin(), seen.end(), text) == seen.end()) seen.push_back(text);
+    if (seen.size() > 12) return std::to_string(factor.levels.size()) + " values";
+  }
+  std::sort(seen.begin(), seen.end(), natural_less);
+  std::string text;
+  for (const std::string& level : seen) text += (text.empty() ? "" : " | ") + level;
+  return text;
+}
+
+Section settings_section(const Material& material) {
+  Section section{"settings", "Settings"};
+  std::map<std::string, const Factor*> varied;
+  for (const Factor& factor : material.factors)
+    for (const std::string& key : factor.keys) varied[key] = &factor;
+  std::map<std::string, const ParamRow*> all;
+  for (const RunRow& run : material.runs)
+    if (const auto params = material.params.find(run.number); params != material.params.end())
+      for (const ParamRow& param : params->second) all.try_emplace(param.key, &param);
+  TableBlock table;
+  table.id = "settings-table";
+  table.caption =
+      "Every setting as it was resolved, and where it was set; values that are not the same in all runs "
+      "stand side by side. The seed is told with each run.";
+  table.columns = {{"setting", "", false}, {"value", "", false}, {"from", "", false}};
+  for (const auto& [key, param] : all) {
+    const auto factor = varied.find(key);
+    const std::string at = param->source == "default" || param->at.empty() ? param->source : param->at;
+    table.rows.push_back(
+        {code_cell(key),
+         factor == varied.end() ? setting_text(param->value) : levels_text(*factor->second, key, material),
+         factor == varied.end() ? at : at + (param->source == "default" ? "" : ", varied")});
+  }
+  if (table.rows.empty())
+    section.blocks.push_back(Notice{"No settings were recorded."});
+  else
+    section.blocks.push_back(std::move(table));
+  return section;
+}
+
+}  // namespace
+
+Section method_section(const Material& material) {
+  Section section{"method", "Method"};
+  section.sections = {model_section(material), training_section(material)};
+  add_section(section.sections, data_section(material));
+  section.sections.push_back(settings_section(material));
+  return section;
+}
+
+}  // namespace encore

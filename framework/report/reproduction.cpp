@@ -1,0 +1,195 @@
+// How to do it again and how to see that it is the same: commands, experiment files, digests, verdicts; and
+// what was not recorded.
+#include <algorithm>
+#include <set>
+
+#include "report/sections.hpp"
+#include "report/wording.hpp"
+
+namespace encore {
+
+namespace {
+
+/// Experiment files shown whole.
+constexpr std::size_t most_files = 6;
+
+std::string quoted(const std::string& text) {
+  const bool plain =
+      !text.empty() &&
+      text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,+:") ==
+          std::string::npos;
+  if (plain) return text;
+  std::string result = "'";
+  for (const char letter : text) result += letter == '\'' ? "'\\''" : std::string(1, letter);
+  return result + "'";
+}
+
+Section command_section(const Material& material) {
+  Section section{"commands", "Commands"};
+  std::set<std::string> commits, backends;
+  for (const auto& [run, attempts] : material.attempts)
+    for (const AttemptRow& attempt : attempts)
+      if (!attempt.commit_hash.empty()) commits.insert(attempt.commit_hash);
+  for (const RunRow& run : material.runs) backends.insert(run.backend);
+  std::string text;
+  if (commits.size() == 1) text += "git checkout " + *commits.begin() + "\n";
+  for (const SweepRow& sweep : material.sweeps) {
+    if (sweep.file.empty()) continue;
+    for (const std::string& backend : backends) {
+      const std::string line = "exp run " + quoted(sweep.file) + " --backend " + quoted(backend) + "\n";
+      if (text.find(line) == std::string::npos) text += line;
+    }
+  }
+  constexpr std::size_t most = 5;
+  for (std::size_t i = 0; i < std::min(most, material.runs.size()); ++i)
+    text += "exp verify " + quoted(material.runs[i].name) + "\n";
+  if (material.runs.size() > most)
+    text += "# and so on, for each of " + std::to_string(material.runs.size()) + " runs\n";
+  section.blocks.push_back(
+      Paragraph{"What trains these runs, and what trains one again and compares every digest:"});
+  section.blocks.push_back(Listing{"sh", text});
+  std::size_t shown = 0;
+  std::set<std::string> contents;
+  for (const SweepRow& sweep : material.sweeps) {
+    if (sweep.content.empty() || !contents.insert(sweep.content).second) continue;
+    if (++shown > most_files) continue;
+    section.blocks.push_back(Paragraph{Text(
+        {{"The experiment file "}, code(sweep.file), {" as it was on " + utc_text(sweep.created) + ":"}})});
+    section.blocks.push_back(Listing{"toml", sweep.content});
+  }
+  if (shown > most_files)
+    section.blocks.push_back(
+        Notice{counted(shown - most_files, "more experiment file") + " are in the database (table sweep)."});
+  return section;
+}
+
+/// The digest of the parameters after the last step that has one.
+const DigestRow* parameters_of(const RunBatch::ByRun<DigestRow>& digests, std::int64_t run) {
+  const auto own = digests.find(run);
+  if (own == digests.end()) return nullptr;
+  for (const DigestRow& digest : own->second)
+    if (digest.scope == "parameters") return &digest;
+  return nullptr;
+}
+
+std::string verdict(const VerificationRow& verification) {
+  if (verification.outcome == "equal") return "equal bits";
+  std::string text = verification.outcome;
+  if (verification.first_step) text += ", first at step " + std::to_string(*verification.first_step);
+  return text + (verification.scope.empty() ? "" : " in " + verification.scope);
+}
+
+Section digest_section(const Material& material) {
+  Section section{"digests", "Digests and verdicts"};
+  RunBatch batch(material.store, material.runs);
+  const auto digests = batch.last_digests();
+  const auto counts = batch.digest_counts();
+  TableBlock table;
+  table.id = "digests-table";
+  table.caption =
+      "SHA-256 of all parameters after the last recorded step of each run, how many digests it has to be "
+      "compared with, and the newest verdict of exp verify.";
+  table.columns = {{"run", "", false},    {"step", "", true},     {"SHA-256 of the parameters", "", false},
+                   {"digests", "", true}, {"verdict", "", false}, {"verified", "", false},
+                   {"agreeing", "", true}};
+  const std::size_t shown = material.rows_of(material.runs.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const RunRow& run = material.runs[i];
+    const DigestRow* digest = parameters_of(digests, run.number);
+    const auto count = counts.find(run.number);
+    const auto own = material.verifications.find(run.number);
+    const VerificationRow* last = own == material.verifications.end() ? nullptr : &own->second.back();
+    const nlohmann::json compared = last != nullptr && last->details.is_object()
+                                        ? last->details.value("compared", nlohmann::json::object())
+                                        : nlohmann::json::object();
+    const nlohmann::json agreeing = compared.value("agreeing", nlohmann::json());
+    table.rows.push_back(
+        {run.name, digest == nullptr ? TableCell() : count_cell(digest->step),
+         digest == nullptr ? TableCell("not recorded") : code_cell(digest->value),
+         count_cell(count == counts.end() ? 0 : count->second),
+         last == nullptr ? TableCell("not verified") : TableCell(verdict(*last)),
+         last == nullptr ? TableCell() : TableCell(utc_text(last->time)),
+         agreeing.is_number_integer() ? count_cell(agreeing.get<std::int64_t>()) : TableCell()});
+  }
+  if (shown < material.runs.size())
+    table.notes.push_back(counted(material.runs.size() - shown, "more run") +
+                          " are in the CSV and JSON of this report.");
+  section.blocks.push_back(std::move(table));
+  return section;
+}
+
+// --- what is not there ---
+
+/// How many of the runs that were begun fulfil a condition; empty text where none does.
+std::string lacking(const Material& material, const std::string& what, const auto& lacks) {
+  std::size_t count = 0, begun = 0;
+  for (const RunRow& run : material.runs) {
+    if (run.attempts == 0) continue;
+    ++begun;
+    if (lacks(run)) ++count;
+  }
+  if (count == 0) return "";
+  return what + ": of " + (count == begun ? "all " : thousands(static_cast<std::int64_t>(count)) + " of ") +
+         counted(begun, "run") + " that were begun.";
+}
+
+Section missing_section(const Material& material) {
+  Section section{"not-recorded", "What was not recorded"};
+  const auto attempts = [&](const RunRow& run) -> const std::vector<AttemptRow>& {
+    static const std::vector<AttemptRow> none;
+    const auto own = material.attempts.find(run.number);
+    return own == material.attempts.end() ? none : own->second;
+  };
+  const auto any = [&](const RunRow& run, const auto& holds) {
+    return std::any_of(attempts(run).begin(), attempts(run).end(), holds);
+  };
+  const auto told = [&](const RunRow& run, const char* name) {
+    const AttemptRow* attempt = material.told(run);
+    return attempt != nullptr && attempt->started_event.contains(name);
+  };
+  ItemList list;
+  for (const std::string& text :
+       {lacking(material, "The commit of the source",
+                [&](const RunRow& run) {
+                  return any(run, [](const AttemptRow& attempt) { return attempt.commit_hash.empty(); });
+                }),
+        lacking(material, "The numeric environment",
+                [&](const RunRow& run) {
+                  return any(run, [](const AttemptRow& attempt) { return !attempt.environment.is_object(); });
+                }),
+        lacking(material, "When an attempt ended",
+                [&](const RunRow& run) {
+                  return run.state != RunState::running &&
+                         any(run, [](const AttemptRow& attempt) { return !attempt.finished; });
+                }),
+        lacking(material, "The number of parameters",
+                [&](const RunRow& run) { return !told(run, "parameters"); }),
+        lacking(material, "Lengths and labels of the data",
+                [&](const RunRow& run) {
+                  const AttemptRow* attempt = material.told(run);
+                  return attempt == nullptr || !attempt->started_event.value("data", nlohmann::json::object())
+                                                    .value("train", nlohmann::json::object())
+                                                    .contains("lengths");
+                }),
+        lacking(material, "Predictions",
+                [&](const RunRow& run) {
+                  return run.state == RunState::completed && !material.artifacts.contains(run.number);
+                }),
+        lacking(material, "A spool that could be read to its end", [&](const RunRow& run) {
+          return any(run, [](const AttemptRow& attempt) { return !attempt.spool_problem.empty(); });
+        })})
+    if (!text.empty()) list.items.push_back(text);
+  list.items.push_back("Licences of the data, and the energy that was used: no run records them.");
+  section.blocks.push_back(std::move(list));
+  return section;
+}
+
+}  // namespace
+
+Section reproduction_section(const Material& material) {
+  Section section{"reproduction", "Reproduction"};
+  section.sections = {command_section(material), digest_section(material), missing_section(material)};
+  return section;
+}
+
+}  // namespace encore

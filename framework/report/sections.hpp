@@ -1,0 +1,44 @@
+// The sections of a report, one file each. Every function only reads the material; a section without anything
+// to say is empty and left out, but what was not recorded is said.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "document/document.hpp"
+#include "report/material.hpp"
+
+namespace encore {
+
+/// abstract.cpp: what was asked, what was run, the answer with its uncertainty, whether it was verified.
+std::vector<Block> abstract_blocks(const Material& material);
+std::vector<std::pair<std::string, std::string>> title_facts(const Material& material);
+
+/// results.cpp: a table per question, what was tested, what must be known to read it.
+Section results_section(const Material& material);
+/// trials.cpp: every trial counted, how one is chosen, what the best of n is to be expected.
+Section trials_section(const Material& material);
+/// classes.cpp: precision, recall and F1 of each class; what was taken for what.
+Section classes_section(const Material& material);
+/// curves.cpp: measurements over the steps, with a band over seeds.
+Section curves_section(const Material& material);
+/// sweep_pictures.cpp: what the parameters have to do with the score, and when what was run.
+Section sweep_section(const Material& material);
+/// examples.cpp: sentences with what was right, wrong and missed.
+Section examples_section(const Material& material);
+/// method.cpp: model, training and settings.
+Section method_section(const Material& material);
+/// data.cpp: files, sizes, lengths, labels, what was cut. Part of the method.
+Section data_section(const Material& material);
+/// environment.cpp: code, build, machines, plugins, compute.
+Section environment_section(const Material& material);
+/// reproduction.cpp: commands, digests, verdicts, and what was not recorded.
+Section reproduction_section(const Material& material);
+/// against.cpp: another set of runs beside this one.
+Section against_section(const Material& material, const Material& old, const std::string& what);
+
+/// Everything of a section that says something.
+void add_section(std::vector<Section>& sections, Section section);
+
+}  // namespace encore

@@ -1,0 +1,268 @@
+// What the parameters of a sweep have to do with the score: how much each explains, each against the score,
+// all together in parallel coordinates; and when what was run.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "report/sections.hpp"
+#include "report/sweep_statistics.hpp"
+#include "report/timeline.hpp"
+#include "report/wording.hpp"
+
+namespace encore {
+
+namespace {
+
+constexpr std::size_t most_scatters = 6;
+constexpr std::size_t most_dimensions = 8;
+constexpr std::size_t most_lines = 1000;
+
+/// The runs of a question that count, with their scores and their places in the material.
+struct Scored {
+  std::vector<std::size_t> runs;
+  std::vector<double> values;
+};
+
+Scored scored_runs(const Material& material, const Question& question) {
+  std::map<std::int64_t, double> values;
+  for (const Candidate& candidate : question.comparison.candidates)
+    for (const Replicate& replicate : candidate.runs)
+      if (replicate.value) values[replicate.run.number] = *replicate.value;
+  Scored scored;
+  for (std::size_t i = 0; i < material.runs.size(); ++i)
+    if (const auto value = values.find(material.runs[i].number); value != values.end()) {
+      scored.runs.push_back(i);
+      scored.values.push_back(value->second);
+    }
+  return scored;
+}
+
+// --- importance ---
+
+struct Importance {
+  const Factor* factor = nullptr;  ///< null: the seed
+  std::string name;
+  MainEffect effect;
+};
+
+std::optional<MainEffect> effect_of_seed(const Material& material, const Scored& scored) {
+  std::map<std::uint64_t, std::size_t> levels;
+  std::vector<std::size_t> level;
+  for (const std::size_t run : scored.runs)
+    level.push_back(levels.try_emplace(material.runs[run].seed, levels.size()).first->second);
+  return main_effect(scored.values, level);
+}
+
+std::vector<Importance> importances(const Material& material, const Scored& scored) {
+  std::vector<Importance> all;
+  for (const Factor& factor : material.factors) {
+    std::vector<std::size_t> level;
+    for (const std::size_t run : scored.runs) level.push_back(factor.level[run]);
+    const auto effect = main_effect(scored.values, level);
+    const std::size_t with = factor.keys.size() - 1;
+    if (effect)
+      all.push_back(
+          {&factor, factor.name + (with > 0 ? " (with " + counted(with, "other") + ")" : ""), *effect});
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Importance& a, const Importance& b) {
+    return a.effect.adjusted > b.effect.adjusted;
+  });
+  if (const auto effect = effect_of_seed(material, scored)) all.push_back({nullptr, "seed", *effect});
+  return all;
+}
+
+TableBlock importance_table(const Question& question, const std::vector<Importance>& all, std::size_t runs) {
+  TableBlock table;
+  table.id = "importance-" + question.id;
+  table.caption = question.title + ": how much of the variance of the score over " + counted(runs, "run") +
+                  " one parameter alone explains (main effect of a one-way analysis of variance: the sum "
+                  "over its values of n "
+                  "times the squared distance of their mean from the mean of all, over the total sum of "
+                  "squares). Adjusted: less "
+                  "what chance alone would explain. On a balanced grid these are the first-order terms of a "
+                  "functional analysis "
+                  "of variance; otherwise shares overlap.";
+  table.columns = {{"parameter", "", false}, {"values", "", true},    {"runs", "", true},
+                   {"explained", "%", true}, {"adjusted", "%", true}, {"F", "", true},
+                   {"p", "", true}};
+  for (const Importance& one : all)
+    table.rows.push_back(
+        {one.name,
+         count_cell(static_cast<std::int64_t>(one.effect.levels)),
+         count_cell(static_cast<std::int64_t>(one.effect.values)),
+         {number_text(100.0 * one.effect.share), 100.0 * one.effect.share},
+         {number_text(100.0 * one.effect.adjusted), 100.0 * one.effect.adjusted},
+         one.effect.f ? number_cell(*one.effect.f) : TableCell(),
+         one.effect.p ? TableCell(p_value_text(*one.effect.p), *one.effect.p) : TableCell()});
+  table.notes.push_back(
+      "p is not corrected for the number of parameters, and the rest of the variance belongs to "
+      "interactions and to what was not varied. With fewer than about ten runs a value the shares "
+      "are rough.");
+  for (const Importance& one : all)
+    if (one.factor != nullptr && one.factor->keys.size() > 1) {
+      constexpr std::size_t most = 12;
+      std::vector<std::string> keys(
+          one.factor->keys.begin(),
+          one.factor->keys.begin() + static_cast<std::ptrdiff_t>(std::min(most, one.factor->keys.size())));
+      if (one.factor->keys.size() > most) keys.push_back(counted(one.factor->keys.size() - most, "more"));
+      table.notes.push_back("Always changed together: " + listed(keys) + ".");
+    }
+  return table;
+}
+
+Figure importance_figure(const Question& question, const std::vector<Importance>& all) {
+  BarChart chart{{"variance explained", "%"}, true, {}};
+  Figure figure;
+  figure.alternative = "Bars. ";
+  for (const Importance& one : all) {
+    chart.bars.push_back({one.name, 100.0 * one.effect.share, {}, {}});
+    figure.alternative += one.name + ": " + number_text(100.0 * one.effect.share) + " %. ";
+  }
+  figure.id = "figure-importance-" + question.id;
+  figure.caption = question.title + ": share of the variance that each parameter alone explains.";
+  figure.chart = std::move(chart);
+  return figure;
+}
+
+// --- one parameter against the score ---
+
+bool spans_decades(const Factor& factor) {
+  double low = std::numeric_limits<double>::infinity(), high = 0.0;
+  for (const nlohmann::json& level : factor.levels) {
+    low = std::min(low, level.get<double>());
+    high = std::max(high, level.get<double>());
+  }
+  return low > 0.0 && high / low >= 20.0;
+}
+
+std::string level_name(const nlohmann::json& level) {
+  return level.is_null() ? "absent" : setting_text(level);
+}
+
+Figure scatter_figure(const Material& material, const Question& question, const Scored& scored,
+                      const Factor& factor, std::size_t number) {
+  const Unit unit = unit_of(material.metric);
+  ScatterChart chart;
+  chart.x = {factor.name, ""};
+  if (factor.numeric && spans_decades(factor)) chart.x.scale = Axis::Scale::logarithmic;
+  chart.y = {material.metric, unit.name};
+  if (!factor.numeric)
+    for (const nlohmann::json& level : factor.levels) chart.categories.push_back(level_name(level));
+  ScatterChart::Group group{"runs", {}};
+  for (std::size_t i = 0; i < scored.runs.size(); ++i) {
+    const std::size_t level = factor.level[scored.runs[i]];
+    group.points.push_back({factor.numeric ? factor.levels[level].get<double>() : static_cast<double>(level),
+                            unit.factor * scored.values[i],
+                            {},
+                            {},
+                            material.runs[scored.runs[i]].name});
+  }
+  Figure figure;
+  figure.id = "parameter-" + std::to_string(number) + "-" + question.id;
+  figure.caption = question.title + ": the score of each complete run against " + factor.name + ".";
+  figure.alternative = "Points. ";
+  for (std::size_t level = 0; level < std::min<std::size_t>(factor.levels.size(), 8); ++level) {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < scored.runs.size(); ++i)
+      if (factor.level[scored.runs[i]] == level) values.push_back(scored.values[i]);
+    if (!values.empty())
+      figure.alternative += factor.name + " " + level_name(factor.levels[level]) + ": mean " +
+                            metric_text(material.metric, mean_of(values)) + ", n " +
+                            std::to_string(values.size()) + ". ";
+  }
+  chart.groups.push_back(std::move(group));
+  figure.chart = std::move(chart);
+  return figure;
+}
+
+// --- all together ---
+
+Figure parallel_figure(const Material& material, const Question& question, const Scored& scored,
+                       const std::vector<const Factor*>& factors) {
+  const Unit unit = unit_of(material.metric);
+  ParallelChart chart;
+  for (const Factor* factor : factors) {
+    ParallelChart::Dimension dimension{factor->name, {}, factor->numeric && spans_decades(*factor)};
+    if (!factor->numeric)
+      for (const nlohmann::json& level : factor->levels) dimension.categories.push_back(level_name(level));
+    chart.dimensions.push_back(std::move(dimension));
+  }
+  chart.dimensions.push_back(
+      {material.metric + (unit.name.empty() ? "" : " (" + unit.name + ")"), {}, false});
+  std::map<std::size_t, double> values;
+  for (std::size_t i = 0; i < scored.runs.size(); ++i) values[scored.runs[i]] = scored.values[i];
+  std::size_t without = 0;
+  for (const RunRow& row : question.runs) {
+    if (chart.lines.size() == most_lines) break;
+    const auto found = std::lower_bound(
+        material.runs.begin(), material.runs.end(), row.name,
+        [](const RunRow& run, const std::string& name) { return natural_less(run.name, name); });
+    const auto run = static_cast<std::size_t>(found - material.runs.begin());
+    ParallelChart::Line line{row.name, {}};
+    for (const Factor* factor : factors) {
+      const std::size_t level = factor->level[run];
+      line.values.push_back(factor->numeric ? factor->levels[level].get<double>()
+                                            : static_cast<double>(level));
+    }
+    const auto value = values.find(run);
+    if (value == values.end()) ++without;
+    line.values.push_back(value == values.end() ? std::numeric_limits<double>::quiet_NaN()
+                                                : unit.factor * value->second);
+    chart.lines.push_back(std::move(line));
+  }
+  Figure figure;
+  figure.id = "parallel-" + question.id;
+  figure.caption = question.title + ": one line per run through its parameters to its score" +
+                   (without > 0 ? "; " + counted(without, "run") + " without a score." : ".") +
+                   (question.runs.size() > most_lines
+                        ? " The first " + std::to_string(most_lines) + " of " +
+                              thousands(static_cast<std::int64_t>(question.runs.size())) + " runs."
+                        : "");
+  figure.alternative = "Parallel coordinates of " + counted(chart.lines.size(), "run") + " over " +
+                       counted(factors.size(), "parameter") + ".";
+  figure.chart = std::move(chart);
+  return figure;
+}
+
+void add_question(const Material& material, const Question& question, std::vector<Block>& blocks) {
+  const Scored scored = scored_runs(material, question);
+  const std::vector<Importance> all = importances(material, scored);
+  std::vector<const Factor*> factors;
+  for (const Importance& one : all)
+    if (one.factor != nullptr) factors.push_back(one.factor);
+  if (factors.empty()) return;
+  blocks.push_back(importance_figure(question, all));
+  blocks.push_back(importance_table(question, all, scored.values.size()));
+  std::size_t number = 0;
+  for (const Factor* factor : factors)
+    if (++number <= most_scatters)
+      blocks.push_back(scatter_figure(material, question, scored, *factor, number));
+  if (factors.size() > most_scatters)
+    blocks.push_back(Paragraph{counted(factors.size() - most_scatters, "more parameter") +
+                               " that explain less are not drawn."});
+  if (factors.size() > most_dimensions) factors.resize(most_dimensions);
+  blocks.push_back(parallel_figure(material, question, scored, factors));
+}
+
+}  // namespace
+
+Section sweep_section(const Material& material) {
+  Section section{"sweep", "Parameters and the score"};
+  for (const Question& question : material.questions) add_question(material, question, section.blocks);
+  std::size_t untimed = 0;
+  TimelineChart chart = timeline_of(material, untimed);
+  if (chart.bars.size() < 2) return section;
+  Figure figure;
+  figure.id = "timeline";
+  figure.caption = "When which run was computed, on as many lanes as a host had attempts under way at once" +
+                   std::string(untimed > 0 ? "; " + counted(untimed, "attempt") +
+                                                 " whose end was not recorded have no bar."
+                                           : ".");
+  figure.alternative =
+      counted(chart.bars.size(), "attempt") + " on " + counted(chart.lanes.size(), "lane") + ".";
+  figure.chart = std::move(chart);
+  section.blocks.push_back(std::move(figure));
+  return section;
+}
+
+}  // namespace encore

@@ -1,0 +1,13 @@
+// When what was run: the attempts of a report's runs laid out on lanes, one for each that a host had under
+// way at once. Pure. Place in the flow: sweep_pictures.cpp draws it.
+#pragma once
+
+#include "document/chart.hpp"
+#include "report/material.hpp"
+
+namespace encore {
+
+/// Attempts whose end nobody recorded have no bar; `untimed` counts them.
+TimelineChart timeline_of(const Material& material, std::size_t& untimed);
+
+}  // namespace encore

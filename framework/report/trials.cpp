@@ -1,0 +1,198 @@
+// Every trial is counted: how each ended, how one is chosen among them, and what the best of n is to be
+// expected to reach.
+#include <algorithm>
+#include <cmath>
+
+#include "report/compute.hpp"
+#include "report/sections.hpp"
+#include "report/sweep_statistics.hpp"
+#include "report/wording.hpp"
+
+namespace encore {
+
+namespace {
+
+TableBlock state_table(const Material& material) {
+  std::map<std::string, std::size_t> runs;
+  for (const RunRow& run : material.runs) ++runs[name_of(run.state)];
+  const std::map<std::string, Compute> compute = compute_by_state(material);
+  TableBlock table;
+  table.id = "trials";
+  table.caption =
+      "All trials, those without a result too: runs as they stand, attempts as they ended. A run has several "
+      "attempts when it was interrupted or tried again.";
+  table.columns = {{"state", "", false},
+                   {"runs", "", true},
+                   {"attempts", "", true},
+                   {"computing", "s", true},
+                   {"end not recorded", "", true}};
+  const auto row = [&](const std::string& state, std::size_t count, const Compute& sum) {
+    table.rows.push_back({state, count_cell(static_cast<std::int64_t>(count)),
+                          count_cell(static_cast<std::int64_t>(sum.attempts)), seconds_cell(sum.seconds),
+                          count_cell(static_cast<std::int64_t>(sum.untimed))});
+  };
+  for (const RunState state : {RunState::completed, RunState::failed, RunState::stopped,
+                               RunState::interrupted, RunState::lost, RunState::running, RunState::pending}) {
+    const auto sum = compute.find(name_of(state));
+    row(name_of(state), runs[name_of(state)], sum == compute.end() ? Compute() : sum->second);
+  }
+  row("all", material.runs.size(), compute_of(material));
+  return table;
+}
+
+TableBlock unfinished_table(const Material& material) {
+  TableBlock table;
+  table.id = "unfinished";
+  table.caption = "Runs that are not complete, and why.";
+  table.columns = {{"run", "", false}, {"state", "", false}, {"attempts", "", true}, {"reason", "", false}};
+  std::size_t count = 0;
+  for (const RunRow& run : material.runs) {
+    if (run.state == RunState::completed) continue;
+    ++count;
+    if (material.options.most_rows == 0 || count <= material.options.most_rows)
+      table.rows.push_back({run.name, name_of(run.state), count_cell(run.attempts), run.reason});
+  }
+  if (count > table.rows.size())
+    table.notes.push_back(counted(count - table.rows.size(), "more run") +
+                          " are in the CSV and JSON of this report.");
+  return table;
+}
+
+TableBlock run_table(const Material& material) {
+  TableBlock table;
+  table.id = "runs";
+  const Unit unit = unit_of(material.metric);
+  table.caption = "Every run with its " + material.metric + " at the chosen checkpoint.";
+  table.columns = {{"run", "", false},     {"id", "", false},       {"seed", "", true},
+                   {"state", "", false},   {"best step", "", true}, {material.metric, unit.name, true},
+                   {"attempts", "", true}, {"finished", "", false}};
+  std::map<std::int64_t, const Replicate*> replicates;
+  for (const Question& question : material.questions)
+    for (const Candidate& candidate : question.comparison.candidates)
+      for (const Replicate& replicate : candidate.runs) replicates[replicate.run.number] = &replicate;
+  const std::size_t shown = material.rows_of(material.runs.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const RunRow& run = material.runs[i];
+    const auto replicate = replicates.find(run.number);
+    TableCell value;
+    if (replicate == replicates.end())
+      value = "a repeat that does not count";
+    else if (replicate->second->value)
+      value = value_cell(material.metric, replicate->second->value);
+    else
+      value = replicate->second->missing.find("not finite") == std::string::npos ? "" : "not finite";
+    const nlohmann::json step =
+        run.result.is_object() ? run.result.value("best_step", nlohmann::json()) : nlohmann::json();
+    table.rows.push_back({run.name,
+                          code_cell(run.id),
+                          {std::to_string(run.seed), static_cast<double>(run.seed)},
+                          name_of(run.state),
+                          step.is_number_integer() ? count_cell(step.get<std::int64_t>()) : TableCell(),
+                          std::move(value),
+                          count_cell(run.attempts),
+                          run.finished ? TableCell(utc_text(*run.finished)) : TableCell()});
+  }
+  if (shown < material.runs.size())
+    table.notes.push_back(counted(material.runs.size() - shown, "more run") +
+                          " are in the CSV and JSON of this report.");
+  return table;
+}
+
+Paragraph rule(const Material& material) {
+  std::string text = "Within a run ";
+  const std::size_t blank = material.select.find(' ');
+  if (material.select.empty()) {
+    text += "the checkpoint was chosen by a rule (train.select) that is not the same in all runs";
+  } else {
+    text += std::string("the checkpoint with the ") +
+            (material.select.starts_with("max") ? "highest" : "lowest") + " " +
+            material.select.substr(blank == std::string::npos ? 0 : blank + 1) +
+            " was chosen, the earliest of equals (train.select = \"" + material.select + "\")";
+  }
+  return {
+      text +
+      "; the test set was scored once, with that checkpoint. Among runs nothing was chosen: every complete "
+      "run of a candidate counts with its seed, and of repeats of one question the newest complete one. "
+      "Runs without a result count as trials, and their reasons stand below."};
+}
+
+/// The score by which a trial would be chosen, and of how many trials there is none.
+struct Scores {
+  std::vector<double> values;
+  std::size_t without = 0;
+};
+
+Scores scores_of(const Question& question, const std::string& metric) {
+  Scores scores;
+  for (const RunRow& run : question.runs) {
+    if (run.state == RunState::pending || run.state == RunState::running) continue;
+    const nlohmann::json value =
+        run.state == RunState::completed && run.result.is_object()
+            ? run.result.value("measures", nlohmann::json::object()).value(metric, nlohmann::json())
+            : nlohmann::json();
+    if (value.is_number())
+      scores.values.push_back(value.get<double>());
+    else
+      ++scores.without;
+  }
+  return scores;
+}
+
+void add_expected_best(const Question& question, const std::string& select, std::vector<Block>& blocks) {
+  const std::size_t blank = select.find(' ');
+  if (blank == std::string::npos) return;
+  const std::string metric = select.substr(blank + 1);
+  const bool maximize = select.starts_with("max");
+  Scores scores = scores_of(question, metric);
+  if (scores.values.size() < 2 || question.comparison.candidates.size() < 2) return;
+  const auto [low, high] = std::minmax_element(scores.values.begin(), scores.values.end());
+  scores.values.resize(scores.values.size() + scores.without, maximize ? *low : *high);
+  // A picture shows no more steps than these, and the sums take the square of their number.
+  constexpr std::size_t most = 200;
+  const std::size_t trials = scores.values.size();
+  const std::vector<double> best = expected_best(scores.values, maximize, std::min(most, trials));
+  const Unit unit = unit_of(metric);
+  Series series{"expected best", {}, {}};
+  TableBlock table;
+  table.id = "expected-best-" + question.id;
+  table.caption =
+      question.title + ": the best " + metric + " to be expected from a budget of so many trials.";
+  table.columns = {{"trials", "", true}, {"expected best " + metric, unit.name, true}};
+  for (std::size_t n = 1; n <= best.size(); ++n) {
+    series.x.push_back(static_cast<double>(n));
+    series.y.push_back(unit.factor * best[n - 1]);
+    const bool power = (n & (n - 1)) == 0;
+    if (power || n == best.size())
+      table.rows.push_back({count_cell(static_cast<std::int64_t>(n)), value_cell(metric, best[n - 1])});
+  }
+  Figure figure;
+  figure.id = "figure-expected-best-" + question.id;
+  figure.caption = question.title + ": expected best " + metric +
+                   " against the number of trials (Dodge et al. 2019), "
+                   "of " +
+                   std::to_string(trials) + " trials drawn with replacement" +
+                   (scores.without > 0 ? "; " + std::to_string(scores.without) +
+                                             " of them ended without a score and count as the worst one seen."
+                                       : ".");
+  figure.alternative = "A curve from " + metric_text(metric, best.front()) + " with one trial to " +
+                       metric_text(metric, best.back()) + " with " + std::to_string(best.size()) + ".";
+  figure.chart = LineChart{{"trials", ""}, {metric, unit.name}, {std::move(series)}};
+  blocks.push_back(std::move(figure));
+  blocks.push_back(std::move(table));
+}
+
+}  // namespace
+
+Section trials_section(const Material& material) {
+  Section section{"trials-section", "Trials and how one is chosen"};
+  section.blocks.push_back(rule(material));
+  section.blocks.push_back(state_table(material));
+  TableBlock unfinished = unfinished_table(material);
+  if (!unfinished.rows.empty()) section.blocks.push_back(std::move(unfinished));
+  section.blocks.push_back(run_table(material));
+  for (const Question& question : material.questions)
+    add_expected_best(question, material.select, section.blocks);
+  return section;
+}
+
+}  // namespace encore

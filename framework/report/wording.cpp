@@ -1,0 +1,123 @@
+// See wording.hpp.
+#include "report/wording.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+
+#include <nlohmann/json.hpp>
+
+#include "report/comparison.hpp"
+
+namespace encore {
+
+std::string utc_text(double time) {
+  const auto seconds = static_cast<std::time_t>(std::floor(time));
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  char text[40];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts);
+  return text;
+}
+
+std::optional<double> utc_from(const std::string& text) {
+  std::tm parts{};
+  int read = 0, date = 0;
+  const int found = std::sscanf(text.c_str(), "%4d-%2d-%2d%n %2d:%2d%n", &parts.tm_year, &parts.tm_mon,
+                                &parts.tm_mday, &date, &parts.tm_hour, &parts.tm_min, &read);
+  const bool whole = found == 5 && static_cast<std::size_t>(read) == text.size();
+  const bool day = found == 3 && static_cast<std::size_t>(date) == text.size();
+  if (!whole && !day) return std::nullopt;
+  parts.tm_year -= 1900;
+  parts.tm_mon -= 1;
+  const std::tm asked = parts;
+  const std::time_t time = ::timegm(&parts);
+  // timegm takes the 31st of February for the 3rd of March.
+  if (parts.tm_mon != asked.tm_mon || parts.tm_mday != asked.tm_mday || parts.tm_hour != asked.tm_hour)
+    return std::nullopt;
+  return static_cast<double>(time);
+}
+
+std::string counted(std::size_t count, const std::string& one, const std::string& many) {
+  return thousands(static_cast<std::int64_t>(count)) + " " +
+         (count == 1     ? one
+          : many.empty() ? one + "s"
+                         : many);
+}
+
+std::string listed(const std::vector<std::string>& parts) {
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
+  return text;
+}
+
+std::string setting_text(const nlohmann::json& value) {
+  if (value.is_null()) return "";
+  if (!value.is_string()) return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string& text = value.get_ref<const std::string&>();
+  if (!text.starts_with('/')) return text;
+  const std::size_t last = text.rfind('/');
+  const std::size_t before = last == 0 ? std::string::npos : text.rfind('/', last - 1);
+  return before == std::string::npos ? text : text.substr(before + 1);
+}
+
+std::string p_value_text(double p) {
+  char text[32];
+  std::snprintf(text, sizeof text, p < 0.001 ? "%.1e" : "%.3f", p);
+  return text;
+}
+
+Unit unit_of(const std::string& metric) {
+  return is_fraction(metric) ? Unit{100.0, "%"} : Unit{};
+}
+
+TableCell value_cell(const std::string& metric, double value) {
+  if (std::isnan(value)) return {};
+  return {metric_text(metric, value), unit_of(metric).factor * value};
+}
+
+TableCell value_cell(const std::string& metric, std::optional<double> value) {
+  return value ? value_cell(metric, *value) : TableCell();
+}
+
+TableCell count_cell(std::int64_t count) {
+  return {thousands(count), static_cast<double>(count)};
+}
+
+TableCell number_cell(double number) {
+  if (std::isnan(number)) return {};
+  return {number_text(number), number};
+}
+
+TableCell seconds_cell(double seconds) {
+  return {seconds < 100.0 ? number_text(std::round(10.0 * seconds) / 10.0) : thousands(std::llround(seconds)),
+          seconds};
+}
+
+TableCell code_cell(const std::string& text) {
+  return text.empty() ? TableCell() : TableCell(Text({code(text)}));
+}
+
+Span code(std::string text) {
+  return {std::move(text), Span::Kind::code};
+}
+
+Span strong(std::string text) {
+  return {std::move(text), Span::Kind::strong};
+}
+
+Span reference(std::string text, std::string target) {
+  return {std::move(text), Span::Kind::reference, std::move(target)};
+}
+
+std::string thousands(std::int64_t count) {
+  std::string text = std::to_string(count);
+  for (std::size_t at = text.size(); at > (count < 0 ? 4u : 3u);) {
+    at -= 3;
+    text.insert(at, ",");
+  }
+  return text;
+}
+
+}  // namespace encore

@@ -1,0 +1,51 @@
+// How a report writes times, values and cells: one wording for all sections. See also
+// document/number_text.hpp.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "document/document.hpp"
+#include "document/number_text.hpp"
+
+namespace encore {
+
+/// "2026-01-31 23:59:59 UTC"
+std::string utc_text(double time);
+/// Seconds since 1970 of the beginning of "2026-01-31" (UTC), or of "2026-01-31 23:59"; nothing for other
+/// text.
+std::optional<double> utc_from(const std::string& text);
+/// "1 run", "3 runs"
+std::string counted(std::size_t count, const std::string& one, const std::string& many = {});
+/// "a", "a and b", "a, b and c"
+std::string listed(const std::vector<std::string>& parts);
+/// A setting as the experiment file writes it, but without quotes; paths by their last two parts.
+std::string setting_text(const nlohmann::json& value);
+/// "0.034", "1.2e-05"
+std::string p_value_text(double p);
+
+/// How a metric is shown: fractions in percent.
+struct Unit {
+  double factor = 1.0;
+  std::string name;  ///< "%", or empty
+};
+Unit unit_of(const std::string& metric);
+
+TableCell value_cell(const std::string& metric, double value);  ///< empty for NaN
+TableCell value_cell(const std::string& metric, std::optional<double> value);
+TableCell count_cell(std::int64_t count);
+TableCell number_cell(double number);
+TableCell seconds_cell(double seconds);        ///< of a column in seconds
+TableCell code_cell(const std::string& text);  ///< empty for empty text
+
+Span code(std::string text);
+Span strong(std::string text);
+Span reference(std::string text, std::string target);
+
+/// "12,345,678"
+std::string thousands(std::int64_t count);
+
+}  // namespace encore

@@ -1,0 +1,54 @@
+// See rows.hpp.
+#include "store/rows.hpp"
+
+namespace encore {
+
+namespace {
+
+nlohmann::json param_value(const Statement& row, int column, const std::string& type) {
+  if (type == "boolean") return row.integer(column) != 0;
+  if (type == "integer") return row.integer(column);
+  if (type == "number") return row.number(column);
+  if (type == "text") return row.text(column);
+  if (type == "list") return parsed_json(row.text(column));
+  return nullptr;
+}
+
+}  // namespace
+
+nlohmann::json parsed_json(const std::string& text) {
+  nlohmann::json json = text.empty() ? nlohmann::json() : nlohmann::json::parse(text, nullptr, false);
+  return json.is_discarded() ? nlohmann::json() : json;
+}
+
+ParamRow param_row(const Statement& row, int first) {
+  const std::string type = row.text(first + 1);
+  return {row.text(first), type, param_value(row, first + 2, type), row.text(first + 3), row.text(first + 4)};
+}
+
+AttemptRow attempt_row(const Statement& row) {
+  AttemptRow attempt;
+  attempt.number = row.integer(0);
+  attempt.ordinal = static_cast<int>(row.integer(1));
+  attempt.state = run_state_from(row.text(2)).value_or(RunState::lost);
+  attempt.reason = row.text(3);
+  attempt.started = row.number(4);
+  attempt.finished = row.optional_number(5);
+  attempt.first_step = row.optional_integer(6);
+  attempt.environment = parsed_json(row.text(7));
+  attempt.host = parsed_json(row.text(8));
+  attempt.build = parsed_json(row.text(9));
+  attempt.started_event = parsed_json(row.text(10));
+  attempt.commit_hash = row.text(11);
+  attempt.diff = row.text(12);
+  attempt.holder = {row.text(13), row.integer(14), row.integer(15), row.text(16)};
+  attempt.spool_problem = row.text(17);
+  return attempt;
+}
+
+VerificationRow verification_row(const Statement& row, int first) {
+  return {row.number(first), row.text(first + 1), row.optional_integer(first + 2), row.text(first + 3),
+          parsed_json(row.text(first + 4))};
+}
+
+}  // namespace encore

@@ -1,0 +1,30 @@
+// How rows of the database become values: shared by the questions about one run (queries.cpp) and those about
+// many (run_batch.cpp).
+#pragma once
+
+#include "store/store.hpp"
+
+namespace encore {
+
+/// The JSON in a column; null where it is empty or damaged.
+nlohmann::json parsed_json(const std::string& text);
+
+/// Of the columns key, type, value, source, at, from `first` on.
+ParamRow param_row(const Statement& row, int first);
+
+/// What attempt_row reads: SELECT attempt_columns ... attempt_tables WHERE ...
+inline constexpr const char* attempt_columns =
+    "attempt.number, ordinal, state, reason, started, finished, first_step, environment, host.description, "
+    "build.description, started_event, code.commit_hash, code.diff, host_name, pid, process_start, boot_id, "
+    "spool_problem";
+inline constexpr int attempt_column_count = 18;
+inline constexpr const char* attempt_tables =
+    " FROM attempt LEFT JOIN host ON host.number = host LEFT JOIN build ON build.number = build "
+    "LEFT JOIN code ON code.number = code ";
+/// With the state as it was written, and without plugins.
+AttemptRow attempt_row(const Statement& row);
+
+/// Of the columns time, outcome, first_step, scope, details, from `first` on.
+VerificationRow verification_row(const Statement& row, int first);
+
+}  // namespace encore

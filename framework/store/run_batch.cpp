@@ -1,0 +1,186 @@
+// See run_batch.hpp.
+#include "store/run_batch.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "store/rows.hpp"
+
+namespace encore {
+
+namespace {
+
+/// ?1 is bound to the numbers of the runs.
+constexpr const char* chosen = "IN (SELECT value FROM json_each(?1))";
+
+}  // namespace
+
+RunBatch::RunBatch(Store& store, const std::vector<RunRow>& runs) : store_(store), runs_(runs) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const RunRow& run : runs_) list.push_back(run.number);
+  all_ = list.dump();
+}
+
+Statement& RunBatch::ask(const std::string& before, const std::string& after) {
+  return store_.database().cached(before + chosen + after).with(all_);
+}
+
+RunBatch::ByRun<ParamRow> RunBatch::params() {
+  Statement& rows =
+      ask("SELECT run, key, type, value, source, at FROM param WHERE run ", " ORDER BY run, key");
+  ByRun<ParamRow> found;
+  while (rows.step()) found[rows.integer(0)].push_back(param_row(rows, 1));
+  rows.reset();
+  return found;
+}
+
+RunBatch::ByRun<DatasetRow> RunBatch::datasets() {
+  Statement& rows =
+      ask("SELECT run, role, path, sha256 FROM run_dataset JOIN dataset ON dataset.number = dataset "
+          "WHERE run ",
+          " ORDER BY run, role");
+  ByRun<DatasetRow> found;
+  while (rows.step()) found[rows.integer(0)].push_back({rows.text(1), rows.text(2), rows.text(3)});
+  rows.reset();
+  return found;
+}
+
+RunBatch::ByRun<AttemptRow> RunBatch::attempts() {
+  std::map<std::int64_t, std::vector<PluginRow>> plugins;
+  Statement& used =
+      ask("SELECT attempt, plugin.name, version, sha256, fingerprint FROM attempt_plugin "
+          "JOIN plugin ON plugin.number = plugin JOIN attempt ON attempt.number = attempt "
+          "WHERE attempt.run ",
+          " ORDER BY attempt, plugin.name, sha256");
+  while (used.step())
+    plugins[used.integer(0)].push_back({used.text(1), used.text(2), used.text(3), used.text(4)});
+  used.reset();
+
+  ByRun<AttemptRow> found;
+  Statement& rows = ask(std::string("SELECT ") + attempt_columns + ", run " + attempt_tables + "WHERE run ",
+                        " ORDER BY run, ordinal");
+  while (rows.step()) {
+    AttemptRow attempt = attempt_row(rows);
+    if (const auto own = plugins.find(attempt.number); own != plugins.end()) attempt.plugins = own->second;
+    found[rows.integer(attempt_column_count)].push_back(std::move(attempt));
+  }
+  rows.reset();
+  for (const RunRow& run : runs_) {
+    const auto own = found.find(run.number);
+    if (own == found.end()) continue;
+    for (AttemptRow& attempt : own->second)
+      if (attempt.state == RunState::running &&
+          (run.state != RunState::running || &attempt != &own->second.back()))
+        attempt.state = RunState::lost;
+  }
+  return found;
+}
+
+RunBatch::ByRun<ArtifactRow> RunBatch::artifacts() {
+  Statement& rows =
+      ask("SELECT run, name, path, sha256 FROM artifact AS a WHERE run ",
+          " AND attempt = (SELECT max(attempt) FROM artifact WHERE run = a.run AND name = a.name) "
+          "ORDER BY run, name");
+  ByRun<ArtifactRow> found;
+  while (rows.step()) found[rows.integer(0)].push_back({rows.text(1), rows.text(2), rows.text(3)});
+  rows.reset();
+  return found;
+}
+
+RunBatch::ByRun<VerificationRow> RunBatch::verifications() {
+  Statement& rows =
+      ask("SELECT run, time, outcome, first_step, scope, details FROM verification "
+          "WHERE run ",
+          " ORDER BY run, number");
+  ByRun<VerificationRow> found;
+  while (rows.step()) found[rows.integer(0)].push_back(verification_row(rows, 1));
+  rows.reset();
+  return found;
+}
+
+RunBatch::ByRun<DigestRow> RunBatch::last_digests() {
+  Statement& rows =
+      ask("SELECT d.run, d.step, d.scope, d.value, attempt.ordinal FROM current_digest AS d "
+          "JOIN attempt ON attempt.number = d.attempt WHERE d.run ",
+          " AND d.step = (SELECT max(step) FROM digest WHERE digest.run = d.run) ORDER BY d.run, d.scope");
+  ByRun<DigestRow> found;
+  while (rows.step())
+    found[rows.integer(0)].push_back(
+        {rows.integer(1), rows.text(2), rows.text(3), static_cast<int>(rows.integer(4))});
+  rows.reset();
+  return found;
+}
+
+std::map<std::int64_t, std::int64_t> RunBatch::digest_counts() {
+  Statement& rows = ask("SELECT run, count(*) FROM current_digest WHERE run ", " GROUP BY run");
+  std::map<std::int64_t, std::int64_t> counts;
+  while (rows.step()) counts[rows.integer(0)] = rows.integer(1);
+  rows.reset();
+  return counts;
+}
+
+std::vector<SweepRow> RunBatch::sweeps() {
+  Statement& rows = ask(
+      "SELECT name, file, content, created FROM sweep WHERE number IN (SELECT sweep FROM run WHERE number ",
+      ") ORDER BY name, created, file, content");
+  std::vector<SweepRow> found;
+  while (rows.step()) found.push_back({rows.text(0), rows.text(1), rows.text(2), rows.number(3)});
+  rows.reset();
+  return found;
+}
+
+std::vector<MetricRow> RunBatch::metrics() {
+  Statement& rows = store_.database().cached(
+      "SELECT name, unit FROM metric WHERE EXISTS (SELECT 1 FROM json_each(?1) AS chosen JOIN point "
+      "ON point.run = chosen.value AND point.metric = metric.number) ORDER BY name");
+  rows.with(all_);
+  std::vector<MetricRow> found;
+  while (rows.step()) found.push_back({rows.text(0), rows.text(1), 0});
+  rows.reset();
+  return found;
+}
+
+/// Where a run has one attempt every point counts, which need not be asked point by point.
+std::string RunBatch::numbers(bool several_attempts) const {
+  nlohmann::json list = nlohmann::json::array();
+  for (const RunRow& run : runs_)
+    if ((run.attempts > 1) == several_attempts) list.push_back(run.number);
+  return list.dump();
+}
+
+BinnedCurves RunBatch::curves(const std::string& metric, std::int64_t most) {
+  ENCORE_REQUIRE(most > 0, "at least one bin");
+  BinnedCurves curves;
+  const std::string condition =
+      std::string(" WHERE run ") + chosen + " AND metric = (SELECT number FROM metric WHERE name = ?2)";
+  std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0, longest = 0;
+  // The range over all points, also those that a later attempt overruled: it only lays out the bins.
+  Statement& range = store_.database().cached("SELECT min(step), max(step), count(*) FROM point" + condition +
+                                              " GROUP BY run");
+  range.with(all_, metric);
+  while (range.step()) {
+    first = std::min(first, range.integer(0));
+    last = std::max(last, range.integer(1));
+    longest = std::max(longest, range.integer(2));
+  }
+  range.reset();
+  if (longest == 0) return curves;
+  curves.first = first;
+  if (longest > most) curves.width = (last - first + most) / most;
+  for (const bool several : {false, true}) {
+    Statement& rows = store_.database().cached(
+        "SELECT run, (step - ?3) / ?4 AS bin, avg(value), sum(special IS NOT NULL), count(*) FROM " +
+        std::string(several ? "current_point" : "point") + condition +
+        " GROUP BY run, bin ORDER BY run, bin");
+    rows.with(numbers(several), metric, curves.first, curves.width);
+    while (rows.step())
+      curves.runs[rows.integer(0)].push_back(
+          {rows.integer(1), rows.integer(3) > 0 ? std::numeric_limits<double>::quiet_NaN() : rows.number(2),
+           rows.integer(4)});
+    rows.reset();
+  }
+  return curves;
+}
+
+}  // namespace encore
