@@ -1,6 +1,7 @@
 // Reads the environment from /proc, /sys, the CPU and the libraries this binary was built with.
 #include "worker/environment.hpp"
 
+#include <dlfcn.h>
 #include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -11,9 +12,11 @@
 
 #include <Kokkos_Core.hpp>
 #include <encore/device.hpp>
+#include <encore/kernels.hpp>
 #include <nlohmann/json.hpp>
 
 #include "config/fingerprint.hpp"
+#include "data/hash.hpp"
 #include "kernels/gemm.hpp"
 
 namespace encore {
@@ -65,6 +68,14 @@ std::string device_model() {
 #endif
 }
 
+/// SHA-256 of libencore_kernels.so: another source or compiler of it may round otherwise.
+std::string kernels_sha256() {
+  Dl_info library{};
+  if (dladdr(reinterpret_cast<const void*>(&kernels::fill), &library) == 0)
+    throw Error("the file of the library that holds the kernels cannot be found");
+  return sha256_of_file(library.dli_fname);
+}
+
 std::string dotted(int version) {
   return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
          std::to_string(version % 100);
@@ -88,10 +99,10 @@ nlohmann::json numeric_environment(const Device& device, const std::string& prec
     const std::string before = hashes.value(plugin.name, "");
     hashes[plugin.name] = before.empty() ? plugin.sha256 : before + " " + plugin.sha256;
   }
-  return {{"backend", ENCORE_BACKEND_NAME},       {"device", device_model()},
-          {"instruction_set", instruction_set()}, {"precision", precision},
-          {"compiler", ENCORE_COMPILER},          {"kokkos", dotted(KOKKOS_VERSION)},
-          {"gemm", device.gemm().name()},         {"plugins", hashes}};
+  return {
+      {"backend", ENCORE_BACKEND_NAME}, {"device", device_model()},    {"instruction_set", instruction_set()},
+      {"precision", precision},         {"compiler", ENCORE_COMPILER}, {"kokkos", dotted(KOKKOS_VERSION)},
+      {"gemm", device.gemm().name()},   {"kernels", kernels_sha256()}, {"plugins", hashes}};
 }
 
 nlohmann::json host_description() {
