@@ -18,7 +18,7 @@ Points thinned(const Points& points, double width) {
   Points kept;
   for (std::size_t begin = 0; begin < points.size();) {
     const double column = std::floor(points[begin].first / width);
-    std::size_t end = begin, low = begin, high = begin;
+    std::size_t end = begin + 1, low = begin, high = begin;
     for (; end < points.size() && std::floor(points[end].first / width) == column; ++end) {
       if (points[end].second < points[low].second) low = end;
       if (points[end].second > points[high].second) high = end;

@@ -115,7 +115,7 @@ bool Range::can_show(double value) const {
 }
 
 double Range::share(double value) const {
-  if (logarithmic) return std::log(value / low) / std::log(high / low);
+  if (logarithmic) return (std::log(value) - std::log(low)) / (std::log(high) - std::log(low));
   // Halved, so that the span of the largest numbers is finite.
   return (value / 2 - low / 2) / (high / 2 - low / 2);
 }
@@ -155,7 +155,12 @@ Range range_of(const Axis& axis, const Extent& extent, bool round) {
 
 std::vector<Tick> ticks(const Range& range, int most) {
   most = std::max(most, 2);
-  return range.logarithmic ? logarithmic_ticks(range, most) : linear_ticks(range, most);
+  std::vector<Tick> found;
+  // Between two multiples of a large step there may be none: then a smaller one.
+  for (int steps = most; found.empty() && steps < most + 20; ++steps)
+    found = range.logarithmic ? logarithmic_ticks(range, steps) : linear_ticks(range, steps);
+  if (found.size() > static_cast<std::size_t>(most)) found.resize(static_cast<std::size_t>(most));
+  return found;
 }
 
 }  // namespace encore

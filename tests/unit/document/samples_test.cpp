@@ -18,8 +18,9 @@ namespace {
 std::vector<OutputFile> every_format(const Document& document, const std::string& name) {
   const Templates templates(ENCORE_SOURCE_DIR "/reports");
   std::vector<OutputFile> files;
-  for (const auto& written : {html_files(document, templates, name + ".html"), markdown_files(document, templates, name + ".md"),
-                              latex_files(document, templates, name + ".tex"), csv_files(document, name + ".csv")})
+  for (const auto& written :
+       {html_files(document, templates, name + ".html"), markdown_files(document, templates, name + ".md"),
+        latex_files(document, templates, name + ".tex"), csv_files(document, name + ".csv")})
     files.insert(files.end(), written.begin(), written.end());
   return files;
 }
