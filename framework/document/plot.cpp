@@ -124,11 +124,12 @@ double draw_legend(Drawing& drawing, const std::vector<LegendEntry>& entries, do
   double x = 0.0, y = top + 10;
   int row = 1;
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    const std::string name =
-        shortened(entries[i].name, std::min(240.0, drawing.width - sign - 2), label_size);
-    const double width = sign + text_width(name, label_size);
     const bool last_row = row == most_rows;
     const bool last = i + 1 == entries.size();
+    // It may come to stand on the last row, where there must be room for "and 9 more".
+    const double most = drawing.width - sign - 2 - (row + 1 >= most_rows && !last ? more : 0.0);
+    const std::string name = shortened(entries[i].name, std::min(240.0, most), label_size);
+    const double width = sign + text_width(name, label_size);
     if (x > 0.0 && x + width > drawing.width - (last_row && !last ? more : 0.0)) {
       if (last_row) {
         drawing.shapes.push_back(Label{x + 4, y + 4, "and " + std::to_string(entries.size() - i) + " more",
@@ -158,7 +159,7 @@ bool Plot::inside(double place_x, double place_y) const {
 
 Plot draw_plot(Drawing& drawing, const PlotLayout& layout) {
   const std::string y_title = shortened(axis_title(layout.y), drawing.width - 4, label_size);
-  const std::string x_title = shortened(axis_title(layout.x), drawing.width - 4, label_size);
+  const std::string x_title = shortened(axis_title(layout.x), drawing.width - 12, label_size);
   double head = draw_legend(drawing, layout.legend, 0.0);
   if (!layout.legend.empty()) head += 4;
   if (!y_title.empty()) {

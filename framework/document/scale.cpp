@@ -101,6 +101,16 @@ std::vector<Tick> logarithmic_ticks(const Range& range, int most) {
   return kept;
 }
 
+/// Without ends that say nothing: not finite, in the wrong order, not positive on a logarithmic axis.
+Axis with_sound_ends(Axis axis) {
+  for (auto* end : {&axis.low, &axis.high}) {
+    const bool logarithmic = axis.scale == Axis::Scale::logarithmic;
+    if (*end && (!std::isfinite(**end) || (logarithmic && **end <= 0.0))) end->reset();
+  }
+  if (axis.low && axis.high && *axis.low >= *axis.high) axis.low = axis.high = std::nullopt;
+  return axis;
+}
+
 }  // namespace
 
 void Extent::add(double value) {
@@ -120,7 +130,8 @@ double Range::share(double value) const {
   return (value / 2 - low / 2) / (high / 2 - low / 2);
 }
 
-Range range_of(const Axis& axis, const Extent& extent, bool round) {
+Range range_of(const Axis& given, const Extent& extent, bool round) {
+  const Axis axis = with_sound_ends(given);
   Range range;
   range.logarithmic = axis.scale == Axis::Scale::logarithmic;
   const double unset_low = range.logarithmic ? 0.1 : 0.0;
