@@ -51,4 +51,15 @@ TEST(Samples, EqualDocumentsGiveEqualBytes) {
   }
 }
 
+TEST(Samples, AThousandRunsAndAMillionPointsStaySmall) {
+  Document document;
+  document.title = "many";
+  document.sections = {{"s",
+                        "S",
+                        {Figure{"loss", "", "loss", samples::loss_curves(333334)},
+                         Figure{"trials", "", "trials", samples::trials(1000)}}}};
+  const auto files = html_files(document, Templates(ENCORE_SOURCE_DIR "/reports"), "x.html");
+  EXPECT_LT(files.front().bytes.size(), 1500000u);
+}
+
 }  // namespace encore
