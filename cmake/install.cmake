@@ -1,6 +1,6 @@
 # What `cmake --install` adds to the programs, libraries and plugins (each installed where it is declared): headers, the template, and
 # the package that find_package(encore) reads. The build tree gets the same package and the same folders (lib/cmake/encore,
-# share/encore/template), so that a plugin can be built against either. Included last, when all targets are known.
+# share/encore/template, share/encore/reports), so that a plugin can be built against either. Included last, when all targets are known.
 include(CMakePackageConfigHelpers)
 
 set(package ${CMAKE_BINARY_DIR}/lib/cmake/encore)
@@ -14,6 +14,7 @@ export(EXPORT encore NAMESPACE encore:: FILE ${package}/encore-targets.cmake)
 
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/encore)
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/plugins/template ${CMAKE_BINARY_DIR}/share/encore/template SYMBOLIC)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/reports ${CMAKE_BINARY_DIR}/share/encore/reports SYMBOLIC)
 
 install(EXPORT encore NAMESPACE encore:: FILE encore-targets.cmake DESTINATION lib/cmake/encore)
 install(FILES ${package}/encore-config.cmake ${package}/encore-config-version.cmake ${package}/encore-toolchain.cmake
@@ -21,3 +22,4 @@ install(FILES ${package}/encore-config.cmake ${package}/encore-config-version.cm
         DESTINATION lib/cmake/encore)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/framework/sdk/encore DESTINATION include FILES_MATCHING PATTERN "*.hpp")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/plugins/template/ DESTINATION share/encore/template)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/reports/ DESTINATION share/encore/reports PATTERN output EXCLUDE)

@@ -16,6 +16,8 @@ constexpr double between = 26.0, padding = 14.0, detail_size = 10.0;
 class FlowPainter {
  public:
   FlowPainter(const FlowChart& chart, double width) : chart_(chart) {
+    std::erase_if(chart_.groups, [&](const auto& group) { return group.first >= chart_.boxes.size(); });
+    for (FlowChart::Group& group : chart_.groups) group.last = std::min(group.last, chart_.boxes.size() - 1);
     drawing_.width = width;
     box_width_ = std::min(width * 0.74, 340.0);
     left_ = (width - box_width_) / 2;
@@ -76,8 +78,7 @@ class FlowPainter {
   }
 
   void frame(const FlowChart::Group& group) {
-    if (chart_.boxes.empty() || group.first >= chart_.boxes.size()) return;
-    const std::size_t last = std::min(group.last, chart_.boxes.size() - 1);
+    const std::size_t last = group.last;
     const double above = padding + line_height + (adds_above(last) ? 16.0 : 0.0);
     const double top = tops_[last] - above, bottom = tops_[group.first] + box_height_ + padding;
     const double room = std::min(60.0, left_ - 4);
@@ -130,7 +131,7 @@ class FlowPainter {
     line({{middle, start}, {out, start}, {out, into}, {left_ - 2, into}}, true);
   }
 
-  const FlowChart& chart_;
+  FlowChart chart_;
   Drawing drawing_;
   double box_width_ = 0.0, box_height_ = 40.0, left_ = 0.0;
   std::vector<double> tops_;

@@ -1,6 +1,8 @@
 // See latex.hpp. Tables are in latex_table.cpp.
 #include "document/latex.hpp"
 
+#include <algorithm>
+
 #include "document/escape.hpp"
 #include "document/latex_table.hpp"
 #include "document/number.hpp"
@@ -15,6 +17,8 @@ namespace {
 /// In 1/72 inch: of the text in reports/report.tex, and of the tallest picture that leaves room for its
 /// caption.
 constexpr double text_width_bp = 453.0, tallest = 560.0;
+/// Pictures are laid out on wider paper and set smaller, so that their labels are smaller than the text.
+constexpr double picture_width = 580.0;
 
 class LatexWriter {
  public:
@@ -56,10 +60,9 @@ class LatexWriter {
 
   std::string operator()(const Figure& figure) const {
     const Anchor& anchor = outline_.of(figure);
-    const Drawing drawing = draw(figure.chart, text_width_bp);
-    std::string picture = tikz(drawing);
-    if (drawing.height > tallest)
-      picture = "\\scalebox{" + coordinate_text(tallest / drawing.height, 4) + "}{" + picture + "}";
+    const Drawing drawing = draw(figure.chart, picture_width);
+    const double scale = std::min(text_width_bp / drawing.width, tallest / drawing.height);
+    const std::string picture = "\\scalebox{" + coordinate_text(scale, 4) + "}{" + tikz(drawing) + "}";
     return "\\begin{figure}[htbp]\n\\centering\n" + picture + "\n\\encorecaption{" + anchor.title() + "}{" +
            latex_line(figure.caption, outline_) + "}\\hypertarget{" + anchor.id + "}{}\n\\end{figure}\n\n";
   }

@@ -16,7 +16,9 @@ namespace {
 /// In 1/72 inch: the width of the text in reports/report.tex.
 constexpr double page_width = 453.0;
 /// The room between two columns.
-double between(double size) { return size * 0.9; }
+double between(double size) {
+  return size * 0.9;
+}
 /// A row cannot break across pages.
 constexpr std::size_t most_characters = 300;
 
@@ -32,8 +34,9 @@ struct Layout {
   std::vector<double> widths;  ///< 0: natural
 };
 
+/// Computer Modern is narrower than what text_width() expects.
 double width_of(const std::string& text, double size) {
-  return text_width(first_characters(clean_line(text), most_characters), size);
+  return 0.85 * text_width(first_characters(clean_line(text), most_characters), size);
 }
 
 std::vector<double> natural_widths(const TableBlock& table, double size) {
@@ -145,10 +148,11 @@ std::string latex_table(const TableBlock& table, const Outline& outline) {
     rows += " \\\\\n";
   }
   std::string text = "\\begingroup\\" + std::string(layout.size.name) + "\\setlength{\\tabcolsep}{" +
-                     coordinate_text(between(layout.size.points) / 2) + "bp}\n\\encorecaption{" + anchor.title() + "}{" +
-                     latex_line(table.caption, outline) + "}\\hypertarget{" + anchor.id +
-                     "}{}\\nopagebreak\n\\begin{longtable}{@{}" + format + "@{}}\n\\toprule\n" + head +
-                     " \\\\\n\\midrule\n\\endhead\n\\bottomrule\n\\endfoot\n" + rows + "\\end{longtable}\n";
+                     coordinate_text(between(layout.size.points) / 2) + "bp}\n\\encorecaption{" +
+                     anchor.title() + "}{" + latex_line(table.caption, outline) + "}\\hypertarget{" +
+                     anchor.id + "}{}\\nopagebreak\n\\begin{longtable}{@{}" + format + "@{}}\n\\toprule\n" +
+                     head + " \\\\\n\\midrule\n\\endhead\n\\bottomrule\n\\endfoot\n" + rows +
+                     "\\end{longtable}\n";
   for (const Text& note : table.notes) text += "\\encorenote{" + latex_line(note, outline) + "}\n";
   return text + "\\endgroup\n\n";
 }

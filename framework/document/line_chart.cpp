@@ -18,7 +18,7 @@ Points thinned(const Points& points, double width) {
   Points kept;
   for (std::size_t begin = 0; begin < points.size();) {
     const double column = std::floor(points[begin].first / width);
-    std::size_t end = begin, low = begin, high = begin;
+    std::size_t end = begin + 1, low = begin, high = begin;
     for (; end < points.size() && std::floor(points[end].first / width) == column; ++end) {
       if (points[end].second < points[low].second) low = end;
       if (points[end].second > points[high].second) high = end;
@@ -62,8 +62,8 @@ class LinePainter {
     Points upper, lower;
     const std::size_t count = std::min({series.x.size(), series.low.size(), series.high.size()});
     for (std::size_t i = 0; i <= count; ++i) {
-      const bool shown = i < count && plot_.x.range.can_show(series.x[i]) &&
-                         plot_.y.range.can_show(series.low[i]) && plot_.y.range.can_show(series.high[i]);
+      const bool shown = i < count && within(series.x[i]) && plot_.y.range.can_show(series.low[i]) &&
+                         plot_.y.range.can_show(series.high[i]);
       if (shown) {
         const double x = plot_.x(series.x[i]);
         upper.emplace_back(x, std::clamp(plot_.y(series.high[i]), plot_.top, plot_.bottom));
@@ -87,11 +87,12 @@ class LinePainter {
     Points piece;
     const std::size_t count = std::min(series.x.size(), series.y.size());
     for (std::size_t i = 0; i <= count; ++i) {
-      if (i < count && !strays(plot_.x.range, plot_.y.range, series.x[i], series.y[i])) {
+      const bool stray = i < count && strays(plot_.x.range, plot_.y.range, series.x[i], series.y[i]);
+      if (i < count && !stray && within(series.x[i])) {
         piece.emplace_back(plot_.x(series.x[i]), plot_.y(series.y[i]));
         continue;
       }
-      if (i < count) marks_.add(series.x[i], series.y[i], name);
+      if (stray) marks_.add(series.x[i], series.y[i], name);
       paint(piece, name, stroke);
       piece.clear();
     }
@@ -100,6 +101,13 @@ class LinePainter {
   void marks() { marks_.draw(drawing_); }
 
  private:
+  /// Whether the value lies between the ends of the x axis, where those are set closer than the data.
+  bool within(double x) const {
+    if (!plot_.x.range.can_show(x)) return false;
+    const double share = plot_.x.range.share(x);
+    return share >= -1e-9 && share <= 1.0 + 1e-9;
+  }
+
   void paint(const Points& piece, const std::string& name, const Stroke& stroke) {
     if (piece.size() == 1 && plot_.inside(piece[0].first, piece[0].second))
       drawing_.shapes.push_back(Marker{piece[0].first, piece[0].second, 2.5, 0, stroke.tone, name});

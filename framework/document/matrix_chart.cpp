@@ -41,7 +41,7 @@ Drawing draw_matrix(const MatrixChart& chart, double width) {
   const double names = std::min(longest, width * 0.28);
   const double left = names + gap;
   // Cells are squares, not larger than what a number needs, and leave the slanted names room at the right.
-  const double room = std::min(longest, 110.0) * std::cos(slant) + 2;
+  const double room = std::min(longest, 110.0) * std::cos(slant) + label_size;
   const double count = static_cast<double>(std::max<std::size_t>(n, 1));
   double cell = std::min(52.0, (width - left - 2) / count);
   const bool level = longest <= cell - gap;

@@ -18,20 +18,28 @@ void add_line(Drawing& drawing, double x0, double y0, double x1, double y1, Tone
   drawing.shapes.push_back(Polyline{{{x0, y0}, {x1, y1}}, {tone, width}});
 }
 
-/// Ticks of an axis so few that their labels do not touch.
-std::vector<Tick> ticks_that_fit(const Range& range, double length) {
+/// Where the label of a tick stands: under it, but on the paper.
+double label_place(const Tick& tick, const Scale& scale, double width) {
+  const double half = text_width(tick.label, label_size) / 2;
+  return std::clamp(scale(tick.value), half + 1, std::max(half + 1, width - half - 1));
+}
+
+/// Ticks of a level axis so few that their labels do not touch.
+std::vector<Tick> ticks_that_fit(const Scale& scale, double width) {
   for (int most = 9; most > 2; --most) {
-    const std::vector<Tick> found = ticks(range, most);
+    const std::vector<Tick> found = ticks(scale.range, most);
     bool fits = true;
     for (std::size_t i = 1; i < found.size(); ++i) {
-      const double apart = (range.share(found[i].value) - range.share(found[i - 1].value)) * length;
+      const double apart = label_place(found[i], scale, width) - label_place(found[i - 1], scale, width);
       const double needed =
           (text_width(found[i].label, label_size) + text_width(found[i - 1].label, label_size)) / 2;
       fits = fits && apart >= needed + 1.5 * gap;
     }
     if (fits) return found;
   }
-  return {ticks(range, 2).front()};
+  std::vector<Tick> found = ticks(scale.range, 2);
+  found.resize(std::min<std::size_t>(found.size(), 1));
+  return found;
 }
 
 /// The names under an axis of categories: level, slanted, or upright, whatever fits first.
@@ -79,11 +87,8 @@ void draw_x_axis(Drawing& drawing, const Plot& plot, const std::vector<Tick>& fo
   for (const Tick& tick : found) {
     const double x = plot.x(tick.value);
     add_line(drawing, x, plot.bottom, x, plot.bottom + 4, Tone::faint, 0.8);
-    // The outermost labels stay on the paper.
-    const double half = text_width(tick.label, label_size) / 2;
-    const double place = std::clamp(x, half + 1, std::max(half + 1, drawing.width - half - 1));
-    drawing.shapes.push_back(
-        Label{place, plot.bottom + 16, tick.label, Label::Anchor::middle, label_size, Tone::faint});
+    drawing.shapes.push_back(Label{label_place(tick, plot.x, drawing.width), plot.bottom + 16, tick.label,
+                                   Label::Anchor::middle, label_size, Tone::faint});
   }
   add_line(drawing, plot.left, plot.bottom, plot.right, plot.bottom, Tone::faint, 0.8);
 }
@@ -119,11 +124,12 @@ double draw_legend(Drawing& drawing, const std::vector<LegendEntry>& entries, do
   double x = 0.0, y = top + 10;
   int row = 1;
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    const std::string name =
-        shortened(entries[i].name, std::min(240.0, drawing.width - sign - 2), label_size);
-    const double width = sign + text_width(name, label_size);
     const bool last_row = row == most_rows;
     const bool last = i + 1 == entries.size();
+    // It may come to stand on the last row, where there must be room for "and 9 more".
+    const double most = drawing.width - sign - 2 - (row + 1 >= most_rows && !last ? more : 0.0);
+    const std::string name = shortened(entries[i].name, std::min(240.0, most), label_size);
+    const double width = sign + text_width(name, label_size);
     if (x > 0.0 && x + width > drawing.width - (last_row && !last ? more : 0.0)) {
       if (last_row) {
         drawing.shapes.push_back(Label{x + 4, y + 4, "and " + std::to_string(entries.size() - i) + " more",
@@ -153,7 +159,7 @@ bool Plot::inside(double place_x, double place_y) const {
 
 Plot draw_plot(Drawing& drawing, const PlotLayout& layout) {
   const std::string y_title = shortened(axis_title(layout.y), drawing.width - 4, label_size);
-  const std::string x_title = shortened(axis_title(layout.x), drawing.width - 4, label_size);
+  const std::string x_title = shortened(axis_title(layout.x), drawing.width - 12, label_size);
   double head = draw_legend(drawing, layout.legend, 0.0);
   if (!layout.legend.empty()) head += 4;
   if (!y_title.empty()) {
@@ -177,7 +183,7 @@ Plot draw_plot(Drawing& drawing, const PlotLayout& layout) {
 
   double foot = 0.0;
   if (layout.categories.empty()) {
-    draw_x_axis(drawing, plot, ticks_that_fit(layout.x_range, plot.right - plot.left));
+    draw_x_axis(drawing, plot, ticks_that_fit(plot.x, drawing.width));
     foot = 20.0;
   } else {
     const double slot = (plot.right - plot.left) / static_cast<double>(layout.categories.size());
@@ -196,7 +202,7 @@ Plot draw_plot(Drawing& drawing, const PlotLayout& layout) {
 }
 
 void draw_level_axis(Drawing& drawing, const Plot& plot, const std::string& title) {
-  const std::vector<Tick> found = ticks_that_fit(plot.x.range, plot.right - plot.left);
+  const std::vector<Tick> found = ticks_that_fit(plot.x, drawing.width);
   for (const Tick& tick : found)
     add_line(drawing, plot.x(tick.value), plot.top, plot.x(tick.value), plot.bottom, Tone::grid, 0.8);
   draw_x_axis(drawing, plot, found);

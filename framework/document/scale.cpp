@@ -101,6 +101,16 @@ std::vector<Tick> logarithmic_ticks(const Range& range, int most) {
   return kept;
 }
 
+/// Without ends that say nothing: not finite, in the wrong order, not positive on a logarithmic axis.
+Axis with_sound_ends(Axis axis) {
+  for (auto* end : {&axis.low, &axis.high}) {
+    const bool logarithmic = axis.scale == Axis::Scale::logarithmic;
+    if (*end && (!std::isfinite(**end) || (logarithmic && **end <= 0.0))) end->reset();
+  }
+  if (axis.low && axis.high && *axis.low >= *axis.high) axis.low = axis.high = std::nullopt;
+  return axis;
+}
+
 }  // namespace
 
 void Extent::add(double value) {
@@ -115,12 +125,13 @@ bool Range::can_show(double value) const {
 }
 
 double Range::share(double value) const {
-  if (logarithmic) return std::log(value / low) / std::log(high / low);
+  if (logarithmic) return (std::log(value) - std::log(low)) / (std::log(high) - std::log(low));
   // Halved, so that the span of the largest numbers is finite.
   return (value / 2 - low / 2) / (high / 2 - low / 2);
 }
 
-Range range_of(const Axis& axis, const Extent& extent, bool round) {
+Range range_of(const Axis& given, const Extent& extent, bool round) {
+  const Axis axis = with_sound_ends(given);
   Range range;
   range.logarithmic = axis.scale == Axis::Scale::logarithmic;
   const double unset_low = range.logarithmic ? 0.1 : 0.0;
@@ -155,7 +166,12 @@ Range range_of(const Axis& axis, const Extent& extent, bool round) {
 
 std::vector<Tick> ticks(const Range& range, int most) {
   most = std::max(most, 2);
-  return range.logarithmic ? logarithmic_ticks(range, most) : linear_ticks(range, most);
+  std::vector<Tick> found;
+  // Between two multiples of a large step there may be none: then a smaller one.
+  for (int steps = most; found.empty() && steps < most + 20; ++steps)
+    found = range.logarithmic ? logarithmic_ticks(range, steps) : linear_ticks(range, steps);
+  if (found.size() > static_cast<std::size_t>(most)) found.resize(static_cast<std::size_t>(most));
+  return found;
 }
 
 }  // namespace encore

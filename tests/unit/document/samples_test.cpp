@@ -18,8 +18,9 @@ namespace {
 std::vector<OutputFile> every_format(const Document& document, const std::string& name) {
   const Templates templates(ENCORE_SOURCE_DIR "/reports");
   std::vector<OutputFile> files;
-  for (const auto& written : {html_files(document, templates, name + ".html"), markdown_files(document, templates, name + ".md"),
-                              latex_files(document, templates, name + ".tex"), csv_files(document, name + ".csv")})
+  for (const auto& written :
+       {html_files(document, templates, name + ".html"), markdown_files(document, templates, name + ".md"),
+        latex_files(document, templates, name + ".tex"), csv_files(document, name + ".csv")})
     files.insert(files.end(), written.begin(), written.end());
   return files;
 }
@@ -48,6 +49,17 @@ TEST(Samples, EqualDocumentsGiveEqualBytes) {
     }
     show(files);
   }
+}
+
+TEST(Samples, AThousandRunsAndAMillionPointsStaySmall) {
+  Document document;
+  document.title = "many";
+  document.sections = {{"s",
+                        "S",
+                        {Figure{"loss", "", "loss", samples::loss_curves(333334)},
+                         Figure{"trials", "", "trials", samples::trials(1000)}}}};
+  const auto files = html_files(document, Templates(ENCORE_SOURCE_DIR "/reports"), "x.html");
+  EXPECT_LT(files.front().bytes.size(), 1500000u);
 }
 
 }  // namespace encore

@@ -1,0 +1,60 @@
+// Where labels of a drawing lie: turned rectangles, and whether two of them overlap (separating axes).
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+#include "document/drawing.hpp"
+
+namespace encore::samples {
+
+using Corners = std::array<std::pair<double, double>, 4>;
+
+/// Of the letters: from the base line up by the height of a capital, down by a descender.
+inline Corners corners(const Label& label) {
+  const double width = text_width(label.text, label.size) * (label.strong ? 1.12 : 1.0);
+  const double from = label.anchor == Label::Anchor::start    ? 0.0
+                      : label.anchor == Label::Anchor::middle ? -width / 2
+                                                              : -width;
+  const double up = -0.72 * label.size, down = 0.2 * label.size;
+  const double turn = -label.angle * std::numbers::pi / 180.0;
+  Corners result;
+  const std::array<std::pair<double, double>, 4> flat = {
+      {{from, up}, {from + width, up}, {from + width, down}, {from, down}}};
+  for (std::size_t i = 0; i < 4; ++i)
+    result[i] = {label.x + flat[i].first * std::cos(turn) - flat[i].second * std::sin(turn),
+                 label.y + flat[i].first * std::sin(turn) + flat[i].second * std::cos(turn)};
+  return result;
+}
+
+inline bool overlap(const Corners& a, const Corners& b) {
+  for (const Corners& side : {a, b})
+    for (std::size_t i = 0; i < 2; ++i) {
+      const double x = side[i].second - side[i + 1].second, y = side[i + 1].first - side[i].first;
+      const auto range = [&](const Corners& corners) {
+        double low = HUGE_VAL, high = -HUGE_VAL;
+        for (const auto& [px, py] : corners) {
+          low = std::min(low, px * x + py * y);
+          high = std::max(high, px * x + py * y);
+        }
+        return std::pair{low, high};
+      };
+      const auto [a_low, a_high] = range(a);
+      const auto [b_low, b_high] = range(b);
+      if (a_high <= b_low || b_high <= a_low) return false;
+    }
+  return true;
+}
+
+template <typename Shape>
+std::vector<Shape> shapes_of(const Drawing& drawing) {
+  std::vector<Shape> found;
+  for (const Shape2d& shape : drawing.shapes)
+    if (const auto* one = std::get_if<Shape>(&shape)) found.push_back(*one);
+  return found;
+}
+
+}  // namespace encore::samples

@@ -1,0 +1,282 @@
+// Every chart, of real and of hostile data, on every paper: no label outside the drawing, no two labels on
+// top of each other, every number finite. Then what each of them shows.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "document/chart.hpp"
+#include "document/text.hpp"
+#include "unit/document/boxes.hpp"
+#include "unit/document/sample_document.hpp"
+
+namespace encore {
+namespace {
+
+using samples::nan;
+using samples::shapes_of;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// The charts of a document, with the id of their figure.
+void collect(const Section& section, std::vector<std::pair<std::string, Chart>>& charts) {
+  for (const Block& block : section.blocks)
+    if (const auto* figure = std::get_if<Figure>(&block)) charts.emplace_back(figure->id, figure->chart);
+  for (const Section& inner : section.sections) collect(inner, charts);
+}
+
+/// What a program may hand over though nobody would draw it.
+std::vector<std::pair<std::string, Chart>> odd_charts() {
+  const std::vector<double> wild = {nan, infinity, -infinity, 0.0, -1.0, 1e-308, 1.7e308, 5.0};
+  std::vector<std::pair<std::string, Chart>> charts = {
+      {"no curve", LineChart{{"x"}, {"y"}, {}}},
+      {"empty curve", LineChart{{"x"}, {"y"}, {{"a", {}, {}}}}},
+      {"one point", LineChart{{"x"}, {"y"}, {{"a", {3}, {7}}}}},
+      {"all not finite", LineChart{{"x"}, {"y"}, {{"a", {1, 2}, {nan, infinity}}}}},
+      {"wild", LineChart{{"x"}, {"y"}, {{"a", wild, wild, wild, wild}}}},
+      {"wild logarithms",
+       LineChart{
+           {"x", "", Axis::Scale::logarithmic}, {"y", "", Axis::Scale::logarithmic}, {{"a", wild, wild}}}},
+      {"equal", LineChart{{"x"}, {"y", "", Axis::Scale::logarithmic}, {{"a", {1, 1}, {2, 2}}}}},
+      {"ends crossed", LineChart{{"x", "", Axis::Scale::linear, 5.0, 1.0},
+                                 {"y", "", Axis::Scale::logarithmic, -1.0, 0.0},
+                                 {{"a", {1, 2}, {2, 3}}}}},
+      {"no points", ScatterChart{{"x"}, {"y"}, {}, {}}},
+      {"no bars", BarChart{{"v"}, true, {}}},
+      {"no upright bars", BarChart{{"v"}, false, {}}},
+      {"no bins", Histogram{{"x"}, {"y"}, 0.0, 0.0, {}, nan, ""}},
+      {"no labels", MatrixChart{"", "", {}, {}}},
+      {"ragged matrix", MatrixChart{"t", "p", {"a", "b", "c"}, {{1}, {}, {1, 2, 3, 4}}}},
+      {"no dimensions", ParallelChart{}},
+      {"no lines", ParallelChart{{{"a"}, {"b"}}, {}}},
+      {"short lines", ParallelChart{{{"a"}, {"b", {"x"}}, {"c"}}, {{"l", {}}, {"m", {1}}, {"n", {1, 7, 2}}}}},
+      {"no lanes", TimelineChart{{}, {{3, 0, 1, "b", Tone::good}}, {}}},
+      {"open end", TimelineChart{{"w"}, {{0, 5, nan, "b", Tone::good}, {0, nan, 7, "c", Tone::bad}}, {}}},
+      {"no boxes", FlowChart{}},
+      {"one box", FlowChart{{{"a", "", Tone::first, 0}}, {{"g", 0, 9, 3}}}}};
+  LineChart many{{"step"}, {"loss"}, {}};
+  BarChart bars{{"value"}, false, {}};
+  TimelineChart lanes;
+  ScatterChart points{{""}, {"y"}, {}, {{"g", {}}}};
+  MatrixChart matrix{"truth", "prediction", {}, {}};
+  ParallelChart parallel;
+  for (int i = 0; i < 70; ++i) {
+    const std::string name = "a name of some length " + std::to_string(i);
+    many.series.push_back({name, {0, 1}, {i * 1.0, 2.0}});
+    bars.bars.push_back({name, i * 1.0, {}, {}});
+    lanes.lanes.push_back(name);
+    lanes.bars.push_back({static_cast<std::size_t>(i), 0.0, i * 1000.0, name, Tone::good});
+    points.categories.push_back(name);
+    points.groups[0].points.push_back({i * 1.0, i * 1.0});
+    matrix.labels.push_back(name);
+    matrix.counts.emplace_back(70, i);
+    if (i < 24)
+      parallel.dimensions.push_back(
+          {name, i % 2 == 0 ? std::vector<std::string>(30, name) : std::vector<std::string>()});
+    parallel.lines.push_back({name, std::vector<double>(24, i / 3.0)});
+  }
+  BarChart lying = bars;
+  lying.lying = true;
+  for (const Chart& chart : std::vector<Chart>{many, bars, lying, lanes, points, matrix, parallel})
+    charts.emplace_back("many " + std::to_string(chart.index()), chart);
+  return charts;
+}
+
+std::vector<std::pair<std::string, Chart>> all_charts() {
+  std::vector<std::pair<std::string, Chart>> charts = odd_charts();
+  for (const Document& document : {samples::sample_document(), samples::hostile_document()})
+    for (const Section& section : document.sections) collect(section, charts);
+  return charts;
+}
+
+/// Crosses: what is not finite.
+std::size_t crosses(const Drawing& drawing, bool with_title = true) {
+  const auto markers = shapes_of<Marker>(drawing);
+  return static_cast<std::size_t>(std::ranges::count_if(markers, [&](const Marker& marker) {
+    return marker.shape == 4 && marker.title.empty() != with_title;
+  }));
+}
+
+bool says(const Drawing& drawing, const std::string& text) {
+  return std::ranges::any_of(shapes_of<Label>(drawing),
+                             [&](const Label& label) { return label.text == text; });
+}
+
+}  // namespace
+
+TEST(Charts, LabelsStayOnThePaperAndApart) {
+  for (const auto& [name, chart] : all_charts())
+    for (const double width : {300.0, 352.0, 580.0, 640.0, 1000.0}) {
+      const Drawing drawing = draw(chart, width);
+      EXPECT_EQ(drawing.width, width);
+      std::vector<std::pair<samples::Corners, std::string>> boxes;
+      for (const Label& label : shapes_of<Label>(drawing)) {
+        const samples::Corners box = samples::corners(label);
+        for (const auto& [x, y] : box) {
+          EXPECT_TRUE(x >= -0.5 && x <= width + 0.5)
+              << name << " at " << width << ": \"" << label.text << "\" reaches x " << x;
+          EXPECT_TRUE(y >= -0.5 && y <= drawing.height + 0.5)
+              << name << " at " << width << ": \"" << label.text << "\" reaches y " << y;
+        }
+        for (const auto& [other, text] : boxes)
+          EXPECT_FALSE(samples::overlap(box, other))
+              << name << " at " << width << ": \"" << label.text << "\" lies on \"" << text << "\"";
+        boxes.emplace_back(box, label.text);
+      }
+    }
+}
+
+TEST(Charts, ShapesStayOnThePaperAndAreFinite) {
+  for (const auto& [name, chart] : all_charts())
+    for (const double width : {352.0, 640.0}) {
+      const Drawing drawing = draw(chart, width);
+      const auto check = [&, &name = name](double x, double y) {
+        EXPECT_TRUE(x >= -7.0 && x <= width + 7.0 && y >= -7.0 && y <= drawing.height + 7.0)
+            << name << ": " << x << ", " << y;
+      };
+      EXPECT_TRUE(std::isfinite(drawing.height)) << name;
+      for (const Shape2d& shape : drawing.shapes) {
+        if (const auto* line = std::get_if<Polyline>(&shape))
+          for (const auto& [x, y] : line->points) check(x, y);
+        if (const auto* area = std::get_if<Polygon>(&shape))
+          for (const auto& [x, y] : area->points) check(x, y);
+        if (const auto* box = std::get_if<Rectangle>(&shape)) {
+          check(box->x, box->y);
+          check(box->x + box->width, box->y + box->height);
+          EXPECT_GE(box->width, 0.0) << name;
+          EXPECT_GE(box->height, 0.0) << name;
+        }
+        if (const auto* marker = std::get_if<Marker>(&shape)) check(marker->x, marker->y);
+      }
+    }
+}
+
+TEST(Charts, ALineLiesWhereItsAxesSay) {
+  const Drawing drawing =
+      draw(LineChart{{"step"}, {"loss", "", Axis::Scale::logarithmic}, {{"a", {0, 50, 100}, {100, 10, 1}}}});
+  ASSERT_TRUE(drawing.plane);
+  const Plane& plane = *drawing.plane;
+  std::vector<Polyline> curves = shapes_of<Polyline>(drawing);
+  std::erase_if(curves, [](const Polyline& line) { return line.title != "a"; });
+  ASSERT_EQ(curves.size(), 1u);
+  const auto& points = curves[0].points;
+  ASSERT_EQ(points.size(), 3u);
+  EXPECT_NEAR(points[0].first, plane.left, 1e-9);
+  EXPECT_NEAR(points[2].first, plane.right, 1e-9);
+  EXPECT_NEAR(points[1].first, (plane.left + plane.right) / 2, 1e-9);
+  EXPECT_EQ(plane.y_low, 1.0);
+  EXPECT_EQ(plane.y_high, 100.0);
+  EXPECT_NEAR(points[0].second, plane.top, 1e-9);
+  EXPECT_NEAR(points[1].second, (plane.top + plane.bottom) / 2, 1e-9);
+  EXPECT_NEAR(points[2].second, plane.bottom, 1e-9);
+}
+
+TEST(Charts, ThinningKeepsEverySpike) {
+  LineChart chart{{"x", "", Axis::Scale::linear}, {"y", "", Axis::Scale::linear, 0.0, 10.0}, {{"a", {}, {}}}};
+  for (int i = 0; i < 1000000; ++i) {
+    chart.series[0].x.push_back(i);
+    chart.series[0].y.push_back(i == 123456   ? 9.5
+                                : i == 777777 ? 0.5
+                                              : 5.0 + 0.5 * samples::noise(static_cast<std::uint64_t>(i)));
+  }
+  const Drawing drawing = draw(chart);
+  std::size_t points = 0;
+  double highest = HUGE_VAL, lowest = -HUGE_VAL;
+  for (const Polyline& line : shapes_of<Polyline>(drawing))
+    if (line.title == "a") {
+      points += line.points.size();
+      for (const auto& [x, y] : line.points) {
+        highest = std::min(highest, y);
+        lowest = std::max(lowest, y);
+      }
+    }
+  const Plane& plane = *drawing.plane;
+  EXPECT_LE(points, 1400u);
+  EXPECT_NEAR(highest, plane.bottom - 0.95 * (plane.bottom - plane.top), 1e-6);
+  EXPECT_NEAR(lowest, plane.bottom - 0.05 * (plane.bottom - plane.top), 1e-6);
+}
+
+TEST(Charts, WhatIsNotFiniteIsMarked) {
+  const Drawing lines =
+      draw(LineChart{{"step"}, {"loss"}, {{"a", {0, 1, 2, 3, 4}, {1, nan, 2, infinity, 3}}}});
+  EXPECT_EQ(crosses(lines), 2u);
+  EXPECT_TRUE(says(lines, "not finite"));
+  const auto markers = shapes_of<Marker>(lines);
+  EXPECT_TRUE(
+      std::ranges::any_of(markers, [](const Marker& marker) { return marker.title == "a: NaN at 1"; }));
+  EXPECT_TRUE(
+      std::ranges::any_of(markers, [](const Marker& marker) { return marker.title == "a: inf at 3"; }));
+  // The curve is broken there: three single points remain.
+  EXPECT_EQ(std::ranges::count_if(markers, [](const Marker& marker) { return marker.shape == 0; }), 3);
+  EXPECT_FALSE(says(draw(LineChart{{"step"}, {"loss"}, {{"a", {0, 1}, {1, 2}}}}), "not finite"));
+
+  const Drawing zero =
+      draw(LineChart{{"step"}, {"loss", "", Axis::Scale::logarithmic}, {{"a", {0, 1, 2}, {1, 0, 2}}}});
+  EXPECT_EQ(crosses(zero), 1u);
+  EXPECT_EQ(crosses(draw(ScatterChart{{"x"}, {"y"}, {}, {{"g", {{1, 1}, {2, nan}}}}})), 1u);
+  EXPECT_TRUE(says(draw(BarChart{{"v"}, true, {{"b", nan, {}, {}}, {"c", 1, {}, {}}}}), "NaN"));
+  EXPECT_EQ(crosses(draw(BarChart{{"v"}, true, {{"b", nan, {}, {}}, {"c", 1, {}, {}}}})), 1u);
+  EXPECT_EQ(crosses(draw(BarChart{{"v"}, false, {{"b", nan, {}, {}}, {"c", 1, {}, {}}}})), 1u);
+  EXPECT_EQ(crosses(draw(Histogram{{"x"}, {"y"}, 0, 1, {1, nan, 2}, {}, ""})), 1u);
+  EXPECT_TRUE(says(draw(MatrixChart{"t", "p", {"a", "b"}, {{1, nan}, {0, 2}}}), "NaN"));
+  EXPECT_EQ(crosses(draw(ParallelChart{{{"a"}, {"b"}}, {{"l", {1, 2}}, {"m", {nan, 3}}, {"n", {1, nan}}}})),
+            2u);
+  EXPECT_EQ(crosses(draw(TimelineChart{{"w"}, {{0, 5, nan, "b", Tone::good}}, {}})), 1u);
+}
+
+TEST(Charts, MarksThatWouldHideEachOtherAreCounted) {
+  LineChart chart{{"x"}, {"y"}, {{"a", {}, {}}}};
+  for (int i = 0; i < 10000; ++i) {
+    chart.series[0].x.push_back(i);
+    chart.series[0].y.push_back(i < 5000 ? 1.0 : nan);
+  }
+  const Drawing drawing = draw(chart);
+  EXPECT_LT(crosses(drawing), 100u);
+  const auto markers = shapes_of<Marker>(drawing);
+  EXPECT_TRUE(std::ranges::any_of(
+      markers, [](const Marker& marker) { return marker.title.find("more here") != std::string::npos; }));
+}
+
+TEST(Charts, BarsBeginAtZeroAndAreAsLongAsTheirValue) {
+  const Drawing drawing =
+      draw(BarChart{{"v"}, true, {{"a", 4, {}, {}}, {"b", 2, 1.0, 3.0}, {"c", -2, {}, {}}}});
+  const auto bars = shapes_of<Rectangle>(drawing);
+  ASSERT_EQ(bars.size(), 3u);
+  EXPECT_NEAR(bars[0].width, 2 * bars[1].width, 1e-9);
+  EXPECT_NEAR(bars[1].x, bars[0].x, 1e-9);
+  EXPECT_NEAR(bars[2].x + bars[2].width, bars[0].x, 1e-9);
+  EXPECT_EQ(bars[1].title, "b: 2 [1, 3]");
+}
+
+TEST(Charts, AMatrixShadesByShareOfItsRow) {
+  const auto cells = shapes_of<Rectangle>(draw(MatrixChart{"t", "p", {"a", "b"}, {{1000, 0}, {5, 5}}}));
+  ASSERT_EQ(cells.size(), 4u);
+  EXPECT_EQ(cells[0].title, "a taken for a: 1000 (100.0 %)");
+  EXPECT_EQ(cells[2].title, "b taken for a: 5 (50.0 %)");
+  EXPECT_GT(cells[0].opacity, cells[2].opacity);
+  EXPECT_GT(cells[2].opacity, cells[1].opacity);
+  EXPECT_EQ(cells[2].opacity, cells[3].opacity);
+}
+
+TEST(Charts, BoxesOfAFlowStandFromBottomToTop) {
+  const Drawing drawing = draw(samples::architecture());
+  double embedding = 0.0, head = 0.0;
+  for (const Label& label : shapes_of<Label>(drawing)) {
+    if (label.text == "token and position embedding") embedding = label.y;
+    if (label.text == "linear head") head = label.y;
+  }
+  EXPECT_GT(head, 0.0);
+  EXPECT_GT(embedding, head);
+  EXPECT_TRUE(says(drawing, "\u00D7 12"));
+}
+
+TEST(Charts, NamesAreCutWithAnEllipsis) {
+  const std::string name(10000, 'm');
+  for (const auto& label : shapes_of<Label>(draw(BarChart{{"v"}, true, {{name, 1, {}, {}}}})))
+    if (label.text.starts_with("mm")) {
+      EXPECT_LT(label.text.size(), 60u);
+      EXPECT_TRUE(label.text.ends_with("\u2026"));
+    }
+}
+
+}  // namespace encore

@@ -1,0 +1,259 @@
+// What the writers promise whatever a name holds: escaping, templates, references, contrast. The hostile
+// document is parsed by Python's HTML parser and set by pdflatex, where these are installed.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <encore/error.hpp>
+
+#include "document/csv.hpp"
+#include "document/escape.hpp"
+#include "document/html.hpp"
+#include "document/latex.hpp"
+#include "document/markdown.hpp"
+#include "document/palette.hpp"
+#include "document/text.hpp"
+#include "unit/document/sample_document.hpp"
+
+namespace encore {
+namespace {
+
+namespace fs = std::filesystem;
+
+Templates own_templates() {
+  return Templates(ENCORE_SOURCE_DIR "/reports");
+}
+
+template <typename Action>
+std::string message_of(Action action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+/// A folder of the test's own, gone afterwards.
+struct Folder {
+  fs::path path = fs::temp_directory_path() / ("encore_document_" + std::to_string(::getpid()));
+  Folder() { fs::create_directories(path); }
+  ~Folder() { fs::remove_all(path); }
+  fs::path write(const std::string& name, const std::string& bytes) const {
+    fs::create_directories((path / name).parent_path());
+    std::ofstream(path / name, std::ios::binary) << bytes;
+    return path / name;
+  }
+};
+
+bool has_program(const std::string& name) {
+  return std::system(("command -v " + name + " >/dev/null").c_str()) == 0;
+}
+
+Document with_block(Block block) {
+  Document document;
+  document.title = "t";
+  document.sections = {{"s", "S", {std::move(block)}}};
+  return document;
+}
+
+}  // namespace
+
+TEST(Escape, Html) {
+  EXPECT_EQ(html_text("<a href=\"x\" b='y'>&"), "&lt;a href=&quot;x&quot; b=&#39;y&#39;&gt;&amp;");
+  EXPECT_EQ(html_text("a\xFF\x01z"), "a\uFFFD\uFFFDz");
+  EXPECT_EQ(html_text("a\u202Eb"), "a\uFFFDb");
+}
+
+TEST(Escape, Markdown) {
+  EXPECT_EQ(markdown_text("a|b*c_d`e[f](g)"), "a\\|b\\*c\\_d\\`e\\[f\\](g)");
+  EXPECT_EQ(markdown_text("<script>&"), "&lt;script&gt;&amp;");
+  EXPECT_EQ(markdown_text("# no heading"), "\\# no heading");
+  EXPECT_EQ(markdown_text("- no list"), "\\- no list");
+  EXPECT_EQ(markdown_text("12. no list"), "12\\. no list");
+  EXPECT_EQ(markdown_text("two\nlines"), "two lines");
+  EXPECT_EQ(markdown_text("https://x"), "https&#58;//x");
+  EXPECT_EQ(markdown_text("\u05D0"), "\u2068\u05D0\u2069");
+  EXPECT_EQ(markdown_code("a`b|c", true), "``a`b\\|c``");
+  EXPECT_EQ(markdown_code("`", false), "`` ` ``");
+  EXPECT_EQ(markdown_fence("x ```` y"), "`````");
+}
+
+TEST(Escape, Latex) {
+  EXPECT_EQ(latex_text("\\{}$&#%_^~"),
+            "\\textbackslash{}\\{\\}\\$\\&\\#\\%\\_\\wbr{}\\textasciicircum{}\\textasciitilde{}");
+  EXPECT_EQ(latex_text("\u00E9\u0142\u0161"), "\\'{e}\\l{}\\v{s}");
+  EXPECT_EQ(latex_text("--"), "{-}{-}");
+  EXPECT_EQ(latex_text("\U0001F600"), "\\codepoint{1F600}\\wbr{}");
+  EXPECT_EQ(latex_text("\u4E2D"), "\\codepoint{4E2D}\\wbr{}");
+  EXPECT_NE(latex_text(std::string(1000, 'a')).find("\\wbr{}"), std::string::npos);
+  EXPECT_EQ(latex_text("short words only").find("\\wbr{}"), std::string::npos);
+}
+
+TEST(Escape, Csv) {
+  EXPECT_EQ(csv_text("plain"), "plain");
+  EXPECT_EQ(csv_text("a,\"b\""), "\"a,\"\"b\"\"\"");
+  EXPECT_EQ(csv_text("=1+1"), "'=1+1");
+  EXPECT_EQ(csv_text("@x\n"), "\"'@x\n\"");
+}
+
+TEST(Escape, AnchorsHoldNothingThatMeansSomething) {
+  EXPECT_EQ(anchor_text("../a b<\">"), "---a-b---");
+  EXPECT_EQ(anchor_text(""), "-");
+}
+
+TEST(Html, NothingOfANameIsMarkup) {
+  const std::string html = html_files(samples::hostile_document(), own_templates(), "x.html").front().bytes;
+  for (const char* evil : {"<script>alert", "<img", "</textarea", "<b>", "\u202E"})
+    EXPECT_EQ(html.find(evil), std::string::npos) << evil;
+  EXPECT_NE(html.find("{{body}} {{title}}"), std::string::npos);  // a value is not looked at again
+  EXPECT_EQ(html.find('\0'), std::string::npos);
+}
+
+TEST(Html, LoadsNothing) {
+  const std::string html = html_files(samples::sample_document(), own_templates(), "x.html").front().bytes;
+  for (const char* outside : {" src=", "url(", "@import", "<link", "<iframe", " style=\"", " onclick"})
+    EXPECT_EQ(html.find(outside), std::string::npos) << outside;
+  EXPECT_NE(html.find("default-src 'none'; style-src 'sha256-"), std::string::npos);
+  EXPECT_EQ(html.find("unsafe-inline"), std::string::npos);
+}
+
+TEST(Html, IsWellFormedAndAccessible) {
+  if (!has_program("python3")) GTEST_SKIP() << "python3 is not installed";
+  const Folder folder;
+  for (const auto& document : {samples::sample_document(), samples::hostile_document()}) {
+    const fs::path file =
+        folder.write("x.html", html_files(document, own_templates(), "x.html").front().bytes);
+    EXPECT_EQ(
+        std::system(
+            ("python3 " ENCORE_SOURCE_DIR "/tests/unit/document/check_html.py " + file.string()).c_str()),
+        0);
+  }
+}
+
+TEST(Html, BestIsMarkedAndReferencesLead) {
+  const std::string html = html_files(samples::sample_document(), own_templates(), "x.html").front().bytes;
+  EXPECT_NE(html.find("data-value=\"54.1342\"><strong class=\"best\">54.13</strong>"), std::string::npos);
+  EXPECT_NE(html.find("<a href=\"#results-test-f1\">Table 1</a>"), std::string::npos);
+  EXPECT_NE(html.find("<figure class=\"table\" id=\"results-test-f1\">"), std::string::npos);
+}
+
+TEST(Documents, RefuseAReferenceToNothingAndAnIdTwice) {
+  const Document lost =
+      with_block(Paragraph{Text(std::vector<Span>{{"", Span::Kind::reference, "nowhere"}})});
+  EXPECT_EQ(message_of([&] { html_files(lost, own_templates(), "x"); }),
+            "the document refers to \"nowhere\", but no section, table or figure has that id");
+  Document twice = with_block(TableBlock{"s", "c", {}, {}});
+  EXPECT_EQ(message_of([&] { latex_files(twice, own_templates(), "x"); }),
+            "the document has the id \"s\" twice; every section, table and figure needs its own");
+}
+
+TEST(Templates, AreAUsersFilesBeforeOurs) {
+  const Folder folder;
+  folder.write("report.html", "<p>{{title}}</p>\n{{policy}}{{header}}{{body}}");
+  const Document document = with_block(Paragraph{"text"});
+  const std::string html =
+      html_files(document, Templates(ENCORE_SOURCE_DIR "/reports", folder.path), "x").front().bytes;
+  EXPECT_TRUE(html.starts_with("<p>t</p>"));
+  // Only the format that the file is for.
+  const Templates one(ENCORE_SOURCE_DIR "/reports", folder.path / "report.html");
+  EXPECT_TRUE(html_files(document, one, "x").front().bytes.starts_with("<p>t</p>"));
+  EXPECT_TRUE(markdown_files(document, one, "x").front().bytes.starts_with("# t\n"));
+}
+
+TEST(Templates, RefuseWhatTheyDoNotKnow) {
+  const Folder folder;
+  const Document document = with_block(Paragraph{"text"});
+  const auto html = [&](const std::string& text) {
+    const fs::path file = folder.write("my.html", text);
+    return message_of([&] { html_files(document, Templates(ENCORE_SOURCE_DIR "/reports", file), "x"); });
+  };
+  const std::string place = (folder.path / "my.html").string();
+  EXPECT_EQ(html("a\nb {{policy}}{{header}}\n{{boddy}}"),
+            place + ":3: unknown placeholder \"{{boddy}}\"; did you mean \"body\"?");
+  EXPECT_EQ(html("{{policy}} {{header}}"),
+            place + ": the placeholder \"{{body}}\" is missing; without it the document would be incomplete");
+  EXPECT_NE(message_of([] {
+              Templates("x", "/nowhere/at/all.html");
+            }).find("--template names /nowhere/at/all.html, which is not there"),
+            std::string::npos);
+}
+
+TEST(Csv, WritesOneFileATable) {
+  const auto files = csv_files(samples::sample_document(), "out.csv");
+  ASSERT_EQ(files.size(), 2u);
+  EXPECT_EQ(files[0].path, "out/results-test-f1.csv");
+  EXPECT_TRUE(
+      files[0].bytes.starts_with("model,n,mean (%),95 % interval (%),precision (%),recall (%),difference "
+                                 "(points),p (Holm)\r\nrotary positions,5,54.1342,"));
+  const auto one = csv_files(samples::sample_document(), "out.csv", "trials");
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0].path, "out.csv");
+  EXPECT_EQ(message_of([] { csv_files(samples::sample_document(), "out.csv", "trial"); }),
+            "there is no table \"trial\"; did you mean \"trials\"?");
+  EXPECT_EQ(message_of([] { csv_files(with_block(Paragraph{"x"}), "out.csv"); }),
+            "there is no table to write as CSV; another format holds the text and the pictures");
+}
+
+TEST(Markdown, PicturesLieBesideIt) {
+  const auto files = markdown_files(samples::hostile_document(), own_templates(), "out.md");
+  ASSERT_GT(files.size(), 1u);
+  for (std::size_t i = 1; i < files.size(); ++i) {
+    EXPECT_EQ(files[i].path.parent_path(), "out.files");
+    EXPECT_NE(files[0].bytes.find("](<" + files[i].path.generic_string() + ">)"), std::string::npos);
+    EXPECT_EQ(files[i].bytes.find("class="), std::string::npos);
+  }
+  for (const std::string& name : samples::hostile_names())
+    EXPECT_EQ(markdown_files(with_block(Notice{name}), own_templates(), "x").front().bytes.find("<script"),
+              std::string::npos);
+}
+
+TEST(Latex, CompilesAsItIs) {
+  if (!has_program("pdflatex") || !has_program("kpsewhich") ||
+      std::system("kpsewhich tikz.sty booktabs.sty >/dev/null") != 0)
+    GTEST_SKIP() << "pdflatex with tikz and booktabs is not installed";
+  for (const auto& document : {samples::sample_document(), samples::hostile_document()}) {
+    const Folder folder;
+    folder.write("x.tex", latex_files(document, own_templates(), "x.tex").front().bytes);
+    const std::string command = "cd " + folder.path.string() +
+                                " && pdflatex -interaction=nonstopmode -halt-on-error x.tex > told 2>&1";
+    EXPECT_EQ(std::system(command.c_str()), 0) << document.title;
+    EXPECT_TRUE(fs::exists(folder.path / "x.pdf"));
+  }
+}
+
+TEST(Palette, HasContrastInLightAndDark) {
+  for (const Paper paper : {Paper::light, Paper::dark}) {
+    const Colour ground = colour_of(Tone::ground, paper);
+    for (const Tone tone : {Tone::ink, Tone::faint, Tone::bad, Tone::good})
+      EXPECT_GE(contrast(colour_of(tone, paper), ground), 4.5) << name_of(tone);
+    for (const Tone tone : all_tones()) {
+      if (tone == Tone::grid || tone == Tone::ground) continue;
+      EXPECT_GE(contrast(colour_of(tone, paper), ground), 3.0) << name_of(tone);
+    }
+    for (double opacity = 0.0; opacity <= matrix_shade; opacity += 0.05)
+      EXPECT_GE(
+          contrast(colour_of(Tone::ink, paper), blended(colour_of(Tone::first, paper), opacity, ground)), 4.5)
+          << opacity;
+    const Colour frame = blended(colour_of(Tone::grid, paper), 0.55, ground);
+    EXPECT_GE(contrast(colour_of(Tone::faint, paper), frame), 4.5);
+  }
+  EXPECT_NEAR(contrast({0, 0, 0}, {255, 255, 255}), 21.0, 1e-9);
+}
+
+TEST(Text, IsCleanedAndCut) {
+  EXPECT_EQ(clean_line("a\nb\tc"), "a b c");
+  EXPECT_EQ(clean_line(std::string("\0", 1)), "\uFFFD");
+  EXPECT_EQ(clean_line("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD");
+  EXPECT_TRUE(runs_right_to_left("abc \u0645"));
+  EXPECT_FALSE(runs_right_to_left("abc \u4E2D \U0001F600"));
+  EXPECT_EQ(first_characters("abcdef", 4), "abc\u2026");
+  EXPECT_EQ(first_characters("abcd", 4), "abcd");
+  EXPECT_EQ(shortened("abc", 100, 11), "abc");
+  EXPECT_LE(text_width(shortened(std::string(10000, 'm'), 80, 11), 11), 80.0);
+}
+
+}  // namespace encore
