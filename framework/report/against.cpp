@@ -226,8 +226,9 @@ Section against_section(const Material& material, const Material& old, const std
   Section section{"against", "Against " + what};
   section.blocks.push_back(Paragraph{"Old: " + counted(old.runs.size(), "run") + " (" + what +
                                      "); new: " + counted(material.runs.size(), "run") + " of this report."});
-  if (old.metric != material.metric)
-    section.blocks.push_back(Notice{"The old runs have no " + material.metric + "."});
+  if (std::none_of(old.questions.begin(), old.questions.end(),
+                   [](const Question& question) { return question.first().has_value(); }))
+    section.blocks.push_back(Notice{"No old run has a " + material.metric + "."});
   add_environment_notice(material, old, section.blocks);
   section.blocks.push_back(result_table(material, old));
   section.blocks.push_back(change_table(material, old));

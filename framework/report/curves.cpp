@@ -157,6 +157,8 @@ Section curves_section(const Material& material) {
     if (metric != metrics.end() && (curve.metric != "dev/loss" || dev != "dev/loss"))
       add_curve(batch, lines, curve, metric->unit, candidates - lines.size(), section.blocks);
   }
+  if (section.blocks.empty())
+    section.blocks.push_back(Notice{"No measurements over the steps were recorded."});
   return section;
 }
 

@@ -196,9 +196,14 @@ std::vector<Question> questions_of(const Material& material) {
   options.examples = material.runs.size() <= most_runs_for_examples;
   std::vector<Question> questions;
   for (auto& [set, question] : by_set) {
+    const auto& [name, content] = set;
+    // Two files of one name are told apart by their content.
+    const bool shared = std::count_if(by_set.begin(), by_set.end(),
+                                      [&](const auto& other) { return other.first.first == set.first; }) > 1;
     question.id =
         slug(material.metric) + (questions.empty() ? "" : "-" + std::to_string(questions.size() + 1));
-    question.title = material.metric + (set.first.empty() ? "" : " on " + set.first);
+    question.title = material.metric + (name.empty() ? "" : " on " + name) +
+                     (shared ? " (" + content.substr(0, 8) + ")" : "");
     question.comparison = collect_candidates(material.store, question.runs, options);
     question.labels = labels_of(question.comparison.candidates);
     question.order = order_of(question.comparison);
@@ -259,7 +264,6 @@ Material gather(Store& store, const std::vector<RunRow>& runs, const std::string
   material.verifications = batch.verifications();
   material.sweeps = batch.sweeps();
   material.select = selection_of(material);
-  if (!options.metric.empty()) require_metric(store, material.runs, options.metric);
   material.metric = metric_of(material);
   material.factors = factors_of(material);
   material.questions = questions_of(material);

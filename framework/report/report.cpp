@@ -76,6 +76,7 @@ Document make_report(Store& store, const ReportOptions& options) {
     sides = split(store, chosen.runs, options.against);
     chosen.runs = sides->now;
   }
+  if (!options.metric.empty()) require_metric(store, chosen.runs, options.metric);
   const Material material = gather(store, chosen.runs, chosen.subject, options);
   Document document;
   document.title = "Report of " + chosen.subject;
@@ -84,7 +85,9 @@ Document make_report(Store& store, const ReportOptions& options) {
   document.abstract = abstract_blocks(material);
   document.sections = sections_of(material);
   if (sides) {
-    const Material old = gather(store, sides->old, sides->what, options);
+    ReportOptions same = options;
+    same.metric = material.metric;
+    const Material old = gather(store, sides->old, sides->what, same);
     document.sections.insert(
         document.sections.begin() +
             std::min<std::ptrdiff_t>(1, static_cast<std::ptrdiff_t>(document.sections.size())),

@@ -2,6 +2,7 @@
 // claimed that no test carries, and equal documents for equal databases.
 #include "report/report.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "document/json.hpp"
@@ -233,6 +234,8 @@ TEST_F(ReportTest, OtherTestSetsAreOtherQuestions) {
   EXPECT_EQ(table(document, "results-test-f1-2").rows.size(), 1u);
   EXPECT_EQ(find_table(document, "pairs-test-f1"), nullptr);
   EXPECT_TRUE(contains(text_of(document), "Scores on different sets are not compared"));
+  EXPECT_TRUE(contains(text_of(document), "test/f1 on data/test.conll (eeeeeeee)"))
+      << "two files of one name";
 }
 
 TEST_F(ReportTest, ParametersThatVaryAreHeldAgainstTheScore) {
@@ -405,6 +408,47 @@ TEST_F(ReportTest, AgainstADateAndAgainstASweep) {
             "all of these runs were finished before 2101-01-01 (UTC)");
   EXPECT_TRUE(contains(message_of<UnknownRun>([&] { report({.against = "2025-02-31"}); }),
                        "no run, sweep or group is called \"2025-02-31\""));
+}
+
+/// Every section and block by its id, and what is referred to.
+void collect_ids(const Section& section, std::vector<std::string>& ids, std::vector<std::string>& targets) {
+  ids.push_back(section.id);
+  for (const Block& block : section.blocks) {
+    if (const auto* table = std::get_if<TableBlock>(&block)) ids.push_back(table->id);
+    if (const auto* figure = std::get_if<Figure>(&block)) ids.push_back(figure->id);
+    if (const auto* list = std::get_if<ItemList>(&block))
+      for (const Text& item : list->items)
+        for (const Span& span : item.spans)
+          if (span.kind == Span::Kind::reference) targets.push_back(span.target);
+  }
+  for (const Section& inner : section.sections) collect_ids(inner, ids, targets);
+}
+
+void expect_sound(const Document& document) {
+  std::vector<std::string> ids, targets;
+  for (const Section& section : document.sections) collect_ids(section, ids, targets);
+  for (const std::string& target : targets)
+    EXPECT_EQ(std::count(ids.begin(), ids.end(), target), 1) << "nothing to refer to: " << target;
+  std::sort(ids.begin(), ids.end());
+  EXPECT_TRUE(std::adjacent_find(ids.begin(), ids.end()) == ids.end()) << "an id twice";
+}
+
+TEST_F(ReportTest, IdsAreUniqueAndReferencesLeadSomewhere) {
+  tell({.name = "a", .state = RunState::pending});
+  expect_sound(report());
+  EXPECT_TRUE(contains(text_of(report()), "No measurements over the steps were recorded."));
+  tell_all("b", {0.5, 0.6, 0.7});
+  tell_all("c", {0.4, 0.3, 0.5});
+  tell({.name = "d", .measures = {{"test/f1", 0.9}}, .test_set = std::string(64, 'e')});
+  tell({.name = "e", .measures = {{"test/f1", 0.8}}, .dropout = 0.5});
+  expect_sound(report());
+  expect_sound(report({.words = {"b"}, .against = "c"}));
+}
+
+TEST_F(ReportTest, WhereTheOldSideLacksTheMetricItIsSaid) {
+  tell_all("a", {0.5, 0.6});
+  tell({.name = "old", .measures = {{"dev/f1", 0.9}}});
+  EXPECT_TRUE(contains(text_of(report({.words = {"a"}, .against = "old"})), "No old run has a test/f1."));
 }
 
 TEST_F(ReportTest, WhatCannotBeReportedIsRefused) {
