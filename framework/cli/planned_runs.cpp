@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "cli/access.hpp"
-#include "config/document.hpp"
+#include "config/experiment_file.hpp"
 #include "config/fingerprint.hpp"
 #include "record/checkpoint.hpp"
 #include "runner/check.hpp"
@@ -139,7 +139,7 @@ PlannedRuns read_plan(const CommandLine& line) {
   planned.worker = worker_program(programs, planned.backend);
   planned.fresh = line.flag("fresh");
 
-  const Document document = load_document(planned.file, overrides_of(line));
+  const ExperimentFile document = load_experiment_file(planned.file, overrides_of(line));
   const std::vector<std::filesystem::path> folders =
       plugin_search_path(plugin_folders(document), line.texts("plugin-path"), programs, planned.backend);
   planned.fingerprint = fingerprint_of(programs, planned.backend);

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/access.hpp"
-#include "config/document.hpp"
+#include "config/experiment_file.hpp"
 #include "config/schema_json.hpp"
 #include "data/hash.hpp"
 
@@ -22,7 +22,7 @@ PluginView read_plugin_view(const CommandLine& line) {
   view.backend = backend_of(line, programs);
   require_backend(view.backend);
   std::vector<std::filesystem::path> of_file;
-  if (line.has("file")) of_file = plugin_folders(load_document(line.text("file")));
+  if (line.has("file")) of_file = plugin_folders(load_experiment_file(line.text("file")));
   view.folders = plugin_search_path(of_file, line.texts("plugin-path"), programs, view.backend);
   view.catalogue = Catalogue::survey(view.folders, fingerprint_of(programs, view.backend));
   return view;

@@ -49,7 +49,7 @@ std::vector<std::int64_t> read_seeds(const Value& root, std::int64_t seed, Probl
   return out;
 }
 
-PlanHeader read_header(const Document& document, const Value& root, Problems& problems) {
+PlanHeader read_header(const ExperimentFile& document, const Value& root, Problems& problems) {
   std::vector<std::string> others = top_tables();
   others.emplace_back("seeds");
   const ValidTable valid = validate(root, top_schema(), {"", "the experiment"}, problems, others);
@@ -89,7 +89,7 @@ std::string unique_name(const std::string& name, std::set<std::string>& names) {
 
 }  // namespace
 
-Plan make_plan(const Document& document, const Catalogue& catalogue, const ContentHash& hash) {
+Plan make_plan(const ExperimentFile& document, const Catalogue& catalogue, const ContentHash& hash) {
   Problems problems;
   Value root = document.root;
   apply_overrides(root, document.overrides, problems);

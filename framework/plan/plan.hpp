@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "config/document.hpp"
+#include "config/experiment_file.hpp"
 #include "config/manifest.hpp"
 #include "data/hash.hpp"
 #include "plan/run_point.hpp"
@@ -27,7 +27,7 @@ struct Plan {
 
 /// Throws ConfigErrors with everything that is wrong in any point. Nothing is written. `hash` is called once
 /// per path.
-Plan make_plan(const Document& document, const Catalogue& catalogue,
+Plan make_plan(const ExperimentFile& document, const Catalogue& catalogue,
                const ContentHash& hash = sha256_of_file);
 
 }  // namespace encore

@@ -63,7 +63,7 @@ bool holds(const std::string& word, const Condition& condition, const nlohmann::
 
 }  // namespace
 
-PointMaker::PointMaker(const Document& document, const Value& root, const Catalogue& catalogue,
+PointMaker::PointMaker(const ExperimentFile& document, const Value& root, const Catalogue& catalogue,
                        const Sweep& sweep, PlanHeader header, ContentHash hash)
     : document_(document),
       root_(root),

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "config/document.hpp"
+#include "config/experiment_file.hpp"
 #include "config/manifest.hpp"
 #include "config/resolve.hpp"
 #include "plan/proposal.hpp"
@@ -29,8 +29,8 @@ struct PlanHeader {
 class PointMaker {
  public:
   /// `root` is the document's with the overrides set; both, like catalogue and sweep, outlive the maker.
-  PointMaker(const Document& document, const Value& root, const Catalogue& catalogue, const Sweep& sweep,
-             PlanHeader header, ContentHash hash);
+  PointMaker(const ExperimentFile& document, const Value& root, const Catalogue& catalogue,
+             const Sweep& sweep, PlanHeader header, ContentHash hash);
 
   /// One run per seed; none when the proposal is excluded or wrong. What is wrong is added to `problems`.
   std::vector<RunPoint> make(const Proposal& proposal, Problems& problems);
@@ -50,7 +50,7 @@ class PointMaker {
   void finish_guards(Problems& problems) const;
   std::map<std::string, ContentFile> hash_files(const Resolved& resolved, Problems& problems);
 
-  const Document& document_;
+  const ExperimentFile& document_;
   const Value& root_;
   const Catalogue& catalogue_;
   const Sweep& sweep_;

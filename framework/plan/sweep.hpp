@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "config/document.hpp"
 #include "config/error.hpp"
+#include "config/experiment_file.hpp"
 #include "config/value.hpp"
 #include "plan/expression.hpp"
 #include "plan/guard.hpp"

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "config/core_schema.hpp"
-#include "config/document.hpp"
+#include "config/experiment_file.hpp"
 #include "config/markdown.hpp"
 
 namespace encore {

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/document.hpp"
+#include "config/experiment_file.hpp"
 #include "config/resolve.hpp"
 #include "unit/config/sample_catalogue.hpp"
 
@@ -18,7 +18,7 @@ using nlohmann::json;
 
 json config(const std::string& text = sample::experiment) {
   Problems problems;
-  Resolved run = resolve(parse_document(text, "a.toml").root, sample::catalogue(), problems);
+  Resolved run = resolve(parse_experiment_file(text, "a.toml").root, sample::catalogue(), problems);
   problems.require_none();
   return json::parse(run.config.dump());  // as through a specification
 }

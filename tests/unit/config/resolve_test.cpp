@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "config/document.hpp"
+#include "config/experiment_file.hpp"
 #include "unit/config/sample_catalogue.hpp"
 
 namespace encore {
@@ -15,7 +15,7 @@ using sample::changed;
 
 Resolved resolved(const std::string& text, Problems& problems) {
   static const Catalogue catalogue = sample::catalogue();
-  return resolve(parse_document(text, "dir/a.toml").root, catalogue, problems);
+  return resolve(parse_experiment_file(text, "dir/a.toml").root, catalogue, problems);
 }
 
 std::string problem(const std::string& text) {

@@ -127,7 +127,8 @@ TEST(Identity, AVersionOfATypeCounts) {
     if (offer.name == "feed_forward") offer.version = 2;
   Catalogue newer;
   newer.add(manifest);
-  const Plan planned = make_plan(parse_document(sample::experiment, "a.toml"), newer, planning::hash_of_name);
+  const Plan planned =
+      make_plan(parse_experiment_file(sample::experiment, "a.toml"), newer, planning::hash_of_name);
   EXPECT_NE(planned.points.at(0).question, original());
 }
 
@@ -137,7 +138,8 @@ TEST(Identity, AnOptionAddedToASchemaDoesNotCount) {
     if (offer.name == "feed_forward") offer.options.number("gate", 0.5, {});
   Catalogue newer;
   newer.add(manifest);
-  const Plan planned = make_plan(parse_document(sample::experiment, "a.toml"), newer, planning::hash_of_name);
+  const Plan planned =
+      make_plan(parse_experiment_file(sample::experiment, "a.toml"), newer, planning::hash_of_name);
   EXPECT_EQ(planned.points.at(0).question, original());
 }
 

@@ -41,7 +41,7 @@ TEST(Plan, HashesFilesThatExist) {
   std::ofstream(folder / "corpus/train.conll") << "abc";
   std::ofstream(folder / "corpus/dev.conll") << "";
   std::ofstream(folder / "a.toml") << sample::experiment;
-  const Plan planned = make_plan(load_document(folder / "a.toml"), sample::catalogue());
+  const Plan planned = make_plan(load_experiment_file(folder / "a.toml"), sample::catalogue());
   EXPECT_EQ(planned.points.at(0).data.at("train").sha256,
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   fs::remove_all(folder);

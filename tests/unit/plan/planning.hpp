@@ -20,7 +20,7 @@ inline std::string hash_of_name(const std::filesystem::path& path) {
 inline Plan plan(const std::string& text, const std::vector<std::string>& overrides = {},
                  const std::string& name = "dir/a.toml") {
   static const Catalogue catalogue = sample::catalogue();
-  return make_plan(parse_document(text, name, overrides), catalogue, hash_of_name);
+  return make_plan(parse_experiment_file(text, name, overrides), catalogue, hash_of_name);
 }
 
 inline std::string problem(const std::string& text, const std::vector<std::string>& overrides = {}) {

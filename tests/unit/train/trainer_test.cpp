@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "config/document.hpp"
+#include "config/experiment_file.hpp"
 #include "data/file.hpp"
 #include "plan/plan.hpp"
 #include "record/checkpoint.hpp"
@@ -118,7 +118,7 @@ layer.feed_forward = { type = "feed_forward", hidden = 24 }
 head.type = "linear"
 )";
     const fs::path plugins = fs::path(ENCORE_BUILD_DIR) / "lib/encore/plugins";
-    const Document document = parse_document(text, folder_ / "tiny.toml", overrides);
+    const ExperimentFile document = parse_experiment_file(text, folder_ / "tiny.toml", overrides);
     const Plan plan = make_plan(document, Catalogue::load({plugins}));
     const RunPoint& point = plan.points.at(0);
     Specification specification;

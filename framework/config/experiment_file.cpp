@@ -1,4 +1,4 @@
-#include "config/document.hpp"
+#include "config/experiment_file.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -146,12 +146,12 @@ Override parse_override(const std::string& text) {
   return out;
 }
 
-Document load_document(const fs::path& file, const std::vector<std::string>& overrides) {
+ExperimentFile load_experiment_file(const fs::path& file, const std::vector<std::string>& overrides) {
   return {file, load_root(file, {}, {}), parse_overrides(overrides)};
 }
 
-Document parse_document(const std::string& text, const fs::path& name,
-                        const std::vector<std::string>& overrides) {
+ExperimentFile parse_experiment_file(const std::string& text, const fs::path& name,
+                                     const std::vector<std::string>& overrides) {
   return {name, with_base(parse_toml(text, name.string()), name, {}), parse_overrides(overrides)};
 }
 
@@ -164,7 +164,7 @@ void apply_overrides(Value& root, const std::vector<Override>& overrides, Proble
   }
 }
 
-std::vector<fs::path> plugin_folders(const Document& document) {
+std::vector<fs::path> plugin_folders(const ExperimentFile& document) {
   Problems problems;
   Value root = document.root;
   apply_overrides(root, document.overrides, problems);

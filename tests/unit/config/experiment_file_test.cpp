@@ -1,5 +1,5 @@
 // Files as written: base files, overrides of the command line, plugin folders.
-#include "config/document.hpp"
+#include "config/experiment_file.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ class DocumentTest : public ::testing::Test {
 
   static std::string problem(const fs::path& file, const std::vector<std::string>& overrides = {}) {
     try {
-      load_document(file, overrides);
+      load_experiment_file(file, overrides);
     } catch (const ConfigErrors& errors) {
       return errors.what();
     }
@@ -45,7 +45,7 @@ TEST_F(DocumentTest, TheNearerFileWins) {
         "name = \"base\"\nseeds = [1, 2]\n[model]\nwidth = 8\nlayers = 2\n[sweep.grid]\na.b = [1]\n");
   const fs::path file =
       write("near.toml", "base = \"bases/base.toml\"\nseed = 3\n[model]\nwidth = 16\n[sweep]\ndraws = 2\n");
-  const Document document = load_document(file);
+  const ExperimentFile document = load_experiment_file(file);
   EXPECT_EQ(to_text(document.root), "{model = {width = 16, layers = 2}, seed = 3, sweep = {draws = 2}}");
   EXPECT_EQ(document.root.at({"model", "layers"})->origin.place.text(), at("bases/base.toml") + ":5:10");
   EXPECT_EQ(document.root.at({"model", "width"})->origin.place.text(), at("near.toml") + ":4:9");
@@ -56,14 +56,14 @@ TEST_F(DocumentTest, ATableOfAnotherTypeReplacesThatOfTheBase) {
         "[optimizer]\ntype = \"adamw\"\nbeta1 = 0.8\n[schedule]\ntype = \"linear\"\nwarmup_steps = 3\n");
   const fs::path file = write(
       "near.toml", "base = \"base.toml\"\n[optimizer]\ntype = \"sgd\"\n[schedule]\ntype = \"linear\"\n");
-  EXPECT_EQ(to_text(load_document(file).root),
+  EXPECT_EQ(to_text(load_experiment_file(file).root),
             "{optimizer = {type = sgd}, schedule = {type = linear, warmup_steps = 3}}");
 }
 
 TEST_F(DocumentTest, BasesInheritToo) {
   write("a.toml", "[train]\nepochs = 1\npatience = 1\n");
   write("bases/b.toml", "base = \"../a.toml\"\n[train]\nepochs = 2\n");
-  EXPECT_EQ(to_text(load_document(write("c.toml", "base = \"bases/b.toml\"\n")).root),
+  EXPECT_EQ(to_text(load_experiment_file(write("c.toml", "base = \"bases/b.toml\"\n")).root),
             "{train = {epochs = 2, patience = 1}}");
 }
 
@@ -108,7 +108,7 @@ TEST_F(DocumentTest, AnOverrideSaysThatItIsOne) {
 }
 
 TEST_F(DocumentTest, ASeedOfTheCommandLineReplacesSeeds) {
-  Document document = parse_document("seeds = [1, 2]\n", "a.toml", {"seed=7"});
+  ExperimentFile document = parse_experiment_file("seeds = [1, 2]\n", "a.toml", {"seed=7"});
   Problems problems;
   apply_overrides(document.root, document.overrides, problems);
   EXPECT_EQ(to_text(document.root), "{seed = 7}");
@@ -124,7 +124,7 @@ TEST_F(DocumentTest, RefusesAnOverrideThatSetsNothing) {
 }
 
 TEST_F(DocumentTest, RefusesAnOverrideThroughAValue) {
-  Document document = parse_document("[model]\nwidth = 3\n", "a.toml", {"model.width.x=7"});
+  ExperimentFile document = parse_experiment_file("[model]\nwidth = 3\n", "a.toml", {"model.width.x=7"});
   Problems problems;
   apply_overrides(document.root, document.overrides, problems);
   ASSERT_EQ(problems.all().size(), 1U);
@@ -133,15 +133,15 @@ TEST_F(DocumentTest, RefusesAnOverrideThroughAValue) {
 }
 
 TEST_F(DocumentTest, FindsPluginFolders) {
-  const Document document = load_document(write("a.toml", "plugin_path = [\"bases\"]\n"));
+  const ExperimentFile document = load_experiment_file(write("a.toml", "plugin_path = [\"bases\"]\n"));
   EXPECT_EQ(plugin_folders(document), std::vector<fs::path>{folder_ / "bases"});
-  EXPECT_TRUE(plugin_folders(parse_document("", "a.toml")).empty());
+  EXPECT_TRUE(plugin_folders(parse_experiment_file("", "a.toml")).empty());
 }
 
 TEST_F(DocumentTest, RefusesPluginFoldersThatAreNone) {
   const auto refused = [&](const std::string& text) -> std::string {
     try {
-      plugin_folders(load_document(write("a.toml", text)));
+      plugin_folders(load_experiment_file(write("a.toml", text)));
     } catch (const ConfigErrors& errors) {
       return errors.what();
     }

@@ -1,6 +1,6 @@
-// Document: an experiment file as written, its base files merged below it, and the overrides of the command
-// line beside it; not yet expanded into runs and not yet checked. Read next: resolve.hpp for one run, plan/
-// for a sweep.
+// ExperimentFile: an experiment file as written, its base files merged below it, and the overrides of the
+// command line beside it; not yet expanded into runs and not yet checked. Read next: resolve.hpp for one run,
+// plan/ for a sweep.
 #pragma once
 
 #include <filesystem>
@@ -22,7 +22,7 @@ struct Override {
 /// "=".
 Override parse_override(const std::string& text);
 
-struct Document {
+struct ExperimentFile {
   std::filesystem::path file;
   Value root;                       ///< a table; the overrides are not in it
   std::vector<Override> overrides;  ///< the command line wins over all, over what a sweep sets too
@@ -32,15 +32,16 @@ struct Document {
 /// Tables of a base and of the nearer file are merged option by option, with these exceptions: a table that
 /// names another `type` and the [sweep] replace those of the base, seeds replace a seed, and a name is not
 /// inherited.
-Document load_document(const std::filesystem::path& file, const std::vector<std::string>& overrides = {});
-/// As load_document, from text; `name` stands for the file in messages and paths.
-Document parse_document(const std::string& text, const std::filesystem::path& name,
-                        const std::vector<std::string>& overrides = {});
+ExperimentFile load_experiment_file(const std::filesystem::path& file,
+                                    const std::vector<std::string>& overrides = {});
+/// As load_experiment_file, from text; `name` stands for the file in messages and paths.
+ExperimentFile parse_experiment_file(const std::string& text, const std::filesystem::path& name,
+                                     const std::vector<std::string>& overrides = {});
 
 /// Sets each override in `root`. An override that runs through something that is no table is a problem.
 void apply_overrides(Value& root, const std::vector<Override>& overrides, Problems& problems);
 
 /// `plugin_path` of the document, absolute. Throws ConfigErrors where it is no list of folders that exist.
-std::vector<std::filesystem::path> plugin_folders(const Document& document);
+std::vector<std::filesystem::path> plugin_folders(const ExperimentFile& document);
 
 }  // namespace encore
