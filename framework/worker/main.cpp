@@ -10,6 +10,7 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
+#include "record/cores.hpp"
 #include "worker/environment.hpp"
 #include "worker/verbs.hpp"
 
@@ -104,7 +105,7 @@ int run(int argc, char** argv) {
   po::store(po::command_line_parser(argc - 1, argv + 1).options(options).run(), values);
 
   const int asked = values["threads"].as<int>();
-  const int threads = asked > 0 ? asked : default_threads();
+  const int threads = asked > 0 ? asked : default_threads(usable_cores(), openmp_wishes());
   const Kokkos::ScopeGuard kokkos(
       Kokkos::InitializationSettings().set_num_threads(threads).set_disable_warnings(true));
   return run_verb(verb, values, threads);

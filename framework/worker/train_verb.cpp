@@ -80,6 +80,7 @@ nlohmann::json started(Session& session, int threads) {
           {"build", build_description()},
           {"plugins", describe_plugins(plugins)},
           {"threads", threads},
+          {"pinning", pinning_of(threads)},
           {"parameters", model.parameters().count()},
           {"parameter_parts", parts},
           {"labels", session.task().labels()},
@@ -103,6 +104,7 @@ Ending train(const TrainArguments& arguments, SpoolObserver& observer, SpoolWrit
   const Device device;
   Session session(Specification::load(arguments.run_folder), arguments.run_folder, arguments.attempt, device);
   spool.event("started", started(session, arguments.threads));
+  observer.log(pinning_of(arguments.threads));
   for (const std::string& note : session.task().notes()) observer.log(note);
   Trainer trainer(
       session.parts(observer, control, {arguments.stop_after, arguments.die_after, arguments.save_at}));
