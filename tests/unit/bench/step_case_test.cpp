@@ -100,7 +100,9 @@ TEST(OrderCost, EveryReductionIsTimed) {
   const OrderCost cost(bench.device, bench.tiny->model, bench.experiment.model, DType::float32, 18);
   const Samples samples = cost.measure(bench.tiny->batch.shards().front().batch);
   for (const Reduction& reduction : reductions())
-    if (!reduction.kernels.empty()) EXPECT_GT(samples.at(reduction.free), 0.0) << reduction.name;
+    if (!reduction.kernels.empty()) {
+      EXPECT_GT(samples.at(reduction.free), 0.0) << reduction.name;
+    }
 }
 
 }  // namespace
