@@ -132,14 +132,22 @@ void add_plan_options(CommandLine& line) {
 }
 
 PlannedRuns read_plan(const CommandLine& line) {
+  PlannedRuns planned = read_plan(line, backend_of(line, installed_programs()), {});
+  planned.fresh = line.flag("fresh");
+  return planned;
+}
+
+PlannedRuns read_plan(const CommandLine& line, const std::string& backend,
+                      const std::vector<std::string>& more) {
   PlannedRuns planned;
   planned.file = line.required("file", "an experiment file");
   const Programs programs = installed_programs();
-  planned.backend = backend_of(line, programs);
+  planned.backend = backend;
   planned.worker = worker_program(programs, planned.backend);
-  planned.fresh = line.flag("fresh");
 
-  const ExperimentFile document = load_experiment_file(planned.file, overrides_of(line));
+  std::vector<std::string> overrides = overrides_of(line);
+  overrides.insert(overrides.end(), more.begin(), more.end());
+  const ExperimentFile document = load_experiment_file(planned.file, overrides);
   const std::vector<std::filesystem::path> folders =
       plugin_search_path(plugin_folders(document), line.texts("plugin-path"), programs, planned.backend);
   planned.fingerprint = fingerprint_of(programs, planned.backend);

@@ -55,9 +55,11 @@ struct PlannedRuns {
 
 /// FILE, -S, --seed, --name, --backend, --plugin-path, --fresh: what `run` and `plan` have in common.
 void add_plan_options(CommandLine& line);
-/// Reads and checks the file, without the database. Throws ConfigErrors or UsageError with everything that is
-/// wrong.
+/// Reads and checks the file, without the database; `more` overrides come behind those of the command line.
+/// Throws ConfigErrors or UsageError with everything that is wrong.
 PlannedRuns read_plan(const CommandLine& line);
+PlannedRuns read_plan(const CommandLine& line, const std::string& backend,
+                      const std::vector<std::string>& more);
 /// Fills in what the database knows.
 void compare_with(Store& store, PlannedRuns& planned);
 /// A run that would go on from a checkpoint must do so with the plugin files that wrote it. Throws Error that

@@ -23,7 +23,7 @@ class RunSession final : public RunnerObserver {
 
   int run(const std::vector<std::int64_t>& sweeps, const std::vector<WorkerPlace>& places) {
     make_tasks(sweeps.empty() ? std::nullopt : std::optional(sweeps.front()));
-    if (places.size() > 1 || line_.has("devices")) say(places_text(places));
+    say(places_text(places));
     RunnerSettings settings{places, line_.integer("retries"), line_.flag("fail-fast")};
     const std::filesystem::path runs = store_.run_folder("").parent_path();
     settings.stop_signs.emplace_back(stop_sign_of_all(runs));
@@ -152,11 +152,6 @@ class RunSession final : public RunnerObserver {
   bool failed_ = false, unfinished_ = false;
 };
 
-int environment_threads() {
-  const char* text = std::getenv("OMP_NUM_THREADS");
-  return text == nullptr ? 0 : std::max(0, std::atoi(text));
-}
-
 }  // namespace
 
 void add_session_options(CommandLine& line) {
@@ -191,7 +186,7 @@ void check_session_options(const CommandLine& line) {
 
 std::vector<WorkerPlace> session_places(const CommandLine& line, const std::string& backend,
                                         std::size_t runs) {
-  PlacesWanted wanted{line.integer("jobs"), line.integer("threads"), environment_threads(), backend};
+  PlacesWanted wanted{line.integer("jobs"), line.integer("threads"), openmp_wishes(), backend};
   if (line.has("devices")) {
     if (backend == "openmp")
       throw UsageError(

@@ -1,17 +1,40 @@
 // kernels::gemm, and the choice of the library behind it.
 #include "kernels/gemm.hpp"
 
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
 #include "kernels/check.hpp"
+#include "kernels/product_label.hpp"
 
 namespace encore {
+namespace {
+
+/// Opens a region around each product while a tool listens.
+class NamedGemm final : public GemmLibrary {
+ public:
+  explicit NamedGemm(std::unique_ptr<GemmLibrary> library) : library_(std::move(library)) {}
+
+  std::string name() const override { return library_->name(); }
+
+  void multiply(const Device& device, const Product& product) override {
+    if (!Kokkos::Tools::profileLibraryLoaded()) return library_->multiply(device, product);
+    const Kokkos::Profiling::ScopedRegion region(product_label(product));
+    library_->multiply(device, product);
+  }
+
+ private:
+  std::unique_ptr<GemmLibrary> library_;
+};
+
+}  // namespace
 
 std::unique_ptr<GemmLibrary> make_gemm_library() {
 #if defined(ENCORE_HAVE_ONEDNN)
-  return make_onednn_gemm(make_portable_gemm());
+  return std::make_unique<NamedGemm>(make_onednn_gemm(make_portable_gemm()));
 #elif defined(ENCORE_HAVE_CUBLASLT)
-  return make_cublaslt_gemm();
+  return std::make_unique<NamedGemm>(make_cublaslt_gemm());
 #else
-  return make_portable_gemm();
+  return std::make_unique<NamedGemm>(make_portable_gemm());
 #endif
 }
 

@@ -52,7 +52,12 @@ std::unique_ptr<GemmLibrary> make_onednn_gemm(std::unique_ptr<GemmLibrary> other
 std::unique_ptr<GemmLibrary> make_cublaslt_gemm();
 #endif
 
-/// The fastest library this build has for its backend.
+/// The fastest library this build has for its backend. While a Kokkos tool listens it hears of every product
+/// (product_label.hpp).
 std::unique_ptr<GemmLibrary> make_gemm_library();
+
+/// Bare products (no epilogue) without the first promise, to measure its price; where the library has no
+/// other way, the same as above.
+std::unique_ptr<GemmLibrary> make_free_gemm();
 
 }  // namespace encore

@@ -47,12 +47,15 @@ const char* name_of(ControlCommand command) {
       return "checkpoint";
     case ControlCommand::prune:
       return "prune";
+    case ControlCommand::measure:
+      return "measure";
   }
   return "unknown";
 }
 
 std::optional<ControlCommand> control_command_from(std::string_view name) {
-  for (ControlCommand command : {ControlCommand::stop, ControlCommand::checkpoint, ControlCommand::prune}) {
+  for (ControlCommand command : {ControlCommand::stop, ControlCommand::checkpoint, ControlCommand::prune,
+                                 ControlCommand::measure}) {
     if (name == name_of(command)) return command;
   }
   return std::nullopt;

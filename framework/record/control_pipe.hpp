@@ -14,9 +14,10 @@ enum class ControlCommand {
   stop,        ///< checkpoint and end, resumable
   checkpoint,  ///< write one now, go on
   prune,       ///< end for good, this run is not worth going on with
+  measure,     ///< to a bench: the next round
 };
 
-/// "stop", "checkpoint", "prune"
+/// "stop", "checkpoint", "prune", "measure"
 const char* name_of(ControlCommand command);
 std::optional<ControlCommand> control_command_from(std::string_view name);
 

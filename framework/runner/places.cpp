@@ -1,13 +1,10 @@
 // See places.hpp.
 #include "runner/places.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <tuple>
 
 #include <encore/error.hpp>
 
@@ -15,48 +12,8 @@ namespace encore {
 
 namespace {
 
-int topology_of(int core, const char* what) {
-  std::ifstream in("/sys/devices/system/cpu/cpu" + std::to_string(core) + "/topology/" + what);
-  int number = 0;
-  return in >> number ? number : 0;
-}
-
-/// CPUs that the control groups of this process grant, rounded up; 0 where none sets a limit.
-int granted_by_control_groups() {
-  std::string path;
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);)
-    if (line.starts_with("0::")) path = line.substr(3);
-  int fewest = 0;
-  const std::filesystem::path root = "/sys/fs/cgroup";
-  for (std::filesystem::path folder = path.empty() ? "/" : path;; folder = folder.parent_path()) {
-    std::ifstream in(root / folder.relative_path() / "cpu.max");
-    std::string quota;
-    double period = 0;
-    if (in >> quota >> period && quota != "max" && period > 0) {
-      const int granted = static_cast<int>((std::strtod(quota.c_str(), nullptr) + period - 1) / period);
-      if (granted > 0 && (fewest == 0 || granted < fewest)) fewest = granted;
-    }
-    if (!folder.has_relative_path()) return fewest;
-  }
-}
-
 const char* device_variable(const std::string& backend) {
   return backend == "cuda" ? "CUDA_VISIBLE_DEVICES" : "HIP_VISIBLE_DEVICES";
-}
-
-/// "0-2,5"
-std::string ranges_text(std::vector<int> numbers) {
-  std::sort(numbers.begin(), numbers.end());
-  std::string text;
-  for (std::size_t begin = 0; begin < numbers.size();) {
-    std::size_t end = begin + 1;
-    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
-    text += (text.empty() ? "" : ",") + std::to_string(numbers[begin]);
-    if (end - begin > 1) text += "-" + std::to_string(numbers[end - 1]);
-    begin = end;
-  }
-  return text;
 }
 
 /// NVIDIA's driver lists its GPUs there; 0 where nobody can tell.
@@ -79,48 +36,57 @@ std::vector<std::string> split(const std::string& list) {
   }
 }
 
-}  // namespace
-
-Cores usable_cores() {
-  Cores cores;
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0)
-    for (int core = 0; core < CPU_SETSIZE; ++core)
-      if (CPU_ISSET(core, &allowed)) cores.numbers.push_back(core);
-  std::vector<std::tuple<int, int, int>> order;
-  for (int core : cores.numbers)
-    order.emplace_back(topology_of(core, "physical_package_id"), topology_of(core, "core_id"), core);
-  std::sort(order.begin(), order.end());
-  std::transform(order.begin(), order.end(), cores.numbers.begin(),
-                 [](const auto& entry) { return std::get<2>(entry); });
-  cores.granted = granted_by_control_groups();
-  return cores;
+/// CPUs [begin, end) of all.
+Cores part_of(const Cores& all, std::size_t begin, std::size_t end) {
+  const auto cut = [&](const std::vector<int>& list) {
+    if (list.empty()) return std::vector<int>();
+    return std::vector<int>(list.begin() + static_cast<std::ptrdiff_t>(begin),
+                            list.begin() + static_cast<std::ptrdiff_t>(end));
+  };
+  return {cut(all.numbers), 0, cut(all.core)};
 }
+
+/// One OpenMP place for each core: "{0,4},{1,5}".
+void pin_to_cores(const Cores& cores, WorkerPlace& place) {
+  std::string text;
+  for (const std::vector<int>& cpus : cores.by_core()) {
+    text += text.empty() ? "{" : ",{";
+    for (std::size_t k = 0; k < cpus.size(); ++k) text += (k > 0 ? "," : "") + std::to_string(cpus[k]);
+    text += "}";
+  }
+  place.variables["OMP_PLACES"] = text;
+  place.variables["OMP_PROC_BIND"] = "close";
+}
+
+/// Of each of so many workers. A share is never less than one.
+int threads_of(const Cores& cores, const PlacesWanted& wanted) {
+  if (wanted.threads > 0) return wanted.threads;
+  if (wanted.workers == 1) return wanted.backend == "openmp" ? default_threads(cores, wanted.wishes) : 0;
+  const int share = std::max(1, default_threads(cores, {}) / wanted.workers);
+  return wanted.wishes.threads > 0 ? std::min(share, wanted.wishes.threads) : share;
+}
+
+}  // namespace
 
 std::vector<WorkerPlace> make_places(const Cores& cores, const PlacesWanted& wanted) {
   ENCORE_REQUIRE(wanted.workers > 0, "there is at least one worker");
   ENCORE_REQUIRE(wanted.devices.empty() || wanted.devices.size() >= static_cast<std::size_t>(wanted.workers),
                  "each worker has a device");
   const std::size_t workers = static_cast<std::size_t>(wanted.workers), count = cores.numbers.size();
-  const std::size_t usable =
-      cores.granted > 0 ? std::min(count, static_cast<std::size_t>(cores.granted)) : count;
-  int threads = wanted.threads;
-  if (threads == 0 && workers > 1) {
-    threads = std::max(1, static_cast<int>(usable / workers));
-    if (wanted.threads_limit > 0) threads = std::min(threads, wanted.threads_limit);
-  }
+  const int threads = threads_of(cores, wanted);
   const bool apart = workers > 1 && static_cast<std::size_t>(threads) <= count / workers;
+  const bool limited = cores.granted > 0 && static_cast<std::size_t>(cores.granted) < count;
   std::vector<WorkerPlace> places(workers);
   for (std::size_t index = 0; index < workers; ++index) {
     WorkerPlace& place = places[index];
     place.threads = threads;
     if (threads > 0) place.variables["OMP_NUM_THREADS"] = std::to_string(threads);
-    if (apart) {
-      const auto begin = cores.numbers.begin();
-      place.cores.assign(begin + static_cast<std::ptrdiff_t>(index * count / workers),
-                         begin + static_cast<std::ptrdiff_t>((index + 1) * count / workers));
-    }
+    const Cores own = apart ? part_of(cores, index * count / workers, (index + 1) * count / workers) : cores;
+    if (apart) place.cores = own.numbers;
+    const bool alone = apart || workers == 1;
+    if (alone && wanted.backend == "openmp" && !wanted.wishes.pinning && !limited &&
+        static_cast<std::size_t>(threads) == own.by_core().size())
+      pin_to_cores(own, place);
     if (!wanted.devices.empty()) place.variables[device_variable(wanted.backend)] = wanted.devices[index];
   }
   return places;
@@ -128,10 +94,11 @@ std::vector<WorkerPlace> make_places(const Cores& cores, const PlacesWanted& wan
 
 std::string places_text(const std::vector<WorkerPlace>& places) {
   const WorkerPlace& first = places.front();
-  std::string text = std::to_string(places.size()) + (places.size() == 1 ? " worker" : " workers at once");
+  const bool one = places.size() == 1;
+  std::string text = std::to_string(places.size()) + (one ? " worker" : " workers at once");
   if (first.threads > 0)
     text += ", " + std::to_string(first.threads) + (first.threads == 1 ? " thread" : " threads") +
-            (places.size() == 1 ? "" : " each");
+            (one ? "" : " each");
   std::string cores, devices;
   for (const WorkerPlace& place : places) {
     if (!place.cores.empty()) cores += (cores.empty() ? "" : " | ") + ranges_text(place.cores);
@@ -140,7 +107,11 @@ std::string places_text(const std::vector<WorkerPlace>& places) {
         devices += (devices.empty() ? "" : " | ") + device->second;
   }
   if (!cores.empty()) text += ", on cores " + cores;
-  if (cores.empty() && places.size() > 1) text += ", which share the cores";
+  if (cores.empty() && !one) text += ", which share the cores";
+  if (const auto pins = first.variables.find("OMP_PLACES"); pins != first.variables.end())
+    text += one ? ", pinned to the cores " + pins->second : ", pinned";
+  else if (first.threads > 0 && one)
+    text += ", not pinned";
   return devices.empty() ? text : text + ", on devices " + devices;
 }
 

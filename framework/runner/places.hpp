@@ -6,29 +6,25 @@
 #include <string>
 #include <vector>
 
+#include "record/cores.hpp"
 #include "runner/worker_process.hpp"
 
 namespace encore {
 
-/// What this process may use.
-struct Cores {
-  std::vector<int> numbers;  ///< by affinity; the hardware threads of one core stand side by side
-  int granted = 0;           ///< as many at once, where a control group limits the time; 0: all of them
-};
-Cores usable_cores();
-
 struct PlacesWanted {
   int workers = 1;
-  int threads = 0;        ///< of each worker; 0: as many as it has cores, at most `threads_limit`
-  int threads_limit = 0;  ///< $OMP_NUM_THREADS; 0: none
-  std::string backend;    ///< "openmp", "cuda", "hip"
+  int threads = 0;  ///< of each worker; 0: as default_threads says for its share of the cores
+  OpenMpWishes wishes = {};
+  std::string backend;                    ///< "openmp", "cuda", "hip"
   std::vector<std::string> devices = {};  ///< one per worker; empty: the environment decides
 };
 
 /// One place per worker. A single worker keeps all cores. Of more workers each gets its own share of the
 /// cores, unless there are fewer cores than workers or the threads asked for do not fit: then all share all.
+/// Threads are pinned, one to each core, where a worker has as many threads as cores of its own and neither
+/// the environment nor a control group has another opinion.
 std::vector<WorkerPlace> make_places(const Cores& cores, const PlacesWanted& wanted);
-/// "2 workers at once, 1 thread each, on cores 0 | 1"
+/// "2 workers at once, 1 thread each, on cores 0 | 1", "2 threads, one pinned to each of the cores 0-1"
 std::string places_text(const std::vector<WorkerPlace>& places);
 
 /// "0,1" to its parts. Throws Error for an empty part, one that is no number or device name, and one that

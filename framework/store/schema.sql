@@ -237,6 +237,39 @@ CREATE TABLE verification (
                                        -- JSON: what was compared and how, the environments, what differs
 ) STRICT;
 
+-- A measurement of the machine, and mostly of a training step: exp bench.
+CREATE TABLE bench (
+  number    INTEGER PRIMARY KEY,
+  name      TEXT NOT NULL UNIQUE,      -- --name, else that of the experiment, with -2, -3 ... where it was taken
+  file      TEXT NOT NULL,             -- the experiment file, as it was given; empty: the machine alone
+  created   REAL NOT NULL,
+  settings  TEXT NOT NULL CHECK (json_valid(settings)),  -- rounds, batches, pinning (JSON)
+  noise     TEXT NOT NULL CHECK (json_valid(noise))      -- steal, load, other processes meanwhile (JSON)
+) STRICT;
+
+-- One thing that it measured: a machine, or one configuration of a step.
+CREATE TABLE bench_case (
+  number       INTEGER PRIMARY KEY,
+  bench        INTEGER NOT NULL REFERENCES bench (number) ON DELETE CASCADE,
+  name         TEXT NOT NULL,          -- "openmp, 2 threads"; "float32, batch 32, openmp, 2 threads"
+  machine      INTEGER NOT NULL CHECK (machine IN (0, 1)),
+  settings     TEXT NOT NULL CHECK (json_valid(settings)),  -- backend, threads, precision, batch_size, length (JSON)
+  host         INTEGER NOT NULL REFERENCES host (number),
+  build        INTEGER NOT NULL REFERENCES build (number),
+  environment  TEXT NOT NULL CHECK (json_valid(environment)),  -- numeric environment (JSON)
+  facts        TEXT NOT NULL CHECK (json_valid(facts)),  -- known without a clock: operations, bytes, tokens, memory (JSON)
+  UNIQUE (bench, name)
+) STRICT;
+
+-- Every sample: the mean seconds of one step (or of what the quantity names) in one round.
+CREATE TABLE bench_sample (
+  bench_case  INTEGER NOT NULL REFERENCES bench_case (number) ON DELETE CASCADE,
+  quantity    TEXT NOT NULL,           -- step, matmul, gemm, kernel encore::layer_norm, triad ...
+  round       INTEGER NOT NULL,        -- from 1; those of one round were taken within seconds of each other
+  seconds     REAL NOT NULL,
+  PRIMARY KEY (bench_case, quantity, round)
+) STRICT, WITHOUT ROWID;
+
 -- The points that count: a later attempt overrules an earlier one from its first step on, and wherever both have a value.
 CREATE VIEW current_point AS
   SELECT run, metric, step, attempt, value, special

@@ -45,8 +45,7 @@ std::filesystem::path free_backup_name(const std::filesystem::path& path, std::i
 }  // namespace
 
 std::span<const Migration> known_migrations() {
-  static const std::array<Migration, 2> list = {
-      {{2, R"(
+  static const std::array<Migration, 2> list = {{{2, R"(
 ALTER TABLE run ADD COLUMN removed REAL;
 DROP VIEW run_status;
 CREATE VIEW run_status AS
@@ -59,7 +58,36 @@ CREATE VIEW run_status AS
   LEFT JOIN attempt ON attempt.number = (SELECT max(number) FROM attempt WHERE attempt.run = run.number)
   WHERE run.removed IS NULL;
 )"},
-       {3, "ALTER TABLE attempt ADD COLUMN expires_uptime REAL NOT NULL DEFAULT 0;"}}};
+                                                 {3, R"(
+ALTER TABLE attempt ADD COLUMN expires_uptime REAL NOT NULL DEFAULT 0;
+CREATE TABLE bench (
+  number    INTEGER PRIMARY KEY,
+  name      TEXT NOT NULL UNIQUE,
+  file      TEXT NOT NULL,
+  created   REAL NOT NULL,
+  settings  TEXT NOT NULL CHECK (json_valid(settings)),
+  noise     TEXT NOT NULL CHECK (json_valid(noise))
+) STRICT;
+CREATE TABLE bench_case (
+  number       INTEGER PRIMARY KEY,
+  bench        INTEGER NOT NULL REFERENCES bench (number) ON DELETE CASCADE,
+  name         TEXT NOT NULL,
+  machine      INTEGER NOT NULL CHECK (machine IN (0, 1)),
+  settings     TEXT NOT NULL CHECK (json_valid(settings)),
+  host         INTEGER NOT NULL REFERENCES host (number),
+  build        INTEGER NOT NULL REFERENCES build (number),
+  environment  TEXT NOT NULL CHECK (json_valid(environment)),
+  facts        TEXT NOT NULL CHECK (json_valid(facts)),
+  UNIQUE (bench, name)
+) STRICT;
+CREATE TABLE bench_sample (
+  bench_case  INTEGER NOT NULL REFERENCES bench_case (number) ON DELETE CASCADE,
+  quantity    TEXT NOT NULL,
+  round       INTEGER NOT NULL,
+  seconds     REAL NOT NULL,
+  PRIMARY KEY (bench_case, quantity, round)
+) STRICT, WITHOUT ROWID;
+)"}}};
   return list;
 }
 

@@ -7,8 +7,6 @@
 #include <cmath>
 #include <csignal>
 
-#include <encore/kernels.hpp>
-
 #include "train/digests.hpp"
 
 namespace encore {
@@ -56,7 +54,7 @@ Trainer::Trainer(const TrainerParts& parts)
       packing_{train_.batching, experiment_.data.max_length, 0},
       total_steps_(total_steps(experiment_, task_)),
       base_learning_rate_(experiment_.optimizer.options.number("learning_rate")),
-      clipping_("encore::clipping", 2 * sizeof(double)) {
+      update_(model_, optimizer_, train_.clip_norm) {
   const auto largest = [&](std::int64_t shards) {
     return largest_batch(lengths_, batch_options_, packing_, shards, 0, train_.epochs);
   };
@@ -120,20 +118,11 @@ bool Trainer::epochs_remain() const {
 bool Trainer::train_step(const std::vector<std::int32_t>& members) {
   const auto begin = std::chrono::steady_clock::now();
   const std::int64_t step = progress_.step + 1;
-  const Device& device = model_.device();
   const StepRandom random{seed_, static_cast<std::uint64_t>(step)};
 
   pack(task_.set(Split::train).examples, members, packing_, packed_);
   batch_->upload(packed_);
-  const double scale = packed_.target_count > 0 ? 1.0 / static_cast<double>(packed_.target_count) : 0.0;
-  const double* loss_on_device = model_.forward_backward(*batch_, scale, random);
-
-  auto* squares = reinterpret_cast<double*>(clipping_.data());
-  double* clip = squares + 1;
-  kernels::sum_of_squares(device, model_.parameters().gradients(), squares);
-  kernels::clip_scale(device, squares, train_.clip_norm, clip);
-  const double loss = model_.read(loss_on_device);
-  const double gradient_norm = std::sqrt(model_.read(squares));
+  const auto [loss, gradient_norm] = update_.compute_gradient(*batch_, random);
   if (!std::isfinite(loss) || !std::isfinite(gradient_norm)) {
     const std::string origin = model_.first_not_finite(*batch_, random);
     failure_ = "step " + std::to_string(step) + ": the " + (std::isfinite(loss) ? "gradient" : "loss") +
@@ -144,8 +133,7 @@ bool Trainer::train_step(const std::vector<std::int32_t>& members) {
   }
 
   const double learning_rate = base_learning_rate_ * schedule_.factor(step);
-  optimizer_.update(device, model_.parameters().blocks(clip), learning_rate, step);
-  device.fence();
+  update_.update(learning_rate, step);
   progress_.step = step;
   ++progress_.batch;
   observer_.stepped({step, total_steps_, progress_.epoch + 1, loss, gradient_norm, learning_rate,

@@ -21,6 +21,7 @@
 #include "train/observer.hpp"
 #include "train/progress.hpp"
 #include "train/snapshots.hpp"
+#include "train/training_step.hpp"
 
 namespace encore {
 
@@ -93,7 +94,7 @@ class Trainer {
   std::unique_ptr<DeviceBatch> batch_;
   std::unique_ptr<Evaluator> evaluator_;
   PackedBatch packed_;
-  DeviceBuffer clipping_;  ///< two doubles: the gradient's sum of squares, the factor that clips it
+  TrainingStep update_;
 
   Progress progress_;
   std::int64_t saved_step_ = 0;  ///< the newest checkpoint's step

@@ -2,7 +2,6 @@
 #include "worker/environment.hpp"
 
 #include <dlfcn.h>
-#include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include "config/fingerprint.hpp"
 #include "data/hash.hpp"
 #include "kernels/gemm.hpp"
+#include "record/cores.hpp"
 
 namespace encore {
 namespace {
@@ -81,15 +81,6 @@ std::string dotted(int version) {
          std::to_string(version % 100);
 }
 
-/// CPUs that the control group grants, rounded up; 0 where it sets no limit.
-int cgroup_cpus() {
-  std::ifstream in("/sys/fs/cgroup/cpu.max");
-  std::string quota;
-  double period = 0;
-  if (!(in >> quota >> period) || quota == "max" || period <= 0) return 0;
-  return static_cast<int>((std::strtod(quota.c_str(), nullptr) + period - 1) / period);
-}
-
 }  // namespace
 
 nlohmann::json numeric_environment(const Device& device, const std::string& precision,
@@ -124,6 +115,16 @@ nlohmann::json build_description() {
           {"fingerprint", host_fingerprint()}};
 }
 
+std::string pinning_of(int threads) {
+  // Which CPUs cannot be asked: where threads are pinned, this one sees its own only.
+  const std::string text = std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+  if (!openmp_wishes().pinning) return text + ", not pinned";
+  for (const char* variable : {"OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY", "OMP_PROC_BIND"})
+    if (const char* value = std::getenv(variable); value != nullptr)
+      return text + ", as " + variable + "=" + value + " says";
+  return text;
+}
+
 nlohmann::json describe_plugins(std::span<const LoadedPlugin> plugins) {
   nlohmann::json list = nlohmann::json::array();
   for (const LoadedPlugin& plugin : plugins)
@@ -133,17 +134,6 @@ nlohmann::json describe_plugins(std::span<const LoadedPlugin> plugins) {
                     {"fingerprint", plugin.fingerprint},
                     {"file", plugin.file.string()}});
   return list;
-}
-
-int default_threads() {
-  if (const char* asked = std::getenv("OMP_NUM_THREADS"); asked != nullptr && std::atoi(asked) > 0)
-    return std::atoi(asked);
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  int cpus = 1;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) cpus = CPU_COUNT(&allowed);
-  const int granted = cgroup_cpus();
-  return granted > 0 && granted < cpus ? granted : cpus;
 }
 
 }  // namespace encore

@@ -25,11 +25,10 @@ nlohmann::json host_description();
 /// How this binary was built: compiler, flags that matter, backend, Encore's version and commit.
 nlohmann::json build_description();
 
+/// "2 threads, as OMP_PLACES={0},{1} says", for the log.
+std::string pinning_of(int threads);
+
 /// name, version, sha256, fingerprint, file of each.
 nlohmann::json describe_plugins(std::span<const LoadedPlugin> plugins);
-
-/// Threads to use when nothing is asked for: OMP_NUM_THREADS, else the cores this process may run on, limited
-/// by the cgroup.
-int default_threads();
 
 }  // namespace encore

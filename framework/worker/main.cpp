@@ -10,6 +10,7 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
+#include "record/cores.hpp"
 #include "worker/environment.hpp"
 #include "worker/verbs.hpp"
 
@@ -26,6 +27,7 @@ constexpr const char* usage =
     "  check     < specifications.json\n"
     "  predict   --run-folder DIR [--format text|jsonl|conll] [--threads T]    < lines of text\n"
     "  evaluate  --run-folder DIR --file FILE [--threads T]\n"
+    "  bench     --run-folder DIR [--attempt N] [--control-fd FD] [--threads T]\n"
     "  check-plugin  --file PLUGIN.so [--digests] [--threads T]\n"
     "  plugins   FOLDER...\n"
     "  version\n"
@@ -68,6 +70,9 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
                        values["control-fd"].as<int>(), threads, values["stop-after"].as<std::int64_t>(),
                        values["die-after"].as<std::int64_t>(),
                        steps_of(values["save-at"].as<std::string>())});
+  if (verb == "bench")
+    return bench_verb(
+        {run_folder, values["attempt"].as<std::int64_t>(), values["control-fd"].as<int>(), threads});
   if (verb == "predict") {
     const std::string& format = values["format"].as<std::string>();
     if (format != "text" && format != "jsonl" && format != "conll")
@@ -81,7 +86,7 @@ int run(int argc, char** argv) {
   const std::string verb = argc > 1 ? argv[1] : "";
   if (verb == "plugins") return plugins_verb({argv + 2, argv + argc});
   const bool known = verb == "train" || verb == "check" || verb == "predict" || verb == "evaluate" ||
-                     verb == "check-plugin" || verb == "version";
+                     verb == "bench" || verb == "check-plugin" || verb == "version";
   if (!known) {
     (verb == "-h" || verb == "--help" ? std::cout : std::cerr) << usage;
     return verb == "-h" || verb == "--help" ? 0 : 2;
@@ -100,7 +105,7 @@ int run(int argc, char** argv) {
   po::store(po::command_line_parser(argc - 1, argv + 1).options(options).run(), values);
 
   const int asked = values["threads"].as<int>();
-  const int threads = asked > 0 ? asked : default_threads();
+  const int threads = asked > 0 ? asked : default_threads(usable_cores(), openmp_wishes());
   const Kokkos::ScopeGuard kokkos(
       Kokkos::InitializationSettings().set_num_threads(threads).set_disable_warnings(true));
   return run_verb(verb, values, threads);

@@ -85,6 +85,7 @@ nlohmann::json started_event(Session& session, int threads) {
           {"build", build_description()},
           {"plugins", describe_plugins(plugins)},
           {"threads", threads},
+          {"pinning", pinning_of(threads)},
           {"parameters", model.parameters().count()},
           {"parameter_parts", parts},
           {"parameter_layers", layer_counts(model)},

@@ -70,6 +70,7 @@ Ending train(const TrainArguments& arguments, SpoolObserver& observer, SpoolWrit
   const Device device;
   Session session(Specification::load(arguments.run_folder), arguments.run_folder, arguments.attempt, device);
   spool.event("started", started_event(session, arguments.threads));
+  observer.log(pinning_of(arguments.threads));
   for (const std::string& note : session.task().notes()) observer.log(note);
   Trainer trainer(
       session.parts(observer, control, {arguments.stop_after, arguments.die_after, arguments.save_at}));

@@ -20,6 +20,13 @@ struct TrainArguments {
   std::set<std::int64_t> save_at;
 };
 
+struct BenchArguments {
+  std::filesystem::path run_folder;  ///< holds bench.json (record/bench_request.hpp)
+  std::int64_t attempt = 1;          ///< number of the spool
+  int control_fd = -1;               ///< -1: every round at once, without being asked
+  int threads = 1;
+};
+
 /// Trains, or goes on. 0 completed, 1 failed, 75 interrupted.
 int train_verb(const TrainArguments& arguments);
 /// Reads a JSON array of specifications from standard input, builds everything but the training of each, and
@@ -29,6 +36,9 @@ int check_verb();
 int predict_verb(const std::filesystem::path& run_folder, const std::string& format);
 /// Scores a CoNLL file; the measures as JSON on standard output.
 int evaluate_verb(const std::filesystem::path& run_folder, const std::filesystem::path& file);
+
+/// Measures what the request in the folder asks for, into the spool of the attempt. 0, or it throws.
+int bench_verb(const BenchArguments& arguments);
 
 /// Puts a plugin through the contract suite; what it finds as JSON lines on standard output. `only_digests`:
 /// computes only what is compared between numbers of threads. 0 when every check passed, else 1.

@@ -9,12 +9,38 @@ namespace {
 
 using Numbers = std::vector<int>;
 
-TEST(Places, OneWorkerKeepsEverything) {
+TEST(Places, OneWorkerKeepsEverythingAndHasAThreadOnEachCore) {
   const auto places = make_places({{0, 1, 2, 3}, 0}, {.workers = 1, .backend = "openmp"});
   ASSERT_EQ(places.size(), 1u);
   EXPECT_TRUE(places[0].cores.empty());
-  EXPECT_EQ(places[0].threads, 0);
-  EXPECT_TRUE(places[0].variables.empty());
+  EXPECT_EQ(places[0].threads, 4);
+  EXPECT_EQ(places[0].variables.at("OMP_NUM_THREADS"), "4");
+  EXPECT_EQ(places[0].variables.at("OMP_PLACES"), "{0},{1},{2},{3}");
+  EXPECT_EQ(places[0].variables.at("OMP_PROC_BIND"), "close");
+  EXPECT_EQ(places_text(places), "1 worker, 4 threads, pinned to the cores {0},{1},{2},{3}");
+}
+
+TEST(Places, AThreadMayMoveBetweenTheHardwareThreadsOfItsCore) {
+  const auto places = make_places({{0, 4, 1, 5}, 0, {0, 0, 1, 1}}, {.workers = 1, .backend = "openmp"});
+  EXPECT_EQ(places[0].threads, 2);
+  EXPECT_EQ(places[0].variables.at("OMP_PLACES"), "{0,4},{1,5}");
+}
+
+TEST(Places, NothingIsPinnedAgainstAnotherOpinion) {
+  const Cores four{{0, 1, 2, 3}, 0};
+  const auto pinned = [](const WorkerPlace& place) { return place.variables.contains("OMP_PLACES"); };
+  const auto own = make_places(four, {.workers = 1, .wishes = {.pinning = true}, .backend = "openmp"});
+  EXPECT_FALSE(pinned(own[0])) << "the environment pins";
+  EXPECT_EQ(own[0].threads, 4);
+  const auto fewer = make_places(four, {.workers = 1, .wishes = {.threads = 2}, .backend = "openmp"});
+  EXPECT_FALSE(pinned(fewer[0])) << "which two of the four, the system knows better";
+  EXPECT_EQ(places_text(fewer), "1 worker, 2 threads, not pinned");
+  const auto granted = make_places({{0, 1, 2, 3}, 2}, {.workers = 1, .backend = "openmp"});
+  EXPECT_EQ(granted[0].threads, 2);
+  EXPECT_FALSE(pinned(granted[0])) << "a control group limits time, not cores";
+  const auto device = make_places(four, {.workers = 1, .backend = "cuda"});
+  EXPECT_EQ(device[0].threads, 0);
+  EXPECT_TRUE(device[0].variables.empty()) << "the host's threads of a GPU run are nobody's business";
 }
 
 TEST(Places, CoresAreDividedInTheirOrderAndNoneIsGivenTwice) {
@@ -26,7 +52,9 @@ TEST(Places, CoresAreDividedInTheirOrderAndNoneIsGivenTwice) {
     EXPECT_EQ(place.threads, 2);
     EXPECT_EQ(place.variables.at("OMP_NUM_THREADS"), "2");
   }
-  EXPECT_EQ(places_text(places), "2 workers at once, 2 threads each, on cores 0,4 | 1-2,5");
+  EXPECT_EQ(places_text(places), "2 workers at once, 2 threads each, on cores 0,4 | 1-2,5, pinned");
+  EXPECT_EQ(places[0].variables.at("OMP_PLACES"), "{0},{4}");
+  EXPECT_FALSE(places[1].variables.contains("OMP_PLACES")) << "two threads on three cores";
 }
 
 TEST(Places, AControlGroupLimitsTheThreadsAndNotTheCores) {
@@ -37,8 +65,9 @@ TEST(Places, AControlGroupLimitsTheThreadsAndNotTheCores) {
 
 TEST(Places, TheEnvironmentLimitsThreadsAndTheCommandLineWins) {
   const Cores cores{{0, 1, 2, 3, 4, 5, 6, 7}, 0};
-  EXPECT_EQ(make_places(cores, {.workers = 2, .threads_limit = 3, .backend = "openmp"})[0].threads, 3);
-  const auto wide = make_places(cores, {.workers = 2, .threads = 6, .threads_limit = 3, .backend = "openmp"});
+  EXPECT_EQ(make_places(cores, {.workers = 2, .wishes = {.threads = 3}, .backend = "openmp"})[0].threads, 3);
+  const auto wide =
+      make_places(cores, {.workers = 2, .threads = 6, .wishes = {.threads = 3}, .backend = "openmp"});
   EXPECT_EQ(wide[0].threads, 6);
   EXPECT_TRUE(wide[0].cores.empty()) << "six do not fit on four cores";
   EXPECT_EQ(places_text(wide), "2 workers at once, 6 threads each, which share the cores");

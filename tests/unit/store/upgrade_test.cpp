@@ -1,4 +1,5 @@
-// Migrations (the real ones from a frozen schema of version 1, and injected ones), and copies of the file.
+// Migrations (the real ones from the frozen schemas of versions 1 and 2, and injected ones), and copies of
+// the file.
 #include <filesystem>
 
 #include "store/upgrade.hpp"
@@ -28,10 +29,11 @@ std::string shape_of(Database& database) {
   return shape;
 }
 
-/// A database as version 1 made it, with a run.
-void make_version_1(const std::filesystem::path& path) {
+/// A database as an earlier version made it, with a run.
+void make_version(int version, const std::filesystem::path& path) {
   Database database(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
-  database.execute(testing::read_bytes(std::string(ENCORE_SOURCE_DIR) + "/tests/unit/store/schema_1.sql"));
+  database.execute(testing::read_bytes(std::string(ENCORE_SOURCE_DIR) + "/tests/unit/store/schema_" +
+                                       std::to_string(version) + ".sql"));
   database.execute(
       "INSERT INTO run (id, name, question, group_id, backend, seed, created) "
       "VALUES ('0123456789', 'old', 'q', 'g', 'openmp', 1, 0)");
@@ -43,26 +45,31 @@ std::vector<Migration> with(const Migration& injected) {
   return list;
 }
 
-TEST(Upgrade, from_version_1_gives_what_schema_sql_makes) {
+class UpgradeFrom : public ::testing::TestWithParam<int> {};
+
+TEST_P(UpgradeFrom, gives_what_schema_sql_makes) {
+  const int version = GetParam();
   TemporaryFolder folder;
-  make_version_1(folder / "old.db");
-  expect_contains(
-      message_of<Error>([&] { open_encore_database(folder / "old.db", OpenMode::write); }),
-      "is of version 1, this Encore needs 3; exp db upgrade brings it up to date and keeps a copy");
+  make_version(version, folder / "old.db");
+  expect_contains(message_of<Error>([&] { open_encore_database(folder / "old.db", OpenMode::write); }),
+                  "is of version " + std::to_string(version) +
+                      ", this Encore needs 3; exp db upgrade brings it up to date and keeps a copy");
   const Upgrade upgrade = upgrade_database(folder / "old.db");
-  EXPECT_EQ(upgrade.from, 1);
+  EXPECT_EQ(upgrade.from, version);
   EXPECT_EQ(upgrade.to, schema_version);
-  EXPECT_EQ(upgrade.backup, folder / "old.db.version-1.backup");
+  EXPECT_EQ(upgrade.backup, folder / ("old.db.version-" + std::to_string(version) + ".backup"));
   EXPECT_EQ(shape_of(*open_encore_database(folder / "old.db", OpenMode::read)),
             shape_of(*open_encore_database(folder / "new.db", OpenMode::create)));
   Store store(folder / "old.db", OpenMode::read);
   EXPECT_EQ(store.find_run("old").id, "0123456789");
   Database backup(upgrade.backup, SQLITE_OPEN_READONLY, {});
-  EXPECT_EQ(backup.integer("PRAGMA user_version"), 1);
+  EXPECT_EQ(backup.integer("PRAGMA user_version"), version);
   EXPECT_EQ(backup.integer("PRAGMA application_id"), schema_application);
   EXPECT_EQ(backup.text("SELECT name FROM run"), "old");
   EXPECT_TRUE(upgrade_database(folder / "old.db").backup.empty()) << "the second time there is nothing to do";
 }
+
+INSTANTIATE_TEST_SUITE_P(EveryVersion, UpgradeFrom, ::testing::Values(1, 2));
 
 TEST_F(StoreTest, an_injected_migration_is_applied_in_order) {
   add();

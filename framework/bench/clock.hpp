@@ -1,0 +1,19 @@
+// Seconds of something on the device, waited for.
+#pragma once
+
+#include <chrono>
+
+#include <encore/device.hpp>
+
+namespace encore {
+
+template <class Work>
+double seconds_of(const Device& device, const Work& work) {
+  device.fence();
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  device.fence();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace encore

@@ -1,0 +1,66 @@
+// KernelWatch: how long each kernel of a step takes, by its label, through the callbacks of Kokkos Tools; a
+// matrix product counts as a whole, by its shape (kernels/product_label.hpp). Place in the flow: StepCase
+// runs a step a second time under a watch; the seconds of the step itself are taken without one. On a GPU
+// every kernel is waited for while a watch is on, so that it is the kernel that is timed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <encore/device.hpp>
+
+namespace encore {
+
+struct KernelTime {
+  std::int64_t calls = 0;
+  double seconds = 0.0;
+};
+
+class KernelWatch {
+ public:
+  /// Watches from here to its end; tools that listened before (a connector of $KOKKOS_TOOLS_LIBS) do not hear
+  /// what happens meanwhile, and listen again afterwards. One at a time.
+  explicit KernelWatch(const Device& device);
+  ~KernelWatch();
+  KernelWatch(const KernelWatch&) = delete;
+  KernelWatch& operator=(const KernelWatch&) = delete;
+
+  /// By label. Products are there under their shapes ("encore::gemm 896x384x768 nn float32 float32"), and
+  /// what they are made of is not.
+  const std::map<std::string, KernelTime>& kernels() const { return kernels_; }
+  /// Kernels within products, by label: "encore::gemm", "encore::gemm_pack".
+  const std::map<std::string, KernelTime>& within_products() const { return within_products_; }
+  std::int64_t allocations() const { return allocations_; }
+  std::int64_t allocated_bytes() const { return allocated_bytes_; }
+
+  // For the callbacks, which are plain functions.
+  void begin(const char* label);
+  void end();
+  void push(const char* label);
+  void pop();
+  void allocated(std::uint64_t bytes);
+
+ private:
+  struct Saved;  // Kokkos' set of callbacks
+
+  /// What is running: a kernel, or a region around some.
+  struct Open {
+    KernelTime* time = nullptr;  ///< null: a region that is no product
+    std::int64_t began = 0;      ///< nanoseconds
+  };
+  Open open(KernelTime* time) const;
+  void close(const Open& open);
+
+  const Device& device_;
+  std::unique_ptr<Saved> saved_;
+  std::map<std::string, KernelTime> kernels_, within_products_;
+  std::vector<Open> regions_;
+  std::vector<Open> running_;
+  int products_ = 0;  ///< regions open that are products
+  std::int64_t allocations_ = 0, allocated_bytes_ = 0;
+};
+
+}  // namespace encore

@@ -1,0 +1,186 @@
+// See kernel_work.hpp.
+#include "bench/kernel_work.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <string>
+
+#include <encore/view.hpp>
+
+namespace encore {
+namespace {
+
+/// A formula gets the shape and how often the kernel ran.
+using Formula = KernelWork (*)(const StepShape& s, double calls);
+
+double rows(const StepShape& s) {
+  return static_cast<double>(s.batch.tokens);
+}
+/// N C
+double states(const StepShape& s) {
+  return rows(s) * static_cast<double>(s.width);
+}
+double e(const StepShape& s) {
+  return static_cast<double>(s.element);
+}
+double a(const StepShape& s) {
+  return static_cast<double>(s.sum);
+}
+double parameters(const StepShape& s) {
+  return static_cast<double>(s.parameters);
+}
+/// C times the sum of T squared: one product of scores.
+double scores(const StepShape& s) {
+  return static_cast<double>(s.width) * static_cast<double>(s.batch.squares);
+}
+
+/// `flops` and `elements` read or written for each of the N C states, once per call.
+template <int flops, int elements>
+KernelWork of_states(const StepShape& s, double calls) {
+  return {calls * flops * states(s), calls * elements * states(s) * e(s)};
+}
+template <int flops, int elements>
+KernelWork of_logits(const StepShape& s, double calls) {
+  const double logits = rows(s) * static_cast<double>(s.classes);
+  return {calls * flops * logits, calls * elements * logits * e(s)};
+}
+/// All feed-forward layers together, whatever their F.
+template <int flops, int elements>
+KernelWork of_hidden(const StepShape& s, double) {
+  const double hidden = rows(s) * static_cast<double>(s.hidden_rows);
+  return {flops * hidden, elements * hidden * e(s)};
+}
+template <int flops, int elements>
+KernelWork of_gated(const StepShape& s, double) {
+  const double gated = rows(s) * static_cast<double>(s.gated_rows);
+  return {flops * gated, elements * gated * e(s)};
+}
+/// `blocks`: how often the block of all parameters is read or written.
+template <int flops, int blocks>
+KernelWork of_parameters(const StepShape& s, double) {
+  return {flops * parameters(s), blocks * parameters(s) * a(s)};
+}
+
+KernelWork attention(const StepShape& s, double calls) {  // q k^T, softmax, p v
+  return {calls * 4.0 * scores(s), calls * 4.0 * states(s) * e(s)};
+}
+KernelWork attention_backward(const StepShape& s, double calls) {  // q k^T again, dv, dp, dq, dk
+  return {calls * 10.0 * scores(s), calls * 8.0 * states(s) * e(s)};
+}
+KernelWork embedding(const StepShape& s, double) {
+  const double table = static_cast<double>(s.distinct * s.width);
+  return {2.0 * states(s), states(s) * e(s) + table * a(s)};
+}
+KernelWork embedding_backward(const StepShape& s, double) {
+  const double table = static_cast<double>(s.distinct * s.width);
+  return {2.0 * states(s), states(s) * e(s) + 2.0 * table * a(s)};
+}
+KernelWork positions_backward(const StepShape& s, double) {
+  const double table = static_cast<double>(s.batch.longest * s.width);
+  return {states(s), states(s) * e(s) + 2.0 * table * a(s)};
+}
+KernelWork column_sums_of_blocks(const StepShape& s, double) {
+  const double values = rows(s) * static_cast<double>(s.bias_rows);
+  return {values, values * e(s) + values / 64.0 * a(s)};
+}
+KernelWork column_sums(const StepShape& s, double) {
+  const double values = rows(s) / 64.0 * static_cast<double>(s.bias_rows);
+  return {values, values * a(s)};
+}
+/// Partial sums of 16 rows each: gain and bias, or the gain alone.
+template <int vectors>
+KernelWork norm_parameters(const StepShape& s, double calls) {
+  const double values = calls * vectors * states(s) / 16.0;
+  return {values, values * a(s)};
+}
+
+const std::map<std::string_view, Formula>& formulas() {
+  static const std::map<std::string_view, Formula> list = {
+      {"encore::adam", of_parameters<13, 7>},
+      {"encore::add", of_states<1, 3>},
+      {"encore::attention", attention},
+      {"encore::attention_backward", attention_backward},
+      {"encore::attention_delta", of_states<2, 2>},
+      {"encore::column_sums", column_sums},
+      {"encore::column_sums_of_blocks", column_sums_of_blocks},
+      {"encore::copy", of_states<0, 2>},
+      {"encore::dropout", of_states<1, 2>},
+      {"encore::dropout_add", of_states<2, 3>},
+      {"encore::embedding", embedding},
+      {"encore::embedding_backward", embedding_backward},
+      {"encore::fill", of_parameters<0, 1>},
+      {"encore::geglu", of_gated<9, 3>},
+      {"encore::geglu_backward", of_gated<17, 5>},
+      {"encore::gelu", of_hidden<8, 2>},
+      {"encore::gelu_backward", of_hidden<14, 3>},
+      {"encore::lamb_moments", of_parameters<15, 6>},
+      {"encore::lamb_update", of_parameters<9, 4>},
+      {"encore::layer_norm", of_states<8, 2>},
+      {"encore::layer_norm_backward", of_states<17, 3>},
+      {"encore::layer_norm_backward_parameters", norm_parameters<2>},
+      {"encore::positions_backward", positions_backward},
+      {"encore::relu", of_hidden<1, 2>},
+      {"encore::relu_backward", of_hidden<1, 3>},
+      {"encore::residual_add", of_states<1, 3>},
+      {"encore::rms_norm", of_states<5, 2>},
+      {"encore::rms_norm_backward", of_states<13, 3>},
+      {"encore::rms_norm_backward_parameters", norm_parameters<1>},
+      {"encore::rotary", of_states<6, 4>},  // queries and keys, in place
+      {"encore::sgd", of_parameters<4, 5>},
+      {"encore::softmax_cross_entropy", of_logits<4, 1>},
+      {"encore::softmax_cross_entropy_backward", of_logits<5, 2>},
+      {"encore::sum_of_squares", of_parameters<2, 1>},
+      {"encore::swiglu", of_gated<5, 3>},
+      {"encore::swiglu_backward", of_gated<11, 5>},
+  };
+  return list;
+}
+
+bool ends_with_part(const std::string& path, const std::string& part) {
+  return path.size() > part.size() && path.ends_with("." + part);
+}
+
+}  // namespace
+
+std::int64_t times_used(const ParameterSlice& parameter, const ModelTable& model) {
+  if (model.groups == 0 || !parameter.path.starts_with("encoder.")) return 1;
+  const std::int64_t owner = std::atoll(parameter.path.c_str() + std::string_view("encoder.").size());
+  std::int64_t blocks = 0;
+  for (std::int64_t block = 0; block < model.layers; ++block)
+    blocks += block * model.groups / model.layers == owner * model.groups / model.layers ? 1 : 0;
+  return blocks;
+}
+
+StepShape shape_of_step(const Model& model, const Experiment& experiment, DType type,
+                        const PackedBatch& batch) {
+  StepShape shape;
+  shape.batch = batch.size();
+  std::vector<std::int32_t> ids = batch.ids;
+  std::sort(ids.begin(), ids.end());
+  shape.distinct = std::unique(ids.begin(), ids.end()) - ids.begin();
+  shape.width = experiment.model.width;
+  shape.parameters = model.parameters().count();
+  for (const PlanTensor& tensor : model.training_plan().tensors)
+    if (tensor.path == "head.logits" || tensor.path == "head.emissions")
+      shape.classes = tensor.shape[1].factor;
+  for (const ParameterSlice& slice : model.parameters().slices()) {
+    const std::int64_t uses = times_used(slice, experiment.model);
+    if (ends_with_part(slice.path, "bias") && !slice.path.ends_with("norm.bias"))
+      shape.bias_rows += uses * slice.size;
+    if (slice.spec.shape.size() != 2) continue;
+    if (ends_with_part(slice.path, "up.weight")) shape.hidden_rows += uses * slice.spec.shape[0];
+    if (ends_with_part(slice.path, "gate_up.weight")) shape.gated_rows += uses * slice.spec.shape[0] / 2;
+  }
+  shape.element = size_of(type);
+  shape.sum = size_of(sum_type(type));
+  return shape;
+}
+
+std::optional<KernelWork> work_of_kernel(std::string_view label, const StepShape& shape, std::int64_t calls) {
+  const auto found = formulas().find(label);
+  if (found == formulas().end()) return std::nullopt;
+  return found->second(shape, static_cast<double>(calls));
+}
+
+}  // namespace encore

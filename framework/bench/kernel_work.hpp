@@ -1,0 +1,48 @@
+// How much each kernel has to do in a step: the one place where operations and bytes are declared, by label.
+// Place in the flow: StepCase asks once for each kernel that a watched step has launched; exp bench divides
+// by its seconds. Products are not here: their shape is their label (kernels/product_label.hpp).
+//
+// Operations are those of the formula (a fused multiply-add is two; exp, sqrt and a division are one each).
+// Bytes count every operand once, however often the kernel reads it: what memory must at least carry when
+// nothing is in a cache. A kernel that is not in the list has unknown work, and is shown so.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "data/batches.hpp"
+#include "model/model.hpp"
+
+namespace encore {
+
+struct KernelWork {
+  double flops = 0.0;
+  double bytes = 0.0;
+};
+
+/// What the formulas are made of. Letters as in encore/shape.hpp.
+struct StepShape {
+  BatchSize batch;               ///< N, B, the sum of T squared
+  std::int64_t distinct = 0;     ///< tokens that differ
+  std::int64_t width = 0;        ///< C
+  std::int64_t classes = 0;      ///< K
+  std::int64_t parameters = 0;   ///< P
+  std::int64_t bias_rows = 0;    ///< sum of the outputs of all matrices with a bias
+  std::int64_t hidden_rows = 0;  ///< sum of F over the feed-forward layers without a gate
+  std::int64_t gated_rows = 0;   ///< sum of F over those with one
+  std::size_t element = 4;       ///< bytes of an activation
+  std::size_t sum = 4;           ///< bytes of a statistic, a bias, a gradient of a parameter
+};
+
+/// How many blocks use a parameter: more than one where blocks share theirs (model.groups).
+std::int64_t times_used(const ParameterSlice& parameter, const ModelTable& model);
+
+/// `type` is that of activations.
+StepShape shape_of_step(const Model& model, const Experiment& experiment, DType type,
+                        const PackedBatch& batch);
+
+/// Of one step, in which the kernel was launched `calls` times; nothing where it is not known.
+std::optional<KernelWork> work_of_kernel(std::string_view label, const StepShape& shape, std::int64_t calls);
+
+}  // namespace encore

@@ -1,0 +1,152 @@
+// See order_cost.hpp. The free versions do the same reading and adding as ours, with other cuts.
+#include "bench/order_cost.hpp"
+
+#include <algorithm>
+
+#include <encore/view.hpp>
+
+#include "bench/clock.hpp"
+
+namespace encore {
+namespace {
+
+using Policy = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+
+/// On a host each thread has sums of its own; a GPU has too many threads for that.
+std::int64_t parts_of(const Device& device, std::int64_t rows) {
+#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
+  static_cast<void>(device);
+  return (rows + 63) / 64;
+#else
+  return std::min<std::int64_t>(rows, device.space().concurrency());
+#endif
+}
+
+/// result (columns) += partial (parts, columns).
+template <class S>
+void add_parts(const Device& device, const S* partial, std::int64_t parts, std::int64_t columns, S* result) {
+  Kokkos::parallel_for(
+      "encore::bench_add_parts", Policy(device.space(), 0, columns), KOKKOS_LAMBDA(const std::int64_t c) {
+        S sum = S(0);
+        for (std::int64_t part = 0; part < parts; ++part) sum += partial[part * columns + c];
+        result[c] += sum;
+      });
+}
+
+template <class T>
+void free_column_sums(const Device& device, const T* values, std::int64_t rows, std::int64_t columns,
+                      Sum<T>* result) {
+  using S = Sum<T>;
+  const std::int64_t parts = parts_of(device, rows);
+  S* partial = static_cast<S*>(device.workspace(static_cast<std::size_t>(parts * columns) * sizeof(S)));
+  Kokkos::parallel_for(
+      "encore::bench_column_sums", Policy(device.space(), 0, parts), KOKKOS_LAMBDA(const std::int64_t part) {
+        S* sums = partial + part * columns;
+        for (std::int64_t c = 0; c < columns; ++c) sums[c] = S(0);
+        const std::int64_t end = (part + 1) * rows / parts;
+        for (std::int64_t r = part * rows / parts; r < end; ++r)
+          for (std::int64_t c = 0; c < columns; ++c) sums[c] += static_cast<S>(values[r * columns + c]);
+      });
+  add_parts(device, partial, parts, columns, result);
+}
+
+template <class T>
+void free_embedding_backward(const Device& device, const Batch& batch, const T* dy, std::int64_t width,
+                             Sum<T>* table) {
+  using S = Sum<T>;
+  const std::int32_t* ids = elements<std::int32_t>(batch.ids);
+  Kokkos::parallel_for(
+      "encore::bench_embedding", Policy(device.space(), 0, batch.size.tokens),
+      KOKKOS_LAMBDA(const std::int64_t row) {
+        S* to = table + std::int64_t{ids[row]} * width;
+        for (std::int64_t c = 0; c < width; ++c)
+          Kokkos::atomic_add(to + c, static_cast<S>(dy[row * width + c]));
+      });
+}
+
+template <class S>
+double free_sum_of_squares(const Device& device, const S* values, std::int64_t count) {
+  double sum = 0.0;
+  Kokkos::parallel_reduce(
+      "encore::bench_sum_of_squares", Policy(device.space(), 0, count),
+      KOKKOS_LAMBDA(const std::int64_t i, double& partial) {
+        const double value = static_cast<double>(values[i]);
+        partial += value * value;
+      },
+      sum);
+  return sum;
+}
+
+constexpr const char* free_biases = "free gradients of biases";
+constexpr const char* free_norms = "free gradients of norms";
+constexpr const char* free_tokens = "free gradient of the token table";
+constexpr const char* free_length = "free length of the gradient";
+
+}  // namespace
+
+const std::vector<Reduction>& reductions() {
+  static const std::vector<Reduction> list = {
+      {"matrix products", {}, "matmul"},
+      {"gradients of biases", {"encore::column_sums_of_blocks", "encore::column_sums"}, free_biases},
+      // Only where the parts are brought together: within a part both do the same.
+      {"gradients of norms",
+       {"encore::layer_norm_backward_parameters", "encore::rms_norm_backward_parameters"},
+       free_norms},
+      {"gradient of the token table", {"encore::embedding_backward"}, free_tokens},
+      {"length of the gradient", {"encore::sum_of_squares", "encore::sum_of_chunks"}, free_length}};
+  return list;
+}
+
+OrderCost::OrderCost(const Device& device, const Model& model, const ModelTable& table, DType type,
+                     std::int64_t largest_tokens)
+    : device_(device),
+      type_(type),
+      width_(table.width),
+      parameters_(model.parameters().count()),
+      vocabulary_(1) {
+  std::int64_t widest = width_;
+  for (const ParameterSlice& slice : model.parameters().slices()) {
+    const bool norm = slice.path.ends_with("norm.bias") || slice.path.ends_with("norm.gain");
+    if (slice.path == "embedding.tokens") vocabulary_ = slice.spec.shape[0];
+    if (norm) norm_vectors_ += times_used(slice, table);
+    if (norm || !slice.path.ends_with("bias")) continue;
+    widest = std::max(widest, slice.size);
+    for (std::int64_t use = 0; use < times_used(slice, table); ++use) bias_sizes_.push_back(slice.size);
+  }
+  const std::size_t sum = size_of(sum_type(type_));
+  rows_ =
+      DeviceBuffer("encore::bench_rows", static_cast<std::size_t>(largest_tokens * widest) * size_of(type_));
+  fill_varied(device_, type_, rows_.data(), largest_tokens * widest);
+  sums_ = DeviceBuffer("encore::bench_sums", static_cast<std::size_t>(std::max(parameters_, widest)) * sum);
+  table_ = DeviceBuffer("encore::bench_table", static_cast<std::size_t>(vocabulary_ * width_) * sum);
+}
+
+Samples OrderCost::measure(const Batch& batch) const {
+  Samples samples;
+  dispatch(type_, [&](auto element) {
+    using T = decltype(element);
+    using S = Sum<T>;
+    const auto* rows = reinterpret_cast<const T*>(rows_.data());
+    auto* sums = reinterpret_cast<S*>(sums_.data());
+    samples[free_biases] = seconds_of(device_, [&] {
+      for (const std::int64_t size : bias_sizes_)
+        free_column_sums(device_, rows, batch.size.tokens, size, sums);
+    });
+    const std::int64_t parts = parts_of(device_, batch.size.tokens);
+    auto* partial = static_cast<S*>(device_.workspace(static_cast<std::size_t>(parts * width_) * sizeof(S)));
+    samples[free_norms] = seconds_of(device_, [&] {
+      for (std::int64_t vector = 0; vector < norm_vectors_; ++vector)
+        add_parts(device_, partial, parts, width_, sums);
+    });
+    samples[free_tokens] = seconds_of(device_, [&] {
+      free_embedding_backward(device_, batch, rows, width_, reinterpret_cast<S*>(table_.data()));
+    });
+    double length = 0.0;
+    samples[free_length] =
+        seconds_of(device_, [&] { length = free_sum_of_squares(device_, sums, parameters_); });
+    static_cast<void>(length);
+  });
+  return samples;
+}
+
+}  // namespace encore

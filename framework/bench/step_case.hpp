@@ -1,0 +1,83 @@
+// StepCase: one configuration of a training step (precision, batch size, length), with a model of its own and
+// some batches that are the same in every round. Place in the flow: the worker's bench makes one for each
+// case of the request and asks all of them in turn, round after round.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <encore/device.hpp>
+#include <nlohmann/json.hpp>
+
+#include "bench/bare_products.hpp"
+#include "bench/kernel_work.hpp"
+#include "bench/machine.hpp"
+#include "bench/order_cost.hpp"
+#include "record/bench_request.hpp"
+#include "train/setup.hpp"
+#include "train/training_step.hpp"
+
+namespace encore {
+
+/// The training set of an experiment in tokens; cases that read the same share it.
+struct BenchData {
+  std::unique_ptr<Task> task;
+  std::int64_t vocabulary_size = 0;
+};
+/// `folder`: of the measurement; a vocabulary in it would be taken.
+BenchData load_bench_data(const LoadedExperiment& loaded, const std::filesystem::path& folder);
+
+class StepCase {
+ public:
+  /// `batches`: how many. Throws Error when the training set has no such batches.
+  StepCase(const BenchCaseRequest& request, LoadedExperiment loaded, const BenchData& data,
+           std::int64_t batches, bool order_cost, const Device& device);
+
+  /// Seconds per step, the mean over the batches: "step" (upload, gradients, update), "matmul" (its matrix
+  /// products alone, as the library likes best), "gemm" (the same through our interface), "watched_step" and
+  /// "kernel LABEL" (by KernelWatch); with order_cost also "free NAME" (order_cost.hpp).
+  Samples measure(GemmLibrary& free_gemm);
+  /// What is known without a clock: batch sizes, tokens, parameters, memory, and for each kernel calls,
+  /// operations and bytes; known after the first measure().
+  nlohmann::json facts() const;
+
+  const Experiment& experiment() const { return loaded_.experiment; }
+  const Registry& registry() const { return loaded_.registry; }
+  const Device& device() const { return device_; }
+
+ private:
+  void take_batches(const BenchData& data, std::int64_t length, std::int64_t count);
+  void step(std::size_t batch);
+  /// Runs a step of each batch under a watch.
+  void watch(Samples& samples);
+  nlohmann::json kernel_facts() const;
+
+  /// What a watch has seen of one kernel, summed over the batches.
+  struct Kernel {
+    std::int64_t calls = 0;
+    std::optional<KernelWork> work;
+    bool within_product = false;
+  };
+
+  LoadedExperiment loaded_;
+  const Device& device_;
+  DType type_;
+  std::uint64_t seed_;
+  std::vector<PackedBatch> batches_;
+  BatchSize largest_;
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<DeviceBatch> uploaded_;
+  std::unique_ptr<TrainingStep> update_;
+  std::unique_ptr<BareProducts> products_;
+  std::unique_ptr<OrderCost> order_cost_;
+  std::int64_t steps_ = 0;
+  std::map<std::string, Kernel> kernels_;
+  std::int64_t allocations_ = 0, allocated_bytes_ = 0;  ///< in the latest watched steps
+};
+
+}  // namespace encore

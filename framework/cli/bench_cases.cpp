@@ -1,0 +1,205 @@
+// See bench_cases.hpp.
+#include "cli/bench_cases.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "cli/access.hpp"
+#include "cli/planned_runs.hpp"
+#include "config/nearest.hpp"
+#include "runner/check.hpp"
+#include "runner/places.hpp"
+
+namespace encore {
+
+namespace po = boost::program_options;
+
+namespace {
+
+const std::vector<std::string> machine_precisions = {"float32", "bfloat16"};
+const std::vector<std::int64_t> host_sizes = {256, 512, 1024, 2048};
+const std::vector<std::int64_t> device_sizes = {512, 1024, 2048, 4096, 8192};
+
+std::vector<std::string> parts_of(const CommandLine& line, const std::string& option) {
+  std::vector<std::string> parts;
+  const std::string list = line.text(option);
+  for (std::size_t begin = 0; !list.empty();) {
+    const std::size_t end = list.find(',', begin);
+    parts.push_back(list.substr(begin, end - begin));
+    if (parts.back().empty())
+      throw UsageError("--" + option + " \"" + list +
+                       "\" has an empty part; values stand with commas between");
+    if (std::count(parts.begin(), parts.end(), parts.back()) > 1)
+      throw UsageError("--" + option + " \"" + list + "\": " + parts.back() + " stands twice");
+    if (end == std::string::npos) break;
+    begin = end + 1;
+  }
+  return parts;
+}
+
+/// One configuration of a step, and how it is known.
+struct Case {
+  BenchCaseRequest request;
+  nlohmann::json settings;
+};
+
+/// What a single measured step needs: one run of the file; seeds are all alike.
+Specification the_run(const PlannedRuns& planned) {
+  std::set<std::string> groups;
+  for (const PlannedRun& run : planned.runs) groups.insert(run.specification.group);
+  if (groups.size() > 1)
+    throw UsageError(planned.file.string() + " is a sweep of " + std::to_string(groups.size()) +
+                     " different experiments; bench measures one: leave the [sweep] out, or measure its base "
+                     "file with -S");
+  return planned.runs.front().specification;
+}
+
+void require_length(const Specification& specification, std::int64_t length) {
+  const std::int64_t most = specification.config.at("data").at("max_length").get<std::int64_t>();
+  if (length > most)
+    throw UsageError("--length " + std::to_string(length) + " is beyond data.max_length = " +
+                     std::to_string(most) + "; add -S data.max_length=" + std::to_string(length));
+}
+
+Case make_case(const Specification& specification, std::int64_t length) {
+  const nlohmann::json& train = specification.config.at("train");
+  Case one;
+  one.settings = {
+      {"precision", train.at("precision")}, {"batch_size", train.at("batch_size")}, {"length", length}};
+  one.request.name = train.at("precision").get<std::string>() + ", batch " + train.at("batch_size").dump() +
+                     (length > 0 ? ", length " + std::to_string(length) : "");
+  one.request.length = length;
+  one.request.specification = specification;
+  return one;
+}
+
+/// Precisions, batch sizes and lengths, crossed, for one backend.
+std::vector<Case> cases_on(const CommandLine& line, const std::string& backend) {
+  std::vector<std::string> precisions = parts_of(line, "precision");
+  std::vector<std::int64_t> sizes = number_list(line, "batch-size", 1);
+  std::vector<std::int64_t> lengths = number_list(line, "length", 1);
+  if (precisions.empty()) precisions = {""};
+  if (sizes.empty()) sizes = {0};
+  if (lengths.empty()) lengths = {0};
+  std::vector<Case> cases;
+  std::filesystem::path worker;
+  for (const std::string& precision : precisions)
+    for (const std::int64_t size : sizes) {
+      std::vector<std::string> more;
+      if (!precision.empty()) more.push_back("train.precision=" + precision);
+      if (size > 0) more.push_back("train.batch_size=" + std::to_string(size));
+      const PlannedRuns planned = read_plan(line, backend, more);
+      worker = planned.worker;
+      const Specification specification = the_run(planned);
+      for (const std::int64_t length : lengths) {
+        require_length(specification, length);
+        cases.push_back(make_case(specification, length));
+      }
+    }
+  std::vector<Specification> specifications;
+  for (const Case& one : cases) specifications.push_back(one.request.specification);
+  std::vector<Problem> problems = check_with_worker(worker, specifications);
+  if (!problems.empty()) throw ConfigErrors(std::move(problems));
+  return cases;
+}
+
+std::string worker_name(const std::string& backend, int threads) {
+  if (backend != "openmp") return backend;
+  return backend + ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+}
+
+}  // namespace
+
+void add_bench_options(CommandLine& line) {
+  const auto list = [] { return po::value<std::string>()->value_name("LIST"); };
+  line.options()("set,S", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"),
+                 "override a setting of the file (may be repeated)");
+  line.options()("plugin-path", po::value<std::vector<std::string>>()->value_name("DIR"),
+                 "search plugins here too (may be repeated)");
+  line.options()("backend", list(), "openmp, cuda, hip: one or several (default: that of this exp)");
+  line.options()("threads,t", list(), "numbers of threads, as 1,2 (default: all this process may use)");
+  line.options()("precision", list(), "float32, bfloat16: one or several (default: that of the file)");
+  line.options()("batch-size", list(), "sequences in a step, as 8,32 (default: that of the file)");
+  line.options()("length", list(),
+                 "tokens of every sequence, as 64,256 (default: the lengths of the training set)");
+  line.options()("rounds", po::value<std::int64_t>()->value_name("N")->default_value(10),
+                 "samples of everything, behind one round of warm-up");
+  line.options()("batches", po::value<std::int64_t>()->value_name("N")->default_value(4),
+                 "steps in a sample; the same batches in every round");
+  line.options()("order-cost", po::bool_switch(),
+                 "also time the reductions without their fixed order, and say its price");
+}
+
+std::vector<std::int64_t> number_list(const CommandLine& line, const std::string& option,
+                                      std::int64_t least) {
+  std::vector<std::int64_t> numbers;
+  for (const std::string& part : parts_of(line, option)) {
+    std::int64_t number = 0;
+    const auto [end, failure] = std::from_chars(part.data(), part.data() + part.size(), number);
+    if (failure != std::errc() || end != part.data() + part.size() || number < least)
+      throw UsageError("--" + option + " \"" + part + "\" is no whole number from " + std::to_string(least) +
+                       " on");
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+double threshold_of(const std::string& text) {
+  const bool percent = text.ends_with("%");
+  const std::string number = percent ? text.substr(0, text.size() - 1) : text;
+  char* end = nullptr;
+  const double value = std::strtod(number.c_str(), &end) / (percent ? 100.0 : 1.0);
+  if (number.empty() || *end != '\0' || !(value > 0.0) || value >= 1.0)
+    throw UsageError("--threshold \"" + text + "\" is no share between 0 and 1; write 5% or 0.05");
+  return value;
+}
+
+std::vector<BenchWorker> bench_workers(const CommandLine& line) {
+  const Programs programs = installed_programs();
+  std::vector<std::string> backends = parts_of(line, "backend");
+  if (backends.empty()) backends = {backend_of(line, programs)};
+  std::vector<std::int64_t> threads = number_list(line, "threads", 1);
+  if (threads.empty()) threads = {0};
+  if (*line.step("rounds") < 2)
+    throw UsageError("--rounds " + std::to_string(*line.step("rounds")) +
+                     " gives no interval; at least 2, better 6");
+  if (*line.step("batches") < 1) throw UsageError("--batches must be at least 1");
+
+  std::vector<BenchWorker> workers;
+  for (const std::string& backend : backends) {
+    const std::filesystem::path program = worker_program(programs, backend);
+    const std::vector<Case> cases = line.has("file") ? cases_on(line, backend) : std::vector<Case>();
+    std::vector<std::string> precisions = machine_precisions;
+    for (const Case& one : cases) {
+      const std::string precision = one.settings.at("precision").get<std::string>();
+      if (std::find(precisions.begin(), precisions.end(), precision) == precisions.end())
+        precisions.push_back(precision);
+    }
+    for (const std::int64_t number : backend == "openmp" ? threads : std::vector<std::int64_t>{0}) {
+      BenchWorker worker;
+      worker.backend = backend;
+      worker.program = program;
+      const auto places = make_places(
+          usable_cores(),
+          {.workers = 1, .threads = static_cast<int>(number), .wishes = openmp_wishes(), .backend = backend});
+      worker.place = places.front();
+      worker.name = worker_name(backend, worker.place.threads);
+      worker.request.rounds = *line.step("rounds");
+      worker.request.batches = *line.step("batches");
+      worker.request.order_cost = line.flag("order-cost");
+      worker.request.machine_precisions = precisions;
+      worker.request.machine_sizes = backend == "openmp" ? host_sizes : device_sizes;
+      for (const Case& one : cases) {
+        worker.request.cases.push_back(one.request);
+        worker.settings.push_back(one.settings);
+      }
+      workers.push_back(std::move(worker));
+    }
+  }
+  return workers;
+}
+
+}  // namespace encore

@@ -1,0 +1,208 @@
+// See bench_text.hpp.
+#include "cli/bench_text.hpp"
+
+#include <cstdio>
+#include <ostream>
+
+#include "cli/format.hpp"
+#include "cli/table.hpp"
+
+namespace encore {
+
+namespace {
+
+using nlohmann::json;
+
+/// "12.34", as many digits behind the point as asked for.
+std::string fixed(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+/// "1.23 .. 1.31"
+std::string range(const Measured& m, double factor, int digits) {
+  return fixed(m.interval.low * factor, digits) + " .. " + fixed(m.interval.high * factor, digits);
+}
+
+std::string percent(double share) {
+  return fixed(100.0 * share, 1);
+}
+
+std::string text_at(const json& object, const char* key) {
+  return object.is_object() && object.contains(key) && object[key].is_string()
+             ? object[key].get<std::string>()
+             : std::string();
+}
+
+double number_at(const json& object, const char* key) {
+  return object.is_object() && object.contains(key) && object[key].is_number() ? object[key].get<double>()
+                                                                               : 0.0;
+}
+
+void print_machine(std::ostream& out, const Terminal& terminal, const MachineSummary& machine) {
+  const BenchCase& one = *machine.measured;
+  out << styled(terminal, Style::bold, one.name) << "  " << text_at(one.environment, "device") << " on "
+      << text_at(one.host, "name") << ", " << text_at(one.environment, "gemm") << ", "
+      << text_at(one.environment, "instruction_set") << '\n';
+  Table products({{"PRODUCT"}, {"GFLOP/S", Align::right}, {"95 %", Align::right}});
+  for (const MachineSummary::Product& product : machine.products) {
+    const std::string size = fixed(product.size, 0);
+    products.add({size + " x " + size + " x " + size + " " + product.precision,
+                  fixed(product.flops.median / 1e9, 0), range(product.flops, 1e-9, 0)});
+  }
+  products.print(out, terminal, 2);
+  out << "  memory    copy " << fixed(machine.copy.median / 1e9, 1) << " GB/s ("
+      << range(machine.copy, 1e-9, 1) << "), triad " << fixed(machine.triad.median / 1e9, 1) << " GB/s ("
+      << range(machine.triad, 1e-9, 1) << ")\n"
+      << "  launch    an empty kernel takes " << fixed(machine.launch.median * 1e6, 1) << " us, "
+      << fixed(machine.launch_and_wait.median * 1e6, 1) << " us where it is waited for\n";
+}
+
+void print_steps(std::ostream& out, const Terminal& terminal, const BenchSummary& summary) {
+  Table table({{"STEP"},
+               {"TOKENS/S", Align::right},
+               {"95 %", Align::right},
+               {"MS", Align::right},
+               {"PRODUCTS MS", Align::right},
+               {"STEP/PRODUCTS", Align::right},
+               {"95 %", Align::right}});
+  for (const StepSummary& step : summary.steps)
+    table.add({step.measured->name, fixed(step.tokens_per_second.median, 0),
+               range(step.tokens_per_second, 1.0, 0), fixed(step.step.median * 1e3, 2),
+               fixed(step.matmul.median * 1e3, 2), fixed(step.step_over_matmul.median, 3),
+               range(step.step_over_matmul, 1.0, 3)});
+  table.print(out, terminal);
+  for (const ThreadGain& gain : thread_gains(summary))
+    out << gain.name << ": " << fixed(gain.step, 2) << " times as fast as with " << fixed(gain.from, 0)
+        << (gain.from == 1.0 ? " thread" : " threads") << "; its products alone gain "
+        << fixed(gain.matmul, 2) << ", so that " << fixed(gain.step / gain.matmul, 2)
+        << " of their gain is reached\n";
+}
+
+void print_kernels(std::ostream& out, const Terminal& terminal, const StepSummary& step) {
+  Table table({{"KERNEL"},
+               {"CALLS", Align::right},
+               {"MS", Align::right},
+               {"95 %", Align::right},
+               {"SHARE %", Align::right},
+               {"GFLOP/S", Align::right},
+               {"GB/S", Align::right},
+               {"% OF LIMIT", Align::right}});
+  for (const KernelSummary& kernel : step.kernels) {
+    const double seconds = kernel.seconds.median;
+    const std::string label = (kernel.within_product ? "  in products: " : "") + kernel.label;
+    const std::string unknown = kernel.within_product ? "" : "unknown";
+    table.add({label, fixed(kernel.calls, 0), fixed(seconds * 1e3, 3), range(kernel.seconds, 1e3, 3),
+               percent(kernel.share), kernel.flops ? fixed(*kernel.flops / seconds / 1e9, 1) : unknown,
+               kernel.bytes ? fixed(*kernel.bytes / seconds / 1e9, 1) : unknown,
+               kernel.limit ? fixed(100.0 * *kernel.limit, 0) : unknown});
+  }
+  table.add({"outside of kernels", "", "", "", percent(step.outside_kernels), "", "", ""});
+  table.print(out, terminal, 2);
+}
+
+void print_prices(std::ostream& out, const Terminal& terminal, const StepSummary& step) {
+  if (!step.price_of_order) return;
+  Table table({{"FIXED ORDER OF"},
+               {"MS", Align::right},
+               {"FREE MS", Align::right},
+               {"PRICE, % OF STEP", Align::right},
+               {"95 %", Align::right}});
+  const auto row = [&](const std::string& name, const std::string& ms, const std::string& free,
+                       const Measured& price) {
+    table.add({name, ms, free, fixed(100.0 * price.median, 2), range(price, 100.0, 2)});
+  };
+  for (const OrderPrice& price : step.prices)
+    row(price.name, fixed(price.fixed.median * 1e3, 3), fixed(price.free.median * 1e3, 3), price.price);
+  row("all of them", "", "", *step.price_of_order);
+  table.print(out, terminal, 2);
+}
+
+void print_memory(std::ostream& out, const StepSummary& step) {
+  const json& facts = step.measured->facts;
+  const auto bytes = [&](const char* key) {
+    return bytes_text(static_cast<std::uint64_t>(number_at(facts, key)));
+  };
+  out << "  memory    parameters " << bytes("parameter_bytes") << ", gradients " << bytes("gradient_bytes")
+      << ", optimizer " << bytes("state_bytes") << ", activations " << bytes("arena_bytes")
+      << "; allocated in the measured steps: " << bytes("allocated_bytes") << " in "
+      << fixed(number_at(facts, "allocations"), 0) << " allocations\n"
+      << "  batches   " << fixed(number_at(facts, "batches"), 0) << " of "
+      << fixed(number_at(facts, "sequences"), 0) << " sequences, " << fixed(number_at(facts, "tokens"), 0)
+      << " tokens on average, the longest sequence " << fixed(number_at(facts, "longest"), 0) << "; "
+      << count_text(number_at(facts, "parameters")) << " parameters\n";
+}
+
+}  // namespace
+
+void print_bench(std::ostream& out, const Terminal& terminal, const BenchResult& result,
+                 const BenchSummary& summary) {
+  for (const MachineSummary& machine : summary.machines) print_machine(out, terminal, machine);
+  const json places = result.settings.value("places", json::object());
+  for (const auto& [worker, text] : places.items())
+    out << "  threads   " << worker << ": " << text.get<std::string>() << '\n';
+  const std::vector<std::string> notes = noise_notes(result, summary);
+  for (const std::string& note : notes)
+    out << styled(terminal, Style::yellow, "  noise     ") << note << '\n';
+  if (notes.empty())
+    out << "  noise     none noticed: steady calibration, no stolen time, no other processes\n";
+  if (summary.steps.empty()) return;
+  out << '\n';
+  print_steps(out, terminal, summary);
+  for (const StepSummary& step : summary.steps) {
+    out << '\n' << styled(terminal, Style::bold, step.measured->name) << '\n';
+    print_kernels(out, terminal, step);
+    print_prices(out, terminal, step);
+    print_memory(out, step);
+  }
+  out << "\nmedians of " << summary.steps.front().step.count
+      << " rounds; 95 %: between two order statistics, which covers the true median with at least that"
+      << (summary.steps.front().step.coverage < 0.95
+              ? " from 6 rounds on; here " + percent(summary.steps.front().step.coverage) + " %"
+              : "")
+      << '\n';
+}
+
+void print_comparison(std::ostream& out, const Terminal& terminal, const BenchComparison& comparison,
+                      const std::string& before, double threshold) {
+  out << "\nagainst " << before << ", threshold " << percent(threshold)
+      << " %: seconds now over seconds then\n";
+  Table table({{"WHAT"},
+               {"RATIO", Align::right},
+               {"95 %", Align::right},
+               {"CALIBRATED 95 %", Align::right},
+               {"VERDICT"}});
+  const auto interval = [](const Ratio& ratio) {
+    return fixed(ratio.interval.low, 3) + " .. " + fixed(ratio.interval.high, 3);
+  };
+  const auto add = [&](const BenchChange& change, const std::string& what) {
+    if (change.change == Change::incomparable) return;
+    const Cell verdict = change.change == Change::slower   ? Cell(name_of(change.change), Style::red)
+                         : change.change == Change::faster ? Cell(name_of(change.change), Style::green)
+                                                           : Cell(name_of(change.change));
+    table.add({what, fixed(change.seconds.ratio, 3), interval(change.seconds), interval(change.calibrated),
+               verdict});
+  };
+  for (const BenchChange& step : comparison.steps) {
+    add(step, "step: " + step.name);
+    for (const BenchChange& kernel : comparison.kernels)
+      if (kernel.name == step.name && kernel.change != Change::unchanged && kernel.change != Change::unclear)
+        add(kernel, "  " + kernel.quantity + " (" + percent(kernel.share) + " % of the step)");
+  }
+  table.print(out, terminal);
+  for (const BenchChange& step : comparison.steps) {
+    if (step.change != Change::incomparable) continue;
+    out << step.name << ": not comparable";
+    for (std::size_t k = 0; k < step.reasons.size(); ++k) out << (k == 0 ? ": " : "; ") << step.reasons[k];
+    out << '\n';
+  }
+  for (const std::string& name : comparison.missing) out << name << " was not measured now\n";
+  for (const BenchChange& step : comparison.steps)
+    if (step.change == Change::unclear) {
+      out << "unclear: the intervals cross the threshold; more --rounds narrow them\n";
+      break;
+    }
+}
+
+}  // namespace encore

@@ -1,0 +1,18 @@
+// What a measurement says, for people: the machine, each step with its kernels, changes against an earlier
+// one.
+#pragma once
+
+#include <iosfwd>
+
+#include "cli/terminal.hpp"
+#include "report/bench_comparison.hpp"
+#include "report/bench_summary.hpp"
+
+namespace encore {
+
+void print_bench(std::ostream& out, const Terminal& terminal, const BenchResult& result,
+                 const BenchSummary& summary);
+void print_comparison(std::ostream& out, const Terminal& terminal, const BenchComparison& comparison,
+                      const std::string& before, double threshold);
+
+}  // namespace encore

@@ -1,0 +1,263 @@
+// bench: what this machine can do, what a step of an experiment makes of it, and what has changed since an
+// earlier measurement. The flow: bench_workers -> run_bench -> stored -> summarized -> printed, compared.
+#include <stdlib.h>
+
+#include <fstream>
+#include <iostream>
+
+#include "cli/access.hpp"
+#include "cli/bench_cases.hpp"
+#include "cli/bench_text.hpp"
+#include "cli/format.hpp"
+#include "cli/stop_requests.hpp"
+#include "cli/verbs.hpp"
+#include "report/roofline.hpp"
+#include "runner/places.hpp"
+#include "store/benches.hpp"
+
+namespace encore {
+
+namespace po = boost::program_options;
+using nlohmann::json;
+
+namespace {
+
+/// Beside the folders of the runs, and gone again when all went well.
+class BenchFolder {
+ public:
+  explicit BenchFolder(const std::filesystem::path& database) {
+    const std::filesystem::path runs = std::filesystem::absolute(database.string() + ".runs");
+    std::filesystem::create_directories(runs);
+    std::string pattern = (runs / "bench-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw Error("cannot make the folder " + pattern);
+    path_ = pattern;
+  }
+  const std::filesystem::path& path() const { return path_; }
+  void remove() const { std::filesystem::remove_all(path_); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// On a terminal one line that changes, elsewhere a line for each round.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool quiet) : quiet_(quiet), lines_(stderr, terminal_of(stderr)) {}
+  void operator()(const BenchProgress& progress) {
+    if (quiet_) return;
+    const std::string text = progress.round < 0    ? "setting up"
+                             : progress.round == 0 ? "warming up"
+                                                   : "round " + std::to_string(progress.round) + " of " +
+                                                         std::to_string(progress.rounds);
+    if (lines_.terminal().live) {
+      lines_.set(0, text + "  " + progress.worker);
+      lines_.refresh();
+    } else {
+      lines_.print(clock_text(now()) + " " + text + "  " + progress.worker);
+    }
+  }
+  void hide() { lines_.hide(); }
+
+ private:
+  bool quiet_;
+  LiveLines lines_;
+};
+
+json places_of(const std::vector<BenchWorker>& workers) {
+  json places = json::object();
+  for (const BenchWorker& worker : workers) places[worker.name] = places_text({worker.place});
+  return places;
+}
+
+std::string name_of_result(const CommandLine& line, const std::vector<BenchWorker>& workers) {
+  if (line.has("name")) return line.text("name");
+  const auto& cases = workers.front().request.cases;
+  return cases.empty() ? "machine" : cases.front().specification.name;
+}
+
+BenchResult measure(const CommandLine& line, const std::vector<BenchWorker>& workers) {
+  listen_for_stop_requests();
+  const BenchFolder folder(line.database());
+  ProgressLine progress(line.flag("quiet"));
+  BenchResult result;
+  try {
+    result = run_bench(folder.path(), workers, stop_requests(), std::ref(progress));
+  } catch (...) {
+    progress.hide();
+    if (stop_requests().load() > 0) folder.remove();
+    throw;
+  }
+  progress.hide();
+  folder.remove();
+  result.name = name_of_result(line, workers);
+  result.file = line.text("file");
+  result.created = now();
+  result.settings = {
+      {"rounds", *line.step("rounds")}, {"batches", *line.step("batches")}, {"places", places_of(workers)}};
+  return result;
+}
+
+/// A file where one is named, else what the database knows by that name.
+BenchResult earlier(const CommandLine& line) {
+  const std::string name = line.text("against");
+  if (name.ends_with(".json")) return BenchResult::load(name);
+  Store store(line.database(), OpenMode::read);
+  return read_bench(store, name);
+}
+
+/// The only place where a measurement becomes a picture.
+void write_roofline(const BenchSummary& summary, const std::string& file) {
+#ifdef ENCORE_HAVE_DRAWING
+  const StepSummary& step = summary.steps.front();
+  std::ofstream out(file, std::ios::binary);
+  out << svg(draw(roofline_chart(summary, step)), "roofline of " + step.measured->name, true);
+  if (!out.flush()) throw Error("cannot write " + file);
+#else
+  static_cast<void>(summary);
+  throw Error("cannot draw " + file + ": this exp was built without framework/document");
+#endif
+}
+
+json to_json(const BenchChange& change) {
+  const auto ratio = [](const Ratio& r) {
+    return json{{"ratio", r.ratio}, {"interval", {r.interval.low, r.interval.high}}};
+  };
+  return {{"case", change.name},
+          {"quantity", change.quantity},
+          {"verdict", name_of(change.change)},
+          {"seconds", ratio(change.seconds)},
+          {"calibrated", ratio(change.calibrated)},
+          {"share", change.share},
+          {"reasons", change.reasons}};
+}
+
+json to_json(const BenchComparison& comparison, const std::string& before, double threshold) {
+  json steps = json::array(), kernels = json::array();
+  for (const BenchChange& change : comparison.steps) steps.push_back(to_json(change));
+  for (const BenchChange& change : comparison.kernels) kernels.push_back(to_json(change));
+  return {{"against", before},  {"threshold", threshold},        {"steps", steps},
+          {"kernels", kernels}, {"missing", comparison.missing}, {"regression", comparison.regression()}};
+}
+
+void add_output_options(CommandLine& line) {
+  line.options()("against", po::value<std::string>()->value_name("NAME|FILE"),
+                 "compare with an earlier measurement: a name of exp bench ls, or a .json file");
+  line.options()("threshold", po::value<std::string>()->value_name("SHARE")->default_value("5%"),
+                 "a step that is slower by more than this, interval and all, is a regression");
+  line.options()("svg", po::value<std::string>()->value_name("FILE"),
+                 "write the roofline of the (first) step");
+  line.options()("json", po::bool_switch(),
+                 "everything as JSON, raw samples too; --against reads such a file");
+}
+
+/// Prints a measurement, and its comparison where one is asked for. The exit code says regression.
+int conclude(const CommandLine& line, const BenchResult& result, const std::optional<BenchResult>& before) {
+  const BenchSummary summary = summarize(result);
+  const double threshold = threshold_of(line.text("threshold"));
+  if (line.has("svg")) {
+    if (summary.steps.empty()) throw UsageError("--svg draws a step; name an experiment file");
+    write_roofline(summary, line.text("svg"));
+  }
+  std::optional<BenchComparison> comparison;
+  if (before) comparison = compare_benches(*before, result, threshold);
+  if (line.flag("json")) {
+    json all = result.to_json();
+    all["summary"] = summary.to_json();
+    all["notes"] = noise_notes(result, summary);
+    if (comparison) all["comparison"] = to_json(*comparison, before->name, threshold);
+    std::cout << all.dump(1) << '\n';
+  } else {
+    const Terminal terminal = terminal_of(stdout);
+    print_bench(std::cout, terminal, result, summary);
+    if (comparison) print_comparison(std::cout, terminal, *comparison, before->name, threshold);
+  }
+  std::cout.flush();
+  return comparison && comparison->regression() ? exit_failed : exit_done;
+}
+
+int bench_ls(const Arguments& arguments) {
+  CommandLine line("bench ls", {"bench ls [options]",
+                                "Lists the measurements in the database, newest first.",
+                                {{"exp bench ls", "what --against and bench show can name"}}});
+  line.options()("json", po::bool_switch(), "as JSON");
+  if (!line.parse(arguments)) return exit_done;
+  Store store(line.database(), OpenMode::read);
+  Table table({{"NAME"}, {"FILE"}, {"HOST"}, {"STEPS", Align::right}, {"ROUNDS", Align::right}, {"WHEN"}});
+  json list = json::array();
+  for (const BenchRow& row : list_benches(store)) {
+    table.add({row.name, row.file.empty() ? "-" : row.file, row.host, std::to_string(row.cases),
+               std::to_string(row.rounds), time_text(row.created)});
+    list.push_back({{"name", row.name},
+                    {"file", row.file},
+                    {"host", row.host},
+                    {"steps", row.cases},
+                    {"rounds", row.rounds},
+                    {"created", row.created}});
+  }
+  if (line.flag("json"))
+    std::cout << list.dump(1) << '\n';
+  else if (table.empty())
+    std::cout << "no measurements yet; " << suggestion(line, "bench") << " makes the first\n";
+  else
+    table.print(std::cout, terminal_of(stdout));
+  return exit_done;
+}
+
+int bench_show(const Arguments& arguments) {
+  CommandLine line("bench show",
+                   {"bench show NAME [options]",
+                    "Shows an earlier measurement as it was shown then, or compares two earlier ones.",
+                    {{"exp bench show quickstart", "the tables again"},
+                     {"exp bench show quickstart-2 --against quickstart", "what changed between the two"}}});
+  add_output_options(line);
+  line.positional("name");
+  if (!line.parse(arguments)) return exit_done;
+  Store store(line.database(), OpenMode::read);
+  const BenchResult result = read_bench(store, line.required("name", "the name of a measurement"));
+  return conclude(line, result, line.has("against") ? std::optional(earlier(line)) : std::nullopt);
+}
+
+}  // namespace
+
+int bench_verb(const Arguments& arguments) {
+  if (!arguments.empty() && arguments.front() == "ls")
+    return bench_ls({arguments.begin() + 1, arguments.end()});
+  if (!arguments.empty() && arguments.front() == "show")
+    return bench_show({arguments.begin() + 1, arguments.end()});
+  CommandLine line(
+      "bench",
+      {"bench [FILE] [options] | bench ls | bench show NAME",
+       "Measures this machine: matrix products, memory, launching of kernels. With an experiment file also "
+       "a\n"
+       "training step: speed, the time of its matrix products alone, and every kernel with its distance "
+       "from\n"
+       "the machine's limit. Several values of an option are crossed and measured in turn. The samples are\n"
+       "stored. Exit code 1: --against found a regression.",
+       {{"exp bench", "the machine alone"},
+        {"exp bench experiments/quickstart.toml --threads 1,2 --batch-size 8,32", "four steps, in turn"},
+        {"exp bench experiments/quickstart.toml --against quickstart --threshold 5%",
+         "has anything become slower?"}}});
+  add_bench_options(line);
+  add_output_options(line);
+  line.options()("name", po::value<std::string>()->value_name("NAME"),
+                 "under which it is stored (default: that of the experiment, or machine)");
+  line.options()("quiet,q", po::bool_switch(), "no progress");
+  line.positional("file");
+  if (!line.parse(arguments)) return exit_done;
+  threshold_of(line.text("threshold"));
+  if (line.has("svg") && !line.has("file")) throw UsageError("--svg draws a step; name an experiment file");
+  std::optional<BenchResult> before;
+  if (line.has("against")) before = earlier(line);  // a wrong name is told at once
+  const std::vector<BenchWorker> workers = bench_workers(line);
+  try {
+    BenchResult result = measure(line, workers);
+    Store store(line.database(), OpenMode::create);
+    result.name = add_bench(store, result);
+    return conclude(line, result, before);
+  } catch (const Error& error) {
+    std::cerr << "exp: " << error.what() << '\n';
+    return stop_requests().load() > 0 ? exit_interrupted : exit_failed;
+  }
+}
+
+}  // namespace encore

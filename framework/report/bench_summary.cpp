@@ -1,0 +1,280 @@
+// See bench_summary.hpp.
+#include "report/bench_summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace encore {
+
+using nlohmann::json;
+
+namespace {
+
+/// A spread beyond this is said; so are shares of steal and of other processes.
+constexpr double noticeable_spread = 0.03;
+constexpr double noticeable_share = 0.02;
+constexpr std::string_view kernel_prefix = "kernel ";
+constexpr std::string_view product_prefix = "encore::gemm ";
+
+std::vector<double> samples_of(const BenchCase& one, const std::string& quantity) {
+  const auto found = one.samples.find(quantity);
+  return found == one.samples.end() ? std::vector<double>() : found->second;
+}
+
+double number(const json& object, const char* key) {
+  return object.is_object() && object.contains(key) && object[key].is_number() ? object[key].get<double>()
+                                                                               : 0.0;
+}
+
+/// amount / seconds, round by round.
+Measured rate(double amount, const std::vector<double>& seconds) {
+  std::vector<double> rates;
+  for (const double second : seconds) rates.push_back(amount / second);
+  return measured(rates);
+}
+
+double spread_of(std::vector<double> values) {
+  if (values.size() < 4) return 0.0;
+  std::sort(values.begin(), values.end());
+  return (values[values.size() * 3 / 4] - values[values.size() / 4]) / median_of(values);
+}
+
+MachineSummary summarize_machine(const BenchCase& one) {
+  MachineSummary machine;
+  machine.measured = &one;
+  machine.copy = rate(number(one.facts.value("copy", json()), "bytes"), samples_of(one, "copy"));
+  machine.triad = rate(number(one.facts.value("triad", json()), "bytes"), samples_of(one, "triad"));
+  machine.launch = measured(samples_of(one, "launch"));
+  machine.launch_and_wait = measured(samples_of(one, "launch_and_wait"));
+  machine.calibration_spread = spread_of(samples_of(one, "calibration"));
+  for (const auto& [quantity, seconds] : one.samples) {
+    if (!quantity.starts_with("gemm ")) continue;
+    const json facts = one.facts.value(quantity, json());
+    const double flops = number(facts, "flops");
+    MachineSummary::Product product{facts.value("precision", ""), std::cbrt(flops / 2.0),
+                                    rate(flops, seconds)};
+    double& peak = machine.peaks[product.precision];
+    peak = std::max(peak, product.flops.median);
+    machine.products.push_back(std::move(product));
+  }
+  std::sort(machine.products.begin(), machine.products.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.precision, a.size) < std::tie(b.precision, b.size);
+  });
+  return machine;
+}
+
+KernelSummary summarize_kernel(const std::string& label, const std::vector<double>& seconds,
+                               const json& facts, double watched, const MachineSummary* machine,
+                               const std::string& precision) {
+  KernelSummary kernel;
+  kernel.label = label;
+  kernel.product = label.starts_with(product_prefix);
+  kernel.within_product = facts.contains("within");
+  kernel.calls = number(facts, "calls");
+  kernel.seconds = measured(seconds);
+  kernel.share = kernel.seconds.median / watched;
+  if (!facts.contains("flops")) return kernel;
+  kernel.flops = number(facts, "flops");
+  kernel.bytes = number(facts, "bytes");
+  if (machine == nullptr) return kernel;
+  const auto peak = machine->peaks.find(precision);
+  double least = *kernel.bytes / machine->bandwidth();
+  if (peak != machine->peaks.end()) least = std::max(least, *kernel.flops / peak->second);
+  if (kernel.seconds.median > 0.0) kernel.limit = least / kernel.seconds.median;
+  return kernel;
+}
+
+/// Sums of several quantities, round by round.
+std::vector<double> sum_of(const BenchCase& one, const std::vector<std::string>& quantities) {
+  std::vector<double> sums;
+  for (const std::string& quantity : quantities) {
+    const std::vector<double> seconds = samples_of(one, quantity);
+    sums.resize(std::max(sums.size(), seconds.size()), 0.0);
+    for (std::size_t round = 0; round < seconds.size(); ++round) sums[round] += seconds[round];
+  }
+  return sums;
+}
+
+void add_prices(const BenchCase& one, StepSummary& step) {
+  const std::vector<double> seconds = samples_of(one, "step");
+  std::vector<double> total(seconds.size(), 0.0);
+  for (const json& reduction : one.facts.value("reductions", json::array())) {
+    const std::vector<double> free = samples_of(one, reduction.value("free", ""));
+    std::vector<std::string> quantities;
+    for (const json& label : reduction["kernels"])
+      quantities.push_back(std::string(kernel_prefix) + label.get<std::string>());
+    if (quantities.empty()) quantities = {"gemm"};
+    const std::vector<double> fixed = sum_of(one, quantities);
+    if (free.empty() || fixed.size() != free.size()) continue;  // not in this step, or not asked for
+    std::vector<double> prices;
+    for (std::size_t round = 0; round < fixed.size(); ++round) {
+      prices.push_back((fixed[round] - free[round]) / seconds[round]);
+      total[round] += prices.back();
+    }
+    step.prices.push_back({reduction.value("name", ""), measured(fixed), measured(free), measured(prices)});
+  }
+  if (step.prices.size() < 2) step.prices.clear();  // matmul and gemm are always there
+  if (!step.prices.empty()) step.price_of_order = measured(total);
+}
+
+StepSummary summarize_step(const BenchCase& one, const MachineSummary* machine) {
+  StepSummary step;
+  step.measured = &one;
+  step.step = measured(samples_of(one, "step"));
+  step.matmul = measured(samples_of(one, "matmul"));
+  step.gemm = measured(samples_of(one, "gemm"));
+  step.watched = measured(samples_of(one, "watched_step"));
+  step.tokens_per_second = rate(number(one.facts, "tokens"), samples_of(one, "step"));
+  step.step_over_matmul = measured(quotients(samples_of(one, "step"), samples_of(one, "matmul")));
+  step.matmul_flops = number(one.facts, "matmul_flops");
+  double in_kernels = 0.0;
+  for (const auto& [quantity, seconds] : one.samples) {
+    if (!quantity.starts_with(kernel_prefix)) continue;
+    const std::string label = quantity.substr(kernel_prefix.size());
+    const json facts = one.facts.value("kernels", json::object()).value(label, json::object());
+    step.kernels.push_back(summarize_kernel(label, seconds, facts, step.watched.median, machine,
+                                            one.settings.value("precision", "")));
+    if (!step.kernels.back().within_product) in_kernels += step.kernels.back().share;
+  }
+  step.outside_kernels = std::max(0.0, 1.0 - in_kernels);
+  std::stable_sort(step.kernels.begin(), step.kernels.end(),
+                   [](const auto& a, const auto& b) { return a.seconds.median > b.seconds.median; });
+  add_prices(one, step);
+  return step;
+}
+
+json to_json(const Measured& m) {
+  return {{"median", m.median},
+          {"interval", {m.interval.low, m.interval.high}},
+          {"samples", m.count},
+          {"coverage", m.coverage}};
+}
+
+json to_json(const MachineSummary& machine) {
+  json products = json::array();
+  for (const MachineSummary::Product& product : machine.products)
+    products.push_back({{"precision", product.precision},
+                        {"size", std::llround(product.size)},
+                        {"flops_per_second", to_json(product.flops)}});
+  return {{"name", machine.measured->name},
+          {"matrix_products", products},
+          {"peak_flops_per_second", machine.peaks},
+          {"copy_bytes_per_second", to_json(machine.copy)},
+          {"triad_bytes_per_second", to_json(machine.triad)},
+          {"launch_seconds", to_json(machine.launch)},
+          {"launch_and_wait_seconds", to_json(machine.launch_and_wait)},
+          {"calibration_spread", machine.calibration_spread}};
+}
+
+json to_json(const KernelSummary& kernel) {
+  json entry = {{"label", kernel.label},
+                {"calls", kernel.calls},
+                {"seconds", to_json(kernel.seconds)},
+                {"share", kernel.share},
+                {"within_product", kernel.within_product}};
+  if (kernel.flops)
+    entry.update({{"flops", *kernel.flops},
+                  {"bytes", *kernel.bytes},
+                  {"flops_per_second", *kernel.flops / kernel.seconds.median},
+                  {"bytes_per_second", *kernel.bytes / kernel.seconds.median}});
+  if (kernel.limit) entry["of_limit"] = *kernel.limit;
+  return entry;
+}
+
+json to_json(const StepSummary& step) {
+  json kernels = json::array(), prices = json::array();
+  for (const KernelSummary& kernel : step.kernels) kernels.push_back(to_json(kernel));
+  for (const OrderPrice& price : step.prices)
+    prices.push_back({{"name", price.name},
+                      {"fixed_seconds", to_json(price.fixed)},
+                      {"free_seconds", to_json(price.free)},
+                      {"share_of_step", to_json(price.price)}});
+  json entry = {{"name", step.measured->name},
+                {"settings", step.measured->settings},
+                {"tokens_per_second", to_json(step.tokens_per_second)},
+                {"step_seconds", to_json(step.step)},
+                {"matmul_seconds", to_json(step.matmul)},
+                {"gemm_seconds", to_json(step.gemm)},
+                {"step_over_matmul", to_json(step.step_over_matmul)},
+                {"matmul_flops", step.matmul_flops},
+                {"kernels", kernels},
+                {"outside_kernels", step.outside_kernels}};
+  if (step.price_of_order) {
+    entry["order_prices"] = prices;
+    entry["price_of_order"] = to_json(*step.price_of_order);
+  }
+  return entry;
+}
+
+}  // namespace
+
+double MachineSummary::bandwidth() const {
+  return std::max(copy.median, triad.median);
+}
+
+const MachineSummary* BenchSummary::machine_of(const StepSummary& step) const {
+  const json& wanted = step.measured->settings;
+  for (const MachineSummary& machine : machines)
+    if (machine.measured->settings.value("backend", "") == wanted.value("backend", "") &&
+        machine.measured->settings.value("threads", 0) == wanted.value("threads", 0))
+      return &machine;
+  return nullptr;
+}
+
+json BenchSummary::to_json() const {
+  json of_machines = json::array(), of_steps = json::array();
+  for (const MachineSummary& machine : machines) of_machines.push_back(encore::to_json(machine));
+  for (const StepSummary& step : steps) of_steps.push_back(encore::to_json(step));
+  return {{"machines", of_machines}, {"steps", of_steps}};
+}
+
+BenchSummary summarize(const BenchResult& result) {
+  BenchSummary summary;
+  for (const BenchCase& one : result.cases)
+    if (one.machine) summary.machines.push_back(summarize_machine(one));
+  for (const BenchCase& one : result.cases) {
+    if (one.machine) continue;
+    StepSummary place;
+    place.measured = &one;
+    summary.steps.push_back(summarize_step(one, summary.machine_of(place)));
+  }
+  return summary;
+}
+
+std::vector<std::string> noise_notes(const BenchResult& result, const BenchSummary& summary) {
+  std::vector<std::string> notes;
+  const auto percent = [](double share) {
+    return std::to_string(static_cast<int>(std::lround(100.0 * share))) + " %";
+  };
+  for (const MachineSummary& machine : summary.machines)
+    if (machine.calibration_spread > noticeable_spread)
+      notes.push_back("the calibration of " + machine.measured->name + " spread over " +
+                      percent(machine.calibration_spread) + " of its median (interquartile range)");
+  if (const double steal = number(result.noise, "steal_share"); steal > noticeable_share)
+    notes.push_back("the host took " + percent(steal) + " of the time away (steal)");
+  if (const double others = number(result.noise, "others_share"); others > noticeable_share)
+    notes.push_back("other processes used " + percent(others) + " of the cores");
+  return notes;
+}
+
+std::vector<ThreadGain> thread_gains(const BenchSummary& summary) {
+  std::vector<ThreadGain> gains;
+  const auto without_threads = [](json settings) {
+    settings.erase("threads");
+    return settings;
+  };
+  const auto threads = [](const StepSummary& step) { return number(step.measured->settings, "threads"); };
+  for (const StepSummary& step : summary.steps) {
+    const StepSummary* least = &step;
+    for (const StepSummary& other : summary.steps)
+      if (without_threads(other.measured->settings) == without_threads(step.measured->settings) &&
+          threads(other) < threads(*least))
+        least = &other;
+    if (least != &step)
+      gains.push_back({step.measured->name, threads(*least), threads(step),
+                       least->step.median / step.step.median, least->matmul.median / step.matmul.median});
+  }
+  return gains;
+}
+
+}  // namespace encore

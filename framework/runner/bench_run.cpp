@@ -1,0 +1,139 @@
+// See bench_run.hpp.
+#include "runner/bench_run.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include <encore/error.hpp>
+
+#include "record/spool_reader.hpp"
+#include "runner/machine_noise.hpp"
+
+namespace encore {
+
+using nlohmann::json;
+
+namespace {
+
+/// A worker, and what it has told so far.
+class Measuring {
+ public:
+  Measuring(const BenchWorker& worker, const std::filesystem::path& folder, const std::atomic<int>& stop)
+      : worker_(worker), log_(folder / "worker.log"), reader_(folder / spool_name(1)), stop_(stop) {
+    worker.request.save(folder);
+    std::vector<std::string> arguments = {"bench", "--run-folder", folder.string()};
+    if (worker.place.threads > 0)
+      arguments.insert(arguments.end(), {"--threads", std::to_string(worker.place.threads)});
+    process_.emplace(worker.program, std::move(arguments), log_, worker.place);
+  }
+
+  /// Waits for the next event of this type. Throws Error when the worker ends before.
+  json wait_for(const std::string& type) {
+    for (SpoolRecord record;;) {
+      while (reader_.next(record)) {
+        if (record.kind != SpoolKind::event) continue;
+        json event = record.event();
+        if (event.value("type", "") == type) return event;
+        if (event.value("type", "") == "finished")
+          throw Error(worker_.name + ": " + event.value("reason", ""));
+      }
+      if (stop_.load() > 0) throw Error("stopped; nothing was stored");
+      if (ended_)
+        throw Error(worker_.name + ": the worker ended with " + ended_->text() + " (" + log_.string() + ")");
+      ended_ = process_->wait_for(std::chrono::milliseconds(5));  // what it wrote last is read once more
+    }
+  }
+  void measure() { process_->send(ControlCommand::measure); }
+  const BenchWorker& worker() const { return worker_; }
+
+ private:
+  const BenchWorker& worker_;
+  std::filesystem::path log_;
+  SpoolReader reader_;
+  const std::atomic<int>& stop_;
+  std::optional<WorkerProcess> process_;
+  std::optional<ProcessEnd> ended_;
+};
+
+void add_samples(BenchCase& one, const json& samples) {
+  for (const auto& [quantity, seconds] : samples.items())
+    one.samples[quantity].push_back(seconds.get<double>());
+}
+
+/// The machine first, then its cases, in the order of the request.
+std::vector<BenchCase> make_cases(const BenchWorker& worker, const json& started) {
+  std::vector<BenchCase> cases;
+  const json settings = {{"backend", worker.backend}, {"threads", started.at("threads")}};
+  const auto add = [&](const std::string& name, bool machine, const json& of_case) {
+    BenchCase& one = cases.emplace_back();
+    one.name = name;
+    one.machine = machine;
+    one.settings = settings;
+    one.settings.update(of_case);
+    one.host = started.at("host");
+    one.build = started.at("build");
+    one.environment = started.at("numeric_environment");
+  };
+  add(worker.name, true, json::object());
+  for (std::size_t k = 0; k < worker.settings.size(); ++k)
+    add(worker.request.cases[k].name + ", " + worker.name, false, worker.settings[k]);
+  return cases;
+}
+
+void take_round(const BenchWorker& worker, const json& round, std::vector<BenchCase>& cases) {
+  if (round.at("warm_up").get<bool>()) return;
+  add_samples(cases.front(), round.at("machine"));
+  for (std::size_t k = 0; k < worker.request.cases.size(); ++k)
+    add_samples(cases[k + 1], round.at("cases").at(worker.request.cases[k].name));
+}
+
+void take_facts(const BenchWorker& worker, const json& facts, std::vector<BenchCase>& cases) {
+  cases.front().facts = facts.at("machine");
+  cases.front().facts["peak_bytes"] = facts.at("peak_bytes");
+  for (std::size_t k = 0; k < worker.request.cases.size(); ++k) {
+    const json& of_case = facts.at("cases").at(worker.request.cases[k].name);
+    cases[k + 1].environment = of_case.at("environment");
+    cases[k + 1].facts = of_case.at("facts");
+  }
+}
+
+}  // namespace
+
+BenchResult run_bench(const std::filesystem::path& folder, const std::vector<BenchWorker>& workers,
+                      const std::atomic<int>& stop,
+                      const std::function<void(const BenchProgress&)>& progress) {
+  ENCORE_REQUIRE(!workers.empty(), "somebody measures");
+  BenchResult result;
+  NoiseMeter noise;
+  const std::int64_t rounds = workers.front().request.rounds;
+  std::vector<std::unique_ptr<Measuring>> all;
+  std::vector<std::vector<BenchCase>> cases;
+  for (std::size_t k = 0; k < workers.size(); ++k) {
+    progress({workers[k].name, -1, rounds});
+    all.push_back(
+        std::make_unique<Measuring>(workers[k], folder / ("worker-" + std::to_string(k + 1)), stop));
+    cases.push_back(make_cases(workers[k], all.back()->wait_for("bench_started")));
+  }
+  noise.begin();
+  for (std::int64_t round = 0; round <= rounds; ++round)
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      const std::size_t turn = (k + static_cast<std::size_t>(round)) % all.size();
+      progress({workers[turn].name, round, rounds});
+      all[turn]->measure();
+      take_round(workers[turn], all[turn]->wait_for("bench_round"), cases[turn]);
+    }
+  noise.end();
+  for (std::size_t k = 0; k < all.size(); ++k)
+    take_facts(workers[k], all[k]->wait_for("bench_facts"), cases[k]);
+  all.clear();
+  result.noise = noise.found();
+  for (std::vector<BenchCase>& of_worker : cases)
+    result.cases.insert(result.cases.end(), std::make_move_iterator(of_worker.begin()),
+                        std::make_move_iterator(of_worker.end()));
+  return result;
+}
+
+}  // namespace encore

@@ -1,0 +1,40 @@
+// run_bench: several workers measure in turn. Each is a process of its own (a number of threads and a backend
+// are fixed for a process), is set up once, and then asked for one round after another, never two at a time.
+// Place in the flow: cli/bench_verb.cpp -> run_bench -> encore-worker bench; the answers come back as spools.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "record/bench_request.hpp"
+#include "runner/worker_process.hpp"
+#include "store/bench_result.hpp"
+
+namespace encore {
+
+struct BenchWorker {
+  std::string name;  ///< "openmp, 2 threads"
+  std::string backend;
+  std::filesystem::path program;
+  WorkerPlace place;
+  BenchRequest request;
+  /// Of each case of the request, what it is known by in a result (BenchCase::settings).
+  std::vector<nlohmann::json> settings;
+};
+
+struct BenchProgress {
+  std::string worker;
+  std::int64_t round = 0;  ///< 0: warm-up; -1: being set up
+  std::int64_t rounds = 0;
+};
+
+/// Cases with their samples and `noise`; the rest of the result is the caller's. The folder keeps what the
+/// workers wrote. Throws Error with a worker's own words when one fails, and when `stop` becomes positive.
+BenchResult run_bench(const std::filesystem::path& folder, const std::vector<BenchWorker>& workers,
+                      const std::atomic<int>& stop,
+                      const std::function<void(const BenchProgress&)>& progress);
+
+}  // namespace encore

@@ -1,0 +1,45 @@
+// NoiseMeter: what else the machine did while something was measured: time that the host of a virtual machine
+// took away, time that other processes used, the load before. From /proc, where there is one.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace encore {
+
+/// The line "cpu" of /proc/stat in clock ticks: since the start, over all cores.
+struct CpuTicks {
+  double busy = 0.0;  ///< without stolen time
+  double steal = 0.0;
+  double all = 0.0;
+};
+/// Nothing where the file does not say.
+std::optional<CpuTicks> read_cpu_ticks(const std::filesystem::path& stat_file);
+
+class NoiseMeter {
+ public:
+  /// `proc`: where /proc is.
+  explicit NoiseMeter(std::filesystem::path proc = "/proc");
+  void begin();
+  void end();
+  /// {load_before, steal_share, others_share}: of the time of all cores; a member is missing where it cannot
+  /// be known. Others: all that is not this process and its children.
+  nlohmann::json found() const;
+
+ private:
+  struct Moment {
+    std::optional<CpuTicks> ticks;
+    double own = 0.0;  ///< seconds of this process and of its children
+  };
+  Moment look() const;
+  double own_seconds() const;
+
+  std::filesystem::path proc_;
+  std::optional<double> load_before_;
+  Moment first_, last_;
+};
+
+}  // namespace encore

@@ -1,0 +1,66 @@
+// See bench_result.hpp.
+#include "store/bench_result.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include <encore/error.hpp>
+
+namespace encore {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr int result_format = 1;
+
+}  // namespace
+
+json BenchResult::to_json() const {
+  json list = json::array();
+  for (const BenchCase& one : cases)
+    list.push_back({{"name", one.name},
+                    {"machine", one.machine},
+                    {"settings", one.settings},
+                    {"host", one.host},
+                    {"build", one.build},
+                    {"environment", one.environment},
+                    {"facts", one.facts},
+                    {"samples", one.samples}});
+  return {{"format", result_format}, {"name", name},   {"file", file}, {"created", created},
+          {"settings", settings},    {"noise", noise}, {"cases", list}};
+}
+
+BenchResult BenchResult::from_json(const json& json, const std::string& where) {
+  try {
+    if (json.at("format").get<int>() != result_format)
+      throw Error("its format is " + json.at("format").dump() + ", this exp reads " +
+                  std::to_string(result_format));
+    BenchResult result{json.at("name"),     json.at("file"),  json.at("created"),
+                       json.at("settings"), json.at("noise"), {}};
+    for (const auto& one : json.at("cases"))
+      result.cases.push_back({one.at("name"), one.at("machine"), one.at("settings"), one.at("host"),
+                              one.at("build"), one.at("environment"), one.at("facts"), one.at("samples")});
+    return result;
+  } catch (const std::exception& error) {
+    throw Error(where + " is no result of exp bench --json: " + error.what());
+  }
+}
+
+BenchResult BenchResult::load(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw Error("cannot read " + file.string());
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  return from_json(json::parse(text, nullptr, false), file.string());
+}
+
+const BenchCase* BenchResult::machine_of(const BenchCase& step) const {
+  const auto found = std::find_if(cases.begin(), cases.end(), [&](const BenchCase& one) {
+    return one.machine && one.settings.value("backend", "") == step.settings.value("backend", "") &&
+           one.settings.value("threads", 0) == step.settings.value("threads", 0);
+  });
+  return found == cases.end() ? nullptr : &*found;
+}
+
+}  // namespace encore

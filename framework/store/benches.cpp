@@ -1,0 +1,127 @@
+// See benches.hpp.
+#include "store/benches.hpp"
+
+#include <algorithm>
+
+#include "config/nearest.hpp"
+
+namespace encore {
+
+using nlohmann::json;
+
+namespace {
+
+/// The row of `table` with this description.
+std::int64_t described(Database& database, const std::string& table, const json& description) {
+  const std::string text = description.dump();
+  database.cached("INSERT OR IGNORE INTO " + table + " (description) VALUES (?)").run(text);
+  Statement& find = database.cached("SELECT number FROM " + table + " WHERE description = ?");
+  find.with(text).step();
+  const std::int64_t number = find.integer(0);
+  find.reset();
+  return number;
+}
+
+std::string free_bench_name(Database& database, const std::string& wanted) {
+  Statement& taken = database.cached("SELECT 1 FROM bench WHERE name = ?");
+  std::string name = wanted;
+  for (int number = 2; taken.with(name).step(); ++number) name = wanted + "-" + std::to_string(number);
+  taken.reset();
+  return name;
+}
+
+void add_case(Database& database, std::int64_t bench, const BenchCase& one) {
+  database
+      .cached(
+          "INSERT INTO bench_case (bench, name, machine, settings, host, build, environment, facts) "
+          "VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+      .run(bench, one.name, one.machine ? 1 : 0, one.settings.dump(), described(database, "host", one.host),
+           described(database, "build", one.build), one.environment.dump(), one.facts.dump());
+  const std::int64_t number = database.last_row();
+  Statement& sample =
+      database.cached("INSERT INTO bench_sample (bench_case, quantity, round, seconds) VALUES (?, ?, ?, ?)");
+  for (const auto& [quantity, seconds] : one.samples)
+    for (std::size_t round = 0; round < seconds.size(); ++round)
+      sample.run(number, quantity, static_cast<std::int64_t>(round + 1), seconds[round]);
+}
+
+std::vector<BenchCase> read_cases(Database& database, std::int64_t bench) {
+  std::vector<BenchCase> cases;
+  std::vector<std::int64_t> numbers;
+  Statement& rows = database.cached(
+      "SELECT bench_case.number, name, machine, settings, host.description, build.description, environment, "
+      "facts FROM bench_case JOIN host ON host.number = host JOIN build ON build.number = build "
+      "WHERE bench = ? ORDER BY bench_case.number");
+  rows.with(bench);
+  while (rows.step()) {
+    numbers.push_back(rows.integer(0));
+    cases.push_back({rows.text(1),
+                     rows.integer(2) != 0,
+                     json::parse(rows.text(3)),
+                     json::parse(rows.text(4)),
+                     json::parse(rows.text(5)),
+                     json::parse(rows.text(6)),
+                     json::parse(rows.text(7)),
+                     {}});
+  }
+  rows.reset();
+  Statement& samples = database.cached(
+      "SELECT quantity, seconds FROM bench_sample WHERE bench_case = ? ORDER BY quantity, round");
+  for (std::size_t k = 0; k < cases.size(); ++k) {
+    samples.with(numbers[k]);
+    while (samples.step()) cases[k].samples[samples.text(0)].push_back(samples.number(1));
+    samples.reset();
+  }
+  return cases;
+}
+
+}  // namespace
+
+std::string add_bench(Store& store, const BenchResult& result) {
+  Database& database = store.database();
+  Transaction transaction(database);
+  const std::string name = free_bench_name(database, result.name);
+  database.cached("INSERT INTO bench (name, file, created, settings, noise) VALUES (?, ?, ?, ?, ?)")
+      .run(name, result.file, result.created, result.settings.dump(), result.noise.dump());
+  const std::int64_t bench = database.last_row();
+  for (const BenchCase& one : result.cases) add_case(database, bench, one);
+  transaction.commit();
+  return name;
+}
+
+std::vector<BenchRow> list_benches(Store& store) {
+  std::vector<BenchRow> benches;
+  Statement& rows = store.database().cached(
+      "SELECT bench.number, bench.name, file, created, "
+      "(SELECT count(*) FROM bench_case WHERE bench = bench.number AND machine = 0), "
+      "coalesce(bench.settings ->> 'rounds', 0), "
+      "coalesce((SELECT host.description ->> 'name' FROM bench_case JOIN host ON host.number = host "
+      "WHERE bench = bench.number LIMIT 1), '') FROM bench ORDER BY created DESC, bench.number DESC");
+  rows.reset();
+  while (rows.step())
+    benches.push_back({rows.integer(0), rows.text(1), rows.text(2), rows.number(3), rows.integer(4),
+                       rows.integer(5), rows.text(6)});
+  rows.reset();
+  return benches;
+}
+
+BenchResult read_bench(Store& store, const std::string& name) {
+  Database& database = store.database();
+  Statement& row = database.cached("SELECT number, file, created, settings, noise FROM bench WHERE name = ?");
+  if (!row.with(name).step()) {
+    row.reset();
+    std::vector<std::string> names;
+    for (const BenchRow& bench : list_benches(store)) names.push_back(bench.name);
+    throw Error("there is no measurement \"" + name + "\"" +
+                did_you_mean(name, names,
+                             names.empty() ? "; exp bench makes the first" : "; exp bench ls lists all"));
+  }
+  BenchResult result{name, row.text(1), row.number(2), json::parse(row.text(3)), json::parse(row.text(4)),
+                     {}};
+  const std::int64_t number = row.integer(0);
+  row.reset();
+  result.cases = read_cases(database, number);
+  return result;
+}
+
+}  // namespace encore

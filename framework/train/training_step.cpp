@@ -1,0 +1,32 @@
+// See training_step.hpp.
+#include "train/training_step.hpp"
+
+#include <cmath>
+
+#include <encore/kernels.hpp>
+
+namespace encore {
+
+TrainingStep::TrainingStep(Model& model, Optimizer& optimizer, double clip_norm)
+    : model_(model),
+      optimizer_(optimizer),
+      clip_norm_(clip_norm),
+      clipping_("encore::clipping", 2 * sizeof(double)),
+      squares_(reinterpret_cast<double*>(clipping_.data())),
+      clip_(squares_ + 1) {}
+
+TrainingStep::Gradient TrainingStep::compute_gradient(const DeviceBatch& batch, StepRandom random) {
+  const Device& device = model_.device();
+  const double scale = batch.target_count() > 0 ? 1.0 / static_cast<double>(batch.target_count()) : 0.0;
+  const double* loss = model_.forward_backward(batch, scale, random);
+  kernels::sum_of_squares(device, model_.parameters().gradients(), squares_);
+  kernels::clip_scale(device, squares_, clip_norm_, clip_);
+  return {model_.read(loss), std::sqrt(model_.read(squares_))};
+}
+
+void TrainingStep::update(double learning_rate, std::int64_t step) {
+  optimizer_.update(model_.device(), model_.parameters().blocks(clip_), learning_rate, step);
+  model_.device().fence();
+}
+
+}  // namespace encore

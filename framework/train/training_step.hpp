@@ -1,0 +1,37 @@
+// TrainingStep: what one update of the parameters is, apart from the loop around it: gradients of a batch,
+// their norm, the optimizer. Place in the flow: the trainer decides between the two halves, `exp bench`
+// measures both.
+#pragma once
+
+#include <encore/optimizer.hpp>
+
+#include "model/device_batch.hpp"
+#include "model/model.hpp"
+
+namespace encore {
+
+class TrainingStep {
+ public:
+  struct Gradient {
+    double loss = 0.0;  ///< mean over the rows with a label
+    double norm = 0.0;  ///< of all parameters together, before clipping
+  };
+
+  /// clip_norm: the longest gradient; 0 leaves it as it is. Model and optimizer outlive the step.
+  TrainingStep(Model& model, Optimizer& optimizer, double clip_norm);
+
+  /// Leaves the gradients in model.parameters(); waits for the device.
+  Gradient compute_gradient(const DeviceBatch& batch, StepRandom random);
+  /// Updates the parameters with the clipped gradients; waits for the device. `step` counts from 1.
+  void update(double learning_rate, std::int64_t step);
+
+ private:
+  Model& model_;
+  Optimizer& optimizer_;
+  double clip_norm_;
+  DeviceBuffer clipping_;  ///< two doubles: the gradient's sum of squares, the factor that clips it
+  double* squares_;
+  double* clip_;
+};
+
+}  // namespace encore

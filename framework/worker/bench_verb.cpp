@@ -1,0 +1,167 @@
+// bench: measures the machine and steps of training, round after round. With a control pipe each round waits
+// to be asked for, so that several workers (other numbers of threads, other backends) take turns and never
+// disturb each other.
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <thread>
+
+#include <encore/device.hpp>
+#include <nlohmann/json.hpp>
+
+#include "bench/step_case.hpp"
+#include "kernels/gemm.hpp"
+#include "record/control_pipe.hpp"
+#include "record/spool.hpp"
+#include "worker/environment.hpp"
+#include "worker/verbs.hpp"
+
+namespace encore {
+namespace {
+
+using nlohmann::json;
+
+/// Whose turn it is.
+class Turns {
+ public:
+  explicit Turns(int control_fd) {
+    if (control_fd >= 0) pipe_.emplace(control_fd);
+  }
+  /// Waits until the next round may begin; false when there is to be none.
+  bool wait() {
+    if (!pipe_) return true;
+    for (;; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+      if (const std::optional<ControlCommand> command = pipe_->poll())
+        return *command == ControlCommand::measure;
+      if (pipe_->parent_gone()) return false;
+    }
+  }
+
+ private:
+  std::optional<ControlReader> pipe_;
+};
+
+/// Cases that differ in batch size, length or precision read the same sets with the same tokenizer.
+class DataOfCases {
+ public:
+  explicit DataOfCases(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  const BenchData& of(const Specification& specification, const LoadedExperiment& loaded) {
+    const std::string key =
+        specification.config.at("data").dump() + specification.config.at("tokenizer").dump();
+    const auto found = data_.find(key);
+    if (found != data_.end()) return found->second;
+    return data_.emplace(key, load_bench_data(loaded, folder_)).first->second;
+  }
+
+ private:
+  std::filesystem::path folder_;
+  std::map<std::string, BenchData> data_;
+};
+
+/// The most memory this process has had, in bytes.
+std::int64_t peak_memory() {
+  std::ifstream in("/proc/self/status");
+  for (std::string word; in >> word;)
+    if (std::int64_t kilobytes = 0; word == "VmHWM:" && in >> kilobytes) return kilobytes * 1024;
+  return 0;
+}
+
+class Bench {
+ public:
+  Bench(const BenchArguments& arguments, SpoolWriter& spool)
+      : arguments_(arguments),
+        spool_(spool),
+        request_(BenchRequest::load(arguments.run_folder)),
+        machine_(device_, request_.machine_precisions, request_.machine_sizes),
+        free_gemm_(make_free_gemm()) {
+    DataOfCases data(arguments.run_folder);
+    for (const BenchCaseRequest& request : request_.cases) {
+      LoadedExperiment loaded = load_experiment(request.specification);
+      const BenchData& of_case = data.of(request.specification, loaded);
+      cases_.push_back(std::make_unique<StepCase>(request, std::move(loaded), of_case, request_.batches,
+                                                  request_.order_cost, device_));
+    }
+  }
+
+  void run() {
+    Turns turns(arguments_.control_fd);
+    spool_.event("bench_started", started());
+    // The first round is warm-up: primitives are made, pages touched, clocks brought up.
+    for (std::int64_t round = 0; round <= request_.rounds; ++round) {
+      if (!turns.wait()) return finish("stopped");
+      spool_.event("bench_round", measure(round));
+    }
+    spool_.event("bench_facts", facts());
+    finish("completed");
+  }
+
+ private:
+  json started() const {
+    json names = json::array();
+    for (const BenchCaseRequest& request : request_.cases) names.push_back(request.name);
+    return {{"host", host_description()},
+            {"build", build_description()},
+            {"threads", arguments_.threads},
+            {"numeric_environment", numeric_environment(device_, "", {})},
+            {"cases", names}};
+  }
+
+  json measure(std::int64_t round) {
+    json body = {{"round", round}, {"warm_up", round == 0}, {"machine", machine_.measure()}};
+    // No case is always the one behind the machine's measurement.
+    for (std::size_t k = 0; k < cases_.size(); ++k) {
+      const std::size_t index = (k + static_cast<std::size_t>(round)) % cases_.size();
+      body["cases"][request_.cases[index].name] = cases_[index]->measure(*free_gemm_);
+    }
+    return body;
+  }
+
+  json facts() const {
+    json of_cases = json::object();
+    for (std::size_t k = 0; k < cases_.size(); ++k) {
+      const StepCase& one = *cases_[k];
+      const BenchCaseRequest& request = request_.cases[k];
+      of_cases[request.name] = {
+          {"environment",
+           numeric_environment(device_,
+                               request.specification.config.at("train").at("precision").get<std::string>(),
+                               one.registry().plugins())},
+          {"facts", one.facts()}};
+    }
+    return {{"machine", machine_.facts()}, {"cases", of_cases}, {"peak_bytes", peak_memory()}};
+  }
+
+  void finish(const char* state) {
+    spool_.event("finished", {{"state", state}, {"reason", ""}, {"step", nullptr}});
+    spool_.sync();
+  }
+
+  const BenchArguments& arguments_;
+  SpoolWriter& spool_;
+  BenchRequest request_;
+  Device device_;
+  MachineBench machine_;
+  std::unique_ptr<GemmLibrary> free_gemm_;
+  std::vector<std::unique_ptr<StepCase>> cases_;
+};
+
+}  // namespace
+
+int bench_verb(const BenchArguments& arguments) {
+  const int attempt = static_cast<int>(arguments.attempt);
+  SpoolWriter spool(arguments.run_folder / spool_name(attempt), attempt);
+  try {
+    Bench(arguments, spool).run();
+    return 0;
+  } catch (const std::exception& error) {
+    spool.event("finished", {{"state", "failed"}, {"reason", error.what()}, {"step", nullptr}});
+    spool.sync();
+    throw;
+  }
+}
+
+}  // namespace encore

@@ -1,0 +1,133 @@
+// A watch counts kernels by label, products by shape, and leaves other tools as they were.
+#include "bench/kernel_watch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <encore/kernels.hpp>
+#include <nlohmann/json.hpp>
+
+#include "bench/machine.hpp"
+#include "kernels/gemm.hpp"
+#include "kernels/product_label.hpp"
+#include "memory/device_memory.hpp"
+
+namespace encore {
+namespace {
+
+int heard = 0;
+void on_kernel(const char*, const std::uint32_t, std::uint64_t*) {
+  ++heard;
+}
+
+/// Two matrices multiplied into a third, in memory of their own.
+struct Matrices {
+  explicit Matrices(const Device& used) : device(used), memory("encore::test", 3 * 64 * 64 * sizeof(float)) {
+    fill_varied(device, DType::float32, memory.data(), 3 * 64 * 64);
+  }
+  Tensor at(int i, std::int64_t rows, std::int64_t columns) const {
+    return {memory.data() + static_cast<std::size_t>(i) * 64 * 64 * sizeof(float),
+            DType::float32,
+            {rows, columns}};
+  }
+  void multiply() const {  // (5, 3) = (5, 7) (3, 7)^T
+    kernels::gemm(device, at(0, 5, 7), kernels::Transpose::no, at(1, 3, 7), kernels::Transpose::yes,
+                  at(2, 5, 3));
+  }
+  const Device& device;
+  DeviceBuffer memory;
+};
+
+TEST(KernelWatch, KernelsCountByLabelAndProductsByShape) {
+  const Device device;
+  const Matrices matrices(device);
+  const KernelWatch watch(device);
+  matrices.multiply();
+  matrices.multiply();
+  kernels::add(device, matrices.at(0, 5, 7), matrices.at(1, 5, 7));
+  ASSERT_EQ(watch.kernels().size(), 2u);
+  EXPECT_EQ(watch.kernels().at("encore::gemm 5x3x7 nt float32 float32").calls, 2);
+  EXPECT_GT(watch.kernels().at("encore::gemm 5x3x7 nt float32 float32").seconds, 0.0);
+  EXPECT_EQ(watch.kernels().at("encore::add").calls, 1);
+}
+
+TEST(KernelWatch, AllocationsAreCounted) {
+  const Device device;
+  const KernelWatch watch(device);
+  EXPECT_EQ(watch.allocations(), 0);
+  const DeviceBuffer buffer("encore::test", 4096);
+  EXPECT_EQ(watch.allocations(), 1);
+  EXPECT_GE(watch.allocated_bytes(), 4096);
+}
+
+TEST(KernelWatch, AToolThatListenedListensAgain) {
+  const Device device;
+  const Matrices matrices(device);
+  const auto before = Kokkos::Tools::Experimental::get_callbacks();
+  Kokkos::Tools::Experimental::set_begin_parallel_for_callback(on_kernel);
+  heard = 0;
+  {
+    const KernelWatch watch(device);
+    matrices.multiply();
+    EXPECT_EQ(heard, 0) << "one watcher at a time";
+  }
+  matrices.multiply();
+  EXPECT_GT(heard, 0);
+  Kokkos::Tools::Experimental::set_callbacks(before);
+}
+
+TEST(ProductLabel, IsReadBack) {
+  Product product;
+  const Tensor none;
+  product.a = Tensor(nullptr, DType::bfloat16, {9, 4});
+  product.b = Tensor(nullptr, DType::bfloat16, {9, 6});
+  product.c = Tensor(nullptr, DType::float32, {4, 6});
+  product.transpose_a = true;
+  EXPECT_EQ(product_label(product), "encore::gemm 4x6x9 tn bfloat16 float32");
+  const auto shape = parse_product_label(product_label(product));
+  ASSERT_TRUE(shape.has_value());
+  EXPECT_EQ(shape->flops(), 2.0 * 4 * 6 * 9);
+  EXPECT_EQ(shape->bytes(), 2.0 * 9 * 4 + 2.0 * 9 * 6 + 4.0 * 4 * 6);
+  for (const char* other : {"encore::gemm", "encore::gemm_pack", "encore::gemm 4x6 nn",
+                            "encore::gemm 4x6x9 nn int32 float32", "theirs::gemm 4x6x9 nn float32 float32"})
+    EXPECT_FALSE(parse_product_label(other).has_value()) << other;
+}
+
+TEST(FreeGemm, GivesWhatTheFixedOrderGives) {
+  const Device device;
+  const Matrices matrices(device);
+  const auto library = make_free_gemm();
+  for (const bool transpose : {false, true}) {
+    const Tensor a = matrices.at(0, 17, 31);
+    const Tensor b = transpose ? matrices.at(1, 13, 31) : matrices.at(1, 31, 13);
+    const Tensor c = matrices.at(2, 17, 13);
+    std::vector<float> fixed(17 * 13), free(17 * 13);
+    device.gemm().multiply(device, {a, b, c, false, transpose});
+    copy_to_host(device, c, fixed.data());
+    library->multiply(device, {a, b, c, false, transpose});
+    copy_to_host(device, c, free.data());
+    for (std::size_t i = 0; i < fixed.size(); ++i) EXPECT_NEAR(fixed[i], free[i], 1e-5) << i;
+  }
+}
+
+TEST(Machine, AWrongPrecisionIsRefused) {
+  EXPECT_EQ(type_of_precision("bfloat16"), DType::bfloat16);
+  try {
+    type_of_precision("float16");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "unknown precision \"float16\"; there are float32, bfloat16 and float64");
+  }
+}
+
+TEST(Machine, EveryQuantityIsThereAndItsWorkToo) {
+  const Device device;
+  MachineBench machine(device, {"float32"}, {32, 64});
+  const Samples samples = machine.measure();
+  for (const char* quantity :
+       {"copy", "triad", "launch", "launch_and_wait", "calibration", "gemm 32 float32", "gemm 64 float32"})
+    EXPECT_GT(samples.at(quantity), 0.0) << quantity;
+  EXPECT_EQ(machine.facts().at("gemm 64 float32").at("flops"), 2.0 * 64 * 64 * 64);
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,109 @@
+// The declared work of kernels, against numbers counted by hand; the products of a step alone; free
+// reductions.
+#include <gtest/gtest.h>
+
+#include "bench/bare_products.hpp"
+#include "bench/kernel_watch.hpp"
+#include "bench/kernel_work.hpp"
+#include "bench/order_cost.hpp"
+#include "support/tiny_model.hpp"
+
+namespace encore {
+namespace {
+
+using namespace testing;
+
+struct Bench {
+  Bench() : registry(load_builtin_plugins()), experiment(tiny_experiment(registry)), packed(tiny_batch()) {
+    experiment.train.precision = Precision::float32;
+    tiny = std::make_unique<TinyModel>(experiment, tiny_size(), registry, device, packed);
+    tiny->model.initialize(1);
+  }
+  Device device;
+  Registry registry;
+  Experiment experiment;
+  PackedBatch packed;
+  std::unique_ptr<TinyModel> tiny;
+};
+
+TEST(KernelWork, ShapesComeFromTheModelAndTheBatch) {
+  const Bench bench;
+  const StepShape shape = shape_of_step(bench.tiny->model, bench.experiment, DType::float32, bench.packed);
+  EXPECT_EQ(shape.batch.tokens, 18);
+  EXPECT_EQ(shape.batch.squares, 25 + 1 + 81 + 9);
+  EXPECT_EQ(shape.width, 8);
+  EXPECT_EQ(shape.classes, 5);
+  EXPECT_EQ(shape.hidden_rows, 2 * 12);
+  // Two blocks of qkv (24), out (8), up (12), down (8), and the head's (5).
+  EXPECT_EQ(shape.bias_rows, 2 * (24 + 8 + 12 + 8) + 5);
+  EXPECT_EQ(shape.gated_rows, 0);
+}
+
+TEST(KernelWork, IsWhatTheFormulaSays) {
+  const Bench bench;
+  const StepShape shape = shape_of_step(bench.tiny->model, bench.experiment, DType::float32, bench.packed);
+  const auto work = [&](const char* label, std::int64_t calls) {
+    return work_of_kernel(label, shape, calls).value();
+  };
+  EXPECT_EQ(work("encore::attention", 2).flops, 2 * 4.0 * 8 * 116);
+  EXPECT_EQ(work("encore::layer_norm", 4).bytes, 4 * 2.0 * 18 * 8 * 4);
+  EXPECT_EQ(work("encore::relu_backward", 2).bytes, 3.0 * 18 * 24 * 4);
+  EXPECT_EQ(work("encore::adam", 1).bytes, 7.0 * 4 * static_cast<double>(shape.parameters));
+  EXPECT_EQ(work("encore::softmax_cross_entropy", 1).bytes, 18.0 * 5 * 4);
+  EXPECT_FALSE(work_of_kernel("theirs::kernel", shape, 1).has_value());
+}
+
+TEST(KernelWork, BlocksThatShareParametersComputeAllTheSame) {
+  ModelTable table;
+  table.layers = 5;
+  table.groups = 2;  // blocks 0, 1, 2 and 3, 4
+  ParameterSlice slice;
+  slice.path = "encoder.0.attention.qkv.bias";
+  EXPECT_EQ(times_used(slice, table), 3);
+  slice.path = "encoder.3.attention.qkv.bias";
+  EXPECT_EQ(times_used(slice, table), 2);
+  slice.path = "head.bias";
+  EXPECT_EQ(times_used(slice, table), 1);
+}
+
+TEST(BareProducts, AreTheProductsOfTheEncoder) {
+  const Bench bench;
+  const BareProducts products(bench.device, bench.tiny->model, bench.experiment.model, DType::float32, 18);
+  // Weights of a block: 24 x 8, 8 x 8, 12 x 8, 8 x 12; three products each.
+  EXPECT_EQ(products.flops(18), 2.0 * 3 * 18 * 2 * (24 * 8 + 8 * 8 + 12 * 8 + 8 * 12));
+  const KernelWatch watch(bench.device);
+  products.run(bench.device.gemm(), 17);
+  std::int64_t calls = 0;
+  for (const auto& [label, time] : watch.kernels()) calls += time.calls;
+  EXPECT_EQ(calls, 2 * 4 * 3);
+  EXPECT_TRUE(watch.kernels().contains("encore::gemm 17x24x8 nt float32 float32"));
+  EXPECT_TRUE(watch.kernels().contains("encore::gemm 17x8x24 nn float32 float32"));
+  EXPECT_TRUE(watch.kernels().contains("encore::gemm 24x8x17 tn float32 float32"));
+}
+
+TEST(Labels, OfAStepAreMeaningful) {
+  Bench bench;
+  const KernelWatch watch(bench.device);
+  bench.tiny->loss({1, 1});
+  EXPECT_GT(watch.kernels().size(), 10u);
+  for (const auto* kernels : {&watch.kernels(), &watch.within_products()})
+    for (const auto& [label, time] : *kernels) {
+      EXPECT_TRUE(label.starts_with("encore::")) << label;
+      EXPECT_EQ(label.find("lambda"), std::string::npos) << label;
+      EXPECT_EQ(label.find('/'), std::string::npos)
+          << label << ": an unnamed kernel has the name of its type";
+    }
+}
+
+TEST(OrderCost, EveryReductionIsTimed) {
+  const Bench bench;
+  const OrderCost cost(bench.device, bench.tiny->model, bench.experiment.model, DType::float32, 18);
+  const Samples samples = cost.measure(bench.tiny->batch.shards().front().batch);
+  for (const Reduction& reduction : reductions())
+    if (!reduction.kernels.empty()) {
+      EXPECT_GT(samples.at(reduction.free), 0.0) << reduction.name;
+    }
+}
+
+}  // namespace
+}  // namespace encore

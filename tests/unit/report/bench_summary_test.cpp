@@ -1,0 +1,152 @@
+// What a summary makes of samples: rates, shares, limits, prices, gains, noise; and the roofline's numbers.
+#include "report/bench_summary.hpp"
+
+#include <gtest/gtest.h>
+
+#include <encore/error.hpp>
+
+#include "report/roofline.hpp"
+
+namespace encore {
+namespace {
+
+using Values = std::vector<double>;
+using nlohmann::json;
+
+constexpr std::size_t rounds = 10;
+
+/// A machine of 100 GFLOP/s and 10 GB/s, and a step of 20 ms whose products alone take 10 ms.
+BenchResult sample(int threads = 2, double factor = 1.0) {
+  const std::string where = "openmp, " + std::to_string(threads) + " threads";
+  const json settings = {{"backend", "openmp"}, {"threads", threads}};
+  BenchCase machine{where, true, settings, {{"cpus", 2}}, {}, {{"device", "A"}}, {}, {}};
+  machine.facts = {{"copy", {{"bytes", 1e9}}},
+                   {"triad", {{"bytes", 1e9}}},
+                   {"gemm 1000 float32", {{"flops", 2e9}, {"bytes", 1.2e7}, {"precision", "float32"}}}};
+  machine.samples = {{"copy", Values(rounds, 0.2)},
+                     {"triad", Values(rounds, 0.1)},
+                     {"gemm 1000 float32", Values(rounds, 0.02)},
+                     {"calibration", Values(rounds, 0.001)},
+                     {"launch", Values(rounds, 1e-6)},
+                     {"launch_and_wait", Values(rounds, 2e-6)}};
+  BenchCase step{
+      "float32, batch 32, " + where, false, settings, {{"cpus", 2}}, {}, {{"device", "A"}}, {}, {}};
+  step.settings.update({{"precision", "float32"}, {"batch_size", 32}, {"length", 0}});
+  step.facts = {{"tokens", 900.0},
+                {"matmul_flops", 8e8},
+                {"kernels",
+                 {{"encore::gemm N x 4 x 4 nt", {{"calls", 3.0}, {"flops", 5e8}, {"bytes", 1e6}}},
+                  {"encore::layer_norm", {{"calls", 2.0}, {"flops", 1e6}, {"bytes", 1e7}}},
+                  {"encore::gemm_pack", {{"calls", 3.0}, {"within", "encore::gemm"}}},
+                  {"theirs::kernel", {{"calls", 1.0}}}}},
+                {"reductions",
+                 {{{"name", "matrix products"}, {"kernels", json::array()}, {"free", "matmul"}},
+                  {{"name", "norms"}, {"kernels", {"encore::layer_norm"}}, {"free", "free norms"}},
+                  {{"name", "absent"}, {"kernels", {"encore::rms_norm"}}, {"free", "free absent"}}}}};
+  step.samples = {{"step", Values(rounds, 0.02 * factor)},
+                  {"matmul", Values(rounds, 0.01 * factor)},
+                  {"gemm", Values(rounds, 0.011)},
+                  {"watched_step", Values(rounds, 0.02)},
+                  {"kernel encore::gemm N x 4 x 4 nt", Values(rounds, 0.01)},
+                  {"kernel encore::layer_norm", Values(rounds, 0.002)},
+                  {"kernel encore::gemm_pack", Values(rounds, 0.005)},
+                  {"kernel theirs::kernel", Values(rounds, 0.004)},
+                  {"free norms", Values(rounds, 0.0018)}};
+  BenchResult result;
+  result.name = "sample";
+  result.cases = {machine, step};
+  return result;
+}
+
+const KernelSummary& kernel(const StepSummary& step, const std::string& label) {
+  for (const KernelSummary& one : step.kernels)
+    if (one.label == label) return one;
+  throw Error("no kernel " + label);
+}
+
+TEST(BenchSummary, RatesSharesAndLimits) {
+  const BenchResult result = sample();
+  const BenchSummary summary = summarize(result);
+  ASSERT_EQ(summary.steps.size(), 1u);
+  const StepSummary& step = summary.steps[0];
+  EXPECT_DOUBLE_EQ(summary.machines[0].bandwidth(), 1e10);
+  EXPECT_DOUBLE_EQ(summary.machines[0].peaks.at("float32"), 1e11);
+  EXPECT_DOUBLE_EQ(step.tokens_per_second.median, 45000.0);
+  EXPECT_DOUBLE_EQ(step.step_over_matmul.median, 2.0);
+  // 5e8 operations need 5 ms at the peak, and took 10.
+  EXPECT_NEAR(*kernel(step, "encore::gemm N x 4 x 4 nt").limit, 0.5, 1e-12);
+  // 1e7 bytes need 1 ms, and took 2.
+  EXPECT_NEAR(*kernel(step, "encore::layer_norm").limit, 0.5, 1e-12);
+  EXPECT_NEAR(kernel(step, "encore::layer_norm").share, 0.1, 1e-12);
+  EXPECT_FALSE(kernel(step, "theirs::kernel").flops.has_value()) << "unknown work is said to be unknown";
+  EXPECT_TRUE(kernel(step, "encore::gemm_pack").within_product);
+  EXPECT_NEAR(step.outside_kernels, 1.0 - (0.01 + 0.002 + 0.004) / 0.02, 1e-12)
+      << "what lies within a product is not counted twice";
+}
+
+TEST(BenchSummary, TheOrderHasAPriceWhereItWasMeasured) {
+  const BenchResult result = sample();
+  const StepSummary step = summarize(result).steps[0];
+  ASSERT_EQ(step.prices.size(), 2u) << "a reduction this step does not have has no price";
+  EXPECT_NEAR(step.prices[0].price.median, 0.05, 1e-9);
+  EXPECT_NEAR(step.prices[1].price.median, 0.01, 1e-9);
+  EXPECT_NEAR(step.price_of_order->median, 0.06, 1e-9);
+  BenchResult without = sample();
+  without.cases[1].samples.erase("free norms");
+  EXPECT_FALSE(summarize(without).steps[0].price_of_order.has_value());
+}
+
+TEST(BenchSummary, NoiseIsSaid) {
+  BenchResult result = sample();
+  EXPECT_TRUE(noise_notes(result, summarize(result)).empty());
+  result.noise = {{"steal_share", 0.07}, {"others_share", 0.25}};
+  result.cases[0].samples["calibration"] = {1, 1, 1, 1.2, 1.2, 1, 1.3, 1.2, 1, 1.2};
+  EXPECT_EQ(noise_notes(result, summarize(result)),
+            (std::vector<std::string>{
+                "the calibration of openmp, 2 threads spread over 18 % of its median (interquartile range)",
+                "the host took 7 % of the time away (steal)", "other processes used 25 % of the cores"}));
+}
+
+TEST(BenchSummary, ThreadsGainAgainstTheFewest) {
+  BenchResult result = sample(2, 0.5);
+  const BenchResult one = sample(1, 1.0);
+  result.cases.insert(result.cases.end(), one.cases.begin(), one.cases.end());
+  const std::vector<ThreadGain> gains = thread_gains(summarize(result));
+  ASSERT_EQ(gains.size(), 1u);
+  EXPECT_EQ(gains[0].name, "float32, batch 32, openmp, 2 threads");
+  EXPECT_DOUBLE_EQ(gains[0].from, 1.0);
+  EXPECT_DOUBLE_EQ(gains[0].step, 2.0);
+  EXPECT_DOUBLE_EQ(gains[0].matmul, 2.0);
+}
+
+TEST(BenchSummary, AResultSurvivesItsJson) {
+  const BenchResult result = sample();
+  const json text = json::parse(result.to_json().dump());
+  EXPECT_EQ(BenchResult::from_json(text, "x").to_json(), result.to_json());
+  try {
+    BenchResult::from_json({{"format", 99}}, "old.json");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "old.json is no result of exp bench --json: its format is 99, this exp reads 1");
+  }
+}
+
+TEST(Roofline, KernelsAreBelowTheRoof) {
+  const BenchResult result = sample();
+  const BenchSummary summary = summarize(result);
+  const LineChart chart = roofline_chart(summary, summary.steps[0]);
+  EXPECT_EQ(chart.x.scale, Axis::Scale::logarithmic);
+  ASSERT_EQ(chart.series.size(), 3u) << "a roof and the two kernels whose work is known";
+  EXPECT_EQ(chart.series[0].name, "float32 products: 100 GFLOP/s, memory: 10 GB/s");
+  EXPECT_DOUBLE_EQ(chart.series[0].x[1], 10.0) << "the ridge: 100 GFLOP/s over 10 GB/s";
+  EXPECT_DOUBLE_EQ(chart.series[1].x[0], 500.0);
+  EXPECT_NEAR(chart.series[1].y[0], 50.0, 1e-9);
+  BenchResult unknown = sample();
+  unknown.cases[1].facts["kernels"] = json::object();
+  const BenchSummary nothing = summarize(unknown);
+  EXPECT_THROW(roofline_chart(nothing, nothing.steps[0]), Error);
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,163 @@
+// Medians of timings, the ratio of two, and the decision that exp bench --against makes, on fixed samples.
+#include "report/medians.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include <encore/error.hpp>
+
+#include "report/bench_comparison.hpp"
+
+namespace encore {
+namespace {
+
+using Values = std::vector<double>;
+
+/// Seconds around 1 with the skew of timings: mostly within 2 %, rarely much slower. From a counter.
+Values timings(std::size_t count, std::uint64_t seed, double factor = 1.0) {
+  Values values;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double even = static_cast<double>(random_word(seed, i) >> 11U) * 0x1.0p-53;
+    values.push_back(factor * (1.0 + 0.02 * even + (even > 0.9 ? 0.3 : 0.0)));
+  }
+  return values;
+}
+
+const Values steady(12, 0.001);
+
+TEST(Medians, OfOddAndEvenNumbersAndOfNone) {
+  EXPECT_EQ(median_of(Values{3, 1, 2}), 2.0);
+  EXPECT_EQ(median_of(Values{4, 1, 2, 3}), 2.5);
+  EXPECT_TRUE(std::isnan(median_of(Values{})));
+}
+
+TEST(Medians, TheIntervalStandsBetweenOrderStatistics) {
+  // Binomial(10, 1/2): 2nd to 9th value cover 1 - 2 * 11 / 1024.
+  const Measured ten = measured(Values{9, 8, 7, 6, 5, 4, 3, 2, 1, 0});
+  EXPECT_EQ(ten.median, 4.5);
+  EXPECT_EQ(ten.interval.low, 1.0);
+  EXPECT_EQ(ten.interval.high, 8.0);
+  EXPECT_NEAR(ten.coverage, 1.0 - 22.0 / 1024.0, 1e-12);
+  // Of six the whole range covers 96.9 %, of five only 93.75 %: it is said.
+  EXPECT_NEAR(measured(Values{1, 2, 3, 4, 5, 6}).coverage, 0.96875, 1e-12);
+  const Measured five = measured(Values{1, 2, 3, 4, 5});
+  EXPECT_NEAR(five.coverage, 0.9375, 1e-12);
+  EXPECT_EQ(five.interval.high, 5.0);
+}
+
+TEST(Medians, TheIntervalCoversAsOftenAsItSays) {
+  int covered = 0;
+  constexpr int trials = 2000;
+  for (int trial = 0; trial < trials; ++trial) {
+    Values values;
+    for (std::uint64_t i = 0; i < 10; ++i)
+      values.push_back(static_cast<double>(random_word(static_cast<std::uint64_t>(trial), i) >> 11U));
+    const Interval interval = measured(values).interval;
+    covered += interval.low <= 0x1.0p52 && 0x1.0p52 <= interval.high ? 1 : 0;
+  }
+  EXPECT_NEAR(static_cast<double>(covered) / trials, 0.9785, 0.012);
+}
+
+TEST(Medians, ARatioOfFewValuesIsNotKnown) {
+  EXPECT_FALSE(ratio_of_medians(Values{1}, Values{1, 2}).has_value());
+  EXPECT_THROW(quotients(Values{1}, Values{1, 2}), std::logic_error);
+}
+
+Change judged(const Values& before, const Values& now, double threshold = 0.05) {
+  return judge(before, Values(before.size(), 0.001), now, Values(now.size(), 0.001), threshold).change;
+}
+
+TEST(Regression, ASlowdownOfAFifthIsFoundAndASpeedUpToo) {
+  const Values before = timings(12, 1);
+  EXPECT_EQ(judged(before, timings(12, 2, 1.2)), Change::slower);
+  EXPECT_EQ(judged(timings(12, 2, 1.2), before), Change::faster);
+}
+
+TEST(Regression, NoiseAloneIsNone) {
+  int unchanged = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Change change = judged(timings(12, seed), timings(12, seed + 1000));
+    EXPECT_NE(change, Change::slower) << seed;
+    unchanged += change == Change::unchanged ? 1 : 0;
+  }
+  EXPECT_GT(unchanged, 150);
+}
+
+TEST(Regression, WhatStraddlesTheThresholdIsUnclear) {
+  EXPECT_EQ(judged(timings(12, 1), timings(12, 2, 1.05)), Change::unclear);
+  EXPECT_EQ(judged(timings(12, 1), timings(12, 2, 1.05), 0.10), Change::unchanged);
+}
+
+TEST(Regression, AMachineThatRunsSlowerIsNotTakenForOne) {
+  const Values before = timings(12, 1), now = timings(12, 2, 1.2);
+  const BenchChange change = judge(before, steady, now, Values(12, 0.0012), 0.05);
+  EXPECT_EQ(change.change, Change::unclear);
+  EXPECT_NEAR(change.calibrated.ratio, 1.0, 0.02);
+}
+
+BenchResult result_of(const Values& steps, double factor = 1.0) {
+  BenchResult result;
+  result.name = "r";
+  const nlohmann::json where = {{"backend", "openmp"}, {"threads", 2}};
+  BenchCase machine{"openmp, 2 threads",
+                    true,
+                    where,
+                    {{"cpus", 2}},
+                    {},
+                    {{"device", "A"}},
+                    {},
+                    {{"calibration", Values(steps.size(), 0.001)}}};
+  BenchCase step = machine;
+  step.machine = false;
+  step.name = "float32, batch 32, openmp, 2 threads";
+  step.settings.update({{"precision", "float32"}, {"batch_size", 32}, {"length", 0}});
+  step.facts = {{"tokens", 900.0}, {"parameters", 1000}};
+  Values kernel, small;
+  for (const double seconds : steps) {
+    kernel.push_back(0.3 * seconds * factor);
+    small.push_back(0.001 * seconds);
+  }
+  step.samples = {{"step", steps}, {"kernel encore::gemm", kernel}, {"kernel encore::sum", small}};
+  result.cases = {machine, step};
+  return result;
+}
+
+TEST(Regression, CasesMeetBySettingsAndKernelsExplain) {
+  const BenchComparison comparison =
+      compare_benches(result_of(timings(12, 1)), result_of(timings(12, 2, 1.2), 1.2), 0.05);
+  ASSERT_EQ(comparison.steps.size(), 1u);
+  EXPECT_TRUE(comparison.regression());
+  ASSERT_EQ(comparison.kernels.size(), 1u) << "what takes a thousandth of a step is not listed";
+  EXPECT_EQ(comparison.kernels[0].quantity, "kernel encore::gemm");
+  EXPECT_EQ(comparison.kernels[0].change, Change::slower);
+  EXPECT_FALSE(compare_benches(result_of(timings(12, 1)), result_of(timings(12, 3)), 0.05).regression());
+}
+
+TEST(Regression, AnotherMachineIsNotComparableAndTheFieldIsNamed) {
+  const BenchResult before = result_of(timings(12, 1));
+  BenchResult now = result_of(timings(12, 2, 3.0));
+  now.cases[1].environment["device"] = "B";
+  now.cases[1].facts["tokens"] = 1800.0;
+  const BenchComparison comparison = compare_benches(before, now, 0.05);
+  ASSERT_EQ(comparison.steps.size(), 1u);
+  EXPECT_EQ(comparison.steps[0].change, Change::incomparable);
+  EXPECT_EQ(comparison.steps[0].reasons,
+            (std::vector<std::string>{"device is \"A\" and \"B\"", "tokens in a step is 900.0 and 1800.0"}));
+  EXPECT_FALSE(comparison.regression());
+}
+
+TEST(Regression, NothingInCommonIsRefused) {
+  BenchResult now = result_of(timings(12, 2));
+  now.cases[1].settings["batch_size"] = 8;
+  try {
+    compare_benches(result_of(timings(12, 1)), now, 0.05);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("has no case in common with this measurement"),
+              std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace encore

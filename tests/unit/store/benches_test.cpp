@@ -1,0 +1,68 @@
+// Measurements in the database: stored, listed, read again; a wrong name is told with the right one.
+#include "store/benches.hpp"
+
+#include "unit/store/store_fixture.hpp"
+
+namespace encore {
+namespace {
+
+using testing::message_of;
+using testing::StoreTest;
+
+BenchResult sample() {
+  BenchResult result;
+  result.name = "quick";
+  result.file = "quick.toml";
+  result.created = 12.5;
+  result.settings = {{"rounds", 2}};
+  result.noise = {{"steal_share", 0.5}};
+  BenchCase machine;
+  machine.name = "openmp, 1 thread";
+  machine.machine = true;
+  machine.settings = {{"backend", "openmp"}, {"threads", 1}};
+  machine.host = {{"name", "here"}};
+  machine.build = {{"compiler", "c"}};
+  machine.environment = {{"device", "d"}};
+  machine.facts = {{"copy", {{"bytes", 8}}}};
+  machine.samples = {{"copy", {0.1, 1.0 / 3.0}}};
+  BenchCase step = machine;
+  step.name = "float32, batch 4, openmp, 1 thread";
+  step.machine = false;
+  step.samples = {{"step", {1e-3, 2e-3}}, {"matmul", {5e-4, 6e-4}}};
+  result.cases = {machine, step};
+  return result;
+}
+
+TEST_F(StoreTest, a_measurement_comes_back_bit_by_bit) {
+  EXPECT_EQ(add_bench(store(), sample()), "quick");
+  EXPECT_EQ(read_bench(store(), "quick").to_json(), sample().to_json());
+  EXPECT_EQ(store().database().integer("SELECT count(*) FROM bench_sample"), 6);
+  EXPECT_EQ(store().database().integer("SELECT count(*) FROM host"), 1) << "a machine is stored once";
+}
+
+TEST_F(StoreTest, a_name_that_is_taken_gets_a_number) {
+  EXPECT_EQ(add_bench(store(), sample()), "quick");
+  EXPECT_EQ(add_bench(store(), sample()), "quick-2");
+  BenchResult later = sample();
+  later.created = 99.0;
+  EXPECT_EQ(add_bench(store(), later), "quick-3");
+  const std::vector<BenchRow> rows = list_benches(store());
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].name, "quick-3") << "newest first";
+  EXPECT_EQ(rows[0].host, "here");
+  EXPECT_EQ(rows[0].cases, 1);
+  EXPECT_EQ(rows[0].rounds, 2);
+}
+
+TEST_F(StoreTest, a_measurement_that_is_not_there_is_told_with_the_nearest) {
+  EXPECT_EQ(message_of<Error>([&] { read_bench(store(), "quick"); }),
+            "there is no measurement \"quick\"; exp bench makes the first");
+  add_bench(store(), sample());
+  EXPECT_EQ(message_of<Error>([&] { read_bench(store(), "qiuck"); }),
+            "there is no measurement \"qiuck\"; did you mean \"quick\"?");
+  EXPECT_EQ(message_of<Error>([&] { read_bench(store(), "wnut17"); }),
+            "there is no measurement \"wnut17\"; exp bench ls lists all");
+}
+
+}  // namespace
+}  // namespace encore
