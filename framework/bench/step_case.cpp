@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <Kokkos_Core.hpp>
+
 #include "bench/clock.hpp"
 #include "bench/kernel_watch.hpp"
 #include "kernels/product_label.hpp"
@@ -16,20 +18,24 @@ BatchSize at_least(BatchSize a, const BatchSize& b) {
 }
 
 /// Sequences of exactly `length` tokens, cut from the examples one behind the other.
-std::vector<Example> full_examples(std::span<const Example> examples, std::int64_t length,
-                                   std::int64_t count) {
-  std::vector<Example> full;
-  Example next;
-  for (std::size_t at = 0; full.size() < static_cast<std::size_t>(count); at = (at + 1) % examples.size()) {
-    const Example& from = examples[at];
-    for (std::size_t row = 0; row < from.ids.size() && full.size() < static_cast<std::size_t>(count); ++row) {
-      next.ids.push_back(from.ids[row]);
-      next.targets.push_back(from.targets[row]);
-      if (static_cast<std::int64_t>(next.ids.size()) == length) full.push_back(std::exchange(next, {}));
+class FullExamples {
+ public:
+  FullExamples(std::span<const Example> from, std::int64_t length, std::int64_t count) {
+    const auto rows = static_cast<std::size_t>(length), all = static_cast<std::size_t>(count) * rows;
+    for (std::size_t at = 0; ids_.size() < all; at = (at + 1) % from.size()) {
+      ids_.insert(ids_.end(), from[at].ids.begin(), from[at].ids.end());
+      targets_.insert(targets_.end(), from[at].targets.begin(), from[at].targets.end());
     }
+    for (std::size_t begin = 0; begin < all; begin += rows)
+      examples_.push_back(
+          {std::span(ids_).subspan(begin, rows), std::span(targets_).subspan(begin, rows), {}});
   }
-  return full;
-}
+  std::span<const Example> examples() const { return examples_; }
+
+ private:
+  std::vector<std::int32_t> ids_, targets_;
+  std::vector<Example> examples_;
+};
 
 /// "encore::gemm N x 1152 x 384 nt": batches have different numbers of tokens, and the product is the same
 /// one.
@@ -46,8 +52,8 @@ std::string general_label(const std::string& label) {
 
 BenchData load_bench_data(const LoadedExperiment& loaded, const std::filesystem::path& folder) {
   BenchData data{make_task(loaded.experiment), {}};
-  const auto tokenizer = load_tokenizer(loaded, folder, data.task->word_counts());
-  data.task->encode(*tokenizer);
+  const auto tokenizer = load_tokenizer(loaded, folder, [&] { return data.task->word_counts(); });
+  data.task->encode(*tokenizer, Kokkos::num_threads());
   const auto vocabulary = tokenizer->vocabulary();
   data.vocabulary_size = static_cast<std::int64_t>(vocabulary.size());
   return data;
@@ -81,10 +87,10 @@ void StepCase::take_batches(const BenchData& data, std::int64_t length, std::int
   const TrainTable& train = loaded_.experiment.train;
   const EncodedSet& set = data.task->set(Split::train);
   const Packing packing{train.batching, loaded_.experiment.data.max_length, 0};
-  std::vector<Example> full;
+  std::optional<FullExamples> full;
   std::vector<std::vector<std::int32_t>> plan;
   if (length > 0) {
-    full = full_examples(set.examples, length, count * train.batch_size);
+    full.emplace(set.examples, length, count * train.batch_size);
     for (std::int64_t batch = 0; batch < count; ++batch) {
       auto& members = plan.emplace_back();
       for (std::int64_t i = 0; i < train.batch_size; ++i)
@@ -103,7 +109,7 @@ void StepCase::take_batches(const BenchData& data, std::int64_t length, std::int
                 "; give a smaller --batch-size");
   plan.resize(std::min(plan.size(), static_cast<std::size_t>(count)));
   for (const auto& members : plan) {
-    pack(length > 0 ? std::span<const Example>(full) : set.examples, members, packing,
+    pack(full ? full->examples() : std::span<const Example>(set.examples), members, packing,
          batches_.emplace_back());
     largest_ = at_least(largest_, batches_.back().size());
   }

@@ -15,6 +15,8 @@ class NamedGemm final : public GemmLibrary {
   explicit NamedGemm(std::unique_ptr<GemmLibrary> library) : library_(std::move(library)) {}
 
   std::string name() const override { return library_->name(); }
+  bool multiplies(DType type) const override { return library_->multiplies(type); }
+  std::int64_t prepared() const override { return library_->prepared(); }
 
   void multiply(const Device& device, const Product& product) override {
     if (!Kokkos::Tools::profileLibraryLoaded()) return library_->multiply(device, product);

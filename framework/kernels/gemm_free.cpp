@@ -21,6 +21,10 @@ class FreeOneDnnGemm final : public GemmLibrary {
   FreeOneDnnGemm() : cpu_(dnnl::engine::kind::cpu, 0), queue_(cpu_) {}
 
   std::string name() const override { return "oneDNN, cut by the number of threads"; }
+  /// Types that oneDNN has no products for go to the device's own library.
+  bool multiplies(DType type) const override {
+    return type == DType::float32 || type == DType::float64 || type == DType::bfloat16;
+  }
 
   void multiply(const Device& device, const Product& p) override {
     if (p.a.dtype != DType::float32 && p.a.dtype != DType::bfloat16) return device.gemm().multiply(device, p);

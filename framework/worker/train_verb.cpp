@@ -10,6 +10,7 @@
 #include "record/control_pipe.hpp"
 #include "train/session.hpp"
 #include "train/spool_observer.hpp"
+#include "worker/environment.hpp"
 #include "worker/started_event.hpp"
 #include "worker/verbs.hpp"
 
