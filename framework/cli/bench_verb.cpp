@@ -229,7 +229,7 @@ int bench_verb(const Arguments& arguments) {
        "the machine's limit. Several values of an option are crossed and measured in turn. The samples are\n"
        "stored. Exit code 1: --against found a regression.",
        {{"exp bench", "the machine alone"},
-        {"exp bench experiments/quickstart.toml --threads 1,2 --batch-size 8,32", "four steps, in turn"},
+        {"exp bench experiments/quickstart.toml --threads 1,2 --batch-size 8,16", "four steps, in turn"},
         {"exp bench experiments/quickstart.toml --against quickstart --threshold 5%",
          "has anything become slower?"}}});
   add_bench_options(line);

@@ -54,7 +54,7 @@ TEST(PluginCheck, NamesWhatThreadsChange) {
     EXPECT_EQ(finding["passed"].get<bool>(), finding["check"] != "threads") << finding;
     if (finding["check"] != "threads") continue;
     const std::string detail = finding["detail"];
-    EXPECT_TRUE(detail.starts_with("float32 gradient of gain has other bits with ")) << detail;
+    EXPECT_NE(detail.find(" gradient of gain has other bits with "), std::string::npos) << detail;
   }
 }
 

@@ -103,7 +103,10 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
       if (const std::size_t at = word.find("/build/openmp/"); at != std::string::npos)
         word.replace(at, 14, "/build/" ENCORE_BACKEND_NAME "/");
     const ProgramOutput output = sandbox.exp(words);
-    EXPECT_EQ(output.end.exit_code, 0) << command << "\n" << output.output << output.errors;
+    // On a busy machine a second measurement may well be slower than the first, which is exit code 1.
+    const bool compares = command.starts_with("exp bench") && command.find("--against") != std::string::npos;
+    EXPECT_TRUE(output.end.exit_code == 0 || (compares && output.end.exit_code == 1))
+        << command << "\n" << output.output << output.errors;
   }
 }
 
