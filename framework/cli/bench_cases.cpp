@@ -99,8 +99,8 @@ std::vector<Case> cases_on(const CommandLine& line, const std::string& backend) 
         cases.push_back(make_case(specification, length));
       }
     }
-  std::vector<Specification> specifications;
-  for (const Case& one : cases) specifications.push_back(one.request.specification);
+  std::vector<const Specification*> specifications;
+  for (const Case& one : cases) specifications.push_back(&one.request.specification);
   std::vector<Problem> problems = check_with_worker(worker, specifications);
   if (!problems.empty()) throw ConfigErrors(std::move(problems));
   return cases;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_set>
 
 #include "cli/access.hpp"
 #include "config/experiment_file.hpp"
@@ -56,26 +55,6 @@ Action action_for(RunState state) {
   }
   return Action::resume;
 }
-
-/// The tables that the worker looks at apart from each other. Of a sweep that varies a few of them a few runs
-/// hold all that is to be checked.
-class CheckedParts {
- public:
-  /// Whether something in it was in none before.
-  bool add(const nlohmann::json& config) {
-    bool is_new = false;
-    const nlohmann::json& width = config.at("model").at("width");
-    for (const std::string& part : {config.at("tokenizer").dump(), config.at("optimizer").dump(),
-                                    config.at("schedule").dump() + width.dump(),
-                                    config.at("model").dump() + config.at("train").dump() +
-                                        config.at("data").dump() + config.at("task").dump()})
-      is_new = parts_.insert(part).second || is_new;
-    return is_new;
-  }
-
- private:
-  std::unordered_set<std::string> parts_;
-};
 
 /// What the last attempt that told anything told of its plugins and its build, against those of now.
 void compare_origin(Store& store, const PlannedRuns& planned, PluginFiles& files, PlannedRun& run) {
@@ -210,11 +189,9 @@ std::vector<std::string> kept_though(const PlannedRuns& planned) {
 }
 
 void require_startable(const PlannedRuns& planned) {
-  std::vector<Specification> specifications;
-  CheckedParts asked;
+  std::vector<const Specification*> specifications;
   for (const PlannedRun& run : planned.runs)
-    if (run.to_do() && asked.add(run.specification.config)) specifications.push_back(run.specification);
-  if (specifications.empty()) return;
+    if (run.to_do()) specifications.push_back(&run.specification);
   std::vector<Problem> problems = check_with_worker(planned.worker, specifications);
   if (!problems.empty()) throw ConfigErrors(std::move(problems));
 }

@@ -10,6 +10,7 @@
 #include "cli/run_display.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/stop_requests.hpp"
+#include "runner/code_state.hpp"
 #include "runner/runner.hpp"
 
 namespace encore {
@@ -28,8 +29,9 @@ class RunSession final : public RunnerObserver {
     const std::filesystem::path runs = store_.run_folder("").parent_path();
     settings.stop_signs.emplace_back(stop_sign_of_all(runs));
     for (std::int64_t sweep : sweeps) settings.stop_signs.emplace_back(stop_sign_of_sweep(runs, sweep));
-    Runner runner(store_, read_code_state(std::filesystem::absolute(planned_.file).parent_path()),
-                  std::move(settings), stop_requests(), *this);
+    CodeState code = read_code_state(std::filesystem::absolute(planned_.file).parent_path());
+    Runner runner(store_, {std::move(code.commit), std::move(code.diff)}, std::move(settings),
+                  stop_requests(), *this);
     const std::size_t left = runner.run(tasks_);
     lines_.hide();
     if (left > 0) std::cout << left << (left == 1 ? " more run was" : " more runs were") << " not started\n";

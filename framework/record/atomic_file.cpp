@@ -31,16 +31,26 @@ void AtomicFile::write(std::string_view text) {
 
 void AtomicFile::commit() {
   if (::fsync(file_.get()) != 0) throw Error(system_message("write", aside_, errno));
+  commit_unsynced();
+  sync_folder(path_.parent_path());
+}
+
+void AtomicFile::commit_unsynced() {
   file_.close();
   if (std::rename(aside_.c_str(), path_.c_str()) != 0) throw Error(system_message("write", path_, errno));
   committed_ = true;
-  sync_folder(path_.parent_path());
 }
 
 void save_file(const std::filesystem::path& path, std::string_view content) {
   AtomicFile file(path);
   file.write(content);
   file.commit();
+}
+
+void replace_file(const std::filesystem::path& path, std::string_view content) {
+  AtomicFile file(path);
+  file.write(content);
+  file.commit_unsynced();
 }
 
 void sync_folder(const std::filesystem::path& folder) {

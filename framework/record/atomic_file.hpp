@@ -28,6 +28,8 @@ class AtomicFile {
   void write(std::string_view text);
   /// fsync, rename, fsync of the folder: on return the new content survives a power cut.
   void commit();
+  /// Only the rename: after a power cut there may be the old content, the new, or none.
+  void commit_unsynced();
 
  private:
   std::filesystem::path path_;
@@ -38,6 +40,10 @@ class AtomicFile {
 
 /// Replaces the file with `content`, atomically and durably.
 void save_file(const std::filesystem::path& path, std::string_view content);
+
+/// Replaces the file with `content`, atomically for whoever reads it now, but not durably: for what is worth
+/// nothing when the machine has lost its processes.
+void replace_file(const std::filesystem::path& path, std::string_view content);
 
 /// Makes renames and removals in a folder durable.
 void sync_folder(const std::filesystem::path& folder);

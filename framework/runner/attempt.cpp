@@ -33,7 +33,7 @@ std::string tail_of(const std::filesystem::path& file) {
 }  // namespace
 
 Attempt::Attempt(Store& store, const RunTask& task, const WorkerPlace& place, const Lease& lease,
-                 const CodeState& code, RunObserver& observer)
+                 RunObserver& observer)
     : store_(store),
       lease_(lease),
       observer_(observer),
@@ -43,7 +43,7 @@ Attempt::Attempt(Store& store, const RunTask& task, const WorkerPlace& place, co
       follower_(folder_ / spool_name(lease.ordinal), observer) {
   outcome_.began = true;
   try {
-    start(task, place, code);
+    start(task, place);
   } catch (const LeaseLost& error) {
     dispossess(error);
   } catch (const Error& error) {
@@ -54,11 +54,10 @@ Attempt::Attempt(Store& store, const RunTask& task, const WorkerPlace& place, co
   }
 }
 
-void Attempt::start(const RunTask& task, const WorkerPlace& place, const CodeState& code) {
+void Attempt::start(const RunTask& task, const WorkerPlace& place) {
   forget_stop_request(folder_);
   if (task.from_start) prune_checkpoints(folder_, {});
   task.specification.save(folder_);
-  store_.set_code(lease_, code.commit, code.diff);
   if (!task.plugin_change.is_null()) store_.add_event(lease_, "plugin_change", task.plugin_change);
   std::vector<std::string> arguments = {
       "train",   "--run-folder", folder_.string(), "--attempt", std::to_string(lease_.ordinal),

@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 
-#include "runner/code_state.hpp"
 #include "runner/recorder.hpp"
 #include "runner/run_observer.hpp"
 #include "runner/spool_follower.hpp"
@@ -51,7 +50,7 @@ class Attempt {
  public:
   /// Starts the worker; what goes wrong with that is the outcome, not an exception.
   Attempt(Store& store, const RunTask& task, const WorkerPlace& place, const Lease& lease,
-          const CodeState& code, RunObserver& observer);
+          RunObserver& observer);
 
   /// Takes what happened since; true once all is over and outcome() stands.
   bool advance();
@@ -69,7 +68,7 @@ class Attempt {
   using Clock = std::chrono::steady_clock;
   enum class Phase { working, dispossessed, recording, over };
 
-  void start(const RunTask& task, const WorkerPlace& place, const CodeState& code);
+  void start(const RunTask& task, const WorkerPlace& place);
   void work();
   void judge(const ProcessEnd& end);
   void record();

@@ -3,20 +3,20 @@
 
 #include <nlohmann/json.hpp>
 
+#include "record/check_request.hpp"
 #include "runner/worker_process.hpp"
 
 namespace encore {
 
 std::vector<Problem> check_with_worker(const std::filesystem::path& worker,
-                                       const std::vector<Specification>& specifications) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const Specification& specification : specifications) {
-    // The places stay here: they are half of the text, and the answer names options.
-    Specification question = specification;
-    question.origin.clear();
-    list.push_back(question.to_json());
-  }
-  const ProgramOutput answer = run_program(worker, {"check"}, list.dump());
+                                       const std::vector<const Specification*>& specifications) {
+  // The places stay here: the answer names options.
+  CheckRequest request;
+  std::vector<const Specification*> asked;
+  for (const Specification* specification : specifications)
+    if (request.add(*specification)) asked.push_back(specification);
+  if (asked.empty()) return {};
+  const ProgramOutput answer = run_program(worker, {"check"}, request.text());
   const nlohmann::json found = nlohmann::json::parse(answer.output, nullptr, false);
   const bool sensible =
       answer.end.signal == 0 && found.is_array() && (answer.end.success() || !found.empty());
@@ -27,9 +27,9 @@ std::vector<Problem> check_with_worker(const std::filesystem::path& worker,
   Problems problems;
   for (const nlohmann::json& problem : found) {
     const auto index = problem.at("index").get<std::size_t>();
-    if (index >= specifications.size())
+    if (index >= asked.size())
       throw Error(worker.string() + " check answered about a run that was not asked");
-    const Specification& specification = specifications[index];
+    const Specification& specification = *asked[index];
     const std::string key = problem.at("key").get<std::string>();
     const std::string message = problem.at("message").get<std::string>();
     const Place place = key.empty() ? Place() : place_of(specification.origin, key);

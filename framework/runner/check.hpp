@@ -10,9 +10,10 @@
 
 namespace encore {
 
-/// Runs `encore-worker check`. Each problem has the place where its option was written. What several runs
-/// share is said once. Throws Error when the worker itself cannot do its work.
+/// Runs `encore-worker check`, unless there is nothing to ask. Each problem has the place where its option
+/// was written. What several runs share is asked and said once. Throws Error when the worker itself cannot do
+/// its work.
 std::vector<Problem> check_with_worker(const std::filesystem::path& worker,
-                                       const std::vector<Specification>& specifications);
+                                       const std::vector<const Specification*>& specifications);
 
 }  // namespace encore

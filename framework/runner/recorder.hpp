@@ -43,7 +43,7 @@ class Recorder {
   Recorder(Store& store, const Lease& lease, RunObserver& observer)
       : store_(store), lease_(lease), observer_(observer) {}
 
-  /// Merges if the last time is half a second ago. Throws LeaseLost.
+  /// Merges if the last time, or the beginning, is half a second ago. Throws LeaseLost.
   void merge_when_due();
   enum class Finish {
     done,
@@ -60,7 +60,7 @@ class Recorder {
   Store& store_;
   const Lease& lease_;
   RunObserver& observer_;
-  std::chrono::steady_clock::time_point last_merge_{};
+  std::chrono::steady_clock::time_point last_merge_ = std::chrono::steady_clock::now();
   std::optional<std::chrono::steady_clock::time_point> first_try_, last_try_;  ///< to finish
   std::string told_;
   BusySpell busy_;

@@ -65,7 +65,7 @@ bool Runner::begin(std::size_t task, std::size_t seat) {
   std::optional<Lease> lease;
   try {
     const ShortPatience patience(store_.database());
-    lease = store_.begin_attempt(tasks_[task].run, this_process(), seen_attempts_[task]);
+    lease = store_.begin_attempt(tasks_[task].run, this_process(), seen_attempts_[task], code_);
     if (!lease) {
       RunOutcome outcome;
       const RunRow row = store_.read_run(tasks_[task].run);
@@ -98,8 +98,8 @@ bool Runner::begin(std::size_t task, std::size_t seat) {
   RunObserver& observer = observer_.begun(task, retried_[task]);
   RunTask task_now = tasks_[task];
   task_now.from_start = task_now.from_start && retried_[task] == 0;
-  seats_[seat] = {
-      task, std::make_unique<Attempt>(store_, task_now, settings_.places[seat], *lease, code_, observer)};
+  seats_[seat] = {task,
+                  std::make_unique<Attempt>(store_, task_now, settings_.places[seat], *lease, observer)};
   return true;
 }
 

@@ -42,7 +42,7 @@ class Runner {
  public:
   /// `stop_requests` counts what the user has sent (Ctrl-C): the first asks the workers to checkpoint and
   /// end, the second kills them. A signal handler may raise it.
-  Runner(Store& store, CodeState code, RunnerSettings settings, const std::atomic<int>& stop_requests,
+  Runner(Store& store, CodeVersion code, RunnerSettings settings, const std::atomic<int>& stop_requests,
          RunnerObserver& observer)
       : store_(store),
         code_(std::move(code)),
@@ -73,7 +73,7 @@ class Runner {
   std::size_t working() const;
 
   Store& store_;
-  CodeState code_;
+  CodeVersion code_;
   RunnerSettings settings_;
   const std::atomic<int>& stop_requests_;
   RunnerObserver& observer_;

@@ -54,9 +54,10 @@ void write_ending(Database& database, std::int64_t run, std::int64_t attempt, co
 }  // namespace
 
 MergeReport Store::merge_spool(std::int64_t run, const std::string& run_id, std::int64_t attempt, int ordinal,
-                               const std::function<void()>& check) {
+                               const std::function<void()>& check,
+                               const std::function<void(const MergeReport&)>& conclude) {
   return encore::merge_spool(*database_, {run_folder(run_id) / spool_name(ordinal), run, attempt, ordinal},
-                             check);
+                             check, conclude);
 }
 
 void Store::require_lease(const Lease& lease) {
@@ -122,7 +123,8 @@ bool Store::ended_by_others(std::int64_t run, std::int64_t seen_attempts) {
 }
 
 std::optional<Lease> Store::begin_attempt(std::int64_t run, const ProcessIdentity& holder,
-                                          std::optional<std::int64_t> seen_attempts) {
+                                          std::optional<std::int64_t> seen_attempts,
+                                          const CodeVersion& code) {
   struct Old {
     std::int64_t number;
     int ordinal;
@@ -155,42 +157,47 @@ std::optional<Lease> Store::begin_attempt(std::int64_t run, const ProcessIdentit
   database_
       ->cached(
           "INSERT INTO attempt (run, ordinal, started, token, expires, expires_uptime, host_name, pid, "
-          "process_start, boot_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+          "process_start, boot_id, code) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .run(run, lease.ordinal, now_seconds(), lease.token, clock_.now() + lease_seconds_,
-           clock_.uptime() + lease_seconds_, holder.host, holder.pid, holder.start_time, holder.boot_id);
+           clock_.uptime() + lease_seconds_, holder.host, holder.pid, holder.start_time, holder.boot_id,
+           number_of(code));
   lease.attempt = database_->last_row();
   database_->cached("UPDATE run SET state = 'running', reason = '', finished = NULL WHERE number = ?")
       .run(run);
 
   // Before the commit, while nobody else can take the run: from here on an old worker renames no checkpoint
-  // any more.
+  // any more. A power cut leaves no worker who would ask, so the file need not survive one.
   const std::filesystem::path folder = run_folder(run_id);
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   if (failure) throw Error(system_message("make the folder", folder, failure.value()));
-  save_file(folder / lease_file, lease.token + "\n");
+  replace_file(folder / lease_file, lease.token + "\n");
   transaction.commit();
   return lease;
 }
 
+/// Of its row, which is made where there is none. Inside a transaction.
+std::int64_t Store::number_of(const CodeVersion& code) {
+  database_->cached("INSERT OR IGNORE INTO code (commit_hash, diff) VALUES (?, ?)")
+      .run(code.commit, code.diff);
+  Statement& find = database_->cached("SELECT number FROM code WHERE commit_hash = ? AND diff = ?");
+  find.with(code.commit, code.diff).step();
+  const std::int64_t number = find.integer(0);
+  find.reset();
+  return number;
+}
+
 MergeReport Store::merge(const Lease& lease) {
-  return merge_spool(lease.run, lease.run_id, lease.attempt, lease.ordinal, [&] {
+  return merge(lease, {});
+}
+
+MergeReport Store::merge(const Lease& lease, const std::function<void(const MergeReport&)>& conclude) {
+  const auto check = [&] {
     require_lease(lease);
     database_->cached("UPDATE attempt SET expires = ?, expires_uptime = ? WHERE number = ?")
         .run(clock_.now() + lease_seconds_, clock_.uptime() + lease_seconds_, lease.attempt);
-  });
-}
-
-void Store::set_code(const Lease& lease, const std::string& commit_hash, const std::string& diff) {
-  Transaction transaction(*database_);
-  require_lease(lease);
-  database_->cached("INSERT OR IGNORE INTO code (commit_hash, diff) VALUES (?, ?)").run(commit_hash, diff);
-  database_
-      ->cached(
-          "UPDATE attempt SET code = (SELECT number FROM code WHERE commit_hash = ? AND diff = ?) WHERE "
-          "number = ?")
-      .run(commit_hash, diff, lease.attempt);
-  transaction.commit();
+  };
+  return merge_spool(lease.run, lease.run_id, lease.attempt, lease.ordinal, check, conclude);
 }
 
 void Store::add_event(const Lease& lease, const std::string& type, const nlohmann::json& body) {
@@ -208,16 +215,15 @@ void Store::add_event(const Lease& lease, const std::string& type, const nlohman
 MergeReport Store::finish_attempt(const Lease& lease, RunState state, const std::string& reason) {
   ENCORE_REQUIRE(state != RunState::running && state != RunState::pending,
                  "an attempt ends in a final state");
-  MergeReport report = merge(lease);
+  MergeReport report = merge(lease, [&](const MergeReport& merged) {
+    if (state == RunState::completed && !merged.complete) return;
+    write_ending(*database_, lease.run, lease.attempt, {state, reason});
+  });
   if (state == RunState::completed && !report.complete) {
     throw Error("run " + lease.run_id + " cannot be called completed: " +
                 (report.problem.empty() ? "its spool is missing" : report.problem) +
                 "; run the same command again, it goes on from the last checkpoint");
   }
-  Transaction transaction(*database_);
-  require_lease(lease);
-  write_ending(*database_, lease.run, lease.attempt, {state, reason});
-  transaction.commit();
   return report;
 }
 

@@ -35,26 +35,29 @@ const char* special_name(double value) {
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-/// Rows are merged by numbers that were read in the same transaction, so to look each of them up again, three
-/// times per point, would prove nothing and cost half of the time.
-class WithoutForeignKeys {
+/// Another value of a connection's flag, as long as it lives.
+class FlagMeanwhile {
  public:
-  explicit WithoutForeignKeys(Database& database) : database_(database) {
-    ENCORE_REQUIRE(!database.in_transaction(), "merging begins its own transactions");
-    database_.execute("PRAGMA foreign_keys = OFF");
+  FlagMeanwhile(Database& database, const std::string& name, bool on)
+      : database_(database), name_(name), on_(on) {
+    set(on);
   }
-  ~WithoutForeignKeys() {
+  ~FlagMeanwhile() {
     try {
-      database_.execute("PRAGMA foreign_keys = ON");
+      set(!on_);
     } catch (const Error&) {
       // Setting a flag of the connection touches no file.
     }
   }
-  WithoutForeignKeys(const WithoutForeignKeys&) = delete;
-  WithoutForeignKeys& operator=(const WithoutForeignKeys&) = delete;
+  FlagMeanwhile(const FlagMeanwhile&) = delete;
+  FlagMeanwhile& operator=(const FlagMeanwhile&) = delete;
 
  private:
+  void set(bool on) { database_.execute("PRAGMA " + name_ + (on ? " = ON" : " = OFF")); }
+
   Database& database_;
+  const std::string name_;
+  const bool on_;
 };
 
 class Merger {
@@ -66,7 +69,8 @@ class Merger {
                    "INSERT OR REPLACE INTO point (run, metric, step, attempt, value, special) VALUES (?, ?, "
                    "?, ?, ?, ?)") {}
 
-  MergeReport merge(const std::function<void()>& check) {
+  MergeReport merge(const std::function<void()>& check,
+                    const std::function<void(const MergeReport&)>& conclude) {
     MergeReport report;
     for (;;) {
       Transaction transaction(database_);
@@ -78,6 +82,7 @@ class Merger {
       report.complete = reader.end() == SpoolEnd::clean || more;
       report.problem = report.complete || reader.end() == SpoolEnd::missing ? "" : reader.problem();
       save_place(reader, report.problem);
+      if (!more && conclude) conclude(report);
       transaction.commit();
       if (!more) return report;
     }
@@ -288,9 +293,17 @@ class Merger {
 
 }  // namespace
 
-MergeReport merge_spool(Database& database, const SpoolSource& source, const std::function<void()>& check) {
-  const WithoutForeignKeys guard(database);
-  return Merger(database, source).merge(check);
+MergeReport merge_spool(Database& database, const SpoolSource& source, const std::function<void()>& check,
+                        const std::function<void(const MergeReport&)>& conclude) {
+  ENCORE_REQUIRE(!database.in_transaction(), "merging begins its own transactions");
+  // Rows are merged by numbers that were read in the same transaction, so to look each of them up again,
+  // three times per point, would prove nothing and cost half of the time.
+  const FlagMeanwhile unlinked(database, "foreign_keys", false);
+  // Likewise the checks of the schema: for that of `special` SQLite builds the set of its three names anew
+  // for each point, which takes as long as all the rest; the names bound here are those, and JSON has been
+  // parsed.
+  const FlagMeanwhile unchecked(database, "ignore_check_constraints", true);
+  return Merger(database, source).merge(check, conclude);
 }
 
 }  // namespace encore

@@ -25,8 +25,10 @@ struct SpoolSource {
 };
 
 /// Merges everything that is there, in transactions of bounded length. `check` is called first in each of
-/// them and throws where the caller may not write (any more).
+/// them and throws where the caller may not write (any more); `conclude` last in the last one, after
+/// everything that is there.
 MergeReport merge_spool(Database& database, const SpoolSource& source,
-                        const std::function<void()>& check = {});
+                        const std::function<void()>& check = {},
+                        const std::function<void(const MergeReport&)>& conclude = {});
 
 }  // namespace encore

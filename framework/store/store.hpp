@@ -75,6 +75,12 @@ struct RunFilter {
   std::int64_t limit = -1;  ///< newest so many
 };
 
+/// The source an attempt is started from, as git knows it; empty where it knows none.
+struct CodeVersion {
+  std::string commit = {};
+  std::string diff = {};  ///< what differs from that commit
+};
+
 /// The right to write about a run, until it is finished or taken over.
 struct Lease {
   std::int64_t run = 0;
@@ -220,15 +226,14 @@ class Store {
   /// have worked on the run since and ended it, so that several processes with one sweep do not do each
   /// other's work twice. What a process left that is gone itself may be taken.
   std::optional<Lease> begin_attempt(std::int64_t run, const ProcessIdentity& holder = this_process(),
-                                     std::optional<std::int64_t> seen_attempts = {});
+                                     std::optional<std::int64_t> seen_attempts = {},
+                                     const CodeVersion& code = {});
   /// Merges what the spool has got since, and moves the lease's end on. Throws LeaseLost.
   MergeReport merge(const Lease& lease);
-  /// The commit and its diff from which the attempt was started.
-  void set_code(const Lease& lease, const std::string& commit_hash, const std::string& diff);
   /// An event of the control program itself, not of the worker. Throws LeaseLost.
   void add_event(const Lease& lease, const std::string& type, const nlohmann::json& body);
-  /// Merges the rest, then writes the state: completed only when every record is in the database. Throws
-  /// LeaseLost.
+  /// Merges the rest and writes the state in one transaction: completed only when every record is in the
+  /// database. Throws LeaseLost.
   MergeReport finish_attempt(const Lease& lease, RunState state, const std::string& reason = "");
   /// Merges what dead attempts left and writes their true end: what their spool says, or lost. Returns the
   /// runs changed.
@@ -271,7 +276,10 @@ class Store {
   bool ended_by_others(std::int64_t run, std::int64_t seen_attempts);
   void bury(std::int64_t run, std::int64_t attempt, int ordinal);
   MergeReport merge_spool(std::int64_t run, const std::string& run_id, std::int64_t attempt, int ordinal,
-                          const std::function<void()>& check);
+                          const std::function<void()>& check,
+                          const std::function<void(const MergeReport&)>& conclude = {});
+  MergeReport merge(const Lease& lease, const std::function<void(const MergeReport&)>& conclude);
+  std::int64_t number_of(const CodeVersion& code);
 
   std::filesystem::path path_;
   std::unique_ptr<Database> database_;

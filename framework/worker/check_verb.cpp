@@ -14,6 +14,7 @@
 #include "config/manifest.hpp"
 #include "data/vocabulary.hpp"
 #include "model/model.hpp"
+#include "record/check_request.hpp"
 #include "train/setup.hpp"
 #include "worker/verbs.hpp"
 
@@ -28,35 +29,28 @@ constexpr std::int64_t small_vocabulary = 16;
 /// is thrown again for every run that has it.
 class Checker {
  public:
-  void check(const Specification& specification) {
-    Plugins& plugins = plugins_of(specification);
-    const Experiment experiment = make_experiment(specification.config, plugins.catalogue);
-    plugins.registry.load(plugins.catalogue, needed_types(experiment));
-    const nlohmann::json& config = specification.config;
-    std::string folders;
-    for (const std::string& folder : specification.plugin_folders) folders += folder + '\n';
+  explicit Checker(const CheckRequest& request) : request_(request) {}
+
+  void check(const CheckRequest::Run& run) {
+    Plugins& plugins = plugins_of(run.folders);
+    const auto table = [&](const char* name) { return " " + std::to_string(run.tables.at(name)); };
     const auto once = [&](const std::string& what, const auto& build) {
-      Verdict& verdict = verdicts_[folders + what];
+      Verdict& verdict = verdicts_[what + " " + std::to_string(run.folders)];
       if (!verdict.known) verdict = verdict_on(build);
       if (verdict.problem) std::rethrow_exception(verdict.problem);
     };
-    const std::string table = "tokenizer " + config.at("tokenizer").dump();
-    std::unique_ptr<Tokenizer>& tokenizer = tokenizers_[folders + table];
-    once(table, [&] { tokenizer = loaded_tokenizer(experiment.tokenizer, plugins.registry); });
-    const Task& task = task_of(specification, experiment, plugins.registry, tokenizer.get());
     // The labels come from the data; everything else that the model is built from is in these tables.
-    once("model " + config.at("model").dump() + config.at("train").dump() + config.at("data").dump(), [&] {
-      Model(experiment, {small_vocabulary, task.labels()}, plugins.registry, device_);
+    once("model" + table("tokenizer") + table("model") + table("train") + table("data") + table("task"),
+         [&] { check_model(run, plugins); });
+    once("optimizer" + table("optimizer"), [&] {
+      const PluginTable optimizer = plugin_table(run, plugins, Kind::optimizer, "optimizer");
+      with_key(optimizer, [&] { return plugins.registry.make_optimizer(optimizer.type, optimizer.options); });
     });
-    once("optimizer " + config.at("optimizer").dump(), [&] {
-      with_key(experiment.optimizer, [&] {
-        return plugins.registry.make_optimizer(experiment.optimizer.type, experiment.optimizer.options);
-      });
-    });
-    once("schedule " + std::to_string(experiment.model.width) + config.at("schedule").dump(), [&] {
-      with_key(experiment.schedule, [&] {
-        return plugins.registry.make_schedule(experiment.schedule.type, experiment.schedule.options,
-                                              {1, experiment.model.width});
+    const std::int64_t width = request_.part(run.tables.at("model")).at("width").get<std::int64_t>();
+    once("schedule" + table("schedule") + " " + std::to_string(width), [&] {
+      const PluginTable schedule = plugin_table(run, plugins, Kind::schedule, "schedule");
+      with_key(schedule, [&] {
+        return plugins.registry.make_schedule(schedule.type, schedule.options, {1, width});
       });
     });
   }
@@ -81,12 +75,31 @@ class Checker {
     }
   }
 
-  Plugins& plugins_of(const Specification& specification) {
-    const std::vector<std::filesystem::path> folders(specification.plugin_folders.begin(),
-                                                     specification.plugin_folders.end());
-    const auto known = plugins_.find(folders);
+  Plugins& plugins_of(std::size_t part) {
+    const auto known = plugins_.find(part);
     if (known != plugins_.end()) return known->second;
-    return plugins_.emplace(folders, Plugins{Catalogue::load(folders, host_fingerprint())}).first->second;
+    std::vector<std::filesystem::path> folders;
+    for (const nlohmann::json& folder : request_.part(part)) folders.emplace_back(folder.get<std::string>());
+    return plugins_.emplace(part, Plugins{Catalogue::load(folders, host_fingerprint())}).first->second;
+  }
+
+  /// A table of a plugin's options that can be looked at alone, with the plugin loaded.
+  PluginTable plugin_table(const CheckRequest::Run& run, Plugins& plugins, Kind kind, const char* key) const {
+    const nlohmann::json& table = request_.part(run.tables.at(key));
+    const ManifestOffer& offer = plugins.catalogue.get(kind, table.at("type").get<std::string>());
+    plugins.registry.load(plugins.catalogue, {{kind, offer.name}});
+    return {key, offer.name, offer.version, options_from_config(table, offer.options, key)};
+  }
+
+  void check_model(const CheckRequest::Run& run, Plugins& plugins) {
+    const Specification specification = request_.specification(run);
+    const Experiment experiment = make_experiment(specification.config, plugins.catalogue);
+    plugins.registry.load(plugins.catalogue, needed_types(experiment));
+    const std::string known = std::to_string(run.tables.at("tokenizer")) + " " + std::to_string(run.folders);
+    if (!tokenizers_.contains(known))
+      tokenizers_[known] = loaded_tokenizer(experiment.tokenizer, plugins.registry);
+    const Task& task = task_of(specification, experiment, plugins.registry, tokenizers_[known].get());
+    Model(experiment, {small_vocabulary, task.labels()}, plugins.registry, device_);
   }
 
   /// What was encoded once was sound then, and is the same file still when its hash is.
@@ -116,8 +129,9 @@ class Checker {
     return tokenizer;
   }
 
+  const CheckRequest& request_;
   Device device_;
-  std::map<std::vector<std::filesystem::path>, Plugins> plugins_;
+  std::map<std::size_t, Plugins> plugins_;
   std::map<std::tuple<std::string, std::string, std::string, std::int64_t>, std::unique_ptr<Task>> tasks_;
   std::unordered_map<std::string, std::unique_ptr<Tokenizer>> tokenizers_;
   std::unordered_map<std::string, Verdict> verdicts_;
@@ -127,15 +141,15 @@ class Checker {
 
 int check_verb() {
   const std::string text(std::istreambuf_iterator<char>(std::cin), {});
-  const nlohmann::json specifications = nlohmann::json::parse(text);
+  const CheckRequest request = CheckRequest::parse(text);
   nlohmann::json problems = nlohmann::json::array();
-  Checker checker;
-  for (std::size_t i = 0; i < specifications.size(); ++i) {
+  Checker checker(request);
+  for (std::size_t i = 0; i < request.size(); ++i) {
     const auto add = [&](const std::string& key, const std::string& message) {
       problems.push_back({{"index", i}, {"key", key}, {"message", message}});
     };
     try {
-      checker.check(Specification::from_json(specifications[i]));
+      checker.check(request.run(i));
     } catch (const ConfigError& error) {
       add(error.key(), error.what());
     } catch (const std::exception& error) {

@@ -29,6 +29,7 @@
 #include "config/fingerprint.hpp"
 #include "config/manifest.hpp"
 #include "data/hash.hpp"
+#include "record/check_request.hpp"
 #include "record/checkpoint.hpp"
 #include "record/control_pipe.hpp"
 #include "record/specification.hpp"
@@ -231,13 +232,12 @@ class FakeRun {
 };
 
 int check() {
-  const nlohmann::json list =
-      nlohmann::json::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
+  const CheckRequest request = CheckRequest::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
   nlohmann::json problems = nlohmann::json::array();
   if (const char* text = std::getenv("FAKE_CHECK")) {
     const std::string problem = text;
     const std::size_t colon = problem.find(':');
-    for (std::size_t i = 0; i < list.size(); ++i)
+    for (std::size_t i = 0; i < request.size(); ++i)
       problems.push_back(
           {{"index", i}, {"key", problem.substr(0, colon)}, {"message", problem.substr(colon + 1)}});
   }

@@ -16,12 +16,11 @@ using testing::StoreTest;
 
 TEST_F(StoreTest, an_attempt_lives_from_lease_to_ending) {
   const std::int64_t run = add();
-  const Lease lease = store().begin_attempt(run).value();
+  const Lease lease = store().begin_attempt(run, this_process(), {}, {"abcdef", "diff"}).value();
   EXPECT_EQ(lease.ordinal, 1);
   EXPECT_EQ(read_bytes(store().run_folder(lease.run_id) / "lease"), lease.token + "\n");
   EXPECT_EQ(store().read_run(run).state, RunState::running);
   EXPECT_FALSE(store().begin_attempt(run)) << "it is held";
-  store().set_code(lease, "abcdef", "diff");
   {
     SpoolWriter spool(spool_of(lease), 1);
     spool.point("train/loss", 1, 2.0);
@@ -197,7 +196,6 @@ TEST_F(ClockTest, an_expired_lease_is_lost_and_its_holder_finds_out) {
   EXPECT_NE(message_of<LeaseLost>([&] { store().merge(old); }).find("was taken over by another process"),
             std::string::npos);
   EXPECT_THROW(store().finish_attempt(old, RunState::completed), LeaseLost);
-  EXPECT_THROW(store().set_code(old, "", ""), LeaseLost);
   EXPECT_EQ(store().read_run(run).state, RunState::running);
   EXPECT_EQ(store().read_curve(run, "train/loss").size(), 1u);
 }

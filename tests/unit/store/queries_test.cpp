@@ -18,8 +18,7 @@ void fill(Store& store) {
     specification.seed = seed;
     const auto sweep = store.add_sweep("quickstart", "quickstart.toml", "name = \"quickstart\"");
     const AddedRun added = store.add_run(specification, {.sweep = sweep, .tags = {"paper"}});
-    const Lease lease = store.begin_attempt(added.run.number).value();
-    store.set_code(lease, "abcdef0123", "");
+    const Lease lease = store.begin_attempt(added.run.number, this_process(), {}, {"abcdef0123"}).value();
     {
       SpoolWriter spool(store.run_folder(lease.run_id) / spool_name(1), 1);
       spool.event(

@@ -1,0 +1,72 @@
+// See check_request.hpp.
+#include "record/check_request.hpp"
+
+#include <encore/error.hpp>
+
+namespace encore {
+
+namespace {
+
+nlohmann::json files_of(const Specification& specification) {
+  nlohmann::json files = nlohmann::json::object();
+  for (const auto& [role, file] : specification.data) files[role] = {file.path, file.sha256};
+  return files;
+}
+
+}  // namespace
+
+std::size_t CheckRequest::number_of(const std::string& name, const nlohmann::json& part) {
+  const auto latest = latest_.find(name);
+  if (latest != latest_.end() && parts_[latest->second] == part) return latest->second;
+  const auto [known, is_new] = numbers_.emplace(part.dump(), parts_.size());
+  if (is_new) parts_.push_back(part);
+  return latest_[name] = known->second;
+}
+
+bool CheckRequest::add(const Specification& specification) {
+  Run run;
+  for (const auto& [name, table] : specification.config.items()) run.tables[name] = number_of(name, table);
+  run.files = number_of("files", files_of(specification));
+  run.folders = number_of("folders", specification.plugin_folders);
+  const auto table = [&](const char* name) { return " " + std::to_string(run.tables.at(name)); };
+  const std::string width = specification.config.at("model").at("width").dump();
+  const std::string plugins = " " + std::to_string(run.folders);
+  bool is_new = false;
+  for (const std::string& together :
+       {"tokenizer" + table("tokenizer"), "optimizer" + table("optimizer"),
+        "schedule" + table("schedule") + " " + width,
+        "model" + table("model") + table("train") + table("data") + table("task")})
+    is_new = asked_.insert(together + plugins).second || is_new;
+  if (is_new) runs_.push_back(std::move(run));
+  return is_new;
+}
+
+std::string CheckRequest::text() const {
+  nlohmann::json runs = nlohmann::json::array();
+  for (const Run& run : runs_)
+    runs.push_back({{"tables", run.tables}, {"files", run.files}, {"folders", run.folders}});
+  return nlohmann::json{{"parts", parts_}, {"runs", runs}}.dump();
+}
+
+CheckRequest CheckRequest::parse(const std::string& text) try {
+  nlohmann::json json = nlohmann::json::parse(text);
+  CheckRequest request;
+  request.parts_ = std::move(json.at("parts")).get<std::vector<nlohmann::json>>();
+  for (const nlohmann::json& run : json.at("runs"))
+    request.runs_.push_back({run.at("tables").get<std::map<std::string, std::size_t>>(),
+                             run.at("files").get<std::size_t>(), run.at("folders").get<std::size_t>()});
+  return request;
+} catch (const nlohmann::json::exception& error) {
+  throw Error(std::string("check: the request on standard input cannot be read: ") + error.what());
+}
+
+Specification CheckRequest::specification(const Run& run) const {
+  Specification result;
+  for (const auto& [name, number] : run.tables) result.config[name] = part(number);
+  for (const auto& [role, file] : part(run.files).items())
+    result.data[role] = {file.at(0).get<std::string>(), file.at(1).get<std::string>()};
+  result.plugin_folders = part(run.folders).get<std::vector<std::string>>();
+  return result;
+}
+
+}  // namespace encore

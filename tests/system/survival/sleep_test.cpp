@@ -1,0 +1,161 @@
+// A worker, or the control program with its worker, is suspended (SIGSTOP) past the end of its lease, as a
+// debugger, a full container or a sleeping laptop does it; another `exp run` takes the run over and completes
+// it; the sleepers wake up while it trains, or afterwards. They must find themselves dispossessed: none of
+// their checkpoints becomes visible, none of their points counts, and the database tells what an unbroken run
+// tells.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <thread>
+
+#include "system/survival/unbroken.hpp"
+
+namespace encore::system_test {
+namespace {
+
+constexpr const char* first_attempt = "(SELECT number FROM attempt WHERE ordinal = 1)";
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// Long enough to be caught in its middle, with a checkpoint every few steps.
+void write_long_run(const Sandbox& sandbox) {
+  std::string text = tiny_experiment();
+  text.replace(text.find("epochs = 4"), 10, "epochs = 100\ncheckpoint_every = 3");
+  sandbox.write("tiny.toml", text);
+}
+
+bool can_write(const Sandbox& sandbox) {
+  sqlite3* database = nullptr;
+  sqlite3_open((sandbox.folder() / "encore.db").c_str(), &database);
+  sqlite3_busy_timeout(database, 200);
+  const bool can = sqlite3_exec(database, "BEGIN IMMEDIATE; COMMIT", nullptr, nullptr, nullptr) == SQLITE_OK;
+  sqlite3_close(database);
+  return can;
+}
+
+/// Between two transactions: who is stopped within one keeps everybody waiting, and nobody can take over.
+bool put_control_to_sleep(const Sandbox& sandbox, pid_t exp) {
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    ::kill(exp, SIGSTOP);
+    int status = 0;
+    if (::waitpid(exp, &status, WUNTRACED) != exp || !WIFSTOPPED(status)) return false;
+    if (can_write(sandbox)) return true;
+    ::kill(exp, SIGCONT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(7));
+  }
+  return false;
+}
+
+bool put_worker_to_sleep(pid_t worker) {
+  ::kill(worker, SIGSTOP);
+  for (int wait = 0; wait < 1000; ++wait) {
+    std::ifstream in("/proc/" + std::to_string(worker) + "/stat");
+    const std::string line(std::istreambuf_iterator<char>(in), {});
+    if (line.find(") T") != std::string::npos) return true;
+    if (line.empty()) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return false;
+}
+
+/// Every checkpoint under its final name, with its content.
+std::map<std::string, std::string> visible_checkpoints(const Sandbox& sandbox) {
+  std::map<std::string, std::string> files;
+  const std::string folder = "encore.db.runs/" + sandbox.one("SELECT id FROM run") + "/checkpoints";
+  for (const auto& entry : std::filesystem::directory_iterator(sandbox.folder() / folder))
+    if (entry.path().extension() == ".safetensors")
+      files[entry.path().filename()] = sandbox.read(folder + "/" + entry.path().filename().string());
+  return files;
+}
+
+/// What the first attempt has in the database.
+std::string rows_of_the_sleeper(const Sandbox& sandbox) {
+  std::string text;
+  for (const char* table : {"point", "digest", "checkpoint", "event"})
+    text += sandbox.one(std::string("SELECT count(*) FROM ") + table + " WHERE attempt = " + first_attempt) +
+            " of " + table + ", ";
+  return text;
+}
+
+enum class Control { killed, asleep };
+enum class Wake { during, after };  ///< the other's training
+
+void expect_dispossessed(Control control, Wake wake) {
+  if (!real_worker_runs()) GTEST_SKIP() << "the worker of this build does not run here";
+  const Sandbox calm(true), sandbox(true);
+  write_long_run(calm);
+  ASSERT_EQ(calm.exp({"run", "tiny.toml", "-q"}).end.exit_code, 0);
+
+  write_long_run(sandbox);
+  const pid_t exp = sandbox.start({"run", "tiny.toml", "-q"});
+  ASSERT_TRUE(sandbox.wait_until("SELECT count(*) > 0 FROM checkpoint", "1"));
+  const std::vector<pid_t> workers = sandbox.workers();
+  ASSERT_EQ(workers.size(), 1u) << "the run is over already: " << sandbox.read("output.txt");
+  ASSERT_TRUE(put_worker_to_sleep(workers.front()));
+  if (control == Control::killed) {
+    ::kill(exp, SIGKILL);
+    ASSERT_TRUE(Sandbox::wait(exp));
+  } else {
+    ASSERT_TRUE(put_control_to_sleep(sandbox, exp));
+    EXPECT_EQ(sandbox.exp({"run", "tiny.toml", "-q"}).end.exit_code, 0) << "whose lease lives is left alone";
+    ASSERT_EQ(sandbox.one("SELECT count(*) FROM attempt"), "1");
+    // As if a minute had gone by.
+    sandbox.change("UPDATE attempt SET expires = 0, expires_uptime = 0");
+  }
+
+  const auto wake_all = [&] {
+    ::kill(workers.front(), SIGCONT);
+    if (control == Control::asleep) ::kill(exp, SIGCONT);
+  };
+  const pid_t successor = sandbox.start({"run", "tiny.toml", "-q"}, "successor.txt");
+  ASSERT_TRUE(sandbox.wait_until("SELECT count(*) FROM attempt", "2"));
+  const std::string rows = rows_of_the_sleeper(sandbox);
+  if (wake == Wake::during) wake_all();
+  const auto end = Sandbox::wait(successor, 120);
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->exit_code, 0) << sandbox.read("successor.txt");
+  EXPECT_EQ(sandbox.one("SELECT state FROM run"), "completed");
+  const std::map<std::string, std::string> checkpoints = visible_checkpoints(sandbox);
+  if (wake == Wake::after) wake_all();
+  wait_for_workers(sandbox);
+  if (control == Control::asleep) {
+    const auto woken = Sandbox::wait(exp, 60);
+    ASSERT_TRUE(woken);
+    const std::string said = sandbox.read("output.txt");
+    EXPECT_EQ(woken->exit_code, 75) << said;
+    EXPECT_TRUE(contains(said, "was taken over by another process")) << said;
+  }
+
+  const std::string folder = "encore.db.runs/" + sandbox.one("SELECT id FROM run");
+  EXPECT_TRUE(contains(sandbox.read(folder + "/attempt-0001.spool"), "another attempt has taken over"))
+      << "the woken worker tried to write a checkpoint and was refused";
+  EXPECT_EQ(rows_of_the_sleeper(sandbox), rows);
+  EXPECT_EQ(visible_checkpoints(sandbox), checkpoints);
+  EXPECT_EQ(sandbox.one("SELECT group_concat(state) FROM (SELECT state FROM attempt ORDER BY ordinal)"),
+            "lost,completed");
+  expect_same(sandbox, told(calm));
+}
+
+TEST(Sleep, AWorkerWakesUpWhileItsSuccessorTrains) {
+  expect_dispossessed(Control::killed, Wake::during);
+}
+TEST(Sleep, AWorkerWakesUpAfterItsSuccessorHasCompletedTheRun) {
+  expect_dispossessed(Control::killed, Wake::after);
+}
+TEST(Sleep, ControlProgramAndWorkerWakeUpWhileTheirSuccessorTrains) {
+  expect_dispossessed(Control::asleep, Wake::during);
+}
+TEST(Sleep, ControlProgramAndWorkerWakeUpAfterTheirSuccessorHasCompletedTheRun) {
+  expect_dispossessed(Control::asleep, Wake::after);
+}
+
+}  // namespace
+}  // namespace encore::system_test
