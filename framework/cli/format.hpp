@@ -1,9 +1,9 @@
-// Times as people read them in a terminal; numbers are in document/number_text.hpp.
+// Times as people read them in a terminal; numbers are in document/quantity.hpp.
 #pragma once
 
 #include <string>
 
-#include "document/number_text.hpp"
+#include "document/quantity.hpp"
 
 namespace encore {
 

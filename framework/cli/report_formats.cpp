@@ -5,15 +5,42 @@
 
 #include "cli/exit_code.hpp"
 #include "config/nearest.hpp"
+#include "document/csv.hpp"
+#include "document/html.hpp"
 #include "document/json.hpp"
+#include "document/latex.hpp"
+#include "document/markdown.hpp"
+#include "runner/programs.hpp"
 
 namespace encore {
 
 namespace {
 
-std::vector<OutputFile> write_json(const Document& document, const std::string& name,
-                                   const std::filesystem::path& /*own*/) {
-  return {{name, json(document)}};
+namespace fs = std::filesystem;
+using Files = std::vector<OutputFile>;
+
+Templates templates_of(const ReportShape& shape) {
+  return Templates(report_folder(installed_programs()), shape.templates);
+}
+
+Files write_html(const Document& document, const ReportShape& shape) {
+  return html_files(document, templates_of(shape), shape.name);
+}
+
+Files write_markdown(const Document& document, const ReportShape& shape) {
+  return markdown_files(document, templates_of(shape), shape.name);
+}
+
+Files write_latex(const Document& document, const ReportShape& shape) {
+  return latex_files(document, templates_of(shape), shape.name);
+}
+
+Files write_csv(const Document& document, const ReportShape& shape) {
+  return csv_files(document, shape.name, shape.table);
+}
+
+Files write_json(const Document& document, const ReportShape& shape) {
+  return {{shape.name, json(document)}};
 }
 
 std::vector<std::string> names() {
@@ -25,11 +52,24 @@ std::vector<std::string> names() {
 }  // namespace
 
 const std::vector<ReportFormat>& report_formats() {
-  static const std::vector<ReportFormat> list = {{"json", {".json"}, true, false, write_json}};
+  static const std::vector<ReportFormat> list = {
+      {.name = "html",
+       .extensions = {".html", ".htm"},
+       .templates = {"report.html", "report.css", "report.js"},
+       .write = write_html},
+      {.name = "md", .extensions = {".md"}, .templates = {"report.md"}, .write = write_markdown},
+      {.name = "tex", .extensions = {".tex"}, .templates = {"report.tex"}, .write = write_latex},
+      {.name = "csv",
+       .extensions = {".csv"},
+       .templates = {},
+       .complete = true,
+       .tabular = true,
+       .write = write_csv},
+      {.name = "json", .extensions = {".json"}, .templates = {}, .complete = true, .write = write_json}};
   return list;
 }
 
-const ReportFormat& find_report_format(const std::string& name, const std::filesystem::path& output) {
+const ReportFormat& find_report_format(const std::string& name, const fs::path& output) {
   for (const ReportFormat& format : report_formats()) {
     if (format.name == name) return format;
     const auto& extensions = format.extensions;
@@ -42,6 +82,22 @@ const ReportFormat& find_report_format(const std::string& name, const std::files
                      did_you_mean(name, names(), "; there are " + quoted_list(names())));
   throw UsageError("the name \"" + output.string() +
                    "\" says no format; name one with --format: " + quoted_list(names()));
+}
+
+void require_fitting(const ReportFormat& format, const ReportShape& shape) {
+  if (!shape.table.empty() && !format.tabular)
+    throw UsageError("--table is for csv, where each table is a file; " + format.name + " holds them all");
+  if (shape.templates.empty()) return;
+  if (format.templates.empty())
+    throw UsageError("--template is for formats that people read; " + format.name + " has none");
+  // What is not there is told by Templates.
+  const auto fits = [&](const std::string& name) {
+    return fs::is_directory(shape.templates) ? fs::exists(shape.templates / name)
+                                             : shape.templates.extension() == fs::path(name).extension();
+  };
+  if (fs::exists(shape.templates) && std::none_of(format.templates.begin(), format.templates.end(), fits))
+    throw UsageError("--template " + shape.templates.string() + " is of no use for " + format.name +
+                     ", which is made with " + quoted_list(format.templates));
 }
 
 }  // namespace encore

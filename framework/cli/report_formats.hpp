@@ -11,19 +11,28 @@
 
 namespace encore {
 
+/// What the command line says of how a report is written.
+struct ReportShape {
+  std::string name;                      ///< of the file
+  std::filesystem::path templates = {};  ///< --template, or empty
+  std::string table = {};                ///< --table, or empty
+};
+
 struct ReportFormat {
   std::string name;                     ///< "html", as --format takes it
   std::vector<std::string> extensions;  ///< ".html": -o report.html means this format
+  std::vector<std::string> templates;   ///< of reports/ that it is made with; none: it takes no --template
   bool complete = false;                ///< for programs: tables hold every row
-  bool templated = false;               ///< takes --template
-  /// The files of the report, called `name` or after it; `own` is --template, or empty.
-  std::vector<OutputFile> (*write)(const Document& document, const std::string& name,
-                                   const std::filesystem::path& own);
+  bool tabular = false;                 ///< takes --table
+  std::vector<OutputFile> (*write)(const Document& document, const ReportShape& shape);
 };
 
 const std::vector<ReportFormat>& report_formats();
 
 /// By --format, else by the extension of `output`. Throws UsageError with the nearest name.
 const ReportFormat& find_report_format(const std::string& name, const std::filesystem::path& output);
+
+/// Throws UsageError where the shape asks for what this format does not have: templates, one table.
+void require_fitting(const ReportFormat& format, const ReportShape& shape);
 
 }  // namespace encore

@@ -1,17 +1,35 @@
 // report: what the database knows of a run, a sweep or everything, as a document in one of several formats.
+#include <algorithm>
 #include <iostream>
+#include <set>
 
 #include "cli/access.hpp"
 #include "cli/report_formats.hpp"
 #include "cli/verbs.hpp"
 #include "record/atomic_file.hpp"
 #include "report/report.hpp"
+#include "report/wording.hpp"
 
 namespace encore {
 
 namespace {
 
 namespace fs = std::filesystem;
+
+/// ".html, .md"
+std::string endings() {
+  std::string list;
+  for (const ReportFormat& format : report_formats())
+    list += (list.empty() ? "" : ", ") + format.extensions.front();
+  return list;
+}
+
+/// "html, md"
+std::string formats() {
+  std::string list;
+  for (const ReportFormat& format : report_formats()) list += (list.empty() ? "" : ", ") + format.name;
+  return list;
+}
 
 CommandLine make_line() {
   namespace po = boost::program_options;
@@ -23,16 +41,19 @@ CommandLine make_line() {
        "with its uncertainty, all trials, curves, what each parameter explains, examples, the method, the "
        "environment,\n"
        "and how to do it again. Equal databases give equal bytes. The name of the file says the format.",
-       {{"exp report quickstart -o report.json", "of a run, or of all runs of a sweep"},
+       {{"exp report quickstart -o report.html", "of a run, or of all runs of a sweep"},
         {"exp report quickstart --metric dev/f1 --format json",
          "about another score, to the standard output"},
-        {"exp report all --against quickstart -o beside.json",
+        {"exp report quickstart -o tables.csv", "each table as a file in the folder tables"},
+        {"exp report all --against quickstart -o beside.tex",
          "all runs, with older ones beside them; a date puts those finished before it there"}}});
-  line.options()("output,o", po::value<std::string>()->value_name("FILE"), "the file to write");
+  line.options()("output,o", po::value<std::string>()->value_name("FILE"),
+                 ("the file to write: " + endings()).c_str());
   line.options()("format", po::value<std::string>()->value_name("NAME"),
-                 "the format, where the name of the file does not say it");
+                 (formats() + ", where the name of the file does not say it").c_str());
   line.options()("template", po::value<std::string>()->value_name("FILE"),
                  "a template or a folder of templates of your own");
+  line.options()("table", po::value<std::string>()->value_name("ID"), "of csv: this table alone");
   line.options()("metric", po::value<std::string>()->value_name("NAME"),
                  "what the report is about: split/measure (default: test/f1, else what chooses checkpoints)");
   line.options()("against", po::value<std::string>()->value_name("OLD"),
@@ -41,18 +62,42 @@ CommandLine make_line() {
   return line;
 }
 
-void write(const std::vector<OutputFile>& files, const fs::path& output) {
-  const fs::path folder = output.parent_path();
-  if (!folder.empty()) {
-    std::error_code failure;
-    fs::create_directories(folder, failure);
-    if (failure) throw Error(system_message("make the folder", folder, failure.value()));
+void make_folder(const fs::path& folder) {
+  std::error_code failure;
+  if (!folder.empty()) fs::create_directories(folder, failure);
+  if (failure) throw Error(system_message("make the folder", folder, failure.value()));
+}
+
+/// The first file refers to the others, so it is there last.
+void write(const std::vector<OutputFile>& files, const fs::path& folder) {
+  for (auto file = files.rbegin(); file != files.rend(); ++file) {
+    const fs::path path = folder / file->path;
+    make_folder(path.parent_path());
+    save_file(path, file->bytes);
   }
-  for (const OutputFile& file : files) {
-    const fs::path path = folder / file.path;
-    if (path.has_parent_path()) fs::create_directories(path.parent_path());
-    save_file(path, file.bytes);
-  }
+}
+
+/// "a.html"; "tables: 12 files"; "a.md, and 14 files in a.files"
+std::string places(const std::vector<OutputFile>& files, const fs::path& folder) {
+  const std::string first = (folder / files.front().path).string();
+  if (files.size() == 1) return first;
+  const std::string others = (folder / files.back().path).parent_path().string();
+  if (files.front().path.has_parent_path()) return others + ": " + std::to_string(files.size()) + " files";
+  return first + ", and " + std::to_string(files.size() - 1) + " files in " + others;
+}
+
+/// Files of the same kind that an earlier report has left among those of this one.
+std::vector<std::string> left_over(const std::vector<OutputFile>& files, const fs::path& folder) {
+  std::vector<std::string> names;
+  if (files.size() == 1) return names;
+  std::set<fs::path> own;
+  for (const OutputFile& file : files) own.insert(folder / file.path);
+  const fs::path& last = files.back().path;
+  for (const auto& entry : fs::directory_iterator(folder / last.parent_path()))
+    if (entry.path().extension() == last.extension() && !own.contains(entry.path()))
+      names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace
@@ -60,16 +105,25 @@ void write(const std::vector<OutputFile>& files, const fs::path& output) {
 int report_verb(const Arguments& arguments) {
   CommandLine line = make_line();
   if (!line.parse(arguments)) return exit_done;
-  const fs::path output = line.text("output");
+  fs::path output = line.text("output");
   if (output.empty() && !line.has("format"))
     throw UsageError(
         "exp report needs -o with a file to write, such as report.html (exp report -h shows examples)");
   const ReportFormat& format = find_report_format(line.text("format"), output);
-  if (line.has("template") && !format.templated)
-    throw UsageError("--template is for formats that people read; " + format.name + " has none");
-  for (const char* option : {"metric", "against", "template"})
+  for (const char* option : {"metric", "against", "template", "table"})
     if (line.has(option) && line.text(option).empty())
       throw UsageError(std::string("--") + option + " is empty");
+
+  if (!output.has_filename()) output = output.parent_path();
+  if (!format.tabular && fs::is_directory(output))
+    throw UsageError("-o " + output.string() + " is a folder; name a file in it, such as " +
+                     (output / "report").string() + format.extensions.front());
+  const fs::path name = output.empty() ? fs::path("report") += format.extensions.front() : output.filename();
+  const ReportShape shape{name.string(), line.text("template"), line.text("table")};
+  require_fitting(format, shape);
+  std::error_code other;
+  if (!shape.templates.empty() && fs::equivalent(output, shape.templates, other))
+    throw UsageError("-o " + output.string() + " is the template itself; give another file");
 
   ReportOptions options;
   options.words = line.texts("runs");
@@ -78,19 +132,20 @@ int report_verb(const Arguments& arguments) {
   if (format.complete) options.most_rows = 0;
   Store store(line.database(), OpenMode::read);
   const Document document = make_report(store, options);
-  const fs::path name = output.empty() ? fs::path("report") += format.extensions.front() : output.filename();
-  const std::vector<OutputFile> files = format.write(document, name.string(), line.text("template"));
+  const std::vector<OutputFile> files = format.write(document, shape);
   if (output.empty()) {
     if (files.size() > 1)
       throw UsageError(format.name + " is written as " + std::to_string(files.size()) +
-                       " files; name a place with -o");
+                       " files; name a place with -o" +
+                       (format.tabular ? ", or one table with --table" : ""));
     std::cout << files.front().bytes;
     return exit_done;
   }
-  write(files, output);
-  std::cout << document.title << " (" << document.facts.front().second << ") written to " << output.string()
-            << (files.size() > 1 ? " and " + std::to_string(files.size() - 1) + " files beside it" : "")
-            << '\n';
+  write(files, output.parent_path());
+  std::cout << document.title << " (" << document.facts.front().second << ") written to "
+            << places(files, output.parent_path()) << '\n';
+  const std::vector<std::string> others = left_over(files, output.parent_path());
+  if (!others.empty()) std::cout << "  also there, not of this report: " << listed(others) << '\n';
   return exit_done;
 }
 

@@ -67,7 +67,8 @@ std::vector<OutputFile> csv_files(const Document& document, const std::string& n
     throw Error("there is no table \"" + id + "\"" + did_you_mean(id, ids, "; there is " + quoted_list(ids)));
   }
   if (tables.size() == 1) return {{name, csv_table(*tables.front())}};
-  const std::filesystem::path folder = std::filesystem::path(name).replace_extension();
+  std::filesystem::path folder = name;
+  if (folder.extension() == ".csv") folder.replace_extension();
   std::vector<OutputFile> files;
   for (const TableBlock* table : tables)
     files.push_back({folder / (outline.of(*table).id + ".csv"), csv_table(*table)});

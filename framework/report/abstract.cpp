@@ -38,11 +38,11 @@ std::string asked_text(const Material& material) {
     factors.push_back(counted(material.factors.size() - most, "more setting"));
   std::set<std::uint64_t> seeds;
   for (const RunRow& run : material.runs) seeds.insert(run.seed);
-  std::string text = "Asked: the " + material.metric + " of " +
-                     (material.runs.size() == 1 ? "one run" : counted(material.runs.size(), "run"));
-  if (!factors.empty()) text += " that differ in " + listed(factors);
-  text += seeds.size() == 1 ? ", with one seed." : ", over " + counted(seeds.size(), "seed") + ".";
-  return text;
+  const std::string runs = material.runs.size() == 1 ? "one run" : counted(material.runs.size(), "run");
+  return (factors.empty()
+              ? "Asked: the " + material.metric + " of " + runs
+              : "Asked: how " + material.metric + " depends on " + listed(factors) + ", by " + runs) +
+         (seeds.size() == 1 ? " with one seed." : " over " + counted(seeds.size(), "seed") + ".");
 }
 
 std::string run_text(const Material& material) {
@@ -66,10 +66,19 @@ std::string interval_text(const Question& question, const Candidate& candidate) 
   std::string text = metric_text(metric, candidate.mean) + (unit.name.empty() ? "" : " " + unit.name);
   if (candidate.t)
     return text + " (" + number_text(100.0 * (1.0 - question.comparison.options.alpha)) +
-           " % by t: " + metric_text(metric, candidate.t->low) + " to " +
+           " % interval by Student's t: " + metric_text(metric, candidate.t->low) + " to " +
            metric_text(metric, candidate.t->high) + "; n = " + std::to_string(candidate.values.size()) + ")";
   return text + " (n = " + std::to_string(candidate.values.size()) +
          (candidate.values.size() == 1 ? ", which says nothing of the spread)" : ", without any spread)");
+}
+
+/// "; 2 more candidates have no value"
+std::string without_value(const Comparison& comparison) {
+  const auto count = static_cast<std::size_t>(
+      std::count_if(comparison.candidates.begin(), comparison.candidates.end(),
+                    [](const Candidate& candidate) { return std::isnan(candidate.mean); }));
+  if (count == 0) return ".";
+  return "; " + counted(count, "more candidate") + (count == 1 ? " has" : " have") + " no value.";
 }
 
 std::string answer_text(const Question& question) {
@@ -78,23 +87,26 @@ std::string answer_text(const Question& question) {
   if (!first) return question.title + ": no run has a value, so there is no answer.";
   const Candidate& top = comparison.candidates[*first];
   const std::string value = interval_text(question, top);
-  if (comparison.candidates.size() == 1) return question.title + ": " + top.name + " reaches " + value + ".";
+  const std::string rest = without_value(comparison);
+  const auto scored = static_cast<std::size_t>(
+      std::count_if(comparison.candidates.begin(), comparison.candidates.end(),
+                    [](const Candidate& candidate) { return !std::isnan(candidate.mean); }));
+  if (scored == 1) return question.title + ": " + top.name + " reaches " + value + rest;
   const std::string best = lower_is_better(comparison.options.metric) ? "lowest" : "highest";
   if (question.best(*first))
-    return question.title + ": " + top.name + " is " + best + " of " +
-           std::to_string(comparison.candidates.size()) + " candidates, " + value +
-           "; the tests tell it from every other.";
+    return question.title + ": " + top.name + " is " + best + " of " + std::to_string(scored) +
+           " candidates, " + value + "; the tests tell it from every other" + rest;
   std::vector<std::string> open;
   for (const Pair& pair : comparison.pairs)
     if ((pair.a == *first || pair.b == *first) &&
         (pair.verdict == Verdict::undecided || pair.verdict == Verdict::refused))
       open.push_back(question.labels[pair.a == *first ? pair.b : pair.a]);
-  const std::string others = open.size() <= 4 ? listed(open)
-                                              : std::to_string(open.size()) + " of the other " +
-                                                    std::to_string(comparison.candidates.size() - 1);
-  return question.title + ": " + top.name + " has the " + best + " mean of " +
-         std::to_string(comparison.candidates.size()) + " candidates, " + value +
-         ", but the tests do not tell it from " + others + ": no candidate is called best.";
+  const std::string others =
+      open.size() <= 4 ? listed(open)
+                       : std::to_string(open.size()) + " of the other " + std::to_string(scored - 1);
+  return question.title + ": " + top.name + " has the " + best + " mean of " + std::to_string(scored) +
+         " candidates, " + value + ", but the tests do not tell it from " + others +
+         ": no candidate is called best" + rest;
 }
 
 /// By the last verdict of each run.

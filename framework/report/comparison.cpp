@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <map>
 
-#include "report/predictions.hpp"
+#include "report/example_tests.hpp"
 
 namespace encore {
 
@@ -56,51 +55,6 @@ std::vector<const Replicate*> with_value(const Candidate& candidate) {
     if (replicate.value) found.push_back(&replicate);
   return found;
 }
-
-/// Reads the predictions of each run once.
-class ExampleReader {
- public:
-  ExampleReader(Store& store, const std::string& metric)
-      : store_(store), metric_(metric), measure_(example_measure(metric)) {}
-
-  /// Fills `pair.examples`, or `pair.no_examples` with the reason.
-  void test(const std::vector<const Replicate*>& a, const std::vector<const Replicate*>& b, Pair& pair) try {
-    if (!measure_)
-      throw Error(metric_ +
-                  " does not follow from the counts of single examples; f1, precision and recall "
-                  "of dev or test do, also of one type, and token_accuracy");
-    const auto left = read(a), right = read(b);
-    if (left.empty() || right.empty()) throw Error("a candidate has no complete run");
-    if (!pair.same_set) throw Error("the " + measure_->split + " sets are not the same");
-    for (const auto* side : {&left, &right})
-      for (const auto& counts : *side)
-        if (counts.size() != left[0].size()) throw Error("the predictions are not of the same examples");
-    pair.examples = permutation_test(left, right, *measure_);
-  } catch (const Error& error) {
-    pair.no_examples = error.what();
-  }
-
- private:
-  std::vector<std::vector<NerCounts>> read(const std::vector<const Replicate*>& replicates) {
-    std::vector<std::vector<NerCounts>> all;
-    for (const Replicate* replicate : replicates) {
-      auto found = counts_.find(replicate->run.number);
-      if (found == counts_.end()) found = counts_.emplace(replicate->run.number, read(replicate->run)).first;
-      all.push_back(found->second);
-    }
-    return all;
-  }
-
-  std::vector<NerCounts> read(const RunRow& run) {
-    return read_example_counts(recorded_artifact(store_, run, "predictions/" + measure_->split + ".jsonl"),
-                               *measure_);
-  }
-
-  Store& store_;
-  std::string metric_;
-  std::optional<ExampleMeasure> measure_;
-  std::map<std::int64_t, std::vector<NerCounts>> counts_;
-};
 
 /// Paired where at least two seeds, and half of those of the smaller side, have a value on both; else
 /// Welch's.
@@ -261,8 +215,8 @@ const char* name_of(Verdict verdict) {
 Comparison collect_candidates(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options) {
   Comparison comparison;
   comparison.options = options;
-  comparison.candidates = candidates_of(store, runs, {options.metric, options.by_run, options.alpha},
-                                        comparison.notices);
+  comparison.candidates =
+      candidates_of(store, runs, {options.metric, options.by_run, options.alpha}, comparison.notices);
   note_environments(store, comparison.candidates, comparison.notices);
   return comparison;
 }
@@ -270,7 +224,7 @@ Comparison collect_candidates(Store& store, const std::vector<RunRow>& runs, con
 void test_pairs(Store& store, Comparison& comparison,
                 const std::vector<std::pair<std::size_t, std::size_t>>& pairs, std::size_t family) {
   const CompareOptions& options = comparison.options;
-  ExampleReader examples(store, options.metric);
+  ExampleTests examples(store, options.metric);
   std::vector<SharedSeeds> shared;
   comparison.pairs.clear();
   for (const auto& [i, j] : pairs) {

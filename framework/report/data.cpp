@@ -149,7 +149,7 @@ void add_histograms(const std::vector<Set>& sets, std::vector<Block>& blocks) {
     chart.counts = lengths.value("counts", std::vector<double>());
     if (set.max_length.is_number() &&
         set.max_length.get<double>() <= 1.5 * told_cell(set, "longest").number.value_or(0.0)) {
-      chart.mark = set.max_length.get<double>() + 0.5;
+      chart.mark = set.max_length.get<double>();
       chart.mark_name = "max_length";
     }
     Figure figure;

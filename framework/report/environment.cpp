@@ -38,6 +38,15 @@ std::vector<Told> distinct(const Material& material, const Take& take) {
   return found;
 }
 
+/// An object, such as the plugins with their hashes: "adam 299e08f6, linear_head ab483091".
+std::string field_text(const nlohmann::json& value) {
+  if (!value.is_object()) return setting_text(value);
+  std::string text;
+  for (const auto& [name, part] : value.items())
+    text += (text.empty() ? "" : ", ") + name + " " + setting_text(part).substr(0, 8);
+  return text;
+}
+
 /// One row per field, one column per distinct value.
 TableBlock field_table(const std::string& id, const std::string& caption, const std::string& what,
                        const std::vector<Told>& all) {
@@ -51,13 +60,13 @@ TableBlock field_table(const std::string& id, const std::string& caption, const 
   for (std::size_t i = 0; i < shown; ++i) {
     table.columns.push_back({what + (all.size() > 1 ? " " + std::to_string(i + 1) : ""), "", false});
     for (const auto& [name, value] : all[i].value.items())
-      if (!value.is_structured() && std::find(fields.begin(), fields.end(), name) == fields.end())
+      if (!value.is_array() && std::find(fields.begin(), fields.end(), name) == fields.end())
         fields.push_back(name);
   }
   for (const std::string& field : fields) {
     std::vector<TableCell> row = {field};
     for (std::size_t i = 0; i < shown; ++i)
-      row.emplace_back(setting_text(all[i].value.value(field, nlohmann::json())));
+      row.emplace_back(field_text(all[i].value.value(field, nlohmann::json())));
     table.rows.push_back(std::move(row));
   }
   std::vector<TableCell> row = {Text("attempts")};

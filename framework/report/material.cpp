@@ -141,19 +141,26 @@ const DatasetRow* set_of(const Material& material, const RunRow& run, const std:
 
 std::vector<std::string> labels_of(const std::vector<Candidate>& candidates) {
   std::vector<std::string> labels;
-  for (const Candidate& candidate : candidates) labels.push_back(candidate.name);
-  if (labels.size() < 2) return labels;
-  std::string common = labels.front();
-  for (const std::string& label : labels) {
+  std::vector<std::string> scored;  // a name of something else that only failed lengthens no other
+  for (const Candidate& candidate : candidates) {
+    labels.push_back(candidate.name);
+    if (!candidate.values.empty()) scored.push_back(candidate.name);
+  }
+  if (scored.empty()) scored = labels;
+  if (scored.size() < 2) return labels;
+  std::string common = scored.front();
+  for (const std::string& label : scored) {
     const auto end = std::mismatch(common.begin(), common.end(), label.begin(), label.end()).first;
     common.erase(end, common.end());
   }
   const std::size_t cut = common.rfind('-');
   if (cut == std::string::npos) return labels;
-  if (std::any_of(labels.begin(), labels.end(),
+  if (std::any_of(scored.begin(), scored.end(),
                   [&](const std::string& label) { return label.size() <= cut + 1; }))
     return labels;
-  for (std::string& label : labels) label.erase(0, cut + 1);
+  const std::string front = common.substr(0, cut + 1);
+  for (std::string& label : labels)
+    if (label.size() > front.size() && label.starts_with(front)) label.erase(0, front.size());
   return labels;
 }
 
@@ -169,16 +176,22 @@ std::vector<std::size_t> order_of(const Comparison& comparison) {
   return order;
 }
 
+/// Candidates without a value stand last in the order, and in no pair.
+std::size_t scored_of(const Question& question) {
+  return static_cast<std::size_t>(
+      std::count_if(question.comparison.candidates.begin(), question.comparison.candidates.end(),
+                    [](const Candidate& candidate) { return !std::isnan(candidate.mean); }));
+}
+
 void test(Store& store, Question& question) {
   Comparison& comparison = question.comparison;
-  const std::size_t count = comparison.candidates.size();
+  const std::size_t count = scored_of(question);
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   if (count <= most_for_all_pairs) {
     for (std::size_t i = 0; i < count; ++i)
       for (std::size_t j = i + 1; j < count; ++j) pairs.emplace_back(question.order[i], question.order[j]);
   } else if (const auto first = question.first()) {
-    for (const std::size_t other : question.order)
-      if (other != *first) pairs.emplace_back(*first, other);
+    for (std::size_t i = 1; i < count; ++i) pairs.emplace_back(*first, question.order[i]);
   }
   test_pairs(store, comparison, pairs, count * (count - (count > 0 ? 1 : 0)) / 2);
 }
@@ -227,7 +240,7 @@ bool Question::best(std::size_t candidate) const {
   for (const Pair& pair : comparison.pairs)
     if ((pair.a == candidate && pair.verdict == won) || (pair.b == candidate && pair.verdict == lost))
       ++beaten;
-  return comparison.candidates.size() > 1 && beaten + 1 == comparison.candidates.size();
+  return beaten > 0 && beaten + 1 == scored_of(*this);
 }
 
 const AttemptRow* Material::told(const RunRow& run) const {

@@ -1,5 +1,6 @@
 // The method, complete enough to do it again: model, training, data, and every setting with where it was set.
 #include <algorithm>
+#include <set>
 
 #include "report/architecture.hpp"
 #include "report/sections.hpp"
@@ -20,30 +21,48 @@ const RunRow& shown_run(const Material& material) {
 
 // --- model ---
 
+/// What a worker told of the size of a model; null where none did.
+nlohmann::json size_of(const Material& material, const Candidate& candidate) {
+  const AttemptRow* told = material.told(candidate.runs.front().run);
+  if (told == nullptr || !told->started_event.contains("parameters")) return nullptr;
+  return {{"parts", told->started_event.value("parameter_parts", nlohmann::json::array())},
+          {"all", told->started_event["parameters"]}};
+}
+
+/// Candidates whose models have the same parts, one beside the other: the best mean first.
 TableBlock size_table(const Material& material) {
+  std::vector<std::pair<nlohmann::json, std::vector<std::string>>> sizes;
+  for (const Question& question : material.questions)
+    for (const std::size_t index : question.order) {
+      const nlohmann::json size = size_of(material, question.comparison.candidates[index]);
+      if (size.is_null()) continue;
+      auto known =
+          std::find_if(sizes.begin(), sizes.end(), [&](const auto& one) { return one.first == size; });
+      if (known == sizes.end()) {
+        sizes.emplace_back(size, std::vector<std::string>());
+        known = std::prev(sizes.end());
+      }
+      known->second.push_back(question.labels[index]);
+    }
   TableBlock table;
   table.id = "parameters";
   table.caption = "Parameters of the models, as the worker counted them.";
-  table.columns = {{"candidate", "", false}, {"part", "", false}, {"parameters", "", true}};
-  std::size_t left_out = 0, candidates = 0;
+  table.columns = {{"candidates", "", false}, {"part", "", false}, {"parameters", "", true}};
   constexpr std::size_t most = 6;
-  for (const Question& question : material.questions)
-    for (const std::size_t index : question.order) {
-      const Candidate& candidate = question.comparison.candidates[index];
-      const AttemptRow* told = material.told(candidate.runs.front().run);
-      if (told == nullptr || !told->started_event.contains("parameters")) continue;
-      if (material.options.most_rows != 0 && ++candidates > most) {
-        ++left_out;
-        continue;
-      }
-      for (const nlohmann::json& part : told->started_event.value("parameter_parts", nlohmann::json::array()))
-        table.rows.push_back(
-            {candidate.name, part.value("part", ""), count_cell(part.value("parameters", std::int64_t{0}))});
-      table.rows.push_back({candidate.name, Text({strong("all")}),
-                            count_cell(told->started_event.value("parameters", std::int64_t{0}))});
-    }
-  if (left_out > 0)
-    table.notes.push_back(counted(left_out, "more candidate") + " are in the CSV and JSON of this report.");
+  const std::size_t shown = material.options.most_rows == 0 ? sizes.size() : std::min(most, sizes.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto& [size, names] = sizes[i];
+    const std::string who = sizes.size() == 1 && names.size() > 1 ? "all"
+                            : names.size() > 4 ? names.front() + " and " + counted(names.size() - 1, "other")
+                                               : listed(names);
+    for (const nlohmann::json& part : size["parts"])
+      table.rows.push_back(
+          {who, part.value("part", ""), count_cell(part.value("parameters", std::int64_t{0}))});
+    table.rows.push_back({who, Text({strong("all")}), count_cell(size["all"].get<std::int64_t>())});
+  }
+  if (shown < sizes.size())
+    table.notes.push_back(counted(sizes.size() - shown, "more size") +
+                          " of models are in the CSV and JSON of this report.");
   return table;
 }
 
@@ -76,12 +95,38 @@ Section model_section(const Material& material) {
 
 // --- training ---
 
+std::string levels_text(const Factor& factor, const std::string& key, const Material& material) {
+  std::vector<std::string> seen;
+  for (const RunRow& run : material.runs) {
+    const nlohmann::json value = material.setting(run, key);
+    const std::string text = value.is_null() ? "absent" : setting_text(value);
+    if (std::find(seen.begin(), seen.end(), text) == seen.end()) seen.push_back(text);
+    if (seen.size() > 12) return std::to_string(factor.levels.size()) + " values";
+  }
+  std::sort(seen.begin(), seen.end(), natural_less);
+  std::string text;
+  for (const std::string& level : seen) text += (text.empty() ? "" : " or ") + level;
+  return text;
+}
+
+/// "; 600 pieces in the vocabulary": what the workers told.
+std::string vocabulary_text(const Material& material) {
+  std::set<std::int64_t> sizes;
+  for (const RunRow& run : material.runs)
+    if (const AttemptRow* told = material.told(run); told != nullptr)
+      if (const std::int64_t size = told->started_event.value("vocabulary_size", std::int64_t{0}); size > 0)
+        sizes.insert(size);
+  std::vector<std::string> texts;
+  for (const std::int64_t size : sizes) texts.push_back(thousands(size));
+  return texts.empty() ? "" : "; " + listed(texts) + " pieces in the vocabulary";
+}
+
 Section training_section(const Material& material) {
   Section section{"training", "Training"};
   const auto text = [&](const std::string& key) {
     for (const Factor& factor : material.factors)
       if (std::find(factor.keys.begin(), factor.keys.end(), key) != factor.keys.end())
-        return std::string("varied");
+        return levels_text(factor, key, material);
     return setting_text(material.setting(material.runs.front(), key));
   };
   const auto options = [&](const std::string& table) {
@@ -99,6 +144,7 @@ Section training_section(const Material& material) {
   };
   ItemList list;
   list.items = {
+      Text({strong("Tokenizer: "), {with_options("tokenizer") + vocabulary_text(material) + "."}}),
       Text({strong("Optimizer: "), {with_options("optimizer") + "."}}),
       Text({strong("Schedule: "),
             {with_options("schedule") + "; the learning rate as it was logged is drawn in "},
@@ -106,7 +152,7 @@ Section training_section(const Material& material) {
             {"."}}),
       Text({strong("Batches: "),
             {text("train.batch_size") + " sequences, " + text("train.batching") + ", in " +
-             text("train.gradient_shards") + " gradient shard(s); at most " + text("train.epochs") +
+             text("train.gradient_shards") + " gradient shards; at most " + text("train.epochs") +
              " epochs, patience " + text("train.patience") + " (0: off)."}}),
       Text({strong("Loss: "),
             {"mean over the labelled words of a batch, label smoothing " + text("train.label_smoothing") +
@@ -119,20 +165,6 @@ Section training_section(const Material& material) {
 }
 
 // --- settings ---
-
-std::string levels_text(const Factor& factor, const std::string& key, const Material& material) {
-  std::vector<std::string> seen;
-  for (const RunRow& run : material.runs) {
-    const nlohmann::json value = material.setting(run, key);
-    const std::string text = value.is_null() ? "absent" : setting_text(value);
-    if (std::find(seen.begin(), seen.end(), text) == seen.end()) seen.push_back(text);
-    if (seen.size() > 12) return std::to_string(factor.levels.size()) + " values";
-  }
-  std::sort(seen.begin(), seen.end(), natural_less);
-  std::string text;
-  for (const std::string& level : seen) text += (text.empty() ? "" : " | ") + level;
-  return text;
-}
 
 Section settings_section(const Material& material) {
   Section section{"settings", "Settings"};
@@ -151,7 +183,8 @@ Section settings_section(const Material& material) {
   table.columns = {{"setting", "", false}, {"value", "", false}, {"from", "", false}};
   for (const auto& [key, param] : all) {
     const auto factor = varied.find(key);
-    const std::string at = param->source == "default" || param->at.empty() ? param->source : param->at;
+    const std::string at =
+        param->source == "default" || param->at.empty() ? param->source : setting_text(param->at);
     table.rows.push_back(
         {code_cell(key),
          factor == varied.end() ? setting_text(param->value) : levels_text(*factor->second, key, material),

@@ -70,6 +70,7 @@ void add_section(std::vector<Section>& sections, Section section) {
 }
 
 Document make_report(Store& store, const ReportOptions& options) {
+  const Snapshot snapshot(store.database());
   Chosen chosen = choose(store, options.words);
   std::optional<Sides> sides;
   if (!options.against.empty()) {

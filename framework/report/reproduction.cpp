@@ -92,6 +92,10 @@ Section digest_section(const Material& material) {
   table.columns = {{"run", "", false},    {"step", "", true},     {"SHA-256 of the parameters", "", false},
                    {"digests", "", true}, {"verdict", "", false}, {"verified", "", false},
                    {"agreeing", "", true}};
+  // A page shows enough to compare by eye.
+  const bool whole = material.options.most_rows == 0;
+  const std::size_t digits = whole ? std::string::npos : 16;
+  if (!whole) table.notes.push_back("The first 16 digits; the CSV and JSON of this report have all 64.");
   const std::size_t shown = material.rows_of(material.runs.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const RunRow& run = material.runs[i];
@@ -105,7 +109,7 @@ Section digest_section(const Material& material) {
     const nlohmann::json agreeing = compared.value("agreeing", nlohmann::json());
     table.rows.push_back(
         {run.name, digest == nullptr ? TableCell() : count_cell(digest->step),
-         digest == nullptr ? TableCell("not recorded") : code_cell(digest->value),
+         digest == nullptr ? TableCell("not recorded") : code_cell(digest->value.substr(0, digits)),
          count_cell(count == counts.end() ? 0 : count->second),
          last == nullptr ? TableCell("not verified") : TableCell(verdict(*last)),
          last == nullptr ? TableCell() : TableCell(utc_text(last->time)),
@@ -164,6 +168,8 @@ Section missing_section(const Material& material) {
                 }),
         lacking(material, "The number of parameters",
                 [&](const RunRow& run) { return !told(run, "parameters"); }),
+        lacking(material, "The size of the vocabulary",
+                [&](const RunRow& run) { return !told(run, "vocabulary_size"); }),
         lacking(material, "Lengths and labels of the data",
                 [&](const RunRow& run) {
                   const AttemptRow* attempt = material.told(run);

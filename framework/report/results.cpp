@@ -27,7 +27,7 @@ std::vector<TableCell> candidate_row(const Question& question, std::size_t index
   const auto high = [&](const std::optional<Interval>& interval) {
     return value_cell(metric, interval ? std::optional(interval->high) : std::nullopt);
   };
-  std::vector<TableCell> row = {candidate.name,
+  std::vector<TableCell> row = {question.labels[index],
                                 count_cell(static_cast<std::int64_t>(candidate.runs.size())),
                                 count_cell(static_cast<std::int64_t>(candidate.values.size())),
                                 value_cell(metric, candidate.mean),
@@ -56,6 +56,13 @@ std::vector<Text> missing_notes(const Question& question) {
   return notes;
 }
 
+/// How many characters the label of the first candidate lacks of its name.
+std::size_t left_out(const Question& question) {
+  if (question.order.empty()) return 0;
+  const std::size_t first = question.order.front();
+  return question.comparison.candidates[first].name.size() - question.labels[first].size();
+}
+
 TableBlock candidate_table(const Material& material, const Question& question) {
   const CompareOptions& options = question.comparison.options;
   const std::string unit = unit_of(options.metric).name, level = percent_of(options.alpha);
@@ -80,6 +87,10 @@ TableBlock candidate_table(const Material& material, const Question& question) {
   if (shown < question.order.size())
     table.notes.push_back(counted(question.order.size() - shown, "more candidate") +
                           " with lower means are in the CSV and JSON of this report.");
+  const std::size_t front = left_out(question);
+  if (front > 0)
+    table.notes.push_back("Left out in front of names, here and below: " +
+                          question.comparison.candidates[question.order.front()].name.substr(0, front));
   bool single = false, few = false;
   for (const Candidate& candidate : question.comparison.candidates) {
     single = single || candidate.values.size() == 1;
@@ -126,9 +137,13 @@ Figure candidate_figure(const Question& question, std::size_t most) {
   figure.alternative = "Points per candidate. ";
   for (std::size_t i = 0; i < std::min<std::size_t>(shown, 8); ++i) {
     const Candidate& candidate = question.comparison.candidates[question.order[i]];
-    figure.alternative += candidate.name + ": mean " + metric_text(options.metric, candidate.mean) +
-                          (unit.name.empty() ? "" : " " + unit.name) + ", n " +
-                          std::to_string(candidate.values.size()) + ". ";
+    figure.alternative += candidate.name + ": ";
+    if (candidate.values.empty())
+      figure.alternative += "no value. ";
+    else
+      figure.alternative += "mean " + metric_text(options.metric, candidate.mean) +
+                            (unit.name.empty() ? "" : " " + unit.name) + ", n " +
+                            std::to_string(candidate.values.size()) + ". ";
   }
   figure.chart = std::move(chart);
   return figure;
@@ -206,63 +221,6 @@ TableBlock pair_table(const Material& material, const Question& question) {
   if (comparison.pairs.size() > most_reasons)
     table.notes.push_back("The reasons of further verdicts are told by exp compare.");
   return table;
-}
-
-// --- all measures ---
-
-/// "test/f1/PER" is of one class.
-bool is_of_class(const std::string& metric) {
-  return std::count(metric.begin(), metric.end(), '/') > 1;
-}
-
-std::vector<std::string> measures_of(const Material& material) {
-  std::vector<std::string> names;
-  std::map<std::string, bool> seen;
-  for (const RunRow& run : material.runs) {
-    if (!run.result.is_object()) continue;
-    const nlohmann::json measures = run.result.value("measures", nlohmann::json::object());
-    for (const auto& [name, value] : measures.items())
-      if (!is_of_class(name) && seen.emplace(name, true).second) names.push_back(name);
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-Section measures_section(const Material& material) {
-  Section section{"measures", "All measures"};
-  const std::vector<std::string> names = measures_of(material);
-  for (const Question& question : material.questions) {
-    TableBlock table;
-    table.id = "measures-" + question.id;
-    table.caption =
-        "All measures of the chosen checkpoints: mean over the n complete runs of each candidate, and the "
-        "standard deviation where n is greater than 1.";
-    table.columns = {{"candidate", "", false}, {"measure", "", false}, {"n", "", true},
-                     {"mean", "", true},       {"SD", "", true},       {"unit", "", false}};
-    const std::size_t shown = std::min<std::size_t>(
-        material.options.most_rows == 0 ? question.order.size() : 8, question.order.size());
-    for (std::size_t i = 0; i < shown; ++i) {
-      const Candidate& candidate = question.comparison.candidates[question.order[i]];
-      for (const std::string& name : names) {
-        std::vector<double> values;
-        for (const Replicate& replicate : candidate.runs) {
-          if (replicate.run.state != RunState::completed || !replicate.run.result.is_object()) continue;
-          const nlohmann::json value =
-              replicate.run.result.value("measures", nlohmann::json::object()).value(name, nlohmann::json());
-          if (value.is_number()) values.push_back(value.get<double>());
-        }
-        if (values.empty()) continue;
-        table.rows.push_back(
-            {question.labels[question.order[i]], name, count_cell(static_cast<std::int64_t>(values.size())),
-             value_cell(name, mean_of(values)), value_cell(name, deviation_of(values)), unit_of(name).name});
-      }
-    }
-    if (shown < question.order.size())
-      table.notes.push_back(counted(question.order.size() - shown, "more candidate") +
-                            " are in the CSV and JSON of this report.");
-    if (!table.rows.empty()) section.blocks.push_back(std::move(table));
-  }
-  return section;
 }
 
 std::vector<Block> question_blocks(const Material& material, const Question& question) {

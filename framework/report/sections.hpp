@@ -17,6 +17,8 @@ std::vector<std::pair<std::string, std::string>> title_facts(const Material& mat
 
 /// results.cpp: a table per question, what was tested, what must be known to read it.
 Section results_section(const Material& material);
+/// measures.cpp: mean and deviation of everything that was measured.
+Section measures_section(const Material& material);
 /// trials.cpp: every trial counted, how one is chosen, what the best of n is to be expected.
 Section trials_section(const Material& material);
 /// classes.cpp: precision, recall and F1 of each class; what was taken for what.

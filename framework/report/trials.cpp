@@ -80,7 +80,7 @@ TableBlock run_table(const Material& material) {
     else if (replicate->second->value)
       value = value_cell(material.metric, replicate->second->value);
     else
-      value = replicate->second->missing.find("not finite") == std::string::npos ? "" : "not finite";
+      value = run.state == RunState::completed ? "not finite" : "";
     const nlohmann::json step =
         run.result.is_object() ? run.result.value("best_step", nlohmann::json()) : nlohmann::json();
     table.rows.push_back({run.name,

@@ -1,5 +1,5 @@
 // How a report writes times, values and cells: one wording for all sections. See also
-// document/number_text.hpp.
+// document/quantity.hpp.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "document/document.hpp"
-#include "document/number_text.hpp"
+#include "document/quantity.hpp"
 
 namespace encore {
 

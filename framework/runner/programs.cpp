@@ -90,6 +90,10 @@ std::filesystem::path template_folder(const Programs& programs) {
   return programs.folder.parent_path() / "share" / "encore" / "template";
 }
 
+std::filesystem::path report_folder(const Programs& programs) {
+  return programs.folder.parent_path() / "share" / "encore" / "reports";
+}
+
 std::string fingerprint_of(const Programs& programs, const std::string& backend) {
   if (backend == programs.backend) return std::string(host_fingerprint());
   const Catalogue built_in = Catalogue::survey({plugin_folder(programs, backend)});

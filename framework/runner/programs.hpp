@@ -1,6 +1,6 @@
 // Programs: where the worker of a backend and the plugins lie, seen from the running executable.
 // A build and an installation have the same folders: bin/exp, bin/encore-worker, lib/encore/plugins,
-// lib/cmake/encore, share/encore/template. Those of several backends lie side by side (build/openmp,
+// lib/cmake/encore, share/encore. Those of several backends lie side by side (build/openmp,
 // build/cuda; /opt/encore/openmp, ...), so that one exp can start the worker of each.
 #pragma once
 
@@ -36,6 +36,9 @@ std::filesystem::path package_folder(const Programs& programs, const std::string
 
 /// The folders that `exp plugin new` copies, one per kind.
 std::filesystem::path template_folder(const Programs& programs);
+
+/// The templates of reports that ship.
+std::filesystem::path report_folder(const Programs& programs);
 
 /// What plugins for that backend must have been built with: of this build's own backend the fingerprint of
 /// this program, of another one what the first plugin in its folder says; empty where there is none, then

@@ -212,4 +212,13 @@ void Transaction::commit() {
   open_ = false;
 }
 
+Snapshot::Snapshot(Database& database) : database_(database) {
+  database_.execute("BEGIN");
+  database_.integer("SELECT count(*) FROM sqlite_schema");  // the state is that of the first read
+}
+
+Snapshot::~Snapshot() {
+  sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
 }  // namespace encore

@@ -1,5 +1,6 @@
-// Database, Statement, Transaction: thin wrappers over SQLite that turn every failure into a message with the
-// file's name. Nothing here knows what is stored; encore_database.hpp opens Encore's own files.
+// Database, Statement, Transaction, Snapshot: thin wrappers over SQLite that turn every failure into a
+// message with the file's name. Nothing here knows what is stored; encore_database.hpp opens Encore's own
+// files.
 #pragma once
 
 #include <chrono>
@@ -136,6 +137,18 @@ class Transaction {
  private:
   Database& database_;
   bool open_ = true;
+};
+
+/// Everything that is read while it lives is of one state of the database, whatever others write meanwhile.
+class Snapshot {
+ public:
+  explicit Snapshot(Database& database);
+  ~Snapshot();
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+
+ private:
+  Database& database_;
 };
 
 }  // namespace encore

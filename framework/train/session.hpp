@@ -25,6 +25,7 @@ class Session {
   const Experiment& experiment() const { return loaded_.experiment; }
   const Registry& registry() const { return loaded_.registry; }
   const Task& task() const { return *task_; }
+  const Tokenizer& tokenizer() const { return *tokenizer_; }
   Model& model() { return *model_; }
 
   /// The session outlives the parts.

@@ -89,6 +89,7 @@ nlohmann::json started_event(Session& session, int threads) {
           {"parameters", model.parameters().count()},
           {"parameter_parts", parts},
           {"parameter_layers", layer_counts(model)},
+          {"vocabulary_size", session.tokenizer().vocabulary().size()},
           {"labels", session.task().labels()},
           {"data", data_description(session.task())}};
 }

@@ -1,4 +1,5 @@
-// Numbers as people read them: one wording for every table, live line, closing line and report.
+// Quantities as people read them, with their units: one wording for every table, live line, closing line and
+// report.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// See number_text.hpp.
-#include "document/number_text.hpp"
+// See quantity.hpp.
+#include "document/quantity.hpp"
 
 #include <cmath>
 #include <cstdio>
