@@ -67,17 +67,22 @@ void Snapshots::save(const Model& model, const Progress& progress, CheckpointKin
   observer.saved({progress.step, kind, checkpoint_path(progress.step), saved.bytes, saved.sha256});
   std::set<std::int64_t> keep = kept_;
   keep.insert({progress.step, progress.best_step});
+  require_owned(control);  // whoever slept since the rename would remove those of its successor
   prune_checkpoints(folder_, keep);
+}
+
+void Snapshots::require_owned(Control& control) const {
+  if (!control.owns_run())
+    throw RecordError("another attempt has taken over run folder " + folder_.string() +
+                      "; this one ends without a checkpoint");
 }
 
 SavedFile Snapshots::save(std::int64_t step, const std::vector<TensorSlice>& slices,
                           const TensorMetadata& metadata, Control& control, Observer& observer) const {
   try {
     return save_checkpoint(folder_, step, slices, metadata, [&] {
-      if (!control.owns_run())
-        throw Error("another attempt has taken over run folder " + folder_.string() +
-                    "; this one ends without a checkpoint");
-      observer.saving();
+      observer.saving();  // may take its time: the question comes right before the rename
+      require_owned(control);
     });
   } catch (const Error& error) {
     throw RecordError(error.what());

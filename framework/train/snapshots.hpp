@@ -43,6 +43,8 @@ class Snapshots {
   void write_predictions(const Task& task, Split split, const Predictions& predictions, Observer& observer);
 
  private:
+  /// Throws RecordError when another attempt has the run now.
+  void require_owned(Control& control) const;
   SavedFile save(std::int64_t step, const std::vector<TensorSlice>& slices, const TensorMetadata& metadata,
                  Control& control, Observer& observer) const;
 

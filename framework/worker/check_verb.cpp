@@ -87,7 +87,8 @@ class Checker {
   PluginTable plugin_table(const CheckRequest::Run& run, Plugins& plugins, Kind kind, const char* key) const {
     const nlohmann::json& table = request_.part(run.tables.at(key));
     const ManifestOffer& offer = plugins.catalogue.get(kind, table.at("type").get<std::string>());
-    plugins.registry.load(plugins.catalogue, {{kind, offer.name}});
+    const TypeName type{kind, offer.name};
+    plugins.registry.load(plugins.catalogue, {&type, 1});
     return {key, offer.name, offer.version, options_from_config(table, offer.options, key)};
   }
 

@@ -76,6 +76,12 @@ std::map<std::string, std::string> visible_checkpoints(const Sandbox& sandbox) {
   return files;
 }
 
+std::string names_of(const std::map<std::string, std::string>& files) {
+  std::string names;
+  for (const auto& [name, content] : files) names += name + " ";
+  return names;
+}
+
 /// What the first attempt has in the database.
 std::string rows_of_the_sleeper(const Sandbox& sandbox) {
   std::string text;
@@ -136,9 +142,11 @@ void expect_dispossessed(Control control, Wake wake) {
 
   const std::string folder = "encore.db.runs/" + sandbox.one("SELECT id FROM run");
   EXPECT_TRUE(contains(sandbox.read(folder + "/attempt-0001.spool"), "another attempt has taken over"))
-      << "the woken worker tried to write a checkpoint and was refused";
+      << "the woken worker tried to write a checkpoint and was refused: "
+      << sandbox.read(folder + "/attempt-0001.log");
   EXPECT_EQ(rows_of_the_sleeper(sandbox), rows);
-  EXPECT_EQ(visible_checkpoints(sandbox), checkpoints);
+  EXPECT_TRUE(visible_checkpoints(sandbox) == checkpoints)
+      << names_of(checkpoints) << "became " << names_of(visible_checkpoints(sandbox));
   EXPECT_EQ(sandbox.one("SELECT group_concat(state) FROM (SELECT state FROM attempt ORDER BY ordinal)"),
             "lost,completed");
   expect_same(sandbox, told(calm));

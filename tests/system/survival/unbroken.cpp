@@ -12,21 +12,18 @@ namespace encore::system_test {
 std::vector<std::string> told(const Sandbox& sandbox, std::int64_t after) {
   const std::string later = " WHERE step > " + std::to_string(after);
   std::vector<std::string> lines;
-  for (const std::string& sql :
-       {std::string("SELECT name || ' is ' || state || ': ' || coalesce(result ->> 'measures', '') || "
-                    "coalesce(result ->> "
-                    "'best_step', '') FROM run"),
-        "SELECT run || ' ' || metric || ' ' || step || ' ' || CASE WHEN metric LIKE '%seconds' OR metric "
-        "LIKE "
-        "'%per_second' THEN 'some time' ELSE coalesce(special, printf('%!.17g', value)) END FROM curve" +
-            later,
-        "SELECT run.name || ' ' || step || ' ' || scope || ' ' || value FROM current_digest JOIN run ON "
-        "run.number = "
-        "run" +
-            later,
-        "SELECT DISTINCT run.name || ' ' || artifact.name || ' ' || sha256 FROM artifact JOIN run ON "
-        "run.number = "
-        "run"}) {
+  const std::vector<std::string> questions = {
+      "SELECT name || ' is ' || state || ': ' || coalesce(result ->> 'measures', '') || coalesce(result ->> "
+      "'best_step', '') FROM run",
+      "SELECT run || ' ' || metric || ' ' || step || ' ' || CASE WHEN metric LIKE '%seconds' OR metric LIKE "
+      "'%per_second' THEN 'some time' ELSE coalesce(special, printf('%!.17g', value)) END FROM curve" +
+          later,
+      "SELECT run.name || ' ' || step || ' ' || scope || ' ' || value FROM current_digest JOIN run ON "
+      "run.number = run" +
+          later,
+      "SELECT DISTINCT run.name || ' ' || artifact.name || ' ' || sha256 FROM artifact JOIN run ON "
+      "run.number = run"};
+  for (const std::string& sql : questions) {
     const std::vector<std::string> rows = sandbox.query(sql);
     lines.insert(lines.end(), rows.begin(), rows.end());
   }
