@@ -1,6 +1,10 @@
 // report, from outside: what it writes, that it writes the same again, and what it refuses.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
 #include <nlohmann/json.hpp>
 
 #include "system/control/sandbox.hpp"
@@ -65,10 +69,71 @@ TEST_F(ReportVerb, OfOneRunOfAnotherMetricAndAgainstOthers) {
   EXPECT_TRUE(contains(against, "pair-dropout=0.1 \xE2\x86\x92 pair-dropout=0.2")) << "arrow";
 }
 
+TEST_F(ReportVerb, WritesEveryFormatAndTheSameBytesAgain) {
+  EXPECT_EQ(output_of({"report", "pair", "-o", "a/report.html"}),
+            "Report of sweep pair (4 of 4 complete) written to a/report.html\n");
+  const std::string html = sandbox_->read("a/report.html");
+  EXPECT_TRUE(html.starts_with("<!doctype html>")) << html.substr(0, 80);
+  for (const char* part : {"Content-Security-Policy", "<caption", "pair-dropout=0.1", "</html>"})
+    EXPECT_TRUE(contains(html, part)) << part;
+  EXPECT_TRUE(contains(output_of({"report", "pair", "-o", "a/report.md"}), "a/report.md, and "));
+  EXPECT_TRUE(contains(sandbox_->read("a/report.md"), "](<report.files/architecture.svg>)"));
+  EXPECT_TRUE(sandbox_->read("a/report.files/architecture.svg").starts_with("<svg"));
+  output_of({"report", "pair", "-o", "a/report.tex"});
+  EXPECT_TRUE(contains(sandbox_->read("a/report.tex"), "\\toprule"));
+  EXPECT_TRUE(contains(output_of({"report", "pair", "-o", "a/tables.csv"}), "written to a/tables: "));
+  EXPECT_TRUE(sandbox_->read("a/tables/results-test-f1.csv").starts_with("candidate,runs,n,mean (%),SD (%)"));
+  EXPECT_EQ(output_of({"report", "pair", "--format", "csv", "--table", "results-test-f1"}),
+            sandbox_->read("a/tables/results-test-f1.csv"));
+  sandbox_->write("a/tables/old.csv", "");
+  EXPECT_TRUE(contains(output_of({"report", "pair", "--format", "csv", "-o", "a/tables/"}),
+                       "also there, not of this report: old.csv\n"));
+  EXPECT_TRUE(sandbox_->shell("mkdir b && cp -r a/* b").end.exit_code == 0);
+  sandbox_->change("VACUUM");
+  for (const char* name : {"report.html", "report.md", "report.tex", "tables.csv"})
+    output_of({"report", "pair", "-o", std::string("a/") + name});
+  const ProgramOutput compared = sandbox_->shell("diff -r a b");
+  EXPECT_EQ(compared.end.exit_code, 0) << compared.output.substr(0, 500);
+}
+
+TEST_F(ReportVerb, TakesTemplatesOfTheUser) {
+  sandbox_->write("own.md", "from {{title}}\n{{header}}{{body}}");
+  EXPECT_TRUE(output_of({"report", "pair", "--format", "md", "-o", "own/x.md", "--template", "own.md"})
+                  .starts_with("Report of sweep pair"));
+  EXPECT_TRUE(sandbox_->read("own/x.md").starts_with("from Report of sweep pair\n"));
+  sandbox_->write("bad.md", "{{header}}\n{{bdy}}");
+  expect_refused({"report", "pair", "-o", "x.md", "--template", "bad.md"},
+                 "bad.md:2: unknown placeholder \"{{bdy}}\"; did you mean \"body\"?");
+  sandbox_->write("short.md", "{{header}}");
+  expect_refused({"report", "pair", "-o", "x.md", "--template", "short.md"},
+                 "short.md: the placeholder \"{{body}}\" is missing");
+  expect_refused({"report", "pair", "-o", "x.html", "--template", "own.md"},
+                 "--template own.md is of no use for html, which is made with \"report.html\"");
+  expect_refused({"report", "pair", "-o", "x.html", "--template", "gone"},
+                 "--template names gone, which is not there");
+  expect_refused({"report", "pair", "-o", "own.md", "--template", "own.md"},
+                 "-o own.md is the template itself");
+  EXPECT_TRUE(sandbox_->read("own.md").starts_with("from {{title}}")) << "what was refused wrote nothing";
+}
+
+TEST_F(ReportVerb, RefusesPlacesThatCannotBeWritten) {
+  sandbox_->write("file", "");
+  expect_refused({"report", "pair", "-o", "file/x.html"}, "cannot make the folder");
+  sandbox_->shell("mkdir folder.html");
+  expect_refused({"report", "pair", "-o", "folder.html"},
+                 "-o folder.html is a folder; name a file in it, such as folder.html/report.html");
+  expect_refused({"report", "pair", "-o", "/dev/null/x.html"}, "/dev/null");
+  expect_refused({"report", "pair", "--format", "md"}, "files; name a place with -o");
+  expect_refused({"report", "pair", "--format", "csv"}, "or one table with --table");
+  expect_refused({"report", "pair", "--format", "csv", "--table", "trial"}, "there is no table \"trial\"");
+  expect_refused({"report", "pair", "-o", "x.html", "--table", "trials"}, "--table is for csv");
+  expect_refused({"report", "all", "-o", "x.html", "--db", "none.db"}, "none.db");
+}
+
 TEST_F(ReportVerb, Refuses) {
   expect_refused({"report", "pair"}, "exp report needs -o with a file to write");
   expect_refused({"report", "pair", "-o", "report.txt"}, "the name \"report.txt\" says no format");
-  expect_refused({"report", "pair", "-o", "r.json", "--format", "jsn"}, "did you mean \"json\"?");
+  expect_refused({"report", "pair", "-o", "r.json", "--format", "jsno"}, "did you mean \"json\"?");
   expect_refused({"report", "pari", "-o", "r.json"}, "did you mean \"pair\"?");
   expect_refused({"report", "pair", "-o", "r.json", "--metric", "test/f2"}, "did you mean \"test/f1\"?");
   expect_refused({"report", "pair", "-o", "r.json", "--metric", ""}, "--metric is empty");
@@ -76,6 +141,129 @@ TEST_F(ReportVerb, Refuses) {
                  "--template is for formats that people read");
   expect_refused({"report", "pair", "-o", "r.json", "--against", "2001-01-01"},
                  "none of these runs was finished before 2001-01-01 (UTC)");
+}
+
+// --- read by others: a parser of HTML, pdflatex ---
+
+bool has(const std::string& program) {
+  return std::system(("command -v " + program + " > /dev/null").c_str()) == 0;
+}
+
+/// Nests, has headings in order, tables with headers, pictures with a text, no script but its own.
+void expect_sound_html(const Sandbox& sandbox, const std::string& file) {
+  const ProgramOutput said =
+      sandbox.shell("python3 " ENCORE_SOURCE_DIR "/tests/unit/document/check_html.py " + file);
+  EXPECT_EQ(said.end.exit_code, 0) << said.output << said.errors;
+}
+
+void expect_compiles(const Sandbox& sandbox, const std::string& file) {
+  const ProgramOutput said =
+      sandbox.shell("pdflatex -interaction=nonstopmode -halt-on-error " + file + " | tail -n 30");
+  EXPECT_TRUE(contains(said.output, "Output written on")) << said.output;
+}
+
+/// Markdown without its listings, in which everything is only a character.
+std::string without_listings(const std::string& markdown) {
+  std::istringstream in(markdown);
+  std::string text, fence;
+  for (std::string line; std::getline(in, line);) {
+    const std::string ticks = line.substr(0, line.find_first_not_of('`'));
+    if (fence.empty() && ticks.size() >= 3)
+      fence = ticks;
+    else if (!fence.empty() && line == fence)
+      fence.clear();
+    else if (fence.empty())
+      text += line + "\n";
+  }
+  EXPECT_EQ(fence, "") << "a listing that does not end";
+  return text;
+}
+
+/// What is left when escaped characters and code between backticks are taken out.
+std::string markup_of(const std::string& markdown) {
+  std::string left;
+  for (std::size_t at = 0; at < markdown.size();) {
+    if (markdown[at] == '\\') {
+      at += 2;
+      continue;
+    }
+    const std::size_t run = std::min(markdown.find_first_not_of('`', at), markdown.size()) - at;
+    std::size_t end = run == 0 ? std::string::npos : at + run;
+    while (end < markdown.size()) {
+      end = markdown.find('`', end);
+      if (end == std::string::npos) break;
+      const std::size_t closing = std::min(markdown.find_first_not_of('`', end), markdown.size()) - end;
+      end += closing;
+      if (closing == run) break;
+    }
+    if (end != std::string::npos)
+      at = end;
+    else
+      left += markdown[at++];
+  }
+  return left;
+}
+
+/// Everything in the database that a person or a plugin has named.
+void rename_everything(const Sandbox& sandbox, const std::string& text) {
+  std::string quoted = "'";
+  for (const char letter : text) quoted += letter == '\'' ? "''" : std::string(1, letter);
+  quoted += "'";
+  sandbox.change("UPDATE run SET name = " + quoted + " || number, note = " + quoted);
+  sandbox.change("UPDATE run SET state = 'failed', result = NULL, reason = " + quoted +
+                 " WHERE number = (SELECT max(number) FROM run)");
+  sandbox.change("UPDATE sweep SET name = " + quoted + ", file = " + quoted + ", content = " + quoted);
+  sandbox.change("UPDATE param SET value = " + quoted + " || (run % 3), type = 'text', at = " + quoted +
+                 " WHERE key LIKE 'model.%'");
+  sandbox.change("UPDATE run_dataset SET path = " + quoted);
+  sandbox.change("UPDATE plugin SET version = " + quoted);
+  sandbox.change("UPDATE code SET commit_hash = " + quoted + ", diff = " + quoted);
+}
+
+TEST(HostileReport, NothingOfANameIsMarkupInAnyFormat) {
+  std::string longest;
+  while (longest.size() < 10000) longest += "abcdefghijklmnopqrstuvwxyz";
+  const std::vector<std::string> texts = {
+      "</title></style><script>alert(1)</script>\"><img src=x onerror='alert(1)'>",
+      "\\input{/etc/passwd} \\end{document} ^^5c $x_1^2$ & # % ~ {",
+      "| a |\n| --- |\n# heading\n```\n[x](javascript:alert(1)) <b> *s* _e_ `c` {{body}}",
+      "=HYPERLINK(\"http://evil\",\"x\"),\r\n+1",
+      "\u202Egnp.exe \u05E9\u05DC\u05D5\u05DD \U0001F468\u200D\U0001F469\u200D\U0001F467 \u4E2D\u6587 "
+      "e\u0301",
+      longest};
+  for (const std::string& text : texts) {
+    SCOPED_TRACE(text.substr(0, 60));
+    Sandbox sandbox;
+    sandbox.write("pair.toml",
+                  tiny_experiment("pair") + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2, 0.3]\n");
+    ASSERT_EQ(sandbox.exp({"run", "pair.toml"}).end.exit_code, 0);
+    rename_everything(sandbox, text);
+    for (const char* file : {"r.html", "r.md", "r.tex", "r.csv", "r.json"}) {
+      const ProgramOutput output = sandbox.exp({"report", "all", "-o", file});
+      EXPECT_EQ(output.end.exit_code, 0) << file << ": " << output.errors.substr(0, 500);
+    }
+    const std::string html = sandbox.read("r.html"),
+                      markdown = markup_of(without_listings(sandbox.read("r.md")));
+    EXPECT_FALSE(contains(html, "<img") || contains(html, "<script>alert"));
+    EXPECT_FALSE(contains(markdown, "<script") || contains(markdown, "<img") ||
+                 contains(markdown, "](javascript:"));
+    EXPECT_FALSE(contains(sandbox.read("r.tex"), "\\input{/etc"));
+    for (const char* format : {"html", "md", "tex"})
+      EXPECT_FALSE(contains(sandbox.read(std::string("r.") + format), "\u202E")) << format;
+    EXPECT_EQ(sandbox.shell("grep -l '^=\\|,=' r/*.csv").output, "") << "a formula";
+    EXPECT_TRUE(nlohmann::json::accept(sandbox.read("r.json")));
+    if (has("python3")) expect_sound_html(sandbox, "r.html");
+    if (has("pdflatex")) expect_compiles(sandbox, "r.tex");
+  }
+  if (!has("python3") || !has("pdflatex")) GTEST_SKIP() << "without python3 or pdflatex not all was tested";
+}
+
+TEST_F(ReportVerb, IsSoundHtmlAndCompilesAsLatex) {
+  if (!has("python3") || !has("pdflatex")) GTEST_SKIP() << "python3 or pdflatex is not installed";
+  for (const char* file : {"c/r.html", "c/r.tex"})
+    output_of({"report", "pair-dropout=0.2", "--against", "pair-dropout=0.1", "-o", file});
+  expect_sound_html(*sandbox_, "c/r.html");
+  expect_compiles(*sandbox_, "c/r.tex");
 }
 
 }  // namespace

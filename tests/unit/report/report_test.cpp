@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
 
+#include "document/html.hpp"
 #include "document/json.hpp"
 #include "unit/report/replicates.hpp"
 
@@ -109,6 +112,18 @@ TEST_F(ReportTest, TablesHoldTheNumbersOfAnIndependentComputation) {
       EXPECT_NEAR(row[8].number.value(), wanted["corrected"].get<double>(), 1e-10);
     }
   EXPECT_EQ(compared, 3u);
+}
+
+TEST_F(ReportTest, TheTextOfTheHtmlShowsTheSameNumbers) {
+  if (std::system("command -v python3 > /dev/null") != 0) GTEST_SKIP() << "python3 is not installed";
+  for (const auto& [name, values] : scipy()["values"].items()) tell_all(name, values);
+  const std::string file = store().path().string() + ".html";
+  std::ofstream(file)
+      << html_files(report(), Templates(ENCORE_SOURCE_DIR "/reports"), "r.html").front().bytes;
+  const std::string folder = ENCORE_SOURCE_DIR "/tests/unit/report/";
+  const std::string command =
+      "python3 " + folder + "check_numbers.py " + folder + "statistics.json " + file + " >&2";
+  EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
 TEST_F(ReportTest, OnlyWhatIsToldFromEveryOtherIsMarkedBest) {
@@ -261,7 +276,7 @@ TEST_F(ReportTest, ParametersThatVaryAreHeldAgainstTheScore) {
   const auto& parallel = std::get<ParallelChart>(figure(document, "parallel-test-f1")->chart);
   EXPECT_EQ(parallel.dimensions.size(), 2u);
   EXPECT_EQ(parallel.lines.size(), 6u);
-  EXPECT_EQ(cell(table(document, "settings-table"), "model.dropout", "value").text.plain(), "0.1 | 0.3");
+  EXPECT_EQ(cell(table(document, "settings-table"), "model.dropout", "value").text.plain(), "0.1 or 0.3");
 }
 
 TEST_F(ReportTest, PredictionsGiveConfusionAndExamples) {
