@@ -29,8 +29,9 @@ void AtomicFile::write(std::string_view text) {
   write(std::as_bytes(std::span(text.data(), text.size())));
 }
 
-void AtomicFile::commit() {
+void AtomicFile::commit(const std::function<void()>& before_rename) {
   if (::fsync(file_.get()) != 0) throw Error(system_message("write", aside_, errno));
+  if (before_rename) before_rename();
   commit_unsynced();
   sync_folder(path_.parent_path());
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -26,8 +27,9 @@ class AtomicFile {
 
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text);
-  /// fsync, rename, fsync of the folder: on return the new content survives a power cut.
-  void commit();
+  /// fsync, rename, fsync of the folder: on return the new content survives a power cut. `before_rename` may
+  /// throw; nothing that takes time lies between it and the rename.
+  void commit(const std::function<void()>& before_rename = {});
   /// Only the rename: after a power cut there may be the old content, the new, or none.
   void commit_unsynced();
 

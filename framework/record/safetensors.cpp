@@ -123,8 +123,7 @@ SavedFile save_safetensors(const std::filesystem::path& path, const std::vector<
   write(std::as_bytes(std::span(header.data(), header.size())));
   for (const TensorSlice* tensor : order) write(tensor->bytes);
   saved.sha256 = hash.hex();
-  if (before_rename) before_rename();
-  file.commit();
+  file.commit(before_rename);
   return saved;
 }
 
