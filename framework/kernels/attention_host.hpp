@@ -6,6 +6,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include <encore/math.hpp>
 #include <encore/random.hpp>
@@ -52,23 +54,47 @@ RowsOf<Sum<T>> rows_of(const T* from, std::int64_t row, std::int64_t count, std:
     return {from, row};
   } else {
     Sum<T>* to = scratch.take(longest * size);
-    for (std::int64_t i = 0; i < count; ++i)
+    for (std::int64_t i = 0; i < count; ++i) {
+      ENCORE_SIMD
       for (std::int64_t d = 0; d < size; ++d) to[i * size + d] = static_cast<Sum<T>>(from[i * row + d]);
+    }
     return {to, size};
   }
+}
+
+/// Swaps element l of row i with element i of row l, for the bits of i and l from Half down: blocks of Half
+/// rows and columns first, then within each.
+template <class S, int Half, int... Lane>
+inline void transpose_square(Pack<S> (&rows)[lanes<S>], std::integer_sequence<int, Lane...> all) {
+  constexpr int count = sizeof...(Lane);
+  for (int i = 0; i < count; ++i) {
+    if ((i & Half) != 0) continue;
+    const Pack<S> upper = rows[i], lower = rows[i + Half];
+    rows[i] = __builtin_shufflevector(upper, lower, ((Lane & Half) != 0 ? count + Lane - Half : Lane)...);
+    rows[i + Half] =
+        __builtin_shufflevector(upper, lower, ((Lane & Half) != 0 ? count + Lane : Lane + Half)...);
+  }
+  if constexpr (Half > 1) transpose_square<S, Half / 2>(rows, all);
 }
 
 /// to (size, padded count) = from (count, size) transposed, the padding zero.
 template <class S>
 void transpose(const RowsOf<S>& from, std::int64_t count, std::int64_t size, S* to) {
+  constexpr int side = lanes<S>;
   const std::int64_t stride = padded<S>(count);
-  for (std::int64_t d0 = 0; d0 < size; d0 += 16) {
-    const std::int64_t d1 = d0 + 16 < size ? d0 + 16 : size;
-    for (std::int64_t j = 0; j < count; ++j)
-      for (std::int64_t d = d0; d < d1; ++d) to[d * stride + j] = from[j][d];
-    for (std::int64_t d = d0; d < d1; ++d)
-      for (std::int64_t j = count; j < stride; ++j) to[d * stride + j] = S(0);
-  }
+  for (std::int64_t j0 = 0; j0 < count; j0 += side)
+    for (std::int64_t d0 = 0; d0 < size; d0 += side) {
+      const std::int64_t width = std::min<std::int64_t>(side, size - d0);
+      Pack<S> square[side] = {};
+      for (std::int64_t j = 0; j < side && j0 + j < count; ++j) {
+        if (width == side)
+          square[j] = load(from[j0 + j] + d0);
+        else
+          std::memcpy(&square[j], from[j0 + j] + d0, static_cast<std::size_t>(width) * sizeof(S));
+      }
+      transpose_square<S, side / 2>(square, std::make_integer_sequence<int, side>{});
+      for (std::int64_t d = 0; d < width; ++d) store<S>(to + (d0 + d) * stride + j0, square[d]);
+    }
 }
 
 /// The columns of weights of the queries [first, last): every key that one of them sees, from a multiple of a
@@ -86,12 +112,18 @@ void add_bias(S slope, std::int64_t query, const KeyRange& columns, S* scores) {
     scores[j - columns.begin] -= slope * static_cast<S>(j < query ? query - j : j - query);
 }
 
-/// Zeros for the columns of keys that the query does not see; `values` starts at columns.begin.
-template <class S>
-void clear_unseen(const KeyRange& keys, const KeyRange& columns, S* values) {
-  for (std::int64_t j = columns.begin; j < keys.begin; ++j) values[j - columns.begin] = S(0);
-  for (std::int64_t j = keys.end; j < columns.end; ++j) values[j - columns.begin] = S(0);
-}
+/// Which of a padded row of weights belong to keys that the query sees. Loops run over whole vectors, and
+/// what is unseen or padding becomes zero: a loop over the 15 keys of a short sequence would not be vector
+/// code.
+struct SeenColumns {
+  std::int32_t begin, count;
+  SeenColumns(const KeyRange& keys, const KeyRange& columns)
+      : begin(static_cast<std::int32_t>(keys.begin - columns.begin)),
+        count(static_cast<std::int32_t>(keys.end - keys.begin)) {}
+  bool operator()(std::int32_t j) const {
+    return static_cast<std::uint32_t>(j - begin) < static_cast<std::uint32_t>(count);
+  }
+};
 
 /// values[j - keys.begin] *= factor of dropout, for the weights of one query.
 template <class S>
@@ -170,16 +202,18 @@ struct HostAttention {
       const std::int64_t stride = padded<S>(count);
       small_product<S>(rows, stride, size, static_cast<S>(p.scale), {q[i0 - begin], q.row, 1},
                        keys + (columns.begin - all.begin), key_stride, false, weights, stride);
+      S largest[query_rows] = {}, sums[query_rows] = {};
       for (std::int64_t i = 0; i < rows; ++i) {
         S* row_weights = weights + i * stride;
         const KeyRange seen = keys_of(p, i0 + i, length);
         S* seen_weights = row_weights + (seen.begin - columns.begin);
         if (p.alibi) add_bias(slope, i0 + i, columns, row_weights);
-        const S sum = softmax(seen_weights, seen.end - seen.begin);
-        log_sum[(first + i0 + i) * p.heads + head] = sum;
+        softmax(row_weights, count, SeenColumns(seen, columns), largest[i], sums[i]);
         if (p.drop) drop_weights(p, sequence, head, i0 + i, length, seen, seen_weights);
-        clear_unseen(seen, columns, row_weights);
       }
+      ENCORE_SIMD
+      for (std::int64_t i = 0; i < query_rows; ++i) sums[i] = largest[i] + math::log(sums[i]);
+      for (std::int64_t i = 0; i < rows; ++i) log_sum[(first + i0 + i) * p.heads + head] = sums[i];
       T* to = out + (first + i0) * p.width + head * size;
       const S* seen_values = v[columns.begin - all.begin];
       if constexpr (std::is_same_v<T, S>) {
@@ -195,21 +229,28 @@ struct HostAttention {
     return 0;
   }
 
-  /// Scores become weights; returns log of the sum of their exponentials.
-  static S softmax(S* scores, std::int64_t length) {
-    S largest = scores[0];
+  /// The scores of one query, of which `count` columns are filled, become weights.
+  static void softmax(S* scores, std::int64_t count, const SeenColumns seen, S& largest_score,
+                      S& sum_of_exp) {
+    const auto end = static_cast<std::int32_t>(padded<S>(count));
+    S largest = -Kokkos::Experimental::infinity_v<S>;
     ENCORE_SIMD_MAX(largest)
-    for (std::int64_t j = 0; j < length; ++j) largest = scores[j] > largest ? scores[j] : largest;
+    for (std::int32_t j = 0; j < end; ++j) {
+      const S score = seen(j) ? scores[j] : -Kokkos::Experimental::infinity_v<S>;
+      largest = score > largest ? score : largest;
+    }
     S sum = S(0);
     ENCORE_SIMD_SUM(sum)
-    for (std::int64_t j = 0; j < length; ++j) {
-      scores[j] = math::exp(scores[j] - largest);
+    for (std::int32_t j = 0; j < end; ++j) {
+      const S weight = math::exp(scores[j] - largest);
+      scores[j] = seen(j) ? weight : S(0);
       sum += scores[j];
     }
     const S inverse = S(1) / sum;
     ENCORE_SIMD
-    for (std::int64_t j = 0; j < length; ++j) scores[j] *= inverse;
-    return largest + math::log(sum);
+    for (std::int32_t j = 0; j < end; ++j) scores[j] *= inverse;
+    largest_score = largest;
+    sum_of_exp = sum;
   }
 };
 
@@ -287,11 +328,13 @@ struct HostAttentionBackward {
         S* row_weights = weights + i * stride;
         S* row_gradients = gradients + i * stride;
         if (p.alibi) add_bias(slope, i0 + i, columns, row_weights);
-        weight_gradients(sequence, head, i0 + i, length, seen, delta, log_sum_i,
-                         row_weights + (seen.begin - columns.begin),
-                         row_gradients + (seen.begin - columns.begin), factors);
-        clear_unseen(seen, columns, row_weights);
-        clear_unseen(seen, columns, row_gradients);
+        const SeenColumns seen_columns(seen, columns);
+        if (p.drop) {
+          std::fill_n(factors, stride, S(1));
+          drop_weights(p, sequence, head, i0 + i, length, seen, factors + seen_columns.begin);
+        }
+        weight_gradients(count, seen_columns, delta, log_sum_i, p.drop ? factors : nullptr, row_weights,
+                         row_gradients);
       }
       small_product<S>(rows, size, count, scale, {gradients, stride, 1}, k[columns.begin], k.row, false,
                        dq + i0 * d_row, d_row);
@@ -315,26 +358,26 @@ struct HostAttentionBackward {
     return 0;
   }
 
-  /// One query and the keys it sees: scores become kept weights P', dO V^T becomes dS.
-  void weight_gradients(std::int64_t sequence, std::int64_t head, std::int64_t query, std::int64_t length,
-                        const KeyRange& seen, S delta, S log_sum_i, S* weights, S* gradients,
-                        S* factors) const {
-    const std::int64_t count = seen.end - seen.begin;
-    if (!p.drop) {
+  /// One query, of which `count` columns are filled: scores become kept weights P', dO V^T becomes dS.
+  static void weight_gradients(std::int64_t count, const SeenColumns seen, S delta, S log_sum_i,
+                               const S* factors, S* weights, S* gradients) {
+    const auto end = static_cast<std::int32_t>(padded<S>(count));
+    if (factors == nullptr) {
       ENCORE_SIMD
-      for (std::int64_t j = 0; j < count; ++j) {
-        weights[j] = math::exp(weights[j] - log_sum_i);
-        gradients[j] = weights[j] * (gradients[j] - delta);
+      for (std::int32_t j = 0; j < end; ++j) {
+        const S weight = math::exp(weights[j] - log_sum_i);
+        const S gradient = weight * (gradients[j] - delta);
+        weights[j] = seen(j) ? weight : S(0);
+        gradients[j] = seen(j) ? gradient : S(0);
       }
       return;
     }
-    for (std::int64_t j = 0; j < count; ++j) factors[j] = S(1);
-    drop_weights(p, sequence, head, query, length, seen, factors);
     ENCORE_SIMD
-    for (std::int64_t j = 0; j < count; ++j) {
+    for (std::int32_t j = 0; j < end; ++j) {
       const S weight = math::exp(weights[j] - log_sum_i);
-      gradients[j] = weight * (factors[j] * gradients[j] - delta);
-      weights[j] = weight * factors[j];
+      const S gradient = weight * (factors[j] * gradients[j] - delta);
+      weights[j] = seen(j) ? weight * factors[j] : S(0);
+      gradients[j] = seen(j) ? gradient : S(0);
     }
   }
 };

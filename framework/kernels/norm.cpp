@@ -83,6 +83,7 @@ void layer_norm_backward_rows(const Device& device, Tensor x, Tensor gain, Tenso
   S* partial = static_cast<S*>(device.workspace(static_cast<std::size_t>(2 * blocks * width) * sizeof(S)));
   for_rows(
       device, "encore::layer_norm_backward", blocks, KOKKOS_LAMBDA(const Row& block) {
+        const S* factors = gains;  // a local pointer: through the closure's, sums would gather
         S* gain_sums = partial + 2 * block.index * width;
         S* bias_sums = gain_sums + width;
         block.each(width, [&](std::int64_t c) {
@@ -99,17 +100,17 @@ void layer_norm_backward_rows(const Device& device, Tensor x, Tensor gain, Tenso
           const S scale = rstds[r];
           const auto xhat = [&](std::int64_t c) { return (static_cast<S>(x_row[c]) - center) * scale; };
           const S mean_g = block.sum<S>(width, [&](std::int64_t c) {
-            return gains[c] * static_cast<S>(dy_row[c]);
+            return factors[c] * static_cast<S>(dy_row[c]);
           }) / static_cast<S>(width);
           const S mean_g_xhat = block.sum<S>(width, [&](std::int64_t c) {
-            return gains[c] * static_cast<S>(dy_row[c]) * xhat(c);
+            return factors[c] * static_cast<S>(dy_row[c]) * xhat(c);
           }) / static_cast<S>(width);
           block.each(width, [&](std::int64_t c) {
             const S dy_c = static_cast<S>(dy_row[c]);
             const S xhat_c = xhat(c);
             gain_sums[c] += dy_c * xhat_c;
             bias_sums[c] += dy_c;
-            dx_row[c] = static_cast<T>(scale * (gains[c] * dy_c - mean_g - xhat_c * mean_g_xhat));
+            dx_row[c] = static_cast<T>(scale * (factors[c] * dy_c - mean_g - xhat_c * mean_g_xhat));
           });
         }
       });
@@ -158,6 +159,7 @@ void rms_norm_backward_rows(const Device& device, Tensor x, Tensor gain, Tensor 
   S* partial = static_cast<S*>(device.workspace(static_cast<std::size_t>(blocks * width) * sizeof(S)));
   for_rows(
       device, "encore::rms_norm_backward", blocks, KOKKOS_LAMBDA(const Row& block) {
+        const S* factors = gains;  // as above
         S* gain_sums = partial + block.index * width;
         block.each(width, [&](std::int64_t c) { gain_sums[c] = S(0); });
         const std::int64_t end =
@@ -168,13 +170,13 @@ void rms_norm_backward_rows(const Device& device, Tensor x, Tensor gain, Tensor 
           T* dx_row = out + r * width;
           const S scale = scales[r];
           const S mean_g_xhat = block.sum<S>(width, [&](std::int64_t c) {
-            return gains[c] * static_cast<S>(dy_row[c]) * static_cast<S>(x_row[c]) * scale;
+            return factors[c] * static_cast<S>(dy_row[c]) * static_cast<S>(x_row[c]) * scale;
           }) / static_cast<S>(width);
           block.each(width, [&](std::int64_t c) {
             const S dy_c = static_cast<S>(dy_row[c]);
             const S xhat = static_cast<S>(x_row[c]) * scale;
             gain_sums[c] += dy_c * xhat;
-            dx_row[c] = static_cast<T>(scale * (gains[c] * dy_c - xhat * mean_g_xhat));
+            dx_row[c] = static_cast<T>(scale * (factors[c] * dy_c - xhat * mean_g_xhat));
           });
         }
       });

@@ -57,40 +57,57 @@ struct Strided {
 
 namespace detail {
 
-/// Rows x (Packs vectors) of c (+)= alpha * a b, all sums in registers.
+#define ENCORE_ALWAYS_INLINE __attribute__((always_inline))
+
+/// Rows x (Packs vectors) of c (+)= alpha * a b, all sums in registers: for that their loops are written out.
 template <class T, int Rows, int Packs>
 inline void product_tile(std::int64_t inner, T alpha, const Strided<T>& a, const T* b, std::int64_t b_row,
                          bool accumulate, T* c, std::int64_t c_row) {
-  Pack<T> sums[Rows][Packs] = {};
-  for (std::int64_t k = 0; k < inner; ++k) {
+  Pack<T> sums[Rows * Packs];
+  encore::unroll<Rows * Packs>([&](int sum) ENCORE_ALWAYS_INLINE { sums[sum] = Pack<T>{}; });
+  const T* column = a.data;
+  for (std::int64_t k = 0; k < inner; ++k, column += a.step, b += b_row) {
     Pack<T> values[Packs];
-    for (int p = 0; p < Packs; ++p) values[p] = load(b + k * b_row + p * lanes<T>);
-    for (int i = 0; i < Rows; ++i) {
-      const T factor = a.data[i * a.row + k * a.step];
-      for (int p = 0; p < Packs; ++p) sums[i][p] += factor * values[p];
-    }
+    encore::unroll<Packs>([&](int p) ENCORE_ALWAYS_INLINE { values[p] = load(b + p * lanes<T>); });
+    encore::unroll<Rows>([&](int i) ENCORE_ALWAYS_INLINE {
+      const T factor = column[i * a.row];
+      encore::unroll<Packs>([&](int p) ENCORE_ALWAYS_INLINE { sums[i * Packs + p] += factor * values[p]; });
+    });
   }
-  for (int i = 0; i < Rows; ++i)
-    for (int p = 0; p < Packs; ++p) {
-      T* to = c + i * c_row + p * lanes<T>;
-      Pack<T> result = alpha * sums[i][p];
-      if (accumulate) result += load(to);
-      store<T>(to, result);
-    }
+  encore::unroll<Rows * Packs>([&](int sum) ENCORE_ALWAYS_INLINE {
+    T* to = c + sum / Packs * c_row + sum % Packs * lanes<T>;
+    Pack<T> result = alpha * sums[sum];
+    if (accumulate) result += load(to);
+    store<T>(to, result);
+  });
+}
+
+/// Rows of a tile: as many sums as it takes to hide how long one addition lasts, and as fit in the registers.
+template <int Packs>
+inline constexpr int tile_rows = Packs == 1 || vector_bytes == 64 ? 8 : 4;
+
+/// The last `rows` rows, at most Rows, as one tile.
+template <class T, int Packs, int Rows>
+inline void product_last_rows(std::int64_t rows, std::int64_t inner, T alpha, const Strided<T>& a, const T* b,
+                              std::int64_t b_row, bool accumulate, T* c, std::int64_t c_row) {
+  if constexpr (Rows > 0) {
+    if (rows == Rows)
+      product_tile<T, Rows, Packs>(inner, alpha, a, b, b_row, accumulate, c, c_row);
+    else
+      product_last_rows<T, Packs, Rows - 1>(rows, inner, alpha, a, b, b_row, accumulate, c, c_row);
+  }
 }
 
 template <class T, int Packs>
 inline void product_columns(std::int64_t rows, std::int64_t inner, T alpha, const Strided<T>& a, const T* b,
                             std::int64_t b_row, bool accumulate, T* c, std::int64_t c_row) {
+  constexpr int most = tile_rows<Packs>;
   const auto from = [&](std::int64_t i) { return Strided<T>{a.data + i * a.row, a.row, a.step}; };
   std::int64_t i = 0;
-  for (; i + 4 <= rows; i += 4)
-    product_tile<T, 4, Packs>(inner, alpha, from(i), b, b_row, accumulate, c + i * c_row, c_row);
-  if (i + 2 <= rows) {
-    product_tile<T, 2, Packs>(inner, alpha, from(i), b, b_row, accumulate, c + i * c_row, c_row);
-    i += 2;
-  }
-  if (i < rows) product_tile<T, 1, Packs>(inner, alpha, from(i), b, b_row, accumulate, c + i * c_row, c_row);
+  for (; i + most <= rows; i += most)
+    product_tile<T, most, Packs>(inner, alpha, from(i), b, b_row, accumulate, c + i * c_row, c_row);
+  product_last_rows<T, Packs, most - 1>(rows - i, inner, alpha, from(i), b, b_row, accumulate, c + i * c_row,
+                                        c_row);
 }
 
 /// The last columns, fewer than a vector.
@@ -105,6 +122,8 @@ void product_tail(std::int64_t rows, std::int64_t columns, std::int64_t inner, T
       to = accumulate ? to + alpha * sum : alpha * sum;
     }
 }
+
+#undef ENCORE_ALWAYS_INLINE
 
 }  // namespace detail
 

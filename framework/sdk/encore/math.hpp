@@ -14,7 +14,7 @@ namespace detail {
 /// coefficients[0] + x * (coefficients[1] + x * (...)), written out at compile time: a loop would keep the
 /// loops around it from becoming vector instructions.
 template <int First = 0, class T, int N>
-KOKKOS_INLINE_FUNCTION T polynomial(T x, const T (&coefficients)[N]) {
+KOKKOS_FORCEINLINE_FUNCTION T polynomial(T x, const T (&coefficients)[N]) {
   if constexpr (First == N - 1)
     return coefficients[First];
   else
@@ -25,7 +25,7 @@ KOKKOS_INLINE_FUNCTION T polynomial(T x, const T (&coefficients)[N]) {
 
 /// e^x. x = k ln 2 + r with |r| <= ln 2 / 2; the series of e^r, then 2^k in two factors so that results near
 /// the largest number and among the subnormal ones are rounded once.
-KOKKOS_INLINE_FUNCTION double exp(double x) {
+KOKKOS_FORCEINLINE_FUNCTION double exp(double x) {
   constexpr double to_integer =
       6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer, kept in the low bits
   const double limited = x > 710.0 ? 710.0 : (x < -760.0 ? -760.0 : x);
@@ -46,7 +46,7 @@ KOKKOS_INLINE_FUNCTION double exp(double x) {
   return power * scale1 * scale2;
 }
 
-KOKKOS_INLINE_FUNCTION float exp(float x) {
+KOKKOS_FORCEINLINE_FUNCTION float exp(float x) {
   constexpr float to_integer = 12582912.0F;  // 1.5 * 2^23
   const float limited = x > 89.0F ? 89.0F : (x < -105.0F ? -105.0F : x);
   const float shifted = Kokkos::fma(limited, 1.44269504F, to_integer);
@@ -64,7 +64,7 @@ KOKKOS_INLINE_FUNCTION float exp(float x) {
 
 /// Natural logarithm: x = 2^k m with m in [sqrt(1/2), sqrt(2)), ln m = 2 artanh((m - 1) / (m + 1)) as a
 /// series. -infinity at 0, NaN below.
-KOKKOS_INLINE_FUNCTION double log(double x) {
+KOKKOS_FORCEINLINE_FUNCTION double log(double x) {
   constexpr std::uint64_t root_half = 0x3FE6A09E667F3BCDULL;  // bits of sqrt(1/2)
   const bool subnormal = x < 2.2250738585072014e-308;
   const double normal = subnormal ? x * 18014398509481984.0 : x;  // 2^54
@@ -86,7 +86,7 @@ KOKKOS_INLINE_FUNCTION double log(double x) {
                                         : (x == infinity ? x : Kokkos::Experimental::quiet_NaN_v<double>));
 }
 
-KOKKOS_INLINE_FUNCTION float log(float x) {
+KOKKOS_FORCEINLINE_FUNCTION float log(float x) {
   constexpr std::uint32_t root_half = 0x3F3504F3U;
   const bool subnormal = x < 1.17549435e-38F;
   const float normal = subnormal ? x * 16777216.0F : x;  // 2^24

@@ -35,7 +35,7 @@ namespace encore {
 
 namespace detail {
 template <class Body, int... I>
-KOKKOS_INLINE_FUNCTION void unroll(const Body& body, std::integer_sequence<int, I...>) {
+KOKKOS_FORCEINLINE_FUNCTION void unroll(const Body& body, std::integer_sequence<int, I...>) {
   (body(I), ...);
 }
 }  // namespace detail
@@ -43,7 +43,7 @@ KOKKOS_INLINE_FUNCTION void unroll(const Body& body, std::integer_sequence<int, 
 /// body(0), body(1), ... body(N - 1), written out: a compiler makes vector instructions of a loop only if the
 /// loops in it are gone before it looks.
 template <int N, class Body>
-KOKKOS_INLINE_FUNCTION void unroll(const Body& body) {
+KOKKOS_FORCEINLINE_FUNCTION void unroll(const Body& body) {
   detail::unroll(body, std::make_integer_sequence<int, N>{});
 }
 

@@ -1,4 +1,6 @@
 // Attention against explicit weights in double, one sequence and head at a time.
+#include <numeric>
+
 #include "unit/kernels/kernel_test.hpp"
 
 namespace encore::test {
@@ -124,6 +126,13 @@ class Attention : public ::testing::TestWithParam<Precision> {
 TEST_P(Attention, odd_lengths_and_head_sizes) {
   for (const std::int64_t heads : {1, 3})
     for (const std::int64_t size : {1, 5, 16, 33, 64}) compare({1, 2, 33, 7, 16, 17}, heads, size, 0.0);
+}
+/// The last rows of a product are a tile of their own for each number of rows, the last keys part of a
+/// vector.
+TEST_P(Attention, every_length_up_to_two_vectors) {
+  std::vector<std::int64_t> lengths(34);
+  std::iota(lengths.begin(), lengths.end(), 1);
+  for (const std::int64_t size : {16, 33, 64}) compare(lengths, 2, size, 0.2);
 }
 TEST_P(Attention, sequences_of_one_token) {
   compare({1, 1, 1}, 2, 8, 0.0);
