@@ -5,6 +5,8 @@
 
 #include <fstream>
 
+#include <nlohmann/json.hpp>
+
 namespace encore {
 namespace {
 
@@ -15,7 +17,13 @@ class CheckTest : public testing::Test {
     folder_ = ::mkdtemp(pattern.data());
     Specification specification;
     specification.origin["model.layer.attention.heads"] = {Source::file, {"a.toml", 14, 3}};
+    specification.config = {{"task", {{"type", "ner"}}},       {"data", {{"max_length", 8}}},
+                            {"tokenizer", {{"type", "word"}}}, {"model", {{"width", 8}}},
+                            {"optimizer", {{"type", "adam"}}}, {"schedule", {{"type", "constant"}}},
+                            {"train", {{"epochs", 1}}}};
     specifications_ = {specification, specification};
+    specifications_[1].config["model"]["width"] = 16;
+    asked_ = {specifications_.data(), &specifications_[1]};
   }
   ~CheckTest() override { std::filesystem::remove_all(folder_); }
 
@@ -27,7 +35,7 @@ class CheckTest : public testing::Test {
   }
   std::string complaint(const std::string& script) {
     try {
-      check_with_worker(worker(script), specifications_);
+      check_with_worker(worker(script), asked_);
     } catch (const Error& error) {
       return error.what();
     }
@@ -36,10 +44,11 @@ class CheckTest : public testing::Test {
 
   std::filesystem::path folder_;
   std::vector<Specification> specifications_;
+  std::vector<const Specification*> asked_;
 };
 
 TEST_F(CheckTest, NothingFoundIsNoProblem) {
-  EXPECT_TRUE(check_with_worker(worker("echo '[]'"), specifications_).empty());
+  EXPECT_TRUE(check_with_worker(worker("echo '[]'"), asked_).empty());
 }
 
 TEST_F(CheckTest, ProblemsHaveThePlaceOfTheirOptionAndAreSaidOnce) {
@@ -48,7 +57,7 @@ TEST_F(CheckTest, ProblemsHaveThePlaceOfTheirOptionAndAreSaidOnce) {
           R"(echo '[{"index":0,"key":"model.layer.attention.heads","message":"no"},)"
           R"({"index":1,"key":"model.layer.attention.heads","message":"no"},)"
           R"({"index":1,"key":"train.unknown","message":"odd"},{"index":0,"key":"","message":"bad data"}]'; exit 2)"),
-      specifications_);
+      asked_);
   ASSERT_EQ(problems.size(), 3u);
   EXPECT_EQ(problems[0].text(), "a.toml:14:3: no");
   EXPECT_EQ(problems[1].text(), "train.unknown: odd");
