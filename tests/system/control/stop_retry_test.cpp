@@ -52,7 +52,7 @@ TEST(Stop, Everything) {
 TEST(Stop, OneRunOfASweepLeavesTheOthers) {
   Sandbox sandbox;
   write_sweep(sandbox);
-  sandbox.set("FAKE_STEP_MS", "25");
+  sandbox.set("FAKE_STEP_MS", "80");
   const pid_t exp = sandbox.start({"run", "sweep.toml", "-j", "2"});
   ASSERT_TRUE(sandbox.wait_until(two_running, "1"));
   ASSERT_EQ(sandbox.exp({"stop", "s-dropout=0.1-seed=1"}).end.exit_code, 0);
@@ -77,7 +77,7 @@ TEST(Stop, UnknownNamesAndWrongUseAreRefused) {
 TEST(Status, WatchEndsWhenNothingRunsAnyMore) {
   Sandbox sandbox;
   write_sweep(sandbox);
-  sandbox.set("FAKE_STEP_MS", "20");
+  sandbox.set("FAKE_STEP_MS", "80");
   const pid_t exp = sandbox.start({"run", "sweep.toml", "-j", "2"});
   ASSERT_TRUE(sandbox.wait_until(two_running, "1"));
   const pid_t status = sandbox.start({"status", "-w"}, "status.txt");
