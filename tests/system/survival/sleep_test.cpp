@@ -58,7 +58,8 @@ bool put_worker_to_sleep(pid_t worker) {
   ::kill(worker, SIGSTOP);
   for (int wait = 0; wait < 1000; ++wait) {
     std::ifstream in("/proc/" + std::to_string(worker) + "/stat");
-    const std::string line(std::istreambuf_iterator<char>(in), {});
+    std::string line;
+    std::getline(in, line);
     if (line.find(") T") != std::string::npos) return true;
     if (line.empty()) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
