@@ -24,6 +24,7 @@ struct PlanHeader {
   std::string note;
   std::vector<std::string> tags;
   std::vector<std::int64_t> seeds;
+  std::map<std::int64_t, Origin> seed_origin;
 };
 
 class PointMaker {
