@@ -24,7 +24,7 @@ bool is_layer_name(const std::string& name) {
 class Resolver {
  public:
   Resolver(const Value& root, const Catalogue& catalogue, Problems& problems)
-      : root_(root), catalogue_(catalogue), problems_(problems) {}
+      : root_(root), catalogue_(catalogue), problems_(problems), places_(root, catalogue) {}
 
   Resolved run() {
     core_table("task", task_schema());
@@ -96,7 +96,7 @@ class Resolver {
       if (option.required) needed.push_back(option.name);
     const Value* table = find_table(key, "it must have " + quoted_list(needed));
     if (table == nullptr) return nullptr;
-    keep(key, {validate(*table, schema, {key, "[" + key + "]"}, problems_, inner, path_root),
+    keep(key, {validate(*table, schema, {key, "[" + key + "]"}, problems_, inner, path_root, places_),
                &schema,
                nullptr,
                {}});
@@ -144,8 +144,8 @@ class Resolver {
       return std::nullopt;
     }
     const TableName name{key, std::string(name_of(kind)) + " \"" + offer->name + "\""};
-    return Checked{validate(table, offer->options, name, problems_, {"type"}), &offer->options, offer,
-                   type->value.origin};
+    return Checked{validate(table, offer->options, name, problems_, {"type"}, {}, places_), &offer->options,
+                   offer, type->value.origin};
   }
 
   void layers(const Value& model) {
@@ -281,6 +281,7 @@ class Resolver {
   const Value& root_;
   const Catalogue& catalogue_;
   Problems& problems_;
+  OptionPlaces places_;
   Resolved resolved_;
 };
 

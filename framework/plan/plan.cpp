@@ -55,10 +55,11 @@ void read_seeds(const Value& root, const ValidTable& valid, PlanHeader& header, 
   }
 }
 
-PlanHeader read_header(const ExperimentFile& document, const Value& root, Problems& problems) {
+PlanHeader read_header(const ExperimentFile& document, const Value& root, const OptionPlaces& places,
+                       Problems& problems) {
   std::vector<std::string> others = top_tables();
   others.emplace_back("seeds");
-  const ValidTable valid = validate(root, top_schema(), {"", "the experiment"}, problems, others);
+  const ValidTable valid = validate(root, top_schema(), {"", "the experiment"}, problems, others, {}, places);
   const Options& options = valid.options;
   PlanHeader header;
   header.name = options.has("name") ? options.text("name") : document.file.stem().string();
@@ -84,9 +85,10 @@ Place sweep_place(const Value& root) {
 }
 
 // With a sweep that is wrong only the file itself is looked through for more problems.
-Sweep sound_sweep(const Value& root, const std::vector<Override>& overrides, Problems& problems) {
+Sweep sound_sweep(const Value& root, const std::vector<Override>& overrides, const OptionPlaces& places,
+                  Problems& problems) {
   Problems own;
-  Sweep sweep = read_sweep(root, overrides, own);
+  Sweep sweep = read_sweep(root, overrides, places, own);
   problems.add(own.all());
   return own.empty() ? sweep : Sweep{};
 }
@@ -104,8 +106,9 @@ Plan make_plan(const ExperimentFile& document, const Catalogue& catalogue, const
   Problems problems;
   Value root = document.root;
   apply_overrides(root, document.overrides, problems);
-  const PlanHeader header = read_header(document, root, problems);
-  const Sweep sweep = sound_sweep(root, document.overrides, problems);
+  const OptionPlaces places(root, catalogue);
+  const PlanHeader header = read_header(document, root, places, problems);
+  const Sweep sweep = sound_sweep(root, document.overrides, places, problems);
   if (sweep.size() * std::max<std::size_t>(header.seeds.size(), 1) > most_points) {
     problems.add(sweep_place(root), "sweep",
                  "sweep and seeds ask for more than " + std::to_string(most_points) + " runs");

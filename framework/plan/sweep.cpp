@@ -40,12 +40,12 @@ std::string count_text(const SweepAxis& axis) {
 
 class SweepReader {
  public:
-  SweepReader(const std::vector<Override>& overrides, Problems& problems)
-      : overrides_(overrides), problems_(problems) {}
+  SweepReader(const std::vector<Override>& overrides, const OptionPlaces& places, Problems& problems)
+      : overrides_(overrides), places_(places), problems_(problems) {}
 
   Sweep read(const Value& table) {
-    const ValidTable valid =
-        validate(table, sweep_schema(), {"sweep", "[sweep]"}, problems_, {"grid", "zip", "random", "when"});
+    const ValidTable valid = validate(table, sweep_schema(), {"sweep", "[sweep]"}, problems_,
+                                      {"grid", "zip", "random", "when"}, {}, places_);
     if (valid.options.has("seed")) sweep_.seed = valid.options.integer("seed");
     if (valid.options.has("draws")) sweep_.draws = valid.options.integer("draws");
     if (const Value::Member* grid = table.find("grid")) read_grid(*grid);
@@ -83,17 +83,26 @@ class SweepReader {
       return false;
     }
     if (std::ranges::find(tables, path.front()) == tables.end()) {
-      const std::string full = path.size() == 1 ? full_name(key) : "";
-      problems_.add(place, key,
-                    table + " cannot vary \"" + key + "\"" +
-                        (full.empty() ? did_you_mean(path.front(), tables,
-                                                     "; it varies options of " + quoted_list(tables))
-                                      : "; did you mean \"" + full + "\"?"));
+      problems_.add(place, key, table + " cannot vary \"" + key + "\"" + what_is_meant(path, tables));
       return false;
     }
     const auto [earlier, is_new] = varied_.emplace(key, place);
     if (!is_new) problems_.add(place, key, "\"" + key + "\" is varied twice; see " + earlier->second.text());
     return is_new;
+  }
+
+  /// Of a path that begins with none of `tables`.
+  std::string what_is_meant(const std::vector<std::string>& path,
+                            const std::vector<std::string>& tables) const {
+    const std::string near =
+        did_you_mean(path.front(), tables, "; it varies options of " + quoted_list(tables));
+    const std::vector<std::string> owners =
+        path.size() == 1 ? places_.tables_with(path.front()) : std::vector<std::string>{};
+    if (owners.empty()) return near;
+    std::string text;
+    for (const std::string& owner : owners)
+      text += (text.empty() ? "; did you mean \"" : " or \"") + owner + "." + path.front() + "\"";
+    return text + "?";
   }
 
   // The command line wins over the sweep: what it sets, alone or as part of a table, does not vary any more.
@@ -166,7 +175,9 @@ class SweepReader {
   }
 
   void read_random(const Value::Member& member) {
-    if (is_table(member.value, "[sweep.random]")) read_variables(member.value, {});
+    if (!is_table(member.value, "[sweep.random]")) return;
+    has_random_ = !member.value.table().empty();
+    read_variables(member.value, {});
   }
 
   void read_variables(const Value& table, const std::vector<std::string>& prefix) {
@@ -182,7 +193,6 @@ class SweepReader {
         continue;
       }
       if (!can_vary(path, member.key_origin.place, "[sweep.random]")) continue;
-      has_random_ = true;
       RandomVariable variable;
       variable.key = dotted(path);
       variable.path = path;
@@ -268,6 +278,7 @@ class SweepReader {
   }
 
   const std::vector<Override>& overrides_;
+  const OptionPlaces& places_;
   Problems& problems_;
   Sweep sweep_;
   std::map<std::string, Place> varied_;
@@ -316,7 +327,8 @@ std::string label_of(const Value& value) {
   return text;
 }
 
-Sweep read_sweep(const Value& root, const std::vector<Override>& overrides, Problems& problems) {
+Sweep read_sweep(const Value& root, const std::vector<Override>& overrides, const OptionPlaces& places,
+                 Problems& problems) {
   const Value::Member* member = root.find("sweep");
   if (member == nullptr) return {};
   if (!member->value.is_table()) {
@@ -324,7 +336,7 @@ Sweep read_sweep(const Value& root, const std::vector<Override>& overrides, Prob
                  "[sweep] must be a table, found " + describe(member->value));
     return {};
   }
-  return SweepReader(overrides, problems).read(member->value);
+  return SweepReader(overrides, places, problems).read(member->value);
 }
 
 }  // namespace encore

@@ -81,6 +81,18 @@ TEST(Plan, RefusesUnknownNamesAtTheTop) {
             "-S modle.width=3: unknown option \"modle\" of the experiment; did you mean \"model\"?");
 }
 
+TEST(Plan, SaysToWhichTableAMisplacedOptionBelongs) {
+  EXPECT_EQ(problem(changed(sample::experiment, "seed = 1", "learning_rate = 1e-3")),
+            "dir/a.toml:2:1: unknown option \"learning_rate\" of the experiment; it is an option of "
+            "[optimizer]");
+  EXPECT_EQ(problem(sample::experiment, {"heads=2"}),
+            "-S heads=2: unknown option \"heads\" of the experiment; it is an option of "
+            "[model.layer.attention]");
+  EXPECT_EQ(problem(sample::experiment + "[sweep]\nseeds = [1, 2]\n"),
+            "dir/a.toml:33:1: unknown option \"seeds\" of [sweep]; it stands at the top of the file; or did "
+            "you mean \"seed\"?");
+}
+
 TEST(Plan, RefusesSeedsThatAreNone) {
   const auto with = [](const std::string& line) {
     return problem(changed(sample::experiment, "seed = 1", line));
