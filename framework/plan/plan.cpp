@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "config/core_schema.hpp"
@@ -93,7 +93,7 @@ Sweep sound_sweep(const Value& root, const std::vector<Override>& overrides, con
   return own.empty() ? sweep : Sweep{};
 }
 
-std::string unique_name(const std::string& name, std::set<std::string>& names) {
+std::string unique_name(const std::string& name, std::unordered_set<std::string>& names) {
   std::string candidate = name;
   for (int number = 2; !names.insert(candidate).second; ++number)
     candidate = name + "-" + std::to_string(number);
@@ -117,7 +117,7 @@ Plan make_plan(const ExperimentFile& document, const Catalogue& catalogue, const
 
   Plan plan{header.name, header.note, header.tags, header.origin, header.seed_origin, {}, 0, 0};
   PointMaker maker(document, root, catalogue, sweep, header, hash);
-  std::set<std::string> questions, names;
+  std::unordered_set<std::string> questions, names;
   for (const Proposal& proposal : propose_all(sweep))
     for (RunPoint& point : maker.make(proposal, problems)) {
       if (!questions.insert(point.question).second) {
