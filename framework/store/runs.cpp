@@ -131,9 +131,9 @@ std::vector<RunRow> Store::find_runs_or_sweep(const std::string& name) {
     Statement& all = database_->cached("SELECT DISTINCT name FROM sweep");
     while (all.step()) names.push_back(all.text(0));
     all.reset();
-    const std::string near = did_you_mean(name, names, "");
-    throw UnknownRun(error.what() +
-                     (near.empty() ? "; no sweep has that name either" : "; of sweeps" + near));
+    const auto near = nearest(name, names);
+    throw UnknownRun(error.what() + (near ? std::string("; or did you mean the sweep \"") + *near + "\"?"
+                                          : "; no sweep has that name either"));
   }
   return runs;
 }
