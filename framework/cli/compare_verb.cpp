@@ -6,236 +6,14 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/access.hpp"
-#include "cli/format.hpp"
+#include "cli/comparison_text.hpp"
 #include "cli/verbs.hpp"
 #include "config/nearest.hpp"
-#include "report/comparison.hpp"
 #include "report/selection.hpp"
 
 namespace encore {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::string p_text(double p) {
-  char text[32];
-  std::snprintf(text, sizeof text, p < 0.001 ? "%.1e" : "%.3f", p);
-  return text;
-}
-
-std::string interval_text(const std::string& metric, const std::optional<Interval>& interval) {
-  return interval ? metric_text(metric, interval->low) + " .. " + metric_text(metric, interval->high) : "-";
-}
-
-// --- for people ---
-
-void print_candidates(const Comparison& comparison, const Terminal& terminal) {
-  const std::string& metric = comparison.options.metric;
-  Table table({{"NO", Align::right},
-               {"CANDIDATE"},
-               {"RUNS", Align::right},
-               {"MEAN", Align::right},
-               {"SD", Align::right},
-               {"95 % BY T"},
-               {"95 % BY BOOTSTRAP"}});
-  for (const Candidate& candidate : comparison.candidates) {
-    const std::size_t with = candidate.values.size(), all = candidate.runs.size();
-    table.add({std::to_string(&candidate - comparison.candidates.data() + 1), candidate.name,
-               with == all ? std::to_string(all) : std::to_string(with) + " of " + std::to_string(all),
-               metric_text(metric, candidate.mean), metric_text(metric, candidate.deviation),
-               interval_text(metric, candidate.t), interval_text(metric, candidate.bootstrap)});
-  }
-  table.print(std::cout, terminal);
-  for (const Candidate& candidate : comparison.candidates)
-    for (const Replicate& replicate : candidate.runs)
-      if (!replicate.value)
-        std::cout << "without a value: " << printable(replicate.run.name + ", " + replicate.missing) << '\n';
-}
-
-void print_pairs(const Comparison& comparison, const Terminal& terminal) {
-  const std::string& metric = comparison.options.metric;
-  Table table({{"PAIR", Align::right},
-               {"DIFFERENCE", Align::right},
-               {"95 % OF IT"},
-               {"TEST"},
-               {"P", Align::right},
-               {"HOLM", Align::right},
-               {"ON EXAMPLES", Align::right},
-               {"VERDICT"}});
-  for (const Pair& pair : comparison.pairs) {
-    const Style style =
-        pair.verdict == Verdict::higher || pair.verdict == Verdict::lower ? Style::green : Style::yellow;
-    table.add({std::to_string(pair.a + 1) + " - " + std::to_string(pair.b + 1),
-               metric_text(metric, pair.difference),
-               pair.seeds ? interval_text(metric, pair.seeds->interval) : "-",
-               pair.test.empty() ? "-" : pair.test, pair.seeds ? p_text(pair.seeds->p) : "-",
-               pair.seeds ? p_text(pair.corrected) : "-",
-               pair.examples ? "p " + p_text(pair.examples_corrected) : "-",
-               Cell(std::string(name_of(pair.verdict)), style)});
-  }
-  table.print(std::cout, terminal);
-}
-
-void print_verdicts(const Comparison& comparison) {
-  for (const Pair& pair : comparison.pairs) {
-    const std::string& a = comparison.candidates[pair.a].name;
-    const std::string& b = comparison.candidates[pair.b].name;
-    const bool told = pair.verdict == Verdict::higher || pair.verdict == Verdict::lower;
-    std::cout << pair.a + 1 << " - " << pair.b + 1 << "  "
-              << (told ? a + " is " + name_of(pair.verdict) + " than " + b : "not told apart") << "; "
-              << printable(pair.reason) << '\n';
-  }
-  // Pairs without a test on examples mostly share the reason.
-  std::string before;
-  for (const Pair& pair : comparison.pairs) {
-    if (pair.no_examples.empty() || pair.no_examples == before) continue;
-    before = pair.no_examples;
-    std::cout << pair.a + 1 << " - " << pair.b + 1 << "  no test on examples: " << printable(before) << '\n';
-  }
-}
-
-void print_ranking(const Comparison& comparison) {
-  if (comparison.pairs.empty()) {
-    std::cout
-        << "one candidate, so there is nothing to compare it with; name another run, sweep or pattern\n";
-    return;
-  }
-  if (comparison.ranking.empty()) {
-    std::cout << "no ranking: the seeds do not tell every pair apart\n";
-    return;
-  }
-  std::string text;
-  for (const std::size_t index : comparison.ranking)
-    text += (text.empty() ? "" : " > ") + comparison.candidates[index].name;
-  std::cout << "from high to low: " << text << '\n';
-}
-
-void print_table(const Comparison& comparison) {
-  const Terminal terminal = terminal_of(stdout);
-  const std::string& metric = comparison.options.metric;
-  std::cout << metric << (is_fraction(metric) ? " in percent" : "")
-            << " of complete runs; bootstrap: BCa, 10000 resamples\n";
-  print_candidates(comparison, terminal);
-  for (const std::string& notice : comparison.notices) std::cout << "note: " << printable(notice) << '\n';
-  std::cout << '\n';
-  if (!comparison.pairs.empty()) {
-    print_pairs(comparison, terminal);
-    print_verdicts(comparison);
-  }
-  print_ranking(comparison);
-}
-
-// --- for programs ---
-
-/// JSON has no NaN.
-Json number(double value) {
-  return std::isfinite(value) ? Json(value) : Json();
-}
-
-Json interval_json(const std::optional<Interval>& interval) {
-  return interval ? Json{interval->low, interval->high} : Json();
-}
-
-Json candidate_json(const Candidate& candidate) {
-  Json runs = Json::array();
-  for (const Replicate& replicate : candidate.runs)
-    runs.push_back({{"name", replicate.run.name},
-                    {"id", replicate.run.id},
-                    {"seed", replicate.run.seed},
-                    {"state", name_of(replicate.run.state)},
-                    {"value", replicate.value ? Json(*replicate.value) : Json()},
-                    {"missing", replicate.missing}});
-  return {{"name", candidate.name},
-          {"group", candidate.group},
-          {"backend", candidate.backend},
-          {"n", candidate.values.size()},
-          {"mean", number(candidate.mean)},
-          {"deviation", number(candidate.deviation)},
-          {"t_interval", interval_json(candidate.t)},
-          {"bootstrap_interval", interval_json(candidate.bootstrap)},
-          {"runs", runs}};
-}
-
-Json pair_json(const Comparison& comparison, const Pair& pair) {
-  Json seeds, examples;
-  if (pair.seeds)
-    seeds = {{"test", pair.test},
-             {"t", number(pair.seeds->t)},
-             {"freedom", pair.seeds->freedom},
-             {"p", pair.seeds->p},
-             {"holm", pair.corrected},
-             {"interval", interval_json(pair.seeds->interval)}};
-  if (pair.examples)
-    examples = {{"test", "permutation"},
-                {"difference", pair.examples->difference},
-                {"p", pair.examples->p},
-                {"holm", pair.examples_corrected},
-                {"examples", pair.examples->examples},
-                {"shuffles", pair.examples->shuffles}};
-  return {{"a", comparison.candidates[pair.a].name},
-          {"b", comparison.candidates[pair.b].name},
-          {"difference", number(pair.difference)},
-          {"shared_seeds", pair.shared},
-          {"seeds", seeds},
-          {"seeds_needed", pair.needed ? Json(*pair.needed) : Json()},
-          {"examples", examples},
-          {"no_examples", pair.no_examples},
-          {"verdict", name_of(pair.verdict)},
-          {"reason", pair.reason}};
-}
-
-void print_json(const Comparison& comparison) {
-  Json candidates = Json::array(), pairs = Json::array(), ranking;
-  for (const Candidate& candidate : comparison.candidates) candidates.push_back(candidate_json(candidate));
-  for (const Pair& pair : comparison.pairs) pairs.push_back(pair_json(comparison, pair));
-  for (const std::size_t index : comparison.ranking) ranking.push_back(comparison.candidates[index].name);
-  std::cout << Json{{"metric", comparison.options.metric},
-                    {"alpha", comparison.options.alpha},
-                    {"power", comparison.options.power},
-                    {"bootstrap", "BCa"},
-                    {"candidates", candidates},
-                    {"pairs", pairs},
-                    {"ranking", ranking},
-                    {"notices", comparison.notices}}
-                   .dump(2)
-            << '\n';
-}
-
-std::string csv_number(double value) {
-  return std::isfinite(value) ? nlohmann::json(value).dump() : "";
-}
-
-void print_candidates_csv(const Comparison& comparison) {
-  std::cout << csv_record({"candidate", "group", "backend", "metric", "runs", "n", "mean", "deviation",
-                           "t_low", "t_high", "bootstrap_low", "bootstrap_high"});
-  for (const Candidate& candidate : comparison.candidates) {
-    const auto end = [](const std::optional<Interval>& interval, double Interval::*side) {
-      return interval ? csv_number((*interval).*side) : "";
-    };
-    std::cout << csv_record({candidate.name, candidate.group, candidate.backend, comparison.options.metric,
-                             std::to_string(candidate.runs.size()), std::to_string(candidate.values.size()),
-                             csv_number(candidate.mean), csv_number(candidate.deviation),
-                             end(candidate.t, &Interval::low), end(candidate.t, &Interval::high),
-                             end(candidate.bootstrap, &Interval::low),
-                             end(candidate.bootstrap, &Interval::high)});
-  }
-}
-
-void print_pairs_csv(const Comparison& comparison) {
-  std::cout << csv_record({"a", "b", "metric", "difference", "shared_seeds", "test", "p", "holm", "low",
-                           "high", "examples_p", "examples_holm", "seeds_needed", "verdict"});
-  for (const Pair& pair : comparison.pairs)
-    std::cout << csv_record(
-        {comparison.candidates[pair.a].name, comparison.candidates[pair.b].name, comparison.options.metric,
-         csv_number(pair.difference), std::to_string(pair.shared), pair.test,
-         pair.seeds ? csv_number(pair.seeds->p) : "", pair.seeds ? csv_number(pair.corrected) : "",
-         pair.seeds ? csv_number(pair.seeds->interval.low) : "",
-         pair.seeds ? csv_number(pair.seeds->interval.high) : "",
-         pair.examples ? csv_number(pair.examples->p) : "",
-         pair.examples ? csv_number(pair.examples_corrected) : "",
-         pair.needed ? std::to_string(*pair.needed) : "", name_of(pair.verdict)});
-}
 
 CompareOptions options_of(const CommandLine& line) {
   CompareOptions options;
@@ -297,13 +75,13 @@ int compare_verb(const Arguments& arguments) {
   Store store(line.database(), OpenMode::read);
   const Comparison comparison = compare_runs(store, select_runs(store, line.texts("runs")), options);
   if (line.flag("json"))
-    print_json(comparison);
+    std::cout << comparison_json(comparison).dump(2) << '\n';
   else if (!line.flag("csv"))
-    print_table(comparison);
+    print_comparison(std::cout, terminal_of(stdout), comparison);
   else if (line.flag("pairs"))
-    print_pairs_csv(comparison);
+    print_pairs_csv(std::cout, comparison);
   else
-    print_candidates_csv(comparison);
+    print_candidates_csv(std::cout, comparison);
   return exit_done;
 }
 

@@ -1,4 +1,5 @@
 // db check: whether the database and the files it speaks of are sound.
+#include <algorithm>
 #include <iostream>
 #include <map>
 
@@ -22,6 +23,53 @@ std::map<std::string, std::string> checkpoints_of(Store& store, std::int64_t run
   return last;
 }
 
+/// What a complete run is scored with; nothing removes it but somebody's hand.
+void check_best(Store& store, const RunRow& run, std::vector<std::string>& faults) {
+  if (run.state != RunState::completed || !run.result.is_object()) return;
+  const std::int64_t best = run.result.value("best_step", std::int64_t{-1});
+  const std::vector<CheckpointRow> checkpoints = store.read_checkpoints(run.number);
+  const auto found = std::ranges::find(checkpoints, best, &CheckpointRow::step);
+  if (found != checkpoints.end() && !found->on_disk)
+    faults.push_back("run " + run.name + ": its best checkpoint, " + found->path + ", is gone");
+}
+
+void check_files(Store& store, const RunRow& run, const std::filesystem::path& folder,
+                 std::vector<std::string>& faults) {
+  for (const auto& [path, sha256] : checkpoints_of(store, run.number))
+    if (sha256_of_file(folder / path) != sha256)
+      faults.push_back("run " + run.name + ": " + path + " is not the file that was recorded");
+  for (const ArtifactRow& artifact : store.read_artifacts(run.number))
+    if (std::filesystem::exists(folder / artifact.path) &&
+        sha256_of_file(folder / artifact.path) != artifact.sha256)
+      faults.push_back("run " + run.name + ": " + artifact.path + " is not the file that was recorded");
+}
+
+/// The folders of all runs; of a copied database there are none.
+void check_runs(Store& store, bool hash, std::vector<std::string>& faults) {
+  const std::vector<RunRow> runs = store.list_runs({.sight = Sight::any});
+  const std::filesystem::path all = store.run_folder("x").parent_path();
+  const auto trained = std::ranges::count_if(runs, [](const RunRow& run) { return run.attempts > 0; });
+  if (trained > 0 && !std::filesystem::exists(all)) {
+    faults.push_back(all.string() + ", the folder with the files of " + std::to_string(trained) +
+                     " runs, is not there; a copy of a database needs a copy of that folder beside it, "
+                     "under this name");
+    return;
+  }
+  for (const RunRow& run : runs) {
+    const std::filesystem::path folder = store.run_folder(run.id);
+    if (run.attempts > 0 && !std::filesystem::exists(folder)) {
+      faults.push_back("run " + run.name + ": its folder " + folder.string() + " is gone");
+      continue;
+    }
+    for (const AttemptRow& attempt : store.read_attempts(run.number))
+      if (!attempt.spool_problem.empty() && run.state == RunState::completed &&
+          attempt.state == RunState::completed)
+        faults.push_back("run " + run.name + ": " + attempt.spool_problem);
+    check_best(store, run, faults);
+    if (hash) check_files(store, run, folder, faults);
+  }
+}
+
 /// Everything that is wrong, one sentence each.
 std::vector<std::string> find_faults(Store& store, bool hash) {
   std::vector<std::string> faults;
@@ -34,26 +82,7 @@ std::vector<std::string> find_faults(Store& store, bool hash) {
     faults.push_back("a row of table " + foreign.text(0) + " refers to one of " + foreign.text(2) +
                      " that is gone");
   foreign.reset();
-
-  for (const RunRow& run : store.list_runs({.sight = Sight::any})) {
-    const std::filesystem::path folder = store.run_folder(run.id);
-    if (run.attempts > 0 && !std::filesystem::exists(folder)) {
-      faults.push_back("run " + run.name + ": its folder " + folder.string() + " is gone");
-      continue;
-    }
-    for (const AttemptRow& attempt : store.read_attempts(run.number))
-      if (!attempt.spool_problem.empty() && run.state == RunState::completed &&
-          attempt.state == RunState::completed)
-        faults.push_back("run " + run.name + ": " + attempt.spool_problem);
-    if (!hash) continue;
-    for (const auto& [path, sha256] : checkpoints_of(store, run.number))
-      if (sha256_of_file(folder / path) != sha256)
-        faults.push_back("run " + run.name + ": " + path + " is not the file that was recorded");
-    for (const ArtifactRow& artifact : store.read_artifacts(run.number))
-      if (std::filesystem::exists(folder / artifact.path) &&
-          sha256_of_file(folder / artifact.path) != artifact.sha256)
-        faults.push_back("run " + run.name + ": " + artifact.path + " is not the file that was recorded");
-  }
+  check_runs(store, hash, faults);
   return faults;
 }
 

@@ -33,6 +33,13 @@ std::string text_of(const std::vector<std::string>& tags) {
   return text.empty() ? "no tags" : text;
 }
 
+/// A word behind the first run may be meant as a tag.
+RunRow find_other(Store& store, const std::string& name) try {
+  return store.find_run(name);
+} catch (const UnknownRun& error) {
+  throw UnknownRun(std::string(error.what()) + "; to put it on as a tag, write +" + name);
+}
+
 }  // namespace
 
 int tag_verb(const Arguments& arguments) {
@@ -59,7 +66,8 @@ int tag_verb(const Arguments& arguments) {
 
   Store store(line.database(), changes.empty() ? OpenMode::read : OpenMode::write);
   std::vector<RunRow> runs;
-  for (const std::string& name : names) runs.push_back(store.find_run(name));
+  for (const std::string& name : names)
+    runs.push_back(runs.empty() ? store.find_run(name) : find_other(store, name));
   for (const RunRow& run : runs) {
     for (const TagChange& change : changes) store.set_tag(run.number, change.tag, change.present);
     std::cout << run.name << ": " << text_of(store.read_tags(run.number)) << '\n';

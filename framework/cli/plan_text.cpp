@@ -90,9 +90,13 @@ struct OptionRow {
   Origin origin;
 };
 
-/// Every option of a run, by dotted key.
-std::map<std::string, OptionRow> values_of(const Specification& specification) {
-  std::map<std::string, OptionRow> rows;
+/// Every option of a run, by dotted key, those at the top of the file among them.
+std::map<std::string, OptionRow> values_of(const Plan& plan, const Specification& specification) {
+  std::map<std::string, OptionRow> rows = {{"name", {plan.name, plan.origin.at("name")}},
+                                           {"note", {plan.note, plan.origin.at("note")}},
+                                           {"tags", {plan.tags, plan.origin.at("tags")}}};
+  const auto seed = static_cast<std::int64_t>(specification.seed);
+  rows["seed"] = {seed, plan.seeds.at(seed)};
   for (const auto& [key, origin] : specification.origin) {
     const nlohmann::json* value = &specification.config;
     for (std::size_t begin = 0; value != nullptr && begin <= key.size();) {
@@ -129,9 +133,9 @@ void add_once(std::vector<std::string>& texts, std::string text) {
   if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
 }
 
-Json values_json(const Specification& specification) {
+Json values_json(const Plan& plan, const Specification& specification) {
   Json values = Json::object();
-  for (const auto& [key, row] : values_of(specification)) {
+  for (const auto& [key, row] : values_of(plan, specification)) {
     values[key] = {{"value", row.value}, {"source", name_of(row.origin.source)}};
     if (row.origin.place.known()) values[key]["at"] = row.origin.place.text();
   }
@@ -163,7 +167,7 @@ Json run_json(const PlanView& view, std::size_t index, bool with_values) {
                {"varied", varied},
                {"changed_plugins", changed},
                {"other_build", run.other_build}};
-  if (with_values) json["values"] = values_json(run.specification);
+  if (with_values) json["values"] = values_json(view.planned.plan, run.specification);
   return json;
 }
 
@@ -214,7 +218,7 @@ void print_values(std::ostream& out, const Terminal& terminal, const PlanView& v
   };
   std::map<std::string, Texts> options;
   for (const std::size_t index : view.shown)
-    for (const auto& [key, row] : values_of(view.planned.runs[index].specification)) {
+    for (const auto& [key, row] : values_of(view.planned.plan, view.planned.runs[index].specification)) {
       Texts& texts = options[key];
       add_once(texts.values, value_text(row.value));
       add_once(texts.origins, origin_text(row.origin));

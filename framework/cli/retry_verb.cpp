@@ -3,6 +3,7 @@
 // is read, so that it works when the file was changed or removed.
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <set>
 
 #include "cli/access.hpp"
@@ -13,9 +14,40 @@ namespace encore {
 
 namespace {
 
-bool wanted(const CommandLine& line, RunState state) {
-  return (state == RunState::failed && line.flag("failed")) || (state == RunState::lost && line.flag("lost"));
-}
+/// Which runs are meant, and how many others there are that a run would go on with.
+class Choice {
+ public:
+  /// To be made before the store is settled: what `exp ls` calls lost may turn out to have ended in order,
+  /// with a checkpoint, after its `exp` was killed. Whoever asks for lost runs means it all the same.
+  Choice(const CommandLine& line, Store& store) : failed_(line.flag("failed")), lost_(line.flag("lost")) {
+    if (!lost_) return;
+    for (const RunRow& run : store.list_runs({.states = {RunState::lost}})) seen_lost_.insert(run.id);
+  }
+
+  bool takes(const RunRow& run) {
+    if (run.state == RunState::failed && failed_) return true;
+    if (run.state == RunState::lost && lost_) return true;
+    if (run.state == RunState::interrupted && seen_lost_.contains(run.id)) return true;
+    if (run.state == RunState::interrupted || run.state == RunState::stopped ||
+        run.state == RunState::pending)
+      ++others_[run.state];
+    return false;
+  }
+
+  /// "no run of small has failed", with the others.
+  std::string none_text(const std::string& name) const {
+    std::string text = "no run of " + name + " has ";
+    text += failed_ && lost_ ? "failed or is lost" : failed_ ? "failed" : "been lost";
+    for (const auto& [state, count] : others_)
+      text += (state == others_.begin()->first ? "; " : ", ") + std::to_string(count) + " " + name_of(state);
+    return text + (others_.empty() ? "" : ": exp run with the experiment file goes on with those");
+  }
+
+ private:
+  bool failed_, lost_;
+  std::set<std::string> seen_lost_;  // ids
+  std::map<RunState, std::size_t> others_;
+};
 
 void set_action(PlannedRun& run) {
   run.from_start = run.before->state == RunState::failed;
@@ -23,11 +55,11 @@ void set_action(PlannedRun& run) {
   if (run.from_start) run.changed_plugins.clear();
 }
 
-PlannedRuns from_file(const CommandLine& line, Store& store) {
+PlannedRuns from_file(const CommandLine& line, Store& store, Choice& choice) {
   PlannedRuns planned = read_plan(line);
   compare_with(store, planned);
   std::erase_if(planned.runs,
-                [&](const PlannedRun& run) { return !run.before || !wanted(line, run.before->state); });
+                [&](const PlannedRun& run) { return !run.before || !choice.takes(*run.before); });
   for (PlannedRun& run : planned.runs) set_action(run);
   return planned;
 }
@@ -43,13 +75,13 @@ std::string only_backend(const CommandLine& line, const std::vector<RunRow>& run
   throw UsageError("these runs are on " + names + "; say which with --backend");
 }
 
-PlannedRuns from_database(const CommandLine& line, Store& store, const std::string& name) {
+PlannedRuns from_database(const CommandLine& line, Store& store, const std::string& name, Choice& choice) {
   for (const char* option : {"set", "seed", "name"})
     if (line.has(option))
       throw UsageError(std::string("--") + option + " belongs to an experiment file, and \"" + name +
                        "\" is none; runs of the database are tried again as they are");
   std::vector<RunRow> runs = store.find_runs_or_sweep(name);
-  std::erase_if(runs, [&](const RunRow& run) { return !wanted(line, run.state); });
+  std::erase_if(runs, [&](const RunRow& run) { return !choice.takes(run); });
   std::reverse(runs.begin(), runs.end());  // in the order of the sweep
   PlannedRuns planned;
   planned.plan.name = name;
@@ -96,15 +128,13 @@ int retry_verb(const Arguments& arguments) {
   check_session_options(line);
 
   Store store(line.database(), OpenMode::write);
+  Choice choice(line, store);
   store.settle();
   const bool is_file = std::filesystem::is_regular_file(name);
-  const PlannedRuns planned = is_file ? from_file(line, store) : from_database(line, store, name);
+  const PlannedRuns planned =
+      is_file ? from_file(line, store, choice) : from_database(line, store, name, choice);
   if (planned.runs.empty()) {
-    std::cout << "nothing to do: no run of " << name << " has "
-              << (line.flag("failed") && line.flag("lost") ? "failed or is lost"
-                  : line.flag("failed")                    ? "failed"
-                                                           : "been lost")
-              << '\n';
+    std::cout << "nothing to do: " << choice.none_text(name) << '\n';
     return exit_done;
   }
   const std::vector<WorkerPlace> places = session_places(line, planned.backend, planned.runs.size());

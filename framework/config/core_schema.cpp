@@ -147,28 +147,6 @@ const std::vector<PluginTableRule>& plugin_table_rules() {
   return rules;
 }
 
-std::string full_name(const std::string& option) {
-  const std::pair<const char*, const Schema&> tables[] = {
-      {"data", data_schema()}, {"model", model_schema()}, {"train", train_schema()}};
-  std::string found;
-  for (const auto& [table, schema] : tables) {
-    if (schema.find(option) == nullptr) continue;
-    if (!found.empty()) return "";
-    found = std::string(table) + "." + option;
-  }
-  return found;
-}
-
-std::string place_hint(const std::string& name) {
-  if (const std::string full = full_name(name); !full.empty())
-    return "; it is an option of [" + full.substr(0, full.find('.')) + "]";
-  for (const std::string& table : top_tables())
-    if (table == name) return "; it is written [" + table + "]";
-  for (const PluginTableRule& rule : plugin_table_rules())
-    if (rule.key.ends_with("." + name)) return "; it is written [" + rule.key + "]";
-  return "";
-}
-
 const std::vector<std::string>& top_tables() {
   static const std::vector<std::string> tables = {"task",      "data",     "tokenizer", "model",
                                                   "optimizer", "schedule", "train",     "sweep"};

@@ -26,12 +26,6 @@ struct PluginTableRule {
 /// tokenizer, model.head, optimizer, schedule; the layers (model.layer.*) are named by model.block.
 const std::vector<PluginTableRule>& plugin_table_rules();
 
-/// Where a name stands that was written elsewhere, as part of a message: `; it is an option of [train]`, `;
-/// it is written [model.head]`; empty where no table of Encore's own has it.
-std::string place_hint(const std::string& name);
-/// "model.layers" for "layers"; empty where no table of Encore's own, or more than one, has such an option.
-std::string full_name(const std::string& option);
-
 /// Names of the tables at the top level.
 const std::vector<std::string>& top_tables();
 

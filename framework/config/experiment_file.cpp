@@ -125,6 +125,10 @@ std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     try {
       overrides.push_back(parse_override(text));
+      // By then the file and its base are one.
+      if (overrides.back().key == "base")
+        throw Error(
+            "a base cannot be set here; write base = \"other.toml\" at the top of a file that changes it");
     } catch (const Error& error) {
       problems.add({"-S " + text, 0, 0}, "", error.what());
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <optional>
 #include <set>
 
@@ -14,6 +15,8 @@ namespace encore {
 
 namespace {
 
+const std::string layer_prefix = "model.layer.";
+
 bool is_layer_name(const std::string& name) {
   const auto fits = [](unsigned char letter) {
     return std::isalnum(letter) != 0 || letter == '_' || letter == '-';
@@ -24,15 +27,15 @@ bool is_layer_name(const std::string& name) {
 class Resolver {
  public:
   Resolver(const Value& root, const Catalogue& catalogue, Problems& problems)
-      : root_(root), catalogue_(catalogue), problems_(problems) {}
+      : root_(root), catalogue_(catalogue), problems_(problems), places_(root, catalogue) {}
 
   Resolved run() {
     core_table("task", task_schema());
     data_table();
     if (const Value* model = core_table("model", model_schema(), {"layer", "head"})) layers(*model);
     for (const PluginTableRule& rule : plugin_table_rules()) {
-      if (const Value* table =
-              find_table(rule.key, "it must name " + with_article(rule.kind) + known_types(rule.kind)))
+      const auto need = [&] { return "it must name " + with_article(rule.kind) + known_types(rule.kind); };
+      if (const Value* table = find_table(rule.key, need))
         if (auto checked = plugin_table(rule.key, rule.kind, *table)) keep(rule.key, std::move(*checked));
     }
     core_table("train", train_schema());
@@ -64,10 +67,11 @@ class Resolver {
     return names.empty() ? " as its type" : " as its type: " + quoted_list(names);
   }
 
-  const Value* find_table(const std::string& key, const std::string& need) {
+  /// `need` says what the table must have; it is asked only where there is none.
+  const Value* find_table(const std::string& key, const std::function<std::string()>& need) {
     const Value* table = root_.at(split(key));
     if (table == nullptr) {
-      problems_.add(root_.origin.place, key, "table [" + key + "] is missing; " + need);
+      problems_.add(root_.origin.place, key, "table [" + key + "] is missing; " + need());
       return nullptr;
     }
     if (table->is_table()) return table;
@@ -76,9 +80,12 @@ class Resolver {
   }
 
   void keep(const std::string& key, Checked checked) {
+    using Object = nlohmann::json::object_t;
     nlohmann::json* place = &resolved_.config;
     for (const std::string& part : split(key)) place = &(*place)[part];
-    place->update(options_to_json(checked.values.options));
+    if (place->is_null()) *place = nlohmann::json::object();
+    nlohmann::json values = options_to_json(checked.values.options);
+    place->get_ref<Object&>().merge(values.get_ref<Object&>());
     if (checked.offer != nullptr) {
       (*place)["type"] = checked.offer->name;
       checked.values.origin[key + ".type"] = checked.type_origin;
@@ -91,12 +98,14 @@ class Resolver {
   const Value* core_table(const std::string& key, const Schema& schema,
                           const std::vector<std::string>& inner = {},
                           const std::optional<std::string>& path_root = {}) {
-    std::vector<std::string> needed;
-    for (const Option& option : schema.options())
-      if (option.required) needed.push_back(option.name);
-    const Value* table = find_table(key, "it must have " + quoted_list(needed));
+    const Value* table = find_table(key, [&] {
+      std::vector<std::string> needed;
+      for (const Option& option : schema.options())
+        if (option.required) needed.push_back(option.name);
+      return "it must have " + quoted_list(needed);
+    });
     if (table == nullptr) return nullptr;
-    keep(key, {validate(*table, schema, {key, "[" + key + "]"}, problems_, inner, path_root),
+    keep(key, {validate(*table, schema, {key, "[" + key + "]"}, problems_, inner, path_root, places_),
                &schema,
                nullptr,
                {}});
@@ -123,13 +132,12 @@ class Resolver {
     resolved_.config["data"]["root"] = *data_root;
   }
 
-  /// `otherwise` is added where the table names no type.
-  std::optional<Checked> plugin_table(const std::string& key, Kind kind, const Value& table,
-                                      const std::string& otherwise = "") {
+  std::optional<Checked> plugin_table(const std::string& key, Kind kind, const Value& table) {
     const Value::Member* type = table.find("type");
     if (type == nullptr) {
       problems_.add(table.origin.place, key + ".type",
-                    "table [" + key + "] must name " + with_article(kind) + known_types(kind) + otherwise);
+                    "table [" + key + "] must name " + with_article(kind) + known_types(kind) +
+                        (kind == Kind::layer ? mistaken_for(key) : ""));
       return std::nullopt;
     }
     if (!type->value.is_text()) {
@@ -144,8 +152,8 @@ class Resolver {
       return std::nullopt;
     }
     const TableName name{key, std::string(name_of(kind)) + " \"" + offer->name + "\""};
-    return Checked{validate(table, offer->options, name, problems_, {"type"}), &offer->options, offer,
-                   type->value.origin};
+    return Checked{validate(table, offer->options, name, problems_, {"type"}, {}, places_), &offer->options,
+                   offer, type->value.origin};
   }
 
   void layers(const Value& model) {
@@ -160,7 +168,7 @@ class Resolver {
     const Value& layers = tables == nullptr ? none : tables->value;
 
     std::map<std::string, Checked> checked;
-    for (const Value::Member& member : layers.table()) check_layer(member, layers, checked);
+    for (const Value::Member& member : layers.table()) check_layer(member, checked);
     std::set<std::string> used;
     block(model, layers, used);
     norm(model, layers, checked, used);
@@ -168,22 +176,22 @@ class Resolver {
       if (!used.contains(member.key)) resolved_.unused_layers[member.key] = member.key_origin.place;
       const auto found = checked.find(member.key);
       if (used.contains(member.key) && found != checked.end())
-        keep("model.layer." + member.key, std::move(found->second));
+        keep(layer_prefix + member.key, std::move(found->second));
     }
   }
 
-  /// Where a table without a type is mistaken for another one: `; or did you mean [model.layer.attention]?`
-  static std::string mistaken_for(const std::string& name, const Value& layers) {
+  /// Where the table of a layer has no type because another one is meant: `; or did you mean
+  /// [model.layer.attention]?`
+  std::string mistaken_for(const std::string& key) const {
     std::vector<std::string> others;
-    for (const Value::Member& other : layers.table())
+    for (const Value::Member& other : root_.at({"model", "layer"})->table())
       if (other.value.find("type") != nullptr) others.push_back(other.key);
-    const auto near = nearest(name, others);
-    return near ? "; or did you mean [model.layer." + *near + "]?" : "";
+    const auto near = nearest(key.substr(layer_prefix.size()), others);
+    return near ? "; or did you mean [" + layer_prefix + *near + "]?" : "";
   }
 
-  void check_layer(const Value::Member& member, const Value& layers,
-                   std::map<std::string, Checked>& checked) {
-    const std::string key = "model.layer." + member.key;
+  void check_layer(const Value::Member& member, std::map<std::string, Checked>& checked) {
+    const std::string key = layer_prefix + member.key;
     if (!is_layer_name(member.key)) {
       problems_.add(member.key_origin.place, key,
                     "\"" + member.key +
@@ -192,7 +200,7 @@ class Resolver {
     } else if (!member.value.is_table()) {
       problems_.add(member.value.origin.place, key,
                     "[" + key + "] must be a table, found " + describe(member.value));
-    } else if (auto table = plugin_table(key, Kind::layer, member.value, mistaken_for(member.key, layers))) {
+    } else if (auto table = plugin_table(key, Kind::layer, member.value)) {
       checked.emplace(member.key, std::move(*table));
     }
   }
@@ -231,7 +239,7 @@ class Resolver {
     const Value::Member* named = model.find("norm");
     const Origin origin =
         named == nullptr ? Origin{Source::fallback, model.origin.place} : named->value.origin;
-    const std::string key = "model.layer." + name;
+    const std::string key = layer_prefix + name;
     const Value implied{Value::Table{{"type", origin, Value{name, origin}}}, origin};
     if (catalogue_.find(Kind::layer, name) == nullptr)
       problems_.add(origin.place, "model.norm",
@@ -281,6 +289,7 @@ class Resolver {
   const Value& root_;
   const Catalogue& catalogue_;
   Problems& problems_;
+  OptionPlaces places_;
   Resolved resolved_;
 };
 

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "config/core_schema.hpp"
 #include "config/nearest.hpp"
 
 namespace encore {
@@ -95,18 +94,15 @@ std::string known_options(const std::vector<std::string>& names) {
 class TableCheck {
  public:
   TableCheck(const Schema& schema, const TableName& name, Problems& problems,
-             const std::optional<std::string>& root)
-      : schema_(schema), name_(name), problems_(problems), root_(root) {}
+             const std::optional<std::string>& root, const OptionPlaces& places)
+      : schema_(schema), name_(name), problems_(problems), root_(root), places_(places) {}
 
   void member(const Value::Member& member, const std::vector<std::string>& ignored) {
     const Option* option = schema_.find(member.key);
     if (option == nullptr) {
-      const std::vector<std::string> names = names_of(schema_, ignored);
-      const std::string elsewhere = place_hint(member.key);
-      problems_.add(
-          member.key_origin.place, name_.dotted(member.key),
-          "unknown option \"" + member.key + "\" of " + name_.owner +
-              did_you_mean(member.key, names, elsewhere.empty() ? known_options(names) : elsewhere));
+      problems_.add(member.key_origin.place, name_.dotted(member.key),
+                    "unknown option \"" + member.key + "\" of " + name_.owner +
+                        what_is_meant(member.key, names_of(schema_, ignored)));
       return;
     }
     OptionValue value;
@@ -132,6 +128,16 @@ class TableCheck {
   ValidTable take() { return std::move(valid_); }
 
  private:
+  /// The very name in another table of the experiment says most, then a near one in this table.
+  std::string what_is_meant(const std::string& name, const std::vector<std::string>& names) const {
+    const std::string near = did_you_mean(name, names);
+    if (const std::string used = places_.used(name); !used.empty())
+      return near.empty() ? used : used + "; or" + near.substr(1);
+    if (!near.empty()) return near;
+    const std::string other = places_.other(name);
+    return other.empty() ? known_options(names) : other;
+  }
+
   void refuse(const Option& option, const Place& place, const std::string& wrong) {
     problems_.add(place, name_.dotted(option.name),
                   "option \"" + option.name + "\" of " + name_.owner + " " + wrong);
@@ -156,6 +162,7 @@ class TableCheck {
   const TableName& name_;
   Problems& problems_;
   const std::optional<std::string>& root_;
+  const OptionPlaces& places_;
   ValidTable valid_;
 };
 
@@ -166,9 +173,10 @@ std::string TableName::dotted(std::string_view option) const {
 }
 
 ValidTable validate(const Value& table, const Schema& schema, const TableName& name, Problems& problems,
-                    const std::vector<std::string>& ignored, const std::optional<std::string>& root) {
+                    const std::vector<std::string>& ignored, const std::optional<std::string>& root,
+                    const OptionPlaces& places) {
   ENCORE_REQUIRE(table.is_table(), "validate reads tables, not " + describe(table));
-  TableCheck check(schema, name, problems, root);
+  TableCheck check(schema, name, problems, root, places);
   for (const Value::Member& member : table.table())
     if (std::find(ignored.begin(), ignored.end(), member.key) == ignored.end()) check.member(member, ignored);
   for (const Option& option : schema.options())

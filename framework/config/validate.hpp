@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "config/error.hpp"
+#include "config/option_places.hpp"
 #include "config/value.hpp"
 
 #include <encore/options.hpp>
@@ -31,9 +32,10 @@ struct ValidTable {
 /// Reads `table` (a Value that is a table) with the schema. All problems are added; options with problems are
 /// left out of the result. Names in `ignored` belong to somebody else (`type`, tables within the table).
 /// Relative paths are relative to `root` where given, otherwise to the folder of the file that names them.
+/// `places` tells where an unknown option belongs.
 ValidTable validate(const Value& table, const Schema& schema, const TableName& name, Problems& problems,
-                    const std::vector<std::string>& ignored = {},
-                    const std::optional<std::string>& root = {});
+                    const std::vector<std::string>& ignored = {}, const std::optional<std::string>& root = {},
+                    const OptionPlaces& places = {});
 
 /// Checks one value, without a place: nothing when it fits, otherwise `must be an integer, found text "six"`.
 std::optional<std::string> check_value(const Value& value, const Option& option, OptionValue& result);

@@ -1,5 +1,9 @@
 #include "plan/identity.hpp"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include <nlohmann/json.hpp>
 
 #include "config/value.hpp"
@@ -15,8 +19,16 @@ constexpr int identity_format = 1;
 /// Behind "format", so that something always stands in front of it.
 const std::string seed_key = "seed";
 
+/// As JSON writes it. Nearly every text stands for itself, and needs no serializer.
+std::string quoted(const std::string& text) {
+  const bool plain = std::ranges::all_of(
+      text, [](char letter) { return letter >= ' ' && letter <= '~' && letter != '"' && letter != '\\'; });
+  return plain ? '"' + text + '"' : json(text).dump();
+}
+
 std::string canonical(const OptionValue& value) {
   if (const double* number = std::get_if<double>(&value)) return shortest(*number);
+  if (const std::string* text = std::get_if<std::string>(&value)) return quoted(*text);
   return std::visit([](const auto& held) { return json(held).dump(); }, value);
 }
 
@@ -27,23 +39,25 @@ bool is_default(const Option& option, const OptionValue& value) {
 }  // namespace
 
 CanonicalText::CanonicalText(const Resolved& resolved, const std::map<std::string, std::string>& files) {
-  std::map<std::string, std::string> entries = {{"format", std::to_string(identity_format)}};
+  std::vector<std::pair<std::string, std::string>> entries = {{"format", std::to_string(identity_format)}};
   for (const auto& [key, table] : resolved.tables) {
     // The version of a type says which numbers it gives; which library holds it does not matter.
     if (table.offer != nullptr)
-      entries[key + ".type"] = json(table.offer->name + "@" + std::to_string(table.offer->version)).dump();
+      entries.emplace_back(key + ".type",
+                           quoted(table.offer->name + "@" + std::to_string(table.offer->version)));
     for (const auto& [name, value] : table.options.values()) {
       const Option& option = *table.schema->find(name);
-      const std::string dotted = key + "." + name;
       if (is_default(option, value)) continue;
+      std::string dotted = key + "." + name;
       if (option.type != OptionType::path)
-        entries[dotted] = canonical(value);
+        entries.emplace_back(std::move(dotted), canonical(value));
       else if (const auto file = files.find(dotted); file != files.end())
-        entries[dotted] = json("sha256:" + file->second).dump();
+        entries.emplace_back(std::move(dotted), quoted("sha256:" + file->second));
     }
   }
+  std::ranges::sort(entries);
   for (const auto& [key, value] : entries)
-    (key < seed_key ? before_ : behind_) += "," + json(key).dump() + ":" + value;
+    (key < seed_key ? before_ : behind_) += "," + quoted(key) + ":" + value;
 }
 
 std::string CanonicalText::with_seed(std::int64_t seed) const {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "config/core_schema.hpp"
@@ -21,9 +21,17 @@ bool is_name(const std::string& name) {
   });
 }
 
-std::vector<std::int64_t> read_seeds(const Value& root, std::int64_t seed, Problems& problems) {
+/// Adds the seeds to `header`; `valid` holds the option "seed", with its default.
+void read_seeds(const Value& root, const ValidTable& valid, PlanHeader& header, Problems& problems) {
+  const auto add = [&](std::int64_t seed, const Origin& origin) {
+    header.seeds.push_back(seed);
+    header.seed_origin.emplace(seed, origin);
+  };
   const Value::Member* seeds = root.find("seeds");
-  if (seeds == nullptr) return {seed};
+  if (seeds == nullptr) {
+    if (valid.options.has("seed")) add(valid.options.integer("seed"), valid.origin.at("seed"));
+    return;
+  }
   const auto refuse = [&](const Place& place, const std::string& message) {
     problems.add(place, "seeds", message);
   };
@@ -32,9 +40,8 @@ std::vector<std::int64_t> read_seeds(const Value& root, std::int64_t seed, Probl
   if (!seeds->value.is_array() || seeds->value.array().empty()) {
     refuse(seeds->value.origin.place,
            "option \"seeds\" of the experiment must be a list of integers, found " + describe(seeds->value));
-    return {};
+    return;
   }
-  std::vector<std::int64_t> out;
   for (const Value& entry : seeds->value.array()) {
     OptionValue checked;
     if (const auto wrong = check_value(entry, *top_schema().find("seed"), checked)) {
@@ -42,17 +49,17 @@ std::vector<std::int64_t> read_seeds(const Value& root, std::int64_t seed, Probl
       continue;
     }
     const std::int64_t value = std::get<std::int64_t>(checked);
-    if (std::ranges::find(out, value) != out.end())
+    if (header.seed_origin.contains(value))
       refuse(entry.origin.place, "\"seeds\" names " + std::to_string(value) + " twice");
-    out.push_back(value);
+    add(value, entry.origin);
   }
-  return out;
 }
 
-PlanHeader read_header(const ExperimentFile& document, const Value& root, Problems& problems) {
+PlanHeader read_header(const ExperimentFile& document, const Value& root, const OptionPlaces& places,
+                       Problems& problems) {
   std::vector<std::string> others = top_tables();
   others.emplace_back("seeds");
-  const ValidTable valid = validate(root, top_schema(), {"", "the experiment"}, problems, others);
+  const ValidTable valid = validate(root, top_schema(), {"", "the experiment"}, problems, others, {}, places);
   const Options& options = valid.options;
   PlanHeader header;
   header.name = options.has("name") ? options.text("name") : document.file.stem().string();
@@ -63,7 +70,12 @@ PlanHeader read_header(const ExperimentFile& document, const Value& root, Proble
                      "and . _ + - may stand in it, and no - in front");
   if (options.has("note")) header.note = options.text("note");
   if (options.has("tags")) header.tags = options.text_list("tags");
-  header.seeds = read_seeds(root, options.has("seed") ? options.integer("seed") : 1, problems);
+  const Origin called_like_the_file{Source::fallback, root.origin.place};
+  for (const char* key : {"name", "note", "tags"}) {
+    const auto found = valid.origin.find(key);
+    header.origin[key] = found == valid.origin.end() ? called_like_the_file : found->second;
+  }
+  read_seeds(root, valid, header, problems);
   return header;
 }
 
@@ -73,14 +85,15 @@ Place sweep_place(const Value& root) {
 }
 
 // With a sweep that is wrong only the file itself is looked through for more problems.
-Sweep sound_sweep(const Value& root, const std::vector<Override>& overrides, Problems& problems) {
+Sweep sound_sweep(const Value& root, const std::vector<Override>& overrides, const OptionPlaces& places,
+                  Problems& problems) {
   Problems own;
-  Sweep sweep = read_sweep(root, overrides, own);
+  Sweep sweep = read_sweep(root, overrides, places, own);
   problems.add(own.all());
   return own.empty() ? sweep : Sweep{};
 }
 
-std::string unique_name(const std::string& name, std::set<std::string>& names) {
+std::string unique_name(const std::string& name, std::unordered_set<std::string>& names) {
   std::string candidate = name;
   for (int number = 2; !names.insert(candidate).second; ++number)
     candidate = name + "-" + std::to_string(number);
@@ -93,17 +106,18 @@ Plan make_plan(const ExperimentFile& document, const Catalogue& catalogue, const
   Problems problems;
   Value root = document.root;
   apply_overrides(root, document.overrides, problems);
-  const PlanHeader header = read_header(document, root, problems);
-  const Sweep sweep = sound_sweep(root, document.overrides, problems);
+  const OptionPlaces places(root, catalogue);
+  const PlanHeader header = read_header(document, root, places, problems);
+  const Sweep sweep = sound_sweep(root, document.overrides, places, problems);
   if (sweep.size() * std::max<std::size_t>(header.seeds.size(), 1) > most_points) {
     problems.add(sweep_place(root), "sweep",
                  "sweep and seeds ask for more than " + std::to_string(most_points) + " runs");
     problems.require_none();
   }
 
-  Plan plan{header.name, header.note, header.tags, {}, 0, 0};
+  Plan plan{header.name, header.note, header.tags, header.origin, header.seed_origin, {}, 0, 0};
   PointMaker maker(document, root, catalogue, sweep, header, hash);
-  std::set<std::string> questions, names;
+  std::unordered_set<std::string> questions, names;
   for (const Proposal& proposal : propose_all(sweep))
     for (RunPoint& point : maker.make(proposal, problems)) {
       if (!questions.insert(point.question).second) {

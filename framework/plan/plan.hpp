@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,8 @@ struct Plan {
   std::string name;
   std::string note;
   std::vector<std::string> tags;
+  Origins origin;                        ///< of name, note and tags
+  std::map<std::int64_t, Origin> seeds;  ///< each seed, and where it comes from
   std::vector<RunPoint> points;
   std::size_t excluded =
       0;  ///< points that [sweep] exclude took out, before they are multiplied by the seeds

@@ -12,9 +12,9 @@ namespace encore {
 
 namespace {
 
-// [data] root is where other paths start, and no file.
-bool is_content(const std::string& key, const Option& option) {
-  return option.type == OptionType::path && key != "data.root";
+/// Of a path: [data] root is where other paths start, and no file.
+bool is_content(const std::string& key) {
+  return key != "data.root";
 }
 
 /// "data.train" -> "train", "tokenizer.vocab" -> "vocab"; others keep their key.
@@ -63,14 +63,17 @@ bool holds(const std::string& word, const Condition& condition, const nlohmann::
 
 }  // namespace
 
-PointMaker::PointMaker(const ExperimentFile& document, const Value& root, const Catalogue& catalogue,
+PointMaker::PointMaker(const ExperimentFile& document, Value root, const Catalogue& catalogue,
                        const Sweep& sweep, PlanHeader header, ContentHash hash)
     : document_(document),
-      root_(root),
+      root_(std::move(root)),
       catalogue_(catalogue),
       sweep_(sweep),
       header_(std::move(header)),
-      hash_(std::move(hash)) {}
+      hash_(std::move(hash)) {
+  root_.erase("sweep");
+  assigned_ = root_;
+}
 
 std::vector<RunPoint> PointMaker::make(const Proposal& proposal, Problems& problems) {
   Problems own;
@@ -103,7 +106,7 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, Problems& probl
   const std::string name = point_name(header_.name, applied, proposal);
   std::vector<RunPoint> points;
   points.reserve(header_.seeds.size());
-  for (const std::int64_t seed : header_.seeds) {
+  for (const std::int64_t& seed : header_.seeds) {
     point.seed = seed;
     point.name = name + "-seed=" + std::to_string(seed);
     point.canonical = canonical.with_seed(seed);
@@ -145,22 +148,28 @@ Proposal PointMaker::applicable(const Proposal& proposal, Problems& problems) {
   return chosen;
 }
 
-Value PointMaker::assigned(const Proposal& proposal, Problems& problems) const {
-  Value root = root_;
+/// The document's root with what the proposal sets. Points that set the same options only replace each
+/// other's values: a copy for each of them would cost as much as everything else about it.
+const Value& PointMaker::assigned(const Proposal& proposal, Problems& problems) {
+  std::vector<std::string> keys;
+  for (const Assignment& assignment : proposal) keys.push_back(assignment.key);
+  if (assigned_keys_ != keys) assigned_ = root_;
+  assigned_keys_ = std::move(keys);
   // Whole tables before the options in them, in whatever order the sweep names them.
   std::vector<const Assignment*> order;
   for (const Assignment& assignment : proposal) order.push_back(&assignment);
   std::ranges::stable_sort(order, {}, [](const Assignment* assignment) { return assignment->path.size(); });
   for (const Assignment* assignment : order)
-    if (!root.set(assignment->path, assignment->value, assignment->key_origin))
+    if (!assigned_.set(assignment->path, assignment->value, assignment->key_origin))
       problems.add(assignment->key_origin.place, assignment->key,
                    "\"" + assignment->key + "\" runs through something that is no table");
-  apply_overrides(root, document_.overrides, problems);
-  return root;
+  apply_overrides(assigned_, document_.overrides, problems);
+  return assigned_;
 }
 
 void PointMaker::note_names(const Resolved& resolved) {
   for (const auto& [key, table] : resolved.tables) {
+    if (!known_tables_.emplace(key, table.schema).second) continue;
     for (const Option& option : table.schema->options()) known_keys_.insert(key + "." + option.name);
     if (table.offer != nullptr) known_keys_.insert(key + ".type");
     static const std::string layer = "model.layer.";
@@ -179,8 +188,9 @@ std::map<std::string, ContentFile> PointMaker::hash_files(const Resolved& resolv
   std::map<std::string, ContentFile> files;
   for (const auto& [key, table] : resolved.tables)
     for (const Option& option : table.schema->options()) {
+      if (option.type != OptionType::path || !table.options.has(option.name)) continue;
       const std::string dotted_key = key + "." + option.name;
-      if (!is_content(dotted_key, option) || !table.options.has(option.name)) continue;
+      if (!is_content(dotted_key)) continue;
       const std::string& path = table.options.text(option.name);
       if (path.empty()) continue;
       try {

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/experiment_file.hpp"
@@ -23,14 +24,16 @@ struct PlanHeader {
   std::string name;
   std::string note;
   std::vector<std::string> tags;
+  Origins origin;  ///< of these three
   std::vector<std::int64_t> seeds;
+  std::map<std::int64_t, Origin> seed_origin;
 };
 
 class PointMaker {
  public:
-  /// `root` is the document's with the overrides set; both, like catalogue and sweep, outlive the maker.
-  PointMaker(const ExperimentFile& document, const Value& root, const Catalogue& catalogue,
-             const Sweep& sweep, PlanHeader header, ContentHash hash);
+  /// `root` is the document's with the overrides set. Document, catalogue and sweep outlive the maker.
+  PointMaker(const ExperimentFile& document, Value root, const Catalogue& catalogue, const Sweep& sweep,
+             PlanHeader header, ContentHash hash);
 
   /// One run per seed; none when the proposal is excluded or wrong. What is wrong is added to `problems`.
   std::vector<RunPoint> make(const Proposal& proposal, Problems& problems);
@@ -43,7 +46,7 @@ class PointMaker {
 
  private:
   Proposal applicable(const Proposal& proposal, Problems& problems);
-  Value assigned(const Proposal& proposal, Problems& problems) const;
+  const Value& assigned(const Proposal& proposal, Problems& problems);
   void note_names(const Resolved& resolved);
   bool is_excluded(const nlohmann::json& config, Problems& problems) const;
   void require_known(const std::string& word, const Condition& condition, Problems& problems) const;
@@ -51,14 +54,17 @@ class PointMaker {
   std::map<std::string, ContentFile> hash_files(const Resolved& resolved, Problems& problems);
 
   const ExperimentFile& document_;
-  const Value& root_;
+  Value root_;                              // without [sweep], of which a point needs nothing
+  Value assigned_;                          // root_ with what the last point set
+  std::vector<std::string> assigned_keys_;  // what that was
   const Catalogue& catalogue_;
   const Sweep& sweep_;
   PlanHeader header_;
   ContentHash hash_;
-  std::map<std::string, std::string> hashes_;  // by path
-  std::set<std::string> known_keys_;           // options that some point has
-  std::set<std::string> met_guards_;           // whose condition held in some point, by key
+  std::map<std::string, std::string> hashes_;                     // by path
+  std::set<std::pair<std::string, const Schema*>> known_tables_;  // whose options are in known_keys_
+  std::set<std::string> known_keys_;                              // options that some point has
+  std::set<std::string> met_guards_;  // whose condition held in some point, by key
   std::set<std::string> used_layers_;
   std::map<std::string, Place> unused_layers_;
   std::size_t excluded_ = 0;

@@ -9,6 +9,7 @@
 
 #include "config/error.hpp"
 #include "config/experiment_file.hpp"
+#include "config/option_places.hpp"
 #include "config/value.hpp"
 #include "plan/expression.hpp"
 #include "plan/guard.hpp"
@@ -60,8 +61,9 @@ struct Sweep {
 };
 
 /// Reads [sweep] of the document's root (with overrides set). An option that the command line sets is no
-/// longer varied.
-Sweep read_sweep(const Value& root, const std::vector<Override>& overrides, Problems& problems);
+/// longer varied. `places` tells where an unknown option belongs.
+Sweep read_sweep(const Value& root, const std::vector<Override>& overrides, const OptionPlaces& places,
+                 Problems& problems);
 
 /// How a value is called in a run's name: letters, digits and . _ + - only; a table by its type, a
 /// path by its last part.

@@ -3,10 +3,8 @@
 #include "runner/verifier.hpp"
 
 #include <signal.h>
-#include <stdlib.h>
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
 #include <set>
 #include <system_error>
@@ -15,9 +13,10 @@
 #include "record/checkpoint.hpp"
 #include "record/spool.hpp"
 #include "runner/drift.hpp"
+#include "runner/field_differences.hpp"
 #include "runner/spool_follower.hpp"
+#include "runner/verification_folder.hpp"
 #include "runner/worker_process.hpp"
-#include "store/garbage.hpp"
 
 namespace encore {
 
@@ -53,59 +52,6 @@ const CheckpointRow& find_checkpoint(const RunRow& run, const std::vector<Checkp
     throw Error("run " + run.name + " keeps no checkpoint of step " + std::to_string(step) +
                 (kept.empty() ? "; none is kept" : "; kept are those of steps " + steps_text(kept)));
   return *found;
-}
-
-void copy_into(const std::filesystem::path& from, const std::filesystem::path& to) {
-  std::error_code failure;
-  std::filesystem::create_directories(to.parent_path(), failure);
-  if (!failure) std::filesystem::copy_file(from, to, failure);
-  if (failure) throw Error("cannot copy " + from.string() + " to " + to.string() + ": " + failure.message());
-}
-
-/// Leaves of an object by dotted key.
-void flatten(const nlohmann::json& value, const std::string& key, std::map<std::string, nlohmann::json>& to) {
-  if (!value.is_object()) {
-    to[key] = value;
-    return;
-  }
-  for (const auto& [name, member] : value.items()) flatten(member, key.empty() ? name : key + "." + name, to);
-}
-
-/// Removes the folder unless told to keep it; then a mark in it says so to `exp gc`.
-class OwnFolder {
- public:
-  OwnFolder(std::filesystem::path path, bool keep) : path(std::move(path)) {
-    if (keep) this->keep();
-  }
-  ~OwnFolder() {
-    std::error_code ignored;
-    if (!keep_) std::filesystem::remove_all(path, ignored);
-  }
-  OwnFolder(const OwnFolder&) = delete;
-  OwnFolder& operator=(const OwnFolder&) = delete;
-  void keep() {
-    keep_ = true;
-    std::ofstream(path / kept_mark) << "exp gc leaves this folder alone; remove it by hand\n";
-  }
-
-  const std::filesystem::path path;
-
- private:
-  bool keep_ = false;
-};
-
-/// The fields in which two numeric environments differ: [{"field", "run", "verification"}], with a dot before
-/// the members of an object ("plugins.adam").
-nlohmann::json differing_fields(const nlohmann::json& run, const nlohmann::json& verification) {
-  std::map<std::string, nlohmann::json> left, right;
-  flatten(run, "", left);
-  flatten(verification, "", right);
-  for (const auto& [key, value] : left) right.try_emplace(key);
-  nlohmann::json differences = nlohmann::json::array();
-  for (const auto& [key, value] : right)
-    if (value != left[key])
-      differences.push_back({{"field", key}, {"run", left[key]}, {"verification", value}});
-  return differences;
 }
 
 /// At the very step of the difference values name the tensor where the digests only knew the block.
@@ -198,49 +144,30 @@ void Verifier::require_data() const {
   }
 }
 
-std::filesystem::path Verifier::make_folder() const {
-  std::string pattern =
-      (store_.run_folder(task_.run.id).parent_path() / (verification_prefix + task_.run.id + "-XXXXXX"))
-          .string();
-  if (::mkdtemp(pattern.data()) == nullptr) throw Error(system_message("make the folder", pattern, errno));
-  return pattern;
-}
-
-void Verifier::fill_folder(const std::filesystem::path& folder) const {
-  const std::filesystem::path original = store_.run_folder(task_.run.id);
-  task_.specification.save(folder);
-  if (std::filesystem::exists(original / "vocab.txt"))
-    copy_into(original / "vocab.txt", folder / "vocab.txt");
-  if (!task_.from_checkpoint) return;
-  const CheckpointRow& checkpoint = find_checkpoint(task_.run, checkpoints_, *task_.from_checkpoint);
-  const std::filesystem::path file = original / checkpoint.path;
-  if (sha256_of_file(file) != checkpoint.sha256)
-    throw Error(file.string() + " is not the file that was recorded; exp db check names every damaged one");
-  copy_into(file, folder / checkpoint.path);
-}
-
 VerificationOutcome Verifier::run(RunObserver& observer) {
-  OwnFolder own(make_folder(), task_.keep);
+  VerificationFolder folder(store_.run_folder(task_.run.id), task_.run.id, task_.keep);
   VerificationOutcome outcome;
-  outcome.folder = own.path;
-  fill_folder(own.path);
+  outcome.folder = folder.path();
+  folder.fill(task_.specification, task_.from_checkpoint
+                                       ? &find_checkpoint(task_.run, checkpoints_, *task_.from_checkpoint)
+                                       : nullptr);
   Watch watch(observer, comparison_);
   const double begin = now_seconds();
   try {
-    End end = train(own.path, 1, task_.kill_at.has_value(), watch);
+    End end = train(folder.path(), 1, task_.kill_at.has_value(), watch);
     if (end == End::killed) {
-      const std::vector<CheckpointFile> left = list_checkpoints(own.path);
+      const std::vector<CheckpointFile> left = list_checkpoints(folder.path());
       watch.went_on_from = left.empty() ? 0 : left.back().step;
       observer.logged("info", "killed after step " + std::to_string(*task_.kill_at));
-      end = train(own.path, 2, false, watch);
+      end = train(folder.path(), 2, false, watch);
     }
     outcome.interrupted = end == End::stopped;
   } catch (const Error&) {
-    own.keep();
+    folder.keep();
     throw;
   }
   if (outcome.interrupted) return outcome;
-  judge(own.path, watch, outcome.verification);
+  judge(folder.path(), watch, outcome.verification);
   outcome.verification.time = now_seconds();
   outcome.verification.details["seconds"] = outcome.verification.time - begin;
   return outcome;

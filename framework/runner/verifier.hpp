@@ -55,8 +55,6 @@ class Verifier {
   enum class End : std::uint8_t { over, killed, stopped };
 
   void require_data() const;
-  std::filesystem::path make_folder() const;
-  void fill_folder(const std::filesystem::path& folder) const;
   End train(const std::filesystem::path& folder, int attempt, bool dies, Watch& watch);
   std::optional<std::int64_t> distance_step(std::int64_t difference) const;
   void judge(const std::filesystem::path& folder, const Watch& watch, VerificationRow& verification) const;

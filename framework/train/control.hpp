@@ -6,7 +6,8 @@
 
 namespace encore {
 
-enum class Request : std::uint8_t { none, checkpoint, stop };
+/// `orphaned`: to stop, because `exp`, which started this worker, is gone.
+enum class Request : std::uint8_t { none, checkpoint, stop, orphaned };
 
 class Control {
  public:

@@ -85,6 +85,7 @@ Ending Trainer::run() {
       const Request request = control_.poll();
       if (request != Request::none) save(CheckpointKind::last);
       if (request == Request::stop) return end(Ending::interrupted, "asked to stop");
+      if (request == Request::orphaned) return end(Ending::interrupted, "the exp that started it is gone");
     }
     end_epoch();
     if (stops_here()) return end(Ending::interrupted, "trained as far as asked");

@@ -141,6 +141,7 @@ class Checker {
 }  // namespace
 
 int check_verb() {
+  std::ios::sync_with_stdio(false);  // otherwise letter by letter; a sweep's request has megabytes
   const std::string text(std::istreambuf_iterator<char>(std::cin), {});
   const CheckRequest request = CheckRequest::parse(text);
   nlohmann::json problems = nlohmann::json::array();

@@ -39,7 +39,7 @@ class WorkerControl final : public Control {
     if (!pipe_) return Request::none;
     if (const std::optional<ControlCommand> command = pipe_->poll())
       return *command == ControlCommand::checkpoint ? Request::checkpoint : Request::stop;
-    return pipe_->parent_gone() ? Request::stop : Request::none;
+    return pipe_->parent_gone() ? Request::orphaned : Request::none;
   }
 
   bool owns_run() override {

@@ -5,7 +5,8 @@
 
 Made in a temporary folder, from the project's own schema:
 - a database of many complete runs, each with an attempt and points, for `exp ls`, `exp status` and `exp show`;
-- a sweep of many runs, planned with no database, with one in which all of them are complete, and run again there.
+- a sweep of many runs, planned with no database, with one in which all of them are complete, and run again there;
+- sweeps of as many runs that each have a learning rate of their own, drawn at random or from a list.
 The figures to compare are the smallest of each row: everything else is the noise of the machine.
 """
 import argparse
@@ -87,6 +88,22 @@ def sweep_file(folder, planned):
     return len(rates) * 1000
 
 
+def random_file(folder, planned):
+    """A sweep of `planned` runs with one seed, each with a learning rate of its own: no two resolve alike."""
+    (folder / "random.toml").write_text(
+        f'name = "random"\nbase = "{ROOT}/experiments/quickstart.toml"\n[sweep]\ndraws = {planned}\n'
+        '[sweep.random]\n"optimizer.learning_rate" = { log_uniform = [1e-5, 1e-2] }\n')
+    return str(folder / "random.toml")
+
+
+def list_file(folder, planned):
+    """The same many learning rates, written out one by one."""
+    rates = [round(1e-6 * (1 + i), 7) for i in range(planned)]
+    (folder / "list.toml").write_text(
+        f'name = "list"\nbase = "{ROOT}/experiments/quickstart.toml"\n[sweep.grid]\n"optimizer.learning_rate" = {rates}\n')
+    return str(folder / "list.toml")
+
+
 def measured(command, repeat):
     rows = []
     for _ in range(repeat):
@@ -134,6 +151,9 @@ def main():
     sweep, none, complete = str(folder / "scale.toml"), str(folder / "none.db"), folder / "complete.db"
     figures["sweep"] = {"runs": count}
     figures["exp plan, no database"] = measured([exp, "plan", sweep, "--db", none], arguments.repeat)
+    for what, file in (("random draws", random_file(folder, arguments.planned)),
+                       ("a long list", list_file(folder, arguments.planned))):
+        figures[f"exp plan, no database, {what}"] = measured([exp, "plan", file, "--db", none], arguments.repeat)
     if not complete.exists():
         plan = json.loads(subprocess.check_output([exp, "plan", sweep, "--db", none, "--json"]))
         add_runs(make_database(complete),

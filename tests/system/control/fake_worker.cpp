@@ -121,7 +121,8 @@ class FakeRun {
     while (step_ < steps_) {
       if (asked_to_stop()) {
         save("last");
-        return end("interrupted", "asked to stop", 75);
+        return end("interrupted",
+                   control_.parent_gone() ? "the exp that started it is gone" : "asked to stop", 75);
       }
       ++step_;
       if (!train_step())

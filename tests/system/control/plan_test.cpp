@@ -139,6 +139,20 @@ TEST_F(PlanVerb, ShowsWhereEachValueComesFrom) {
   EXPECT_FALSE(json_of({"sweep.toml"}).at("runs").at(0).contains("values"));
 }
 
+TEST_F(PlanVerb, ShowsWhereNameAndSeedComeFrom) {
+  sandbox_.write("sweep.toml", "base = \"tiny.toml\"\nseeds = [3, 4]\n");
+  const nlohmann::json runs = json_of({"sweep.toml", "--values", "--name", "other"}).at("runs");
+  EXPECT_EQ(runs.at(1).at("values").at("seed"),
+            (nlohmann::json{{"value", 4}, {"source", "file"}, {"at", "sweep.toml:2:13"}}));
+  EXPECT_EQ(runs.at(1).at("values").at("name"),
+            (nlohmann::json{{"value", "other"}, {"source", "command line"}, {"at", "-S name=other"}}));
+  const std::string all = output_of({"sweep.toml", "--values"});
+  EXPECT_NE(all.find("sweep.toml:2:10 | sweep.toml:2:13"), std::string::npos) << all;
+  EXPECT_EQ(json_of({"sweep.toml", "--values"}).at("runs").at(0).at("values").at("name").at("source"),
+            "default")
+      << "called like its file";
+}
+
 TEST_F(PlanVerb, ShowsTheValuesOfOneRunOrOfAll) {
   sandbox_.write("sweep.toml", "base = \"tiny.toml\"\n[sweep.grid]\n\"model.layers\" = [1, 2]\n");
   const std::string all = output_of({"sweep.toml", "--values"});

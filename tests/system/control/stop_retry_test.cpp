@@ -1,5 +1,9 @@
 // exp stop of runs and sweeps, exp status -w beside it, and exp retry.
 #include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <thread>
 
 #include "system/control/sandbox.hpp"
 
@@ -130,6 +134,30 @@ TEST(Retry, FailedRunsBeginAnewAndLostOnesGoOn) {
   }
 }
 
+TEST(Retry, RunsWhoseExpWasKilledCountAsLost) {
+  Sandbox sandbox;
+  write_sweep(sandbox);
+  sandbox.set("FAKE_STEP_MS", "60");
+  const pid_t exp = sandbox.start({"run", "sweep.toml", "-j", "2"});
+  ASSERT_TRUE(sandbox.wait_until(two_running, "1"));
+  ::kill(exp, SIGKILL);
+  ASSERT_TRUE(Sandbox::wait(exp));
+  for (int glances = 0; glances < 400 && !sandbox.workers().empty(); ++glances)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ASSERT_TRUE(sandbox.workers().empty()) << "a worker without its exp writes a checkpoint and ends";
+  EXPECT_TRUE(contains(sandbox.exp({"ls"}).output, "  lost  "));
+  sandbox.set("FAKE_STEP_MS", "1");
+  const ProgramOutput retry = sandbox.exp({"retry", "s", "--lost", "-j", "2"});
+  EXPECT_EQ(retry.end.exit_code, 0) << retry.output << retry.errors;
+  EXPECT_EQ(sandbox.one(states), "2 completed, 4 pending") << retry.output;
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt WHERE reason = 'the exp that started it is gone'"),
+            "2");
+  EXPECT_EQ(
+      sandbox.exp({"retry", "s", "--failed", "--lost"}).output,
+      "nothing to do: no run of s has failed or is lost; 4 pending: exp run with the experiment file goes on "
+      "with those\n");
+}
+
 TEST(Retry, WrongUseIsRefused) {
   Sandbox sandbox;
   break_two(sandbox);
@@ -141,6 +169,8 @@ TEST(Retry, WrongUseIsRefused) {
   expect_refused({"retry", "s"}, "say which runs to start again: --failed, --lost or both");
   expect_refused({"retry", "--failed"}, "exp retry needs an experiment file, a sweep or a run");
   expect_refused({"retry", "absent", "--failed"}, "there is no run \"absent\"");
+  expect_refused({"retry", "absent", "--failed"}, "; no sweep has that name either");
+  expect_refused({"retry", "ss", "--failed"}, "; or did you mean the sweep \"s\"?");
   expect_refused({"retry", "s", "--failed", "--seed", "3"}, "--seed belongs to an experiment file");
   expect_refused({"retry", "s", "--failed", "--fresh"}, "--fresh belongs to exp run");
   expect_refused({"retry", "s", "--failed", "-j", "0"}, "-j 0 would run nothing");

@@ -135,6 +135,7 @@ TEST_F(StoreVerbs, TagsAndNotes) {
   expect_refused({"tag", "tiny", "+two words"}, "\"two words\" is no tag: a tag is one word");
   expect_refused({"tag", "+paper"}, "exp tag needs a run");
   expect_refused({"tag", "tiny", "--paper"}, "unknown option --paper");
+  expect_refused({"tag", "tiny", "paper"}, "; to put it on as a tag, write +paper");
   EXPECT_EQ(output_of({"note", "tiny"}), "tiny has no note\n");
   EXPECT_EQ(output_of({"note", "tiny", "a \"good\" one"}), "tiny: noted\n");
   EXPECT_EQ(output_of({"note", "tiny"}), "a \"good\" one\n");
@@ -192,6 +193,23 @@ TEST_F(StoreVerbs, ABackupIsADatabaseAndVacuumShrinks) {
   EXPECT_TRUE(contains(output_of({"db", "vacuum"}), " before, "));
   EXPECT_TRUE(contains(output_of({"db", "upgrade"}), "is of version 3 already, nothing to do"));
   EXPECT_TRUE(contains(output_of({"db", "check"}), "is sound: 1 runs"));
+}
+
+TEST_F(StoreVerbs, CheckMissesTheBestCheckpointAndTheFolderOfRuns) {
+  const std::string best = "checkpoints/step-00000020.safetensors";
+  std::filesystem::remove(sandbox_.folder() / folder_of("tiny") / best);
+  const ProgramOutput gone = sandbox_.exp({"db", "check"});
+  EXPECT_EQ(gone.end.exit_code, 1);
+  EXPECT_EQ(gone.errors, "exp: run tiny: its best checkpoint, " + best + ", is gone\n");
+
+  output_of({"db", "backup", "safe.db"});
+  const ProgramOutput copy = sandbox_.exp({"db", "check", "--db", "safe.db"});
+  EXPECT_EQ(copy.end.exit_code, 1);
+  EXPECT_TRUE(
+      contains(copy.errors,
+               "safe.db.runs, the folder with the files of 1 runs, is not there; a copy of a database "
+               "needs a copy of that folder beside it, under this name\n"))
+      << copy.errors;
 }
 
 TEST_F(StoreVerbs, AnOlderDatabaseIsUpgradedOnlyWhenAsked) {

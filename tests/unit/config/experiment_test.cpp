@@ -97,8 +97,8 @@ TEST(Experiment, RefusesWhatDoesNotFitAndNamesTheKey) {
   in["optimizer"]["momentum"] = 1;
   EXPECT_EQ(
       problem(in),
-      "optimizer.momentum: unknown option \"momentum\" of optimizer \"adamw\"; it takes \"learning_rate\", "
-      "\"weight_decay\", \"type\"");
+      "optimizer.momentum: unknown option \"momentum\" of optimizer \"adamw\"; it is an option of optimizer "
+      "\"sgd\"");
   in = config();
   in.erase("train");
   EXPECT_EQ(problem(in), "train: table [train] is missing; it must have \"epochs\"");

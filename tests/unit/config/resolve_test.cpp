@@ -134,6 +134,40 @@ TEST(Resolve, PointsAtAMistypedOption) {
             "dir/a.toml:1:1: table [model.head] is missing; it must name a head as its type: \"linear\"");
 }
 
+TEST(Resolve, SaysToWhichTableAMisplacedOptionBelongs) {
+  const auto in_train = [](const std::string& line) {
+    return problem_with("epochs = 3", "epochs = 3\n" + line);
+  };
+  const auto unknown = [](const std::string& option, const std::string& rest) {
+    return "dir/a.toml:32:1: unknown option \"" + option + "\" of [train]; " + rest;
+  };
+  EXPECT_EQ(in_train("learning_rate = 1e-3"), unknown("learning_rate", "it is an option of [optimizer]"));
+  EXPECT_EQ(in_train("max_length = 64"), unknown("max_length", "it is an option of [data]"));
+  EXPECT_EQ(in_train("vocab_size = 64"), unknown("vocab_size", "it is an option of [tokenizer]"));
+  EXPECT_EQ(in_train("seeds = [1]"), unknown("seeds", "it stands at the top of the file"));
+  EXPECT_EQ(in_train("draws = 3"), unknown("draws", "it is an option of [sweep]"));
+  EXPECT_EQ(in_train("dropout = 0.1"),
+            unknown("dropout", "it is an option of [model] and [model.layer.attention]"));
+  // The norm has no table yet: it would be this one.
+  EXPECT_EQ(in_train("epsilon = 1e-6"), unknown("epsilon", "it is an option of [model.layer.layer_norm]"));
+  // No table of the experiment takes it, but those of other types would.
+  EXPECT_EQ(in_train("momentum = 0.9"), unknown("momentum", "it is an option of optimizer \"sgd\""));
+  // One that so many tables have says nothing.
+  EXPECT_EQ(in_train("type = 3").substr(0, 60), unknown("type", "it takes \"batch_size\"").substr(0, 60));
+}
+
+TEST(Resolve, SuggestsANearNameBesideTheTableOfTheVeryName) {
+  EXPECT_EQ(
+      problem_with("width = 8", "width = 8\nheads = 2"),
+      "dir/a.toml:14:1: unknown option \"heads\" of [model]; it is an option of [model.layer.attention]; or "
+      "did you mean \"head\"?");
+  // A near name in the same table is likelier than a type that is not in use.
+  EXPECT_EQ(problem_with("epochs = 3", "epochs = 3\nhiden = 4"),
+            "dir/a.toml:32:1: unknown option \"hiden\" of [train]; it takes \"batch_size\", \"epochs\", "
+            "\"precision\", \"clip_norm\", \"select\", \"patience\", \"evaluate_every\", "
+            "\"checkpoint_every\", \"batching\", \"gradient_shards\", \"label_smoothing\", \"digest_steps\"");
+}
+
 TEST(Resolve, PointsAtATypeThatNoPluginOffers) {
   EXPECT_EQ(problem_with("\"self_attention\"", "\"self_atention\""),
             "dir/a.toml:17:8: no plugin offers a layer \"self_atention\"; did you mean \"self_attention\"? "

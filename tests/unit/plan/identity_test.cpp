@@ -41,6 +41,22 @@ TEST(Identity, IsReadableCanonicalJson) {
   EXPECT_EQ(original().size(), 64U);
 }
 
+TEST(Identity, NeverChanges) {
+  // Databases hold these: where one of them changes, every run that people have is new to `exp run`.
+  const RunPoint run = point(sample::experiment);
+  EXPECT_EQ(run.question, "eec0c36935d865b1b1e24d3dcb986a099d0198baf1f9116d01956d5f753921ac");
+  EXPECT_EQ(run.group, "5b8974c1572d0f214c9df85905bcdbe019b65bc89df5f976905c5bd9af22715f");
+  const std::string tokenizer = "type = \"wordpiece\"\nvocab = \"v.txt\"\nkeep = [\"a \\\"b\\\"\", \"\"]";
+  EXPECT_EQ(question(changed(sample::experiment, "type = \"wordpiece\"", tokenizer)),
+            "398397342f224f81156018f8d7859ecfbfec24efb8a2791875000c1374ad5514");
+  const Plan drawn = plan(sample::experiment +
+                          "[sweep]\ndraws = 2\n[sweep.random]\n\"optimizer.learning_rate\" = { log_uniform = "
+                          "[1e-5, 1e-2] }\n");
+  ASSERT_EQ(drawn.points.size(), 2U);
+  EXPECT_EQ(drawn.points[0].question, "5d74247c612df82901615acf7239609865a640e9350dd263e97df53ea5787a76");
+  EXPECT_EQ(drawn.points[1].question, "bea1535f06ff05ca9903a1f7eaaef57537dc884e5969a385aca88c1fe0b22f04");
+}
+
 TEST(Identity, FormattingAndCommentsDoNotCount) {
   std::string text = "# a comment\n\n";
   for (const char letter : sample::experiment) {

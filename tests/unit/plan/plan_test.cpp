@@ -34,6 +34,24 @@ TEST(Plan, AFileWithoutANameIsCalledLikeItsFile) {
             std::vector<std::string>{"my_test-seed=1"});
 }
 
+TEST(Plan, KnowsWhereNameNoteTagsAndSeedsComeFrom) {
+  const Plan written = plan(changed(sample::experiment, "seed = 1", "seeds = [4, 5]\nnote = \"a note\""));
+  EXPECT_EQ(written.origin.at("name").place.text(), "dir/a.toml:1:8");
+  EXPECT_EQ(written.origin.at("note").place.text(), "dir/a.toml:3:8");
+  EXPECT_EQ(written.origin.at("tags").source, Source::fallback);
+  EXPECT_EQ(written.seeds.at(4).place.text(), "dir/a.toml:2:10");
+  EXPECT_EQ(written.seeds.at(5).place.text(), "dir/a.toml:2:13");
+  EXPECT_EQ(written.seeds.at(5).source, Source::file);
+
+  const std::string bare = changed(changed(sample::experiment, "seed = 1\n", ""), "name = \"tiny\"\n", "");
+  EXPECT_EQ(plan(bare).origin.at("name").source, Source::fallback);
+  EXPECT_EQ(plan(bare).seeds.at(1).source, Source::fallback);
+  const Plan overridden = plan(bare, {"name=other", "seed=7"});
+  EXPECT_EQ(overridden.origin.at("name").source, Source::command_line);
+  ASSERT_EQ(overridden.seeds.size(), 1U);
+  EXPECT_EQ(overridden.seeds.at(7).place.text(), "-S seed=7");
+}
+
 TEST(Plan, HashesFilesThatExist) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(::testing::TempDir()) / ("plan_files_" + std::to_string(::getpid()));
@@ -61,6 +79,18 @@ TEST(Plan, RefusesUnknownNamesAtTheTop) {
             "dir/a.toml:32:2: unknown option \"sweeep\" of the experiment; did you mean \"sweep\"?");
   EXPECT_EQ(problem(sample::experiment, {"modle.width=3"}),
             "-S modle.width=3: unknown option \"modle\" of the experiment; did you mean \"model\"?");
+}
+
+TEST(Plan, SaysToWhichTableAMisplacedOptionBelongs) {
+  EXPECT_EQ(problem(changed(sample::experiment, "seed = 1", "learning_rate = 1e-3")),
+            "dir/a.toml:2:1: unknown option \"learning_rate\" of the experiment; it is an option of "
+            "[optimizer]");
+  EXPECT_EQ(problem(sample::experiment, {"heads=2"}),
+            "-S heads=2: unknown option \"heads\" of the experiment; it is an option of "
+            "[model.layer.attention]");
+  EXPECT_EQ(problem(sample::experiment + "[sweep]\nseeds = [1, 2]\n"),
+            "dir/a.toml:33:1: unknown option \"seeds\" of [sweep]; it stands at the top of the file; or did "
+            "you mean \"seed\"?");
 }
 
 TEST(Plan, RefusesSeedsThatAreNone) {

@@ -193,6 +193,18 @@ TEST(Sweep, RefusesOptionsThatDoNotExist) {
             "dir/a.toml:33:1: unknown option \"drawss\" of [sweep]; did you mean \"draws\"?");
 }
 
+TEST(Sweep, NamesTheTablesOfAnOptionThatIsVariedWithoutOne) {
+  EXPECT_EQ(problem("[sweep.random]\nlearning_rate = { uniform = [0, 1] }\n"),
+            "dir/a.toml:33:1: [sweep.random] cannot vary \"learning_rate\"; did you mean "
+            "\"optimizer.learning_rate\"?");
+  EXPECT_EQ(problem("[sweep.grid]\nheads = [1, 2]\n[model.layer.other]\ntype = \"alibi_attention\"\n"),
+            "dir/a.toml:33:1: [sweep.grid] cannot vary \"heads\"; did you mean "
+            "\"model.layer.attention.heads\" or \"model.layer.other.heads\"?");
+  EXPECT_EQ(problem("[sweep.grid]\ndraws = [1, 2]\n"),
+            "dir/a.toml:33:1: [sweep.grid] cannot vary \"draws\"; it varies options of \"task\", \"data\", "
+            "\"tokenizer\", \"model\", \"optimizer\", \"schedule\", \"train\"");
+}
+
 TEST(Sweep, PointsAtTheValueThatIsWrong) {
   EXPECT_EQ(problem("[sweep.grid]\n\"model.layers\" = [2, 0, 4, -1]\n"),
             "dir/a.toml:33:22: option \"layers\" of [model] must be at least 1, found the integer 0\n"

@@ -1,0 +1,100 @@
+#include "config/option_places.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "config/core_schema.hpp"
+#include "config/manifest.hpp"
+#include "config/toml.hpp"
+#include "config/value.hpp"
+
+namespace encore {
+
+namespace {
+
+constexpr std::size_t most_places = 3;
+
+/// "; it is an option of [a], [b] and [c]"; empty for none and for too many.
+std::string option_of(const std::vector<std::string>& owners) {
+  if (owners.empty() || owners.size() > most_places) return "";
+  std::string text = "; it is an option of ";
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    if (i > 0) text += i + 1 == owners.size() ? " and " : ", ";
+    text += owners[i];
+  }
+  return text;
+}
+
+bool is_at_the_top(const std::string& option) {
+  return option == "seeds" || top_schema().find(option) != nullptr;
+}
+
+/// Whether the table names a type of that kind which has the option.
+bool takes(const Value& table, Kind kind, const Catalogue& catalogue, const std::string& option) {
+  const Value::Member* type = table.find("type");
+  if (type == nullptr || !type->value.is_text()) return false;
+  const ManifestOffer* offer = catalogue.find(kind, type->value.text());
+  return offer != nullptr && offer->options.find(option) != nullptr;
+}
+
+/// The type of the norm where it has no table of its own; empty where it has one.
+std::string norm_without_table(const Value& root) {
+  const Value* norm = root.at({"model", "norm"});
+  const std::string name = norm != nullptr && norm->is_text()
+                               ? norm->text()
+                               : std::get<std::string>(*model_schema().find("norm")->fallback);
+  return root.at({"model", "layer", name}) == nullptr ? name : "";
+}
+
+void add_layers(const Value& root, const Catalogue& catalogue, const std::string& option,
+                std::vector<std::string>& tables) {
+  const Value* layers = root.at({"model", "layer"});
+  if (layers != nullptr && layers->is_table())
+    for (const Value::Member& layer : layers->table())
+      if (takes(layer.value, Kind::layer, catalogue, option)) tables.push_back("model.layer." + layer.key);
+  const ManifestOffer* norm = catalogue.find(Kind::layer, norm_without_table(root));
+  if (norm != nullptr && norm->options.find(option) != nullptr) tables.push_back("model.layer." + norm->name);
+}
+
+}  // namespace
+
+std::vector<std::string> OptionPlaces::tables_with(const std::string& option) const {
+  std::vector<std::string> tables;
+  if (option == "type") return tables;  // every plugin's table has one
+  const std::pair<const char*, const Schema&> own[] = {
+      {"data", data_schema()}, {"model", model_schema()}, {"train", train_schema()}};
+  for (const auto& [table, schema] : own)
+    if (schema.find(option) != nullptr) tables.emplace_back(table);
+  if (root_ == nullptr) return tables;
+  for (const PluginTableRule& rule : plugin_table_rules()) {
+    const Value* table = root_->at(parse_key(rule.key));
+    if (table != nullptr && takes(*table, rule.kind, *catalogue_, option)) tables.push_back(rule.key);
+  }
+  add_layers(*root_, *catalogue_, option, tables);
+  return tables.size() > most_places ? std::vector<std::string>{} : tables;
+}
+
+std::string OptionPlaces::used(const std::string& option) const {
+  if (is_at_the_top(option)) return "; it stands at the top of the file";
+  std::vector<std::string> tables = tables_with(option);
+  if (sweep_schema().find(option) != nullptr) tables.emplace_back("sweep");
+  for (std::string& table : tables) table = "[" + table + "]";
+  return option_of(tables);
+}
+
+std::string OptionPlaces::other(const std::string& name) const {
+  for (const std::string& table : top_tables())
+    if (table == name) return "; it is written [" + table + "]";
+  for (const PluginTableRule& rule : plugin_table_rules())
+    if (rule.key.ends_with("." + name)) return "; it is written [" + rule.key + "]";
+  if (catalogue_ == nullptr) return "";
+  std::vector<std::string> owners;
+  for (const Manifest& manifest : catalogue_->manifests())
+    for (const ManifestOffer& offer : manifest.offers)
+      if (offer.options.find(name) != nullptr)
+        owners.push_back(std::string(name_of(offer.kind)) + " \"" + offer.name + "\"");
+  std::ranges::sort(owners);
+  return option_of(owners);
+}
+
+}  // namespace encore

@@ -1,0 +1,82 @@
+// See random_law.hpp.
+#include "plan/random_law.hpp"
+
+#include <map>
+#include <string>
+
+#include "config/nearest.hpp"
+#include "config/validate.hpp"
+
+namespace encore {
+
+namespace {
+
+bool read_bounds(const Value& value, RandomVariable& variable) {
+  if (!value.is_array() || value.array().size() != 2) return false;
+  const bool integers = variable.law == RandomVariable::Law::integer;
+  const Option bound{"bound", integers ? OptionType::integer : OptionType::number, {}, false, {}, {}};
+  double bounds[2];
+  for (std::size_t i = 0; i < 2; ++i) {
+    OptionValue checked;
+    if (check_value(value.array()[i], bound, checked)) return false;
+    bounds[i] = integers ? static_cast<double>(std::get<std::int64_t>(checked)) : std::get<double>(checked);
+  }
+  variable.low = bounds[0];
+  variable.high = bounds[1];
+  if (variable.law == RandomVariable::Law::log_uniform && variable.low <= 0.0) return false;
+  return integers ? variable.low <= variable.high : variable.low < variable.high;
+}
+
+}  // namespace
+
+void mark_as_sweep(Value& value) {
+  value.origin.source = Source::sweep;
+  if (auto* table = std::get_if<Value::Table>(&value.data))
+    for (Value::Member& member : *table) {
+      member.key_origin.source = Source::sweep;
+      mark_as_sweep(member.value);
+    }
+  if (auto* array = std::get_if<Value::Array>(&value.data))
+    for (Value& element : *array) mark_as_sweep(element);
+}
+
+bool read_law(const Value& value, RandomVariable& variable, Problems& problems) {
+  using Law = RandomVariable::Law;
+  static const std::map<std::string, Law> laws = {{"uniform", Law::uniform},
+                                                  {"log_uniform", Law::log_uniform},
+                                                  {"int", Law::integer},
+                                                  {"choice", Law::choice}};
+  const auto refuse = [&](const Place& place, const std::string& message) {
+    problems.add(place, variable.key, "\"" + variable.key + "\" of [sweep.random] " + message);
+    return false;
+  };
+  if (!value.is_table() || value.table().size() != 1)
+    return refuse(value.origin.place,
+                  "must be { uniform = [low, high] }, { log_uniform = [low, high] }, "
+                  "{ int = [low, high] } or { choice = [...] }, found " +
+                      describe(value));
+  const Value::Member& law = value.table().front();
+  const auto found = laws.find(law.key);
+  if (found == laws.end())
+    return refuse(law.key_origin.place, "has the unknown distribution \"" + law.key + "\"" +
+                                            did_you_mean(law.key, {"uniform", "log_uniform", "int", "choice"},
+                                                         "; there is uniform, log_uniform, int and choice"));
+  variable.law = found->second;
+  if (variable.law == Law::choice) {
+    if (!law.value.is_array() || law.value.array().empty())
+      return refuse(law.value.origin.place,
+                    "must choose from a list of values, found " + describe(law.value));
+    variable.values = law.value.array();
+    for (Value& choice : variable.values) mark_as_sweep(choice);
+    return true;
+  }
+  if (!read_bounds(law.value, variable))
+    return refuse(law.value.origin.place,
+                  variable.law == Law::integer
+                      ? "needs two integers [low, high], the first not above the second"
+                      : std::string("needs two finite numbers [low, high], the first below the second") +
+                            (variable.law == Law::log_uniform ? " and above 0" : ""));
+  return true;
+}
+
+}  // namespace encore

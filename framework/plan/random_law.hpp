@@ -1,0 +1,17 @@
+// The distribution of a variable of [sweep.random]: { uniform = [low, high] } and the others. draw.cpp draws.
+#pragma once
+
+#include "config/error.hpp"
+#include "config/value.hpp"
+#include "plan/sweep.hpp"
+
+namespace encore {
+
+/// Reads the law, its bounds or its values into `variable`; false where something is wrong with it, which is
+/// added to `problems`.
+bool read_law(const Value& value, RandomVariable& variable, Problems& problems);
+
+/// Gives a value and all that is in it the origin "sweep".
+void mark_as_sweep(Value& value);
+
+}  // namespace encore

@@ -1,0 +1,240 @@
+// [sweep] as it is written becomes a Sweep. See sweep.hpp; random_law.hpp reads one variable of
+// [sweep.random], guard.hpp the table [sweep.when].
+#include "plan/sweep.hpp"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "config/core_schema.hpp"
+#include "config/nearest.hpp"
+#include "config/toml.hpp"
+#include "config/validate.hpp"
+#include "plan/random_law.hpp"
+
+namespace encore {
+
+namespace {
+
+std::vector<std::string> unique_labels(const std::vector<Value>& values) {
+  std::vector<std::string> labels;
+  std::unordered_set<std::string> taken;
+  for (const Value& value : values) {
+    std::string label = label_of(value);
+    if (taken.contains(label)) label += "." + std::to_string(labels.size() + 1);
+    taken.insert(label);
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
+
+std::string count_text(const SweepAxis& axis) {
+  return std::to_string(axis.values.size()) + (axis.values.size() == 1 ? " value" : " values");
+}
+
+class SweepReader {
+ public:
+  SweepReader(const std::vector<Override>& overrides, const OptionPlaces& places, Problems& problems)
+      : overrides_(overrides), places_(places), problems_(problems) {}
+
+  Sweep read(const Value& table) {
+    const ValidTable valid = validate(table, sweep_schema(), {"sweep", "[sweep]"}, problems_,
+                                      {"grid", "zip", "random", "when"}, {}, places_);
+    if (valid.options.has("seed")) sweep_.seed = valid.options.integer("seed");
+    if (valid.options.has("draws")) sweep_.draws = valid.options.integer("draws");
+    if (const Value::Member* grid = table.find("grid")) read_grid(*grid);
+    if (const Value::Member* zip = table.find("zip")) read_zips(*zip);
+    if (const Value::Member* random = table.find("random")) read_random(*random);
+    if (valid.options.has("exclude")) read_exclusions(table.find("exclude"));
+    if (const Value::Member* when = table.find("when")) read_when(*when);
+    if (sweep_.draws > 1 && !has_random_)
+      problems_.add(
+          table.find("draws")->value.origin.place, "sweep.draws",
+          "option \"draws\" of [sweep] asks for random draws, but there is no table [sweep.random]");
+    return std::move(sweep_);
+  }
+
+ private:
+  /// A name in a table of the sweep, with all parts of its path; nothing is returned for one that cannot be
+  /// varied.
+  bool read_path(const Value::Member& member, const std::string& table, std::vector<std::string>& path) {
+    try {
+      for (std::string& part : parse_key(member.key)) path.push_back(std::move(part));
+      return true;
+    } catch (const Error& error) {
+      problems_.add(member.key_origin.place, "sweep", std::string(error.what()) + " (in " + table + ")");
+      return false;
+    }
+  }
+
+  bool can_vary(const std::vector<std::string>& path, const Place& place, const std::string& table) {
+    const std::string key = dotted(path);
+    std::vector<std::string> tables = top_tables();
+    std::erase(tables, "sweep");
+    if (path.front() == "seed" || path.front() == "seeds") {
+      problems_.add(place, key,
+                    table + " cannot vary \"" + key + "\"; write seeds = [1, 2, 3] at the top of the file");
+      return false;
+    }
+    if (std::ranges::find(tables, path.front()) == tables.end()) {
+      problems_.add(place, key, table + " cannot vary \"" + key + "\"" + what_is_meant(path, tables));
+      return false;
+    }
+    const auto [earlier, is_new] = varied_.emplace(key, place);
+    if (!is_new) problems_.add(place, key, "\"" + key + "\" is varied twice; see " + earlier->second.text());
+    return is_new;
+  }
+
+  /// Of a path that begins with none of `tables`.
+  std::string what_is_meant(const std::vector<std::string>& path,
+                            const std::vector<std::string>& tables) const {
+    const std::string near =
+        did_you_mean(path.front(), tables, "; it varies options of " + quoted_list(tables));
+    const std::vector<std::string> owners =
+        path.size() == 1 ? places_.tables_with(path.front()) : std::vector<std::string>{};
+    if (owners.empty()) return near;
+    std::string text;
+    for (const std::string& owner : owners)
+      text += (text.empty() ? "; did you mean \"" : " or \"") + owner + "." + path.front() + "\"";
+    return text + "?";
+  }
+
+  // The command line wins over the sweep: what it sets, alone or as part of a table, does not vary any more.
+  bool is_overridden(const std::vector<std::string>& path) const {
+    return std::ranges::any_of(overrides_, [&](const Override& set) {
+      return set.path.size() <= path.size() && std::equal(set.path.begin(), set.path.end(), path.begin());
+    });
+  }
+
+  // Lists below `table`, which may be written "model.layers" = [...] or model.layers = [...].
+  std::vector<SweepAxis> read_axes(const Value& table, const std::string& name,
+                                   const std::vector<std::string>& prefix) {
+    std::vector<SweepAxis> axes;
+    for (const Value::Member& member : table.table()) {
+      std::vector<std::string> path = prefix;
+      if (!read_path(member, name, path)) continue;
+      if (member.value.is_table()) {
+        for (SweepAxis& axis : read_axes(member.value, name, path)) axes.push_back(std::move(axis));
+        continue;
+      }
+      if (!can_vary(path, member.key_origin.place, name)) continue;
+      SweepAxis axis{dotted(path), path, {Source::sweep, member.key_origin.place}, {}, {}};
+      if (!member.value.is_array() || member.value.array().empty()) {
+        problems_.add(
+            member.value.origin.place, axis.key,
+            "\"" + axis.key + "\" of " + name + " must be a list of values, found " + describe(member.value));
+        continue;
+      }
+      axis.values = member.value.array();
+      for (Value& value : axis.values) mark_as_sweep(value);
+      axis.labels = unique_labels(axis.values);
+      axes.push_back(std::move(axis));
+    }
+    return axes;
+  }
+
+  void erase_overridden(std::vector<SweepAxis>& axes) const {
+    std::erase_if(axes, [&](const SweepAxis& axis) { return is_overridden(axis.path); });
+  }
+
+  bool is_table(const Value& value, const std::string& name) {
+    if (value.is_table()) return true;
+    problems_.add(value.origin.place, "sweep", name + " must be a table, found " + describe(value));
+    return false;
+  }
+
+  void read_grid(const Value::Member& member) {
+    if (!is_table(member.value, "[sweep.grid]")) return;
+    sweep_.grid = read_axes(member.value, "[sweep.grid]", {});
+    erase_overridden(sweep_.grid);
+  }
+
+  void read_zips(const Value::Member& member) {
+    if (!member.value.is_array()) {
+      problems_.add(member.value.origin.place, "sweep.zip",
+                    "\"zip\" of [sweep] must be written [[sweep.zip]], found " + describe(member.value));
+      return;
+    }
+    for (const Value& table : member.value.array()) {
+      if (!is_table(table, "[[sweep.zip]]")) continue;
+      Zip zip = read_axes(table, "[[sweep.zip]]", {});
+      for (const SweepAxis& axis : zip)
+        if (axis.values.size() != zip.front().values.size())
+          problems_.add(axis.key_origin.place, axis.key,
+                        "[[sweep.zip]] moves in lock step, but \"" + axis.key + "\" has " + count_text(axis) +
+                            " and \"" + zip.front().key + "\" has " + count_text(zip.front()));
+      erase_overridden(zip);
+      if (!zip.empty()) sweep_.zips.push_back(std::move(zip));
+    }
+  }
+
+  void read_random(const Value::Member& member) {
+    if (!is_table(member.value, "[sweep.random]")) return;
+    has_random_ = !member.value.table().empty();
+    read_variables(member.value, {});
+  }
+
+  void read_variables(const Value& table, const std::vector<std::string>& prefix) {
+    for (const Value::Member& member : table.table()) {
+      std::vector<std::string> path = prefix;
+      if (!read_path(member, "[sweep.random]", path)) continue;
+      const bool nested = member.value.is_table() && !member.value.table().empty() &&
+                          std::ranges::all_of(member.value.table(), [](const Value::Member& inner) {
+                            return inner.value.is_table();
+                          });
+      if (nested) {
+        read_variables(member.value, path);
+        continue;
+      }
+      if (!can_vary(path, member.key_origin.place, "[sweep.random]")) continue;
+      RandomVariable variable;
+      variable.key = dotted(path);
+      variable.path = path;
+      variable.key_origin = {Source::sweep, member.key_origin.place};
+      variable.origin = {Source::sweep, member.value.origin.place};
+      if (read_law(member.value, variable, problems_) && !is_overridden(path))
+        sweep_.random.push_back(std::move(variable));
+    }
+  }
+
+  void read_exclusions(const Value::Member* member) {
+    if (member == nullptr) return;
+    for (const Value& entry : member->value.array()) {
+      try {
+        sweep_.exclusions.push_back({entry.text(), entry.origin.place, Expression::parse(entry.text())});
+      } catch (const Error& error) {
+        problems_.add(entry.origin.place, "sweep.exclude",
+                      "exclude \"" + entry.text() + "\": " + error.what());
+      }
+    }
+  }
+
+  void read_when(const Value::Member& member) {
+    if (!is_table(member.value, "[sweep.when]")) return;
+    sweep_.guards = read_guards(member.value, varied_, problems_);
+    std::erase_if(sweep_.guards, [&](const Guard& guard) { return is_overridden(guard.path); });
+  }
+
+  const std::vector<Override>& overrides_;
+  const OptionPlaces& places_;
+  Problems& problems_;
+  Sweep sweep_;
+  std::map<std::string, Place> varied_;
+  bool has_random_ = false;
+};
+
+}  // namespace
+
+Sweep read_sweep(const Value& root, const std::vector<Override>& overrides, const OptionPlaces& places,
+                 Problems& problems) {
+  const Value::Member* member = root.find("sweep");
+  if (member == nullptr) return {};
+  if (!member->value.is_table()) {
+    problems.add(member->value.origin.place, "sweep",
+                 "[sweep] must be a table, found " + describe(member->value));
+    return {};
+  }
+  return SweepReader(overrides, places, problems).read(member->value);
+}
+
+}  // namespace encore

@@ -1,0 +1,36 @@
+// See field_differences.hpp.
+#include "runner/field_differences.hpp"
+
+#include <map>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace encore {
+
+namespace {
+
+/// Leaves of an object by dotted key.
+void flatten(const nlohmann::json& value, const std::string& key, std::map<std::string, nlohmann::json>& to) {
+  if (!value.is_object()) {
+    to[key] = value;
+    return;
+  }
+  for (const auto& [name, member] : value.items()) flatten(member, key.empty() ? name : key + "." + name, to);
+}
+
+}  // namespace
+
+nlohmann::json differing_fields(const nlohmann::json& run, const nlohmann::json& verification) {
+  std::map<std::string, nlohmann::json> left, right;
+  flatten(run, "", left);
+  flatten(verification, "", right);
+  for (const auto& [key, value] : left) right.try_emplace(key);
+  nlohmann::json differences = nlohmann::json::array();
+  for (const auto& [key, value] : right)
+    if (value != left[key])
+      differences.push_back({{"field", key}, {"run", left[key]}, {"verification", value}});
+  return differences;
+}
+
+}  // namespace encore

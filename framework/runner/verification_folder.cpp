@@ -1,0 +1,60 @@
+// See verification_folder.hpp.
+#include "runner/verification_folder.hpp"
+
+#include <stdlib.h>
+
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include "data/hash.hpp"
+#include "record/file_descriptor.hpp"
+#include "store/garbage.hpp"
+
+namespace encore {
+
+namespace {
+
+std::filesystem::path make_folder(const std::filesystem::path& original, const std::string& run_id) {
+  std::string pattern = (original.parent_path() / (verification_prefix + run_id + "-XXXXXX")).string();
+  if (::mkdtemp(pattern.data()) == nullptr) throw Error(system_message("make the folder", pattern, errno));
+  return pattern;
+}
+
+void copy_into(const std::filesystem::path& from, const std::filesystem::path& to) {
+  std::error_code failure;
+  std::filesystem::create_directories(to.parent_path(), failure);
+  if (!failure) std::filesystem::copy_file(from, to, failure);
+  if (failure) throw Error("cannot copy " + from.string() + " to " + to.string() + ": " + failure.message());
+}
+
+}  // namespace
+
+VerificationFolder::VerificationFolder(std::filesystem::path original, const std::string& run_id, bool keep)
+    : original_(std::move(original)), path_(make_folder(original_, run_id)) {
+  if (keep) this->keep();
+}
+
+VerificationFolder::~VerificationFolder() {
+  std::error_code ignored;
+  if (!keep_) std::filesystem::remove_all(path_, ignored);
+}
+
+void VerificationFolder::fill(const Specification& specification, const CheckpointRow* checkpoint) const {
+  specification.save(path_);
+  if (std::filesystem::exists(original_ / "vocab.txt"))
+    copy_into(original_ / "vocab.txt", path_ / "vocab.txt");
+  if (checkpoint == nullptr) return;
+  const std::filesystem::path file = original_ / checkpoint->path;
+  if (sha256_of_file(file) != checkpoint->sha256)
+    throw Error(file.string() + " is not the file that was recorded; exp db check names every damaged one");
+  copy_into(file, path_ / checkpoint->path);
+}
+
+void VerificationFolder::keep() {
+  keep_ = true;
+  std::ofstream(path_ / kept_mark) << "exp gc leaves this folder alone; remove it by hand\n";
+}
+
+}  // namespace encore

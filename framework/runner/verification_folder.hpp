@@ -1,0 +1,35 @@
+// VerificationFolder: where a verification trains, beside the run's own folder. Removed in the end unless it
+// is kept. Place in the flow: runner/verifier.hpp makes and fills it, the worker trains in it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "record/specification.hpp"
+#include "store/store.hpp"
+
+namespace encore {
+
+class VerificationFolder {
+ public:
+  /// `original` is the folder of the run. Throws Error where no folder can be made beside it.
+  VerificationFolder(std::filesystem::path original, const std::string& run_id, bool keep);
+  ~VerificationFolder();
+  VerificationFolder(const VerificationFolder&) = delete;
+  VerificationFolder& operator=(const VerificationFolder&) = delete;
+
+  /// What the worker begins with: the specification, the run's vocabulary, and the checkpoint to go on from
+  /// where there is one. Throws Error for a checkpoint that is not the file that was recorded.
+  void fill(const Specification& specification, const CheckpointRow* checkpoint) const;
+  /// It stays; a mark in it says so to `exp gc`.
+  void keep();
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path original_;
+  std::filesystem::path path_;
+  bool keep_ = false;
+};
+
+}  // namespace encore

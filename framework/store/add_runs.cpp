@@ -1,0 +1,159 @@
+// Planned runs become rows: the sweep, and each run with its id, name, parameters, data and tags. See
+// store.hpp; runs.cpp finds them again.
+#include <algorithm>
+#include <random>
+
+#include "store/store.hpp"
+
+namespace encore {
+
+namespace {
+
+std::string random_id() {
+  constexpr char digits[] = "0123456789abcdef";
+  constexpr int length = 10;
+  std::random_device source;
+  std::uniform_int_distribution<int> digit(0, 15);
+  std::string id;
+  for (int index = 0; index < length; ++index) id += digits[digit(source)];
+  return id;
+}
+
+/// Calls `visit(key, value)` for every leaf of the resolved tables.
+template <class Visit>
+void for_each_leaf(const nlohmann::json& table, const std::string& prefix, const Visit& visit) {
+  for (const auto& [name, value] : table.items()) {
+    const std::string key = prefix.empty() ? name : prefix + "." + name;
+    if (value.is_object()) {
+      for_each_leaf(value, key, visit);
+    } else {
+      visit(key, value);
+    }
+  }
+}
+
+void bind_value(Statement& statement, int value_at, int type_at, const nlohmann::json& value) {
+  std::string_view type;
+  if (value.is_boolean()) {
+    statement.bind(value_at, value.get<bool>() ? 1 : 0);
+    type = "boolean";
+  } else if (value.is_number_integer()) {
+    statement.bind(value_at, value.get<std::int64_t>());
+    type = "integer";
+  } else if (value.is_number()) {
+    statement.bind(value_at, value.get<double>());
+    type = "number";
+  } else if (value.is_string()) {
+    statement.bind(value_at, std::string_view(value.get_ref<const std::string&>()));
+    type = "text";
+  } else if (value.is_null()) {
+    statement.bind(value_at, nullptr);
+    type = "null";
+  } else {
+    statement.bind(value_at, std::string_view(value.dump()));
+    type = "list";
+  }
+  statement.bind(type_at, type);
+}
+
+}  // namespace
+
+std::int64_t Store::add_sweep(const std::string& name, const std::string& file, const std::string& content) {
+  Transaction transaction(*database_);
+  Statement& find = database_->cached("SELECT number FROM sweep WHERE name = ? AND file = ? AND content = ?");
+  const bool found = find.with(name, file, content).step();
+  std::int64_t number = found ? find.integer(0) : 0;
+  find.reset();
+  if (!found) {
+    database_->cached("INSERT INTO sweep (name, file, content, created) VALUES (?, ?, ?, ?)")
+        .run(name, file, content, now_seconds());
+    number = database_->last_row();
+  }
+  transaction.commit();
+  return number;
+}
+
+AddedRun Store::add_run(Specification& specification, const RunExtras& extras) {
+  const RunToAdd run{&specification, extras};
+  return add_runs({&run, 1}).front();
+}
+
+std::vector<AddedRun> Store::add_runs(std::span<const RunToAdd> runs) {
+  constexpr std::size_t most_at_once = 500;  // others want to write too
+  std::vector<AddedRun> added;
+  for (std::size_t begin = 0; begin < runs.size(); begin += most_at_once) {
+    Transaction transaction(*database_);
+    for (const RunToAdd& run : runs.subspan(begin, std::min(most_at_once, runs.size() - begin)))
+      added.push_back(insert_run(*run.specification, run.extras));
+    transaction.commit();
+  }
+  return added;
+}
+
+/// Inside a transaction.
+AddedRun Store::insert_run(Specification& specification, const RunExtras& extras) {
+  const std::optional<RunRow> before = find_question(specification.question, specification.backend);
+  if (before && !extras.fresh) {
+    specification.run = before->id;
+    specification.name = before->name;
+    return {*before, false};
+  }
+  // Removed runs are not there for the question, but their repeats stay taken.
+  Statement& repeats =
+      database_->cached("SELECT coalesce(max(repeat), 0) + 1 FROM run WHERE question = ? AND backend = ?");
+  repeats.with(specification.question, specification.backend).step();
+  const std::int64_t repeat = repeats.integer(0);
+  repeats.reset();
+  Statement& known = database_->cached("SELECT 1 FROM run WHERE id = ?");
+  do specification.run = random_id();
+  while (known.with(specification.run).step());
+  known.reset();
+  specification.name = free_name(specification.name);
+  database_
+      ->cached(
+          "INSERT INTO run (id, name, sweep, question, group_id, backend, repeat, seed, note, created) "
+          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      .run(specification.run, specification.name, extras.sweep, specification.question, specification.group,
+           specification.backend, repeat, static_cast<std::int64_t>(specification.seed), extras.note,
+           now_seconds());
+  const std::int64_t run = database_->last_row();
+  add_params(run, specification);
+  for (const auto& [role, file] : specification.data) {
+    database_->cached("INSERT OR IGNORE INTO dataset (sha256) VALUES (?)").run(file.sha256);
+    database_
+        ->cached(
+            "INSERT INTO run_dataset (run, role, dataset, path) SELECT ?, ?, number, ? FROM dataset WHERE "
+            "sha256 = ?")
+        .run(run, role, file.path, file.sha256);
+  }
+  for (const std::string& tag : extras.tags) {
+    database_->cached("INSERT OR IGNORE INTO tag (run, tag) VALUES (?, ?)").run(run, tag);
+  }
+  return {read_run(run), true};
+}
+
+void Store::add_params(std::int64_t run, const Specification& specification) {
+  Statement& insert =
+      database_->cached("INSERT INTO param (run, key, value, type, source, at) VALUES (?, ?, ?, ?, ?, ?)");
+  for_each_leaf(specification.config, "", [&](const std::string& key, const nlohmann::json& value) {
+    const auto origin = specification.origin.find(key);
+    insert.reset();
+    insert.bind(1, run);
+    insert.bind(2, key);
+    bind_value(insert, 3, 4, value);
+    insert.bind(5, std::string_view(origin == specification.origin.end() ? "default"
+                                                                         : name_of(origin->second.source)));
+    insert.bind(6, origin == specification.origin.end() ? std::string() : origin->second.place.text());
+    insert.finish();
+  });
+}
+
+std::string Store::free_name(const std::string& wanted) {
+  Statement& taken = database_->cached("SELECT 1 FROM run WHERE name = ?");
+  std::string name = wanted;
+  for (int number = 2; taken.with(name).step(); ++number) name = wanted + "-" + std::to_string(number);
+  taken.reset();
+  return name;
+}
+
+}  // namespace encore
