@@ -109,7 +109,7 @@ BenchResult earlier(const CommandLine& line) {
 void write_roofline(const BenchSummary& summary, const std::string& file) {
   const StepSummary& step = summary.steps.front();
   std::ofstream out(file, std::ios::binary);
-  out << svg(draw(roofline_chart(summary, step)), "roofline of " + step.measured->name, true);
+  out << svg(draw_roofline(summary, step), "roofline of " + step.measured->name, true);
   if (!out.flush()) throw Error("cannot write " + file);
 }
 
