@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t most_kernels = 24;
 constexpr double giga = 1e9;
-constexpr double plot_width = 800.0, plot_height = 400.0, margin = 20.0, number_size = 9.0, title_size = 14.0;
+constexpr double plot_width = 880.0, plot_height = 400.0, margin = 20.0, number_size = 9.0, title_size = 14.0;
 constexpr std::size_t columns = 2;
 
 struct Point {
@@ -88,20 +88,22 @@ std::vector<Box> draw_roofs(Drawing& drawing, const Plot& plot, const MachineSum
   const double lowest = std::max(plot.x.range.low, plot.y.range.low / bandwidth);
   double highest_peak = 0.0;
   std::vector<Box> taken;
-  std::vector<double> roofs;
   for (const auto& [precision, peak] : machine.peaks) {
     const double speed = peak / giga, ridge = speed / bandwidth, y = plot.y(speed);
     highest_peak = std::max(highest_peak, speed);
     drawing.shapes.push_back(Polyline{{{plot.x(ridge), y}, {plot.right, y}}, {Tone::ink, 1.4}});
-    // Under its line where another roof lies close above it.
+    // Under its line beside the ridge, where hardly a kernel is; above it where another roof lies close
+    // below.
     const bool crowded = std::any_of(machine.peaks.begin(), machine.peaks.end(), [&](const auto& other) {
-      const double apart = y - plot.y(other.second / giga);
+      const double apart = plot.y(other.second / giga) - y;
       return apart > 0.0 && apart < 1.5 * line_height;
     });
     const std::string name = precision + " products: " + rounded(speed) + " GFLOP/s";
-    const double base = crowded ? y + label_size + 2 : y - 5;
-    drawing.shapes.push_back(Label{plot.right - 4, base, name, Label::Anchor::end, label_size});
-    taken.push_back({plot.right - 4 - text_width(name, label_size), base - label_size, plot.right, base + 3});
+    const double width = text_width(name, label_size);
+    const double left = std::min(plot.x(ridge) + 8, plot.right - width);
+    const double base = crowded ? y - 5 : y + label_size + 3;
+    drawing.shapes.push_back(Label{left, base, name, Label::Anchor::start, label_size});
+    taken.push_back({left, base - label_size, left + width, base + 3});
   }
   const double ridge = highest_peak / bandwidth;
   const double x0 = plot.x(lowest), y0 = plot.y(lowest * bandwidth), x1 = plot.x(ridge),
@@ -181,7 +183,7 @@ void draw_key(Drawing& drawing, const std::vector<Point>& points, std::size_t le
     drawing.shapes.push_back(Label{left + 16, y, std::to_string(i + 1), Label::Anchor::end, label_size});
     drawing.shapes.push_back(Marker{left + 26, y - 4, 3.2, points[i].shape(), points[i].tone()});
     drawing.shapes.push_back(Label{left + 36, y,
-                                   shortened(points[i].kernel->label, right - 110 - left - 36, label_size),
+                                   shortened(points[i].kernel->label, right - 102 - left - 36, label_size),
                                    Label::Anchor::start, label_size});
     drawing.shapes.push_back(Label{right - 62, y, digits(100.0 * points[i].kernel->share, 1) + " %",
                                    Label::Anchor::end, label_size});

@@ -117,11 +117,11 @@ class Compare(unittest.TestCase):
 
     def test_markdown_goes_between_the_marks(self):
         page = self.folder / "page.md"
-        page.write_text("before\n<!-- measured: begin -->\nold\n<!-- measured: end -->\nafter\n")
+        page.write_text("before\n<!-- measured: begin -->\nformer figures\n<!-- measured: end -->\nafter\n")
         self.compare("--rounds", "1", "--only", "step_float32", "--markdown", "page.md")
         text = page.read_text()
         self.assertTrue(text.startswith("before\n") and text.endswith("after\n"), text)
-        self.assertNotIn("old", text)
+        self.assertNotIn("former figures", text)
         self.assertIn("| step over its matrix products alone, float32 | 1.200 |  | 1 | <= 1.25 | 1.12 | met |", text)
         page.write_text("no place\n")
         self.assertIn("has no place for the tables", self.compare("--rounds", "0", "--markdown", "page.md", code=1))
