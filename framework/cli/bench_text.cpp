@@ -45,7 +45,7 @@ void print_machine(std::ostream& out, const Terminal& terminal, const MachineSum
   out << styled(terminal, Style::bold, one.name) << "  " << text_at(one.environment, "device") << " on "
       << text_at(one.host, "name") << ", " << text_at(one.environment, "gemm") << ", "
       << text_at(one.environment, "instruction_set") << '\n';
-  Table products({{"PRODUCT"}, {"GFLOP/S", Align::right}, {"95 %", Align::right}});
+  Table products({{"MATRIX PRODUCT"}, {"GFLOP/S", Align::right}, {"95 %", Align::right}});
   for (const MachineSummary::Product& product : machine.products) {
     const std::string size = fixed(product.size, 0);
     products.add({size + " x " + size + " x " + size + " " + product.precision,
@@ -62,11 +62,11 @@ void print_machine(std::ostream& out, const Terminal& terminal, const MachineSum
 void print_steps(std::ostream& out, const Terminal& terminal, const BenchSummary& summary) {
   Table table({{"STEP"},
                {"TOKENS/S", Align::right},
-               {"95 %", Align::right},
+               {"95 %", Align::right, true},
                {"MS", Align::right},
-               {"PRODUCTS MS", Align::right},
+               {"PRODUCTS MS", Align::right, true},
                {"STEP/PRODUCTS", Align::right},
-               {"95 %", Align::right}});
+               {"95 %", Align::right, true}});
   for (const StepSummary& step : summary.steps)
     table.add({step.measured->name, fixed(step.tokens_per_second.median, 0),
                range(step.tokens_per_second, 1.0, 0), fixed(step.step.median * 1e3, 2),
@@ -82,12 +82,12 @@ void print_steps(std::ostream& out, const Terminal& terminal, const BenchSummary
 
 void print_kernels(std::ostream& out, const Terminal& terminal, const StepSummary& step) {
   Table table({{"KERNEL"},
-               {"CALLS", Align::right},
+               {"CALLS", Align::right, true},
                {"MS", Align::right},
-               {"95 %", Align::right},
+               {"95 %", Align::right, true},
                {"SHARE %", Align::right},
                {"GFLOP/S", Align::right},
-               {"GB/S", Align::right},
+               {"GB/S", Align::right, true},
                {"% OF LIMIT", Align::right}});
   for (const KernelSummary& kernel : step.kernels) {
     const double seconds = kernel.seconds.median;
@@ -116,7 +116,15 @@ void print_prices(std::ostream& out, const Terminal& terminal, const StepSummary
   for (const OrderPrice& price : step.prices)
     row(price.name, fixed(price.fixed.median * 1e3, 3), fixed(price.free.median * 1e3, 3), price.price);
   row("all of them", "", "", *step.price_of_order);
+  out << '\n';
   table.print(out, terminal, 2);
+}
+
+/// What the intervals of so many samples cover.
+void print_coverage(std::ostream& out, const Measured& any) {
+  out << "\nmedians of " << any.count
+      << " rounds; 95 %: between two order statistics, which covers the true median with at least that"
+      << (any.coverage < 0.95 ? " from 6 rounds on; here " + percent(any.coverage) + " %" : "") << '\n';
 }
 
 void print_memory(std::ostream& out, const StepSummary& step) {
@@ -147,6 +155,7 @@ void print_bench(std::ostream& out, const Terminal& terminal, const BenchResult&
     out << styled(terminal, Style::yellow, "  noise     ") << note << '\n';
   if (notes.empty())
     out << "  noise     none noticed: steady calibration, no stolen time, no other processes\n";
+  if (summary.steps.empty() && !summary.machines.empty()) print_coverage(out, summary.machines.front().copy);
   if (summary.steps.empty()) return;
   out << '\n';
   print_steps(out, terminal, summary);
@@ -154,14 +163,10 @@ void print_bench(std::ostream& out, const Terminal& terminal, const BenchResult&
     out << '\n' << styled(terminal, Style::bold, step.measured->name) << '\n';
     print_kernels(out, terminal, step);
     print_prices(out, terminal, step);
+    out << '\n';
     print_memory(out, step);
   }
-  out << "\nmedians of " << summary.steps.front().step.count
-      << " rounds; 95 %: between two order statistics, which covers the true median with at least that"
-      << (summary.steps.front().step.coverage < 0.95
-              ? " from 6 rounds on; here " + percent(summary.steps.front().step.coverage) + " %"
-              : "")
-      << '\n';
+  print_coverage(out, summary.steps.front().step);
 }
 
 void print_comparison(std::ostream& out, const Terminal& terminal, const BenchComparison& comparison,
@@ -197,6 +202,7 @@ void print_comparison(std::ostream& out, const Terminal& terminal, const BenchCo
     for (std::size_t k = 0; k < step.reasons.size(); ++k) out << (k == 0 ? ": " : "; ") << step.reasons[k];
     out << '\n';
   }
+  for (const std::string& change : comparison.changed) out << "changed since: " << change << '\n';
   for (const std::string& name : comparison.missing) out << name << " was not measured now\n";
   for (const BenchChange& step : comparison.steps)
     if (step.change == Change::unclear) {

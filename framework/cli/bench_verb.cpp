@@ -65,7 +65,8 @@ class ProgressLine {
 
 json places_of(const std::vector<BenchWorker>& workers) {
   json places = json::object();
-  for (const BenchWorker& worker : workers) places[worker.name] = places_text({worker.place});
+  const std::string unpinned = why_unpinned(usable_cores(), openmp_wishes());
+  for (const BenchWorker& worker : workers) places[worker.name] = places_text({worker.place}, unpinned);
   return places;
 }
 
@@ -97,19 +98,43 @@ BenchResult measure(const CommandLine& line, const std::vector<BenchWorker>& wor
   return result;
 }
 
+/// The database with earlier measurements.
+Store open_measurements(const CommandLine& line) {
+  const std::filesystem::path path = line.database();
+  if (!std::filesystem::exists(path))
+    throw Error("there is no database " + path.string() + " yet, so there are no measurements; " +
+                suggestion(line, "bench") + " makes the first, --db or $ENCORE_DB names another");
+  return Store(path, OpenMode::read);
+}
+
 /// A file where one is named, else what the database knows by that name.
 BenchResult earlier(const CommandLine& line) {
   const std::string name = line.text("against");
   if (name.ends_with(".json")) return BenchResult::load(name);
-  Store store(line.database(), OpenMode::read);
+  Store store = open_measurements(line);
   return read_bench(store, name);
+}
+
+/// What is only about a step, or would fail after minutes of measuring, is refused first.
+void require_sensible(const CommandLine& line) {
+  threshold_of(line.text("threshold"));
+  if (!line.has("file"))
+    for (const char* option : {"set", "precision", "batch-size", "length", "against", "svg"})
+      if (line.has(option))
+        throw UsageError("--" + std::string(option) + " is about a step; name an experiment file");
+  if (!line.has("file") && line.flag("order-cost"))
+    throw UsageError("--order-cost is about a step; name an experiment file");
+  if (!line.has("svg")) return;
+  const std::filesystem::path folder = std::filesystem::absolute(line.text("svg")).parent_path();
+  if (!std::filesystem::is_directory(folder))
+    throw UsageError("--svg " + line.text("svg") + ": there is no folder " + folder.string());
 }
 
 /// The only place where a measurement becomes a picture.
 void write_roofline(const BenchSummary& summary, const std::string& file) {
   const StepSummary& step = summary.steps.front();
   std::ofstream out(file, std::ios::binary);
-  out << svg(draw(roofline_chart(summary, step)), "roofline of " + step.measured->name, true);
+  out << svg(draw_roofline(summary, step), "roofline of " + step.measured->name, true);
   if (!out.flush()) throw Error("cannot write " + file);
 }
 
@@ -130,8 +155,13 @@ json to_json(const BenchComparison& comparison, const std::string& before, doubl
   json steps = json::array(), kernels = json::array();
   for (const BenchChange& change : comparison.steps) steps.push_back(to_json(change));
   for (const BenchChange& change : comparison.kernels) kernels.push_back(to_json(change));
-  return {{"against", before},  {"threshold", threshold},        {"steps", steps},
-          {"kernels", kernels}, {"missing", comparison.missing}, {"regression", comparison.regression()}};
+  return {{"against", before},
+          {"threshold", threshold},
+          {"steps", steps},
+          {"kernels", kernels},
+          {"missing", comparison.missing},
+          {"changed", comparison.changed},
+          {"regression", comparison.regression()}};
 }
 
 void add_output_options(CommandLine& line) {
@@ -149,8 +179,11 @@ void add_output_options(CommandLine& line) {
 int conclude(const CommandLine& line, const BenchResult& result, const std::optional<BenchResult>& before) {
   const BenchSummary summary = summarize(result);
   const double threshold = threshold_of(line.text("threshold"));
+  const Terminal terminal = terminal_of(stdout);
+  if (!line.flag("json")) print_bench(std::cout, terminal, result, summary);
   if (line.has("svg")) {
-    if (summary.steps.empty()) throw UsageError("--svg draws a step; name an experiment file");
+    if (summary.steps.empty())
+      throw Error("--svg draws a step; " + result.name + " measured the machine alone");
     write_roofline(summary, line.text("svg"));
   }
   std::optional<BenchComparison> comparison;
@@ -161,10 +194,8 @@ int conclude(const CommandLine& line, const BenchResult& result, const std::opti
     all["notes"] = noise_notes(result, summary);
     if (comparison) all["comparison"] = to_json(*comparison, before->name, threshold);
     std::cout << all.dump(1) << '\n';
-  } else {
-    const Terminal terminal = terminal_of(stdout);
-    print_bench(std::cout, terminal, result, summary);
-    if (comparison) print_comparison(std::cout, terminal, *comparison, before->name, threshold);
+  } else if (comparison) {
+    print_comparison(std::cout, terminal, *comparison, before->name, threshold);
   }
   std::cout.flush();
   return comparison && comparison->regression() ? exit_failed : exit_done;
@@ -176,7 +207,7 @@ int bench_ls(const Arguments& arguments) {
                                 {{"exp bench ls", "what --against and bench show can name"}}});
   line.options()("json", po::bool_switch(), "as JSON");
   if (!line.parse(arguments)) return exit_done;
-  Store store(line.database(), OpenMode::read);
+  Store store = open_measurements(line);
   Table table({{"NAME"}, {"FILE"}, {"HOST"}, {"STEPS", Align::right}, {"ROUNDS", Align::right}, {"WHEN"}});
   json list = json::array();
   for (const BenchRow& row : list_benches(store)) {
@@ -207,8 +238,9 @@ int bench_show(const Arguments& arguments) {
   add_output_options(line);
   line.positional("name");
   if (!line.parse(arguments)) return exit_done;
-  Store store(line.database(), OpenMode::read);
-  const BenchResult result = read_bench(store, line.required("name", "the name of a measurement"));
+  const std::string name = line.required("name", "the name of a measurement");
+  Store store = open_measurements(line);
+  const BenchResult result = read_bench(store, name);
   return conclude(line, result, line.has("against") ? std::optional(earlier(line)) : std::nullopt);
 }
 
@@ -239,8 +271,7 @@ int bench_verb(const Arguments& arguments) {
   line.options()("quiet,q", po::bool_switch(), "no progress");
   line.positional("file");
   if (!line.parse(arguments)) return exit_done;
-  threshold_of(line.text("threshold"));
-  if (line.has("svg") && !line.has("file")) throw UsageError("--svg draws a step; name an experiment file");
+  require_sensible(line);
   std::optional<BenchResult> before;
   if (line.has("against")) before = earlier(line);  // a wrong name is told at once
   const std::vector<BenchWorker> workers = bench_workers(line);

@@ -24,7 +24,7 @@ class RunSession final : public RunnerObserver {
 
   int run(const std::vector<std::int64_t>& sweeps, const std::vector<WorkerPlace>& places) {
     make_tasks(sweeps.empty() ? std::nullopt : std::optional(sweeps.front()));
-    say(places_text(places));
+    say(places_text(places, why_unpinned(usable_cores(), openmp_wishes())));
     RunnerSettings settings{places, line_.integer("retries"), line_.flag("fail-fast")};
     const std::filesystem::path runs = store_.run_folder("").parent_path();
     settings.stop_signs.emplace_back(stop_sign_of_all(runs));

@@ -14,6 +14,22 @@ void Table::add(std::vector<Cell> row) {
   rows_.push_back(std::move(row));
 }
 
+std::vector<std::size_t> Table::shown(const std::vector<int>& widths, const Terminal& terminal,
+                                      int indent) const {
+  std::vector<std::size_t> columns;
+  int width = indent - 2;
+  for (std::size_t c = 0; c < widths.size(); ++c) {
+    columns.push_back(c);
+    width += widths[c] + 2;
+  }
+  for (std::size_t c = widths.size(); c-- > 0 && terminal.live && width > terminal.width;) {
+    if (!columns_[c].optional) continue;
+    columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(c));
+    width -= widths[c] + 2;
+  }
+  return columns;
+}
+
 void Table::print(std::ostream& out, const Terminal& terminal, int indent) const {
   std::vector<int> widths;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
@@ -21,24 +37,28 @@ void Table::print(std::ostream& out, const Terminal& terminal, int indent) const
     for (const auto& row : rows_) width = std::max(width, display_width(row[c].text));
     widths.push_back(width);
   }
-  const auto write = [&](std::size_t column, const Cell& cell) {
-    const auto blanks = static_cast<std::size_t>(widths[column] - display_width(cell.text));
-    const bool last = column + 1 == columns_.size();
-    const std::string padding(blanks, ' ');
-    const std::string text = cell.has_style ? styled(terminal, cell.style, cell.text) : cell.text;
-    if (columns_[column].align == Align::right)
-      out << padding << text;
-    else
-      out << text << (last ? "" : padding);
-    out << (last ? "\n" : "  ");
+  const std::vector<std::size_t> columns = shown(widths, terminal, indent);
+  const auto write = [&](const std::vector<Cell>& row) {
+    // Blanks are owed until something stands behind them.
+    auto owed = static_cast<std::size_t>(indent);
+    for (const std::size_t column : columns) {
+      const Cell& cell = row[column];
+      const auto blanks = static_cast<std::size_t>(widths[column] - display_width(cell.text));
+      const bool right = columns_[column].align == Align::right;
+      owed += right ? blanks : 0;
+      if (!cell.text.empty()) {
+        out << std::string(owed, ' ')
+            << (cell.has_style ? styled(terminal, cell.style, cell.text) : cell.text);
+        owed = 0;
+      }
+      owed += (right ? 0 : blanks) + 2;
+    }
+    out << '\n';
   };
-  const std::string margin(static_cast<std::size_t>(indent), ' ');
-  out << margin;
-  for (std::size_t c = 0; c < columns_.size(); ++c) write(c, {columns_[c].title, Style::dim});
-  for (const auto& row : rows_) {
-    out << margin;
-    for (std::size_t c = 0; c < row.size(); ++c) write(c, row[c]);
-  }
+  std::vector<Cell> titles;
+  for (const TableColumn& column : columns_) titles.emplace_back(column.title, Style::dim);
+  write(titles);
+  for (const auto& row : rows_) write(row);
 }
 
 std::string csv_record(const std::vector<std::string>& fields) {

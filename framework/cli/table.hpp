@@ -15,6 +15,7 @@ enum class Align { left, right };
 struct TableColumn {
   std::string title;
   Align align = Align::left;
+  bool optional = false;  ///< left out, the last one first, where a terminal is too narrow for all
 };
 
 struct Cell {
@@ -31,10 +32,14 @@ class Table {
   explicit Table(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}
   void add(std::vector<Cell> row);
   bool empty() const { return rows_.empty(); }
-  /// Two blanks between columns; `indent` blanks in front.
+  /// Two blanks between columns; `indent` blanks in front. No blanks at the end of a line. What is not a
+  /// terminal gets all columns.
   void print(std::ostream& out, const Terminal& terminal, int indent = 0) const;
 
  private:
+  /// Which columns there is room for, by their widths.
+  std::vector<std::size_t> shown(const std::vector<int>& widths, const Terminal& terminal, int indent) const;
+
   std::vector<TableColumn> columns_;
   std::vector<std::vector<Cell>> rows_;
 };

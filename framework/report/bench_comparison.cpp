@@ -47,6 +47,27 @@ std::vector<std::string> why_incomparable(const BenchCase& before, const BenchCa
   return reasons;
 }
 
+/// What else is not as it was: no reason against comparing, but the first thing to ask about.
+std::vector<std::string> what_changed(const BenchCase& before, const BenchCase& now) {
+  std::vector<std::string> changes;
+  const auto compare = [&](const char* name, const json& a, const json& b, const char* key) {
+    const auto text = [&](const json& object) {
+      const json value = object.is_object() ? object.value(key, json()) : json();
+      return value.is_string() ? value.get<std::string>().substr(0, 60) : value.dump();
+    };
+    if (text(a) != text(b)) changes.push_back(std::string(name) + ": " + text(a) + ", now " + text(b));
+  };
+  compare("host", before.host, now.host, "name");
+  compare("system", before.host, now.host, "system");
+  compare("version", before.build, now.build, "version");
+  compare("type of build", before.build, now.build, "type");
+  compare("compiler", before.environment, now.environment, "compiler");
+  compare("Kokkos", before.environment, now.environment, "kokkos");
+  compare("matrix products", before.environment, now.environment, "gemm");
+  compare("code of the kernels", before.environment, now.environment, "kernels");
+  return changes;
+}
+
 }  // namespace
 
 const char* name_of(Change change) {
@@ -97,6 +118,7 @@ BenchComparison compare_benches(const BenchResult& before, const BenchResult& no
       continue;
     }
     BenchChange refused{same->name, "step", Change::incomparable, {}, {}, 1.0, why_incomparable(old, *same)};
+    if (comparison.changed.empty()) comparison.changed = what_changed(old, *same);
     if (!refused.reasons.empty()) {
       comparison.steps.push_back(refused);
       continue;

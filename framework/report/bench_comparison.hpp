@@ -34,6 +34,7 @@ struct BenchComparison {
   std::vector<BenchChange> steps;    ///< one for each case that both have: these decide
   std::vector<BenchChange> kernels;  ///< of those cases: what explains them
   std::vector<std::string> missing;  ///< cases of the old one that the new one lacks
+  std::vector<std::string> changed;  ///< "compiler: GNU 12.2.0, now GNU 13.1.0": what may explain it
 
   bool regression() const;
 };

@@ -12,6 +12,9 @@ namespace encore {
 
 namespace {
 
+/// What Kokkos' OpenMP backend has room for (OpenMPInternal::MAX_THREAD_COUNT); it does not look itself.
+constexpr int most_threads = 512;
+
 const char* device_variable(const std::string& backend) {
   return backend == "cuda" ? "CUDA_VISIBLE_DEVICES" : "HIP_VISIBLE_DEVICES";
 }
@@ -74,8 +77,10 @@ std::vector<WorkerPlace> make_places(const Cores& cores, const PlacesWanted& wan
                  "each worker has a device");
   const std::size_t workers = static_cast<std::size_t>(wanted.workers), count = cores.numbers.size();
   const int threads = threads_of(cores, wanted);
+  if (threads > most_threads)
+    throw Error(std::to_string(threads) + " threads are more than Kokkos can run, which is " +
+                std::to_string(most_threads) + "; give fewer with --threads or $OMP_NUM_THREADS");
   const bool apart = workers > 1 && static_cast<std::size_t>(threads) <= count / workers;
-  const bool limited = cores.granted > 0 && static_cast<std::size_t>(cores.granted) < count;
   std::vector<WorkerPlace> places(workers);
   for (std::size_t index = 0; index < workers; ++index) {
     WorkerPlace& place = places[index];
@@ -84,7 +89,7 @@ std::vector<WorkerPlace> make_places(const Cores& cores, const PlacesWanted& wan
     const Cores own = apart ? part_of(cores, index * count / workers, (index + 1) * count / workers) : cores;
     if (apart) place.cores = own.numbers;
     const bool alone = apart || workers == 1;
-    if (alone && wanted.backend == "openmp" && !wanted.wishes.pinning && !limited &&
+    if (alone && wanted.backend == "openmp" && why_unpinned(cores, wanted.wishes).empty() &&
         static_cast<std::size_t>(threads) == own.by_core().size())
       pin_to_cores(own, place);
     if (!wanted.devices.empty()) place.variables[device_variable(wanted.backend)] = wanted.devices[index];
@@ -92,7 +97,15 @@ std::vector<WorkerPlace> make_places(const Cores& cores, const PlacesWanted& wan
   return places;
 }
 
-std::string places_text(const std::vector<WorkerPlace>& places) {
+std::string why_unpinned(const Cores& cores, const OpenMpWishes& wishes) {
+  if (wishes.pinning) return "OMP_PROC_BIND, OMP_PLACES or their like is set and decides";
+  if (cores.granted > 0 && static_cast<std::size_t>(cores.granted) < cores.numbers.size())
+    return "a control group grants " + std::to_string(cores.granted) + " of " +
+           std::to_string(cores.numbers.size()) + " CPUs";
+  return "";
+}
+
+std::string places_text(const std::vector<WorkerPlace>& places, const std::string& unpinned) {
   const WorkerPlace& first = places.front();
   const bool one = places.size() == 1;
   std::string text = std::to_string(places.size()) + (one ? " worker" : " workers at once");
@@ -111,7 +124,7 @@ std::string places_text(const std::vector<WorkerPlace>& places) {
   if (const auto pins = first.variables.find("OMP_PLACES"); pins != first.variables.end())
     text += one ? ", pinned to the cores " + pins->second : ", pinned";
   else if (first.threads > 0 && one)
-    text += ", not pinned";
+    text += ", not pinned" + (unpinned.empty() ? "" : ": " + unpinned);
   return devices.empty() ? text : text + ", on devices " + devices;
 }
 

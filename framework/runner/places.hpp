@@ -22,10 +22,14 @@ struct PlacesWanted {
 /// One place per worker. A single worker keeps all cores. Of more workers each gets its own share of the
 /// cores, unless there are fewer cores than workers or the threads asked for do not fit: then all share all.
 /// Threads are pinned, one to each core, where a worker has as many threads as cores of its own and neither
-/// the environment nor a control group has another opinion.
+/// the environment nor a control group has another opinion. Throws Error where a worker would have more
+/// threads than Kokkos can run.
 std::vector<WorkerPlace> make_places(const Cores& cores, const PlacesWanted& wanted);
 /// "2 workers at once, 1 thread each, on cores 0 | 1", "2 threads, one pinned to each of the cores 0-1"
-std::string places_text(const std::vector<WorkerPlace>& places);
+/// `unpinned`: why a worker is not pinned, where that is known (why_unpinned).
+std::string places_text(const std::vector<WorkerPlace>& places, const std::string& unpinned = "");
+/// "a control group grants 1 of 2 CPUs"; empty where neither the environment nor a control group forbids it.
+std::string why_unpinned(const Cores& cores, const OpenMpWishes& wishes);
 
 /// "0,1" to its parts. Throws Error for an empty part, one that is no number or device name, and one that
 /// stands twice.

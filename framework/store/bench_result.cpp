@@ -33,6 +33,8 @@ json BenchResult::to_json() const {
 }
 
 BenchResult BenchResult::from_json(const json& json, const std::string& where) {
+  if (!json.is_object() || !json.contains("format"))
+    throw Error(where + " is no result of exp bench --json: it has no \"format\"");
   try {
     if (json.at("format").get<int>() != result_format)
       throw Error("its format is " + json.at("format").dump() + ", this exp reads " +
@@ -52,7 +54,14 @@ BenchResult BenchResult::load(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw Error("cannot read " + file.string());
   const std::string text(std::istreambuf_iterator<char>(in), {});
-  return from_json(json::parse(text, nullptr, false), file.string());
+  json parsed;
+  try {
+    parsed = json::parse(text);
+  } catch (const json::parse_error& error) {
+    throw Error(file.string() + " is no result of exp bench --json: it is no JSON from byte " +
+                std::to_string(error.byte) + " of " + std::to_string(text.size()) + " on");
+  }
+  return from_json(parsed, file.string());
 }
 
 const BenchCase* BenchResult::machine_of(const BenchCase& step) const {

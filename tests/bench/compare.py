@@ -1,238 +1,238 @@
 #!/usr/bin/env python3
 """Everything that speed and memory are judged by, in one run: Encore and its peers in turn, raw samples kept.
 
-    python3 tests/bench/compare.py --torch-ner torch_ner.py --matmul-limit matmul_limit --data DIR --vocab vocab.txt \\
-        --rounds 6 --out samples.json
+    python3 tests/bench/compare.py --torch-ner torch_ner.py --matmul-limit matmul_limit.cpp --data DIR --vocab vocab.txt \\
+        --cased --rounds 6 --out samples.json --markdown docs/performance.md
 
-DIR holds train.conll, dev.conll, test.conll. --matmul-limit is the compiled program. A peer that is not named is left
-out, and what needs it is not judged. Each round runs every measurement once, in an order that turns from round to round;
-what is compared is compared within a round, so that a machine that changes its speed between rounds changes both sides.
-Ratios are medians over the rounds; the interval stands between two order statistics (95 % from six rounds on). --only
-NAME,... takes some of the rows. Needs the Python packages of the peers; no test looks at any of it.
+DIR holds train.conll, dev.conll, test.conll and is called wikineural_en; --matmul-limit is the compiled program or its source.
+A peer that is not named is left out, and what needs it is not judged. A round runs every measurement once, every second round
+in reverse order; some take part in the first three rounds only. What is compared is compared within a round, so that a machine
+that changes its speed between rounds changes both sides. Ratios are medians over the rounds; the interval stands between two
+order statistics (95 % from six rounds on, before that the range).
 
-Rows: step_float32, step_bfloat16 (step over its products alone), torch_float32, torch_bfloat16, small_float32,
-small_bfloat16 (tokens a second over PyTorch's fastest mode), memory (peak of training on 32 x 256 full tokens over
-PyTorch's), order (price of the fixed order), threads (gain with all threads over that of the products alone), limit
-(our matmul_seconds against the frozen program: says whether both measure the same).
+Before it begins it says how long it will take. --minutes M starts nothing that would end later. --out is written after every
+measurement; --resume goes on with it, also with other rows. A program that fails costs only the rows that need it. --only NAME,... takes some of the
+rows (`--only list` shows them); the row `quality` trains ten models, takes hours and is measured only where it is named.
+Variables that steer OpenMP (OMP_..., KMP_...) are taken out of the environment: each side runs as it does by itself.
+Needs the Python packages of the peers. Run it on a machine that does nothing else; no test looks at its numbers.
 """
-import argparse, json, math, os, re, statistics, subprocess, sys, tempfile, time
+import argparse, json, os, platform, statistics, subprocess, sys, tempfile, time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BARS = {"step_float32": ("<=", 1.25, 1.12), "step_bfloat16": ("<=", 1.6, 1.35), "torch_float32": (">=", 1.35, 1.55),
-        "torch_bfloat16": (">=", 3.0, 4.0), "small_float32": (">=", 2.0, 3.0), "small_bfloat16": (">=", 2.0, 3.0),
-        "memory": ("<=", 0.6, 0.5), "order": ("<=", 0.05, 0.02), "threads": (">=", 0.95, None)}
-SEED_MODEL = {"layers": 12, "width": 384, "heads": 6, "hidden": 768, "residual_norm": True}
-SMALL_MODEL = {"layers": 4, "width": 256, "heads": 4, "hidden": 768, "residual_norm": False}
-# PyTorch's candidates for "its fastest mode"; the fastest of each round counts.
-TORCH_MODES = {"float32": [("sorted", "fp32"), ("unpadded", "fp32")],
-               "bfloat16": [("sorted", "bf16"), ("sorted", "bf16-weights"), ("unpadded", "bf16")]}
+from measurements import ROOT, Failure, Workshop, measurements
+from rows import markdown, result_lines, rows, text_table
+
+BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
+MUST_AGREE = ("data", "vocab", "cased", "threads", "inner_rounds", "batches", "torch_steps", "torch_allocator")
 
 
-def child(command, **options):
-    """Runs a program and returns its output."""
-    done = subprocess.run(command, capture_output=True, text=True, **options)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-    return done.stdout
+def parsed():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--data", help="folder of the CoNLL set"); p.add_argument("--vocab", help="BERT vocabulary")
+    p.add_argument("--cased", action="store_true", help="the vocabulary is cased")
+    p.add_argument("--torch-ner", help="the PyTorch script"); p.add_argument("--matmul-limit", help="the frozen program, or its source")
+    p.add_argument("--torch-allocator", default="", help="a library for LD_PRELOAD of PyTorch, such as libtcmalloc_minimal.so.4")
+    p.add_argument("--rounds", type=int, default=6); p.add_argument("--minutes", type=float, help="end in this time")
+    p.add_argument("--inner-rounds", type=int, default=2, help="of each `exp bench`"); p.add_argument("--batches", type=int, default=8)
+    p.add_argument("--torch-steps", type=int, default=30, help="of PyTorch, its warm-up of 5 included")
+    p.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    p.add_argument("--only", default="", help="rows, with commas between; list: shows them")
+    p.add_argument("--out", help="samples, as JSON"); p.add_argument("--resume", action="store_true", help="go on with --out")
+    p.add_argument("--markdown", help="write the tables into this file, between its marks where it has them")
+    p.add_argument("--quality-db", action="append", help="database that holds, or is to hold, the runs of experiments/precision.toml; may be repeated")
+    p.add_argument("--build", default=os.path.join(ROOT, "build", "openmp"), help="where Encore is built, with its tests")
+    p.add_argument("--exp", help="the command that runs Encore (default: that of --build)")
+    a = p.parse_args()
+    if a.rounds < 0 or a.inner_rounds < 2 or a.batches < 1 or a.torch_steps < 10 or a.threads < 1:
+        p.error("--rounds 0 or more, --inner-rounds 2 or more, --torch-steps 10 or more, --batches and --threads 1 or more")
+    if a.resume and not a.out:
+        p.error("--resume goes on with a file; name it with --out")
+    if a.only != "list" and not (a.data and a.vocab):
+        p.error("--data and --vocab are needed")
+    a.data, a.vocab, a.build = (os.path.abspath(path) if path else path for path in (a.data, a.vocab, a.build))
+    a.exp = os.path.abspath(a.exp or os.path.join(a.build, "bin", "exp"))
+    a.quality_db = a.quality_db or ["quality.db"]
+    return a
 
 
-def measured_alone(command, env=None):
-    """The peak of memory of a command and its children, measured in a process of its own."""
-    script = ("import resource,subprocess,sys; code=subprocess.run(sys.argv[1:],stdout=subprocess.DEVNULL).returncode;"
-              "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(code)")
-    output = child([sys.executable, "-c", script, *command], env=env)
-    return int(output.strip().splitlines()[-1]) * 1024
+def chosen_rows(only):
+    every = rows()
+    names = {row.name: row for row in every}
+    if only == "list":
+        print("\n".join(f"{row.name:20} {row.what}" for row in every))
+        sys.exit(0)
+    if unknown := [name for name in only.split(",") if only and name not in names]:
+        sys.exit(f"compare.py: unknown row \"{unknown[0]}\"; there are {', '.join(names)}")
+    return [names[name] for name in only.split(",")] if only else [row for row in every if not row.asked_only]
 
 
-def settings(a, model):
-    values = {"data.root": a.data, "tokenizer.vocab": a.vocab, "tokenizer.lowercase": str(not a.cased).lower(),
-              "model.layers": model["layers"], "model.width": model["width"],
-              "model.layer.attention.heads": model["heads"], "model.layer.feed_forward.hidden": model["hidden"],
-              "model.head.residual_norm": str(model["residual_norm"]).lower()}
-    return [part for key, value in values.items() for part in ("-S", f"{key}={value}")]
+def require_inputs(a):
+    """Said before anything is measured."""
+    wanted = [os.path.join(a.data, part + ".conll") for part in ("train", "dev", "test")] + [a.vocab, a.exp]
+    for path in wanted + [path for path in (a.torch_ner, a.matmul_limit) if path]:
+        if not os.path.exists(path):
+            sys.exit(f"compare.py: there is no {path}")
 
 
-def environment(a):
-    return {**os.environ, "ENCORE_DATA": os.path.dirname(os.path.abspath(a.data))}
-
-
-def run_encore(a, folder, model, precision, threads, extra=()):
-    """One exp bench: {quantity: median, ...} of its step."""
-    command = [a.exp, "bench", os.path.join(ROOT, "experiments", "seed_ner.toml"), "--db", os.path.join(folder, "bench.db"),
-               "--json", "--quiet", "--rounds", str(a.inner_rounds), "--batches", str(a.batches), "--precision", precision,
-               "--threads", threads, *settings(a, model), *extra]
-    output = child(command, env=environment(a))
-    result = json.loads(output)
-    steps = []
-    for step in result["summary"]["steps"]:
-        entry = {key: step[key]["median"] for key in ("tokens_per_second", "step_seconds", "matmul_seconds", "gemm_seconds",
-                                                      "step_over_matmul")}
-        entry["threads"] = step["settings"]["threads"]
-        entry["price_of_order"] = step.get("price_of_order", {}).get("median")
-        entry["tokens"] = next(c["facts"]["tokens"] for c in result["cases"] if c["name"] == step["name"])
-        entry["matmul_flops"] = step["matmul_flops"]
-        entry["samples"] = {c["name"]: c["samples"] for c in result["cases"] if c["name"] == step["name"]}
-        steps.append(entry)
-    return {"steps": steps, "notes": result["notes"]}
-
-
-def run_torch(a, model, batching, dtype, extra=()):
-    command = [sys.executable, a.torch_ner, "--data", a.data, "--vocab", a.vocab, "--batching", batching, "--dtype", dtype,
-               "--steps", str(a.torch_steps), "--layers", str(model["layers"]), "--width", str(model["width"]),
-               "--heads", str(model["heads"]), "--ffn", str(model["hidden"]), "--threads", str(a.threads), *extra]
-    command += ["--cased"] if a.cased else []
-    command += ["--residual-norm"] if model["residual_norm"] else []
-    env = {**os.environ, "LD_PRELOAD": a.torch_allocator} if a.torch_allocator else None
-    output = child(command, env=env)
-    return json.loads(output.strip().splitlines()[-1])
-
-
-def run_limit(a, tokens):
-    """The frozen program with so many tokens: milliseconds of the products of a step, by precision."""
-    output = child([a.matmul_limit, str(tokens)], env={**os.environ, "OMP_NUM_THREADS": str(a.threads)})
-    return {name: float(ms) / 1e3 for name, ms in re.findall(r"(float32|bfloat16)\s+tokens \d+: ([\d.]+) ms", output)}
-
-
-def few_sentences(a, folder):
-    """Ten batches' worth: the data themselves are to weigh nothing."""
-    data = os.path.join(folder, "few")
-    if not os.path.isdir(data):
-        os.makedirs(data)
-        for name in ("train", "dev", "test"):
-            take_sentences(os.path.join(a.data, name + ".conll"), os.path.join(data, name + ".conll"), 320 if name == "train" else 8)
-    return data
-
-
-def encore_memory(a, folder, number):
-    """Peak of a training whose every batch is 32 x 256 rows: padded, one epoch."""
-    few = argparse.Namespace(**{**vars(a), "data": few_sentences(a, folder)})
-    command = [a.exp, "run", os.path.join(ROOT, "experiments", "seed_ner.toml"), "--db", os.path.join(folder, f"memory-{number}.db"),
-               *settings(few, SEED_MODEL), "-S", "train.batching=padded", "-S", "data.max_length=256", "-S", "train.epochs=1", "--quiet"]
-    return measured_alone(command, environment(a))
-
-
-def torch_memory(a, folder):
-    few = argparse.Namespace(**{**vars(a), "data": few_sentences(a, folder), "torch_steps": 10})
-    return run_torch(few, SEED_MODEL, "fixed", "fp32", ["--max-length", "256"])["peak_mb"] * 2 ** 20
-
-
-def take_sentences(source, target, count):
-    """Copies the first `count` sentences of a CoNLL file."""
-    with open(source, encoding="utf-8") as lines, open(target, "w", encoding="utf-8") as out:
-        for line in lines:
-            out.write(line)
-            count -= not line.strip()
-            if count == 0:
-                return
-
-
-def interval(values):
-    """Between two order statistics: the innermost pair that covers the median with 95 %, else the range."""
-    ordered, n, k = sorted(values), len(values), 1
-    below = lambda k: sum(math.comb(n, i) for i in range(k)) / 2 ** n
-    while 2 * (k + 1) <= n and 1 - 2 * below(k + 1) >= 0.95:
-        k += 1
-    return ordered[k - 1], ordered[n - k]
-
-
-def tasks(a, folder, number):
-    """What one round does: name -> function that measures."""
-    one = str(a.threads)
-    both = f"1,{a.threads}" if a.threads > 1 else "1"
-    list_ = {}
-    for precision in ("float32", "bfloat16"):
-        list_[f"encore_seed_{precision}"] = lambda p=precision: run_encore(a, folder, SEED_MODEL, p, one, ["--order-cost"])
-        list_[f"encore_small_{precision}"] = lambda p=precision: run_encore(a, folder, SMALL_MODEL, p, one)
-        if a.torch_ner:
-            for batching, dtype in TORCH_MODES[precision]:
-                list_[f"torch_seed_{precision}_{batching}_{dtype}"] = lambda b=batching, d=dtype: run_torch(a, SEED_MODEL, b, d)
-                list_[f"torch_small_{precision}_{batching}_{dtype}"] = lambda b=batching, d=dtype: run_torch(a, SMALL_MODEL, b, d)
-    list_["encore_threads"] = lambda: run_encore(a, folder, SEED_MODEL, "float32", both)
-    list_["encore_memory"] = lambda: encore_memory(a, folder, number)
-    if a.torch_ner:
-        list_["torch_memory"] = lambda: torch_memory(a, folder)
-    if a.matmul_limit:
-        list_["limit"] = lambda: run_limit(a, 896)
-    return list_
-
-
-NEEDS = {"step_float32": ["encore_seed_float32"], "step_bfloat16": ["encore_seed_bfloat16"], "order": ["encore_seed_float32"],
-         "torch_float32": ["encore_seed_float32", "torch_seed_float32"], "torch_bfloat16": ["encore_seed_bfloat16", "torch_seed_bfloat16"],
-         "small_float32": ["encore_small_float32", "torch_small_float32"],
-         "small_bfloat16": ["encore_small_bfloat16", "torch_small_bfloat16"], "threads": ["encore_threads"],
-         "memory": ["encore_memory", "torch_memory"], "limit": ["encore_seed_float32", "limit"]}
-
-
-def judged(row, sample):
-    """The number of one row from one round, or None where something is missing."""
-    step = lambda name: sample[name]["steps"][0]
+def commit_of(folder):
+    """Of the sources, with a plus where they are changed; empty where git does not say."""
+    git = lambda *words: subprocess.run(["git", "-C", folder, *words], capture_output=True, text=True).stdout.strip()
     try:
-        kind, _, precision = row.partition("_")
-        if kind == "step":
-            return step(f"encore_seed_{precision}")["step_over_matmul"]
-        if kind in ("torch", "small"):
-            model = "seed" if kind == "torch" else "small"
-            best = max(v["real_tokens_per_second"] for k, v in sample.items() if k.startswith(f"torch_{model}_{precision}_") and v)
-            return step(f"encore_{model}_{precision}")["tokens_per_second"] / best
-        if row == "order":
-            return step("encore_seed_float32")["price_of_order"]
-        if row == "memory":
-            return sample["encore_memory"] / sample["torch_memory"]
-        if row == "threads":
-            few, many = sorted(sample["encore_threads"]["steps"], key=lambda s: s["threads"])
-            gain = lambda quantity: few[quantity] / many[quantity]
-            return gain("step_seconds") / gain("matmul_seconds")
-        if row == "limit":
-            ours = step("encore_seed_float32")
-            return ours["matmul_seconds"] / ours["tokens"] / (sample["limit"]["float32"] / 896)
-    except (KeyError, TypeError, ValueError):
-        return None
+        return git("rev-parse", "--short=12", "HEAD") + ("+" if git("status", "--porcelain", "--untracked-files=no") else "")
+    except FileNotFoundError:
+        return ""
+
+
+class Record:
+    """What --out holds; written whole after every measurement."""
+
+    def __init__(self, a):
+        self.path, self.rounds, self.failures = a.out, [], {}
+        self.arguments, self.begun, self.host, self.commit = vars(a), time.strftime("%Y-%m-%d %H:%M"), platform.node(), commit_of(ROOT)
+        if not a.out or not os.path.exists(a.out):
+            return
+        if not a.resume:
+            sys.exit(f"compare.py: {a.out} exists; --resume goes on with it, another --out begins anew")
+        with open(a.out, encoding="utf-8") as text:
+            try:
+                old = json.load(text)
+                self.rounds, self.begun = old["rounds"], old["begun"]
+                differing = [k for k in MUST_AGREE if old["arguments"].get(k) != self.arguments[k]]
+                elsewhere = old["host"] != self.host
+                if self.rounds:
+                    self.commit = old["commit"]
+            except (ValueError, KeyError, TypeError) as error:
+                sys.exit(f"compare.py: {a.out} is not what this script writes: {error}")
+        if differing or elsewhere:
+            what = f"--{differing[0].replace('_', '-')} {old['arguments'].get(differing[0])}" if differing else f"the host {old['host']}"
+            sys.exit(f"compare.py: {a.out} was measured with {what}; name another --out")
+
+    def save(self):
+        if not self.path:
+            return
+        with open(self.path + ".part", "w", encoding="utf-8") as out:
+            json.dump({"arguments": self.arguments, "begun": self.begun, "host": self.host, "commit": self.commit, "rounds": self.rounds, "failures": self.failures}, out, indent=1)
+        os.replace(self.path + ".part", self.path)
+
+
+class Clock:
+    """What is still to do, and how long that takes: by what this machine has needed so far."""
+
+    def __init__(self, record, every):
+        self.took, self.every = {}, every
+        for sample in record.rounds:
+            for name, answer in sample.items():
+                self.took.setdefault(name, []).append(answer["took"])
+
+    def seconds(self, todo):
+        known = [m for m in self.every if m.name in self.took]
+        pace = (sum(statistics.mean(self.took[m.name]) for m in known) / sum(m.seconds for m in known)) if known else 1.0
+        return sum(statistics.mean(self.took[m.name]) if m.name in self.took else m.seconds * pace for m in todo)
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def in_words(seconds):
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def schedule(a, record, every):
+    """[(round, measurement)] that are not there yet."""
+    todo = []
+    for number in range(a.rounds):
+        done = record.rounds[number] if number < len(record.rounds) else {}
+        due = [m for m in every if number < m.rounds and m.name not in done]
+        todo += [(number, m) for m in (due if number % 2 == 0 else due[::-1])]
+    return todo
+
+
+def run(a, record, every):
+    """Measures; returns early where the time is used up or Ctrl-C asks for it."""
+    begin, clock, todo = time.time(), Clock(record, every), schedule(a, record, every)
+    load = os.getloadavg()[0]
+    say(f"{len(todo)} measurements in {a.rounds} rounds, about {in_words(clock.seconds([m for _, m in todo]))}"
+        + (f", at most {a.minutes:g} min" if a.minutes else "") + (f"; the load is {load:.1f}: this machine is not quiet" if load > 0.3 else ""))
+    for position, (number, m) in enumerate(todo):
+        if m.name in record.failures:
+            continue
+        ahead = clock.seconds([m])
+        if a.minutes and time.time() - begin + ahead > 60 * a.minutes:
+            say(f"{m.name} takes about {in_words(ahead)} and would end beyond --minutes {a.minutes:g}: {len(todo) - position} measurements are left out")
+            return
+        start = time.time()
+        try:
+            answer = m.measure()
+        except Failure as error:
+            record.failures[m.name] = str(error)
+            say(f"round {number + 1}: {m.name} failed and is left out: {error}")
+            record.save()
+            continue
+        except (KeyError, TypeError, IndexError, StopIteration) as error:
+            record.failures[m.name] = f"its answer lacks what is needed: {error!r}"
+            say(f"round {number + 1}: {m.name} failed and is left out: {record.failures[m.name]}")
+            record.save()
+            continue
+        took = time.time() - start
+        clock.took.setdefault(m.name, []).append(took)
+        record.rounds += [{} for _ in range(number + 1 - len(record.rounds))]
+        record.rounds[number][m.name] = {**answer, "took": took, "load": os.getloadavg()[0]}
+        record.save()
+        left = clock.seconds([later for _, later in todo[position + 1:] if later.name not in record.failures])
+        say(f"round {number + 1} of {a.rounds}: {m.name} took {in_words(took)}; {in_words(left)} to go")
+
+
+def facts_of(record):
+    """What a reader must know of the machine and the programs."""
+    facts, answers = [], [answer for sample in record.rounds for answer in sample.values()]
+    environments = [x["environment"] for x in answers if "environment" in x]
+    if environments:
+        e = environments[-1]
+        facts.append(", ".join(str(e[key]) for key in ("device", "gemm", "instruction_set") if e.get(key)))
+        facts.append(f"{record.begun}, {record.arguments['threads']} threads" + (f", commit {record.commit}" if record.commit else ""))
+    if torch := {x["torch"] for x in answers if "torch" in x and isinstance(x["torch"], str)}:
+        facts.append(f"PyTorch {', '.join(sorted(torch))}" + (f" with {record.arguments['torch_allocator']}" if record.arguments["torch_allocator"] else ""))
+    if notes := [note for x in answers for note in x.get("notes", [])]:
+        facts.append(f"noise was noticed {len(notes)} times in {len(environments)} measurements of Encore, first: {notes[0]}")
+    elif environments:
+        facts.append("no noise was noticed: steady calibration, no stolen time, no other processes")
+    return facts
+
+
+def write_markdown(path, section):
+    """Between the marks of a file that has them; else the file is the section."""
+    old = open(path, encoding="utf-8").read() if os.path.exists(path) else ""
+    if BEGIN in old and END in old:
+        section = old[: old.index(BEGIN) + len(BEGIN)] + section + old[old.index(END):]
+    elif old:
+        sys.exit(f"compare.py: {path} has no place for the tables; the lines {BEGIN.strip()} and {END.strip()} mark one")
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(section)
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--data", required=True); p.add_argument("--vocab", required=True); p.add_argument("--cased", action="store_true")
-    p.add_argument("--torch-ner", help="the PyTorch script"); p.add_argument("--matmul-limit", help="the compiled program")
-    p.add_argument("--torch-allocator", default="", help="a library for LD_PRELOAD of PyTorch, such as libtcmalloc_minimal.so.4")
-    p.add_argument("--rounds", type=int, default=6); p.add_argument("--inner-rounds", type=int, default=3)
-    p.add_argument("--batches", type=int, default=8); p.add_argument("--torch-steps", type=int, default=60)
-    p.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    p.add_argument("--only", default="", help="rows, with commas between"); p.add_argument("--out")
-    p.add_argument("--exp", default=os.path.join(ROOT, "exp"), help="the command that runs Encore")
-    a = p.parse_args()
-    a.data, a.vocab, a.exp = os.path.abspath(a.data), os.path.abspath(a.vocab), os.path.abspath(a.exp)
-    rows = a.only.split(",") if a.only else list(NEEDS)
-    if unknown := [row for row in rows if row not in NEEDS]:
-        sys.exit(f"unknown row {unknown[0]}; there are {', '.join(NEEDS)}")
-    needed = [name for row in rows for name in NEEDS[row]]
-    rounds, failures = [], {}
-    with tempfile.TemporaryDirectory() as folder:
-        for number in range(a.rounds):
-            todo = [(n, f) for n, f in tasks(a, folder, number).items() if n not in failures and any(n.startswith(w) for w in needed)]
-            turn = number % max(1, len(todo))
-            sample = {}
-            for name, measure in todo[turn:] + todo[:turn]:
-                begin = time.time()
-                try:
-                    sample[name] = measure()
-                except RuntimeError as error:  # a precision that is refused, a package that is missing: said once, then left out
-                    failures[name] = str(error)
-                    print(f"round {number + 1}: {name} failed and is left out: {str(error).strip().splitlines()[-1]}", flush=True)
-                    continue
-                print(f"round {number + 1}: {name} {time.time() - begin:.0f} s", flush=True)
-            rounds.append(sample)
-            if a.out:  # after every round: what an interruption leaves is still of use
-                json.dump({"arguments": vars(a), "rounds": rounds, "failures": failures}, open(a.out, "w"), indent=1)
-    print(f"\n{'row':16} {'median':>8} {'interval':>18} {'rounds':>7}  bar")
-    for row in rows:
-        values = [v for v in (judged(row, sample) for sample in rounds) if v is not None]
-        if not values:
-            print(f"{row:16} {'-':>8} {'not measured':>18}")
-            continue
-        low, high = interval(values)
-        bar = BARS.get(row)
-        verdict = "" if not bar else f"{bar[0]} {bar[1]}: " + ("met" if (statistics.median(values) <= bar[1]) == (bar[0] == "<=") else "missed")
-        print(f"{row:16} {statistics.median(values):8.3f} {f'{low:.3f} .. {high:.3f}':>18} {len(values):7}  {verdict}")
+    a = parsed()
+    chosen = chosen_rows(a.only)
+    require_inputs(a)
+    record = Record(a)
+    interrupted = False
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        needs = [need for row in chosen for need in row.needs]
+        every = [m for m in measurements(a, Workshop(a, folder)) if any(m.name == need or m.name.startswith(need) for need in needs)]
+        try:
+            run(a, record, every)
+        except KeyboardInterrupt:
+            say("interrupted" + (f"; --resume --out {a.out} goes on" if a.out else ""))
+            interrupted = True
+    lines = result_lines(chosen, record.rounds, record.failures)
+    say("\n" + text_table(lines))
+    for fact in facts_of(record):
+        say(fact)
+    for name, message in record.failures.items():
+        say(f"failed: {name}: {message}")
+    if a.markdown:  # all that the samples tell, whatever was measured this time
+        write_markdown(a.markdown, markdown(result_lines(rows(), record.rounds, record.failures), record.rounds, facts_of(record)))
+    sys.exit(130 if interrupted else 1 if record.failures else 0)
 
 
 if __name__ == "__main__":

@@ -80,6 +80,9 @@ TEST_F(BenchVerb, TheMachineAloneNeedsNoExperiment) {
   ASSERT_EQ(output.end.exit_code, 0) << output.errors;
   EXPECT_TRUE(contains(output.output, "1024 x 1024 x 1024 float32")) << output.output;
   EXPECT_TRUE(contains(output.output, "triad")) << output.output;
+  EXPECT_TRUE(contains(output.output, "medians of 2 rounds; 95 %")) << output.output;
+  EXPECT_FALSE(contains(output.output, " \n")) << "no blanks at the end of a line";
+  EXPECT_FALSE(contains(output.output, "\033")) << "no colours in a pipe";
   EXPECT_EQ(sandbox_.one("SELECT name || ' ' || file FROM bench"), "here ");
 }
 
@@ -100,11 +103,17 @@ TEST_F(BenchVerb, AgainstItsOwnFileNothingHasChangedAndAStepThatIsSlowerIsFound)
   EXPECT_EQ(slower.end.exit_code, 1) << slower.output << slower.errors;
   EXPECT_TRUE(contains(slower.output, "slower")) << slower.output;
   json elsewhere = json::parse(first.output);
-  for (json& one : elsewhere.at("cases")) one["environment"]["device"] = "another CPU";
+  for (json& one : elsewhere.at("cases")) {
+    one["environment"]["device"] = "another CPU";
+    one["environment"]["compiler"] = "CC 1.0";
+    one["host"]["name"] = "far away";
+  }
   sandbox_.write("elsewhere.json", elsewhere.dump());
   const ProgramOutput other = bench({"show", "tiny", "--against", "elsewhere.json"});
   EXPECT_EQ(other.end.exit_code, 0);
   EXPECT_TRUE(contains(other.output, "not comparable: device is \"another CPU\" and ")) << other.output;
+  EXPECT_TRUE(contains(other.output, "changed since: host: far away, now ")) << other.output;
+  EXPECT_TRUE(contains(other.output, "changed since: compiler: CC 1.0, now ")) << other.output;
 }
 
 TEST_F(BenchVerb, SequencesOfOneLengthAreFull) {
@@ -128,8 +137,26 @@ TEST_F(BenchVerb, WhatCannotBeMeasuredIsRefusedFirst) {
   expect_refused({"tiny.toml", "--threshold", "5"}, "is no share between 0 and 1; write 5% or 0.05");
   expect_refused({"tiny.toml", "--batchsize", "8"},
                  "unknown option --batchsize; did you mean \"--batch-size\"?");
-  expect_refused({"--svg", "x.svg"}, "--svg draws a step; name an experiment file");
+  expect_refused({"--svg", "x.svg"}, "--svg is about a step; name an experiment file");
+  expect_refused({"--batch-size", "8"}, "--batch-size is about a step; name an experiment file");
+  expect_refused({"--length", "8"}, "--length is about a step; name an experiment file");
+  expect_refused({"--precision", "float16"}, "--precision is about a step; name an experiment file");
+  expect_refused({"-S", "train.batch_size=8"}, "--set is about a step; name an experiment file");
+  expect_refused({"--against", "x"}, "--against is about a step; name an experiment file");
+  expect_refused({"--order-cost"}, "--order-cost is about a step; name an experiment file");
+  expect_refused({"tiny.toml", "--svg", "absent/x.svg"}, "--svg absent/x.svg: there is no folder ");
+  expect_refused({"tiny.toml", "--threads", "513"},
+                 "513 threads are more than Kokkos can run, which is 512; give fewer with --threads");
   expect_refused({"tiny.toml", "--against", "absent.json"}, "cannot read absent.json");
+  expect_refused({"tiny.toml", "--against", "absent"},
+                 "there is no database encore.db yet, so there are no measurements; ");
+  sandbox_.write("broken.json", "{\"format\": 1,");
+  expect_refused({"tiny.toml", "--against", "broken.json"},
+                 "broken.json is no result of exp bench --json: it is no JSON from byte 14 of 13 on");
+  sandbox_.write("list.json", "[]");
+  expect_refused({"tiny.toml", "--against", "list.json"},
+                 "list.json is no result of exp bench --json: it has no \"format\"");
+  expect_refused({"show"}, "the name of a measurement");
   expect_refused({"tiny.toml", "-S", "model.layer.attention.heads=3"}, "heads");
   sandbox_.write("grid.toml", "base = \"tiny.toml\"\n[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
   expect_refused({"grid.toml"}, "is a sweep of 2 different experiments; bench measures one");

@@ -27,6 +27,31 @@ TEST(Table, ControlCharactersCannotMoveTheCursor) {
   EXPECT_EQ(out.str(), "NAME\na?[2Jb?\n");
 }
 
+TEST(Table, OptionalColumnsGiveWayOnANarrowTerminal) {
+  Table table({{"KERNEL"}, {"MS", Align::right}, {"95 %", Align::right, true}, {"GB/S", Align::right, true}});
+  table.add({"layer_norm", "1.25", "1.20 .. 1.31", "12.0"});
+  const auto printed = [&](int width, bool live) {
+    std::ostringstream out;
+    table.print(out, Terminal{.live = live, .width = width});
+    return out.str();
+  };
+  EXPECT_EQ(printed(36, true),
+            "KERNEL        MS          95 %  GB/S\nlayer_norm  1.25  1.20 .. 1.31  12.0\n");
+  EXPECT_EQ(printed(35, true), "KERNEL        MS          95 %\nlayer_norm  1.25  1.20 .. 1.31\n");
+  EXPECT_EQ(printed(20, true), "KERNEL        MS\nlayer_norm  1.25\n");
+  EXPECT_EQ(printed(5, true), printed(20, true)) << "the others always stay";
+  EXPECT_EQ(printed(5, false), printed(200, true)) << "a file gets everything";
+}
+
+TEST(Table, NoBlanksStandAtTheEndOfALine) {
+  Table table({{"A"}, {"B", Align::right}, {"C"}});
+  table.add({"x", "", ""});
+  table.add({"longer", "1", ""});
+  std::ostringstream out;
+  table.print(out, Terminal{}, 2);
+  EXPECT_EQ(out.str(), "  A       B  C\n  x\n  longer  1\n");
+}
+
 TEST(Table, StylesOnlyWhereThereIsColour) {
   Table table({{"STATE"}});
   table.add({Cell("ok", Style::green)});

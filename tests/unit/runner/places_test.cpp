@@ -35,6 +35,11 @@ TEST(Places, NothingIsPinnedAgainstAnotherOpinion) {
   const auto fewer = make_places(four, {.workers = 1, .wishes = {.threads = 2}, .backend = "openmp"});
   EXPECT_FALSE(pinned(fewer[0])) << "which two of the four, the system knows better";
   EXPECT_EQ(places_text(fewer), "1 worker, 2 threads, not pinned");
+  EXPECT_EQ(places_text(fewer, why_unpinned({{0, 1, 2, 3}, 2}, {})),
+            "1 worker, 2 threads, not pinned: a control group grants 2 of 4 CPUs");
+  EXPECT_EQ(why_unpinned({{0, 1}, 1}, {.pinning = true}),
+            "OMP_PROC_BIND, OMP_PLACES or their like is set and decides");
+  EXPECT_EQ(why_unpinned({{0, 1}, 2}, {.threads = 4}), "");
   const auto granted = make_places({{0, 1, 2, 3}, 2}, {.workers = 1, .backend = "openmp"});
   EXPECT_EQ(granted[0].threads, 2);
   EXPECT_FALSE(pinned(granted[0])) << "a control group limits time, not cores";
@@ -117,6 +122,19 @@ TEST(Places, MoreWorkersThanVisibleDevicesAreRefused) {
                  "--devices");
   }
   ::unsetenv("HIP_VISIBLE_DEVICES");
+}
+
+TEST(Places, MoreThreadsThanKokkosHasRoomForAreRefused) {
+  const Cores cores{{0, 1}};
+  EXPECT_EQ(make_places(cores, {.threads = 512, .backend = "openmp"}).front().threads, 512);
+  try {
+    make_places(cores, {.wishes = {.threads = 600}, .backend = "openmp"});
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "600 threads are more than Kokkos can run, which is 512; give fewer with --threads or "
+                 "$OMP_NUM_THREADS");
+  }
 }
 
 TEST(Places, ThisMachineHasCores) {

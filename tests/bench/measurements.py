@@ -1,0 +1,259 @@
+"""What compare.py measures: each Measurement is one program started once, and what it answered. See rows.py for what follows from it."""
+import dataclasses, json, os, re, sqlite3, subprocess, sys, typing
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+HERE = os.path.join(ROOT, "tests", "bench")
+MODELS = {"seed": {"layers": 12, "width": 384, "heads": 6, "hidden": 768, "residual_norm": True},
+          "small": {"layers": 4, "width": 256, "heads": 4, "hidden": 768, "residual_norm": False}}
+# PyTorch's candidates for its fastest mode: (batching, dtype). The fastest of a round counts.
+TORCH_MODES = {"float32": [("sorted", "fp32"), ("unpadded", "fp32")],
+               "bfloat16": [("sorted", "bf16"), ("sorted", "bf16-weights"), ("unpadded", "bf16")]}
+FULL_LENGTH, BATCH, MEMORY_STEPS = 256, 32, 4
+QUALITY_SEEDS = 5
+
+
+class Failure(Exception):
+    """A program that is missing, ends with an error, takes too long or answers something else; the text names it."""
+
+
+@dataclasses.dataclass
+class Measurement:
+    name: str
+    seconds: float  # on two quiet cores, about: until this machine has told its own
+    measure: typing.Callable[[], dict]
+    rounds: int = 10**9  # not more often than so
+
+
+def child(command, env, patience=900.0):
+    """Runs a program and returns its output."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=patience)
+    except FileNotFoundError as error:
+        raise Failure(f"there is no program {error.filename}") from None
+    except subprocess.TimeoutExpired:
+        raise Failure(f"{os.path.basename(command[0])} took more than {patience:.0f} s: {' '.join(command)}") from None
+    if done.returncode != 0:
+        last = (done.stderr.strip() or done.stdout.strip() or "it said nothing").splitlines()[-1]
+        raise Failure(f"{last} (exit code {done.returncode}: {' '.join(command)})")
+    return done.stdout
+
+
+def answer_of(text, command):
+    """The JSON object in a program's output."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise Failure(f"its answer is no JSON: {text[-200:]!r} ({' '.join(command)})") from None
+
+
+def take_sentences(source, target, count):
+    """Copies the first `count` sentences of a CoNLL file."""
+    with open(source, encoding="utf-8") as lines, open(target, "w", encoding="utf-8") as out:
+        for line in lines:
+            out.write(line)
+            count -= not line.strip()
+            if count == 0:
+                return
+
+
+def join_sentences(source, target, count, words):
+    """`count` sentences of so many words each, made of those of a CoNLL file, again and again where they are too few."""
+    with open(source, encoding="utf-8") as lines:
+        tagged = [line.strip() for line in lines if line.strip()]
+    with open(target, "w", encoding="utf-8") as out:
+        for number in range(count):
+            out.writelines(tagged[(number * words + k) % len(tagged)] + "\n" for k in range(words))
+            out.write("\n")
+
+
+class Workshop:
+    """The folder of one run of compare.py, and every program that is started in it."""
+
+    def __init__(self, arguments, folder):
+        self.a, self.folder = arguments, folder
+        # Nobody is bound or silenced by what happens to be set here: each runs as it does by itself.
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "GOMP_", "KMP_", "KOKKOS_"))}
+        self.env |= {"ENCORE_DATA": os.path.dirname(self.a.data), "ENCORE_CACHE": os.path.join(folder, "cache")}
+        self.tokens = 896  # of a batch of the seed model; what Encore's batches really have, once it is known
+        self.limit_program = None
+
+    # --- data ------------------------------------------------------------------------------------------------
+
+    def folder_of_data(self, name, fill):
+        folder = os.path.join(self.folder, name)
+        if not os.path.isdir(folder):
+            os.makedirs(folder)
+            for part in ("dev", "test"):
+                take_sentences(os.path.join(self.a.data, part + ".conll"), os.path.join(folder, part + ".conll"), BATCH)
+            fill(os.path.join(self.a.data, "train.conll"), os.path.join(folder, "train.conll"))
+        return folder
+
+    def speed_data(self):
+        """The whole training set; of the others, which nobody looks at here, only a batch."""
+        return self.folder_of_data("speed", os.symlink)
+
+    def full_data(self):
+        """A few batches in which every sequence fills all its tokens: words enough, the rest is cut by both."""
+        return self.folder_of_data("full", lambda source, target: join_sentences(source, target, MEMORY_STEPS * BATCH, FULL_LENGTH))
+
+    # --- Encore ----------------------------------------------------------------------------------------------
+
+    def settings(self, model, data):
+        values = {"data.root": data, "tokenizer.vocab": self.a.vocab, "tokenizer.lowercase": str(not self.a.cased).lower(),
+                  "model.layers": model["layers"], "model.width": model["width"], "model.layer.attention.heads": model["heads"],
+                  "model.layer.feed_forward.hidden": model["hidden"], "model.head.residual_norm": str(model["residual_norm"]).lower()}
+        return [part for key, value in values.items() for part in ("-S", f"{key}={value}")]
+
+    def encore(self, model, precision, threads, extra=()):
+        """One `exp bench`: medians and samples of its steps, and what it noticed about noise."""
+        command = [self.a.exp, "bench", os.path.join(ROOT, "experiments", "seed_ner.toml"), "--db", os.path.join(self.folder, "bench.db"),
+                   "--json", "--quiet", "--rounds", str(self.a.inner_rounds), "--batches", str(self.a.batches), "--precision", precision,
+                   "--threads", threads, *self.settings(MODELS[model], self.speed_data()), *extra]
+        result = answer_of(child(command, self.env), command)
+        steps = []
+        for step in result["summary"]["steps"]:
+            case = next(c for c in result["cases"] if c["name"] == step["name"])
+            entry = {key: step[key]["median"] for key in ("tokens_per_second", "step_seconds", "matmul_seconds", "gemm_seconds", "step_over_matmul")}
+            entry |= {"threads": step["settings"]["threads"], "tokens": case["facts"]["tokens"],
+                      "price_of_order": step.get("price_of_order", {}).get("median"),
+                      "samples": {name: case["samples"][name] for name in ("step", "matmul", "gemm") if name in case["samples"]}}
+            steps.append(entry)
+        if model == "seed":
+            self.tokens = round(steps[0]["tokens"])
+        environment = case["environment"]
+        return {"steps": steps, "notes": result["notes"], "places": result["settings"].get("places"),
+                "environment": {key: environment.get(key) for key in ("device", "gemm", "instruction_set", "compiler")}}
+
+    def encore_memory(self):
+        """Peak of a training in which every batch holds 32 sequences of 256 tokens."""
+        database = os.path.join(self.folder, f"memory-{len(os.listdir(self.folder))}.db")
+        command = [self.a.exp, "run", os.path.join(ROOT, "experiments", "seed_ner.toml"), "--db", database, "--quiet",
+                   *self.settings(MODELS["seed"], self.full_data()), "-S", f"data.max_length={FULL_LENGTH}", "-S", "train.epochs=1",
+                   "-S", f"train.batch_size={BATCH}", "--threads", str(self.a.threads)]
+        # The peak of the largest process among the command and its children: a process in between asks for it.
+        script = ("import resource,subprocess,sys; code=subprocess.run(sys.argv[1:],stdout=subprocess.DEVNULL).returncode;"
+                  "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(code)")
+        return {"peak_bytes": int(child([sys.executable, "-c", script, *command], self.env).split()[-1]) * 1024}
+
+    def first_step(self):
+        answer = self.script("first_step.py", ["--exp", self.a.exp, "--experiment", os.path.join(ROOT, "experiments", "wikineural.toml"), "--rounds", "1"])
+        return {kind: turns[0]["step_1"] for kind, turns in answer.items()}
+
+    def quality(self):
+        """Test F1 by precision and seed, from databases that hold them, else trained now (and gone on with where it was interrupted)."""
+        if len(shared_seeds(scores := read_scores(self.a.quality_db))) < QUALITY_SEEDS:
+            command = [self.a.exp, "run", os.path.join(ROOT, "experiments", "precision.toml"), "--db", self.a.quality_db[-1], "--quiet"]
+            child(command, self.env, patience=48 * 3600.0)
+            scores = read_scores(self.a.quality_db)
+        if len(seeds := shared_seeds(scores)) < QUALITY_SEEDS:
+            raise Failure(f"{', '.join(self.a.quality_db)}: {len(seeds)} seeds completed in both precisions; {QUALITY_SEEDS} are needed")
+        return {precision: [scores[precision][seed] for seed in seeds] for precision in scores}
+
+    # --- peers -----------------------------------------------------------------------------------------------
+
+    def torch(self, model, batching, dtype, data, steps, extra=()):
+        shape = MODELS[model]
+        command = [sys.executable, self.a.torch_ner, "--data", data, "--vocab", self.a.vocab, "--batching", batching, "--dtype", dtype,
+                   "--steps", str(steps), "--layers", str(shape["layers"]), "--width", str(shape["width"]), "--heads", str(shape["heads"]),
+                   "--ffn", str(shape["hidden"]), "--batch", str(BATCH), "--threads", str(self.a.threads), *extra]
+        command += ["--cased"] * self.a.cased + ["--residual-norm"] * shape["residual_norm"]
+        env = {**self.env, "LD_PRELOAD": self.a.torch_allocator} if self.a.torch_allocator else self.env
+        lines = child(command, env).strip().splitlines()
+        return answer_of(lines[-1] if lines else "", command)
+
+    def torch_speed(self, model, batching, dtype):
+        return self.torch(model, batching, dtype, self.speed_data(), self.a.torch_steps)
+
+    def torch_memory(self):
+        """Its peak on the same sequences, and what the process holds before there is a model."""
+        peak = self.torch("seed", "fixed", "fp32", self.full_data(), MEMORY_STEPS, ["--max-length", str(FULL_LENGTH)])["peak_mb"]
+        script = "import resource, torch, numpy, tokenizers; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+        return {"peak_bytes": peak * 2**20, "empty_bytes": int(child([sys.executable, "-c", script], self.env)) * 1024}
+
+    def limit(self):
+        """The frozen program with as many tokens as Encore's batches have: seconds of the products of a step, by precision."""
+        if self.limit_program is None:
+            self.limit_program = self.a.matmul_limit
+            if self.limit_program.endswith(".cpp"):
+                self.limit_program = os.path.join(self.folder, "matmul_limit")
+                child(["g++", "-O3", "-march=native", "-std=c++17", "-fopenmp", self.a.matmul_limit, "-ldnnl", "-o", self.limit_program], self.env)
+        # Pinned as Encore's worker is: the limit is to be as low as it can be.
+        env = {**self.env, "OMP_NUM_THREADS": str(self.a.threads), "OMP_PROC_BIND": "close", "OMP_PLACES": "cores"}
+        output = child([self.limit_program, str(self.tokens)], env)
+        found = {name: float(ms) / 1e3 for name, ms in re.findall(r"(float32|bfloat16)\s+tokens \d+: ([\d.]+) ms", output)}
+        if len(found) < 2:
+            raise Failure(f"matmul_limit answered something else: {output[-200:]!r}")
+        return {"tokens": self.tokens, **found}
+
+    def script(self, name, arguments):
+        """One of the comparisons beside this file, once; its samples."""
+        samples = os.path.join(self.folder, name + ".json")
+        child([sys.executable, os.path.join(HERE, name), *arguments, "--out", samples], self.env)
+        with open(samples, encoding="utf-8") as text:
+            return json.load(text)
+
+    def wordpiece(self):
+        tool = os.path.join(self.a.build, "bin", "tests", "wordpiece_speed")
+        answer = self.script("against_tokenizers.py", ["--tool", tool, "--vocab", self.a.vocab, "--rounds", "1", "--text",
+                                                       os.path.join(self.a.data, "train.conll"), *["--cased"] * self.a.cased])
+        return {who: answer["lines"] / answer["rounds"][0][who]["wall"] for who in ("encore", "tokenizers")}
+
+    def attention(self):
+        tool = os.path.join(self.a.build, "bin", "tests", "attention_speed")
+        answer = self.script("against_attention.py", ["--tool", tool, "--rounds", "1", "--threads", str(self.a.threads)])
+        return {sample["precision"]: {who: sample[who] for who in ("encore", "torch")} for sample in answer["rounds"]}
+
+
+def read_scores(databases):
+    """{precision: {seed: test F1}} of completed runs on wikineural_en."""
+    scores = {"float32": {}, "bfloat16": {}}
+    for path in databases:
+        if not os.path.exists(path):
+            continue
+        connection = sqlite3.connect(f"file:{os.path.abspath(path)}?mode=ro", uri=True)
+        try:
+            rows = connection.execute(
+                "SELECT precision.value, run.seed, run.result FROM run JOIN param AS precision ON precision.run = run.number"
+                " AND precision.key = 'train.precision' JOIN param AS root ON root.run = run.number AND root.key = 'data.root'"
+                " WHERE run.state = 'completed' AND run.removed IS NULL AND root.value LIKE '%wikineural_en'").fetchall()
+        except sqlite3.Error as error:
+            raise Failure(f"cannot read {path}: {error}") from None
+        finally:
+            connection.close()
+        for precision, seed, result in rows:
+            scores.setdefault(precision, {})[seed] = json.loads(result)["measures"]["test/f1"]
+    return scores
+
+
+def shared_seeds(scores):
+    return sorted(scores["float32"].keys() & scores["bfloat16"].keys())
+
+
+def measurements(a, shop):
+    """All there are, in the order of a round: what is compared stands side by side. The seconds: two cores of a virtual AMD EPYC."""
+    every, some = 10**9, 3
+    scale = (a.inner_rounds + 1) / 3 * a.batches / 8
+    found = []
+    add = lambda *arguments: found.append(Measurement(*arguments))
+    for model, weight in (("seed", 1.0), ("small", 0.25)):
+        for precision, seconds in (("float32", 22), ("bfloat16", 17)):
+            order = ["--order-cost"] if model == "seed" and precision == "float32" else []
+            add(f"encore_{model}_{precision}", seconds * scale * weight + 2,
+                lambda m=model, p=precision, o=order: shop.encore(m, p, str(a.threads), o), every)
+            if a.torch_ner:
+                for batching, dtype in TORCH_MODES[precision]:
+                    seconds = 8 + a.torch_steps * weight * (0.5 if precision == "float32" else 0.36)
+                    add(f"torch_{model}_{precision}_{batching}_{dtype}", seconds,
+                        lambda m=model, b=batching, d=dtype: shop.torch_speed(m, b, d), every)
+        if model == "seed" and a.matmul_limit:
+            add("limit", 6, shop.limit, every)
+    if a.threads > 1:
+        add("encore_threads", 30 * scale, lambda: shop.encore("seed", "float32", f"1,{a.threads}"), some)
+    add("encore_memory", 14, shop.encore_memory, some)
+    if a.torch_ner:
+        add("torch_memory", 32, shop.torch_memory, some)
+    add("wordpiece", 4, shop.wordpiece, some)
+    add("attention", 5, shop.attention, some)
+    add("first_step", 5, shop.first_step, some)
+    add("quality", 3600, shop.quality, 1)
+    return found
