@@ -256,4 +256,31 @@ TEST(Text, IsCleanedAndCut) {
   EXPECT_LE(text_width(shortened(std::string(10000, 'm'), 80, 11), 11), 80.0);
 }
 
+TEST(Text, NamesAreCutSoThatTheyStayApart) {
+  using Names = std::vector<std::string>;
+  const auto cut = [](const Names& names) { return shortened_apart(names, 80, 10); };
+  EXPECT_EQ(cut({}), Names());
+  EXPECT_EQ(cut({"a", "b\nc"}), Names({"a", "b c"}));
+  // At the end where that is enough.
+  EXPECT_EQ(cut({"first of some length", "second of some length"}),
+            Names({"first of some l\u2026", "second of so\u2026"}));
+  // Without what all begin with, up to a word.
+  EXPECT_EQ(cut({"rate=0.001,warmup=50", "rate=0.001,warmup=60"}),
+            Names({"\u2026warmup=50", "\u2026warmup=60"}));
+  // What fits stays whole, and takes no part.
+  EXPECT_EQ(cut({"rate", "rate=0.001,warmup=50", "rate=0.001,warmup=60"}),
+            Names({"rate", "\u2026warmup=50", "\u2026warmup=60"}));
+  // Differences at both ends: in the middle.
+  const Names both = cut({"a=1,something long,b=1", "a=1,something long,b=2", "a=2,something long,b=1"});
+  EXPECT_EQ(both.at(0).substr(0, 3), "a=1");
+  EXPECT_TRUE(both.at(0).ends_with("b=1") && both.at(1).ends_with("b=2") && both.at(2).starts_with("a=2"));
+  // Differences nowhere else than in the middle of what has no words: numbers.
+  const std::string m(100, 'm');
+  const Names numbered = cut({m + "1" + m, m + "2" + m, m + "1" + m});
+  EXPECT_TRUE(numbered.at(0).starts_with("1: mm") && numbered.at(1).starts_with("2: mm"));
+  EXPECT_EQ(numbered.at(0), numbered.at(2)) << "equal names stay equal";
+  for (const Names& names : {both, numbered})
+    for (const std::string& name : names) EXPECT_LE(text_width(name, 10), 80.0) << name;
+}
+
 }  // namespace encore
