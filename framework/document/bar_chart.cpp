@@ -49,7 +49,7 @@ Drawing draw_lying(const BarChart& chart, double width) {
     names = std::max(names, text_width(clean_line(chart.bars[i].name), label_size));
     values = std::max(values, text_width(value_text(chart.bars[i], !slim), label_size));
   }
-  names = std::min(names, width * (slim ? 0.42 : 0.36));
+  names = std::min(names, width * (slim ? 0.42 : 0.44));
   std::vector<std::string> shown;
   for (std::size_t i = 0; i < count; ++i) shown.push_back(chart.bars[i].name);
   shown = shortened_apart(shown, names, label_size);

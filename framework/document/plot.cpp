@@ -12,8 +12,6 @@ namespace encore {
 namespace {
 
 constexpr double gap = 6.0;
-/// Of the longest name in a legend.
-constexpr double legend_width = 300.0;
 
 void add_line(Drawing& drawing, double x0, double y0, double x1, double y1, Tone tone, double width) {
   drawing.shapes.push_back(Polyline{{{x0, y0}, {x1, y1}}, {tone, width}});
@@ -88,10 +86,11 @@ double draw_legend(Drawing& drawing, const std::vector<LegendEntry>& entries, do
   constexpr double sign = 24.0, between = 16.0, more = 110.0;
   double x = 0.0, y = top + 10;
   int row = 1;
-  // Any of them may come to stand on the last row, where there must be room for "and 9 more".
+  // Of many, any may come to stand on the last row, where there must be room for "and 9 more".
   std::vector<std::string> names;
   for (const LegendEntry& entry : entries) names.push_back(entry.name);
-  names = shortened_apart(names, std::min(legend_width, drawing.width - sign - 2 - more), label_size);
+  const bool many = entries.size() > static_cast<std::size_t>(most_rows);
+  names = shortened_apart(names, drawing.width - sign - 2 - (many ? more : 0.0), label_size);
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const bool last_row = row == most_rows;
     const bool last = i + 1 == entries.size();
@@ -153,9 +152,10 @@ Plot draw_rows(Drawing& drawing, const PlotLayout& layout, double head) {
   double longest = 0.0;
   for (const std::string& name : names) longest = std::max(longest, text_width(clean_line(name), label_size));
   const double beside = drawing.width * (drawing.width < narrow_width ? 0.36 : 0.44);
-  constexpr double tallest = 560.0;
-  const bool above = longest > beside && count * (line_height + 18.0) <= tallest;
-  const double row = above ? line_height + 18.0 : std::clamp(tallest / count, 3.0, 26.0);
+  constexpr double tallest = 600.0;
+  constexpr double tall_row = 37.0;  // a name and its points
+  const bool above = longest > beside && count * tall_row <= tallest;
+  const double row = above ? tall_row : std::clamp(tallest / count, 3.0, 26.0);
   const double most = above ? drawing.width - 2 : std::min(longest, beside);
 
   Plot plot;

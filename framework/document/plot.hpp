@@ -28,7 +28,7 @@ struct LegendEntry {
 
 /// Rows of entries from the top; returns where they end. What does not fit into `most_rows` is counted in a
 /// last entry.
-double draw_legend(Drawing& drawing, const std::vector<LegendEntry>& entries, double top, int most_rows = 4);
+double draw_legend(Drawing& drawing, const std::vector<LegendEntry>& entries, double top, int most_rows = 8);
 
 /// "loss, nats"
 std::string axis_title(const Axis& axis);

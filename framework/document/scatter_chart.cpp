@@ -65,6 +65,11 @@ Drawing draw_scatter(const ScatterChart& chart, double width) {
       if (point.high) y.add(*point.high);
     }
   PlotLayout layout{chart.x, chart.y, range_of(chart.x, x, true), range_of(chart.y, y, true)};
+  // A logarithmic axis of less than a decade ends with its data: no point stands on an edge.
+  if (!categories && x.logarithmic && layout.x_range.high / layout.x_range.low < 10.0) {
+    if (!chart.x.low) layout.x_range.low /= 1.1;
+    if (!chart.x.high) layout.x_range.high *= 1.1;
+  }
   if (categories) {
     layout.categories = chart.categories;
     layout.x_range = {-category_room, static_cast<double>(chart.categories.size()) - category_room};
