@@ -35,6 +35,7 @@ constexpr double bold = 1.18;
 
 struct Layout {
   Size size;
+  bool stacked = false;        ///< heads of numbers on several lines
   std::vector<double> widths;  ///< 0: natural
 };
 
@@ -43,10 +44,10 @@ double width_of(const std::string& text, const Size& size) {
 }
 
 /// The lines of a column's head: over numbers it is no wider than they are, as far as its words allow.
-std::vector<std::string> head_lines(const TableBlock& table, std::size_t i, const Size& size) {
+std::vector<std::string> head_lines(const TableBlock& table, std::size_t i, const Size& size, bool stacked) {
   const Column& column = table.columns[i];
   const std::string name = first_characters(clean_line(column.name), most_characters);
-  if (!column.numeric) return {name};
+  if (!column.numeric || !stacked) return {name};
   std::vector<std::string> words;
   for (std::size_t at = 0; at <= name.size();) {
     const std::size_t end = std::min(name.find(' ', at), name.size());
@@ -66,14 +67,14 @@ std::vector<std::string> head_lines(const TableBlock& table, std::size_t i, cons
   return lines;
 }
 
-std::vector<double> natural_widths(const TableBlock& table, const Size& size) {
+std::vector<double> natural_widths(const TableBlock& table, const Size& size, bool stacked) {
   std::vector<double> widths;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const Column& column = table.columns[i];
     double widest = width_of(column.unit, size);
-    const std::vector<std::string> lines = head_lines(table, i, size);
+    const std::vector<std::string> lines = head_lines(table, i, size, stacked);
     for (const std::string& line : lines) widest = std::max(widest, bold * width_of(line, size));
-    if (!column.numeric && !column.unit.empty()) widest += width_of(" " + column.unit, size);
+    if ((!column.numeric || !stacked) && !column.unit.empty()) widest += width_of(" " + column.unit, size);
     for (const auto& row : table.rows)
       if (i < row.size())
         widest = std::max(widest, (row[i].best ? bold : 1.0) * width_of(row[i].text.plain(), size));
@@ -90,18 +91,18 @@ std::string head_text(const TableBlock& table, std::size_t i, const Layout& layo
           ? ""
           : "\\textcolor{encorefaint}{" + latex_text(first_characters(column.unit, most_characters)) + "}";
   std::vector<std::string> lines;
-  for (const std::string& line : head_lines(table, i, layout.size))
+  for (const std::string& line : head_lines(table, i, layout.size, layout.stacked))
     lines.push_back("\\textbf{" + latex_text(line) + "}");
-  if (!column.numeric) return lines.front() + (unit.empty() ? "" : " " + unit);
+  if (!column.numeric || !layout.stacked) return lines.front() + (unit.empty() ? "" : " " + unit);
   if (!unit.empty()) lines.push_back(unit);
   if (lines.size() == 1 || layout.widths[i] > 0.0) {
     std::string text;
     for (const std::string& line : lines) text += (text.empty() ? "" : " ") + line;
     return text;
   }
-  std::string text = "\\shortstack[r]{";
+  std::string text = "\\begin{tabular}[b]{@{}r@{}}";
   for (std::size_t k = 0; k < lines.size(); ++k) text += (k == 0 ? "" : "\\\\") + lines[k];
-  return text + "}";
+  return text + "\\end{tabular}";
 }
 
 /// The width at which columns must break their lines so that all fit; infinite where none must.
@@ -116,17 +117,19 @@ double break_width(std::vector<double> widths, double room) {
   return HUGE_VAL;
 }
 
+/// The largest letters with which everything stands on one line, or long texts in columns of some width.
 Layout lay_out(const TableBlock& table) {
   Layout layout;
-  for (const Size& size : sizes) {
-    const double room = page_width - between(size.points) * static_cast<double>(table.columns.size());
-    layout = {size, natural_widths(table, size)};
-    const double limit = break_width(layout.widths, room);
-    // Breaking is for long texts; numbers in narrow columns are better set smaller.
-    const bool good = limit >= 90.0;
-    for (double& width : layout.widths) width = width > limit ? limit : 0.0;
-    if (good || size.points == sizes.back().points) break;
-  }
+  for (const Size& size : sizes)
+    for (const bool stacked : {false, true}) {
+      const double room = page_width - between(size.points) * static_cast<double>(table.columns.size());
+      layout = {size, stacked, natural_widths(table, size, stacked)};
+      const double limit = break_width(layout.widths, room);
+      // Breaking is for long texts; numbers in narrow columns are better set smaller.
+      const double enough = (stacked ? 8.5 : 14.0) * size.points;
+      for (double& width : layout.widths) width = width > limit ? limit : 0.0;
+      if (limit >= enough) return layout;
+    }
   return layout;
 }
 

@@ -57,11 +57,13 @@ std::vector<Text> missing_notes(const Question& question) {
 }
 
 /// "Left out of names, here and below: study- in front and -warmup_steps=20 behind."
-std::string left_out_text(const Question& question) {
-  std::vector<std::string> parts;
-  if (!question.before.empty()) parts.push_back(question.before + " in front");
-  if (!question.behind.empty()) parts.push_back(question.behind + " behind");
-  return "Left out of names, here and below: " + listed(parts) + ".";
+Text left_out_text(const Question& question) {
+  Text text("Left out of names, here and below: ");
+  if (!question.before.empty()) text.spans.insert(text.spans.end(), {code(question.before), {" in front"}});
+  if (!question.before.empty() && !question.behind.empty()) text.spans.push_back({" and "});
+  if (!question.behind.empty()) text.spans.insert(text.spans.end(), {code(question.behind), {" behind"}});
+  text.spans.push_back({"."});
+  return text;
 }
 
 TableBlock candidate_table(const Material& material, const Question& question) {

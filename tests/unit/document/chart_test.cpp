@@ -8,6 +8,7 @@
 #include <set>
 
 #include "document/chart.hpp"
+#include "document/palette.hpp"
 #include "document/text.hpp"
 #include "unit/document/boxes.hpp"
 #include "unit/document/sample_document.hpp"
@@ -381,6 +382,35 @@ TEST(Charts, CategoriesWithoutRoomSideBySideLie) {
   std::erase_if(cross, [](const Marker& marker) { return marker.shape != 4 || marker.title.empty(); });
   EXPECT_GT(cross.at(0).x, cross.at(1).x) << "infinity at the edge of high values";
   EXPECT_LT(cross.at(0).y, cross.at(1).y);
+}
+
+/// The colour of the paper under a place, with all areas that were drawn before.
+Colour ground_under(const Drawing& drawing, std::size_t shapes, double x, double y, Paper paper) {
+  Colour ground = colour_of(Tone::ground, paper);
+  for (std::size_t i = 0; i < shapes; ++i)
+    if (const auto* box = std::get_if<Rectangle>(&drawing.shapes[i]);
+        box != nullptr && x > box->x && x < box->x + box->width && y > box->y && y < box->y + box->height)
+      ground = blended(colour_of(box->fill, paper), box->opacity, ground);
+  return ground;
+}
+
+TEST(Charts, EveryLabelHasContrastWithWhatLiesUnderIt) {
+  std::size_t on_areas = 0;
+  for (const auto& [name, chart] : all_charts())
+    for (const Paper paper : {Paper::light, Paper::dark}) {
+      const Drawing drawing = draw(chart);
+      for (std::size_t i = 0; i < drawing.shapes.size(); ++i) {
+        const auto* label = std::get_if<Label>(&drawing.shapes[i]);
+        if (label == nullptr || label->angle != 0.0) continue;
+        const samples::Corners box = samples::corners(*label);
+        const double x = (box[0].first + box[2].first) / 2, y = (box[0].second + box[2].second) / 2;
+        const Colour ground = ground_under(drawing, i, x, y, paper);
+        on_areas += hex_text(ground) != hex_text(colour_of(Tone::ground, paper)) ? 1 : 0;
+        EXPECT_GE(contrast(colour_of(label->tone, paper), ground), 4.5)
+            << name << ": \"" << label->text << "\" on " << hex_text(ground);
+      }
+    }
+  EXPECT_GT(on_areas, 20u) << "cells of matrices, boxes of architectures";
 }
 
 TEST(Charts, NamesAreCutWithAnEllipsis) {
