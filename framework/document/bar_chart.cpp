@@ -1,4 +1,4 @@
-// Bars from zero, lying (names at the left, values at the right) or upright.
+// Bars from zero, lying (names at the left, values at the right) or, where the names fit below them, upright.
 #include <algorithm>
 #include <cmath>
 
@@ -49,7 +49,10 @@ Drawing draw_lying(const BarChart& chart, double width) {
     names = std::max(names, text_width(clean_line(chart.bars[i].name), label_size));
     values = std::max(values, text_width(value_text(chart.bars[i], !slim), label_size));
   }
-  names = std::min(names, width * (slim ? 0.42 : 0.36));
+  names = std::min(names, width * (slim ? 0.42 : 0.44));
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < count; ++i) shown.push_back(chart.bars[i].name);
+  shown = shortened_apart(shown, names, label_size);
   const double left = names + gap;
   const double right = std::max(left + 20.0, width - values - gap);
   double top = 2.0;
@@ -65,8 +68,7 @@ Drawing draw_lying(const BarChart& chart, double width) {
     const BarChart::Bar& bar = chart.bars[i];
     const double middle = top + row * (static_cast<double>(i) + 0.5);
     const std::string text = value_text(bar, !slim);
-    drawing.shapes.push_back(Label{left - gap, middle + 4, shortened(bar.name, names, label_size),
-                                   Label::Anchor::end, label_size});
+    drawing.shapes.push_back(Label{left - gap, middle + 4, shown[i], Label::Anchor::end, label_size});
     drawing.shapes.push_back(Label{width, middle + 4, text, Label::Anchor::end, label_size,
                                    std::isfinite(bar.value) ? Tone::ink : Tone::bad});
     const std::string title = clean_line(bar.name) + ": " + value_text(bar);
@@ -105,6 +107,7 @@ Drawing draw_upright(const BarChart& chart, double width) {
     if (!std::isfinite(bar.value) && layout.legend.empty()) layout.legend = {stray_entry()};
   }
   const Plot plot = draw_plot(drawing, layout);
+  if (plot.lying) return draw_lying(chart, width);
   StrayMarks marks(plot);
   const double zero = plot.y(std::clamp(0.0, layout.y_range.low, layout.y_range.high));
   const double slot =

@@ -55,13 +55,17 @@ std::string html_text(std::string_view text) {
 std::string markdown_text(std::string_view text) {
   const std::string line = clean_line(text);
   std::string result;
-  // What begins a block only at the start of a line: a heading, a list, a rule.
+  // What begins a block only at the start of a line: a heading, a list, a rule. A number begins none.
+  const auto is_digit = [&](std::size_t at) {
+    return at < line.size() && line[at] >= '0' && line[at] <= '9';
+  };
   const std::size_t digits = line.find_first_not_of("0123456789");
-  const bool numbered =
-      digits > 0 && digits != std::string::npos && (line[digits] == '.' || line[digits] == ')');
+  const bool numbered = digits > 0 && digits != std::string::npos &&
+                        (line[digits] == '.' || line[digits] == ')') && !is_digit(digits + 1);
   for (std::size_t i = 0; i < line.size(); ++i) {
     const char letter = line[i];
-    const bool starts_block = (i == 0 && std::string_view("#+-=").find(letter) != std::string_view::npos) ||
+    const bool starts_block = (i == 0 && std::string_view("#+-=").find(letter) != std::string_view::npos &&
+                               !((letter == '-' || letter == '+') && is_digit(1))) ||
                               (numbered && i == digits);
     if (letter == '&') {
       result += "&amp;";

@@ -63,8 +63,9 @@ class LatexWriter {
     const Drawing drawing = draw(figure.chart, picture_width);
     const double scale = std::min(text_width_bp / drawing.width, tallest / drawing.height);
     const std::string picture = "\\scalebox{" + coordinate_text(scale, 4) + "}{" + tikz(drawing) + "}";
-    return "\\begin{figure}[htbp]\n\\centering\n" + picture + "\n\\encorecaption{" + anchor.title() + "}{" +
-           latex_line(figure.caption, outline_) + "}\\hypertarget{" + anchor.id + "}{}\n\\end{figure}\n\n";
+    return "\\begin{encorefigure}\n" + picture + "\n\\encorecaption{" + anchor.title() + "}{" +
+           latex_line(figure.caption, outline_) + "}\\hypertarget{" + anchor.id +
+           "}{}\n\\end{encorefigure}\n\n";
   }
 
   std::string section(const Section& section, int level) const {
@@ -76,8 +77,7 @@ class LatexWriter {
                          "{" + latex_text(section.title) + "}\\hypertarget{" + anchor.id + "}{}\n\n" +
                          blocks(section.blocks);
     for (const Section& inner : section.sections) result += this->section(inner, level + 1);
-    // Pictures stay in their section.
-    return level == 0 ? result + "\\clearfigures\n" : result;
+    return result;
   }
 
   std::string blocks(const std::vector<Block>& blocks) const {
@@ -116,8 +116,7 @@ std::vector<OutputFile> latex_files(const Document& document, const Templates& t
   const Outline outline(document);
   const LatexWriter writer(outline);
   std::string body;
-  if (!document.abstract.empty())
-    body += "\\section*{Abstract}\n\n" + writer.blocks(document.abstract) + "\\clearfigures\n";
+  if (!document.abstract.empty()) body += "\\section*{Abstract}\n\n" + writer.blocks(document.abstract);
   for (const Section& section : document.sections) body += writer.section(section, 0);
   const Values values = {{"title", latex_text(document.title)},
                          {"colours", colours()},

@@ -22,34 +22,87 @@ double between(double size) {
 /// A row cannot break across pages.
 constexpr std::size_t most_characters = 300;
 
+/// Computer Modern is narrower than what text_width() expects, the less so the smaller it is.
 struct Size {
   const char* name;
   double points;
+  double narrower;
 };
 constexpr std::array<Size, 4> sizes = {
-    {{"small", 10.0}, {"footnotesize", 9.0}, {"scriptsize", 8.0}, {"tiny", 6.0}}};
+    {{"small", 10.0, 0.86}, {"footnotesize", 9.0, 0.88}, {"scriptsize", 8.0, 0.91}, {"tiny", 6.0, 1.05}}};
+/// Its bold letters are wider than its others.
+constexpr double bold = 1.18;
 
 struct Layout {
   Size size;
+  bool stacked = false;        ///< heads of numbers on several lines
   std::vector<double> widths;  ///< 0: natural
 };
 
-/// Computer Modern is narrower than what text_width() expects.
-double width_of(const std::string& text, double size) {
-  return 0.85 * text_width(first_characters(clean_line(text), most_characters), size);
+double width_of(const std::string& text, const Size& size) {
+  return size.narrower * text_width(first_characters(clean_line(text), most_characters), size.points);
 }
 
-std::vector<double> natural_widths(const TableBlock& table, double size) {
+/// The lines of a column's head: over numbers it is no wider than they are, as far as its words allow.
+std::vector<std::string> head_lines(const TableBlock& table, std::size_t i, const Size& size, bool stacked) {
+  const Column& column = table.columns[i];
+  const std::string name = first_characters(clean_line(column.name), most_characters);
+  if (!column.numeric || !stacked) return {name};
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at <= name.size();) {
+    const std::size_t end = std::min(name.find(' ', at), name.size());
+    words.push_back(name.substr(at, end - at));
+    at = end + 1;
+  }
+  double widest = 0.0;
+  for (const std::string& word : words) widest = std::max(widest, bold * width_of(word, size));
+  for (const auto& row : table.rows)
+    if (i < row.size()) widest = std::max(widest, width_of(row[i].text.plain(), size));
+  std::vector<std::string> lines;
+  for (const std::string& word : words)
+    if (!lines.empty() && bold * width_of(lines.back() + " " + word, size) <= widest)
+      lines.back() += " " + word;
+    else
+      lines.push_back(word);
+  return lines;
+}
+
+std::vector<double> natural_widths(const TableBlock& table, const Size& size, bool stacked) {
   std::vector<double> widths;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const Column& column = table.columns[i];
-    double widest = 1.12 * width_of(column.name + (column.unit.empty() ? "" : " " + column.unit), size);
+    double widest = width_of(column.unit, size);
+    const std::vector<std::string> lines = head_lines(table, i, size, stacked);
+    for (const std::string& line : lines) widest = std::max(widest, bold * width_of(line, size));
+    if ((!column.numeric || !stacked) && !column.unit.empty()) widest += width_of(" " + column.unit, size);
     for (const auto& row : table.rows)
       if (i < row.size())
-        widest = std::max(widest, (row[i].best ? 1.12 : 1.0) * width_of(row[i].text.plain(), size));
+        widest = std::max(widest, (row[i].best ? bold : 1.0) * width_of(row[i].text.plain(), size));
     widths.push_back(widest);
   }
   return widths;
+}
+
+/// Units of numbers stand on a line of their own below the head.
+std::string head_text(const TableBlock& table, std::size_t i, const Layout& layout) {
+  const Column& column = table.columns[i];
+  const std::string unit =
+      column.unit.empty()
+          ? ""
+          : "\\textcolor{encorefaint}{" + latex_text(first_characters(column.unit, most_characters)) + "}";
+  std::vector<std::string> lines;
+  for (const std::string& line : head_lines(table, i, layout.size, layout.stacked))
+    lines.push_back("\\textbf{" + latex_text(line) + "}");
+  if (!column.numeric || !layout.stacked) return lines.front() + (unit.empty() ? "" : " " + unit);
+  if (!unit.empty()) lines.push_back(unit);
+  if (lines.size() == 1 || layout.widths[i] > 0.0) {
+    std::string text;
+    for (const std::string& line : lines) text += (text.empty() ? "" : " ") + line;
+    return text;
+  }
+  std::string text = "\\begin{tabular}[b]{@{}r@{}}";
+  for (std::size_t k = 0; k < lines.size(); ++k) text += (k == 0 ? "" : "\\\\") + lines[k];
+  return text + "\\end{tabular}";
 }
 
 /// The width at which columns must break their lines so that all fit; infinite where none must.
@@ -64,17 +117,19 @@ double break_width(std::vector<double> widths, double room) {
   return HUGE_VAL;
 }
 
+/// The largest letters with which everything stands on one line, or long texts in columns of some width.
 Layout lay_out(const TableBlock& table) {
   Layout layout;
-  for (const Size& size : sizes) {
-    const double room = page_width - between(size.points) * static_cast<double>(table.columns.size());
-    layout = {size, natural_widths(table, size.points)};
-    const double limit = break_width(layout.widths, room);
-    // Breaking is for long texts; numbers in narrow columns are better set smaller.
-    const bool good = limit >= 90.0;
-    for (double& width : layout.widths) width = width > limit ? limit : 0.0;
-    if (good || size.points == sizes.back().points) break;
-  }
+  for (const Size& size : sizes)
+    for (const bool stacked : {false, true}) {
+      const double room = page_width - between(size.points) * static_cast<double>(table.columns.size());
+      layout = {size, stacked, natural_widths(table, size, stacked)};
+      const double limit = break_width(layout.widths, room);
+      // Breaking is for long texts; numbers in narrow columns are better set smaller.
+      const double enough = (stacked ? 8.5 : 14.0) * size.points;
+      for (double& width : layout.widths) width = width > limit ? limit : 0.0;
+      if (limit >= enough) return layout;
+    }
   return layout;
 }
 
@@ -135,12 +190,7 @@ std::string latex_table(const TableBlock& table, const Outline& outline) {
                 "\\arraybackslash}p{" + coordinate_text(width, 1) + "bp}";
     else
       format += column.numeric ? "r" : "l";
-    const std::string unit =
-        column.unit.empty()
-            ? ""
-            : " \\textcolor{encorefaint}{" + latex_text(first_characters(column.unit, most_characters)) + "}";
-    head += (i == 0 ? "" : " & ") +
-            ("\\textbf{" + latex_text(first_characters(column.name, most_characters)) + "}" + unit);
+    head += (i == 0 ? "" : " & ") + head_text(table, i, layout);
   }
   for (const auto& row : table.rows) {
     for (std::size_t i = 0; i < table.columns.size(); ++i)
@@ -148,7 +198,7 @@ std::string latex_table(const TableBlock& table, const Outline& outline) {
     rows += " \\\\\n";
   }
   std::string text = "\\begingroup\\" + std::string(layout.size.name) + "\\setlength{\\tabcolsep}{" +
-                     coordinate_text(between(layout.size.points) / 2) + "bp}\n\\encorecaption{" +
+                     coordinate_text(between(layout.size.points) / 2) + "bp}\n\\tablecaption{" +
                      anchor.title() + "}{" + latex_line(table.caption, outline) + "}\\hypertarget{" +
                      anchor.id + "}{}\\nopagebreak\n\\begin{longtable}{@{}" + format + "@{}}\n\\toprule\n" +
                      head + " \\\\\n\\midrule\n\\endhead\n\\bottomrule\n\\endfoot\n" + rows +

@@ -11,6 +11,14 @@ namespace {
 
 constexpr double picture_width = 720.0;
 
+/// Between marks, which have to touch the words: blanks stand outside of them.
+std::string marked(const std::string& text, const std::string& mark) {
+  const std::size_t first = text.find_first_not_of(' ');
+  if (first == std::string::npos) return text;
+  const std::size_t end = text.find_last_not_of(' ') + 1;
+  return text.substr(0, first) + mark + text.substr(first, end - first) + mark + text.substr(end);
+}
+
 class MarkdownWriter {
  public:
   MarkdownWriter(const Outline& outline, std::filesystem::path folder)
@@ -102,9 +110,9 @@ class MarkdownWriter {
       case Span::Kind::plain:
         return text;
       case Span::Kind::strong:
-        return "**" + text + "**";
+        return marked(text, "**");
       case Span::Kind::emphasis:
-        return "*" + text + "*";
+        return marked(text, "*");
       case Span::Kind::code:
         return markdown_code(span.text, in_table);
       case Span::Kind::reference: {

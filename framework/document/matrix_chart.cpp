@@ -60,24 +60,24 @@ Drawing draw_matrix(const MatrixChart& chart, double width) {
       std::max(1.0, std::ceil(line_height / (level ? 1e9 : cell * std::sin(slant)))));
   top += level ? line_height : column_names * std::sin(slant) + label_size;
 
+  const std::vector<std::string> above = shortened_apart(chart.labels, column_names, label_size);
+  const std::vector<std::string> beside = shortened_apart(chart.labels, names, label_size);
   for (std::size_t i = 0; i < n; i += every) {
     const double middle = left + cell * (static_cast<double>(i) + 0.5);
     if (level) {
       drawing.shapes.push_back(
           Label{middle, top - gap, clean_line(chart.labels[i]), Label::Anchor::middle, label_size});
     } else {
-      drawing.shapes.push_back(Label{middle + 2, top - gap,
-                                     shortened(chart.labels[i], column_names, label_size),
-                                     Label::Anchor::start, label_size, Tone::ink, false, 40.0});
+      drawing.shapes.push_back(
+          Label{middle + 2, top - gap, above[i], Label::Anchor::start, label_size, Tone::ink, false, 40.0});
     }
   }
   const std::size_t every_row = static_cast<std::size_t>(std::max(1.0, std::ceil(13.0 / cell)));
   for (std::size_t i = 0; i < n; ++i) {
     const double y = top + cell * static_cast<double>(i);
     if (i % every_row == 0)
-      drawing.shapes.push_back(Label{left - gap, y + cell / 2 + 4,
-                                     shortened(chart.labels[i], names, label_size), Label::Anchor::end,
-                                     label_size});
+      drawing.shapes.push_back(
+          Label{left - gap, y + cell / 2 + 4, beside[i], Label::Anchor::end, label_size});
     const std::vector<double> row = i < chart.counts.size() ? chart.counts[i] : std::vector<double>{};
     const double sum = row_sum(row);
     for (std::size_t k = 0; k < n; ++k) {

@@ -119,6 +119,13 @@ Paper make_paper(Drawing& drawing, std::size_t dimensions, double top) {
   return paper;
 }
 
+/// The labels of marks, in at most so much room each.
+std::vector<std::string> labels_of(const std::vector<Tick>& marks, double room) {
+  std::vector<std::string> labels;
+  for (const Tick& mark : marks) labels.push_back(mark.label);
+  return shortened_apart(labels, room, label_size);
+}
+
 /// A label that can be read on top of lines.
 void draw_over_lines(Drawing& drawing, Label label) {
   const double width = text_width(label.text, label.size) * (label.strong ? 1.12 : 1.0) + 4;
@@ -139,11 +146,12 @@ void draw_axis(Drawing& drawing, const Paper& paper, const Dimension& dimension,
     drawing.shapes.push_back(Label{end.first, end.second - 10,
                                    shortened(dimension.name, paper.between - 8, label_size, true),
                                    Label::Anchor::middle, label_size, Tone::ink, true});
-    for (const Tick& tick : scale.marks(6)) {
-      const auto [x, y] = paper.point(number, along(tick.value));
+    const std::vector<Tick> marks = scale.marks(6);
+    const std::vector<std::string> labels = labels_of(marks, paper.between * 0.46);
+    for (std::size_t i = 0; i < marks.size(); ++i) {
+      const auto [x, y] = paper.point(number, along(marks[i].value));
       drawing.shapes.push_back(Polyline{{{x - 3, y}, {x, y}}, {Tone::faint, 1.0}});
-      draw_over_lines(drawing, Label{x - 6, y + 4, shortened(tick.label, paper.between * 0.46, label_size),
-                                     Label::Anchor::end, label_size, Tone::faint});
+      draw_over_lines(drawing, Label{x - 6, y + 4, labels[i], Label::Anchor::end, label_size, Tone::faint});
     }
     return;
   }
@@ -153,15 +161,15 @@ void draw_axis(Drawing& drawing, const Paper& paper, const Dimension& dimension,
   const std::vector<Tick> marks = scale.marks(5);
   const double room = (paper.high - paper.low) / static_cast<double>(std::max<std::size_t>(marks.size(), 1));
   double used = paper.missing + 10;  // labels follow each other; one that would touch the last is left out
-  for (const Tick& tick : marks) {
-    const auto [x, y] = paper.point(number, along(tick.value));
+  const std::vector<std::string> labels = labels_of(marks, std::max(room - 6, 30.0));
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    const auto [x, y] = paper.point(number, along(marks[i].value));
     drawing.shapes.push_back(Polyline{{{x, y}, {x, y + 3}}, {Tone::faint, 1.0}});
-    const std::string label = shortened(tick.label, std::max(room - 6, 30.0), label_size);
-    const double half = text_width(label, label_size) / 2;
+    const double half = text_width(labels[i], label_size) / 2;
     const double place = std::min(x, drawing.width - half - 1);
     if (place - half < used + 3) continue;
     used = place + half;
-    draw_over_lines(drawing, Label{place, y + 15, label, Label::Anchor::middle, label_size, Tone::faint});
+    draw_over_lines(drawing, Label{place, y + 15, labels[i], Label::Anchor::middle, label_size, Tone::faint});
   }
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "document/number.hpp"
 #include "document/text.hpp"
@@ -42,52 +41,16 @@ std::vector<Tick> ticks_that_fit(const Scale& scale, double width) {
   return found;
 }
 
-/// The names under an axis of categories: level, slanted, or upright, whatever fits first.
-struct CategoryLabels {
-  double angle = 0.0;
-  double longest = 0.0;  ///< points
-  std::size_t every = 1;
-
-  double height() const {
-    return angle == 0.0 ? line_height : longest * std::sin(radians()) + label_size * std::cos(radians());
-  }
-  double radians() const { return angle * std::numbers::pi / 180.0; }
-};
-
-CategoryLabels fit_categories(const std::vector<std::string>& names, double slot) {
-  CategoryLabels labels;
-  for (const std::string& name : names)
-    labels.longest = std::max(labels.longest, text_width(clean_line(name), label_size));
-  if (labels.longest <= slot - gap) return labels;
-  labels.angle = slot * std::sin(0.7) > line_height ? 40.0 : 90.0;
-  labels.longest = std::min(labels.longest, 130.0);
-  labels.every = static_cast<std::size_t>(std::max(1.0, std::ceil(line_height / slot)));
-  if (labels.angle == 40.0) labels.every = 1;
-  return labels;
+bool fit_side_by_side(const std::vector<std::string>& names, double slot) {
+  return std::ranges::all_of(
+      names, [&](const std::string& name) { return text_width(clean_line(name), label_size) <= slot - gap; });
 }
 
-void draw_categories(Drawing& drawing, const Plot& plot, const std::vector<std::string>& names,
-                     const CategoryLabels& labels) {
-  for (std::size_t i = 0; i < names.size(); i += labels.every) {
-    const double x = plot.x(static_cast<double>(i));
-    if (labels.angle == 0.0) {
-      drawing.shapes.push_back(
-          Label{x, plot.bottom + 14, clean_line(names[i]), Label::Anchor::middle, label_size});
-      continue;
-    }
-    // A slanted name ends under its category; it may not run out of the paper at the left.
-    const double room = std::min(labels.longest, (x - 2) / std::max(0.01, std::cos(labels.radians())));
-    drawing.shapes.push_back(Label{x + label_size * 0.35 * std::sin(labels.radians()), plot.bottom + 12,
-                                   shortened(names[i], room, label_size), Label::Anchor::end, label_size,
-                                   Tone::ink, false, labels.angle});
-  }
-}
-
-void draw_x_axis(Drawing& drawing, const Plot& plot, const std::vector<Tick>& found) {
+void draw_x_axis(Drawing& drawing, const Plot& plot, const Scale& scale, const std::vector<Tick>& found) {
   for (const Tick& tick : found) {
-    const double x = plot.x(tick.value);
+    const double x = scale(tick.value);
     add_line(drawing, x, plot.bottom, x, plot.bottom + 4, Tone::faint, 0.8);
-    drawing.shapes.push_back(Label{label_place(tick, plot.x, drawing.width), plot.bottom + 16, tick.label,
+    drawing.shapes.push_back(Label{label_place(tick, scale, drawing.width), plot.bottom + 16, tick.label,
                                    Label::Anchor::middle, label_size, Tone::faint});
   }
   add_line(drawing, plot.left, plot.bottom, plot.right, plot.bottom, Tone::faint, 0.8);
@@ -123,13 +86,15 @@ double draw_legend(Drawing& drawing, const std::vector<LegendEntry>& entries, do
   constexpr double sign = 24.0, between = 16.0, more = 110.0;
   double x = 0.0, y = top + 10;
   int row = 1;
+  // Of many, any may come to stand on the last row, where there must be room for "and 9 more".
+  std::vector<std::string> names;
+  for (const LegendEntry& entry : entries) names.push_back(entry.name);
+  const bool many = entries.size() > static_cast<std::size_t>(most_rows);
+  names = shortened_apart(names, drawing.width - sign - 2 - (many ? more : 0.0), label_size);
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const bool last_row = row == most_rows;
     const bool last = i + 1 == entries.size();
-    // It may come to stand on the last row, where there must be room for "and 9 more".
-    const double most = drawing.width - sign - 2 - (row + 1 >= most_rows && !last ? more : 0.0);
-    const std::string name = shortened(entries[i].name, std::min(240.0, most), label_size);
-    const double width = sign + text_width(name, label_size);
+    const double width = sign + text_width(names[i], label_size);
     if (x > 0.0 && x + width > drawing.width - (last_row && !last ? more : 0.0)) {
       if (last_row) {
         drawing.shapes.push_back(Label{x + 4, y + 4, "and " + std::to_string(entries.size() - i) + " more",
@@ -141,7 +106,7 @@ double draw_legend(Drawing& drawing, const std::vector<LegendEntry>& entries, do
       y += line_height + 2;
     }
     draw_sign(drawing, entries[i], x, y);
-    drawing.shapes.push_back(Label{x + sign, y + 4, name, Label::Anchor::start, label_size});
+    drawing.shapes.push_back(Label{x + sign, y + 4, names[i], Label::Anchor::start, label_size});
     x += width + between;
   }
   return y + line_height;
@@ -157,11 +122,79 @@ bool Plot::inside(double place_x, double place_y) const {
          place_y <= bottom + slack;
 }
 
+std::pair<double, double> Plot::at(double along_x, double along_y) const {
+  return lying ? std::pair{along_y, along_x} : std::pair{along_x, along_y};
+}
+
+double Plot::held_x(double value) const {
+  return std::clamp(x(value), std::min(x.begin, x.end), std::max(x.begin, x.end));
+}
+
+double Plot::held_y(double value) const {
+  return std::clamp(y(value), std::min(y.begin, y.end), std::max(y.begin, y.end));
+}
+
+void draw_row_names(Drawing& drawing, const std::vector<std::string>& names, double right, double top,
+                    double row, double most) {
+  const std::vector<std::string> shown = shortened_apart(names, most, label_size);
+  const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(line_height / row)));
+  for (std::size_t i = 0; i < names.size(); i += every)
+    drawing.shapes.push_back(Label{right, top + row * (static_cast<double>(i) + 0.5) + 4, shown[i],
+                                   Label::Anchor::end, label_size});
+}
+
+namespace {
+
+/// Categories below each other, their names at the left or, where they are long and few, each above its row.
+Plot draw_rows(Drawing& drawing, const PlotLayout& layout, double head) {
+  const std::vector<std::string>& names = layout.categories;
+  const double count = static_cast<double>(names.size());
+  double longest = 0.0;
+  for (const std::string& name : names) longest = std::max(longest, text_width(clean_line(name), label_size));
+  const double beside = drawing.width * (drawing.width < narrow_width ? 0.36 : 0.44);
+  constexpr double tallest = 600.0;
+  constexpr double tall_row = 37.0;  // a name and its points
+  const bool above = longest > beside && count * tall_row <= tallest;
+  const double row = above ? tall_row : std::clamp(tallest / count, 3.0, 26.0);
+  const double most = above ? drawing.width - 2 : std::min(longest, beside);
+
+  Plot plot;
+  plot.lying = true;
+  plot.left = above ? gap : most + 2 * gap;
+  plot.right = drawing.width - 8;
+  plot.top = head + 2;
+  plot.bottom = plot.top + row * count;
+  plot.x = {layout.x_range, plot.top, plot.bottom};
+  plot.y = {layout.y_range, plot.left, plot.right};
+  draw_level_axis(drawing, plot, plot.y, axis_title(layout.y));
+  if (above) plot.x = {layout.x_range, plot.top + line_height / 2, plot.bottom + line_height / 2};
+  for (std::size_t i = 0; i < names.size() && row > line_height; ++i) {
+    const double y = plot.x(static_cast<double>(i));
+    add_line(drawing, plot.left, y, plot.right, y, Tone::grid, 0.8);
+  }
+  if (!above) {
+    draw_row_names(drawing, names, plot.left - 2 * gap + 4, plot.top, row, most);
+    return plot;
+  }
+  // The points of a row stand in its lower part.
+  const std::vector<std::string> shown = shortened_apart(names, most, label_size);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    drawing.shapes.push_back(
+        Label{0, plot.top + row * static_cast<double>(i) + 11, shown[i], Label::Anchor::start, label_size});
+  return plot;
+}
+
+}  // namespace
+
 Plot draw_plot(Drawing& drawing, const PlotLayout& layout) {
   const std::string y_title = shortened(axis_title(layout.y), drawing.width - 4, label_size);
   const std::string x_title = shortened(axis_title(layout.x), drawing.width - 12, label_size);
   double head = draw_legend(drawing, layout.legend, 0.0);
   if (!layout.legend.empty()) head += 4;
+  const auto slots = static_cast<double>(std::max<std::size_t>(layout.categories.size(), 1));
+  constexpr double margins = 45.0;  // about what the numbers of the other axis take
+  if (!fit_side_by_side(layout.categories, (drawing.width - margins) / slots))
+    return draw_rows(drawing, layout, head);
   if (!y_title.empty()) {
     drawing.shapes.push_back(Label{0, head + 10, y_title, Label::Anchor::start, label_size});
     head += line_height + 3;
@@ -181,16 +214,14 @@ Plot draw_plot(Drawing& drawing, const PlotLayout& layout) {
   plot.x = {layout.x_range, plot.left, plot.right};
   draw_y_axis(drawing, plot, y_ticks);
 
-  double foot = 0.0;
+  double foot = 20.0;
   if (layout.categories.empty()) {
-    draw_x_axis(drawing, plot, ticks_that_fit(plot.x, drawing.width));
-    foot = 20.0;
+    draw_x_axis(drawing, plot, plot.x, ticks_that_fit(plot.x, drawing.width));
   } else {
-    const double slot = (plot.right - plot.left) / static_cast<double>(layout.categories.size());
-    const CategoryLabels labels = fit_categories(layout.categories, slot);
     add_line(drawing, plot.left, plot.bottom, plot.right, plot.bottom, Tone::faint, 0.8);
-    draw_categories(drawing, plot, layout.categories, labels);
-    foot = labels.height() + 8;
+    for (std::size_t i = 0; i < layout.categories.size(); ++i)
+      drawing.shapes.push_back(Label{plot.x(static_cast<double>(i)), plot.bottom + 14,
+                                     clean_line(layout.categories[i]), Label::Anchor::middle, label_size});
   }
   if (!x_title.empty()) {
     drawing.shapes.push_back(
@@ -201,11 +232,11 @@ Plot draw_plot(Drawing& drawing, const PlotLayout& layout) {
   return plot;
 }
 
-void draw_level_axis(Drawing& drawing, const Plot& plot, const std::string& title) {
-  const std::vector<Tick> found = ticks_that_fit(plot.x, drawing.width);
+void draw_level_axis(Drawing& drawing, const Plot& plot, const Scale& scale, const std::string& title) {
+  const std::vector<Tick> found = ticks_that_fit(scale, drawing.width);
   for (const Tick& tick : found)
-    add_line(drawing, plot.x(tick.value), plot.top, plot.x(tick.value), plot.bottom, Tone::grid, 0.8);
-  draw_x_axis(drawing, plot, found);
+    add_line(drawing, scale(tick.value), plot.top, scale(tick.value), plot.bottom, Tone::grid, 0.8);
+  draw_x_axis(drawing, plot, scale, found);
   drawing.shapes.push_back(Label{plot.right, plot.bottom + 31, shortened(title, plot.right, label_size),
                                  Label::Anchor::end, label_size});
   drawing.height = plot.bottom + 24 + line_height;
@@ -221,7 +252,7 @@ LegendEntry stray_entry() {
 
 void StrayMarks::add(double x, double y, const std::string& name) {
   Mark mark;
-  mark.place = plot_.x.range.can_show(x) ? std::clamp(plot_.x(x), plot_.left, plot_.right) : plot_.left;
+  mark.place = plot_.x.range.can_show(x) ? plot_.held_x(x) : plot_.x.begin;
   mark.upper = y > 0 && std::isinf(y);
   const std::string value =
       short_text(y) + (std::isfinite(y) && !plot_.y.range.can_show(y) ? " (no logarithm)" : "");
@@ -238,8 +269,8 @@ void StrayMarks::draw(Drawing& drawing) const {
   for (const Mark& mark : marks_) {
     const std::string title =
         mark.count == 1 ? mark.title : mark.title + " and " + std::to_string(mark.count - 1) + " more here";
-    drawing.shapes.push_back(
-        Marker{mark.place, mark.upper ? plot_.top : plot_.bottom, 4.0, 4, Tone::bad, title});
+    const auto [x, y] = plot_.at(mark.place, mark.upper ? plot_.y.end : plot_.y.begin);
+    drawing.shapes.push_back(Marker{x, y, 4.0, 4, Tone::bad, title});
   }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "document/drawing.hpp"
@@ -27,7 +28,7 @@ struct LegendEntry {
 
 /// Rows of entries from the top; returns where they end. What does not fit into `most_rows` is counted in a
 /// last entry.
-double draw_legend(Drawing& drawing, const std::vector<LegendEntry>& entries, double top, int most_rows = 4);
+double draw_legend(Drawing& drawing, const std::vector<LegendEntry>& entries, double top, int most_rows = 8);
 
 /// "loss, nats"
 std::string axis_title(const Axis& axis);
@@ -35,14 +36,22 @@ std::string axis_title(const Axis& axis);
 struct Plot {
   Scale x, y;
   double left = 0.0, top = 0.0, right = 0.0, bottom = 0.0;
+  /// Categories whose names have no room side by side stand below each other: x runs down the paper and y to
+  /// the right.
+  bool lying = false;
 
   bool inside(double place_x, double place_y) const;
+  /// On the paper, from the places along x and along y.
+  std::pair<double, double> at(double along_x, double along_y) const;
+  /// The places of values, held between the edges.
+  double held_x(double value) const;
+  double held_y(double value) const;
 };
 
 struct PlotLayout {
   Axis x, y;
   Range x_range, y_range;
-  std::vector<std::string> categories = {};  ///< x counts them
+  std::vector<std::string> categories = {};  ///< x counts them, from -0.5 to their number less 0.5
   std::vector<LegendEntry> legend = {};
   double height = 0.0;  ///< of the plot without its margins; 0: from the width
 };
@@ -50,16 +59,21 @@ struct PlotLayout {
 /// Sets the height of `drawing`, whose width is set, and draws everything but the data.
 Plot draw_plot(Drawing& drawing, const PlotLayout& layout);
 
-/// The axis under a plot whose x and edges are set, with vertical grid lines and the title at the right; sets
-/// the height of `drawing`.
-void draw_level_axis(Drawing& drawing, const Plot& plot, const std::string& title);
+/// The axis under a plot whose edges are set, with vertical grid lines and the title at the right; sets the
+/// height of `drawing`. `scale` runs from left to right.
+void draw_level_axis(Drawing& drawing, const Plot& plot, const Scale& scale, const std::string& title);
+
+/// Names at the left of rows that begin at `top`, each `row` high; where rows are closer than lines, every
+/// k-th.
+void draw_row_names(Drawing& drawing, const std::vector<std::string>& names, double right, double top,
+                    double row, double most);
 
 /// Crosses on the edges of the plot where values have no place; neighbours closer than a cross become one,
 /// which tells how many they are.
 class StrayMarks {
  public:
   explicit StrayMarks(const Plot& plot) : plot_(plot) {}
-  /// At x (if it can be shown) on the lower edge, or the upper one for +inf.
+  /// At x (if it can be shown) on the edge of low values, or on that of high ones for +inf.
   void add(double x, double y, const std::string& name);
   void draw(Drawing& drawing) const;
 

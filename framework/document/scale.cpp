@@ -84,7 +84,9 @@ std::vector<Tick> logarithmic_ticks(const Range& range, int most) {
   const auto add = [&](int mantissa, int exponent) {
     const double value = Step{mantissa, exponent}.value();
     if (value >= range.low * (1 - 1e-9) && value <= range.high * (1 + 1e-9))
-      result.push_back({value, short_text(value, 1)});
+      // Powers of a million and more are read by their exponent.
+      result.push_back({value, exponent < 6 ? short_text(value, 1)
+                                            : std::to_string(mantissa) + "e" + std::to_string(exponent)});
   };
   for (const std::vector<int>& mantissas : {std::vector<int>{1, 2, 5}, {1, 3}, {1}}) {
     result.clear();

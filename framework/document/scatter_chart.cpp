@@ -65,6 +65,11 @@ Drawing draw_scatter(const ScatterChart& chart, double width) {
       if (point.high) y.add(*point.high);
     }
   PlotLayout layout{chart.x, chart.y, range_of(chart.x, x, true), range_of(chart.y, y, true)};
+  // A logarithmic axis of less than a decade ends with its data: no point stands on an edge.
+  if (!categories && x.logarithmic && layout.x_range.high / layout.x_range.low < 10.0) {
+    if (!chart.x.low) layout.x_range.low /= 1.1;
+    if (!chart.x.high) layout.x_range.high *= 1.1;
+  }
   if (categories) {
     layout.categories = chart.categories;
     layout.x_range = {-category_room, static_cast<double>(chart.categories.size()) - category_room};
@@ -93,17 +98,19 @@ Drawing draw_scatter(const ScatterChart& chart, double width) {
         marks.add(place, point.y, point.name.empty() ? group.name : point.name);
         continue;
       }
-      const double at = std::clamp(plot.x(place), plot.left, plot.right);
-      const auto height = [&](double value) { return std::clamp(plot.y(value), plot.top, plot.bottom); };
+      const double at = plot.held_x(place);
       if (point.low && point.high && layout.y_range.can_show(*point.low) &&
           layout.y_range.can_show(*point.high)) {
-        const Stroke stroke{series_tone(i), 1.4};
-        const double low = height(*point.low), high = height(*point.high);
-        drawing.shapes.push_back(Polyline{{{at, low}, {at, high}}, stroke});
-        for (const double end : {low, high})
-          drawing.shapes.push_back(Polyline{{{at - 3, end}, {at + 3, end}}, stroke});
+        const double low = plot.held_y(*point.low), high = plot.held_y(*point.high);
+        const auto line = [&](double from, double from_aside, double to, double to_aside) {
+          drawing.shapes.push_back(
+              Polyline{{plot.at(at + from_aside, from), plot.at(at + to_aside, to)}, {series_tone(i), 1.4}});
+        };
+        line(low, 0, high, 0);
+        for (const double end : {low, high}) line(end, -3, end, 3);
       }
-      drawing.shapes.push_back(Marker{at, height(point.y), 3.2, static_cast<int>(i % 4), series_tone(i),
+      const auto [x_place, y_place] = plot.at(at, plot.held_y(point.y));
+      drawing.shapes.push_back(Marker{x_place, y_place, 3.2, static_cast<int>(i % 4), series_tone(i),
                                       point_title(chart, group, point)});
     }
   }

@@ -3,8 +3,11 @@
 
 #include <utf8proc.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <map>
 
 #include "document/drawing.hpp"
 
@@ -46,6 +49,51 @@ double advance(char32_t point) {
 /// Bold letters are wider.
 double advance(char32_t point, double size, bool strong) {
   return advance(point) * size * (strong ? 1.12 : 1.0);
+}
+
+// --- names beside each other ---
+
+/// As much of the beginning and of the end as fits, with an ellipsis between them.
+std::string cut_in_the_middle(const std::string& text, double width, double size) {
+  if (text_width(text, size) <= width) return text;
+  const std::vector<char32_t> points = code_points(text);
+  double room = width - advance(ellipsis, size, false);
+  std::size_t front = 0, back = points.size();
+  const auto take = [&](std::size_t at) {
+    room -= advance(points[at], size, false);
+    return room >= 0.0;
+  };
+  while (front < back && take(front)) {
+    ++front;
+    if (front == back || !take(back - 1)) break;
+    --back;
+  }
+  // An accent does not stand on the ellipsis.
+  while (back < points.size() && advance(points[back]) == 0.0) ++back;
+  std::string cut;
+  for (std::size_t i = 0; i < front; ++i) append_utf8(cut, points[i]);
+  append_utf8(cut, ellipsis);
+  for (std::size_t i = back; i < points.size(); ++i) append_utf8(cut, points[i]);
+  return cut;
+}
+
+/// How many bytes all of the names have in common at their front, up to a place between two words.
+std::size_t common_front(const std::vector<std::string>& names) {
+  std::size_t common = names.front().size();
+  for (const std::string& name : names) {
+    const auto end = name.begin() + static_cast<std::ptrdiff_t>(std::min(common, name.size()));
+    common = static_cast<std::size_t>(std::mismatch(name.begin(), end, names.front().begin()).first -
+                                      name.begin());
+  }
+  const std::size_t word = names.front().find_last_of("-_,; /.", common == 0 ? 0 : common - 1);
+  return word == std::string::npos || common == 0 ? 0 : word + 1;
+}
+
+bool tells_apart(const std::vector<std::string>& names, const std::vector<std::string>& cut) {
+  std::map<std::string, std::string> meaning;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (meaning.try_emplace(cut[i], names[i]).first->second != names[i]) return false;
+  return true;
 }
 
 }  // namespace
@@ -111,6 +159,37 @@ std::string shortened(std::string_view text, double width, double size, bool str
     append_utf8(whole, point);
   }
   return whole;
+}
+
+std::vector<std::string> shortened_apart(const std::vector<std::string>& given, double width, double size) {
+  if (given.empty()) return {};
+  std::vector<std::string> names, cut(given.size());
+  std::vector<std::string> lengthy;  // what fits stays whole
+  for (const std::string& name : given) {
+    names.push_back(clean_line(name));
+    if (text_width(names.back(), size) > width) lengthy.push_back(names.back());
+  }
+  if (lengthy.empty()) return names;
+  std::string more;
+  append_utf8(more, ellipsis);
+  const std::size_t front = lengthy.size() > 1 ? common_front(lengthy) : 0;
+  const auto rest = [&](const std::string& name) { return front == 0 ? name : more + name.substr(front); };
+  using Cut = std::function<std::string(const std::string&)>;
+  for (const Cut& way :
+       {Cut([&](const std::string& name) { return shortened(name, width, size); }),
+        Cut([&](const std::string& name) { return shortened(rest(name), width, size); }),
+        Cut([&](const std::string& name) { return cut_in_the_middle(name, width, size); }),
+        Cut([&](const std::string& name) { return cut_in_the_middle(rest(name), width, size); })}) {
+    for (std::size_t i = 0; i < names.size(); ++i)
+      cut[i] = text_width(names[i], size) > width ? way(names[i]) : names[i];
+    if (tells_apart(names, cut)) return cut;
+  }
+  std::map<std::string, std::size_t> numbers;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::size_t number = numbers.try_emplace(names[i], numbers.size() + 1).first->second;
+    cut[i] = shortened(std::to_string(number) + ": " + rest(names[i]), width, size);
+  }
+  return cut;
 }
 
 std::string first_characters(std::string_view text, std::size_t most) {

@@ -24,6 +24,10 @@ bool runs_right_to_left(std::string_view text);
 
 /// Cut so that it is at most `width` points wide at `size`, with an ellipsis where something is missing.
 std::string shortened(std::string_view text, double width, double size, bool strong = false);
+/// Names that stand beside each other, each at most `width` points wide, so that different names stay
+/// different: cut at the end where that is enough, else without what all begin with, else in the middle, else
+/// numbered in their order.
+std::vector<std::string> shortened_apart(const std::vector<std::string>& names, double width, double size);
 /// Cut to `most` characters, likewise.
 std::string first_characters(std::string_view text, std::size_t most);
 

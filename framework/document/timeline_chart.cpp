@@ -63,13 +63,9 @@ Drawing draw_timeline(const TimelineChart& chart, double width) {
   in_unit.add(seconds.low / unit.seconds);
   in_unit.add(seconds.high / unit.seconds);
   plot.x = {range_of({""}, in_unit, false), plot.left, plot.right};
-  draw_level_axis(drawing, plot, std::string("time since the first start, ") + unit.name);
+  draw_level_axis(drawing, plot, plot.x, std::string("time since the first start, ") + unit.name);
 
-  const auto every = static_cast<std::size_t>(std::ceil(line_height / lane));
-  for (std::size_t i = 0; i < chart.lanes.size(); i += every)
-    drawing.shapes.push_back(Label{plot.left - 8, plot.top + lane * (static_cast<double>(i) + 0.5) + 4,
-                                   shortened(chart.lanes[i], names, label_size), Label::Anchor::end,
-                                   label_size});
+  draw_row_names(drawing, chart.lanes, plot.left - 8, plot.top, lane, names);
   const double thick = lane > 8.0 ? lane - 6.0 : lane - 1.0;
   for (const TimelineChart::Bar& bar : chart.bars) {
     const double y = plot.top + lane * (static_cast<double>(bar.lane) + 0.5);

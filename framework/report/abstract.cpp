@@ -86,16 +86,17 @@ std::string answer_text(const Question& question) {
   const std::optional<std::size_t> first = question.first();
   if (!first) return question.title + ": no run has a value, so there is no answer.";
   const Candidate& top = comparison.candidates[*first];
+  const std::string& name = question.labels[*first];
   const std::string value = interval_text(question, top);
   const std::string rest = without_value(comparison);
   const auto scored = static_cast<std::size_t>(
       std::count_if(comparison.candidates.begin(), comparison.candidates.end(),
                     [](const Candidate& candidate) { return !std::isnan(candidate.mean); }));
-  if (scored == 1) return question.title + ": " + top.name + " reaches " + value + rest;
+  if (scored == 1) return question.title + ": " + name + " reaches " + value + rest;
   const std::string best = lower_is_better(comparison.options.metric) ? "lowest" : "highest";
   if (question.best(*first))
-    return question.title + ": " + top.name + " is " + best + " of " + std::to_string(scored) +
-           " candidates, " + value + "; the tests tell it from every other" + rest;
+    return question.title + ": " + name + " is " + best + " of " + std::to_string(scored) + " candidates, " +
+           value + "; the tests tell it from every other" + rest;
   std::vector<std::string> open;
   for (const Pair& pair : comparison.pairs)
     if ((pair.a == *first || pair.b == *first) &&
@@ -104,7 +105,7 @@ std::string answer_text(const Question& question) {
   const std::string others =
       open.size() <= 4 ? listed(open)
                        : std::to_string(open.size()) + " of the other " + std::to_string(scored - 1);
-  return question.title + ": " + top.name + " has the " + best + " mean of " + std::to_string(scored) +
+  return question.title + ": " + name + " has the " + best + " mean of " + std::to_string(scored) +
          " candidates, " + value + ", but the tests do not tell it from " + others +
          ": no candidate is called best" + rest;
 }
@@ -156,22 +157,21 @@ std::vector<Block> abstract_blocks(const Material& material) {
 std::vector<std::pair<std::string, std::string>> title_facts(const Material& material) {
   std::set<std::string> backends, commits;
   double first = 0.0, last = 0.0;
-  for (const RunRow& run : material.runs) {
-    backends.insert(run.backend);
-    if (run.finished) last = std::max(last, *run.finished);
-  }
+  for (const RunRow& run : material.runs) backends.insert(run.backend);
   for (const auto& [run, attempts] : material.attempts)
     for (const AttemptRow& attempt : attempts) {
+      if (attempt.finished) last = std::max(last, *attempt.finished);
       first = first == 0.0 ? attempt.started : std::min(first, attempt.started);
       if (!attempt.commit_hash.empty()) commits.insert(attempt.commit_hash.substr(0, 12));
     }
   std::vector<std::pair<std::string, std::string>> facts = {
       {"runs",
        std::to_string(completed(material)) + " of " + std::to_string(material.runs.size()) + " complete"},
-      {"verified", std::to_string(verified(material).equal) + " with equal bits"},
+      {"verified", std::to_string(verified(material).equal) + " of " + std::to_string(material.runs.size()) +
+                       " with equal bits"},
       {"backend", listed({backends.begin(), backends.end()})}};
   if (first > 0.0) facts.emplace_back("first started", utc_text(first));
-  if (last > 0.0) facts.emplace_back("last finished", utc_text(last));
+  if (last > 0.0) facts.emplace_back("last ended", utc_text(last));
   if (!commits.empty())
     facts.emplace_back("commit", commits.size() == 1 ? *commits.begin() : counted(commits.size(), "commit"));
   return facts;

@@ -157,7 +157,7 @@ TableBlock result_table(const Material& material, const Material& old) {
   }
   test_pairs(material.store, comparison, pairs);
 
-  const std::string unit = unit_of(material.metric).name;
+  const std::string unit = unit_of(material.metric).name, points = unit_of_differences(material.metric);
   TableBlock table;
   table.id = "against-result";
   table.caption =
@@ -166,8 +166,8 @@ TableBlock result_table(const Material& material, const Material& old) {
       "both sides: means over their seeds, difference new less old with its 95 % interval, and p after "
       "Holm's correction over these pairs.";
   table.columns = {{"candidate", "", false}, {"old n", "", true},      {"old mean", unit, true},
-                   {"new n", "", true},      {"new mean", unit, true}, {"difference", unit, true},
-                   {"low", unit, true},      {"high", unit, true},     {"p corrected", "", true},
+                   {"new n", "", true},      {"new mean", unit, true}, {"difference", points, true},
+                   {"low", points, true},    {"high", points, true},   {"p corrected", "", true},
                    {"verdict", "", false}};
   const auto n = [](const Candidate& candidate) {
     return count_cell(static_cast<std::int64_t>(candidate.values.size()));

@@ -64,31 +64,39 @@ TableBlock class_table(const Material& material, const Question& question, const
            value_cell("f1", mean_of(f1)), value_cell("f1", deviation_of(f1))});
     }
   }
-  if (shown < question.order.size())
-    table.notes.push_back(counted(question.order.size() - shown, "more candidate") +
-                          " are in the CSV and JSON of this report.");
+  const std::size_t scored = question.scored();
+  if (shown < scored)
+    table.notes.push_back(counted(scored - shown, "more candidate") + (scored - shown == 1 ? " is" : " are") +
+                          " in the CSV and JSON of this report.");
   return table;
 }
 
 Figure confusion_figure(const Question& question, const Candidate& candidate, const std::string& split,
                         const Confusion& confusion, std::size_t runs) {
   MatrixChart chart{"truth", "prediction", confusion.names(), {}};
-  std::int64_t right = 0, all = 0;
+  std::int64_t right = 0, all = 0, most = 0;
+  std::string mistake;
   const auto counts = confusion.counts();
   for (std::size_t i = 0; i < counts.size(); ++i) {
     chart.counts.emplace_back(counts[i].begin(), counts[i].end());
     for (std::size_t j = 0; j < counts.size(); ++j) {
       all += counts[i][j];
-      if (i == j) right += counts[i][j];
+      if (i == j) {
+        right += counts[i][j];
+      } else if (counts[i][j] > most) {
+        most = counts[i][j];
+        mistake = " Most often " + chart.labels[i] + " is taken for " + chart.labels[j] + ": " +
+                  thousands(most) + " times.";
+      }
     }
   }
   Figure figure;
   figure.id = "confusion-" + question.id;
   figure.caption = "Words of " + split + " by the type of their tag, as " + candidate.name +
                    " has them, summed over " + counted(runs, "run") +
-                   "; O is outside of entities. From stored predictions.";
+                   "; O stands for words outside of entities. From the stored predictions.";
   figure.alternative = "A table of counts; " + thousands(right) + " of " + thousands(all) +
-                       " words have the type they should have.";
+                       " words have the type they should have." + mistake;
   figure.chart = std::move(chart);
   return figure;
 }

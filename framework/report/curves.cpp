@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "document/number.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
@@ -89,8 +90,21 @@ Series series_of(const Line& line, const BinnedCurves& curves, double factor) {
 struct Curve {
   std::string metric;
   std::string title;
-  bool logarithmic = false;
 };
+
+/// Whether one curve would flatten another on a linear axis: their highest values lie a hundredfold apart.
+bool spans_decades(const std::vector<Series>& all) {
+  double low = std::numeric_limits<double>::infinity(), high = 0.0;
+  for (const Series& series : all) {
+    double top = 0.0;
+    for (const double value : series.y)
+      if (std::isfinite(value)) top = std::max(top, value);
+    if (top <= 0.0) continue;
+    low = std::min(low, top);
+    high = std::max(high, top);
+  }
+  return high > 100.0 * low;
+}
 
 std::string slug(std::string text) {
   std::replace(text.begin(), text.end(), '/', '-');
@@ -98,10 +112,11 @@ std::string slug(std::string text) {
   return text;
 }
 
-std::string end_text(const std::string& metric, const Series& series) {
+std::string end_text(const std::string& unit, const Series& series) {
   for (std::size_t i = series.y.size(); i > 0; --i)
     if (std::isfinite(series.y[i - 1]))
-      return series.name + " ends at " + number_text(series.y[i - 1]) + unit_of(metric).name + ". ";
+      return series.name + " ends at " + short_text(series.y[i - 1]) + (unit.empty() ? "" : " " + unit) +
+             ". ";
   return series.name + " has no finite value. ";
 }
 
@@ -113,7 +128,6 @@ void add_curve(RunBatch& batch, const std::vector<Line>& lines, const Curve& cur
   LineChart chart;
   chart.x = {"step", ""};
   chart.y = {curve.metric, shown.name.empty() ? unit : shown.name};
-  if (curve.logarithmic) chart.y.scale = Axis::Scale::logarithmic;
   Figure figure;
   figure.alternative = curve.title + " over the steps. ";
   bool band = false;
@@ -121,9 +135,10 @@ void add_curve(RunBatch& batch, const std::vector<Line>& lines, const Curve& cur
     Series series = series_of(line, curves, shown.factor);
     if (series.x.empty()) continue;
     band = band || !series.low.empty();
-    figure.alternative += end_text(curve.metric, series);
+    figure.alternative += end_text(chart.y.unit, series);
     chart.series.push_back(std::move(series));
   }
+  if (spans_decades(chart.series)) chart.y.scale = Axis::Scale::logarithmic;
   figure.id = "curve-" + slug(curve.metric);
   figure.caption =
       curve.title +

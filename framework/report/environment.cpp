@@ -1,6 +1,7 @@
 // Where the numbers come from: code, build, machines, numeric environments, plugins, and what it cost.
 #include <algorithm>
 
+#include "document/number.hpp"
 #include "report/compute.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
@@ -47,43 +48,63 @@ std::string field_text(const nlohmann::json& value) {
   return text;
 }
 
-/// One row per field, one column per distinct value.
-TableBlock field_table(const std::string& id, const std::string& caption, const std::string& what,
-                       const std::vector<Told>& all) {
-  TableBlock table;
+/// The names of the fields of all that are shown, in their order.
+std::vector<std::string> fields_of(const std::vector<Told>& shown) {
+  std::vector<std::string> fields;
+  for (const Told& told : shown)
+    for (const auto& [name, value] : told.value.items())
+      if (!value.is_array() && std::find(fields.begin(), fields.end(), name) == fields.end())
+        fields.push_back(name);
+  return fields;
+}
+
+/// A field's name and value as people write them.
+std::pair<std::string, std::string> field_of(const std::string& name, const nlohmann::json& value) {
+  if (name == "memory_bytes" && value.is_number_unsigned())
+    return {"memory", fixed_text(value.get<double>() / (1 << 30), 1) + " GiB"};
+  return {name, field_text(value)};
+}
+
+/// What all have in common, a field a row, and then what tells them apart, with a column for each.
+void add_fields(std::vector<Block>& blocks, const std::string& id, const std::string& caption,
+                const std::string& what, const std::vector<Told>& all) {
+  if (all.empty()) {
+    blocks.push_back(Notice{"No attempt told its " + what + "."});
+    return;
+  }
+  constexpr std::size_t most = 4;
+  const std::vector<Told> shown(all.begin(),
+                                all.begin() + static_cast<std::ptrdiff_t>(std::min(most, all.size())));
+  TableBlock common, table;
+  common.id = id + "-common";
+  common.caption = "What all " + counted(all.size(), what) + " have in common.";
+  common.columns = {{"field", "", false}, {"value", "", false}};
   table.id = id;
   table.caption = caption;
   table.columns = {{"field", "", false}};
-  constexpr std::size_t most = 4;
-  const std::size_t shown = std::min(most, all.size());
-  std::vector<std::string> fields;
-  for (std::size_t i = 0; i < shown; ++i) {
+  for (std::size_t i = 0; i < shown.size(); ++i)
     table.columns.push_back({what + (all.size() > 1 ? " " + std::to_string(i + 1) : ""), "", false});
-    for (const auto& [name, value] : all[i].value.items())
-      if (!value.is_array() && std::find(fields.begin(), fields.end(), name) == fields.end())
-        fields.push_back(name);
-  }
-  for (const std::string& field : fields) {
-    std::vector<TableCell> row = {field};
-    for (std::size_t i = 0; i < shown; ++i)
-      row.emplace_back(field_text(all[i].value.value(field, nlohmann::json())));
-    table.rows.push_back(std::move(row));
+  for (const std::string& field : fields_of(shown)) {
+    const auto value_of = [&](const Told& told) { return told.value.value(field, nlohmann::json()); };
+    const bool alike = std::all_of(all.begin(), all.end(),
+                                   [&](const Told& told) { return value_of(told) == value_of(all.front()); });
+    std::vector<TableCell> row = {field_of(field, value_of(shown.front())).first};
+    for (const Told& told : shown) row.emplace_back(field_of(field, value_of(told)).second);
+    if (alike && all.size() > 1) {
+      row.resize(2);
+      common.rows.push_back(std::move(row));
+    } else {
+      table.rows.push_back(std::move(row));
+    }
   }
   std::vector<TableCell> row = {Text("attempts")};
-  for (std::size_t i = 0; i < shown; ++i)
-    row.push_back(count_cell(static_cast<std::int64_t>(all[i].attempts)));
+  for (const Told& told : shown) row.push_back(count_cell(static_cast<std::int64_t>(told.attempts)));
   table.rows.push_back(std::move(row));
-  if (shown < all.size())
-    table.notes.push_back(counted(all.size() - shown, "more") + " are in the database (table attempt).");
-  return table;
-}
-
-void add_fields(std::vector<Block>& blocks, const std::string& id, const std::string& caption,
-                const std::string& what, const std::vector<Told>& all) {
-  if (all.empty())
-    blocks.push_back(Notice{"No attempt told its " + what + "."});
-  else
-    blocks.push_back(field_table(id, caption, what, all));
+  if (shown.size() < all.size())
+    table.notes.push_back(counted(all.size() - shown.size(), "more") +
+                          " are in the database (table attempt).");
+  blocks.push_back(std::move(table));
+  if (!common.rows.empty()) blocks.push_back(std::move(common));
 }
 
 nlohmann::json object_or_null(const nlohmann::json& value) {

@@ -28,9 +28,11 @@ struct Question {
   std::string title;  ///< "test/f1 on wnut17/test.conll"
   std::vector<RunRow> runs = {};
   Comparison comparison = {};
-  std::vector<std::string> labels = {};  ///< the candidates' names without what all of them begin with
+  std::vector<std::string> labels = {};  ///< the candidates' names without what they have in common:
+  std::string before = {}, behind = {};  ///< what is left out in front of labels and behind them
   std::vector<std::size_t> order =
-      {};  ///< candidates from the best mean to the worst, those without one last
+      {};                      ///< candidates from the best mean to the worst, those without one last
+  std::size_t scored() const;  ///< how many candidates have a value; they come first in the order
   std::optional<std::size_t> first() const;  ///< the candidate with the best mean, if any has one
   bool best(std::size_t candidate) const;    ///< whether the tests tell it from every other as the best
 };
@@ -59,12 +61,15 @@ struct Material {
   std::size_t rows_of(std::size_t all) const;
 };
 
+/// factors.cpp: of material whose runs and settings are read.
+std::vector<Factor> factors_of(const Material& material);
+/// questions.cpp: of material whose runs, data and metric are known.
+std::vector<Question> questions_of(const Material& material);
+
 Material gather(Store& store, const std::vector<RunRow>& runs, const std::string& subject,
                 const ReportOptions& options);
 
 /// Whether higher values of a metric are worse.
 bool lower_is_better(const std::string& metric);
-/// Names in the order in which people expect them: "layers=2" before "layers=10".
-bool natural_less(const std::string& a, const std::string& b);
 
 }  // namespace encore

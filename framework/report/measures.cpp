@@ -61,9 +61,10 @@ Section measures_section(const Material& material) {
              value_cell(name, mean_of(values)), value_cell(name, deviation_of(values)), unit_of(name).name});
       }
     }
-    if (shown < question.order.size())
-      table.notes.push_back(counted(question.order.size() - shown, "more candidate") +
-                            " are in the CSV and JSON of this report.");
+    const std::size_t scored = question.scored();
+    if (shown < scored)
+      table.notes.push_back(counted(scored - shown, "more candidate") +
+                            (scored - shown == 1 ? " is" : " are") + " in the CSV and JSON of this report.");
     if (!table.rows.empty()) section.blocks.push_back(std::move(table));
   }
   return section;

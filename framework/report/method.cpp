@@ -151,8 +151,8 @@ Section training_section(const Material& material) {
             reference("Curves", "curves"),
             {"."}}),
       Text({strong("Batches: "),
-            {text("train.batch_size") + " sequences, " + text("train.batching") + ", in " +
-             text("train.gradient_shards") + " gradient shards; at most " + text("train.epochs") +
+            {text("train.batch_size") + " sequences, " + text("train.batching") + ", gradient shards " +
+             text("train.gradient_shards") + "; epochs at most " + text("train.epochs") +
              " epochs, patience " + text("train.patience") + " (0: off)."}}),
       Text({strong("Loss: "),
             {"mean over the labelled words of a batch, label smoothing " + text("train.label_smoothing") +
@@ -165,6 +165,16 @@ Section training_section(const Material& material) {
 }
 
 // --- settings ---
+
+/// "study.toml:14" of "study.toml:14:30": the column is of no use on paper.
+std::string line_of(const std::string& at) {
+  const std::size_t column = at.rfind(':');
+  if (column == std::string::npos || column == 0) return at;
+  const std::size_t line = at.rfind(':', column - 1);
+  const bool numbers = line != std::string::npos && line + 1 < column && column + 1 < at.size() &&
+                       at.find_first_not_of("0123456789:", line) == std::string::npos;
+  return numbers ? at.substr(0, column) : at;
+}
 
 Section settings_section(const Material& material) {
   Section section{"settings", "Settings"};
@@ -184,7 +194,7 @@ Section settings_section(const Material& material) {
   for (const auto& [key, param] : all) {
     const auto factor = varied.find(key);
     const std::string at =
-        param->source == "default" || param->at.empty() ? param->source : setting_text(param->at);
+        param->source == "default" || param->at.empty() ? param->source : line_of(setting_text(param->at));
     table.rows.push_back(
         {code_cell(key),
          factor == varied.end() ? setting_text(param->value) : levels_text(*factor->second, key, material),

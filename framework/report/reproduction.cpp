@@ -24,6 +24,14 @@ std::string quoted(const std::string& text) {
   return result + "'";
 }
 
+/// Whether an experiment file builds on another one.
+bool named_base(const Material& material) {
+  return std::any_of(material.sweeps.begin(), material.sweeps.end(), [](const SweepRow& sweep) {
+    return ("\n" + sweep.content).find("\nbase ") != std::string::npos ||
+           ("\n" + sweep.content).find("\nbase=") != std::string::npos;
+  });
+}
+
 Section command_section(const Material& material) {
   Section section{"commands", "Commands"};
   std::set<std::string> commits, backends;
@@ -57,6 +65,13 @@ Section command_section(const Material& material) {
         {{"The experiment file "}, code(sweep.file), {" as it was on " + utc_text(sweep.created) + ":"}})});
     section.blocks.push_back(Listing{"toml", sweep.content});
   }
+  if (named_base(material))
+    section.blocks.push_back(
+        Paragraph{Text({{"Files that a "},
+                        code("base"),
+                        {" names are not attached: what they set stands with all other settings in "},
+                        reference("", "settings"),
+                        {"."}})});
   if (shown > most_files)
     section.blocks.push_back(
         Notice{counted(shown - most_files, "more experiment file") + " are in the database (table sweep)."});

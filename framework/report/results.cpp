@@ -56,11 +56,14 @@ std::vector<Text> missing_notes(const Question& question) {
   return notes;
 }
 
-/// How many characters the label of the first candidate lacks of its name.
-std::size_t left_out(const Question& question) {
-  if (question.order.empty()) return 0;
-  const std::size_t first = question.order.front();
-  return question.comparison.candidates[first].name.size() - question.labels[first].size();
+/// "Left out of names, here and below: study- in front and -warmup_steps=20 behind."
+Text left_out_text(const Question& question) {
+  Text text("Left out of names, here and below: ");
+  if (!question.before.empty()) text.spans.insert(text.spans.end(), {code(question.before), {" in front"}});
+  if (!question.before.empty() && !question.behind.empty()) text.spans.push_back({" and "});
+  if (!question.behind.empty()) text.spans.insert(text.spans.end(), {code(question.behind), {" behind"}});
+  text.spans.push_back({"."});
+  return text;
 }
 
 TableBlock candidate_table(const Material& material, const Question& question) {
@@ -87,10 +90,7 @@ TableBlock candidate_table(const Material& material, const Question& question) {
   if (shown < question.order.size())
     table.notes.push_back(counted(question.order.size() - shown, "more candidate") +
                           " with lower means are in the CSV and JSON of this report.");
-  const std::size_t front = left_out(question);
-  if (front > 0)
-    table.notes.push_back("Left out in front of names, here and below: " +
-                          question.comparison.candidates[question.order.front()].name.substr(0, front));
+  if (!question.before.empty() || !question.behind.empty()) table.notes.push_back(left_out_text(question));
   bool single = false, few = false;
   for (const Candidate& candidate : question.comparison.candidates) {
     single = single || candidate.values.size() == 1;
@@ -186,7 +186,7 @@ std::vector<TableCell> pair_row(const Question& question, const Pair& pair) {
 
 TableBlock pair_table(const Material& material, const Question& question) {
   const Comparison& comparison = question.comparison;
-  const std::string unit = unit_of(comparison.options.metric).name;
+  const std::string unit = unit_of_differences(comparison.options.metric);
   const bool all = comparison.family == comparison.pairs.size();
   TableBlock table;
   table.id = "pairs-" + question.id;

@@ -177,6 +177,20 @@ Figure scatter_figure(const Material& material, const Question& question, const 
 
 // --- all together ---
 
+/// "The highest score, 79.83 %, has optimizer.learning_rate 0.004."
+std::string highest_text(const Material& material, const Scored& scored,
+                         const std::vector<const Factor*>& factors) {
+  const auto highest = std::max_element(scored.values.begin(), scored.values.end());
+  if (highest == scored.values.end()) return "No run has a score.";
+  const std::size_t run = scored.runs[static_cast<std::size_t>(highest - scored.values.begin())];
+  std::vector<std::string> settings;
+  for (const Factor* factor : factors)
+    settings.push_back(factor->name + " " + level_name(factor->levels[factor->level[run]]));
+  const std::string& unit = unit_of(material.metric).name;
+  return "The highest score, " + metric_text(material.metric, *highest) + (unit.empty() ? "" : " " + unit) +
+         ", has " + listed(settings) + ".";
+}
+
 Figure parallel_figure(const Material& material, const Question& question, const Scored& scored,
                        const std::vector<const Factor*>& factors) {
   const Unit unit = unit_of(material.metric);
@@ -219,7 +233,7 @@ Figure parallel_figure(const Material& material, const Question& question, const
                               thousands(static_cast<std::int64_t>(question.runs.size())) + " runs."
                         : "");
   figure.alternative = "Parallel coordinates of " + counted(chart.lines.size(), "run") + " over " +
-                       counted(factors.size(), "parameter") + ".";
+                       counted(factors.size(), "parameter") + ". " + highest_text(material, scored, factors);
   figure.chart = std::move(chart);
   return figure;
 }
@@ -258,8 +272,17 @@ Section sweep_section(const Material& material) {
                    std::string(untimed > 0 ? "; " + counted(untimed, "attempt") +
                                                  " whose end was not recorded have no bar."
                                            : ".");
-  figure.alternative =
-      counted(chart.bars.size(), "attempt") + " on " + counted(chart.lanes.size(), "lane") + ".";
+  double end = 0.0;
+  std::map<Tone, std::size_t> ends;
+  for (const TimelineChart::Bar& bar : chart.bars) {
+    end = std::max(end, bar.end);
+    ++ends[bar.tone];
+  }
+  std::vector<std::string> parts;
+  for (const auto& [tone, meaning] : chart.legend)
+    parts.push_back(std::to_string(ends[tone]) + " " + meaning);
+  figure.alternative = counted(chart.bars.size(), "attempt") + " on " + counted(chart.lanes.size(), "lane") +
+                       " within " + duration_text(end) + ": " + listed(parts) + ".";
   figure.chart = std::move(chart);
   section.blocks.push_back(std::move(figure));
   return section;

@@ -58,6 +58,14 @@ TableBlock unfinished_table(const Material& material) {
   return table;
 }
 
+/// Of its last attempt, where somebody recorded it.
+TableCell end_of(const Material& material, const RunRow& run) {
+  const auto attempts = material.attempts.find(run.number);
+  if (attempts == material.attempts.end() || attempts->second.empty()) return {};
+  const std::optional<double>& finished = attempts->second.back().finished;
+  return finished ? TableCell(utc_text(*finished)) : TableCell();
+}
+
 TableBlock run_table(const Material& material) {
   TableBlock table;
   table.id = "runs";
@@ -65,7 +73,7 @@ TableBlock run_table(const Material& material) {
   table.caption = "Every run with its " + material.metric + " at the chosen checkpoint.";
   table.columns = {{"run", "", false},     {"id", "", false},       {"seed", "", true},
                    {"state", "", false},   {"best step", "", true}, {material.metric, unit.name, true},
-                   {"attempts", "", true}, {"finished", "", false}};
+                   {"attempts", "", true}, {"ended", "", false}};
   std::map<std::int64_t, const Replicate*> replicates;
   for (const Question& question : material.questions)
     for (const Candidate& candidate : question.comparison.candidates)
@@ -90,7 +98,7 @@ TableBlock run_table(const Material& material) {
                           step.is_number_integer() ? count_cell(step.get<std::int64_t>()) : TableCell(),
                           std::move(value),
                           count_cell(run.attempts),
-                          run.finished ? TableCell(utc_text(*run.finished)) : TableCell()});
+                          end_of(material, run)});
   }
   if (shown < material.runs.size())
     table.notes.push_back(counted(material.runs.size() - shown, "more run") +

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "document/number.hpp"
 #include "report/comparison.hpp"
 
 namespace encore {
@@ -72,6 +73,10 @@ Unit unit_of(const std::string& metric) {
   return is_fraction(metric) ? Unit{100.0, "%"} : Unit{};
 }
 
+std::string unit_of_differences(const std::string& metric) {
+  return is_fraction(metric) ? "points" : "";
+}
+
 TableCell value_cell(const std::string& metric, double value) {
   if (std::isnan(value)) return {};
   return {metric_text(metric, value), unit_of(metric).factor * value};
@@ -91,8 +96,7 @@ TableCell number_cell(double number) {
 }
 
 TableCell seconds_cell(double seconds) {
-  return {seconds < 100.0 ? number_text(std::round(10.0 * seconds) / 10.0) : thousands(std::llround(seconds)),
-          seconds};
+  return {seconds < 100.0 ? fixed_text(seconds, 1) : thousands(std::llround(seconds)), seconds};
 }
 
 TableCell code_cell(const std::string& text) {
@@ -118,6 +122,30 @@ std::string thousands(std::int64_t count) {
     text.insert(at, ",");
   }
   return text;
+}
+
+bool natural_less(const std::string& a, const std::string& b) {
+  const auto is_digit = [](char letter) { return letter >= '0' && letter <= '9'; };
+  std::size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (!is_digit(a[i]) || !is_digit(b[j])) {
+      if (a[i] != b[j]) return static_cast<unsigned char>(a[i]) < static_cast<unsigned char>(b[j]);
+      ++i;
+      ++j;
+      continue;
+    }
+    const auto number = [&](const std::string& text, std::size_t& at) {
+      while (at < text.size() && text[at] == '0') ++at;
+      const std::size_t begin = at;
+      while (at < text.size() && is_digit(text[at])) ++at;
+      return text.substr(begin, at - begin);
+    };
+    const std::string left = number(a, i), right = number(b, j);
+    if (left.size() != right.size()) return left.size() < right.size();
+    if (left != right) return left < right;
+  }
+  if (a.size() - i != b.size() - j) return a.size() - i < b.size() - j;
+  return a < b;
 }
 
 }  // namespace encore

@@ -22,6 +22,8 @@ std::optional<double> utc_from(const std::string& text);
 std::string counted(std::size_t count, const std::string& one, const std::string& many = {});
 /// "a", "a and b", "a, b and c"
 std::string listed(const std::vector<std::string>& parts);
+/// Names in the order in which people expect them: "layers=2" before "layers=10".
+bool natural_less(const std::string& a, const std::string& b);
 /// A setting as the experiment file writes it, but without quotes; paths by their last two parts.
 std::string setting_text(const nlohmann::json& value);
 /// "0.034", "1.2e-05"
@@ -33,6 +35,8 @@ struct Unit {
   std::string name;  ///< "%", or empty
 };
 Unit unit_of(const std::string& metric);
+/// Between two values in percent lie percentage points: "points".
+std::string unit_of_differences(const std::string& metric);
 
 TableCell value_cell(const std::string& metric, double value);  ///< empty for NaN
 TableCell value_cell(const std::string& metric, std::optional<double> value);

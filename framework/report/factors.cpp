@@ -1,0 +1,96 @@
+// The settings that are not the same in all runs; those that always change together are one. Place in the
+// flow: gather() of material.cpp asks once.
+#include <algorithm>
+#include <map>
+
+#include "report/material.hpp"
+#include "report/wording.hpp"
+
+namespace encore {
+
+namespace {
+
+/// The values of one setting, one per run, as text to compare and as what they are.
+struct Values {
+  std::vector<std::string> texts;
+  std::vector<nlohmann::json> levels;
+  bool swept = false;
+};
+
+bool level_before(const nlohmann::json& a, const nlohmann::json& b) {
+  if (a.is_null() != b.is_null()) return b.is_null();
+  if (a.is_number() && b.is_number()) return a.get<double>() < b.get<double>();
+  if (a.is_number() != b.is_number()) return a.is_number();
+  return natural_less(setting_text(a), setting_text(b));
+}
+
+std::map<std::string, Values> values_by_key(const Material& material) {
+  std::map<std::string, Values> keys;
+  const std::string missing = nlohmann::json().dump();
+  for (std::size_t i = 0; i < material.runs.size(); ++i) {
+    const auto params = material.params.find(material.runs[i].number);
+    if (params == material.params.end()) continue;
+    for (const ParamRow& param : params->second) {
+      Values& values = keys[param.key];
+      values.texts.resize(material.runs.size(), missing);
+      values.texts[i] = param.value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+      values.swept = values.swept || param.source == "sweep";
+      if (std::find(values.levels.begin(), values.levels.end(), param.value) == values.levels.end())
+        values.levels.push_back(param.value);
+    }
+  }
+  for (auto& [key, values] : keys)
+    if (std::find(values.texts.begin(), values.texts.end(), missing) != values.texts.end() &&
+        std::find(values.levels.begin(), values.levels.end(), nlohmann::json()) == values.levels.end())
+      values.levels.push_back(nullptr);
+  return keys;
+}
+
+/// Which runs have the same value: equal for settings that always change together.
+std::vector<std::size_t> partition_of(const std::vector<std::string>& texts) {
+  std::map<std::string, std::size_t> seen;
+  std::vector<std::size_t> partition;
+  for (const std::string& text : texts)
+    partition.push_back(seen.try_emplace(text, seen.size()).first->second);
+  return partition;
+}
+
+/// Of settings that change together the one that people wrote: swept, a type, short.
+bool names_better(const std::string& a, bool a_swept, const std::string& b, bool b_swept) {
+  if (a_swept != b_swept) return a_swept;
+  if (a.ends_with(".type") != b.ends_with(".type")) return a.ends_with(".type");
+  if (a.size() != b.size()) return a.size() < b.size();
+  return a < b;
+}
+
+}  // namespace
+
+std::vector<Factor> factors_of(const Material& material) {
+  const std::map<std::string, Values> keys = values_by_key(material);
+  std::map<std::vector<std::size_t>, std::vector<std::string>> together;
+  for (const auto& [key, values] : keys)
+    if (values.levels.size() > 1) together[partition_of(values.texts)].push_back(key);
+  std::vector<Factor> factors;
+  for (const auto& [partition, names] : together) {
+    Factor factor;
+    factor.keys = names;
+    factor.name = *std::min_element(names.begin(), names.end(), [&](const auto& a, const auto& b) {
+      return names_better(a, keys.at(a).swept, b, keys.at(b).swept);
+    });
+    const Values& values = keys.at(factor.name);
+    factor.levels = values.levels;
+    std::sort(factor.levels.begin(), factor.levels.end(), level_before);
+    std::map<std::string, std::size_t> number;
+    for (std::size_t i = 0; i < factor.levels.size(); ++i)
+      number[factor.levels[i].dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)] = i;
+    for (const std::string& text : values.texts) factor.level.push_back(number.at(text));
+    factor.numeric = std::all_of(factor.levels.begin(), factor.levels.end(),
+                                 [](const nlohmann::json& level) { return level.is_number(); });
+    factors.push_back(std::move(factor));
+  }
+  std::sort(factors.begin(), factors.end(),
+            [](const Factor& a, const Factor& b) { return natural_less(a.name, b.name); });
+  return factors;
+}
+
+}  // namespace encore

@@ -1,0 +1,179 @@
+// What can be compared with what: runs by the data they were scored on, their candidates with short names,
+// and the tests between them. Place in the flow: gather() of material.cpp asks once.
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "report/material.hpp"
+#include "report/wording.hpp"
+
+namespace encore {
+
+namespace {
+
+/// With more candidates only the best is tested against each of the others.
+constexpr std::size_t most_for_all_pairs = 12;
+/// Reading the predictions of more runs than these takes longer than everything else together.
+constexpr std::size_t most_runs_for_examples = 40;
+
+std::string slug(const std::string& text) {
+  std::string id;
+  for (const char letter : text) id += std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '-';
+  return id;
+}
+
+/// The data that a run was scored on.
+const DatasetRow* set_of(const Material& material, const RunRow& run, const std::string& role) {
+  const auto files = material.datasets.find(run.number);
+  if (files == material.datasets.end()) return nullptr;
+  for (const DatasetRow& file : files->second)
+    if (file.role == role) return &file;
+  return nullptr;
+}
+
+// --- names ---
+
+/// Whether a part of a name, "learning_rate=1e-05", may begin here: not within a number.
+bool begins_part(const std::string& name, std::size_t at) {
+  return at < name.size() && std::isalpha(static_cast<unsigned char>(name[at])) != 0;
+}
+
+/// How many characters all names have in common in front, whole parts only, and something is left of each.
+std::size_t common_front(const std::vector<std::string>& names) {
+  const std::string& first = names.front();
+  std::size_t front = 0;
+  for (std::size_t at = first.find('-'); at != std::string::npos; at = first.find('-', at + 1)) {
+    const std::string_view part = std::string_view(first).substr(0, at + 1);
+    if (!std::ranges::all_of(names, [&](const std::string& name) { return name.starts_with(part); })) break;
+    if (std::ranges::all_of(names, [&](const std::string& name) { return begins_part(name, at + 1); }))
+      front = at + 1;
+  }
+  return front;
+}
+
+/// The same at the back: "-warmup_steps=20".
+std::size_t common_back(const std::vector<std::string>& names, std::size_t front) {
+  const std::string& first = names.front();
+  std::size_t back = 0;
+  for (std::size_t at = first.rfind('-'); at != std::string::npos && at > front;
+       at = first.rfind('-', at - 1)) {
+    const std::string_view part = std::string_view(first).substr(at);
+    if (!std::ranges::all_of(names, [&](const std::string& name) {
+          return name.size() > front + part.size() && name.ends_with(part);
+        }))
+      break;
+    // Only a parameter with its value: of "-1e-05" and "-2e-05" the end says nothing.
+    if (begins_part(first, at + 1) && part.find('=') != std::string_view::npos) back = part.size();
+  }
+  return back;
+}
+
+/// Names without what those with a value have in common; a name of something else that only failed lengthens
+/// no other.
+void name_shortly(Question& question) {
+  std::vector<std::string> names, scored;
+  for (const Candidate& candidate : question.comparison.candidates) {
+    names.push_back(candidate.name);
+    if (!candidate.values.empty()) scored.push_back(candidate.name);
+  }
+  question.labels = names;
+  if (scored.empty()) scored = names;
+  if (scored.size() < 2) return;
+  const std::size_t front = common_front(scored), back = common_back(scored, front);
+  const std::string before = scored.front().substr(0, front),
+                    behind = scored.front().substr(scored.front().size() - back);
+  std::vector<std::string> labels;
+  for (const std::string& name : names) {
+    const bool fits = name.size() > front + back && name.starts_with(before);
+    const std::string rest = fits ? name.substr(front) : name;
+    labels.push_back(fits && rest.ends_with(behind) ? rest.substr(0, rest.size() - back) : rest);
+  }
+  if (std::set<std::string>(labels.begin(), labels.end()).size() < labels.size()) return;
+  question.labels = std::move(labels);
+  question.before = before;
+  question.behind = behind;
+}
+
+// --- tests ---
+
+std::vector<std::size_t> order_of(const Comparison& comparison) {
+  std::vector<std::size_t> order(comparison.candidates.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const bool lower = lower_is_better(comparison.options.metric);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
+    const double a = comparison.candidates[i].mean, b = comparison.candidates[j].mean;
+    if (std::isnan(a) || std::isnan(b)) return std::isnan(b) && !std::isnan(a);
+    return lower ? a < b : a > b;
+  });
+  return order;
+}
+
+void test(Store& store, Question& question) {
+  Comparison& comparison = question.comparison;
+  const std::size_t count = question.scored();
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  if (count <= most_for_all_pairs) {
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t j = i + 1; j < count; ++j) pairs.emplace_back(question.order[i], question.order[j]);
+  } else if (const auto first = question.first()) {
+    for (std::size_t i = 1; i < count; ++i) pairs.emplace_back(*first, question.order[i]);
+  }
+  test_pairs(store, comparison, pairs, count * (count - (count > 0 ? 1 : 0)) / 2);
+}
+
+}  // namespace
+
+std::vector<Question> questions_of(const Material& material) {
+  const std::string role = material.metric.substr(0, material.metric.find('/'));
+  std::map<std::pair<std::string, std::string>, Question> by_set;  // name of the file, its content
+  for (const RunRow& run : material.runs) {
+    const DatasetRow* file = set_of(material, run, role);
+    const std::string name = file == nullptr ? "" : setting_text(file->path);
+    by_set[{name, file == nullptr ? "" : file->sha256}].runs.push_back(run);
+  }
+  CompareOptions options;
+  options.metric = material.metric;
+  options.examples = material.runs.size() <= most_runs_for_examples;
+  std::vector<Question> questions;
+  for (auto& [set, question] : by_set) {
+    const auto& [name, content] = set;
+    // Two files of one name are told apart by their content.
+    const bool shared = std::count_if(by_set.begin(), by_set.end(),
+                                      [&](const auto& other) { return other.first.first == set.first; }) > 1;
+    question.id =
+        slug(material.metric) + (questions.empty() ? "" : "-" + std::to_string(questions.size() + 1));
+    question.title = material.metric + (name.empty() ? "" : " on " + name) +
+                     (shared ? " (" + content.substr(0, 8) + ")" : "");
+    question.comparison = collect_candidates(material.store, question.runs, options);
+    name_shortly(question);
+    question.order = order_of(question.comparison);
+    test(material.store, question);
+    questions.push_back(std::move(question));
+  }
+  return questions;
+}
+
+std::size_t Question::scored() const {
+  return static_cast<std::size_t>(
+      std::count_if(comparison.candidates.begin(), comparison.candidates.end(),
+                    [](const Candidate& candidate) { return !std::isnan(candidate.mean); }));
+}
+
+std::optional<std::size_t> Question::first() const {
+  if (order.empty() || std::isnan(comparison.candidates[order.front()].mean)) return std::nullopt;
+  return order.front();
+}
+
+bool Question::best(std::size_t candidate) const {
+  const Verdict won = lower_is_better(comparison.options.metric) ? Verdict::lower : Verdict::higher;
+  const Verdict lost = won == Verdict::higher ? Verdict::lower : Verdict::higher;
+  std::size_t beaten = 0;
+  for (const Pair& pair : comparison.pairs)
+    if ((pair.a == candidate && pair.verdict == won) || (pair.b == candidate && pair.verdict == lost))
+      ++beaten;
+  return beaten > 0 && beaten + 1 == scored();
+}
+
+}  // namespace encore

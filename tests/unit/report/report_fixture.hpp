@@ -1,0 +1,59 @@
+// Reports of stored runs, and what stands in them.
+#pragma once
+
+#include "document/json.hpp"
+#include "report/report.hpp"
+#include "unit/report/replicates.hpp"
+
+namespace encore::testing {
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+class ReportTest : public ReplicatesTest {
+ protected:
+  Document report(const ReportOptions& options = {}) { return make_report(store(), options); }
+
+  static void collect(const std::vector<Block>& blocks, std::vector<const Block*>& all) {
+    for (const Block& block : blocks) all.push_back(&block);
+  }
+  static void collect(const Section& section, std::vector<const Block*>& all) {
+    collect(section.blocks, all);
+    for (const Section& inner : section.sections) collect(inner, all);
+  }
+  static std::vector<const Block*> blocks_of(const Document& document) {
+    std::vector<const Block*> all;
+    collect(document.abstract, all);
+    for (const Section& section : document.sections) collect(section, all);
+    return all;
+  }
+  static const TableBlock* find_table(const Document& document, const std::string& id) {
+    for (const Block* block : blocks_of(document))
+      if (const auto* table = std::get_if<TableBlock>(block); table != nullptr && table->id == id)
+        return table;
+    return nullptr;
+  }
+  static const TableBlock& table(const Document& document, const std::string& id) {
+    const TableBlock* found = find_table(document, id);
+    if (found == nullptr) throw Error("there is no table " + id);
+    return *found;
+  }
+  static const Figure* figure(const Document& document, const std::string& id) {
+    for (const Block* block : blocks_of(document))
+      if (const auto* found = std::get_if<Figure>(block); found != nullptr && found->id == id) return found;
+    return nullptr;
+  }
+  /// The cell of the first row that begins with `row`, in the column of that name.
+  static TableCell cell(const TableBlock& table, const std::string& row, const std::string& column) {
+    std::size_t at = 0;
+    while (at < table.columns.size() && table.columns[at].name != column) ++at;
+    if (at == table.columns.size()) throw Error("no column " + column);
+    for (const auto& cells : table.rows)
+      if (cells.front().text.plain() == row) return cells[at];
+    throw Error("no row " + row + " in " + table.id);
+  }
+  static std::string text_of(const Document& document) { return json(document); }
+};
+
+}  // namespace encore::testing
