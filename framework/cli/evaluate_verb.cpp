@@ -7,6 +7,7 @@
 #include "cli/command_line.hpp"
 #include "cli/format.hpp"
 #include "cli/verbs.hpp"
+#include "record/cores.hpp"
 #include "runner/worker_process.hpp"
 
 namespace encore {
@@ -55,6 +56,7 @@ int evaluate_verb(const Arguments& arguments) {
 
   const std::string name = line.required("run", "a run");
   const std::string file = line.required("file", "a file to score");
+  require_threads(line.integer("threads"));
   const TrainedRun run = find_trained_run(line, name, line.text("backend"));
   const ProgramOutput answer =
       run_program(run.worker, {"evaluate", "--run-folder", run.folder.string(), "--file", file, "--threads",

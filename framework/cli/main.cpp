@@ -1,5 +1,7 @@
 // exp, the control program: finds the verb, runs it, turns what it throws into one sentence and an exit code.
 // It starts at once, without Kokkos and without loading a plugin. Read next: verbs.hpp, then run_verb.cpp.
+#include <fcntl.h>
+
 #include <exception>
 #include <iostream>
 #include <new>
@@ -9,6 +11,21 @@
 #include "config/error.hpp"
 
 namespace {
+
+/// A standard stream that is closed would lend its number to a file opened later; what is printed to it is
+/// not wanted, and no failure.
+void open_standard_streams() {
+  for (const int stream : {0, 1, 2})
+    if (::fcntl(stream, F_GETFD) < 0) ::open("/dev/null", O_RDWR);  // takes the lowest free number
+}
+
+/// A table that a full disk has cut must not look like all of it.
+int with_whole_output(int exit_code) {
+  std::cout.flush();
+  if (std::cout || exit_code != encore::exit_done) return exit_code;
+  std::cerr << "exp: what was printed could not be written to its end; is the disk full?\n";
+  return encore::exit_failed;
+}
 
 int run(int argc, char** argv) {
   const encore::Arguments arguments(argv + 1, argv + argc);
@@ -25,9 +42,10 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_standard_streams();
   std::ios::sync_with_stdio(false);
   try {
-    return run(argc, argv);
+    return with_whole_output(run(argc, argv));
   } catch (const encore::ConfigErrors& errors) {
     // Each line begins with the place; a prefix would hide it from editors that jump there.
     std::cerr << errors.what() << '\n';

@@ -137,7 +137,7 @@ int plugin_new(const Arguments& arguments) {
        "Writes the folder NAME with a small plugin that works: source, test, CMake file, README.",
        {{"exp plugin new my_layers --kind layer", "then: exp plugin build my_layers"}}});
   line.options()("kind", po::value<std::string>()->default_value("layer")->value_name("KIND"),
-                 "what it offers to start with");
+                 "what it offers: layer, head, tokenizer, optimizer or schedule");
   line.options()("into", po::value<std::string>()->default_value(".")->value_name("FOLDER"),
                  "where the folder is made");
   line.positional("name");

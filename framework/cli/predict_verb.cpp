@@ -11,6 +11,7 @@
 #include "cli/access.hpp"
 #include "cli/command_line.hpp"
 #include "cli/verbs.hpp"
+#include "record/cores.hpp"
 #include "record/file_descriptor.hpp"
 #include "runner/programs.hpp"
 
@@ -73,7 +74,9 @@ int predict_verb(const Arguments& arguments) {
     throw UsageError("--format is \"" + format + "\"; it must be text, jsonl or conll");
   if (line.has("file") && line.has("text"))
     throw UsageError("both a text and --file are given; give one of them");
-
+  if (line.has("file") && std::filesystem::is_directory(line.text("file")))
+    throw UsageError("cannot read " + line.text("file") + ": it is a folder; name a file");
+  require_threads(line.integer("threads"));
   const TrainedRun run = find_trained_run(line, name, line.text("backend"));
   if (line.has("file")) {
     use_as_input(open_file(line.text("file"), O_RDONLY));

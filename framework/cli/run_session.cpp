@@ -10,6 +10,7 @@
 #include "cli/run_display.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/stop_requests.hpp"
+#include "record/cores.hpp"
 #include "runner/code_state.hpp"
 #include "runner/runner.hpp"
 
@@ -179,8 +180,7 @@ void add_session_options(CommandLine& line) {
 void check_session_options(const CommandLine& line) {
   if (line.integer("jobs") < 1)
     throw UsageError("-j " + std::to_string(line.integer("jobs")) + " would run nothing; give at least 1");
-  if (line.integer("threads") < 0)
-    throw UsageError("--threads is negative; 0 means all this process may use");
+  require_threads(line.integer("threads"));
   if (line.integer("retries") < 0) throw UsageError("--retries is negative; 0 means no second try");
   if (line.flag("keep-going") && line.flag("fail-fast"))
     throw UsageError("--keep-going and --fail-fast exclude each other");

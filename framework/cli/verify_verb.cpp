@@ -10,6 +10,7 @@
 #include "cli/stop_requests.hpp"
 #include "cli/verbs.hpp"
 #include "cli/verdict_text.hpp"
+#include "record/cores.hpp"
 #include "runner/verifier.hpp"
 
 namespace encore {
@@ -136,8 +137,7 @@ int verify(const CommandLine& line, Store& store, const RunRow& run, Verifier& v
 int verify_verb(const Arguments& arguments) {
   CommandLine line = make_line();
   if (!line.parse(arguments)) return exit_done;
-  if (line.integer("threads") < 0)
-    throw UsageError("--threads is negative; 0 means all this process may use");
+  require_threads(line.integer("threads"));
 
   Store store(line.database(), OpenMode::write);
   VerificationTask task = task_of(line, store);

@@ -1,7 +1,6 @@
 // See labels.hpp.
 #include "data/labels.hpp"
 
-#include <fstream>
 #include <sstream>
 
 #include <encore/error.hpp>
@@ -44,13 +43,10 @@ Labels load_labels(const std::filesystem::path& path) {
   return Labels(std::move(names));
 }
 
-void save_labels(const std::filesystem::path& path, const Labels& labels) {
-  std::ofstream file(path, std::ios::binary);
-  for (const std::string& name : labels.names()) file << name << '\n';
-  file.close();
-  if (!file)
-    throw Error("cannot write the list of labels " + path.string() +
-                "; is the folder writable and the disk not full?");
+std::string labels_text(const Labels& labels) {
+  std::string text;
+  for (const std::string& name : labels.names()) text += name + '\n';
+  return text;
 }
 
 }  // namespace encore

@@ -34,8 +34,9 @@ class Labels {
 /// The labels of a training set. Throws Error when it holds no entity at all.
 Labels make_labels(const Dataset& train);
 
-/// One label per line.
+/// A file with one label per line.
 Labels load_labels(const std::filesystem::path& path);
-void save_labels(const std::filesystem::path& path, const Labels& labels);
+/// The content of such a file.
+std::string labels_text(const Labels& labels);
 
 }  // namespace encore

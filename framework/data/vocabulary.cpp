@@ -2,7 +2,6 @@
 #include "data/vocabulary.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <string_view>
 #include <unordered_map>
 
@@ -38,13 +37,10 @@ std::vector<std::string> load_vocabulary(const std::filesystem::path& path) {
   return pieces;
 }
 
-void save_vocabulary(const std::filesystem::path& path, const std::vector<std::string>& pieces) {
-  std::ofstream file(path, std::ios::binary);
-  for (const std::string& piece : pieces) file << piece << '\n';
-  file.close();
-  if (!file)
-    throw Error("cannot write the vocabulary " + path.string() +
-                "; is the folder writable and the disk not full?");
+std::string vocabulary_text(std::span<const std::string> pieces) {
+  std::string text;
+  for (const std::string& piece : pieces) text += piece + '\n';
+  return text;
 }
 
 }  // namespace encore

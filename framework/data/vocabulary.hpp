@@ -2,16 +2,17 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace encore {
 
 /// Throws Error naming file and line: missing or unreadable, not UTF-8, an empty line, a piece that stands
-/// twice, no
-/// `[UNK]`. What else a tokenizer needs, Tokenizer::load checks.
+/// twice, no `[UNK]`. What else a tokenizer needs, Tokenizer::load checks.
 std::vector<std::string> load_vocabulary(const std::filesystem::path& path);
 
-void save_vocabulary(const std::filesystem::path& path, const std::vector<std::string>& pieces);
+/// The content of a vocabulary file.
+std::string vocabulary_text(std::span<const std::string> pieces);
 
 }  // namespace encore

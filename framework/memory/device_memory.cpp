@@ -1,7 +1,12 @@
 // Device memory with the alignment every tensor relies on.
 #include "memory/device_memory.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <string_view>
 
 namespace encore {
 namespace {
@@ -9,10 +14,30 @@ namespace {
 using HostBytes = Kokkos::View<std::byte*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 using DeviceBytes = Kokkos::View<std::byte*, DeviceMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
+/// "encore::optimizer_states" to "optimizer states".
+std::string words_of(const std::string& label) {
+  std::string words = label.starts_with("encore::") ? label.substr(8) : label;
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
+Kokkos::View<std::byte*, DeviceMemory> allocate(const std::string& label, std::size_t bytes) {
+  try {
+    return Kokkos::View<std::byte*, DeviceMemory>(label, bytes);
+  } catch (const std::exception& error) {
+    if (std::string_view(error.what()).find("failed to allocate") == std::string_view::npos) throw;
+    char size[32];
+    std::snprintf(size, sizeof size, "%.1f GiB", std::ldexp(static_cast<double>(bytes), -30));
+    throw Error(std::string("out of memory: there are no ") + size + " for " + words_of(label) +
+                "; less is needed with a smaller train.batch_size, data.max_length, model.width or "
+                "model.layers, and with more train.gradient_shards");
+  }
+}
+
 }  // namespace
 
 DeviceBuffer::DeviceBuffer(const std::string& label, std::size_t bytes)
-    : memory_(label, bytes + tensor_alignment), bytes_(bytes) {
+    : memory_(allocate(label, bytes + tensor_alignment)), bytes_(bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
   data_ = memory_.data() + (aligned(address) - address);
 }

@@ -24,6 +24,7 @@ constexpr std::size_t aligned(std::size_t bytes) {
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
+  /// Throws Error when there is not so much memory.
   DeviceBuffer(const std::string& label, std::size_t bytes);
   DeviceBuffer(DeviceBuffer&&) = default;
   DeviceBuffer& operator=(DeviceBuffer&&) = default;

@@ -9,6 +9,8 @@
 #include <set>
 #include <tuple>
 
+#include <encore/error.hpp>
+
 namespace encore {
 namespace {
 
@@ -117,7 +119,15 @@ int default_threads(const Cores& cores, const OpenMpWishes& wishes) {
     threads = std::max(1, static_cast<int>(cores.by_core().size()));
     if (cores.granted > 0) threads = std::min(threads, cores.granted);
   }
-  return wishes.limit > 0 ? std::min(threads, wishes.limit) : threads;
+  if (wishes.limit > 0) threads = std::min(threads, wishes.limit);
+  return std::min(threads, most_threads);
+}
+
+void require_threads(int threads) {
+  if (threads < 0) throw Error("--threads is negative; 0 means all this process may use");
+  if (threads > most_threads)
+    throw Error("--threads " + std::to_string(threads) + " is too many; Kokkos has room for " +
+                std::to_string(most_threads));
 }
 
 std::string ranges_text(std::vector<int> numbers) {

@@ -33,8 +33,13 @@ OpenMpWishes openmp_wishes();
 
 /// Threads to use when nothing else was asked for: what the environment says; else one for each core (the
 /// second hardware thread of a core adds little to products that fill its vector units), at most as many as
-/// the control group grants.
+/// the control group grants, and never more than most_threads.
 int default_threads(const Cores& cores, const OpenMpWishes& wishes);
+
+/// Kokkos' tables of OpenMP threads have so many places, and it writes behind them without a word.
+inline constexpr int most_threads = 512;
+/// Throws Error when --threads cannot be that: negative, or more than that; 0 means default_threads.
+void require_threads(int threads);
 
 /// "0-2,5"
 std::string ranges_text(std::vector<int> numbers);

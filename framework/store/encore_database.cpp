@@ -109,10 +109,13 @@ void require_usable_path(const std::filesystem::path& path, OpenMode mode) {
 }  // namespace
 
 std::int64_t version_of(Database& database) {
-  if (database.integer("PRAGMA application_id").value_or(0) != schema_application) {
-    throw Error(database.path().string() +
-                " is the database of another program; name another file with --db");
-  }
+  const std::string file = database.path().string();
+  const std::int64_t application = database.integer("PRAGMA application_id").value_or(0);
+  if (application == 0 && database.integer("SELECT count(*) FROM sqlite_schema") == 0)
+    throw Error("database " + file +
+                " is empty: nothing was stored in it yet; exp run does, --db or $ENCORE_DB names another");
+  if (application != schema_application)
+    throw Error(file + " is the database of another program; name another file with --db");
   return database.integer("PRAGMA user_version").value_or(0);
 }
 

@@ -14,6 +14,15 @@ namespace {
 /// ?1 is bound to the numbers of the runs.
 constexpr const char* chosen = "IN (SELECT value FROM json_each(?1))";
 
+/// The statement's rows, each made into a value under the number in its first column.
+template <class Make>
+auto by_run(Statement& rows, const Make& make) {
+  RunBatch::ByRun<decltype(make(rows))> found;
+  while (rows.step()) found[rows.integer(0)].push_back(make(rows));
+  rows.reset();
+  return found;
+}
+
 }  // namespace
 
 RunBatch::RunBatch(Store& store, const std::vector<RunRow>& runs) : store_(store), runs_(runs) {
@@ -27,36 +36,28 @@ Statement& RunBatch::ask(const std::string& before, const std::string& after) {
 }
 
 RunBatch::ByRun<ParamRow> RunBatch::params() {
-  Statement& rows =
-      ask("SELECT run, key, type, value, source, at FROM param WHERE run ", " ORDER BY run, key");
-  ByRun<ParamRow> found;
-  while (rows.step()) found[rows.integer(0)].push_back(param_row(rows, 1));
-  rows.reset();
-  return found;
+  return by_run(ask("SELECT run, key, type, value, source, at FROM param WHERE run ", " ORDER BY run, key"),
+                [](Statement& row) { return param_row(row, 1); });
 }
 
 RunBatch::ByRun<DatasetRow> RunBatch::datasets() {
-  Statement& rows =
-      ask("SELECT run, role, path, sha256 FROM run_dataset JOIN dataset ON dataset.number = dataset "
-          "WHERE run ",
-          " ORDER BY run, role");
-  ByRun<DatasetRow> found;
-  while (rows.step()) found[rows.integer(0)].push_back({rows.text(1), rows.text(2), rows.text(3)});
-  rows.reset();
-  return found;
+  return by_run(ask("SELECT run, role, path, sha256 FROM run_dataset "
+                    "JOIN dataset ON dataset.number = dataset WHERE run ",
+                    " ORDER BY run, role"),
+                [](Statement& row) {
+                  return DatasetRow{row.text(1), row.text(2), row.text(3)};
+                });
 }
 
 RunBatch::ByRun<AttemptRow> RunBatch::attempts() {
-  std::map<std::int64_t, std::vector<PluginRow>> plugins;
-  Statement& used =
-      ask("SELECT attempt, plugin.name, version, sha256, fingerprint FROM attempt_plugin "
-          "JOIN plugin ON plugin.number = plugin JOIN attempt ON attempt.number = attempt "
-          "WHERE attempt.run ",
-          " ORDER BY attempt, plugin.name, sha256");
-  while (used.step())
-    plugins[used.integer(0)].push_back({used.text(1), used.text(2), used.text(3), used.text(4)});
-  used.reset();
-
+  const std::map<std::int64_t, std::vector<PluginRow>> plugins =
+      by_run(ask("SELECT attempt, plugin.name, version, sha256, fingerprint FROM attempt_plugin "
+                 "JOIN plugin ON plugin.number = plugin JOIN attempt ON attempt.number = attempt "
+                 "WHERE attempt.run ",
+                 " ORDER BY attempt, plugin.name, sha256"),
+             [](Statement& row) {
+               return PluginRow{row.text(1), row.text(2), row.text(3), row.text(4)};
+             });
   ByRun<AttemptRow> found;
   Statement& rows = ask(std::string("SELECT ") + attempt_columns + ", run " + attempt_tables + "WHERE run ",
                         " ORDER BY run, ordinal");
@@ -78,38 +79,28 @@ RunBatch::ByRun<AttemptRow> RunBatch::attempts() {
 }
 
 RunBatch::ByRun<ArtifactRow> RunBatch::artifacts() {
-  Statement& rows =
-      ask("SELECT run, name, path, sha256 FROM artifact AS a WHERE run ",
-          " AND attempt = (SELECT max(attempt) FROM artifact WHERE run = a.run AND name = a.name) "
-          "ORDER BY run, name");
-  ByRun<ArtifactRow> found;
-  while (rows.step()) found[rows.integer(0)].push_back({rows.text(1), rows.text(2), rows.text(3)});
-  rows.reset();
-  return found;
+  return by_run(ask("SELECT run, name, path, sha256 FROM artifact AS a WHERE run ",
+                    " AND attempt = (SELECT max(attempt) FROM artifact WHERE run = a.run AND name = a.name) "
+                    "ORDER BY run, name"),
+                [](Statement& row) {
+                  return ArtifactRow{row.text(1), row.text(2), row.text(3)};
+                });
 }
 
 RunBatch::ByRun<VerificationRow> RunBatch::verifications() {
-  Statement& rows =
-      ask("SELECT run, time, outcome, first_step, scope, details FROM verification "
-          "WHERE run ",
-          " ORDER BY run, number");
-  ByRun<VerificationRow> found;
-  while (rows.step()) found[rows.integer(0)].push_back(verification_row(rows, 1));
-  rows.reset();
-  return found;
+  return by_run(ask("SELECT run, time, outcome, first_step, scope, details FROM verification WHERE run ",
+                    " ORDER BY run, number"),
+                [](Statement& row) { return verification_row(row, 1); });
 }
 
 RunBatch::ByRun<DigestRow> RunBatch::last_digests() {
-  Statement& rows =
+  return by_run(
       ask("SELECT d.run, d.step, d.scope, d.value, attempt.ordinal FROM current_digest AS d "
           "JOIN attempt ON attempt.number = d.attempt WHERE d.run ",
-          " AND d.step = (SELECT max(step) FROM digest WHERE digest.run = d.run) ORDER BY d.run, d.scope");
-  ByRun<DigestRow> found;
-  while (rows.step())
-    found[rows.integer(0)].push_back(
-        {rows.integer(1), rows.text(2), rows.text(3), static_cast<int>(rows.integer(4))});
-  rows.reset();
-  return found;
+          " AND d.step = (SELECT max(step) FROM digest WHERE digest.run = d.run) ORDER BY d.run, d.scope"),
+      [](Statement& row) {
+        return DigestRow{row.integer(1), row.text(2), row.text(3), static_cast<int>(row.integer(4))};
+      });
 }
 
 std::map<std::int64_t, std::int64_t> RunBatch::digest_counts() {

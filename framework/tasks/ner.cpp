@@ -105,6 +105,9 @@ Notes NerTask::notes() const {
     notes.push_back(name + ": " + std::to_string(sentences) + " sentences, " + std::to_string(data.words) +
                     " words, " + std::to_string(data.entity_count()) + " entities, tags in " +
                     std::string(name_of(data.scheme)));
+    if (data.entity_count() == 0)
+      notes.push_back(name + ": no word belongs to an entity, so its F1 is 0 whatever a model finds" +
+                      (split == Split::dev ? ", and chooses no checkpoint" : ""));
     const std::string cut = report.cut_message(sentences, data_.max_length);
     if (!cut.empty()) notes.push_back(name + ": " + cut);
     if (data.malformed_tags > 0)

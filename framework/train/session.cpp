@@ -2,7 +2,9 @@
 #include "train/session.hpp"
 
 #include "data/hash.hpp"
+#include "data/labels.hpp"
 #include "data/vocabulary.hpp"
+#include "record/atomic_file.hpp"
 
 namespace encore {
 namespace {
@@ -10,6 +12,15 @@ namespace {
 const Specification& require_unchanged(const Specification& specification) {
   for (const auto& [role, file] : specification.data) require_planned(file, role, sha256_of_file(file.path));
   return specification;
+}
+
+/// Whole or not at all: the next attempt takes what it finds for what this one was trained with.
+void keep(const std::filesystem::path& path, const std::string& content) {
+  try {
+    save_file(path, content);
+  } catch (const Error& error) {
+    throw RecordError(error.what());
+  }
 }
 
 }  // namespace
@@ -23,8 +34,8 @@ Session::Session(Specification specification, std::filesystem::path run_folder, 
       snapshots_(run_folder, specification_.question, attempt) {
   const std::span<const std::string> vocabulary = tokenizer_->vocabulary();
   encode(cache);
-  save_vocabulary(run_folder / "vocab.txt", {vocabulary.begin(), vocabulary.end()});
-  save_labels(run_folder / "labels.txt", Labels(task_->labels()));
+  keep(run_folder / "vocab.txt", vocabulary_text(vocabulary));
+  keep(run_folder / "labels.txt", labels_text(Labels(task_->labels())));
 
   const Experiment& experiment = loaded_.experiment;
   const ModelSize size{static_cast<std::int64_t>(vocabulary.size()), task_->labels()};

@@ -18,7 +18,7 @@ class Session {
  public:
   /// Reads the sets, or takes them from the cache, and loads or trains the vocabulary; both and the labels
   /// are left in the run folder for predict. Throws Error, also when a data file is no longer the one the run
-  /// was planned with.
+  /// was planned with; RecordError when the run folder cannot be written.
   Session(Specification specification, std::filesystem::path run_folder, std::int64_t attempt,
           const Device& device, const TokenCache& cache = TokenCache::standard());
 

@@ -32,6 +32,15 @@ void require_same_question(const Safetensors& file, const std::string& identity)
     throw Error("it belongs to another experiment (question " + file.text("question") + ")");
 }
 
+/// What fails in the run folder is nothing against the experiment.
+auto recorded(const auto& write) {
+  try {
+    return write();
+  } catch (const Error& error) {
+    throw RecordError(error.what());
+  }
+}
+
 void load_block(Model& model, const NamedBlock& named, const Safetensors& file) {
   for (const ParameterSlice& slice : model.parameters().slices()) {
     const auto& entry = file.tensor(named.name + "/" + slice.path, named.block.dtype, slice.spec.shape);
@@ -68,7 +77,7 @@ void Snapshots::save(const Model& model, const Progress& progress, CheckpointKin
   std::set<std::int64_t> keep = kept_;
   keep.insert({progress.step, progress.best_step});
   require_owned(control);  // whoever slept since the rename would remove those of its successor
-  prune_checkpoints(folder_, keep);
+  recorded([&] { return prune_checkpoints(folder_, keep); });
 }
 
 void Snapshots::require_owned(Control& control) const {
@@ -79,14 +88,12 @@ void Snapshots::require_owned(Control& control) const {
 
 SavedFile Snapshots::save(std::int64_t step, const std::vector<TensorSlice>& slices,
                           const TensorMetadata& metadata, Control& control, Observer& observer) const {
-  try {
+  return recorded([&] {
     return save_checkpoint(folder_, step, slices, metadata, [&] {
       observer.saving();  // may take its time: the question comes right before the rename
       require_owned(control);
     });
-  } catch (const Error& error) {
-    throw RecordError(error.what());
-  }
+  });
 }
 
 std::optional<Progress> Snapshots::restore_newest(Model& model, Observer& observer) {
@@ -115,10 +122,13 @@ void Snapshots::write_predictions(const Task& task, Split split, const Predictio
 }
 
 std::int64_t restore_best(const std::filesystem::path& run_folder, Model& model) {
-  const std::optional<FoundCheckpoint> newest = find_newest_checkpoint(run_folder);
+  std::vector<DamagedCheckpoint> damaged;
+  const std::optional<FoundCheckpoint> newest = find_newest_checkpoint(run_folder, &damaged);
+  if (!newest && damaged.empty())
+    throw Error(run_folder.string() + " holds no checkpoint yet; let the run finish its first epoch");
   if (!newest)
-    throw Error(run_folder.string() +
-                " holds no whole checkpoint yet; let the run finish its first epoch, or run it again");
+    throw Error("no checkpoint in " + run_folder.string() + " is whole: " + damaged.front().reason +
+                "; put the file back, or train the run again (exp run FILE --fresh)");
   const Progress progress = progress_from_text(newest->tensors.text("progress"));
   const std::int64_t step = progress.best_step > 0 ? progress.best_step : progress.step;
   const Safetensors file = load_checkpoint(run_folder, step);

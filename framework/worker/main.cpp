@@ -105,6 +105,7 @@ int run(int argc, char** argv) {
   po::store(po::command_line_parser(argc - 1, argv + 1).options(options).run(), values);
 
   const int asked = values["threads"].as<int>();
+  require_threads(asked);
   const int threads = asked > 0 ? asked : default_threads(usable_cores(), openmp_wishes());
   const Kokkos::ScopeGuard kokkos(
       Kokkos::InitializationSettings().set_num_threads(threads).set_disable_warnings(true));

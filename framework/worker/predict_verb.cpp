@@ -66,6 +66,26 @@ void write_conll(std::ostream& out, const Line& line, const std::vector<std::str
   out << '\n';
 }
 
+/// The first line of which a part was not looked at: one warning is read, a thousand are not.
+class CutLines {
+ public:
+  explicit CutLines(std::int64_t max_length) : max_length_(max_length) {}
+
+  /// The next line, without `cut` of its words.
+  void add(std::int32_t cut) {
+    ++line_;
+    if (cut == 0 || told_) return;
+    told_ = true;
+    std::cerr << "encore-worker: line " << line_ << " is longer than data.max_length = " << max_length_
+              << " of the model: entities are not looked for in its last " << cut
+              << (cut == 1 ? " word" : " words") << "; cut the text into sentences (told once)\n";
+  }
+
+ private:
+  std::int64_t max_length_, line_ = 0;
+  bool told_ = false;
+};
+
 }  // namespace
 
 int predict_verb(const std::filesystem::path& run_folder, const std::string& format) {
@@ -75,8 +95,10 @@ int predict_verb(const std::filesystem::path& run_folder, const std::string& for
   std::vector<char> buffer(1 << 20);
   std::cin.rdbuf()->pubsetbuf(buffer.data(), static_cast<std::streamsize>(buffer.size()));
 
+  CutLines cut_lines(model.experiment().data.max_length);
   for (;;) {
     std::vector<std::string> texts = read_lines(std::cin);
+    if (std::cin.bad()) throw Error("the text could not be read to its end");
     if (texts.empty()) return 0;
     std::vector<Line> lines(texts.size());
     std::vector<std::vector<std::string>> words(texts.size());
@@ -88,6 +110,7 @@ int predict_verb(const std::filesystem::path& run_folder, const std::string& for
     const EncodedSet encoded = encode_words(words, model.tokenizer(), model.experiment().data.max_length);
     const Evaluation evaluation = model.run(encoded.examples);
     for (std::size_t i = 0; i < lines.size(); ++i) {
+      cut_lines.add(encoded.examples[i].cut_words);
       std::vector<std::string> tags = tags_of(evaluation.predictions[i], model.labels());
       tags.resize(lines[i].words.size(), "O");
       const std::vector<NerEntity> entities = ner_entities(tags);

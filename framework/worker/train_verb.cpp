@@ -90,11 +90,18 @@ int train_verb(const TrainArguments& arguments) {
   const int attempt = static_cast<int>(arguments.attempt);
   SpoolWriter spool(arguments.run_folder / spool_name(attempt), attempt);
   SpoolObserver observer(spool);
+  const auto finish = [&](const char* state, const std::exception& error) {
+    spool.event("finished", {{"state", state}, {"reason", error.what()}, {"step", nullptr}});
+    spool.sync();
+  };
   try {
     return exit_code(train(arguments, observer, spool));
+  } catch (const RecordError& error) {  // before the first step
+    std::cerr << "encore-worker: " << error.what() << '\n';
+    finish("interrupted", error);
+    return exit_code(Ending::interrupted);
   } catch (const std::exception& error) {
-    spool.event("finished", {{"state", "failed"}, {"reason", error.what()}, {"step", nullptr}});
-    spool.sync();
+    finish("failed", error);
     throw;
   }
 }

@@ -66,6 +66,30 @@ TEST_F(RealWorker, TrainsScoresEvaluatesAndPredicts) {
   EXPECT_TRUE(predict.output.starts_with("Anna\t")) << predict.output;
 }
 
+TEST_F(RealWorker, PredictTellsOfLongLinesAndDamagedCheckpoints) {
+  const Sandbox sandbox(true);
+  ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
+  std::string words;
+  for (int i = 0; i < 100; ++i) words += "Anna ";
+  const ProgramOutput cut =
+      sandbox.exp({"predict", "tiny", "--format", "conll"}, "Anna lives .\n" + words + "\n" + words + "\n");
+  EXPECT_EQ(cut.end.exit_code, 0);
+  EXPECT_EQ(std::count(cut.output.begin(), cut.output.end(), '\n'), 206) << "every word has its line";
+  EXPECT_TRUE(
+      cut.errors.starts_with("encore-worker: line 2 is longer than data.max_length = 32 of the model: "
+                             "entities are not looked for in its last "))
+      << cut.errors;
+  EXPECT_EQ(std::count(cut.errors.begin(), cut.errors.end(), '\n'), 1) << "told once: " << cut.errors;
+
+  for (const auto& file : std::filesystem::directory_iterator(
+           sandbox.folder() / "encore.db.runs" / sandbox.one("SELECT id FROM run") / "checkpoints"))
+    std::filesystem::resize_file(file.path(), 100);
+  const ProgramOutput damaged = sandbox.exp({"predict", "tiny", "Anna"});
+  EXPECT_EQ(damaged.end.exit_code, 1);
+  EXPECT_TRUE(contains(damaged.errors, "is whole: ") && contains(damaged.errors, "exp run FILE --fresh"))
+      << damaged.errors;
+}
+
 TEST_F(RealWorker, WhatOnlyTheModelKnowsIsRefusedWithItsPlace) {
   const Sandbox sandbox(true);
   std::string text = tiny_experiment();

@@ -67,6 +67,8 @@ TEST(Refusal, CommandLinesThatCannotBeMeant) {
   expect_refused(sandbox, {"run", "tiny.toml", "--backend", "cudda"},
                  "unknown backend \"cudda\"; did you mean \"cuda\"?");
   expect_refused(sandbox, {"run", "tiny.toml", "-S", "model.width"}, "model.width");
+  expect_refused(sandbox, {"run", "tiny.toml", "--threads", "10000"},
+                 "--threads 10000 is too many; Kokkos has room for 512");
   expect_refused(sandbox, {}, "");
 }
 
@@ -96,6 +98,30 @@ TEST(Refusal, ADatabaseOfAnotherProgram) {
   EXPECT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 2);
   EXPECT_EQ(sandbox.read("encore.db"), before);
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db.runs"));
+}
+
+TEST(Refusal, AnEmptyDatabaseIsNobodysAndTaken) {
+  const Sandbox sandbox;
+  sandbox.write("encore.db", "");  // as a kill right after opening leaves it
+  for (const char* verb : {"ls", "status"}) {
+    const ProgramOutput output = sandbox.exp({verb});
+    EXPECT_EQ(output.end.exit_code, 2);
+    EXPECT_TRUE(contains(output.errors, "database encore.db is empty: nothing was stored in it yet"))
+        << output.errors;
+  }
+  EXPECT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
+}
+
+TEST(Refusal, AnOutputThatCannotBeWritten) {
+  const Sandbox sandbox;
+  ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
+  const std::string exp = ENCORE_BUILD_DIR "/bin/exp";
+  const ProgramOutput full = sandbox.shell(exp + " ls --csv >/dev/full");
+  EXPECT_EQ(full.end.exit_code, 1);
+  EXPECT_EQ(full.errors, "exp: what was printed could not be written to its end; is the disk full?\n");
+  const ProgramOutput closed = sandbox.shell(exp + " run tiny.toml --fresh <&- >&- 2>&-");
+  EXPECT_EQ(closed.end.exit_code, 0) << "whoever closes the output wants none";
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM run WHERE state = 'completed'"), "2");
 }
 
 TEST(Refusal, ANewerDatabaseAndNoDatabase) {
@@ -147,6 +173,11 @@ TEST(Refusal, EvaluateAndPredictNeedSensibleArguments) {
   ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
   EXPECT_EQ(sandbox.exp({"predict", "tiny", "--format", "xml", "text"}).end.exit_code, 2);
   EXPECT_EQ(sandbox.exp({"predict", "tiny", "text", "--file", "train.conll"}).end.exit_code, 2);
+  const ProgramOutput folder = sandbox.exp({"predict", "tiny", "--file", "."});
+  EXPECT_EQ(folder.end.exit_code, 2);
+  EXPECT_EQ(folder.errors, "exp: cannot read .: it is a folder; name a file\n");
+  EXPECT_EQ(sandbox.exp({"predict", "tiny", "text", "--threads", "-1"}).end.exit_code, 2);
+  EXPECT_EQ(sandbox.exp({"evaluate", "tiny", "test.conll", "--threads", "513"}).end.exit_code, 2);
   EXPECT_EQ(sandbox.exp({"predict"}).end.exit_code, 2);
   EXPECT_EQ(sandbox.exp({"evaluate", "tiny"}).end.exit_code, 2);
 }

@@ -92,6 +92,20 @@ TEST_F(Outside, AnOptimizerByItsReadme) {
   follow_the_readme("lion", "optimizer", "optimizer", "adamw");
 }
 
+TEST_F(Outside, AHeadByItsReadme) {
+  follow_the_readme("focal", "head", "head", "linear");
+  // What it cannot do is said before anything starts.
+  const ProgramOutput smooth = shop_.shell("exp run sweep.toml -S train.label_smoothing=0.1");
+  EXPECT_EQ(smooth.end.exit_code, 2);
+  EXPECT_TRUE(contains(smooth.errors, "the focal loss knows no smooth labels; set train.label_smoothing = 0"))
+      << smooth.errors;
+}
+
+TEST_F(Outside, ATokenizerByItsReadme) {
+  follow_the_readme("stretches", "tokenizer", "tokenizer", "wordpiece");
+  must("exp predict stretches-tokenizer=stretches-seed=1 'anna in [SEP] lund'");
+}
+
 TEST_F(Outside, ByTheReadmeAgainstAnInstallation) {
   install();
   follow_the_readme("my_layers", "layer", "attention", "self_attention");

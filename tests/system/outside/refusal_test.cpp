@@ -43,10 +43,10 @@ TEST(PluginNew, RefusesKindsWithoutATemplate) {
   const Workshop shop;
   expect_refused(shop, "exp plugin new a --kind laier", 2,
                  "there is no template for a plugin of kind \"laier\"; did you mean \"layer\"?");
-  for (const std::string kind : {"head", "tokenizer", ""})
+  for (const std::string kind : {"norm", ""})
     expect_refused(shop, "exp plugin new a --kind '" + kind + "'", 2,
                    "there is no template for a plugin of kind \"" + kind +
-                       "\"; there is \"layer\", \"optimizer\", \"schedule\"");
+                       "\"; there is \"head\", \"layer\", \"optimizer\", \"schedule\", \"tokenizer\"");
   EXPECT_TRUE(std::filesystem::is_empty(shop.folder()));
 }
 

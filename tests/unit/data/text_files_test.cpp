@@ -64,7 +64,7 @@ TEST(Labels, StandInTheOrderOfTheTypes) {
 TEST(Labels, ComeBackFromAFile) {
   const TemporaryFolder folder;
   const encore::Labels labels(std::vector<std::string>{"O", "B-creative-work", "I-creative-work"});
-  encore::save_labels(folder / "labels.txt", labels);
+  write_bytes(folder / "labels.txt", encore::labels_text(labels));
   EXPECT_EQ(encore::load_labels(folder / "labels.txt").names(), labels.names());
 }
 
@@ -79,16 +79,12 @@ TEST(Labels, RefuseListsThatAreNone) {
   EXPECT_EQ(message_of<Error>([&] { encore::make_labels(set); }),
             "train.conll: no word of the training set belongs to an entity (every tag is O); there is "
             "nothing to learn");
-  EXPECT_EQ(
-      message_of<Error>(
-          [] { encore::save_labels("/nowhere/labels.txt", encore::Labels(std::vector<std::string>{"O"})); }),
-      "cannot write the list of labels /nowhere/labels.txt; is the folder writable and the disk not full?");
 }
 
 TEST(Vocabulary, ComesBackFromAFile) {
   const TemporaryFolder folder;
   const std::vector<std::string> pieces = {"[PAD]", "[UNK]", "##é", "a"};
-  encore::save_vocabulary(folder / "vocab.txt", pieces);
+  write_bytes(folder / "vocab.txt", encore::vocabulary_text(pieces));
   EXPECT_EQ(encore::load_vocabulary(folder / "vocab.txt"), pieces);
   write_bytes(folder / "windows.txt", "\xEF\xBB\xBF[PAD]\r\n[UNK]\r\n##é\r\na");
   EXPECT_EQ(encore::load_vocabulary(folder / "windows.txt"), pieces);

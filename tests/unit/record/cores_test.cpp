@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include <encore/error.hpp>
+
 #include "unit/record/temporary_folder.hpp"
 
 namespace encore {
@@ -84,6 +86,17 @@ TEST_F(CoresOfMachine, OpenMpsOwnVariablesWin) {
   EXPECT_EQ(default_threads(cores, {.threads = 4}), 4) << "who wants the hardware threads gets them";
   EXPECT_EQ(default_threads(cores, {.threads = 4, .limit = 3}), 3);
   EXPECT_EQ(default_threads(cores, {.limit = 1}), 1);
+  EXPECT_EQ(default_threads(cores, {.threads = 10000}), 512) << "Kokkos has room for no more";
+}
+
+TEST(Threads, AreAsManyAsKokkosHasRoomFor) {
+  using testing::message_of;
+  require_threads(0);
+  require_threads(512);
+  EXPECT_EQ(message_of<Error>([] { require_threads(513); }),
+            "--threads 513 is too many; Kokkos has room for 512");
+  EXPECT_EQ(message_of<Error>([] { require_threads(-1); }),
+            "--threads is negative; 0 means all this process may use");
 }
 
 TEST(OpenMpWishes, AreReadFromTheEnvironment) {

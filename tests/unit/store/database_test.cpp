@@ -75,6 +75,16 @@ TEST(Database, refuses_the_database_of_another_program) {
   }
 }
 
+TEST(Database, an_empty_file_is_nobodys) {
+  TemporaryFolder folder;
+  write_bytes(folder / "e.db", "");
+  for (OpenMode mode : {OpenMode::read, OpenMode::write})
+    expect_contains(refusal(folder / "e.db", mode),
+                    "e.db is empty: nothing was stored in it yet; exp run does");
+  open_encore_database(folder / "e.db", OpenMode::create);
+  open_encore_database(folder / "e.db", OpenMode::read);
+}
+
 TEST(Database, refuses_another_version) {
   TemporaryFolder folder;
   open_encore_database(folder / "e.db", OpenMode::create)->execute("PRAGMA user_version = 99");

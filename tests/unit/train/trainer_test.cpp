@@ -2,6 +2,7 @@
 // no bit.
 #include "train/trainer.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -323,6 +324,33 @@ TEST_F(TrainerTest, DataThatChangedAfterPlanningIsRefused) {
               std::string::npos)
         << error.what();
   }
+}
+
+TEST_F(TrainerTest, VocabularyAndLabelsAreReplacedWholeNeverRewritten) {
+  run("run", specification());
+  for (const char* file : {"vocab.txt", "labels.txt"}) {
+    fs::create_hard_link(folder_ / "run" / file, folder_ / file);
+    EXPECT_EQ(fs::hard_link_count(folder_ / "run" / file), 2u);
+  }
+  run("run", specification());
+  for (const char* file : {"vocab.txt", "labels.txt"}) {
+    EXPECT_EQ(fs::hard_link_count(folder_ / "run" / file), 1u) << "a kill in between would leave half of it";
+    EXPECT_EQ(load_file(folder_ / "run" / file, "file"), load_file(folder_ / file, "file"));
+  }
+}
+
+TEST_F(TrainerTest, ASetWithoutEntitiesIsTold) {
+  std::ofstream(folder_ / "dev.conll") << "nobody\tO\nhere\tO\n";
+  const Recorder told = run("run", specification());
+  EXPECT_NE(std::find(told.notes.begin(), told.notes.end(),
+                      "dev: no word belongs to an entity, so its F1 is 0 whatever a model finds, and chooses "
+                      "no checkpoint"),
+            told.notes.end());
+}
+
+TEST_F(TrainerTest, ARunFolderThatCannotBeWrittenIsNothingAgainstTheRun) {
+  fs::create_directories(folder_ / "run" / "labels.txt.part");  // in the way of the file written aside
+  EXPECT_THROW(run("run", specification()), RecordError);
 }
 
 TEST_F(TrainerTest, TheTokenCacheChangesNoBit) {

@@ -1,0 +1,108 @@
+// Tokenizer "my_plugin": a word is cut into stretches of `length` letters, "Paris" with 3 into "Par" and
+// "is"; a stretch that is not in the vocabulary is [UNK]. A vocabulary that is trained holds the most
+// frequent ones.
+#include <algorithm>
+#include <unordered_map>
+
+#include <encore/plugin.hpp>
+
+namespace my_plugin_tokenizer {
+
+using namespace encore;
+
+/// Where the letter that begins at `begin` ends: its continuation bytes in UTF-8 are 10xxxxxx.
+std::size_t next_letter(std::string_view text, std::size_t begin) {
+  std::size_t end = begin + 1;
+  while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
+  return end;
+}
+
+bool is_blank(char letter) {
+  return static_cast<unsigned char>(letter) <= ' ' || letter == 0x7F;
+}
+
+class MyPluginTokenizer final : public Tokenizer {
+ public:
+  static Schema options() {
+    return Schema()
+        .integer("length", 3, {.help = "longest piece", .unit = "letters", .min = 1, .max = 16})
+        .optional("vocab", OptionType::path, {.help = "vocabulary file, one piece per line"})
+        .optional("vocab_size", OptionType::integer,
+                  {.help = "instead of vocab: train one of this size from the training text",
+                   .unit = "pieces",
+                   .min = 5});
+  }
+
+  MyPluginTokenizer(const Options& options, const TokenizerContext&)
+      : length_(options.integer("length")),
+        vocab_size_(options.has("vocab_size") ? options.integer("vocab_size") : 0) {
+    if (options.has("vocab") == options.has("vocab_size"))
+      throw OptionError("vocab", "give either vocab = \"FILE\", or vocab_size to train a vocabulary");
+  }
+
+  void load(std::vector<std::string> vocabulary) override {
+    std::unordered_map<std::string, std::int32_t> numbers;
+    for (const std::string& piece : vocabulary)
+      if (!numbers.emplace(piece, static_cast<std::int32_t>(numbers.size())).second)
+        throw Error("the vocabulary holds the piece \"" + piece + "\" twice");
+    const auto special = [&](const char* piece) {
+      if (!numbers.contains(piece)) throw Error(std::string("the vocabulary has no ") + piece);
+      return numbers.at(piece);
+    };
+    special_ = {special("[PAD]"), special("[UNK]"), special("[CLS]"), special("[SEP]")};
+    for (const char* piece : {"[PAD]", "[UNK]", "[CLS]", "[SEP]"}) numbers.erase(piece);  // no text is one
+    pieces_ = std::move(vocabulary);
+    numbers_ = std::move(numbers);
+  }
+
+  /// The special pieces, then the stretches by falling count, equal counts in the order of their bytes.
+  void train(const std::map<std::string, std::int64_t>& words) override {
+    std::vector<std::string> vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
+    std::map<std::string, std::int64_t> counts;
+    for (const auto& [word, times] : words)
+      for (const std::string_view stretch : cut(word)) counts[std::string(stretch)] += times;
+    for (const std::string& piece : vocabulary) counts.erase(piece);
+    std::vector<std::pair<std::int64_t, std::string>> ranked;
+    for (const auto& [stretch, count] : counts) ranked.emplace_back(-count, stretch);
+    std::sort(ranked.begin(), ranked.end());
+    for (const auto& [count, stretch] : ranked)
+      if (static_cast<std::int64_t>(vocabulary.size()) < vocab_size_) vocabulary.push_back(stretch);
+    load(std::move(vocabulary));
+  }
+
+  std::span<const std::string> vocabulary() const override { return pieces_; }
+  SpecialPieces special() const override { return special_; }
+
+  /// Called from several threads at once: changes nothing but `pieces`.
+  void encode(std::string_view text, std::vector<std::int32_t>& pieces) const override {
+    for (const std::string_view stretch : cut(text)) {
+      const auto found = numbers_.find(std::string(stretch));
+      pieces.push_back(found == numbers_.end() ? special_.unknown : found->second);
+    }
+  }
+
+ private:
+  std::vector<std::string_view> cut(std::string_view text) const {
+    std::vector<std::string_view> stretches;
+    for (std::size_t begin = 0; begin < text.size();) {
+      std::size_t end = begin;
+      for (std::int64_t letters = 0; letters < length_ && end < text.size() && !is_blank(text[end]);
+           ++letters)
+        end = next_letter(text, end);
+      if (end > begin) stretches.push_back(text.substr(begin, end - begin));
+      begin = std::max(end, begin + 1);
+    }
+    return stretches;
+  }
+
+  std::int64_t length_, vocab_size_;
+  std::vector<std::string> pieces_;
+  std::unordered_map<std::string, std::int32_t> numbers_;
+  SpecialPieces special_;
+};
+
+}  // namespace my_plugin_tokenizer
+
+ENCORE_PLUGIN("my_plugin", "1.0.0") {
+  plugin.add<encore::Kind::tokenizer, my_plugin_tokenizer::MyPluginTokenizer>("my_plugin");
+}

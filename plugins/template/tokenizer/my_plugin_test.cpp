@@ -1,0 +1,81 @@
+// What only the author of "my_plugin" knows: the pieces that must come out, and what must be refused. The
+// rest (training twice, loading, threads) is checked by `exp plugin check`, the same for every plugin.
+#include <cstdio>
+
+#include "my_plugin.cpp"
+
+namespace {
+
+using my_plugin_tokenizer::MyPluginTokenizer;
+
+int failures = 0;
+void expect(bool condition, const char* what) {
+  if (!condition) std::printf("FAILED: %s\n", what);
+  failures += condition ? 0 : 1;
+}
+
+MyPluginTokenizer make(std::int64_t length, std::int64_t vocab_size) {
+  encore::Options options;
+  options.set("length", length);
+  options.set("vocab_size", vocab_size);
+  return {options, {}};
+}
+
+/// The pieces of a text, each followed by a bar.
+std::string pieces_of(const MyPluginTokenizer& tokenizer, std::string_view text) {
+  std::vector<std::int32_t> numbers;
+  tokenizer.encode(text, numbers);
+  std::string all;
+  for (const std::int32_t number : numbers)
+    all += tokenizer.vocabulary()[static_cast<std::size_t>(number)] + "|";
+  return all;
+}
+
+void cuts_words_into_stretches() {
+  MyPluginTokenizer tokenizer = make(3, 100);
+  tokenizer.train({{"Paris", 2}, {"naïve", 1}, {"on", 5}});
+  expect(pieces_of(tokenizer, "Paris") == "Par|is|", "Paris is Par and is");
+  expect(pieces_of(tokenizer, "naïve") == "naï|ve|", "a letter of two bytes is one letter");
+  expect(pieces_of(tokenizer, "on on") == "on|on|", "a blank ends a stretch and is no piece");
+  expect(pieces_of(tokenizer, "Parma") == "Par|[UNK]|", "what is not in the vocabulary is unknown");
+  expect(pieces_of(tokenizer, " \t").empty(), "white space has no pieces");
+}
+
+void keeps_the_most_frequent() {
+  MyPluginTokenizer tokenizer = make(2, 6);
+  tokenizer.train({{"aabb", 1}, {"bbcc", 3}, {"dd", 2}});
+  const std::vector<std::string> expected = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "bb", "cc"};
+  expect(std::equal(expected.begin(), expected.end(), tokenizer.vocabulary().begin(),
+                    tokenizer.vocabulary().end()),
+         "bb stands four times, cc three times");
+}
+
+void takes_no_text_for_a_special_piece() {
+  MyPluginTokenizer tokenizer = make(5, 6);
+  tokenizer.train({{"[SEP]", 9}, {"a", 1}});
+  expect(pieces_of(tokenizer, "a [SEP]") == "a|[UNK]|", "[SEP] in a text is not the end of it");
+}
+
+void refuses_two_vocabularies() {
+  encore::Options options;
+  options.set("length", std::int64_t{3});
+  try {
+    MyPluginTokenizer(options, {});
+    expect(false, "no vocabulary at all is refused");
+  } catch (const encore::OptionError& error) {
+    expect(error.option() == "vocab", "the error names the option");
+    expect(error.what() == std::string("give either vocab = \"FILE\", or vocab_size to train a vocabulary"),
+           "the error says what to do");
+  }
+}
+
+}  // namespace
+
+int main() {
+  cuts_words_into_stretches();
+  keeps_the_most_frequent();
+  takes_no_text_for_a_special_piece();
+  refuses_two_vocabularies();
+  std::puts(failures == 0 ? "all passed" : "some failed");
+  return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,34 @@
+#include "memory/device_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include <encore/error.hpp>
+
+namespace encore {
+namespace {
+
+TEST(DeviceBuffer, BeginsAtAnAlignedAddress) {
+  const DeviceBuffer buffer("encore::test", 100);
+  EXPECT_EQ(buffer.bytes(), 100u);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % tensor_alignment, 0u);
+}
+
+TEST(DeviceBuffer, SaysWhatNeedsLessWhenThereIsNotSoMuchMemory) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer ends the program where malloc returns nothing";
+#endif
+  try {
+    const DeviceBuffer buffer("encore::optimizer_states", std::size_t{1} << 60);
+    FAIL() << "a machine with an exbibyte";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "out of memory: there are no 1073741824.0 GiB for optimizer states; less is needed with a "
+                 "smaller train.batch_size, data.max_length, model.width or model.layers, and with more "
+                 "train.gradient_shards");
+  }
+}
+
+}  // namespace
+}  // namespace encore
