@@ -141,6 +141,14 @@ void print_table(const std::vector<ListedRun>& runs) {
   table.print(std::cout, terminal_of(stdout));
 }
 
+/// Why the list is empty.
+std::string none_text(const CommandLine& line, Store& store) {
+  if (!is_filtered(line) && !line.flag("removed")) return "no runs yet";
+  const std::string sweep = line.text("sweep");
+  const bool unknown = line.has("sweep") && store.find_sweeps(sweep).empty();
+  return "no runs match" + (unknown ? "; there is no sweep \"" + sweep + "\"" : "");
+}
+
 }  // namespace
 
 int ls_verb(const Arguments& arguments) {
@@ -178,7 +186,7 @@ int ls_verb(const Arguments& arguments) {
   } else if (line.flag("csv")) {
     print_csv(listing.runs);
   } else if (listing.runs.empty()) {
-    std::cout << "no runs" << (is_filtered(line) || line.flag("removed") ? " match" : " yet") << '\n';
+    std::cout << none_text(line, store) << '\n';
   } else {
     print_table(listing.runs);
     if (!listing.complete) std::cout << more_text(line, store, listing.runs.size()) << '\n';

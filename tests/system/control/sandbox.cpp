@@ -201,7 +201,8 @@ std::vector<pid_t> Sandbox::workers() const {
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     std::ifstream in(entry.path() / "cmdline", std::ios::binary);
-    std::string line;  // of a process that ends meanwhile: empty (an iterator over the buffer would throw)
+    // Of a process that ends meanwhile there is nothing to read; an iterator would throw.
+    std::string line;
     std::getline(in, line);
     if (line.find("worker") != std::string::npos &&
         line.find(folder_.string() + "/encore.db.runs/") != std::string::npos)

@@ -131,7 +131,8 @@ TEST_F(StoreVerbs, TagsAndNotes) {
   EXPECT_EQ(output_of({"tag", "-draft", "tiny", "+h", "--db", "encore.db"}), "tiny: h, paper\n");
   EXPECT_EQ(output_of({"tag", "tiny", "--", "-h"}), "tiny: paper\n");
   EXPECT_TRUE(contains(output_of({"ls", "--tag", "paper"}), "tiny"));
-  EXPECT_TRUE(contains(output_of({"ls", "--tag", "draft"}), "no runs match"));
+  EXPECT_EQ(output_of({"ls", "--tag", "draft"}), "no runs match\n");
+  EXPECT_EQ(output_of({"ls", "--sweep", "tinny"}), "no runs match; there is no sweep \"tinny\"\n");
   expect_refused({"tag", "tiny", "+two words"}, "\"two words\" is no tag: a tag is one word");
   expect_refused({"tag", "+paper"}, "exp tag needs a run");
   expect_refused({"tag", "tiny", "--paper"}, "unknown option --paper");
