@@ -12,9 +12,6 @@ namespace encore {
 
 namespace {
 
-/// What Kokkos' OpenMP backend has room for (OpenMPInternal::MAX_THREAD_COUNT); it does not look itself.
-constexpr int most_threads = 512;
-
 const char* device_variable(const std::string& backend) {
   return backend == "cuda" ? "CUDA_VISIBLE_DEVICES" : "HIP_VISIBLE_DEVICES";
 }
@@ -76,10 +73,8 @@ std::vector<WorkerPlace> make_places(const Cores& cores, const PlacesWanted& wan
   ENCORE_REQUIRE(wanted.devices.empty() || wanted.devices.size() >= static_cast<std::size_t>(wanted.workers),
                  "each worker has a device");
   const std::size_t workers = static_cast<std::size_t>(wanted.workers), count = cores.numbers.size();
+  require_threads(wanted.threads);
   const int threads = threads_of(cores, wanted);
-  if (threads > most_threads)
-    throw Error(std::to_string(threads) + " threads are more than Kokkos can run, which is " +
-                std::to_string(most_threads) + "; give fewer with --threads or $OMP_NUM_THREADS");
   const bool apart = workers > 1 && static_cast<std::size_t>(threads) <= count / workers;
   std::vector<WorkerPlace> places(workers);
   for (std::size_t index = 0; index < workers; ++index) {

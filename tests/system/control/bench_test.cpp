@@ -145,8 +145,7 @@ TEST_F(BenchVerb, WhatCannotBeMeasuredIsRefusedFirst) {
   expect_refused({"--against", "x"}, "--against is about a step; name an experiment file");
   expect_refused({"--order-cost"}, "--order-cost is about a step; name an experiment file");
   expect_refused({"tiny.toml", "--svg", "absent/x.svg"}, "--svg absent/x.svg: there is no folder ");
-  expect_refused({"tiny.toml", "--threads", "513"},
-                 "513 threads are more than Kokkos can run, which is 512; give fewer with --threads");
+  expect_refused({"tiny.toml", "--threads", "513"}, "--threads 513 is too many; Kokkos has room for 512");
   expect_refused({"tiny.toml", "--against", "absent.json"}, "cannot read absent.json");
   expect_refused({"tiny.toml", "--against", "absent"},
                  "there is no database encore.db yet, so there are no measurements; ");

@@ -127,13 +127,12 @@ TEST(Places, MoreWorkersThanVisibleDevicesAreRefused) {
 TEST(Places, MoreThreadsThanKokkosHasRoomForAreRefused) {
   const Cores cores{{0, 1}};
   EXPECT_EQ(make_places(cores, {.threads = 512, .backend = "openmp"}).front().threads, 512);
+  EXPECT_EQ(make_places(cores, {.wishes = {.threads = 600}, .backend = "openmp"}).front().threads, 512);
   try {
-    make_places(cores, {.wishes = {.threads = 600}, .backend = "openmp"});
+    make_places(cores, {.threads = 513, .backend = "openmp"});
     ADD_FAILURE();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "600 threads are more than Kokkos can run, which is 512; give fewer with --threads or "
-                 "$OMP_NUM_THREADS");
+    EXPECT_STREQ(error.what(), "--threads 513 is too many; Kokkos has room for 512");
   }
 }
 
