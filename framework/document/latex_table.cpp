@@ -117,19 +117,23 @@ double break_width(std::vector<double> widths, double room) {
   return HUGE_VAL;
 }
 
-/// The largest letters with which everything stands on one line, or long texts in columns of some width.
+/// The largest letters with which no line breaks; where only small ones would do, lines of long texts break.
 Layout lay_out(const TableBlock& table) {
   Layout layout;
+  const auto limit_of = [&](const Size& size, bool stacked) {
+    const double room = page_width - between(size.points) * static_cast<double>(table.columns.size());
+    layout = {size, stacked, natural_widths(table, size, stacked)};
+    const double limit = break_width(layout.widths, room);
+    for (double& width : layout.widths) width = width > limit ? limit : 0.0;
+    return limit;
+  };
+  for (const Size& size : {sizes[0], sizes[1]})
+    for (const bool stacked : {false, true})
+      if (std::isinf(limit_of(size, stacked))) return layout;
   for (const Size& size : sizes)
-    for (const bool stacked : {false, true}) {
-      const double room = page_width - between(size.points) * static_cast<double>(table.columns.size());
-      layout = {size, stacked, natural_widths(table, size, stacked)};
-      const double limit = break_width(layout.widths, room);
+    for (const bool stacked : {false, true})
       // Breaking is for long texts; numbers in narrow columns are better set smaller.
-      const double enough = (stacked ? 8.5 : 14.0) * size.points;
-      for (double& width : layout.widths) width = width > limit ? limit : 0.0;
-      if (limit >= enough) return layout;
-    }
+      if (limit_of(size, stacked) >= (stacked ? 8.5 : 14.0) * size.points) return layout;
   return layout;
 }
 
