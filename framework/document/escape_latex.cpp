@@ -162,11 +162,14 @@ std::string latex_text(std::string_view text) {
   int unbroken = 0;
   for (const char32_t point : code_points(clean_line(text))) {
     result += one(point);
-    const bool sign = point == U'/' || point == U'_' || point == U'.' || point == U',' || point == U'=';
+    const bool sign =
+        point == U'/' || point == U'_' || point == U'.' || point == U',' || point == U'=' || point == U'-';
     unbroken = point == U' ' ? 0 : unbroken + 1;
-    if (unbroken >= most || (sign && unbroken >= few) || point >= 0x2000) {
+    const bool part = sign && unbroken >= few;
+    if (unbroken >= most || part || point >= 0x2000) {
       result += "\\wbr{}";
-      unbroken = std::min(unbroken, most - few);
+      // Within a word only where no part of it ends; then again after a few characters.
+      unbroken = part ? 0 : std::min(unbroken, most - few);
     }
   }
   return result;

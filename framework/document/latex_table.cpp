@@ -43,6 +43,17 @@ double width_of(const std::string& text, const Size& size) {
   return size.narrower * text_width(first_characters(clean_line(text), most_characters), size.points);
 }
 
+/// Letters of a fixed width are alike, whatever they are.
+double width_of(const TableCell& cell, const Size& size) {
+  double width = 0.0;
+  for (const Span& span : cell.text.spans)
+    width += span.kind == Span::Kind::code
+                 ? 0.535 * size.points *
+                       static_cast<double>(std::min(code_points(span.text).size(), most_characters))
+                 : width_of(span.text, size);
+  return width * (cell.best ? bold : 1.0);
+}
+
 /// The lines of a column's head: over numbers it is no wider than they are, as far as its words allow.
 std::vector<std::string> head_lines(const TableBlock& table, std::size_t i, const Size& size, bool stacked) {
   const Column& column = table.columns[i];
@@ -57,7 +68,7 @@ std::vector<std::string> head_lines(const TableBlock& table, std::size_t i, cons
   double widest = 0.0;
   for (const std::string& word : words) widest = std::max(widest, bold * width_of(word, size));
   for (const auto& row : table.rows)
-    if (i < row.size()) widest = std::max(widest, width_of(row[i].text.plain(), size));
+    if (i < row.size()) widest = std::max(widest, width_of(row[i], size));
   std::vector<std::string> lines;
   for (const std::string& word : words)
     if (!lines.empty() && bold * width_of(lines.back() + " " + word, size) <= widest)
@@ -76,8 +87,7 @@ std::vector<double> natural_widths(const TableBlock& table, const Size& size, bo
     for (const std::string& line : lines) widest = std::max(widest, bold * width_of(line, size));
     if ((!column.numeric || !stacked) && !column.unit.empty()) widest += width_of(" " + column.unit, size);
     for (const auto& row : table.rows)
-      if (i < row.size())
-        widest = std::max(widest, (row[i].best ? bold : 1.0) * width_of(row[i].text.plain(), size));
+      if (i < row.size()) widest = std::max(widest, width_of(row[i], size));
     widths.push_back(widest);
   }
   return widths;
@@ -117,19 +127,23 @@ double break_width(std::vector<double> widths, double room) {
   return HUGE_VAL;
 }
 
-/// The largest letters with which everything stands on one line, or long texts in columns of some width.
+/// The largest letters with which no line breaks; where only small ones would do, lines of long texts break.
 Layout lay_out(const TableBlock& table) {
   Layout layout;
+  const auto limit_of = [&](const Size& size, bool stacked) {
+    const double room = page_width - between(size.points) * static_cast<double>(table.columns.size());
+    layout = {size, stacked, natural_widths(table, size, stacked)};
+    const double limit = break_width(layout.widths, room);
+    for (double& width : layout.widths) width = width > limit ? limit : 0.0;
+    return limit;
+  };
+  for (const Size& size : {sizes[0], sizes[1]})
+    for (const bool stacked : {false, true})
+      if (std::isinf(limit_of(size, stacked))) return layout;
   for (const Size& size : sizes)
-    for (const bool stacked : {false, true}) {
-      const double room = page_width - between(size.points) * static_cast<double>(table.columns.size());
-      layout = {size, stacked, natural_widths(table, size, stacked)};
-      const double limit = break_width(layout.widths, room);
+    for (const bool stacked : {false, true})
       // Breaking is for long texts; numbers in narrow columns are better set smaller.
-      const double enough = (stacked ? 8.5 : 14.0) * size.points;
-      for (double& width : layout.widths) width = width > limit ? limit : 0.0;
-      if (limit >= enough) return layout;
-    }
+      if (limit_of(size, stacked) >= (stacked ? 8.5 : 14.0) * size.points) return layout;
   return layout;
 }
 

@@ -1,9 +1,14 @@
-// Where labels of a drawing lie: turned rectangles, and whether two of them overlap (separating axes).
+// Where labels of a drawing lie: turned rectangles, and whether two of them overlap (separating axes); what a
+// drawing shows.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -55,6 +60,34 @@ std::vector<Shape> shapes_of(const Drawing& drawing) {
   for (const Shape2d& shape : drawing.shapes)
     if (const auto* one = std::get_if<Shape>(&shape)) found.push_back(*one);
   return found;
+}
+
+/// Crosses: what is not finite.
+inline std::size_t crosses(const Drawing& drawing, bool with_title = true) {
+  const auto markers = shapes_of<Marker>(drawing);
+  return static_cast<std::size_t>(std::ranges::count_if(markers, [&](const Marker& marker) {
+    return marker.shape == 4 && marker.title.empty() != with_title;
+  }));
+}
+
+inline bool says(const Drawing& drawing, const std::string& text) {
+  return std::ranges::any_of(shapes_of<Label>(drawing),
+                             [&](const Label& label) { return label.text == text; });
+}
+
+/// No label outside of the drawing, no two on top of each other.
+inline void expect_on_paper_and_apart(const Drawing& drawing) {
+  std::vector<std::pair<Corners, std::string>> boxes;
+  for (const Label& label : shapes_of<Label>(drawing)) {
+    const Corners box = corners(label);
+    for (const auto& [x, y] : box) {
+      EXPECT_TRUE(x >= -0.5 && x <= drawing.width + 0.5) << '"' << label.text << "\" reaches x " << x;
+      EXPECT_TRUE(y >= -0.5 && y <= drawing.height + 0.5) << '"' << label.text << "\" reaches y " << y;
+    }
+    for (const auto& [other, text] : boxes)
+      EXPECT_FALSE(overlap(box, other)) << '"' << label.text << "\" lies on \"" << text << '"';
+    boxes.emplace_back(box, label.text);
+  }
 }
 
 }  // namespace encore::samples

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
 
 #include "document/chart.hpp"
 #include "document/palette.hpp"
@@ -16,7 +15,10 @@
 namespace encore {
 namespace {
 
+using samples::crosses;
+using samples::expect_on_paper_and_apart;
 using samples::nan;
+using samples::says;
 using samples::shapes_of;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -89,33 +91,6 @@ std::vector<std::pair<std::string, Chart>> all_charts() {
   for (const Document& document : {samples::sample_document(), samples::hostile_document()})
     for (const Section& section : document.sections) collect(section, charts);
   return charts;
-}
-
-/// Crosses: what is not finite.
-std::size_t crosses(const Drawing& drawing, bool with_title = true) {
-  const auto markers = shapes_of<Marker>(drawing);
-  return static_cast<std::size_t>(std::ranges::count_if(markers, [&](const Marker& marker) {
-    return marker.shape == 4 && marker.title.empty() != with_title;
-  }));
-}
-
-bool says(const Drawing& drawing, const std::string& text) {
-  return std::ranges::any_of(shapes_of<Label>(drawing),
-                             [&](const Label& label) { return label.text == text; });
-}
-
-void expect_on_paper_and_apart(const Drawing& drawing) {
-  std::vector<std::pair<samples::Corners, std::string>> boxes;
-  for (const Label& label : shapes_of<Label>(drawing)) {
-    const samples::Corners box = samples::corners(label);
-    for (const auto& [x, y] : box) {
-      EXPECT_TRUE(x >= -0.5 && x <= drawing.width + 0.5) << '"' << label.text << "\" reaches x " << x;
-      EXPECT_TRUE(y >= -0.5 && y <= drawing.height + 0.5) << '"' << label.text << "\" reaches y " << y;
-    }
-    for (const auto& [other, text] : boxes)
-      EXPECT_FALSE(samples::overlap(box, other)) << '"' << label.text << "\" lies on \"" << text << '"';
-    boxes.emplace_back(box, label.text);
-  }
 }
 
 }  // namespace
@@ -274,116 +249,6 @@ TEST(Charts, BoxesOfAFlowStandFromBottomToTop) {
   EXPECT_TRUE(says(drawing, "\u00D7 12"));
 }
 
-/// Names of a grid: what tells them apart stands at the front, in the middle or at the end.
-std::vector<std::string> grid_names(int kind) {
-  std::vector<std::string> names;
-  for (const char* warmup : {"50", "100", "200", "400"})
-    for (const char* attention : {"self_attention", "rotary_attention"})
-      names.push_back(kind == 0 ? std::string("learning_rate=0.001,warmup_steps=") + warmup +
-                                      ",attention=" + attention + ",feed_forward=swiglu"
-                      : kind == 1 ? std::string("learning_rate=0.001,feed_forward=swiglu,warmup_steps=") +
-                                        warmup + ",attention=" + attention
-                                  : std::string(warmup) + "," + attention +
-                                        ",learning_rate=0.001,feed_forward=swiglu,norm_position=pre");
-  return names;
-}
-
-/// Every chart that names something, with these names.
-std::vector<Chart> named_charts(const std::vector<std::string>& names) {
-  LineChart lines{{"step"}, {"loss"}, {}};
-  ScatterChart points{{"candidate"}, {"test/f1", "%"}, names, {{"means", {}}, {"runs", {}}}};
-  BarChart lying{{"variance", "%"}, true, {}};
-  MatrixChart matrix{"truth", "prediction", names, {}};
-  ParallelChart parallel{{{"setting", names}, {"score"}}, {}};
-  TimelineChart lanes{names, {}, {}};
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto x = static_cast<double>(i);
-    lines.series.push_back({names[i], {0, 1}, {x, x + 1}});
-    points.groups[0].points.push_back({x, x, x - 1, x + 1, names[i]});
-    points.groups[1].points.push_back({x, x + 0.5, {}, {}, names[i]});
-    lying.bars.push_back({names[i], x, {}, {}});
-    matrix.counts.emplace_back(names.size(), x);
-    parallel.lines.push_back({names[i], {x, x}});
-    lanes.bars.push_back({i, x, x + 1, names[i], Tone::good});
-  }
-  BarChart upright = lying;
-  upright.lying = false;
-  return {lines, points, lying, upright, matrix, parallel, lanes};
-}
-
-/// The different labels that stand for names, whole or cut; of a matrix those of the rows, or of the columns.
-std::set<std::string> name_labels(const Drawing& drawing, const std::vector<std::string>& names,
-                                  bool slanted = false) {
-  std::set<std::string> found;
-  for (const Label& label : shapes_of<Label>(drawing))
-    if ((label.angle != 0.0) == slanted && (std::ranges::find(names, label.text) != names.end() ||
-                                            label.text.find("\u2026") != std::string::npos))
-      found.insert(label.text);
-  return found;
-}
-
-/// How many labels a chart says that it leaves out: "and 3 more".
-std::size_t more_of(const Drawing& drawing) {
-  for (const Label& label : shapes_of<Label>(drawing))
-    if (label.text.starts_with("and ") && label.text.ends_with(" more"))
-      return std::stoul(label.text.substr(4));
-  return 0;
-}
-
-TEST(Charts, LongNamesAreToldApart) {
-  for (int kind = 0; kind < 3; ++kind) {
-    const std::vector<std::string> names = grid_names(kind);
-    for (const Chart& chart : named_charts(names))
-      for (const double width : {300.0, 352.0, 580.0, 640.0}) {
-        SCOPED_TRACE("chart " + std::to_string(chart.index()) + ", names " + std::to_string(kind) +
-                     ", width " + std::to_string(width));
-        const Drawing drawing = draw(chart, width);
-        const std::size_t all = name_labels(drawing, names).size() + more_of(drawing);
-        // Parallel axes name every k-th category.
-        EXPECT_GE(all, std::holds_alternative<ParallelChart>(chart) ? names.size() / 2 : names.size());
-        EXPECT_LE(all, names.size());
-        if (std::holds_alternative<MatrixChart>(chart)) {
-          EXPECT_GE(name_labels(drawing, names, true).size(), names.size() / 2) << "every k-th column";
-        }
-        expect_on_paper_and_apart(drawing);
-      }
-  }
-}
-
-TEST(Charts, CategoriesWithoutRoomSideBySideLie) {
-  const auto points = [](const std::vector<std::string>& names) {
-    ScatterChart chart{{"candidate"}, {"f1", "%"}, names, {{"g", {}}}};
-    for (std::size_t i = 0; i < names.size(); ++i)
-      chart.groups[0].points.push_back({static_cast<double>(i), 10.0 * static_cast<double>(i), {}, {}, ""});
-    return chart;
-  };
-  const auto markers = [](const Drawing& drawing) { return shapes_of<Marker>(drawing); };
-  const auto upright = markers(draw(points({"a", "b", "c"})));
-  const auto lying = markers(draw(points(grid_names(0))));
-  ASSERT_EQ(upright.size(), 3u);
-  ASSERT_EQ(lying.size(), 8u);
-  for (std::size_t i = 1; i < upright.size(); ++i) {
-    EXPECT_GT(upright[i].x, upright[i - 1].x);
-    EXPECT_LT(upright[i].y, upright[i - 1].y) << "higher values stand higher";
-  }
-  for (std::size_t i = 1; i < lying.size(); ++i) {
-    EXPECT_GT(lying[i].y, lying[i - 1].y) << "the first category stands on top";
-    EXPECT_GT(lying[i].x, lying[i - 1].x) << "higher values stand further to the right";
-  }
-  // Each name stands whole, above its points.
-  const Drawing drawing = draw(points(grid_names(0)));
-  for (const std::string& name : grid_names(0)) EXPECT_TRUE(says(drawing, name)) << name;
-  ScatterChart stray = points(grid_names(0));
-  stray.groups[0].points[3].y = infinity;
-  stray.groups[0].points[4].y = nan;
-  const Drawing marked = draw(stray);
-  EXPECT_EQ(crosses(marked), 2u);
-  std::vector<Marker> cross = shapes_of<Marker>(marked);
-  std::erase_if(cross, [](const Marker& marker) { return marker.shape != 4 || marker.title.empty(); });
-  EXPECT_GT(cross.at(0).x, cross.at(1).x) << "infinity at the edge of high values";
-  EXPECT_LT(cross.at(0).y, cross.at(1).y);
-}
-
 /// The colour of the paper under a place, with all areas that were drawn before.
 Colour ground_under(const Drawing& drawing, std::size_t shapes, double x, double y, Paper paper) {
   Colour ground = colour_of(Tone::ground, paper);
@@ -411,15 +276,6 @@ TEST(Charts, EveryLabelHasContrastWithWhatLiesUnderIt) {
       }
     }
   EXPECT_GT(on_areas, 20u) << "cells of matrices, boxes of architectures";
-}
-
-TEST(Charts, NamesAreCutWithAnEllipsis) {
-  const std::string name(10000, 'm');
-  for (const auto& label : shapes_of<Label>(draw(BarChart{{"v"}, true, {{name, 1, {}, {}}}})))
-    if (label.text.starts_with("mm")) {
-      EXPECT_LT(label.text.size(), 60u);
-      EXPECT_TRUE(label.text.ends_with("\u2026"));
-    }
 }
 
 }  // namespace encore

@@ -2,9 +2,6 @@
 // document is parsed by Python's HTML parser and set by pdflatex, where these are installed.
 #include <gtest/gtest.h>
 #include <unistd.h>
-#include <algorithm>
-#include <iterator>
-#include <regex>
 
 #include <cstdlib>
 #include <filesystem>
@@ -17,7 +14,6 @@
 #include "document/html.hpp"
 #include "document/latex.hpp"
 #include "document/markdown.hpp"
-#include "document/palette.hpp"
 #include "document/text.hpp"
 #include "unit/document/sample_document.hpp"
 
@@ -228,66 +224,6 @@ TEST(Latex, CompilesAsItIs) {
   }
 }
 
-TEST(Palette, HasContrastInLightAndDark) {
-  for (const Paper paper : {Paper::light, Paper::dark}) {
-    const Colour ground = colour_of(Tone::ground, paper);
-    for (const Tone tone : {Tone::ink, Tone::faint, Tone::bad, Tone::good})
-      EXPECT_GE(contrast(colour_of(tone, paper), ground), 4.5) << name_of(tone);
-    for (const Tone tone : all_tones()) {
-      if (tone == Tone::grid || tone == Tone::ground) continue;
-      EXPECT_GE(contrast(colour_of(tone, paper), ground), 3.0) << name_of(tone);
-    }
-    for (double opacity = 0.0; opacity <= matrix_shade; opacity += 0.05)
-      EXPECT_GE(
-          contrast(colour_of(Tone::ink, paper), blended(colour_of(Tone::first, paper), opacity, ground)), 4.5)
-          << opacity;
-    const Colour frame = blended(colour_of(Tone::grid, paper), 0.55, ground);
-    EXPECT_GE(contrast(colour_of(Tone::faint, paper), frame), 4.5);
-  }
-  EXPECT_NEAR(contrast({0, 0, 0}, {255, 255, 255}), 21.0, 1e-9);
-}
-
-/// "#1f2226" after the n-th "--soft:" of the style sheet: of the light, then of the dark page.
-Colour soft_of(const std::string& css, std::size_t nth) {
-  std::size_t at = 0;
-  for (std::size_t i = 0; i <= nth; ++i) at = css.find("--soft: #", at) + 9;
-  const auto channel = [&](std::size_t k) {
-    return static_cast<std::uint8_t>(std::stoi(css.substr(at + 2 * k, 2), nullptr, 16));
-  };
-  return {channel(0), channel(1), channel(2)};
-}
-
-TEST(Palette, EveryColourOfTextInTheStyleSheetHasContrast) {
-  std::ifstream file(ENCORE_SOURCE_DIR "/reports/report.css");
-  const std::string css{std::istreambuf_iterator<char>(file), {}};
-  std::size_t texts = 0, edges = 0;
-  const std::regex use("([a-z-]+):[^;{}]*var\\(--([a-z]+)\\)");
-  for (auto match = std::sregex_iterator(css.begin(), css.end(), use); match != std::sregex_iterator();
-       ++match) {
-    const std::string property = (*match)[1], tone = (*match)[2];
-    // Tones of pictures are tested with what they are drawn on.
-    const std::size_t rule = css.rfind(".tone-", static_cast<std::size_t>(match->position()));
-    if (rule != std::string::npos && css.find('}', rule) > static_cast<std::size_t>(match->position()))
-      continue;
-    const auto known = std::ranges::find_if(all_tones(), [&](Tone one) { return tone == name_of(one); });
-    if (known == all_tones().end()) continue;
-    for (const Paper paper : {Paper::light, Paper::dark})
-      for (const Colour ground :
-           {colour_of(Tone::ground, paper), soft_of(css, paper == Paper::light ? 0 : 1)}) {
-        const double found = contrast(colour_of(*known, paper), ground);
-        if (property == "color") {
-          EXPECT_GE(found, 4.5) << tone << " on " << hex_text(ground);
-          ++texts;
-        } else if (property == "outline" || (property == "border-color")) {
-          EXPECT_GE(found, 3.0) << property << ' ' << tone << " on " << hex_text(ground);
-          ++edges;
-        }
-      }
-  }
-  EXPECT_GT(texts, 30u);
-  EXPECT_GE(edges, 16u) << "the ring around what has the keyboard's focus, and the lines under entities";
-}
-
 TEST(Html, TheKeyboardFindsItsWay) {
   const std::string html = html_files(samples::sample_document(), own_templates(), "x.html").front().bytes;
   const std::size_t skip = html.find("class=\"skip\""), first = html.find("<a ");
@@ -347,33 +283,6 @@ TEST(Text, IsCleanedAndCut) {
   EXPECT_EQ(first_characters("abcd", 4), "abcd");
   EXPECT_EQ(shortened("abc", 100, 11), "abc");
   EXPECT_LE(text_width(shortened(std::string(10000, 'm'), 80, 11), 11), 80.0);
-}
-
-TEST(Text, NamesAreCutSoThatTheyStayApart) {
-  using Names = std::vector<std::string>;
-  const auto cut = [](const Names& names) { return shortened_apart(names, 80, 10); };
-  EXPECT_EQ(cut({}), Names());
-  EXPECT_EQ(cut({"a", "b\nc"}), Names({"a", "b c"}));
-  // At the end where that is enough.
-  EXPECT_EQ(cut({"first of some length", "second of some length"}),
-            Names({"first of some l\u2026", "second of so\u2026"}));
-  // Without what all begin with, up to a word.
-  EXPECT_EQ(cut({"rate=0.001,warmup=50", "rate=0.001,warmup=60"}),
-            Names({"\u2026warmup=50", "\u2026warmup=60"}));
-  // What fits stays whole, and takes no part.
-  EXPECT_EQ(cut({"rate", "rate=0.001,warmup=50", "rate=0.001,warmup=60"}),
-            Names({"rate", "\u2026warmup=50", "\u2026warmup=60"}));
-  // Differences at both ends: in the middle.
-  const Names both = cut({"a=1,something long,b=1", "a=1,something long,b=2", "a=2,something long,b=1"});
-  EXPECT_EQ(both.at(0).substr(0, 3), "a=1");
-  EXPECT_TRUE(both.at(0).ends_with("b=1") && both.at(1).ends_with("b=2") && both.at(2).starts_with("a=2"));
-  // Differences nowhere else than in the middle of what has no words: numbers.
-  const std::string m(100, 'm');
-  const Names numbered = cut({m + "1" + m, m + "2" + m, m + "1" + m});
-  EXPECT_TRUE(numbered.at(0).starts_with("1: mm") && numbered.at(1).starts_with("2: mm"));
-  EXPECT_EQ(numbered.at(0), numbered.at(2)) << "equal names stay equal";
-  for (const Names& names : {both, numbered})
-    for (const std::string& name : names) EXPECT_LE(text_width(name, 10), 80.0) << name;
 }
 
 }  // namespace encore

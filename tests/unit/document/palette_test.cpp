@@ -1,0 +1,76 @@
+// Colours: the tones against the papers, and the style sheet's own.
+#include "document/palette.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <regex>
+
+namespace encore {
+namespace {
+
+/// "#1f2226" after the n-th "--soft:" of the style sheet: of the light, then of the dark page.
+Colour soft_of(const std::string& css, std::size_t nth) {
+  std::size_t at = 0;
+  for (std::size_t i = 0; i <= nth; ++i) at = css.find("--soft: #", at) + 9;
+  const auto channel = [&](std::size_t k) {
+    return static_cast<std::uint8_t>(std::stoi(css.substr(at + 2 * k, 2), nullptr, 16));
+  };
+  return {channel(0), channel(1), channel(2)};
+}
+
+}  // namespace
+
+TEST(Palette, HasContrastInLightAndDark) {
+  for (const Paper paper : {Paper::light, Paper::dark}) {
+    const Colour ground = colour_of(Tone::ground, paper);
+    for (const Tone tone : {Tone::ink, Tone::faint, Tone::bad, Tone::good})
+      EXPECT_GE(contrast(colour_of(tone, paper), ground), 4.5) << name_of(tone);
+    for (const Tone tone : all_tones()) {
+      if (tone == Tone::grid || tone == Tone::ground) continue;
+      EXPECT_GE(contrast(colour_of(tone, paper), ground), 3.0) << name_of(tone);
+    }
+    for (double opacity = 0.0; opacity <= matrix_shade; opacity += 0.05)
+      EXPECT_GE(
+          contrast(colour_of(Tone::ink, paper), blended(colour_of(Tone::first, paper), opacity, ground)), 4.5)
+          << opacity;
+    const Colour frame = blended(colour_of(Tone::grid, paper), 0.55, ground);
+    EXPECT_GE(contrast(colour_of(Tone::faint, paper), frame), 4.5);
+  }
+  EXPECT_NEAR(contrast({0, 0, 0}, {255, 255, 255}), 21.0, 1e-9);
+}
+
+TEST(Palette, EveryColourOfTextInTheStyleSheetHasContrast) {
+  std::ifstream file(ENCORE_SOURCE_DIR "/reports/report.css");
+  const std::string css{std::istreambuf_iterator<char>(file), {}};
+  std::size_t texts = 0, edges = 0;
+  const std::regex use("([a-z-]+):[^;{}]*var\\(--([a-z]+)\\)");
+  for (auto match = std::sregex_iterator(css.begin(), css.end(), use); match != std::sregex_iterator();
+       ++match) {
+    const std::string property = (*match)[1], tone = (*match)[2];
+    // Tones of pictures are tested with what they are drawn on.
+    const std::size_t rule = css.rfind(".tone-", static_cast<std::size_t>(match->position()));
+    if (rule != std::string::npos && css.find('}', rule) > static_cast<std::size_t>(match->position()))
+      continue;
+    const auto known = std::ranges::find_if(all_tones(), [&](Tone one) { return tone == name_of(one); });
+    if (known == all_tones().end()) continue;
+    for (const Paper paper : {Paper::light, Paper::dark})
+      for (const Colour ground :
+           {colour_of(Tone::ground, paper), soft_of(css, paper == Paper::light ? 0 : 1)}) {
+        const double found = contrast(colour_of(*known, paper), ground);
+        if (property == "color") {
+          EXPECT_GE(found, 4.5) << tone << " on " << hex_text(ground);
+          ++texts;
+        } else if (property == "outline" || (property == "border-color")) {
+          EXPECT_GE(found, 3.0) << property << ' ' << tone << " on " << hex_text(ground);
+          ++edges;
+        }
+      }
+  }
+  EXPECT_GT(texts, 30u);
+  EXPECT_GE(edges, 16u) << "the ring around what has the keyboard's focus, and the lines under entities";
+}
+
+}  // namespace encore
