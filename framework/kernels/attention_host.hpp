@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include <encore/math.hpp>
 #include <encore/random.hpp>
@@ -16,6 +15,7 @@
 #include "kernels/attention_problem.hpp"
 #include "kernels/random_block.hpp"
 #include "kernels/small_product.hpp"
+#include "kernels/transpose_square.hpp"
 
 namespace encore::kernels {
 
@@ -62,21 +62,6 @@ RowsOf<Sum<T>> rows_of(const T* from, std::int64_t row, std::int64_t count, std:
   }
 }
 
-/// Swaps element l of row i with element i of row l, for the bits of i and l from Half down: blocks of Half
-/// rows and columns first, then within each.
-template <class S, int Half, int... Lane>
-inline void transpose_square(Pack<S> (&rows)[lanes<S>], std::integer_sequence<int, Lane...> all) {
-  constexpr int count = sizeof...(Lane);
-  for (int i = 0; i < count; ++i) {
-    if ((i & Half) != 0) continue;
-    const Pack<S> upper = rows[i], lower = rows[i + Half];
-    rows[i] = __builtin_shufflevector(upper, lower, ((Lane & Half) != 0 ? count + Lane - Half : Lane)...);
-    rows[i + Half] =
-        __builtin_shufflevector(upper, lower, ((Lane & Half) != 0 ? count + Lane : Lane + Half)...);
-  }
-  if constexpr (Half > 1) transpose_square<S, Half / 2>(rows, all);
-}
-
 /// to (size, padded count) = from (count, size) transposed, the padding zero.
 template <class S>
 void transpose(const RowsOf<S>& from, std::int64_t count, std::int64_t size, S* to) {
@@ -92,7 +77,7 @@ void transpose(const RowsOf<S>& from, std::int64_t count, std::int64_t size, S* 
         else
           std::memcpy(&square[j], from[j0 + j] + d0, static_cast<std::size_t>(width) * sizeof(S));
       }
-      transpose_square<S, side / 2>(square, std::make_integer_sequence<int, side>{});
+      transpose_square<S>(square);
       for (std::int64_t d = 0; d < width; ++d) store<S>(to + (d0 + d) * stride + j0, square[d]);
     }
 }
