@@ -30,6 +30,8 @@ inline constexpr std::int64_t lane_count = 16;              // float32 in a regi
 inline constexpr std::int64_t panel_rows = 3 * lane_count;  // of 8 x 3 registers of sums, 24 are in use
 inline constexpr int tile_rows = 8;
 
+#define ENCORE_ALWAYS_INLINE __attribute__((always_inline))
+
 /// An operand as columns of b are read, and rows of a where they do not lie ready: panels of 48 of its
 /// `outer` rows or columns (the last one of as few registers as hold the rest), each (inner / 2, 48, 2).
 /// Missing elements are zero.
@@ -40,7 +42,7 @@ struct Panels {
   std::int64_t pair_count() const { return (inner + 1) / 2; }
   std::int64_t count() const { return (outer + panel_rows - 1) / panel_rows; }
   std::int64_t extent(std::int64_t panel) const { return std::min(panel_rows, outer - panel * panel_rows); }
-  std::int64_t width(std::int64_t panel) const { return padded<float>(extent(panel)); }
+  std::int64_t registers(std::int64_t panel) const { return (extent(panel) + lane_count - 1) / lane_count; }
   bfloat16* at(std::int64_t panel) const { return data + panel * panel_rows * 2 * pair_count(); }
   std::size_t bytes() const {
     return static_cast<std::size_t>(count() * panel_rows * 2 * pair_count()) * sizeof(bfloat16);
@@ -52,24 +54,41 @@ inline __mmask16 first_lanes(std::int64_t count) {
   return static_cast<__mmask16>(count >= lane_count ? 0xFFFF : (1 << std::max<std::int64_t>(count, 0)) - 1);
 }
 
-/// Fills a panel from an operand stored (inner, outer): two rows become one of pairs.
-inline void pack_rows(const Panels& to, std::int64_t panel, const bfloat16* from, std::int64_t row) {
-  const std::int64_t width = to.width(panel);
-  bfloat16* out = to.at(panel);
-  from += panel * panel_rows;
-  for (std::int64_t k = 0; k < to.inner; k += 2, from += 2 * row, out += 2 * width)
-    for (std::int64_t first = 0; first < width; first += lane_count) {
-      const __mmask16 lanes_here = first_lanes(to.extent(panel) - first);
-      const __mmask16 second_row = k + 1 < to.inner ? lanes_here : 0;
-      const __m512i even = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(lanes_here, from + first));
-      const __m512i odd = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(second_row, from + row + first));
-      _mm512_storeu_si512(out + 2 * first, _mm512_or_si512(even, _mm512_slli_epi32(odd, 16)));
+/// One register of pairs from two rows.
+inline void zip(const bfloat16* even, const bfloat16* odd, __mmask16 even_lanes, __mmask16 odd_lanes,
+                bfloat16* to) {
+  const __m512i low = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(even_lanes, even));
+  const __m512i high = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(odd_lanes, odd));
+  _mm512_storeu_si512(to, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
+}
+
+/// Fills the pairs of the rows [begin, end) of all panels, begin even, from an operand stored (inner, outer):
+/// memory is read row by row.
+inline void pack_rows(const Panels& to, std::int64_t begin, std::int64_t end, const bfloat16* from) {
+  const std::int64_t outer = to.outer, whole = outer / panel_rows, pairs = to.pair_count();
+  const std::int64_t last = to.outer % panel_rows, last_registers = (last + lane_count - 1) / lane_count;
+  for (std::int64_t k = begin; k < end; k += 2) {
+    const bfloat16* even = from + k * outer;
+    const bfloat16* odd = even + outer;
+    const auto second = static_cast<__mmask16>(k + 1 < end ? 0xFFFF : 0);
+    bfloat16* panel = to.data + k * panel_rows;
+    for (std::int64_t p = 0; p < whole; ++p, even += panel_rows, odd += panel_rows) {
+      unroll<3>([&](int r) ENCORE_ALWAYS_INLINE {
+        zip(even + r * lane_count, odd + r * lane_count, 0xFFFF, second, panel + r * 2 * lane_count);
+      });
+      panel += panel_rows * 2 * pairs;
     }
+    bfloat16* rest = to.data + whole * panel_rows * 2 * pairs + k * last_registers * lane_count;
+    for (std::int64_t c = 0; c < last; c += lane_count) {
+      const __mmask16 here = first_lanes(last - c);
+      zip(even + c, odd + c, here, static_cast<__mmask16>(here & second), rest + 2 * c);
+    }
+  }
 }
 
 /// Fills a panel from an operand stored (outer, inner): pairs lie ready, blocks of 16 x 16 are transposed.
 inline void pack_columns(const Panels& to, std::int64_t panel, const bfloat16* from, std::int64_t row) {
-  const std::int64_t width = to.width(panel);
+  const std::int64_t width = to.registers(panel) * lane_count;
   bfloat16* out = to.at(panel);
   from += panel * panel_rows * row;
   for (std::int64_t k = 0; k < to.inner; k += 2 * lane_count)
@@ -116,8 +135,6 @@ inline void store_sums(float* to, __mmask16 here, __m512 sums) {
 inline void store_sums(bfloat16* to, __mmask16 here, __m512 sums) {
   _mm256_mask_storeu_epi16(to, here, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(sums)));
 }
-
-#define ENCORE_ALWAYS_INLINE __attribute__((always_inline))
 
 /// Rows x (Registers of 16 columns) of c. b: the panel of its columns, `count` pairs deep.
 template <int Rows, int Registers, class C>

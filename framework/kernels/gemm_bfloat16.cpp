@@ -3,6 +3,8 @@
 // task; then a task computes a block of rows of c times one panel. Rows of a are read where they lie, if
 // their pairs do: else (weight gradients; an odd inner extent) a goes through panels too. No sum is ever cut,
 // so the cut into tasks decides no bit. With AMX oneDNN is faster, and stays.
+#include <type_traits>
+
 #include <encore/device.hpp>
 #include <encore/view.hpp>
 
@@ -18,7 +20,8 @@ namespace {
 using namespace pairs;
 
 constexpr std::int64_t block_rows =
-    2 * panel_rows;  // rows of c in a task: b's panel stays in the first cache
+    2 * panel_rows;                       // rows of c in a task: b's panel stays in the first cache
+constexpr std::int64_t packed_rows = 64;  // of an operand stored (inner, outer), in a task
 
 class Bfloat16Gemm final : public GemmLibrary {
  public:
@@ -35,11 +38,13 @@ class Bfloat16Gemm final : public GemmLibrary {
     Panels a{nullptr, pack_a ? p.rows() : 0, p.inner()};
     b.data = static_cast<bfloat16*>(device.workspace(b.bytes() + a.bytes()));
     a.data = b.data + b.bytes() / sizeof(bfloat16);
-    parallel(device, "encore::gemm_pack", b.count() + a.count(), [=](std::int64_t panel) {
-      if (panel < b.count())
-        pack(b, panel, p.b, p.transpose_b);
+    const std::int64_t tasks_of_b = pack_tasks(b, p.transpose_b);
+    const std::int64_t tasks_of_a = pack_a ? pack_tasks(a, !p.transpose_a) : 0;
+    parallel(device, "encore::gemm_pack", tasks_of_b + tasks_of_a, [=](std::int64_t task) {
+      if (task < tasks_of_b)
+        pack(b, task, p.b, p.transpose_b);
       else
-        pack(a, panel - b.count(), p.a, !p.transpose_a);
+        pack(a, task - tasks_of_b, p.a, !p.transpose_a);
     });
     if (p.c.dtype == DType::float32)
       multiply_blocks<float>(device, p, a, b);
@@ -57,12 +62,28 @@ class Bfloat16Gemm final : public GemmLibrary {
                          body);
   }
 
-  /// outer_first: `from` is stored (outer, inner).
-  static void pack(const Panels& to, std::int64_t panel, const Tensor& from, bool outer_first) {
-    if (outer_first)
-      pack_columns(to, panel, elements<bfloat16>(from), from.extent(1));
+  /// body(the number as a constant).
+  template <class Body>
+  static void with_registers(std::int64_t registers, const Body& body) {
+    if (registers == 1)
+      body(std::integral_constant<int, 1>{});
+    else if (registers == 2)
+      body(std::integral_constant<int, 2>{});
     else
-      pack_rows(to, panel, elements<bfloat16>(from), from.extent(1));
+      body(std::integral_constant<int, 3>{});
+  }
+
+  /// Into how many tasks packing is cut, by panels where the operand is stored (outer, inner).
+  static std::int64_t pack_tasks(const Panels& to, bool outer_first) {
+    return outer_first ? to.count() : (to.inner + packed_rows - 1) / packed_rows;
+  }
+
+  static void pack(const Panels& to, std::int64_t task, const Tensor& from, bool outer_first) {
+    if (outer_first)
+      pack_columns(to, task, elements<bfloat16>(from), from.extent(1));
+    else
+      pack_rows(to, task * packed_rows, std::min(to.inner, (task + 1) * packed_rows),
+                elements<bfloat16>(from));
   }
 
   template <class C>
@@ -72,14 +93,8 @@ class Bfloat16Gemm final : public GemmLibrary {
       const std::int64_t panel = task % b.count();
       const std::int64_t begin = task / b.count() * block_rows;
       const std::int64_t end = std::min(p.rows(), begin + block_rows);
-      switch (b.width(panel) / lane_count) {
-        case 1:
-          return multiply_block<1, C>(p, a, b, panel, begin, end);
-        case 2:
-          return multiply_block<2, C>(p, a, b, panel, begin, end);
-        default:
-          return multiply_block<3, C>(p, a, b, panel, begin, end);
-      }
+      with_registers(b.registers(panel),
+                     [&](auto registers) { multiply_block<registers, C>(p, a, b, panel, begin, end); });
     });
   }
 
@@ -100,7 +115,7 @@ class Bfloat16Gemm final : public GemmLibrary {
   static PairRows rows_of(const Product& p, const Panels& a, std::int64_t row) {
     if (a.outer == 0) return {elements<bfloat16>(p.a) + row * p.inner(), p.inner(), 2};
     const std::int64_t panel = row / panel_rows;
-    return {a.at(panel) + row % panel_rows * 2, 2, 2 * a.width(panel)};
+    return {a.at(panel) + row % panel_rows * 2, 2, 2 * lane_count * a.registers(panel)};
   }
 
   std::unique_ptr<GemmLibrary> other_;
