@@ -2,7 +2,8 @@
 // (AVX512_BF16): brings a part of an operand into panels, and computes a tile of c with all sums in
 // registers. The instruction adds a[2l] b[2l] + a[2l + 1] b[2l + 1] to a float32, so both operands are read
 // by pairs along the inner dimension. Sums run over the pairs in order: an element's bits depend on nothing
-// but its own row of a and column of b. Included by gemm_bfloat16.cpp only.
+// but its own row of a and column of b. Place in
+// the flow: gemm_bfloat16.cpp, attention_bfloat16.hpp.
 #pragma once
 
 #if defined(__AVX512BF16__) && defined(__AVX512BW__) && defined(__AVX512VL__)
@@ -18,6 +19,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include <encore/bfloat16.hpp>
 
@@ -32,6 +34,14 @@ inline constexpr int tile_rows = 8;
 
 #define ENCORE_ALWAYS_INLINE __attribute__((always_inline))
 
+/// Where the rows of a tile are read: pair l of row i at data[i * row + l * step].
+struct PairRows {
+  const bfloat16* data;
+  std::int64_t row, step = 2;
+
+  PairRows from(std::int64_t i) const { return {data + i * row, row, step}; }
+};
+
 /// An operand as columns of b are read, and rows of a where they do not lie ready: panels of 48 of its
 /// `outer` rows or columns (the last one of as few registers as hold the rest), each (inner / 2, 48, 2).
 /// Missing elements are zero.
@@ -43,6 +53,11 @@ struct Panels {
   std::int64_t count() const { return (outer + panel_rows - 1) / panel_rows; }
   std::int64_t extent(std::int64_t panel) const { return std::min(panel_rows, outer - panel * panel_rows); }
   std::int64_t registers(std::int64_t panel) const { return (extent(panel) + lane_count - 1) / lane_count; }
+  /// As rows of a: `row` and those below it in its panel.
+  PairRows from(std::int64_t row) const {
+    const std::int64_t panel = row / panel_rows;
+    return {at(panel) + row % panel_rows * 2, 2, 2 * lane_count * registers(panel)};
+  }
   bfloat16* at(std::int64_t panel) const { return data + panel * panel_rows * 2 * pair_count(); }
   std::size_t bytes() const {
     return static_cast<std::size_t>(count() * panel_rows * 2 * pair_count()) * sizeof(bfloat16);
@@ -64,12 +79,13 @@ inline void zip(const bfloat16* even, const bfloat16* odd, __mmask16 even_lanes,
 
 /// Fills the pairs of the rows [begin, end) of all panels, begin even, from an operand stored (inner, outer):
 /// memory is read row by row.
-inline void pack_rows(const Panels& to, std::int64_t begin, std::int64_t end, const bfloat16* from) {
+inline void pack_rows(const Panels& to, std::int64_t begin, std::int64_t end, const bfloat16* from,
+                      std::int64_t row) {
   const std::int64_t outer = to.outer, whole = outer / panel_rows, pairs = to.pair_count();
   const std::int64_t last = to.outer % panel_rows, last_registers = (last + lane_count - 1) / lane_count;
   for (std::int64_t k = begin; k < end; k += 2) {
-    const bfloat16* even = from + k * outer;
-    const bfloat16* odd = even + outer;
+    const bfloat16* even = from + k * row;
+    const bfloat16* odd = even + row;
     const auto second = static_cast<__mmask16>(k + 1 < end ? 0xFFFF : 0);
     bfloat16* panel = to.data + k * panel_rows;
     for (std::int64_t p = 0; p < whole; ++p, even += panel_rows, odd += panel_rows) {
@@ -105,12 +121,6 @@ inline void pack_columns(const Panels& to, std::int64_t panel, const bfloat16* f
         _mm512_storeu_si512(out + (k / 2 + l) * 2 * width + 2 * first, reinterpret_cast<__m512i>(square[l]));
     }
 }
-
-/// Where the rows of a tile are read: pair l of row i at data[i * row + l * step].
-struct PairRows {
-  const bfloat16* data;
-  std::int64_t row, step;
-};
 
 /// A tile of c, `columns` wide, and what is done to its sums before they are stored.
 template <class C>
@@ -184,6 +194,47 @@ void multiply_rows(std::int64_t rows, std::int64_t count, const PairRows& a, con
     else
       multiply_rows<Registers, Rows - 1>(rows, count, a, b, end);
   }
+}
+
+/// body(the number of registers of a panel, as a constant).
+template <class Body>
+void with_registers(std::int64_t registers, const Body& body) {
+  if (registers == 1)
+    body(std::integral_constant<int, 1>{});
+  else if (registers == 2)
+    body(std::integral_constant<int, 2>{});
+  else
+    body(std::integral_constant<int, 3>{});
+}
+
+/// Where c is stored and what is done to it.
+template <class C>
+struct Result {
+  C* c;
+  std::int64_t row;
+  const float* bias = nullptr;
+  bool relu = false, accumulate = false;
+};
+
+/// The rows [begin, end) of c = a b, of the columns of one panel of b. A: PairRows or Panels; begin is a
+/// multiple of tile_rows.
+template <class A, class C>
+void multiply_panel(std::int64_t begin, std::int64_t end, const A& a, const Panels& b, std::int64_t panel,
+                    const Result<C>& to) {
+  const std::int64_t column = panel * panel_rows;
+  with_registers(b.registers(panel), [&](auto registers) {
+    for (std::int64_t i = begin; i < end; i += tile_rows)
+      multiply_rows<registers>(
+          std::min<std::int64_t>(tile_rows, end - i), b.pair_count(), a.from(i), b.at(panel),
+          TileEnd<C>{to.c + i * to.row + column, to.row, b.extent(panel),
+                     to.bias != nullptr ? to.bias + column : nullptr, to.relu, to.accumulate});
+  });
+}
+
+/// c (rows, outer of b) = a b.
+template <class A, class C>
+void multiply(std::int64_t rows, const A& a, const Panels& b, const Result<C>& to) {
+  for (std::int64_t panel = 0; panel < b.count(); ++panel) multiply_panel(0, rows, a, b, panel, to);
 }
 
 }  // namespace encore::pairs

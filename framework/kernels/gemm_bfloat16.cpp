@@ -3,8 +3,6 @@
 // task; then a task computes a block of rows of c times one panel. Rows of a are read where they lie, if
 // their pairs do: else (weight gradients; an odd inner extent) a goes through panels too. No sum is ever cut,
 // so the cut into tasks decides no bit. With AMX oneDNN is faster, and stays.
-#include <type_traits>
-
 #include <encore/device.hpp>
 #include <encore/view.hpp>
 
@@ -62,17 +60,6 @@ class Bfloat16Gemm final : public GemmLibrary {
                          body);
   }
 
-  /// body(the number as a constant).
-  template <class Body>
-  static void with_registers(std::int64_t registers, const Body& body) {
-    if (registers == 1)
-      body(std::integral_constant<int, 1>{});
-    else if (registers == 2)
-      body(std::integral_constant<int, 2>{});
-    else
-      body(std::integral_constant<int, 3>{});
-  }
-
   /// Into how many tasks packing is cut, by panels where the operand is stored (outer, inner).
   static std::int64_t pack_tasks(const Panels& to, bool outer_first) {
     return outer_first ? to.count() : (to.inner + packed_rows - 1) / packed_rows;
@@ -83,39 +70,23 @@ class Bfloat16Gemm final : public GemmLibrary {
       pack_columns(to, task, elements<bfloat16>(from), from.extent(1));
     else
       pack_rows(to, task * packed_rows, std::min(to.inner, (task + 1) * packed_rows),
-                elements<bfloat16>(from));
+                elements<bfloat16>(from), from.extent(1));
   }
 
   template <class C>
   static void multiply_blocks(const Device& device, const Product& p, const Panels& a, const Panels& b) {
     const std::int64_t blocks = (p.rows() + block_rows - 1) / block_rows;
+    const PairRows rows{a.outer == 0 ? elements<bfloat16>(p.a) : nullptr, p.inner()};
+    const Result<C> to{elements<C>(p.c), p.columns(), p.bias ? elements<float>(p.bias) : nullptr, p.relu,
+                       p.accumulate};
     parallel(device, "encore::gemm", blocks * b.count(), [=](std::int64_t task) {
-      const std::int64_t panel = task % b.count();
       const std::int64_t begin = task / b.count() * block_rows;
       const std::int64_t end = std::min(p.rows(), begin + block_rows);
-      with_registers(b.registers(panel),
-                     [&](auto registers) { multiply_block<registers, C>(p, a, b, panel, begin, end); });
+      if (a.outer == 0)
+        multiply_panel(begin, end, rows, b, task % b.count(), to);
+      else
+        multiply_panel(begin, end, a, b, task % b.count(), to);
     });
-  }
-
-  template <int Registers, class C>
-  static void multiply_block(const Product& p, const Panels& a, const Panels& b, std::int64_t panel,
-                             std::int64_t begin, std::int64_t end) {
-    const std::int64_t column = panel * panel_rows;
-    for (std::int64_t row = begin; row < end; row += tile_rows) {
-      const TileEnd<C> tile_end{
-          elements<C>(p.c) + row * p.columns() + column,       p.columns(), b.extent(panel),
-          p.bias ? elements<float>(p.bias) + column : nullptr, p.relu,      p.accumulate};
-      multiply_rows<Registers>(std::min<std::int64_t>(tile_rows, end - row), b.pair_count(),
-                               rows_of(p, a, row), b.at(panel), tile_end);
-    }
-  }
-
-  /// Row `row` of a and those below it, in their panel or where they lie.
-  static PairRows rows_of(const Product& p, const Panels& a, std::int64_t row) {
-    if (a.outer == 0) return {elements<bfloat16>(p.a) + row * p.inner(), p.inner(), 2};
-    const std::int64_t panel = row / panel_rows;
-    return {a.at(panel) + row % panel_rows * 2, 2, 2 * lane_count * a.registers(panel)};
   }
 
   std::unique_ptr<GemmLibrary> other_;
