@@ -95,6 +95,50 @@ KernelWork norm_parameters(const StepShape& s, double calls) {
   return {values, values * a(s)};
 }
 
+/// The weights of products, from the type of sums to that of activations.
+KernelWork refresh_copies(const StepShape& s, double) {
+  const double copied = static_cast<double>(s.copied);
+  return {0.0, copied * (a(s) + e(s))};
+}
+/// Sums in double of 8192 elements each: of the parameters, and of the tokens' losses.
+KernelWork sum_of_chunks(const StepShape& s, double) {
+  const double chunks = (parameters(s) + rows(s)) / 8192.0 + 2.0;
+  return {chunks, 8.0 * chunks};
+}
+KernelWork sum_of_losses(const StepShape& s, double) {
+  return {rows(s), rows(s) * a(s)};
+}
+/// A few numbers, however large the step.
+template <int flops, int bytes>
+KernelWork of_scalars(const StepShape&, double calls) {
+  return {calls * flops, calls * bytes};
+}
+/// Both squared norms of the chunks of 4096 parameters.
+KernelWork lamb_ratios(const StepShape& s, double) {
+  const double chunks = parameters(s) / static_cast<double>(Blocks::chunk_size);
+  return {2.0 * chunks, 16.0 * chunks};
+}
+/// Sine and cosine of an angle for each position and pair of channels, once for each call.
+KernelWork rotary_angles(const StepShape& s, double calls) {
+  const double angles = calls * static_cast<double>(s.batch.longest * s.head_size) / 2.0;
+  return {3.0 * angles, 2.0 * angles * a(s)};
+}
+/// For each token K sums over K exponentials of two summands: the chain's logarithms are kept for backward.
+KernelWork crf_loss(const StepShape& s, double) {
+  const double logits = rows(s) * static_cast<double>(s.classes);
+  return {logits * 4.0 * static_cast<double>(s.classes), logits * (e(s) + a(s))};
+}
+/// The same chain from its end, and a marginal for each pair of classes.
+KernelWork crf_backward(const StepShape& s, double) {
+  const double logits = rows(s) * static_cast<double>(s.classes);
+  return {logits * 8.0 * static_cast<double>(s.classes), logits * 2.0 * (e(s) + a(s))};
+}
+KernelWork crf_add_shares(const StepShape& s, double) {
+  const auto classes = static_cast<double>(s.classes), sequences = static_cast<double>(s.batch.sequences);
+  const double shares = sequences * classes * (classes + 2.0);
+  return {shares, shares * a(s)};
+}
+
 const std::map<std::string_view, Formula>& formulas() {
   static const std::map<std::string_view, Formula> list = {
       {"encore::adam", of_parameters<13, 7>},
@@ -102,9 +146,13 @@ const std::map<std::string_view, Formula>& formulas() {
       {"encore::attention", attention},
       {"encore::attention_backward", attention_backward},
       {"encore::attention_delta", of_states<2, 2>},
+      {"encore::clip_scale", of_scalars<3, 16>},
       {"encore::column_sums", column_sums},
       {"encore::column_sums_of_blocks", column_sums_of_blocks},
       {"encore::copy", of_states<0, 2>},
+      {"encore::crf_add_shares", crf_add_shares},
+      {"encore::crf_backward", crf_backward},
+      {"encore::crf_loss", crf_loss},
       {"encore::dropout", of_states<1, 2>},
       {"encore::dropout_add", of_states<2, 3>},
       {"encore::embedding", embedding},
@@ -115,11 +163,13 @@ const std::map<std::string_view, Formula>& formulas() {
       {"encore::gelu", of_hidden<8, 2>},
       {"encore::gelu_backward", of_hidden<14, 3>},
       {"encore::lamb_moments", of_parameters<15, 6>},
+      {"encore::lamb_ratios", lamb_ratios},
       {"encore::lamb_update", of_parameters<9, 4>},
       {"encore::layer_norm", of_states<8, 2>},
       {"encore::layer_norm_backward", of_states<17, 3>},
       {"encore::layer_norm_backward_parameters", norm_parameters<2>},
       {"encore::positions_backward", positions_backward},
+      {"encore::refresh_copies", refresh_copies},
       {"encore::relu", of_hidden<1, 2>},
       {"encore::relu_backward", of_hidden<1, 3>},
       {"encore::residual_add", of_states<1, 3>},
@@ -127,10 +177,14 @@ const std::map<std::string_view, Formula>& formulas() {
       {"encore::rms_norm_backward", of_states<13, 3>},
       {"encore::rms_norm_backward_parameters", norm_parameters<1>},
       {"encore::rotary", of_states<6, 4>},  // queries and keys, in place
+      {"encore::rotary_angles", rotary_angles},
       {"encore::sgd", of_parameters<4, 5>},
       {"encore::softmax_cross_entropy", of_logits<4, 1>},
       {"encore::softmax_cross_entropy_backward", of_logits<5, 2>},
+      {"encore::sum", sum_of_losses},
+      {"encore::sum_of_chunks", sum_of_chunks},
       {"encore::sum_of_squares", of_parameters<2, 1>},
+      {"encore::sum_shards", of_scalars<2, 16>},
       {"encore::swiglu", of_gated<5, 3>},
       {"encore::swiglu_backward", of_gated<11, 5>},
   };
@@ -161,6 +215,8 @@ StepShape shape_of_step(const Model& model, const Experiment& experiment, DType 
   shape.distinct = std::unique(ids.begin(), ids.end()) - ids.begin();
   shape.width = experiment.model.width;
   shape.parameters = model.parameters().count();
+  for (const LayerTable& layer : experiment.model.block)
+    if (layer.options.has("heads")) shape.head_size = shape.width / layer.options.integer("heads");
   for (const PlanTensor& tensor : model.training_plan().tensors)
     if (tensor.path == "head.logits" || tensor.path == "head.emissions")
       shape.classes = tensor.shape[1].factor;
@@ -168,6 +224,7 @@ StepShape shape_of_step(const Model& model, const Experiment& experiment, DType 
     const std::int64_t uses = times_used(slice, experiment.model);
     if (ends_with_part(slice.path, "bias") && !slice.path.ends_with("norm.bias"))
       shape.bias_rows += uses * slice.size;
+    if (slice.copy_begin >= 0) shape.copied += slice.size;
     if (slice.spec.shape.size() != 2) continue;
     if (ends_with_part(slice.path, "up.weight")) shape.hidden_rows += uses * slice.spec.shape[0];
     if (ends_with_part(slice.path, "gate_up.weight")) shape.gated_rows += uses * slice.spec.shape[0] / 2;

@@ -26,8 +26,10 @@ struct StepShape {
   BatchSize batch;               ///< N, B, the sum of T squared
   std::int64_t distinct = 0;     ///< tokens that differ
   std::int64_t width = 0;        ///< C
+  std::int64_t head_size = 0;    ///< D
   std::int64_t classes = 0;      ///< K
   std::int64_t parameters = 0;   ///< P
+  std::int64_t copied = 0;       ///< those that passes read as a copy in the type of activations
   std::int64_t bias_rows = 0;    ///< sum of the outputs of all matrices with a bias
   std::int64_t hidden_rows = 0;  ///< sum of F over the feed-forward layers without a gate
   std::int64_t gated_rows = 0;   ///< sum of F over those with one

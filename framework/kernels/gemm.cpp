@@ -2,6 +2,7 @@
 #include "kernels/gemm.hpp"
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
+#include <encore/rows.hpp>
 
 #include "kernels/check.hpp"
 #include "kernels/product_label.hpp"
@@ -31,12 +32,17 @@ class NamedGemm final : public GemmLibrary {
 }  // namespace
 
 std::unique_ptr<GemmLibrary> make_gemm_library() {
-#if defined(ENCORE_HAVE_ONEDNN)
-  return std::make_unique<NamedGemm>(make_onednn_gemm(make_portable_gemm()));
-#elif defined(ENCORE_HAVE_CUBLASLT)
+#if defined(ENCORE_HAVE_CUBLASLT)
   return std::make_unique<NamedGemm>(make_cublaslt_gemm());
 #else
-  return std::make_unique<NamedGemm>(make_portable_gemm());
+  auto library = make_portable_gemm();
+#if defined(ENCORE_HAVE_ONEDNN)
+  library = make_onednn_gemm(std::move(library));
+#endif
+#if ENCORE_HOST_BACKEND
+  library = make_bfloat16_gemm(std::move(library));
+#endif
+  return std::make_unique<NamedGemm>(std::move(library));
 #endif
 }
 

@@ -48,6 +48,10 @@ std::unique_ptr<GemmLibrary> make_portable_gemm();
 std::unique_ptr<GemmLibrary> make_onednn_gemm(std::unique_ptr<GemmLibrary> other);
 #endif
 
+/// bfloat16 by pairs, on the host; hands other types to `other`, or everything where the CPU that the build
+/// is for has no instruction for pairs, or a faster one.
+std::unique_ptr<GemmLibrary> make_bfloat16_gemm(std::unique_ptr<GemmLibrary> other);
+
 #ifdef ENCORE_HAVE_CUBLASLT
 std::unique_ptr<GemmLibrary> make_cublaslt_gemm();
 #endif

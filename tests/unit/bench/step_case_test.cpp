@@ -6,7 +6,9 @@
 #include "bench/kernel_watch.hpp"
 #include "bench/kernel_work.hpp"
 #include "bench/order_cost.hpp"
+#include "kernels/product_label.hpp"
 #include "support/tiny_model.hpp"
+#include "train/training_step.hpp"
 
 namespace encore {
 namespace {
@@ -51,6 +53,64 @@ TEST(KernelWork, IsWhatTheFormulaSays) {
   EXPECT_EQ(work("encore::adam", 1).bytes, 7.0 * 4 * static_cast<double>(shape.parameters));
   EXPECT_EQ(work("encore::softmax_cross_entropy", 1).bytes, 18.0 * 5 * 4);
   EXPECT_FALSE(work_of_kernel("theirs::kernel", shape, 1).has_value());
+}
+
+/// The labels of a whole step that neither are products nor have their work declared.
+std::vector<std::string> labels_without_work(const Registry& registry, const Experiment& experiment,
+                                             const std::string& optimizer_name) {
+  const Device device;
+  const PackedBatch packed = tiny_batch();
+  TinyModel tiny(experiment, tiny_size(), registry, device, packed);
+  tiny.model.initialize(1);
+  PluginTable table;
+  fill_table(table, registry, Kind::optimizer, "optimizer", optimizer_name, {});
+  const auto optimizer = registry.make_optimizer(table.type, table.options);
+  tiny.model.parameters().make_states(optimizer->states());
+  TrainingStep update(tiny.model, *optimizer, 1.0);
+  const KernelWatch watch(device);
+  update.compute_gradient(tiny.batch, {1, 1});
+  update.update(1e-3, 1);
+  const StepShape shape = shape_of_step(tiny.model, experiment, tiny.model.precision(), packed);
+  std::vector<std::string> missing;
+  for (const auto& [label, time] : watch.kernels())
+    if (!parse_product_label(label) && !work_of_kernel(label, shape, time.calls)) missing.push_back(label);
+  return missing;
+}
+
+TEST(KernelWork, IsDeclaredForEveryKernelOfAStep) {
+  const Registry registry = load_builtin_plugins();
+  Experiment plain = tiny_experiment(registry);
+  plain.model.dropout = 0.1;
+  plain.train.gradient_shards = 2;
+  Experiment gelu = tiny_experiment(registry);
+  gelu.model.positions = Positions::learned;
+  gelu.model.block[1] = layer_table(registry, "feed_forward", "feed_forward",
+                                    {{"hidden", std::int64_t{12}}, {"activation", std::string("gelu")}});
+  Experiment gated = tiny_experiment(registry);
+  gated.model.norm = layer_table(registry, "norm", "rms_norm");
+  gated.model.norm.key = "model.norm";
+  gated.model.norm_position = NormPosition::pre;
+  gated.model.block = {layer_table(registry, "attention", "rotary_attention", {{"heads", std::int64_t{2}}}),
+                       layer_table(registry, "feed_forward", "gated_feed_forward")};
+  fill_table(gated.model.head, registry, Kind::head, "model.head", "crf", {});
+  for (Experiment* experiment : {&plain, &gelu, &gated})
+    for (const Precision precision : {Precision::float32, Precision::bfloat16})
+      for (const char* optimizer : {"adamw", "lamb", "sgd"}) {
+        experiment->train.precision = precision;
+        EXPECT_EQ(labels_without_work(registry, *experiment, optimizer), std::vector<std::string>{})
+            << optimizer;
+      }
+}
+
+TEST(KernelWork, CopiesAreReadAsSumsAndWrittenAsActivations) {
+  Bench bench;
+  bench.experiment.train.precision = Precision::bfloat16;
+  const Model model(bench.experiment, tiny_size(), bench.registry, bench.device);
+  const StepShape shape = shape_of_step(model, bench.experiment, DType::bfloat16, bench.packed);
+  // Two blocks of qkv, out, up, down, and the head's.
+  EXPECT_EQ(shape.copied, 2 * (24 * 8 + 8 * 8 + 12 * 8 + 8 * 12) + 5 * 8);
+  EXPECT_EQ(work_of_kernel("encore::refresh_copies", shape, 1).value().bytes,
+            6.0 * static_cast<double>(shape.copied));
 }
 
 TEST(KernelWork, BlocksThatShareParametersComputeAllTheSame) {

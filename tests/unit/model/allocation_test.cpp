@@ -118,7 +118,10 @@ TEST_P(Allocation, AStepOfAShapeSeenBeforeTakesNoMemoryAndMakesNoPrimitive) {
   EXPECT_GT(kokkos_allocations, 0);
   if (std::string(ENCORE_BACKEND_NAME) == "openmp") {
     EXPECT_GT(large_allocations - before, 0);
-    EXPECT_GT(device.gemm().prepared(), 0);
+    // Products of bfloat16 by tiles of our own have nothing to prepare; oneDNN's of float32 always have.
+    if (GetParam() == Precision::float32) {
+      EXPECT_GT(device.gemm().prepared(), 0);
+    }
   }
   RecordProperty("small_allocations_of_four_steps", static_cast<int>(taken_all));
 }
@@ -136,6 +139,10 @@ TEST_P(Allocation, ANewShapeIsSeenInTheCounter) {
     return device.gemm().prepared();
   };
   const std::int64_t first = multiply(7);
+  if (first == 0 && type == DType::bfloat16) {
+    EXPECT_EQ(multiply(9), 0);
+    GTEST_SKIP() << "tiles of our own have nothing to prepare";
+  }
   EXPECT_GT(first, 0);
   EXPECT_EQ(multiply(7), first);
   EXPECT_GT(multiply(9), first);

@@ -1,0 +1,242 @@
+// What one thread does in a product of bfloat16 matrices on a CPU that multiplies pairs of them
+// (AVX512_BF16): brings a part of an operand into panels, and computes a tile of c with all sums in
+// registers. The instruction adds a[2l] b[2l] + a[2l + 1] b[2l + 1] to a float32, so both operands are read
+// by pairs along the inner dimension. Sums run over the pairs in order: an element's bits depend on nothing
+// but its own row of a and column of b. Place in
+// the flow: gemm_bfloat16.cpp, attention_bfloat16.hpp.
+#pragma once
+
+#if defined(__AVX512BF16__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+#define ENCORE_HAVE_BFLOAT16_PAIRS 1
+#else
+#define ENCORE_HAVE_BFLOAT16_PAIRS 0
+#endif
+
+#if ENCORE_HAVE_BFLOAT16_PAIRS
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include <encore/bfloat16.hpp>
+
+#include "kernels/small_product.hpp"
+#include "kernels/transpose_square.hpp"
+
+namespace encore::pairs {
+
+inline constexpr std::int64_t lane_count = 16;              // float32 in a register
+inline constexpr std::int64_t panel_rows = 3 * lane_count;  // of 8 x 3 registers of sums, 24 are in use
+inline constexpr int tile_rows = 8;
+
+#define ENCORE_ALWAYS_INLINE __attribute__((always_inline))
+
+/// Where the rows of a tile are read: pair l of row i at data[i * row + l * step].
+struct PairRows {
+  const bfloat16* data;
+  std::int64_t row, step = 2;
+
+  PairRows from(std::int64_t i) const { return {data + i * row, row, step}; }
+};
+
+/// An operand as columns of b are read, and rows of a where they do not lie ready: panels of 48 of its
+/// `outer` rows or columns (the last one of as few registers as hold the rest), each (inner / 2, 48, 2).
+/// Missing elements are zero.
+struct Panels {
+  bfloat16* data;
+  std::int64_t outer, inner;
+
+  std::int64_t pair_count() const { return (inner + 1) / 2; }
+  std::int64_t count() const { return (outer + panel_rows - 1) / panel_rows; }
+  std::int64_t extent(std::int64_t panel) const { return std::min(panel_rows, outer - panel * panel_rows); }
+  std::int64_t registers(std::int64_t panel) const { return (extent(panel) + lane_count - 1) / lane_count; }
+  /// As rows of a: `row` and those below it in its panel.
+  PairRows from(std::int64_t row) const {
+    const std::int64_t panel = row / panel_rows;
+    return {at(panel) + row % panel_rows * 2, 2, 2 * lane_count * registers(panel)};
+  }
+  bfloat16* at(std::int64_t panel) const { return data + panel * panel_rows * 2 * pair_count(); }
+  std::size_t bytes() const {
+    return static_cast<std::size_t>(count() * panel_rows * 2 * pair_count()) * sizeof(bfloat16);
+  }
+};
+
+/// The lowest `count` of a register's lanes; all of them from 16 on, none from 0 down.
+inline __mmask16 first_lanes(std::int64_t count) {
+  return static_cast<__mmask16>(count >= lane_count ? 0xFFFF : (1 << std::max<std::int64_t>(count, 0)) - 1);
+}
+
+/// One register of pairs from two rows.
+inline void zip(const bfloat16* even, const bfloat16* odd, __mmask16 even_lanes, __mmask16 odd_lanes,
+                bfloat16* to) {
+  const __m512i low = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(even_lanes, even));
+  const __m512i high = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(odd_lanes, odd));
+  _mm512_storeu_si512(to, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
+}
+
+/// Fills the pairs of the rows [begin, end) of all panels, begin even, from an operand stored (inner, outer):
+/// memory is read row by row.
+inline void pack_rows(const Panels& to, std::int64_t begin, std::int64_t end, const bfloat16* from,
+                      std::int64_t row) {
+  const std::int64_t outer = to.outer, whole = outer / panel_rows, pairs = to.pair_count();
+  const std::int64_t last = to.outer % panel_rows, last_registers = (last + lane_count - 1) / lane_count;
+  for (std::int64_t k = begin; k < end; k += 2) {
+    const bfloat16* even = from + k * row;
+    const bfloat16* odd = even + row;
+    const auto second = static_cast<__mmask16>(k + 1 < end ? 0xFFFF : 0);
+    bfloat16* panel = to.data + k * panel_rows;
+    for (std::int64_t p = 0; p < whole; ++p, even += panel_rows, odd += panel_rows) {
+      unroll<3>([&](int r) ENCORE_ALWAYS_INLINE {
+        zip(even + r * lane_count, odd + r * lane_count, 0xFFFF, second, panel + r * 2 * lane_count);
+      });
+      panel += panel_rows * 2 * pairs;
+    }
+    bfloat16* rest = to.data + whole * panel_rows * 2 * pairs + k * last_registers * lane_count;
+    for (std::int64_t c = 0; c < last; c += lane_count) {
+      const __mmask16 here = first_lanes(last - c);
+      zip(even + c, odd + c, here, static_cast<__mmask16>(here & second), rest + 2 * c);
+    }
+  }
+}
+
+/// Fills a panel from an operand stored (outer, inner): pairs lie ready, blocks of 16 x 16 are transposed.
+inline void pack_columns(const Panels& to, std::int64_t panel, const bfloat16* from, std::int64_t row) {
+  const std::int64_t width = to.registers(panel) * lane_count;
+  bfloat16* out = to.at(panel);
+  from += panel * panel_rows * row;
+  for (std::int64_t k = 0; k < to.inner; k += 2 * lane_count)
+    for (std::int64_t first = 0; first < width; first += lane_count) {
+      const std::int64_t left = to.inner - k;
+      const auto here = static_cast<__mmask32>(left >= 32 ? ~0U : (1U << left) - 1U);
+      Pack<std::uint32_t> square[lane_count] = {};
+      for (std::int64_t i = 0; i < lane_count && first + i < to.extent(panel); ++i)
+        square[i] = reinterpret_cast<Pack<std::uint32_t>>(
+            _mm512_maskz_loadu_epi16(here, from + (first + i) * row + k));
+      transpose_square<std::uint32_t>(square);
+      const std::int64_t count = std::min(lane_count, to.pair_count() - k / 2);
+      for (std::int64_t l = 0; l < count; ++l)
+        _mm512_storeu_si512(out + (k / 2 + l) * 2 * width + 2 * first, reinterpret_cast<__m512i>(square[l]));
+    }
+}
+
+/// A tile of c, `columns` wide, and what is done to its sums before they are stored.
+template <class C>
+struct TileEnd {
+  C* c;
+  std::int64_t row;
+  std::int64_t columns;
+  const float* bias;
+  bool relu, accumulate;
+};
+
+inline __m512 load_sums(const float* from, __mmask16 here) {
+  return _mm512_maskz_loadu_ps(here, from);
+}
+inline __m512 load_sums(const bfloat16* from, __mmask16 here) {
+  return _mm512_castsi512_ps(
+      _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(here, from)), 16));
+}
+inline void store_sums(float* to, __mmask16 here, __m512 sums) {
+  _mm512_mask_storeu_ps(to, here, sums);
+}
+inline void store_sums(bfloat16* to, __mmask16 here, __m512 sums) {
+  _mm256_mask_storeu_epi16(to, here, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(sums)));
+}
+
+/// Rows x (Registers of 16 columns) of c. b: the panel of its columns, `count` pairs deep.
+template <int Rows, int Registers, class C>
+void multiply_tile(std::int64_t count, const PairRows& a, const bfloat16* b, const TileEnd<C>& end) {
+  // c comes while the sums are made: it is read once, and from memory.
+  if (end.accumulate)
+    for (int i = 0; i < Rows; ++i)
+      for (int r = 0; r < Registers; ++r) __builtin_prefetch(end.c + i * end.row + r * lane_count, 1);
+  __m512 sums[Rows * Registers];
+  unroll<Rows * Registers>([&](int i) ENCORE_ALWAYS_INLINE { sums[i] = _mm512_setzero_ps(); });
+  const bfloat16* column = a.data;
+  for (std::int64_t l = 0; l < count; ++l, column += a.step, b += 2 * lane_count * Registers) {
+    __m512bh values[Registers];
+    unroll<Registers>([&](int r) ENCORE_ALWAYS_INLINE {
+      values[r] = reinterpret_cast<__m512bh>(_mm512_loadu_si512(b + r * 2 * lane_count));
+    });
+    unroll<Rows>([&](int i) ENCORE_ALWAYS_INLINE {
+      std::int32_t pair;
+      std::memcpy(&pair, column + i * a.row, sizeof(pair));
+      const auto factor = reinterpret_cast<__m512bh>(_mm512_set1_epi32(pair));
+      unroll<Registers>([&](int r) ENCORE_ALWAYS_INLINE {
+        sums[i * Registers + r] = _mm512_dpbf16_ps(sums[i * Registers + r], factor, values[r]);
+      });
+    });
+  }
+  unroll<Rows * Registers>([&](int index) ENCORE_ALWAYS_INLINE {
+    const std::int64_t first = index % Registers * lane_count;
+    const __mmask16 here = first_lanes(end.columns - first);
+    C* to = end.c + index / Registers * end.row + first;
+    __m512 result = sums[index];
+    if (end.bias != nullptr) result = _mm512_add_ps(result, _mm512_maskz_loadu_ps(here, end.bias + first));
+    if (end.relu) result = _mm512_max_ps(_mm512_setzero_ps(), result);  // the second where one is a NaN
+    if (end.accumulate) result = _mm512_add_ps(result, load_sums(to, here));
+    store_sums(to, here, result);
+  });
+}
+
+#undef ENCORE_ALWAYS_INLINE
+
+/// The same for `rows` rows, at most Rows: those that are left below the whole tiles.
+template <int Registers, int Rows = tile_rows, class C>
+void multiply_rows(std::int64_t rows, std::int64_t count, const PairRows& a, const bfloat16* b,
+                   const TileEnd<C>& end) {
+  if constexpr (Rows > 0) {
+    if (rows == Rows)
+      multiply_tile<Rows, Registers>(count, a, b, end);
+    else
+      multiply_rows<Registers, Rows - 1>(rows, count, a, b, end);
+  }
+}
+
+/// body(the number of registers of a panel, as a constant).
+template <class Body>
+void with_registers(std::int64_t registers, const Body& body) {
+  if (registers == 1)
+    body(std::integral_constant<int, 1>{});
+  else if (registers == 2)
+    body(std::integral_constant<int, 2>{});
+  else
+    body(std::integral_constant<int, 3>{});
+}
+
+/// Where c is stored and what is done to it.
+template <class C>
+struct Result {
+  C* c;
+  std::int64_t row;
+  const float* bias = nullptr;
+  bool relu = false, accumulate = false;
+};
+
+/// The rows [begin, end) of c = a b, of the columns of one panel of b. A: PairRows or Panels; begin is a
+/// multiple of tile_rows.
+template <class A, class C>
+void multiply_panel(std::int64_t begin, std::int64_t end, const A& a, const Panels& b, std::int64_t panel,
+                    const Result<C>& to) {
+  const std::int64_t column = panel * panel_rows;
+  with_registers(b.registers(panel), [&](auto registers) {
+    for (std::int64_t i = begin; i < end; i += tile_rows)
+      multiply_rows<registers>(
+          std::min<std::int64_t>(tile_rows, end - i), b.pair_count(), a.from(i), b.at(panel),
+          TileEnd<C>{to.c + i * to.row + column, to.row, b.extent(panel),
+                     to.bias != nullptr ? to.bias + column : nullptr, to.relu, to.accumulate});
+  });
+}
+
+/// c (rows, outer of b) = a b.
+template <class A, class C>
+void multiply(std::int64_t rows, const A& a, const Panels& b, const Result<C>& to) {
+  for (std::int64_t panel = 0; panel < b.count(); ++panel) multiply_panel(0, rows, a, b, panel, to);
+}
+
+}  // namespace encore::pairs
+
+#endif

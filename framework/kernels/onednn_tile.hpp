@@ -1,0 +1,47 @@
+// A tile of a product as a primitive of oneDNN, made for one thread: what gemm_onednn.cpp cuts products into.
+#pragma once
+
+#ifdef ENCORE_HAVE_ONEDNN
+
+#include <compare>
+#include <cstdint>
+#include <vector>
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include <encore/tensor.hpp>
+
+namespace encore {
+
+/// All that a tile's primitive depends on.
+struct TileShape {
+  std::int64_t rows, columns, inner;
+  std::int64_t a_row, b_row, c_row;  // elements between the stored rows of the operands
+  bool transpose_a, transpose_b, bias, relu, accumulate;
+  bool packed;  // b comes in the order that oneDNN chooses
+  DType in, out;
+  auto operator<=>(const TileShape&) const = default;
+};
+
+/// Brings some columns of a tile's b into the order of the whole.
+struct Pack {
+  dnnl::reorder primitive;
+  dnnl::memory::desc from, to, scratch;
+  std::int64_t column;  // the first, within the tile
+};
+
+struct TileProduct {
+  dnnl::matmul primitive;
+  dnnl::memory::desc a, b, c, bias, scratch;
+  std::vector<Pack> packs;  // only where packed
+};
+
+/// Throws dnnl::error where oneDNN has no such product.
+TileProduct make_tile_product(const dnnl::engine& cpu, const TileShape& shape);
+
+/// oneDNN has bfloat16 products only for CPUs with AVX-512 (emulated before AVX512_BF16).
+bool can_make_bfloat16(const dnnl::engine& cpu);
+
+}  // namespace encore
+
+#endif

@@ -1,0 +1,40 @@
+// transpose_square: as many vectors as one has lanes, transposed in registers.
+#pragma once
+
+#include <utility>
+
+#include "kernels/small_product.hpp"
+
+#if ENCORE_HOST_BACKEND
+
+namespace encore {
+
+namespace detail {
+
+/// Swaps element l of row i with element i of row l, for the bits of i and l from Half down: blocks of Half
+/// rows and columns first, then within each.
+template <class S, int Half, int... Lane>
+inline void transpose_blocks(Pack<S> (&rows)[lanes<S>], std::integer_sequence<int, Lane...> all) {
+  constexpr int count = sizeof...(Lane);
+  for (int i = 0; i < count; ++i) {
+    if ((i & Half) != 0) continue;
+    const Pack<S> upper = rows[i], lower = rows[i + Half];
+    rows[i] = __builtin_shufflevector(upper, lower, ((Lane & Half) != 0 ? count + Lane - Half : Lane)...);
+    rows[i + Half] =
+        __builtin_shufflevector(upper, lower, ((Lane & Half) != 0 ? count + Lane : Lane + Half)...);
+  }
+  if constexpr (Half > 1) transpose_blocks<S, Half / 2>(rows, all);
+}
+
+}  // namespace detail
+
+/// Element l of row i and element i of row l change places.
+template <class S>
+inline void transpose_square(Pack<S> (&rows)[lanes<S>]) {
+  constexpr int side = lanes<S>;
+  detail::transpose_blocks<S, side / 2>(rows, std::make_integer_sequence<int, side>{});
+}
+
+}  // namespace encore
+
+#endif
