@@ -225,15 +225,11 @@ void launch_attention(const Device& device, const AttentionProblem& p, Tensor qk
 template <class T>
 void launch_attention_backward(const Device& device, const AttentionProblem& p, Tensor qkv, Tensor out,
                                Tensor log_sum, Tensor dout, Tensor dqkv) {
-  const HostAttentionBackward<T> by_rows{p,
-                                         elements<T>(qkv),
-                                         elements<T>(out),
-                                         elements<Sum<T>>(log_sum),
-                                         elements<T>(dout),
-                                         elements<T>(dqkv)};
+  const HostAttentionBackward<T> by_rows{
+      p, elements<T>(qkv), elements<T>(out), elements<Sum<T>>(log_sum), elements<T>(dout), elements<T>(dqkv)};
 #if ENCORE_HAVE_BFLOAT16_PAIRS
   if constexpr (std::is_same_v<T, bfloat16>) {
-    const PairAttentionBackward by_pairs{p, by_rows.qkv, by_rows.out, by_rows.log_sum, by_rows.dout,
+    const PairAttentionBackward by_pairs{p,           by_rows.qkv, by_rows.out, by_rows.log_sum, by_rows.dout,
                                          by_rows.dqkv};
     return run_attention(device, "encore::attention_backward", 1, PairsOrRows{p, by_pairs, by_rows});
   }
