@@ -207,8 +207,10 @@ TEST(Sweep, NamesTheTablesOfAnOptionThatIsVariedWithoutOne) {
 
 TEST(Sweep, PointsAtTheValueThatIsWrong) {
   EXPECT_EQ(problem("[sweep.grid]\n\"model.layers\" = [2, 0, 4, -1]\n"),
-            "dir/a.toml:33:22: option \"layers\" of [model] must be at least 1, found the integer 0\n"
-            "dir/a.toml:33:28: option \"layers\" of [model] must be at least 1, found the integer -1");
+            "dir/a.toml:33:22: option \"layers\" of [model] must be at least 1 and at most 1000, found the "
+            "integer 0\n"
+            "dir/a.toml:33:28: option \"layers\" of [model] must be at least 1 and at most 1000, found the "
+            "integer -1");
 }
 
 TEST(Sweep, RefusesAGridThatIsNone) {
@@ -223,6 +225,13 @@ TEST(Sweep, RefusesAGridThatIsNone) {
   EXPECT_EQ(problem("[sweep.grid]\n\"model layers\" = [1]\n"),
             "dir/a.toml:33:1: \"model layers\" is no name of an option; names look like model.width (in "
             "[sweep.grid])");
+}
+
+TEST(Sweep, RefusesMoreDrawsThanASweepHasPoints) {
+  EXPECT_NE(
+      problem("[sweep]\ndraws = 100001\n[sweep.random]\n\"model.dropout\" = [0.1, 0.2]\n")
+          .find("option \"draws\" of [sweep] must be at least 1 and at most 1e5, found the integer 100001"),
+      std::string::npos);
 }
 
 TEST(Sweep, RefusesTheSameOptionTwice) {
