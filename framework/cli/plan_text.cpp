@@ -59,10 +59,33 @@ std::string list_text(const std::vector<std::string>& names) {
   return names.size() > most ? text + " and " + std::to_string(names.size() - most) + " more" : text;
 }
 
-/// "from quickstart (1a2b3c4d5e)", with what is different about it.
-std::string source_text(const TimeEstimate& time) {
-  return time.run + " (" + time.run_id + ")" +
-         (time.different.empty() ? "" : ", which differs in " + list_text(time.different));
+void add_once(std::vector<std::string>& texts, std::string text) {
+  if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
+}
+
+/// A run that times are taken from, for all runs that go by it.
+struct TimeSource {
+  std::string run, run_id;
+  std::vector<std::string> different;  ///< in what it differs from any of them
+  bool from_all = true;                ///< whether it differs from each of them
+
+  std::string text() const {
+    const std::string differs = from_all ? "which differs in " : "which differs from some in ";
+    return run + " (" + run_id + ")" + (different.empty() ? "" : ", " + differs + list_text(different));
+  }
+};
+
+/// Each once, in the order of the runs.
+std::vector<TimeSource> sources_of(const std::vector<std::optional<TimeEstimate>>& times) {
+  std::vector<TimeSource> sources;
+  for (const auto& time : times) {
+    if (!time) continue;
+    auto found = std::ranges::find(sources, time->run_id, &TimeSource::run_id);
+    if (found == sources.end()) found = sources.insert(found, {time->run, time->run_id, {}});
+    found->from_all = found->from_all && !time->different.empty();
+    for (const std::string& name : time->different) add_once(found->different, name);
+  }
+  return sources;
 }
 
 void print_time(std::ostream& out, const PlanView& view) {
@@ -74,9 +97,7 @@ void print_time(std::ostream& out, const PlanView& view) {
     return;
   }
   std::vector<std::string> sources;
-  for (const auto& time : view.times)
-    if (time && std::ranges::find(sources, source_text(*time)) == sources.end())
-      sources.push_back(source_text(*time));
+  for (const TimeSource& source : sources_of(view.times)) sources.push_back(source.text());
   out << "about " << duration_text(view.seconds());
   if (view.jobs > 1) out << " with -j " << view.jobs << ", if " << view.jobs << " at once are as fast as one";
   out << "; going by " << list_text(sources) << '\n';
@@ -127,10 +148,6 @@ std::string joined(const std::vector<std::string>& texts) {
   std::string text;
   for (std::size_t i = 0; i < std::min(texts.size(), most); ++i) text += (i > 0 ? " | " : "") + texts[i];
   return texts.size() > most ? text + " | ... " + std::to_string(texts.size()) + " values" : text;
-}
-
-void add_once(std::vector<std::string>& texts, std::string text) {
-  if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
 }
 
 Json values_json(const Plan& plan, const Specification& specification) {

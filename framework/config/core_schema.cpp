@@ -4,6 +4,16 @@ namespace encore {
 
 namespace {
 
+// Beyond all that anybody trains with, and so small that products of them fit in 64 bits; what the machine
+// cannot hold is found when memory is asked for (memory/device_memory.hpp).
+constexpr double most_layers = 1000;
+constexpr double most_channels = 65536;
+constexpr double most_pieces = 1048576;
+constexpr double most_sequences = 1048576;
+constexpr double most_epochs = 1000000;
+constexpr double most_steps = 1e12;
+constexpr double most_draws = 100000;  // as many as a sweep has points (plan/sweep.hpp)
+
 Option required_choice(std::string name, std::vector<std::string> choices, OptionRule rule) {
   return {std::move(name), OptionType::text, std::nullopt, true, std::move(choices), std::move(rule)};
 }
@@ -50,19 +60,23 @@ const Schema& data_schema() {
           .integer("max_length", 256,
                    {.help = "longest sentence with its two markers; what is longer is cut",
                     .unit = "pieces",
-                    .min = 3});
+                    .min = 3,
+                    .max = most_pieces});
   return schema;
 }
 
 const Schema& model_schema() {
   static const Schema schema =
       Schema()
-          .add(required_integer("width", {.help = "size of a token's state, C", .min = 1}))
-          .add(required_integer("layers", {.help = "how often the block is repeated", .min = 1}))
+          .add(required_integer("width",
+                                {.help = "size of a token's state, C", .min = 1, .max = most_channels}))
+          .add(required_integer("layers",
+                                {.help = "how often the block is repeated", .min = 1, .max = most_layers}))
           .integer("groups", 0,
                    {.help = "groups of consecutive blocks that share all parameters, as in ALBERT with 1; "
                             "0: every block has its own",
-                    .min = 0})
+                    .min = 0,
+                    .max = most_layers})
           .number("dropout", 0.1,
                   {.help = "share of the embeddings and of each sub-layer's output that is dropped in "
                            "training",
@@ -86,8 +100,10 @@ const Schema& model_schema() {
 const Schema& train_schema() {
   static const Schema schema =
       Schema()
-          .integer("batch_size", 32, {.help = "sequences in a step", .unit = "sequences", .min = 1})
-          .add(required_integer("epochs", {.help = "passes over the training data, at most", .min = 1}))
+          .integer("batch_size", 32,
+                   {.help = "sequences in a step", .unit = "sequences", .min = 1, .max = most_sequences})
+          .add(required_integer(
+              "epochs", {.help = "passes over the training data, at most", .min = 1, .max = most_epochs}))
           .choice("precision", "float32", {"float32", "bfloat16", "float64"},
                   {.help = "type of activations and of the weights in products; sums, updates and "
                            "checkpoints stay float32 with `bfloat16`; `float64` is for checks"})
@@ -100,22 +116,26 @@ const Schema& train_schema() {
           .integer("patience", 0,
                    {.help = "stop after so many epochs without a better score; 0 trains all epochs",
                     .unit = "epochs",
-                    .min = 0})
+                    .min = 0,
+                    .max = most_epochs})
           .integer("evaluate_every", 0,
                    {.help = "score dev also every so many steps; 0 only after each epoch",
                     .unit = "steps",
-                    .min = 0})
+                    .min = 0,
+                    .max = most_steps})
           .integer("checkpoint_every", 0,
                    {.help = "write a checkpoint also every so many steps; 0 only after each epoch",
                     .unit = "steps",
-                    .min = 0})
+                    .min = 0,
+                    .max = most_steps})
           .choice("batching", "packed", {"packed", "padded"},
                   {.help = "`packed` computes no padding; `padded` exists to "
                            "compare"})
           .integer("gradient_shards", 1,
                    {.help = "parts into which a batch is cut; their gradients are added in a fixed "
                             "order",
-                    .min = 1})
+                    .min = 1,
+                    .max = most_sequences})
           .number("label_smoothing", 0.0,
                   {.help = "share of a target that is spread over all classes",
                    .min = 0.0,
@@ -125,7 +145,8 @@ const Schema& train_schema() {
                    {.help = "first steps whose weights are digested for `exp verify`; after them, "
                             "every epoch",
                     .unit = "steps",
-                    .min = 0});
+                    .min = 0,
+                    .max = most_steps});
   return schema;
 }
 
@@ -134,7 +155,9 @@ const Schema& sweep_schema() {
       Schema()
           .integer("seed", 1, {.help = "where the random draws start; independent of a run's seed", .min = 0})
           .integer("draws", 1,
-                   {.help = "draws of the `[sweep.random]` options for each point of grid and zip", .min = 1})
+                   {.help = "draws of the `[sweep.random]` options for each point of grid and zip",
+                    .min = 1,
+                    .max = most_draws})
           .text_list("exclude", {}, {.help = "conditions; a point that meets one of them is left out"});
   return schema;
 }

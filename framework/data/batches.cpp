@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
+#include <limits>
 #include <numeric>
 
 #include <encore/error.hpp>
@@ -13,6 +15,11 @@ namespace encore {
 namespace {
 
 constexpr std::int64_t batches_per_pool = 100;
+/// What largest_batch looks at, which takes a second or two. The bound needs no look but more memory (batches
+/// of 32 over 100 epochs: 1.1 times the tokens and 1.2 times the squares for 12,000 sentences, 1.7 and 2.7
+/// times for 460,000, as the longest sentences of a large set seldom meet in one pool), so it is for longer
+/// runs.
+constexpr std::int64_t most_examples_seen = 100'000'000;
 
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9E3779B97F4A7C15u;
@@ -109,6 +116,52 @@ void grow(BatchSize& largest, const BatchSize& size) {
   largest.longest = std::max(largest.longest, size.longest);
 }
 
+/// Rows every sequence is padded to, or 0 when nothing is padded.
+std::int64_t padded_length(std::int64_t longest, const Packing& packing) {
+  if (packing.batching == Batching::packed) return 0;
+  ENCORE_REQUIRE(packing.padded_length == 0 || packing.padded_length >= longest,
+                 "padded_length is shorter than a sequence");
+  return packing.padded_length == 0 ? longest : packing.padded_length;
+}
+
+/// What no batch of any epoch exceeds: the longest sequences together, each with its padding as long as
+/// itself at most.
+BatchSize bound_of_batches(std::span<const std::int32_t> lengths, std::int64_t batch_size,
+                           const Packing& packing) {
+  std::vector<std::int64_t> longest(lengths.begin(), lengths.end());
+  const auto count = static_cast<std::size_t>(std::min<std::int64_t>(batch_size, std::ssize(longest)));
+  std::partial_sort(longest.begin(), longest.begin() + static_cast<std::ptrdiff_t>(count), longest.end(),
+                    std::greater<>());
+  longest.resize(count);
+  BatchSize bound;
+  if (count == 0) return bound;
+  const std::int64_t full = padded_length(longest.front(), packing);
+  for (const std::int64_t length : longest) {
+    const std::int64_t rows = std::max(length, full);
+    bound.tokens += rows;
+    bound.sequences += full == 0 ? 1 : 2;
+    bound.squares += rows * rows;
+    bound.longest = std::max(bound.longest, rows);
+  }
+  return bound;
+}
+
+/// What no shard of such batches exceeds: each of its two borders lies at most half a sequence from its
+/// place.
+BatchSize bound_of_shards(const BatchSize& whole, std::int64_t shards) {
+  if (shards == 1) return whole;
+  const std::int64_t tokens = std::min(whole.tokens, whole.tokens / shards + 1 + whole.longest);
+  return {tokens, whole.sequences, std::min(whole.squares, tokens * whole.longest), whole.longest};
+}
+
+void require_countable_rows(const BatchSize& bound, std::int64_t batch_size) {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  if (bound.tokens > most)
+    throw Error("a batch of " + std::to_string(batch_size) + " sequences could have " +
+                std::to_string(bound.tokens) + " rows, and a step counts to " + std::to_string(most) +
+                "; lower train.batch_size or data.max_length");
+}
+
 BatchSize size_of(std::span<const std::int32_t> offsets) {
   BatchSize size;
   if (offsets.empty()) return size;
@@ -120,14 +173,6 @@ BatchSize size_of(std::span<const std::int32_t> offsets) {
     size.longest = std::max(size.longest, length);
   }
   return size;
-}
-
-/// Rows every sequence is padded to, or 0 when nothing is padded.
-std::int64_t padded_length(std::int64_t longest, const Packing& packing) {
-  if (packing.batching == Batching::packed) return 0;
-  ENCORE_REQUIRE(packing.padded_length == 0 || packing.padded_length >= longest,
-                 "padded_length is shorter than a sequence");
-  return packing.padded_length == 0 ? longest : packing.padded_length;
 }
 
 /// Offsets of the sequences of these lengths; padding behind a sequence is a sequence too.
@@ -289,8 +334,15 @@ BatchSize largest_batch(std::span<const std::int32_t> lengths, const BatchOption
                         const Packing& packing, std::int64_t shards, std::int64_t first_epoch,
                         std::int64_t epochs) {
   check_batch_size(options.batch_size);
+  const BatchSize bound = bound_of_batches(lengths, options.batch_size, packing);
+  require_countable_rows(bound, options.batch_size);
+  const auto examples = std::max<std::int64_t>(1, std::ssize(lengths));
+  // One pool is sorted alike in every epoch; only what is cut further depends on the order of equal lengths.
+  const bool all_alike = shards == 1 && examples <= options.batch_size * batches_per_pool;
+  if (!all_alike && epochs > most_examples_seen / examples) return bound_of_shards(bound, shards);
+  const std::int64_t last_epoch = first_epoch + (all_alike ? std::min<std::int64_t>(epochs, 1) : epochs);
   LargestBatch largest(lengths, packing, shards);
-  for (std::int64_t epoch = first_epoch; epoch < first_epoch + epochs; ++epoch)
+  for (std::int64_t epoch = first_epoch; epoch < last_epoch; ++epoch)
     for_each_batch(order_of_epoch(lengths, options, epoch), options.batch_size,
                    [&](std::span<const std::int32_t> members) {
                      // Where a batch is cut into shards depends on the order of its members, its size does
@@ -304,6 +356,8 @@ BatchSize largest_batch(std::span<const std::int32_t> lengths, const BatchOption
 }
 
 BatchSize largest_evaluation_batch(std::span<const std::int32_t> lengths, std::int64_t batch_size) {
+  check_batch_size(batch_size);
+  require_countable_rows(bound_of_batches(lengths, batch_size, {}), batch_size);
   LargestBatch largest(lengths, {}, 1);
   for (const std::vector<std::int32_t>& members : plan_evaluation(lengths, batch_size)) largest.add(members);
   return largest.size();

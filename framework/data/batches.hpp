@@ -76,7 +76,9 @@ std::vector<SequenceRange> cut_shards(std::span<const std::int32_t> offsets, std
 void take_shard(const PackedBatch& batch, SequenceRange range, PackedBatch& shard);
 
 /// The sizes that memory must suffice for, each the largest over all batches of the epochs [first, first +
-/// count) and their shards (1: whole batches); they need not come from one batch.
+/// count) and their shards (1: whole batches); they need not come from one batch. Where these epochs have
+/// more than 10^8 examples in all, each size is one that no batch of any epoch can exceed: nobody waits for
+/// more than a second or two. Throws Error when a batch could have more rows than 32 bits count.
 BatchSize largest_batch(std::span<const std::int32_t> lengths, const BatchOptions& options,
                         const Packing& packing, std::int64_t shards, std::int64_t first_epoch,
                         std::int64_t epochs);

@@ -26,15 +26,19 @@ Kokkos::View<std::byte*, DeviceMemory> allocate(const std::string& label, std::s
     return Kokkos::View<std::byte*, DeviceMemory>(label, bytes);
   } catch (const std::exception& error) {
     if (std::string_view(error.what()).find("failed to allocate") == std::string_view::npos) throw;
-    char size[32];
-    std::snprintf(size, sizeof size, "%.1f GiB", std::ldexp(static_cast<double>(bytes), -30));
-    throw Error(std::string("out of memory: there are no ") + size + " for " + words_of(label) +
-                "; less is needed with a smaller train.batch_size, data.max_length, model.width or "
-                "model.layers, and with more train.gradient_shards");
+    fail_out_of_memory(words_of(label), static_cast<double>(bytes));
   }
 }
 
 }  // namespace
+
+void fail_out_of_memory(const std::string& what, double bytes) {
+  char size[64];
+  std::snprintf(size, sizeof size, "%.1f GiB", std::ldexp(bytes, -30));
+  throw Error(std::string("out of memory: there are no ") + size + " for " + what +
+              "; less is needed with a smaller train.batch_size, data.max_length, model.width or "
+              "model.layers, and with more train.gradient_shards");
+}
 
 DeviceBuffer::DeviceBuffer(const std::string& label, std::size_t bytes)
     : memory_(allocate(label, bytes + tensor_alignment)), bytes_(bytes) {

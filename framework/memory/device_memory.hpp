@@ -20,6 +20,13 @@ constexpr std::size_t aligned(std::size_t bytes) {
   return (bytes + tensor_alignment - 1) / tensor_alignment * tensor_alignment;
 }
 
+/// Throws the Error for memory that does not exist; `what` as in "parameters", bytes as far as a double
+/// counts them.
+[[noreturn]] void fail_out_of_memory(const std::string& what, double bytes);
+
+/// More bytes than any machine can address: sizes up to here may be added up in 64 bits without a thought.
+inline constexpr double most_addressable_bytes = 0x1p47;
+
 /// A range of device memory, aligned to `tensor_alignment`, filled with zeros when it is made. Move only.
 class DeviceBuffer {
  public:

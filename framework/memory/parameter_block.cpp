@@ -24,7 +24,19 @@ std::int64_t element_count(const std::vector<std::int64_t>& shape) {
   return count;
 }
 
+/// Reckoned in doubles, as the extents of a layer from outside may be anything.
+void require_addressable(const std::vector<NamedParameter>& parameters) {
+  double bytes = 0.0;
+  for (const NamedParameter& parameter : parameters) {
+    double size = sizeof(float);
+    for (const std::int64_t extent : parameter.spec.shape) size *= static_cast<double>(extent);
+    bytes += size;
+  }
+  if (bytes > most_addressable_bytes) fail_out_of_memory("parameters", bytes);
+}
+
 std::vector<ParameterSlice> lay_out(std::vector<NamedParameter> parameters) {
+  require_addressable(parameters);
   std::sort(parameters.begin(), parameters.end(),
             [](const NamedParameter& a, const NamedParameter& b) { return a.path < b.path; });
   std::vector<ParameterSlice> slices;

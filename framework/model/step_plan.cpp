@@ -133,6 +133,14 @@ class Planner {
   std::vector<int> readers_;
 };
 
+/// Reckoned in doubles: a factor may be anything, and squares are large.
+double bytes_of(const PlanTensor& tensor, const BatchSize& size) {
+  auto bytes = static_cast<double>(size_of(tensor.dtype));
+  for (const Extent& extent : tensor.shape)
+    bytes *= static_cast<double>(extent.factor) * static_cast<double>(Extent(1, extent.of).in(size));
+  return bytes;
+}
+
 }  // namespace
 
 Tensor PlanTensor::in(const BatchSize& size, std::byte* arena) const {
@@ -149,6 +157,8 @@ void StepPlan::place(const BatchSize& size) {
   std::vector<Interval> intervals;
   for (PlanTensor& tensor : tensors) {
     ENCORE_REQUIRE(tensor.shape.size() <= Tensor::max_rank, tensor.path + " has more than four extents");
+    if (const double bytes = bytes_of(tensor, size); bytes > most_addressable_bytes)
+      fail_out_of_memory(tensor.path, bytes);
     tensor.bytes = tensor.in(size, nullptr).bytes();
     intervals.push_back({tensor.first, tensor.last, tensor.bytes});
   }

@@ -133,6 +133,16 @@ class SweepReader {
     return axes;
   }
 
+  /// Of a grid, where the second would ask what the first does; the values of a zip may well repeat.
+  void refuse_repetitions(const SweepAxis& axis) {
+    std::unordered_set<std::string> seen;
+    for (const Value& value : axis.values)
+      if (!seen.insert(describe(value) + to_text(value)).second)
+        problems_.add(value.origin.place, axis.key,
+                      "\"" + axis.key + "\" of [sweep.grid]: " + to_text(value) +
+                          " stands twice in the list; keep one of them");
+  }
+
   void erase_overridden(std::vector<SweepAxis>& axes) const {
     std::erase_if(axes, [&](const SweepAxis& axis) { return is_overridden(axis.path); });
   }
@@ -146,6 +156,7 @@ class SweepReader {
   void read_grid(const Value::Member& member) {
     if (!is_table(member.value, "[sweep.grid]")) return;
     sweep_.grid = read_axes(member.value, "[sweep.grid]", {});
+    for (const SweepAxis& axis : sweep_.grid) refuse_repetitions(axis);
     erase_overridden(sweep_.grid);
   }
 

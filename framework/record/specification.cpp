@@ -1,6 +1,7 @@
 // See specification.hpp.
 #include "record/specification.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <system_error>
@@ -88,10 +89,11 @@ Specification Specification::from_json(const nlohmann::json& json, const std::st
   result.group = members.text("group");
   result.backend = members.text("backend");
   result.config = members.object("config");
+  const nlohmann::json& origin = members.object("origin");
   try {
-    result.origin = origins_from_json(members.object("origin"));
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(where + ": member \"origin\": " + error.what());
+    result.origin = origins_from_json(origin);
+  } catch (const Error& error) {
+    throw Error(where + ": " + error.what());
   }
   for (const auto& [role, file] : members.object("data").items()) {
     const std::string place = where + ": data." + role;
@@ -118,8 +120,13 @@ Specification Specification::load(const std::filesystem::path& run_folder) {
   nlohmann::json json;
   try {
     json = nlohmann::json::parse(text.str());
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(path.string() + ": not valid JSON: " + error.what());
+  } catch (const nlohmann::json::parse_error& error) {
+    // `byte` counts from 1 and names the last one that was read.
+    const std::size_t end = std::min(text.view().size(), std::max<std::size_t>(error.byte, 1) - 1);
+    const auto line = 1 + std::ranges::count(text.view().substr(0, end), '\n');
+    throw Error(path.string() + ":" + std::to_string(line) +
+                ": the file is damaged, from there on it is no JSON; run the experiment file again, which "
+                "writes it anew");
   }
   return from_json(json, path.string());
 }

@@ -15,7 +15,9 @@ class FeedForward final : public Layer {
   static Schema options() {
     return Schema()
         .integer("hidden", 1024,
-                 {.help = "number of hidden channels, often two to four times model.width", .min = 1})
+                 {.help = "number of hidden channels, often two to four times model.width",
+                  .min = 1,
+                  .max = 1048576})
         .choice("activation", "relu", {"relu", "gelu"},
                 {.help = "relu, or gelu: x Phi(x) with the exact erf"});
   }

@@ -19,7 +19,8 @@ class GatedFeedForward final : public Layer {
     return Schema()
         .integer("hidden", 1024,
                  {.help = "number of hidden channels; two thirds of feed_forward's have as many weights",
-                  .min = 1})
+                  .min = 1,
+                  .max = 1048576})
         .choice("activation", "geglu", {"geglu", "swiglu"},
                 {.help = "what opens the gate: geglu, x Phi(x) with the exact erf, or swiglu, x sigmoid(x)"});
   }

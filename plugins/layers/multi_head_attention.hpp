@@ -20,7 +20,8 @@ class MultiHeadAttention : public Layer {
  public:
   static Schema options() {
     return Schema()
-        .integer("heads", 4, {.help = "number of attention heads; must divide model.width", .min = 1})
+        .integer("heads", 4,
+                 {.help = "number of attention heads; must divide model.width", .min = 1, .max = 65536})
         .number("attention_dropout", 0.0,
                 {.help = "probability of dropping an attention weight in training",
                  .min = 0.0,

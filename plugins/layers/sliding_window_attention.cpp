@@ -13,7 +13,10 @@ class SlidingWindowAttention final : public encore_multi_head_attention::MultiHe
   static Schema options() {
     return MultiHeadAttention::options().integer(
         "window", 64,
-        {.help = "farthest token to either side that a token attends to", .unit = "tokens", .min = 1});
+        {.help = "farthest token to either side that a token attends to",
+         .unit = "tokens",
+         .min = 1,
+         .max = 1048576});
   }
 
   SlidingWindowAttention(const Options& options, const LayerContext& context)

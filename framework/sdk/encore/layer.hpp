@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <encore/error.hpp>
 #include <encore/options.hpp>
 #include <encore/shape.hpp>
 #include <encore/tensor.hpp>
@@ -154,12 +155,13 @@ class Step {
   /// False while evaluating: no dropout, nothing is kept for a backward pass.
   bool training() const { return training_; }
 
-  Tensor parameter(Parameter p) const { return parameters_[static_cast<std::size_t>(p.index)]; }
+  /// These four throw std::logic_error for a handle that `declare` did not get from its plan.
+  Tensor parameter(Parameter p) const { return declared(parameters_, p.index, "parameter"); }
   /// The gradient of a parameter, to be added to.
-  Tensor gradient(Parameter p) const { return gradients_[static_cast<std::size_t>(p.index)]; }
+  Tensor gradient(Parameter p) const { return declared(gradients_, p.index, "parameter"); }
   /// A declared buffer with the extents of this batch.
-  Tensor buffer(Buffer b) const { return buffers_[static_cast<std::size_t>(b.index)]; }
-  RandomKey random(RandomStream s) const { return keys_[static_cast<std::size_t>(s.index)]; }
+  Tensor buffer(Buffer b) const { return declared(buffers_, b.index, "buffer"); }
+  RandomKey random(RandomStream s) const { return declared(keys_, s.index, "random stream"); }
 
   /// Called by the host before each pass.
   void bind(std::span<const Tensor> parameters, std::span<const Tensor> gradients, std::span<const Tensor> buffers,
@@ -171,6 +173,15 @@ class Step {
   }
 
  private:
+  template <class T>
+  static const T& declared(std::span<const T> all, int index, const char* what) {
+    const auto place = static_cast<std::size_t>(index);  // -1 becomes the largest
+    ENCORE_REQUIRE(place < all.size(), std::string("the layer asks for a ") + what + " that it did not declare (handle " +
+                                           std::to_string(index) + " of " + std::to_string(all.size()) +
+                                           "); keep what LayerPlan returns for it in declare");
+    return all[place];
+  }
+
   const Device* device_;
   const Batch* batch_;
   bool training_;

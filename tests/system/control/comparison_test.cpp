@@ -3,43 +3,16 @@
 
 #include <nlohmann/json.hpp>
 
-#include "system/control/sandbox.hpp"
+#include "system/control/pair.hpp"
 
 namespace encore::system_test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-/// Three seeds of two dropouts; shared by all tests of this file: looking changes nothing.
-class ComparingVerbs : public testing::Test {
+/// Three seeds of two dropouts.
+class ComparingVerbs : public Pair {
  protected:
-  static void SetUpTestSuite() {
-    sandbox_ = new Sandbox;
-    std::string sweep = tiny_experiment("pair");
-    sweep.replace(sweep.find("seed = 1"), 8, "seeds = [1, 2, 3]");
-    sandbox_->write("pair.toml", sweep + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
-    const ProgramOutput output = sandbox_->exp({"run", "pair.toml"});
-    ASSERT_EQ(output.end.exit_code, 0) << output.output << output.errors;
-  }
-  static void TearDownTestSuite() { delete sandbox_; }
-
-  static std::string output_of(const std::vector<std::string>& arguments) {
-    const ProgramOutput output = sandbox_->exp(arguments);
-    EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
-    EXPECT_EQ(output.errors, "");
-    return output.output;
-  }
-  static void expect_refused(const std::vector<std::string>& arguments, const std::string& message) {
-    const ProgramOutput output = sandbox_->exp(arguments);
-    EXPECT_EQ(output.end.exit_code, 2) << output.output;
-    EXPECT_TRUE(contains(output.errors, message)) << output.errors;
-  }
-
-  static Sandbox* sandbox_;
+  static void SetUpTestSuite() { train("[1, 2, 3]"); }
 };
-Sandbox* ComparingVerbs::sandbox_ = nullptr;
 
 TEST_F(ComparingVerbs, DiffShowsOnlyWhatDiffers) {
   const std::string text = output_of({"diff", "pair-dropout=0.1-seed=1", "pair-dropout=0.2-seed=1"});

@@ -80,6 +80,23 @@ TEST_F(PlanVerb, TakesTheNearestRun) {
   EXPECT_DOUBLE_EQ(time_of({"--seed", "2", "-S", "model.layers=3"}).at("seconds").get<double>(), 400.0);
 }
 
+TEST_F(PlanVerb, NamesARunThatTimesAreTakenFromOnce) {
+  train_in_40_seconds();
+  sandbox_.write("sizes.toml", "base = \"tiny.toml\"\nseed = 2\n[sweep.grid]\n\"model.layers\" = [1, 2]\n");
+  const std::string id = sandbox_.one("SELECT id FROM run");
+  const auto going_by = [&](const std::string& text) {
+    const std::size_t begin = text.find("going by ");
+    return begin == std::string::npos ? text : text.substr(begin, text.find('\n', begin) - begin);
+  };
+  EXPECT_EQ(going_by(output_of({"sizes.toml"})),
+            "going by tiny (" + id + "), which differs from some in model.layers");
+  sandbox_.write(
+      "all.toml",
+      "base = \"tiny.toml\"\n[sweep.grid]\n\"model.layers\" = [2, 3]\n\"model.width\" = [16, 32]\n");
+  EXPECT_EQ(going_by(output_of({"all.toml"})),
+            "going by tiny (" + id + "), which differs in model.layers, model.width");
+}
+
 TEST_F(PlanVerb, DividesByTheJobs) {
   train_in_40_seconds();
   sandbox_.write("four.toml", "base = \"tiny.toml\"\nseeds = [2, 3, 4, 5]\n");

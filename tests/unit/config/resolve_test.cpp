@@ -237,11 +237,45 @@ TEST(Resolve, RefusesWhatTwoOptionsMakeWrong) {
       "there are layers; 0 lets every block have its own parameters");
   EXPECT_EQ(problem_with("layers = 2", "layers = 2\ngroups = 2"), "");
   EXPECT_EQ(problem_with("layers = 2", "layers = 2\ngroups = -1"),
-            "dir/a.toml:15:10: option \"groups\" of [model] must be at least 0, found the integer -1");
+            "dir/a.toml:15:10: option \"groups\" of [model] must be at least 0 and at most 1000, found the "
+            "integer -1");
   EXPECT_EQ(problem_with("epochs = 3", "epochs = 3\nbatch_size = 4\ngradient_shards = 5"),
             "dir/a.toml:33:19: option \"gradient_shards\" of [train] is 5, but a batch of 4 sequences cannot "
             "be cut into "
             "more parts than it has sequences");
+}
+
+TEST(Resolve, RefusesWhatNoMachineHoldsOrNobodyWaitsFor) {
+  const auto refused = [](const std::string& option, const std::string& table, const std::string& range) {
+    return "option \"" + option + "\" of [" + table + "] must be " + range + ", found the integer ";
+  };
+  const auto expect_at_most = [&](const std::string& from, const std::string& option,
+                                  const std::string& table, const std::string& least,
+                                  const std::string& written, std::int64_t most) {
+    const auto with = [&](const std::string& value) {
+      return problem_with(from, (from.starts_with(option) ? "" : from + "\n") + option + " = " + value);
+    };
+    const std::string message = refused(option, table, "at least " + least + " and at most " + written);
+    EXPECT_EQ(with(std::to_string(most)), "") << option;
+    for (const std::string& value : {std::to_string(most + 1), std::string("4000000000000000000")})
+      EXPECT_TRUE(with(value).ends_with(message + value)) << with(value);
+  };
+  expect_at_most("layers = 2", "layers", "model", "1", "1000", 1000);
+  expect_at_most("width = 8", "width", "model", "1", "65536", 65536);
+  expect_at_most("epochs = 3", "epochs", "train", "1", "1e6", 1000000);
+  expect_at_most("epochs = 3", "batch_size", "train", "1", "1048576", 1048576);
+  expect_at_most("epochs = 3", "patience", "train", "0", "1e6", 1000000);
+  for (const char* option : {"evaluate_every", "checkpoint_every", "digest_steps"})
+    expect_at_most("epochs = 3", option, "train", "0", "1e12", 1000000000000);
+  const auto refuses = [&](const std::string& from, const std::string& added, const std::string& message) {
+    const std::string found = problem_with(from, from + "\n" + added);
+    EXPECT_NE(found.find(message), std::string::npos) << found;
+  };
+  refuses("epochs = 3", "batch_size = 1048576\ngradient_shards = 1048577",
+          refused("gradient_shards", "train", "at least 1 and at most 1048576"));
+  refuses("dev = \"dev.conll\"", "max_length = 1048577",
+          refused("max_length", "data", "at least 3 and at most 1048576"));
+  refuses("layers = 2", "groups = 1001", refused("groups", "model", "at least 0 and at most 1000"));
 }
 
 TEST(Resolve, RefusesValuesOutOfRange) {

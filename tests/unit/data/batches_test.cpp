@@ -7,6 +7,8 @@
 #include <deque>
 #include <numeric>
 
+#include <encore/error.hpp>
+
 namespace {
 
 using encore::Batching;
@@ -197,6 +199,65 @@ TEST(LargestBatch, BoundsEveryBatchAndIsReached) {
       EXPECT_EQ(largest.squares, seen.squares);
       EXPECT_EQ(largest.longest, seen.longest);
     }
+}
+
+/// largest >= seen in every size.
+void expect_holds(const BatchSize& largest, const BatchSize& seen) {
+  EXPECT_GE(largest.tokens, seen.tokens);
+  EXPECT_GE(largest.sequences, seen.sequences);
+  EXPECT_GE(largest.squares, seen.squares);
+  EXPECT_GE(largest.longest, seen.longest);
+}
+
+TEST(LargestBatch, OfMoreEpochsThanCanBeLookedAtHoldsForAnyOfThem) {
+  constexpr std::int64_t many = 1'000'000;
+  const Numbers lengths = some_lengths(900);
+  for (const Packing& packing :
+       {Packing{}, Packing{Batching::padded, 0, 0}, Packing{Batching::padded, 64, 0}})
+    for (const std::int64_t shards : {1, 3, 8})
+      for (const std::int64_t batch_size : {8, 64}) {
+        const BatchOptions options = {3, batch_size};
+        const BatchSize largest = encore::largest_batch(lengths, options, packing, shards, 0, many);
+        for (const std::int64_t epoch : {0, 1, 2, 3, 4, 5, 6, 7, 999'999})
+          expect_holds(largest, encore::largest_batch(lengths, options, packing, shards, epoch, 1));
+      }
+}
+
+TEST(LargestBatch, OfManyEpochsIsNoLargerThanTheLongestSequencesTogether) {
+  Numbers lengths(900, 4);
+  lengths[17] = lengths[450] = lengths[803] = 100;
+  const BatchSize bound = encore::largest_batch(lengths, {1, 4}, {}, 1, 0, 1'000'000);
+  EXPECT_EQ(bound.tokens, 3 * 100 + 4);
+  EXPECT_EQ(bound.sequences, 4);
+  EXPECT_EQ(bound.squares, 3 * 100 * 100 + 4 * 4);
+  EXPECT_EQ(bound.longest, 100);
+  const BatchSize shard = encore::largest_batch(lengths, {1, 4}, {}, 2, 0, 1'000'000);
+  EXPECT_EQ(shard.tokens, 304 / 2 + 1 + 100);
+}
+
+TEST(LargestBatch, OfOnePoolIsThatOfItsFirstEpoch) {
+  const Numbers lengths = some_lengths(90);
+  const BatchSize one = encore::largest_batch(lengths, {1, 16}, {}, 1, 0, 1);
+  const BatchSize all = encore::largest_batch(lengths, {1, 16}, {}, 1, 0, 1'000'000);
+  EXPECT_EQ(all.tokens, one.tokens);
+  EXPECT_EQ(all.squares, one.squares);
+}
+
+TEST(LargestBatch, RefusesMoreRowsThan32BitsCount) {
+  const Numbers lengths(3000, 5);
+  const auto refusal = [&](const BatchOptions& options, const Packing& packing) -> std::string {
+    try {
+      encore::largest_batch(lengths, options, packing, 1, 0, 1);
+    } catch (const encore::Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal({1, 3000}, {Batching::padded, 1'000'000, 0}),
+            "a batch of 3000 sequences could have 3000000000 rows, and a step counts to 2147483647; lower "
+            "train.batch_size or data.max_length");
+  EXPECT_EQ(refusal({1, 2000}, {Batching::padded, 1'000'000, 0}), "");
+  EXPECT_EQ(refusal({1, 1'000'000}, {}), "");
 }
 
 TEST(LargestBatch, OfEvaluationLooksAtSortedBatches) {

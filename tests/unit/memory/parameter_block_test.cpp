@@ -43,6 +43,26 @@ TEST(ParameterBlock, IsOrderedByPathAndAligned) {
   EXPECT_EQ(weight.extent(1), 8);
 }
 
+TEST(ParameterBlock, RefusesMoreThanAMachineAddresses) {
+  const Device device;
+  const auto refusal = [&](std::vector<std::int64_t> shape, int count) -> std::string {
+    std::vector<NamedParameter> parameters;
+    for (int i = 0; i < count; ++i) parameters.push_back({"p" + std::to_string(i), {"p", shape}});
+    try {
+      ParameterBlock(device, parameters, DType::float32, 1);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  constexpr std::int64_t large = std::int64_t{1} << 31;
+  EXPECT_TRUE(refusal({large, large}, 1)
+                  .starts_with("out of memory: there are no 17179869184.0 GiB for parameters;"));
+  EXPECT_TRUE(
+      refusal({large, large}, 4).starts_with("out of memory: there are no 68719476736.0 GiB for parameters;"))
+      << "4 * 2^62 elements are 0 in 64 bits";
+}
+
 TEST(ParameterBlock, EveryBlockHasTheSameOffsets) {
   const Device device;
   ParameterBlock block(device, some_parameters(), DType::float64, 2);

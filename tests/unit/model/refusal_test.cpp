@@ -121,5 +121,36 @@ TEST(ModelRefusal, APassWithoutAPlan) {
   EXPECT_THROW(model.forward_backward(batch, 1.0, {1, 1}), std::logic_error);
 }
 
+TEST(StepRefusal, HandlesThatWereNotDeclared) {
+  const Device device;
+  const Batch batch;
+  const std::vector<Tensor> parameters(2), buffers(1);
+  const std::vector<RandomKey> keys(1);
+  Step step(device, batch, true);
+  step.bind(parameters, parameters, buffers, keys);
+  const auto refusal = [](const auto& ask) -> std::string {
+    try {
+      ask();
+    } catch (const std::logic_error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const auto expect_refused = [&](const auto& ask, const std::string& what) {
+    const std::string message = refusal(ask);
+    EXPECT_NE(
+        message.find("the layer asks for a " + what + "); keep what LayerPlan returns for it in declare"),
+        std::string::npos)
+        << message;
+  };
+  expect_refused([&] { step.parameter({}); }, "parameter that it did not declare (handle -1 of 2");
+  expect_refused([&] { step.parameter({2}); }, "parameter that it did not declare (handle 2 of 2");
+  expect_refused([&] { step.gradient({}); }, "parameter that it did not declare (handle -1 of 2");
+  expect_refused([&] { step.buffer({}); }, "buffer that it did not declare (handle -1 of 1");
+  expect_refused([&] { step.random({}); }, "random stream that it did not declare (handle -1 of 1");
+  EXPECT_EQ(refusal([&] { step.parameter({1}), step.gradient({0}), step.buffer({0}), step.random({0}); }),
+            "");
+}
+
 }  // namespace
 }  // namespace encore

@@ -52,6 +52,17 @@ TEST(StepPlan, NodesStandInTheOrderOfTheForwardPass) {
                 "encoder.1.feed_forward.norm", "head"}));
 }
 
+TEST(StepPlan, RefusesMoreThanAMachineAddresses) {
+  Plans plans;
+  try {
+    plans.training.place({std::int64_t{1} << 62, 1, 1, 1});  // its bytes are 0 in 64 bits
+    FAIL() << "a batch of 2^62 rows";
+  } catch (const Error& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("out of memory: there are no ")) << error.what();
+    EXPECT_NE(std::string(error.what()).find("train.batch_size"), std::string::npos) << error.what();
+  }
+}
+
 TEST(StepPlan, PreNormNormsFirstAndOnceAtTheEnd) {
   const Plans plans([](Experiment& e) { e.model.norm_position = NormPosition::pre; });
   EXPECT_EQ(plans.training.nodes[1].path, "encoder.0.attention.norm");

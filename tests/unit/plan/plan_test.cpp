@@ -142,7 +142,8 @@ TEST(Plan, ReportsAllProblemsInTheOrderOfTheFile) {
   EXPECT_EQ(problem(text),
             "dir/a.toml:2:1: unknown option \"sead\" of the experiment; did you mean \"seed\"?\n"
             "dir/a.toml:13:9: option \"width\" of [model] must be an integer, found text \"eight\"\n"
-            "dir/a.toml:31:10: option \"epochs\" of [train] must be at least 1, found the integer 0");
+            "dir/a.toml:31:10: option \"epochs\" of [train] must be at least 1 and at most 1e6, found the "
+            "integer 0");
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ TEST(Sweep, ExcludesPointsEvenWrongOnes) {
 }
 
 TEST(Sweep, AsksEveryQuestionOnce) {
-  const Plan planned = plan(swept("[sweep.grid]\n\"model.layers\" = [2, 2, 4]\n"));
+  const Plan planned = plan(swept("[[sweep.zip]]\n\"model.layers\" = [2, 2, 4]\n"));
   EXPECT_EQ(planned.points.size(), 2U);
   EXPECT_EQ(planned.duplicates, 1U);
 }
@@ -207,8 +207,10 @@ TEST(Sweep, NamesTheTablesOfAnOptionThatIsVariedWithoutOne) {
 
 TEST(Sweep, PointsAtTheValueThatIsWrong) {
   EXPECT_EQ(problem("[sweep.grid]\n\"model.layers\" = [2, 0, 4, -1]\n"),
-            "dir/a.toml:33:22: option \"layers\" of [model] must be at least 1, found the integer 0\n"
-            "dir/a.toml:33:28: option \"layers\" of [model] must be at least 1, found the integer -1");
+            "dir/a.toml:33:22: option \"layers\" of [model] must be at least 1 and at most 1000, found the "
+            "integer 0\n"
+            "dir/a.toml:33:28: option \"layers\" of [model] must be at least 1 and at most 1000, found the "
+            "integer -1");
 }
 
 TEST(Sweep, RefusesAGridThatIsNone) {
@@ -225,9 +227,27 @@ TEST(Sweep, RefusesAGridThatIsNone) {
             "[sweep.grid])");
 }
 
+TEST(Sweep, RefusesMoreDrawsThanASweepHasPoints) {
+  EXPECT_NE(
+      problem("[sweep]\ndraws = 100001\n[sweep.random]\n\"model.dropout\" = [0.1, 0.2]\n")
+          .find("option \"draws\" of [sweep] must be at least 1 and at most 1e5, found the integer 100001"),
+      std::string::npos);
+}
+
 TEST(Sweep, RefusesTheSameOptionTwice) {
   EXPECT_EQ(problem("[sweep.grid]\n\"model.layers\" = [1]\n[[sweep.zip]]\nmodel.layers = [2]\n"),
             "dir/a.toml:35:7: \"model.layers\" is varied twice; see dir/a.toml:33:1");
+}
+
+TEST(Sweep, RefusesAValueTwiceInAGrid) {
+  EXPECT_EQ(
+      problem("[sweep.grid]\n\"model.layers\" = [4, 2, 4]\n"),
+      "dir/a.toml:33:25: \"model.layers\" of [sweep.grid]: 4 stands twice in the list; keep one of them");
+  EXPECT_EQ(
+      problem("[sweep.grid]\n\"model.dropout\" = [0.1, 1e-1]\n"),
+      "dir/a.toml:33:25: \"model.dropout\" of [sweep.grid]: 0.1 stands twice in the list; keep one of them");
+  EXPECT_EQ(problem("[sweep.grid]\n\"model.layers\" = [4, 2]\n\"model.groups\" = [2, 1]\n"), "no problem");
+  EXPECT_EQ(problem("[[sweep.zip]]\n\"model.layers\" = [4, 4]\n\"model.dropout\" = [0.1, 0.2]\n"), "no problem");
 }
 
 TEST(Sweep, RefusesAZipOfUnequalLengths) {

@@ -66,6 +66,9 @@ TEST(Specification, names_what_is_wrong) {
   json["data"]["train"].erase("sha256");
   EXPECT_EQ(refusal(json), "s.json: data.train: member \"sha256\" is missing");
   json = sample().to_json();
+  json["origin"]["model.width"] = {{"source", "nowhere"}};
+  EXPECT_EQ(refusal(json), "s.json: the origin of \"model.width\" has no known \"source\"");
+  json = sample().to_json();
   json["config"] = 1;
   EXPECT_EQ(refusal(json), "s.json: member \"config\" must be an object");
   EXPECT_EQ(refusal(nlohmann::json::array()), "s.json: a JSON object is expected");
@@ -74,8 +77,15 @@ TEST(Specification, names_what_is_wrong) {
       message_of<Error>([&] { Specification::load(folder.path()); }).find("a run folder holds this file"),
       std::string::npos);
   write_bytes(folder / "specification.json", "{\"format\": 1,");
-  EXPECT_NE(message_of<Error>([&] { Specification::load(folder.path()); }).find("not valid JSON"),
-            std::string::npos);
+  const std::string damaged =
+      ": the file is damaged, from there on it is no JSON; run the experiment file again, which writes it "
+      "anew";
+  const std::string file = (folder / "specification.json").string();
+  EXPECT_EQ(message_of<Error>([&] { Specification::load(folder.path()); }), file + ":1" + damaged);
+  write_bytes(folder / "specification.json", "{\"format\": 1,\n\"run\": \"a\",\n\"na~me\" \"b\"\n}\n");
+  EXPECT_EQ(message_of<Error>([&] { Specification::load(folder.path()); }), file + ":3" + damaged);
+  write_bytes(folder / "specification.json", "");
+  EXPECT_EQ(message_of<Error>([&] { Specification::load(folder.path()); }), file + ":1" + damaged);
 }
 
 TEST(AtomicFile, is_there_complete_or_not_at_all) {

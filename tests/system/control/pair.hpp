@@ -1,0 +1,48 @@
+// Pair: two dropouts with some seeds each, trained once and shared by all tests of a suite that only look.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "system/control/sandbox.hpp"
+
+namespace encore::system_test {
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// A suite derives from it and calls `train` in its SetUpTestSuite. Suites run one after another, so one
+/// place holds the sandbox of each.
+class Pair : public testing::Test {
+ protected:
+  /// `seeds` as in "[1, 2]"; the sweep is pair.toml, its runs pair-dropout=0.1-seed=1 and so on.
+  static void train(const std::string& seeds) {
+    sandbox_ = std::make_unique<Sandbox>();
+    std::string sweep = tiny_experiment("pair");
+    sweep.replace(sweep.find("seed = 1"), 8, "seeds = " + seeds);
+    sandbox_->write("pair.toml", sweep + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
+    const ProgramOutput output = sandbox_->exp({"run", "pair.toml"});
+    ASSERT_EQ(output.end.exit_code, 0) << output.output << output.errors;
+  }
+  static void TearDownTestSuite() { sandbox_.reset(); }
+
+  static std::string output_of(const std::vector<std::string>& arguments) {
+    const ProgramOutput output = sandbox_->exp(arguments);
+    EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
+    EXPECT_EQ(output.errors, "");
+    return output.output;
+  }
+  static void expect_refused(const std::vector<std::string>& arguments, const std::string& message) {
+    const ProgramOutput output = sandbox_->exp(arguments);
+    EXPECT_EQ(output.end.exit_code, 2) << output.output;
+    EXPECT_TRUE(contains(output.errors, message)) << output.errors;
+  }
+
+  static inline std::unique_ptr<Sandbox> sandbox_;
+};
+
+}  // namespace encore::system_test
