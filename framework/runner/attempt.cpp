@@ -47,7 +47,7 @@ Attempt::Attempt(Store& store, const RunTask& task, const WorkerPlace& place, co
   } catch (const LeaseLost& error) {
     dispossess(error);
   } catch (const Error& error) {
-    // Nothing is known against the run itself: a full disk, say.
+    // Nothing is known against the run itself: a full disk, say, or a worker that cannot be started.
     outcome_.state = RunState::interrupted;
     outcome_.reason = error.what();
     phase_ = Phase::recording;
@@ -63,13 +63,7 @@ void Attempt::start(const RunTask& task, const WorkerPlace& place) {
       "train",   "--run-folder", folder_.string(), "--attempt", std::to_string(lease_.ordinal),
       "--lease", lease_.token};
   if (place.threads > 0) arguments.insert(arguments.end(), {"--threads", std::to_string(place.threads)});
-  try {
-    worker_.emplace(task.worker, std::move(arguments), log_, place);
-  } catch (const Error& error) {
-    outcome_.state = RunState::failed;
-    outcome_.reason = error.what();
-    phase_ = Phase::recording;
-  }
+  worker_.emplace(task.worker, std::move(arguments), log_, place);
 }
 
 bool Attempt::advance() {

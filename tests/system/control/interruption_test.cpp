@@ -82,6 +82,26 @@ TEST(Interruption, ASecondCtrlCKillsAWorkerThatDoesNotListen) {
   expect_equal_to_unbroken(sandbox);
 }
 
+TEST(Interruption, AWorkerThatCannotBeStartedIsNothingAgainstTheRun) {
+  Sandbox sandbox;
+  // Taken away while the first run of two is under way, as an update of Encore might.
+  sandbox.write("worker", "#!/bin/sh\n[ \"$1\" != train ] || rm -- \"$0\"\nexec " ENCORE_BUILD_DIR
+                          "/bin/tests/fake-worker \"$@\"\n");
+  std::filesystem::permissions(sandbox.folder() / "worker", std::filesystem::perms::owner_all);
+  sandbox.write("two.toml", "base = \"tiny.toml\"\nname = \"two\"\nseeds = [1, 2]\n");
+  sandbox.set("ENCORE_WORKER", (sandbox.folder() / "worker").string());
+  const ProgramOutput broken = sandbox.exp({"run", "two.toml"});
+  EXPECT_EQ(broken.end.exit_code, 75) << broken.output << broken.errors;
+  EXPECT_TRUE(contains(broken.errors, "cannot start " + (sandbox.folder() / "worker").string()))
+      << broken.errors;
+  EXPECT_EQ(sandbox.one("SELECT group_concat(state) FROM (SELECT state FROM run ORDER BY seed)"),
+            "completed,interrupted");
+  sandbox.set("ENCORE_WORKER", ENCORE_BUILD_DIR "/bin/tests/fake-worker");
+  const ProgramOutput again = sandbox.exp({"run", "two.toml"});
+  EXPECT_EQ(again.end.exit_code, 0) << again.errors;
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM run WHERE state = 'completed'"), "2");
+}
+
 TEST(Interruption, AKilledWorkerIsReportedWithItsSignalAndLog) {
   Sandbox sandbox;
   sandbox.set("FAKE_CRASH_AT", "7");
