@@ -62,6 +62,53 @@ KernelWork of_parameters(const StepShape& s, double) {
   return {flops * parameters(s), blocks * parameters(s) * a(s)};
 }
 
+/// Operations and blocks read or written for each element of a chunk of one kind.
+struct PerElement {
+  double flops = 0.0, blocks = 0.0;
+};
+KernelWork of_gradients(const StepShape& s, PerElement present, PerElement absent, PerElement never) {
+  const auto of = [&](std::int64_t count, PerElement each) {
+    return KernelWork{static_cast<double>(count) * each.flops,
+                      static_cast<double>(count) * each.blocks * a(s)};
+  };
+  const KernelWork p = of(s.gradients.present, present), z = of(s.gradients.absent, absent),
+                   n = of(s.gradients.never, never);
+  return {p.flops + z.flops + n.flops, p.bytes + z.bytes + n.bytes};
+}
+/// What had a gradient, and so little of the others that it does not count.
+template <int flops>
+KernelWork of_present(const StepShape& s, double) {
+  return of_gradients(s, {flops, 1}, {}, {});
+}
+KernelWork adam(const StepShape& s, double) {
+  return of_gradients(s, {13, 7}, {13, 6},
+                      s.penalty   ? PerElement{13, 6}
+                      : s.shrinks ? PerElement{1, 2}
+                                  : PerElement{});
+}
+KernelWork sgd(const StepShape& s, double) {
+  return of_gradients(s, {4, 5}, {4, 4}, s.penalty ? PerElement{4, 4} : PerElement{});
+}
+KernelWork lamb_moments(const StepShape& s, double) {
+  return of_gradients(s, {15, 6}, {15, 5}, s.penalty ? PerElement{10, 3} : PerElement{2, 1});
+}
+KernelWork lamb_update(const StepShape& s, double) {
+  return of_gradients(s, {9, 4}, {9, 4}, s.penalty ? PerElement{9, 2} : PerElement{});
+}
+/// A byte for each chunk of rows, read and written.
+KernelWork forget_gradients(const StepShape& s, double) {
+  return {0.0, 2.0 * static_cast<double>(s.gradients.row_chunks)};
+}
+/// The token of each row and of the one before it in order.
+KernelWork mark_rows(const StepShape& s, double) {
+  return {0.0, 8.0 * rows(s)};
+}
+/// Each state of the rows without a gradient.
+KernelWork find_zero_states(const StepShape& s, double) {
+  const auto resting = static_cast<double>(s.gradients.never + s.gradients.absent);
+  return {0.0, static_cast<double>(s.state_blocks) * resting * a(s)};
+}
+
 KernelWork attention(const StepShape& s, double calls) {  // q k^T, softmax, p v
   return {calls * 4.0 * scores(s), calls * 4.0 * states(s) * e(s)};
 }
@@ -100,9 +147,9 @@ KernelWork refresh_copies(const StepShape& s, double) {
   const double copied = static_cast<double>(s.copied);
   return {0.0, copied * (a(s) + e(s))};
 }
-/// Sums in double of 8192 elements each: of the parameters, and of the tokens' losses.
+/// Sums in double: of the chunks of the parameters, and of 8192 tokens' losses each.
 KernelWork sum_of_chunks(const StepShape& s, double) {
-  const double chunks = (parameters(s) + rows(s)) / 8192.0 + 2.0;
+  const double chunks = static_cast<double>(s.gradients.chunks) + rows(s) / 8192.0 + 2.0;
   return {chunks, 8.0 * chunks};
 }
 KernelWork sum_of_losses(const StepShape& s, double) {
@@ -113,9 +160,9 @@ template <int flops, int bytes>
 KernelWork of_scalars(const StepShape&, double calls) {
   return {calls * flops, calls * bytes};
 }
-/// Both squared norms of the chunks of 4096 parameters.
+/// Both squared norms of the chunks.
 KernelWork lamb_ratios(const StepShape& s, double) {
-  const double chunks = parameters(s) / static_cast<double>(Blocks::chunk_size);
+  const auto chunks = static_cast<double>(s.gradients.chunks);
   return {2.0 * chunks, 16.0 * chunks};
 }
 /// Sine and cosine of an angle for each position and pair of channels, once for each call.
@@ -141,7 +188,7 @@ KernelWork crf_add_shares(const StepShape& s, double) {
 
 const std::map<std::string_view, Formula>& formulas() {
   static const std::map<std::string_view, Formula> list = {
-      {"encore::adam", of_parameters<13, 7>},
+      {"encore::adam", adam},
       {"encore::add", of_states<1, 3>},
       {"encore::attention", attention},
       {"encore::attention_backward", attention_backward},
@@ -158,16 +205,19 @@ const std::map<std::string_view, Formula>& formulas() {
       {"encore::embedding", embedding},
       {"encore::embedding_backward", embedding_backward},
       {"encore::fill", of_parameters<0, 1>},
+      {"encore::find_zero_states", find_zero_states},
+      {"encore::forget_gradients", forget_gradients},
       {"encore::geglu", of_gated<9, 3>},
       {"encore::geglu_backward", of_gated<17, 5>},
       {"encore::gelu", of_hidden<8, 2>},
       {"encore::gelu_backward", of_hidden<14, 3>},
-      {"encore::lamb_moments", of_parameters<15, 6>},
+      {"encore::lamb_moments", lamb_moments},
       {"encore::lamb_ratios", lamb_ratios},
-      {"encore::lamb_update", of_parameters<9, 4>},
+      {"encore::lamb_update", lamb_update},
       {"encore::layer_norm", of_states<8, 2>},
       {"encore::layer_norm_backward", of_states<17, 3>},
       {"encore::layer_norm_backward_parameters", norm_parameters<2>},
+      {"encore::mark_rows", mark_rows},
       {"encore::positions_backward", positions_backward},
       {"encore::refresh_copies", refresh_copies},
       {"encore::relu", of_hidden<1, 2>},
@@ -178,15 +228,16 @@ const std::map<std::string_view, Formula>& formulas() {
       {"encore::rms_norm_backward_parameters", norm_parameters<1>},
       {"encore::rotary", of_states<6, 4>},  // queries and keys, in place
       {"encore::rotary_angles", rotary_angles},
-      {"encore::sgd", of_parameters<4, 5>},
+      {"encore::sgd", sgd},
       {"encore::softmax_cross_entropy", of_logits<4, 1>},
       {"encore::softmax_cross_entropy_backward", of_logits<5, 2>},
       {"encore::sum", sum_of_losses},
       {"encore::sum_of_chunks", sum_of_chunks},
-      {"encore::sum_of_squares", of_parameters<2, 1>},
+      {"encore::sum_of_squares", of_present<2>},
       {"encore::sum_shards", of_scalars<2, 16>},
       {"encore::swiglu", of_gated<5, 3>},
       {"encore::swiglu_backward", of_gated<11, 5>},
+      {"encore::zero_gradients", of_present<0>},
   };
   return list;
 }
@@ -215,6 +266,12 @@ StepShape shape_of_step(const Model& model, const Experiment& experiment, DType 
   shape.distinct = std::unique(ids.begin(), ids.end()) - ids.begin();
   shape.width = experiment.model.width;
   shape.parameters = model.parameters().count();
+  shape.gradients = model.parameters().gradient_counts();
+  shape.state_blocks = static_cast<std::int64_t>(model.parameters().state_names().size());
+  const bool decays = experiment.optimizer.options.has("weight_decay") &&
+                      experiment.optimizer.options.number("weight_decay") > 0.0;
+  shape.shrinks = decays && experiment.optimizer.type == "adamw";
+  shape.penalty = decays && !shape.shrinks;
   for (const LayerTable& layer : experiment.model.block)
     if (layer.options.has("heads")) shape.head_size = shape.width / layer.options.integer("heads");
   for (const PlanTensor& tensor : model.training_plan().tensors)

@@ -2,6 +2,7 @@
 #include "bench/step_case.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <Kokkos_Core.hpp>
 
@@ -74,6 +75,7 @@ StepCase::StepCase(const BenchCaseRequest& request, LoadedExperiment loaded, con
   model_->plan(largest_, {});
   model_->parameters().make_states(optimizer_->states());
   model_->initialize(seed_);
+  mark_all_tokens(data);
   uploaded_ = std::make_unique<DeviceBatch>(device_, largest_, shards);
   update_ = std::make_unique<TrainingStep>(*model_, *optimizer_, loaded_.experiment.train.clip_norm);
   products_ =
@@ -115,6 +117,27 @@ void StepCase::take_batches(const BenchData& data, std::int64_t length, std::int
   }
 }
 
+void StepCase::mark_all_tokens(const BenchData& data) {
+  std::vector<std::int32_t> ids;
+  for (const Example& example : data.task->set(Split::train).examples)
+    ids.insert(ids.end(), example.ids.begin(), example.ids.end());
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  std::vector<std::int32_t> order(ids.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto count = static_cast<std::int64_t>(ids.size());
+  const DeviceBuffer memory("encore::bench_tokens", 2 * aligned(ids.size() * sizeof(std::int32_t)));
+  Batch all;
+  all.size.tokens = count;
+  all.ids = Tensor(memory.data(), DType::int32, {count});
+  all.order = Tensor(memory.data() + memory.bytes() / 2, DType::int32, {count});
+  copy_from_host(device_, ids.data(), all.ids);
+  copy_from_host(device_, order.data(), all.order);
+  model_->parameters().mark_rows(all);
+  model_->parameters().zero_gradients();
+  device_.fence();
+}
+
 void StepCase::step(std::size_t batch) {
   uploaded_->upload(batches_[batch]);
   ++steps_;
@@ -143,11 +166,16 @@ void StepCase::watch(Samples& samples) {
   kernels_.clear();
   allocations_ = allocated_bytes_ = 0;
   for (std::size_t i = 0; i < batches_.size(); ++i) {
+    std::map<std::string, KernelTime> kernels, within_products;
+    {
+      const KernelWatch watch(device_);
+      samples["watched_step"] += seconds_of(device_, [&] { step(i); });
+      allocations_ += watch.allocations();
+      allocated_bytes_ += watch.allocated_bytes();
+      kernels = watch.kernels();
+      within_products = watch.within_products();
+    }
     const StepShape shape = shape_of_step(*model_, loaded_.experiment, type_, batches_[i]);
-    const KernelWatch watch(device_);
-    samples["watched_step"] += seconds_of(device_, [&] { step(i); });
-    allocations_ += watch.allocations();
-    allocated_bytes_ += watch.allocated_bytes();
     const auto add = [&](const std::string& label, const KernelTime& time, bool within) {
       const std::string general = general_label(label);
       Kernel& kernel = kernels_[general];
@@ -166,9 +194,9 @@ void StepCase::watch(Samples& samples) {
       kernel.within_product = within;
       samples["kernel " + general] += time.seconds;
     };
-    for (const auto& [label, time] : watch.kernels()) add(label, time, false);
+    for (const auto& [label, time] : kernels) add(label, time, false);
     // The tiles of a product have the name of the whole, which is already counted.
-    for (const auto& [label, time] : watch.within_products())
+    for (const auto& [label, time] : within_products)
       if (label != "encore::gemm") add(label, time, true);
   }
 }

@@ -51,6 +51,9 @@ class StepCase {
 
  private:
   void take_batches(const BenchData& data, std::int64_t length, std::int64_t count);
+  /// As after an epoch: each row of the training set's tokens has had a gradient. The few batches of a
+  /// measurement would leave most of them untouched, which costs an update less than it does in a run.
+  void mark_all_tokens(const BenchData& data);
   void step(std::size_t batch);
   /// Runs a step of each batch under a watch.
   void watch(Samples& samples);

@@ -308,6 +308,7 @@ std::vector<Check> optimizer_checks(const Device& device, const Offer& offer) {
           {"gradient scale", [&] { return check_gradient_scale(device, offer); }},
           {"same seed", [&] { return check_same_bits(device, offer); }},
           {"precision", [&] { return check_optimizer_precision(device, offer); }},
+          {"rows without a gradient", [&] { return check_token_rows(device, offer); }},
           {"allocation and labels", [&] { return check_optimizer_launches(device, offer); }}};
 }
 

@@ -62,6 +62,8 @@ struct Check {
 /// By kind; the objects must outlive the list.
 std::vector<Check> layer_checks(const Device& device, const Offer& offer);  ///< also of heads
 std::vector<Check> optimizer_checks(const Device& device, const Offer& offer);
+/// Of a table in which most rows have no gradient; one of optimizer_checks.
+std::string check_token_rows(const Device& device, const Offer& offer);
 std::vector<Check> schedule_checks(const Offer& offer);
 std::vector<Check> tokenizer_checks(const Offer& offer);
 

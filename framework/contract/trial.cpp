@@ -1,8 +1,11 @@
 #include "contract/trial.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numeric>
+
+#include "memory/device_memory.hpp"
 
 namespace encore {
 namespace {
@@ -175,6 +178,24 @@ void Trial::backward(double held) {
   if (plan_.reads_input() && input_.values() != input_values_) throw Error("backward changes its input");
   input_.set(input_values_);
   require_unchanged();
+  require_token_rows();
+}
+
+void Trial::require_token_rows() const {
+  std::vector<std::int32_t> ids(static_cast<std::size_t>(batch_.rows()));
+  copy_to_host(device_, batch_.batch().ids, ids.data());
+  for (std::size_t i = 0; i < plan_.parameters().size(); ++i) {
+    const ParameterSpec& spec = plan_.parameters()[i];
+    if (!spec.token_rows) continue;
+    const std::vector<double> gradient = memory_->gradients()[i].values();
+    const std::int64_t row_size = static_cast<std::int64_t>(gradient.size()) / spec.shape.at(0);
+    for (std::size_t k = 0; k < gradient.size(); ++k) {
+      const std::int64_t row = static_cast<std::int64_t>(k) / row_size;
+      if (gradient[k] != marker && std::find(ids.begin(), ids.end(), row) == ids.end())
+        throw Error("backward changes the gradient of row " + std::to_string(row) + " of " + spec.name +
+                    ", which has token_rows, in a batch without token " + std::to_string(row));
+    }
+  }
 }
 
 double Trial::objective() const {

@@ -82,6 +82,9 @@ class Trial {
   LayerPlan plan_;
 
  private:
+  /// Of parameters with `token_rows`, after backward: the rows of other tokens are untouched.
+  void require_token_rows() const;
+
   std::unique_ptr<OwnedPlan> memory_;
   OwnedTensor input_, input_gradient_;
   std::vector<double> input_values_;

@@ -19,13 +19,44 @@ struct NotFinite {
   KOKKOS_INLINE_FUNCTION double operator()(double x) const { return x - x == 0.0 ? 0.0 : 1.0; }
 };
 
+constexpr std::int64_t run = 1024;  // chunks per task, where they are many
+
+/// Room for the sums of as many chunks, and of runs of them.
+double* partial_sums(const Device& device, std::int64_t chunks) {
+  const std::int64_t count = chunks + chunks / run + 1;
+  return static_cast<double*>(device.workspace(static_cast<std::size_t>(count) * sizeof(double)));
+}
+
+/// *result = the sum of partial (chunks), from partial_sums. Many are summed in runs first, for one task is
+/// one thread.
+void sum_of_chunks(const Device& device, double* partial, std::int64_t chunks, double* result) {
+  if (chunks > run) {
+    double* const of_runs = partial + chunks;
+    const std::int64_t runs = (chunks + run - 1) / run;
+    for_rows(
+        device, "encore::sum_of_chunks", runs, KOKKOS_LAMBDA(const Row& row) {
+          const double* from = partial + row.index * run;
+          const std::int64_t left = chunks - row.index * run;
+          const double sum =
+              row.sum<double>(left < run ? left : run, [&](std::int64_t i) { return from[i]; });
+          row.once([&] { of_runs[row.index] = sum; });
+        });
+    partial = of_runs;
+    chunks = runs;
+  }
+  for_rows(
+      device, "encore::sum_of_chunks", 1, KOKKOS_LAMBDA(const Row& row) {
+        const double sum = row.sum<double>(chunks, [&](std::int64_t i) { return partial[i]; });
+        row.once([&] { *result = sum; });
+      });
+}
+
 template <class T, class Map>
 void sum_elements(const Device& device, const char* label, Tensor x, const Map& map, double* result) {
   const T* in = elements<T>(x);
   const std::int64_t count = x.size();
   const std::int64_t chunks = (count + chunk - 1) / chunk;
-  double* partial =
-      static_cast<double*>(device.workspace(static_cast<std::size_t>(chunks + 1) * sizeof(double)));
+  double* partial = partial_sums(device, chunks);
   for_rows(
       device, label, chunks, KOKKOS_LAMBDA(const Row& row) {
         const T* from = in + row.index * chunk;
@@ -34,11 +65,29 @@ void sum_elements(const Device& device, const char* label, Tensor x, const Map& 
             size, [&](std::int64_t i) { return map(static_cast<double>(static_cast<Sum<T>>(from[i]))); });
         row.once([&] { partial[row.index] = sum; });
       });
-  for_rows(
-      device, "encore::sum_of_chunks", 1, KOKKOS_LAMBDA(const Row& row) {
-        const double sum = row.sum<double>(chunks, [&](std::int64_t i) { return partial[i]; });
-        row.once([&] { *result = sum; });
+  sum_of_chunks(device, partial, chunks, result);
+}
+
+template <class T>
+void sum_squares_of_gradients(const Device& device, const Blocks& blocks, double* result) {
+  const T* gradients = elements<T>(blocks.gradients);
+  const Chunk* chunks = blocks.chunks;
+  const ChunkGradient* known = blocks.chunk_gradients;
+  double* partial = partial_sums(device, blocks.chunk_count);
+  for_uneven_rows(
+      device, "encore::sum_of_squares", blocks.chunk_count, KOKKOS_LAMBDA(const Row& row) {
+        if (known != nullptr && known[row.index] != ChunkGradient::present) {
+          row.once([&] { partial[row.index] = 0.0; });
+          return;
+        }
+        const Chunk chunk = chunks[row.index];
+        const double sum = row.sum<double>(chunk.size, [&](std::int64_t i) {
+          const double gradient = static_cast<double>(gradients[chunk.begin + i]);
+          return gradient * gradient;
+        });
+        row.once([&] { partial[row.index] = sum; });
       });
+  sum_of_chunks(device, partial, blocks.chunk_count, result);
 }
 
 }  // namespace
@@ -52,6 +101,11 @@ void sum_of_squares(const Device& device, Tensor x, double* result) {
   dispatch(x.dtype, [&](auto type) {
     sum_elements<decltype(type)>(device, "encore::sum_of_squares", x, Square{}, result);
   });
+}
+
+void sum_of_squares(const Device& device, const Blocks& blocks, double* result) {
+  dispatch_parameters(blocks.gradients.dtype,
+                      [&](auto type) { sum_squares_of_gradients<decltype(type)>(device, blocks, result); });
 }
 
 void clip_scale(const Device& device, const double* squares, double limit, double* scale) {

@@ -2,6 +2,7 @@
 #include "memory/parameter_block.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include <encore/kernels.hpp>
 #include <encore/rows.hpp>
@@ -18,7 +19,7 @@ constexpr std::int64_t round_up(std::int64_t count, std::int64_t alignment) {
   return (count + alignment - 1) / alignment * alignment;
 }
 
-std::int64_t element_count(const std::vector<std::int64_t>& shape) {
+std::int64_t element_count(std::span<const std::int64_t> shape) {
   std::int64_t count = 1;
   for (const std::int64_t extent : shape) count *= extent;
   return count;
@@ -46,6 +47,9 @@ std::vector<ParameterSlice> lay_out(std::vector<NamedParameter> parameters) {
       throw Error("two parameters are called \"" + parameter.path +
                   "\"; a layer gives each of its parameters its own name");
     ENCORE_REQUIRE(parameter.spec.shape.size() <= Tensor::max_rank, "a parameter has at most four extents");
+    if (parameter.spec.token_rows && parameter.spec.shape.empty())
+      throw Error("parameter \"" + parameter.path +
+                  "\" has token_rows and no rows; give it the shape (vocabulary, ...)");
     const std::int64_t size = element_count(parameter.spec.shape);
     slices.push_back({std::move(parameter.path), std::move(parameter.spec), begin, size});
     begin += round_up(size, segment_alignment);
@@ -53,30 +57,49 @@ std::vector<ParameterSlice> lay_out(std::vector<NamedParameter> parameters) {
   return slices;
 }
 
+/// Rows that are a chunk of a parameter with `token_rows`; 0 for all others.
+std::int64_t chunk_rows(const ParameterSpec& spec) {
+  return spec.token_rows ? rows_per_chunk(element_count(std::span(spec.shape).subspan(1))) : 0;
+}
+
+/// The elements of each chunk but the last.
+std::int64_t chunk_extent(const ParameterSpec& spec) {
+  const std::int64_t rows = chunk_rows(spec);
+  return rows == 0 ? Blocks::chunk_size : rows * element_count(std::span(spec.shape).subspan(1));
+}
+
+std::int64_t chunk_count(const ParameterSlice& slice) {
+  const std::int64_t extent = chunk_extent(slice.spec);
+  return (slice.size + extent - 1) / extent;
+}
+
 std::vector<Segment> make_segments(const std::vector<ParameterSlice>& slices) {
   std::vector<Segment> segments;
   std::int64_t chunks = 0;
   for (const ParameterSlice& slice : slices) {
     segments.push_back({slice.begin, slice.begin + slice.size, slice.spec.decay ? 1.0F : 0.0F, 1.0F, chunks});
-    chunks += (slice.size + Blocks::chunk_size - 1) / Blocks::chunk_size;
+    chunks += chunk_count(slice);
   }
   return segments;
 }
 
-std::vector<Chunk> make_chunks(const std::vector<Segment>& segments) {
+std::vector<Chunk> make_chunks(const std::vector<ParameterSlice>& slices) {
   std::vector<Chunk> chunks;
-  for (std::size_t s = 0; s < segments.size(); ++s)
-    for (std::int64_t begin = segments[s].begin; begin < segments[s].end; begin += Blocks::chunk_size) {
-      const std::int64_t size = std::min(Blocks::chunk_size, segments[s].end - begin);
-      chunks.push_back({begin, static_cast<std::int32_t>(size), static_cast<std::int32_t>(s)});
+  for (std::size_t s = 0; s < slices.size(); ++s) {
+    const std::int64_t extent = chunk_extent(slices[s].spec);
+    for (std::int64_t begin = 0; begin < slices[s].size; begin += extent) {
+      const std::int64_t size = std::min(extent, slices[s].size - begin);
+      chunks.push_back(
+          {slices[s].begin + begin, static_cast<std::int32_t>(size), static_cast<std::int32_t>(s)});
     }
+  }
   return chunks;
 }
 
 /// copies = values rounded to nearest, for every segment that has a copy.
 void round_to_copies(const Device& device, const float* values, const Segment* segments, const Chunk* chunks,
                      std::int64_t chunk_count, const std::int64_t* copy_begins, bfloat16* copies) {
-  for_rows(
+  for_uneven_rows(
       device, "encore::refresh_copies", chunk_count, KOKKOS_LAMBDA(const Row& row) {
         const Chunk chunk = chunks[row.index];
         const std::int64_t copy_begin = copy_begins[chunk.segment];
@@ -125,16 +148,25 @@ std::size_t ParameterBlock::block_bytes() const {
 
 void ParameterBlock::make_tables() {
   const std::vector<Segment> segments = make_segments(slices_);
-  const std::vector<Chunk> chunks = make_chunks(segments);
+  const std::vector<Chunk> chunks = make_chunks(slices_);
   const std::size_t segment_bytes = segments.size() * sizeof(Segment);
   const std::size_t chunk_bytes = chunks.size() * sizeof(Chunk);
   std::vector<std::int64_t> copy_begins;
   for (const ParameterSlice& slice : slices_) copy_begins.push_back(slice.copy_begin);
   const std::size_t copy_bytes = copy_begins.size() * sizeof(std::int64_t);
-  tables_ = DeviceBuffer("encore::parameter_tables",
-                         aligned(segment_bytes) + aligned(chunk_bytes) + aligned(copy_bytes));
+  // Filled up to whole words, in which tables are uploaded.
+  std::vector<ChunkGradient> known((chunks.size() + 3) / 4 * 4, ChunkGradient::present);
+  for (std::size_t s = 0; s < slices_.size(); ++s) {
+    const std::int64_t rows = chunk_rows(slices_[s].spec), first = segments[s].first_chunk;
+    if (rows == 0) continue;
+    row_chunks_.push_back({first, chunk_count(slices_[s]), rows});
+    std::fill_n(known.begin() + first, row_chunks_.back().chunk_count, ChunkGradient::never);
+  }
+  tables_ = DeviceBuffer("encore::parameter_tables", aligned(segment_bytes) + aligned(chunk_bytes) +
+                                                         aligned(copy_bytes) + aligned(known.size()));
   std::byte* const chunk_table = tables_.data() + aligned(segment_bytes);
   std::byte* const copy_table = chunk_table + aligned(chunk_bytes);
+  std::byte* const known_table = copy_table + aligned(copy_bytes);
   const auto upload = [&](const void* host, std::size_t bytes, std::byte* to) {
     copy_from_host(device_, host,
                    Tensor(to, DType::int32, {static_cast<std::int64_t>(bytes / size_of(DType::int32))}));
@@ -143,9 +175,11 @@ void ParameterBlock::make_tables() {
   upload(segments.data(), segment_bytes, tables_.data());
   upload(chunks.data(), chunk_bytes, chunk_table);
   upload(copy_begins.data(), copy_bytes, copy_table);
+  upload(known.data(), known.size(), known_table);
   segments_ = reinterpret_cast<const Segment*>(tables_.data());
   chunks_ = reinterpret_cast<const Chunk*>(chunk_table);
   copy_begins_ = reinterpret_cast<const std::int64_t*>(copy_table);
+  chunk_gradients_ = reinterpret_cast<ChunkGradient*>(known_table);
   chunk_count_ = static_cast<std::int64_t>(chunks.size());
 }
 
@@ -198,10 +232,20 @@ void ParameterBlock::make_states(const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < names.size(); ++i)
     states_.emplace_back(state_memory_.data() + i * bytes, dtype_,
                          std::initializer_list<std::int64_t>{extent_});
+  states_changed();
 }
 
 Blocks ParameterBlock::blocks(const double* gradient_scale) {
   values_changed();
+  Blocks blocks = all();
+  blocks.gradient_scale = gradient_scale;
+  if (states_are_new_)
+    for (const RowChunks& chunks : row_chunks_) find_zero_states(device_, blocks, chunks, chunk_gradients_);
+  states_are_new_ = false;
+  return blocks;
+}
+
+Blocks ParameterBlock::all() const {
   Blocks blocks;
   blocks.values = values_;
   blocks.gradients = gradients_;
@@ -210,12 +254,38 @@ Blocks ParameterBlock::blocks(const double* gradient_scale) {
   blocks.chunks = chunks_;
   blocks.segment_count = static_cast<std::int64_t>(slices_.size());
   blocks.chunk_count = chunk_count_;
-  blocks.gradient_scale = gradient_scale;
+  blocks.chunk_gradients = chunk_gradients_;
   return blocks;
 }
 
+void ParameterBlock::sum_gradient_squares(double* result) const {
+  kernels::sum_of_squares(device_, all(), result);
+}
+
 void ParameterBlock::zero_gradients() {
-  kernels::fill(device_, 0.0, gradients_);
+  encore::zero_gradients(device_, all());
+  for (const RowChunks& chunks : row_chunks_) forget_gradients(device_, chunks, chunk_gradients_);
+}
+
+void ParameterBlock::mark_rows(const Batch& batch) {
+  for (const RowChunks& chunks : row_chunks_) encore::mark_rows(device_, batch, chunks, chunk_gradients_);
+}
+
+GradientCounts ParameterBlock::gradient_counts() const {
+  std::vector<ChunkGradient> known(static_cast<std::size_t>((chunk_count_ + 3) / 4 * 4));
+  copy_to_host(device_, Tensor(chunk_gradients_, DType::int32, {static_cast<std::int64_t>(known.size()) / 4}),
+               known.data());
+  GradientCounts counts;
+  counts.chunks = chunk_count_;
+  for (const RowChunks& chunks : row_chunks_) counts.row_chunks += chunks.chunk_count;
+  std::size_t number = 0;
+  for (const Chunk& chunk : make_chunks(slices_)) {
+    const ChunkGradient what = known[number++];
+    (what == ChunkGradient::never    ? counts.never
+     : what == ChunkGradient::absent ? counts.absent
+                                     : counts.present) += chunk.size;
+  }
+  return counts;
 }
 
 void ParameterBlock::begin_shard() {

@@ -5,6 +5,8 @@
 // With bfloat16 activations the blocks are float32 all the same, and the parameters that passes see as
 // activations (the matrices of products) have a bfloat16 copy, made anew once after the values have changed.
 // Embedding tables have none: a step reads a few hundred rows of them, a copy would be all of the table.
+// The gradient of such a table is zero but for these rows; what is known of it stands beside the chunks
+// (chunk_gradients.hpp).
 #pragma once
 
 #include <cstdint>
@@ -15,6 +17,7 @@
 #include <encore/device.hpp>
 #include <encore/optimizer.hpp>
 
+#include "memory/chunk_gradients.hpp"
 #include "memory/device_memory.hpp"
 
 namespace encore {
@@ -37,7 +40,7 @@ struct ParameterSlice {
 class ParameterBlock {
  public:
   /// precision: that of the activations. With `shards` > 1 there is a second gradient block, see
-  /// begin_shard. Throws Error when a path stands twice.
+  /// begin_shard. Throws Error when a path stands twice, or when a parameter with `token_rows` has no rows.
   ParameterBlock(const Device& device, std::vector<NamedParameter> parameters, DType precision,
                  std::int64_t shards);
 
@@ -57,8 +60,11 @@ class ParameterBlock {
   Tensor seen_by_passes(const ParameterSlice& parameter) const;
   /// Before a pass: makes the copies anew, in one kernel, if the values have changed since the last time.
   void refresh_copies();
-  /// The gradients of the whole batch: what the optimizer reads.
+  /// The gradients of the whole batch: what the optimizer reads. Who writes to those of a parameter with
+  /// `token_rows` says mark_rows().
   Tensor gradients() const { return gradients_; }
+  /// *result = the sum of their squares in double and in a fixed order; result: device memory.
+  void sum_gradient_squares(double* result) const;
   /// The gradients that `backward` adds to: of one shard; the same as gradients() with one shard.
   Tensor shard_gradients() const { return shard_gradients_; }
   /// A parameter's part of values(), gradients() or a state, in the parameter's own shape.
@@ -66,6 +72,8 @@ class ParameterBlock {
 
   /// Adds state blocks, filled with zeros; earlier ones are dropped.
   void make_states(const std::vector<std::string>& names);
+  /// Who writes to a state, other than an update, says this afterwards.
+  void states_changed() { states_are_new_ = true; }
   const std::vector<std::string>& state_names() const { return state_names_; }
   Tensor state(std::size_t index) const { return states_[index]; }
 
@@ -73,8 +81,12 @@ class ParameterBlock {
   /// memory, one double.
   Blocks blocks(const double* gradient_scale);
 
-  /// gradients() = 0.
+  /// gradients() = 0, and no row counts as marked.
   void zero_gradients();
+  /// What the last mark_rows() has left; waits for the device.
+  GradientCounts gradient_counts() const;
+  /// The rows of the batch's tokens have a gradient: to be said before the optimizer asks, for every shard.
+  void mark_rows(const Batch& batch);
   /// Before the backward pass of a shard: shard_gradients() = 0 (nothing to do with one shard).
   void begin_shard();
   /// After it: gradients() += shard_gradients(). Called in the order of the shards, so that ranks could do
@@ -83,6 +95,7 @@ class ParameterBlock {
 
  private:
   std::size_t block_bytes() const;
+  Blocks all() const;
   void make_tables();
   void make_copies();
 
@@ -99,10 +112,13 @@ class ParameterBlock {
   Tensor values_, gradients_, shard_gradients_;
   std::vector<Tensor> states_;
   std::vector<std::string> state_names_;
+  bool states_are_new_ = true;
   std::int64_t chunk_count_ = 0;
   const Segment* segments_ = nullptr;
   const Chunk* chunks_ = nullptr;
   const std::int64_t* copy_begins_ = nullptr;  ///< per segment
+  ChunkGradient* chunk_gradients_ = nullptr;
+  std::vector<RowChunks> row_chunks_;  ///< of each parameter with `token_rows`
 };
 
 }  // namespace encore

@@ -29,7 +29,11 @@ class Embedding final : public Layer {
 
   void declare(LayerPlan& plan) override {
     const double deviation = 1.0 / scale_;
-    tokens_ = plan.parameter({"tokens", {options_.vocabulary, width_}, Initializer::normal, deviation, true});
+    tokens_ = plan.parameter({.name = "tokens",
+                              .shape = {options_.vocabulary, width_},
+                              .initializer = Initializer::normal,
+                              .deviation = deviation,
+                              .token_rows = true});
     if (learned())
       positions_ =
           plan.parameter({"positions", {options_.max_length, width_}, Initializer::normal, deviation, true});

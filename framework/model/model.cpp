@@ -71,6 +71,7 @@ const double* Model::forward_backward(const DeviceBatch& batch, double scale, St
   parameters_->zero_gradients();
   for (const Shard& shard : batch.shards()) {
     parameters_->begin_shard();
+    parameters_->mark_rows(shard.batch);
     training_->start(shard.batch, random.seed, random.step);
     training_->forward();
     kernels::sum(device_, training_->loss(shard.targets), losses + shards++);

@@ -82,7 +82,7 @@ class Network::Builder {
     const auto owner = std::find_if(nodes_.begin(), nodes_.end(),
                                     [&](const Node& other) { return other.path == node.parameter_path; });
     const auto equal = [](const ParameterSpec& a, const ParameterSpec& b) {
-      return a.name == b.name && a.shape == b.shape && a.element == b.element;
+      return a.name == b.name && a.shape == b.shape && a.element == b.element && a.token_rows == b.token_rows;
     };
     if (!std::equal(owner->plan.parameters().begin(), owner->plan.parameters().end(),
                     node.plan.parameters().begin(), node.plan.parameters().end(), equal))

@@ -104,6 +104,7 @@ std::optional<Progress> Snapshots::restore_newest(Model& model, Observer& observ
     observer.log(checkpoint.file.path + " is passed over: " + checkpoint.reason);
   if (!found) return std::nullopt;
   for (const NamedBlock& named : blocks_of(model.parameters())) load_block(model, named, found->tensors);
+  model.parameters().states_changed();
   return progress_from_text(found->tensors.text("progress"));
 }
 

@@ -3,7 +3,9 @@
 //   adam: g += decay x      adamw: x *= 1 - rate decay
 //   m += (1 - beta1) (g - m),  v = beta2 v + (1 - beta2) g^2
 //   x -= rate / (1 - beta1^step) * m / (sqrt(v) / sqrt(1 - beta2^step) + epsilon)
-// One pass over the chunks of the blocks; clipping is a factor on g, read where the gradient is read.
+// One pass over the chunks of the blocks; clipping is a factor on g, read where the gradient is read. Chunks
+// without a gradient are updated as if it had been read, to the bit; of those that rest only x is shrunk, if
+// at all.
 #include <cmath>
 
 #include <encore/plugin.hpp>
@@ -18,6 +20,29 @@ struct Settings {
   double beta1, beta2, epsilon, weight_decay;
 };
 
+/// The update of one element, with the numbers of its parameter. The penalty of a weight is added to its
+/// gradient, with decay apart from the gradient the weight shrinks instead.
+template <class T>
+struct Rule {
+  T scale, penalty, shrink, step_size;
+  T beta2, rest1, rest2, root_factor, epsilon;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(T g, T& x, T& m, T& v) const {
+    const T gradient = scale * g + (penalty == T(0) ? T(0) : penalty * x);
+    const T moment = m + rest1 * (gradient - m);
+    const T square = beta2 * v + rest2 * gradient * gradient;
+    m = moment;
+    v = square;
+    x = shrink * x - step_size * moment / (Kokkos::sqrt(square) * root_factor + epsilon);
+  }
+  /// Without a gradient and with moments of zero any element only shrinks.
+  KOKKOS_FORCEINLINE_FUNCTION bool rests() const {
+    T x = T(0), m = T(0), v = T(0);
+    (*this)(T(0), x, m, v);
+    return penalty == T(0) && step_size >= T(0) && x == T(0) && m == T(0) && v == T(0);
+  }
+};
+
 template <class T, bool Decoupled>
 void update(const Device& device, const Blocks& blocks, const Settings& settings, double learning_rate,
             std::int64_t step) {
@@ -27,6 +52,7 @@ void update(const Device& device, const Blocks& blocks, const Settings& settings
   T* second = elements<T>(blocks.states[1]);
   const Segment* segments = blocks.segments;
   const Chunk* chunks = blocks.chunks;
+  const ChunkGradient* known = blocks.chunk_gradients;
   const double* gradient_scale = blocks.gradient_scale;
   const double correction1 = 1.0 - std::pow(settings.beta1, static_cast<double>(step));
   const double correction2 = 1.0 - std::pow(settings.beta2, static_cast<double>(step));
@@ -36,28 +62,33 @@ void update(const Device& device, const Blocks& blocks, const Settings& settings
   const T epsilon = static_cast<T>(settings.epsilon);
   const T root_factor = static_cast<T>(1.0 / std::sqrt(correction2));
   const double weight_decay = settings.weight_decay;
-  for_rows(
+  for_uneven_rows(
       device, "encore::adam", blocks.chunk_count, KOKKOS_LAMBDA(const Row& row) {
         const Chunk chunk = chunks[row.index];
         const Segment segment = segments[chunk.segment];
         const double rate = learning_rate * static_cast<double>(segment.learning_rate);
         const double decay = weight_decay * static_cast<double>(segment.decay);
-        const T scale = gradient_scale == nullptr ? T(1) : static_cast<T>(*gradient_scale);
-        const T step_size = static_cast<T>(rate / correction1);
-        const T added_decay = static_cast<T>(Decoupled ? 0.0 : decay);
-        const T shrink = static_cast<T>(Decoupled ? 1.0 - rate * decay : 1.0);
+        const Rule<T> rule{.scale = gradient_scale == nullptr ? T(1) : static_cast<T>(*gradient_scale),
+                           .penalty = static_cast<T>(Decoupled ? 0.0 : decay),
+                           .shrink = static_cast<T>(Decoupled ? 1.0 - rate * decay : 1.0),
+                           .step_size = static_cast<T>(rate / correction1),
+                           .beta2 = beta2,
+                           .rest1 = rest1,
+                           .rest2 = rest2,
+                           .root_factor = root_factor,
+                           .epsilon = epsilon};
+        const ChunkGradient gradient = known == nullptr ? ChunkGradient::present : known[row.index];
         T* x = values + chunk.begin;
         const T* g = gradients + chunk.begin;
         T* m = first + chunk.begin;
         T* v = second + chunk.begin;
-        row.each(chunk.size, [&](std::int64_t i) {
-          const T gradient = scale * g[i] + added_decay * x[i];
-          const T moment = m[i] + rest1 * (gradient - m[i]);
-          const T square = beta2 * v[i] + rest2 * gradient * gradient;
-          m[i] = moment;
-          v[i] = square;
-          x[i] = shrink * x[i] - step_size * moment / (Kokkos::sqrt(square) * root_factor + epsilon);
-        });
+        if (gradient == ChunkGradient::present) {
+          row.each(chunk.size, [&](std::int64_t i) { rule(g[i], x[i], m[i], v[i]); });
+        } else if (gradient == ChunkGradient::absent || !rule.rests()) {
+          row.each(chunk.size, [&](std::int64_t i) { rule(T(0), x[i], m[i], v[i]); });
+        } else if (rule.shrink != T(1)) {
+          row.each(chunk.size, [&](std::int64_t i) { x[i] *= rule.shrink; });
+        }
       });
 }
 

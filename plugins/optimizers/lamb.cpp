@@ -5,7 +5,8 @@
 //   x -= rate ratio u,  ratio = |x| / |u|, or 1 where either is zero
 // Tensors that are not decayed (biases, norm gains) keep ratio 1, as in the authors' code: they are short,
 // and a bias that starts at zero could never leave it. Three passes: moments and norms of each chunk; the
-// ratio of each segment from its chunks in order; the update.
+// ratio of each segment from its chunks in order; the update. Chunks without a gradient are updated as if it
+// had been read, to the bit; of those whose moments are zero neither moments nor gradient are touched.
 #include <cmath>
 
 #include <encore/plugin.hpp>
@@ -25,9 +26,17 @@ template <class T>
 struct Direction {
   T inverse1, inverse2, epsilon;  ///< 1 / (1 - beta^step) of both moments
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T x, T m, T v, T decay) const {
-    return m * inverse1 / (Kokkos::sqrt(v * inverse2) + epsilon) + decay * x;
+    return m * inverse1 / (Kokkos::sqrt(v * inverse2) + epsilon) + (decay == T(0) ? T(0) : decay * x);
   }
+  /// Moments of zero make no step of their own: what is left is the decay.
+  KOKKOS_FORCEINLINE_FUNCTION bool rests() const { return (*this)(T(0), T(0), T(0), T(0)) == T(0); }
 };
+
+/// Whether the moments of a chunk without a gradient are zero and stay so.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION bool stays_zero(ChunkGradient gradient, T scale) {
+  return gradient == ChunkGradient::never && scale * T(0) == T(0);
+}
 
 template <class T>
 void update(const Device& device, const Blocks& blocks, const Settings& settings, double learning_rate,
@@ -38,6 +47,7 @@ void update(const Device& device, const Blocks& blocks, const Settings& settings
   T* second = elements<T>(blocks.states[1]);
   const Segment* segments = blocks.segments;
   const Chunk* chunks = blocks.chunks;
+  const ChunkGradient* known = blocks.chunk_gradients;
   const double* gradient_scale = blocks.gradient_scale;
   const std::int64_t segment_count = blocks.segment_count;
   const std::int64_t chunk_count = blocks.chunk_count;
@@ -55,7 +65,7 @@ void update(const Device& device, const Blocks& blocks, const Settings& settings
           device.workspace(static_cast<std::size_t>(2 * chunk_count + segment_count) * sizeof(double)));
   double* update_squares = value_squares + chunk_count;
   double* ratios = update_squares + chunk_count;
-  for_rows(
+  for_uneven_rows(
       device, "encore::lamb_moments", chunk_count, KOKKOS_LAMBDA(const Row& row) {
         const Chunk chunk = chunks[row.index];
         const T decay = static_cast<T>(weight_decay * static_cast<double>(segments[chunk.segment].decay));
@@ -64,15 +74,22 @@ void update(const Device& device, const Blocks& blocks, const Settings& settings
         const T* g = gradients + chunk.begin;
         T* m = first + chunk.begin;
         T* v = second + chunk.begin;
-        row.each(chunk.size, [&](std::int64_t i) {
-          const T gradient = scale * g[i];
-          m[i] += rest1 * (gradient - m[i]);
-          v[i] = beta2 * v[i] + rest2 * gradient * gradient;
-        });
+        const auto moments = [&](T element, std::int64_t i) {
+          const T scaled = scale * element;
+          m[i] += rest1 * (scaled - m[i]);
+          v[i] = beta2 * v[i] + rest2 * scaled * scaled;
+        };
+        const ChunkGradient gradient = known == nullptr ? ChunkGradient::present : known[row.index];
+        const bool zero = stays_zero(gradient, scale);
+        if (gradient == ChunkGradient::present)
+          row.each(chunk.size, [&](std::int64_t i) { moments(g[i], i); });
+        else if (!zero)
+          row.each(chunk.size, [&](std::int64_t i) { moments(T(0), i); });
         const double of_values = row.sum<double>(chunk.size, [&](std::int64_t i) {
           return static_cast<double>(x[i]) * static_cast<double>(x[i]);
         });
-        const double of_updates = row.sum<double>(chunk.size, [&](std::int64_t i) {
+        const bool rests = zero && decay == T(0) && direction.rests();
+        const double of_updates = row.sum<double>(rests ? 0 : chunk.size, [&](std::int64_t i) {
           const double u = static_cast<double>(direction(x[i], m[i], v[i], decay));
           return u * u;
         });
@@ -97,17 +114,22 @@ void update(const Device& device, const Blocks& blocks, const Settings& settings
           ratios[row.index] = max_ratio > 0.0 && ratio > max_ratio ? max_ratio : ratio;
         });
       });
-  for_rows(
+  for_uneven_rows(
       device, "encore::lamb_update", chunk_count, KOKKOS_LAMBDA(const Row& row) {
         const Chunk chunk = chunks[row.index];
         const Segment segment = segments[chunk.segment];
         const T decay = static_cast<T>(weight_decay * static_cast<double>(segment.decay));
         const T rate = static_cast<T>(learning_rate * static_cast<double>(segment.learning_rate) *
                                       ratios[chunk.segment]);
+        const ChunkGradient gradient = known == nullptr ? ChunkGradient::present : known[row.index];
+        const T scale = gradient_scale == nullptr ? T(1) : static_cast<T>(*gradient_scale);
         T* x = values + chunk.begin;
         const T* m = first + chunk.begin;
         const T* v = second + chunk.begin;
-        row.each(chunk.size, [&](std::int64_t i) { x[i] -= rate * direction(x[i], m[i], v[i], decay); });
+        if (!stays_zero(gradient, scale))
+          row.each(chunk.size, [&](std::int64_t i) { x[i] -= rate * direction(x[i], m[i], v[i], decay); });
+        else if (decay != T(0) || !direction.rests() || !(rate >= T(0) && rate * T(0) == T(0)))
+          row.each(chunk.size, [&](std::int64_t i) { x[i] -= rate * direction(x[i], T(0), T(0), decay); });
       });
 }
 

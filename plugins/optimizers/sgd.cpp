@@ -1,6 +1,7 @@
 // Optimizer "sgd": stochastic gradient descent with momentum (Polyak 1964) or Nesterov's, as in PyTorch:
 //   g += decay x,  m = momentum m + g,  x -= rate (nesterov ? g + momentum m : m)
-// In the first step m is zero, so it starts as the gradient.
+// In the first step m is zero, so it starts as the gradient. Chunks without a gradient are updated as if it
+// had been read, to the bit; those that rest are passed over.
 #include <encore/plugin.hpp>
 #include <encore/rows.hpp>
 #include <encore/view.hpp>
@@ -14,6 +15,26 @@ struct Settings {
   bool nesterov;
 };
 
+/// The update of one element, with the numbers of its parameter.
+template <class T>
+struct Rule {
+  T rate, decay, scale, momentum;
+  bool nesterov;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(T g, T& x, T& m) const {
+    const T gradient = scale * g + (decay == T(0) ? T(0) : decay * x);
+    const T moment = momentum * m + gradient;
+    m = moment;
+    x -= rate * (nesterov ? gradient + momentum * moment : moment);
+  }
+  /// Without a gradient and with a moment of zero any element stays as it is.
+  KOKKOS_FORCEINLINE_FUNCTION bool rests() const {
+    T x = T(0), m = T(0);
+    (*this)(T(0), x, m);
+    return decay == T(0) && rate >= T(0) && x == T(0) && m == T(0);
+  }
+};
+
 template <class T>
 void update(const Device& device, const Blocks& blocks, const Settings& settings, double learning_rate) {
   T* values = elements<T>(blocks.values);
@@ -21,26 +42,28 @@ void update(const Device& device, const Blocks& blocks, const Settings& settings
   T* moments = elements<T>(blocks.states[0]);
   const Segment* segments = blocks.segments;
   const Chunk* chunks = blocks.chunks;
+  const ChunkGradient* known = blocks.chunk_gradients;
   const double* gradient_scale = blocks.gradient_scale;
   const T momentum = static_cast<T>(settings.momentum);
   const double weight_decay = settings.weight_decay;
   const bool nesterov = settings.nesterov;
-  for_rows(
+  for_uneven_rows(
       device, "encore::sgd", blocks.chunk_count, KOKKOS_LAMBDA(const Row& row) {
         const Chunk chunk = chunks[row.index];
         const Segment segment = segments[chunk.segment];
-        const T rate = static_cast<T>(learning_rate * static_cast<double>(segment.learning_rate));
-        const T decay = static_cast<T>(weight_decay * static_cast<double>(segment.decay));
-        const T scale = gradient_scale == nullptr ? T(1) : static_cast<T>(*gradient_scale);
+        const Rule<T> rule{static_cast<T>(learning_rate * static_cast<double>(segment.learning_rate)),
+                           static_cast<T>(weight_decay * static_cast<double>(segment.decay)),
+                           gradient_scale == nullptr ? T(1) : static_cast<T>(*gradient_scale), momentum,
+                           nesterov};
+        const ChunkGradient gradient = known == nullptr ? ChunkGradient::present : known[row.index];
+        if (gradient == ChunkGradient::never && rule.rests()) return;
         T* x = values + chunk.begin;
         const T* g = gradients + chunk.begin;
         T* m = moments + chunk.begin;
-        row.each(chunk.size, [&](std::int64_t i) {
-          const T gradient = scale * g[i] + decay * x[i];
-          const T moment = momentum * m[i] + gradient;
-          m[i] = moment;
-          x[i] -= rate * (nesterov ? gradient + momentum * moment : moment);
-        });
+        if (gradient == ChunkGradient::present)
+          row.each(chunk.size, [&](std::int64_t i) { rule(g[i], x[i], m[i]); });
+        else
+          row.each(chunk.size, [&](std::int64_t i) { rule(T(0), x[i], m[i]); });
       });
 }
 

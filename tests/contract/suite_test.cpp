@@ -4,6 +4,7 @@
 
 #include <encore/kernels.hpp>
 #include <encore/plugin.hpp>
+#include <encore/rows.hpp>
 #include <encore/view.hpp>
 
 #include "contract/suite.hpp"
@@ -57,6 +58,7 @@ enum class Mistake {
   no_label,
   remembers,
   sees_other_sequences,
+  touches_other_rows,
 };
 
 /// y = relu(x W^T + b), with one mistake.
@@ -69,6 +71,8 @@ class Dense : public Layer {
   void declare(LayerPlan& plan) override {
     weight_ = plan.matrix("weight", plan.width(), plan.width());
     bias_ = plan.bias("bias", plan.width());
+    if (M == Mistake::touches_other_rows)
+      table_ = plan.parameter({.name = "table", .shape = {17, plan.width()}, .token_rows = true});
     scratch_ = plan.buffer("scratch", {tokens, plan.width()}, Lifetime::forward);
     dsum_ = plan.buffer("sum_gradient", {tokens, plan.width()}, Lifetime::backward);
     plan.backward_reads(true, M != Mistake::reads_undeclared_output);
@@ -100,6 +104,7 @@ class Dense : public Layer {
                     input_gradients[0], true);
     else
       kernels::linear_backward_input(device, dsum, step.parameter(weight_), input_gradients[0]);
+    if (M == Mistake::touches_other_rows) kernels::fill(device, 1.0, step.gradient(table_));
     if (M == Mistake::input_factor) kernels::add(device, input_gradients[0], input_gradients[0]);
   }
 
@@ -119,7 +124,7 @@ class Dense : public Layer {
     device.fence();
   }
 
-  Parameter weight_, bias_;
+  Parameter weight_, bias_, table_;
   Buffer scratch_, dsum_;
 };
 
@@ -193,6 +198,12 @@ TEST(SuiteFinds, ALookAtOtherSequences) {
               "packing: output of a sequence changes with the other sequences of the batch");
 }
 
+TEST(SuiteFinds, AGradientInRowsOfOtherTokens) {
+  const std::string said = failures(findings_with<Mistake::touches_other_rows>());
+  expect_said(said, "gradients: backward changes the gradient of row ");
+  expect_said(said, " of table, which has token_rows, in a batch without token ");
+}
+
 /// Declares options that cannot be right.
 struct CarelessOptions : Dense<Mistake::none> {
   static Schema options() {
@@ -234,6 +245,42 @@ TEST(SuiteFinds, AnOptimizerThatClimbsAndForgetsClipping) {
   expect_said(said, "states: two states have one name");
   expect_said(said, "descent: 50 steps on half a squared distance lead from ");
   expect_said(said, "gradient scale: gradient_scale = 0.5 does not equal gradients of half the size");
+}
+
+/// Momentum, but whoever has no gradient in a step stands still.
+template <class T>
+void update_present(const Device& device, const Blocks& blocks) {
+  T* values = elements<T>(blocks.values);
+  T* moments = elements<T>(blocks.states[0]);
+  const T* gradients = elements<T>(blocks.gradients);
+  const Chunk* chunks = blocks.chunks;
+  const ChunkGradient* known = blocks.chunk_gradients;
+  for_rows(
+      device, "hasty::update", blocks.chunk_count, KOKKOS_LAMBDA(const Row& row) {
+        if (known != nullptr && known[row.index] != ChunkGradient::present) return;
+        const Chunk chunk = chunks[row.index];
+        row.each(chunk.size, [&](std::int64_t i) {
+          moments[chunk.begin + i] = T(0.5) * moments[chunk.begin + i] + gradients[chunk.begin + i];
+          values[chunk.begin + i] -= T(0.01) * moments[chunk.begin + i];
+        });
+      });
+}
+class Hasty final : public Optimizer {
+ public:
+  static Schema options() { return {}; }
+  Hasty(const Options&, const OptimizerContext&) {}
+  std::vector<std::string> states() const override { return {"moment"}; }
+  void update(const Device& device, const Blocks& blocks, double, std::int64_t) override {
+    dispatch_parameters(blocks.values.dtype,
+                        [&](auto type) { update_present<decltype(type)>(device, blocks); });
+  }
+};
+TEST(SuiteFinds, AnOptimizerThatPassesOverRowsWithMomentum) {
+  Registrar registrar;
+  registrar.add<Kind::optimizer, Hasty>("hasty");
+  expect_said(failures(findings_of(registrar.offers().front())),
+              "rows without a gradient: in step 2 an update that is told which rows have no gradient gives "
+              "other bits than one that reads their zeros; see ChunkGradient in encore/optimizer.hpp");
 }
 
 class Restless final : public Schedule {

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include <encore/layer.hpp>
+#include <encore/optimizer.hpp>
 
 namespace encore::kernels {
 
@@ -106,6 +107,8 @@ void argmax(const Device& device, Tensor logits, Tensor predictions);
 void sum(const Device& device, Tensor x, double* result);
 /// result: device memory, one double: the sum of squares in a fixed order, in double.
 void sum_of_squares(const Device& device, Tensor x, double* result);
+/// The same of blocks.gradients, summed by chunks: those without a gradient are not read and add 0.
+void sum_of_squares(const Device& device, const Blocks& blocks, double* result);
 /// scale: device memory, one double: min(1, limit / sqrt(*squares)), or 1 when limit is 0.
 void clip_scale(const Device& device, const double* squares, double limit, double* scale);
 /// Number of elements that are not finite, read back to the host (waits for the device).

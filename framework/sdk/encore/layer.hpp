@@ -41,6 +41,9 @@ struct ParameterSpec {
   double value = 0.0;      ///< of Initializer::constant
   /// As which type passes see it; its gradient is always of the type of sums. Matrices of products: activation.
   Element element = Element::accumulate;
+  /// (V, ...): row r is used for token r alone, so its gradient is zero in a batch without that token. The host then
+  /// spares the other rows what it can (ChunkGradient in optimizer.hpp).
+  bool token_rows = false;
 };
 
 /// When a buffer must hold its content.

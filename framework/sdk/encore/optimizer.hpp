@@ -1,6 +1,8 @@
 // Optimizer: a pass over blocks. Values, gradients and each state are blocks of equal length with equal offsets, ordered
 // by parameter path; the segment table says which range belongs to which parameter. Blocks are cut into chunks that
 // lie within one segment, so that a kernel runs over chunks and a norm per segment has a fixed order.
+// Of a table with a row per token a step touches few rows: ChunkGradient says which. An optimizer need not look at it,
+// for the memory of all gradients is right; it saves reading what is zero.
 // Its two most different users: SGD (one state, elementwise) and LAMB (two states, a norm per segment).
 #pragma once
 
@@ -21,6 +23,16 @@ struct Segment {
   std::int64_t first_chunk = 0;  ///< its chunks follow one another, up to the next segment's first
 };
 
+/// What the host knows of the gradients in a chunk. Chunks of a parameter with `ParameterSpec::token_rows` are one row
+/// or a few each and may be any of the three; all other chunks are always `present`. Whoever makes use of it computes
+/// the bits of an update that does not: with 0 in place of the gradient, and a chunk that is `never` may be passed over
+/// where the update leaves states of +0 as they are, and the values too.
+enum class ChunkGradient : std::uint8_t {
+  never,    ///< +0 in this step and in every step since all states of the chunk were +0
+  absent,   ///< +0 in this step
+  present,  ///< anything
+};
+
 /// A piece of a segment of at most `Blocks::chunk_size` elements.
 struct Chunk {
   std::int64_t begin = 0;
@@ -39,6 +51,7 @@ struct Blocks {
   std::int64_t segment_count = 0;
   std::int64_t chunk_count = 0;
   const double* gradient_scale = nullptr;  ///< device memory: factor on each gradient (clipping); fused into the pass
+  const ChunkGradient* chunk_gradients = nullptr;  ///< device memory, one per chunk; null: all are present
 };
 
 class Optimizer {

@@ -7,6 +7,8 @@
 //     row.each(columns, [&](std::int64_t c) { y(row.index, c) = x(row.index, c) / largest; });
 //   });
 //
+// for_uneven_rows is the same for rows of which some cost far less than others.
+//
 // Within one row element i is always visited by the same lane, so `each` may read what an earlier `each`
 // wrote at the same i, and only there.
 #pragma once
@@ -90,6 +92,17 @@ void for_rows(const Device& device, const char* label, std::int64_t rows, const 
       [=](const std::int64_t index) { body(Row{index}); });
 }
 
+/// A thread that is done takes the next few rows, where for_rows gives each an equal number at the start.
+template <class Body>
+void for_uneven_rows(const Device& device, const char* label, std::int64_t rows, const Body& body) {
+  if (rows == 0) return;
+  using Policy =
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>, Kokkos::Schedule<Kokkos::Dynamic>>;
+  constexpr int rows_at_once = 16;
+  Kokkos::parallel_for(label, Policy(device.space(), 0, rows, Kokkos::ChunkSize(rows_at_once)),
+                       [=](const std::int64_t index) { body(Row{index}); });
+}
+
 #else
 
 namespace detail {
@@ -150,6 +163,12 @@ void for_rows(const Device& device, const char* label, std::int64_t rows, const 
   const int teams = static_cast<int>((rows + rows_per_team - 1) / rows_per_team);
   Kokkos::parallel_for(label, detail::Policy(device.space(), teams, rows_per_team, 32),
                        detail::RowKernel<Body>{rows, body});
+}
+
+/// A GPU hands out rows as it goes anyway.
+template <class Body>
+void for_uneven_rows(const Device& device, const char* label, std::int64_t rows, const Body& body) {
+  for_rows(device, label, rows, body);
 }
 
 #endif

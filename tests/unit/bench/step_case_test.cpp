@@ -50,9 +50,34 @@ TEST(KernelWork, IsWhatTheFormulaSays) {
   EXPECT_EQ(work("encore::attention", 2).flops, 2 * 4.0 * 8 * 116);
   EXPECT_EQ(work("encore::layer_norm", 4).bytes, 4 * 2.0 * 18 * 8 * 4);
   EXPECT_EQ(work("encore::relu_backward", 2).bytes, 3.0 * 18 * 24 * 4);
-  EXPECT_EQ(work("encore::adam", 1).bytes, 7.0 * 4 * static_cast<double>(shape.parameters));
   EXPECT_EQ(work("encore::softmax_cross_entropy", 1).bytes, 18.0 * 5 * 4);
   EXPECT_FALSE(work_of_kernel("theirs::kernel", shape, 1).has_value());
+}
+
+TEST(KernelWork, OfAnUpdateIsThatOfTheRowsWithAGradient) {
+  Bench bench;
+  bench.experiment.optimizer.type = "adamw";
+  ParameterBlock& parameters = bench.tiny->model.parameters();
+  parameters.make_states({"first_moment", "second_moment"});
+  const auto work = [&](const char* label, double decay) {
+    bench.experiment.optimizer.options.set("weight_decay", decay);
+    const StepShape shape = shape_of_step(bench.tiny->model, bench.experiment, DType::float32, bench.packed);
+    return work_of_kernel(label, shape, 1).value().bytes / 4.0;
+  };
+  // Eleven rows of eight tokens are one chunk, which no step has seen yet.
+  const auto table = 11.0 * 8, others = static_cast<double>(parameters.count()) - table;
+  EXPECT_EQ(work("encore::adam", 0.0), 7 * others);
+  EXPECT_EQ(work("encore::adam", 0.1), 7 * others + 2 * table);
+  EXPECT_EQ(work("encore::sum_of_squares", 0.0), others);
+  EXPECT_EQ(work("encore::find_zero_states", 0.0), 2 * table);
+  bench.tiny->loss({1, 1});
+  EXPECT_EQ(work("encore::adam", 0.0), 7 * (others + table));
+  EXPECT_EQ(work("encore::zero_gradients", 0.0), others + table);
+  parameters.zero_gradients();
+  EXPECT_EQ(work("encore::adam", 0.1), 7 * others + 6 * table);
+  EXPECT_EQ(work("encore::sum_of_squares", 0.1), others);
+  bench.experiment.optimizer.type = "lamb";
+  EXPECT_EQ(work("encore::lamb_moments", 0.0), 6 * others + 5 * table);
 }
 
 /// The labels of a whole step that neither are products nor have their work declared.

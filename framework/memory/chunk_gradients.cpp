@@ -1,0 +1,99 @@
+// See chunk_gradients.hpp. No byte is written by two tasks of one kernel.
+#include "memory/chunk_gradients.hpp"
+
+#include <algorithm>
+
+#include <encore/rows.hpp>
+#include <encore/view.hpp>
+
+namespace encore {
+namespace {
+
+/// A chunk of fewer elements costs more to look at than its memory costs to read.
+constexpr std::int64_t worth_a_chunk = 256;
+constexpr std::int64_t bytes_per_task = 4096;
+
+template <class T>
+void zero_present(const Device& device, const Blocks& blocks) {
+  T* gradients = elements<T>(blocks.gradients);
+  const Chunk* chunks = blocks.chunks;
+  const ChunkGradient* known = blocks.chunk_gradients;
+  for_uneven_rows(
+      device, "encore::zero_gradients", blocks.chunk_count, KOKKOS_LAMBDA(const Row& row) {
+        if (known[row.index] != ChunkGradient::present) return;
+        const Chunk chunk = chunks[row.index];
+        row.each(chunk.size, [&](std::int64_t i) { gradients[chunk.begin + i] = T(0); });
+      });
+}
+
+/// A state is zero only if all its bits are: -0 would become +0 in an update, and must not be passed over.
+template <class T, class Bits>
+void find_zero(const Device& device, const Blocks& blocks, Tensor state, const RowChunks& rows, bool first,
+               ChunkGradient* known) {
+  static_assert(sizeof(T) == sizeof(Bits));
+  const Bits* bits = reinterpret_cast<const Bits*>(elements<T>(state));
+  const Chunk* chunks = blocks.chunks;
+  const std::int64_t first_chunk = rows.first_chunk;
+  for_rows(
+      device, "encore::find_zero_states", rows.chunk_count, KOKKOS_LAMBDA(const Row& row) {
+        ChunkGradient& what = known[first_chunk + row.index];
+        const bool asked = first ? what != ChunkGradient::present : what == ChunkGradient::never;
+        const Chunk chunk = chunks[first_chunk + row.index];
+        const std::int64_t others = row.sum<std::int64_t>(
+            chunk.size, [&](std::int64_t i) { return bits[chunk.begin + i] == 0 ? 0 : 1; });
+        if (asked) row.once([&] { what = others == 0 ? ChunkGradient::never : ChunkGradient::absent; });
+      });
+}
+
+}  // namespace
+
+std::int64_t rows_per_chunk(std::int64_t row_size) {
+  if (row_size <= 0 || row_size > Blocks::chunk_size) return 0;
+  return std::max<std::int64_t>(1, worth_a_chunk / row_size);
+}
+
+void zero_gradients(const Device& device, const Blocks& blocks) {
+  dispatch_parameters(blocks.gradients.dtype,
+                      [&](auto type) { zero_present<decltype(type)>(device, blocks); });
+}
+
+void forget_gradients(const Device& device, const RowChunks& chunks, ChunkGradient* known) {
+  ChunkGradient* of_rows = known + chunks.first_chunk;
+  const std::int64_t count = chunks.chunk_count;
+  for_rows(
+      device, "encore::forget_gradients", (count + bytes_per_task - 1) / bytes_per_task,
+      KOKKOS_LAMBDA(const Row& row) {
+        const std::int64_t begin = row.index * bytes_per_task;
+        row.each(count - begin < bytes_per_task ? count - begin : bytes_per_task, [&](std::int64_t i) {
+          if (of_rows[begin + i] == ChunkGradient::present) of_rows[begin + i] = ChunkGradient::absent;
+        });
+      });
+}
+
+void mark_rows(const Device& device, const Batch& batch, const RowChunks& chunks, ChunkGradient* known) {
+  const std::int32_t* ids = elements<std::int32_t>(batch.ids);
+  const std::int32_t* order = elements<std::int32_t>(batch.order);
+  ChunkGradient* of_rows = known + chunks.first_chunk;
+  const std::int64_t rows = chunks.rows_per_chunk, count = chunks.chunk_count;
+  for_rows(
+      device, "encore::mark_rows", batch.size.tokens, KOKKOS_LAMBDA(const Row& row) {
+        // Rows with tokens of one chunk follow one another in `order`: the first of them writes.
+        const std::int64_t chunk = ids[order[row.index]] / rows;
+        if (row.index > 0 && ids[order[row.index - 1]] / rows == chunk) return;
+        row.once([&] {
+          if (chunk < count) of_rows[chunk] = ChunkGradient::present;
+        });
+      });
+}
+
+void find_zero_states(const Device& device, const Blocks& blocks, const RowChunks& chunks,
+                      ChunkGradient* known) {
+  for (std::size_t i = 0; i < blocks.states.size(); ++i) {
+    if (blocks.values.dtype == DType::float32)
+      find_zero<float, std::uint32_t>(device, blocks, blocks.states[i], chunks, i == 0, known);
+    else
+      find_zero<double, std::uint64_t>(device, blocks, blocks.states[i], chunks, i == 0, known);
+  }
+}
+
+}  // namespace encore

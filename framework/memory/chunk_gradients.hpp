@@ -1,0 +1,49 @@
+// The byte per chunk that says what is known of its gradient (ChunkGradient in encore/optimizer.hpp), and the
+// passes that keep it true. Place in the flow: ParameterBlock cuts parameters with `token_rows` into chunks
+// of whole rows and calls these as a step goes on: zero_gradients, mark_rows for every shard, the optimizer,
+// and once after states came from elsewhere find_zero_states.
+//
+//   chunk       before the step   zero_gradients   mark_rows       optimizer
+//   of a batch  any               absent, zero     present         reads it
+//   not of it   present           absent, zero     -               knows that it is zero
+//   not of it   never             never            -               knows that its states are zero too
+//   dense       present           present, zero    -               reads it
+#pragma once
+
+#include <cstdint>
+
+#include <encore/device.hpp>
+#include <encore/layer.hpp>
+#include <encore/optimizer.hpp>
+
+namespace encore {
+
+/// The chunks of one parameter with `token_rows`.
+struct RowChunks {
+  std::int64_t first_chunk = 0;
+  std::int64_t chunk_count = 0;
+  std::int64_t rows_per_chunk = 1;  ///< of all but the last
+};
+
+/// How many elements of a block are in chunks of which kind; gaps between parameters are not counted.
+struct GradientCounts {
+  std::int64_t never = 0, absent = 0, present = 0;
+  std::int64_t chunks = 0;      ///< of all kinds
+  std::int64_t row_chunks = 0;  ///< of parameters with `token_rows`
+};
+
+/// Whole rows of `row_size` elements that make a chunk: one, or as many short ones as are worth a chunk of
+/// their own; 0 where a row is longer than a chunk, which makes the parameter one like any other.
+std::int64_t rows_per_chunk(std::int64_t row_size);
+
+/// Gradients of `present` chunks = 0; all others are zero already.
+void zero_gradients(const Device& device, const Blocks& blocks);
+/// After zero_gradients: what was present is absent.
+void forget_gradients(const Device& device, const RowChunks& chunks, ChunkGradient* known);
+/// The chunks of the batch's tokens are present; tokens beyond the last row have none.
+void mark_rows(const Device& device, const Batch& batch, const RowChunks& chunks, ChunkGradient* known);
+/// Of the chunks without a gradient in this step: `never` where all states are +0, else `absent`.
+void find_zero_states(const Device& device, const Blocks& blocks, const RowChunks& chunks,
+                      ChunkGradient* known);
+
+}  // namespace encore
