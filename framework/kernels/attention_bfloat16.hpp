@@ -16,7 +16,7 @@ inline pairs::Panels take_panels(Scratch<float>& scratch, std::int64_t most_oute
                                  std::int64_t outer, std::int64_t inner) {
   const pairs::Panels most{nullptr, most_outer, most_inner};
   float* memory = scratch.take(static_cast<std::int64_t>(most.bytes() / sizeof(float)));
-  return {reinterpret_cast<bfloat16*>(memory), outer, inner};
+  return {reinterpret_cast<bfloat16*>(memory), outer, inner, pairs::even_width(outer)};
 }
 
 /// to = factor * from, rounded.
