@@ -27,6 +27,16 @@
 #include "kernels/small_product.hpp"
 #include "kernels/transpose_square.hpp"
 
+namespace encore {
+
+/// The elements of a pack, rounded.
+inline void store(bfloat16* to, const Pack<float>& pack) {
+  const auto rounded = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(reinterpret_cast<__m512>(pack)));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), rounded);
+}
+
+}  // namespace encore
+
 namespace encore::pairs {
 
 inline constexpr std::int64_t lane_count = 16;              // float32 in a register
@@ -202,12 +212,10 @@ void multiply_tile(std::int64_t count, const PairRows& a, const bfloat16* b, con
     });
   }
   __mmask16 here[Registers];
-  unroll<Registers>(
-      [&](int r) ENCORE_ALWAYS_INLINE { here[r] = first_lanes(end.columns - r * lane_count); });
+  unroll<Registers>([&](int r) ENCORE_ALWAYS_INLINE { here[r] = first_lanes(end.columns - r * lane_count); });
   if (end.scale != 1.0F)
-    unroll<Rows * Registers>([&](int i) ENCORE_ALWAYS_INLINE {
-      sums[i] = _mm512_mul_ps(_mm512_set1_ps(end.scale), sums[i]);
-    });
+    unroll<Rows * Registers>(
+        [&](int i) ENCORE_ALWAYS_INLINE { sums[i] = _mm512_mul_ps(_mm512_set1_ps(end.scale), sums[i]); });
   if (end.bias != nullptr)
     unroll<Registers>([&](int r) ENCORE_ALWAYS_INLINE {
       const __m512 bias = _mm512_maskz_loadu_ps(here[r], end.bias + r * lane_count);
@@ -265,10 +273,10 @@ void multiply_panel(std::int64_t begin, std::int64_t end, const A& a, const Pane
     std::int64_t rows = 0;
     for (std::int64_t i = begin; i < end; i += rows) {
       rows = next_rows(std::min(end, a.end_of_panel(i)) - i);
-      multiply_rows<registers>(rows, b.pair_count(), a.from(i), b.at(panel),
-                               TileEnd<C>{to.c + i * to.row + column, to.row, b.extent(panel), to.scale,
-                                          to.bias != nullptr ? to.bias + column : nullptr, to.relu,
-                                          to.accumulate});
+      multiply_rows<registers>(
+          rows, b.pair_count(), a.from(i), b.at(panel),
+          TileEnd<C>{to.c + i * to.row + column, to.row, b.extent(panel), to.scale,
+                     to.bias != nullptr ? to.bias + column : nullptr, to.relu, to.accumulate});
     }
   });
 }

@@ -3,49 +3,11 @@
 // types: GCC and Clang turn them into the widest registers of the target.
 #pragma once
 
-#include <cstdint>
-#include <cstring>
-
-#include <encore/rows.hpp>
+#include "kernels/pack.hpp"
 
 #if ENCORE_HOST_BACKEND
 
 namespace encore {
-
-#if defined(__AVX512F__)
-inline constexpr int vector_bytes = 64;
-#elif defined(__AVX__)
-inline constexpr int vector_bytes = 32;
-#else
-inline constexpr int vector_bytes = 16;
-#endif
-
-template <class T>
-inline constexpr std::int64_t lanes = vector_bytes / static_cast<int>(sizeof(T));
-
-/// `count` rounded up to whole vectors of T.
-template <class T>
-constexpr std::int64_t padded(std::int64_t count) {
-  return (count + lanes<T> - 1) / lanes<T> * lanes<T>;
-}
-
-template <class T>
-struct PackOf {
-  typedef T type __attribute__((vector_size(vector_bytes)));
-};
-template <class T>
-using Pack = typename PackOf<T>::type;
-
-template <class T>
-inline Pack<T> load(const T* from) {
-  Pack<T> pack;
-  std::memcpy(&pack, from, sizeof(pack));
-  return pack;
-}
-template <class T>
-inline void store(T* to, const Pack<T>& pack) {
-  std::memcpy(to, &pack, sizeof(pack));
-}
 
 /// An operand of which single elements are read: element (i, k) lies at data[i * row + k * step].
 template <class T>

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "kernels/small_product.hpp"
+#include "kernels/pack.hpp"
 
 #if ENCORE_HOST_BACKEND
 
