@@ -257,12 +257,6 @@ struct Result {
   float scale = 1.0F;
 };
 
-/// Rows of the next tile of those left: the last two share what is left, for a tile of few rows waits for its
-/// sums.
-inline std::int64_t next_rows(std::int64_t left) {
-  return left >= 2 * tile_rows || left == tile_rows ? tile_rows : left > tile_rows ? (left + 1) / 2 : left;
-}
-
 /// The rows [begin, end) of c = a b, of the columns of one panel of b. A: PairRows or Panels; begin is a
 /// multiple of tile_rows.
 template <class A, class C>
@@ -272,7 +266,7 @@ void multiply_panel(std::int64_t begin, std::int64_t end, const A& a, const Pane
   with_registers(b.registers(panel), [&](auto registers) {
     std::int64_t rows = 0;
     for (std::int64_t i = begin; i < end; i += rows) {
-      rows = next_rows(std::min(end, a.end_of_panel(i)) - i);
+      rows = next_rows(std::min(end, a.end_of_panel(i)) - i, tile_rows);
       multiply_rows<registers>(
           rows, b.pair_count(), a.from(i), b.at(panel),
           TileEnd<C>{to.c + i * to.row + column, to.row, b.extent(panel), to.scale,
