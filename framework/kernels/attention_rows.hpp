@@ -65,17 +65,17 @@ void transpose(const RowsOf<S>& from, std::int64_t count, std::int64_t size, S* 
   for (std::int64_t j0 = 0; j0 < count; j0 += side)
     for (std::int64_t d0 = 0; d0 < size; d0 += side) {
       const std::int64_t width = std::min<std::int64_t>(side, size - d0);
-      Pack<S> square[side];
-      unroll<side>([&](int j) __attribute__((always_inline)) {
-        square[j] = Pack<S>{};
-        if (j0 + j >= count) return;
-        if (width == side)
-          square[j] = load(from[j0 + j] + d0);
-        else
-          std::memcpy(&square[j], from[j0 + j] + d0, static_cast<std::size_t>(width) * sizeof(S));
-      });
-      transpose_square<S>(square);
-      for (std::int64_t d = 0; d < width; ++d) store<S>(to + (d0 + d) * stride + j0, square[d]);
+      transpose_block<S>(
+          count - j0, width,
+          [&](std::int64_t j) __attribute__((always_inline)) {
+            const S* row = from[j0 + j] + d0;
+            if (width == side) return load(row);
+            Pack<S> part{};
+            for (std::int64_t d = 0; d < width; ++d) part[d] = row[d];
+            return part;
+          },
+          [&](std::int64_t d, const Pack<S>& column)
+              __attribute__((always_inline)) { store<S>(to + (d0 + d) * stride + j0, column); });
     }
 }
 

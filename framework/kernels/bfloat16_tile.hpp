@@ -144,20 +144,19 @@ inline void pack_columns(const Panels& to, std::int64_t panel, const bfloat16* f
   bfloat16* out = to.at(panel);
   from += panel * to.width * row;
   for (std::int64_t k = 0; k < to.inner; k += 2 * lane_count) {
-    const std::int64_t left = to.inner - k, count = std::min(lane_count, to.pair_count() - k / 2);
+    const std::int64_t left = to.inner - k;
     const auto here = static_cast<__mmask32>(left >= 32 ? ~0U : (1U << left) - 1U);
     for (std::int64_t first = 0; first < width; first += lane_count) {
-      Pack<std::uint32_t> square[lane_count];
-      unroll<lane_count>([&](int i) ENCORE_ALWAYS_INLINE {
-        const auto there = first + i < extent ? here : 0U;
-        square[i] = reinterpret_cast<Pack<std::uint32_t>>(
-            _mm512_maskz_loadu_epi16(there, from + (first + i) * row + k));
-      });
-      transpose_square<std::uint32_t>(square);
-      bfloat16* block = out + k * width + 2 * first;
-      unroll<lane_count>([&](int l) ENCORE_ALWAYS_INLINE {
-        if (l < count) _mm512_storeu_si512(block + l * 2 * width, reinterpret_cast<__m512i>(square[l]));
-      });
+      const bfloat16* block = from + first * row + k;
+      bfloat16* result = out + k * width + 2 * first;
+      transpose_block<std::uint32_t>(
+          extent - first, to.pair_count() - k / 2,
+          [&](std::int64_t i) ENCORE_ALWAYS_INLINE {
+            return reinterpret_cast<Pack<std::uint32_t>>(_mm512_maskz_loadu_epi16(here, block + i * row));
+          },
+          [&](std::int64_t l, const Pack<std::uint32_t>& pairs) ENCORE_ALWAYS_INLINE {
+            _mm512_storeu_si512(result + l * 2 * width, reinterpret_cast<__m512i>(pairs));
+          });
     }
   }
 }

@@ -17,8 +17,8 @@ struct Strided {
   std::int64_t step;
 };
 
-/// Rows of the next tile where `left` are left and a tile has at most `most`: the last two tiles share what is
-/// left, for a tile of few rows waits for its sums.
+/// Rows of the next tile where `left` are left and a tile has at most `most`: the last two tiles share what
+/// is left, for a tile of few rows waits for its sums.
 inline std::int64_t next_rows(std::int64_t left, std::int64_t most) {
   return left <= most ? left : left >= 2 * most ? most : (left + 1) / 2;
 }
