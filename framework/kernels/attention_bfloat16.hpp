@@ -4,7 +4,9 @@
 // rounded. For sequences whose queries see all keys.
 #pragma once
 
+#include "kernels/attention_dropout.hpp"
 #include "kernels/attention_rows.hpp"
+#include "kernels/attention_softmax.hpp"
 #include "kernels/bfloat16_tile.hpp"
 
 #if ENCORE_HAVE_BFLOAT16_PAIRS
@@ -16,19 +18,12 @@ inline pairs::Panels take_panels(Scratch<float>& scratch, std::int64_t most_oute
                                  std::int64_t outer, std::int64_t inner) {
   const pairs::Panels most{nullptr, most_outer, most_inner};
   float* memory = scratch.take(static_cast<std::int64_t>(most.bytes() / sizeof(float)));
-  return {reinterpret_cast<bfloat16*>(memory), outer, inner};
+  return {reinterpret_cast<bfloat16*>(memory), outer, inner, pairs::even_width(outer)};
 }
 
-/// to = factor * from, rounded.
-inline void round_rows(const float* from, std::int64_t count, float factor, bfloat16* to) {
-  for (std::int64_t i = 0; i < count; i += pairs::lane_count)
-    pairs::store_sums(to + i, 0xFFFF, _mm512_mul_ps(_mm512_set1_ps(factor), _mm512_loadu_ps(from + i)));
-}
-
-inline void scale_row(float factor, std::int64_t count, float* row) {
-  ENCORE_SIMD
-  for (std::int64_t j = 0; j < count; ++j) row[j] *= factor;
-}
+/// Queries whose weights exist at a time: no more than most sequences have, whose dK and dV are then one
+/// product each.
+inline constexpr std::int64_t pair_rows = 32;
 
 struct PairAttention {
   AttentionProblem p;
@@ -44,8 +39,9 @@ struct PairAttention {
     Scratch<float> scratch(memory);
     const pairs::Panels keys = take_panels(scratch, p.longest, size, length, size);    // K^T
     const pairs::Panels values = take_panels(scratch, size, p.longest, size, length);  // V
-    float* weights = scratch.take(query_rows * longest);                               // (rows, T)
-    auto* rounded = reinterpret_cast<bfloat16*>(scratch.take(query_rows * longest / 2));
+    float* scores = scratch.take(pair_rows * longest);                                 // (rows, T)
+    auto* kept = reinterpret_cast<bfloat16*>(scratch.take(pair_rows * longest / 2));   // P' (rows, T)
+    WeightDropout<float> dropout(p, scratch);
     if (memory == nullptr) return scratch.bytes();
     const std::int64_t begin = tile * task_queries, end = std::min(length, begin + task_queries);
     if (begin >= end) return 0;
@@ -53,31 +49,32 @@ struct PairAttention {
     for (std::int64_t panel = 0; panel < keys.count(); ++panel)
       pairs::pack_columns(keys, panel, q + p.width, row);
     pairs::pack_rows(values, 0, length, q + 2 * p.width, row);
-    const auto slope = static_cast<float>(alibi_slope(p, head));
+    const NextHead next(p, qkv + first * row, row, length, head);
+    const auto scale = static_cast<float>(p.scale), slope = static_cast<float>(alibi_slope(p, head));
     const KeyRange all{0, length};
-    for (std::int64_t i0 = begin; i0 < end; i0 += query_rows) {
-      const std::int64_t rows = std::min(query_rows, end - i0);
-      pairs::multiply(rows, pairs::PairRows{q + i0 * row, row}, keys, pairs::Result<float>{weights, stride});
-      for (std::int64_t i = 0; i < rows; ++i) {
-        float* row_weights = weights + i * stride;
-        scale_row(static_cast<float>(p.scale), stride, row_weights);
-        if (p.alibi) add_bias(slope, i0 + i, all, row_weights);
-        float largest = 0.0F, sum = 0.0F;
-        softmax(row_weights, length, SeenColumns(all, all), largest, sum);
-        log_sum[(first + i0 + i) * p.heads + head] = largest + math::log(sum);
-        if (p.drop) drop_weights(p, sequence, head, i0 + i, length, all, row_weights);
+    const SeenColumns<float> seen(all, all);
+    dropout.start(sequence, head, length);
+    for (std::int64_t i0 = begin; i0 < end; i0 += pair_rows) {
+      const std::int64_t rows = std::min(pair_rows, end - i0);
+      pairs::multiply(rows, pairs::PairRows{q + i0 * row, row}, keys,
+                      pairs::Result<float>{.c = scores, .row = stride, .scale = scale});
+      for (std::int64_t i = i0; i < i0 + rows; ++i) {
+        for (int part = 0; part < 3; ++part) next.prefetch(i, part * p.width);
+        if (p.alibi) add_bias(slope, i, all, scores + (i - i0) * stride);
       }
-      round_rows(weights, rows * stride, 1.0F, rounded);
-      pairs::multiply(rows, pairs::PairRows{rounded, stride}, values,
+      float log_sums[pair_rows];
+      for (std::int64_t at = 0; at < rows; at += lanes<float>)
+        softmax_rows(
+            std::min(rows - at, lanes<float>), stride, [&](std::int64_t) { return seen; },
+            [&](std::int64_t i) { return dropout.factors(i0 + at + i, i0 + rows, all); },
+            scores + at * stride, kept + at * stride, log_sums + at);
+      for (std::int64_t i = 0; i < rows; ++i) log_sum[(first + i0 + i) * p.heads + head] = log_sums[i];
+      pairs::multiply(rows, pairs::PairRows{kept, stride}, values,
                       pairs::Result<bfloat16>{out + (first + i0) * p.width + head * size, p.width});
     }
     return 0;
   }
 };
-
-/// Queries whose weights exist at a time: no more than most sequences have, whose dK and dV are then one
-/// product each.
-inline constexpr std::int64_t backward_rows = 32;
 
 /// The formulas of HostAttentionBackward.
 struct PairAttentionBackward {
@@ -97,14 +94,15 @@ struct PairAttentionBackward {
     const pairs::Panels keys = take_panels(scratch, p.longest, size, length, size);      // K^T
     const pairs::Panels values = take_panels(scratch, p.longest, size, length, size);    // V^T
     const pairs::Panels key_rows = take_panels(scratch, size, p.longest, size, length);  // K
-    float* weights = scratch.take(backward_rows * longest);                              // P, then P'
-    float* gradients = scratch.take(backward_rows * longest);                            // dP, then dS
-    float* factors = scratch.take(longest);
-    auto* rounded = reinterpret_cast<bfloat16*>(scratch.take(backward_rows * longest / 2));
-    pairs::Panels left = take_panels(scratch, p.longest, backward_rows, length, 0);  // dS^T, P'^T
-    pairs::Panels right = take_panels(scratch, size, backward_rows, size, 0);        // Q, dO of the rows
+    float* scores = scratch.take(pair_rows * longest);                                   // (rows, T)
+    float* dweights = scratch.take(pair_rows * longest);                                 // dP
+    auto* kept = reinterpret_cast<bfloat16*>(scratch.take(pair_rows * longest / 2));     // P'
+    auto* dscores = reinterpret_cast<bfloat16*>(scratch.take(pair_rows * longest / 2));  // scale dS
+    pairs::Panels left = take_panels(scratch, p.longest, pair_rows, length, 0);          // P'^T, dS^T
+    pairs::Panels right = take_panels(scratch, size, pair_rows, size, 0);                // dO, Q of the rows
     float* dk = scratch.take(p.longest * size);
     float* dv = scratch.take(p.longest * size);
+    WeightDropout<float> dropout(p, scratch);
     if (memory == nullptr) return scratch.bytes();
     const bfloat16* q = qkv + first * row + head * size;
     const bfloat16* dy = dout + first * p.width + head * size;
@@ -115,31 +113,48 @@ struct PairAttentionBackward {
       pairs::pack_columns(values, panel, q + 2 * p.width, row);
     }
     pairs::pack_rows(key_rows, 0, length, q + p.width, row);
-    const auto scale = static_cast<float>(p.scale);
-    const bool at_once = length <= backward_rows;
-    for (std::int64_t i0 = 0; i0 < length; i0 += backward_rows) {
-      const std::int64_t rows = std::min(backward_rows, length - i0);
-      pairs::multiply(rows, pairs::PairRows{q + i0 * row, row}, keys, pairs::Result<float>{weights, stride});
+    const NextHead next(p, qkv + first * row, row, length, head);
+    const NextHead next_dy(p, dout + first * p.width, p.width, length, head);
+    const NextHead next_y(p, out + first * p.width, p.width, length, head);
+    const auto scale = static_cast<float>(p.scale), slope = static_cast<float>(alibi_slope(p, head));
+    const KeyRange all{0, length};
+    const SeenColumns<float> seen(all, all);
+    const bool at_once = length <= pair_rows;
+    dropout.start(sequence, head, length);
+    for (std::int64_t i0 = 0; i0 < length; i0 += pair_rows) {
+      const std::int64_t rows = std::min(pair_rows, length - i0);
+      pairs::multiply(rows, pairs::PairRows{q + i0 * row, row}, keys,
+                      pairs::Result<float>{.c = scores, .row = stride, .scale = scale});
       pairs::multiply(rows, pairs::PairRows{dy + i0 * p.width, p.width}, values,
-                      pairs::Result<float>{gradients, stride});
-      for (std::int64_t i = 0; i < rows; ++i)
-        differentiate(sequence, head, i0 + i, length, dy + (i0 + i) * p.width, y + (i0 + i) * p.width,
-                      factors, weights + i * stride, gradients + i * stride);
+                      pairs::Result<float>{dweights, stride});
+      for (std::int64_t i = 0; i < rows; ++i) {
+        for (int part = 0; part < 3; ++part) next.prefetch(i0 + i, part * p.width);
+        next_dy.prefetch(i0 + i);
+        next_y.prefetch(i0 + i);
+        const std::int64_t line = (i0 + i) * p.width;
+        float delta = 0.0F;
+        ENCORE_SIMD_SUM(delta)
+        for (std::int64_t d = 0; d < size; ++d)
+          delta += static_cast<float>(dy[line + d]) * static_cast<float>(y[line + d]);
+        if (p.alibi) add_bias(slope, i0 + i, all, scores + i * stride);
+        weight_gradients(seen, delta, log_sum[(first + i0 + i) * p.heads + head], scale,
+                         dropout.factors(i0 + i, i0 + rows, all), scores + i * stride, dweights + i * stride,
+                         kept + i * stride, dscores + i * stride);
+      }
       left.inner = right.inner = rows;
       // left^T right, added up over the blocks of queries where there are several.
-      const auto add_keys = [&](const bfloat16* from, std::int64_t from_row, float* sums, bfloat16* result) {
-        pairs::pack_rows(left, 0, rows, rounded, stride);
+      const auto add_keys = [&](const bfloat16* weights, const bfloat16* from, std::int64_t from_row,
+                                float* sums, bfloat16* result) {
+        pairs::pack_rows(left, 0, rows, weights, stride);
         pairs::pack_rows(right, 0, rows, from, from_row);
         if (at_once)
           pairs::multiply(length, left, right, pairs::Result<bfloat16>{result, row});
         else
           pairs::multiply(length, left, right, pairs::Result<float>{sums, size, nullptr, false, i0 > 0});
       };
-      round_rows(weights, rows * stride, 1.0F, rounded);
-      add_keys(dy + i0 * p.width, p.width, dv, to + 2 * p.width);
-      round_rows(gradients, rows * stride, scale, rounded);
-      add_keys(q + i0 * row, row, dk, to + p.width);
-      pairs::multiply(rows, pairs::PairRows{rounded, stride}, key_rows,
+      add_keys(kept, dy + i0 * p.width, p.width, dv, to + 2 * p.width);
+      add_keys(dscores, q + i0 * row, row, dk, to + p.width);
+      pairs::multiply(rows, pairs::PairRows{dscores, stride}, key_rows,
                       pairs::Result<bfloat16>{to + i0 * row, row});
     }
     if (at_once) return 0;
@@ -149,28 +164,6 @@ struct PairAttentionBackward {
         to[i * row + 2 * p.width + d] = bfloat16(dv[i * size + d]);
       }
     return 0;
-  }
-
- private:
-  /// One query: scores become kept weights P', dO V^T becomes dS.
-  void differentiate(std::int64_t sequence, std::int64_t head, std::int64_t query, std::int64_t length,
-                     const bfloat16* dy, const bfloat16* y, float* factors, float* weights,
-                     float* gradients) const {
-    const KeyRange all{0, length};
-    const std::int64_t stride = padded<float>(length);
-    float delta = 0.0F;
-    ENCORE_SIMD_SUM(delta)
-    for (std::int64_t d = 0; d < p.head_size; ++d)
-      delta += static_cast<float>(dy[d]) * static_cast<float>(y[d]);
-    scale_row(static_cast<float>(p.scale), stride, weights);
-    if (p.alibi) add_bias(static_cast<float>(alibi_slope(p, head)), query, all, weights);
-    if (p.drop) {
-      std::fill_n(factors, stride, 1.0F);
-      drop_weights(p, sequence, head, query, length, all, factors);
-    }
-    const float log_sum_i = log_sum[(p.offsets[sequence] + query) * p.heads + head];
-    weight_gradients(length, SeenColumns(all, all), delta, log_sum_i, p.drop ? factors : nullptr, weights,
-                     gradients);
   }
 };
 

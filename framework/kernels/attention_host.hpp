@@ -6,7 +6,10 @@
 #pragma once
 
 #include "kernels/attention_bfloat16.hpp"
+#include "kernels/attention_dropout.hpp"
 #include "kernels/attention_rows.hpp"
+#include "kernels/attention_softmax.hpp"
+#include "kernels/small_product.hpp"
 
 namespace encore::kernels {
 
@@ -26,6 +29,7 @@ struct HostAttention {
     S* keys = scratch.take(size * padded<S>(p.longest));           // K^T (D, T)
     S* weights = scratch.take(query_rows * padded<S>(p.longest));  // (rows, T)
     S* result = scratch.take(query_rows * size);
+    WeightDropout<S> dropout(p, scratch);
     if (memory == nullptr) {
       if constexpr (!std::is_same_v<T, S>) scratch.take(3 * p.longest * size);
       return scratch.bytes();
@@ -45,6 +49,8 @@ struct HostAttention {
     const RowsOf<S> v =
         rows_of<T>(key_base + 2 * p.width, row, all.end - all.begin, size, scratch, p.longest);
     transpose(k, all.end - all.begin, size, keys);
+    const NextHead next(p, qkv + first * row, row, length, head);
+    dropout.start(sequence, head, length);
     for (std::int64_t i0 = begin; i0 < end; i0 += query_rows) {
       const std::int64_t rows = std::min(query_rows, end - i0);
       const KeyRange columns = columns_of<S>(p, i0, i0 + rows, length);
@@ -52,18 +58,20 @@ struct HostAttention {
       const std::int64_t stride = padded<S>(count);
       small_product<S>(rows, stride, size, static_cast<S>(p.scale), {q[i0 - begin], q.row, 1},
                        keys + (columns.begin - all.begin), key_stride, false, weights, stride);
-      S largest[query_rows] = {}, sums[query_rows] = {};
-      for (std::int64_t i = 0; i < rows; ++i) {
-        S* row_weights = weights + i * stride;
-        const KeyRange seen = keys_of(p, i0 + i, length);
-        S* seen_weights = row_weights + (seen.begin - columns.begin);
-        if (p.alibi) add_bias(slope, i0 + i, columns, row_weights);
-        softmax(row_weights, count, SeenColumns(seen, columns), largest[i], sums[i]);
-        if (p.drop) drop_weights(p, sequence, head, i0 + i, length, seen, seen_weights);
+      for (std::int64_t i = i0; i < i0 + rows; ++i) {
+        for (int part = 0; part < 3; ++part) next.prefetch(i, part * p.width);
+        if (p.alibi) add_bias(slope, i, columns, weights + (i - i0) * stride);
       }
-      ENCORE_SIMD
-      for (std::int64_t i = 0; i < query_rows; ++i) sums[i] = largest[i] + math::log(sums[i]);
-      for (std::int64_t i = 0; i < rows; ++i) log_sum[(first + i0 + i) * p.heads + head] = sums[i];
+      S log_sums[query_rows];
+      for (std::int64_t at = i0; at < i0 + rows; at += lanes<S>) {
+        S* group = weights + (at - i0) * stride;
+        softmax_rows(
+            std::min(i0 + rows - at, lanes<S>), stride,
+            [&](std::int64_t i) { return SeenColumns<S>(keys_of(p, at + i, length), columns); },
+            [&](std::int64_t i) { return dropout.factors(at + i, i0 + rows, columns); }, group, group,
+            log_sums + (at - i0));
+      }
+      for (std::int64_t i = 0; i < rows; ++i) log_sum[(first + i0 + i) * p.heads + head] = log_sums[i];
       T* to = out + (first + i0) * p.width + head * size;
       const S* seen_values = v[columns.begin - all.begin];
       if constexpr (std::is_same_v<T, S>) {
@@ -104,8 +112,8 @@ struct HostAttentionBackward {
     S* values = scratch.take(size * padded<S>(p.longest));              // V^T (D, T)
     S* weights = scratch.take(query_rows * padded<S>(p.longest));       // P, then P' (rows, T)
     S* gradients = scratch.take(query_rows * padded<S>(p.longest));     // dP, then dS
-    S* factors = scratch.take(padded<S>(p.longest));                    // mask / (1 - p) of one query
     S* sums = in_place ? nullptr : scratch.take(3 * p.longest * size);  // dQ, dK, dV before they are rounded
+    WeightDropout<S> dropout(p, scratch);
     if (memory == nullptr) {
       if constexpr (!in_place) scratch.take(4 * p.longest * size);
       return scratch.bytes();
@@ -131,6 +139,10 @@ struct HostAttentionBackward {
     }
     transpose(k, length, size, keys);
     transpose(v, length, size, values);
+    const NextHead next(p, qkv + first * row, row, length, head);
+    const NextHead next_dy(p, dout + first * p.width, p.width, length, head);
+    const NextHead next_out(p, out + first * p.width, p.width, length, head);
+    dropout.start(sequence, head, length);
     const S scale = static_cast<S>(p.scale);
     const S slope = static_cast<S>(alibi_slope(p, head));
     std::int64_t written = 0;  // rows of dK and dV that hold a sum already
@@ -144,22 +156,20 @@ struct HostAttentionBackward {
       small_product<S>(rows, stride, size, S(1), {dy[i0], dy.row, 1}, values + columns.begin, key_stride,
                        false, gradients, stride);
       for (std::int64_t i = 0; i < rows; ++i) {
+        for (int part = 0; part < 3; ++part) next.prefetch(i0 + i, part * p.width);
+        next_dy.prefetch(i0 + i);
+        next_out.prefetch(i0 + i);
         const T* out_row = out_base + (i0 + i) * p.width;
         const S* dy_row = dy[i0 + i];
         S delta = S(0);
         ENCORE_SIMD_SUM(delta)
         for (std::int64_t d = 0; d < size; ++d) delta += dy_row[d] * static_cast<S>(out_row[d]);
-        const S log_sum_i = log_sum[(first + i0 + i) * p.heads + head];
-        const KeyRange seen = keys_of(p, i0 + i, length);
         S* row_weights = weights + i * stride;
         S* row_gradients = gradients + i * stride;
         if (p.alibi) add_bias(slope, i0 + i, columns, row_weights);
-        const SeenColumns seen_columns(seen, columns);
-        if (p.drop) {
-          std::fill_n(factors, stride, S(1));
-          drop_weights(p, sequence, head, i0 + i, length, seen, factors + seen_columns.begin);
-        }
-        weight_gradients(count, seen_columns, delta, log_sum_i, p.drop ? factors : nullptr, row_weights,
+        weight_gradients(SeenColumns<S>(keys_of(p, i0 + i, length), columns), delta,
+                         log_sum[(first + i0 + i) * p.heads + head], S(1),
+                         dropout.factors(i0 + i, i0 + rows, columns), row_weights, row_gradients, row_weights,
                          row_gradients);
       }
       small_product<S>(rows, size, count, scale, {gradients, stride, 1}, k[columns.begin], k.row, false,
@@ -185,8 +195,8 @@ struct HostAttentionBackward {
   }
 };
 
-/// One task per (sequence, head, tile), longest first come as they are; each with scratch memory of its
-/// thread.
+/// One task per (sequence, head, tile), each with scratch memory of its thread, which takes as many heads in
+/// turn as leave it enough pieces to end together with the others: NextHead counts on it.
 template <class Kernel>
 void run_attention(const Device& device, const char* label, std::int64_t tiles, const Kernel& kernel) {
   Kernel counting = kernel;
@@ -195,11 +205,14 @@ void run_attention(const Device& device, const char* label, std::int64_t tiles, 
   const Kokkos::Experimental::UniqueToken<ExecutionSpace> thread;
   const std::size_t stride = (bytes + 4095) / 4096 * 4096;
   char* memory = static_cast<char*>(device.workspace(stride * static_cast<std::size_t>(thread.size())));
-  const std::int64_t heads = kernel.p.heads;
+  constexpr std::int64_t pieces = 16;  // of each thread
+  const std::int64_t heads = kernel.p.heads, tasks = kernel.p.sequences * heads * tiles;
+  const std::int64_t piece =
+      std::clamp<std::int64_t>(tasks / (pieces * device.space().concurrency()), 1, heads * tiles);
   Kokkos::parallel_for(
       label,
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>, Kokkos::Schedule<Kokkos::Dynamic>>(
-          device.space(), 0, kernel.p.sequences * heads * tiles, Kokkos::ChunkSize(1)),
+          device.space(), 0, tasks, Kokkos::ChunkSize(static_cast<int>(piece))),
       [=](const std::int64_t task) {
         const int slot = thread.acquire();
         kernel.run(task / (heads * tiles), task / tiles % heads, task % tiles,

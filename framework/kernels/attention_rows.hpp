@@ -1,18 +1,15 @@
-// What the host's attention does to rows: scratch memory, rows as the type of sums and transposed, the bias,
-// the window, dropout, and softmax with its gradient. Place in the flow: attention_host.hpp,
-// attention_bfloat16.hpp.
+// How the host's attention holds rows: scratch memory, rows as the type of sums and transposed, the columns
+// that a window leaves, and rows asked for before they are needed. What becomes of rows of weights stands in
+// attention_softmax.hpp. Place in the flow: attention_host.hpp, attention_bfloat16.hpp.
 #pragma once
 
 #include <algorithm>
 #include <cstring>
 
-#include <encore/math.hpp>
-#include <encore/random.hpp>
 #include <encore/view.hpp>
 
 #include "kernels/attention_problem.hpp"
-#include "kernels/random_block.hpp"
-#include "kernels/small_product.hpp"
+#include "kernels/pack.hpp"
 #include "kernels/transpose_square.hpp"
 
 namespace encore::kernels {
@@ -68,15 +65,17 @@ void transpose(const RowsOf<S>& from, std::int64_t count, std::int64_t size, S* 
   for (std::int64_t j0 = 0; j0 < count; j0 += side)
     for (std::int64_t d0 = 0; d0 < size; d0 += side) {
       const std::int64_t width = std::min<std::int64_t>(side, size - d0);
-      Pack<S> square[side] = {};
-      for (std::int64_t j = 0; j < side && j0 + j < count; ++j) {
-        if (width == side)
-          square[j] = load(from[j0 + j] + d0);
-        else
-          std::memcpy(&square[j], from[j0 + j] + d0, static_cast<std::size_t>(width) * sizeof(S));
-      }
-      transpose_square<S>(square);
-      for (std::int64_t d = 0; d < width; ++d) store<S>(to + (d0 + d) * stride + j0, square[d]);
+      transpose_block<S>(
+          count - j0, width,
+          [&](std::int64_t j) __attribute__((always_inline)) {
+            const S* row = from[j0 + j] + d0;
+            if (width == side) return load(row);
+            Pack<S> part{};
+            for (std::int64_t d = 0; d < width; ++d) part[d] = row[d];
+            return part;
+          },
+          [&](std::int64_t d, const Pack<S>& column)
+              __attribute__((always_inline)) { store<S>(to + (d0 + d) * stride + j0, column); });
     }
 }
 
@@ -87,108 +86,24 @@ KeyRange columns_of(const AttentionProblem& p, std::int64_t first, std::int64_t 
   return {keys_of(p, first, length).begin / lanes<S> * lanes<S>, keys_of(p, last - 1, length).end};
 }
 
-/// scores[j - columns.begin] -= slope |query - j|.
-template <class S>
-void add_bias(S slope, std::int64_t query, const KeyRange& columns, S* scores) {
-  ENCORE_SIMD
-  for (std::int64_t j = columns.begin; j < columns.end; ++j)
-    scores[j - columns.begin] -= slope * static_cast<S>(j < query ? query - j : j - query);
-}
+/// The rows of the head after this one, which the same thread computes next: asked for while this one is
+/// computed, since to wait for each of them lasts as long as what is done with it.
+template <class T>
+struct NextHead {
+  const T* data;
+  std::int64_t row, size;
 
-/// Which of a padded row of weights belong to keys that the query sees. Loops run over whole vectors, and
-/// what is unseen or padding becomes zero: a loop over the 15 keys of a short sequence would not be vector
-/// code.
-struct SeenColumns {
-  std::int32_t begin, count;
-  SeenColumns(const KeyRange& keys, const KeyRange& columns)
-      : begin(static_cast<std::int32_t>(keys.begin - columns.begin)),
-        count(static_cast<std::int32_t>(keys.end - keys.begin)) {}
-  bool operator()(std::int32_t j) const {
-    return static_cast<std::uint32_t>(j - begin) < static_cast<std::uint32_t>(count);
+  /// from: column 0 of the sequence's first row; behind its last head comes the first of the next sequence.
+  NextHead(const AttentionProblem& p, const T* from, std::int64_t row, std::int64_t length, std::int64_t head)
+      : data(from + (head + 1 < p.heads ? (head + 1) * p.head_size : length * row)),
+        row(row),
+        size(p.head_size) {}
+
+  /// Row i of the head, behind `column`.
+  void prefetch(std::int64_t i, std::int64_t column = 0) const {
+    constexpr std::int64_t line = 64 / sizeof(T);
+    for (std::int64_t d = 0; d < size; d += line) __builtin_prefetch(data + i * row + column + d, 0, 2);
   }
 };
-
-/// values[j - keys.begin] *= factor of dropout, for the weights of one query.
-template <class S>
-void drop_weights(const AttentionProblem& p, std::int64_t sequence, std::int64_t head, std::int64_t query,
-                  std::int64_t length, const KeyRange& keys, S* values) {
-  const std::int64_t stride = (length + 3) / 4;
-  const std::int64_t example = p.examples[p.offsets[sequence]];
-  const std::uint32_t first = attention_counter(head);
-  const Random random = p.random;  // local copies stay in registers
-  const std::uint32_t threshold = p.dropped.threshold();
-  const S kept = static_cast<S>(p.dropped.scale());
-  RandomBlock<16> drawn;
-  for (std::int64_t i0 = 0; i0 < stride; i0 += drawn.size) {
-    // Word `run` of this block's counters belongs to the keys from run * stride + i0 on; those that the query
-    // sees:
-    const auto seen_keys = [&](std::int64_t run) -> KeyRange {
-      const std::int64_t begin = run * stride + i0;
-      return {std::max(keys.begin, begin),
-              std::min({begin + std::int64_t{drawn.size}, (run + 1) * stride, keys.end})};
-    };
-    bool any = p.window == 0;
-    for (std::int64_t run = 0; run < 4 && !any; ++run) any = seen_keys(run).begin < seen_keys(run).end;
-    if (!any) continue;
-    drawn.draw(random, example, static_cast<std::uint32_t>(query), first + static_cast<std::uint32_t>(i0));
-    for (std::int64_t run = 0; run < 4; ++run) {
-      const KeyRange seen = seen_keys(run);
-      const std::int64_t count = seen.end - seen.begin;
-      if (count <= 0) continue;
-      const std::uint32_t* words = drawn.words[run] + (seen.begin - (run * stride + i0));
-      S* dropped = values + (seen.begin - keys.begin);
-      ENCORE_SIMD
-      for (std::int64_t i = 0; i < count; ++i) dropped[i] *= words[i] >= threshold ? kept : S(0);
-    }
-  }
-}
-
-/// The scores of one query, of which `count` columns are filled, become weights.
-template <class S>
-void softmax(S* scores, std::int64_t count, const SeenColumns seen, S& largest_score, S& sum_of_exp) {
-  const auto end = static_cast<std::int32_t>(padded<S>(count));
-  S largest = -Kokkos::Experimental::infinity_v<S>;
-  ENCORE_SIMD_MAX(largest)
-  for (std::int32_t j = 0; j < end; ++j) {
-    const S score = seen(j) ? scores[j] : -Kokkos::Experimental::infinity_v<S>;
-    largest = score > largest ? score : largest;
-  }
-  S sum = S(0);
-  ENCORE_SIMD_SUM(sum)
-  for (std::int32_t j = 0; j < end; ++j) {
-    const S weight = math::exp(scores[j] - largest);
-    scores[j] = seen(j) ? weight : S(0);
-    sum += scores[j];
-  }
-  const S inverse = S(1) / sum;
-  ENCORE_SIMD
-  for (std::int32_t j = 0; j < end; ++j) scores[j] *= inverse;
-  largest_score = largest;
-  sum_of_exp = sum;
-}
-
-/// One query, of which `count` columns are filled: scores become kept weights P', dO V^T becomes dS.
-template <class S>
-void weight_gradients(std::int64_t count, const SeenColumns seen, S delta, S log_sum_i, const S* factors,
-                      S* weights, S* gradients) {
-  const auto end = static_cast<std::int32_t>(padded<S>(count));
-  if (factors == nullptr) {
-    ENCORE_SIMD
-    for (std::int32_t j = 0; j < end; ++j) {
-      const S weight = math::exp(weights[j] - log_sum_i);
-      const S gradient = weight * (gradients[j] - delta);
-      weights[j] = seen(j) ? weight : S(0);
-      gradients[j] = seen(j) ? gradient : S(0);
-    }
-    return;
-  }
-  ENCORE_SIMD
-  for (std::int32_t j = 0; j < end; ++j) {
-    const S weight = math::exp(weights[j] - log_sum_i);
-    const S gradient = weight * (factors[j] * gradients[j] - delta);
-    weights[j] = seen(j) ? weight * factors[j] : S(0);
-    gradients[j] = seen(j) ? gradient : S(0);
-  }
-}
 
 }  // namespace encore::kernels

@@ -19,12 +19,23 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include <encore/bfloat16.hpp>
 
 #include "kernels/small_product.hpp"
 #include "kernels/transpose_square.hpp"
+
+namespace encore {
+
+/// The elements of a pack, rounded.
+inline void store(bfloat16* to, const Pack<float>& pack) {
+  const auto rounded = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(reinterpret_cast<__m512>(pack)));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), rounded);
+}
+
+}  // namespace encore
 
 namespace encore::pairs {
 
@@ -40,29 +51,52 @@ struct PairRows {
   std::int64_t row, step = 2;
 
   PairRows from(std::int64_t i) const { return {data + i * row, row, step}; }
+  /// The row behind those that one tile may hold together with row i.
+  static std::int64_t end_of_panel(std::int64_t) { return std::numeric_limits<std::int64_t>::max(); }
 };
 
-/// An operand as columns of b are read, and rows of a where they do not lie ready: panels of 48 of its
-/// `outer` rows or columns (the last one of as few registers as hold the rest), each (inner / 2, 48, 2).
-/// Missing elements are zero.
+/// An operand as columns of b are read, and rows of a where they do not lie ready: panels of 48 (or fewer:
+/// `width`) of its `outer` rows or columns, the last one of as few registers as hold the rest, each
+/// (inner / 2, 48, 2). Missing elements are zero.
 struct Panels {
   bfloat16* data;
   std::int64_t outer, inner;
+  std::int64_t width = panel_rows;  // a multiple of a register; where rows of a are read: of tile_rows
 
   std::int64_t pair_count() const { return (inner + 1) / 2; }
-  std::int64_t count() const { return (outer + panel_rows - 1) / panel_rows; }
-  std::int64_t extent(std::int64_t panel) const { return std::min(panel_rows, outer - panel * panel_rows); }
+  std::int64_t count() const { return (outer + width - 1) / width; }
+  std::int64_t extent(std::int64_t panel) const { return std::min(width, outer - panel * width); }
   std::int64_t registers(std::int64_t panel) const { return (extent(panel) + lane_count - 1) / lane_count; }
   /// As rows of a: `row` and those below it in its panel.
   PairRows from(std::int64_t row) const {
-    const std::int64_t panel = row / panel_rows;
-    return {at(panel) + row % panel_rows * 2, 2, 2 * lane_count * registers(panel)};
+    const std::int64_t panel = row / width;
+    return {at(panel) + row % width * 2, 2, 2 * lane_count * registers(panel)};
   }
-  bfloat16* at(std::int64_t panel) const { return data + panel * panel_rows * 2 * pair_count(); }
+  std::int64_t end_of_panel(std::int64_t row) const { return (row / width + 1) * width; }
+  bfloat16* at(std::int64_t panel) const { return data + panel * width * 2 * pair_count(); }
   std::size_t bytes() const {
-    return static_cast<std::size_t>(count() * panel_rows * 2 * pair_count()) * sizeof(bfloat16);
+    return static_cast<std::size_t>(count() * width * 2 * pair_count()) * sizeof(bfloat16);
   }
 };
+
+/// The width that makes as few panels as there can be, of nearly the same number of registers: a tile of one
+/// register waits for its sums.
+inline std::int64_t even_width(std::int64_t outer) {
+  const std::int64_t registers = (outer + lane_count - 1) / lane_count;
+  const std::int64_t panels = (registers * lane_count + panel_rows - 1) / panel_rows;
+  return (registers + panels - 1) / std::max<std::int64_t>(panels, 1) * lane_count;
+}
+
+/// body(the number of registers of a panel, as a constant).
+template <class Body>
+void with_registers(std::int64_t registers, const Body& body) {
+  if (registers == 1)
+    body(std::integral_constant<int, 1>{});
+  else if (registers == 2)
+    body(std::integral_constant<int, 2>{});
+  else
+    body(std::integral_constant<int, 3>{});
+}
 
 /// The lowest `count` of a register's lanes; all of them from 16 on, none from 0 down.
 inline __mmask16 first_lanes(std::int64_t count) {
@@ -81,45 +115,50 @@ inline void zip(const bfloat16* even, const bfloat16* odd, __mmask16 even_lanes,
 /// memory is read row by row.
 inline void pack_rows(const Panels& to, std::int64_t begin, std::int64_t end, const bfloat16* from,
                       std::int64_t row) {
-  const std::int64_t outer = to.outer, whole = outer / panel_rows, pairs = to.pair_count();
-  const std::int64_t last = to.outer % panel_rows, last_registers = (last + lane_count - 1) / lane_count;
-  for (std::int64_t k = begin; k < end; k += 2) {
-    const bfloat16* even = from + k * row;
-    const bfloat16* odd = even + row;
-    const auto second = static_cast<__mmask16>(k + 1 < end ? 0xFFFF : 0);
-    bfloat16* panel = to.data + k * panel_rows;
-    for (std::int64_t p = 0; p < whole; ++p, even += panel_rows, odd += panel_rows) {
-      unroll<3>([&](int r) ENCORE_ALWAYS_INLINE {
-        zip(even + r * lane_count, odd + r * lane_count, 0xFFFF, second, panel + r * 2 * lane_count);
-      });
-      panel += panel_rows * 2 * pairs;
+  const std::int64_t width = to.width, whole = to.outer / width, pairs = to.pair_count();
+  const std::int64_t last = to.outer % width, last_registers = (last + lane_count - 1) / lane_count;
+  with_registers(width / lane_count, [&](auto registers) {
+    for (std::int64_t k = begin; k < end; k += 2) {
+      const bfloat16* even = from + k * row;
+      const bfloat16* odd = even + row;
+      const auto second = static_cast<__mmask16>(k + 1 < end ? 0xFFFF : 0);
+      bfloat16* panel = to.data + k * width;
+      for (std::int64_t p = 0; p < whole; ++p, even += width, odd += width) {
+        unroll<registers>([&](int r) ENCORE_ALWAYS_INLINE {
+          zip(even + r * lane_count, odd + r * lane_count, 0xFFFF, second, panel + r * 2 * lane_count);
+        });
+        panel += width * 2 * pairs;
+      }
+      bfloat16* rest = to.data + whole * width * 2 * pairs + k * last_registers * lane_count;
+      for (std::int64_t c = 0; c < last; c += lane_count) {
+        const __mmask16 here = first_lanes(last - c);
+        zip(even + c, odd + c, here, static_cast<__mmask16>(here & second), rest + 2 * c);
+      }
     }
-    bfloat16* rest = to.data + whole * panel_rows * 2 * pairs + k * last_registers * lane_count;
-    for (std::int64_t c = 0; c < last; c += lane_count) {
-      const __mmask16 here = first_lanes(last - c);
-      zip(even + c, odd + c, here, static_cast<__mmask16>(here & second), rest + 2 * c);
-    }
-  }
+  });
 }
 
 /// Fills a panel from an operand stored (outer, inner): pairs lie ready, blocks of 16 x 16 are transposed.
 inline void pack_columns(const Panels& to, std::int64_t panel, const bfloat16* from, std::int64_t row) {
-  const std::int64_t width = to.registers(panel) * lane_count;
+  const std::int64_t width = to.registers(panel) * lane_count, extent = to.extent(panel);
   bfloat16* out = to.at(panel);
-  from += panel * panel_rows * row;
-  for (std::int64_t k = 0; k < to.inner; k += 2 * lane_count)
+  from += panel * to.width * row;
+  for (std::int64_t k = 0; k < to.inner; k += 2 * lane_count) {
+    const std::int64_t left = to.inner - k;
+    const auto here = static_cast<__mmask32>(left >= 32 ? ~0U : (1U << left) - 1U);
     for (std::int64_t first = 0; first < width; first += lane_count) {
-      const std::int64_t left = to.inner - k;
-      const auto here = static_cast<__mmask32>(left >= 32 ? ~0U : (1U << left) - 1U);
-      Pack<std::uint32_t> square[lane_count] = {};
-      for (std::int64_t i = 0; i < lane_count && first + i < to.extent(panel); ++i)
-        square[i] = reinterpret_cast<Pack<std::uint32_t>>(
-            _mm512_maskz_loadu_epi16(here, from + (first + i) * row + k));
-      transpose_square<std::uint32_t>(square);
-      const std::int64_t count = std::min(lane_count, to.pair_count() - k / 2);
-      for (std::int64_t l = 0; l < count; ++l)
-        _mm512_storeu_si512(out + (k / 2 + l) * 2 * width + 2 * first, reinterpret_cast<__m512i>(square[l]));
+      const bfloat16* block = from + first * row + k;
+      bfloat16* result = out + k * width + 2 * first;
+      transpose_block<std::uint32_t>(
+          extent - first, to.pair_count() - k / 2,
+          [&](std::int64_t i) ENCORE_ALWAYS_INLINE {
+            return reinterpret_cast<Pack<std::uint32_t>>(_mm512_maskz_loadu_epi16(here, block + i * row));
+          },
+          [&](std::int64_t l, const Pack<std::uint32_t>& pairs) ENCORE_ALWAYS_INLINE {
+            _mm512_storeu_si512(result + l * 2 * width, reinterpret_cast<__m512i>(pairs));
+          });
     }
+  }
 }
 
 /// A tile of c, `columns` wide, and what is done to its sums before they are stored.
@@ -128,6 +167,7 @@ struct TileEnd {
   C* c;
   std::int64_t row;
   std::int64_t columns;
+  float scale;
   const float* bias;
   bool relu, accumulate;
 };
@@ -170,15 +210,25 @@ void multiply_tile(std::int64_t count, const PairRows& a, const bfloat16* b, con
       });
     });
   }
-  unroll<Rows * Registers>([&](int index) ENCORE_ALWAYS_INLINE {
-    const std::int64_t first = index % Registers * lane_count;
-    const __mmask16 here = first_lanes(end.columns - first);
-    C* to = end.c + index / Registers * end.row + first;
-    __m512 result = sums[index];
-    if (end.bias != nullptr) result = _mm512_add_ps(result, _mm512_maskz_loadu_ps(here, end.bias + first));
-    if (end.relu) result = _mm512_max_ps(_mm512_setzero_ps(), result);  // the second where one is a NaN
-    if (end.accumulate) result = _mm512_add_ps(result, load_sums(to, here));
-    store_sums(to, here, result);
+  __mmask16 here[Registers];
+  unroll<Registers>([&](int r) ENCORE_ALWAYS_INLINE { here[r] = first_lanes(end.columns - r * lane_count); });
+  if (end.scale != 1.0F)
+    unroll<Rows * Registers>(
+        [&](int i) ENCORE_ALWAYS_INLINE { sums[i] = _mm512_mul_ps(_mm512_set1_ps(end.scale), sums[i]); });
+  if (end.bias != nullptr)
+    unroll<Registers>([&](int r) ENCORE_ALWAYS_INLINE {
+      const __m512 bias = _mm512_maskz_loadu_ps(here[r], end.bias + r * lane_count);
+      unroll<Rows>([&](int i) ENCORE_ALWAYS_INLINE {
+        sums[i * Registers + r] = _mm512_add_ps(sums[i * Registers + r], bias);
+      });
+    });
+  if (end.relu)  // the second operand where one is a NaN
+    unroll<Rows * Registers>(
+        [&](int i) ENCORE_ALWAYS_INLINE { sums[i] = _mm512_max_ps(_mm512_setzero_ps(), sums[i]); });
+  unroll<Rows * Registers>([&](int i) ENCORE_ALWAYS_INLINE {
+    C* to = end.c + i / Registers * end.row + i % Registers * lane_count;
+    if (end.accumulate) sums[i] = _mm512_add_ps(sums[i], load_sums(to, here[i % Registers]));
+    store_sums(to, here[i % Registers], sums[i]);
   });
 }
 
@@ -196,17 +246,6 @@ void multiply_rows(std::int64_t rows, std::int64_t count, const PairRows& a, con
   }
 }
 
-/// body(the number of registers of a panel, as a constant).
-template <class Body>
-void with_registers(std::int64_t registers, const Body& body) {
-  if (registers == 1)
-    body(std::integral_constant<int, 1>{});
-  else if (registers == 2)
-    body(std::integral_constant<int, 2>{});
-  else
-    body(std::integral_constant<int, 3>{});
-}
-
 /// Where c is stored and what is done to it.
 template <class C>
 struct Result {
@@ -214,6 +253,7 @@ struct Result {
   std::int64_t row;
   const float* bias = nullptr;
   bool relu = false, accumulate = false;
+  float scale = 1.0F;
 };
 
 /// The rows [begin, end) of c = a b, of the columns of one panel of b. A: PairRows or Panels; begin is a
@@ -221,13 +261,16 @@ struct Result {
 template <class A, class C>
 void multiply_panel(std::int64_t begin, std::int64_t end, const A& a, const Panels& b, std::int64_t panel,
                     const Result<C>& to) {
-  const std::int64_t column = panel * panel_rows;
+  const std::int64_t column = panel * b.width;
   with_registers(b.registers(panel), [&](auto registers) {
-    for (std::int64_t i = begin; i < end; i += tile_rows)
+    std::int64_t rows = 0;
+    for (std::int64_t i = begin; i < end; i += rows) {
+      rows = next_rows(std::min(end, a.end_of_panel(i)) - i, tile_rows);
       multiply_rows<registers>(
-          std::min<std::int64_t>(tile_rows, end - i), b.pair_count(), a.from(i), b.at(panel),
-          TileEnd<C>{to.c + i * to.row + column, to.row, b.extent(panel),
+          rows, b.pair_count(), a.from(i), b.at(panel),
+          TileEnd<C>{to.c + i * to.row + column, to.row, b.extent(panel), to.scale,
                      to.bias != nullptr ? to.bias + column : nullptr, to.relu, to.accumulate});
+    }
   });
 }
 

@@ -3,49 +3,11 @@
 // types: GCC and Clang turn them into the widest registers of the target.
 #pragma once
 
-#include <cstdint>
-#include <cstring>
-
-#include <encore/rows.hpp>
+#include "kernels/pack.hpp"
 
 #if ENCORE_HOST_BACKEND
 
 namespace encore {
-
-#if defined(__AVX512F__)
-inline constexpr int vector_bytes = 64;
-#elif defined(__AVX__)
-inline constexpr int vector_bytes = 32;
-#else
-inline constexpr int vector_bytes = 16;
-#endif
-
-template <class T>
-inline constexpr std::int64_t lanes = vector_bytes / static_cast<int>(sizeof(T));
-
-/// `count` rounded up to whole vectors of T.
-template <class T>
-constexpr std::int64_t padded(std::int64_t count) {
-  return (count + lanes<T> - 1) / lanes<T> * lanes<T>;
-}
-
-template <class T>
-struct PackOf {
-  typedef T type __attribute__((vector_size(vector_bytes)));
-};
-template <class T>
-using Pack = typename PackOf<T>::type;
-
-template <class T>
-inline Pack<T> load(const T* from) {
-  Pack<T> pack;
-  std::memcpy(&pack, from, sizeof(pack));
-  return pack;
-}
-template <class T>
-inline void store(T* to, const Pack<T>& pack) {
-  std::memcpy(to, &pack, sizeof(pack));
-}
 
 /// An operand of which single elements are read: element (i, k) lies at data[i * row + k * step].
 template <class T>
@@ -54,6 +16,12 @@ struct Strided {
   std::int64_t row;
   std::int64_t step;
 };
+
+/// Rows of the next tile where `left` are left and a tile has at most `most`: the last two tiles share what
+/// is left, for a tile of few rows waits for its sums.
+inline std::int64_t next_rows(std::int64_t left, std::int64_t most) {
+  return left <= most ? left : left >= 2 * most ? most : (left + 1) / 2;
+}
 
 namespace detail {
 
@@ -86,28 +54,27 @@ inline void product_tile(std::int64_t inner, T alpha, const Strided<T>& a, const
 template <int Packs>
 inline constexpr int tile_rows = Packs == 1 || vector_bytes == 64 ? 8 : 4;
 
-/// The last `rows` rows, at most Rows, as one tile.
-template <class T, int Packs, int Rows>
-inline void product_last_rows(std::int64_t rows, std::int64_t inner, T alpha, const Strided<T>& a, const T* b,
-                              std::int64_t b_row, bool accumulate, T* c, std::int64_t c_row) {
+/// `rows` rows, at most Rows, as one tile.
+template <class T, int Packs, int Rows = tile_rows<Packs>>
+inline void product_rows(std::int64_t rows, std::int64_t inner, T alpha, const Strided<T>& a, const T* b,
+                         std::int64_t b_row, bool accumulate, T* c, std::int64_t c_row) {
   if constexpr (Rows > 0) {
     if (rows == Rows)
       product_tile<T, Rows, Packs>(inner, alpha, a, b, b_row, accumulate, c, c_row);
     else
-      product_last_rows<T, Packs, Rows - 1>(rows, inner, alpha, a, b, b_row, accumulate, c, c_row);
+      product_rows<T, Packs, Rows - 1>(rows, inner, alpha, a, b, b_row, accumulate, c, c_row);
   }
 }
 
 template <class T, int Packs>
 inline void product_columns(std::int64_t rows, std::int64_t inner, T alpha, const Strided<T>& a, const T* b,
                             std::int64_t b_row, bool accumulate, T* c, std::int64_t c_row) {
-  constexpr int most = tile_rows<Packs>;
-  const auto from = [&](std::int64_t i) { return Strided<T>{a.data + i * a.row, a.row, a.step}; };
-  std::int64_t i = 0;
-  for (; i + most <= rows; i += most)
-    product_tile<T, most, Packs>(inner, alpha, from(i), b, b_row, accumulate, c + i * c_row, c_row);
-  product_last_rows<T, Packs, most - 1>(rows - i, inner, alpha, from(i), b, b_row, accumulate, c + i * c_row,
-                                        c_row);
+  std::int64_t height = 0;
+  for (std::int64_t i = 0; i < rows; i += height) {
+    height = next_rows(rows - i, tile_rows<Packs>);
+    product_rows<T, Packs>(height, inner, alpha, {a.data + i * a.row, a.row, a.step}, b, b_row, accumulate,
+                           c + i * c_row, c_row);
+  }
 }
 
 /// The last columns, fewer than a vector.
@@ -117,7 +84,8 @@ void product_tail(std::int64_t rows, std::int64_t columns, std::int64_t inner, T
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j) {
       T sum = T(0);
-      for (std::int64_t k = 0; k < inner; ++k) sum += a.data[i * a.row + k * a.step] * b[k * b_row + j];
+      for (std::int64_t k = 0; k < inner; ++k)
+        sum = Kokkos::fma(a.data[i * a.row + k * a.step], b[k * b_row + j], sum);
       T& to = c[i * c_row + j];
       to = accumulate ? to + alpha * sum : alpha * sum;
     }

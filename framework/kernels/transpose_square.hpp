@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "kernels/small_product.hpp"
+#include "kernels/pack.hpp"
 
 #if ENCORE_HOST_BACKEND
 
@@ -33,6 +33,23 @@ template <class S>
 inline void transpose_square(Pack<S> (&rows)[lanes<S>]) {
   constexpr int side = lanes<S>;
   detail::transpose_blocks<S, side / 2>(rows, std::make_integer_sequence<int, side>{});
+}
+
+/// rows[i] = load(i), of which there are `count`, the others zero; then put(i, column i) for `columns` of the
+/// columns. Whole squares, the most frequent, ask for no row whether it is there.
+template <class S, class Load, class Put>
+inline void transpose_block(std::int64_t count, std::int64_t columns, const Load& load, const Put& put) {
+  constexpr int side = lanes<S>;
+  Pack<S> rows[side];
+  if (count >= side)
+    unroll<side>([&](int i) __attribute__((always_inline)) { rows[i] = load(i); });
+  else
+    unroll<side>([&](int i) __attribute__((always_inline)) { rows[i] = i < count ? load(i) : Pack<S>{}; });
+  transpose_square<S>(rows);
+  if (columns >= side)
+    unroll<side>([&](int i) __attribute__((always_inline)) { put(i, rows[i]); });
+  else
+    for (int i = 0; i < columns; ++i) put(i, rows[i]);
 }
 
 }  // namespace encore

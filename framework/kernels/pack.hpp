@@ -1,0 +1,103 @@
+// Pack: the widest vector of the target as one value, for what a host thread keeps in registers, and what is
+// computed of all its elements. Written on the compiler's vector types, which GCC and Clang turn into vector
+// instructions of any processor; loops over the elements of a pack have a constant length for the same end.
+// Place in the flow: small_product.hpp, transpose_square.hpp, attention_rows.hpp.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include <encore/math.hpp>
+#include <encore/rows.hpp>
+
+#if ENCORE_HOST_BACKEND
+
+namespace encore {
+
+#if defined(__AVX512F__)
+inline constexpr int vector_bytes = 64;
+#elif defined(__AVX__)
+inline constexpr int vector_bytes = 32;
+#else
+inline constexpr int vector_bytes = 16;
+#endif
+
+template <class T>
+inline constexpr std::int64_t lanes = vector_bytes / static_cast<int>(sizeof(T));
+
+/// `count` rounded up to whole vectors of T.
+template <class T>
+constexpr std::int64_t padded(std::int64_t count) {
+  return (count + lanes<T> - 1) / lanes<T> * lanes<T>;
+}
+
+template <class T, bool = std::is_arithmetic_v<T>>
+struct PackOf {};
+template <class T>
+struct PackOf<T, true> {
+  typedef T type __attribute__((vector_size(vector_bytes)));
+};
+template <class T>
+using Pack = typename PackOf<T>::type;
+
+template <class T>
+inline Pack<T> load(const T* from) {
+  Pack<T> pack;
+  std::memcpy(&pack, from, sizeof(pack));
+  return pack;
+}
+template <class T>
+inline void store(T* to, const Pack<T>& pack) {
+  std::memcpy(to, &pack, sizeof(pack));
+}
+
+/// All elements the same.
+template <class T>
+inline Pack<T> pack_of(T value) {
+  return Pack<T>{} + value;
+}
+
+/// e^x of each element.
+template <class T>
+inline Pack<T> exp_of(const Pack<T>& x) {
+  T values[lanes<T>];
+  store<T>(values, x);
+  ENCORE_SIMD
+  for (int l = 0; l < lanes<T>; ++l) values[l] = math::exp(values[l]);
+  return load(values);
+}
+
+namespace detail {
+
+/// x folded upon itself until every element is combine(all elements): halves first, then quarters, ...
+template <int Half, class P, class Combine, int... Lane>
+inline P fold(const P& x, const Combine& combine, std::integer_sequence<int, Lane...> all) {
+  const P folded = combine(x, __builtin_shufflevector(x, x, (Lane ^ Half)...));
+  if constexpr (Half > 1)
+    return fold<Half / 2>(folded, combine, all);
+  else
+    return folded;
+}
+
+}  // namespace detail
+
+/// The sum of the elements: halves are added, then quarters, ...
+template <class T>
+inline T sum_of(const Pack<T>& x) {
+  constexpr int count = lanes<T>;
+  const auto add = [](const Pack<T>& a, const Pack<T>& b) { return a + b; };
+  return detail::fold<count / 2>(x, add, std::make_integer_sequence<int, count>{})[0];
+}
+
+template <class T>
+inline T largest_of(const Pack<T>& x) {
+  constexpr int count = lanes<T>;
+  const auto larger = [](const Pack<T>& a, const Pack<T>& b) { return a > b ? a : b; };
+  return detail::fold<count / 2>(x, larger, std::make_integer_sequence<int, count>{})[0];
+}
+
+}  // namespace encore
+
+#endif
