@@ -64,25 +64,36 @@ struct Panels {
   }
 };
 
+/// `count` rounded up to whole registers.
+inline std::int64_t padded_columns(std::int64_t count) {
+  return (count + lane_count - 1) / lane_count * lane_count;
+}
+
 /// The lowest `count` of a register's lanes; all of them from 16 on, none from 0 down.
 inline __mmask16 first_lanes(std::int64_t count) {
   return static_cast<__mmask16>(count >= lane_count ? 0xFFFF : (1 << std::max<std::int64_t>(count, 0)) - 1);
 }
 
-/// One register of pairs from two rows.
+/// One register of pairs from two rows; with `sums` their elements are added to those, the even row first.
 inline void zip(const bfloat16* even, const bfloat16* odd, __mmask16 even_lanes, __mmask16 odd_lanes,
-                bfloat16* to) {
+                bfloat16* to, float* sums) {
   const __m512i low = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(even_lanes, even));
-  const __m512i high = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(odd_lanes, odd));
-  _mm512_storeu_si512(to, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
+  const __m512i high = _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(odd_lanes, odd)), 16);
+  _mm512_storeu_si512(to, _mm512_or_si512(low, high));
+  if (sums == nullptr) return;
+  const __m512 sum = _mm512_add_ps(_mm512_loadu_ps(sums), _mm512_castsi512_ps(_mm512_slli_epi32(low, 16)));
+  _mm512_storeu_ps(sums, _mm512_add_ps(sum, _mm512_castsi512_ps(high)));
 }
 
 /// Fills the pairs of the rows [begin, end) of all panels, begin even, from an operand stored (inner, outer):
-/// memory is read row by row.
+/// memory is read row by row. `sums`: null, or whole registers for all columns, which get the sums of these
+/// rows.
 inline void pack_rows(const Panels& to, std::int64_t begin, std::int64_t end, const bfloat16* from,
-                      std::int64_t row) {
+                      std::int64_t row, float* sums = nullptr) {
   const std::int64_t outer = to.outer, whole = outer / panel_rows, pairs = to.pair_count();
   const std::int64_t last = to.outer % panel_rows, last_registers = (last + lane_count - 1) / lane_count;
+  if (sums != nullptr) std::fill_n(sums, padded_columns(outer), 0.0F);
+  const auto sums_of = [&](std::int64_t column) { return sums == nullptr ? nullptr : sums + column; };
   for (std::int64_t k = begin; k < end; k += 2) {
     const bfloat16* even = from + k * row;
     const bfloat16* odd = even + row;
@@ -90,14 +101,16 @@ inline void pack_rows(const Panels& to, std::int64_t begin, std::int64_t end, co
     bfloat16* panel = to.data + k * panel_rows;
     for (std::int64_t p = 0; p < whole; ++p, even += panel_rows, odd += panel_rows) {
       unroll<3>([&](int r) ENCORE_ALWAYS_INLINE {
-        zip(even + r * lane_count, odd + r * lane_count, 0xFFFF, second, panel + r * 2 * lane_count);
+        zip(even + r * lane_count, odd + r * lane_count, 0xFFFF, second, panel + r * 2 * lane_count,
+            sums_of(p * panel_rows + r * lane_count));
       });
       panel += panel_rows * 2 * pairs;
     }
     bfloat16* rest = to.data + whole * panel_rows * 2 * pairs + k * last_registers * lane_count;
     for (std::int64_t c = 0; c < last; c += lane_count) {
       const __mmask16 here = first_lanes(last - c);
-      zip(even + c, odd + c, here, static_cast<__mmask16>(here & second), rest + 2 * c);
+      zip(even + c, odd + c, here, static_cast<__mmask16>(here & second), rest + 2 * c,
+          sums_of(whole * panel_rows + c));
     }
   }
 }
@@ -130,6 +143,7 @@ struct TileEnd {
   std::int64_t columns;
   const float* bias;
   bool relu, accumulate;
+  const C* positive;
 };
 
 inline __m512 load_sums(const float* from, __mmask16 here) {
@@ -178,6 +192,10 @@ void multiply_tile(std::int64_t count, const PairRows& a, const bfloat16* b, con
     if (end.bias != nullptr) result = _mm512_add_ps(result, _mm512_maskz_loadu_ps(here, end.bias + first));
     if (end.relu) result = _mm512_max_ps(_mm512_setzero_ps(), result);  // the second where one is a NaN
     if (end.accumulate) result = _mm512_add_ps(result, load_sums(to, here));
+    if (end.positive != nullptr) {
+      const __m512 saved = load_sums(end.positive + index / Registers * end.row + first, here);
+      result = _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(saved, _mm512_setzero_ps(), _CMP_GT_OQ), result);
+    }
     store_sums(to, here, result);
   });
 }
@@ -214,6 +232,7 @@ struct Result {
   std::int64_t row;
   const float* bias = nullptr;
   bool relu = false, accumulate = false;
+  const C* positive = nullptr;  ///< stored like c: c is 0 where this is not above 0
 };
 
 /// The rows [begin, end) of c = a b, of the columns of one panel of b. A: PairRows or Panels; begin is a
@@ -227,7 +246,8 @@ void multiply_panel(std::int64_t begin, std::int64_t end, const A& a, const Pane
       multiply_rows<registers>(
           std::min<std::int64_t>(tile_rows, end - i), b.pair_count(), a.from(i), b.at(panel),
           TileEnd<C>{to.c + i * to.row + column, to.row, b.extent(panel),
-                     to.bias != nullptr ? to.bias + column : nullptr, to.relu, to.accumulate});
+                     to.bias != nullptr ? to.bias + column : nullptr, to.relu, to.accumulate,
+                     to.positive != nullptr ? to.positive + i * to.row + column : nullptr});
   });
 }
 
