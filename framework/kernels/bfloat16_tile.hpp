@@ -74,48 +74,54 @@ inline __mmask16 first_lanes(std::int64_t count) {
   return static_cast<__mmask16>(count >= lane_count ? 0xFFFF : (1 << std::max<std::int64_t>(count, 0)) - 1);
 }
 
-/// One register of pairs from two rows; with `sums` their elements are added to those, the even row first.
-inline void zip(const bfloat16* even, const bfloat16* odd, __mmask16 even_lanes, __mmask16 odd_lanes,
-                bfloat16* to, float* sums) {
-  const __m512i low = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(even_lanes, even));
-  const __m512i high = _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(odd_lanes, odd)), 16);
-  _mm512_storeu_si512(to, _mm512_or_si512(low, high));
-  if (sums == nullptr) return;
-  const __m512 sum = _mm512_add_ps(_mm512_loadu_ps(sums), _mm512_castsi512_ps(_mm512_slli_epi32(low, 16)));
-  _mm512_storeu_ps(sums, _mm512_add_ps(sum, _mm512_castsi512_ps(high)));
+/// Rows that are packed together; those that follow are asked for meanwhile, for they come from memory.
+inline constexpr std::int64_t zipped_rows = 8;
+
+inline void prefetch(const bfloat16* from) {
+  _mm_prefetch(reinterpret_cast<const char*>(from), _MM_HINT_T0);
 }
 
-/// Fills the pairs of the rows [begin, end) of all panels, begin even, from an operand stored (inner, outer):
-/// memory is read row by row. `sums`: null, or whole registers for all columns, which get the sums of these
-/// rows.
-inline void pack_rows(const Panels& to, std::int64_t begin, std::int64_t end, const bfloat16* from,
-                      std::int64_t row, float* sums = nullptr) {
-  const std::int64_t outer = to.outer, whole = outer / panel_rows, pairs = to.pair_count();
-  const std::int64_t last = to.outer % panel_rows, last_registers = (last + lane_count - 1) / lane_count;
-  if (sums != nullptr) std::fill_n(sums, padded_columns(outer), 0.0F);
-  const auto sums_of = [&](std::int64_t column) { return sums == nullptr ? nullptr : sums + column; };
-  for (std::int64_t k = begin; k < end; k += 2) {
-    const bfloat16* even = from + k * row;
-    const bfloat16* odd = even + row;
-    const auto second = static_cast<__mmask16>(k + 1 < end ? 0xFFFF : 0);
-    bfloat16* panel = to.data + k * panel_rows;
-    for (std::int64_t p = 0; p < whole; ++p, even += panel_rows, odd += panel_rows) {
-      unroll<3>([&](int r) ENCORE_ALWAYS_INLINE {
-        zip(even + r * lane_count, odd + r * lane_count, 0xFFFF, second, panel + r * 2 * lane_count,
-            sums_of(p * panel_rows + r * lane_count));
-      });
-      panel += panel_rows * 2 * pairs;
-    }
-    bfloat16* rest = to.data + whole * panel_rows * 2 * pairs + k * last_registers * lane_count;
-    for (std::int64_t c = 0; c < last; c += lane_count) {
-      const __mmask16 here = first_lanes(last - c);
-      zip(even + c, odd + c, here, static_cast<__mmask16>(here & second), rest + 2 * c,
-          sums_of(whole * panel_rows + c));
+/// A register's columns of `rows` rows: each two of them become pairs, `to` + i * step. With Sums the
+/// elements are added to `sums`, row after row.
+template <bool Sums>
+void zip(const bfloat16* from, std::int64_t row, std::int64_t rows, __mmask16 here, bfloat16* to,
+         std::int64_t step, float* sums) {
+  __m512 sum = Sums ? _mm512_loadu_ps(sums) : _mm512_setzero_ps();
+  for (std::int64_t k = 0; k < rows; k += 2, from += 2 * row, to += step) {
+    prefetch(from + zipped_rows * row);
+    prefetch(from + (zipped_rows + 1) * row);
+    const auto second = static_cast<__mmask16>(k + 1 < rows ? here : 0);
+    const __m512i even = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(here, from));
+    const __m512i odd =
+        _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(second, from + row)), 16);
+    _mm512_storeu_si512(to, _mm512_or_si512(even, odd));
+    if constexpr (Sums) {
+      sum = _mm512_add_ps(sum, _mm512_castsi512_ps(_mm512_slli_epi32(even, 16)));
+      sum = _mm512_add_ps(sum, _mm512_castsi512_ps(odd));
     }
   }
+  if constexpr (Sums) _mm512_storeu_ps(sums, sum);
+}
+
+/// Fills the pairs of the rows [begin, end) of all panels, begin even, from an operand stored (inner, outer).
+/// With Sums, sums (whole registers of all columns) become the sums of these rows.
+template <bool Sums = false>
+void pack_rows(const Panels& to, std::int64_t begin, std::int64_t end, const bfloat16* from, std::int64_t row,
+               float* sums = nullptr) {
+  if constexpr (Sums) std::fill_n(sums, padded_columns(to.outer), 0.0F);
+  for (std::int64_t k = begin; k < end; k += zipped_rows)
+    for (std::int64_t panel = 0; panel < to.count(); ++panel) {
+      const std::int64_t width = to.registers(panel) * lane_count, first = panel * panel_rows;
+      bfloat16* pairs = to.at(panel) + k * width;
+      for (std::int64_t c = 0; c < width; c += lane_count)
+        zip<Sums>(from + k * row + first + c, row, std::min(zipped_rows, end - k),
+                  first_lanes(to.outer - first - c), pairs + 2 * c, 2 * width,
+                  Sums ? sums + first + c : nullptr);
+    }
 }
 
 /// Fills a panel from an operand stored (outer, inner): pairs lie ready, blocks of 16 x 16 are transposed.
+/// The next but one along the rows is asked for meanwhile.
 inline void pack_columns(const Panels& to, std::int64_t panel, const bfloat16* from, std::int64_t row) {
   const std::int64_t width = to.registers(panel) * lane_count;
   bfloat16* out = to.at(panel);
@@ -125,9 +131,11 @@ inline void pack_columns(const Panels& to, std::int64_t panel, const bfloat16* f
       const std::int64_t left = to.inner - k;
       const auto here = static_cast<__mmask32>(left >= 32 ? ~0U : (1U << left) - 1U);
       Pack<std::uint32_t> square[lane_count] = {};
-      for (std::int64_t i = 0; i < lane_count && first + i < to.extent(panel); ++i)
-        square[i] = reinterpret_cast<Pack<std::uint32_t>>(
-            _mm512_maskz_loadu_epi16(here, from + (first + i) * row + k));
+      for (std::int64_t i = 0; i < lane_count && first + i < to.extent(panel); ++i) {
+        const bfloat16* pairs = from + (first + i) * row + k;
+        prefetch(pairs + 2 * 2 * lane_count);
+        square[i] = reinterpret_cast<Pack<std::uint32_t>>(_mm512_maskz_loadu_epi16(here, pairs));
+      }
       transpose_square<std::uint32_t>(square);
       const std::int64_t count = std::min(lane_count, to.pair_count() - k / 2);
       for (std::int64_t l = 0; l < count; ++l)

@@ -88,11 +88,13 @@ class Bfloat16Gemm final : public GemmLibrary {
   }
 
   static void pack(const Panels& to, std::int64_t task, const Tensor& from, bool outer_first, float* sums) {
-    if (outer_first)
-      pack_columns(to, task, elements<bfloat16>(from), from.extent(1));
+    const bfloat16* data = elements<bfloat16>(from);
+    if (outer_first) return pack_columns(to, task, data, from.extent(1));
+    const std::int64_t begin = task * packed_rows, end = std::min(to.inner, begin + packed_rows);
+    if (sums != nullptr)
+      pack_rows<true>(to, begin, end, data, from.extent(1), sums);
     else
-      pack_rows(to, task * packed_rows, std::min(to.inner, (task + 1) * packed_rows),
-                elements<bfloat16>(from), from.extent(1), sums);
+      pack_rows(to, begin, end, data, from.extent(1));
   }
 
   template <class C>
