@@ -12,11 +12,12 @@
 
 namespace encore {
 
-/// A reduction: the kernels that do it in a fixed order, and the quantity that says what a free one takes.
+/// A reduction: what does it in a fixed order, and the quantity that says what a free one takes.
 struct Reduction {
-  std::string name;                  ///< "gradients of biases"
-  std::vector<std::string> kernels;  ///< labels; none: the matrix products, "gemm" against "matmul"
-  std::string free;                  ///< the quantity: "free gradients of biases"
+  std::string name;                  ///< "gradients of norms"
+  std::vector<std::string> kernels;  ///< labels; none where no kernel does it alone
+  std::string fixed;                 ///< then the quantity: "gemm"
+  std::string free;                  ///< the quantity: "free gradients of norms"
 };
 const std::vector<Reduction>& reductions();
 
@@ -25,20 +26,26 @@ class OrderCost {
   OrderCost(const Device& device, const Model& model, const ModelTable& table, DType type,
             std::int64_t largest_tokens);
 
-  /// Seconds of each free reduction in one step of this batch, by quantity.
+  /// Seconds of each free reduction in one step of this batch, by quantity; and of the fixed ones that no kernel
+  /// does alone.
   Samples measure(const Batch& batch) const;
 
  private:
+  /// A matrix with a bias.
+  struct Weight {
+    std::int64_t out, in;
+  };
+
   const Device& device_;
   DType type_;
   std::int64_t width_;
   std::int64_t parameters_;
   std::int64_t vocabulary_;
-  std::vector<std::int64_t> bias_sizes_;  ///< of each matrix with a bias
-  std::int64_t norm_vectors_ = 0;         ///< gains and biases of norms, each (C)
-  DeviceBuffer rows_;                     ///< (largest tokens, largest bias)
-  DeviceBuffer sums_;                     ///< whatever is summed into
-  DeviceBuffer table_;                    ///< (V, C)
+  std::vector<Weight> weights_;
+  std::int64_t norm_vectors_ = 0;  ///< gains and biases of norms, each (C)
+  DeviceBuffer rows_;              ///< (largest tokens, the largest of all extents)
+  DeviceBuffer sums_;              ///< whatever is summed into
+  DeviceBuffer table_;             ///< (V, C)
 };
 
 }  // namespace encore

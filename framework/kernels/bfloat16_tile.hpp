@@ -98,47 +98,64 @@ void with_registers(std::int64_t registers, const Body& body) {
     body(std::integral_constant<int, 3>{});
 }
 
+/// `count` rounded up to whole registers.
+inline std::int64_t padded_columns(std::int64_t count) {
+  return (count + lane_count - 1) / lane_count * lane_count;
+}
+
 /// The lowest `count` of a register's lanes; all of them from 16 on, none from 0 down.
 inline __mmask16 first_lanes(std::int64_t count) {
   return static_cast<__mmask16>(count >= lane_count ? 0xFFFF : (1 << std::max<std::int64_t>(count, 0)) - 1);
 }
 
-/// One register of pairs from two rows.
-inline void zip(const bfloat16* even, const bfloat16* odd, __mmask16 even_lanes, __mmask16 odd_lanes,
-                bfloat16* to) {
-  const __m512i low = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(even_lanes, even));
-  const __m512i high = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(odd_lanes, odd));
-  _mm512_storeu_si512(to, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
+/// Rows that are packed together; those that follow are asked for meanwhile, for they come from memory.
+inline constexpr std::int64_t zipped_rows = 8;
+
+inline void prefetch(const bfloat16* from) {
+  _mm_prefetch(reinterpret_cast<const char*>(from), _MM_HINT_T0);
 }
 
-/// Fills the pairs of the rows [begin, end) of all panels, begin even, from an operand stored (inner, outer):
-/// memory is read row by row.
-inline void pack_rows(const Panels& to, std::int64_t begin, std::int64_t end, const bfloat16* from,
-                      std::int64_t row) {
-  const std::int64_t width = to.width, whole = to.outer / width, pairs = to.pair_count();
-  const std::int64_t last = to.outer % width, last_registers = (last + lane_count - 1) / lane_count;
-  with_registers(width / lane_count, [&](auto registers) {
-    for (std::int64_t k = begin; k < end; k += 2) {
-      const bfloat16* even = from + k * row;
-      const bfloat16* odd = even + row;
-      const auto second = static_cast<__mmask16>(k + 1 < end ? 0xFFFF : 0);
-      bfloat16* panel = to.data + k * width;
-      for (std::int64_t p = 0; p < whole; ++p, even += width, odd += width) {
-        unroll<registers>([&](int r) ENCORE_ALWAYS_INLINE {
-          zip(even + r * lane_count, odd + r * lane_count, 0xFFFF, second, panel + r * 2 * lane_count);
-        });
-        panel += width * 2 * pairs;
-      }
-      bfloat16* rest = to.data + whole * width * 2 * pairs + k * last_registers * lane_count;
-      for (std::int64_t c = 0; c < last; c += lane_count) {
-        const __mmask16 here = first_lanes(last - c);
-        zip(even + c, odd + c, here, static_cast<__mmask16>(here & second), rest + 2 * c);
-      }
+/// A register's columns of `rows` rows: each two of them become pairs, `to` + i * step. With Sums the
+/// elements are added to `sums`, row after row.
+template <bool Sums>
+void zip(const bfloat16* from, std::int64_t row, std::int64_t rows, __mmask16 here, bfloat16* to,
+         std::int64_t step, float* sums) {
+  __m512 sum = Sums ? _mm512_loadu_ps(sums) : _mm512_setzero_ps();
+  for (std::int64_t k = 0; k < rows; k += 2, from += 2 * row, to += step) {
+    prefetch(from + zipped_rows * row);
+    prefetch(from + (zipped_rows + 1) * row);
+    const auto second = static_cast<__mmask16>(k + 1 < rows ? here : 0);
+    const __m512i even = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(here, from));
+    const __m512i odd =
+        _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(second, from + row)), 16);
+    _mm512_storeu_si512(to, _mm512_or_si512(even, odd));
+    if constexpr (Sums) {
+      sum = _mm512_add_ps(sum, _mm512_castsi512_ps(_mm512_slli_epi32(even, 16)));
+      sum = _mm512_add_ps(sum, _mm512_castsi512_ps(odd));
     }
-  });
+  }
+  if constexpr (Sums) _mm512_storeu_ps(sums, sum);
+}
+
+/// Fills the pairs of the rows [begin, end) of all panels, begin even, from an operand stored (inner, outer).
+/// With Sums, sums (whole registers of all columns) become the sums of these rows.
+template <bool Sums = false>
+void pack_rows(const Panels& to, std::int64_t begin, std::int64_t end, const bfloat16* from, std::int64_t row,
+               float* sums = nullptr) {
+  if constexpr (Sums) std::fill_n(sums, padded_columns(to.outer), 0.0F);
+  for (std::int64_t k = begin; k < end; k += zipped_rows)
+    for (std::int64_t panel = 0; panel < to.count(); ++panel) {
+      const std::int64_t width = to.registers(panel) * lane_count, first = panel * to.width;
+      bfloat16* pairs = to.at(panel) + k * width;
+      for (std::int64_t c = 0; c < width; c += lane_count)
+        zip<Sums>(from + k * row + first + c, row, std::min(zipped_rows, end - k),
+                  first_lanes(to.outer - first - c), pairs + 2 * c, 2 * width,
+                  Sums ? sums + first + c : nullptr);
+    }
 }
 
 /// Fills a panel from an operand stored (outer, inner): pairs lie ready, blocks of 16 x 16 are transposed.
+/// The next but one along the rows is asked for meanwhile.
 inline void pack_columns(const Panels& to, std::int64_t panel, const bfloat16* from, std::int64_t row) {
   const std::int64_t width = to.registers(panel) * lane_count, extent = to.extent(panel);
   bfloat16* out = to.at(panel);
@@ -152,6 +169,7 @@ inline void pack_columns(const Panels& to, std::int64_t panel, const bfloat16* f
       transpose_block<std::uint32_t>(
           extent - first, to.pair_count() - k / 2,
           [&](std::int64_t i) ENCORE_ALWAYS_INLINE {
+            prefetch(block + i * row + 2 * 2 * lane_count);
             return reinterpret_cast<Pack<std::uint32_t>>(_mm512_maskz_loadu_epi16(here, block + i * row));
           },
           [&](std::int64_t l, const Pack<std::uint32_t>& pairs) ENCORE_ALWAYS_INLINE {
@@ -170,6 +188,7 @@ struct TileEnd {
   float scale;
   const float* bias;
   bool relu, accumulate;
+  const C* positive;
 };
 
 inline __m512 load_sums(const float* from, __mmask16 here) {
@@ -228,6 +247,12 @@ void multiply_tile(std::int64_t count, const PairRows& a, const bfloat16* b, con
   unroll<Rows * Registers>([&](int i) ENCORE_ALWAYS_INLINE {
     C* to = end.c + i / Registers * end.row + i % Registers * lane_count;
     if (end.accumulate) sums[i] = _mm512_add_ps(sums[i], load_sums(to, here[i % Registers]));
+    if (end.positive != nullptr) {
+      const C* saved = end.positive + i / Registers * end.row + i % Registers * lane_count;
+      const __mmask16 above =
+          _mm512_cmp_ps_mask(load_sums(saved, here[i % Registers]), _mm512_setzero_ps(), _CMP_GT_OQ);
+      sums[i] = _mm512_maskz_mov_ps(above, sums[i]);
+    }
     store_sums(to, here[i % Registers], sums[i]);
   });
 }
@@ -253,6 +278,7 @@ struct Result {
   std::int64_t row;
   const float* bias = nullptr;
   bool relu = false, accumulate = false;
+  const C* positive = nullptr;  ///< stored like c: c is 0 where this is not above 0
   float scale = 1.0F;
 };
 
@@ -269,7 +295,8 @@ void multiply_panel(std::int64_t begin, std::int64_t end, const A& a, const Pane
       multiply_rows<registers>(
           rows, b.pair_count(), a.from(i), b.at(panel),
           TileEnd<C>{to.c + i * to.row + column, to.row, b.extent(panel), to.scale,
-                     to.bias != nullptr ? to.bias + column : nullptr, to.relu, to.accumulate});
+                     to.bias != nullptr ? to.bias + column : nullptr, to.relu, to.accumulate,
+                     to.positive != nullptr ? to.positive + i * to.row + column : nullptr});
     }
   });
 }

@@ -10,7 +10,10 @@
 
 namespace encore {
 
-/// c (M, N) (+)= activation(op(a) (M, K) op(b) (K, N) + bias (N)).
+/// Rows of an operand whose columns are added up first, before these sums are added in order.
+inline constexpr std::int64_t rows_of_first_sums = 64;
+
+/// c (M, N) (+)= activation(op(a) (M, K) op(b) (K, N) + bias (N)) * derivative'(saved (M, N)).
 struct Product {
   Tensor a;
   Tensor b;
@@ -20,6 +23,13 @@ struct Product {
   Tensor bias = {};         ///< in the type of sums; empty: none
   bool relu = false;        ///< max(0, .) as the last step; not with `accumulate`
   bool accumulate = false;  ///< add to c instead of overwriting it
+  /// As kernels::activation_backward does it to c: with its bits, after c has been rounded to its type.
+  /// Neither with `relu` nor with `accumulate`.
+  kernels::Activation derivative = kernels::Activation::none;
+  Tensor saved = {};  ///< in the type of c, not c itself
+  /// sums (M) += the sums of the columns of a, which is stored (K, M): blocks of rows_of_first_sums rows,
+  /// then these in order. In the type of sums; empty: none; only with `transpose_a`.
+  Tensor sums = {};
 
   std::int64_t rows() const { return c.extent(0); }
   std::int64_t columns() const { return c.extent(1); }

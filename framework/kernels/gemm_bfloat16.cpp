@@ -2,12 +2,14 @@
 // 1.1 times as fast as oneDNN 2.6.3 at the shapes of an encoder, packing included. b is brought into panels
 // first, each by one task; then a task computes a block of rows of c times one panel. Rows of a are read
 // where they lie, if their pairs do: else (weight gradients; an odd inner extent) a goes through panels too.
-// No sum is ever cut, so the cut into tasks decides no bit. With AMX oneDNN is faster, and stays.
+// No sum is ever cut, so the cut into tasks decides no bit. Sums of a's columns are made while its rows are
+// packed. With AMX oneDNN is faster, and stays.
 #include <encore/device.hpp>
 #include <encore/view.hpp>
 
 #include "kernels/bfloat16_tile.hpp"
 #include "kernels/gemm.hpp"
+#include "kernels/tile_epilogue.hpp"
 
 namespace encore {
 
@@ -17,9 +19,10 @@ namespace {
 
 using namespace pairs;
 
-constexpr std::int64_t block_rows =
-    2 * panel_rows;                       // rows of c in a task: b's panel stays in the first cache
-constexpr std::int64_t packed_rows = 64;  // of an operand stored (inner, outer), in a task
+/// Rows of c in a task: b's panel stays in the first cache.
+constexpr std::int64_t block_rows = 2 * panel_rows;
+/// Rows of an operand stored (inner, outer) that a task packs.
+constexpr std::int64_t packed_rows = rows_of_first_sums;
 
 class Bfloat16Gemm final : public GemmLibrary {
  public:
@@ -34,23 +37,42 @@ class Bfloat16Gemm final : public GemmLibrary {
     const bool pack_a = p.transpose_a || p.inner() % 2 != 0;
     Panels b{nullptr, p.columns(), p.inner()};
     Panels a{nullptr, pack_a ? p.rows() : 0, p.inner()};
-    b.data = static_cast<bfloat16*>(device.workspace(b.bytes() + a.bytes()));
-    a.data = b.data + b.bytes() / sizeof(bfloat16);
     const std::int64_t tasks_of_b = pack_tasks(b, p.transpose_b);
     const std::int64_t tasks_of_a = pack_a ? pack_tasks(a, !p.transpose_a) : 0;
+    FirstSums sums{nullptr, p.sums ? tasks_of_a : 0, padded_columns(p.rows())};
+    b.data = static_cast<bfloat16*>(device.workspace(b.bytes() + a.bytes() + sums.bytes()));
+    a.data = b.data + b.bytes() / sizeof(bfloat16);
+    sums.data = reinterpret_cast<float*>(a.data + a.bytes() / sizeof(bfloat16));
     parallel(device, "encore::gemm_pack", tasks_of_b + tasks_of_a, [=](std::int64_t task) {
       if (task < tasks_of_b)
-        pack(b, task, p.b, p.transpose_b);
+        pack(b, task, p.b, p.transpose_b, nullptr);
       else
-        pack(a, task - tasks_of_b, p.a, !p.transpose_a);
+        pack(a, task - tasks_of_b, p.a, !p.transpose_a, sums.of(task - tasks_of_b));
     });
     if (p.c.dtype == DType::float32)
-      multiply_blocks<float>(device, p, a, b);
+      multiply_blocks<float>(device, p, a, b, sums);
     else
-      multiply_blocks<bfloat16>(device, p, a, b);
+      multiply_blocks<bfloat16>(device, p, a, b, sums);
   }
 
  private:
+  /// The sums of a's columns, of the rows that one task packs: (count, columns).
+  struct FirstSums {
+    float* data;
+    std::int64_t count, columns;
+
+    std::size_t bytes() const { return static_cast<std::size_t>(count * columns) * sizeof(float); }
+    float* of(std::int64_t task) const { return count > 0 ? data + task * columns : nullptr; }
+    /// Adds them, in order, to the elements [begin, end) of `to`.
+    void add_to(std::int64_t begin, std::int64_t end, float* to) const {
+      for (std::int64_t task = 0; task < count; ++task) {
+        const float* from = of(task);
+        ENCORE_SIMD
+        for (std::int64_t c = begin; c < end; ++c) to[c] += from[c];
+      }
+    }
+  };
+
   template <class Body>
   static void parallel(const Device& device, const char* label, std::int64_t tasks, const Body& body) {
     Kokkos::parallel_for(label,
@@ -65,27 +87,34 @@ class Bfloat16Gemm final : public GemmLibrary {
     return outer_first ? to.count() : (to.inner + packed_rows - 1) / packed_rows;
   }
 
-  static void pack(const Panels& to, std::int64_t task, const Tensor& from, bool outer_first) {
-    if (outer_first)
-      pack_columns(to, task, elements<bfloat16>(from), from.extent(1));
+  static void pack(const Panels& to, std::int64_t task, const Tensor& from, bool outer_first, float* sums) {
+    const bfloat16* data = elements<bfloat16>(from);
+    if (outer_first) return pack_columns(to, task, data, from.extent(1));
+    const std::int64_t begin = task * packed_rows, end = std::min(to.inner, begin + packed_rows);
+    if (sums != nullptr)
+      pack_rows<true>(to, begin, end, data, from.extent(1), sums);
     else
-      pack_rows(to, task * packed_rows, std::min(to.inner, (task + 1) * packed_rows),
-                elements<bfloat16>(from), from.extent(1));
+      pack_rows(to, begin, end, data, from.extent(1));
   }
 
   template <class C>
-  static void multiply_blocks(const Device& device, const Product& p, const Panels& a, const Panels& b) {
+  static void multiply_blocks(const Device& device, const Product& p, const Panels& a, const Panels& b,
+                              const FirstSums& sums) {
     const std::int64_t blocks = (p.rows() + block_rows - 1) / block_rows;
     const PairRows rows{a.outer == 0 ? elements<bfloat16>(p.a) : nullptr, p.inner()};
-    const Result<C> to{elements<C>(p.c), p.columns(), p.bias ? elements<float>(p.bias) : nullptr, p.relu,
-                       p.accumulate};
+    const bool relu_derivative = p.derivative == kernels::Activation::relu;  // while it is stored
+    const Result<C> to{elements<C>(p.c), p.columns(),  p.bias ? elements<float>(p.bias) : nullptr,
+                       p.relu,           p.accumulate, relu_derivative ? elements<C>(p.saved) : nullptr};
     parallel(device, "encore::gemm", blocks * b.count(), [=](std::int64_t task) {
       const std::int64_t begin = task / b.count() * block_rows;
       const std::int64_t end = std::min(p.rows(), begin + block_rows);
+      const std::int64_t panel = task % b.count();
       if (a.outer == 0)
-        multiply_panel(begin, end, rows, b, task % b.count(), to);
+        multiply_panel(begin, end, rows, b, panel, to);
       else
-        multiply_panel(begin, end, a, b, task % b.count(), to);
+        multiply_panel(begin, end, a, b, panel, to);
+      if (!relu_derivative) apply_derivative<C>(p, {begin, end - begin, panel * panel_rows, b.extent(panel)});
+      if (panel == 0 && p.sums) sums.add_to(begin, end, elements<float>(p.sums));
     });
   }
 

@@ -118,7 +118,8 @@ class CublasLtGemm final : public GemmLibrary {
                          beta, p.c.data, c.handle, p.c.data, c.handle, &algorithm, workspace_.data(),
                          workspace_bytes, device.space().cuda_stream()),
           "a matrix product");
-    if (!fused) dispatch(p.c.dtype, [&](auto type) { bias_and_relu<decltype(type)>(device, p); });
+    // Of derivatives the library knows relu's from a mask of bits only, and of sums no fixed order.
+    finish_product(device, p, !fused);
   }
 
  private:

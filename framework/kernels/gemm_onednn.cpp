@@ -23,6 +23,7 @@
 
 #include "kernels/gemm.hpp"
 #include "kernels/onednn_tile.hpp"
+#include "kernels/tile_epilogue.hpp"
 
 namespace encore {
 namespace {
@@ -115,8 +116,11 @@ class OneDnnGemm final : public GemmLibrary {
     }
     parallel(device, "encore::gemm", plan.rows.tiles() * plan.columns.tiles(), plan,
              [&](std::int64_t index, char* scratch) {
-               multiply_tile(plan, product, index / plan.columns.tiles(), index % plan.columns.tiles(),
-                             scratch);
+               const std::int64_t r = index / plan.columns.tiles(), c = index % plan.columns.tiles();
+               if (c == 0 && product.sums) add_sums(product, plan.rows, r);
+               multiply_tile(plan, product, r, c, scratch);
+               end_tile(product, {plan.rows.begin(r), plan.rows.extent(r), plan.columns.begin(c),
+                                  plan.columns.extent(c)});
              });
   }
 
@@ -250,6 +254,21 @@ class OneDnnGemm final : public GemmLibrary {
     if (p.bias)
       arguments.emplace(DNNL_ARG_BIAS, memory(tile.bias, cpu_, static_cast<float*>(p.bias.data) + column));
     tile.primitive.execute(queue, arguments);
+  }
+
+  /// Before the product: it finds a's columns in the cache then.
+  static void add_sums(const Product& p, const Tiling& rows, std::int64_t r) {
+    if (p.a.dtype == DType::bfloat16)
+      add_column_sums<bfloat16>(p, rows.begin(r), rows.extent(r));
+    else
+      add_column_sums<float>(p, rows.begin(r), rows.extent(r));
+  }
+
+  static void end_tile(const Product& p, const Tile& tile) {
+    if (p.c.dtype == DType::bfloat16)
+      apply_derivative<bfloat16>(p, tile);
+    else
+      apply_derivative<float>(p, tile);
   }
 
   std::unique_ptr<GemmLibrary> other_;

@@ -6,7 +6,9 @@
 
 #include <encore/view.hpp>
 
-#if !ENCORE_HOST_BACKEND
+#if ENCORE_HOST_BACKEND
+#include "kernels/tile_epilogue.hpp"
+#else
 #include <KokkosBlas3_gemm.hpp>
 
 #include "kernels/gemm_epilogue.hpp"
@@ -32,6 +34,7 @@ struct HostProduct {
   const S* bias;
   std::int64_t rows, columns, inner;
   bool transpose_a, transpose_b, relu, accumulate;
+  Product whole;
 
   void operator()(std::int64_t tile) const {
     const std::int64_t column_tiles = (columns + tile_columns - 1) / tile_columns;
@@ -66,6 +69,8 @@ struct HostProduct {
         if (relu && value < S(0)) value = S(0);
         to = static_cast<C>(value);
       }
+    apply_derivative<C>(whole, {row0, height, column0, width});
+    if (whole.sums && column0 == 0) add_column_sums<T>(whole, row0, height);
   }
 };
 
@@ -75,7 +80,7 @@ void multiply_typed(const Device& device, const Product& p) {
   const Kernel kernel{
       elements<T>(p.a), elements<T>(p.b), elements<C>(p.c), p.bias ? elements<Sum<T>>(p.bias) : nullptr,
       p.rows(),         p.columns(),      p.inner(),        p.transpose_a,
-      p.transpose_b,    p.relu,           p.accumulate};
+      p.transpose_b,    p.relu,           p.accumulate,     p};
   const std::int64_t tiles = (p.rows() + Kernel::tile_rows - 1) / Kernel::tile_rows *
                              ((p.columns() + Kernel::tile_columns - 1) / Kernel::tile_columns);
   Kokkos::parallel_for(
@@ -95,7 +100,7 @@ void multiply_typed(const Device& device, const Product& p) {
     KokkosBlas::gemm(device.space(), p.transpose_a ? "T" : "N", p.transpose_b ? "T" : "N", T(1),
                      matrix_view<T>(p.a), matrix_view<T>(p.b), p.accumulate ? T(1) : T(0),
                      matrix_view<C>(p.c));
-    bias_and_relu<C>(device, p);  // Kokkos Kernels has no epilogue
+    finish_product(device, p, true);  // Kokkos Kernels has no epilogue
   }
 }
 

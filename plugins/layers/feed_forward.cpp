@@ -58,9 +58,8 @@ class FeedForward final : public Layer {
     if (gelu_) kernels::activation(device, Activation::gelu, saved, states);
     kernels::linear_backward_parameters(device, output_gradient, states, step.gradient(down_weight_),
                                         step.gradient(down_bias_));
-    kernels::linear_backward_input(device, output_gradient, step.parameter(down_weight_), dstates);
-    kernels::activation_backward(device, gelu_ ? Activation::gelu : Activation::relu, saved, dstates,
-                                 dstates);
+    kernels::linear_backward_input(device, output_gradient, step.parameter(down_weight_), dstates,
+                                   gelu_ ? Activation::gelu : Activation::relu, saved);
     kernels::linear_backward_parameters(device, dstates, inputs[0], step.gradient(up_weight_),
                                         step.gradient(up_bias_));
     kernels::linear_backward_input(device, dstates, step.parameter(up_weight_), input_gradients[0]);

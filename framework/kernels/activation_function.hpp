@@ -1,0 +1,76 @@
+// Activations by the element: relu(x) = max(0, x); gelu(x) = x Phi(x) with Phi(x) = (1 + erf(x / sqrt 2)) /
+// 2; and what opens gates, gelu or silu(x) = x s(x), s(x) = 1 / (1 + e^-x). Used by the passes of
+// activation.cpp and by the epilogues of products, which therefore give the same bits.
+#pragma once
+
+#include <encore/math.hpp>
+#include <encore/view.hpp>
+
+namespace encore::kernels {
+
+template <class T>
+struct Relu {
+  const T* x;
+  T* y;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    const Sum<T> value = static_cast<Sum<T>>(x[i]);
+    y[i] = static_cast<T>(value < Sum<T>(0) ? Sum<T>(0) : value);  // a NaN stays one
+  }
+};
+
+template <class T>
+struct ReluBackward {
+  const T* y;
+  const T* dy;
+  T* dx;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    const Sum<T> gradient = static_cast<Sum<T>>(dy[i]);
+    dx[i] = static_cast<T>(static_cast<Sum<T>>(y[i]) > Sum<T>(0) ? gradient : Sum<T>(0));
+  }
+};
+
+template <class S>
+KOKKOS_INLINE_FUNCTION S normal_distribution(S x) {
+  return S(0.5) * (S(1) + math::erf(x * S(0.70710678118654752440)));
+}
+
+template <class S>
+struct GeluFunction {  // gelu'(x) = Phi(x) + x phi(x)
+  KOKKOS_INLINE_FUNCTION static S value(S x) { return x * normal_distribution(x); }
+  KOKKOS_INLINE_FUNCTION static S derivative(S x) {
+    const S density = S(0.39894228040143267794) * math::exp(S(-0.5) * x * x);
+    return normal_distribution(x) + x * density;
+  }
+};
+
+template <class S>
+struct SiluFunction {  // silu' = s (1 + x (1 - s))
+  KOKKOS_INLINE_FUNCTION static S sigmoid(S x) { return S(1) / (S(1) + math::exp(-x)); }
+  KOKKOS_INLINE_FUNCTION static S value(S x) { return x * sigmoid(x); }
+  KOKKOS_INLINE_FUNCTION static S derivative(S x) {
+    const S share = sigmoid(x);
+    return share * (S(1) + x * (S(1) - share));
+  }
+};
+
+template <class T>
+struct Gelu {
+  const T* x;
+  T* y;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    y[i] = static_cast<T>(GeluFunction<Sum<T>>::value(static_cast<Sum<T>>(x[i])));
+  }
+};
+
+template <class T>
+struct GeluBackward {
+  const T* x;
+  const T* dy;
+  T* dx;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    using S = Sum<T>;
+    dx[i] = static_cast<T>(static_cast<S>(dy[i]) * GeluFunction<S>::derivative(static_cast<S>(x[i])));
+  }
+};
+
+}  // namespace encore::kernels
