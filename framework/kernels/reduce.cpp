@@ -81,10 +81,10 @@ void sum_squares_of_gradients(const Device& device, const Blocks& blocks, double
           return;
         }
         const Chunk chunk = chunks[row.index];
-        const double sum = row.sum<double>(chunk.size, [&](std::int64_t i) {
-          const double gradient = static_cast<double>(gradients[chunk.begin + i]);
-          return gradient * gradient;
-        });
+        const T* from = gradients + chunk.begin;
+        const Square square;
+        const double sum =
+            row.sum<double>(chunk.size, [&](std::int64_t i) { return square(static_cast<double>(from[i])); });
         row.once([&] { partial[row.index] = sum; });
       });
   sum_of_chunks(device, partial, blocks.chunk_count, result);

@@ -22,7 +22,8 @@ void zero_present(const Device& device, const Blocks& blocks) {
       device, "encore::zero_gradients", blocks.chunk_count, KOKKOS_LAMBDA(const Row& row) {
         if (known[row.index] != ChunkGradient::present) return;
         const Chunk chunk = chunks[row.index];
-        row.each(chunk.size, [&](std::int64_t i) { gradients[chunk.begin + i] = T(0); });
+        T* to = gradients + chunk.begin;
+        row.each(chunk.size, [&](std::int64_t i) { to[i] = T(0); });
       });
 }
 

@@ -232,7 +232,6 @@ void ParameterBlock::make_states(const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < names.size(); ++i)
     states_.emplace_back(state_memory_.data() + i * bytes, dtype_,
                          std::initializer_list<std::int64_t>{extent_});
-  states_changed();
 }
 
 Blocks ParameterBlock::blocks(const double* gradient_scale) {

@@ -112,7 +112,7 @@ class ParameterBlock {
   Tensor values_, gradients_, shard_gradients_;
   std::vector<Tensor> states_;
   std::vector<std::string> state_names_;
-  bool states_are_new_ = true;
+  bool states_are_new_ = false;
   std::int64_t chunk_count_ = 0;
   const Segment* segments_ = nullptr;
   const Chunk* chunks_ = nullptr;

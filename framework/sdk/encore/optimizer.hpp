@@ -2,7 +2,7 @@
 // by parameter path; the segment table says which range belongs to which parameter. Blocks are cut into chunks that
 // lie within one segment, so that a kernel runs over chunks and a norm per segment has a fixed order.
 // Of a table with a row per token a step touches few rows: ChunkGradient says which. An optimizer need not look at it,
-// for the memory of all gradients is right; it saves reading what is zero.
+// for the memory of all gradients is right; it saves reading what is zero. Chunks differ in length: for_uneven_rows.
 // Its two most different users: SGD (one state, elementwise) and LAMB (two states, a norm per segment).
 #pragma once
 

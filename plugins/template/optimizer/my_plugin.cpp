@@ -25,7 +25,7 @@ void update(const Device& device, const Blocks& blocks, const Settings& settings
   const double* gradient_scale = blocks.gradient_scale;
   const T beta1 = static_cast<T>(settings.beta1), beta2 = static_cast<T>(settings.beta2);
   const double weight_decay = settings.weight_decay;
-  for_rows(
+  for_uneven_rows(  // chunks differ in length
       device, "my_plugin::update", blocks.chunk_count, KOKKOS_LAMBDA(const Row& row) {
         const Chunk chunk = chunks[row.index];
         const Segment segment = segments[chunk.segment];
