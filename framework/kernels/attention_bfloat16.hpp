@@ -104,6 +104,7 @@ struct PairAttentionBackward {
     float* dv = scratch.take(p.longest * size);
     WeightDropout<float> dropout(p, scratch);
     if (memory == nullptr) return scratch.bytes();
+    if (length == 0) return 0;
     const bfloat16* q = qkv + first * row + head * size;
     const bfloat16* dy = dout + first * p.width + head * size;
     const bfloat16* y = out + first * p.width + head * size;

@@ -118,6 +118,7 @@ struct HostAttentionBackward {
       if constexpr (!in_place) scratch.take(4 * p.longest * size);
       return scratch.bytes();
     }
+    if (length == 0) return 0;
     const std::int64_t row = 3 * p.width;
     const T* base = qkv + first * row + head * size;
     const T* out_base = out + first * p.width + head * size;

@@ -16,6 +16,8 @@ namespace encore::kernels {
 
 inline constexpr std::int64_t query_rows = 16;     // rows of weights that exist at a time
 inline constexpr std::int64_t task_queries = 128;  // queries of a forward task
+inline constexpr std::int64_t prefetched_rows =
+    64;  // of the next head: all of most sentences, 80 KiB at D = 64
 
 /// Hands out pieces of a thread's scratch memory, each aligned to vectors; with a null base it only counts.
 template <class S>
@@ -99,8 +101,10 @@ struct NextHead {
         row(row),
         size(p.head_size) {}
 
-  /// Row i of the head, behind `column`.
+  /// Row i of the head, behind `column`. Of a long head only the first rows: the others would push out what
+  /// this one still needs, and are read while there is much else to do.
   void prefetch(std::int64_t i, std::int64_t column = 0) const {
+    if (i >= prefetched_rows) return;
     constexpr std::int64_t line = 64 / sizeof(T);
     for (std::int64_t d = 0; d < size; d += line) __builtin_prefetch(data + i * row + column + d, 0, 2);
   }

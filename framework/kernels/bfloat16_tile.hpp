@@ -82,9 +82,9 @@ struct Panels {
 /// The width that makes as few panels as there can be, of nearly the same number of registers: a tile of one
 /// register waits for its sums.
 inline std::int64_t even_width(std::int64_t outer) {
-  const std::int64_t registers = (outer + lane_count - 1) / lane_count;
+  const std::int64_t registers = std::max<std::int64_t>((outer + lane_count - 1) / lane_count, 1);
   const std::int64_t panels = (registers * lane_count + panel_rows - 1) / panel_rows;
-  return (registers + panels - 1) / std::max<std::int64_t>(panels, 1) * lane_count;
+  return (registers + panels - 1) / panels * lane_count;
 }
 
 /// body(the number of registers of a panel, as a constant).

@@ -1,6 +1,6 @@
 // RandomBlock: random words in blocks, for the host, where one loop must do one thing to become vector code:
 // a loop that draws, then one for each run of values that the words belong to. A block is always drawn whole,
-// so that its length is known when the loop is compiled. Place in the flow: dropout, attention_host.hpp.
+// so that its length is known when the loop is compiled. Place in the flow: dropout.cpp.
 #pragma once
 
 #include <encore/random.hpp>

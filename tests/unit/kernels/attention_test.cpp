@@ -134,11 +134,24 @@ TEST_P(Attention, every_length_up_to_two_vectors) {
   std::iota(lengths.begin(), lengths.end(), 1);
   for (const std::int64_t size : {16, 33, 64}) compare(lengths, 2, size, 0.2);
 }
+/// Whole and last tiles, panels and vectors of keys on either side of a boundary, in one batch: one register
+/// or several of head size, and an odd one, which has no pairs.
+TEST_P(Attention, lengths_around_vectors_tiles_and_panels) {
+  const std::vector<std::int64_t> lengths{64, 1, 31, 129, 2, 48, 15, 7, 65, 16, 26, 17, 33, 32, 49, 0, 96};
+  for (const std::int64_t size : {16, 32, 64, 80, 33})
+    for (const double dropout : {0.0, 0.1}) compare(lengths, 2, size, dropout);
+}
+TEST_P(Attention, one_long_sequence_with_dropout_draws_a_few_queries_at_a_time) {
+  compare({530}, 1, 16, 0.1);
+  compare({1100}, 1, 8, 0.1);
+  compare({1100}, 1, 8, 0.1, false, 300);  // within one run of words, and across two
+}
 TEST_P(Attention, sequences_of_one_token) {
   compare({1, 1, 1}, 2, 8, 0.0);
 }
 TEST_P(Attention, sequences_without_tokens_between_others) {
   compare({0, 3, 0, 2, 0}, 2, 8, 0.0);
+  compare({0, 3, 0, 2, 0}, 2, 8, 0.3);
 }
 TEST_P(Attention, sequences_longer_than_a_tile) {
   compare({131, 3, 260}, 2, 16, 0.0);
@@ -205,6 +218,44 @@ TEST_P(Attention, what_lies_far_outside_the_window_is_not_computed) {
     EXPECT_EQ(std::isnan(outs[static_cast<std::size_t>(row * 8)]), sees) << row;
     EXPECT_EQ(std::isnan(gradients[static_cast<std::size_t>(row * 24)]), sees) << row;
   }
+}
+
+/// With equal scores and one key's value 1, a query's output says whether that weight was dropped: each is
+/// held against its own word of the generator, whatever the order in which words are drawn.
+TEST_P(Attention, each_weight_is_dropped_by_its_own_word) {
+  const DType type = GetParam().type;
+  const double dropout = 0.3;
+  const RandomKey key{7, 8, 9};
+  for (const std::int64_t length : {1, 2, 7, 15, 16, 17, 26, 31, 32, 33, 48, 64, 65, 129, 300})
+    for (const std::int64_t window : {std::int64_t{0}, length / 3 + 1}) {
+      const std::int64_t heads = 2, size = length, width = heads * size;  // key j has channel j for itself
+      const OwnedBatch batch({3, length, 5});
+      const std::int64_t rows = batch.rows();
+      OwnedTensor qkv(type, {rows, 3 * width}), out(type, {rows, width}),
+          log_sum(sum_type(type), {rows, heads});
+      Values values(static_cast<std::size_t>(rows * 3 * width), 0.0);
+      for (std::int64_t j = 0; j < length; ++j)
+        for (std::int64_t h = 0; h < heads; ++h)
+          values[static_cast<std::size_t>((3 + j) * 3 * width + 2 * width + h * size + j)] = 1.0;
+      qkv.set(values);
+      const kernels::AttentionOptions options{
+          .heads = heads, .dropout = dropout, .training = true, .key = key, .window = window};
+      kernels::attention(device(), batch, options, qkv, out, log_sum);
+      device().fence();
+      const Values outs = out.values();
+      std::int64_t wrong = 0, dropped = 0;
+      for (std::int64_t i = 0; i < length; ++i)
+        for (std::int64_t h = 0; h < heads; ++h)
+          for (std::int64_t j = 0; j < length; ++j) {
+            const double weight = outs[static_cast<std::size_t>((3 + i) * width + h * size + j)];
+            const bool seen = window == 0 || std::abs(i - j) <= window;
+            const bool kept = seen && dropout_factor(options, 103, h, i, j, length) > 0.0;
+            wrong += (weight > 0.0) != kept ? 1 : 0;
+            dropped += seen && !kept ? 1 : 0;
+          }
+      EXPECT_EQ(wrong, 0) << length << " tokens, window " << window;
+      EXPECT_TRUE(length < 7 || dropped > 0) << length << " tokens: nothing was dropped";
+    }
 }
 
 TEST_P(Attention, dropout_does_nothing_outside_training) {
