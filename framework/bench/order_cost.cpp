@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <encore/kernels.hpp>
 #include <encore/view.hpp>
 
 #include "bench/clock.hpp"
@@ -77,7 +78,17 @@ double free_sum_of_squares(const Device& device, const S* values, std::int64_t c
   return sum;
 }
 
-constexpr const char* free_biases = "free gradients of biases";
+/// Whether the matrix at `path` ("encoder.0.feed_forward.up.weight") has a bias beside it.
+bool has_bias(const Model& model, const std::string& path) {
+  const std::string_view weight = "weight";
+  if (!path.ends_with(weight)) return false;
+  const std::string bias = path.substr(0, path.size() - weight.size()) + "bias";
+  return std::ranges::any_of(model.parameters().slices(),
+                             [&](const ParameterSlice& slice) { return slice.path == bias; });
+}
+
+constexpr const char* fixed_biases = "gradients of weights and biases";
+constexpr const char* free_biases = "free gradients of weights and biases";
 constexpr const char* free_norms = "free gradients of norms";
 constexpr const char* free_tokens = "free gradient of the token table";
 constexpr const char* free_length = "free length of the gradient";
@@ -86,14 +97,16 @@ constexpr const char* free_length = "free length of the gradient";
 
 const std::vector<Reduction>& reductions() {
   static const std::vector<Reduction> list = {
-      {"matrix products", {}, "matmul"},
-      {"gradients of biases", {"encore::column_sums_of_blocks", "encore::column_sums"}, free_biases},
+      {"matrix products", {}, "gemm", "matmul"},
+      // Made within the products that give the gradients of weights, which are therefore on both sides.
+      {"gradients of biases", {}, fixed_biases, free_biases},
       // Only where the parts are brought together: within a part both do the same.
       {"gradients of norms",
        {"encore::layer_norm_backward_parameters", "encore::rms_norm_backward_parameters"},
+       {},
        free_norms},
-      {"gradient of the token table", {"encore::embedding_backward"}, free_tokens},
-      {"length of the gradient", {"encore::sum_of_squares", "encore::sum_of_chunks"}, free_length}};
+      {"gradient of the token table", {"encore::embedding_backward"}, {}, free_tokens},
+      {"length of the gradient", {"encore::sum_of_squares", "encore::sum_of_chunks"}, {}, free_length}};
   return list;
 }
 
@@ -109,14 +122,15 @@ OrderCost::OrderCost(const Device& device, const Model& model, const ModelTable&
     const bool norm = slice.path.ends_with("norm.bias") || slice.path.ends_with("norm.gain");
     if (slice.path == "embedding.tokens") vocabulary_ = slice.spec.shape[0];
     if (norm) norm_vectors_ += times_used(slice, table);
-    if (norm || !slice.path.ends_with("bias")) continue;
-    widest = std::max(widest, slice.size);
-    for (std::int64_t use = 0; use < times_used(slice, table); ++use) bias_sizes_.push_back(slice.size);
+    if (norm || slice.spec.shape.size() != 2 || !has_bias(model, slice.path)) continue;
+    const Weight weight{slice.spec.shape[0], slice.spec.shape[1]};
+    widest = std::max({widest, weight.out, weight.in});
+    weights_.insert(weights_.end(), static_cast<std::size_t>(times_used(slice, table)), weight);
   }
   const std::size_t sum = size_of(sum_type(type_));
-  rows_ =
-      DeviceBuffer("encore::bench_rows", static_cast<std::size_t>(largest_tokens * widest) * size_of(type_));
-  fill_varied(device_, type_, rows_.data(), largest_tokens * widest);
+  rows_ = DeviceBuffer("encore::bench_rows",
+                       static_cast<std::size_t>(2 * largest_tokens * widest) * size_of(type_));
+  fill_varied(device_, type_, rows_.data(), 2 * largest_tokens * widest);
   sums_ = DeviceBuffer("encore::bench_sums", static_cast<std::size_t>(std::max(parameters_, widest)) * sum);
   table_ = DeviceBuffer("encore::bench_table", static_cast<std::size_t>(vocabulary_ * width_) * sum);
 }
@@ -128,11 +142,20 @@ Samples OrderCost::measure(const Batch& batch) const {
     using S = Sum<T>;
     const auto* rows = reinterpret_cast<const T*>(rows_.data());
     auto* sums = reinterpret_cast<S*>(sums_.data());
-    samples[free_biases] = seconds_of(device_, [&] {
-      for (const std::int64_t size : bias_sizes_)
-        free_column_sums(device_, rows, batch.size.tokens, size, sums);
-    });
-    const std::int64_t parts = parts_of(device_, batch.size.tokens);
+    const std::int64_t tokens = batch.size.tokens;
+    const auto add_gradients = [&](const Weight& weight, bool with_bias) {
+      const Tensor dy(rows_.data(), type_, {tokens, weight.out});
+      const Tensor x(rows_.data() + dy.bytes(), type_, {tokens, weight.in});
+      const Tensor dweight(sums, sum_type(type_), {weight.out, weight.in});
+      const Tensor dbias(sums + dweight.size(), sum_type(type_), {weight.out});
+      kernels::linear_backward_parameters(device_, dy, x, dweight, with_bias ? dbias : Tensor());
+      if (!with_bias) free_column_sums(device_, rows, tokens, weight.out, sums + dweight.size());
+    };
+    for (const bool fixed : {true, false})
+      samples[fixed ? fixed_biases : free_biases] = seconds_of(device_, [&] {
+        for (const Weight& weight : weights_) add_gradients(weight, fixed);
+      });
+    const std::int64_t parts = parts_of(device_, tokens);
     auto* partial = static_cast<S*>(device_.workspace(static_cast<std::size_t>(parts * width_) * sizeof(S)));
     samples[free_norms] = seconds_of(device_, [&] {
       for (std::int64_t vector = 0; vector < norm_vectors_; ++vector)

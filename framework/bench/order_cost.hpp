@@ -26,8 +26,8 @@ class OrderCost {
   OrderCost(const Device& device, const Model& model, const ModelTable& table, DType type,
             std::int64_t largest_tokens);
 
-  /// Seconds of each free reduction in one step of this batch, by quantity; and of the fixed ones that no kernel
-  /// does alone.
+  /// Seconds of each free reduction in one step of this batch, by quantity; and of the fixed ones that no
+  /// kernel does alone.
   Samples measure(const Batch& batch) const;
 
  private:
@@ -43,7 +43,7 @@ class OrderCost {
   std::int64_t vocabulary_;
   std::vector<Weight> weights_;
   std::int64_t norm_vectors_ = 0;  ///< gains and biases of norms, each (C)
-  DeviceBuffer rows_;              ///< (largest tokens, the largest of all extents)
+  DeviceBuffer rows_;              ///< two of (largest tokens, the widest)
   DeviceBuffer sums_;              ///< whatever is summed into
   DeviceBuffer table_;             ///< (V, C)
 };

@@ -227,7 +227,10 @@ nlohmann::json StepCase::facts() const {
   const ParameterBlock& parameters = model_->parameters();
   nlohmann::json list = nlohmann::json::array();
   for (const Reduction& reduction : reductions())
-    list.push_back({{"name", reduction.name}, {"kernels", reduction.kernels}, {"free", reduction.free}});
+    list.push_back({{"name", reduction.name},
+                    {"kernels", reduction.kernels},
+                    {"fixed", reduction.fixed},
+                    {"free", reduction.free}});
   return {{"batches", batches_.size()},
           {"tokens", real / count},
           {"rows", rows / count},

@@ -208,10 +208,11 @@ inline void store_sums(bfloat16* to, __mmask16 here, __m512 sums) {
 /// Rows x (Registers of 16 columns) of c. b: the panel of its columns, `count` pairs deep.
 template <int Rows, int Registers, class C>
 void multiply_tile(std::int64_t count, const PairRows& a, const bfloat16* b, const TileEnd<C>& end) {
-  // c comes while the sums are made: it is read once, and from memory.
-  if (end.accumulate)
+  // What the sums meet comes while they are made: it is read once, and from memory.
+  const C* met = end.accumulate ? end.c : end.positive;
+  if (met != nullptr)
     for (int i = 0; i < Rows; ++i)
-      for (int r = 0; r < Registers; ++r) __builtin_prefetch(end.c + i * end.row + r * lane_count, 1);
+      for (int r = 0; r < Registers; ++r) __builtin_prefetch(met + i * end.row + r * lane_count);
   __m512 sums[Rows * Registers];
   unroll<Rows * Registers>([&](int i) ENCORE_ALWAYS_INLINE { sums[i] = _mm512_setzero_ps(); });
   const bfloat16* column = a.data;

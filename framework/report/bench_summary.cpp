@@ -103,7 +103,7 @@ void add_prices(const BenchCase& one, StepSummary& step) {
     std::vector<std::string> quantities;
     for (const json& label : reduction["kernels"])
       quantities.push_back(std::string(kernel_prefix) + label.get<std::string>());
-    if (quantities.empty()) quantities = {"gemm"};
+    if (quantities.empty()) quantities = {reduction.value("fixed", "gemm")};
     const std::vector<double> fixed = sum_of(one, quantities);
     if (free.empty() || fixed.size() != free.size()) continue;  // not in this step, or not asked for
     std::vector<double> prices;
