@@ -23,7 +23,7 @@
 #include <encore/tokenizer.hpp>
 
 /// The SDK's version; part of every fingerprint.
-#define ENCORE_SDK_VERSION 2
+#define ENCORE_SDK_VERSION 3
 
 namespace encore {
 

@@ -8,7 +8,7 @@
 //   });
 //
 // Within one row element i is always visited by the same lane, so `each` may read what an earlier `each`
-// wrote at the same i, and only there.
+// wrote at the same i; elsewhere only after a barrier.
 #pragma once
 
 #include <cstdint>
@@ -80,6 +80,8 @@ struct Row {
   KOKKOS_FORCEINLINE_FUNCTION void once(const Body& body) const {
     body();
   }
+  /// From here on every lane may read what the others have written.
+  KOKKOS_FORCEINLINE_FUNCTION void barrier() const {}
 };
 
 template <class Body>
@@ -128,6 +130,13 @@ struct Row {
   template <class Body>
   KOKKOS_FUNCTION void once(const Body& body) const {
     Kokkos::single(Kokkos::PerThread(member), body);
+  }
+  KOKKOS_FUNCTION void barrier() const {
+#if defined(KOKKOS_ENABLE_CUDA)
+    KOKKOS_IF_ON_DEVICE((__syncwarp();))
+#else
+    KOKKOS_IF_ON_DEVICE((__threadfence_block();))  // the lanes of an AMD wavefront run in step
+#endif
   }
 };
 
