@@ -217,6 +217,8 @@ const std::map<std::string_view, Formula>& formulas() {
       {"encore::layer_norm", of_states<8, 2>},
       {"encore::layer_norm_backward", of_states<17, 3>},
       {"encore::layer_norm_backward_parameters", norm_parameters<2>},
+      {"encore::layer_norm_of_sum", of_states<10, 4>},
+      {"encore::layer_norm_of_sum_backward", of_states<18, 4>},
       {"encore::mark_rows", mark_rows},
       {"encore::positions_backward", positions_backward},
       {"encore::refresh_copies", refresh_copies},
@@ -226,6 +228,8 @@ const std::map<std::string_view, Formula>& formulas() {
       {"encore::rms_norm", of_states<5, 2>},
       {"encore::rms_norm_backward", of_states<13, 3>},
       {"encore::rms_norm_backward_parameters", norm_parameters<1>},
+      {"encore::rms_norm_of_sum", of_states<7, 4>},
+      {"encore::rms_norm_of_sum_backward", of_states<14, 4>},
       {"encore::rotary", of_states<6, 4>},  // queries and keys, in place
       {"encore::rotary_angles", rotary_angles},
       {"encore::sgd", sgd},

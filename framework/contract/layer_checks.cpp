@@ -129,6 +129,12 @@ class LayerChecks {
     return "float32 agrees with float64; this backend has no bfloat16 products";
   }
 
+  std::string sum() {
+    std::vector<DType> types = run_precisions(device_);
+    types.push_back(DType::float64);
+    return check_sum(device_, offer_, defaults_, width(), types);
+  }
+
   std::string step_allocates_nothing() {
     for (const DType type : run_precisions(device_)) {
       const auto made = trial({.width = width(), .lengths = {5, 1, 40, 3}, .type = type});
@@ -278,14 +284,16 @@ class LayerChecks {
 
 std::vector<Check> layer_checks(const Device& device, const Offer& offer) {
   const auto checks = std::make_shared<LayerChecks>(device, offer);
-  return {{"gradients", [=] { return checks->gradients(); }},
-          {"overwriting", [=] { return checks->overwrites(); }},
-          {"same seed", [=] { return checks->same_seed_same_bits(); }},
-          {"lengths", [=] { return checks->lengths(); }},
-          {"packing", [=] { return checks->packing(); }},
-          {"precision", [=] { return checks->precision(); }},
-          {"allocation", [=] { return checks->step_allocates_nothing(); }},
-          {"labels", [=] { return checks->labels(); }}};
+  std::vector<Check> all{{"gradients", [=] { return checks->gradients(); }},
+                         {"overwriting", [=] { return checks->overwrites(); }},
+                         {"same seed", [=] { return checks->same_seed_same_bits(); }},
+                         {"lengths", [=] { return checks->lengths(); }},
+                         {"packing", [=] { return checks->packing(); }},
+                         {"precision", [=] { return checks->precision(); }},
+                         {"allocation", [=] { return checks->step_allocates_nothing(); }},
+                         {"labels", [=] { return checks->labels(); }}};
+  if (offer.kind == Kind::layer) all.push_back({"sum", [=] { return checks->sum(); }});
+  return all;
 }
 
 std::map<std::string, std::string> layer_digests(const Device& device, const Offer& offer) {

@@ -61,6 +61,9 @@ struct Check {
 };
 /// By kind; the objects must outlive the list.
 std::vector<Check> layer_checks(const Device& device, const Offer& offer);  ///< also of heads
+/// The check of layers that take a sum, in each of these types.
+std::string check_sum(const Device& device, const Offer& offer, const Options& options, std::int64_t width,
+                      const std::vector<DType>& types);
 std::vector<Check> optimizer_checks(const Device& device, const Offer& offer);
 /// Of a table in which most rows have no gradient; one of optimizer_checks.
 std::string check_token_rows(const Device& device, const Offer& offer);

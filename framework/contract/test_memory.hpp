@@ -174,9 +174,11 @@ class OwnedPlan {
   }
 
   /// Valid while the plan is. In evaluation there are no backward buffers.
-  Step step(const Device& device, const Batch& batch, bool training) const {
+  Step step(const Device& device, const Batch& batch, bool training,
+            const DropoutDraw& branch_dropout = {}) const {
     Step result(device, batch, training);
-    result.bind(bound_parameters_, bound_gradients_, training ? bound_buffers_ : evaluation_buffers_, keys_);
+    result.bind(bound_parameters_, bound_gradients_, training ? bound_buffers_ : evaluation_buffers_, keys_,
+                branch_dropout);
     return result;
   }
   /// Fills the buffers with NaN, but for the saved ones where those are kept.

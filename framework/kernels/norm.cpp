@@ -1,19 +1,72 @@
 // Layer normalisation (Ba et al. 2016): y = gain * (x - mean) * rstd + bias over each row, rstd = 1 /
 // sqrt(variance + epsilon). Mean and rstd are kept for backward. And root mean square normalisation (Zhang
 // and Sennrich 2019): y = gain * x * rrms, rrms = 1 / sqrt(mean(x^2) + epsilon), kept for backward.
-#include <encore/rows.hpp>
-
+// Where x is a ResidualSum, each row is added up just before it is normalised, and its gradient goes through
+// the branch's dropout just after it is computed: the same numbers as in passes of their own.
 #include "kernels/check.hpp"
+#include "kernels/dropout_rows.hpp"
 
 namespace encore::kernels {
 namespace {
 
+/// Adds up the rows of a sum; nothing to do for an x that is there.
 template <class T>
-void layer_norm_rows(const Device& device, Tensor x, Tensor gain, Tensor bias, double epsilon, Tensor y,
-                     Tensor mean, Tensor rstd) {
+class SummedRows {
+ public:
+  explicit SummedRows(const ResidualSum& x)
+      : trunk_(elements<T>(x.trunk)),
+        sum_(x.branch ? elements<T>(x.branch) : trunk_),
+        width_(x.trunk.extent(1)),
+        dropout_(x.batch, x.dropout) {}
+
+  /// Row r of x.
+  KOKKOS_FORCEINLINE_FUNCTION const T* add_up(const Row& row, std::int64_t r) const {
+    T* sum = sum_ + r * width_;
+    if (sum_ != trunk_) {
+      dropout_.template apply<true>(row, r, width_, sum, trunk_ + r * width_, sum);
+      row.barrier();
+    }
+    return sum;
+  }
+
+ private:
+  T* trunk_;
+  T* sum_;
+  std::int64_t width_;
+  DropoutRows<T> dropout_;
+};
+
+/// Gives the branch of a sum its gradient, row by row; nothing to do where it is the trunk's.
+template <class T>
+class BranchGradient {
+ public:
+  explicit BranchGradient(const ResidualSum& dx)
+      : branch_(has_own(dx) ? elements<T>(dx.branch) : nullptr),
+        width_(dx.trunk.extent(1)),
+        dropout_(dx.batch, dx.dropout) {}
+
+  /// Whether trunk and branch have gradients of their own.
+  static bool has_own(const ResidualSum& dx) { return dx.branch && dx.branch.data != dx.trunk.data; }
+
+  /// From row r of the trunk's gradient.
+  KOKKOS_FORCEINLINE_FUNCTION void set(const Row& row, std::int64_t r, const T* trunk) const {
+    if (branch_ == nullptr) return;
+    row.barrier();
+    dropout_.template apply<false>(row, r, width_, trunk, nullptr, branch_ + r * width_);
+  }
+
+ private:
+  T* branch_;
+  std::int64_t width_;
+  DropoutRows<T> dropout_;
+};
+
+template <class T>
+void layer_norm_rows(const Device& device, const ResidualSum& x, Tensor gain, Tensor bias, double epsilon,
+                     Tensor y, Tensor mean, Tensor rstd) {
   using S = Sum<T>;
-  const std::int64_t width = x.extent(1);
-  const T* in = elements<T>(x);        // (N, C)
+  const std::int64_t width = y.extent(1);
+  const SummedRows<T> in(x);           // (N, C)
   const S* gains = elements<S>(gain);  // (C)
   const S* biases = elements<S>(bias);
   T* out = elements<T>(y);
@@ -21,8 +74,9 @@ void layer_norm_rows(const Device& device, Tensor x, Tensor gain, Tensor bias, d
   S* rstds = elements<S>(rstd);
   const S floor = static_cast<S>(epsilon);
   for_rows(
-      device, "encore::layer_norm", x.extent(0), KOKKOS_LAMBDA(const Row& row) {
-        const T* from = in + row.index * width;
+      device, x.branch ? "encore::layer_norm_of_sum" : "encore::layer_norm", y.extent(0),
+      KOKKOS_LAMBDA(const Row& row) {
+        const T* from = in.add_up(row, row.index);
         T* to = out + row.index * width;
         const S center = row.sum<S>(width, [&](std::int64_t c) { return static_cast<S>(from[c]); }) /
                          static_cast<S>(width);
@@ -69,20 +123,23 @@ void add_blocks(const Device& device, const char* label, const S* partial, std::
 /// also sums its part of dgain and dbias; then each column adds up the blocks in order.
 template <class T>
 void layer_norm_backward_rows(const Device& device, Tensor x, Tensor gain, Tensor mean, Tensor rstd,
-                              Tensor dy, Tensor dx, Tensor dgain, Tensor dbias) {
+                              Tensor dy, const ResidualSum& dx, Tensor dgain, Tensor dbias) {
   using S = Sum<T>;
   const std::int64_t rows = x.extent(0);
   const std::int64_t width = x.extent(1);
   const std::int64_t blocks = (rows + block_rows - 1) / block_rows;
   const T* in = elements<T>(x);
   const T* gradient = elements<T>(dy);
-  T* out = elements<T>(dx);
+  T* out = elements<T>(dx.trunk);
+  const BranchGradient<T> branch(dx);
   const S* gains = elements<S>(gain);
   const S* means = elements<S>(mean);
   const S* rstds = elements<S>(rstd);
   S* partial = static_cast<S*>(device.workspace(static_cast<std::size_t>(2 * blocks * width) * sizeof(S)));
   for_rows(
-      device, "encore::layer_norm_backward", blocks, KOKKOS_LAMBDA(const Row& block) {
+      device,
+      BranchGradient<T>::has_own(dx) ? "encore::layer_norm_of_sum_backward" : "encore::layer_norm_backward",
+      blocks, KOKKOS_LAMBDA(const Row& block) {
         const S* factors = gains;  // a local pointer: through the closure's, sums would gather
         S* gain_sums = partial + 2 * block.index * width;
         S* bias_sums = gain_sums + width;
@@ -112,6 +169,7 @@ void layer_norm_backward_rows(const Device& device, Tensor x, Tensor gain, Tenso
             bias_sums[c] += dy_c;
             dx_row[c] = static_cast<T>(scale * (factors[c] * dy_c - mean_g - xhat_c * mean_g_xhat));
           });
+          branch.set(block, r, dx_row);
         }
       });
   add_blocks(device, "encore::layer_norm_backward_parameters", partial, blocks, width, elements<S>(dgain),
@@ -119,17 +177,19 @@ void layer_norm_backward_rows(const Device& device, Tensor x, Tensor gain, Tenso
 }
 
 template <class T>
-void rms_norm_rows(const Device& device, Tensor x, Tensor gain, double epsilon, Tensor y, Tensor rrms) {
+void rms_norm_rows(const Device& device, const ResidualSum& x, Tensor gain, double epsilon, Tensor y,
+                   Tensor rrms) {
   using S = Sum<T>;
-  const std::int64_t width = x.extent(1);
-  const T* in = elements<T>(x);        // (N, C)
+  const std::int64_t width = y.extent(1);
+  const SummedRows<T> in(x);           // (N, C)
   const S* gains = elements<S>(gain);  // (C)
   T* out = elements<T>(y);
   S* scales = elements<S>(rrms);  // (N)
   const S floor = static_cast<S>(epsilon);
   for_rows(
-      device, "encore::rms_norm", x.extent(0), KOKKOS_LAMBDA(const Row& row) {
-        const T* from = in + row.index * width;
+      device, x.branch ? "encore::rms_norm_of_sum" : "encore::rms_norm", y.extent(0),
+      KOKKOS_LAMBDA(const Row& row) {
+        const T* from = in.add_up(row, row.index);
         T* to = out + row.index * width;
         const S squares = row.sum<S>(width, [&](std::int64_t c) {
           const S value = static_cast<S>(from[c]);
@@ -145,20 +205,23 @@ void rms_norm_rows(const Device& device, Tensor x, Tensor gain, double epsilon, 
 /// With xhat = x rrms and g = gain dy:  dx = rrms (g - xhat mean(g xhat)), the mean over the row; dgain +=
 /// sum over rows of dy xhat, in blocks of rows as above.
 template <class T>
-void rms_norm_backward_rows(const Device& device, Tensor x, Tensor gain, Tensor rrms, Tensor dy, Tensor dx,
-                            Tensor dgain) {
+void rms_norm_backward_rows(const Device& device, Tensor x, Tensor gain, Tensor rrms, Tensor dy,
+                            const ResidualSum& dx, Tensor dgain) {
   using S = Sum<T>;
   const std::int64_t rows = x.extent(0);
   const std::int64_t width = x.extent(1);
   const std::int64_t blocks = (rows + block_rows - 1) / block_rows;
   const T* in = elements<T>(x);
   const T* gradient = elements<T>(dy);
-  T* out = elements<T>(dx);
+  T* out = elements<T>(dx.trunk);
+  const BranchGradient<T> branch(dx);
   const S* gains = elements<S>(gain);
   const S* scales = elements<S>(rrms);
   S* partial = static_cast<S*>(device.workspace(static_cast<std::size_t>(blocks * width) * sizeof(S)));
   for_rows(
-      device, "encore::rms_norm_backward", blocks, KOKKOS_LAMBDA(const Row& block) {
+      device,
+      BranchGradient<T>::has_own(dx) ? "encore::rms_norm_of_sum_backward" : "encore::rms_norm_backward",
+      blocks, KOKKOS_LAMBDA(const Row& block) {
         const S* factors = gains;  // as above
         S* gain_sums = partial + block.index * width;
         block.each(width, [&](std::int64_t c) { gain_sums[c] = S(0); });
@@ -178,37 +241,51 @@ void rms_norm_backward_rows(const Device& device, Tensor x, Tensor gain, Tensor 
             gain_sums[c] += dy_c * xhat;
             dx_row[c] = static_cast<T>(scale * (factors[c] * dy_c - xhat * mean_g_xhat));
           });
+          branch.set(block, r, dx_row);
         }
       });
   add_blocks<S>(device, "encore::rms_norm_backward_parameters", partial, blocks, width, elements<S>(dgain),
                 nullptr);
 }
 
+/// x, or the gradient of x, is of the shape and type of `rows`, (N, C).
+void check_sum(const ResidualSum& x, const Tensor& rows) {
+  check("the trunk", x.trunk, rows.dtype, {rows.extent(0), rows.extent(1)});
+  if (x.branch) check("the branch", x.branch, rows.dtype, {rows.extent(0), rows.extent(1)});
+  if (x.dropout.probability == 0.0) return;
+  ENCORE_REQUIRE(x.branch && x.batch != nullptr,
+                 "dropout acts on the branch of a sum over the rows of a batch");
+  check("the batch's examples", x.batch->examples, DType::int64, {rows.extent(0)});
+  ENCORE_REQUIRE(rows.size() == 0 || x.branch.data != x.trunk.data,
+                 "with dropout trunk and branch lie apart");
+}
+
 }  // namespace
 
-void layer_norm(const Device& device, Tensor x, Tensor gain, Tensor bias, double epsilon, Tensor y,
-                Tensor mean, Tensor rstd) {
-  check_rank("x", x, 2);
-  const DType sums = sum_type(x.dtype);
-  check("gain", gain, sums, {x.extent(1)});
-  check("bias", bias, sums, {x.extent(1)});
-  check("y", y, x.dtype, {x.extent(0), x.extent(1)});
-  check("mean", mean, sums, {x.extent(0)});
-  check("rstd", rstd, sums, {x.extent(0)});
-  dispatch(x.dtype, [&](auto type) {
+void layer_norm(const Device& device, const ResidualSum& x, Tensor gain, Tensor bias, double epsilon,
+                Tensor y, Tensor mean, Tensor rstd) {
+  check_rank("x", x.trunk, 2);
+  check_sum(x, x.trunk);
+  const DType sums = sum_type(x.trunk.dtype);
+  check("gain", gain, sums, {x.trunk.extent(1)});
+  check("bias", bias, sums, {x.trunk.extent(1)});
+  check("y", y, x.trunk.dtype, {x.trunk.extent(0), x.trunk.extent(1)});
+  check("mean", mean, sums, {x.trunk.extent(0)});
+  check("rstd", rstd, sums, {x.trunk.extent(0)});
+  dispatch(y.dtype, [&](auto type) {
     layer_norm_rows<decltype(type)>(device, x, gain, bias, epsilon, y, mean, rstd);
   });
 }
 
 void layer_norm_backward(const Device& device, Tensor x, Tensor gain, Tensor mean, Tensor rstd, Tensor dy,
-                         Tensor dx, Tensor dgain, Tensor dbias) {
+                         const ResidualSum& dx, Tensor dgain, Tensor dbias) {
   check_rank("x", x, 2);
   const DType sums = sum_type(x.dtype);
   check("gain", gain, sums, {x.extent(1)});
   check("mean", mean, sums, {x.extent(0)});
   check("rstd", rstd, sums, {x.extent(0)});
   check("dy", dy, x.dtype, {x.extent(0), x.extent(1)});
-  check("dx", dx, x.dtype, {x.extent(0), x.extent(1)});
+  check_sum(dx, x);
   check("dgain", dgain, sums, {x.extent(1)});
   check("dbias", dbias, sums, {x.extent(1)});
   if (x.extent(0) == 0) return;
@@ -217,23 +294,25 @@ void layer_norm_backward(const Device& device, Tensor x, Tensor gain, Tensor mea
   });
 }
 
-void rms_norm(const Device& device, Tensor x, Tensor gain, double epsilon, Tensor y, Tensor rrms) {
-  check_rank("x", x, 2);
-  const DType sums = sum_type(x.dtype);
-  check("gain", gain, sums, {x.extent(1)});
-  check("y", y, x.dtype, {x.extent(0), x.extent(1)});
-  check("rrms", rrms, sums, {x.extent(0)});
-  dispatch(x.dtype, [&](auto type) { rms_norm_rows<decltype(type)>(device, x, gain, epsilon, y, rrms); });
+void rms_norm(const Device& device, const ResidualSum& x, Tensor gain, double epsilon, Tensor y,
+              Tensor rrms) {
+  check_rank("x", x.trunk, 2);
+  check_sum(x, x.trunk);
+  const DType sums = sum_type(x.trunk.dtype);
+  check("gain", gain, sums, {x.trunk.extent(1)});
+  check("y", y, x.trunk.dtype, {x.trunk.extent(0), x.trunk.extent(1)});
+  check("rrms", rrms, sums, {x.trunk.extent(0)});
+  dispatch(y.dtype, [&](auto type) { rms_norm_rows<decltype(type)>(device, x, gain, epsilon, y, rrms); });
 }
 
-void rms_norm_backward(const Device& device, Tensor x, Tensor gain, Tensor rrms, Tensor dy, Tensor dx,
-                       Tensor dgain) {
+void rms_norm_backward(const Device& device, Tensor x, Tensor gain, Tensor rrms, Tensor dy,
+                       const ResidualSum& dx, Tensor dgain) {
   check_rank("x", x, 2);
   const DType sums = sum_type(x.dtype);
   check("gain", gain, sums, {x.extent(1)});
   check("rrms", rrms, sums, {x.extent(0)});
   check("dy", dy, x.dtype, {x.extent(0), x.extent(1)});
-  check("dx", dx, x.dtype, {x.extent(0), x.extent(1)});
+  check_sum(dx, x);
   check("dgain", dgain, sums, {x.extent(1)});
   if (x.extent(0) == 0) return;
   dispatch(x.dtype,

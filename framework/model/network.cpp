@@ -45,12 +45,18 @@ class Network::Builder {
 
   Value add(const std::string& path, const std::string& parameter_path, const PluginTable* table,
             std::vector<Value> inputs, const auto& make) {
-    Node node{path, parameter_path, nullptr, nullptr, LayerPlan(width_), std::move(inputs), -1, {}};
-    with_key(table, path, [&] {
-      node.layer = make();
-      node.layer->declare(node.plan);
-    });
-    if (parameter_path != path) require_equal_parameters(node);
+    return push(make_node(path, parameter_path, table, std::move(inputs), make));
+  }
+
+  /// norm(trunk + dropout(branch)): one node where the norm takes a sum and may leave it in the branch's
+  /// memory, else two.
+  Value add_norm_of_sum(const InputSum& sum, Value branch, Value trunk, const std::string& path,
+                        const std::string& parameter_path, const PluginTable* table, const auto& make) {
+    Node node = make_node(path, parameter_path, table, {branch, trunk}, make);
+    if (node.plan.takes_sum() && !nodes_[static_cast<std::size_t>(branch)].plan.reads_output())
+      node.sum = sum;
+    else
+      node.inputs = {add_residual(sum.path, branch, trunk, sum.dropout)};
     return push(std::move(node));
   }
 
@@ -72,6 +78,17 @@ class Network::Builder {
   }
 
  private:
+  Node make_node(const std::string& path, const std::string& parameter_path, const PluginTable* table,
+                 std::vector<Value> inputs, const auto& make) const {
+    Node node{path, parameter_path, nullptr, nullptr, LayerPlan(width_), std::move(inputs), -1, {}};
+    with_key(table, path, [&] {
+      node.layer = make();
+      node.layer->declare(node.plan);
+    });
+    if (parameter_path != path) require_equal_parameters(node);
+    return node;
+  }
+
   Value push(Node node) {
     nodes_.push_back(std::move(node));
     return static_cast<Value>(nodes_.size()) - 1;
@@ -125,6 +142,12 @@ Network::Network(const Experiment& experiment, std::int64_t vocabulary,
     return builder.add(path_in(block, name), path_in(first_of_group(model, block), name), &table, {input},
                        [&] { return make(table, block); });
   };
+  const auto norm_of_sum = [&](std::int64_t block, const std::string& name, Value branch, Value trunk) {
+    const InputSum sum{path_in(block, name + ".residual"), model.dropout};
+    return builder.add_norm_of_sum(sum, branch, trunk, path_in(block, name + ".norm"),
+                                   path_in(first_of_group(model, block), name + ".norm"), &model.norm,
+                                   [&] { return make(model.norm, block); });
+  };
 
   const EmbeddingOptions embedding{vocabulary, max_length_, model.positions, model.dropout, precision_};
   Value x = builder.add("embedding", "embedding", nullptr, {},
@@ -132,15 +155,13 @@ Network::Network(const Experiment& experiment, std::int64_t vocabulary,
   for (std::int64_t block = 0; block < model.layers; ++block) {
     for (const LayerTable& table : model.block) {
       const std::string& name = table.name;
-      const std::string residual = path_in(block, name + ".residual");
       if (model.norm_position == NormPosition::post) {  // norm(x + dropout(layer(x)))
         const Value branch = layer(block, name, table, x);
-        const Value sum = builder.add_residual(residual, branch, x, model.dropout);
-        x = layer(block, name + ".norm", model.norm, sum);
+        x = norm_of_sum(block, name, branch, x);
       } else {  // x + dropout(layer(norm(x)))
         const Value normed = layer(block, name + ".norm", model.norm, x);
         const Value branch = layer(block, name, table, normed);
-        x = builder.add_residual(residual, branch, x, model.dropout);
+        x = builder.add_residual(path_in(block, name + ".residual"), branch, x, model.dropout);
       }
     }
   }

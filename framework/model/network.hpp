@@ -1,10 +1,12 @@
 // Network: the model as a list of nodes in the order of the forward pass. Everything but the head is a Layer:
-// the embedding is one without inputs, the residual sum one with two. Place in the flow: made by Model from
-// the experiment; StepPlan reads what the nodes declared, Pass runs them.
+// the embedding is one without inputs, the residual sum one with two; a norm that takes a sum has two as
+// well. Place in the flow: made by Model from the experiment; StepPlan reads what the nodes declared, Pass
+// runs them.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,12 @@ class Registry;
 /// A tensor (N, C) between nodes, by the number of the node that writes it.
 using Value = int;
 
+/// The sum trunk + dropout(branch) that a layer adds up itself (LayerPlan::take_sum).
+struct InputSum {
+  std::string path;  ///< names its random stream, as it would a node of its own
+  double dropout = 0.0;
+};
+
 struct Node {
   std::string path;  ///< names its buffers and random streams
   std::string
@@ -33,6 +41,9 @@ struct Node {
   int in_place_input = -1;
   /// Inputs whose gradient is the output's gradient, unchanged: no memory, no copy.
   std::vector<int> passed_inputs = {};
+  /// Where the layer's input is a sum: the inputs are {branch, trunk}, and the layer leaves the sum in the
+  /// branch's memory, which nobody else needs any more.
+  std::optional<InputSum> sum = {};
 };
 
 class Network {

@@ -3,6 +3,8 @@
 
 #include <encore/kernels.hpp>
 
+#include "model/residual.hpp"
+
 namespace encore {
 
 Pass::Pass(const Network& network, const StepPlan& plan, const ParameterBlock& parameters,
@@ -21,6 +23,8 @@ Pass::Pass(const Network& network, const StepPlan& plan, const ParameterBlock& p
     }
     for (const std::string& purpose : node.plan.streams())
       bound.keys.push_back({0, random_stream(node.path, purpose), 0});
+    if (node.sum)
+      bound.branch_dropout = {node.sum->dropout, {0, random_stream(node.sum->path, Residual::stream), 0}};
   }
 }
 
@@ -51,13 +55,14 @@ void Pass::start(const Batch& batch, std::uint64_t seed, std::uint64_t step) {
     bound.output = resolve(plan.output);
     bound.output_gradient = resolve(plan.output_gradient);
     for (RandomKey& key : bound.keys) key = {seed, key.stream, step};
+    bound.branch_dropout.key = {seed, bound.branch_dropout.key.stream, step};
   }
 }
 
 void Pass::visit(std::size_t node, const char* what, const auto& run) {
   const Bound& bound = bound_[node];
   Step step(device_, batch_, plan_.training);
-  step.bind(bound.parameters, bound.gradients, bound.buffers, bound.keys);
+  step.bind(bound.parameters, bound.gradients, bound.buffers, bound.keys, bound.branch_dropout);
   try {
     run(network_.nodes()[node], bound, step);
   } catch (const std::exception& error) {

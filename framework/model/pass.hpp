@@ -56,6 +56,7 @@ class Pass {
     std::vector<Tensor> parameters;
     std::vector<Tensor> gradients;
     std::vector<RandomKey> keys;
+    DropoutDraw branch_dropout;
   };
 
   Tensor resolve(int tensor) const;

@@ -1,4 +1,4 @@
-// Residual: output = trunk + dropout(branch), the sum around every sub-layer.
+// Residual: output = trunk + dropout(branch), the sum around every sub-layer, where no norm takes it up.
 #pragma once
 
 #include <encore/kernels.hpp>
@@ -11,10 +11,12 @@ namespace encore {
 /// Node::passed_inputs.
 class Residual final : public Layer {
  public:
+  static constexpr const char* stream = "dropout";  ///< the purpose of its random numbers
+
   explicit Residual(double dropout) : dropout_(dropout) {}
 
   void declare(LayerPlan& plan) override {
-    stream_ = plan.random("dropout");
+    stream_ = plan.random(stream);
     plan.backward_reads(false, false);
   }
 

@@ -72,7 +72,9 @@ class Planner {
     for (const Value input : n.inputs) {
       plan.inputs.push_back(storage_[index(input)]);
       use(plan.inputs.back(), i);
-      if (training_ && (n.head || n.plan.reads_input())) use(plan.inputs.back(), backward_tick(i));
+      const bool summed_up = n.sum && plan.inputs.size() > 1;  // the trunk, which is in the sum
+      if (training_ && (n.head || n.plan.reads_input()) && !summed_up)
+        use(plan.inputs.back(), backward_tick(i));
     }
     if (takes_over_input(i))
       plan.output = plan.inputs[index(n.in_place_input)];
@@ -115,6 +117,8 @@ class Planner {
     int& total = gradient_[index(n.inputs[index(k)])];
     const bool passed = std::count(n.passed_inputs.begin(), n.passed_inputs.end(), k) > 0;
     if (passed && total < 0) return total = plan.output_gradient;
+    const bool equals_first = n.sum && n.sum->dropout == 0.0 && k == 1;  // the trunk's is the branch's
+    if (equals_first && total < 0) return total = plan.input_gradients[0];
 
     const int copy = add(n.path + ".input_gradient." + std::to_string(k), rows(), Element::activation, tick);
     if (total >= 0) {

@@ -19,6 +19,7 @@ class LayerNorm final : public Layer {
   LayerNorm(const Options& options, const LayerContext&) : epsilon_(options.number("epsilon")) {}
 
   void declare(LayerPlan& plan) override {
+    plan.take_sum();
     gain_ = plan.gain("gain", plan.width());                                      // (C)
     bias_ = plan.bias("bias", plan.width());                                      // (C)
     mean_ = plan.buffer("mean", {tokens}, Lifetime::saved, Element::accumulate);  // (N)
@@ -27,14 +28,14 @@ class LayerNorm final : public Layer {
   }
 
   void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
-    kernels::layer_norm(step.device(), inputs[0], step.parameter(gain_), step.parameter(bias_), epsilon_,
-                        output, step.buffer(mean_), step.buffer(rstd_));
+    kernels::layer_norm(step.device(), step.sum(inputs), step.parameter(gain_), step.parameter(bias_),
+                        epsilon_, output, step.buffer(mean_), step.buffer(rstd_));
   }
 
   void backward(const Step& step, std::span<const Tensor> inputs, Tensor, Tensor output_gradient,
                 std::span<const Tensor> input_gradients) override {
     kernels::layer_norm_backward(step.device(), inputs[0], step.parameter(gain_), step.buffer(mean_),
-                                 step.buffer(rstd_), output_gradient, input_gradients[0],
+                                 step.buffer(rstd_), output_gradient, step.sum(input_gradients),
                                  step.gradient(gain_), step.gradient(bias_));
   }
 

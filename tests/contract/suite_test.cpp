@@ -204,6 +204,70 @@ TEST(SuiteFinds, AGradientInRowsOfOtherTokens) {
   expect_said(said, " of table, which has token_rows, in a batch without token ");
 }
 
+// --- norms that take a sum, with one mistake each ---
+
+enum class SumMistake { none, drops_nothing, leaves_no_sum, forgets_the_branch, changes_the_trunk };
+
+/// layer_norm, with one mistake where its input comes as a sum.
+template <SumMistake M>
+class SummingNorm : public Layer {
+ public:
+  static Schema options() { return {}; }
+  SummingNorm(const Options&, const LayerContext&) {}
+
+  void declare(LayerPlan& plan) override {
+    plan.take_sum();
+    gain_ = plan.gain("gain", plan.width());
+    bias_ = plan.bias("bias", plan.width());
+    mean_ = plan.buffer("mean", {tokens}, Lifetime::saved, Element::accumulate);
+    rstd_ = plan.buffer("rstd", {tokens}, Lifetime::saved, Element::accumulate);
+    summed_ = plan.buffer("summed", {tokens, plan.width()}, Lifetime::forward);
+  }
+  void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
+    ResidualSum x = step.sum(inputs);
+    if (M == SumMistake::drops_nothing) x.dropout = {};
+    if (M == SumMistake::leaves_no_sum && x.branch) {
+      kernels::copy(step.device(), x.branch, step.buffer(summed_));
+      x.branch = step.buffer(summed_);
+    }
+    kernels::layer_norm(step.device(), x, step.parameter(gain_), step.parameter(bias_), 1e-5, output,
+                        step.buffer(mean_), step.buffer(rstd_));
+    if (M == SumMistake::changes_the_trunk && x.branch) kernels::fill(step.device(), 1.0, x.trunk);
+  }
+  void backward(const Step& step, std::span<const Tensor> inputs, Tensor, Tensor output_gradient,
+                std::span<const Tensor> input_gradients) override {
+    ResidualSum dx = step.sum(input_gradients);
+    if (M == SumMistake::forgets_the_branch) dx = input_gradients.back();
+    kernels::layer_norm_backward(step.device(), inputs[0], step.parameter(gain_), step.buffer(mean_),
+                                 step.buffer(rstd_), output_gradient, dx, step.gradient(gain_),
+                                 step.gradient(bias_));
+  }
+
+ private:
+  Parameter gain_, bias_;
+  Buffer mean_, rstd_, summed_;
+};
+
+template <SumMistake M>
+std::string failures_of_sums() {
+  Registrar registrar;
+  registrar.add<Kind::layer, SummingNorm<M>>("summing_norm");
+  return failures(findings_of(registrar.offers().front()));
+}
+
+TEST(SuiteFinds, WhatALayerDoesWrongWithASumOnly) {
+  EXPECT_EQ(failures_of_sums<SumMistake::none>(), "");
+  expect_said(failures_of_sums<SumMistake::drops_nothing>(),
+              "sum: output has other bits when the layer adds up its input, float32, dropout 0.1; ");
+  expect_said(failures_of_sums<SumMistake::leaves_no_sum>(),
+              "sum: sum has other bits when the layer adds up its input, float32, dropout 0; ");
+  expect_said(
+      failures_of_sums<SumMistake::forgets_the_branch>(),
+      "sum: gradient of the branch has other bits when the layer adds up its input, float32, dropout 0; ");
+  expect_said(failures_of_sums<SumMistake::changes_the_trunk>(),
+              "sum: forward changes the trunk of the sum it takes");
+}
+
 /// Declares options that cannot be right.
 struct CarelessOptions : Dense<Mistake::none> {
   static Schema options() {

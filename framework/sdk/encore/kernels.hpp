@@ -38,11 +38,13 @@ void activation(const Device& device, Activation function, Tensor x, Tensor y);
 void activation_backward(const Device& device, Activation function, Tensor saved, Tensor dy, Tensor dx);
 
 /// y (N, C) = gain * (x - mean) * rstd + bias, over each row; mean and rstd: (N), kept for backward (Ba et al. 2016).
-void layer_norm(const Device& device, Tensor x, Tensor gain, Tensor bias, double epsilon, Tensor y,
-                Tensor mean, Tensor rstd);
-/// dx (N, C); dgain (C) +=, dbias (C) +=.
+/// x (N, C) is a tensor or a sum, which is added up in the same pass and left in x.branch.
+void layer_norm(const Device& device, const ResidualSum& x, Tensor gain, Tensor bias, double epsilon,
+                Tensor y, Tensor mean, Tensor rstd);
+/// dx (N, C), or the gradients of both parts of a sum; dgain (C) +=, dbias (C) +=. x: the tensor, or the sum as it was
+/// left.
 void layer_norm_backward(const Device& device, Tensor x, Tensor gain, Tensor mean, Tensor rstd, Tensor dy,
-                         Tensor dx, Tensor dgain, Tensor dbias);
+                         const ResidualSum& dx, Tensor dgain, Tensor dbias);
 
 /// What opens a gate: gelu or silu, x / (1 + e^-x).
 enum class Gate : std::uint8_t { geglu, swiglu };
@@ -52,11 +54,11 @@ void gate(const Device& device, Gate function, Tensor x, Tensor y);
 void gate_backward(const Device& device, Gate function, Tensor x, Tensor dy, Tensor dx);
 
 /// y (N, C) = gain * x * rrms over each row, rrms = 1 / sqrt(mean(x^2) + epsilon): (N), kept for backward
-/// (Zhang and Sennrich 2019).
-void rms_norm(const Device& device, Tensor x, Tensor gain, double epsilon, Tensor y, Tensor rrms);
-/// dx (N, C); dgain (C) +=.
-void rms_norm_backward(const Device& device, Tensor x, Tensor gain, Tensor rrms, Tensor dy, Tensor dx,
-                       Tensor dgain);
+/// (Zhang and Sennrich 2019). x: as in layer_norm.
+void rms_norm(const Device& device, const ResidualSum& x, Tensor gain, double epsilon, Tensor y, Tensor rrms);
+/// dx (N, C): as in layer_norm_backward; dgain (C) +=.
+void rms_norm_backward(const Device& device, Tensor x, Tensor gain, Tensor rrms, Tensor dy,
+                       const ResidualSum& dx, Tensor dgain);
 
 struct AttentionOptions {
   std::int64_t heads = 1;

@@ -4,6 +4,7 @@
 // Read next: kernels.hpp for the operations to build from, head.hpp for the part with targets, plugin.hpp to register.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -114,12 +115,16 @@ class LayerPlan {
     reads_input_ = input;
     reads_output_ = output;
   }
+  /// Tell the host that `forward` may get a ResidualSum as its input, which it adds up in its own pass: a norm does,
+  /// for it comes after such a sum. Who does not say so gets the sum, at the price of a pass over it.
+  void take_sum() { takes_sum_ = true; }
 
   const std::vector<ParameterSpec>& parameters() const { return parameters_; }
   const std::vector<BufferSpec>& buffers() const { return buffers_; }
   const std::vector<std::string>& streams() const { return streams_; }
   bool reads_input() const { return reads_input_; }
   bool reads_output() const { return reads_output_; }
+  bool takes_sum() const { return takes_sum_; }
 
  private:
   std::int64_t width_;
@@ -128,6 +133,7 @@ class LayerPlan {
   std::vector<std::string> streams_;
   bool reads_input_ = true;
   bool reads_output_ = false;
+  bool takes_sum_ = false;
 };
 
 /// The sequences that a step works on: packed rows without padding, all tensors on the device.
@@ -148,6 +154,28 @@ struct RandomKey {
   std::uint64_t step = 0;
 };
 
+/// Dropout of one tensor in one step.
+struct DropoutDraw {
+  double probability = 0.0;
+  RandomKey key = {};
+};
+
+/// The input of a layer that takes a sum (LayerPlan::take_sum): trunk + dropout(branch), or the trunk alone where there
+/// is no branch. Whoever adds it up leaves the sum in `branch`, where backward finds it. In backward the gradients of
+/// the two: the trunk's is that of the sum, and so is the branch's where nothing is dropped; then both may lie in the
+/// same memory.
+struct ResidualSum {
+  Tensor trunk;                  ///< (N, C)
+  Tensor branch = {};            ///< (N, C), or empty
+  const Batch* batch = nullptr;  ///< of the dropout
+  DropoutDraw dropout = {};      ///< of the branch
+
+  /// Not explicit: what takes a sum takes whatever is a tensor.
+  ResidualSum(const std::convertible_to<Tensor> auto& x) : trunk(x) {}
+  ResidualSum(Tensor kept, Tensor added, const Batch& rows, const DropoutDraw& draw)
+      : trunk(kept), branch(added), batch(&rows), dropout(draw) {}
+};
+
 /// One forward or backward pass as one layer sees it: where its declared tensors lie. Valid during the call only.
 class Step {
  public:
@@ -165,14 +193,21 @@ class Step {
   /// A declared buffer with the extents of this batch.
   Tensor buffer(Buffer b) const { return declared(buffers_, b.index, "buffer"); }
   RandomKey random(RandomStream s) const { return declared(keys_, s.index, "random stream"); }
+  /// The inputs of a layer that takes a sum, or their gradients: {x}, or {branch, trunk}.
+  ResidualSum sum(std::span<const Tensor> inputs) const {
+    if (inputs.size() == 1) return inputs[0];
+    ENCORE_REQUIRE(inputs.size() == 2, "a sum has two parts, branch and trunk, or is there already");
+    return {inputs[1], inputs[0], *batch_, training_ ? branch_dropout_ : DropoutDraw{}};
+  }
 
-  /// Called by the host before each pass.
+  /// Called by the host before each pass. branch_dropout: of a layer whose input comes as a sum, in training.
   void bind(std::span<const Tensor> parameters, std::span<const Tensor> gradients, std::span<const Tensor> buffers,
-            std::span<const RandomKey> keys) {
+            std::span<const RandomKey> keys, const DropoutDraw& branch_dropout = {}) {
     parameters_ = parameters;
     gradients_ = gradients;
     buffers_ = buffers;
     keys_ = keys;
+    branch_dropout_ = branch_dropout;
   }
 
  private:
@@ -192,6 +227,7 @@ class Step {
   std::span<const Tensor> gradients_;
   std::span<const Tensor> buffers_;
   std::span<const RandomKey> keys_;
+  DropoutDraw branch_dropout_;
 };
 
 /// What a layer is built for, beside its own options.
@@ -207,7 +243,8 @@ class Layer {
   virtual ~Layer() = default;
   /// Called once, before any pass. May throw OptionError.
   virtual void declare(LayerPlan& plan) = 0;
-  /// inputs[i] and output: (N, C), written completely.
+  /// inputs[i] and output: (N, C), the output written completely, the inputs only read; but of a sum (Step::sum) the
+  /// branch is inputs[0], and the sum is left there.
   virtual void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) = 0;
   /// output_gradient: (N, C), may not be changed; input_gradients[i]: (N, C), overwritten. `inputs` and `output` hold
   /// their content only as far as `LayerPlan::backward_reads` said.

@@ -10,7 +10,7 @@
 // for_uneven_rows is the same for rows of which some cost far less than others.
 //
 // Within one row element i is always visited by the same lane, so `each` may read what an earlier `each`
-// wrote at the same i, and only there.
+// wrote at the same i; elsewhere only after a barrier.
 #pragma once
 
 #include <cstdint>
@@ -82,6 +82,8 @@ struct Row {
   KOKKOS_FORCEINLINE_FUNCTION void once(const Body& body) const {
     body();
   }
+  /// From here on every lane may read what the others have written.
+  KOKKOS_FORCEINLINE_FUNCTION void barrier() const {}
 };
 
 template <class Body>
@@ -141,6 +143,13 @@ struct Row {
   template <class Body>
   KOKKOS_FUNCTION void once(const Body& body) const {
     Kokkos::single(Kokkos::PerThread(member), body);
+  }
+  KOKKOS_FUNCTION void barrier() const {
+#if defined(KOKKOS_ENABLE_CUDA)
+    KOKKOS_IF_ON_DEVICE((__syncwarp();))
+#else
+    KOKKOS_IF_ON_DEVICE((__threadfence_block();))  // the lanes of an AMD wavefront run in step
+#endif
   }
 };
 

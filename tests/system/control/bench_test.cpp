@@ -58,8 +58,8 @@ TEST_F(BenchVerb, MeasuresStepsInTurnAndStoresEverySample) {
   bool normalized = false;
   for (const json& kernel : step.at("kernels")) {
     EXPECT_TRUE(kernel.at("label").get<std::string>().starts_with("encore::")) << kernel;
-    normalized =
-        normalized || (kernel.at("label") == "encore::layer_norm" && kernel.contains("flops_per_second"));
+    normalized = normalized ||
+                 (kernel.at("label") == "encore::layer_norm_of_sum" && kernel.contains("flops_per_second"));
   }
   EXPECT_TRUE(normalized) << "the work of a norm is known";
   EXPECT_EQ(result.at("cases").at(1).at("facts").at("allocations"), 0)
@@ -183,7 +183,7 @@ TEST_F(BenchVerb, AConnectorOfKokkosToolsHearsAnOrdinaryRun) {
   const ProgramOutput output = sandbox_.exp({"run", "tiny.toml"});
   ASSERT_EQ(output.end.exit_code, 0) << output.errors;
   const std::string labels = sandbox_.read("labels.txt");
-  EXPECT_TRUE(contains(labels, "encore::layer_norm_backward\n")) << labels;
+  EXPECT_TRUE(contains(labels, "encore::layer_norm_of_sum_backward\n")) << labels;
   EXPECT_TRUE(contains(labels, "region encore::gemm ")) << labels;
   std::istringstream lines(labels);
   for (std::string label; std::getline(lines, label);)

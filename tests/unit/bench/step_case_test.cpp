@@ -109,6 +109,8 @@ TEST(KernelWork, IsDeclaredForEveryKernelOfAStep) {
   plain.train.gradient_shards = 2;
   Experiment gelu = tiny_experiment(registry);
   gelu.model.positions = Positions::learned;
+  gelu.model.dropout = 0.1;
+  gelu.model.norm = layer_table(registry, "norm", "rms_norm");  // of sums, for the norms come after them
   gelu.model.block[1] = layer_table(registry, "feed_forward", "feed_forward",
                                     {{"hidden", std::int64_t{12}}, {"activation", std::string("gelu")}});
   Experiment gated = tiny_experiment(registry);

@@ -95,6 +95,21 @@ Digests digests_of_kernels(DType type) {
   kernels::rms_norm_backward(gpu, x, gain, rstd, g, dx, dgain);
   put("rms_norm", {&normed, &rstd});
   put("rms_norm_backward", {&dx, &dgain});
+
+  const auto sum_of = [&](const OwnedTensor& trunk, const OwnedTensor& branch) {
+    return ResidualSum(trunk, branch, batch, {0.1, {1, 2, 3}});
+  };
+  OwnedTensor summed(type, {N, C}), dbranch(type, {N, C});
+  kernels::copy(gpu, x, summed);
+  kernels::layer_norm(gpu, sum_of(g, summed), gain, norm_bias, 1e-5, normed, mean, rstd);
+  kernels::layer_norm_backward(gpu, summed, gain, mean, rstd, g, sum_of(dx, dbranch), dgain, dnorm_bias);
+  put("layer_norm_of_sum", {&normed, &summed, &mean, &rstd});
+  put("layer_norm_of_sum_backward", {&dx, &dbranch, &dgain, &dnorm_bias});
+  kernels::copy(gpu, x, summed);
+  kernels::rms_norm(gpu, sum_of(g, summed), gain, 1e-5, normed, rstd);
+  kernels::rms_norm_backward(gpu, summed, gain, rstd, g, sum_of(dx, dbranch), dgain);
+  put("rms_norm_of_sum", {&normed, &summed, &rstd});
+  put("rms_norm_of_sum_backward", {&dx, &dbranch, &dgain});
   for (const kernels::Gate function : {kernels::Gate::geglu, kernels::Gate::swiglu}) {
     OwnedTensor half(type, {N, F / 2}), dhalf = random_tensor(type, {N, F / 2}, 12), whole(type, {N, F});
     kernels::gate(gpu, function, dy, half);
@@ -206,8 +221,12 @@ TEST(KernelLabels, are_named_like_the_functions) {
                            "encore::sum_of_squares",
                            "encore::initialize",
                            "encore::gelu_backward",
+                           "encore::layer_norm_of_sum",
+                           "encore::layer_norm_of_sum_backward",
                            "encore::rms_norm",
                            "encore::rms_norm_backward",
+                           "encore::rms_norm_of_sum",
+                           "encore::rms_norm_of_sum_backward",
                            "encore::rotary",
                            "encore::geglu",
                            "encore::geglu_backward",

@@ -152,5 +152,24 @@ TEST(StepRefusal, HandlesThatWereNotDeclared) {
             "");
 }
 
+TEST(StepRefusal, ASumOfNeitherOneNorTwoParts) {
+  const Device device;
+  const Batch batch;
+  const Step step(device, batch, true);
+  const std::vector<Tensor> parts(3);
+  EXPECT_EQ(step.sum(std::span(parts).first(1)).batch, nullptr);
+  EXPECT_EQ(step.sum(std::span(parts).first(2)).batch, &batch);
+  for (const std::size_t count : {0, 3}) {
+    try {
+      step.sum(std::span(parts).first(count));
+      ADD_FAILURE() << "a sum of " << count;
+    } catch (const std::logic_error& error) {
+      EXPECT_NE(std::string(error.what()).find("a sum has two parts, branch and trunk, or is there already"),
+                std::string::npos)
+          << error.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace encore

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "memory/memory_plan.hpp"
+#include "support/separate_norms.hpp"
 #include "support/tiny_model.hpp"
 
 namespace encore {
@@ -24,10 +25,34 @@ const NodePlan& node(const StepPlan& plan, const std::string& path) {
   throw Error("no node " + path);
 }
 
+/// A layer whose backward reads its output, as that of tanh, or nothing; never its input. No test here runs
+/// it.
+template <bool Output>
+class Idle final : public Layer {
+ public:
+  static Schema options() { return {}; }
+  Idle(const Options&, const LayerContext&) {}
+  void declare(LayerPlan& plan) override { plan.backward_reads(false, Output); }
+  void forward(const Step&, std::span<const Tensor>, Tensor) override {}
+  void backward(const Step&, std::span<const Tensor>, Tensor, Tensor, std::span<const Tensor>) override {}
+};
+
+void separate_norms(Experiment& experiment) {
+  experiment.model.norm.type = "separate_layer_norm";
+}
+void pre_norm(Experiment& experiment) {
+  experiment.model.norm_position = NormPosition::pre;
+}
+
 /// The plans of a model, which themselves need no batch.
 struct Plans {
   explicit Plans(const std::function<void(Experiment&)>& change = [](Experiment&) {}) {
-    const Registry registry = load_builtin_plugins();
+    Registry registry = load_builtin_plugins();
+    add_separate_norms(registry);
+    Registrar offers;
+    offers.add<Kind::layer, Idle<true>>("reads_output");
+    offers.add<Kind::layer, Idle<false>>("reads_nothing");
+    registry.add("this test", offers);
     Experiment experiment = tiny_experiment(registry);
     change(experiment);
     model = std::make_unique<Model>(experiment, tiny_size(), registry, device);
@@ -44,12 +69,10 @@ TEST(StepPlan, NodesStandInTheOrderOfTheForwardPass) {
   std::vector<std::string> paths;
   for (const NodePlan& node : plans.training.nodes) paths.push_back(node.path);
   EXPECT_EQ(paths,
-            (std::vector<std::string>{
-                "embedding", "encoder.0.attention", "encoder.0.attention.residual",
-                "encoder.0.attention.norm", "encoder.0.feed_forward", "encoder.0.feed_forward.residual",
-                "encoder.0.feed_forward.norm", "encoder.1.attention", "encoder.1.attention.residual",
-                "encoder.1.attention.norm", "encoder.1.feed_forward", "encoder.1.feed_forward.residual",
-                "encoder.1.feed_forward.norm", "head"}));
+            (std::vector<std::string>{"embedding", "encoder.0.attention", "encoder.0.attention.norm",
+                                      "encoder.0.feed_forward", "encoder.0.feed_forward.norm",
+                                      "encoder.1.attention", "encoder.1.attention.norm",
+                                      "encoder.1.feed_forward", "encoder.1.feed_forward.norm", "head"}));
 }
 
 TEST(StepPlan, RefusesMoreThanAMachineAddresses) {
@@ -85,15 +108,67 @@ TEST(StepPlan, WhatBackwardReadsIsKeptAndNothingElse) {
   EXPECT_EQ(input->last, 2 * nodes - 2);
 }
 
-TEST(StepPlan, TheResidualSumTakesOverTheMemoryOfItsBranch) {
+TEST(StepPlan, ANormThatTakesNoSumComesAfterIt) {
+  const Plans plans(separate_norms);
+  EXPECT_EQ(plans.training.nodes[2].path, "encoder.0.attention.residual");
+  EXPECT_EQ(plans.training.nodes[3].path, "encoder.0.attention.norm");
+  EXPECT_EQ(plans.training.nodes[3].inputs, std::vector<int>{plans.training.nodes[2].output});
+}
+
+TEST(StepPlan, ASumIsLeftWhereItsBranchWasUntilTheNormsBackward) {
   const Plans plans;
+  const NodePlan& norm = node(plans.training, "encoder.1.attention.norm");
+  ASSERT_EQ(norm.inputs.size(), 2u);
+  EXPECT_EQ(norm.inputs[0], node(plans.training, "encoder.1.attention").output) << "the branch";
+  EXPECT_EQ(norm.inputs[1], node(plans.training, "encoder.0.feed_forward.norm").output) << "the trunk";
+  const int forward = 6, backward = 2 * 10 - 1 - forward;
+  EXPECT_EQ(plans.training.nodes[forward].path, norm.path);
+  EXPECT_EQ(find(plans.training, "encoder.1.attention.output")->last, backward);
+  EXPECT_EQ(find(plans.evaluation, "encoder.1.attention.output")->last, forward);
+}
+
+TEST(StepPlan, TheTrunkIsNotKeptForTheNormThatAddsItUp) {
+  const Plans plans([](Experiment& e) { e.model.block[1].type = "reads_nothing"; });
+  EXPECT_EQ(plans.training.nodes[4].path, "encoder.0.feed_forward.norm");
+  EXPECT_EQ(find(plans.training, "encoder.0.attention.norm.output")->last, 4);
+}
+
+TEST(StepPlan, ABranchThatIsReadInBackwardIsNotOverwrittenByTheSum) {
+  const Plans plans([](Experiment& e) { e.model.block[1].type = "reads_output"; });
+  const NodePlan& sum = node(plans.training, "encoder.0.feed_forward.residual");
+  EXPECT_EQ(node(plans.training, "encoder.0.feed_forward.norm").inputs, std::vector<int>{sum.output});
+  EXPECT_NE(sum.output, node(plans.training, "encoder.0.feed_forward").output);
+  EXPECT_EQ(node(plans.training, "encoder.0.attention.norm").inputs.size(), 2u)
+      << "attention does not read it";
+}
+
+TEST(StepPlan, TheGradientsOfASumLieApartOnlyWithDropout) {
+  const Plans plain, dropping([](Experiment&e) { e.model.dropout = 0.1; });
+  for (const Plans* plans : {&plain, &dropping}) {
+    const NodePlan& norm = node(plans->training, "encoder.1.feed_forward.norm");
+    EXPECT_EQ(norm.input_gradients[0] == norm.input_gradients[1], plans == &plain);
+    EXPECT_NE(norm.input_gradients[1], norm.output_gradient);
+    EXPECT_TRUE(norm.sums.empty());
+    const NodePlan& layer = node(plans->training, "encoder.1.feed_forward");
+    EXPECT_EQ(layer.output_gradient, norm.input_gradients[0]) << "the branch";
+    ASSERT_EQ(layer.sums.size(), 1u);
+    EXPECT_EQ(layer.sums[0].from, norm.input_gradients[1]) << "the trunk";
+    EXPECT_EQ(layer.sums[0].to, layer.input_gradients[0]);
+  }
+}
+
+TEST(StepPlan, TheResidualSumTakesOverTheMemoryOfItsBranch) {
+  const Plans plans(pre_norm);
   EXPECT_EQ(node(plans.training, "encoder.0.attention.residual").output,
             node(plans.training, "encoder.0.attention").output);
   EXPECT_EQ(find(plans.training, "encoder.0.attention.residual.output"), nullptr);
 }
 
 TEST(StepPlan, TheResidualPassesItsGradientOnWithoutACopy) {
-  const Plans plans([](Experiment& e) { e.model.dropout = 0.1; });
+  const Plans plans([](Experiment& e) {
+    separate_norms(e);
+    e.model.dropout = 0.1;
+  });
   const NodePlan& residual = node(plans.training, "encoder.1.feed_forward.residual");
   EXPECT_EQ(residual.input_gradients[1], residual.output_gradient) << "the trunk";
   EXPECT_NE(residual.input_gradients[0], residual.output_gradient) << "the branch goes through dropout";
@@ -141,6 +216,20 @@ TEST(StepPlan, TheSeedModelOnFullBatchesFitsClosely) {
             0.06 * static_cast<double>(plans.training.arena_bytes));
   RecordProperty("training_megabytes", static_cast<int>(plans.training.arena_bytes >> 20));
   RecordProperty("evaluation_megabytes", static_cast<int>(plans.evaluation.arena_bytes >> 20));
+}
+
+TEST(StepPlan, NormsThatTakeSumsNeedNoMoreMemory) {
+  for (const double dropout : {0.0, 0.1}) {
+    Plans one([&](Experiment& e) { seed_model(e), e.model.dropout = dropout; });
+    Plans two([&](Experiment& e) { seed_model(e), separate_norms(e), e.model.dropout = dropout; });
+    for (const BatchSize& size :
+         {BatchSize{32 * 256, 32, 32 * 256 * 256, 256}, BatchSize{900, 32, 28000, 60}})
+      for (StepPlan Plans::*plan : {&Plans::training, &Plans::evaluation}) {
+        (one.*plan).place(size);
+        (two.*plan).place(size);
+        EXPECT_LE((one.*plan).arena_bytes, (two.*plan).arena_bytes) << dropout << ", " << size.tokens;
+      }
+  }
 }
 
 TEST(StepPlan, EqualModelsHaveEqualPlans) {

@@ -1,0 +1,133 @@
+// The check of layers that take a sum as their input (LayerPlan::take_sum): from trunk and branch they must
+// compute the bits that they compute from the sum, made before by another kernel. Then the gradients are
+// right as well, for the other checks have seen them there.
+#include "contract/suite.hpp"
+#include "contract/trial.hpp"
+
+namespace encore {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr RandomKey key{3, 141, 59};
+
+/// A layer with a trunk and a branch, whose sum is made before it or by it.
+class SummedLayer {
+ public:
+  SummedLayer(const Device& device, std::unique_ptr<Layer> layer, std::int64_t width, DType type,
+              double dropout, bool training)
+      : device_(device),
+        layer_(std::move(layer)),
+        type_(type),
+        dropout_(dropout),
+        training_(training),
+        plan_(width),
+        batch_({5, 1, 40, 3}),
+        memory_(device, declare(), batch_, type, 1),
+        trunk_(rows(1)),
+        branch_(rows(2)),
+        output_gradient_(rows(3)) {}
+
+  bool takes_sum() const { return plan_.takes_sum(); }
+
+  std::vector<TrialResult> made_before() {
+    const OwnedTensor x = rows(0), dtrunk = rows(0), dbranch = rows(0);
+    kernels::dropout_add(device_, batch_, key, training_ ? dropout_ : 0.0, branch_, trunk_, x);
+    std::vector<TrialResult> results = run({x}, {dtrunk}, x);
+    if (!training_) return results;
+    kernels::dropout(device_, batch_, key, dropout_, dtrunk, dbranch);
+    add_gradients(results, dtrunk, dbranch);
+    return results;
+  }
+
+  /// `shared`: the branch's gradient lies where the trunk's does.
+  std::vector<TrialResult> made_within(bool shared) {
+    OwnedTensor x = rows(0), trunk = rows(1), dtrunk = rows(0), other = rows(0);
+    x.set(branch_.values());
+    const OwnedTensor& dbranch = shared ? dtrunk : other;
+    std::vector<TrialResult> results = run({x, trunk}, {dbranch, dtrunk}, x);
+    if (trunk.values() != trunk_.values()) throw Error("forward changes the trunk of the sum it takes");
+    if (training_) add_gradients(results, dtrunk, dbranch);
+    return results;
+  }
+
+ private:
+  const LayerPlan& declare() {
+    layer_->declare(plan_);
+    return plan_;
+  }
+
+  /// Of the trunk (1), the branch (2), the output's gradient (3); NaN (0).
+  OwnedTensor rows(std::uint64_t purpose) const {
+    OwnedTensor tensor(type_, {batch_.rows(), plan_.width()});
+    if (purpose == 0)
+      tensor.fill(nan);
+    else
+      tensor.set(normal_values(tensor.tensor().size(), purpose));
+    return tensor;
+  }
+
+  /// Both passes; x: where the sum is to be found after forward.
+  std::vector<TrialResult> run(const std::vector<Tensor>& inputs, const std::vector<Tensor>& gradients,
+                               const OwnedTensor& x) {
+    const OwnedTensor output = rows(0);
+    const Step step = memory_.step(device_, batch_, training_, {dropout_, key});
+    memory_.poison(false);
+    layer_->forward(step, inputs, output);
+    device_.fence();
+    std::vector<TrialResult> results{{"output", output.values(), plan_.width()}};
+    if (!training_) return results;
+    if (plan_.reads_input()) results.push_back({"sum", x.values(), plan_.width()});
+    for (OwnedTensor& gradient : memory_.gradients()) gradient.fill(0.0);
+    layer_->backward(step, inputs, output, output_gradient_, gradients);
+    return results;
+  }
+
+  void add_gradients(std::vector<TrialResult>& results, const OwnedTensor& dtrunk,
+                     const OwnedTensor& dbranch) {
+    device_.fence();
+    results.push_back({"gradient of the trunk", dtrunk.values(), plan_.width()});
+    results.push_back({"gradient of the branch", dbranch.values(), plan_.width()});
+    for (std::size_t i = 0; i < plan_.parameters().size(); ++i)
+      results.push_back({"gradient of " + plan_.parameters()[i].name, memory_.gradients()[i].values(), 0});
+  }
+
+  const Device& device_;
+  std::unique_ptr<Layer> layer_;
+  DType type_;
+  double dropout_;
+  bool training_;
+  LayerPlan plan_;
+  OwnedBatch batch_;
+  OwnedPlan memory_;
+  OwnedTensor trunk_, branch_, output_gradient_;
+};
+
+void require_equal(const std::vector<TrialResult>& before, const std::vector<TrialResult>& within,
+                   const std::string& where) {
+  for (std::size_t i = 0; i < before.size(); ++i)
+    if (digest_of(before[i].values) != digest_of(within[i].values))
+      throw Error(before[i].name + " has other bits when the layer adds up its input, " + where +
+                  "; what takes a sum must round it to the type of activations, as a sum made before it is, "
+                  "leave it in the branch and give trunk and branch their gradients");
+}
+
+}  // namespace
+
+std::string check_sum(const Device& device, const Offer& offer, const Options& options, std::int64_t width,
+                      const std::vector<DType>& types) {
+  const LayerContext context{.width = width, .max_length = 40, .block = 0, .blocks = 1};
+  for (const DType type : types)
+    for (const double dropout : {0.0, 0.1})
+      for (const bool training : {true, false}) {
+        SummedLayer layer(device, make<Kind::layer>(offer, options, context), width, type, dropout, training);
+        if (!layer.takes_sum()) return "does not add up its input itself";
+        const std::vector<TrialResult> before = layer.made_before();
+        const std::string where = std::string(name_of(type)) + ", dropout " + (dropout > 0.0 ? "0.1" : "0") +
+                                  (training ? "" : ", evaluation");
+        require_equal(before, layer.made_within(false), where);
+        if (training && dropout == 0.0) require_equal(before, layer.made_within(true), where);
+      }
+  return "the input as a sum gives the bits of the sum as an input";
+}
+
+}  // namespace encore

@@ -1,0 +1,106 @@
+// DropoutRows: dropout of a row of activations, alone or added to another row, for every kernel that does so
+// in its pass. The mask is drawn from (example, position, channel), never stored. Place in the flow:
+// dropout.cpp, norm.cpp.
+#pragma once
+
+#include <encore/random.hpp>
+#include <encore/view.hpp>
+
+#include "kernels/random_block.hpp"
+
+namespace encore::kernels {
+
+template <class T>
+class DropoutRows {
+  using S = Sum<T>;
+
+ public:
+  /// With probability 0 nothing is drawn, and `batch` may be null.
+  DropoutRows(const Batch* batch, const DropoutDraw& draw)
+      : drawn_(draw.probability != 0.0),
+        examples_(drawn_ ? elements<std::int64_t>(batch->examples) : nullptr),
+        positions_(drawn_ ? elements<std::int32_t>(batch->positions) : nullptr),
+        random_(draw.key) {
+    const Dropout dropout(draw.probability);
+    change_ = {dropout.threshold(), static_cast<S>(dropout.scale())};
+  }
+
+  /// y = factor * x (+ added) over row number r of the batch, each pointer to the row's first of `width`
+  /// channels; y may be x or added. To be read by other lanes after row.barrier().
+  template <bool Add>
+  KOKKOS_FORCEINLINE_FUNCTION void apply(const Row& row, std::int64_t r, std::int64_t width, const T* x,
+                                         const T* added, T* y) const {
+    if (drawn_)
+      apply_drawn<Add>(row, r, width, x, added, y);
+    else
+      row.each(width, [&](std::int64_t c) {
+        S value = static_cast<S>(x[c]);
+        if (Add) value += static_cast<S>(added[c]);
+        y[c] = static_cast<T>(value);
+      });
+  }
+
+ private:
+  struct Change {
+    std::uint32_t threshold;
+    S scale;
+
+    template <bool Add>
+    KOKKOS_FORCEINLINE_FUNCTION void at(std::uint32_t word, const T* x, const T* added, T* y,
+                                        std::int64_t i) const {
+      S value = (word >= threshold ? scale : S(0)) * static_cast<S>(x[i]);
+      // A plain `if`: nvcc lets no lambda capture a variable first inside `if constexpr`.
+      if (Add) value += static_cast<S>(added[i]);
+      y[i] = static_cast<T>(value);
+    }
+  };
+
+  /// Four runs of channels share one run of counters, see random.hpp. On the host a function of its own:
+  /// within a larger kernel not all of it is inlined, and what it draws with is no vector code then (eight
+  /// times slower).
+  template <bool Add>
+#if ENCORE_HOST_BACKEND
+  [[gnu::noinline]]
+#endif
+  KOKKOS_FUNCTION void
+  apply_drawn(const Row& row, std::int64_t r, std::int64_t width, const T* x, const T* added, T* y) const {
+    const std::int64_t stride = (width + 3) / 4;
+    const std::int64_t example = examples_[r];
+    const auto position = static_cast<std::uint32_t>(positions_[r]);
+    const Random numbers = random_;  // local copies stay in registers
+    const Change change = change_;
+#if ENCORE_HOST_BACKEND
+    RandomBlock<32> block;
+    for (std::int64_t first = 0; first < stride; first += block.size) {
+      block.draw(numbers, example, position, static_cast<std::uint32_t>(first));
+      for (int k = 0; k < 4; ++k) {
+        const std::int64_t channel = k * stride + first;
+        const std::int64_t end = channel - first + stride < width ? channel - first + stride : width;
+        const std::int64_t left = end - channel;
+        const std::uint32_t* words = block.words[k];
+        const T* x_run = x + channel;
+        const T* added_run = Add ? added + channel : nullptr;
+        T* y_run = y + channel;
+        row.each(left < block.size ? left : block.size,
+                 [&](std::int64_t i) { change.template at<Add>(words[i], x_run, added_run, y_run, i); });
+      }
+    }
+#else
+    row.each(stride, [&](std::int64_t i) {
+      const RandomWords words = numbers.words(example, position, static_cast<std::uint32_t>(i));
+      unroll<4>([&](int k) {
+        const std::int64_t channel = k * stride + i;
+        if (channel < width) change.template at<Add>(words.word[k], x, added, y, channel);
+      });
+    });
+#endif
+  }
+
+  bool drawn_;
+  const std::int64_t* examples_;
+  const std::int32_t* positions_;
+  Random random_;
+  Change change_;
+};
+
+}  // namespace encore::kernels

@@ -1,0 +1,108 @@
+// A model whose norms add up trunk and branch themselves trains bit for bit as one whose norms get the sum,
+// in every precision, with and without dropout, on one thread and on two.
+#include <gtest/gtest.h>
+
+#include "data/hash.hpp"
+#include "support/child_threads.hpp"
+#include "support/separate_norms.hpp"
+#include "support/tiny_model.hpp"
+
+namespace encore {
+namespace {
+
+using namespace encore::testing;
+
+std::string digest(const Device& device, Tensor tensor) {
+  std::vector<std::byte> bytes(tensor.bytes());
+  copy_to_host(device, tensor, bytes.data());
+  Sha256 hash;
+  hash.add(std::span<const std::byte>(bytes));
+  return hash.hex();
+}
+
+struct Case {
+  Precision precision;
+  double dropout;
+  const char* norm;
+};
+constexpr Case cases[] = {
+    {Precision::float32, 0.0, "layer_norm"},  {Precision::float32, 0.1, "layer_norm"},
+    {Precision::float64, 0.0, "layer_norm"},  {Precision::float64, 0.1, "layer_norm"},
+    {Precision::bfloat16, 0.0, "layer_norm"}, {Precision::bfloat16, 0.1, "layer_norm"},
+    {Precision::float32, 0.1, "rms_norm"},    {Precision::float64, 0.0, "rms_norm"},
+    {Precision::bfloat16, 0.1, "rms_norm"},
+};
+
+std::string name_of(const Case& c) {
+  const std::string precision = c.precision == Precision::float32   ? "float32"
+                                : c.precision == Precision::float64 ? "float64"
+                                                                    : "bfloat16";
+  return std::string(c.norm) + "_" + precision + (c.dropout > 0.0 ? "_dropout" : "");
+}
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << name_of(c);
+}
+
+/// Three steps of Adam and an evaluation; norm: the layer's type, which the model's norms are of.
+std::string train(const Case& c, const std::string& norm, std::size_t* nodes = nullptr) {
+  const Device device;
+  Registry registry = load_builtin_plugins();
+  add_separate_norms(registry);
+  Experiment experiment = tiny_experiment(registry);
+  experiment.model.width = 40;
+  experiment.model.groups = 1;
+  experiment.model.dropout = c.dropout;
+  experiment.data.max_length = 64;
+  experiment.model.norm = layer_table(registry, "norm", norm);
+  experiment.train.precision = c.precision;
+  experiment.train.gradient_shards = 2;
+  TinyModel tiny(experiment, {300, tiny_size().labels}, registry, device,
+                 make_batch({64, 33, 1, 50, 17}, 300, 5, 1));
+  tiny.model.initialize(1);
+  if (nodes != nullptr) *nodes = tiny.model.training_plan().nodes.size();
+  const auto optimizer =
+      registry.make_optimizer("adam", defaults(registry.offer(Kind::optimizer, "adam").options));
+  tiny.model.parameters().make_states(optimizer->states());
+  std::string digests;
+  for (std::uint64_t step = 1; step <= 3; ++step) {
+    digests += std::to_string(tiny.loss({1, step})) + " ";
+    optimizer->update(device, tiny.model.parameters().blocks(nullptr), 0.01, static_cast<std::int64_t>(step));
+    tiny.model.parameters().values_changed();
+  }
+  digests += std::to_string(tiny.model.read(tiny.model.evaluate(tiny.batch, {}))) + " ";
+  return digests + digest(device, tiny.model.parameters().values()) + " " +
+         digest(device, tiny.model.parameters().state(1));
+}
+
+class NormOfSum : public ::testing::TestWithParam<Case> {};
+
+TEST_P(NormOfSum, TrainsAsTheNormAfterTheSum) {
+  std::size_t one = 0, two = 0;
+  EXPECT_EQ(train(GetParam(), GetParam().norm, &one),
+            train(GetParam(), std::string("separate_") + GetParam().norm, &two));
+  EXPECT_EQ(one + 4, two) << "two blocks of two sub-layers, each with a sum of its own";
+}
+
+INSTANTIATE_TEST_SUITE_P(Model, NormOfSum, ::testing::ValuesIn(cases),
+                         [](const auto& info) { return name_of(info.param); });
+
+/// Runs in the child: one hash of all cases in both ways, which must agree there too.
+TEST(NormOfSumChild, DISABLED_Trains) {
+  std::string all;
+  for (const Case& c : cases) {
+    all += train(c, c.norm);
+    ASSERT_EQ(train(c, c.norm), train(c, std::string("separate_") + c.norm)) << name_of(c);
+  }
+  Sha256 hash;
+  hash.add(std::as_bytes(std::span(all)));
+  print_digest(hash.hex());
+}
+
+TEST(NormOfSumThreads, OneAndTwoGiveEqualBits) {
+  if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "threads of the host only";
+  const std::string one = digest_of_child("model_test", "NormOfSumChild.DISABLED_Trains", 1);
+  EXPECT_EQ(digest_of_child("model_test", "NormOfSumChild.DISABLED_Trains", 2), one);
+}
+
+}  // namespace
+}  // namespace encore
