@@ -36,9 +36,8 @@ void sum_of_chunks(const Device& device, double* partial, std::int64_t chunks, d
     for_rows(
         device, "encore::sum_of_chunks", runs, KOKKOS_LAMBDA(const Row& row) {
           const double* from = partial + row.index * run;
-          const std::int64_t left = chunks - row.index * run;
-          const double sum =
-              row.sum<double>(left < run ? left : run, [&](std::int64_t i) { return from[i]; });
+          const std::int64_t size = chunks - row.index * run < run ? chunks - row.index * run : run;
+          const double sum = row.sum<double>(size, [&](std::int64_t i) { return from[i]; });
           row.once([&] { of_runs[row.index] = sum; });
         });
     partial = of_runs;
