@@ -18,9 +18,13 @@ void linear(const Device& device, Tensor x, Tensor weight, Tensor bias, Activati
   if (function == Activation::gelu) activation(device, function, y, y);
 }
 
+void linear_backward_input(const Device& device, Tensor dy, Tensor weight, Tensor dx) {
+  gemm(device, dy, Transpose::no, weight, Transpose::no, dx);
+}
+
 void linear_backward_input(const Device& device, Tensor dy, Tensor weight, Tensor dx, Activation function,
                            Tensor saved) {
-  if (function == Activation::none) return gemm(device, dy, Transpose::no, weight, Transpose::no, dx);
+  if (function == Activation::none) return linear_backward_input(device, dy, weight, dx);
   check_rank("dy", dy, 2);
   check_rank("weight", weight, 2);
   const std::int64_t rows = dy.extent(0);

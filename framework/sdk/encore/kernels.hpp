@@ -23,11 +23,12 @@ void gemm(const Device& device, Tensor a, Transpose transpose_a, Tensor b, Trans
 
 /// y (R, out) = activation(x (R, in) weight^T (out, in) + bias (out)); `bias` may be an empty Tensor.
 void linear(const Device& device, Tensor x, Tensor weight, Tensor bias, Activation activation, Tensor y);
-/// dx (R, in) = dy (R, out) weight (out, in) * activation'(saved (R, in)), for an x that is activation(...): bit
-/// for bit what activation_backward makes of the product, without another pass over dx. `saved` is what
-/// activation_backward takes, and not dx; with Activation::none it is not looked at.
-void linear_backward_input(const Device& device, Tensor dy, Tensor weight, Tensor dx,
-                           Activation activation = Activation::none, Tensor saved = {});
+/// dx (R, in) = dy (R, out) weight (out, in).
+void linear_backward_input(const Device& device, Tensor dy, Tensor weight, Tensor dx);
+/// The same times activation'(saved (R, in)), where x was activation(...): bit for bit what activation_backward
+/// makes of it, without another pass. `saved` is as there, and not dx; with Activation::none it is ignored.
+void linear_backward_input(const Device& device, Tensor dy, Tensor weight, Tensor dx, Activation activation,
+                           Tensor saved);
 /// dweight (out, in) += dy^T x; dbias (out) += column sums of dy (empty: none), made while the product reads dy.
 /// 64 rows are added first, then these sums in order.
 void linear_backward_parameters(const Device& device, Tensor dy, Tensor x, Tensor dweight, Tensor dbias);
