@@ -102,8 +102,9 @@ struct NextHead {
         size(p.head_size) {}
 
   /// Row i of the head, behind `column`. Of a long head only the first rows: the others would push out what
-  /// this one still needs, and are read while there is much else to do.
-  void prefetch(std::int64_t i, std::int64_t column = 0) const {
+  /// this one still needs, and are read while there is much else to do. Inlined by force: a call that only
+  /// prefetches has no effect in GCC's eyes and goes.
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t i, std::int64_t column = 0) const {
     if (i >= prefetched_rows) return;
     constexpr std::int64_t line = 64 / sizeof(T);
     for (std::int64_t d = 0; d < size; d += line) __builtin_prefetch(data + i * row + column + d, 0, 2);
