@@ -13,6 +13,7 @@
 // wrote at the same i; elsewhere only after a barrier.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -100,8 +101,11 @@ void for_uneven_rows(const Device& device, const char* label, std::int64_t rows,
   if (rows == 0) return;
   using Policy =
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>, Kokkos::Schedule<Kokkos::Dynamic>>;
-  constexpr int rows_at_once = 16;
-  Kokkos::parallel_for(label, Policy(device.space(), 0, rows, Kokkos::ChunkSize(rows_at_once)),
+  // Long runs read memory as it likes to be read; sixteen for each thread even the work out.
+  const std::int64_t rows_at_once =
+      std::clamp<std::int64_t>(rows / (16 * device.space().concurrency()), 16, 128);
+  Kokkos::parallel_for(label,
+                       Policy(device.space(), 0, rows, Kokkos::ChunkSize(static_cast<int>(rows_at_once))),
                        [=](const std::int64_t index) { body(Row{index}); });
 }
 
