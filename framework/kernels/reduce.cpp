@@ -1,5 +1,5 @@
-// Sums over whole blocks, in double and in a fixed order: chunks of a fixed size first, then the chunks one
-// after another.
+// Sums over whole blocks, in double and in a fixed order: chunks first, of a fixed size or as the optimizer's
+// are cut, then runs of chunks where they are many, then what is left in one task.
 #include <encore/rows.hpp>
 
 #include "kernels/check.hpp"
