@@ -88,8 +88,8 @@ endfunction()
 
 # A GoogleTest program build/bin/tests/NAME, each of its tests known to CTest as NAME.suite.test. DEVICE links a main that holds
 # Kokkos open around all tests; otherwise GoogleTest's own main. The tests are listed when ctest runs, not when they are built, because
-# a machine that compiles for a GPU need not have one. ENCORE_SOURCE_DIR, ENCORE_BUILD_DIR and ENCORE_BACKEND_NAME are defined as
-# strings for tests that need files of the tree or the programs of the build.
+# a machine that compiles for a GPU need not have one. "support/places.hpp" has the folders of the tree and of the build as strings, for
+# tests that need their files; ENCORE_BACKEND_NAME is defined everywhere.
 function(encore_add_test NAME)
   cmake_parse_arguments(arg "DEVICE" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
@@ -98,10 +98,8 @@ function(encore_add_test NAME)
   add_executable(${NAME} ${arg_SOURCES})
   set_target_properties(${NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
   target_include_directories(${NAME} PRIVATE
-    ${PROJECT_SOURCE_DIR}/framework ${PROJECT_SOURCE_DIR}/framework/sdk ${PROJECT_SOURCE_DIR}/tests)
-  target_compile_definitions(${NAME} PRIVATE
-    ENCORE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ENCORE_BUILD_DIR="${PROJECT_BINARY_DIR}"
-    ENCORE_BACKEND_NAME="${ENCORE_BACKEND_NAME}")
+    ${PROJECT_SOURCE_DIR}/framework ${PROJECT_SOURCE_DIR}/framework/sdk ${PROJECT_SOURCE_DIR}/tests ${PROJECT_BINARY_DIR}/tests/include)
+  target_compile_definitions(${NAME} PRIVATE ENCORE_BACKEND_NAME="${ENCORE_BACKEND_NAME}")
   target_link_libraries(${NAME} PRIVATE ${arg_LIBRARIES} GTest::gtest)
   encore_apply_common(${NAME} PRIVATE "${arg_DEVICE}")
   if(arg_DEVICE)

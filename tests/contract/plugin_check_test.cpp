@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runner/worker_process.hpp"
+#include "support/places.hpp"
 
 namespace encore {
 namespace {

@@ -11,6 +11,7 @@
 
 #include <encore/kernels.hpp>
 
+#include "support/places.hpp"
 #include "support/tiny_model.hpp"
 
 namespace encore::testing {

@@ -9,6 +9,8 @@
 #include <encore/device.hpp>
 #include <encore/error.hpp>
 
+#include "support/places.hpp"
+
 namespace encore::testing {
 
 /// In the child: one line for the parent.

@@ -19,6 +19,7 @@
 #include "memory/device_memory.hpp"
 #include "model/model.hpp"
 #include "plugin_host/registry.hpp"
+#include "support/places.hpp"
 
 namespace encore::testing {
 

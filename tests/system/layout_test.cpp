@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "support/places.hpp"
+
 namespace fs = std::filesystem;
 
 namespace {

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "config/markdown.hpp"
+#include "support/places.hpp"
 
 namespace encore {
 namespace {

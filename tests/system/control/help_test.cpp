@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "support/places.hpp"
 #include "system/control/sandbox.hpp"
 
 namespace encore::system_test {

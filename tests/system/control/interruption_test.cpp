@@ -7,6 +7,7 @@
 #include <random>
 #include <thread>
 
+#include "support/places.hpp"
 #include "system/control/sandbox.hpp"
 #include "system/control/small_disk.hpp"
 

@@ -17,6 +17,7 @@
 #include <set>
 #include <sstream>
 
+#include "support/places.hpp"
 #include "system/control/sandbox.hpp"
 
 namespace encore::system_test {

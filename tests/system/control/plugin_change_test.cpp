@@ -9,6 +9,7 @@
 
 #include "config/manifest.hpp"
 #include "data/hash.hpp"
+#include "support/places.hpp"
 #include "system/control/sandbox.hpp"
 
 namespace encore::system_test {

@@ -6,6 +6,7 @@
 
 #include "config/fingerprint.hpp"
 #include "config/manifest.hpp"
+#include "support/places.hpp"
 #include "system/control/sandbox.hpp"
 
 namespace encore::system_test {

@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include "support/places.hpp"
 #include "system/control/sandbox.hpp"
 
 namespace encore::system_test {

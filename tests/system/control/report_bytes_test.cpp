@@ -3,6 +3,7 @@
 // seen.
 #include <gtest/gtest.h>
 
+#include "support/places.hpp"
 #include "system/control/sandbox.hpp"
 
 namespace encore::system_test {

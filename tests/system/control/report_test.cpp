@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "support/places.hpp"
 #include "system/control/pair.hpp"
 
 namespace encore::system_test {

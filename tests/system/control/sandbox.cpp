@@ -1,4 +1,5 @@
 // See sandbox.hpp.
+#include "support/places.hpp"
 #include "system/control/sandbox.hpp"
 
 #include <fcntl.h>

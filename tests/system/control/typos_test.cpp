@@ -9,6 +9,7 @@
 
 #include <encore/error.hpp>
 
+#include "support/places.hpp"
 #include "system/control/sandbox.hpp"
 
 namespace encore::system_test {

@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "support/places.hpp"
 #include "system/outside/workshop.hpp"
 
 namespace encore::system_test {

@@ -2,6 +2,7 @@
 // self_attention. Once against the build tree, once against an installation.
 #include <gtest/gtest.h>
 
+#include "support/places.hpp"
 #include "system/control/sandbox.hpp"
 #include "system/outside/workshop.hpp"
 

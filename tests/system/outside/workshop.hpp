@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runner/worker_process.hpp"
+#include "support/places.hpp"
 
 namespace encore::system_test {
 

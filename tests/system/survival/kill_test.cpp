@@ -11,6 +11,7 @@
 #include <random>
 #include <thread>
 
+#include "support/places.hpp"
 #include "system/survival/unbroken.hpp"
 
 namespace encore::system_test {

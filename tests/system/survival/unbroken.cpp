@@ -1,4 +1,5 @@
 // See unbroken.hpp.
+#include "support/places.hpp"
 #include "system/survival/unbroken.hpp"
 
 #include <gtest/gtest.h>

@@ -8,6 +8,7 @@
 #include "config/core_schema.hpp"
 #include "config/experiment_file.hpp"
 #include "config/markdown.hpp"
+#include "support/places.hpp"
 
 namespace encore {
 namespace {

@@ -1,5 +1,6 @@
 // Colours: the tones against the papers, and the style sheet's own.
 #include "document/palette.hpp"
+#include "support/places.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,6 +10,7 @@
 #include "document/html.hpp"
 #include "document/latex.hpp"
 #include "document/markdown.hpp"
+#include "support/places.hpp"
 #include "unit/document/sample_document.hpp"
 
 namespace encore {

@@ -15,6 +15,7 @@
 #include "document/latex.hpp"
 #include "document/markdown.hpp"
 #include "document/text.hpp"
+#include "support/places.hpp"
 #include "unit/document/sample_document.hpp"
 
 namespace encore {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "support/places.hpp"
 #include "unit/plan/planning.hpp"
 
 namespace encore {

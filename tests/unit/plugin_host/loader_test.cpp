@@ -6,6 +6,7 @@
 
 #include "config/fingerprint.hpp"
 #include "samples.hpp"
+#include "support/places.hpp"
 
 namespace encore {
 namespace {

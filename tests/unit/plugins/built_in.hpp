@@ -8,6 +8,8 @@
 
 #include <encore/plugin.hpp>
 
+#include "support/places.hpp"
+
 namespace encore::test {
 
 inline Offer find_offer(const std::string& plugin, const std::string& name) {

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "document/html.hpp"
+#include "support/places.hpp"
 #include "unit/report/report_fixture.hpp"
 
 namespace encore::testing {

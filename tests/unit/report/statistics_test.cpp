@@ -1,5 +1,6 @@
 // The statistics against scipy's numbers, and the cases in which there is nothing to say.
 #include "report/statistics.hpp"
+#include "support/places.hpp"
 
 #include <gtest/gtest.h>
 

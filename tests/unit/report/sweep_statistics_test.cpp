@@ -1,5 +1,6 @@
 // Main effects and expected best scores against scipy's numbers and against counting every draw.
 #include "report/sweep_statistics.hpp"
+#include "support/places.hpp"
 
 #include <gtest/gtest.h>
 

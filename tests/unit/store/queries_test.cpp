@@ -4,6 +4,7 @@
 #include <regex>
 #include <sstream>
 
+#include "support/places.hpp"
 #include "unit/store/store_fixture.hpp"
 
 namespace encore {

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "store/upgrade.hpp"
+#include "support/places.hpp"
 #include "unit/store/store_fixture.hpp"
 
 namespace encore {

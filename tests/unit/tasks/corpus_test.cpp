@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/conll.hpp"
+#include "support/places.hpp"
 #include "tasks/ner_score.hpp"
 
 namespace {

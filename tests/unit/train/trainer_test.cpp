@@ -14,6 +14,7 @@
 #include "data/file.hpp"
 #include "plan/plan.hpp"
 #include "record/checkpoint.hpp"
+#include "support/places.hpp"
 #include "train/session.hpp"
 #include "train/trained_model.hpp"
 
