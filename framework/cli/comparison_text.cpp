@@ -110,7 +110,7 @@ void print_ranking(std::ostream& out, const Comparison& comparison) {
 // --- for programs ---
 
 /// JSON has no NaN.
-Json number(double value) {
+Json json_number(double value) {
   return std::isfinite(value) ? Json(value) : Json();
 }
 
@@ -131,8 +131,8 @@ Json candidate_json(const Candidate& candidate) {
           {"group", candidate.group},
           {"backend", candidate.backend},
           {"n", candidate.values.size()},
-          {"mean", number(candidate.mean)},
-          {"deviation", number(candidate.deviation)},
+          {"mean", json_number(candidate.mean)},
+          {"deviation", json_number(candidate.deviation)},
           {"t_interval", interval_json(candidate.t)},
           {"bootstrap_interval", interval_json(candidate.bootstrap)},
           {"runs", runs}};
@@ -142,7 +142,7 @@ Json pair_json(const Comparison& comparison, const Pair& pair) {
   Json seeds, examples;
   if (pair.seeds)
     seeds = {{"test", pair.test},
-             {"t", number(pair.seeds->t)},
+             {"t", json_number(pair.seeds->t)},
              {"freedom", pair.seeds->freedom},
              {"p", pair.seeds->p},
              {"holm", pair.corrected},
@@ -156,7 +156,7 @@ Json pair_json(const Comparison& comparison, const Pair& pair) {
                 {"shuffles", pair.examples->shuffles}};
   return {{"a", comparison.candidates[pair.a].name},
           {"b", comparison.candidates[pair.b].name},
-          {"difference", number(pair.difference)},
+          {"difference", json_number(pair.difference)},
           {"shared_seeds", pair.shared},
           {"seeds", seeds},
           {"seeds_needed", pair.needed ? Json(*pair.needed) : Json()},

@@ -35,20 +35,14 @@ std::vector<RunRow> select_runs(Store& store, const std::string& what) {
   return runs;
 }
 
-void make_folder(const fs::path& folder) {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) throw Error(system_message("make the folder", folder, failure.value()));
-}
-
 /// The shortest text that reads back the same; nan, inf and -inf, which JSON does not have.
-std::string number(double value) {
+std::string shortest_number(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   return nlohmann::json(value).dump();
 }
 
-std::string text_of(const nlohmann::json& value) {
+std::string plain_text(const nlohmann::json& value) {
   return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
 }
 
@@ -60,12 +54,13 @@ void write_runs_csv(Store& store, const std::vector<RunRow>& runs, const fs::pat
     std::string tags;
     for (const std::string& tag : store.read_tags(run.number)) tags += (tags.empty() ? "" : ",") + tag;
     const auto result = [&](const char* key) {
-      return run.result.is_object() && run.result.contains(key) ? text_of(run.result[key]) : "";
+      return run.result.is_object() && run.result.contains(key) ? plain_text(run.result[key]) : "";
     };
-    file.write(csv_record(
-        {run.id, run.name, name_of(run.state), run.reason, run.backend, std::to_string(run.seed),
-         std::to_string(run.repeat), run.sweep, run.question, run.group, tags, run.note, number(run.created),
-         run.finished ? number(*run.finished) : "", result("best_step"), result("measures")}));
+    file.write(
+        csv_record({run.id, run.name, name_of(run.state), run.reason, run.backend, std::to_string(run.seed),
+                    std::to_string(run.repeat), run.sweep, run.question, run.group, tags, run.note,
+                    shortest_number(run.created), run.finished ? shortest_number(*run.finished) : "",
+                    result("best_step"), result("measures")}));
   }
   file.commit();
 }
@@ -75,7 +70,8 @@ void write_params_csv(Store& store, const std::vector<RunRow>& runs, const fs::p
   file.write(csv_record({"id", "key", "type", "value", "source", "at"}));
   for (const RunRow& run : runs)
     for (const ParamRow& param : store.read_params(run.number))
-      file.write(csv_record({run.id, param.key, param.type, text_of(param.value), param.source, param.at}));
+      file.write(
+          csv_record({run.id, param.key, param.type, plain_text(param.value), param.source, param.at}));
   file.commit();
 }
 
@@ -87,7 +83,7 @@ void write_points_csv(Store& store, const std::vector<RunRow>& runs, const fs::p
       std::string records;
       for (const CurvePoint& point : store.read_curve(run.number, metric.name))
         records += csv_record({run.id, metric.name, std::to_string(point.step), std::to_string(point.attempt),
-                               number(point.value)});
+                               shortest_number(point.value)});
       file.write(records);
     }
   file.commit();

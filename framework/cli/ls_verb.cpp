@@ -44,13 +44,13 @@ double working_seconds(Store& store, std::int64_t run) {
   return seconds;
 }
 
-struct Listing {
+struct ListedRuns {
   std::vector<ListedRun> runs;
   bool complete = true;  ///< there are no more
 };
 
 /// At most `limit` runs, the newest; 0: all.
-Listing select_runs(const CommandLine& line, Store& store, std::size_t limit) {
+ListedRuns select_runs(const CommandLine& line, Store& store, std::size_t limit) {
   RunFilter filter;
   filter.states = states_from(line.texts("state"));
   filter.tag = line.text("tag");
@@ -60,7 +60,7 @@ Listing select_runs(const CommandLine& line, Store& store, std::size_t limit) {
   // A pattern is matched here, behind the query: then the query may not stop early. One more than asked for
   // tells that there are more.
   if (limit > 0 && pattern.empty()) filter.limit = static_cast<std::int64_t>(limit) + 1;
-  Listing listing;
+  ListedRuns listing;
   for (RunRow& run : store.list_runs(filter)) {
     if (!pattern.empty() && ::fnmatch(pattern.c_str(), run.name.c_str(), 0) != 0) continue;
     listing.complete = limit == 0 || listing.runs.size() < limit;
@@ -179,7 +179,7 @@ int ls_verb(const Arguments& arguments) {
   Store store(line.database(), OpenMode::read);
   const bool for_programs = line.flag("json") || line.flag("csv");
   const bool all = line.flag("all") || (for_programs && line.defaulted("number"));
-  const Listing listing =
+  const ListedRuns listing =
       select_runs(line, store, all ? 0 : static_cast<std::size_t>(line.integer("number")));
   if (line.flag("json")) {
     print_json(listing.runs);

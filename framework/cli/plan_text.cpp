@@ -131,7 +131,7 @@ std::map<std::string, OptionRow> values_of(const Plan& plan, const Specification
   return rows;
 }
 
-std::string value_text(const nlohmann::json& value) {
+std::string shown_value(const nlohmann::json& value) {
   return value.is_number_float() ? shortest(value.get<double>()) : value.dump();
 }
 
@@ -237,7 +237,7 @@ void print_values(std::ostream& out, const Terminal& terminal, const PlanView& v
   for (const std::size_t index : view.shown)
     for (const auto& [key, row] : values_of(view.planned.plan, view.planned.runs[index].specification)) {
       Texts& texts = options[key];
-      add_once(texts.values, value_text(row.value));
+      add_once(texts.values, shown_value(row.value));
       add_once(texts.origins, origin_text(row.origin));
       ++texts.runs;
     }

@@ -31,7 +31,7 @@ std::string formats() {
   return list;
 }
 
-CommandLine make_line() {
+CommandLine make_report_line() {
   namespace po = boost::program_options;
   CommandLine line(
       "report",
@@ -60,12 +60,6 @@ CommandLine make_line() {
                  "put other runs beside these: a run, a sweep, or a date such as 2026-11-01 (UTC)");
   line.positional("runs", -1);
   return line;
-}
-
-void make_folder(const fs::path& folder) {
-  std::error_code failure;
-  if (!folder.empty()) fs::create_directories(folder, failure);
-  if (failure) throw Error(system_message("make the folder", folder, failure.value()));
 }
 
 /// The first file refers to the others, so it is there last.
@@ -103,7 +97,7 @@ std::vector<std::string> left_over(const std::vector<OutputFile>& files, const f
 }  // namespace
 
 int report_verb(const Arguments& arguments) {
-  CommandLine line = make_line();
+  CommandLine line = make_report_line();
   if (!line.parse(arguments)) return exit_done;
   fs::path output = line.text("output");
   if (output.empty() && !line.has("format"))

@@ -32,7 +32,7 @@ void say_what_is_done(const PlannedRuns& planned) {
   std::cout.flush();
 }
 
-CommandLine make_line() {
+CommandLine make_run_line() {
   namespace po = boost::program_options;
   CommandLine line("run", {"run FILE [-S key=value]... [options]",
                            "Trains every run of an experiment file that is not complete yet: what is "
@@ -56,7 +56,7 @@ CommandLine make_line() {
 }  // namespace
 
 int run_verb(const Arguments& arguments) {
-  CommandLine line = make_line();
+  CommandLine line = make_run_line();
   if (!line.parse(arguments)) return exit_done;
   check_session_options(line);
 

@@ -17,7 +17,7 @@ namespace encore {
 
 namespace {
 
-CommandLine make_line() {
+CommandLine make_verify_line() {
   namespace po = boost::program_options;
   CommandLine line(
       "verify",
@@ -135,7 +135,7 @@ int verify(const CommandLine& line, Store& store, const RunRow& run, Verifier& v
 }  // namespace
 
 int verify_verb(const Arguments& arguments) {
-  CommandLine line = make_line();
+  CommandLine line = make_verify_line();
   if (!line.parse(arguments)) return exit_done;
   require_threads(line.integer("threads"));
 

@@ -11,10 +11,6 @@
 namespace encore {
 namespace {
 
-void require(bool condition, const std::string& message) {
-  if (!condition) throw Error(message);
-}
-
 // --- optimizers ---
 
 /// An optimizer with three parameters, one of them longer than a chunk, pulled towards a target: the gradient

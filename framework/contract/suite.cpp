@@ -13,6 +13,10 @@
 #include "config/validate.hpp"
 
 namespace encore {
+
+void require(bool condition, const std::string& message) {
+  if (!condition) throw Error(message);
+}
 namespace {
 
 // --- options: what validation makes of the schema ---
@@ -46,10 +50,6 @@ std::string refusal(const Schema& schema, const std::string& subject, Value tabl
   std::string text;
   for (const Problem& problem : problems.all()) text += problem.message + "\n";
   return text;
-}
-
-void require(bool condition, const std::string& message) {
-  if (!condition) throw Error(message);
 }
 
 /// Two letters swapped, as a hurried hand does; a letter more where that changes nothing.

@@ -88,6 +88,9 @@ class KokkosWatch {
   std::vector<std::string> allocations() const;
 };
 
+/// Throws Error with `message` unless `condition` holds: what a check expects of the part.
+void require(bool condition, const std::string& message);
+
 /// Throws Error when a kernel's label is not of the form "namespace::name".
 void require_labels(const KokkosWatch& watch);
 

@@ -7,7 +7,6 @@
 namespace encore {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr RandomKey key{3, 141, 59};
 
 /// A layer with a trunk and a branch, whose sum is made before it or by it.

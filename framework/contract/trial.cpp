@@ -10,7 +10,6 @@
 namespace encore {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double marker = 0.5;  // what parameter gradients hold before backward
 
 /// Numbers per row of a batch that depend on example, position and channel only, not on the row.

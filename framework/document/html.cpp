@@ -37,7 +37,7 @@ std::string policy_hash(const std::string& content) {
 }
 
 /// Title, subtitle, and the facts of the title page.
-std::string header(const Document& document) {
+std::string page_header(const Document& document) {
   std::string text = "<h1>" + html_line(document.title) + "</h1>\n";
   if (!document.subtitle.empty()) text += "<p class=\"subtitle\">" + html_line(document.subtitle) + "</p>\n";
   if (document.facts.empty()) return text;
@@ -102,7 +102,7 @@ std::vector<OutputFile> html_files(const Document& document, const Templates& te
                          {"policy", policy},
                          {"style", style},
                          {"script", script},
-                         {"header", header(document)},
+                         {"header", page_header(document)},
                          {"contents", contents(document, outline)},
                          {"body", body(document, outline)}};
   return {{name, fill(templates.find("report.html"), values, {"policy", "header", "body"})}};

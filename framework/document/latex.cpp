@@ -18,7 +18,7 @@ namespace {
 /// caption.
 constexpr double text_width_bp = 453.0, tallest = 560.0;
 /// Pictures are laid out on wider paper and set smaller, so that their labels are smaller than the text.
-constexpr double picture_width = 580.0;
+constexpr double latex_picture_width = 580.0;
 
 class LatexWriter {
  public:
@@ -60,7 +60,7 @@ class LatexWriter {
 
   std::string operator()(const Figure& figure) const {
     const Anchor& anchor = outline_.of(figure);
-    const Drawing drawing = draw(figure.chart, picture_width);
+    const Drawing drawing = draw(figure.chart, latex_picture_width);
     const double scale = std::min(text_width_bp / drawing.width, tallest / drawing.height);
     const std::string picture = "\\scalebox{" + coordinate_text(scale, 4) + "}{" + tikz(drawing) + "}";
     return "\\begin{encorefigure}\n" + picture + "\n\\encorecaption{" + anchor.title() + "}{" +
@@ -90,7 +90,7 @@ class LatexWriter {
   const Outline& outline_;
 };
 
-std::string header(const Document& document) {
+std::string paper_header(const Document& document) {
   std::string text = "{\\LARGE\\bfseries\\raggedright " + latex_text(document.title) + "\\par}\n";
   if (!document.subtitle.empty())
     text += "\\medskip{\\large\\raggedright " + latex_text(document.subtitle) + "\\par}\n";
@@ -120,7 +120,7 @@ std::vector<OutputFile> latex_files(const Document& document, const Templates& t
   for (const Section& section : document.sections) body += writer.section(section, 0);
   const Values values = {{"title", latex_text(document.title)},
                          {"colours", colours()},
-                         {"header", header(document)},
+                         {"header", paper_header(document)},
                          {"body", body}};
   return {{name, fill(templates.find("report.tex"), values, {"colours", "header", "body"})}};
 }

@@ -84,7 +84,7 @@ std::string line_title(const ParallelChart& chart, const ParallelChart::Line& li
 }
 
 /// The two layouts share everything but which way is which.
-struct Paper {
+struct AxisPaper {
   bool upright = true;
   double first = 0.0, between = 0.0;  ///< of the axes, across
   double low = 0.0, high = 0.0;       ///< places of low and high values, along
@@ -96,8 +96,8 @@ struct Paper {
   }
 };
 
-Paper make_paper(Drawing& drawing, std::size_t dimensions, double top) {
-  Paper paper;
+AxisPaper make_paper(Drawing& drawing, std::size_t dimensions, double top) {
+  AxisPaper paper;
   const double width = drawing.width;
   const double count = static_cast<double>(std::max<std::size_t>(dimensions, 1));
   paper.upright = width / count >= 84.0;
@@ -137,7 +137,7 @@ void draw_over_lines(Drawing& drawing, Label label) {
   drawing.shapes.push_back(std::move(label));
 }
 
-void draw_axis(Drawing& drawing, const Paper& paper, const Dimension& dimension, std::size_t number,
+void draw_axis(Drawing& drawing, const AxisPaper& paper, const Dimension& dimension, std::size_t number,
                const DimensionScale& scale) {
   const auto end = paper.point(number, paper.high), begin = paper.point(number, paper.low);
   drawing.shapes.push_back(Polyline{{begin, end}, {Tone::faint, 1.0}});
@@ -197,7 +197,7 @@ Drawing draw_parallel(const ParallelChart& chart, double width) {
   }
   if (missing)
     legend.push_back({"missing or not finite: on the stub", Tone::bad, LegendEntry::Sign::marker, 0, 4});
-  const Paper paper = make_paper(drawing, chart.dimensions.size(), draw_legend(drawing, legend, 0.0) + 4);
+  const AxisPaper paper = make_paper(drawing, chart.dimensions.size(), draw_legend(drawing, legend, 0.0) + 4);
   std::vector<std::pair<LineLook, const ParallelChart::Line*>> order;
   for (const ParallelChart::Line& line : chart.lines)
     order.emplace_back(look_of(line, scales.back(), scores.high, chart.lines.size()), &line);

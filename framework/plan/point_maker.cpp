@@ -51,8 +51,8 @@ std::string point_name(const std::string& experiment, const Proposal& applied, c
 }
 
 /// `word` is "exclude" or "when".
-bool holds(const std::string& word, const Condition& condition, const nlohmann::json& config,
-           Problems& problems) {
+bool condition_holds(const std::string& word, const Condition& condition, const nlohmann::json& config,
+                     Problems& problems) {
   try {
     return condition.expression.holds(config);
   } catch (const Error& error) {
@@ -138,7 +138,7 @@ Proposal PointMaker::applicable(const Proposal& proposal, Problems& problems) {
     for (const std::size_t level = guard->level; guard != sweep_.guards.end() && guard->level == level;
          ++guard) {
       undecided.erase(guard->key);
-      if (holds("when", guard->condition, config, problems))
+      if (condition_holds("when", guard->condition, config, problems))
         met_guards_.insert(guard->key);
       else
         dropped.insert(guard->key);
@@ -180,7 +180,7 @@ void PointMaker::note_names(const Resolved& resolved) {
 
 bool PointMaker::is_excluded(const nlohmann::json& config, Problems& problems) const {
   return std::ranges::any_of(sweep_.exclusions, [&](const Condition& exclusion) {
-    return holds("exclude", exclusion, config, problems);
+    return condition_holds("exclude", exclusion, config, problems);
   });
 }
 
@@ -225,7 +225,7 @@ void PointMaker::finish_guards(Problems& problems) const {
   for (const Guard& guard : sweep_.guards)
     if (!met_guards_.contains(guard.key))
       problems.add(guard.condition.place, "sweep.when",
-                   "when \"" + guard.condition.text + "\": holds in no point of the sweep, so \"" +
+                   "when \"" + guard.condition.text + "\": condition_holds in no point of the sweep, so \"" +
                        guard.key +
                        "\" would never be varied; mend the condition, or take the option out of the sweep");
 }

@@ -9,7 +9,7 @@
 namespace encore {
 namespace {
 
-constexpr const char* file_name = "bench.json";
+constexpr const char* request_name = "bench.json";
 constexpr int request_format = 1;
 
 }  // namespace
@@ -46,11 +46,11 @@ BenchRequest BenchRequest::from_json(const nlohmann::json& json) {
 
 void BenchRequest::save(const std::filesystem::path& folder) const {
   std::filesystem::create_directories(folder);
-  save_file(folder / file_name, to_json().dump(2) + "\n");
+  save_file(folder / request_name, to_json().dump(2) + "\n");
 }
 
 BenchRequest BenchRequest::load(const std::filesystem::path& folder) {
-  const std::filesystem::path path = folder / file_name;
+  const std::filesystem::path path = folder / request_name;
   std::ifstream file(path, std::ios::binary);
   if (!file)
     throw Error("cannot read " + path.string() +

@@ -15,7 +15,7 @@ namespace encore {
 namespace {
 
 constexpr int specification_format = 1;
-constexpr const char* file_name = "specification.json";
+constexpr const char* specification_name = "specification.json";
 
 /// Reads members of one JSON object with messages that name them.
 class Members {
@@ -105,14 +105,12 @@ Specification Specification::from_json(const nlohmann::json& json, const std::st
 }
 
 void Specification::save(const std::filesystem::path& run_folder) const {
-  std::error_code failure;
-  std::filesystem::create_directories(run_folder, failure);
-  if (failure) throw Error(system_message("make the folder", run_folder, failure.value()));
-  save_file(run_folder / file_name, to_json().dump(2) + "\n");
+  make_folder(run_folder);
+  save_file(run_folder / specification_name, to_json().dump(2) + "\n");
 }
 
 Specification Specification::load(const std::filesystem::path& run_folder) {
-  const std::filesystem::path path = run_folder / file_name;
+  const std::filesystem::path path = run_folder / specification_name;
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error("cannot read " + path.string() + ": a run folder holds this file; is this one?");
   std::ostringstream text;

@@ -21,8 +21,6 @@ namespace encore {
 namespace {
 
 constexpr std::size_t buffer_limit = 64u << 10;
-constexpr std::size_t frame_head_bytes = 8;
-constexpr std::size_t record_head_bytes = 9;
 
 template <class T>
 std::byte* put(std::byte* to, T value) {
@@ -121,17 +119,17 @@ void SpoolWriter::event(std::string_view type, nlohmann::json body) {
 }
 
 void SpoolWriter::append(SpoolKind kind, const std::byte* body, std::size_t size) {
-  const std::size_t payload = record_head_bytes + size;
+  const std::size_t payload = spool_record_head_bytes + size;
   ENCORE_REQUIRE(payload <= spool_frame_limit, "a record is at most 64 MiB; large things are artifacts");
-  const std::size_t frame = frame_head_bytes + payload;
+  const std::size_t frame = spool_frame_head_bytes + payload;
   if (used_ + frame > buffer_limit && used_ > 0) flush();
   if (used_ + frame > buffer_.size()) buffer_.resize(used_ + frame);
   std::byte* const start = buffer_.data() + used_;
-  std::byte* at = put(start + frame_head_bytes, ++sequence_);
+  std::byte* at = put(start + spool_frame_head_bytes, ++sequence_);
   at = put(at, kind);
   std::memcpy(at, body, size);
   put(start, static_cast<std::uint32_t>(payload));
-  put(start + 4, crc32({start + frame_head_bytes, payload}));
+  put(start + 4, crc32({start + spool_frame_head_bytes, payload}));
   used_ += frame;
 }
 

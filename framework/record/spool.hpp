@@ -27,6 +27,8 @@ enum class SpoolKind : std::uint8_t {
 };
 
 inline constexpr std::size_t spool_head_bytes = 16;
+inline constexpr std::size_t spool_frame_head_bytes = 8;   ///< length and checksum
+inline constexpr std::size_t spool_record_head_bytes = 9;  ///< sequence and kind
 inline constexpr std::uint32_t spool_format = 1;
 inline constexpr std::uint32_t spool_frame_limit = 64u << 20;  ///< a longer frame is taken for damage
 

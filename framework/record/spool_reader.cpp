@@ -17,8 +17,6 @@ namespace encore {
 
 namespace {
 
-constexpr std::size_t frame_head_bytes = 8;
-constexpr std::size_t record_head_bytes = 9;
 constexpr std::size_t read_ahead = 256u << 10;
 
 template <class T>
@@ -54,20 +52,21 @@ SpoolReader::SpoolReader(std::filesystem::path path, std::uint64_t offset, std::
 
 bool SpoolReader::next(SpoolRecord& record) {
   if (attempt_ == 0 && !read_head()) return false;
-  if (!fill(frame_head_bytes)) {
+  if (!fill(spool_frame_head_bytes)) {
     return filled_ == begin_ ? stop(SpoolEnd::clean, "") : stop(SpoolEnd::torn, "the last frame is cut");
   }
   const std::byte* at = buffer_.data() + begin_;
   const auto length = take<std::uint32_t>(at);
   const auto checksum = take<std::uint32_t>(at);
-  if (length < record_head_bytes || length > spool_frame_limit)
+  if (length < spool_record_head_bytes || length > spool_frame_limit)
     return stop(SpoolEnd::damaged, "not a frame's length");
-  if (!fill(frame_head_bytes + length)) return stop(SpoolEnd::torn, "the last frame is cut");
-  const std::byte* payload = buffer_.data() + begin_ + frame_head_bytes;  // fill may have moved the buffer
+  if (!fill(spool_frame_head_bytes + length)) return stop(SpoolEnd::torn, "the last frame is cut");
+  const std::byte* payload =
+      buffer_.data() + begin_ + spool_frame_head_bytes;  // fill may have moved the buffer
   if (crc32({payload, length}) != checksum) return stop(SpoolEnd::damaged, "the checksum differs");
   if (!decode(payload, length, record)) return false;
-  begin_ += frame_head_bytes + length;
-  offset_ += frame_head_bytes + length;
+  begin_ += spool_frame_head_bytes + length;
+  offset_ += spool_frame_head_bytes + length;
   sequence_ = record.sequence;
   end_ = SpoolEnd::clean;
   problem_.clear();

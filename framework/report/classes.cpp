@@ -11,7 +11,7 @@ namespace encore {
 namespace {
 
 /// Candidates whose classes are shown, and runs whose predictions are counted.
-constexpr std::size_t most_candidates = 4;
+constexpr std::size_t most_class_candidates = 4;
 constexpr std::size_t most_runs = 10;
 
 /// The values of a measure in all complete runs of a candidate.
@@ -52,7 +52,7 @@ TableBlock class_table(const Material& material, const Question& question, const
                    {"SD of F1", "%", true}};
   const std::size_t shown = material.options.most_rows == 0
                                 ? question.order.size()
-                                : std::min(most_candidates, question.order.size());
+                                : std::min(most_class_candidates, question.order.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const Candidate& candidate = question.comparison.candidates[question.order[i]];
     for (const std::string& type : classes_of(candidate, split)) {

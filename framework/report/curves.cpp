@@ -13,7 +13,7 @@ namespace encore {
 namespace {
 
 /// Lines that can be told apart, and points that can be seen.
-constexpr std::size_t most_lines = 8;
+constexpr std::size_t most_curve_lines = 8;
 constexpr std::int64_t most_points = 300;
 
 struct Line {
@@ -25,10 +25,10 @@ struct Line {
 std::vector<Line> lines_of(const Material& material) {
   std::vector<Line> lines;
   // One of each question in turn, so that no set of data is left out.
-  for (std::size_t place = 0; lines.size() < most_lines; ++place) {
+  for (std::size_t place = 0; lines.size() < most_curve_lines; ++place) {
     bool more = false;
     for (const Question& question : material.questions) {
-      if (place >= question.order.size() || lines.size() == most_lines) continue;
+      if (place >= question.order.size() || lines.size() == most_curve_lines) continue;
       more = true;
       const Candidate& candidate = question.comparison.candidates[question.order[place]];
       Line line{material.questions.size() == 1 ? question.labels[question.order[place]] : candidate.name, {}};
@@ -106,7 +106,7 @@ bool spans_decades(const std::vector<Series>& all) {
   return high > 100.0 * low;
 }
 
-std::string slug(std::string text) {
+std::string curve_id(std::string text) {
   std::replace(text.begin(), text.end(), '/', '-');
   std::replace(text.begin(), text.end(), '_', '-');
   return text;
@@ -139,7 +139,7 @@ void add_curve(RunBatch& batch, const std::vector<Line>& lines, const Curve& cur
     chart.series.push_back(std::move(series));
   }
   if (spans_decades(chart.series)) chart.y.scale = Axis::Scale::logarithmic;
-  figure.id = "curve-" + slug(curve.metric);
+  figure.id = "curve-" + curve_id(curve.metric);
   figure.caption =
       curve.title +
       std::string(band ? ": the mean over the seeds that have a value there, with a band from "

@@ -11,7 +11,7 @@ namespace encore {
 namespace {
 
 /// The values of one setting, one per run, as text to compare and as what they are.
-struct Values {
+struct KeyValues {
   std::vector<std::string> texts;
   std::vector<nlohmann::json> levels;
   bool swept = false;
@@ -24,14 +24,14 @@ bool level_before(const nlohmann::json& a, const nlohmann::json& b) {
   return natural_less(setting_text(a), setting_text(b));
 }
 
-std::map<std::string, Values> values_by_key(const Material& material) {
-  std::map<std::string, Values> keys;
+std::map<std::string, KeyValues> values_by_key(const Material& material) {
+  std::map<std::string, KeyValues> keys;
   const std::string missing = nlohmann::json().dump();
   for (std::size_t i = 0; i < material.runs.size(); ++i) {
     const auto params = material.params.find(material.runs[i].number);
     if (params == material.params.end()) continue;
     for (const ParamRow& param : params->second) {
-      Values& values = keys[param.key];
+      KeyValues& values = keys[param.key];
       values.texts.resize(material.runs.size(), missing);
       values.texts[i] = param.value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
       values.swept = values.swept || param.source == "sweep";
@@ -66,7 +66,7 @@ bool names_better(const std::string& a, bool a_swept, const std::string& b, bool
 }  // namespace
 
 std::vector<Factor> factors_of(const Material& material) {
-  const std::map<std::string, Values> keys = values_by_key(material);
+  const std::map<std::string, KeyValues> keys = values_by_key(material);
   std::map<std::vector<std::size_t>, std::vector<std::string>> together;
   for (const auto& [key, values] : keys)
     if (values.levels.size() > 1) together[partition_of(values.texts)].push_back(key);
@@ -77,7 +77,7 @@ std::vector<Factor> factors_of(const Material& material) {
     factor.name = *std::min_element(names.begin(), names.end(), [&](const auto& a, const auto& b) {
       return names_better(a, keys.at(a).swept, b, keys.at(b).swept);
     });
-    const Values& values = keys.at(factor.name);
+    const KeyValues& values = keys.at(factor.name);
     factor.levels = values.levels;
     std::sort(factor.levels.begin(), factor.levels.end(), level_before);
     std::map<std::string, std::size_t> number;

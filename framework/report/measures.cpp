@@ -30,7 +30,7 @@ std::vector<std::string> measures_of(const Material& material) {
 }  // namespace
 
 /// What a page shows; CSV and JSON hold all.
-constexpr std::size_t most_candidates = 3;
+constexpr std::size_t most_measured_candidates = 3;
 
 Section measures_section(const Material& material) {
   Section section{"measures", "All measures"};
@@ -44,7 +44,8 @@ Section measures_section(const Material& material) {
     table.columns = {{"candidate", "", false}, {"measure", "", false}, {"n", "", true},
                      {"mean", "", true},       {"SD", "", true},       {"unit", "", false}};
     const std::size_t shown = std::min<std::size_t>(
-        material.options.most_rows == 0 ? question.order.size() : most_candidates, question.order.size());
+        material.options.most_rows == 0 ? question.order.size() : most_measured_candidates,
+        question.order.size());
     for (std::size_t i = 0; i < shown; ++i) {
       const Candidate& candidate = question.comparison.candidates[question.order[i]];
       for (const std::string& name : names) {

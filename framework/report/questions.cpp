@@ -18,7 +18,7 @@ constexpr std::size_t most_for_all_pairs = 12;
 /// Reading the predictions of more runs than these takes longer than everything else together.
 constexpr std::size_t most_runs_for_examples = 40;
 
-std::string slug(const std::string& text) {
+std::string question_id(const std::string& text) {
   std::string id;
   for (const char letter : text) id += std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '-';
   return id;
@@ -143,7 +143,7 @@ std::vector<Question> questions_of(const Material& material) {
     const bool shared = std::count_if(by_set.begin(), by_set.end(),
                                       [&](const auto& other) { return other.first.first == set.first; }) > 1;
     question.id =
-        slug(material.metric) + (questions.empty() ? "" : "-" + std::to_string(questions.size() + 1));
+        question_id(material.metric) + (questions.empty() ? "" : "-" + std::to_string(questions.size() + 1));
     question.title = material.metric + (name.empty() ? "" : " on " + name) +
                      (shared ? " (" + content.substr(0, 8) + ")" : "");
     question.comparison = collect_candidates(material.store, question.runs, options);

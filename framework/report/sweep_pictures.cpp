@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t most_scatters = 6;
 constexpr std::size_t most_dimensions = 8;
-constexpr std::size_t most_lines = 1000;
+constexpr std::size_t most_parallel_lines = 1000;
 
 /// The runs of a question that count, with their scores and their places in the material.
 struct Scored {
@@ -207,7 +207,7 @@ Figure parallel_figure(const Material& material, const Question& question, const
   for (std::size_t i = 0; i < scored.runs.size(); ++i) values[scored.runs[i]] = scored.values[i];
   std::size_t without = 0;
   for (const RunRow& row : question.runs) {
-    if (chart.lines.size() == most_lines) break;
+    if (chart.lines.size() == most_parallel_lines) break;
     const auto found = std::lower_bound(
         material.runs.begin(), material.runs.end(), row.name,
         [](const RunRow& run, const std::string& name) { return natural_less(run.name, name); });
@@ -228,8 +228,8 @@ Figure parallel_figure(const Material& material, const Question& question, const
   figure.id = "parallel-" + question.id;
   figure.caption = question.title + ": one line per run through its parameters to its score" +
                    (without > 0 ? "; " + counted(without, "run") + " without a score." : ".") +
-                   (question.runs.size() > most_lines
-                        ? " The first " + std::to_string(most_lines) + " of " +
+                   (question.runs.size() > most_parallel_lines
+                        ? " The first " + std::to_string(most_parallel_lines) + " of " +
                               thousands(static_cast<std::int64_t>(question.runs.size())) + " runs."
                         : "");
   figure.alternative = "Parallel coordinates of " + counted(chart.lines.size(), "run") + " over " +

@@ -13,8 +13,6 @@ namespace encore {
 
 namespace {
 
-constexpr std::array splits = {Split::train, Split::dev, Split::test};
-
 /// Raised whenever the same files and tokenizer give other examples, or the cache's file another form.
 constexpr int cache_format = 1;
 
@@ -45,7 +43,7 @@ const Dataset& NerTask::require_read(Split split) {
 }
 
 void NerTask::read() {
-  for (const Split split : splits)
+  for (const Split split : all_splits)
     if (has(split)) require_read(split);
   sets_.labels = make_labels(*datasets_[index(Split::train)]);
 }
@@ -96,7 +94,7 @@ const NerSet& NerTask::encoded(Split split) const {
 
 Notes NerTask::notes() const {
   Notes notes = cache_notes_;
-  for (const Split split : splits) {
+  for (const Split split : all_splits) {
     if (!has(split)) continue;
     const DatasetSummary& data = encoded(split).summary;
     const EncodeReport& report = set(split).report;

@@ -14,8 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array splits = {Split::train, Split::dev, Split::test};
-
 // --- tags as numbers ---
 
 /// Numbers tags in the order in which they first come.
@@ -141,7 +139,7 @@ std::vector<TensorSlice> tensors_of(const NerSets& sets) {
     tensors.push_back(
         {name, DType::int32, {static_cast<std::int64_t>(values.size())}, std::as_bytes(values)});
   };
-  for (const Split split : splits) {
+  for (const Split split : all_splits) {
     const std::optional<NerSet>& set = sets.sets[static_cast<std::size_t>(split)];
     if (!set) continue;
     const std::string prefix = name_of(split) + std::string(".");
@@ -153,7 +151,7 @@ std::vector<TensorSlice> tensors_of(const NerSets& sets) {
 
 TensorMetadata metadata_of(const NerSets& sets) {
   TensorMetadata metadata = {{"labels", json(sets.labels.names()).dump()}, {"tags", json(sets.tags).dump()}};
-  for (const Split split : splits)
+  for (const Split split : all_splits)
     if (const auto& set = sets.sets[static_cast<std::size_t>(split)])
       metadata[name_of(split)] =
           json{{"summary", to_json(set->summary)}, {"report", to_json(set->encoded.report)}}.dump();
@@ -165,7 +163,7 @@ NerSets ner_sets_in(const std::shared_ptr<const Safetensors>& file) {
     NerSets result;
     result.labels = Labels(json::parse(file->text("labels")).get<std::vector<std::string>>());
     result.tags = json::parse(file->text("tags")).get<std::vector<std::string>>();
-    for (const Split split : splits) {
+    for (const Split split : all_splits) {
       if (!file->metadata().contains(name_of(split))) continue;
       const json about = json::parse(file->text(name_of(split)));
       const std::string prefix = name_of(split) + std::string(".");

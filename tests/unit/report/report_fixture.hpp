@@ -53,7 +53,7 @@ class ReportTest : public ReplicatesTest {
       if (cells.front().text.plain() == row) return cells[at];
     throw Error("no row " + row + " in " + table.id);
   }
-  static std::string text_of(const Document& document) { return json(document); }
+  static std::string text_of(const Document& document) { return json_text(document); }
 };
 
 }  // namespace encore::testing
