@@ -9,6 +9,8 @@
 //   FAKE_CRASH_ATTEMPTS=1      ... in so many attempts      FAKE_FAIL_AT=7     the loss is not finite there
 //   FAKE_CRASH_ONLY=text       only in runs whose name has that; FAKE_FAIL_ONLY alike
 //   FAKE_CHECK=key:message     what `check` finds           FAKE_STUBBORN=1    ignores requests to stop
+//   PAUSE_AT=7:FOLDER          waits in that step while FOLDER exists, and listens to requests
+//   (support/pause.hpp)
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -34,6 +36,7 @@
 #include "record/control_pipe.hpp"
 #include "record/specification.hpp"
 #include "record/spool.hpp"
+#include "support/pause.hpp"
 
 namespace {
 
@@ -119,7 +122,9 @@ class FakeRun {
     spool_.event("started", started);
     std::cerr << "fake worker, attempt " << attempt_ << '\n';
     while (step_ < steps_) {
-      if (asked_to_stop()) {
+      bool stops = asked_to_stop();
+      while (!stops && pause_.holds(step_ + 1)) stops = asked_to_stop();
+      if (stops) {
         save("last");
         return end("interrupted",
                    control_.parent_gone() ? "the exp that started it is gone" : "asked to stop", 75);
@@ -225,6 +230,7 @@ class FakeRun {
   std::string name_;
   SpoolWriter spool_;
   ControlReader control_;
+  testing::Pause pause_;
   std::int64_t steps_ = setting("FAKE_STEPS", 20);
   std::int64_t step_ = 0;
   std::uint64_t state_ = 0;

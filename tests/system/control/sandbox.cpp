@@ -1,6 +1,6 @@
 // See sandbox.hpp.
-#include "support/places.hpp"
 #include "system/control/sandbox.hpp"
+#include "support/places.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,6 @@
 
 #include <chrono>
 #include <fstream>
-#include <sstream>
 #include <thread>
 
 #include <encore/error.hpp>
@@ -36,7 +35,35 @@ std::vector<std::string> with_program(std::vector<std::string> arguments) {
   return arguments;
 }
 
+/// Other connections write for a moment now and then.
+void wait_for_locks(sqlite3* database) {
+  sqlite3_busy_timeout(database, static_cast<int>(1000 * patience));
+}
+
 }  // namespace
+
+bool eventually(const std::function<bool()>& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+char state_of(pid_t process) {
+  std::ifstream in("/proc/" + std::to_string(process) + "/stat");
+  std::string line;
+  std::getline(in, line);
+  // "123 (name) S ...", and the name may hold anything.
+  const std::size_t name_end = line.rfind(')');
+  return name_end == std::string::npos || name_end + 2 >= line.size() ? '\0' : line[name_end + 2];
+}
+
+bool has_ended(pid_t process) {
+  const char state = state_of(process);
+  return state == 0 || state == 'Z';
+}
 
 std::string tiny_experiment(const std::string& name) {
   return "name = \"" + name + R"("
@@ -134,16 +161,13 @@ pid_t Sandbox::start(const std::vector<std::string>& arguments, const std::strin
   ::_exit(127);
 }
 
-std::optional<ProcessEnd> Sandbox::wait(pid_t process, double seconds) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+std::optional<ProcessEnd> Sandbox::wait(pid_t process) {
   int status = 0;
-  while (::waitpid(process, &status, WNOHANG) == 0) {
-    if (std::chrono::steady_clock::now() > deadline) {
-      ::kill(process, SIGKILL);
-      ::waitpid(process, &status, 0);
-      return std::nullopt;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  const bool ended = eventually([&] { return ::waitpid(process, &status, WNOHANG) != 0; });
+  if (!ended) {
+    ::kill(process, SIGKILL);
+    ::waitpid(process, &status, 0);
+    return std::nullopt;
   }
   if (WIFSIGNALED(status)) return ProcessEnd{0, WTERMSIG(status)};
   return ProcessEnd{WEXITSTATUS(status), 0};
@@ -154,7 +178,7 @@ std::vector<std::string> Sandbox::query(const std::string& sql) const {
   std::vector<std::string> rows;
   if (sqlite3_open_v2((folder_ / "encore.db").c_str(), &database, SQLITE_OPEN_READONLY, nullptr) ==
       SQLITE_OK) {
-    sqlite3_busy_timeout(database, 2000);
+    wait_for_locks(database);
     sqlite3_stmt* statement = nullptr;
     sqlite3_prepare_v2(database, sql.c_str(), -1, &statement, nullptr);
     while (statement != nullptr && sqlite3_step(statement) == SQLITE_ROW) {
@@ -176,6 +200,7 @@ void Sandbox::change(const std::string& sql) const {
   sqlite3* database = nullptr;
   char* problem = nullptr;
   sqlite3_open_v2((folder_ / "encore.db").c_str(), &database, SQLITE_OPEN_READWRITE, nullptr);
+  wait_for_locks(database);
   if (sqlite3_exec(database, sql.c_str(), nullptr, nullptr, &problem) != SQLITE_OK)
     ADD_FAILURE() << sql << ": " << (problem == nullptr ? "cannot open the database" : problem);
   sqlite3_free(problem);
@@ -187,13 +212,16 @@ std::string Sandbox::read(const std::string& name) const {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-bool Sandbox::wait_until(const std::string& sql, const std::string& wanted, double seconds) const {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-  while (one(sql) != wanted) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
+bool Sandbox::wait_until(const std::string& sql, const std::string& wanted) const {
+  return eventually([&] { return one(sql) == wanted; });
+}
+
+bool Sandbox::wait_for_text(const std::string& file, const std::string& text) const {
+  return eventually([&] { return read(file).find(text) != std::string::npos; });
+}
+
+bool Sandbox::wait_until_no_workers() const {
+  return eventually([&] { return workers().empty(); });
 }
 
 std::vector<pid_t> Sandbox::workers() const {

@@ -9,12 +9,11 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <thread>
 
 #include <nlohmann/json.hpp>
 
 #include "support/places.hpp"
-#include "system/control/sandbox.hpp"
+#include "system/control/hold.hpp"
 
 namespace encore::system_test {
 namespace {
@@ -79,9 +78,9 @@ TEST_F(StoreVerbs, PurgeAsksAndTakesTheFolder) {
 }
 
 TEST_F(StoreVerbs, ARunningRunIsNeitherRemovedNorCollected) {
-  sandbox_.set("FAKE_STEP_MS", "50");
-  sandbox_.set("FAKE_STEPS", "200");
+  const Hold hold(sandbox_, 8);
   const pid_t process = sandbox_.start({"run", "tiny.toml", "-S", "name=slow", "--seed", "2"});
+  ASSERT_EQ(hold.wait_for(1).size(), 1u) << sandbox_.read("output.txt");
   ASSERT_TRUE(
       sandbox_.wait_until("SELECT count(*) > 0 FROM checkpoint JOIN run ON run.number = run "
                           "WHERE run.name LIKE 'slow%'",
@@ -174,12 +173,20 @@ TEST_F(StoreVerbs, AQueryCannotWrite) {
   EXPECT_FALSE(exists("other.db"));
 }
 
+/// Whether a process has set a handler for a signal.
+bool catches(pid_t process, int signal) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  for (std::string word; status >> word;)
+    if (word == "SigCgt:" && status >> word) return (std::stoull(word, nullptr, 16) >> (signal - 1) & 1) != 0;
+  return false;
+}
+
 TEST_F(StoreVerbs, ALongQueryIsEndedByCtrlC) {
   const pid_t process = sandbox_.start(
       {"query", "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n"});
-  std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+  ASSERT_TRUE(eventually([&] { return catches(process, SIGINT); }));
   ::kill(process, SIGINT);
-  const auto end = Sandbox::wait(process, 10);
+  const auto end = Sandbox::wait(process);
   ASSERT_TRUE(end) << "it went on";
   EXPECT_EQ(end->exit_code, 1);
   EXPECT_EQ(sandbox_.read("output.txt"), "exp: the query was interrupted\n");
