@@ -113,10 +113,11 @@ TEST_F(StoreTest, lists_are_filtered) {
   EXPECT_EQ(names({.states = {RunState::pending}, .limit = 1}), "alphabet ");
 }
 
-/// Starts so many processes that all do `race` at once; returns how many of them came out with 0.
+/// Starts so many processes that all do `race` at once; returns how many of them won. All live until the last
+/// one has tried.
 int winners(int processes, const std::function<bool()>& race) {
-  int gate[2];
-  if (::pipe(gate) != 0) return -1;
+  int gate[2], tried[2];
+  if (::pipe(gate) != 0 || ::pipe(tried) != 0) return -1;
   for (int number = 0; number < processes; ++number) {
     if (::fork() != 0) continue;
     ::close(gate[1]);
@@ -129,10 +130,12 @@ int winners(int processes, const std::function<bool()>& race) {
       std::fprintf(stderr, "%s\n", error.what());
       ::_exit(99);
     }
-    ::_exit(won ? 0 : 1);
+    ::close(tried[1]);
+    const ssize_t all_tried =
+        ::read(tried[0], &byte, 1);  // returns when no process has the other end any more
+    ::_exit(all_tried != 0 ? 99 : won ? 0 : 1);
   }
-  ::close(gate[1]);
-  ::close(gate[0]);
+  for (const int end : {gate[0], gate[1], tried[0], tried[1]}) ::close(end);
   int won = 0;
   for (int number = 0; number < processes; ++number) {
     int status = 0;
@@ -152,9 +155,7 @@ TEST_F(StoreTest, of_processes_that_start_the_same_question_one_gets_it) {
                         Store mine(path(), OpenMode::create);
                         Specification specification = specification_of(letter);
                         const AddedRun added = mine.add_run(specification);
-                        const bool won = mine.begin_attempt(added.run.number).has_value();
-                        if (won) ::usleep(200'000);  // stays alive until the others have tried
-                        return won;
+                        return mine.begin_attempt(added.run.number).has_value();
                       }),
               1);
     EXPECT_EQ(store().list_runs().size(), static_cast<std::size_t>(round + 1));
