@@ -6,7 +6,7 @@ namespace encore::system_test {
 
 namespace fs = std::filesystem;
 
-Hold::Hold(Sandbox& sandbox, std::int64_t step) {
+Hold::Hold(Sandbox& sandbox, std::int64_t step) : sandbox_(sandbox) {
   static int number = 0;
   folder_ = sandbox.folder() / ("hold-" + std::to_string(++number));
   fs::create_directory(folder_);
@@ -15,7 +15,7 @@ Hold::Hold(Sandbox& sandbox, std::int64_t step) {
 
 std::vector<pid_t> Hold::wait_for(std::size_t workers) const {
   std::vector<pid_t> found;
-  const bool came = eventually([&] {
+  const bool came = sandbox_.wait_until([&] {
     found.clear();
     for (const auto& file : fs::directory_iterator(folder_)) {
       const pid_t process = std::stoi(file.path().filename());

@@ -26,6 +26,7 @@ class Hold {
   void release();
 
  private:
+  const Sandbox& sandbox_;
   std::filesystem::path folder_;
 };
 

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <thread>
@@ -153,7 +154,10 @@ pid_t Sandbox::start(const std::vector<std::string>& arguments, const std::strin
   list.push_back(nullptr);
   const std::string file = (folder_ / output).string();
   const pid_t process = ::fork();
-  if (process != 0) return process;
+  if (process != 0) {
+    started_.push_back(process);
+    return process;
+  }
   const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   ::dup2(descriptor, STDOUT_FILENO);
   ::dup2(descriptor, STDERR_FILENO);
@@ -212,12 +216,22 @@ std::string Sandbox::read(const std::string& name) const {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+bool Sandbox::wait_until(const std::function<bool()>& condition) const {
+  bool holds = false;
+  eventually([&] {
+    // Asked first: what a process did before its end counts.
+    const bool over = !started_.empty() && std::ranges::all_of(started_, has_ended);
+    return (holds = condition()) || over;
+  });
+  return holds;
+}
+
 bool Sandbox::wait_until(const std::string& sql, const std::string& wanted) const {
-  return eventually([&] { return one(sql) == wanted; });
+  return wait_until([&] { return one(sql) == wanted; });
 }
 
 bool Sandbox::wait_for_text(const std::string& file, const std::string& text) const {
-  return eventually([&] { return read(file).find(text) != std::string::npos; });
+  return wait_until([&] { return read(file).find(text) != std::string::npos; });
 }
 
 bool Sandbox::wait_until_no_workers() const {

@@ -56,6 +56,8 @@ class Sandbox {
   /// Runs SQL that writes, past exp.
   void change(const std::string& sql) const;
   std::string read(const std::string& name) const;
+  /// Waits until the condition holds; false when it does not and all that was started here has ended.
+  bool wait_until(const std::function<bool()>& condition) const;
   /// Waits until the query gives this text.
   bool wait_until(const std::string& sql, const std::string& wanted) const;
   /// Waits until a file, such as what a started process prints, has this text in it.
@@ -70,6 +72,7 @@ class Sandbox {
 
   std::filesystem::path folder_;
   std::map<std::string, std::string> environment_;
+  mutable std::vector<pid_t> started_;
 };
 
 }  // namespace encore::system_test
