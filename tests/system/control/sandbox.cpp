@@ -22,6 +22,13 @@ namespace {
 
 constexpr const char* program = ENCORE_BUILD_DIR "/bin/exp";
 
+/// What the user of this machine may have set for Encore, for OpenMP or for the terminal.
+constexpr const char* foreign_variables[] = {
+    "ENCORE_DB",        "ENCORE_BACKEND", "ENCORE_WORKER",     "ENCORE_PLUGIN_PATH",
+    "OMP_THREAD_LIMIT", "OMP_PROC_BIND",  "OMP_PLACES",        "KMP_AFFINITY",
+    "COLUMNS",          "LINES",          "GOMP_CPU_AFFINITY", "LC_ALL",
+    "LC_CTYPE"};
+
 std::string sentences(int begin, int end) {
   const char* names[] = {"Anna", "Berg", "Clara", "Dahl", "Erik"};
   const char* places[] = {"Lund", "Oslo", "Bergen"};
@@ -109,6 +116,7 @@ Sandbox::Sandbox(bool real_worker) {
   if (::mkdtemp(pattern.data()) == nullptr) throw Error("cannot make " + pattern);
   folder_ = pattern;
   if (!real_worker) set("ENCORE_WORKER", ENCORE_BUILD_DIR "/bin/tests/fake-worker");
+  set("LANG", "C.UTF-8");
   set("OMP_NUM_THREADS", "1");
   set("ENCORE_CACHE", (folder_ / "cache").string());
   set("ENCORE_COMMAND", "");  // `./exp test` sets it, and commands would be suggested by that name
@@ -131,7 +139,8 @@ void Sandbox::write(const std::string& name, const std::string& content) const {
 }
 
 std::vector<std::string> Sandbox::command(const std::vector<std::string>& words) const {
-  std::vector<std::string> all = {"-C", folder_.string(), "-u", "ENCORE_DB", "-u", "ENCORE_BACKEND"};
+  std::vector<std::string> all = {"-C", folder_.string()};
+  for (const char* name : foreign_variables) all.insert(all.end(), {"-u", name});
   for (const auto& [name, value] : environment_) all.push_back(name + "=" + value);
   all.insert(all.end(), words.begin(), words.end());
   return all;
