@@ -10,6 +10,7 @@
 #include "cli/tensorboard.hpp"
 #include "cli/verbs.hpp"
 #include "record/atomic_file.hpp"
+#include "record/run_paths.hpp"
 
 namespace encore {
 
@@ -125,6 +126,7 @@ std::string folder_name(const RunRow& run) {
 
 void write_tensorboard(Store& store, const std::vector<RunRow>& runs, const fs::path& folder) {
   for (const RunRow& run : runs) {
+    require_run_id(run.id, "database " + store.path().string());
     const fs::path place = folder / folder_name(run);
     make_folder(place);
     // Points carry no time of their own: the beginning of the last attempt stands for all.

@@ -42,8 +42,8 @@ std::string line_of(const nlohmann::json& event) {
 /// One attempt's spool and, behind it, what its worker wrote to its standard error.
 class AttemptLog {
  public:
-  explicit AttemptLog(const std::filesystem::path& spool)
-      : reader_(spool), log_(std::filesystem::path(spool).replace_extension(".log")) {}
+  AttemptLog(const std::filesystem::path& spool, const std::string& run)
+      : reader_(spool, {run, 0}), log_(std::filesystem::path(spool).replace_extension(".log")) {}
 
   void print_new() {
     SpoolRecord record;
@@ -55,6 +55,11 @@ class AttemptLog {
       const auto time = event.find("time");
       std::cout << (time != event.end() && time->is_number() ? time_text(time->get<double>()) + "  " : "")
                 << printable(line) << '\n';
+    }
+    if ((reader_.end() == SpoolEnd::refused || reader_.end() == SpoolEnd::damaged) &&
+        problem_ != reader_.problem()) {
+      problem_ = reader_.problem();
+      std::cout << printable(problem_) << '\n';
     }
     std::ifstream in(log_, std::ios::binary);
     if (in.seekg(printed_)) {
@@ -68,6 +73,7 @@ class AttemptLog {
  private:
   SpoolReader reader_;
   std::filesystem::path log_;
+  std::string problem_;  ///< printed already
   std::streamoff printed_ = 0;
 };
 
@@ -109,7 +115,7 @@ int logs_verb(const Arguments& arguments) {
     if (!logs.empty()) logs.back()->print_new();
     while (logs.size() < spools.size()) {
       std::cout << "-- attempt " << logs.size() + 1 << " --\n";
-      logs.push_back(std::make_unique<AttemptLog>(spools[logs.size()]));
+      logs.push_back(std::make_unique<AttemptLog>(spools[logs.size()], run.id));
       logs.back()->print_new();
     }
     if (!line.flag("follow") || !running) return exit_done;

@@ -9,6 +9,8 @@
 #include "cli/access.hpp"
 #include "cli/run_session.hpp"
 #include "cli/verbs.hpp"
+#include "record/checkpoint.hpp"
+#include "record/run_paths.hpp"
 
 namespace encore {
 
@@ -95,6 +97,7 @@ PlannedRuns from_database(const CommandLine& line, Store& store, const std::stri
     PlannedRun& run = planned.runs.emplace_back();
     run.specification = Specification::load(store.run_folder(row.id));
     run.before = row;
+    run.has_checkpoint = !list_checkpoints(store.run_folder(row.id)).empty();
     set_action(run);
   }
   return planned;
@@ -127,12 +130,14 @@ int retry_verb(const Arguments& arguments) {
     throw UsageError("--fresh belongs to exp run: retry works on the runs that are there");
   check_session_options(line);
 
+  SessionFile session(runs_folder_of(line.database()), "exp retry " + name);
   Store store(line.database(), OpenMode::write);
   Choice choice(line, store);
   store.settle();
   const bool is_file = std::filesystem::is_regular_file(name);
   const PlannedRuns planned =
       is_file ? from_file(line, store, choice) : from_database(line, store, name, choice);
+  session.works_on(planned.plan.name);
   if (planned.runs.empty()) {
     std::cout << "nothing to do: " << choice.none_text(name) << '\n';
     return exit_done;
@@ -140,7 +145,7 @@ int retry_verb(const Arguments& arguments) {
   const std::vector<WorkerPlace> places = session_places(line, planned.backend, planned.runs.size());
   if (!line.flag("accept-plugin-change")) require_same_plugins(planned);
   require_startable(planned);
-  return work_on(line, store, planned, store.find_sweeps(planned.plan.name), places);
+  return work_on(line, store, planned, std::nullopt, places, session);
 }
 
 }  // namespace encore

@@ -23,13 +23,12 @@ class RunSession final : public RunnerObserver {
   RunSession(const CommandLine& line, Store& store, const PlannedRuns& planned)
       : line_(line), store_(store), planned_(planned), lines_(stdout, terminal_of(stdout)) {}
 
-  int run(const std::vector<std::int64_t>& sweeps, const std::vector<WorkerPlace>& places) {
-    make_tasks(sweeps.empty() ? std::nullopt : std::optional(sweeps.front()));
+  int run(std::optional<std::int64_t> sweep, const std::vector<WorkerPlace>& places,
+          const SessionFile& session) {
+    make_tasks(sweep);
     say(places_text(places, why_unpinned(usable_cores(), openmp_wishes())));
     RunnerSettings settings{places, line_.integer("retries"), line_.flag("fail-fast")};
-    const std::filesystem::path runs = store_.run_folder("").parent_path();
-    settings.stop_signs.emplace_back(stop_sign_of_all(runs));
-    for (std::int64_t sweep : sweeps) settings.stop_signs.emplace_back(stop_sign_of_sweep(runs, sweep));
+    settings.asked_to_stop = [&session] { return session.asked_to_stop(); };
     CodeState code = read_code_state(std::filesystem::absolute(planned_.file).parent_path());
     Runner runner(store_, {std::move(code.commit), std::move(code.diff)}, std::move(settings),
                   stop_requests(), *this);
@@ -40,6 +39,8 @@ class RunSession final : public RunnerObserver {
       std::vector<std::int64_t> numbers;
       for (std::size_t task : ended_) numbers.push_back(tasks_[task].run);
       print_sweep_summary(std::cout, line_, store_, numbers, lines_.terminal());
+      for (const std::string& name : unrecorded_)
+        std::cout << name << " has ended, but that is not recorded\n";
     }
     std::cout.flush();
     return exit_code(left);
@@ -52,7 +53,11 @@ class RunSession final : public RunnerObserver {
     if (retry == 0 && planned.action != Action::start)
       display->say(names_[task] + " " + (planned.action == Action::retry ? "failed" : "was interrupted") +
                    " before; " +
-                   (planned.from_start ? "it begins anew" : "going on from its last checkpoint"));
+                   (planned.from_start       ? "it begins anew"
+                    : planned.has_checkpoint ? "going on from its last checkpoint"
+                                             : "it begins anew, since there is no checkpoint"));
+    for (const RecordGap& gap : find_record_gaps(store_, store_.read_run(tasks_[task].run)))
+      display->noticed(gap.text);
     return *display;
   }
 
@@ -69,10 +74,13 @@ class RunSession final : public RunnerObserver {
       if (!line_.flag("quiet")) print_left_alone(std::cout, names_[task], outcome);
       return;
     }
-    ended_.insert(task);
+    if (outcome.recorded)
+      ended_.insert(task);
+    else
+      unrecorded_.push_back(names_[task]);
     const bool alone = tasks_.size() == 1;
     if (outcome.state == RunState::completed)
-      print_completed(std::cout, line_, store_, store_.read_run(tasks_[task].run), outcome, alone);
+      end_completed(store_.read_run(tasks_[task].run), outcome, alone);
     else
       print_not_completed(std::cerr, line_, names_[task], outcome);
   }
@@ -117,6 +125,13 @@ class RunSession final : public RunnerObserver {
     displays_.resize(tasks_.size());
   }
 
+  void end_completed(const RunRow& run, const RunOutcome& outcome, bool alone) {
+    if (!outcome.recorded) return print_not_recorded(std::cerr, store_, run, outcome);
+    const std::vector<RecordGap> gaps = find_record_gaps(store_, run);
+    print_completed(std::cout, line_, store_, run, outcome, gaps, alone);
+    gaps_ |= print_gaps(std::cerr, line_, run, gaps);
+  }
+
   std::string title(std::size_t task) const {
     const std::string place = std::to_string(task + 1) + "/" + std::to_string(tasks_.size()) + " ";
     return (tasks_.size() > 1 ? place : "") + names_[task];
@@ -139,7 +154,8 @@ class RunSession final : public RunnerObserver {
     const bool unfinished = unfinished_ || left > 0;
     if (unfinished && stop_requests().load() > 0) return exit_interrupted;
     if (failed_) return exit_failed;
-    return unfinished ? exit_interrupted : exit_done;
+    if (unfinished) return exit_interrupted;
+    return gaps_ ? exit_failed : exit_done;
   }
 
   const CommandLine& line_;
@@ -152,7 +168,8 @@ class RunSession final : public RunnerObserver {
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<RunDisplay>> displays_;
   std::set<std::size_t> ended_;
-  bool failed_ = false, unfinished_ = false;
+  std::vector<std::string> unrecorded_;
+  bool failed_ = false, unfinished_ = false, gaps_ = false;
 };
 
 }  // namespace
@@ -208,11 +225,12 @@ std::vector<WorkerPlace> session_places(const CommandLine& line, const std::stri
 }
 
 int work_on(const CommandLine& line, Store& store, const PlannedRuns& planned,
-            const std::vector<std::int64_t>& sweeps, const std::vector<WorkerPlace>& places) {
+            std::optional<std::int64_t> sweep, const std::vector<WorkerPlace>& places,
+            const SessionFile& session) {
   listen_for_stop_requests();
   // From here on something has been started: what goes wrong now is no longer a matter of usage.
   try {
-    return RunSession(line, store, planned).run(sweeps, places);
+    return RunSession(line, store, planned).run(sweep, places, session);
   } catch (const Error& error) {
     std::cerr << "exp: " << error.what() << '\n';
     return exit_failed;

@@ -1,6 +1,7 @@
 // See run_summary.hpp.
 #include "cli/run_summary.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 
@@ -83,18 +84,37 @@ std::string sample_sentence(const std::filesystem::path& file) {
 }
 
 void print_completed(std::ostream& out, const CommandLine& line, const Store& store, const RunRow& run,
-                     const RunOutcome& outcome, bool alone) {
+                     const RunOutcome& outcome, const std::vector<RecordGap>& gaps, bool alone) {
   const std::string scores = scores_text(run);
-  out << run.name << " completed in " << duration_text(outcome.seconds) << (scores.empty() ? "" : ": ")
-      << scores << '\n';
-  if (!outcome.recorded)
-    out << "  its last records are not in the database yet; the next " << command_name()
-        << " run merges them\n";
+  const bool whole = std::ranges::none_of(gaps, &RecordGap::lost);
+  out << run.name << " completed in " << duration_text(outcome.seconds)
+      << (whole ? "" : ", with gaps in its record") << (scores.empty() ? "" : ": ") << scores << '\n';
   if (alone) {
     print_place(out, store, run);
     print_next(out, line, store, run);
   }
   out.flush();
+}
+
+void print_not_recorded(std::ostream& out, const Store& store, const RunRow& run, const RunOutcome& outcome) {
+  out << run.name << " was trained to its end in " << duration_text(outcome.seconds)
+      << ", but its end is not recorded: " << outcome.not_recorded_because << '\n'
+      << "  folder    " << relative_text(store.run_folder(run.id)) << ", with every record\n"
+      << "  next      the same command again: it merges them, nothing is trained twice\n";
+  out.flush();
+}
+
+bool print_gaps(std::ostream& out, const CommandLine& line, const RunRow& run,
+                const std::vector<RecordGap>& gaps) {
+  if (std::ranges::none_of(gaps, &RecordGap::lost)) return false;
+  out << "exp: " << run.name << " is complete, but its record is not whole:\n";
+  for (const RecordGap& gap : gaps)
+    if (gap.lost) out << "  missing   " << printable(gap.text) << '\n';
+  out << "  next      " << suggestion(line, "show " + run.name) << '\n'
+      << "            " << command_name()
+      << " run with --fresh trains it again, as a new repeat: nothing else brings these records back\n";
+  out.flush();
+  return true;
 }
 
 void print_left_alone(std::ostream& out, const std::string& name, const RunOutcome& outcome) {
@@ -118,7 +138,9 @@ void print_not_completed(std::ostream& out, const CommandLine& line, const std::
     out << printable_lines(tail) << '\n';
   }
   if (outcome.state != RunState::failed)
-    out << "run the same command again, it goes on from the last checkpoint\n";
+    out << "run the same command again, it "
+        << (outcome.has_checkpoint ? "goes on from the last checkpoint\n"
+                                   : "begins from the start: there is no checkpoint\n");
   if (!outcome.recorded) out << "its last records are not in the database yet; that command merges them\n";
   out.flush();
 }

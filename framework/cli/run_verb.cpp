@@ -1,6 +1,6 @@
 // run: plan, check everything, then train what is missing, some runs at once.
-// The flow, top to bottom: read_plan -> compare_with the database -> require_startable -> work_on
-// (run_session.hpp), which gives the runs to the Runner.
+// The flow, top to bottom: SessionFile (exp stop sees it from now on) -> read_plan -> compare_with the
+// database -> require_startable -> work_on (run_session.hpp), which gives the runs to the Runner.
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -9,6 +9,7 @@
 #include "cli/run_session.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/verbs.hpp"
+#include "record/run_paths.hpp"
 
 namespace encore {
 
@@ -30,6 +31,15 @@ void say_what_is_done(const PlannedRuns& planned) {
               << " to do\n";
   for (const std::string& line : kept_though(planned)) std::cout << line << '\n';
   std::cout.flush();
+}
+
+/// False where the record of a run that is left alone, since it is complete, has gaps.
+bool say_what_is_missing(const CommandLine& line, Store& store, const PlannedRuns& planned) {
+  bool whole = true;
+  for (const PlannedRun& run : planned.runs)
+    if (run.action == Action::skip)
+      whole = !print_gaps(std::cerr, line, *run.before, find_record_gaps(store, *run.before)) && whole;
+  return whole;
 }
 
 CommandLine make_line() {
@@ -60,7 +70,9 @@ int run_verb(const Arguments& arguments) {
   if (!line.parse(arguments)) return exit_done;
   check_session_options(line);
 
+  SessionFile session(runs_folder_of(line.database()), "exp run " + line.text("file"));
   PlannedRuns planned = read_plan(line);
+  session.works_on(planned.plan.name);
   session_places(line, planned.backend, planned.runs.size());
   std::unique_ptr<Store> store;
   if (std::filesystem::exists(line.database())) {
@@ -73,9 +85,10 @@ int run_verb(const Arguments& arguments) {
     compare_with(*store, planned);
   }
   say_what_is_done(planned);
+  const bool whole = !store || say_what_is_missing(line, *store, planned);
   if (planned.to_do() == 0) {
     print_nothing_to_do(std::cout, line, planned);
-    return exit_done;
+    return whole ? exit_done : exit_failed;
   }
   if (!line.flag("accept-plugin-change")) require_same_plugins(planned);
   require_startable(planned);
@@ -83,7 +96,8 @@ int run_verb(const Arguments& arguments) {
 
   const std::int64_t sweep =
       store->add_sweep(planned.plan.name, planned.file.string(), content_of(planned.file));
-  return work_on(line, *store, planned, {sweep}, session_places(line, planned.backend, planned.to_do()));
+  return work_on(line, *store, planned, sweep, session_places(line, planned.backend, planned.to_do()),
+                 session);
 }
 
 }  // namespace encore

@@ -37,6 +37,14 @@ void put_text(std::vector<std::byte>& to, std::string_view text) {
   std::memcpy(put(to.data() + at, length), text.data(), text.size());
 }
 
+void put_head(std::byte* to, int attempt, const std::string& run) {
+  std::memset(to, 0, spool_head_bytes);
+  std::memcpy(to, "encspool", 8);
+  std::byte* const id = put(put(to + 8, spool_format), static_cast<std::uint32_t>(attempt));
+  std::memcpy(id, run.data(), run.size());
+  put(to + spool_head_bytes - 4, crc32({to, spool_head_bytes - 4}));
+}
+
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
@@ -49,22 +57,21 @@ std::string spool_name(int attempt) {
   return name;
 }
 
-SpoolWriter::SpoolWriter(std::filesystem::path path, int attempt) : path_(std::move(path)) {
+SpoolWriter::SpoolWriter(std::filesystem::path path, int attempt, const std::string& run)
+    : path_(std::move(path)) {
   ENCORE_REQUIRE(attempt > 0, "attempts count from 1");
+  ENCORE_REQUIRE(run.size() <= spool_run_bytes, "the head has room for the id of a run");
   file_ = open_file(path_, O_RDWR | O_CREAT);
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     throw Error(path_.string() + ": another worker writes this spool; let it end first");
   }
-  SpoolReader reader(path_);
+  SpoolReader reader(path_, SpoolOwner{run, attempt});
   SpoolRecord record;
   while (reader.next(record)) {
     if (record.kind == SpoolKind::metric) metrics_[record.name] = record.metric;
   }
-  if (reader.attempt() != 0 && reader.attempt() != attempt) {
-    throw Error(path_.string() + ": this is the spool of attempt " + std::to_string(reader.attempt()) +
-                ", not of " + std::to_string(attempt));
-  }
-  if (reader.end() == SpoolEnd::damaged && reader.offset() == 0) {
+  const bool unusable = reader.end() == SpoolEnd::damaged || reader.end() == SpoolEnd::refused;
+  if (unusable && reader.offset() == 0) {
     throw Error(reader.problem() + "; move the file away to go on");
   }
   sequence_ = reader.sequence();
@@ -74,8 +81,7 @@ SpoolWriter::SpoolWriter(std::filesystem::path path, int attempt) : path_(std::m
   }
   buffer_.resize(buffer_limit + 1024);
   if (end == 0) {
-    std::memcpy(buffer_.data(), "encspool", 8);
-    put(put(buffer_.data() + 8, spool_format), static_cast<std::uint32_t>(attempt));
+    put_head(buffer_.data(), attempt, run);
     used_ = spool_head_bytes;
     flush();
   }

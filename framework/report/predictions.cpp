@@ -4,13 +4,14 @@
 #include <fstream>
 
 #include "data/hash.hpp"
+#include "record/run_paths.hpp"
 
 namespace encore {
 
 std::filesystem::path recorded_artifact(Store& store, const RunRow& run, const std::string& name) {
   for (const ArtifactRow& artifact : store.read_artifacts(run.number)) {
     if (artifact.name != name) continue;
-    std::filesystem::path file = store.run_folder(run.id) / artifact.path;
+    std::filesystem::path file = path_below(store.run_folder(run.id), artifact.path);
     if (!std::filesystem::exists(file)) throw Error(file.string() + " is gone");
     if (sha256_of_file(file) != artifact.sha256)
       throw Error(file.string() + " is not the file that was recorded");

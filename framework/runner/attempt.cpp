@@ -30,6 +30,14 @@ std::string tail_of(const std::filesystem::path& file) {
   return begin == std::string::npos ? text.substr(text.size() - log_tail_bytes) : text.substr(begin + 1);
 }
 
+bool holds_checkpoint(const std::filesystem::path& folder) {
+  try {
+    return !list_checkpoints(folder).empty();
+  } catch (const Error&) {
+    return true;  // what cannot be looked into is not known to be empty
+  }
+}
+
 }  // namespace
 
 Attempt::Attempt(Store& store, const RunTask& task, const WorkerPlace& place, const Lease& lease,
@@ -40,7 +48,7 @@ Attempt::Attempt(Store& store, const RunTask& task, const WorkerPlace& place, co
       folder_(store.run_folder(lease.run_id)),
       log_(folder_ / log_name(lease.ordinal)),
       recorder_(store, lease_, observer),
-      follower_(folder_ / spool_name(lease.ordinal), observer) {
+      follower_(folder_ / spool_name(lease.ordinal), observer, {lease.run_id, lease.ordinal}) {
   outcome_.began = true;
   try {
     start(task, place);
@@ -55,7 +63,7 @@ Attempt::Attempt(Store& store, const RunTask& task, const WorkerPlace& place, co
 }
 
 void Attempt::start(const RunTask& task, const WorkerPlace& place) {
-  forget_stop_request(folder_);
+  forget_stop_requests_before(folder_, lease_.ordinal);
   if (task.from_start) prune_checkpoints(folder_, {});
   task.specification.save(folder_);
   if (!task.plugin_change.is_null()) store_.add_event(lease_, "plugin_change", task.plugin_change);
@@ -87,7 +95,7 @@ void Attempt::work() {
     phase_ = Phase::recording;
     return;
   }
-  if (!asked_ && stop_requested(folder_)) {
+  if (!asked_ && stop_requested(folder_, lease_.ordinal)) {
     observer_.noticed("asked to stop by exp stop: the worker writes a checkpoint first");
     ask_to_stop(StopCause::command);
   }
@@ -148,6 +156,7 @@ void Attempt::record() {
   }
   if (how == Recorder::Finish::later && !impatient_) return;
   outcome_.recorded = how == Recorder::Finish::done;
+  if (!outcome_.recorded) outcome_.not_recorded_because = recorder_.problem();
   finish();
 }
 
@@ -163,6 +172,7 @@ void Attempt::dispossess(const LeaseLost& error) {
 void Attempt::finish() {
   outcome_.result = follower_.result();
   outcome_.step = follower_.step();
+  outcome_.has_checkpoint = holds_checkpoint(folder_);
   outcome_.seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
   phase_ = Phase::over;
 }

@@ -33,10 +33,12 @@ struct RunOutcome {
   std::string reason;
   std::int64_t step = 0;  ///< the last one the worker told of
   std::optional<RunResult> result;
-  std::string log_tail;     ///< last lines of the worker's log, where it ended without a word
-  bool recorded = true;     ///< false: the store did not take the end yet; the next `exp run` merges it
-  bool taken_over = false;  ///< another process works on it now, because the lease had expired
-  double seconds = 0.0;     ///< how long the attempt took
+  std::string log_tail;  ///< last lines of the worker's log, where it ended without a word
+  bool recorded = true;  ///< false: the store did not take the end yet; the next `exp run` merges it
+  std::string not_recorded_because;
+  bool has_checkpoint = true;  ///< what comes next begins there; otherwise from the start
+  bool taken_over = false;     ///< another process works on it now, because the lease had expired
+  double seconds = 0.0;        ///< how long the attempt took
 };
 
 /// Why an attempt is asked to end.

@@ -132,6 +132,8 @@ void Runner::ask_all(StopCause cause, const std::string& why) {
                       (cause != StopCause::user ? ""
                        : count == 1             ? " (once more kills it)"
                                                 : " (once more kills them)"));
+  else if (cause == StopCause::command)
+    observer_.noticed(why + ": no more runs are started");
   for (Seat& seat : seats_)
     if (seat.attempt) seat.attempt->ask_to_stop(cause);
 }
@@ -150,9 +152,7 @@ void Runner::pass_on_requests() {
       if (seat.attempt) seat.attempt->kill();
     passed_on_ = 2;
   }
-  if (!stopping_ && std::any_of(settings_.stop_signs.begin(), settings_.stop_signs.end(),
-                                [](const StopSign& sign) { return sign.raised(); }))
-    ask_all(StopCause::command, "asked to stop by exp stop");
+  if (!stopping_ && settings_.asked_to_stop()) ask_all(StopCause::command, "asked to stop by exp stop");
 }
 
 void Runner::collect() {

@@ -6,12 +6,12 @@
 
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "runner/attempt.hpp"
-#include "runner/stop_request.hpp"
 
 namespace encore {
 
@@ -19,7 +19,8 @@ struct RunnerSettings {
   std::vector<WorkerPlace> places = std::vector<WorkerPlace>(1);  ///< as many workers at once
   int retries = 0;         ///< further attempts at a run whose worker crashed, each from its last checkpoint
   bool fail_fast = false;  ///< the first run that ends badly ends all
-  std::vector<StopSign> stop_signs = {};
+  /// Whether another process has asked for an end of all of it; looked at several times a second.
+  std::function<bool()> asked_to_stop = [] { return false; };
 };
 
 /// What the control program learns of a sweep, in the order in which it happens. `task` counts from 0 in the

@@ -26,8 +26,8 @@ struct RunResult {
 
 class SpoolFollower {
  public:
-  SpoolFollower(const std::filesystem::path& spool, RunObserver& observer)
-      : reader_(spool), observer_(observer) {}
+  SpoolFollower(const std::filesystem::path& spool, RunObserver& observer, const SpoolOwner& owner = {})
+      : reader_(spool, owner), observer_(observer) {}
 
   /// Tells the observer what was appended since.
   void poll();

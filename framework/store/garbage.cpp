@@ -7,6 +7,7 @@
 
 #include "record/atomic_file.hpp"
 #include "record/checkpoint.hpp"
+#include "record/run_paths.hpp"
 
 namespace encore {
 
@@ -15,16 +16,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr auto quiet_time = std::chrono::hours(1);
-constexpr std::size_t id_length = 10;
-
-bool is_run_id(const std::string& name) {
-  return name.size() == id_length && name.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
 
 std::uint64_t size_of_file(const fs::path& path) {
   std::error_code failure;
   const auto size = fs::file_size(path, failure);
   return failure ? 0 : size;
+}
+
+/// Not a symbolic link to one: links in the folders of runs lead nowhere here.
+bool is_own_file(const fs::directory_entry& entry) {
+  std::error_code failure;
+  return fs::is_regular_file(entry.symlink_status(failure));
 }
 
 struct FolderState {
@@ -36,8 +38,8 @@ FolderState state_of(const fs::path& folder) {
   std::error_code failure;
   FolderState state{0, fs::last_write_time(folder, failure)};
   for (const auto& entry : fs::recursive_directory_iterator(folder, failure)) {
-    if (entry.is_regular_file(failure)) state.bytes += size_of_file(entry.path());
-    state.newest = std::max(state.newest, entry.last_write_time(failure));
+    if (is_own_file(entry)) state.bytes += size_of_file(entry.path());
+    if (!entry.is_symlink(failure)) state.newest = std::max(state.newest, entry.last_write_time(failure));
   }
   return state;
 }
@@ -71,10 +73,11 @@ std::vector<Garbage> garbage_of(Store& store, const RunRow& run) {
   std::vector<Garbage> found;
   const fs::path folder = store.run_folder(run.id);
   std::error_code failure;
-  if (run.state == RunState::running || !fs::is_directory(folder, failure)) return found;
+  if (run.state == RunState::running || !is_own_folder(folder)) return found;
   for (const auto& entry : fs::recursive_directory_iterator(folder, failure))
-    if (entry.is_regular_file(failure) && entry.path().filename().string().ends_with(aside_suffix))
+    if (is_own_file(entry) && entry.path().filename().string().ends_with(aside_suffix))
       found.push_back({GarbageKind::leftover, entry.path(), size_of_file(entry.path()), run.name});
+  if (!is_own_folder((folder / checkpoint_path(0)).parent_path())) return found;
   const std::vector<CheckpointFile> files = list_checkpoints(folder);
   if (files.size() < 2) return found;
   const std::set<std::int64_t> keep = steps_to_keep(store, run, folder);
@@ -88,8 +91,8 @@ std::vector<Garbage> garbage_of(Store& store, const RunRow& run) {
 std::vector<std::string> folders_of_runs(const Store& store) {
   std::vector<std::string> names;
   std::error_code failure;
-  for (const auto& entry : fs::directory_iterator(store.run_folder("").parent_path(), failure))
-    if (entry.is_directory(failure) && is_run_id(entry.path().filename().string()))
+  for (const auto& entry : fs::directory_iterator(store.runs_folder(), failure))
+    if (is_own_folder(entry.path()) && is_run_id(entry.path().filename().string()))
       names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
@@ -114,9 +117,9 @@ std::vector<Garbage> folders_without_run(Store& store, const std::vector<std::st
 std::vector<Garbage> verifications(const Store& store) {
   std::vector<Garbage> found;
   std::error_code failure;
-  for (const auto& entry : fs::directory_iterator(store.run_folder("").parent_path(), failure)) {
+  for (const auto& entry : fs::directory_iterator(store.runs_folder(), failure)) {
     const std::string name = entry.path().filename().string();
-    if (!entry.is_directory(failure) || !name.starts_with(verification_prefix)) continue;
+    if (!is_own_folder(entry.path()) || !name.starts_with(verification_prefix)) continue;
     if (fs::exists(entry.path() / kept_mark, failure)) continue;
     const FolderState state = state_of(entry.path());
     if (fs::file_time_type::clock::now() - state.newest < quiet_time) continue;

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "record/run_paths.hpp"
 #include "store/rows.hpp"
 
 namespace encore {
@@ -109,7 +110,7 @@ std::vector<CheckpointRow> Store::read_checkpoints(std::int64_t run) {
     CheckpointRow checkpoint{row.integer(0), row.text(1), row.text(2),   row.text(3),
                              row.integer(4), 0,           row.number(6), false};
     checkpoint.attempt = static_cast<int>(row.integer(5));
-    checkpoint.on_disk = std::filesystem::exists(folder / checkpoint.path);
+    checkpoint.on_disk = std::filesystem::exists(path_below(folder, checkpoint.path));
     return checkpoint;
   });
 }

@@ -257,7 +257,7 @@ void Store::purge_run(std::int64_t run) {
     transaction.commit();
   }
   std::error_code failure;
-  std::filesystem::remove_all(folder, failure);
+  std::filesystem::remove_all(folder, failure);  // of a symbolic link the link alone, whatever it leads to
   if (failure) throw Error(system_message("remove", folder, failure.value()) + "; exp gc tries again");
 }
 

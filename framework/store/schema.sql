@@ -213,9 +213,9 @@ CREATE TABLE artifact (
   PRIMARY KEY (run, name, attempt)
 ) STRICT, WITHOUT ROWID;
 
--- What an attempt told, in order: started, log, checkpoint, artifact, result, finished; and plugin_change, which exp
--- writes when an attempt goes on with another plugin file than the one before. (Progress is in attempt.progress,
--- measurements and digests are in tables of their own.)
+-- What an attempt told, in order: started, log, checkpoint, artifact, result, finished; and two that exp writes
+-- itself: plugin_change, when an attempt goes on with another plugin file than the one before, and spool_damage, where its
+-- spool was found damaged or was refused. (Progress is in attempt.progress, measurements and digests are in tables of their own.)
 CREATE TABLE event (
   attempt   INTEGER NOT NULL REFERENCES attempt (number) ON DELETE CASCADE,
   sequence  INTEGER NOT NULL,          -- number of the record in the attempt's spool; from 0 downwards: written by exp itself

@@ -178,7 +178,9 @@ class Store {
         std::chrono::milliseconds patience = std::chrono::seconds(10));
   ~Store();
 
-  /// encore.db.runs/<run id>, absolute.
+  /// encore.db.runs, absolute.
+  std::filesystem::path runs_folder() const;
+  /// encore.db.runs/<run id>. Throws Error for what is no id (record/run_paths.hpp).
   std::filesystem::path run_folder(const std::string& run_id) const;
   const std::filesystem::path& path() const { return path_; }
   Database& database() { return *database_; }
@@ -276,7 +278,7 @@ class Store {
   bool ended_by_others(std::int64_t run, std::int64_t seen_attempts);
   void bury(std::int64_t run, std::int64_t attempt, int ordinal);
   MergeReport merge_spool(std::int64_t run, const std::string& run_id, std::int64_t attempt, int ordinal,
-                          const std::function<void()>& check,
+                          bool is_over, const std::function<void()>& check = {},
                           const std::function<void(const MergeReport&)>& conclude = {});
   MergeReport merge(const Lease& lease, const std::function<void(const MergeReport&)>& conclude);
   std::int64_t number_of(const CodeVersion& code);

@@ -9,6 +9,8 @@
 //   FAKE_CRASH_ATTEMPTS=1      ... in so many attempts      FAKE_FAIL_AT=7     the loss is not finite there
 //   FAKE_CRASH_ONLY=text       only in runs whose name has that; FAKE_FAIL_ONLY alike
 //   FAKE_CHECK=key:message     what `check` finds           FAKE_STUBBORN=1    ignores requests to stop
+//   FAKE_HOLD_AT=7             waits there until somebody opens the FIFO $FAKE_HOLD for writing
+//   FAKE_HOLD_CHECK=fifo       so does `check`
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -32,6 +34,7 @@
 #include "record/check_request.hpp"
 #include "record/checkpoint.hpp"
 #include "record/control_pipe.hpp"
+#include "record/run_paths.hpp"
 #include "record/specification.hpp"
 #include "record/spool.hpp"
 
@@ -47,6 +50,11 @@ int setting(const char* name, int otherwise) {
 std::string text_setting(const char* name, std::string_view otherwise) {
   const char* text = std::getenv(name);
   return std::string(text == nullptr ? otherwise : text);
+}
+
+/// Until somebody writes to the FIFO, or opens and closes it.
+void wait_at(const std::string& fifo) {
+  if (!fifo.empty()) std::ifstream(fifo).get();
 }
 
 /// The files that the real worker would load.
@@ -94,7 +102,7 @@ class FakeRun {
       : folder_(folder),
         attempt_(std::stoi(options["--attempt"])),
         threads_(options["--threads"].empty() ? 0 : std::stoi(options["--threads"])),
-        spool_(folder / spool_name(attempt_), attempt_),
+        spool_(folder / spool_name(attempt_), attempt_, run_of_folder(folder)),
         control_(std::stoi(options["--control-fd"])) {
     if (const std::string& step = options["--stop-after"]; !step.empty()) stop_after_ = std::stoll(step);
     if (const std::string& step = options["--die-after"]; !step.empty()) die_after_ = std::stoll(step);
@@ -143,6 +151,7 @@ class FakeRun {
  private:
   bool train_step() {
     std::this_thread::sleep_for(std::chrono::milliseconds(setting("FAKE_STEP_MS", 5)));
+    if (step_ == setting("FAKE_HOLD_AT", -1)) wait_at(text_setting("FAKE_HOLD", ""));
     if (step_ == setting("FAKE_FAIL_AT", -1) && meant("FAKE_FAIL_ONLY")) return false;
     if (step_ == setting("FAKE_CRASH_AT", -1) && attempt_ <= setting("FAKE_CRASH_ATTEMPTS", 1) &&
         meant("FAKE_CRASH_ONLY")) {
@@ -235,6 +244,7 @@ class FakeRun {
 int check() {
   const CheckRequest request = CheckRequest::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
   nlohmann::json problems = nlohmann::json::array();
+  wait_at(text_setting("FAKE_HOLD_CHECK", ""));
   if (const char* text = std::getenv("FAKE_CHECK")) {
     const std::string problem = text;
     const std::size_t colon = problem.find(':');

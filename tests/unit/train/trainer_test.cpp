@@ -82,7 +82,7 @@ class ScriptedControl final : public Control {
   /// Stops after this many steps of this attempt; 0: never.
   explicit ScriptedControl(int stop_after = 0) : left_(stop_after) {}
   Request poll() override { return left_ > 0 && --left_ == 0 ? Request::stop : Request::none; }
-  bool owns_run() override { return owner; }
+  std::string why_not_owner() override { return owner ? "" : "another attempt has taken over"; }
   bool owner = true;
 
  private:
