@@ -61,7 +61,7 @@ TEST(LostFiles, OfASweepTheSummaryTellsWhatIsNotRecorded) {
   ASSERT_TRUE(end);
   EXPECT_EQ(end->exit_code, 75);
   const std::string said = sandbox.read("output.txt");
-  EXPECT_TRUE(contains(said, "s-dropout=0.1 has ended, but that is not recorded")) << said;
+  EXPECT_TRUE(contains(said, "s-dropout=0.1-seed=1 has ended, but that is not recorded")) << said;
   EXPECT_FALSE(contains(said, "completed")) << said;
   EXPECT_FALSE(contains(said, "running")) << said;
 }

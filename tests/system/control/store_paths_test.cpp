@@ -85,33 +85,47 @@ TEST_F(ChangedDatabase, ARunWhoseIdIsNoneIsNotContinued) {
   EXPECT_EQ(files(), before_);
 }
 
-TEST_F(ChangedDatabase, NamesOfFilesLeadNowhereElse) {
-  const std::string sha256 = sha256_of_file(sandbox_.folder() / "victim/notes.txt");
+TEST_F(ChangedDatabase, PathsOfCheckpointsLeadNowhereElse) {
+  const std::string step = sandbox_.one("SELECT max(step) FROM checkpoint");
   for (const std::string& path : {std::string("../../victim/notes.txt"), victim() + "/notes.txt"}) {
-    sandbox_.change(
-        "DELETE FROM artifact; INSERT INTO artifact (run, name, attempt, path, sha256, created) SELECT "
-        "run.number, 'predictions/test.jsonl', attempt.number, '" +
-        path + "', '" + sha256 +
-        "', 0 FROM run JOIN attempt ON attempt.run = run.number; UPDATE checkpoint SET path = '" + path +
-        "', sha256 = '" + sha256 + "'");
-    const std::string refusal = "leads out of the folder";
-    const std::string step = sandbox_.one("SELECT max(step) FROM checkpoint");
+    sandbox_.change("UPDATE checkpoint SET path = '" + path + "', sha256 = '" +
+                    sha256_of_file(sandbox_.folder() / "victim/notes.txt") + "'");
     for (const std::vector<std::string>& verb :
          {std::vector<std::string>{"show", "tiny"}, {"verify", "tiny", "--from-checkpoint", step}}) {
       const ProgramOutput output = sandbox_.exp(verb);
       EXPECT_EQ(output.end.exit_code, 2) << verb[0] << output.output;
-      EXPECT_TRUE(contains(output.errors, refusal)) << verb[0] << output.errors;
+      EXPECT_TRUE(contains(output.errors, "leads out of the folder")) << verb[0] << output.errors;
     }
     const ProgramOutput check = sandbox_.exp({"db", "check"});
     EXPECT_EQ(check.end.exit_code, 1);
-    EXPECT_TRUE(contains(check.errors, refusal)) << check.errors;
-    const ProgramOutput report = sandbox_.exp({"report", "all", "--format", "json"});
-    EXPECT_FALSE(contains(report.output + report.errors, "precious")) << report.output;
-    sandbox_.change("DELETE FROM checkpoint");
-    const ProgramOutput examples = sandbox_.exp({"report", "all", "--format", "json"});
-    EXPECT_FALSE(contains(examples.output + examples.errors, "precious")) << examples.output;
+    EXPECT_TRUE(contains(check.errors, "run tiny: the file name ") &&
+                contains(check.errors, "leads out of the folder"))
+        << check.errors;
     EXPECT_EQ(files(), before_);
   }
+}
+
+TEST_F(ChangedDatabase, PathsOfPredictionsLeadNowhereElse) {
+  for (const std::string& path : {std::string("../../victim/notes.txt"), victim() + "/notes.txt"}) {
+    sandbox_.change(
+        "DELETE FROM artifact; INSERT INTO artifact (run, name, attempt, path, sha256, created) SELECT "
+        "run.number, 'predictions/test.jsonl', attempt.number, '" +
+        path + "', '" + sha256_of_file(sandbox_.folder() / "victim/notes.txt") +
+        "', 0 FROM run JOIN attempt ON attempt.run = run.number");
+    const ProgramOutput report = sandbox_.exp({"report", "all", "--format", "json"});
+    EXPECT_FALSE(contains(report.output + report.errors, "precious")) << report.output;
+    const ProgramOutput check = sandbox_.exp({"db", "check"});
+    EXPECT_EQ(check.end.exit_code, 1);
+    EXPECT_TRUE(contains(check.errors, "leads out of the folder")) << check.errors;
+    EXPECT_EQ(files(), before_);
+  }
+}
+
+TEST_F(ChangedDatabase, AReportOfARunWithoutAnIdReadsNoFile) {
+  sandbox_.change("UPDATE run SET id = '../victim' WHERE name = 'tiny'");
+  const ProgramOutput report = sandbox_.exp({"report", "all", "--format", "json"});
+  EXPECT_FALSE(contains(report.output + report.errors, "precious")) << report.output;
+  EXPECT_EQ(files(), before_);
 }
 
 }  // namespace
