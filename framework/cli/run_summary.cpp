@@ -100,7 +100,8 @@ void print_not_recorded(std::ostream& out, const Store& store, const RunRow& run
   out << run.name << " was trained to its end in " << duration_text(outcome.seconds)
       << ", but its end is not recorded: " << outcome.not_recorded_because << '\n'
       << "  folder    " << relative_text(store.run_folder(run.id)) << ", with every record\n"
-      << "  next      the same command again: it merges them, nothing is trained twice\n";
+      << "  next      the same command, once the database takes records again: it merges them, nothing is "
+         "trained twice\n";
   out.flush();
 }
 

@@ -30,15 +30,15 @@ std::string tail_of(const std::filesystem::path& file) {
   return begin == std::string::npos ? text.substr(text.size() - log_tail_bytes) : text.substr(begin + 1);
 }
 
-bool holds_checkpoint(const std::filesystem::path& folder) {
+}  // namespace
+
+bool may_resume(const Store& store, const std::string& run_id) {
   try {
-    return !list_checkpoints(folder).empty();
+    return !list_checkpoints(store.run_folder(run_id)).empty();
   } catch (const Error&) {
-    return true;  // what cannot be looked into is not known to be empty
+    return true;
   }
 }
-
-}  // namespace
 
 Attempt::Attempt(Store& store, const RunTask& task, const WorkerPlace& place, const Lease& lease,
                  RunObserver& observer)
@@ -172,7 +172,7 @@ void Attempt::dispossess(const LeaseLost& error) {
 void Attempt::finish() {
   outcome_.result = follower_.result();
   outcome_.step = follower_.step();
-  outcome_.has_checkpoint = holds_checkpoint(folder_);
+  outcome_.has_checkpoint = may_resume(store_, lease_.run_id);
   outcome_.seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
   phase_ = Phase::over;
 }

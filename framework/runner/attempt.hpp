@@ -41,6 +41,9 @@ struct RunOutcome {
   double seconds = 0.0;        ///< how long the attempt took
 };
 
+/// Whether the run has a checkpoint, as far as can be seen: where its folder cannot be read there may be one.
+bool may_resume(const Store& store, const std::string& run_id);
+
 /// Why an attempt is asked to end.
 enum class StopCause {
   user,     ///< Ctrl-C

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "record/checkpoint.hpp"
-
 namespace encore {
 
 namespace {
@@ -20,15 +18,6 @@ constexpr auto pause_before_next_try = std::chrono::milliseconds(500);
 bool ended_badly(const RunOutcome& outcome) {
   return outcome.began && outcome.state != RunState::completed && outcome.state != RunState::stopped &&
          outcome.state != RunState::interrupted;
-}
-
-/// Where that cannot be seen, there may be one.
-bool holds_checkpoint(const Store& store, const std::string& run_id) {
-  try {
-    return !list_checkpoints(store.run_folder(run_id)).empty();
-  } catch (const Error&) {
-    return true;
-  }
 }
 
 std::string workers_text(std::size_t count) {
@@ -120,7 +109,7 @@ void Runner::give_up(std::size_t task, const Error& error) {
   outcome.began = true;
   outcome.state = RunState::interrupted;
   outcome.reason = error.what();
-  outcome.has_checkpoint = holds_checkpoint(store_, tasks_[task].specification.run);
+  outcome.has_checkpoint = may_resume(store_, tasks_[task].specification.run);
   observer_.ended(task, outcome, false);
 }
 
