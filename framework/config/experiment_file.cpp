@@ -1,12 +1,11 @@
 #include "config/experiment_file.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
+#include <unordered_map>
 
 #include "config/core_schema.hpp"
+#include "config/input_file.hpp"
+#include "config/limits.hpp"
 #include "config/toml.hpp"
 #include "config/validate.hpp"
 
@@ -16,20 +15,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t longest_override = 300;  // in the place of its value, which is stored with every run
+
 /// `named` is the place of the base option that names the file, unknown for the file of the command line.
 std::string read_text(const fs::path& file, const Place& named) {
-  std::error_code ignored;
-  const auto refuse = [&](const std::string& why) {
-    if (!named.known()) return ConfigErrors({{{file.string(), 0, 0}, "", "the experiment file " + why}});
-    return ConfigErrors({{named, "base", "the base file \"" + file.string() + "\" " + why}});
-  };
-  if (fs::is_directory(file, ignored)) throw refuse("is a folder");
-  errno = 0;
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw refuse(std::string("cannot be read: ") + std::strerror(errno));
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (stream.bad()) throw refuse(std::string("cannot be read: ") + std::strerror(errno));
-  return text;
+  try {
+    return read_file(file, most_experiment_bytes);
+  } catch (const UnreadableFile& error) {
+    if (!named.known())
+      throw ConfigErrors({{{file.string(), 0, 0}, "", "the experiment file cannot be read: " + error.why()}});
+    throw ConfigErrors(
+        {{named, "base", "the base file \"" + file.string() + "\" cannot be read: " + error.why()}});
+  }
 }
 
 bool has_other_type(const Value& base, const Value& near) {
@@ -41,8 +38,11 @@ bool has_other_type(const Value& base, const Value& near) {
 
 // Both are tables. What only the base has stays where it was written.
 void merge(Value& base, const Value& near) {
+  std::unordered_map<std::string, std::size_t> places;  // a search for each would be squared in long tables
+  for (const Value::Member& member : base.table()) places.emplace(member.key, places.size());
   for (const Value::Member& member : near.table()) {
-    Value::Member* below = base.find(member.key);
+    const auto found = places.find(member.key);
+    Value::Member* below = found == places.end() ? nullptr : &base.table()[found->second];
     const bool both_tables = below != nullptr && below->value.is_table() && member.value.is_table();
     if (both_tables && !has_other_type(below->value, member.value)) {
       below->key_origin = member.key_origin;
@@ -74,9 +74,9 @@ Value with_base(Value root, const fs::path& file, std::vector<fs::path> chain) {
   const Value::Member* named = root.find("base");
   if (named == nullptr) return root;
   const Place place = named->value.origin.place;
-  if (!named->value.is_text())
-    throw ConfigErrors(
-        {{place, "base", "option \"base\" must be a path in quotes, found " + describe(named->value)}});
+  OptionValue checked;
+  if (const auto wrong = check_value(named->value, *top_schema().find("base"), checked))
+    throw ConfigErrors({{place, "base", "option \"base\" " + *wrong}});
   fs::path path;
   try {
     path = expand_variables(named->value.text());
@@ -86,6 +86,9 @@ Value with_base(Value root, const fs::path& file, std::vector<fs::path> chain) {
   if (path.is_relative()) path = file.parent_path() / path;
   if (std::ranges::find(chain, fs::weakly_canonical(path)) != chain.end())
     throw ConfigErrors({{place, "base", "the base file \"" + path.string() + "\" inherits from itself"}});
+  if (chain.size() > most_levels)
+    throw ConfigErrors(
+        {{place, "base", "more than " + std::to_string(most_levels) + " files inherit from each other"}});
 
   Value base = load_root(path, place, std::move(chain));
   for (const char* own : {"name", "base"}) base.erase(own);
@@ -130,7 +133,7 @@ std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
         throw Error(
             "a base cannot be set here; write base = \"other.toml\" at the top of a file that changes it");
     } catch (const Error& error) {
-      problems.add({"-S " + text, 0, 0}, "", error.what());
+      problems.add({"-S " + shortened(text, longest_override), 0, 0}, "", error.what());
     }
   }
   problems.require_none();
@@ -146,7 +149,7 @@ Override parse_override(const std::string& text) {
   const std::string name = text.substr(0, equal);
   Override out{parse_key(name), "", parse_override_value(text.substr(equal + 1))};
   out.key = dotted(out.path);
-  set_origin(out.value, {Source::command_line, {"-S " + text, 0, 0}});
+  set_origin(out.value, {Source::command_line, {"-S " + shortened(text, longest_override), 0, 0}});
   return out;
 }
 
