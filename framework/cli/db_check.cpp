@@ -3,8 +3,11 @@
 #include <iostream>
 #include <map>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/access.hpp"
 #include "cli/db_verb.hpp"
+#include "config/json_text.hpp"
 #include "data/hash.hpp"
 
 namespace encore {
@@ -70,6 +73,28 @@ void check_runs(Store& store, bool hash, std::vector<std::string>& faults) {
   }
 }
 
+/// What cannot be read is left out by everything that shows it.
+void check_json(Store& store, std::vector<std::string>& faults) {
+  constexpr std::pair<const char*, const char*> columns[] = {
+      {"host", "description"},     {"build", "description"},      {"run", "result"},
+      {"attempt", "environment"},  {"attempt", "progress"},       {"attempt", "started_event"},
+      {"verification", "details"}, {"bench", "settings"},         {"bench", "noise"},
+      {"bench_case", "settings"},  {"bench_case", "environment"}, {"bench_case", "facts"}};
+  for (const auto& [table, column] : columns) {
+    Statement& rows = store.database().cached("SELECT number, " + std::string(column) + " FROM " + table +
+                                              " WHERE " + column + " IS NOT NULL");
+    while (rows.step()) {
+      try {
+        parse_json(rows.text(1));
+      } catch (const JsonError& error) {
+        faults.push_back(table + (" " + std::to_string(rows.integer(0))) + ": its " + column +
+                         " cannot be read: " + error.what());
+      }
+    }
+    rows.reset();
+  }
+}
+
 /// Everything that is wrong, one sentence each.
 std::vector<std::string> find_faults(Store& store, bool hash) {
   std::vector<std::string> faults;
@@ -82,6 +107,7 @@ std::vector<std::string> find_faults(Store& store, bool hash) {
     faults.push_back("a row of table " + foreign.text(0) + " refers to one of " + foreign.text(2) +
                      " that is gone");
   foreign.reset();
+  check_json(store, faults);
   check_runs(store, hash, faults);
   return faults;
 }

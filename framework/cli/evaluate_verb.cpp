@@ -7,6 +7,7 @@
 #include "cli/command_line.hpp"
 #include "cli/format.hpp"
 #include "cli/verbs.hpp"
+#include "config/json_text.hpp"
 #include "record/cores.hpp"
 #include "runner/worker_process.hpp"
 
@@ -68,7 +69,7 @@ int evaluate_verb(const Arguments& arguments) {
     std::cout << answer.output;
     return exit_done;
   }
-  print_result(run.name, nlohmann::json::parse(answer.output));
+  print_result(run.name, parse_json(answer.output));
   return exit_done;
 }
 

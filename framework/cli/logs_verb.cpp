@@ -31,6 +31,7 @@ std::string line_of(const nlohmann::json& event) {
   if (type == "checkpoint") return "checkpoint of step " + text("step") + " (" + text("kind") + ")";
   if (type == "finished")
     return text("state") + " at step " + text("step") + (text("reason").empty() ? "" : ": " + text("reason"));
+  if (type == "unreadable") return "an event that cannot be read: " + text("reason");
   if (type != "measured" || !event.contains("measures") || !event["measures"].is_object()) return "";
   Measures measures;
   for (const auto& [name, value] : event["measures"].items())
@@ -56,7 +57,8 @@ class AttemptLog {
       std::cout << (time != event.end() && time->is_number() ? time_text(time->get<double>()) + "  " : "")
                 << printable(line) << '\n';
     }
-    std::ifstream in(log_, std::ios::binary);
+    std::ifstream in;
+    if (std::filesystem::is_regular_file(log_)) in.open(log_, std::ios::binary);
     if (in.seekg(printed_)) {
       const std::string text(std::istreambuf_iterator<char>(in), {});
       std::cout << printable_lines(text);

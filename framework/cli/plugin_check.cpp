@@ -10,6 +10,7 @@
 #include "cli/command_line.hpp"
 #include "cli/plugin_verb.hpp"
 #include "cli/terminal.hpp"
+#include "config/json_text.hpp"
 #include "runner/programs.hpp"
 #include "runner/worker_process.hpp"
 
@@ -33,8 +34,8 @@ class LineReader {
   void operator()(std::string_view text) {
     rest_ += text;
     for (std::size_t end; (end = rest_.find('\n')) != std::string::npos; rest_.erase(0, end + 1)) {
-      json line = json::parse(rest_.substr(0, end), nullptr, false);
-      if (!line.is_discarded() && line.is_object()) read_(line);  // else: what the plugin printed
+      const json line = json_or_null(rest_.substr(0, end));
+      if (line.is_object()) read_(line);  // else: what the plugin printed
     }
   }
 

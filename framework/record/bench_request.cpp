@@ -1,9 +1,9 @@
 // See bench_request.hpp.
 #include "record/bench_request.hpp"
 
-#include <fstream>
-#include <iterator>
-
+#include "config/input_file.hpp"
+#include "config/json_text.hpp"
+#include "config/limits.hpp"
 #include "record/atomic_file.hpp"
 
 namespace encore {
@@ -51,13 +51,14 @@ void BenchRequest::save(const std::filesystem::path& folder) const {
 
 BenchRequest BenchRequest::load(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / file_name;
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    throw Error("cannot read " + path.string() +
-                ": the folder of a measurement holds this file; is this one?");
-  const std::string text(std::istreambuf_iterator<char>(file), {});
+  std::string text;
   try {
-    return from_json(nlohmann::json::parse(text));
+    text = read_file(path, most_json_bytes);
+  } catch (const UnreadableFile& error) {
+    throw Error(error.what() + std::string("; the folder of a measurement holds this file; is this one?"));
+  }
+  try {
+    return from_json(parse_json(text));
   } catch (const std::exception& error) {
     throw Error(path.string() + ": " + error.what());
   }

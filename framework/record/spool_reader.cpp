@@ -1,7 +1,6 @@
 // See spool_reader.hpp.
 #include "record/spool_reader.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 
 #include <encore/error.hpp>
 
+#include "config/json_text.hpp"
 #include "record/crc32.hpp"
 
 namespace encore {
@@ -41,10 +41,13 @@ bool take_text(const std::byte*& from, const std::byte* end, std::string& text) 
 }  // namespace
 
 nlohmann::json SpoolRecord::event() const {
-  nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object() || !json.contains("type") || !json["type"].is_string())
-    return {{"type", "unreadable"}};
-  return json;
+  try {
+    nlohmann::json json = parse_json(text);
+    if (json.is_object() && json.contains("type") && json["type"].is_string()) return json;
+    return {{"type", "unreadable"}, {"reason", "no object with a type"}};
+  } catch (const JsonError& error) {
+    return {{"type", "unreadable"}, {"reason", error.what()}};
+  }
 }
 
 SpoolReader::SpoolReader(std::filesystem::path path) : SpoolReader(std::move(path), 0, 0) {}
@@ -117,14 +120,14 @@ bool SpoolReader::decode(const std::byte* payload, std::size_t size, SpoolRecord
 bool SpoolReader::read_head() {
   std::byte head[spool_head_bytes] = {};
   if (!file_) {
-    const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) {
-      if (errno == ENOENT) return stop(SpoolEnd::missing, "there is no such file");
-      throw Error(system_message("read", path_, errno));
+    try {
+      file_.emplace(path_);
+    } catch (const UnreadableFile& error) {
+      if (error.missing()) return stop(SpoolEnd::missing, "there is no such file");
+      throw;
     }
-    file_ = FileDescriptor(descriptor);
   }
-  const ssize_t count = ::pread(file_.get(), head, sizeof head, 0);
+  const ssize_t count = ::pread(file_->descriptor(), head, sizeof head, 0);
   if (count < 0) throw Error(system_message("read", path_, errno));
   if (count < static_cast<ssize_t>(sizeof head)) {
     return count == 0 ? stop(SpoolEnd::clean, "") : stop(SpoolEnd::torn, "the head of the file is cut");
@@ -139,7 +142,7 @@ bool SpoolReader::read_head() {
   if (attempt == 0 || attempt > 1u << 30) return stop(SpoolEnd::damaged, "the head holds no attempt number");
   offset_ = std::max<std::uint64_t>(offset_, spool_head_bytes);
   struct stat status {};
-  if (::fstat(file_.get(), &status) == 0 && static_cast<std::uint64_t>(status.st_size) < offset_) {
+  if (::fstat(file_->descriptor(), &status) == 0 && static_cast<std::uint64_t>(status.st_size) < offset_) {
     return stop(SpoolEnd::damaged, "the file is shorter than what was already read from it");
   }
   attempt_ = static_cast<int>(attempt);
@@ -155,7 +158,7 @@ bool SpoolReader::fill(std::size_t needed) {
   if (buffer_.size() < capacity) buffer_.resize(capacity);
   while (filled_ < needed) {
     // pread: the place to read is a matter of this object, not of the descriptor.
-    const ssize_t count = ::pread(file_.get(), buffer_.data() + filled_, buffer_.size() - filled_,
+    const ssize_t count = ::pread(file_->descriptor(), buffer_.data() + filled_, buffer_.size() - filled_,
                                   static_cast<off_t>(offset_ + filled_));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw Error(system_message("read", path_, errno));

@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "config/input_file.hpp"
 #include "record/spool.hpp"
 
 namespace encore {
@@ -26,7 +28,8 @@ struct SpoolRecord {
   double value = 0.0;        ///< point
   std::string text;          ///< event: JSON
 
-  /// The event as JSON; an object holding only {"type": "unreadable"} when the text is no JSON object.
+  /// The event as JSON; {"type": "unreadable", "reason": ...} when the text is no JSON object or nests too
+  /// deep.
   nlohmann::json event() const;
 };
 
@@ -64,7 +67,7 @@ class SpoolReader {
   bool stop(SpoolEnd end, const std::string& reason);
 
   std::filesystem::path path_;
-  FileDescriptor file_;
+  std::optional<InputFile> file_;
   std::vector<std::byte> buffer_;
   std::size_t begin_ = 0;  ///< of the unread part of buffer_
   std::size_t filled_ = 0;

@@ -5,6 +5,7 @@
 #include <set>
 #include <system_error>
 
+#include "config/json_text.hpp"
 #include "record/atomic_file.hpp"
 #include "record/checkpoint.hpp"
 
@@ -62,7 +63,7 @@ std::set<std::int64_t> steps_to_keep(Store& store, const RunRow& run, const fs::
   if (!last) return keep;
   const auto progress = last->tensors.metadata().find("progress");
   if (progress == last->tensors.metadata().end()) return keep;
-  const auto told = nlohmann::json::parse(progress->second, nullptr, false);
+  const auto told = json_or_null(progress->second);
   if (told.is_object()) keep.insert(told.value("best_step", std::int64_t{-1}));
   return keep;
 }

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "config/json_text.hpp"
 #include "store/rows.hpp"
 
 namespace encore {
@@ -140,7 +141,7 @@ std::vector<EventRow> Store::read_events(std::int64_t run, const std::string& ty
       "WHERE attempt.run = ?1 AND (?2 = '' OR type = ?2) ORDER BY attempt.ordinal, sequence");
   return collect(rows.with(run, type), [](const Statement& row) {
     return EventRow{static_cast<int>(row.integer(0)), row.integer(1), row.number(2), row.text(3),
-                    parsed_json(row.text(4))};
+                    json_or_null(row.text(4))};
   });
 }
 

@@ -6,9 +6,6 @@
 
 namespace encore {
 
-/// The JSON in a column; null where it is empty or damaged.
-nlohmann::json parsed_json(const std::string& text);
-
 /// Of the columns key, type, value, source, at, from `first` on.
 ParamRow param_row(const Statement& row, int first);
 

@@ -1,6 +1,7 @@
 // Runs in the database: finding, listing, labels, removal. See store.hpp; add_runs.cpp puts them there.
 #include <algorithm>
 
+#include "config/json_text.hpp"
 #include "config/nearest.hpp"
 #include "record/file_descriptor.hpp"
 #include "store/store.hpp"
@@ -35,11 +36,6 @@ std::string condition(Sight sight) {
       break;
   }
   return "TRUE";
-}
-
-nlohmann::json json_or_null(const std::string& text) {
-  nlohmann::json json = text.empty() ? nlohmann::json() : nlohmann::json::parse(text, nullptr, false);
-  return json.is_discarded() ? nlohmann::json() : json;
 }
 
 std::string candidates(const std::vector<RunRow>& runs) {

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "config/json_text.hpp"
 #include "data/labels.hpp"
 #include "tasks/task.hpp"
 
@@ -163,11 +164,11 @@ TensorMetadata metadata_of(const NerSets& sets) {
 NerSets ner_sets_in(const std::shared_ptr<const Safetensors>& file) {
   try {
     NerSets result;
-    result.labels = Labels(json::parse(file->text("labels")).get<std::vector<std::string>>());
-    result.tags = json::parse(file->text("tags")).get<std::vector<std::string>>();
+    result.labels = Labels(parse_json(file->text("labels")).get<std::vector<std::string>>());
+    result.tags = parse_json(file->text("tags")).get<std::vector<std::string>>();
     for (const Split split : splits) {
       if (!file->metadata().contains(name_of(split))) continue;
-      const json about = json::parse(file->text(name_of(split)));
+      const json about = parse_json(file->text(name_of(split)));
       const std::string prefix = name_of(split) + std::string(".");
       ExampleArrays arrays;
       for (const NamedArray& named : named_arrays)
@@ -177,7 +178,7 @@ NerSets ner_sets_in(const std::shared_ptr<const Safetensors>& file) {
           integers_in(*file, prefix + "tags"), file};
     }
     return result;
-  } catch (const json::exception& error) {
+  } catch (const std::exception& error) {
     throw Error(file->path().string() + ": " + error.what());
   }
 }

@@ -106,7 +106,9 @@ int run(int argc, char** argv) {
 
   const int asked = values["threads"].as<int>();
   require_threads(asked);
-  const int threads = asked > 0 ? asked : default_threads(usable_cores(), openmp_wishes());
+  // Checking builds many small models and trains none: threads would only wait for each other.
+  const int few = verb == "check" ? 1 : default_threads(usable_cores(), openmp_wishes());
+  const int threads = asked > 0 ? asked : few;
   const Kokkos::ScopeGuard kokkos(
       Kokkos::InitializationSettings().set_num_threads(threads).set_disable_warnings(true));
   return run_verb(verb, values, threads);

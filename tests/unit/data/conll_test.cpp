@@ -2,9 +2,11 @@
 #include "data/conll.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <encore/error.hpp>
 
+#include "data/hash.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace {
@@ -131,6 +133,14 @@ TEST(Conll, RefusesFilesItCannotRead) {
                 ": there is no such file; check the path and the folder it is relative to");
   EXPECT_EQ(refusal_of("."),
             "cannot read the test set " + (folder / ".").string() + ": it is a folder; name a file");
+  ASSERT_EQ(::mkfifo((folder / "pipe.conll").c_str(), 0600), 0);
+  EXPECT_EQ(refusal_of("pipe.conll"),
+            "cannot read the test set " + (folder / "pipe.conll").string() +
+                ": it is a pipe, which may never end; write what comes through it to a file, and name that");
+  EXPECT_EQ(message_of<Error>([] { encore::load_conll("/dev/zero", "test set"); }),
+            "cannot read the test set /dev/zero: it is a device, which may never end; name a file");
+  EXPECT_EQ(message_of<Error>([] { encore::sha256_of_file("/dev/zero"); }),
+            "cannot read /dev/zero: it is a device, which may never end; name a file");
   encore::testing::write_bytes(folder / "latin.conll", "Ann\tO\nJos\xE9\tB-PER\n");
   EXPECT_EQ(refusal_of("latin.conll"),
             (folder / "latin.conll").string() +

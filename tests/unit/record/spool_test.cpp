@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <bit>
 #include <cmath>
@@ -255,6 +256,21 @@ TEST(Spool, a_full_disk_is_an_error_and_loses_nothing) {
   EXPECT_EQ(read_all(folder / "s", &end).size(), expected);
   EXPECT_EQ(end, SpoolEnd::clean);
   EXPECT_EQ(expected, 102u);
+}
+
+TEST(Spool, an_event_that_nests_too_deep_is_unreadable_and_says_why) {
+  SpoolRecord record;
+  record.text = R"({"type":"started","host":)" + std::string(100000, '[') + std::string(100000, ']') + "}";
+  EXPECT_EQ(record.event()["type"], "unreadable");
+  EXPECT_EQ(record.event()["reason"], "line 1, column 125: nested more than 100 levels deep");
+  record.text = "[]";
+  EXPECT_EQ(record.event()["reason"], "no object with a type");
+}
+
+TEST(Spool, a_pipe_in_its_place_is_not_waited_for) {
+  TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "s").c_str(), 0600), 0);
+  EXPECT_NE(message_of<Error>([&] { read_all(folder / "s"); }).find("it is a pipe"), std::string::npos);
 }
 
 TEST(Spool, name_of_an_attempt) {

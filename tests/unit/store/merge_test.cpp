@@ -226,6 +226,36 @@ TEST_F(MergeTest, an_event_it_does_not_know_is_kept_and_a_strange_one_is_harmles
   EXPECT_EQ(store().read_events(run_, "tomorrow").at(0).body["what"], 1);
 }
 
+TEST_F(MergeTest, a_start_that_nests_too_deep_does_not_stop_the_merge) {
+  add_attempts();
+  {
+    nlohmann::json deep;
+    for (int level = 0; level < 500; ++level) deep = nlohmann::json::array({deep});
+    SpoolWriter spool(folder_ / "deep", 1);
+    spool.event("started", {{"host", deep}});
+    spool.point("train/loss", 1, 0.5);
+  }
+  const MergeReport report = merge("deep", first_);
+  EXPECT_EQ(report.problem, "");
+  EXPECT_EQ(store().read_curve(run_, "train/loss").size(), 1u);
+  const auto unreadable = store().read_events(run_, "unreadable");
+  ASSERT_EQ(unreadable.size(), 1u);
+  EXPECT_NE(unreadable.at(0).body.value("reason", "").find("nested more than 100 levels deep"),
+            std::string::npos);
+}
+
+TEST_F(StoreTest, a_host_that_nests_too_deep_is_not_known) {
+  const std::int64_t run = add();
+  store().begin_attempt(run).value();
+  store().database().execute("PRAGMA ignore_check_constraints = ON");
+  store().database().execute("INSERT INTO host (number, description) VALUES (99, '" +
+                             std::string(100000, '[') + "')");
+  store().database().execute("UPDATE attempt SET host = 99");
+  const std::vector<AttemptRow> attempts = store().read_attempts(run);
+  ASSERT_EQ(attempts.size(), 1u);
+  EXPECT_TRUE(attempts.front().host.is_null());
+}
+
 TEST_F(MergeTest, goes_on_in_the_middle_with_a_fresh_process) {
   const std::string wanted = expected();
   add_attempts();
