@@ -111,8 +111,10 @@ void write_json(Store& store, const std::vector<RunRow>& runs, const Write& writ
 }
 
 /// TensorBoard calls a run by its folder. Names given by users become no paths: what is not plain is
-/// replaced, and the id keeps two such names apart.
+/// replaced, what is too long for a file system is cut, and the id keeps two such names apart.
 std::string folder_name(const RunRow& run) {
+  constexpr std::size_t longest_folder_name =
+      200;  // of 255 bytes that file systems take, with room for an id
   std::string name = run.name;
   for (char& letter : name) {
     const auto code = static_cast<unsigned char>(letter);
@@ -120,6 +122,7 @@ std::string folder_name(const RunRow& run) {
       letter = '_';
   }
   if (name.starts_with('.')) name.front() = '_';
+  if (name.size() > longest_folder_name) name.resize(longest_folder_name);
   return name == run.name ? name : name + "-" + run.id;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <ostream>
+#include <unordered_set>
 
 #include <nlohmann/json.hpp>
 
@@ -221,6 +222,7 @@ void print_plan(std::ostream& out, const Terminal& terminal, const PlanView& vie
   if (planned.plan.duplicates > 0) out << ", " << planned.plan.duplicates << " asked the same as another";
   out << '\n';
   print_time(out, view);
+  for (const Problem& warning : planned.plan.warnings) out << "warning: " << warning.text() << '\n';
   for (const std::string& line : kept_though(planned)) out << line << '\n';
   for (const PlannedRun& run : planned.runs)
     if (run.goes_on())
@@ -231,14 +233,17 @@ void print_plan(std::ostream& out, const Terminal& terminal, const PlanView& vie
 void print_values(std::ostream& out, const Terminal& terminal, const PlanView& view) {
   struct Texts {
     std::vector<std::string> values, origins;
+    std::unordered_set<std::string> known_values, known_origins;  // so that many runs cost no squared time
     std::size_t runs = 0;
   };
   std::map<std::string, Texts> options;
   for (const std::size_t index : view.shown)
     for (const auto& [key, row] : values_of(view.planned.plan, view.planned.runs[index].specification)) {
       Texts& texts = options[key];
-      add_once(texts.values, value_text(row.value));
-      add_once(texts.origins, origin_text(row.origin));
+      if (std::string text = value_text(row.value); texts.known_values.insert(text).second)
+        texts.values.push_back(std::move(text));
+      if (std::string text = origin_text(row.origin); texts.known_origins.insert(text).second)
+        texts.origins.push_back(std::move(text));
       ++texts.runs;
     }
   Table table({{"OPTION"}, {"VALUE"}, {"FROM"}});
@@ -256,6 +261,8 @@ void print_values(std::ostream& out, const Terminal& terminal, const PlanView& v
 Json plan_json(const PlanView& view, bool with_values) {
   Json runs = Json::array();
   for (const std::size_t index : view.shown) runs.push_back(run_json(view, index, with_values));
+  Json warnings = Json::array();
+  for (const Problem& warning : view.planned.plan.warnings) warnings.push_back(warning.text());
   const std::size_t to_do = view.planned.to_do();
   const bool known = to_do == 0 || view.unknown() < to_do;
   return {{"name", view.planned.plan.name},
@@ -263,6 +270,7 @@ Json plan_json(const PlanView& view, bool with_values) {
           {"backend", view.planned.backend},
           {"excluded", view.planned.plan.excluded},
           {"duplicates", view.planned.plan.duplicates},
+          {"warnings", warnings},
           {"to_do", to_do},
           {"jobs", view.jobs},
           {"seconds", known ? Json(view.seconds()) : Json()},

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "cli/access.hpp"
+#include "cli/planning_progress.hpp"
 #include "config/experiment_file.hpp"
 #include "config/fingerprint.hpp"
 #include "record/checkpoint.hpp"
@@ -131,7 +132,9 @@ PlannedRuns read_plan(const CommandLine& line, const std::string& backend,
       plugin_search_path(plugin_folders(document), line.texts("plugin-path"), programs, planned.backend);
   planned.fingerprint = fingerprint_of(programs, planned.backend);
   planned.catalogue = Catalogue::load(folders, planned.fingerprint);
-  planned.plan = make_plan(document, planned.catalogue);
+  PlanningProgress progress;
+  const auto made = [&](std::size_t done, std::size_t all) { progress.show("planned", done, all, "points"); };
+  planned.plan = make_plan(document, planned.catalogue, sha256_of_file, made);
   // A single run has the experiment's own name: nobody wants to type what does not tell it from others.
   if (planned.plan.points.size() == 1 && planned.plan.points.front().varied.empty() && !line.has("seed"))
     planned.plan.points.front().name = planned.plan.name;
@@ -142,7 +145,10 @@ PlannedRuns read_plan(const CommandLine& line, const std::string& backend,
 
 void compare_with(Store& store, PlannedRuns& planned) {
   PluginFiles files;
+  PlanningProgress progress;
   for (PlannedRun& run : planned.runs) {
+    progress.show("looked up", static_cast<std::size_t>(&run - planned.runs.data()), planned.runs.size(),
+                  "runs");
     run.before = store.find_question(run.specification.question, planned.backend);
     if (!run.before) continue;
     run.action = action_for(run.before->state);
@@ -192,7 +198,11 @@ void require_startable(const PlannedRuns& planned) {
   std::vector<const Specification*> specifications;
   for (const PlannedRun& run : planned.runs)
     if (run.to_do()) specifications.push_back(&run.specification);
-  std::vector<Problem> problems = check_with_worker(planned.worker, specifications);
+  PlanningProgress progress;
+  const auto checked = [&](std::size_t done, std::size_t all) {
+    progress.show("checked", done, all, "settings");
+  };
+  std::vector<Problem> problems = check_with_worker(planned.worker, specifications, checked);
   if (!problems.empty()) throw ConfigErrors(std::move(problems));
 }
 

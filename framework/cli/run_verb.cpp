@@ -1,25 +1,20 @@
 // run: plan, check everything, then train what is missing, some runs at once.
 // The flow, top to bottom: read_plan -> compare_with the database -> require_startable -> work_on
 // (run_session.hpp), which gives the runs to the Runner.
-#include <fstream>
 #include <iostream>
-#include <iterator>
 
 #include "cli/planned_runs.hpp"
 #include "cli/run_session.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/verbs.hpp"
+#include "config/input_file.hpp"
 
 namespace encore {
 
 namespace {
 
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 void say_what_is_done(const PlannedRuns& planned) {
+  for (const Problem& warning : planned.plan.warnings) std::cout << "warning: " << warning.text() << '\n';
   for (const PlannedRun& run : planned.runs)
     if (run.action == Action::elsewhere)
       std::cout << run.before->name << " is running in process " << run.before->holder.pid << " on "
@@ -82,7 +77,7 @@ int run_verb(const Arguments& arguments) {
   if (!store) store = std::make_unique<Store>(line.database(), OpenMode::create);
 
   const std::int64_t sweep =
-      store->add_sweep(planned.plan.name, planned.file.string(), content_of(planned.file));
+      store->add_sweep(planned.plan.name, planned.file.string(), read_file(planned.file));
   return work_on(line, *store, planned, {sweep}, session_places(line, planned.backend, planned.to_do()));
 }
 

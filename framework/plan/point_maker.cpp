@@ -178,10 +178,16 @@ void PointMaker::note_names(const Resolved& resolved) {
   for (const auto& [name, place] : resolved.unused_layers) unused_layers_.emplace(name, place);
 }
 
-bool PointMaker::is_excluded(const nlohmann::json& config, Problems& problems) const {
-  return std::ranges::any_of(sweep_.exclusions, [&](const Condition& exclusion) {
-    return holds("exclude", exclusion, config, problems);
-  });
+bool PointMaker::is_excluded(const nlohmann::json& config, Problems& problems) {
+  bool excluded = false;
+  for (const Condition& exclusion : sweep_.exclusions) {
+    if (excluded && met_exclusions_.contains(&exclusion)) continue;
+    Problems ignored;  // of a point that is left out anyway
+    if (!holds("exclude", exclusion, config, excluded ? ignored : problems)) continue;
+    excluded = true;
+    met_exclusions_.insert(&exclusion);
+  }
+  return excluded;
 }
 
 std::map<std::string, ContentFile> PointMaker::hash_files(const Resolved& resolved, Problems& problems) {
@@ -228,6 +234,23 @@ void PointMaker::finish_guards(Problems& problems) const {
                    "when \"" + guard.condition.text + "\": holds in no point of the sweep, so \"" +
                        guard.key +
                        "\" would never be varied; mend the condition, or take the option out of the sweep");
+}
+
+std::vector<Problem> PointMaker::warnings() const {
+  const auto is_left_open = [&](const std::string& key) {
+    const auto within = [&](const std::string& table) {
+      return key == table || key.starts_with(table + ".");
+    };
+    return std::ranges::any_of(document_.overrides, within, &Override::key) ||
+           std::ranges::any_of(sweep_.random, within, &RandomVariable::key);
+  };
+  std::vector<Problem> warnings;
+  for (const Condition& exclusion : sweep_.exclusions)
+    if (!met_exclusions_.contains(&exclusion) &&
+        std::ranges::none_of(exclusion.expression.keys(), is_left_open))
+      warnings.push_back({exclusion.place, "sweep.exclude",
+                          "exclude \"" + shortened(exclusion.text) + "\" meets no point of the sweep"});
+  return warnings;
 }
 
 void PointMaker::finish(Problems& problems) const {

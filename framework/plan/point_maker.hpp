@@ -43,12 +43,15 @@ class PointMaker {
   void finish(Problems& problems) const;
 
   std::size_t excluded() const { return excluded_; }
+  /// After the last proposal: conditions of [sweep] exclude that met no point, though nothing that they ask
+  /// about was drawn at random or set by the command line.
+  std::vector<Problem> warnings() const;
 
  private:
   Proposal applicable(const Proposal& proposal, Problems& problems);
   const Value& assigned(const Proposal& proposal, Problems& problems);
   void note_names(const Resolved& resolved);
-  bool is_excluded(const nlohmann::json& config, Problems& problems) const;
+  bool is_excluded(const nlohmann::json& config, Problems& problems);
   void require_known(const std::string& word, const Condition& condition, Problems& problems) const;
   void finish_guards(Problems& problems) const;
   std::map<std::string, ContentFile> hash_files(const Resolved& resolved, Problems& problems);
@@ -65,6 +68,7 @@ class PointMaker {
   std::set<std::pair<std::string, const Schema*>> known_tables_;  // whose options are in known_keys_
   std::set<std::string> known_keys_;                              // options that some point has
   std::set<std::string> met_guards_;  // whose condition held in some point, by key
+  std::set<const Condition*> met_exclusions_;
   std::set<std::string> used_layers_;
   std::map<std::string, Place> unused_layers_;
   std::size_t excluded_ = 0;

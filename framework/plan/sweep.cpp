@@ -6,6 +6,10 @@
 
 namespace encore {
 
+namespace {
+constexpr std::size_t longest_label = 60;  // bytes; what is cut alike is told apart by its number in the list
+}
+
 bool Sweep::is_guarded_by_chance() const {
   return std::ranges::any_of(guards, [&](const Guard& guard) {
     return std::ranges::any_of(guard.condition.expression.keys(), [&](const std::string& key) {
@@ -38,6 +42,7 @@ std::string label_of(const Value& value) {
   }
   while (text.size() > 1 && text.back() == '/') text.pop_back();
   text.erase(0, text.find_last_of('/') + 1);  // of a path the last part; npos + 1 is 0
+  if (text.size() > longest_label) text.resize(longest_label);
   for (char& letter : text) {
     const bool fits = std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
                       std::string("._+-").find(letter) != std::string::npos;

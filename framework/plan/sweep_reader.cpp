@@ -215,7 +215,7 @@ class SweepReader {
         sweep_.exclusions.push_back({entry.text(), entry.origin.place, Expression::parse(entry.text())});
       } catch (const Error& error) {
         problems_.add(entry.origin.place, "sweep.exclude",
-                      "exclude \"" + entry.text() + "\": " + error.what());
+                      "exclude \"" + shortened(entry.text()) + "\": " + error.what());
       }
     }
   }

@@ -247,7 +247,8 @@ TEST(Sweep, RefusesAValueTwiceInAGrid) {
       problem("[sweep.grid]\n\"model.dropout\" = [0.1, 1e-1]\n"),
       "dir/a.toml:33:25: \"model.dropout\" of [sweep.grid]: 0.1 stands twice in the list; keep one of them");
   EXPECT_EQ(problem("[sweep.grid]\n\"model.layers\" = [4, 2]\n\"model.groups\" = [2, 1]\n"), "no problem");
-  EXPECT_EQ(problem("[[sweep.zip]]\n\"model.layers\" = [4, 4]\n\"model.dropout\" = [0.1, 0.2]\n"), "no problem");
+  EXPECT_EQ(problem("[[sweep.zip]]\n\"model.layers\" = [4, 4]\n\"model.dropout\" = [0.1, 0.2]\n"),
+            "no problem");
 }
 
 TEST(Sweep, RefusesAZipOfUnequalLengths) {
@@ -299,6 +300,34 @@ TEST(Sweep, RefusesConditionsThatCannotBeMeant) {
             "with ==");
   EXPECT_EQ(problem("[sweep]\nexclude = [\"model.layers > 0\"]\n[sweep.grid]\n\"model.layers\" = [1, 2]\n"),
             "dir/a.toml:32:1: [sweep] excludes every one of its points");
+}
+
+TEST(Sweep, SaysWhichExclusionMeetsNoPoint) {
+  const auto warnings = [](const std::string& sweep, const std::vector<std::string>& overrides = {}) {
+    std::string text;
+    for (const Problem& warning : plan(sample::experiment + sweep, overrides).warnings)
+      text += warning.text() + "\n";
+    return text;
+  };
+  const std::string grid = "[sweep.grid]\n\"model.layers\" = [1, 2]\n";
+  EXPECT_EQ(warnings("[sweep]\nexclude = [\"model.layers == 2\"]\n" + grid), "");
+  EXPECT_EQ(warnings("[sweep]\nexclude = [\"model.layers == 2\", \"model.layers == 7\"]\n" + grid),
+            "dir/a.toml:33:33: exclude \"model.layers == 7\" meets no point of the sweep\n");
+  EXPECT_EQ(warnings("[sweep]\nexclude = [\"model.layers == 2\", \"model.layers >= 2\"]\n" + grid), "")
+      << "it meets one, though another condition does as well";
+  EXPECT_EQ(warnings("[sweep]\nexclude = [\"model.layers == 2\"]\n" + grid, {"model.layers=1"}), "")
+      << "the command line may take away what it meets";
+  EXPECT_NE(warnings("[sweep]\nexclude = [\"model.layers == 7\"]\n" + grid, {"train.epochs=1"}), "");
+  EXPECT_EQ(warnings("[sweep]\ndraws = 2\nexclude = [\"model.dropout > 0.9\"]\n[sweep.random]\n"
+                     "\"model.dropout\" = { uniform = [0, 0.99] }\n"),
+            "")
+      << "chance may miss it";
+}
+
+TEST(Sweep, RefusesConditionsThatNestTooDeep) {
+  EXPECT_EQ(problem("[sweep]\nexclude = [\"" + std::string(20000, '(') + "\"]\n"),
+            "dir/a.toml:33:12: exclude \"" + std::string(60, '(') +
+                "...\": nested more than 100 levels deep at character 102");
 }
 
 TEST(Sweep, RefusesMoreRunsThanCanBeMeant) {
