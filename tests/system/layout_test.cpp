@@ -139,6 +139,36 @@ TEST(Layout, FoldersIncludeOnlyWhatLiesBeforeThem) {
   EXPECT_GT(seen, 100) << "the test looked at the wrong folder";
 }
 
+// Files of the framework that contain the text, relative to it.
+std::set<std::string> files_with(const std::string& text) {
+  std::set<std::string> found;
+  for (const auto& entry : fs::recursive_directory_iterator(root() / "framework")) {
+    if (!entry.is_regular_file() || !is_source(entry.path())) continue;
+    std::ifstream stream(entry.path());
+    const std::string content{std::istreambuf_iterator<char>(stream), {}};
+    if (content.find(text) != std::string::npos)
+      found.insert(fs::relative(entry.path(), root() / "framework").string());
+  }
+  return found;
+}
+
+TEST(Layout, JsonIsParsedWhereItsDepthIsLimited) {
+  // safetensors.cpp refuses repeated names while it parses, and looks at the depth before.
+  EXPECT_EQ(files_with("json::parse("), (std::set<std::string>{"record/safetensors.cpp"}));
+  EXPECT_EQ(files_with("Json::parse("), (std::set<std::string>{"config/json_text.cpp"}));
+  EXPECT_TRUE(files_with("require_shallow_json").contains("record/safetensors.cpp"));
+}
+
+TEST(Layout, FilesOfUsersAreOpenedByInputFile) {
+  // Of the system (/proc, /sys), of the installation, and what this very program writes into run folders.
+  const std::set<std::string> own = {
+      "cli/logs_verb.cpp",        "cli/plugin_new.cpp",      "cli/run_summary.cpp",
+      "record/cores.cpp",         "record/process.cpp",      "runner/attempt.cpp",
+      "runner/machine_noise.cpp", "runner/stop_request.cpp", "store/lock_holders.cpp",
+      "worker/bench_verb.cpp",    "worker/environment.cpp",  "worker/train_verb.cpp"};
+  EXPECT_EQ(files_with("std::ifstream"), own);
+}
+
 TEST(Layout, EveryFolderOfTheFrameworkHasItsPlaceInTheFlow) {
   for (const auto& entry : fs::directory_iterator(root() / "framework")) {
     if (!entry.is_directory()) continue;
