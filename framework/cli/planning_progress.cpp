@@ -17,7 +17,7 @@ PlanningProgress::PlanningProgress()
 void PlanningProgress::show(const std::string& what, std::size_t done, std::size_t all,
                             const std::string& unit) {
   const auto time = std::chrono::steady_clock::now();
-  if (time < next_) return;
+  if (time < next_ || done >= all) return;
   const std::string text = what + " " + std::to_string(done) + " of " + std::to_string(all) + " " + unit;
   if (lines_.terminal().live) {
     next_ = time + live_interval;

@@ -49,7 +49,7 @@ TEST_F(Bounds, PipesAndDevicesAreNotRead) {
   EXPECT_TRUE(contains(refusal({"plan", "data.toml"}), "data.toml:7:9: option \"data.train\": cannot read "));
   sandbox_.write("vocab.toml", changed("vocab_size = 60", "vocab = \"/dev/zero\""));
   EXPECT_TRUE(contains(refusal({"plan", "vocab.toml"}),
-                       "vocab.toml:12:9: option \"tokenizer.vocab\": cannot read /dev/zero: it is a device"));
+                       "vocab.toml:13:9: option \"tokenizer.vocab\": cannot read /dev/zero: it is a device"));
   output_of({"run", "tiny.toml", "--quiet"});
   const std::string flows =
       "it is a pipe, which may never end; write what comes through it to a file, and name "
@@ -129,7 +129,7 @@ TEST_F(Bounds, AnExclusionThatMeetsNoPointIsSaid) {
                                    "[sweep]\nexclude = [\"model.dropout == 0.7\"]\n[sweep.grid]\n"
                                    "\"model.dropout\" = [0.1, 0.2]\n");
   const std::string warning =
-      "sweep.toml:35:12: exclude \"model.dropout == 0.7\" meets no point of the sweep";
+      "sweep.toml:36:12: exclude \"model.dropout == 0.7\" meets no point of the sweep";
   EXPECT_TRUE(contains(output_of({"plan", "sweep.toml"}), "warning: " + warning + "\n"));
   const auto plan = nlohmann::json::parse(output_of({"plan", "sweep.toml", "--json"}));
   EXPECT_EQ(plan.at("warnings"), nlohmann::json({warning}));

