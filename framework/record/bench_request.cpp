@@ -55,7 +55,9 @@ BenchRequest BenchRequest::load(const std::filesystem::path& folder) {
   try {
     text = read_file(path, most_json_bytes);
   } catch (const UnreadableFile& error) {
-    throw Error(error.what() + std::string("; the folder of a measurement holds this file; is this one?"));
+    if (!error.missing()) throw;
+    throw Error("cannot read " + path.string() +
+                ": the folder of a measurement holds this file; is this one?");
   }
   try {
     return from_json(parse_json(text));

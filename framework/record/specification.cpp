@@ -118,7 +118,8 @@ Specification Specification::load(const std::filesystem::path& run_folder) {
   try {
     text = read_file(path, most_json_bytes);
   } catch (const UnreadableFile& error) {
-    throw Error(error.what() + std::string("; a run folder holds this file; is this one?"));
+    if (!error.missing()) throw;
+    throw Error("cannot read " + path.string() + ": a run folder holds this file; is this one?");
   }
   nlohmann::json json;
   try {
