@@ -71,6 +71,18 @@ void compare_origin(Store& store, const PlannedRuns& planned, PluginFiles& files
                                              planned.fingerprint, "in its build");
 }
 
+/// With --changed what another plugin file trained is trained again as a new repeat, and a repeat that was
+/// begun so is finished; everything else is left as it is.
+void keep_to_changed(PlannedRun& run) {
+  const bool of_other_plugins = !run.changed_plugins.empty() && (run.action == Action::skip || run.goes_on());
+  if (of_other_plugins) {
+    run.action = Action::start;
+    run.new_repeat = true;
+  } else if (run.action != Action::elsewhere && !(run.to_do() && run.before->repeat > 1)) {
+    run.action = Action::leave;
+  }
+}
+
 }  // namespace
 
 const char* name_of(Action action) {
@@ -85,6 +97,8 @@ const char* name_of(Action action) {
       return "skip";
     case Action::elsewhere:
       return "running";
+    case Action::leave:
+      return "leave";
   }
   return "";
 }
@@ -104,15 +118,30 @@ void add_plan_options(CommandLine& line) {
   line.options()("set,S", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"),
                  "override a setting of the file (may be repeated)");
   line.options()("seed", po::value<std::string>()->value_name("N"), "short for -S seed=N");
+  line.options()("seeds", po::value<std::string>()->value_name("LIST"),
+                 "train with each of these seeds, instead of those of the file: 1-5 or 1,4,7-9");
+  line.options()("grid", po::value<std::vector<std::string>>()->value_name("KEY=A,B"),
+                 "vary an option over these values, crossed with the sweep of the file, of which it replaces "
+                 "the values for this option (may be repeated)");
   line.options()("name", po::value<std::string>()->value_name("NAME"), "short for -S name=NAME");
   add_backend_options(line);
   line.options()("fresh", po::bool_switch(), "train again what is complete, as a new repeat");
+  line.options()("changed", po::bool_switch(),
+                 "train again, as a new repeat, what was trained with other plugin files than those that are "
+                 "there now, and nothing else");
   line.positional("file");
 }
 
 PlannedRuns read_plan(const CommandLine& line) {
+  if (line.flag("fresh") && line.flag("changed"))
+    throw UsageError("--changed trains a part of what --fresh trains; give one of them");
+  if (line.has("seed") && line.has("seeds"))
+    throw UsageError("--seed and --seeds say the same thing twice; give one of them");
   PlannedRuns planned = read_plan(line, backend_of(line, installed_programs()), {});
   planned.fresh = line.flag("fresh");
+  planned.changed = line.flag("changed");
+  if (planned.changed)  // until the database says otherwise
+    for (PlannedRun& run : planned.runs) run.action = Action::leave;
   return planned;
 }
 
@@ -126,15 +155,18 @@ PlannedRuns read_plan(const CommandLine& line, const std::string& backend,
 
   std::vector<std::string> overrides = overrides_of(line);
   overrides.insert(overrides.end(), more.begin(), more.end());
-  const ExperimentFile document = load_experiment_file(planned.file, overrides);
+  SweepTexts sweep{line.texts("grid"), std::nullopt};
+  if (line.has("seeds")) sweep.seeds = line.text("seeds");
+  const ExperimentFile document = load_experiment_file(planned.file, overrides, sweep);
   const std::vector<std::filesystem::path> folders =
       plugin_search_path(plugin_folders(document), line.texts("plugin-path"), programs, planned.backend);
   planned.fingerprint = fingerprint_of(programs, planned.backend);
   planned.catalogue = Catalogue::load(folders, planned.fingerprint);
   planned.plan = make_plan(document, planned.catalogue);
   // A single run has the experiment's own name: nobody wants to type what does not tell it from others.
-  if (planned.plan.points.size() == 1 && planned.plan.points.front().varied.empty() && !line.has("seed"))
-    planned.plan.points.front().name = planned.plan.name;
+  if (planned.plan.points.size() == 1 && planned.plan.points.front().varied.empty() && !line.has("seed") &&
+      !line.has("seeds"))
+    planned.plan.points.front().name = planned.plan.points.front().group_name;
   for (RunPoint& point : planned.plan.points)
     planned.runs.push_back({specification_of(point, planned.backend, folders)});
   return planned;
@@ -147,6 +179,7 @@ void compare_with(Store& store, PlannedRuns& planned) {
     if (!run.before) continue;
     run.action = action_for(run.before->state);
     compare_origin(store, planned, files, run);
+    if (planned.changed) keep_to_changed(run);
     // A repeat that is not finished is gone on with: otherwise an interrupted --fresh would never end. One
     // whose plugins have changed cannot be.
     const bool stuck = run.goes_on() && !run.changed_plugins.empty();

@@ -20,6 +20,7 @@ enum class Action {
   retry,      ///< it failed
   skip,       ///< it is complete
   elsewhere,  ///< another process works on it
+  leave,      ///< --changed asks for others only
 };
 const char* name_of(Action action);
 
@@ -48,12 +49,14 @@ struct PlannedRuns {
   std::string fingerprint;  ///< of the build that would train; may be empty (runner/programs.hpp)
   std::vector<PlannedRun> runs;
   bool fresh = false;
+  bool changed = false;  ///< only what another plugin file trained, again
 
   std::size_t count(Action action) const;
   std::size_t to_do() const;
 };
 
-/// FILE, -S, --seed, --name, --backend, --plugin-path, --fresh: what `run` and `plan` have in common.
+/// FILE, -S, --seed, --seeds, --grid, --name, --backend, --plugin-path, --fresh, --changed: what `run` and
+/// `plan` have in common.
 void add_plan_options(CommandLine& line);
 /// Reads and checks the file, without the database; `more` overrides come behind those of the command line.
 /// Throws ConfigErrors or UsageError with everything that is wrong.

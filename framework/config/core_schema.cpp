@@ -27,9 +27,10 @@ Option required_integer(std::string name, OptionRule rule) {
 const Schema& top_schema() {
   static const Schema schema =
       Schema()
-          .optional("name", OptionType::text,
-                    {.help = "name of the experiment, first part of its runs' names; "
-                             "default: the file's name without `.toml`"})
+          .optional(
+              "name", OptionType::text,
+              {.help = "name of the experiment, first part of its runs' names, in which `{model.dropout}` "
+                       "stands for an option; default: the file's name without `.toml`"})
           .text("note", "", {.help = "a remark, stored with every run"})
           .text_list("tags", {}, {.help = "words to find the runs by"})
           .integer("seed", 1,

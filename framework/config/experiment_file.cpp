@@ -98,65 +98,46 @@ Value with_base(Value root, const fs::path& file, std::vector<fs::path> chain) {
   return base;
 }
 
-void set_origin(Value& value, const Origin& origin) {
-  value.origin = origin;
-  if (auto* table = std::get_if<Value::Table>(&value.data))
-    for (Value::Member& member : *table) {
-      member.key_origin = origin;
-      set_origin(member.value, origin);
-    }
-  if (auto* array = std::get_if<Value::Array>(&value.data))
-    for (Value& element : *array) set_origin(element, origin);
-}
-
-Value parse_override_value(const std::string& text) {
-  try {
-    Value parsed = parse_toml("value = " + text, "");
-    if (parsed.table().size() == 1) return std::move(parsed.table().front().value);
-  } catch (const Error&) {
-    // no TOML value: text without quotes
-  }
-  return {text, {}};
-}
-
-std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
+/// `parse` of each text, which stands behind `option` on the command line.
+std::vector<Override> parse_all(const std::vector<std::string>& texts, const std::string& option,
+                                Override (*parse)(const std::string&), Problems& problems) {
   std::vector<Override> overrides;
-  Problems problems;
   for (const std::string& text : texts) {
     try {
-      overrides.push_back(parse_override(text));
+      overrides.push_back(parse(text));
       // By then the file and its base are one.
       if (overrides.back().key == "base")
         throw Error(
             "a base cannot be set here; write base = \"other.toml\" at the top of a file that changes it");
     } catch (const Error& error) {
-      problems.add({"-S " + text, 0, 0}, "", error.what());
+      problems.add({option + ' ' + text, 0, 0}, "", error.what());
     }
   }
-  problems.require_none();
   return overrides;
+}
+
+ExperimentFile with_arguments(const fs::path& file, Value root, const std::vector<std::string>& overrides,
+                              const SweepTexts& sweep) {
+  Problems problems;
+  ExperimentFile document{file, std::move(root), parse_all(overrides, "-S", parse_override, problems),
+                          parse_all(sweep.grid, "--grid", parse_grid, problems)};
+  if (sweep.seeds)
+    for (Override& seeds : parse_all({*sweep.seeds}, "--seeds", parse_seeds, problems))
+      document.overrides.push_back(std::move(seeds));
+  problems.require_none();
+  return document;
 }
 
 }  // namespace
 
-Override parse_override(const std::string& text) {
-  const std::size_t equal = text.find('=');
-  if (equal == std::string::npos || equal == 0)
-    throw Error("this sets nothing; write key=value, as in model.width=256");
-  const std::string name = text.substr(0, equal);
-  Override out{parse_key(name), "", parse_override_value(text.substr(equal + 1))};
-  out.key = dotted(out.path);
-  set_origin(out.value, {Source::command_line, {"-S " + text, 0, 0}});
-  return out;
-}
-
-ExperimentFile load_experiment_file(const fs::path& file, const std::vector<std::string>& overrides) {
-  return {file, load_root(file, {}, {}), parse_overrides(overrides)};
+ExperimentFile load_experiment_file(const fs::path& file, const std::vector<std::string>& overrides,
+                                    const SweepTexts& sweep) {
+  return with_arguments(file, load_root(file, {}, {}), overrides, sweep);
 }
 
 ExperimentFile parse_experiment_file(const std::string& text, const fs::path& name,
-                                     const std::vector<std::string>& overrides) {
-  return {name, with_base(parse_toml(text, name.string()), name, {}), parse_overrides(overrides)};
+                                     const std::vector<std::string>& overrides, const SweepTexts& sweep) {
+  return with_arguments(name, with_base(parse_toml(text, name.string()), name, {}), overrides, sweep);
 }
 
 void apply_overrides(Value& root, const std::vector<Override>& overrides, Problems& problems) {

@@ -1,7 +1,6 @@
 #include "plan/plan.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <unordered_set>
 #include <utility>
 
@@ -13,13 +12,6 @@
 namespace encore {
 
 namespace {
-
-bool is_name(const std::string& name) {
-  return !name.empty() && name.front() != '-' && std::ranges::all_of(name, [](unsigned char letter) {
-    return std::isalnum(letter) != 0 || letter == '_' || letter == '-' || letter == '.' || letter == '+' ||
-           letter >= 0x80;
-  });
-}
 
 /// Adds the seeds to `header`; `valid` holds the option "seed", with its default.
 void read_seeds(const Value& root, const ValidTable& valid, PlanHeader& header, Problems& problems) {
@@ -62,12 +54,10 @@ PlanHeader read_header(const ExperimentFile& document, const Value& root, const 
   const ValidTable valid = validate(root, top_schema(), {"", "the experiment"}, problems, others, {}, places);
   const Options& options = valid.options;
   PlanHeader header;
-  header.name = options.has("name") ? options.text("name") : document.file.stem().string();
-  if (!is_name(header.name))
-    problems.add(place_of(valid.origin, "name"), "name",
-                 "the name \"" + header.name +
-                     "\" is part of the names of runs, which people type: only letters, digits "
-                     "and . _ + - may stand in it, and no - in front");
+  const std::string stem = document.file.stem().string();
+  const std::string name = options.has("name") ? options.text("name") : stem;
+  header.pattern = parse_name(name, place_of(valid.origin, "name"), problems);
+  header.name = header.pattern.has_options() ? stem : name;
   if (options.has("note")) header.note = options.text("note");
   if (options.has("tags")) header.tags = options.text_list("tags");
   const Origin called_like_the_file{Source::fallback, root.origin.place};
@@ -79,16 +69,18 @@ PlanHeader read_header(const ExperimentFile& document, const Value& root, const 
   return header;
 }
 
-Place sweep_place(const Value& root) {
+/// Of what makes too many points, or none.
+Place sweep_place(const ExperimentFile& document, const Value& root) {
+  if (!document.grid.empty()) return document.grid.front().value.origin.place;
   const Value::Member* sweep = root.find("sweep");
   return sweep == nullptr ? root.origin.place : sweep->value.origin.place;
 }
 
 // With a sweep that is wrong only the file itself is looked through for more problems.
-Sweep sound_sweep(const Value& root, const std::vector<Override>& overrides, const OptionPlaces& places,
+Sweep sound_sweep(const Value& root, const ExperimentFile& document, const OptionPlaces& places,
                   Problems& problems) {
   Problems own;
-  Sweep sweep = read_sweep(root, overrides, places, own);
+  Sweep sweep = read_sweep(root, document, places, own);
   problems.add(own.all());
   return own.empty() ? sweep : Sweep{};
 }
@@ -108,9 +100,9 @@ Plan make_plan(const ExperimentFile& document, const Catalogue& catalogue, const
   apply_overrides(root, document.overrides, problems);
   const OptionPlaces places(root, catalogue);
   const PlanHeader header = read_header(document, root, places, problems);
-  const Sweep sweep = sound_sweep(root, document.overrides, places, problems);
+  const Sweep sweep = sound_sweep(root, document, places, problems);
   if (sweep.size() * std::max<std::size_t>(header.seeds.size(), 1) > most_points) {
-    problems.add(sweep_place(root), "sweep",
+    problems.add(sweep_place(document, root), "sweep",
                  "sweep and seeds ask for more than " + std::to_string(most_points) + " runs");
     problems.require_none();
   }
@@ -130,7 +122,7 @@ Plan make_plan(const ExperimentFile& document, const Catalogue& catalogue, const
   // With other problems about, a table may be unused only because of them.
   if (problems.empty()) maker.finish(problems);
   if (problems.empty() && plan.points.empty())
-    problems.add(sweep_place(root), "sweep", "[sweep] excludes every one of its points");
+    problems.add(sweep_place(document, root), "sweep", "[sweep] excludes every one of its points");
   problems.require_none();
   plan.excluded = maker.excluded();
   return plan;

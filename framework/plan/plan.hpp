@@ -18,7 +18,7 @@
 namespace encore {
 
 struct Plan {
-  std::string name;
+  std::string name;  ///< of the sweep: the file's where the name of its runs has placeholders
   std::string note;
   std::vector<std::string> tags;
   Origins origin;                        ///< of name, note and tags

@@ -13,7 +13,9 @@
 #include "config/experiment_file.hpp"
 #include "config/manifest.hpp"
 #include "config/resolve.hpp"
+#include "plan/name_pattern.hpp"
 #include "plan/proposal.hpp"
+#include "plan/run_names.hpp"
 #include "plan/run_point.hpp"
 #include "plan/sweep.hpp"
 
@@ -22,6 +24,7 @@ namespace encore {
 /// What is the same in every point of a document.
 struct PlanHeader {
   std::string name;
+  NamePattern pattern;  ///< of the runs' names
   std::string note;
   std::vector<std::string> tags;
   Origins origin;  ///< of these three
@@ -39,7 +42,7 @@ class PointMaker {
   std::vector<RunPoint> make(const Proposal& proposal, Problems& problems);
 
   /// After the last proposal: conditions naming options that no point has, options of [sweep.when] that no
-  /// point varies, layer tables that no point uses.
+  /// point varies, options of the name that no point has, layer tables that no point uses.
   void finish(Problems& problems) const;
 
   std::size_t excluded() const { return excluded_; }
@@ -61,6 +64,7 @@ class PointMaker {
   const Sweep& sweep_;
   PlanHeader header_;
   ContentHash hash_;
+  RunNames names_;
   std::map<std::string, std::string> hashes_;                     // by path
   std::set<std::pair<std::string, const Schema*>> known_tables_;  // whose options are in known_keys_
   std::set<std::string> known_keys_;                              // options that some point has

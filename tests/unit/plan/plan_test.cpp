@@ -22,7 +22,7 @@ TEST(Plan, MakesOneRunOfAFileWithoutASweep) {
   EXPECT_EQ(planned.name, "tiny");
   EXPECT_EQ(planned.note, "a note");
   EXPECT_EQ(planned.tags, std::vector<std::string>{"x"});
-  EXPECT_EQ(names(planned), std::vector<std::string>{"tiny-seed=4"});
+  EXPECT_EQ(names(planned), std::vector<std::string>{"tiny-s4"});
   EXPECT_EQ(planned.points[0].seed, 4);
   EXPECT_EQ(planned.points[0].data.at("train").sha256, "hash-of-train.conll");
   EXPECT_TRUE(planned.points[0].data.at("dev").path.ends_with("/dir/corpus/dev.conll"));
@@ -31,7 +31,7 @@ TEST(Plan, MakesOneRunOfAFileWithoutASweep) {
 
 TEST(Plan, AFileWithoutANameIsCalledLikeItsFile) {
   EXPECT_EQ(names(plan(changed(sample::experiment, "name = \"tiny\"\n", ""), {}, "dir/my_test.toml")),
-            std::vector<std::string>{"my_test-seed=1"});
+            std::vector<std::string>{"my_test-s1"});
 }
 
 TEST(Plan, KnowsWhereNameNoteTagsAndSeedsComeFrom) {
