@@ -25,6 +25,7 @@ CompareOptions options_of(const CommandLine& line) {
     throw UsageError("--by \"" + by + "\" is no way to make candidates" +
                      did_you_mean(by, ways, "; there are " + quoted_list(ways)));
   options.by_run = by == "run";
+  options.pool = line.flag("pool");
   if (!line.has("detect")) return options;
   options.detect = line.number("detect");
   if (!(*options.detect > 0.0) || !std::isfinite(*options.detect))
@@ -42,8 +43,9 @@ int compare_verb(const Arguments& arguments) {
                                "Compares candidates over their seeds. A, B ... select runs: a run's name or "
                                "id, a sweep's name, a pattern\n"
                                "with * or ?, or the beginning of names. Runs that differ in nothing but the "
-                               "seed, on one backend, are one\n"
-                               "candidate. Each gets n, mean, standard deviation and 95 % intervals by t and "
+                               "seed, on one backend, from the\n"
+                               "same plugin files and numeric environment, are one candidate. Each gets n, "
+                               "mean, standard deviation and 95 % intervals by t and "
                                "by bootstrap (BCa); each pair a\n"
                                "t-test (paired on shared seeds, else Welch's) and, where predictions are "
                                "stored, a permutation test on the\n"
@@ -58,6 +60,9 @@ int compare_verb(const Arguments& arguments) {
                  "what is compared: split/measure");
   line.options()("by", po::value<std::string>()->value_name("WAY")->default_value("group"),
                  "what is one candidate: group (all seeds of a question) or run");
+  line.options()("pool", po::bool_switch(),
+                 "runs of one question that differ in plugin files or numeric environments are one candidate "
+                 "too; without it they are shown apart");
   line.options()("detect", po::value<double>()->value_name("DELTA"),
                  "the difference that matters, in the unit of the metric (0.01: one point of F1); without it "
                  "the one that was seen decides how many seeds would do");

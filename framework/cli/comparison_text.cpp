@@ -194,6 +194,7 @@ nlohmann::ordered_json comparison_json(const Comparison& comparison) {
   return {{"metric", comparison.options.metric},
           {"alpha", comparison.options.alpha},
           {"power", comparison.options.power},
+          {"pool", comparison.options.pool},
           {"bootstrap", "BCa"},
           {"candidates", candidates},
           {"pairs", pairs},

@@ -58,6 +58,8 @@ CommandLine make_line() {
                  "what the report is about: split/measure (default: test/f1, else what chooses checkpoints)");
   line.options()("against", po::value<std::string>()->value_name("OLD"),
                  "put other runs beside these: a run, a sweep, or a date such as 2026-11-01 (UTC)");
+  line.options()("pool", po::bool_switch(),
+                 "runs that differ in plugin files or numeric environments are one candidate too");
   line.positional("runs", -1);
   return line;
 }
@@ -129,6 +131,7 @@ int report_verb(const Arguments& arguments) {
   options.words = line.texts("runs");
   options.metric = line.text("metric");
   options.against = line.text("against");
+  options.pool = line.flag("pool");
   if (format.complete) options.most_rows = 0;
   Store store(line.database(), OpenMode::read);
   const Document document = make_report(store, options);

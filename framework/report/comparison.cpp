@@ -215,9 +215,9 @@ const char* name_of(Verdict verdict) {
 Comparison collect_candidates(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options) {
   Comparison comparison;
   comparison.options = options;
-  comparison.candidates =
-      candidates_of(store, runs, {options.metric, options.by_run, options.alpha}, comparison.notices);
-  note_environments(store, comparison.candidates, comparison.notices);
+  comparison.candidates = candidates_of(
+      store, runs, {options.metric, options.by_run, options.pool, options.alpha}, comparison.notices);
+  note_environments(comparison.candidates, comparison.notices);
   return comparison;
 }
 

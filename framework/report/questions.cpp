@@ -135,6 +135,7 @@ std::vector<Question> questions_of(const Material& material) {
   }
   CompareOptions options;
   options.metric = material.metric;
+  options.pool = material.options.pool;
   options.examples = material.runs.size() <= most_runs_for_examples;
   std::vector<Question> questions;
   for (auto& [set, question] : by_set) {

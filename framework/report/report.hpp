@@ -19,6 +19,7 @@ struct ReportOptions {
   /// The other side of a comparison: runs, as select_runs takes them, or a date "2026-11-01" (UTC): then the
   /// runs that were finished before it are the old side, the others the new one.
   std::string against = {};
+  bool pool = false;            ///< as CompareOptions has it
   std::size_t most_rows = 100;  ///< of a table with a row per run or candidate; 0: all
 };
 

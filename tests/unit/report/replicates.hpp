@@ -21,13 +21,14 @@ struct Told {
   std::string predictions = {};  ///< content of predictions/test.jsonl, unless empty
   double dropout = 0.1;
   bool fresh = false;
+  std::string plugin = "1";  ///< SHA-256 of the file of the only plugin, "p"
 };
 
 class ReplicatesTest : public StoreTest {
  protected:
   /// Runs of one name are one group: names play the part of settings here.
   RunRow tell(const Told& told) {
-    Specification specification = specification_of('a', told.name + "-seed=" + std::to_string(told.seed));
+    Specification specification = specification_of('a', told.name + "-s" + std::to_string(told.seed));
     specification.seed = static_cast<std::uint64_t>(told.seed);
     specification.group = sha256(told.name + told.test_set);
     specification.question = sha256(told.name + told.test_set + std::to_string(told.seed));
@@ -45,7 +46,7 @@ class ReplicatesTest : public StoreTest {
       SpoolWriter spool(spool_of(*lease), lease->ordinal);
       spool.event("started",
                   {{"numeric_environment",
-                    {{"backend", told.backend}, {"device", told.device}, {"plugins", {{"p", "1"}}}}},
+                    {{"backend", told.backend}, {"device", told.device}, {"plugins", {{"p", told.plugin}}}}},
                    {"host", {{"name", "here"}}},
                    {"build", {{"version", "1"}, {"fingerprint", "sdk=2;compiler=GNU 12;"}}},
                    {"plugins", nlohmann::json::array()}});

@@ -127,23 +127,23 @@ TEST_F(ReportTest, EveryTrialIsCountedAndWhatHasNoValueIsShown) {
   EXPECT_EQ(cell(trials, "all", "runs").number, 7.0);
   const TableBlock& unfinished = table(document, "unfinished");
   EXPECT_EQ(unfinished.rows.size(), 4u);
-  EXPECT_EQ(cell(unfinished, "a-seed=3", "reason").text.plain(), "the loss is not finite");
-  EXPECT_EQ(cell(unfinished, "b-seed=1", "reason").text.plain(), "pruned");
+  EXPECT_EQ(cell(unfinished, "a-s3", "reason").text.plain(), "the loss is not finite");
+  EXPECT_EQ(cell(unfinished, "b-s1", "reason").text.plain(), "pruned");
   const TableBlock& results = table(document, "results-test-f1");
   EXPECT_EQ(cell(results, "a", "runs").number, 4.0);
   EXPECT_EQ(cell(results, "a", "n").number, 2.0);
   EXPECT_TRUE(cell(results, "b", "mean").text.empty());
   const std::string text = text_of(document);
-  EXPECT_TRUE(contains(text, "a-seed=3 has no value: failed: the loss is not finite"));
-  EXPECT_TRUE(contains(text, "a-seed=4 has no value: its test/f1 is not finite"));
-  EXPECT_EQ(cell(table(document, "runs"), "a-seed=4", "test/f1").text.plain(), "not finite");
+  EXPECT_TRUE(contains(text, "a-s3 has no value: failed: the loss is not finite"));
+  EXPECT_TRUE(contains(text, "a-s4 has no value: its test/f1 is not finite"));
+  EXPECT_EQ(cell(table(document, "runs"), "a-s4", "test/f1").text.plain(), "not finite");
   EXPECT_EQ(document.facts.front().second, "3 of 7 complete");
 }
 
 TEST_F(ReportTest, WithOneRunThereIsNoIntervalNoTestAndNoBand) {
   tell({.name = "a"});
-  const Document document = report({.words = {"a-seed=1"}});
-  EXPECT_EQ(document.title, "Report of run a-seed=1");
+  const Document document = report({.words = {"a-s1"}});
+  EXPECT_EQ(document.title, "Report of run a-s1");
   EXPECT_TRUE(contains(text_of(document), "(n = 1, which says nothing of the spread)"));
   EXPECT_EQ(find_table(document, "pairs-test-f1"), nullptr);
   const Figure* loss = figure(document, "curve-train-loss");
@@ -182,10 +182,12 @@ TEST_F(ReportTest, AValueThatIsNotFiniteStaysInTheCurve) {
   EXPECT_TRUE(contains(text_of(document), "\"nan\""));
 }
 
-TEST_F(ReportTest, EnvironmentsArePooledOnlyAloud) {
+TEST_F(ReportTest, EnvironmentsArePooledOnlyWhenAsked) {
   tell_all("a", {0.5, 0.6});
   tell({.name = "a", .seed = 3, .measures = {{"test/f1", 0.55}}, .device = "cpu two"});
-  EXPECT_TRUE(contains(text_of(report()), "a pools 2 numeric environments: device is"));
+  EXPECT_TRUE(
+      contains(text_of(report()), "a: runs from 2 plugin files or numeric environments are kept apart"));
+  EXPECT_TRUE(contains(text_of(report({.pool = true})), "a pools 2 numeric environments: device is"));
   // What they have in common stands apart, once.
   EXPECT_EQ(table(report(), "numeric-environments").columns.size(), 3u);
   EXPECT_EQ(cell(table(report(), "numeric-environments"), "device", "numeric environment 2").text.plain(),
@@ -272,7 +274,7 @@ TEST_F(ReportTest, PredictionsGiveConfusionAndExamples) {
   EXPECT_TRUE(has("Rome", Span::Kind::wrong, "PER, truly LOC"));
   EXPECT_TRUE(has("New York", Span::Kind::missed, "LOC"));
 
-  std::ofstream(store().run_folder(store().find_run("a-seed=1").id) / "predictions/test.jsonl") << "{}";
+  std::ofstream(store().run_folder(store().find_run("a-s1").id) / "predictions/test.jsonl") << "{}";
   EXPECT_TRUE(contains(text_of(report()), "is not the file that was recorded"));
 }
 

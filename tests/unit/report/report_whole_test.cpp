@@ -54,13 +54,13 @@ TEST_F(ReportTest, VerdictsAndWhatWasNotRecordedAreSaid) {
   verification.outcome = "different";
   verification.first_step = 412;
   verification.scope = "encoder.3.attention.qkv.weight";
-  store().add_verification(store().find_run("a-seed=1").number, verification);
+  store().add_verification(store().find_run("a-s1").number, verification);
   const Document document = report();
-  EXPECT_EQ(cell(table(document, "digests-table"), "a-seed=1", "verdict").text.plain(),
+  EXPECT_EQ(cell(table(document, "digests-table"), "a-s1", "verdict").text.plain(),
             "different, first at step 412 in encoder.3.attention.qkv.weight");
-  EXPECT_EQ(cell(table(document, "digests-table"), "a-seed=1", "verified").text.plain(),
+  EXPECT_EQ(cell(table(document, "digests-table"), "a-s1", "verified").text.plain(),
             "2023-11-14 22:13:20 UTC");
-  EXPECT_EQ(cell(table(document, "digests-table"), "a-seed=2", "verdict").text.plain(), "not verified");
+  EXPECT_EQ(cell(table(document, "digests-table"), "a-s2", "verdict").text.plain(), "not verified");
   const std::string text = text_of(document);
   EXPECT_TRUE(contains(text, "Verified: 0 of 2 runs trained again with equal bits, 1 with other bits"));
   EXPECT_TRUE(contains(text, "The commit of the source: of all 2 runs that were begun."));
@@ -164,7 +164,7 @@ TEST_F(ReportTest, OfRunsThatOnlyFailedItSaysWhyThereIsNoAnswer) {
   const std::string text = text_of(document);
   EXPECT_TRUE(contains(text, "no run has a value, so there is no answer"));
   EXPECT_TRUE(contains(text, "Run: 2 failed;"));
-  EXPECT_TRUE(contains(text, "a-seed=1 has no value: failed: step 3: the loss is not finite"));
+  EXPECT_TRUE(contains(text, "a-s1 has no value: failed: step 3: the loss is not finite"));
   EXPECT_EQ(document.facts.front().second, "0 of 2 complete");
   EXPECT_EQ(figure(document, "figure-test-f1"), nullptr) << "nothing is drawn where there is nothing";
   EXPECT_EQ(find_table(document, "pairs-test-f1"), nullptr);
@@ -187,11 +187,11 @@ TEST_F(ReportTest, WhenFailedAndStoppedRunsEndedIsTold) {
   tell({.name = "b", .measures = nullptr, .state = RunState::stopped, .reason = "asked to stop"});
   store().database().execute("UPDATE attempt SET started = 1000, finished = 1700000000 + run");
   const Document document = report();
-  EXPECT_FALSE(cell(table(document, "runs"), "b-seed=1", "ended").text.empty());
+  EXPECT_FALSE(cell(table(document, "runs"), "b-s1", "ended").text.empty());
   const auto fact = std::find_if(document.facts.begin(), document.facts.end(),
                                  [](const auto& one) { return one.first == "last ended"; });
   ASSERT_NE(fact, document.facts.end());
-  EXPECT_EQ(fact->second, cell(table(document, "runs"), "b-seed=1", "ended").text.plain());
+  EXPECT_EQ(fact->second, cell(table(document, "runs"), "b-s1", "ended").text.plain());
 }
 
 }  // namespace
