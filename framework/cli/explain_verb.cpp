@@ -91,10 +91,13 @@ std::string goes_on_text(Store& store, const RunRow& before) {
 }
 
 std::string reason_of(Store& store, const PlannedRun& run) {
-  if (!run.before) return "";
+  if (!run.before) return run.action == Action::leave ? "--changed trains nothing new" : "";
   const RunRow& before = *run.before;
   const std::string known = before.name + " (" + before.id + ") asked the same";
-  if (run.new_repeat) return known + "; --fresh trains it again beside the old one";
+  if (run.new_repeat)
+    return known + (run.changed_plugins.empty() ? "; --fresh trains it again beside the old one"
+                                                : "; " + run.changed_plugins.front().text() +
+                                                      ", so it is trained again beside the old one");
   std::string text;
   switch (run.action) {
     case Action::skip:
@@ -106,6 +109,9 @@ std::string reason_of(Store& store, const PlannedRun& run) {
       break;
     case Action::start:
       text = known + " and was never begun";
+      break;
+    case Action::leave:
+      text = known + "; none of its plugin files has changed";
       break;
     case Action::resume:
     case Action::retry:

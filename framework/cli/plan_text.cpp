@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/format.hpp"
+#include "cli/plugin_passes.hpp"
 #include "cli/table.hpp"
 
 namespace encore {
@@ -29,9 +30,14 @@ std::string percent_done(const RunRow& run) {
 }
 
 std::string why(const PlannedRun& run) {
+  if (run.action == Action::leave)
+    return run.before ? "no plugin file of it has changed" : "new, and --changed trains nothing new";
   if (!run.before) return "new";
   const RunRow& before = *run.before;
-  if (run.new_repeat) return "--fresh: a new repeat beside " + before.id;
+  if (run.new_repeat)
+    return (run.changed_plugins.empty() ? "--fresh: a new repeat beside "
+                                        : "other plugin file: a new repeat beside ") +
+           before.id;
   switch (run.action) {
     case Action::skip:
       return "complete since " + time_text(before.finished.value_or(before.created));
@@ -41,6 +47,7 @@ std::string why(const PlannedRun& run) {
       return "planned before, never begun";
     case Action::resume:
     case Action::retry:
+    case Action::leave:
       break;
   }
   return std::string(name_of(before.state)) + " at " + percent_done(before) + because(before) +
@@ -226,6 +233,7 @@ void print_plan(std::ostream& out, const Terminal& terminal, const PlanView& vie
     if (run.goes_on())
       for (const PluginChange& change : run.changed_plugins)
         out << run.before->name << " goes on only with --accept-plugin-change: " << change.text() << '\n';
+  for (const UsedPlugin& plugin : unchecked_plugins(view.planned)) out << warning_text(plugin) << '\n';
 }
 
 void print_values(std::ostream& out, const Terminal& terminal, const PlanView& view) {
@@ -256,6 +264,9 @@ void print_values(std::ostream& out, const Terminal& terminal, const PlanView& v
 Json plan_json(const PlanView& view, bool with_values) {
   Json runs = Json::array();
   for (const std::size_t index : view.shown) runs.push_back(run_json(view, index, with_values));
+  Json unchecked = Json::array();
+  for (const UsedPlugin& plugin : unchecked_plugins(view.planned))
+    unchecked.push_back({{"name", plugin.name}, {"sha256", plugin.sha256}, {"file", plugin.file.string()}});
   const std::size_t to_do = view.planned.to_do();
   const bool known = to_do == 0 || view.unknown() < to_do;
   return {{"name", view.planned.plan.name},
@@ -267,6 +278,7 @@ Json plan_json(const PlanView& view, bool with_values) {
           {"jobs", view.jobs},
           {"seconds", known ? Json(view.seconds()) : Json()},
           {"without_time", view.unknown()},
+          {"unchecked_plugins", unchecked},
           {"runs", runs}};
 }
 

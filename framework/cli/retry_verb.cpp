@@ -123,8 +123,10 @@ int retry_verb(const Arguments& arguments) {
   const std::string name = line.required("file", "an experiment file, a sweep or a run");
   if (!line.flag("failed") && !line.flag("lost"))
     throw UsageError("say which runs to start again: --failed, --lost or both");
-  if (line.flag("fresh"))
-    throw UsageError("--fresh belongs to exp run: retry works on the runs that are there");
+  for (const char* option : {"fresh", "changed"})
+    if (line.flag(option))
+      throw UsageError("--" + std::string(option) +
+                       " belongs to exp run: retry works on the runs that are there");
   check_session_options(line);
 
   Store store(line.database(), OpenMode::write);

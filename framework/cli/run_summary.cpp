@@ -137,6 +137,11 @@ void print_sweep_summary(std::ostream& out, const CommandLine& line, Store& stor
 }
 
 void print_nothing_to_do(std::ostream& out, const CommandLine& line, const PlannedRuns& planned) {
+  if (planned.changed) {
+    out << "nothing to do: no run of " << planned.file.string()
+        << " was trained with another plugin file than is there now\n";
+    return;
+  }
   if (planned.count(Action::skip) == 0) return;
   if (planned.runs.size() > 1) {
     out << "nothing to do: " << planned.count(Action::skip) << " of " << planned.runs.size()

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "cli/planned_runs.hpp"
+#include "cli/plugin_passes.hpp"
 #include "cli/run_session.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/verbs.hpp"
@@ -28,6 +29,9 @@ void say_what_is_done(const PlannedRuns& planned) {
     std::cout << complete << " of " << planned.runs.size()
               << (planned.runs.size() == 1 ? " run is" : " runs are") << " complete, " << planned.to_do()
               << " to do\n";
+  if (planned.changed && planned.to_do() > 0)
+    std::cout << planned.to_do() << " of " << planned.runs.size()
+              << " runs to do, trained with other plugin files before\n";
   for (const std::string& line : kept_though(planned)) std::cout << line << '\n';
   std::cout.flush();
 }
@@ -43,6 +47,8 @@ CommandLine make_line() {
                            {{"exp run experiments/quickstart.toml", "train the quickstart"},
                             {"exp run experiments/quickstart.toml -S model.dropout=0.2 --seed 2",
                              "the same with two settings changed"},
+                            {"exp run experiments/quickstart.toml --grid model.layers=1,2 --seeds 1-3",
+                             "a sweep without a file of its own: each value with each seed"},
                             {"exp run experiments/quickstart.toml -j 4 --retries 2",
                              "four runs of a sweep at once, and two more tries for a worker that crashes"}}});
   add_plan_options(line);
@@ -59,6 +65,8 @@ int run_verb(const Arguments& arguments) {
   CommandLine line = make_line();
   if (!line.parse(arguments)) return exit_done;
   check_session_options(line);
+  if (line.flag("changed") && line.flag("accept-plugin-change"))
+    throw UsageError("--changed trains again what --accept-plugin-change would go on with; give one of them");
 
   PlannedRuns planned = read_plan(line);
   session_places(line, planned.backend, planned.runs.size());
@@ -79,6 +87,7 @@ int run_verb(const Arguments& arguments) {
   }
   if (!line.flag("accept-plugin-change")) require_same_plugins(planned);
   require_startable(planned);
+  for (const UsedPlugin& plugin : unchecked_plugins(planned)) std::cerr << warning_text(plugin) << '\n';
   if (!store) store = std::make_unique<Store>(line.database(), OpenMode::create);
 
   const std::int64_t sweep =

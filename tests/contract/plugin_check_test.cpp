@@ -2,11 +2,13 @@
 // and on plugins that misbehave in their worker.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include <nlohmann/json.hpp>
 
+#include "data/hash.hpp"
 #include "runner/worker_process.hpp"
 #include "support/places.hpp"
 
@@ -19,7 +21,11 @@ using nlohmann::json;
 const fs::path build = ENCORE_BUILD_DIR;
 const fs::path samples = build / "tests/contract/samples";
 
+/// Where passes are noted, instead of the user's own cache.
+const fs::path cache = build / "tests/contract/cache";
+
 ProgramOutput check(const fs::path& file, std::vector<std::string> options = {}) {
+  ::setenv("ENCORE_CACHE", cache.c_str(), 1);
   options.insert(options.begin(), {"plugin", "check", file.string()});
   return run_program(build / "bin/exp", options);
 }
@@ -45,6 +51,22 @@ TEST(PluginCheck, PassesAShippedPlugin) {
   EXPECT_NE(answer.output.find("ok    layer \"layer_norm\": gradients: "), std::string::npos)
       << answer.output;
   EXPECT_NE(answer.output.find("11 checks passed"), std::string::npos) << answer.output;
+}
+
+/// `exp run` warns of a plugin without such a note: PluginChangeTest.
+TEST(PluginCheck, NotesAPassUnderTheHashOfTheFile) {
+  const auto note = [](const fs::path& file) {
+    return cache / "plugin_checks" / (sha256_of_file(file) + ".json");
+  };
+  const fs::path shipped = build / "lib/encore/plugins/constant_schedule.so",
+                 wrong = samples / "thread_sum.so";
+  fs::remove_all(cache);
+  EXPECT_EQ(check(shipped).end.exit_code, 0);
+  const json pass = json::parse(std::ifstream(note(shipped)), nullptr, false);
+  ASSERT_TRUE(pass.is_object());
+  EXPECT_EQ(pass["file"], shipped.string());
+  EXPECT_EQ(check(wrong).end.exit_code, 1);
+  EXPECT_FALSE(fs::exists(note(wrong)));
 }
 
 TEST(PluginCheck, NamesWhatThreadsChange) {

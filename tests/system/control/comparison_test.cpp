@@ -15,19 +15,18 @@ class ComparingVerbs : public Pair {
 };
 
 TEST_F(ComparingVerbs, DiffShowsOnlyWhatDiffers) {
-  const std::string text = output_of({"diff", "pair-dropout=0.1-seed=1", "pair-dropout=0.2-seed=1"});
+  const std::string text = output_of({"diff", "pair-dropout=0.1-s1", "pair-dropout=0.2-s1"});
   EXPECT_TRUE(contains(text, "two questions")) << text;
   EXPECT_TRUE(contains(text, "model.dropout  0.1  (pair.toml:")) << text;
   EXPECT_FALSE(contains(text, "model.width")) << text;
-  const nlohmann::json json = nlohmann::json::parse(
-      output_of({"diff", "pair-dropout=0.1-seed=1", "pair-dropout=0.1-seed=3", "--json"}));
+  const nlohmann::json json =
+      nlohmann::json::parse(output_of({"diff", "pair-dropout=0.1-s1", "pair-dropout=0.1-s3", "--json"}));
   ASSERT_EQ(json.at("differences").size(), 1u) << json;
   EXPECT_EQ(json.at("differences").at(0).at("key"), "seed");
   EXPECT_EQ(json.at("differences").at(0).at("b"), 3);
-  EXPECT_TRUE(
-      contains(output_of({"diff", "pair-dropout=0.1-seed=1", "pair-dropout=0.1-seed=1"}), "nothing differs"));
-  expect_refused({"diff", "pair-dropout=0.1-seed=1"}, "exp diff needs two runs");
-  expect_refused({"diff", "pair-dropout=0.1-seed=1", "absent"}, "there is no run \"absent\"");
+  EXPECT_TRUE(contains(output_of({"diff", "pair-dropout=0.1-s1", "pair-dropout=0.1-s1"}), "nothing differs"));
+  expect_refused({"diff", "pair-dropout=0.1-s1"}, "exp diff needs two runs");
+  expect_refused({"diff", "pair-dropout=0.1-s1", "absent"}, "there is no run \"absent\"");
 }
 
 TEST_F(ComparingVerbs, CompareAsTableJsonAndCsv) {
@@ -61,11 +60,9 @@ TEST_F(ComparingVerbs, CompareRefuses) {
 }
 
 TEST_F(ComparingVerbs, ExplainARun) {
-  const std::string text = output_of({"explain", "pair-dropout=0.1-seed=1"});
-  EXPECT_TRUE(
-      contains(text, sandbox_->one("SELECT question FROM run WHERE name = 'pair-dropout=0.1-seed=1'")));
-  EXPECT_TRUE(
-      contains(text, "one field apart from the nearest run of another group, pair-dropout=0.2-seed=1"))
+  const std::string text = output_of({"explain", "pair-dropout=0.1-s1"});
+  EXPECT_TRUE(contains(text, sandbox_->one("SELECT question FROM run WHERE name = 'pair-dropout=0.1-s1'")));
+  EXPECT_TRUE(contains(text, "one field apart from the nearest run of another group, pair-dropout=0.2-s1"))
       << text;
   EXPECT_TRUE(contains(text, "replicates  2 ")) << text;
   expect_refused({"explain", "absent"}, "there is no run \"absent\"");
@@ -83,7 +80,7 @@ TEST_F(ComparingVerbs, ExplainAFile) {
   EXPECT_EQ(run.at("differences").at(0).at("key"), "optimizer.learning_rate");
   EXPECT_EQ(run.at("differences").at(0).at("a"), 0.01);
   EXPECT_EQ(run.at("differences").at(0).at("origin_b"), "-S optimizer.learning_rate=0.02") << run;
-  EXPECT_EQ(run.at("nearest"), "pair-dropout=0.1-seed=1");
+  EXPECT_EQ(run.at("nearest"), "pair-dropout=0.1-s1");
   expect_refused({"explain", "absent.toml"}, "absent.toml");
 }
 

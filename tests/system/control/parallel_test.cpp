@@ -24,7 +24,7 @@ int usable_cores() {
   return ::sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
 }
 
-/// Twelve runs, s-dropout=0.1-seed=1 to s-dropout=0.3-seed=4.
+/// Twelve runs, s-dropout=0.1-s1 to s-dropout=0.3-s4.
 void write_sweep(const Sandbox& sandbox) {
   std::string text = tiny_experiment("s");
   text.replace(text.find("seed = 1"), 8, "seeds = [1, 2, 3, 4]");
@@ -57,7 +57,7 @@ TEST(Parallel, ThreeWorkersDoTwelveRunsWithTheDigestsOfOne) {
   EXPECT_EQ(three.one(overlaps), "1") << "at the same time";
   EXPECT_EQ(one.one(overlaps), "0");
   EXPECT_TRUE(contains(output.output, "3 workers at once, 1 thread each")) << output.output;
-  EXPECT_TRUE(contains(output.output, "12/12 s-dropout=0.3-seed=4  step 20  epoch 4")) << output.output;
+  EXPECT_TRUE(contains(output.output, "12/12 s-dropout=0.3-s4  step 20  epoch 4")) << output.output;
   EXPECT_EQ(output.output.find('\r'), std::string::npos) << "no live line without a terminal";
 }
 
@@ -89,24 +89,24 @@ TEST(Parallel, ACrashCostsOnlyItsOwnRunAndAFailureToo) {
   write_sweep(sandbox);
   sandbox.set("FAKE_CRASH_AT", "7");
   sandbox.set("FAKE_SIGNAL", "11");
-  sandbox.set("FAKE_CRASH_ONLY", "0.2-seed=2");
+  sandbox.set("FAKE_CRASH_ONLY", "0.2-s2");
   const ProgramOutput crash = sandbox.exp({"run", "sweep.toml", "-j", "3"});
   EXPECT_EQ(crash.end.exit_code, 75) << "lost, it can go on";
   EXPECT_EQ(count(sandbox, "completed"), "11");
-  EXPECT_EQ(sandbox.one("SELECT name FROM run WHERE state = 'lost'"), "s-dropout=0.2-seed=2");
-  EXPECT_TRUE(contains(crash.errors, "s-dropout=0.2-seed=2 was cut off") &&
+  EXPECT_EQ(sandbox.one("SELECT name FROM run WHERE state = 'lost'"), "s-dropout=0.2-s2");
+  EXPECT_TRUE(contains(crash.errors, "s-dropout=0.2-s2 was cut off") &&
               contains(crash.errors, "signal 11 (Segmentation fault)"))
       << crash.errors;
 
   Sandbox other;
   write_sweep(other);
   other.set("FAKE_FAIL_AT", "7");
-  other.set("FAKE_FAIL_ONLY", "0.1-seed=1");
+  other.set("FAKE_FAIL_ONLY", "0.1-s1");
   const ProgramOutput failure = other.exp({"run", "sweep.toml", "-j", "3"});
   EXPECT_EQ(failure.end.exit_code, 1);
   EXPECT_EQ(count(other, "completed"), "11");
   EXPECT_EQ(count(other, "failed"), "1");
-  EXPECT_TRUE(contains(failure.errors, "s-dropout=0.1-seed=1 failed: step 7: the loss is not finite"))
+  EXPECT_TRUE(contains(failure.errors, "s-dropout=0.1-s1 failed: step 7: the loss is not finite"))
       << failure.errors;
 }
 
@@ -115,9 +115,9 @@ TEST(Parallel, RetriesAreForCrashesAndNotForFailures) {
   write_sweep(sandbox);
   sandbox.set("FAKE_CRASH_AT", "7");
   sandbox.set("FAKE_CRASH_ATTEMPTS", "2");
-  sandbox.set("FAKE_CRASH_ONLY", "0.2-seed=2");
+  sandbox.set("FAKE_CRASH_ONLY", "0.2-s2");
   sandbox.set("FAKE_FAIL_AT", "7");
-  sandbox.set("FAKE_FAIL_ONLY", "0.1-seed=1");
+  sandbox.set("FAKE_FAIL_ONLY", "0.1-s1");
   const ProgramOutput output = sandbox.exp({"run", "sweep.toml", "-j", "3", "--retries", "2"});
   EXPECT_EQ(output.end.exit_code, 1) << output.errors;
   EXPECT_EQ(count(sandbox, "completed"), "11");
@@ -125,8 +125,8 @@ TEST(Parallel, RetriesAreForCrashesAndNotForFailures) {
     return sandbox.one("SELECT count(*) FROM attempt JOIN run ON run.number = attempt.run WHERE name = '" +
                        name + "'");
   };
-  EXPECT_EQ(attempts("s-dropout=0.2-seed=2"), "3");
-  EXPECT_EQ(attempts("s-dropout=0.1-seed=1"), "1");
+  EXPECT_EQ(attempts("s-dropout=0.2-s2"), "3");
+  EXPECT_EQ(attempts("s-dropout=0.1-s1"), "1");
   EXPECT_TRUE(contains(output.errors, "trying again from its last checkpoint")) << output.errors;
 
   Sandbox few;
@@ -141,7 +141,7 @@ TEST(Parallel, FailFastStartsNoMoreAndHasTheOthersCheckpoint) {
   write_sweep(sandbox);
   sandbox.set("FAKE_STEP_MS", "30");
   sandbox.set("FAKE_FAIL_AT", "7");
-  sandbox.set("FAKE_FAIL_ONLY", "0.1-seed=1");
+  sandbox.set("FAKE_FAIL_ONLY", "0.1-s1");
   const ProgramOutput output = sandbox.exp({"run", "sweep.toml", "-j", "3", "--fail-fast"});
   EXPECT_EQ(output.end.exit_code, 1);
   EXPECT_EQ(count(sandbox, "failed") + count(sandbox, "interrupted") + count(sandbox, "pending"), "129")

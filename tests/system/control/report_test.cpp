@@ -33,8 +33,8 @@ TEST_F(ReportVerb, WritesAFileOrToTheStandardOutputAndTheSameBytesAgain) {
 }
 
 TEST_F(ReportVerb, OfOneRunOfAnotherMetricAndAgainstOthers) {
-  EXPECT_TRUE(contains(output_of({"report", "pair-dropout=0.1-seed=1", "--format", "json"}),
-                       "\"title\": \"Report of run pair-dropout=0.1-seed=1\""));
+  EXPECT_TRUE(contains(output_of({"report", "pair-dropout=0.1-s1", "--format", "json"}),
+                       "\"title\": \"Report of run pair-dropout=0.1-s1\""));
   EXPECT_TRUE(contains(output_of({"report", "pair", "--metric", "dev/f1", "--format", "json"}),
                        "\"id\": \"results-dev-f1\""));
   const std::string against =

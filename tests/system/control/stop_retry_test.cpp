@@ -14,7 +14,7 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// Six runs, s-dropout=0.1-seed=1 to s-dropout=0.3-seed=2.
+/// Six runs, s-dropout=0.1-s1 to s-dropout=0.3-s2.
 void write_sweep(const Sandbox& sandbox) {
   std::string text = tiny_experiment("s");
   text.replace(text.find("seed = 1"), 8, "seeds = [1, 2]");
@@ -59,7 +59,7 @@ TEST(Stop, OneRunOfASweepLeavesTheOthers) {
   sandbox.set("FAKE_STEP_MS", "80");
   const pid_t exp = sandbox.start({"run", "sweep.toml", "-j", "2"});
   ASSERT_TRUE(sandbox.wait_until(two_running, "1"));
-  ASSERT_EQ(sandbox.exp({"stop", "s-dropout=0.1-seed=1"}).end.exit_code, 0);
+  ASSERT_EQ(sandbox.exp({"stop", "s-dropout=0.1-s1"}).end.exit_code, 0);
   const auto end = Sandbox::wait(exp);
   ASSERT_TRUE(end);
   EXPECT_EQ(end->exit_code, 75);
@@ -70,9 +70,9 @@ TEST(Stop, UnknownNamesAndWrongUseAreRefused) {
   Sandbox sandbox;
   write_sweep(sandbox);
   ASSERT_EQ(sandbox.exp({"run", "sweep.toml", "-j", "2"}).end.exit_code, 0);
-  const ProgramOutput unknown = sandbox.exp({"stop", "s-dropuot=0.1-seed=1"});
+  const ProgramOutput unknown = sandbox.exp({"stop", "s-dropuot=0.1-s1"});
   EXPECT_EQ(unknown.end.exit_code, 2);
-  EXPECT_TRUE(contains(unknown.errors, "did you mean \"s-dropout=0.1-seed=1\"?")) << unknown.errors;
+  EXPECT_TRUE(contains(unknown.errors, "did you mean \"s-dropout=0.1-s1\"?")) << unknown.errors;
   EXPECT_TRUE(contains(sandbox.exp({"stop"}).errors, "exp stop needs a run, a sweep or --all"));
   EXPECT_TRUE(contains(sandbox.exp({"stop", "s", "--all"}).errors, "leave the name out"));
   EXPECT_TRUE(contains(sandbox.exp({"stop", "s"}).output, "nothing is running"));
@@ -89,7 +89,7 @@ TEST(Status, WatchEndsWhenNothingRunsAnyMore) {
   ASSERT_TRUE(end) << sandbox.read("status.txt");
   EXPECT_EQ(end->exit_code, 0);
   EXPECT_EQ(sandbox.one(states), "6 completed") << "not before all were done";
-  EXPECT_TRUE(contains(sandbox.read("status.txt"), "s-dropout=0.1-seed=1") &&
+  EXPECT_TRUE(contains(sandbox.read("status.txt"), "s-dropout=0.1-s1") &&
               sandbox.read("status.txt").ends_with("nothing is running\n"))
       << sandbox.read("status.txt");
   ASSERT_TRUE(Sandbox::wait(exp));
@@ -99,9 +99,9 @@ TEST(Status, WatchEndsWhenNothingRunsAnyMore) {
 void break_two(Sandbox& sandbox) {
   write_sweep(sandbox);
   sandbox.set("FAKE_CRASH_AT", "12");
-  sandbox.set("FAKE_CRASH_ONLY", "0.2-seed=2");
+  sandbox.set("FAKE_CRASH_ONLY", "0.2-s2");
   sandbox.set("FAKE_FAIL_AT", "12");
-  sandbox.set("FAKE_FAIL_ONLY", "0.1-seed=1");
+  sandbox.set("FAKE_FAIL_ONLY", "0.1-s1");
   ASSERT_EQ(sandbox.exp({"run", "sweep.toml", "-j", "3"}).end.exit_code, 1);
   ASSERT_EQ(sandbox.one(states), "4 completed, 1 failed, 1 lost");
   sandbox.set("FAKE_FAIL_ONLY", "nothing");
@@ -120,12 +120,12 @@ TEST(Retry, FailedRunsBeginAnewAndLostOnesGoOn) {
     const ProgramOutput failed = sandbox.exp({"retry", target, "--failed"});
     EXPECT_EQ(failed.end.exit_code, 0) << failed.output << failed.errors;
     EXPECT_EQ(sandbox.one(states), "5 completed, 1 lost") << target;
-    EXPECT_EQ(first_step(sandbox, "s-dropout=0.1-seed=1"), "1") << "from the start";
+    EXPECT_EQ(first_step(sandbox, "s-dropout=0.1-s1"), "1") << "from the start";
     EXPECT_TRUE(contains(failed.output, "failed before; it begins anew")) << failed.output;
     const ProgramOutput lost = sandbox.exp({"retry", target, "--lost"});
     EXPECT_EQ(lost.end.exit_code, 0) << lost.output << lost.errors;
     EXPECT_EQ(sandbox.one(states), "6 completed");
-    EXPECT_EQ(first_step(sandbox, "s-dropout=0.2-seed=2"), "11") << "behind its checkpoint of step 10";
+    EXPECT_EQ(first_step(sandbox, "s-dropout=0.2-s2"), "11") << "behind its checkpoint of step 10";
     EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt"), "8") << "nothing else was touched";
     const ProgramOutput none = sandbox.exp({"retry", target, "--lost", "--failed"});
     EXPECT_EQ(none.end.exit_code, 0);
