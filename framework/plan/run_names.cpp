@@ -149,11 +149,11 @@ std::string RunNames::filled(const NamePart& part, const Proposal& applied, cons
   return found.begin()->second;
 }
 
-std::string RunNames::distinct(std::string name, const std::string& group) {
-  std::string candidate = name;
-  for (int number = 2; groups_.try_emplace(candidate, group).first->second != group; ++number)
-    candidate = name + "-" + std::to_string(number);
-  return candidate;
+std::string RunNames::distinct(const std::string& name, const std::string& group) {
+  const auto [known, is_new] = names_.try_emplace(group, name);
+  if (!is_new) return known->second;
+  if (const int number = ++groups_[name]; number > 1) known->second += "-" + std::to_string(number);
+  return known->second;
 }
 
 std::string RunNames::with_seed(const std::string& group_name, std::int64_t seed) {

@@ -39,12 +39,14 @@ class RunNames {
   /// Replaces the placeholder; `mentioned` gets the key of a varied option.
   std::string filled(const NamePart& part, const Proposal& applied, const Resolved& resolved,
                      std::set<std::string>& mentioned, Problems& problems);
-  std::string distinct(std::string name, const std::string& group);
+  /// Draws that look alike are numbered; with a count for each name that takes no search.
+  std::string distinct(const std::string& name, const std::string& group);
 
   NamePattern pattern_;
-  std::map<std::string, std::string> prefixes_;          // of labels, by key: "", "layers="
-  std::set<std::string> met_;                            // placeholders that some point has
-  std::unordered_map<std::string, std::string> groups_;  // by name
+  std::map<std::string, std::string> prefixes_;         // of labels, by key: "", "layers="
+  std::set<std::string> met_;                           // placeholders that some point has
+  std::unordered_map<std::string, std::string> names_;  // by group
+  std::unordered_map<std::string, int> groups_;         // how many have asked for a name
 };
 
 }  // namespace encore
