@@ -7,9 +7,10 @@
 
 #include "cli/access.hpp"
 #include "cli/comparison_text.hpp"
+#include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
 #include "config/nearest.hpp"
-#include "report/selection.hpp"
+#include "report/comparison.hpp"
 
 namespace encore {
 
@@ -38,10 +39,8 @@ CompareOptions options_of(const CommandLine& line) {
 
 int compare_verb(const Arguments& arguments) {
   namespace po = boost::program_options;
-  CommandLine line("compare", {"compare A [B...] [options]",
-                               "Compares candidates over their seeds. A, B ... select runs: a run's name or "
-                               "id, a sweep's name, a pattern\n"
-                               "with * or ?, or the beginning of names. Runs that differ in nothing but the "
+  CommandLine line("compare", {"compare RUN... [options]",
+                               "Compares candidates over their seeds. Runs that differ in nothing but the "
                                "seed, on one backend, are one\n"
                                "candidate. Each gets n, mean, standard deviation and 95 % intervals by t and "
                                "by bootstrap (BCa); each pair a\n"
@@ -53,6 +52,8 @@ int compare_verb(const Arguments& arguments) {
                                {{"exp compare quickstart", "the candidates of one sweep, or one run"},
                                 {"exp compare \"quick*\" --metric dev/f1 --detect 0.01",
                                  "are there enough seeds to see one point of F1?"},
+                                {"exp compare --state completed --where \"epoch > 1\"",
+                                 "all complete runs that trained longer than an epoch"},
                                 {"exp compare quickstart --json", "all of it for a program"}}});
   line.options()("metric", po::value<std::string>()->value_name("NAME")->default_value("test/f1"),
                  "what is compared: split/measure");
@@ -64,16 +65,15 @@ int compare_verb(const Arguments& arguments) {
   line.options()("json", po::bool_switch(), "as JSON");
   line.options()("csv", po::bool_switch(), "the candidates as CSV");
   line.options()("pairs", po::bool_switch(), "with --csv: the pairs instead");
-  line.positional("runs", -1);
+  add_run_arguments(line);
   if (!line.parse(arguments)) return exit_done;
   if (line.flag("json") && line.flag("csv")) throw UsageError("--json and --csv exclude each other");
   if (line.flag("pairs") && !line.flag("csv")) throw UsageError("--pairs goes with --csv; --json has both");
   const CompareOptions options = options_of(line);
-  if (!line.has("runs"))
-    throw UsageError("exp compare needs runs, a sweep or a pattern (exp compare -h shows an example)");
 
   Store store(line.database(), OpenMode::read);
-  const Comparison comparison = compare_runs(store, select_runs(store, line.texts("runs")), options);
+  const Comparison comparison =
+      compare_runs(store, selected_runs(line, store, selection_from(line)).runs, options);
   if (line.flag("json"))
     std::cout << comparison_json(comparison).dump(2) << '\n';
   else if (!line.flag("csv"))

@@ -1,12 +1,11 @@
 // dump: runs with their settings and points, for other programs: CSV tables, JSON, TensorBoard's event files.
-#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <iostream>
-#include <optional>
 
 #include "cli/access.hpp"
 #include "cli/run_json.hpp"
+#include "cli/run_selection.hpp"
 #include "cli/tensorboard.hpp"
 #include "cli/verbs.hpp"
 #include "record/atomic_file.hpp"
@@ -16,24 +15,6 @@ namespace encore {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A run by name or id, the runs of a sweep, or all; the oldest first.
-std::vector<RunRow> select_runs(Store& store, const std::string& what) {
-  RunFilter filter;
-  if (!what.empty() && what != "all") filter.sweep = what;
-  std::vector<RunRow> runs = store.list_runs(filter);
-  if (!filter.sweep.empty()) {
-    // A sweep of one run has its name: the run and the sweep are then the same.
-    try {
-      return {store.find_run(what)};
-    } catch (const UnknownRun& error) {
-      if (runs.empty())
-        throw UnknownRun(std::string(error.what()) + "; and no experiment file of that name was run");
-    }
-  }
-  std::reverse(runs.begin(), runs.end());
-  return runs;
-}
 
 void make_folder(const fs::path& folder) {
   std::error_code failure;
@@ -100,16 +81,6 @@ void write_csv(Store& store, const std::vector<RunRow>& runs, const fs::path& fo
   write_points_csv(store, runs, folder / "points.csv");
 }
 
-/// Run by run, so that a large database needs no memory for all of it. `write` takes text.
-template <class Write>
-void write_json(Store& store, const std::vector<RunRow>& runs, const Write& write) {
-  write("[");
-  for (const RunRow& run : runs)
-    write((&run == &runs.front() ? "\n" : ",\n") +
-          run_json(store, run).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-  write("\n]\n");
-}
-
 /// TensorBoard calls a run by its folder. Names given by users become no paths: what is not plain is
 /// replaced, and the id keeps two such names apart.
 std::string folder_name(const RunRow& run) {
@@ -148,20 +119,23 @@ int dump_verb(const Arguments& arguments) {
   namespace po = boost::program_options;
   CommandLine line(
       "dump",
-      {"dump [RUN|SWEEP|all] --csv|--json|--tensorboard [-o PLACE]",
+      {"dump [RUN...] --csv|--json|--tensorboard [-o PLACE]",
        "Writes runs with their settings and every point that counts, for other programs. --csv: a folder "
        "with "
        "runs.csv,\nparams.csv and points.csv; --json: one file, as exp show --json prints a run; "
        "--tensorboard: a "
-       "folder with one\nfolder of scalars for each run. What is there under these names is replaced.",
+       "folder with one\nfolder of scalars for each run. What is there under these names is replaced. "
+       "Without RUN all "
+       "runs are meant.",
        {{"exp dump --csv -o tables", "all runs as three tables"},
         {"exp dump quickstart --tensorboard -o boards", "then: tensorboard --logdir boards"},
+        {"exp dump --state completed --where \"test/f1 >= 0.0\" --csv -o good", "some runs as three tables"},
         {"exp dump quickstart --json", "to the standard output"}}});
   line.options()("csv", po::bool_switch(), "CSV, into a folder");
   line.options()("json", po::bool_switch(), "JSON, into a file or to the standard output");
   line.options()("tensorboard", po::bool_switch(), "TensorBoard's event files, into a folder");
   line.options()("output,o", po::value<std::string>()->value_name("PLACE"), "the folder or file to write");
-  line.positional("run");
+  add_run_arguments(line);
   if (!line.parse(arguments)) return exit_done;
   if (line.flag("csv") + line.flag("json") + line.flag("tensorboard") != 1)
     throw UsageError("exp dump needs one of --csv, --json and --tensorboard (exp dump -h shows examples)");
@@ -169,16 +143,20 @@ int dump_verb(const Arguments& arguments) {
   if (place.empty() && !line.flag("json")) throw UsageError("exp dump needs -o with a folder to write into");
 
   Store store(line.database(), OpenMode::read);
-  const std::vector<RunRow> runs = select_runs(store, line.text("run"));
+  const RunSelection selection = selection_from(line);
+  const SelectedRuns selected = select_runs(store, selection);
+  if (selected.runs.empty() && (selection.narrows() || !selection.words.empty()))
+    throw UnknownRun(none_text(store, selection, selected));
+  const std::vector<RunRow>& runs = selected.runs;
   if (line.flag("json") && place.empty()) {
-    write_json(store, runs, [](const std::string& text) { std::cout << text; });
+    write_runs_json(store, runs, [](const std::string& text) { std::cout << text; });
     return exit_done;
   }
   if (line.flag("csv")) write_csv(store, runs, place);
   if (line.flag("tensorboard")) write_tensorboard(store, runs, place);
   if (line.flag("json")) {
     AtomicFile file(place);
-    write_json(store, runs, [&](const std::string& text) { file.write(text); });
+    write_runs_json(store, runs, [&](const std::string& text) { file.write(text); });
     file.commit();
   }
   std::cout << runs.size() << (runs.size() == 1 ? " run" : " runs") << " written to " << place << '\n';

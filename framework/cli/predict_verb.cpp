@@ -10,6 +10,7 @@
 
 #include "cli/access.hpp"
 #include "cli/command_line.hpp"
+#include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
 #include "record/cores.hpp"
 #include "record/file_descriptor.hpp"
@@ -54,8 +55,10 @@ int predict_verb(const Arguments& arguments) {
       {"predict RUN [TEXT] [options]",
        "Finds entities with the best model of a run: in TEXT, in each line of a file, or in each line of "
        "the\n"
-       "standard input.",
+       "standard input. The first argument is the run; where an option chooses it, write all.",
        {{"exp predict quickstart \"Anna Berg met the mayor of Lund .\"", "one sentence"},
+        {"exp predict all --best dev/f1 \"Anna Berg met the mayor of Lund .\"",
+         "with the best model there is; a sweep's name in place of all: with the best one of the sweep"},
         {"exp predict quickstart --file notes.txt --format jsonl", "each line of a file, as JSON lines"}}});
   line.options()("file", po::value<std::string>()->value_name("FILE"), "read the lines of this file");
   line.options()("format", po::value<std::string>()->value_name("FORMAT")->default_value("text"),
@@ -64,11 +67,12 @@ int predict_verb(const Arguments& arguments) {
                  "openmp, cuda or hip (default: that of the run)");
   line.options()("threads", po::value<int>()->value_name("N")->default_value(0),
                  "threads; 0: all this process may use");
+  add_run_options(line);
   line.positional("run");
   line.positional("text", -1);
   if (!line.parse(arguments)) return exit_done;
 
-  const std::string name = line.required("run", "a run");
+  const RunSelection selection = selection_from(line, {line.required("run", "a run")});
   const std::string format = line.text("format");
   if (format != "text" && format != "jsonl" && format != "conll")
     throw UsageError("--format is \"" + format + "\"; it must be text, jsonl or conll");
@@ -77,7 +81,13 @@ int predict_verb(const Arguments& arguments) {
   if (line.has("file") && std::filesystem::is_directory(line.text("file")))
     throw UsageError("cannot read " + line.text("file") + ": it is a folder; name a file");
   require_threads(line.integer("threads"));
-  const TrainedRun run = find_trained_run(line, name, line.text("backend"));
+  TrainedRun run;
+  {
+    Store store(line.database(), OpenMode::read);
+    run = find_trained_run(store, selected_run(line, store, selection), line.text("backend"));
+  }
+  if (!selection.best.empty())
+    std::cerr << "exp: the best of these by " << selection.best << " is " << run.name << '\n';
   if (line.has("file")) {
     use_as_input(open_file(line.text("file"), O_RDONLY));
   } else if (line.has("text")) {

@@ -5,6 +5,7 @@
 
 #include "cli/access.hpp"
 #include "cli/report_formats.hpp"
+#include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
 #include "record/atomic_file.hpp"
 #include "report/report.hpp"
@@ -35,12 +36,14 @@ CommandLine make_line() {
   namespace po = boost::program_options;
   CommandLine line(
       "report",
-      {"report [RUN|SWEEP|all] -o FILE [options]",
+      {"report [RUN...] -o FILE [options]",
        "Writes a document about a run, a sweep or all runs, made from the database alone: what was asked and "
        "the answer\n"
        "with its uncertainty, all trials, curves, what each parameter explains, examples, the method, the "
        "environment,\n"
-       "and how to do it again. Equal databases give equal bytes. The name of the file says the format.",
+       "and how to do it again. Equal databases give equal bytes. The name of the file says the format. "
+       "Without RUN "
+       "all\nruns are meant.",
        {{"exp report quickstart -o report.html", "of a run, or of all runs of a sweep"},
         {"exp report quickstart --metric dev/f1 --format json",
          "about another score, to the standard output"},
@@ -58,7 +61,7 @@ CommandLine make_line() {
                  "what the report is about: split/measure (default: test/f1, else what chooses checkpoints)");
   line.options()("against", po::value<std::string>()->value_name("OLD"),
                  "put other runs beside these: a run, a sweep, or a date such as 2026-11-01 (UTC)");
-  line.positional("runs", -1);
+  add_run_arguments(line);
   return line;
 }
 
@@ -126,7 +129,7 @@ int report_verb(const Arguments& arguments) {
     throw UsageError("-o " + output.string() + " is the template itself; give another file");
 
   ReportOptions options;
-  options.words = line.texts("runs");
+  options.runs = selection_from(line);
   options.metric = line.text("metric");
   options.against = line.text("against");
   if (format.complete) options.most_rows = 0;

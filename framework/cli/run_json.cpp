@@ -108,4 +108,13 @@ nlohmann::ordered_json run_json(Store& store, const RunRow& run) {
   return object;
 }
 
+void write_runs_json(Store& store, const std::vector<RunRow>& runs,
+                     const std::function<void(const std::string&)>& write) {
+  write("[");
+  for (const RunRow& run : runs)
+    write((&run == &runs.front() ? "\n" : ",\n") +
+          run_json(store, run).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  write("\n]\n");
+}
+
 }  // namespace encore

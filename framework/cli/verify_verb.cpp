@@ -1,12 +1,14 @@
-// verify: trains a run again and compares digests; the verdict goes into the database.
-// The flow: what is asked -> Verifier (refuses, trains, judges) -> recorded -> printed.
+// verify: trains runs again and compares digests; the verdicts go into the database.
+// The flow: what is asked -> for each run a Verifier (refuses, trains, judges) -> recorded -> printed.
 #include <algorithm>
 #include <iostream>
 #include <limits>
+#include <memory>
 
 #include "cli/access.hpp"
 #include "cli/format.hpp"
 #include "cli/run_display.hpp"
+#include "cli/run_selection.hpp"
 #include "cli/stop_requests.hpp"
 #include "cli/verbs.hpp"
 #include "cli/verdict_text.hpp"
@@ -21,13 +23,15 @@ CommandLine make_line() {
   namespace po = boost::program_options;
   CommandLine line(
       "verify",
-      {"verify RUN [options]",
+      {"verify RUN... [options]",
        "Trains a run again from its stored settings, vocabulary and data, in a folder of its own, and "
        "compares\n"
        "the digests of parameters and optimizer state, bit by bit. The run itself is not touched; the "
        "verdict\n"
        "is kept beside it (exp show RUN). Exit code 0: equal; 3: the bits differ, whether the numeric\n"
-       "environment is the same (different) or not (not comparable).",
+       "environment is the same (different) or not (not comparable). Of several runs one is trained after "
+       "the "
+       "other.",
        {{"exp verify quickstart", "every step, as it was trained"},
         {"exp verify quickstart --steps 10 --threads 2", "the first ten steps, on two threads"},
         {"exp verify quickstart --kill-at 3",
@@ -41,9 +45,9 @@ CommandLine make_line() {
   line.options()("backend", po::value<std::string>()->value_name("NAME"),
                  "openmp, cuda or hip (default: that of the run)");
   line.options()("keep", po::bool_switch(), "keep the folder in which it was trained");
-  line.options()("json", po::bool_switch(), "the verdict as JSON");
+  line.options()("json", po::bool_switch(), "the verdict as JSON; a list where several runs are meant");
   line.options()("quiet,q", po::bool_switch(), "print only the verdict");
-  line.positional("run");
+  add_run_arguments(line);
   return line;
 }
 
@@ -71,9 +75,9 @@ std::vector<std::string> plugin_folders(const Specification& specification, cons
   return folders;
 }
 
-VerificationTask task_of(const CommandLine& line, Store& store) {
+VerificationTask task_of(const CommandLine& line, Store& store, const RunRow& run) {
   VerificationTask task;
-  task.run = store.find_run(line.required("run", "a run"));
+  task.run = run;
   const std::filesystem::path folder = store.run_folder(task.run.id);
   if (task.run.state == RunState::pending)
     throw Error("run " + task.run.name + " was never trained: there is nothing to verify");
@@ -105,16 +109,14 @@ nlohmann::ordered_json json_of(const RunRow& run, const VerificationOutcome& out
 }
 
 void print(const CommandLine& line, const RunRow& run, const VerificationOutcome& outcome) {
-  if (line.flag("json")) {
-    std::cout << json_of(run, outcome, line.flag("keep")).dump(2) << '\n';
-    return;
-  }
   std::cout << run.name << ' ' << verdict_text(outcome.verification) << '\n'
             << verdict_details(outcome.verification);
   if (line.flag("keep")) std::cout << "  trained in " << outcome.folder.string() << '\n';
 }
 
-int verify(const CommandLine& line, Store& store, const RunRow& run, Verifier& verifier) {
+/// Adds to `verdicts` where JSON is asked for.
+int verify(const CommandLine& line, Store& store, const RunRow& run, Verifier& verifier,
+           nlohmann::ordered_json& verdicts) {
   const bool quiet = line.flag("quiet") || line.flag("json");
   LiveLines lines(stdout, terminal_of(stdout));
   RunDisplay display("verifying " + run.name, lines, 0, quiet);
@@ -126,7 +128,10 @@ int verify(const CommandLine& line, Store& store, const RunRow& run, Verifier& v
     std::cerr << "exp: the verification of " << run.name << " was stopped; there is no verdict\n";
     return exit_interrupted;
   }
-  print(line, run, outcome);
+  if (line.flag("json"))
+    verdicts.push_back(json_of(run, outcome, line.flag("keep")));
+  else
+    print(line, run, outcome);
   std::cout.flush();
   store.add_verification(run.number, outcome.verification);
   return outcome.verification.outcome == "equal" ? exit_done : exit_different;
@@ -140,17 +145,29 @@ int verify_verb(const Arguments& arguments) {
   require_threads(line.integer("threads"));
 
   Store store(line.database(), OpenMode::write);
-  VerificationTask task = task_of(line, store);
-  const RunRow run = task.run;
-  Verifier verifier(store, std::move(task), stop_requests());
+  const RunSelection selection = selection_from(line);
+  const SelectedRuns selected = selected_runs(line, store, selection);
+  // What is wrong with one of them is said before the first is trained.
+  std::vector<VerificationTask> tasks;
+  for (const RunRow& run : selected.runs) tasks.push_back(task_of(line, store, run));
+  std::vector<std::unique_ptr<Verifier>> verifiers;
+  for (VerificationTask& task : tasks)
+    verifiers.push_back(std::make_unique<Verifier>(store, std::move(task), stop_requests()));
   listen_for_stop_requests();
+  nlohmann::ordered_json verdicts = nlohmann::ordered_json::array();
+  int exit_code = exit_done;
   // From here on something has been started: what goes wrong now is no longer a matter of usage.
   try {
-    return verify(line, store, run, verifier);
+    for (std::size_t i = 0; i < verifiers.size() && exit_code != exit_interrupted; ++i)
+      if (const int code = verify(line, store, selected.runs[i], *verifiers[i], verdicts); code != exit_done)
+        exit_code = code;
   } catch (const Error& error) {
     std::cerr << "exp: " << error.what() << '\n';
-    return exit_failed;
+    exit_code = exit_failed;
   }
+  if (line.flag("json") && !verdicts.empty())
+    std::cout << (asks_for_one(selection, selected) ? verdicts.front() : verdicts).dump(2) << '\n';
+  return exit_code;
 }
 
 }  // namespace encore

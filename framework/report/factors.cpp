@@ -24,15 +24,16 @@ bool level_before(const nlohmann::json& a, const nlohmann::json& b) {
   return natural_less(setting_text(a), setting_text(b));
 }
 
-std::map<std::string, Values> values_by_key(const Material& material) {
+std::map<std::string, Values> values_by_key(const std::vector<RunRow>& runs,
+                                            const RunBatch::ByRun<ParamRow>& params) {
   std::map<std::string, Values> keys;
   const std::string missing = nlohmann::json().dump();
-  for (std::size_t i = 0; i < material.runs.size(); ++i) {
-    const auto params = material.params.find(material.runs[i].number);
-    if (params == material.params.end()) continue;
-    for (const ParamRow& param : params->second) {
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto own = params.find(runs[i].number);
+    if (own == params.end()) continue;
+    for (const ParamRow& param : own->second) {
       Values& values = keys[param.key];
-      values.texts.resize(material.runs.size(), missing);
+      values.texts.resize(runs.size(), missing);
       values.texts[i] = param.value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
       values.swept = values.swept || param.source == "sweep";
       if (std::find(values.levels.begin(), values.levels.end(), param.value) == values.levels.end())
@@ -66,7 +67,11 @@ bool names_better(const std::string& a, bool a_swept, const std::string& b, bool
 }  // namespace
 
 std::vector<Factor> factors_of(const Material& material) {
-  const std::map<std::string, Values> keys = values_by_key(material);
+  return factors_of(material.runs, material.params);
+}
+
+std::vector<Factor> factors_of(const std::vector<RunRow>& runs, const RunBatch::ByRun<ParamRow>& params) {
+  const std::map<std::string, Values> keys = values_by_key(runs, params);
   std::map<std::vector<std::size_t>, std::vector<std::string>> together;
   for (const auto& [key, values] : keys)
     if (values.levels.size() > 1) together[partition_of(values.texts)].push_back(key);

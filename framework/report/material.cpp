@@ -74,8 +74,4 @@ Material gather(Store& store, const std::vector<RunRow>& runs, const std::string
   return material;
 }
 
-bool lower_is_better(const std::string& metric) {
-  return metric.find("loss") != std::string::npos || metric.find("perplexity") != std::string::npos;
-}
-
 }  // namespace encore

@@ -10,6 +10,7 @@
 #include "report/comparison.hpp"
 #include "report/report.hpp"
 #include "store/run_batch.hpp"
+#include "store/run_score.hpp"
 
 namespace encore {
 
@@ -61,15 +62,13 @@ struct Material {
   std::size_t rows_of(std::size_t all) const;
 };
 
-/// factors.cpp: of material whose runs and settings are read.
+/// factors.cpp: of material whose runs and settings are read, or of any runs.
 std::vector<Factor> factors_of(const Material& material);
+std::vector<Factor> factors_of(const std::vector<RunRow>& runs, const RunBatch::ByRun<ParamRow>& params);
 /// questions.cpp: of material whose runs, data and metric are known.
 std::vector<Question> questions_of(const Material& material);
 
 Material gather(Store& store, const std::vector<RunRow>& runs, const std::string& subject,
                 const ReportOptions& options);
-
-/// Whether higher values of a metric are worse.
-bool lower_is_better(const std::string& metric);
 
 }  // namespace encore

@@ -5,8 +5,8 @@
 
 #include "report/material.hpp"
 #include "report/sections.hpp"
-#include "report/selection.hpp"
 #include "report/wording.hpp"
+#include "store/selection.hpp"
 
 namespace encore {
 
@@ -17,19 +17,21 @@ struct Chosen {
   std::string subject;
 };
 
-Chosen choose(Store& store, const std::vector<std::string>& words) {
-  if (words.empty() || (words.size() == 1 && words.front() == "all")) {
-    std::vector<RunRow> runs = store.list_runs();
-    if (runs.empty()) throw UnknownRun("there is no run in " + store.path().string() + " to report");
-    return {std::move(runs), "all runs"};
-  }
-  std::vector<RunRow> runs = select_runs(store, words);
+Chosen choose(Store& store, const RunSelection& selection) {
+  std::vector<RunRow> runs = select_runs(store, selection).runs;
+  const std::vector<std::string>& words = selection.words;
+  if (runs.empty())
+    throw UnknownRun("there is no run in " + store.path().string() + " to report" +
+                     (words.empty() && !selection.narrows() ? "" : " that fits"));
+  const bool all = (words.empty() && !selection.narrows()) || words == std::vector<std::string>{"all"};
   const bool is_sweep = words.size() == 1 && std::all_of(runs.begin(), runs.end(), [&](const RunRow& run) {
                           return run.sweep == words.front() && run.name != words.front();
                         });
-  std::string subject = runs.size() == 1 ? "run " + runs.front().name
-                        : is_sweep       ? "sweep " + words.front()
-                                         : "runs of " + listed(words);
+  std::string subject = all                ? "all runs"
+                        : runs.size() == 1 ? "run " + runs.front().name
+                        : is_sweep         ? "sweep " + words.front()
+                        : words.empty()    ? "selected runs"
+                                           : "runs of " + listed(words);
   return {std::move(runs), std::move(subject)};
 }
 
@@ -53,7 +55,7 @@ struct Sides {
 
 Sides split(Store& store, const std::vector<RunRow>& runs, const std::string& against) {
   const std::optional<double> date = utc_from(against);
-  if (!date) return {runs, select_runs(store, {against}), against};
+  if (!date) return {runs, select_runs(store, {.words = {against}}).runs, against};
   Sides sides;
   sides.what = "before " + against;
   for (const RunRow& run : runs)
@@ -71,7 +73,7 @@ void add_section(std::vector<Section>& sections, Section section) {
 
 Document make_report(Store& store, const ReportOptions& options) {
   const Snapshot snapshot(store.database());
-  Chosen chosen = choose(store, options.words);
+  Chosen chosen = choose(store, options.runs);
   std::optional<Sides> sides;
   if (!options.against.empty()) {
     sides = split(store, chosen.runs, options.against);

@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "document/document.hpp"
-#include "store/store.hpp"
+#include "store/selection.hpp"
 
 namespace encore {
 
 struct ReportOptions {
-  std::vector<std::string> words = {};  ///< which runs, as select_runs takes them; empty or "all": every run
-  std::string metric = {};              ///< split/measure; empty: test/f1, else what selects checkpoints
-  /// The other side of a comparison: runs, as select_runs takes them, or a date "2026-11-01" (UTC): then the
-  /// runs that were finished before it are the old side, the others the new one.
+  RunSelection runs = {};   ///< which; where it says nothing, every run
+  std::string metric = {};  ///< split/measure; empty: test/f1, else what selects checkpoints
+  /// The other side of a comparison: runs by a word of store/selection.hpp, or a date "2026-11-01" (UTC):
+  /// then the runs that were finished before it are the old side, the others the new one.
   std::string against = {};
   std::size_t most_rows = 100;  ///< of a table with a row per run or candidate; 0: all
 };

@@ -168,21 +168,25 @@ const char* name_of(GarbageKind kind) {
   return "unknown";
 }
 
+std::vector<Garbage> find_garbage(Store& store, const std::vector<RunRow>& runs) {
+  std::vector<Garbage> found;
+  for (const RunRow& run : runs) append(found, garbage_of(store, run));
+  return found;
+}
+
 std::vector<Garbage> find_garbage(Store& store) {
   const std::vector<std::string> folders = folders_of_runs(store);
-  std::vector<Garbage> found;
-  for (const RunRow& run : store.list_runs({.sight = Sight::any})) append(found, garbage_of(store, run));
+  std::vector<Garbage> found = find_garbage(store, store.list_runs({.sight = Sight::any}));
   append(found, folders_without_run(store, folders));
   append(found, verifications(store));
   append(found, backups_begun(store));
   return found;
 }
 
-std::vector<Garbage> remove_garbage(Store& store, bool folders) {
+std::vector<Garbage> remove_garbage(Store& store, const std::vector<RunRow>& runs) {
   store.settle();  // from here on "running" in the database is true, and a dead attempt's token is void
-  const std::vector<std::string> names = folders_of_runs(store);
   std::vector<Garbage> removed;
-  for (const RunRow& listed : store.list_runs({.sight = Sight::any})) {
+  for (const RunRow& listed : runs) {
     if (garbage_of(store, listed).empty()) continue;
     // Looked at again under the write lock: an attempt may have begun since.
     Transaction transaction(store.database());
@@ -191,6 +195,12 @@ std::vector<Garbage> remove_garbage(Store& store, bool folders) {
     state.reset();
     if (idle) remove_all(garbage_of(store, store.read_run(listed.number)), removed);
   }
+  return removed;
+}
+
+std::vector<Garbage> remove_garbage(Store& store, bool folders) {
+  const std::vector<std::string> names = folders_of_runs(store);
+  std::vector<Garbage> removed = remove_garbage(store, store.list_runs({.sight = Sight::any}));
   if (folders) remove_all(folders_without_run(store, names), removed);
   remove_all(verifications(store), removed);
   remove_all(backups_begun(store), removed);

@@ -21,6 +21,12 @@ nlohmann::json parsed_json(const std::string& text) {
   return json.is_discarded() ? nlohmann::json() : json;
 }
 
+std::string numbers_json(const std::vector<RunRow>& runs) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const RunRow& run : runs) list.push_back(run.number);
+  return list.dump();
+}
+
 ParamRow param_row(const Statement& row, int first) {
   const std::string type = row.text(first + 1);
   return {row.text(first), type, param_value(row, first + 2, type), row.text(first + 3), row.text(first + 4)};

@@ -26,9 +26,7 @@ auto by_run(Statement& rows, const Make& make) {
 }  // namespace
 
 RunBatch::RunBatch(Store& store, const std::vector<RunRow>& runs) : store_(store), runs_(runs) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const RunRow& run : runs_) list.push_back(run.number);
-  all_ = list.dump();
+  all_ = numbers_json(runs_);
 }
 
 Statement& RunBatch::ask(const std::string& before, const std::string& after) {

@@ -65,14 +65,16 @@ struct AddedRun {
 
 /// Which runs a question is about: those in sight, those that `exp rm` took out of it, or both.
 enum class Sight : std::uint8_t { present, removed, any };
+/// The same in SQL, over the table `run`.
+std::string condition_of(Sight sight);
 
 struct RunFilter {
-  std::vector<RunState> states = {};  ///< empty: all
-  std::string name_part = {};
-  std::string tag = {};
-  std::string sweep = {};
+  std::vector<RunState> states = {};     ///< empty: all
+  std::vector<std::string> tags = {};    ///< all of them
+  std::vector<std::string> sweeps = {};  ///< by name, any of them; empty: all
   Sight sight = Sight::present;
-  std::int64_t limit = -1;  ///< newest so many
+  std::optional<std::vector<std::int64_t>> numbers = {};  ///< these alone
+  std::int64_t limit = -1;                                ///< newest so many
 };
 
 /// The source an attempt is started from, as git knows it; empty where it knows none.
@@ -187,9 +189,6 @@ class Store {
   std::int64_t add_sweep(const std::string& name, const std::string& file, const std::string& content);
   /// The numbers of the sweeps with this name (one for each state of the file), newest first.
   std::vector<std::int64_t> find_sweeps(const std::string& name);
-  /// Every run of these names or ids, and of sweeps of that name; newest first. Throws UnknownRun where
-  /// neither exists.
-  std::vector<RunRow> find_runs_or_sweep(const std::string& name);
   /// Finds the run of this question and backend (its newest repeat) or makes it, with parameters, data and
   /// tags; gives the specification its id and free name. Does not write the run folder.
   AddedRun add_run(Specification& specification, const RunExtras& extras = {});
@@ -202,7 +201,7 @@ class Store {
   std::vector<AddedRun> add_runs(std::span<const RunToAdd> runs);
   /// The newest repeat, if the question was ever asked on that backend.
   std::optional<RunRow> find_question(const std::string& question, const std::string& backend);
-  /// By name, by id, or by a unique beginning of an id. Throws UnknownRun.
+  /// The one run that a word means; selection.hpp says how. Throws UnknownRun.
   RunRow find_run(const std::string& name_or_id, Sight sight = Sight::present);
   /// Newest first.
   std::vector<RunRow> list_runs(const RunFilter& filter = {});

@@ -48,8 +48,8 @@ TEST_F(ComparingVerbs, CompareAsTableJsonAndCsv) {
 }
 
 TEST_F(ComparingVerbs, CompareRefuses) {
-  expect_refused({"compare"}, "exp compare needs runs, a sweep or a pattern");
-  expect_refused({"compare", "pari"}, "no run, sweep or group is called \"pari\"");
+  expect_refused({"compare"}, "exp compare needs a run, a pattern, a sweep");
+  expect_refused({"compare", "pari"}, "there is no run \"pari\", and no sweep of that name");
   expect_refused({"compare", "pari"}, "did you mean \"pair\"?");
   expect_refused({"compare", "pair", "--metric", "test/f2"}, "did you mean \"test/f1\"?");
   expect_refused({"compare", "pair", "--metric", ""}, "--metric needs a name");

@@ -169,8 +169,8 @@ TEST(Retry, WrongUseIsRefused) {
   expect_refused({"retry", "s"}, "say which runs to start again: --failed, --lost or both");
   expect_refused({"retry", "--failed"}, "exp retry needs an experiment file, a sweep or a run");
   expect_refused({"retry", "absent", "--failed"}, "there is no run \"absent\"");
-  expect_refused({"retry", "absent", "--failed"}, "; no sweep has that name either");
-  expect_refused({"retry", "ss", "--failed"}, "; or did you mean the sweep \"s\"?");
+  expect_refused({"retry", "absent", "--failed"}, "and no sweep of that name, in encore.db");
+  expect_refused({"retry", "ss", "--failed"}, "; did you mean \"s\"?");
   expect_refused({"retry", "s", "--failed", "--seed", "3"}, "--seed belongs to an experiment file");
   expect_refused({"retry", "s", "--failed", "--fresh"}, "--fresh belongs to exp run");
   expect_refused({"retry", "s", "--failed", "-j", "0"}, "-j 0 would run nothing");

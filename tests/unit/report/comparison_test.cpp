@@ -1,7 +1,7 @@
 // Which runs are compared, what is said of them, and what is refused.
 #include "report/comparison.hpp"
 
-#include "report/selection.hpp"
+#include "store/selection.hpp"
 #include "unit/report/replicates.hpp"
 
 namespace encore::testing {
@@ -14,11 +14,11 @@ bool contains(const std::string& text, const std::string& part) {
 class ComparisonTest : public ReplicatesTest {
  protected:
   Comparison compare(const CompareOptions& options = {}, const std::vector<std::string>& words = {"*"}) {
-    return compare_runs(store(), select_runs(store(), words), options);
+    return compare_runs(store(), select_runs(store(), {.words = words}).runs, options);
   }
   std::vector<std::string> names(const std::vector<std::string>& words) {
     std::vector<std::string> found;
-    for (const RunRow& run : select_runs(store(), words)) found.push_back(run.name);
+    for (const RunRow& run : select_runs(store(), {.words = words}).runs) found.push_back(run.name);
     return found;
   }
 };
@@ -41,7 +41,7 @@ TEST_F(ComparisonTest, AWordSelectsARunASweepAPatternOrTheBeginningOfNames) {
   EXPECT_EQ(names({run.id.substr(0, 8)}), Names({run.name}));
   EXPECT_EQ(names({store().find_run("net-a-seed=1").group.substr(0, 12)}).size(), 2u);
   const std::string refused = message_of<UnknownRun>([&] { names({"othre-seed=1"}); });
-  EXPECT_TRUE(contains(refused, "no run, sweep or group is called \"othre-seed=1\"")) << refused;
+  EXPECT_TRUE(contains(refused, "there is no run \"othre-seed=1\", and no sweep of that name")) << refused;
   EXPECT_TRUE(contains(refused, "did you mean \"other-seed=1\"?")) << refused;
 }
 

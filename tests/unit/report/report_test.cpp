@@ -142,7 +142,7 @@ TEST_F(ReportTest, EveryTrialIsCountedAndWhatHasNoValueIsShown) {
 
 TEST_F(ReportTest, WithOneRunThereIsNoIntervalNoTestAndNoBand) {
   tell({.name = "a"});
-  const Document document = report({.words = {"a-seed=1"}});
+  const Document document = report({.runs = {.words = {"a-seed=1"}}});
   EXPECT_EQ(document.title, "Report of run a-seed=1");
   EXPECT_TRUE(contains(text_of(document), "(n = 1, which says nothing of the spread)"));
   EXPECT_EQ(find_table(document, "pairs-test-f1"), nullptr);
@@ -174,7 +174,7 @@ TEST_F(ReportTest, AValueThatIsNotFiniteStaysInTheCurve) {
   store().database().execute(
       "INSERT INTO point (run, metric, step, attempt, value, special) SELECT run, metric, 3, attempt, 0.125, "
       "NULL FROM point WHERE step = 1");
-  const Document document = report({.words = {run.name}});
+  const Document document = report({.runs = {.words = {run.name}}});
   const Series& series = std::get<LineChart>(figure(document, "curve-train-loss")->chart).series.at(0);
   ASSERT_EQ(series.y.size(), 3u);
   EXPECT_TRUE(std::isnan(series.y[1]));

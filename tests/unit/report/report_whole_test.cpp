@@ -83,7 +83,7 @@ TEST_F(ReportTest, AgainstADateAndAgainstASweep) {
   EXPECT_EQ(result.rows[0].back().text.plain(), "the new is higher");
 
   tell_all("other", {0.7, 0.72, 0.71});
-  const TableBlock swept = table(report({.words = {"other"}, .against = "a"}), "against-result");
+  const TableBlock swept = table(report({.runs = {.words = {"other"}}, .against = "a"}), "against-result");
   EXPECT_EQ(swept.rows.size(), 1u) << "one candidate on each side";
   EXPECT_EQ(message_of<Error>([&] { report({.against = "2001-01-01"}); }),
             "none of these runs was finished before 2001-01-01 (UTC)");
@@ -125,19 +125,21 @@ TEST_F(ReportTest, IdsAreUniqueAndReferencesLeadSomewhere) {
   tell({.name = "d", .measures = {{"test/f1", 0.9}}, .test_set = std::string(64, 'e')});
   tell({.name = "e", .measures = {{"test/f1", 0.8}}, .dropout = 0.5});
   expect_sound(report());
-  expect_sound(report({.words = {"b"}, .against = "c"}));
+  expect_sound(report({.runs = {.words = {"b"}}, .against = "c"}));
 }
 
 TEST_F(ReportTest, WhereTheOldSideLacksTheMetricItIsSaid) {
   tell_all("a", {0.5, 0.6});
   tell({.name = "old", .measures = {{"dev/f1", 0.9}}});
-  EXPECT_TRUE(contains(text_of(report({.words = {"a"}, .against = "old"})), "No old run has a test/f1."));
+  EXPECT_TRUE(
+      contains(text_of(report({.runs = {.words = {"a"}}, .against = "old"})), "No old run has a test/f1."));
 }
 
 TEST_F(ReportTest, WhatCannotBeReportedIsRefused) {
   EXPECT_TRUE(contains(message_of<UnknownRun>([&] { report(); }), "there is no run in"));
   tell_all("net", {0.5, 0.6});
-  EXPECT_TRUE(contains(message_of<UnknownRun>([&] { report({.words = {"nte"}}); }), "did you mean \"net\"?"));
+  EXPECT_TRUE(contains(message_of<UnknownRun>([&] { report({.runs = {.words = {"nte"}}}); }),
+                       "did you mean \"net\"?"));
   EXPECT_EQ(message_of<Error>([&] { report({.metric = "test/f2"}); }),
             "none of these runs has a metric \"test/f2\"; did you mean \"test/f1\"?");
 }

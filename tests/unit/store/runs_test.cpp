@@ -105,9 +105,9 @@ TEST_F(StoreTest, lists_are_filtered) {
   };
   EXPECT_EQ(names({}), "alphabet beta alpha ");
   EXPECT_EQ(names({.limit = 2}), "alphabet beta ");
-  EXPECT_EQ(names({.name_part = "alpha"}), "alphabet alpha ");
-  EXPECT_EQ(names({.tag = "good"}), "beta ");
-  EXPECT_EQ(names({.sweep = "none"}), "");
+  EXPECT_EQ(names({.tags = {"good"}}), "beta ");
+  EXPECT_EQ(names({.sweeps = {"none"}}), "");
+  EXPECT_EQ(names({.numbers = {{beta}}}), "beta ");
   store().begin_attempt(beta);
   EXPECT_EQ(names({.states = {RunState::running}}), "beta ");
   EXPECT_EQ(names({.states = {RunState::pending}, .limit = 1}), "alphabet ");
