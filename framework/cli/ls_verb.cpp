@@ -10,13 +10,13 @@ namespace encore {
 
 namespace {
 
-struct Listing {
+struct ListedRuns {
   std::vector<RunRow> runs;
   bool complete = true;  ///< there are no more
 };
 
 /// At most `limit` runs, by the column of --sort or the newest; 0: all.
-Listing listed_runs(const CommandLine& line, Store& store, RunSelection selection, std::size_t limit) {
+ListedRuns listed_runs(const CommandLine& line, Store& store, RunSelection selection, std::size_t limit) {
   // One more than asked for tells that there are more.
   if (limit > 0 && !line.has("sort")) selection.limit = static_cast<std::int64_t>(limit) + 1;
   std::vector<RunRow> runs = select_runs(store, selection).runs;
@@ -25,7 +25,7 @@ Listing listed_runs(const CommandLine& line, Store& store, RunSelection selectio
     sort_by(named_column(store, runs, "--sort", line.text("sort")), line.flag("reverse"), runs);
   else if (line.flag("reverse"))
     std::reverse(runs.begin(), runs.end());
-  Listing listing{.runs = std::move(runs)};
+  ListedRuns listing{.runs = std::move(runs)};
   listing.complete = limit == 0 || listing.runs.size() <= limit;
   if (!listing.complete) listing.runs.resize(limit);
   return listing;
@@ -70,7 +70,7 @@ std::string empty_text(Store& store, const RunSelection& selection) {
   const bool chosen = !selection.words.empty() || selection.narrows();
   if (!chosen && selection.sight == Sight::present) return "no runs yet";
   if (!chosen) return "no runs are removed";
-  return "no runs match: " + none_text(store, selection, select_runs(store, selection));
+  return none_text(store, selection, select_runs(store, selection));
 }
 
 CommandLine make_line() {
@@ -114,7 +114,7 @@ int ls_verb(const Arguments& arguments) {
   const RunSelection selection = selection_of(line);
   const bool for_programs = line.flag("json") || line.flag("csv");
   const bool all = line.flag("all") || (for_programs && line.defaulted("number"));
-  Listing listing =
+  ListedRuns listing =
       listed_runs(line, store, selection, all ? 0 : static_cast<std::size_t>(line.integer("number")));
   RunList list = make_run_list(store, std::move(listing.runs));
   if (shows_varied(line, selection, list.runs)) list.columns = varied_columns(store, list.runs);

@@ -152,10 +152,12 @@ int allow_reading(void*, int action, const char*, const char* name, const char*,
 }
 
 /// The name at a place of the condition, with what it may have been meant for.
-std::string suggestion_at(std::size_t place, const std::vector<Name>& names, RunColumns& columns) {
+std::string suggestion_at(std::size_t place, const std::string& message, const std::vector<Name>& names,
+                          RunColumns& columns) {
+  const std::string otherwise =
+      message.starts_with("no such column") ? "; docs/selecting_runs.md lists the columns" : "";
   for (const Name& name : names)
-    if (name.begin <= place && place < name.end)
-      return did_you_mean(name.text, columns.names(), "; docs/selecting_runs.md lists the columns");
+    if (name.begin <= place && place < name.end) return did_you_mean(name.text, columns.names(), otherwise);
   return "";
 }
 
@@ -174,7 +176,7 @@ Prepared prepare(Database& database, const Question& question, const std::string
   const std::size_t place =
       question.place[std::min(static_cast<std::size_t>(offset), question.place.size() - 1)];
   if (place >= condition.size()) fail(condition, place, "the condition ends too soon");
-  fail(condition, place, message + suggestion_at(place, names, columns));
+  fail(condition, place, message + suggestion_at(place, message, names, columns));
 }
 
 }  // namespace
@@ -187,6 +189,9 @@ std::vector<std::int64_t> runs_where(Store& store, const std::string& condition)
   const Question question = question_of(condition, names, columns);
   const auto database = open_encore_database(store.path(), OpenMode::read);
   database->execute("PRAGMA query_only = ON");
+  // Measures are read with json_each, whose table SQLite makes when it is first used; later that would be
+  // refused.
+  database->execute("SELECT 1 FROM json_each('[]')");
   // Otherwise a name in double quotes that is no column would be a text, and the condition quietly false.
   sqlite3_db_config(database->handle(), SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
   sqlite3_set_authorizer(database->handle(), allow_reading, nullptr);

@@ -33,9 +33,10 @@ class Words {
     if (word.empty()) throw UnknownRun("a run's name is empty");
     Numbers runs = numbers("(name = ?1 OR id = ?1) AND " + seen_ + " ORDER BY name = ?1 DESC LIMIT 1", word);
     if (!runs.empty()) return {runs, true};
-    require_in_sight(word);
     runs = numbers("sweep IN (SELECT number FROM sweep WHERE name = ?1) AND " + seen_ + by_age, word);
-    if (!runs.empty() || !store_.find_sweeps(word).empty()) return {runs, false};
+    if (!runs.empty()) return {runs, false};
+    require_in_sight(word);
+    if (!store_.find_sweeps(word).empty()) return {};
     if (word == "all") return {numbers("?1 = 'all' AND " + seen_ + by_age, word), false};
     if (word.find_first_of("*?[") != std::string::npos) return {matching(word), false};
     runs = numbers("instr(name, ?1) = 1 AND " + seen_ + by_age, word);
@@ -93,7 +94,7 @@ class Words {
     const std::string name = row.text(0);
     const bool is_present = hidden && row.integer(1) != 0;
     row.reset();
-    if (!hidden || !store_.find_sweeps(word).empty()) return;
+    if (!hidden) return;
     if (is_present) throw UnknownRun("run " + name + " is not removed");
     throw UnknownRun("run " + name + " was removed; exp undelete " + name + " brings it back");
   }

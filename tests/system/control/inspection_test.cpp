@@ -51,8 +51,9 @@ TEST_F(Inspection, LsAsTableJsonAndCsv) {
 
 TEST_F(Inspection, LsFilters) {
   EXPECT_TRUE(contains(output_of({"ls", "--name", "ti*"}), "tiny"));
-  EXPECT_TRUE(contains(output_of({"ls", "--name", "other*"}), "no runs match"));
-  EXPECT_TRUE(contains(output_of({"ls", "--state", "failed", "--state", "lost"}), "no runs match"));
+  EXPECT_TRUE(contains(output_of({"ls", "--name", "other*"}), "no run matches \"other*\" in encore.db"));
+  EXPECT_TRUE(contains(output_of({"ls", "--state", "failed", "--state", "lost"}),
+                       "no run fits --state failed --state lost"));
   const ProgramOutput wrong = trained().exp({"ls", "--state", "complete"});
   EXPECT_EQ(wrong.end.exit_code, 2);
   EXPECT_TRUE(contains(wrong.errors, "did you mean \"completed\"?")) << wrong.errors;

@@ -132,8 +132,9 @@ TEST_F(StoreVerbs, TagsAndNotes) {
   EXPECT_EQ(output_of({"tag", "-draft", "tiny", "+h", "--db", "encore.db"}), "tiny: h, paper\n");
   EXPECT_EQ(output_of({"tag", "tiny", "--", "-h"}), "tiny: paper\n");
   EXPECT_TRUE(contains(output_of({"ls", "--tag", "paper"}), "tiny"));
-  EXPECT_EQ(output_of({"ls", "--tag", "draft"}), "no runs match\n");
-  EXPECT_EQ(output_of({"ls", "--sweep", "tinny"}), "no runs match; there is no sweep \"tinny\"\n");
+  EXPECT_EQ(output_of({"ls", "--tag", "draft"}), "no run fits --tag draft; there is no tag \"draft\"\n");
+  EXPECT_EQ(output_of({"ls", "--sweep", "tinny"}),
+            "no run fits --sweep tinny; there is no sweep \"tinny\"; did you mean \"tiny\"?\n");
   expect_refused({"tag", "tiny", "+two words"}, "\"two words\" is no tag: a tag is one word");
   expect_refused({"tag", "+paper"}, "exp tag needs a run");
   expect_refused({"tag", "tiny", "--paper"}, "unknown option --paper");

@@ -90,7 +90,7 @@ TEST_F(ReportTest, AgainstADateAndAgainstASweep) {
   EXPECT_EQ(message_of<Error>([&] { report({.against = "2101-01-01"}); }),
             "all of these runs were finished before 2101-01-01 (UTC)");
   EXPECT_TRUE(contains(message_of<UnknownRun>([&] { report({.against = "2025-02-31"}); }),
-                       "no run, sweep or group is called \"2025-02-31\""));
+                       "there is no run \"2025-02-31\", and no sweep of that name"));
 }
 
 /// Every section and block by its id, and what is referred to.
