@@ -24,7 +24,8 @@ Chosen choose(Store& store, const RunSelection& selection) {
     throw UnknownRun("there is no run in " + store.path().string() + " to report" +
                      (words.empty() && !selection.narrows() ? "" : " that fits"));
   const bool all = (words.empty() && !selection.narrows()) || words == std::vector<std::string>{"all"};
-  const bool is_sweep = words.size() == 1 && std::all_of(runs.begin(), runs.end(), [&](const RunRow& run) {
+  const bool is_sweep = words.size() == 1 && !selection.narrows() &&
+                        std::all_of(runs.begin(), runs.end(), [&](const RunRow& run) {
                           return run.sweep == words.front() && run.name != words.front();
                         });
   std::string subject = all                ? "all runs"

@@ -55,8 +55,10 @@ TEST_F(Selecting, ls_takes_words_options_and_sorts) {
   EXPECT_EQ(names({"--best", "dev/f1"}), std::vector<std::string>{best()});
   const std::vector<std::string> rising = names({"--sort", "dev/f1", "-r"}),
                                  falling = names({"--sort", "dev/f1"});
-  EXPECT_EQ(falling.front(), best());
-  EXPECT_EQ(std::vector<std::string>(rising.rbegin(), rising.rend()), falling);
+  // The scripted worker's scores depend on the seed alone.
+  const std::string seed = best().substr(best().find("seed="));
+  EXPECT_TRUE(falling.front().ends_with(seed) && rising.back().ends_with(seed)) << falling.front();
+  EXPECT_FALSE(falling.back().ends_with(seed) || rising.front().ends_with(seed)) << falling.back();
   EXPECT_EQ(names({"--sort", "model.dropout"}).front().substr(0, 16), "pair-dropout=0.1");
   EXPECT_EQ(names({"--sort", "name", "-n", "1"}), std::vector<std::string>{"pair-dropout=0.1-seed=1"});
   EXPECT_EQ(names({"--reverse"}).front(), "pair-dropout=0.1-seed=1") << "the oldest first";
@@ -97,7 +99,7 @@ TEST_F(Selecting, show_explain_dump_and_report_take_several) {
   EXPECT_EQ(count(output_of(with("show", wide)), "numeric environment"), 2u);
   EXPECT_EQ(nlohmann::json::parse(output_of(with("explain", wide, {"--json"}))).size(), 2u);
   EXPECT_TRUE(nlohmann::json::parse(output_of({"explain", best(), "--json"})).is_object());
-  EXPECT_TRUE(contains(output_of(with("report", wide, {"--format", "md"})), "# Report of"));
+  EXPECT_TRUE(contains(output_of(with("report", wide, {"--format", "json"})), "Report of runs of pair"));
   EXPECT_EQ(nlohmann::json::parse(output_of(with("compare", wide, {"--json"}))).at("candidates").size(), 1u);
   expect_refused({"dump", "--tag", "none", "--json"}, "no run fits --tag none; there is no tag \"none\"");
   expect_refused({"show", "pair", "--state", "failed"}, "none of the 4 runs of \"pair\" fits --state failed");
