@@ -9,6 +9,7 @@
 #include "cli/comparison_text.hpp"
 #include "cli/verbs.hpp"
 #include "config/nearest.hpp"
+#include "report/candidate_key.hpp"
 #include "report/selection.hpp"
 
 namespace encore {
@@ -32,6 +33,18 @@ CompareOptions options_of(const CommandLine& line) {
         "--detect is a difference that matters, greater than 0, in the unit of the metric: 0.01 is one "
         "point of F1");
   return options;
+}
+
+/// Letters in the order of the table: A is what was named first.
+CandidateKey key_of(Store& store, const std::vector<RunRow>& runs, const Comparison& comparison) {
+  std::vector<std::size_t> order;
+  std::vector<std::string> names;
+  for (const Candidate& candidate : comparison.candidates) {
+    order.push_back(order.size());
+    names.push_back(candidate.name);
+  }
+  return make_key(comparison.candidates, order, names, runs,
+                  factors_of(runs, RunBatch(store, runs).params()));
 }
 
 }  // namespace
@@ -73,15 +86,17 @@ int compare_verb(const Arguments& arguments) {
     throw UsageError("exp compare needs runs, a sweep or a pattern (exp compare -h shows an example)");
 
   Store store(line.database(), OpenMode::read);
-  const Comparison comparison = compare_runs(store, select_runs(store, line.texts("runs")), options);
+  const std::vector<RunRow> runs = select_runs(store, line.texts("runs"));
+  const Comparison comparison = compare_runs(store, runs, options);
+  const CandidateKey key = key_of(store, runs, comparison);
   if (line.flag("json"))
-    std::cout << comparison_json(comparison).dump(2) << '\n';
+    std::cout << comparison_json(comparison, key).dump(2) << '\n';
   else if (!line.flag("csv"))
-    print_comparison(std::cout, terminal_of(stdout), comparison);
+    print_comparison(std::cout, terminal_of(stdout), comparison, key);
   else if (line.flag("pairs"))
     print_pairs_csv(std::cout, comparison);
   else
-    print_candidates_csv(std::cout, comparison);
+    print_candidates_csv(std::cout, comparison, key);
   return exit_done;
 }
 

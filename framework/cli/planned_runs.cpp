@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <map>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/access.hpp"
-#include "config/experiment_file.hpp"
 #include "config/fingerprint.hpp"
 #include "record/checkpoint.hpp"
 #include "runner/check.hpp"
@@ -127,6 +128,8 @@ PlannedRuns read_plan(const CommandLine& line, const std::string& backend,
   std::vector<std::string> overrides = overrides_of(line);
   overrides.insert(overrides.end(), more.begin(), more.end());
   const ExperimentFile document = load_experiment_file(planned.file, overrides);
+  planned.sources = document.sources;
+  planned.overrides = std::move(overrides);
   const std::vector<std::filesystem::path> folders =
       plugin_search_path(plugin_folders(document), line.texts("plugin-path"), programs, planned.backend);
   planned.fingerprint = fingerprint_of(programs, planned.backend);
@@ -186,6 +189,19 @@ std::vector<std::string> kept_though(const PlannedRuns& planned) {
                     (names.size() > 1 ? " and " + std::to_string(names.size() - 1) + " more are" : " is") +
                     " kept, though " + difference + " (--fresh trains again)");
   return lines;
+}
+
+void record_descriptions(Store& store, const PlannedRuns& planned) {
+  for (const PlannedRun& run : planned.runs)
+    if (run.before) store.describe(run.before->number, run.specification);
+}
+
+std::string context_of(const PlannedRuns& planned) {
+  nlohmann::json bases = nlohmann::json::array();
+  for (std::size_t i = 1; i < planned.sources.size(); ++i)
+    bases.push_back({{"file", planned.sources[i].file}, {"content", planned.sources[i].text}});
+  return nlohmann::json{{"bases", std::move(bases)}, {"overrides", planned.overrides}}.dump(
+      -1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 void require_startable(const PlannedRuns& planned) {

@@ -9,6 +9,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/plugin_changes.hpp"
+#include "config/experiment_file.hpp"
 #include "plan/plan.hpp"
 #include "store/store.hpp"
 
@@ -42,6 +43,8 @@ struct PlannedRun {
 struct PlannedRuns {
   Plan plan;
   std::filesystem::path file;
+  std::vector<SourceFile> sources;     ///< the file and its bases as they were read
+  std::vector<std::string> overrides;  ///< key=value, of the command line
   std::string backend;
   std::filesystem::path worker;
   Catalogue catalogue;
@@ -68,6 +71,10 @@ void require_same_plugins(const PlannedRuns& planned);
 /// One line for each way in which complete runs come from other plugins or another build; none when they do
 /// not.
 std::vector<std::string> kept_though(const PlannedRuns& planned);
+/// Of runs that the database has: what the file says now of settings that only describe.
+void record_descriptions(Store& store, const PlannedRuns& planned);
+/// What else has to be there to plan the file again, as JSON: the table sweep says how.
+std::string context_of(const PlannedRuns& planned);
 /// Asks the worker about everything that would be started. Throws ConfigErrors.
 void require_startable(const PlannedRuns& planned);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iostream>
 #include <set>
+#include <sstream>
 
 #include "cli/access.hpp"
 #include "cli/report_formats.hpp"
@@ -31,6 +32,13 @@ std::string formats() {
   return list;
 }
 
+/// "a, b, c"
+std::string listed_words(const std::vector<std::string>& words) {
+  std::string list;
+  for (const std::string& word : words) list += (list.empty() ? "" : ", ") + word;
+  return list;
+}
+
 CommandLine make_line() {
   namespace po = boost::program_options;
   CommandLine line(
@@ -44,6 +52,10 @@ CommandLine make_line() {
        {{"exp report quickstart -o report.html", "of a run, or of all runs of a sweep"},
         {"exp report quickstart --metric dev/f1 --format json",
          "about another score, to the standard output"},
+        {"exp report quickstart --brief -o brief.html",
+         "two pages: the answer, one table, one picture, how to do it again"},
+        {"exp report quickstart --without examples,code -o report.md",
+         "without sentences of the data and without uncommitted changes"},
         {"exp report quickstart -o tables.csv", "each table as a file in the folder tables"},
         {"exp report all --against quickstart -o beside.tex",
          "all runs, with older ones beside them; a date puts those finished before it there"}}});
@@ -54,12 +66,34 @@ CommandLine make_line() {
   line.options()("template", po::value<std::string>()->value_name("FILE"),
                  "a template or a folder of templates of your own");
   line.options()("table", po::value<std::string>()->value_name("ID"), "of csv: this table alone");
+  line.options()("brief", po::bool_switch(),
+                 "two pages: abstract, one table, one picture, how to do it again");
+  line.options()("sections", po::value<std::string>()->value_name("A,B"),
+                 ("only these: " + listed_words(report_sections())).c_str());
+  line.options()("without", po::value<std::string>()->value_name("A,B"),
+                 "all but these. Examples are left out by themselves where [data] private = true, unless "
+                 "--sections names them");
   line.options()("metric", po::value<std::string>()->value_name("NAME"),
                  "what the report is about: split/measure (default: test/f1, else what chooses checkpoints)");
   line.options()("against", po::value<std::string>()->value_name("OLD"),
                  "put other runs beside these: a run, a sweep, or a date such as 2026-11-01 (UTC)");
   line.positional("runs", -1);
   return line;
+}
+
+/// Rows of a table for which two pages have room.
+constexpr std::size_t most_brief_rows = 12;
+
+/// "a,b" and " a, b": the words between the commas.
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream in(text);
+  for (std::string word; std::getline(in, word, ',');) {
+    const std::size_t first = word.find_first_not_of(' ');
+    if (first != std::string::npos)
+      words.push_back(word.substr(first, word.find_last_not_of(' ') - first + 1));
+  }
+  return words;
 }
 
 void make_folder(const fs::path& folder) {
@@ -110,9 +144,14 @@ int report_verb(const Arguments& arguments) {
     throw UsageError(
         "exp report needs -o with a file to write, such as report.html (exp report -h shows examples)");
   const ReportFormat& format = find_report_format(line.text("format"), output);
-  for (const char* option : {"metric", "against", "template", "table"})
+  for (const char* option : {"metric", "against", "template", "table", "sections", "without"})
     if (line.has(option) && line.text(option).empty())
       throw UsageError(std::string("--") + option + " is empty");
+
+  if (line.flag("brief") && line.has("sections"))
+    throw UsageError("--brief and --sections exclude each other: --brief chooses what two pages hold");
+  if (line.flag("brief") && line.has("against"))
+    throw UsageError("--brief has no room for --against; leave one of them out");
 
   if (!output.has_filename()) output = output.parent_path();
   if (!format.tabular && fs::is_directory(output))
@@ -129,6 +168,10 @@ int report_verb(const Arguments& arguments) {
   options.words = line.texts("runs");
   options.metric = line.text("metric");
   options.against = line.text("against");
+  options.brief = line.flag("brief");
+  options.sections = words_of(line.text("sections"));
+  options.without = words_of(line.text("without"));
+  if (options.brief) options.most_rows = most_brief_rows;
   if (format.complete) options.most_rows = 0;
   Store store(line.database(), OpenMode::read);
   const Document document = make_report(store, options);

@@ -1,9 +1,7 @@
 // run: plan, check everything, then train what is missing, some runs at once.
 // The flow, top to bottom: read_plan -> compare_with the database -> require_startable -> work_on
 // (run_session.hpp), which gives the runs to the Runner.
-#include <fstream>
 #include <iostream>
-#include <iterator>
 
 #include "cli/planned_runs.hpp"
 #include "cli/run_session.hpp"
@@ -13,11 +11,6 @@
 namespace encore {
 
 namespace {
-
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 void say_what_is_done(const PlannedRuns& planned) {
   for (const PlannedRun& run : planned.runs)
@@ -71,6 +64,7 @@ int run_verb(const Arguments& arguments) {
         std::cout << "what run " << run.name << " left behind is merged; it is " << name_of(run.state)
                   << '\n';
     compare_with(*store, planned);
+    record_descriptions(*store, planned);
   }
   say_what_is_done(planned);
   if (planned.to_do() == 0) {
@@ -81,8 +75,8 @@ int run_verb(const Arguments& arguments) {
   require_startable(planned);
   if (!store) store = std::make_unique<Store>(line.database(), OpenMode::create);
 
-  const std::int64_t sweep =
-      store->add_sweep(planned.plan.name, planned.file.string(), content_of(planned.file));
+  const std::int64_t sweep = store->add_sweep(planned.plan.name, planned.file.string(),
+                                              planned.sources.front().text, context_of(planned));
   return work_on(line, *store, planned, {sweep}, session_places(line, planned.backend, planned.to_do()));
 }
 

@@ -61,7 +61,10 @@ const Schema& data_schema() {
                    {.help = "longest sentence with its two markers; what is longer is cut",
                     .unit = "pieces",
                     .min = 3,
-                    .max = most_pieces});
+                    .max = most_pieces})
+          .boolean("private", false,
+                   {.help = "sentences must not be shown to others: reports leave examples out; no part of "
+                            "a run's identity"});
   return schema;
 }
 
@@ -168,6 +171,10 @@ const std::vector<PluginTableRule>& plugin_table_rules() {
                                                      {"optimizer", Kind::optimizer},
                                                      {"schedule", Kind::schedule}};
   return rules;
+}
+
+bool only_describes(const std::string& key) {
+  return key == "data.private";
 }
 
 const std::vector<std::string>& top_tables() {

@@ -62,14 +62,18 @@ void erase_other_seed(Value& root, const std::string& key) {
   if (key == "seeds") root.erase("seed");
 }
 
-Value with_base(Value root, const fs::path& file, std::vector<fs::path> chain);
+Value with_base(Value root, const fs::path& file, std::vector<fs::path> chain,
+                std::vector<SourceFile>& sources);
 
-Value load_root(const fs::path& file, const Place& named, std::vector<fs::path> chain) {
-  Value root = parse_toml(read_text(file, named), file.string());
-  return with_base(std::move(root), file, std::move(chain));
+Value load_root(const fs::path& file, const Place& named, std::vector<fs::path> chain,
+                std::vector<SourceFile>& sources) {
+  sources.push_back({file.string(), read_text(file, named)});
+  Value root = parse_toml(sources.back().text, file.string());
+  return with_base(std::move(root), file, std::move(chain), sources);
 }
 
-Value with_base(Value root, const fs::path& file, std::vector<fs::path> chain) {
+Value with_base(Value root, const fs::path& file, std::vector<fs::path> chain,
+                std::vector<SourceFile>& sources) {
   chain.push_back(fs::weakly_canonical(file));
   const Value::Member* named = root.find("base");
   if (named == nullptr) return root;
@@ -87,7 +91,7 @@ Value with_base(Value root, const fs::path& file, std::vector<fs::path> chain) {
   if (std::ranges::find(chain, fs::weakly_canonical(path)) != chain.end())
     throw ConfigErrors({{place, "base", "the base file \"" + path.string() + "\" inherits from itself"}});
 
-  Value base = load_root(path, place, std::move(chain));
+  Value base = load_root(path, place, std::move(chain), sources);
   for (const char* own : {"name", "base"}) base.erase(own);
   for (const char* key : {"seed", "seeds"})
     if (root.find(key) != nullptr) erase_other_seed(base, key);
@@ -151,12 +155,16 @@ Override parse_override(const std::string& text) {
 }
 
 ExperimentFile load_experiment_file(const fs::path& file, const std::vector<std::string>& overrides) {
-  return {file, load_root(file, {}, {}), parse_overrides(overrides)};
+  std::vector<SourceFile> sources;
+  Value root = load_root(file, {}, {}, sources);
+  return {file, std::move(root), parse_overrides(overrides), std::move(sources)};
 }
 
 ExperimentFile parse_experiment_file(const std::string& text, const fs::path& name,
                                      const std::vector<std::string>& overrides) {
-  return {name, with_base(parse_toml(text, name.string()), name, {}), parse_overrides(overrides)};
+  std::vector<SourceFile> sources = {{name.string(), text}};
+  Value root = with_base(parse_toml(text, name.string()), name, {}, sources);
+  return {name, std::move(root), parse_overrides(overrides), std::move(sources)};
 }
 
 void apply_overrides(Value& root, const std::vector<Override>& overrides, Problems& problems) {

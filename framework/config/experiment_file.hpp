@@ -22,10 +22,17 @@ struct Override {
 /// "=".
 Override parse_override(const std::string& text);
 
+/// A file that was read, as it was.
+struct SourceFile {
+  std::string file;  ///< as places name it
+  std::string text;
+};
+
 struct ExperimentFile {
   std::filesystem::path file;
   Value root;                       ///< a table; the overrides are not in it
   std::vector<Override> overrides;  ///< the command line wins over all, over what a sweep sets too
+  std::vector<SourceFile> sources;  ///< the file itself, then its bases, the nearest first
 };
 
 /// Throws ConfigErrors: file missing or unreadable, not TOML, a base that is missing or inherits itself.

@@ -18,6 +18,36 @@ bool is_long(const std::string& text) {
   return text.size() > 32;
 }
 
+/// Whether a line may be broken behind the letter: between the parts of a name, never within a word.
+bool ends_part(char letter) {
+  return std::string_view("-_=/.,:;@+").find(letter) != std::string_view::npos;
+}
+
+/// Whether it holds a word so long that it has to be broken within.
+bool is_endless(const std::string& text) {
+  constexpr std::size_t most = 40;
+  std::size_t run = 0;
+  for (const char letter : text) {
+    run = letter == ' ' || ends_part(letter) ? 0 : run + 1;
+    if (run > most) return true;
+  }
+  return false;
+}
+
+/// html_line, with places where the parts of a long name may be set on lines of their own.
+std::string html_parts(const std::string& text) {
+  if (!is_long(text) || runs_right_to_left(text)) return html_line(text);
+  const std::string line = clean_line(text);
+  std::string html, part;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    part += line[i];
+    if (!ends_part(line[i]) || i + 1 == line.size() || ends_part(line[i + 1])) continue;
+    html += html_text(part) + "<wbr>";
+    part.clear();
+  }
+  return html + html_text(part);
+}
+
 std::string entity(const Span& span, const char* kind, const char* sign, const char* said) {
   return std::string("<span class=\"entity ") + kind + "\">" + html_line(span.text) +
          "<span class=\"kind\"><span " + "aria-hidden=\"true\">" + sign + "</span><span class=\"aside\"> " +
@@ -25,7 +55,7 @@ std::string entity(const Span& span, const char* kind, const char* sign, const c
 }
 
 std::string span_html(const Span& span, const Outline& outline) {
-  const std::string text = html_line(span.text);
+  const std::string text = html_parts(span.text);
   switch (span.kind) {
     case Span::Kind::plain:
       return text;
@@ -67,7 +97,8 @@ class HtmlBlocks {
   }
 
   std::string operator()(const Listing& listing) const {
-    std::string html = "<pre tabindex=\"0\"";
+    std::string html = "<pre tabindex=\"0\" role=\"region\" aria-label=\"" +
+                       html_text(clean_line(listing.title.empty() ? "Listing" : listing.title)) + "\"";
     if (!listing.language.empty()) html += " class=\"language-" + anchor_text(listing.language) + "\"";
     return html + "><code>" + html_text(listing.text) + "</code></pre>\n";
   }
@@ -116,9 +147,10 @@ class HtmlBlocks {
 
   std::string cell(const TableCell& cell, const Column& column, bool row_header) const {
     std::string html = row_header ? "<th scope=\"row\"" : "<td";
-    const bool lengthy = is_long(cell.text.plain());
-    if (column.numeric || lengthy)
-      html += std::string(" class=\"") + (column.numeric ? lengthy ? "n long" : "n" : "long") + "\"";
+    const std::string plain = cell.text.plain();
+    const std::string kind = std::string(column.numeric ? " n" : "") + (is_long(plain) ? " long" : "") +
+                             (is_endless(plain) ? " endless" : "");
+    if (!kind.empty()) html += " class=\"" + kind.substr(1) + "\"";
     if (cell.number) html += " data-value=\"" + exact_text(*cell.number) + "\"";
     const std::string shown = cell.text.empty() ? "\u2013" : text(cell.text);
     html +=
@@ -137,8 +169,25 @@ std::string html_line(const std::string& text) {
   return runs_right_to_left(text) ? "<bdi>" + html + "</bdi>" : html;
 }
 
-std::string html_block(const Block& block, const Outline& outline) {
-  return std::visit(HtmlBlocks(outline), block);
+std::string html_blocks(const std::vector<Block>& blocks, const Outline& outline) {
+  const auto beside = [&](std::size_t i) {
+    const auto* figure = i < blocks.size() ? std::get_if<Figure>(&blocks[i]) : nullptr;
+    return figure != nullptr && fits_beside(figure->chart);
+  };
+  std::string html;
+  bool open = false;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (!open && beside(i) && beside(i + 1)) {
+      html += "<div class=\"beside\">\n";
+      open = true;
+    }
+    html += std::visit(HtmlBlocks(outline), blocks[i]);
+    if (open && !beside(i + 1)) {
+      html += "</div>\n";
+      open = false;
+    }
+  }
+  return html;
 }
 
 }  // namespace encore

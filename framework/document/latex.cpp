@@ -18,7 +18,7 @@ namespace {
 /// caption.
 constexpr double text_width_bp = 453.0, tallest = 560.0;
 /// Pictures are laid out on wider paper and set smaller, so that their labels are smaller than the text.
-constexpr double picture_width = 580.0;
+constexpr double picture_width = 580.0, half_picture_width = 310.0;
 
 class LatexWriter {
  public:
@@ -59,13 +59,8 @@ class LatexWriter {
   std::string operator()(const TableBlock& table) const { return latex_table(table, outline_); }
 
   std::string operator()(const Figure& figure) const {
-    const Anchor& anchor = outline_.of(figure);
-    const Drawing drawing = draw(figure.chart, picture_width);
-    const double scale = std::min(text_width_bp / drawing.width, tallest / drawing.height);
-    const std::string picture = "\\scalebox{" + coordinate_text(scale, 4) + "}{" + tikz(drawing) + "}";
-    return "\\begin{encorefigure}\n" + picture + "\n\\encorecaption{" + anchor.title() + "}{" +
-           latex_line(figure.caption, outline_) + "}\\hypertarget{" + anchor.id +
-           "}{}\n\\end{encorefigure}\n\n";
+    return "\\begin{encorefigure}\n" + content(figure, picture_width, text_width_bp) +
+           "\\end{encorefigure}\n\n";
   }
 
   std::string section(const Section& section, int level) const {
@@ -81,12 +76,40 @@ class LatexWriter {
   }
 
   std::string blocks(const std::vector<Block>& blocks) const {
+    const auto small = [&](std::size_t i) {
+      const auto* figure = i < blocks.size() ? std::get_if<Figure>(&blocks[i]) : nullptr;
+      return figure != nullptr && fits_beside(figure->chart) ? figure : nullptr;
+    };
     std::string result;
-    for (const Block& block : blocks) result += std::visit(*this, block);
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const Figure *left = small(i), *right = small(i + 1);
+      if (left == nullptr || right == nullptr) {
+        result += std::visit(*this, blocks[i]);
+        continue;
+      }
+      result += "\\par\\medskip\\noindent" + half(*left) + "\\hfill" + half(*right) + "\\par\\medskip\n\n";
+      ++i;
+    }
     return result;
   }
 
  private:
+  /// Picture and caption.
+  std::string content(const Figure& figure, double drawn, double room) const {
+    const Anchor& anchor = outline_.of(figure);
+    const Drawing drawing = draw(figure.chart, drawn);
+    const double scale = std::min(room / drawing.width, tallest / drawing.height);
+    return "\\scalebox{" + coordinate_text(scale, 4) + "}{" + tikz(drawing) + "}\n\\encorecaption{" +
+           anchor.title() + "}{" + latex_line(figure.caption, outline_) + "}\\hypertarget{" + anchor.id +
+           "}{}\n";
+  }
+
+  /// Beside another one, their tops on one line.
+  std::string half(const Figure& figure) const {
+    return "\\begin{minipage}[t]{0.485\\textwidth}\\vspace{0pt}\\centering\n" +
+           content(figure, half_picture_width, 0.485 * text_width_bp) + "\\end{minipage}";
+  }
+
   const Outline& outline_;
 };
 

@@ -119,7 +119,7 @@ std::vector<std::optional<std::size_t>> partners_of(const std::vector<Side>& new
     return now.get().group == old.get().group && now.get().backend == old.get().backend;
   });
   meet([](const Side& now, const Side& old) {
-    return now.question->labels[now.candidate] == old.question->labels[old.candidate] &&
+    return now.question->names[now.candidate] == old.question->names[old.candidate] &&
            now.get().backend == old.get().backend;
   });
   if (news.size() == 1 && olds.size() == 1) partners[0] = 0;

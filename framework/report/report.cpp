@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "report/material.hpp"
+#include "report/section_choice.hpp"
 #include "report/sections.hpp"
 #include "report/selection.hpp"
 #include "report/wording.hpp"
@@ -33,16 +34,32 @@ Chosen choose(Store& store, const std::vector<std::string>& words) {
   return {std::move(runs), std::move(subject)};
 }
 
-std::vector<Section> sections_of(const Material& material) {
+/// Makes only what is wanted: examples and classes read every prediction.
+std::vector<Section> sections_of(const Material& material, const SectionChoice& choice) {
+  struct Part {
+    const char* id;
+    Section (*make)(const Material&);
+  };
+  static const std::vector<Part> full = {
+      {"results", results_section},          {"curves", curves_section}, {"sweep", sweep_section},
+      {"examples", examples_section},        {"method", method_section}, {"environment", environment_section},
+      {"reproduction", reproduction_section}};
+  static const std::vector<Part> brief = {{"results", brief_results_section},
+                                          {"reproduction", brief_reproduction_section}};
   std::vector<Section> sections;
-  add_section(sections, results_section(material));
-  add_section(sections, curves_section(material));
-  add_section(sections, sweep_section(material));
-  add_section(sections, examples_section(material));
-  add_section(sections, method_section(material));
-  add_section(sections, environment_section(material));
-  add_section(sections, reproduction_section(material));
+  for (const Part& part : material.options.brief ? brief : full) {
+    if (!choice.wants(part.id)) continue;
+    Section section = part.make(material);
+    choice.apply(section);
+    add_section(sections, std::move(section));
+  }
   return sections;
+}
+
+/// Behind the results, where they are there.
+void add_against(Document& document, Section section) {
+  const bool results = !document.sections.empty() && document.sections.front().id == "results";
+  document.sections.insert(document.sections.begin() + (results ? 1 : 0), std::move(section));
 }
 
 /// The two sides of --against: the runs of this report, and the old ones.
@@ -78,22 +95,23 @@ Document make_report(Store& store, const ReportOptions& options) {
     chosen.runs = sides->now;
   }
   if (!options.metric.empty()) require_metric(store, chosen.runs, options.metric);
+  const SectionChoice choice(options);
   const Material material = gather(store, chosen.runs, chosen.subject, options);
   Document document;
-  document.title = "Report of " + chosen.subject;
+  document.title = (options.brief ? "Brief report of " : "Report of ") + chosen.subject;
   document.subtitle = material.metric + ", " + counted(material.runs.size(), "run");
   document.facts = title_facts(material);
-  document.abstract = abstract_blocks(material);
-  document.sections = sections_of(material);
-  if (sides) {
+  if (choice.has_abstract()) document.abstract = abstract_blocks(material);
+  document.sections = sections_of(material, choice);
+  if (sides && choice.wants("against") && !options.brief) {
     ReportOptions same = options;
     same.metric = material.metric;
     const Material old = gather(store, sides->old, sides->what, same);
-    document.sections.insert(
-        document.sections.begin() +
-            std::min<std::ptrdiff_t>(1, static_cast<std::ptrdiff_t>(document.sections.size())),
-        against_section(material, old, sides->what));
+    add_against(document, against_section(material, old, sides->what));
   }
+  if (document.abstract.empty() && document.sections.empty())
+    throw Error("nothing is left of the report: every section that it would have was left out");
+  unlink_missing(document);
   return document;
 }
 

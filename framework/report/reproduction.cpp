@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "data/hash.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
@@ -24,16 +25,16 @@ std::string quoted(const std::string& text) {
   return result + "'";
 }
 
-/// Whether an experiment file builds on another one.
-bool named_base(const Material& material) {
-  return std::any_of(material.sweeps.begin(), material.sweeps.end(), [](const SweepRow& sweep) {
-    return ("\n" + sweep.content).find("\nbase ") != std::string::npos ||
-           ("\n" + sweep.content).find("\nbase=") != std::string::npos;
-  });
+// --- commands ---
+
+/// `exp run sweep.toml --backend openmp -S train.epochs=2`
+std::string run_command(const SweepRow& sweep, const std::string& backend) {
+  std::string line = "exp run " + quoted(sweep.file) + " --backend " + quoted(backend);
+  for (const std::string& set : sweep.overrides) line += " -S " + quoted(set);
+  return line + "\n";
 }
 
-Section command_section(const Material& material) {
-  Section section{"commands", "Commands"};
+Listing command_listing(const Material& material, std::size_t most_verified) {
   std::set<std::string> commits, backends;
   for (const auto& [run, attempts] : material.attempts)
     for (const AttemptRow& attempt : attempts)
@@ -44,37 +45,74 @@ Section command_section(const Material& material) {
   for (const SweepRow& sweep : material.sweeps) {
     if (sweep.file.empty()) continue;
     for (const std::string& backend : backends) {
-      const std::string line = "exp run " + quoted(sweep.file) + " --backend " + quoted(backend) + "\n";
+      const std::string line = run_command(sweep, backend);
       if (text.find(line) == std::string::npos) text += line;
     }
   }
-  constexpr std::size_t most = 5;
-  for (std::size_t i = 0; i < std::min(most, material.runs.size()); ++i)
+  for (std::size_t i = 0; i < std::min(most_verified, material.runs.size()); ++i)
     text += "exp verify " + quoted(material.runs[i].name) + "\n";
-  if (material.runs.size() > most)
+  if (material.runs.size() > most_verified)
     text += "# and so on, for each of " + std::to_string(material.runs.size()) + " runs\n";
+  return {"sh", text, "Commands"};
+}
+
+/// A file that has to be there, as it was.
+struct AttachedFile {
+  std::string name, text, when;
+  bool is_base = false;
+};
+
+/// Each file once: experiment files, and behind them what they build on.
+std::vector<AttachedFile> files_of(const Material& material) {
+  std::vector<AttachedFile> files;
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const bool bases : {false, true})
+    for (const SweepRow& sweep : material.sweeps) {
+      const std::string when = utc_text(sweep.created);
+      if (!bases && !sweep.content.empty() && seen.emplace(sweep.file, sweep.content).second)
+        files.push_back({sweep.file, sweep.content, when});
+      if (bases)
+        for (const auto& [name, text] : sweep.bases)
+          if (seen.emplace(name, text).second) files.push_back({name, text, when, true});
+    }
+  return files;
+}
+
+/// Whether an experiment file builds on one that was not recorded, as versions before this one did not.
+bool lacks_base(const Material& material) {
+  return std::any_of(material.sweeps.begin(), material.sweeps.end(), [](const SweepRow& sweep) {
+    const std::string text = "\n" + sweep.content;
+    return sweep.bases.empty() &&
+           (text.find("\nbase ") != std::string::npos || text.find("\nbase=") != std::string::npos);
+  });
+}
+
+void add_file(const AttachedFile& file, std::vector<Block>& blocks) {
+  blocks.push_back(Paragraph{Text({{file.is_base ? "The base file " : "The experiment file "},
+                                   code(file.name),
+                                   {" as it was on " + file.when + ":"}})});
+  blocks.push_back(Listing{"toml", file.text, file.name});
+}
+
+Section command_section(const Material& material) {
+  Section section{"commands", "Commands"};
   section.blocks.push_back(
-      Paragraph{"What trains these runs, and what trains one again and compares every digest:"});
-  section.blocks.push_back(Listing{"sh", text});
-  std::size_t shown = 0;
-  std::set<std::string> contents;
-  for (const SweepRow& sweep : material.sweeps) {
-    if (sweep.content.empty() || !contents.insert(sweep.content).second) continue;
-    if (++shown > most_files) continue;
-    section.blocks.push_back(Paragraph{Text(
-        {{"The experiment file "}, code(sweep.file), {" as it was on " + utc_text(sweep.created) + ":"}})});
-    section.blocks.push_back(Listing{"toml", sweep.content});
-  }
-  if (named_base(material))
-    section.blocks.push_back(
-        Paragraph{Text({{"Files that a "},
-                        code("base"),
-                        {" names are not attached: what they set stands with all other settings in "},
-                        reference("", "settings"),
-                        {"."}})});
-  if (shown > most_files)
-    section.blocks.push_back(
-        Notice{counted(shown - most_files, "more experiment file") + " are in the database (table sweep)."});
+      Paragraph{"What trains these runs, from the files below under their names and data with the same "
+                "SHA-256; and what "
+                "trains one again and compares every digest:"});
+  section.blocks.push_back(command_listing(material, 5));
+  const std::vector<AttachedFile> files = files_of(material);
+  for (std::size_t i = 0; i < std::min(most_files, files.size()); ++i) add_file(files[i], section.blocks);
+  if (files.size() > most_files)
+    section.blocks.push_back(Notice{counted(files.size() - most_files, "more experiment file") +
+                                    " are in the database (table sweep)."});
+  if (lacks_base(material))
+    section.blocks.push_back(Paragraph{
+        Text({{"A file that "},
+              code("base"),
+              {" names was not recorded with these runs: what it sets stands with all other settings in "},
+              reference("", "settings"),
+              {"."}})});
   return section;
 }
 
@@ -206,6 +244,34 @@ Section missing_section(const Material& material) {
 }
 
 }  // namespace
+
+Section brief_reproduction_section(const Material& material) {
+  constexpr std::size_t most_lines = 40;
+  Section section{"reproduction", "How to do it again"};
+  section.blocks.push_back(command_listing(material, 1));
+  std::vector<Span> others = {{"They need, as they were (the full report attaches them): "}};
+  for (const AttachedFile& file : files_of(material)) {
+    const bool first = section.blocks.size() == 1;
+    if (first && !file.is_base && std::count(file.text.begin(), file.text.end(), '\n') <= most_lines)
+      add_file(file, section.blocks);
+    else if (others.size() < 2 * most_files)
+      others.insert(others.end(), {code(file.name), {", SHA-256 " + sha256(file.text).substr(0, 16) + "; "}});
+  }
+  std::set<std::string> seen;
+  for (const RunRow& run : material.runs)
+    if (const auto own = material.datasets.find(run.number); own != material.datasets.end())
+      for (const DatasetRow& file : own->second)
+        if (others.size() < 4 * most_files && seen.insert(file.sha256).second)
+          others.insert(others.end(),
+                        {code(setting_text(file.path)),
+                         {" (" + file.role + "), SHA-256 " + file.sha256.substr(0, 16) + "; "}});
+  if (others.size() > 1) {
+    std::string& last = others.back().text;
+    last.replace(last.size() - 2, 2, ".");
+    section.blocks.push_back(Paragraph{Text(std::move(others))});
+  }
+  return section;
+}
 
 Section reproduction_section(const Material& material) {
   Section section{"reproduction", "Reproduction"};

@@ -71,13 +71,23 @@ TableBlock run_table(const Material& material) {
   table.id = "runs";
   const Unit unit = unit_of(material.metric);
   table.caption = "Every run with its " + material.metric + " at the chosen checkpoint.";
-  table.columns = {{"run", "", false},     {"id", "", false},       {"seed", "", true},
-                   {"state", "", false},   {"best step", "", true}, {material.metric, unit.name, true},
-                   {"attempts", "", true}, {"ended", "", false}};
+  table.columns = {{"candidate", "", false},
+                   {"seed", "", true},
+                   {"id", "", false},
+                   {"run", "", false},
+                   {"state", "", false},
+                   {"best step", "", true},
+                   {material.metric, unit.name, true},
+                   {"attempts", "", true},
+                   {"ended", "", false}};
   std::map<std::int64_t, const Replicate*> replicates;
+  std::map<std::int64_t, std::string> letters;
   for (const Question& question : material.questions)
-    for (const Candidate& candidate : question.comparison.candidates)
-      for (const Replicate& replicate : candidate.runs) replicates[replicate.run.number] = &replicate;
+    for (std::size_t i = 0; i < question.comparison.candidates.size(); ++i)
+      for (const Replicate& replicate : question.comparison.candidates[i].runs) {
+        replicates[replicate.run.number] = &replicate;
+        letters[replicate.run.number] = question.letter(i);
+      }
   const std::size_t shown = material.rows_of(material.runs.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const RunRow& run = material.runs[i];
@@ -91,9 +101,10 @@ TableBlock run_table(const Material& material) {
       value = run.state == RunState::completed ? "not finite" : "";
     const nlohmann::json step =
         run.result.is_object() ? run.result.value("best_step", nlohmann::json()) : nlohmann::json();
-    table.rows.push_back({run.name,
-                          code_cell(run.id),
+    table.rows.push_back({letters[run.number],
                           {std::to_string(run.seed), static_cast<double>(run.seed)},
+                          code_cell(run.id),
+                          run.name,
                           name_of(run.state),
                           step.is_number_integer() ? count_cell(step.get<std::int64_t>()) : TableCell(),
                           std::move(value),

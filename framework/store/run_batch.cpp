@@ -23,6 +23,21 @@ auto by_run(Statement& rows, const Make& make) {
   return found;
 }
 
+std::string text_of(const nlohmann::json& json) {
+  return json.is_string() ? json.get<std::string>() : std::string();
+}
+
+/// What is not as schema.sql says is left out.
+void add_context(const nlohmann::json& context, SweepRow& sweep) {
+  if (!context.is_object()) return;
+  for (const nlohmann::json& base : context.value("bases", nlohmann::json::array()))
+    if (base.is_object())
+      sweep.bases.emplace_back(text_of(base.value("file", nlohmann::json())),
+                               text_of(base.value("content", nlohmann::json())));
+  for (const nlohmann::json& set : context.value("overrides", nlohmann::json::array()))
+    if (set.is_string()) sweep.overrides.push_back(set.get<std::string>());
+}
+
 }  // namespace
 
 RunBatch::RunBatch(Store& store, const std::vector<RunRow>& runs) : store_(store), runs_(runs) {
@@ -113,10 +128,14 @@ std::map<std::int64_t, std::int64_t> RunBatch::digest_counts() {
 
 std::vector<SweepRow> RunBatch::sweeps() {
   Statement& rows = ask(
-      "SELECT name, file, content, created FROM sweep WHERE number IN (SELECT sweep FROM run WHERE number ",
-      ") ORDER BY name, created, file, content");
+      "SELECT name, file, content, created, context FROM sweep WHERE number IN (SELECT sweep FROM run WHERE "
+      "number ",
+      ") ORDER BY name, created, file, content, context");
   std::vector<SweepRow> found;
-  while (rows.step()) found.push_back({rows.text(0), rows.text(1), rows.text(2), rows.number(3)});
+  while (rows.step()) {
+    found.push_back({rows.text(0), rows.text(1), rows.text(2), rows.number(3)});
+    add_context(parsed_json(rows.text(4)), found.back());
+  }
   rows.reset();
   return found;
 }

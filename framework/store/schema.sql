@@ -10,7 +10,7 @@
 -- attempt-0001.spool in the run's folder, and can be merged from there again.
 
 PRAGMA application_id = 1162756946;  -- the letters ENCR: tells this file from any other SQLite database
-PRAGMA user_version = 3;             -- version of this schema; exp db upgrade raises it
+PRAGMA user_version = 4;             -- version of this schema; exp db upgrade raises it
 
 -- One experiment file that was planned: a sweep, or a single run.
 CREATE TABLE sweep (
@@ -18,7 +18,9 @@ CREATE TABLE sweep (
   name     TEXT NOT NULL,              -- `name` in the experiment file
   file     TEXT NOT NULL,              -- path of the experiment file, as it was given
   content  TEXT NOT NULL,              -- its text at that time
-  created  REAL NOT NULL
+  created  REAL NOT NULL,
+  -- What else has to be there to plan it again (JSON): {"bases": [{"file", "content"}, nearest first], "overrides": ["train.epochs=2"]}.
+  context  TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(context))
 ) STRICT;
 
 -- One training that was asked for. (question, backend, repeat) says which: see docs/reproducibility.md.

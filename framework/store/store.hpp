@@ -184,7 +184,9 @@ class Store {
   Database& database() { return *database_; }
 
   // --- Runs (runs.cpp)
-  std::int64_t add_sweep(const std::string& name, const std::string& file, const std::string& content);
+  /// `context`: JSON, as the table sweep has it.
+  std::int64_t add_sweep(const std::string& name, const std::string& file, const std::string& content,
+                         const std::string& context = "{}");
   /// The numbers of the sweeps with this name (one for each state of the file), newest first.
   std::vector<std::int64_t> find_sweeps(const std::string& name);
   /// Every run of these names or ids, and of sweeps of that name; newest first. Throws UnknownRun where
@@ -209,6 +211,8 @@ class Store {
   RunRow read_run(std::int64_t number);
   void set_tag(std::int64_t run, const std::string& tag, bool present);
   void set_note(std::int64_t run, const std::string& note);
+  /// Settings that only describe, and were recorded with another value, get that of the specification.
+  void describe(std::int64_t run, const Specification& specification);
   /// Throws Error when a process works on the run.
   void require_idle(std::int64_t run);
   /// Out of sight, or back: a removed run is not listed, and its question counts as never asked. Its name
@@ -265,6 +269,8 @@ class Store {
  private:
   std::vector<RunRow> read_rows(Statement& statement);
   void add_params(std::int64_t run, const Specification& specification);
+  void set_param(std::int64_t run, const std::string& key, const nlohmann::json& value,
+                 const Origins& origins);
   AddedRun insert_run(Specification& specification, const RunExtras& extras);
   std::string free_name(const std::string& wanted);
   std::vector<PluginRow> read_plugins(std::int64_t attempt);

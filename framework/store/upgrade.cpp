@@ -45,7 +45,7 @@ std::filesystem::path free_backup_name(const std::filesystem::path& path, std::i
 }  // namespace
 
 std::span<const Migration> known_migrations() {
-  static const std::array<Migration, 2> list = {{{2, R"(
+  static const std::array<Migration, 3> list = {{{2, R"(
 ALTER TABLE run ADD COLUMN removed REAL;
 DROP VIEW run_status;
 CREATE VIEW run_status AS
@@ -87,6 +87,9 @@ CREATE TABLE bench_sample (
   seconds     REAL NOT NULL,
   PRIMARY KEY (bench_case, quantity, round)
 ) STRICT, WITHOUT ROWID;
+)"},
+                                                 {4, R"(
+ALTER TABLE sweep ADD COLUMN context TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(context));
 )"}}};
   return list;
 }
