@@ -140,9 +140,9 @@ Json interval_json(const std::optional<Interval>& interval) {
   return interval ? Json{interval->low, interval->high} : Json();
 }
 
-Json candidate_json(const Candidate& candidate, const CandidateKey& key, std::size_t number) {
+Json candidate_json(const Candidate& candidate, const CandidateKey& key, std::size_t index) {
   Json options = Json::object();
-  for (std::size_t i = 0; i < key.options.size(); ++i) options[key.options[i]] = key.values[number][i];
+  for (std::size_t i = 0; i < key.options.size(); ++i) options[key.options[i]] = key.values[index][i];
   Json runs = Json::array();
   for (const Replicate& replicate : candidate.runs)
     runs.push_back({{"name", replicate.run.name},
@@ -151,7 +151,7 @@ Json candidate_json(const Candidate& candidate, const CandidateKey& key, std::si
                     {"state", name_of(replicate.run.state)},
                     {"value", replicate.value ? Json(*replicate.value) : Json()},
                     {"missing", replicate.missing}});
-  return {{"letter", key.letters[number]},
+  return {{"letter", key.letters[index]},
           {"name", candidate.name},
           {"options", options},
           {"group", candidate.group},

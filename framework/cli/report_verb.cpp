@@ -117,7 +117,7 @@ std::string places(const std::vector<OutputFile>& files, const fs::path& folder)
   if (files.size() == 1) return first;
   const std::string others = (folder / files.back().path).parent_path().string();
   if (files.front().path.has_parent_path()) return others + ": " + std::to_string(files.size()) + " files";
-  return first + ", and " + std::to_string(files.size() - 1) + " files in " + others;
+  return first + ", and " + counted(files.size() - 1, "file") + " in " + others;
 }
 
 /// Files of the same kind that an earlier report has left among those of this one.

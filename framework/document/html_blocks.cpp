@@ -18,17 +18,19 @@ bool is_long(const std::string& text) {
   return text.size() > 32;
 }
 
-/// Whether a line may be broken behind the letter: between the parts of a name, never within a word.
-bool ends_part(char letter) {
-  return std::string_view("-_=/.,:;@+").find(letter) != std::string_view::npos;
+/// Whether a line may be broken behind the letter: between the parts of a name, never within a word or
+/// number.
+bool ends_part(const std::string& text, std::size_t at) {
+  const bool number = text[at] == '.' && at + 1 < text.size() && text[at + 1] >= '0' && text[at + 1] <= '9';
+  return !number && std::string_view("-_=/.,:;@+").find(text[at]) != std::string_view::npos;
 }
 
 /// Whether it holds a word so long that it has to be broken within.
 bool is_endless(const std::string& text) {
   constexpr std::size_t most = 40;
   std::size_t run = 0;
-  for (const char letter : text) {
-    run = letter == ' ' || ends_part(letter) ? 0 : run + 1;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    run = text[i] == ' ' || ends_part(text, i) ? 0 : run + 1;
     if (run > most) return true;
   }
   return false;
@@ -41,7 +43,7 @@ std::string html_parts(const std::string& text) {
   std::string html, part;
   for (std::size_t i = 0; i < line.size(); ++i) {
     part += line[i];
-    if (!ends_part(line[i]) || i + 1 == line.size() || ends_part(line[i + 1])) continue;
+    if (!ends_part(line, i) || i + 1 == line.size() || ends_part(line, i + 1)) continue;
     html += html_text(part) + "<wbr>";
     part.clear();
   }
@@ -54,8 +56,8 @@ std::string entity(const Span& span, const char* kind, const char* sign, const c
          said + " </span>" + html_line(span.target) + "</span></span>";
 }
 
-std::string span_html(const Span& span, const Outline& outline) {
-  const std::string text = html_parts(span.text);
+std::string span_html(const Span& span, const Outline& outline, bool in_table = false) {
+  const std::string text = in_table ? html_parts(span.text) : html_line(span.text);
   switch (span.kind) {
     case Span::Kind::plain:
       return text;
@@ -131,7 +133,13 @@ class HtmlBlocks {
 
   std::string operator()(const Figure& figure) const {
     const Anchor& anchor = outline_.of(figure);
-    return "<figure class=\"picture\" id=\"" + anchor.id + "\">\n<div class=\"wide\">" +
+    const bool tall =
+        std::holds_alternative<MatrixChart>(figure.chart) || std::holds_alternative<FlowChart>(figure.chart);
+    return std::string("<figure class=\"picture") +
+           (fits_beside(figure.chart) ? " small"
+            : tall                    ? " tall"
+                                      : "") +
+           "\" id=\"" + anchor.id + "\">\n<div class=\"wide\">" +
            svg(draw(figure.chart, wide), figure.alternative) + "</div>\n<div class=\"narrow\">" +
            svg(draw(figure.chart, narrow), figure.alternative) +
            "</div>\n<figcaption><span class=\"label\">" + anchor.title() + ".</span> " +
@@ -139,9 +147,9 @@ class HtmlBlocks {
   }
 
  private:
-  std::string text(const Text& text) const {
+  std::string text(const Text& text, bool in_table = false) const {
     std::string html;
-    for (const Span& span : text.spans) html += span_html(span, outline_);
+    for (const Span& span : text.spans) html += span_html(span, outline_, in_table);
     return html;
   }
 
@@ -152,7 +160,7 @@ class HtmlBlocks {
                              (is_endless(plain) ? " endless" : "");
     if (!kind.empty()) html += " class=\"" + kind.substr(1) + "\"";
     if (cell.number) html += " data-value=\"" + exact_text(*cell.number) + "\"";
-    const std::string shown = cell.text.empty() ? "\u2013" : text(cell.text);
+    const std::string shown = cell.text.empty() ? "\u2013" : text(cell.text, true);
     html +=
         ">" + (cell.best ? "<strong class=\"best\">" + shown + "</strong><span class=\"aside\"> (best)</span>"
                          : shown);

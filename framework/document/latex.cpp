@@ -59,7 +59,11 @@ class LatexWriter {
   std::string operator()(const TableBlock& table) const { return latex_table(table, outline_); }
 
   std::string operator()(const Figure& figure) const {
-    return "\\begin{encorefigure}\n" + content(figure, picture_width, text_width_bp) +
+    const bool tall =
+        std::holds_alternative<MatrixChart>(figure.chart) || std::holds_alternative<FlowChart>(figure.chart);
+    const double room = fits_beside(figure.chart) ? 0.68 : tall ? 0.56 : 0.92;
+    return "\\begin{encorefigure}\n" +
+           content(figure, tall ? picture_width : picture_width * room, room * text_width_bp) +
            "\\end{encorefigure}\n\n";
   }
 

@@ -28,8 +28,8 @@ struct Size {
   double points;
   double narrower;
 };
-constexpr std::array<Size, 4> sizes = {
-    {{"small", 10.0, 0.86}, {"footnotesize", 9.0, 0.88}, {"scriptsize", 8.0, 0.91}, {"tiny", 6.0, 1.05}}};
+constexpr std::array<Size, 3> sizes = {
+    {{"footnotesize", 9.0, 0.88}, {"scriptsize", 8.0, 0.91}, {"tiny", 6.0, 1.05}}};
 /// Its bold letters are wider than its others.
 constexpr double bold = 1.18;
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t most_in_picture = 48;
 
 /// One column: a value per candidate.
-struct Column {
+struct Varied {
   std::string name;
   std::vector<std::string> values;
 
@@ -26,9 +26,9 @@ struct Column {
 };
 
 /// Of a factor, where all runs of each candidate agree in it; else without values.
-Column column_of(const Factor& factor, const std::vector<Candidate>& candidates,
+Varied column_of(const Factor& factor, const std::vector<Candidate>& candidates,
                  const std::map<std::int64_t, std::size_t>& places) {
-  Column column{factor.label, {}};
+  Varied column{factor.label, {}};
   for (const Candidate& candidate : candidates) {
     std::set<std::size_t> levels;
     for (const Replicate& replicate : candidate.runs)
@@ -39,26 +39,26 @@ Column column_of(const Factor& factor, const std::vector<Candidate>& candidates,
   return column;
 }
 
-bool tell_apart(const std::vector<Column>& columns, std::size_t candidates) {
+bool tell_apart(const std::vector<Varied>& columns, std::size_t candidates) {
   std::set<std::vector<std::string>> seen;
   for (std::size_t i = 0; i < candidates; ++i) {
     std::vector<std::string> values;
-    for (const Column& column : columns) values.push_back(column.values[i]);
+    for (const Varied& column : columns) values.push_back(column.values[i]);
     if (!seen.insert(std::move(values)).second) return false;
   }
   return true;
 }
 
-std::vector<Column> columns_of(const std::vector<Candidate>& candidates,
+std::vector<Varied> columns_of(const std::vector<Candidate>& candidates,
                                const std::vector<std::string>& names, const std::vector<RunRow>& runs,
                                const std::vector<Factor>& factors) {
   std::map<std::int64_t, std::size_t> places;
   for (std::size_t i = 0; i < runs.size(); ++i) places[runs[i].number] = i;
-  std::vector<Column> columns;
+  std::vector<Varied> columns;
   for (const Factor& factor : factors)
-    if (Column column = column_of(factor, candidates, places); !column.values.empty() && column.varies())
+    if (Varied column = column_of(factor, candidates, places); !column.values.empty() && column.varies())
       columns.push_back(std::move(column));
-  Column backends{"backend", {}}, seeds{"seed", {}};
+  Varied backends{"backend", {}}, seeds{"seed", {}};
   for (const Candidate& candidate : candidates) {
     backends.values.push_back(candidate.backend);
     seeds.values.push_back(candidate.runs.size() == 1 ? std::to_string(candidate.runs.front().run.seed) : "");
@@ -106,7 +106,7 @@ CandidateKey make_key(const std::vector<Candidate>& candidates, const std::vecto
   }
   key.letters.resize(candidates.size());
   for (std::size_t i = 0; i < order.size(); ++i) key.letters[order[i]] = letter_of(first + i);
-  for (Column& column : columns_of(candidates, names, runs, factors)) {
+  for (Varied& column : columns_of(candidates, names, runs, factors)) {
     key.options.push_back(std::move(column.name));
     for (std::size_t i = 0; i < candidates.size(); ++i) key.values[i].push_back(std::move(column.values[i]));
   }

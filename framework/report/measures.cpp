@@ -24,12 +24,14 @@ nlohmann::json measures_of(const RunRow& run) {
 /// By split: "test" -> "f1", "loss" ...
 std::map<std::string, std::set<std::string>> names_of(const Question& question) {
   std::map<std::string, std::set<std::string>> names;
-  for (const RunRow& run : question.runs)
-    for (const auto& [name, value] : measures_of(run).items()) {
+  for (const RunRow& run : question.runs) {
+    const nlohmann::json measures = measures_of(run);
+    for (const auto& [name, value] : measures.items()) {
       const std::size_t slash = name.find('/');
       if (slash != std::string::npos && !is_of_class(name))
         names[name.substr(0, slash)].insert(name.substr(slash + 1));
     }
+  }
   return names;
 }
 

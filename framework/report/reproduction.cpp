@@ -243,32 +243,43 @@ Section missing_section(const Material& material) {
   return section;
 }
 
+/// "corpus/dev.conll (114cc5f95d1d9cfb)", behind what stands there already.
+void add_hashed(const std::string& name, const std::string& sha256, std::vector<Span>& spans) {
+  if (!spans.empty()) spans.push_back({", "});
+  spans.push_back(code(name));
+  spans.push_back({" (" + sha256.substr(0, 16) + ")"});
+}
+
 }  // namespace
 
 Section brief_reproduction_section(const Material& material) {
-  constexpr std::size_t most_lines = 40;
+  constexpr std::ptrdiff_t most_lines = 40;
   Section section{"reproduction", "How to do it again"};
   section.blocks.push_back(command_listing(material, 1));
-  std::vector<Span> others = {{"They need, as they were (the full report attaches them): "}};
+  constexpr std::size_t most_spans = 24;
+  std::vector<Span> bases, data;
   for (const AttachedFile& file : files_of(material)) {
     const bool first = section.blocks.size() == 1;
     if (first && !file.is_base && std::count(file.text.begin(), file.text.end(), '\n') <= most_lines)
       add_file(file, section.blocks);
-    else if (others.size() < 2 * most_files)
-      others.insert(others.end(), {code(file.name), {", SHA-256 " + sha256(file.text).substr(0, 16) + "; "}});
+    else if (bases.size() < most_spans)
+      add_hashed(file.name, sha256(file.text), bases);
   }
   std::set<std::string> seen;
   for (const RunRow& run : material.runs)
     if (const auto own = material.datasets.find(run.number); own != material.datasets.end())
       for (const DatasetRow& file : own->second)
-        if (others.size() < 4 * most_files && seen.insert(file.sha256).second)
-          others.insert(others.end(),
-                        {code(setting_text(file.path)),
-                         {" (" + file.role + "), SHA-256 " + file.sha256.substr(0, 16) + "; "}});
-  if (others.size() > 1) {
-    std::string& last = others.back().text;
-    last.replace(last.size() - 2, 2, ".");
-    section.blocks.push_back(Paragraph{Text(std::move(others))});
+        if (data.size() < most_spans && seen.insert(file.sha256).second)
+          add_hashed(setting_text(file.path), file.sha256, data);
+  if (!bases.empty()) {
+    bases.insert(bases.begin(), {"It needs "});
+    bases.push_back({", which the full report attaches."});
+    section.blocks.push_back(Paragraph{Text(std::move(bases))});
+  }
+  if (!data.empty()) {
+    data.insert(data.begin(), {"Data, with the first digits of their SHA-256: "});
+    data.push_back({"."});
+    section.blocks.push_back(Paragraph{Text(std::move(data))});
   }
   return section;
 }

@@ -34,6 +34,7 @@ TableBlock state_table(const Material& material) {
   for (const RunState state : {RunState::completed, RunState::failed, RunState::stopped,
                                RunState::interrupted, RunState::lost, RunState::running, RunState::pending}) {
     const auto sum = compute.find(name_of(state));
+    if (runs[name_of(state)] == 0 && sum == compute.end() && !material.complete()) continue;
     row(name_of(state), runs[name_of(state)], sum == compute.end() ? Compute() : sum->second);
   }
   row("all", material.runs.size(), compute_of(material));

@@ -32,19 +32,26 @@ TEST_F(ComparingVerbs, DiffShowsOnlyWhatDiffers) {
 
 TEST_F(ComparingVerbs, CompareAsTableJsonAndCsv) {
   const std::string table = output_of({"compare", "pair"});
-  for (const char* part :
-       {"CANDIDATE", "pair-dropout=0.1", "paired t", "95 % BY BOOTSTRAP", "no test on examples"})
+  for (const char* part : {"   DROPOUT  RUNS", "A  0.1", "B  0.2", "pair-dropout=0.1", "A - B", "paired t",
+                           "95 % BY BOOTSTRAP", "no test on examples"})
     EXPECT_TRUE(contains(table, part)) << part << '\n' << table;
   EXPECT_EQ(output_of({"compare", "pair"}), table) << "the draws are those of a counter";
   const nlohmann::json json =
       nlohmann::json::parse(output_of({"compare", "pair-dropout=0.1", "*0.2*", "--json"}));
   ASSERT_EQ(json.at("candidates").size(), 2u);
   EXPECT_EQ(json.at("candidates").at(0).at("n"), 3);
+  EXPECT_EQ(json.at("candidates").at(1).at("letter"), "B");
+  EXPECT_EQ(json.at("candidates").at(1).at("options").at("dropout"), "0.2");
   EXPECT_EQ(json.at("pairs").at(0).at("shared_seeds"), 3);
   EXPECT_TRUE(
       output_of({"compare", "pair", "--csv"}).starts_with("candidate,group,backend,metric,runs,n,mean,"));
   EXPECT_TRUE(output_of({"compare", "pair", "--csv", "--pairs"}).starts_with("a,b,metric,difference,"));
   EXPECT_TRUE(contains(output_of({"compare", "pair-dropout=0.1"}), "one candidate, so there is nothing"));
+  EXPECT_TRUE(contains(output_of({"compare", "pair-dropout=0.1"}), "CANDIDATE         RUNS"));
+  // One run each: told apart by the seed, and why there is no test is said once.
+  const std::string single = output_of({"compare", "pair-dropout=0.1", "--by", "run"});
+  EXPECT_TRUE(contains(single, "   SEED  RUNS")) << single;
+  EXPECT_TRUE(contains(single, "No test of A and B, A and C: ")) << single;
 }
 
 TEST_F(ComparingVerbs, CompareRefuses) {

@@ -9,6 +9,9 @@
 //   long
 //   <!-- test: output REASON      the next block's output is not compared
 //   <!-- test: not run REASON     the next block's commands are not run
+//   <!-- test: writes FILE as PAGE  the next block's commands write FILE, and PAGE of the tree is such a
+//   file:
+//                                 of the same headings, heads of tables, pictures and listings
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,7 +53,7 @@ struct Command {
   std::vector<std::string> output;
 };
 
-const std::vector<std::string> kinds = {"setup", "file", "exit", "run as", "output", "not run"};
+const std::vector<std::string> kinds = {"setup", "file", "exit", "run as", "output", "not run", "writes"};
 
 /// "file sweep.toml" into marks; several setups before one block are run one after the other.
 void take_mark(const std::string& text, const std::string& place, std::map<std::string, std::string>& marks) {
@@ -133,6 +136,24 @@ void expect_output(const Command& command, const std::string& output) {
   }
 }
 
+/// What a page that was written by a program is made of, apart from its numbers, a line for each part.
+std::string form_of(const std::string& page) {
+  const std::vector<std::string> lines = lines_of(page);
+  std::string form;
+  const auto add = [&](const std::string& part) {
+    for (const std::string& word : words_of(part)) form += word + " ";
+    form += "\n";
+  };
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const bool head = i + 1 < lines.size() && lines[i + 1].starts_with("| ---");
+    if (head || lines[i].starts_with('#') || lines[i].starts_with("```"))
+      add(lines[i]);
+    else if (lines[i].starts_with("!["))
+      form += lines[i].substr(lines[i].rfind('('));
+  }
+  return form;
+}
+
 class Page : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
@@ -184,6 +205,14 @@ class Page : public testing::TestWithParam<std::string> {
       const ProgramOutput output = sandbox.shell("{ " + command.line + "\n} 2>&1");
       EXPECT_EQ(output.end.exit_code, code) << command.line << "\n" << output.output;
       if (!block.marks.contains("output")) expect_output(command, output.output);
+    }
+    if (const auto writes = block.marks.find("writes"); writes != block.marks.end()) {
+      std::istringstream words(writes->second);
+      std::string file, as, page;
+      words >> file >> as >> page;
+      ASSERT_EQ(as, "as") << "<!-- test: writes FILE as PAGE -->";
+      EXPECT_EQ(form_of(content(fs::path(ENCORE_SOURCE_DIR) / page)), form_of(sandbox.read(file)))
+          << page << " is to be written again by the commands of this page";
     }
   }
 

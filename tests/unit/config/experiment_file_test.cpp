@@ -49,6 +49,12 @@ TEST_F(DocumentTest, TheNearerFileWins) {
   EXPECT_EQ(to_text(document.root), "{model = {width = 16, layers = 2}, seed = 3, sweep = {draws = 2}}");
   EXPECT_EQ(document.root.at({"model", "layers"})->origin.place.text(), at("bases/base.toml") + ":5:10");
   EXPECT_EQ(document.root.at({"model", "width"})->origin.place.text(), at("near.toml") + ":4:9");
+  // What was read, for who plans it again.
+  ASSERT_EQ(document.sources.size(), 2U);
+  EXPECT_EQ(document.sources[0].file, file.string());
+  EXPECT_TRUE(document.sources[0].text.starts_with("base = "));
+  EXPECT_EQ(document.sources[1].file, at("bases/base.toml"));
+  EXPECT_TRUE(document.sources[1].text.starts_with("name = \"base\""));
 }
 
 TEST_F(DocumentTest, ATableOfAnotherTypeReplacesThatOfTheBase) {

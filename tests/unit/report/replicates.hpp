@@ -20,6 +20,7 @@ struct Told {
   std::string test_set = std::string(64, 'd');
   std::string predictions = {};  ///< content of predictions/test.jsonl, unless empty
   double dropout = 0.1;
+  bool is_private = false;  ///< its data
   bool fresh = false;
 };
 
@@ -33,6 +34,7 @@ class ReplicatesTest : public StoreTest {
     specification.question = sha256(told.name + told.test_set + std::to_string(told.seed));
     specification.backend = told.backend;
     specification.config["model"]["dropout"] = told.dropout;
+    if (told.is_private) specification.config["data"]["private"] = true;
     specification.data["test"] = {"/data/test.conll", told.test_set};
     RunExtras extras;
     extras.sweep = store().add_sweep(told.name.substr(0, told.name.find('-')), "file.toml", "");

@@ -16,6 +16,9 @@ TEST_F(StoreTest, a_run_has_parameters_with_type_and_origin) {
   Specification specification = specification_of();
   const std::int64_t sweep = store().add_sweep("the sweep", "sweep.toml", "name = \"the sweep\"");
   EXPECT_EQ(store().add_sweep("the sweep", "sweep.toml", "name = \"the sweep\""), sweep);
+  EXPECT_NE(store().add_sweep("the sweep", "sweep.toml", "name = \"the sweep\"", "{\"overrides\": []}"),
+            sweep)
+      << "another base or override is another plan";
   const AddedRun added =
       store().add_run(specification, {.sweep = sweep, .note = "a note", .tags = {"paper", "paper", "b"}});
   EXPECT_TRUE(added.created);
@@ -41,6 +44,27 @@ TEST_F(StoreTest, a_run_has_parameters_with_type_and_origin) {
   const auto datasets = store().read_datasets(added.run.number);
   ASSERT_EQ(datasets.size(), 1u);
   EXPECT_EQ(datasets[0].path, "/data/train.conll");
+}
+
+TEST_F(StoreTest, what_only_describes_a_run_can_be_recorded_later) {
+  Specification specification = specification_of();
+  const std::int64_t run = store().add_run(specification).run.number;
+  const auto told = [&] {
+    for (const ParamRow& row : store().read_params(run))
+      if (row.key == "data.private") return row.value.dump() + " " + row.source + " " + row.at;
+    return std::string("nothing");
+  };
+  EXPECT_EQ(told(), "nothing") << "as an earlier version left it";
+  specification.config["data"]["private"] = true;
+  specification.config["model"]["width"] = 8;
+  specification.origin["data.private"] = {Source::file, {"test.toml", 3, 1}};
+  store().describe(run, specification);
+  EXPECT_EQ(told(), "true file test.toml:3:1");
+  specification.config["data"]["private"] = false;
+  store().describe(run, specification);
+  EXPECT_EQ(told(), "false file test.toml:3:1");
+  for (const ParamRow& row : store().read_params(run))
+    if (row.key == "model.width") EXPECT_EQ(row.value, 384) << "a setting that counts stays what it was";
 }
 
 TEST_F(StoreTest, a_question_is_asked_once_per_backend) {
