@@ -18,7 +18,7 @@ namespace {
 /// caption.
 constexpr double text_width_bp = 453.0, tallest = 560.0;
 /// Pictures are laid out on wider paper and set smaller, so that their labels are smaller than the text.
-constexpr double picture_width = 580.0, half_picture_width = 310.0;
+constexpr double picture_width = 580.0, half_picture_width = 310.0, tallest_half = 148.0;
 
 class LatexWriter {
  public:
@@ -61,7 +61,7 @@ class LatexWriter {
   std::string operator()(const Figure& figure) const {
     const bool tall =
         std::holds_alternative<MatrixChart>(figure.chart) || std::holds_alternative<FlowChart>(figure.chart);
-    const double room = fits_beside(figure.chart) ? 0.68 : tall ? 0.56 : 0.92;
+    const double room = fits_beside(figure.chart) ? 0.52 : tall ? 0.4 : 0.72;
     return "\\begin{encorefigure}\n" +
            content(figure, tall ? picture_width : picture_width * room, room * text_width_bp) +
            "\\end{encorefigure}\n\n";
@@ -99,11 +99,11 @@ class LatexWriter {
 
  private:
   /// Picture and caption.
-  std::string content(const Figure& figure, double drawn, double room) const {
+  std::string content(const Figure& figure, double drawn, double room, double high = tallest) const {
     const Anchor& anchor = outline_.of(figure);
     const Drawing drawing = draw(figure.chart, drawn);
-    const double scale = std::min(room / drawing.width, tallest / drawing.height);
-    return "\\scalebox{" + coordinate_text(scale, 4) + "}{" + tikz(drawing) + "}\n\\encorecaption{" +
+    const double scale = std::min(room / drawing.width, high / drawing.height);
+    return "\\scalebox{" + coordinate_text(scale, 4) + "}{" + tikz(drawing) + "}\\par\n\\encorecaption{" +
            anchor.title() + "}{" + latex_line(figure.caption, outline_) + "}\\hypertarget{" + anchor.id +
            "}{}\n";
   }
@@ -111,7 +111,7 @@ class LatexWriter {
   /// Beside another one, their tops on one line.
   std::string half(const Figure& figure) const {
     return "\\begin{minipage}[t]{0.485\\textwidth}\\vspace{0pt}\\centering\n" +
-           content(figure, half_picture_width, 0.485 * text_width_bp) + "\\end{minipage}";
+           content(figure, half_picture_width, 0.485 * text_width_bp, tallest_half) + "\\end{minipage}";
   }
 
   const Outline& outline_;

@@ -72,15 +72,10 @@ TableBlock run_table(const Material& material) {
   table.id = "runs";
   const Unit unit = unit_of(material.metric);
   table.caption = "Every run with its " + material.metric + " at the chosen checkpoint.";
-  table.columns = {{"candidate", "", false},
-                   {"seed", "", true},
-                   {"id", "", false},
-                   {"run", "", false},
-                   {"state", "", false},
-                   {"best step", "", true},
-                   {material.metric, unit.name, true},
-                   {"attempts", "", true},
-                   {"ended", "", false}};
+  table.columns = {{"candidate", "", false}, {"seed", "", true},      {"id", "", false},
+                   {"state", "", false},     {"best step", "", true}, {material.metric, unit.name, true},
+                   {"attempts", "", true},   {"ended", "", false}};
+  if (material.complete()) table.columns.push_back({"run", "", false});
   std::map<std::int64_t, const Replicate*> replicates;
   std::map<std::int64_t, std::string> letters;
   for (const Question& question : material.questions)
@@ -105,13 +100,15 @@ TableBlock run_table(const Material& material) {
     table.rows.push_back({letters[run.number],
                           {std::to_string(run.seed), static_cast<double>(run.seed)},
                           code_cell(run.id),
-                          run.name,
                           name_of(run.state),
                           step.is_number_integer() ? count_cell(step.get<std::int64_t>()) : TableCell(),
                           std::move(value),
                           count_cell(run.attempts),
                           end_of(material, run)});
+    if (material.complete()) table.rows.back().emplace_back(run.name);
   }
+  if (!material.complete())
+    table.notes.push_back("Names of runs stand with their digests, and in the CSV and JSON of this report.");
   if (shown < material.runs.size())
     table.notes.push_back(counted(material.runs.size() - shown, "more run") +
                           " are in the CSV and JSON of this report.");

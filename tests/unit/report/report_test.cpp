@@ -139,7 +139,7 @@ TEST_F(ReportTest, EveryTrialIsCountedAndWhatHasNoValueIsShown) {
   const std::string text = text_of(document);
   EXPECT_TRUE(contains(text, "a-seed=3 has no value: failed: the loss is not finite"));
   EXPECT_TRUE(contains(text, "a-seed=4 has no value: its test/f1 is not finite"));
-  EXPECT_EQ(cell(table(document, "runs"), "a-seed=4", "test/f1").text.plain(), "not finite");
+  EXPECT_EQ(cell(table(report({.most_rows = 0}), "runs"), "a-seed=4", "test/f1").text.plain(), "not finite");
   EXPECT_EQ(document.facts.front().second, "3 of 7 complete");
 }
 
