@@ -18,7 +18,7 @@ namespace {
 /// caption.
 constexpr double text_width_bp = 453.0, tallest = 560.0;
 /// Pictures are laid out on wider paper and set smaller, so that their labels are smaller than the text.
-constexpr double picture_width = 580.0, half_picture_width = 310.0, tallest_half = 148.0;
+constexpr double picture_width = 580.0, half_picture_width = 310.0, tallest_half = 158.0;
 
 class LatexWriter {
  public:
@@ -61,7 +61,7 @@ class LatexWriter {
   std::string operator()(const Figure& figure) const {
     const bool tall =
         std::holds_alternative<MatrixChart>(figure.chart) || std::holds_alternative<FlowChart>(figure.chart);
-    const double room = fits_beside(figure.chart) ? 0.52 : tall ? 0.4 : 0.72;
+    const double room = fits_beside(figure.chart) ? 0.45 : tall ? 0.4 : 0.7;
     return "\\begin{encorefigure}\n" +
            content(figure, tall ? picture_width : picture_width * room, room * text_width_bp) +
            "\\end{encorefigure}\n\n";

@@ -142,11 +142,17 @@ Section digest_section(const Material& material) {
   table.caption =
       "SHA-256 of all parameters after the last recorded step of each run, how many digests it has to be "
       "compared with, and the newest verdict of exp verify.";
-  table.columns = {{"run", "", false},    {"step", "", true},     {"SHA-256 of the parameters", "", false},
-                   {"digests", "", true}, {"verdict", "", false}, {"verified", "", false},
-                   {"agreeing", "", true}};
-  // A page shows enough to compare by eye.
-  const bool whole = material.options.most_rows == 0;
+  table.columns = {{"run", "", false},
+                   {"step", "", true},
+                   {"SHA-256 of the parameters", "", false},
+                   {"digests", "", true}};
+  // A page shows enough to compare by eye, and no columns that are empty.
+  const bool whole = material.complete(), with_verdicts = whole || !material.verifications.empty();
+  if (with_verdicts)
+    table.columns.insert(table.columns.end(),
+                         {{"verdict", "", false}, {"verified", "", false}, {"agreeing", "", true}});
+  else
+    table.notes.push_back("None of these runs was verified.");
   const std::size_t digits = whole ? std::string::npos : 16;
   if (!whole) table.notes.push_back("The first 16 digits; the CSV and JSON of this report have all 64.");
   const std::size_t shown = material.rows_of(material.runs.size());
@@ -163,10 +169,12 @@ Section digest_section(const Material& material) {
     table.rows.push_back(
         {run.name, digest == nullptr ? TableCell() : count_cell(digest->step),
          digest == nullptr ? TableCell("not recorded") : code_cell(digest->value.substr(0, digits)),
-         count_cell(count == counts.end() ? 0 : count->second),
-         last == nullptr ? TableCell("not verified") : TableCell(verdict(*last)),
-         last == nullptr ? TableCell() : TableCell(utc_text(last->time)),
-         agreeing.is_number_integer() ? count_cell(agreeing.get<std::int64_t>()) : TableCell()});
+         count_cell(count == counts.end() ? 0 : count->second)});
+    if (!with_verdicts) continue;
+    std::vector<TableCell>& row = table.rows.back();
+    row.push_back(last == nullptr ? TableCell("not verified") : TableCell(verdict(*last)));
+    row.push_back(last == nullptr ? TableCell() : TableCell(utc_text(last->time)));
+    row.push_back(agreeing.is_number_integer() ? count_cell(agreeing.get<std::int64_t>()) : TableCell());
   }
   if (shown < material.runs.size())
     table.notes.push_back(counted(material.runs.size() - shown, "more run") +
