@@ -52,6 +52,13 @@ std::string common_text(const Material& material, const std::string& key) {
   return setting_text(first);
 }
 
+/// Null where the object is none, or has no such member.
+const nlohmann::json* member(const nlohmann::json* object, const std::string& name) {
+  if (object == nullptr || !object->is_object()) return nullptr;
+  const auto found = object->find(name);
+  return found == object->end() ? nullptr : &*found;
+}
+
 /// What a worker told of the size of a set: "1,200 sentences of train.conll"; empty where none did.
 std::string set_text(const Material& material, const std::string& role) {
   std::set<std::string> texts;
@@ -59,12 +66,11 @@ std::string set_text(const Material& material, const std::string& role) {
     const AttemptRow* told = material.told(run);
     const auto files = material.datasets.find(run.number);
     if (told == nullptr || files == material.datasets.end()) return "";
-    const nlohmann::json count = told->started_event.value("data", nlohmann::json::object())
-                                     .value(role, nlohmann::json::object())
-                                     .value("examples", nlohmann::json());
+    const nlohmann::json* count = member(member(member(&told->started_event, "data"), role), "examples");
+    if (count == nullptr || !count->is_number_integer()) return "";
     for (const DatasetRow& file : files->second)
-      if (file.role == role && count.is_number_integer())
-        texts.insert(thousands(count.get<std::int64_t>()) + " sentences of " + setting_text(file.path));
+      if (file.role == role)
+        texts.insert(thousands(count->get<std::int64_t>()) + " sentences of " + setting_text(file.path));
   }
   return texts.size() == 1 ? *texts.begin() : "";
 }
