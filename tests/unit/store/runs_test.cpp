@@ -63,8 +63,10 @@ TEST_F(StoreTest, what_only_describes_a_run_can_be_recorded_later) {
   specification.config["data"]["private"] = false;
   store().describe(run, specification);
   EXPECT_EQ(told(), "false file test.toml:3:1");
-  for (const ParamRow& row : store().read_params(run))
-    if (row.key == "model.width") EXPECT_EQ(row.value, 384) << "a setting that counts stays what it was";
+  for (const ParamRow& row : store().read_params(run)) {
+    if (row.key != "model.width") continue;
+    EXPECT_EQ(row.value, 384) << "a setting that counts stays what it was";
+  }
 }
 
 TEST_F(StoreTest, a_question_is_asked_once_per_backend) {
