@@ -97,6 +97,7 @@ Upgrade upgrade_database(const std::filesystem::path& path, std::span<const Migr
   Upgrade upgrade{version_of(database), migrations.back().to, {}};
   require_known(path.string(), upgrade.from, migrations);
   if (upgrade.from == upgrade.to) return upgrade;
+  require_no_triggers(database);
 
   // Nobody else can write between the copy and the last step.
   Transaction transaction(database);
