@@ -11,14 +11,18 @@ void add_yes_option(CommandLine& line) {
   line.options()("yes,y", boost::program_options::bool_switch(), "do not ask");
 }
 
+bool ask(const std::string& question) {
+  std::cerr << question << " [y/N] " << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
 bool confirm(const CommandLine& line, const std::string& what) {
   if (line.flag("yes")) return true;
   if (::isatty(STDIN_FILENO) == 0)
     throw UsageError("this would " + what + ", and there is no terminal to ask at; -y says yes");
-  std::cout << what << "? This cannot be undone. [y/N] " << std::flush;
-  std::string answer;
-  std::getline(std::cin, answer);
-  if (answer == "y" || answer == "Y" || answer == "yes") return true;
+  if (ask(what + "? This cannot be undone.")) return true;
   std::cout << "nothing was removed\n";
   return false;
 }

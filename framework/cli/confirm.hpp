@@ -9,6 +9,9 @@ namespace encore {
 
 /// Adds -y, --yes.
 void add_yes_option(CommandLine& line);
+/// What somebody at the terminal answers; nothing is yes but y and yes. The question goes to the standard
+/// error, since the output may be data.
+bool ask(const std::string& question);
 /// True with -y, or when somebody at a terminal answers yes. Throws UsageError where nobody can be asked;
 /// `what` is what would be done: "remove 2 runs for good".
 bool confirm(const CommandLine& line, const std::string& what);

@@ -6,6 +6,7 @@
 #include "cli/access.hpp"
 #include "cli/command_line.hpp"
 #include "cli/format.hpp"
+#include "cli/run_plugins.hpp"
 #include "cli/verbs.hpp"
 #include "record/cores.hpp"
 #include "runner/worker_process.hpp"
@@ -48,6 +49,7 @@ int evaluate_verb(const Arguments& arguments) {
   line.options()("json", po::bool_switch(), "as JSON, with the confusion matrix");
   line.options()("backend", po::value<std::string>()->value_name("NAME"),
                  "openmp, cuda or hip (default: that of the run)");
+  add_run_plugin_option(line);
   line.options()("threads", po::value<int>()->value_name("N")->default_value(0),
                  "threads; 0: all this process may use");
   line.positional("run");
@@ -58,9 +60,9 @@ int evaluate_verb(const Arguments& arguments) {
   const std::string file = line.required("file", "a file to score");
   require_threads(line.integer("threads"));
   const TrainedRun run = find_trained_run(line, name, line.text("backend"));
-  const ProgramOutput answer =
-      run_program(run.worker, {"evaluate", "--run-folder", run.folder.string(), "--file", file, "--threads",
-                               std::to_string(line.integer("threads"))});
+  const ProgramOutput answer = run_program(
+      run.worker, worker_arguments(line, run, "evaluate",
+                                   {"--file", file, "--threads", std::to_string(line.integer("threads"))}));
   if (answer.end.signal != 0) throw Error("the worker ended with " + answer.end.text());
   if (!answer.end.success()) throw Error(message_of(answer));
   std::cerr << answer.errors;

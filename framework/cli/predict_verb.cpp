@@ -10,6 +10,7 @@
 
 #include "cli/access.hpp"
 #include "cli/command_line.hpp"
+#include "cli/run_plugins.hpp"
 #include "cli/verbs.hpp"
 #include "record/cores.hpp"
 #include "record/file_descriptor.hpp"
@@ -62,6 +63,7 @@ int predict_verb(const Arguments& arguments) {
                  "text: [Anna Berg PER] met; jsonl: one object per line; conll: a word and its tag per line");
   line.options()("backend", po::value<std::string>()->value_name("NAME"),
                  "openmp, cuda or hip (default: that of the run)");
+  add_run_plugin_option(line);
   line.options()("threads", po::value<int>()->value_name("N")->default_value(0),
                  "threads; 0: all this process may use");
   line.positional("run");
@@ -78,6 +80,10 @@ int predict_verb(const Arguments& arguments) {
     throw UsageError("cannot read " + line.text("file") + ": it is a folder; name a file");
   require_threads(line.integer("threads"));
   const TrainedRun run = find_trained_run(line, name, line.text("backend"));
+  // Before the standard input becomes the text: somebody may have to be asked.
+  const std::vector<std::string> arguments_of_worker =
+      worker_arguments(line, run, "predict",
+                       {"--format", format, "--threads", std::to_string(line.integer("threads"))});
   if (line.has("file")) {
     use_as_input(open_file(line.text("file"), O_RDONLY));
   } else if (line.has("text")) {
@@ -87,8 +93,7 @@ int predict_verb(const Arguments& arguments) {
   } else if (::isatty(STDIN_FILENO) != 0) {
     std::cerr << "exp: reading sentences from the terminal, one per line; Ctrl-D ends\n";
   }
-  become(run.worker, {"predict", "--run-folder", run.folder.string(), "--format", format, "--threads",
-                      std::to_string(line.integer("threads"))});
+  become(run.worker, arguments_of_worker);
 }
 
 }  // namespace encore

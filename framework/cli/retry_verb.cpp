@@ -7,6 +7,7 @@
 #include <set>
 
 #include "cli/access.hpp"
+#include "cli/run_plugins.hpp"
 #include "cli/run_session.hpp"
 #include "cli/verbs.hpp"
 
@@ -94,6 +95,8 @@ PlannedRuns from_database(const CommandLine& line, Store& store, const std::stri
     if (row.backend != planned.backend) continue;
     PlannedRun& run = planned.runs.emplace_back();
     run.specification = Specification::load(store.run_folder(row.id));
+    run.specification.plugin_folders =
+        run_plugin_folders(line, store, row, run.specification, planned.backend);
     run.before = row;
     set_action(run);
   }
@@ -140,6 +143,7 @@ int retry_verb(const Arguments& arguments) {
   const std::vector<WorkerPlace> places = session_places(line, planned.backend, planned.runs.size());
   if (!line.flag("accept-plugin-change")) require_same_plugins(planned);
   require_startable(planned);
+  trust_plugins_of(planned);
   return work_on(line, store, planned, store.find_sweeps(planned.plan.name), places);
 }
 

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "cli/planned_runs.hpp"
+#include "cli/run_plugins.hpp"
 #include "cli/run_session.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/verbs.hpp"
@@ -74,11 +75,13 @@ int run_verb(const Arguments& arguments) {
   }
   say_what_is_done(planned);
   if (planned.to_do() == 0) {
+    trust_plugins_of(planned);
     print_nothing_to_do(std::cout, line, planned);
     return exit_done;
   }
   if (!line.flag("accept-plugin-change")) require_same_plugins(planned);
   require_startable(planned);
+  trust_plugins_of(planned);
   if (!store) store = std::make_unique<Store>(line.database(), OpenMode::create);
 
   const std::int64_t sweep =

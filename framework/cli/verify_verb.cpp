@@ -7,6 +7,7 @@
 #include "cli/access.hpp"
 #include "cli/format.hpp"
 #include "cli/run_display.hpp"
+#include "cli/run_plugins.hpp"
 #include "cli/stop_requests.hpp"
 #include "cli/verbs.hpp"
 #include "cli/verdict_text.hpp"
@@ -40,6 +41,7 @@ CommandLine make_line() {
                  "threads of the worker; 0: all this process may use");
   line.options()("backend", po::value<std::string>()->value_name("NAME"),
                  "openmp, cuda or hip (default: that of the run)");
+  add_run_plugin_option(line);
   line.options()("keep", po::bool_switch(), "keep the folder in which it was trained");
   line.options()("json", po::bool_switch(), "the verdict as JSON");
   line.options()("quiet,q", po::bool_switch(), "print only the verdict");
@@ -54,23 +56,6 @@ std::optional<std::int64_t> step_option(const CommandLine& line, const std::stri
   return step;
 }
 
-/// Where plugins of `backend` are searched now: as when the run was planned, but for what belongs to a build.
-std::vector<std::string> plugin_folders(const Specification& specification, const Programs& programs,
-                                        const std::string& backend) {
-  std::vector<std::filesystem::path> named(specification.plugin_folders.begin(),
-                                           specification.plugin_folders.end());
-  if (!named.empty()) named.pop_back();  // the last is that of the build
-  const auto all = named;
-  std::erase_if(named, [&](const std::filesystem::path& folder) {
-    return folder.filename() == specification.backend &&
-           std::ranges::find(all, folder.parent_path()) != all.end();
-  });
-  std::vector<std::string> folders;
-  for (const std::filesystem::path& folder : plugin_search_path(named, {}, programs, backend))
-    if (std::ranges::find(folders, folder.string()) == folders.end()) folders.push_back(folder.string());
-  return folders;
-}
-
 VerificationTask task_of(const CommandLine& line, Store& store) {
   VerificationTask task;
   task.run = store.find_run(line.required("run", "a run"));
@@ -81,7 +66,7 @@ VerificationTask task_of(const CommandLine& line, Store& store) {
   const std::string backend = line.has("backend") ? line.text("backend") : task.run.backend;
   task.worker = worker_program(programs, backend);
   task.specification = Specification::load(folder);
-  task.specification.plugin_folders = plugin_folders(task.specification, programs, backend);
+  task.specification.plugin_folders = run_plugin_folders(line, store, task.run, task.specification, backend);
   task.specification.backend = backend;
   task.threads = line.integer("threads");
   task.steps = step_option(line, "steps");

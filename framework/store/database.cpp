@@ -5,21 +5,10 @@
 
 #include <utility>
 
+#include "store/foreign_schema.hpp"
 #include "store/lock_holders.hpp"
 
 namespace encore {
-
-namespace {
-
-/// A file may come from anybody: its triggers do not run, what its views, checks and columns call are
-/// harmless built-in functions, and no statement can write past the tables.
-void distrust_schema(sqlite3* handle) {
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-}
-
-}  // namespace
 
 bool DatabaseError::busy() const {
   const int primary = code_ & 0xff;
@@ -113,7 +102,7 @@ Database::Database(std::filesystem::path path, int flags, std::chrono::milliseco
   }
   sqlite3_extended_result_codes(handle_, 1);
   sqlite3_busy_timeout(handle_, static_cast<int>(patience.count()));
-  distrust_schema(handle_);
+  distrust_schema(*this);
 }
 
 Database::~Database() {

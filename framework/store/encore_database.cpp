@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "record/file_descriptor.hpp"
+#include "store/foreign_schema.hpp"
 
 namespace encore {
 
@@ -61,19 +62,6 @@ void require_version(Database& database) {
   }
 }
 
-/// 'a "b"' as one word of a shell.
-std::string shell_word(const std::string& text) {
-  std::string word = "'";
-  for (const char letter : text) word += letter == '\'' ? "'\\''" : std::string(1, letter);
-  return word + "'";
-}
-
-std::string sql_name(const std::string& text) {
-  std::string name = "\"";
-  for (const char letter : text) name += letter == '"' ? "\"\"" : std::string(1, letter);
-  return name + "\"";
-}
-
 void choose_journal(Database& database) {
   const bool wal = carries_wal(folder_of(database.path()));
   // FULL: what a finished run says of itself survives a power cut; merges are few enough not to feel it.
@@ -120,18 +108,6 @@ void require_usable_path(const std::filesystem::path& path, OpenMode mode) {
 }
 
 }  // namespace
-
-void require_no_triggers(Database& database) {
-  Statement triggers(database,
-                     "SELECT name, tbl_name FROM sqlite_schema WHERE type = 'trigger' ORDER BY name");
-  if (!triggers.step()) return;
-  const std::string name = triggers.text(0), file = database.path().string();
-  throw Error(
-      "database " + file + " has a trigger " + sql_name(name) + " on " + sql_name(triggers.text(1)) +
-      ": Encore makes none, and one would run with each change; if it is yours or you do not know it, "
-      "drop it: sqlite3 " +
-      shell_word(file) + " " + shell_word("DROP TRIGGER " + sql_name(name)));
-}
 
 std::int64_t version_of(Database& database) {
   const std::string file = database.path().string();

@@ -22,17 +22,13 @@ enum class OpenMode {
 };
 
 /// Refuses, with a message that says what to do: a missing file (write, read), a file of another program, no
-/// database at all, one of a newer or older version, one with triggers, a folder without the right to write.
+/// database at all, one of a newer or older version, a folder without the right to write.
 std::unique_ptr<Database> open_encore_database(const std::filesystem::path& path, OpenMode mode,
                                                std::chrono::milliseconds patience = std::chrono::seconds(10));
 
 /// Which schema version the file has, newer and older ones too. Throws Error for what is no database of
 /// Encore.
 std::int64_t version_of(Database& database);
-
-/// Throws Error that names the first trigger and says how to drop it. Views and indices of the user's own are
-/// welcome; triggers would act in our name (they are switched off besides, see database.cpp).
-void require_no_triggers(Database& database);
 
 /// Whether the file system under `folder` is known to carry SQLite's shared memory (WAL): local ones are,
 /// network ones are not.

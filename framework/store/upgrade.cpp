@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "record/atomic_file.hpp"
+#include "store/foreign_schema.hpp"
 
 namespace encore {
 

@@ -25,13 +25,14 @@ constexpr const char* usage =
     "  train     --run-folder DIR [--attempt N] [--lease TOKEN] [--control-fd FD] [--threads T]\n"
     "            [--stop-after STEP] [--die-after STEP] [--save-at STEP,STEP...]\n"
     "  check     < specifications.json\n"
-    "  predict   --run-folder DIR [--format text|jsonl|conll] [--threads T]    < lines of text\n"
-    "  evaluate  --run-folder DIR --file FILE [--threads T]\n"
+    "  predict   --run-folder DIR --plugin-folder DIR... [--format text|jsonl|conll] [--threads T]    < "
+    "text\n"
+    "  evaluate  --run-folder DIR --plugin-folder DIR... --file FILE [--threads T]\n"
     "  bench     --run-folder DIR [--attempt N] [--control-fd FD] [--threads T]\n"
     "  check-plugin  --file PLUGIN.so [--digests] [--threads T]\n"
     "  plugins   FOLDER...\n"
     "  version\n"
-    "example: echo 'Paris met Jordan .' | encore-worker predict --run-folder encore.db.runs/3f2a9c01d4\n";
+    "example: encore-worker train --run-folder encore.db.runs/3f2a9c01d4 --attempt 2\n";
 
 /// Writes version information; needs no options.
 int write_version() {
@@ -73,13 +74,14 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
   if (verb == "bench")
     return bench_verb(
         {run_folder, values["attempt"].as<std::int64_t>(), values["control-fd"].as<int>(), threads});
+  const TrainedRunArguments run = {run_folder, values["plugin-folder"].as<std::vector<std::string>>()};
   if (verb == "predict") {
     const std::string& format = values["format"].as<std::string>();
     if (format != "text" && format != "jsonl" && format != "conll")
       throw Error("--format is \"" + format + "\"; it must be text, jsonl or conll");
-    return predict_verb(run_folder, format);
+    return predict_verb(run, format);
   }
-  return evaluate_verb(run_folder, values["file"].as<std::string>());
+  return evaluate_verb(run, values["file"].as<std::string>());
 }
 
 int run(int argc, char** argv) {
@@ -93,6 +95,7 @@ int run(int argc, char** argv) {
   }
   po::options_description options;
   options.add_options()("run-folder", po::value<std::string>()->default_value(""))(
+      "plugin-folder", po::value<std::vector<std::string>>()->default_value({}, ""))(
       "attempt", po::value<std::int64_t>()->default_value(1))("lease",
                                                               po::value<std::string>()->default_value(""))(
       "control-fd", po::value<int>()->default_value(-1))("threads", po::value<int>()->default_value(0))(

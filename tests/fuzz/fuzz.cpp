@@ -29,8 +29,8 @@ namespace encore::fuzz {
 namespace {
 
 constexpr const char* usage =
-    "usage: fuzz TARGET|all [--mutations N] [--seed N] [--case N [--print]] [--seconds N]\n"
-    "  TARGET        toml, conll, spool, manifest, safetensors or database\n"
+    "usage: fuzz|fuzz_verbs TARGET|all [--mutations N] [--seed N] [--case N [--print]] [--seconds N]\n"
+    "  TARGET        of fuzz: toml, conll, spool, manifest, safetensors or database; of fuzz_verbs: verbs\n"
     "  --mutations   how many cases of each target (default 1000)\n"
     "  --seed        which ones (default 1)\n"
     "  --case        only this one, in this process: for a debugger; --print writes its input instead\n"
@@ -125,7 +125,7 @@ std::string wait_for(pid_t child, const Shared& shared, std::uint64_t seconds) {
 }
 
 /// Returns the number of findings.
-std::uint64_t run(Target& target, const Task& task) {
+std::uint64_t run(Target& target, const Task& task, const std::string& program) {
   const auto start = std::chrono::steady_clock::now();
   const Inputs inputs(target);
   auto* shared = static_cast<Shared*>(
@@ -166,16 +166,6 @@ int run_one(Target& target, const Task& task) {
   return 0;
 }
 
-std::vector<std::unique_ptr<Target>> make_targets(const std::string& name) {
-  std::vector<std::unique_ptr<Target>> targets;
-  for (const auto make : {make_toml_target, make_conll_target, make_spool_target, make_manifest_target,
-                          make_safetensors_target, make_database_target}) {
-    auto target = make();
-    if (name == "all" || name == target->name()) targets.push_back(std::move(target));
-  }
-  return targets;
-}
-
 std::uint64_t number_of(const std::string& text) {
   std::uint64_t number = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -212,11 +202,13 @@ Task task_of(int argc, char** argv) {
 
 int fuzz(int argc, char** argv) {
   const Task task = task_of(argc, argv);
-  const auto targets = make_targets(task.target);
+  auto targets = make_targets();
+  std::erase_if(targets,
+                [&](const auto& target) { return task.target != "all" && task.target != target->name(); });
   if (targets.empty()) throw Error("there is no target \"" + task.target + "\"\n" + usage);
   if (task.one_case) return run_one(*targets.front(), task);
   std::uint64_t findings = 0;
-  for (const auto& target : targets) findings += run(*target, task);
+  for (const auto& target : targets) findings += run(*target, task, argv[0]);
   return findings == 0 ? 0 : 1;
 }
 

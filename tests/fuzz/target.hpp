@@ -25,6 +25,9 @@ class Target {
   virtual void take(const std::string& input) = 0;
 };
 
+/// Those of the program: file_targets.cpp, verbs_target.cpp.
+std::vector<std::unique_ptr<Target>> make_targets();
+
 std::unique_ptr<Target> make_toml_target();
 std::unique_ptr<Target> make_conll_target();
 std::unique_ptr<Target> make_spool_target();

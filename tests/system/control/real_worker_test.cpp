@@ -339,6 +339,38 @@ TEST_F(RealWorker, OnlyLoadingShowsAManifestThatLies) {
       << run.errors;
 }
 
+/// specification.json with another folder, a plugin in it that takes the place of the run's schedule, and a
+/// library that leaves a mark when it is loaded.
+TEST_F(RealWorker, APlantedSpecificationRunsNoCodeUnlessItsFolderIsAllowed) {
+  Sandbox sandbox(true);
+  ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
+  nlohmann::json manifest;
+  std::ifstream(ENCORE_BUILD_DIR "/lib/encore/plugins/constant_schedule.json") >> manifest;
+  manifest["library"] = "planted_plugin.so";
+  manifest["offers"][0]["name"] = "planted";
+  sandbox.write("evil/planted.json", manifest.dump());
+  std::filesystem::copy_file(PLANTED_PLUGIN, sandbox.folder() / "evil/planted_plugin.so");
+  const std::string file = "encore.db.runs/" + sandbox.one("SELECT id FROM run") + "/specification.json";
+  nlohmann::json specification = nlohmann::json::parse(sandbox.read(file));
+  specification["config"]["schedule"] = {{"type", "planted"}};
+  specification["plugin_folders"].insert(specification["plugin_folders"].begin(),
+                                         (sandbox.folder() / "evil").string());
+  sandbox.write(file, specification.dump());
+
+  const std::filesystem::path mark = sandbox.folder() / "mark";
+  sandbox.set("PLANTED_MARK", mark.string());
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"predict", "tiny", "Anna"},
+                                                  {"evaluate", "tiny", "test.conll"},
+                                                  {"verify", "tiny"}}) {
+    const ProgramOutput output = sandbox.exp(command);
+    EXPECT_EQ(output.end.exit_code, 2);
+    EXPECT_TRUE(contains(output.errors, "would load code that you have not used before")) << output.errors;
+    EXPECT_FALSE(std::filesystem::exists(mark)) << command.front();
+  }
+  sandbox.exp({"predict", "tiny", "Anna", "--plugin-path", "evil"});
+  EXPECT_EQ(sandbox.read("mark"), "executed") << "this library does act when it is loaded";
+}
+
 TEST_F(RealWorker, KillsAtRandomMomentsLeaveEqualBits) {
   expect_equal_bits_after_kills(3, 1);
 }

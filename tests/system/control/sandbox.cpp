@@ -82,6 +82,7 @@ Sandbox::Sandbox(bool real_worker) {
   folder_ = pattern;
   if (!real_worker) set("ENCORE_WORKER", ENCORE_BUILD_DIR "/bin/tests/fake-worker");
   set("OMP_NUM_THREADS", "1");
+  set("XDG_STATE_HOME", (folder_ / "state").string());
   set("ENCORE_CACHE", (folder_ / "cache").string());
   set("ENCORE_COMMAND", "");  // `./exp test` sets it, and commands would be suggested by that name
   write("train.conll", sentences(0, 20));

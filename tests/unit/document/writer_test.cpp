@@ -79,6 +79,7 @@ TEST(Escape, Markdown) {
   EXPECT_EQ(markdown_text("\u05D0"), "\u2068\u05D0\u2069");
   EXPECT_EQ(markdown_code("a`b|c", true), "``a`b\\|c``");
   EXPECT_EQ(markdown_code("`", false), "`` ` ``");
+  EXPECT_EQ(markdown_code("<b>`|", true), "<code>&lt;b&gt;\\`\\|</code>");
   EXPECT_EQ(markdown_fence("x ```` y"), "`````");
 }
 
@@ -209,6 +210,29 @@ TEST(Markdown, PicturesLieBesideIt) {
   for (const std::string& name : samples::hostile_names())
     EXPECT_EQ(markdown_files(with_block(Notice{name}), own_templates(), "x").front().bytes.find("<script"),
               std::string::npos);
+}
+
+TEST(Markdown, HoldsNoTagsButItsOwn) {
+  EXPECT_EQ(samples::foreign_tag(
+                "a <a id=\"x-1\"></a> <code>&lt;b&gt;</code> ![](<x.files/y.svg>)\n```\n<b>\n```\n"),
+            "");
+  EXPECT_EQ(samples::foreign_tag("x <img src=y>"), "<img src=y>");
+  for (const Document& document : {samples::sample_document(), samples::hostile_document()})
+    EXPECT_EQ(samples::foreign_tag(markdown_files(document, own_templates(), "x.md").front().bytes), "");
+}
+
+/// What a reader makes of it: cmark-gfm with HTML passed through.
+TEST(Markdown, IsReadAsItIsMeant) {
+  if (!has_program("cmark-gfm")) GTEST_SKIP() << "cmark-gfm is not installed";
+  const Folder folder;
+  folder.write("x.md", markdown_files(samples::hostile_document(), own_templates(), "x.md").front().bytes);
+  const std::string command = "cd " + folder.path.string() + " && cmark-gfm --unsafe -e table x.md > x.html";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const std::string html = load_text(folder.path / "x.html", "page");
+  for (const char* tag :
+       {"<script", "<img src=\"x", "<img src=x", "<b>", "</textarea", "href=\"javascript", "<!--"})
+    EXPECT_EQ(html.find(tag), std::string::npos) << tag;
+  EXPECT_NE(html.find("&lt;script&gt;"), std::string::npos);
 }
 
 TEST(Latex, CompilesAsItIs) {

@@ -114,8 +114,8 @@ TEST(Database, refuses_a_trigger_and_says_how_to_drop_it) {
     EXPECT_EQ(
         refusal(path, mode),
         "database " + path.string() +
-            " has a trigger \"it's\" on \"run\": Encore makes none, and one would run with each change; "
-            "if it is yours or you do not know it, drop it: sqlite3 '" +
+            " has a trigger \"it's\" on \"run\": Encore makes none, and one would run with each change. "
+            "To drop it: sqlite3 '" +
             path.string() + "' 'DROP TRIGGER \"it'\\''s\"'");
   Database(path, SQLITE_OPEN_READWRITE, {}).execute("DROP TRIGGER \"it's\"");
   EXPECT_EQ(Store(path, OpenMode::write).find_run("test").note, "a note");
