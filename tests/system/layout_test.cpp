@@ -193,6 +193,50 @@ TEST(Layout, NothingUnloadsAPluginOrGivesItAScopeOfItsOwn) {
   EXPECT_GT(seen, 100) << "the test looked at the wrong folder";
 }
 
+// SECURITY.md: nothing here talks to a network.
+TEST(Layout, NothingOpensASocket) {
+  for (const char* folder : {"framework", "plugins"})
+    for (const auto& include : includes_below(folder))
+      EXPECT_FALSE(include.target == "sys/socket.h" || include.target.starts_with("netinet/") ||
+                   include.target == "netdb.h")
+          << place(include);
+}
+
+/// Every `Suite.name` in code marks of a page, and what tests there are.
+Names tests_named_in(const std::string& page) {
+  Names names;
+  static const std::regex name("`([A-Z]\\w*\\.[A-Za-z]\\w*)`");
+  for (std::sregex_iterator at(page.begin(), page.end(), name), end; at != end; ++at)
+    names.push_back((*at)[1]);
+  return names;
+}
+
+std::string text_of(const fs::path& file) {
+  std::ifstream stream(file);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::set<std::string> tests_below(const std::string& folder) {
+  std::set<std::string> tests;
+  static const std::regex test("TEST(?:_F|_P)?\\(\\s*(\\w+),\\s*(\\w+)\\)");
+  for (const auto& entry : fs::recursive_directory_iterator(root() / folder)) {
+    if (!entry.is_regular_file() || !is_source(entry.path())) continue;
+    const std::string text = text_of(entry.path());
+    for (std::sregex_iterator at(text.begin(), text.end(), test), end; at != end; ++at)
+      tests.insert((*at)[1].str() + "." + (*at)[2].str());
+  }
+  return tests;
+}
+
+// A statement about safety is worth what its test is.
+TEST(Layout, TheTestsThatSecurityNamesExist) {
+  const std::set<std::string> tests = tests_below("tests");
+  const Names named = tests_named_in(text_of(root() / "SECURITY.md"));
+  EXPECT_GT(named.size(), 20u) << "the page names its tests as `Suite.name`";
+  for (const std::string& name : named) EXPECT_TRUE(tests.contains(name)) << name << " is no test";
+  EXPECT_FALSE(tests.contains("Layout.SomethingElse")) << "the list can miss something";
+}
+
 // The rules themselves, on includes that must be refused and on some that must not.
 TEST(Layout, RulesRefuseWhatTheyShould) {
   EXPECT_TRUE(broken_rule("plan", "store/database.hpp"));

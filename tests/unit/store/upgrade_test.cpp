@@ -117,6 +117,15 @@ TEST_F(StoreTest, an_upgrade_is_refused_while_a_run_is_trained_and_for_unknown_v
   expect_contains(message_of<Error>([&] { upgrade_database(folder_ / "none.db"); }), "there is no database");
 }
 
+TEST_F(StoreTest, an_upgrade_refuses_triggers) {
+  make_version(2, folder_ / "old.db");
+  Database(folder_ / "old.db", SQLITE_OPEN_READWRITE, {})
+      .execute("CREATE TRIGGER sly AFTER UPDATE ON run BEGIN SELECT 1; END");
+  expect_contains(message_of<Error>([&] { upgrade_database(folder_ / "old.db"); }),
+                  "has a trigger \"sly\" on \"run\"");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "old.db.version-2.backup"));
+}
+
 TEST_F(StoreTest, a_backup_is_whole_while_another_writes) {
   add();
   Store writer(path(), OpenMode::write);
