@@ -39,13 +39,21 @@ Folders without_repetitions(const Folders& folders) {
   return once;
 }
 
+/// However the folder is written.
+bool lies_in(const Folders& folders, const fs::path& file) {
+  return std::ranges::any_of(folders, [&](const fs::path& folder) {
+    std::error_code missing;
+    return fs::equivalent(folder, file.parent_path(), missing);
+  });
+}
+
 /// What the specification needs from outside of `folders`.
 std::vector<UsedPlugin> plugins_outside(const Folders& folders, const Specification& specification,
                                         const Catalogue& catalogue) {
   std::vector<UsedPlugin> found;
   for (const TypeName& type : needed_types(make_experiment(specification.config, catalogue))) {
     const Manifest* owner = catalogue.owner(type.kind, type.name);
-    if (owner == nullptr || std::ranges::find(folders, owner->file.parent_path()) != folders.end()) continue;
+    if (owner == nullptr || lies_in(folders, owner->file)) continue;
     const fs::path file = owner->library_path();
     if (std::ranges::find(found, file, &UsedPlugin::file) == found.end())
       found.push_back({owner->name, owner->version, sha256_of_file(file), file});
@@ -147,15 +155,13 @@ std::vector<std::string> worker_arguments(const CommandLine& line, const Trained
 
 void trust_plugins_of(const PlannedRuns& planned) {
   const Folders build = {plugin_folder(installed_programs(), planned.backend)};
-  const auto is_outside = [&](const Manifest& manifest) {
-    return manifest.file.parent_path() != build.front();
-  };
+  const auto is_outside = [&](const Manifest& manifest) { return !lies_in(build, manifest.file); };
   if (std::ranges::none_of(planned.catalogue.manifests(), is_outside)) return;
   TrustedPlugins trusted;
   PluginFiles files;
   for (const PlannedRun& run : planned.runs) {
     std::vector<UsedPlugin> used = files.used_by(run.specification, planned.catalogue);
-    std::erase_if(used, [&](const UsedPlugin& plugin) { return plugin.file.parent_path() == build.front(); });
+    std::erase_if(used, [&](const UsedPlugin& plugin) { return lies_in(build, plugin.file); });
     trusted.add(used);
   }
 }

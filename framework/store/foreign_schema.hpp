@@ -8,8 +8,8 @@
 
 namespace encore {
 
-/// For this connection: triggers do not run, what views, checks and columns call are harmless built-in
-/// functions, and no statement can change the schema but as SQL does.
+/// For this connection: triggers do not run, and no statement writes past the tables. What views, checks and
+/// columns can call are SQLite's own functions without side effects.
 void distrust_schema(const Database& database);
 
 /// Throws Error that names the first trigger and says how to drop it: schema.sql makes none.

@@ -118,6 +118,7 @@ TEST_F(PluginTrustTest, ARunOfSomebodyElseNeedsAWordAndThenWorks) {
   forget();
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna"}).errors, refusal("plugins"));
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna", "--plugin-path", "plugins"}).output, "text: Anna\n");
+  EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna", "--plugin-path", "./plugins/"}).output, "text: Anna\n");
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna"}).end.exit_code, 2) << "an option is for one call";
   sandbox_.set("ENCORE_PLUGIN_PATH", path("plugins"));
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna"}).output, "text: Anna\n");
