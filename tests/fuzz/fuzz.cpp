@@ -141,7 +141,7 @@ std::uint64_t run(Target& target, const Task& task, const std::string& program) 
     if (end.empty()) continue;
     ++findings;
     const std::string number = std::to_string(shared->number);
-    std::cout << target.name() << ": case " << number << ": " << end << "\n  repeat with: fuzz "
+    std::cout << target.name() << ": case " << number << ": " << end << "\n  repeat with: " << program << ' '
               << target.name() << " --seed " << task.seed << " --case " << number << std::endl;
     ++shared->number;
   }
