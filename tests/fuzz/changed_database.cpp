@@ -72,9 +72,9 @@ void change(const std::filesystem::path& path, const std::string& sql) {
 /// Columns take any type from then on.
 constexpr const char* loosen =
     "PRAGMA writable_schema = ON;"
-    "UPDATE sqlite_schema SET sql = replace(replace(replace(sql, ') STRICT, WITHOUT', ') WITHOUT'), ') "
-    "STRICT', ')'), "
-    "'NOT NULL', '') WHERE type = 'table';";
+    "UPDATE sqlite_schema SET sql = replace(replace(sql, ') STRICT, WITHOUT', ') WITHOUT'), ') STRICT', ')');"
+    "UPDATE sqlite_schema SET sql = replace(replace(sql, 'IS NOT NULL', 'NOTNULL'), 'NOT NULL', '') "
+    "WHERE type = 'table';";
 
 }  // namespace
 

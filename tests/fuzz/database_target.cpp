@@ -62,6 +62,7 @@ class DatabaseTarget final : public Target {
   std::string name() const override { return "database"; }
 
   std::vector<std::string> corpus() override {
+    database_ = std::make_unique<ChangedDatabase>();
     return {"-- read\n",     "-- compare\n",  "-- report 0\n", "-- report 1\n",
             "-- report 2\n", "-- report 3\n", "-- report 4\n"};
   }
@@ -69,12 +70,12 @@ class DatabaseTarget final : public Target {
   void mutate(std::string& input, const std::vector<std::string>& others, Random& random) override {
     // A report takes as long as twenty of the others.
     input = random.once_in(8) ? random.any_of(others) : others[random.below(2)];
-    input += database_.changes(random);
+    input += database_->changes(random);
   }
 
   void take(const std::string& input) override {
-    database_.write(input);
-    Store store(database_.path(), OpenMode::read);
+    database_->write(input);
+    Store store(database_->path(), OpenMode::read);
     const std::string question = input.substr(3, input.find('\n') - 3);
     if (question == "read") read_runs(store);
     if (question == "compare") compare_runs(store, select_runs(store, {"net"}), {});
@@ -82,7 +83,7 @@ class DatabaseTarget final : public Target {
   }
 
  private:
-  ChangedDatabase database_;
+  std::unique_ptr<ChangedDatabase> database_;  ///< from corpus() on
 };
 
 }  // namespace

@@ -12,22 +12,23 @@ class VerbsTarget final : public Target {
   std::string name() const override { return "verbs"; }
 
   std::vector<std::string> corpus() override {
+    database_ = std::make_unique<ChangedDatabase>();
     std::vector<std::string> inputs;
     for (const auto& [question, arguments] : questions()) inputs.push_back("-- " + question + "\n");
     return inputs;
   }
 
   void mutate(std::string& input, const std::vector<std::string>&, Random& random) override {
-    input += database_.changes(random);
+    input += database_->changes(random);
   }
 
   void take(const std::string& input) override {
-    database_.write(input);
+    database_->write(input);
     const std::string asked = input.substr(3, input.find('\n') - 3);
     for (const auto& [question, words] : questions()) {
       if (question != asked) continue;
       Arguments arguments(words.begin() + 1, words.end());
-      arguments.insert(arguments.end(), {"--db", database_.path().string()});
+      arguments.insert(arguments.end(), {"--db", database_->path().string()});
       find_verb(words.front()).run(arguments);
     }
   }
@@ -53,7 +54,7 @@ class VerbsTarget final : public Target {
     return list;
   }
 
-  ChangedDatabase database_;
+  std::unique_ptr<ChangedDatabase> database_;  ///< from corpus() on
 };
 
 }  // namespace
