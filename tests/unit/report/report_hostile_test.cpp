@@ -19,7 +19,7 @@ const std::string image = "`|\"'><img src=x onerror=alert(1)>";
 class HostileReport : public ReportTest {
  protected:
   HostileReport() {
-    for (const std::string name : {"net" + script, "net" + image})
+    for (const std::string& name : {"net" + script, "net" + image})
       for (const std::int64_t seed : {1, 2})
         tell({.name = name,
               .seed = seed,
@@ -56,9 +56,10 @@ TEST_F(HostileReport, HtmlHoldsOneScriptAndItIsOurs) {
 TEST_F(HostileReport, PicturesHoldNoTagsOfNames) {
   const auto files = markdown_files(report(), Templates(ENCORE_SOURCE_DIR "/reports"), "x.md");
   ASSERT_GT(files.size(), 1u);
-  for (const OutputFile& file : files)
-    if (file.path.extension() == ".svg")
-      EXPECT_TRUE(!contains(file.bytes, "<script") && !contains(file.bytes, "<img")) << file.path;
+  for (const OutputFile& file : files) {
+    if (file.path.extension() != ".svg") continue;
+    EXPECT_TRUE(!contains(file.bytes, "<script") && !contains(file.bytes, "<img")) << file.path;
+  }
 }
 
 TEST_F(HostileReport, JsonIsJson) {
