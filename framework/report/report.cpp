@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "report/foreign_values.hpp"
 #include "report/material.hpp"
 #include "report/sections.hpp"
 #include "report/selection.hpp"
@@ -63,13 +64,7 @@ Sides split(Store& store, const std::vector<RunRow>& runs, const std::string& ag
   return sides;
 }
 
-}  // namespace
-
-void add_section(std::vector<Section>& sections, Section section) {
-  if (!section.blocks.empty() || !section.sections.empty()) sections.push_back(std::move(section));
-}
-
-Document make_report(Store& store, const ReportOptions& options) {
+Document report_of(Store& store, const ReportOptions& options) {
   const Snapshot snapshot(store.database());
   Chosen chosen = choose(store, options.words);
   std::optional<Sides> sides;
@@ -95,6 +90,16 @@ Document make_report(Store& store, const ReportOptions& options) {
         against_section(material, old, sides->what));
   }
   return document;
+}
+
+}  // namespace
+
+void add_section(std::vector<Section>& sections, Section section) {
+  if (!section.blocks.empty() || !section.sections.empty()) sections.push_back(std::move(section));
+}
+
+Document make_report(Store& store, const ReportOptions& options) {
+  return reading_values_of(store, [&] { return report_of(store, options); });
 }
 
 }  // namespace encore

@@ -6,6 +6,7 @@
 #include "document/html.hpp"
 #include "document/latex.hpp"
 #include "document/markdown.hpp"
+#include "report/comparison.hpp"
 #include "support/places.hpp"
 #include "unit/document/sample_document.hpp"
 #include "unit/report/report_fixture.hpp"
@@ -60,6 +61,14 @@ TEST_F(HostileReport, PicturesHoldNoTagsOfNames) {
     if (file.path.extension() != ".svg") continue;
     EXPECT_TRUE(!contains(file.bytes, "<script") && !contains(file.bytes, "<img")) << file.path;
   }
+}
+
+TEST_F(HostileReport, AValueOfAnotherShapeIsAMessage) {
+  store().database().execute("UPDATE run SET result = '{\"best_step\": 1, \"measures\": 1}'");
+  for (const std::string& message : {message_of<Error>([&] { report(); }), message_of<Error>([&] {
+                                       compare_runs(store(), store().list_runs(), CompareOptions());
+                                     })})
+    EXPECT_TRUE(contains(message, "encore.db holds a value that Encore did not write: ")) << message;
 }
 
 TEST_F(HostileReport, JsonIsJson) {
