@@ -148,6 +148,15 @@ TEST(Database, a_schema_calls_nothing_but_harmless_functions_and_cannot_be_writt
                   "may not be modified");
 }
 
+TEST(Database, a_text_that_is_not_utf8_is_read_as_utf8) {
+  TemporaryFolder folder;
+  auto database = open_encore_database(folder / "e.db", OpenMode::create);
+  EXPECT_EQ(database->text("SELECT CAST(x'61ffc3a5c362' AS TEXT)"),
+            "a\uFFFD\u00E5\uFFFD"
+            "b");
+  EXPECT_EQ(database->text("SELECT x'ff'"), "\uFFFD");
+}
+
 /// Everybody may write everywhere for root, so such a test runs as somebody else.
 class WithoutPrivileges {
  public:
