@@ -6,7 +6,6 @@
 #include "document/html.hpp"
 #include "document/latex.hpp"
 #include "document/markdown.hpp"
-#include "report/comparison.hpp"
 #include "support/places.hpp"
 #include "unit/document/sample_document.hpp"
 #include "unit/report/report_fixture.hpp"
@@ -63,11 +62,10 @@ TEST_F(HostileReport, PicturesHoldNoTagsOfNames) {
 }
 
 TEST_F(HostileReport, AValueOfAnotherShapeIsAMessage) {
-  store().database().execute("UPDATE run SET result = '{\"best_step\": 1, \"measures\": 1}'");
-  for (const std::string& message : {message_of<Error>([&] { report(); }), message_of<Error>([&] {
-                                       compare_runs(store(), store().list_runs(), CompareOptions());
-                                     })})
-    EXPECT_TRUE(contains(message, "encore.db holds a value that Encore did not write: ")) << message;
+  store().database().execute(
+      "UPDATE run SET result = '{\"best_step\": 1, \"measures\": 1}' WHERE number = 1");
+  const std::string message = message_of<Error>([&] { report(); });
+  EXPECT_TRUE(contains(message, "encore.db holds a value that Encore did not write: ")) << message;
 }
 
 TEST_F(HostileReport, JsonIsJson) {
