@@ -39,11 +39,14 @@ class TagNumbers {
 // --- the form in a file ---
 
 json to_json(const DatasetSummary& summary) {
+  json first_malformed = json::array();
+  for (const MalformedTag& each : summary.first_malformed) first_malformed.push_back({each.line, each.tag});
   return {{"scheme", static_cast<int>(summary.scheme)},
           {"columns", summary.columns},
           {"words", summary.words},
           {"entities", summary.entities},
-          {"malformed_tags", summary.malformed_tags}};
+          {"malformed_tags", summary.malformed_tags},
+          {"first_malformed", first_malformed}};
 }
 
 DatasetSummary summary_from(const json& text) {
@@ -53,6 +56,8 @@ DatasetSummary summary_from(const json& text) {
   summary.words = text.at("words");
   summary.entities = text.at("entities").get<std::map<std::string, std::int64_t>>();
   summary.malformed_tags = text.at("malformed_tags");
+  for (const json& each : text.at("first_malformed"))
+    summary.first_malformed.push_back({each.at(0), each.at(1)});
   return summary;
 }
 
