@@ -8,8 +8,8 @@
 #include "cli/difference_text.hpp"
 #include "cli/format.hpp"
 #include "cli/planned_runs.hpp"
+#include "cli/run_summary.hpp"
 #include "cli/verbs.hpp"
-#include "record/checkpoint.hpp"
 #include "report/nearest_run.hpp"
 
 namespace encore {
@@ -84,12 +84,6 @@ std::string because(const std::string& reason) {
   return reason.empty() ? "" : " (" + reason + ")";
 }
 
-std::string goes_on_text(Store& store, const RunRow& before) {
-  const auto checkpoints = list_checkpoints(store.run_folder(before.id));
-  return checkpoints.empty() ? "; no checkpoint was written, so it begins again"
-                             : "; it goes on from its newest checkpoint";
-}
-
 std::string reason_of(Store& store, const PlannedRun& run) {
   if (!run.before) return "";
   const RunRow& before = *run.before;
@@ -109,8 +103,8 @@ std::string reason_of(Store& store, const PlannedRun& run) {
       break;
     case Action::resume:
     case Action::retry:
-      text =
-          known + " and is " + name_of(before.state) + because(before.reason) + goes_on_text(store, before);
+      text = known + " and is " + name_of(before.state) + because(before.reason) + "; " +
+             resume_text(store, before.id);
       break;
   }
   for (const PluginChange& change : run.changed_plugins)

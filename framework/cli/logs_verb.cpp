@@ -30,7 +30,10 @@ std::string line_of(const nlohmann::json& event) {
     return "started with " + text("parameters") + " parameters on " + text("threads") + " threads";
   if (type == "checkpoint") return "checkpoint of step " + text("step") + " (" + text("kind") + ")";
   if (type == "finished")
-    return text("state") + " at step " + text("step") + (text("reason").empty() ? "" : ": " + text("reason"));
+    return text("state") +
+           (text("step") == "null" || text("step") == "0" ? " before the first step"
+                                                          : " at step " + text("step")) +
+           (text("reason").empty() ? "" : ": " + text("reason"));
   if (type != "measured" || !event.contains("measures") || !event["measures"].is_object()) return "";
   Measures measures;
   for (const auto& [name, value] : event["measures"].items())

@@ -51,8 +51,7 @@ class RunSession final : public RunnerObserver {
         std::make_unique<RunDisplay>(title(task), lines_, static_cast<int>(task), line_.flag("quiet"));
     if (retry == 0 && planned.action != Action::start)
       display->say(names_[task] + " " + (planned.action == Action::retry ? "failed" : "was interrupted") +
-                   " before; " +
-                   (planned.from_start ? "it begins anew" : "going on from its last checkpoint"));
+                   " before; " + (planned.from_start ? "it begins anew" : resume_text(store_, id_of(task))));
     return *display;
   }
 
@@ -61,7 +60,7 @@ class RunSession final : public RunnerObserver {
     lines_.hide();
     if (again) {
       noticed(names_[task] + " was cut off at step " + std::to_string(outcome.step) + ": " + outcome.reason +
-              "; trying again from its last checkpoint");
+              "; trying again: " + resume_text(store_, id_of(task)));
       return;
     }
     worsen(outcome);
@@ -74,7 +73,7 @@ class RunSession final : public RunnerObserver {
     if (outcome.state == RunState::completed)
       print_completed(std::cout, line_, store_, store_.read_run(tasks_[task].run), outcome, alone);
     else
-      print_not_completed(std::cerr, line_, names_[task], outcome);
+      print_not_completed(std::cerr, line_, store_, store_.read_run(tasks_[task].run), outcome);
   }
 
   void noticed(const std::string& text) override {
@@ -108,6 +107,7 @@ class RunSession final : public RunnerObserver {
       task.run = row.number;
       task.seen_attempts = planned.new_repeat || !planned.before ? 0 : row.attempts;
       task.worker = planned_.worker;
+      task.step_timeout = std::chrono::seconds(line_.integer("step-timeout"));
       task.from_start = planned.from_start;
       if (planned.goes_on() && !planned.from_start)
         for (const PluginChange& change : planned.changed_plugins)
@@ -116,6 +116,8 @@ class RunSession final : public RunnerObserver {
     }
     displays_.resize(tasks_.size());
   }
+
+  const std::string& id_of(std::size_t task) const { return tasks_[task].specification.run; }
 
   std::string title(std::size_t task) const {
     const std::string place = std::to_string(task + 1) + "/" + std::to_string(tasks_.size()) + " ";
@@ -171,6 +173,10 @@ void add_session_options(CommandLine& line) {
   line.options()("retries", po::value<int>()->value_name("N")->default_value(0),
                  "try a run again, up to N times, when its worker crashes or is lost; what failed by itself "
                  "(a loss that is not finite) is not tried again");
+  line.options()(
+      "step-timeout", po::value<int>()->value_name("SECONDS")->default_value(0),
+      "a worker that trains and tells of nothing for so long is killed, and its run fails with the "
+      "layer named; more than the slowest step or dev score takes; 0: it may take for ever");
   line.options()("keep-going,k", po::bool_switch(), "go on with other runs when one fails (the default)");
   line.options()("fail-fast", po::bool_switch(),
                  "when a run fails start no more, and have those that run checkpoint and end");
@@ -182,6 +188,8 @@ void check_session_options(const CommandLine& line) {
     throw UsageError("-j " + std::to_string(line.integer("jobs")) + " would run nothing; give at least 1");
   require_threads(line.integer("threads"));
   if (line.integer("retries") < 0) throw UsageError("--retries is negative; 0 means no second try");
+  if (line.integer("step-timeout") < 0)
+    throw UsageError("--step-timeout is negative; 0 means that a step may take for ever");
   if (line.flag("keep-going") && line.flag("fail-fast"))
     throw UsageError("--keep-going and --fail-fast exclude each other");
 }

@@ -8,6 +8,7 @@
 
 #include "cli/access.hpp"
 #include "cli/format.hpp"
+#include "record/checkpoint.hpp"
 
 namespace encore {
 
@@ -60,6 +61,13 @@ bool safe_to_quote(const std::string& word) {
 
 }  // namespace
 
+std::string resume_text(const Store& store, const std::string& run_id) {
+  const std::vector<CheckpointFile> checkpoints = list_checkpoints(store.run_folder(run_id));
+  return checkpoints.empty()
+             ? "it begins anew, for it has no checkpoint yet"
+             : "it goes on from its checkpoint of step " + std::to_string(checkpoints.back().step);
+}
+
 std::string sample_sentence(const std::filesystem::path& file) {
   constexpr std::size_t fewest = 4, most = 14;
   std::ifstream in(file);
@@ -105,8 +113,9 @@ void print_left_alone(std::ostream& out, const std::string& name, const RunOutco
   out.flush();
 }
 
-void print_not_completed(std::ostream& out, const CommandLine& line, const std::string& name,
+void print_not_completed(std::ostream& out, const CommandLine& line, const Store& store, const RunRow& run,
                          const RunOutcome& outcome) {
+  const std::string& name = run.name;
   const std::string words = outcome.state == RunState::lost ? "was cut off" : name_of(outcome.state);
   out << name << ' ' << words;
   if (outcome.state != RunState::failed && outcome.step > 0) out << " at step " << outcome.step;
@@ -117,8 +126,10 @@ void print_not_completed(std::ostream& out, const CommandLine& line, const std::
     while (!tail.empty() && tail.back() == '\n') tail.pop_back();
     out << printable_lines(tail) << '\n';
   }
+  if (!outcome.plugin.empty())
+    out << "look for the mistake: " << command_name() << " plugin check " << outcome.plugin << '\n';
   if (outcome.state != RunState::failed)
-    out << "run the same command again, it goes on from the last checkpoint\n";
+    out << "run the same command again; " << resume_text(store, run.id) << '\n';
   if (!outcome.recorded) out << "its last records are not in the database yet; that command merges them\n";
   out.flush();
 }

@@ -10,11 +10,15 @@
 
 namespace encore {
 
+/// How a run that has ended early is taken up: "it goes on from its checkpoint of step 20", or "it begins anew,
+/// for it has no checkpoint yet".
+std::string resume_text(const Store& store, const std::string& run_id);
+
 /// With `alone`, also where it is stored and what to try next.
 void print_completed(std::ostream& out, const CommandLine& line, const Store& store, const RunRow& run,
                      const RunOutcome& outcome, bool alone);
 /// To the standard error: why, the last lines of the worker's log, how to go on.
-void print_not_completed(std::ostream& out, const CommandLine& line, const std::string& name,
+void print_not_completed(std::ostream& out, const CommandLine& line, const Store& store, const RunRow& run,
                          const RunOutcome& outcome);
 /// Another process works on it, or has.
 void print_left_alone(std::ostream& out, const std::string& name, const RunOutcome& outcome);

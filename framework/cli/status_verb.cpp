@@ -9,6 +9,7 @@
 
 #include "cli/access.hpp"
 #include "cli/format.hpp"
+#include "cli/run_display.hpp"
 #include "cli/verbs.hpp"
 
 namespace encore {
@@ -36,7 +37,7 @@ std::vector<RunRow> active_runs(Store& store) {
   return runs;
 }
 
-std::string table_text(const std::vector<RunRow>& runs, const Terminal& terminal) {
+std::string table_text(const CommandLine& line, const std::vector<RunRow>& runs, const Terminal& terminal) {
   if (runs.empty()) return "nothing is running\n";
   Table table({{"NAME"},
                {"ID"},
@@ -48,22 +49,42 @@ std::string table_text(const std::vector<RunRow>& runs, const Terminal& terminal
                {"LEFT", Align::right},
                {"WHERE"}});
   bool lost = false;
+  std::string notes;
   for (const RunRow& run : runs) {
     const bool live = run.state == RunState::running;
     lost = lost || !live;
+    const Silence silence = silence_of(run.progress, run.started.value_or(now()), now());
+    const bool moves = live && !silence.noticeable();
+    if (live && !moves)
+      notes += run.name + ": " + silence_text(silence) + "; " +
+               suggestion(line, "stop " + run.name + " --kill") + " ends it now\n";
     const bool told = run.progress.is_object();
     table.add({run.name, run.id, state_cell(run.state),
                told ? whole(run.progress, "step") + "/" + whole(run.progress, "total_steps") : "-",
                told ? whole(run.progress, "epoch") : "-",
                told ? number_text(number(run.progress, "loss")) : "-",
-               told && live ? count_text(number(run.progress, "tokens_per_second")) : "-",
-               told && live ? duration_text(number(run.progress, "eta_seconds")) : "-",
+               told && moves ? count_text(number(run.progress, "tokens_per_second")) : "-",
+               told && moves ? duration_text(number(run.progress, "eta_seconds")) : "-",
                run.holder.host + ":" + std::to_string(run.holder.pid)});
   }
   std::ostringstream out;
   table.print(out, terminal);
-  if (lost) out << "lost: its process is gone; the same exp run goes on from its last checkpoint\n";
+  out << notes;
+  if (lost)
+    out << "lost: its process is gone; the same exp run goes on from its last checkpoint, or begins anew "
+           "where it has "
+           "none\n";
   return out.str();
+}
+
+/// Null for a run that nobody works on.
+nlohmann::ordered_json silence_json(const RunRow& run) {
+  if (run.state != RunState::running) return nullptr;
+  const Silence silence = silence_of(run.progress, run.started.value_or(now()), now());
+  return {{"seconds", silence.seconds},
+          {"usual_step_seconds",
+           silence.usual_step > 0.0 ? nlohmann::ordered_json(silence.usual_step) : nlohmann::ordered_json()},
+          {"noticeable", silence.noticeable()}};
 }
 
 void print_json(const std::vector<RunRow>& runs) {
@@ -73,6 +94,7 @@ void print_json(const std::vector<RunRow>& runs) {
                     {"id", run.id},
                     {"state", name_of(run.state)},
                     {"progress", run.progress},
+                    {"silence", silence_json(run)},
                     {"host", run.holder.host},
                     {"process", run.holder.pid}});
   std::cout << list.dump(2) << '\n';
@@ -88,7 +110,7 @@ void watch(const CommandLine& line, const Terminal& terminal) {
     const std::vector<RunRow> runs = active_runs(store);
     const bool running = std::any_of(runs.begin(), runs.end(),
                                      [](const RunRow& run) { return run.state == RunState::running; });
-    if (const std::string text = table_text(runs, terminal); text != shown && (running || idle)) {
+    if (const std::string text = table_text(line, runs, terminal); text != shown && (running || idle)) {
       if (terminal.live && !shown.empty())
         std::cout << "\033[" << std::count(shown.begin(), shown.end(), '\n') << "A\033[J";
       else if (!shown.empty())
@@ -127,7 +149,7 @@ int status_verb(const Arguments& arguments) {
   if (line.flag("json"))
     print_json(runs);
   else
-    std::cout << table_text(runs, terminal);
+    std::cout << table_text(line, runs, terminal);
   return exit_done;
 }
 

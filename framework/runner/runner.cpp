@@ -143,16 +143,23 @@ void Runner::pass_on_requests() {
     passed_on_ = 1;
   }
   if (requests >= 2 && passed_on_ < 2) {
-    observer_.noticed("killing " + workers_text(working()) +
-                      "; what was running goes on from its last "
-                      "checkpoint next time");
+    observer_.noticed(
+        "killing " + workers_text(working()) +
+        "; what was running goes on next time from its last checkpoint, or begins anew where it "
+        "has none");
     for (Seat& seat : seats_)
       if (seat.attempt) seat.attempt->kill();
     passed_on_ = 2;
   }
-  if (!stopping_ && std::any_of(settings_.stop_signs.begin(), settings_.stop_signs.end(),
-                                [](const StopSign& sign) { return sign.raised(); }))
+  StopWish wish = StopWish::none;
+  for (const StopSign& sign : settings_.stop_signs) wish = std::max(wish, sign.raised());
+  if (wish == StopWish::kill) {
+    stopping_ = true;
+    for (Seat& seat : seats_)
+      if (seat.attempt) seat.attempt->kill_by_command();
+  } else if (wish == StopWish::checkpoint && !stopping_) {
     ask_all(StopCause::command, "asked to stop by exp stop");
+  }
 }
 
 void Runner::collect() {

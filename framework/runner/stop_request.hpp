@@ -9,9 +9,16 @@
 
 namespace encore {
 
-/// Asks whoever works on the run to checkpoint and end.
-void request_stop(const std::filesystem::path& run_folder);
-bool stop_requested(const std::filesystem::path& run_folder);
+/// What is asked of whoever works on a run.
+enum class StopWish : std::uint8_t {
+  none,
+  checkpoint,  ///< to write a checkpoint and end
+  kill,        ///< to kill the worker now: it may hang, and then writes nothing any more
+};
+
+/// Asks whoever works on the run to end.
+void request_stop(const std::filesystem::path& run_folder, StopWish wish);
+StopWish requested_stop(const std::filesystem::path& run_folder);
 /// For the next attempt, which nobody asked yet.
 void forget_stop_request(const std::filesystem::path& run_folder);
 
@@ -19,10 +26,10 @@ void forget_stop_request(const std::filesystem::path& run_folder);
 class StopSign {
  public:
   explicit StopSign(std::filesystem::path file);
-  /// Whether it was changed since.
-  bool raised() const;
+  /// What it asks for since; none where it was not changed.
+  StopWish raised() const;
   /// Changes it.
-  static void raise(const std::filesystem::path& file);
+  static void raise(const std::filesystem::path& file, StopWish wish);
 
  private:
   std::filesystem::path file_;

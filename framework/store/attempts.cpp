@@ -222,7 +222,7 @@ MergeReport Store::finish_attempt(const Lease& lease, RunState state, const std:
   if (state == RunState::completed && !report.complete) {
     throw Error("run " + lease.run_id + " cannot be called completed: " +
                 (report.problem.empty() ? "its spool is missing" : report.problem) +
-                "; run the same command again, it goes on from the last checkpoint");
+                "; run the same command again");
   }
   return report;
 }

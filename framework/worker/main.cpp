@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "record/cores.hpp"
+#include "record/crash_line.hpp"
 #include "worker/environment.hpp"
 #include "worker/verbs.hpp"
 
@@ -109,6 +110,10 @@ int run(int argc, char** argv) {
   const int threads = asked > 0 ? asked : default_threads(usable_cores(), openmp_wishes());
   const Kokkos::ScopeGuard kokkos(
       Kokkos::InitializationSettings().set_num_threads(threads).set_disable_warnings(true));
+#ifdef KOKKOS_ENABLE_OPENMP
+#pragma omp parallel
+  add_signal_stack();
+#endif
   return run_verb(verb, values, threads);
 }
 
@@ -116,6 +121,7 @@ int run(int argc, char** argv) {
 }  // namespace encore
 
 int main(int argc, char** argv) {
+  encore::install_crash_handlers();
   try {
     return encore::run(argc, argv);
   } catch (const boost::program_options::error& error) {

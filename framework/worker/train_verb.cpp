@@ -81,6 +81,10 @@ Ending train(const TrainArguments& arguments, SpoolObserver& observer, SpoolWrit
     std::cerr << "encore-worker: " << error.what() << '\n';
     observer.ended(Ending::interrupted, error.what(), trainer.step());
     return Ending::interrupted;
+  } catch (const std::exception& error) {
+    std::cerr << "encore-worker: " << error.what() << '\n';
+    observer.ended(Ending::failed, error.what(), trainer.step());
+    return Ending::failed;
   }
 }
 

@@ -94,7 +94,7 @@ TEST(ExplainAFile, SaysWhyARunIsNewGoesOnOrIsTriedAgain) {
   sandbox.set("FAKE_FAIL_AT", "7");
   EXPECT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 1);
   EXPECT_TRUE(contains(explained(), "tiny  retry: tiny (")) << explained();
-  EXPECT_TRUE(contains(explained(), "the loss is not finite); it goes on from its newest checkpoint"))
+  EXPECT_TRUE(contains(explained(), "the loss is not finite); it goes on from its checkpoint of step "))
       << explained();
   sandbox.set("FAKE_FAIL_AT", "-1");
   EXPECT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);

@@ -127,7 +127,8 @@ TEST(Parallel, RetriesAreForCrashesAndNotForFailures) {
   };
   EXPECT_EQ(attempts("s-dropout=0.2-seed=2"), "3");
   EXPECT_EQ(attempts("s-dropout=0.1-seed=1"), "1");
-  EXPECT_TRUE(contains(output.errors, "trying again from its last checkpoint")) << output.errors;
+  EXPECT_TRUE(contains(output.errors, "trying again: it goes on from its checkpoint of step "))
+      << output.errors;
 
   Sandbox few;
   few.set("FAKE_CRASH_AT", "7");

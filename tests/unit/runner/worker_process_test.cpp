@@ -110,12 +110,28 @@ TEST(RunProgram, LargeInputAndOutputDoNotBlockEachOther) {
 }
 
 TEST(RunProgram, EndsAProgramThatIsSilentForTooLong) {
-  const ProgramOutput output =
-      run_program("sh", {"-c", "echo begun; sleep 1000"}, "", {}, std::chrono::seconds(1));
+  const ProgramWatch watch{.timeout = std::chrono::seconds(1)};
+  const ProgramOutput output = run_program("sh", {"-c", "echo begun; sleep 1000"}, "", watch);
   EXPECT_TRUE(output.silent);
-  EXPECT_EQ(output.end.signal, SIGKILL);
+  EXPECT_EQ(output.end.signal, SIGQUIT);
   EXPECT_EQ(output.output, "begun\n");
-  EXPECT_FALSE(run_program("echo", {"x"}, "", {}, std::chrono::seconds(60)).silent);
+  EXPECT_FALSE(run_program("echo", {"x"}, "", {.timeout = std::chrono::seconds(60)}).silent);
+  const ProgramOutput last_word = run_program(
+      "bash", {"-c", "trap 'echo was sleeping >&2; exit 3' QUIT; while :; do sleep 0.01; done"}, "", watch);
+  EXPECT_EQ(last_word.errors, "was sleeping\n");
+  EXPECT_EQ(last_word.end.exit_code, 3);
+  const ProgramOutput deaf = run_program("sh", {"-c", "trap '' QUIT; sleep 1000"}, "", watch);
+  EXPECT_EQ(deaf.end.signal, SIGKILL);
+}
+
+TEST(RunProgram, TellsHowLongAProgramIsSilent) {
+  std::string seconds;
+  ProgramWatch watch{
+      .waiting = [&](std::chrono::seconds time) { seconds += std::to_string(time.count()) + " "; },
+      .notice = std::chrono::seconds(1),
+      .timeout = std::chrono::seconds(3)};
+  run_program("sleep", {"1000"}, "", watch);
+  EXPECT_EQ(seconds, "1 2 ");
 }
 
 TEST(RunProgram, AProgramMayIgnoreItsInput) {
