@@ -10,8 +10,8 @@
 
 namespace encore {
 
-/// How a run that has ended early is taken up: "it goes on from its checkpoint of step 20", or "it begins anew,
-/// for it has no checkpoint yet".
+/// How a run that has ended early is taken up: "it goes on from its checkpoint of step 20", or "it begins
+/// anew, for it has no checkpoint yet".
 std::string resume_text(const Store& store, const std::string& run_id);
 
 /// With `alone`, also where it is stored and what to try next.
