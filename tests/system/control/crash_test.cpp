@@ -63,7 +63,7 @@ TEST_F(PluginInTrouble, ACrashNamesPassLayerAndPlugin) {
     use("trouble", one.options);
     const ProgramOutput run = sandbox.exp({"run", "tiny.toml", "--threads", "2", "--fresh"});
     EXPECT_EQ(run.end.exit_code, 75) << run.output << run.errors;
-    EXPECT_TRUE(contains(run.errors, std::string("tiny was cut off: the worker ended with ") + one.signal))
+    EXPECT_TRUE(contains(run.errors, std::string(" was cut off: the worker ended with ") + one.signal))
         << one.options << run.errors;
     EXPECT_TRUE(contains(run.errors, place(one.pass))) << one.options << run.errors;
     EXPECT_TRUE(contains(run.errors, "look for the mistake: exp plugin check " + file() + "\n"))
