@@ -67,7 +67,7 @@ class PluginCheck {
   int run() {
     require_files();
     const Answer one = ask(1, false);
-    if (backend_ == "openmp" && !unfinished_) compare_threads(one);
+    if (!one.digests.empty() && backend_ == "openmp" && !unfinished_) compare_threads(one);
     skip_what_is_left();
     lines_.hide();
     if (as_json_)
@@ -101,7 +101,8 @@ class PluginCheck {
       if (line.contains("digest"))
         answer.digests[line["digest"].get<std::string>()] = line["value"].get<std::string>();
       // Whether threads change bits is known only when all workers have answered.
-      if (line.contains("passed") && !(line["check"] == "threads" && line["passed"].get<bool>()))
+      if (line.contains("passed") && !(line["check"] == "threads" && line["passed"].get<bool>()) &&
+          !is_reported({line["subject"].get<std::string>(), line["check"].get<std::string>()}))
         report(line);
       if (line.contains("finished")) answer.finished = true;
     });
@@ -186,16 +187,19 @@ class PluginCheck {
     if (all_.empty()) return;
     const std::string before = all_.back()["check"].get<std::string>();
     for (const CheckName& check : planned_) {
-      const bool done = std::any_of(all_.begin(), all_.end(), [&](const json& finding) {
-        return finding["subject"] == check.subject && finding["check"] == check.check;
-      });
-      if (done) continue;
+      if (is_reported(check)) continue;
       report({{"subject", check.subject},
               {"check", check.check},
               {"passed", false},
               {"skipped", true},
               {"detail", "not run, because " + before + " has ended the worker"}});
     }
+  }
+
+  bool is_reported(const CheckName& check) const {
+    return std::any_of(all_.begin(), all_.end(), [&](const json& finding) {
+      return finding["subject"] == check.subject && finding["check"] == check.check;
+    });
   }
 
   void report(const json& finding) {
