@@ -9,6 +9,7 @@
 # Progress goes to stderr, the prefix to stdout. With --find nothing is built: exit 1 if the prefix is not there.
 #   ENCORE_CACHE            where to build it; default ${XDG_CACHE_HOME:-$HOME/.cache}/encore
 #   ENCORE_KOKKOS_ARCHIVE   a pygenten-0.1.5.tar.gz that is already on this machine, for sites without a network
+#   ENCORE_CPU_ARCH         what openmp compiles for, as g++ -march= takes it: native (default), x86-64-v3, znver3, icelake-server, ...
 #   ENCORE_GPU_ARCH         Kokkos' name of the GPU: HOPPER90 (default for cuda), AMD_GFX90A (default for hip), AMPERE80, ...
 set -euo pipefail
 
@@ -40,9 +41,12 @@ cxx=${CXX:-g++}
 processor=
 case $backend in
   openmp)
+    cpu=${ENCORE_CPU_ARCH:-native}
+    "$cxx" "-march=$cpu" -E -x c++ /dev/null >/dev/null 2>&1 ||
+      fail "ENCORE_CPU_ARCH=$cpu is no processor for -march= of $cxx; x86-64-v3 is any with AVX2, native the one of this machine"
     kokkos_options+=(-DKokkos_ENABLE_OPENMP=ON -DKokkos_ARCH_NATIVE=ON)
     # -march=native means something else on every processor: what the compiler makes of it belongs to the name of the prefix.
-    processor=$("$cxx" -march=native -Q --help=target 2>/dev/null | grep -E '^ +-m' || true) ;;
+    processor=$("$cxx" "-march=$cpu" -Q --help=target 2>/dev/null | grep -E '^ +-m' || true) ;;
   cuda)
     gpu=${ENCORE_GPU_ARCH:-HOPPER90}
     # nvcc compiles for the host without -march=native: its front end does not know all of a new processor's intrinsics.
@@ -128,6 +132,14 @@ adapt_to_cuda_13() {
   fi
 }
 
+# Kokkos hands its own flags on to whoever uses it, so the kernels and every plugin are compiled for the same processor.
+compile_for_cpu() {
+  local file=$sources/kokkos/cmake/kokkos_arch.cmake
+  if [ "$cpu" = native ]; then return; fi
+  sed -i -e "s/\"-march=native;-mtune=native\"/\"-march=$cpu\"/" -e "s/\"-mcpu=native\"/\"-march=$cpu\"/" "$file"
+  grep -q -- "\"-march=$cpu\"" "$file" || fail "ENCORE_CPU_ARCH=$cpu did not find the flags of the processor in $file"
+}
+
 log=$work/log.txt
 step() {   # step TITLE COMMAND...: one line while it runs, the whole log when it fails
   local title=$1 start=$SECONDS
@@ -144,7 +156,10 @@ fetch_archive
 sources=$work/sources
 mkdir -p "$sources"
 tar -xzf "$archive" -C "$sources" --strip-components=2 pygenten-0.1.5/tpls/kokkos pygenten-0.1.5/tpls/kokkos-kernels
-if [ "$backend" = cuda ]; then adapt_to_cuda_13; fi
+case $backend in
+  openmp) compile_for_cpu ;;
+  cuda) adapt_to_cuda_13 ;;
+esac
 
 common+=("-DCMAKE_CXX_COMPILER=$cxx")
 install_prefix=(-DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_PREFIX_PATH="$prefix")

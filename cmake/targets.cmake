@@ -111,7 +111,8 @@ function(encore_add_test NAME)
   if(arg_LABELS)
     set(labels LABELS "${arg_LABELS}")
   endif()
-  # Tests run side by side: threads that wait for each other in busy loops would take the cores from the others.
-  gtest_discover_tests(${NAME} TEST_PREFIX "${NAME}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT 300 ENVIRONMENT OMP_WAIT_POLICY=passive ${labels})
+  # Tests run side by side: threads that wait for each other in busy loops would take the cores from the others. The limits only end what
+  # hangs; no test may meet one on a machine that is very busy.
+  gtest_discover_tests(${NAME} TEST_PREFIX "${NAME}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 600
+    PROPERTIES TIMEOUT 3600 ENVIRONMENT OMP_WAIT_POLICY=passive ${labels})
 endfunction()

@@ -5,9 +5,7 @@
 
 namespace encore {
 
-TrainedRun find_trained_run(const CommandLine& line, const std::string& name, const std::string& backend) {
-  Store store(line.database(), OpenMode::read);
-  const RunRow run = store.find_run(name);
+TrainedRun find_trained_run(const Store& store, const RunRow& run, const std::string& backend) {
   const std::filesystem::path folder = store.run_folder(run.id);
   std::error_code ignored;
   const std::filesystem::path checkpoints = folder / "checkpoints";
@@ -58,15 +56,6 @@ Cell state_cell(RunState state) {
       break;
   }
   return {name_of(state), Style::dim};
-}
-
-std::optional<double> result_measure(const RunRow& run, const std::string& name) {
-  if (!run.result.is_object()) return std::nullopt;
-  const auto measures = run.result.find("measures");
-  if (measures == run.result.end() || !measures->is_object()) return std::nullopt;
-  const auto found = measures->find(name);
-  if (found == measures->end() || !found->is_number()) return std::nullopt;
-  return found->get<double>();
 }
 
 }  // namespace encore

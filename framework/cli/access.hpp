@@ -1,4 +1,4 @@
-// What most verbs begin with: opening the database, finding the run that was named, finding its model.
+// What several verbs need: the model of a run, the backend, commands to suggest, the look of a state.
 #pragma once
 
 #include <filesystem>
@@ -7,6 +7,7 @@
 #include "cli/command_line.hpp"
 #include "cli/table.hpp"
 #include "runner/programs.hpp"
+#include "store/run_score.hpp"
 #include "store/store.hpp"
 
 namespace encore {
@@ -19,7 +20,7 @@ struct TrainedRun {
 };
 
 /// `backend` may be empty: that of the run. Throws Error where nothing was trained yet.
-TrainedRun find_trained_run(const CommandLine& line, const std::string& name, const std::string& backend);
+TrainedRun find_trained_run(const Store& store, const RunRow& run, const std::string& backend);
 
 /// --backend and --plugin-path, for every verb that looks for plugins.
 void add_backend_options(CommandLine& line);
@@ -33,7 +34,5 @@ std::string suggestion(const CommandLine& line, const std::string& rest);
 
 /// The state with the colour it has everywhere.
 Cell state_cell(RunState state);
-/// A measure of the run's result, such as "test/f1".
-std::optional<double> result_measure(const RunRow& run, const std::string& name);
 
 }  // namespace encore

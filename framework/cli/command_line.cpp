@@ -83,9 +83,8 @@ std::string CommandLine::required(const std::string& name, const std::string& wh
   return text(name);
 }
 
-std::vector<std::string> CommandLine::required_list(const std::string& name, const std::string& what) const {
+void CommandLine::require(const std::string& name, const std::string& what) const {
   if (!has(name)) fail_without(what);
-  return texts(name);
 }
 
 void CommandLine::fail_without(const std::string& what) const {

@@ -49,6 +49,8 @@ class CommandLine {
   boost::program_options::options_description_easy_init options() { return visible_.add_options(); }
   /// Arguments without a dash, in this order; the last one may take several.
   void positional(const std::string& name, int count = 1);
+  /// A paragraph of the help, behind the purpose.
+  void explain(const std::string& paragraph) { help_.purpose += "\n" + paragraph; }
 
   /// False when the help was asked for and printed. Throws UsageError, and Description when asked for that.
   bool parse(const std::vector<std::string>& arguments);
@@ -65,8 +67,9 @@ class CommandLine {
   double number(const std::string& name) const { return values_[name].as<double>(); }
   /// The value of an argument that must be there; `what` is its name in the synopsis.
   std::string required(const std::string& name, const std::string& what) const;
-  /// The same for an argument that takes several.
-  std::vector<std::string> required_list(const std::string& name, const std::string& what) const;
+  /// Throws UsageError when the argument is not there.
+  void require(const std::string& name, const std::string& what) const;
+  const std::string& verb() const { return verb_; }
 
   /// --db, else $ENCORE_DB, else encore.db in the working folder.
   std::filesystem::path database() const;

@@ -7,9 +7,11 @@
 
 #include "cli/access.hpp"
 #include "cli/comparison_text.hpp"
+#include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
 #include "config/nearest.hpp"
-#include "report/selection.hpp"
+#include "report/candidate_key.hpp"
+#include "report/comparison.hpp"
 
 namespace encore {
 
@@ -25,6 +27,7 @@ CompareOptions options_of(const CommandLine& line) {
     throw UsageError("--by \"" + by + "\" is no way to make candidates" +
                      did_you_mean(by, ways, "; there are " + quoted_list(ways)));
   options.by_run = by == "run";
+  options.pool = line.flag("pool");
   if (!line.has("detect")) return options;
   options.detect = line.number("detect");
   if (!(*options.detect > 0.0) || !std::isfinite(*options.detect))
@@ -34,16 +37,27 @@ CompareOptions options_of(const CommandLine& line) {
   return options;
 }
 
+/// Letters in the order of the table: A is what was named first.
+CandidateKey key_of(Store& store, const std::vector<RunRow>& runs, const Comparison& comparison) {
+  std::vector<std::size_t> order;
+  std::vector<std::string> names;
+  for (const Candidate& candidate : comparison.candidates) {
+    order.push_back(order.size());
+    names.push_back(candidate.name);
+  }
+  return make_key(comparison.candidates, order, names, runs,
+                  factors_of(runs, RunBatch(store, runs).params()));
+}
+
 }  // namespace
 
 int compare_verb(const Arguments& arguments) {
   namespace po = boost::program_options;
-  CommandLine line("compare", {"compare A [B...] [options]",
-                               "Compares candidates over their seeds. A, B ... select runs: a run's name or "
-                               "id, a sweep's name, a pattern\n"
-                               "with * or ?, or the beginning of names. Runs that differ in nothing but the "
-                               "seed, on one backend, are one\n"
-                               "candidate. Each gets n, mean, standard deviation and 95 % intervals by t and "
+  CommandLine line("compare", {"compare RUN... [options]",
+                               "Compares candidates over their seeds. Runs that differ in nothing but the "
+                               "seed, on one backend, from the\n"
+                               "same plugin files and numeric environment, are one candidate. Each gets n, "
+                               "mean, standard deviation and 95 % intervals by t and "
                                "by bootstrap (BCa); each pair a\n"
                                "t-test (paired on shared seeds, else Welch's) and, where predictions are "
                                "stored, a permutation test on the\n"
@@ -53,35 +67,40 @@ int compare_verb(const Arguments& arguments) {
                                {{"exp compare quickstart", "the candidates of one sweep, or one run"},
                                 {"exp compare \"quick*\" --metric dev/f1 --detect 0.01",
                                  "are there enough seeds to see one point of F1?"},
+                                {"exp compare --state completed --where \"epoch >= 1\"",
+                                 "all complete runs that trained at least one epoch"},
                                 {"exp compare quickstart --json", "all of it for a program"}}});
   line.options()("metric", po::value<std::string>()->value_name("NAME")->default_value("test/f1"),
                  "what is compared: split/measure");
   line.options()("by", po::value<std::string>()->value_name("WAY")->default_value("group"),
                  "what is one candidate: group (all seeds of a question) or run");
+  line.options()("pool", po::bool_switch(),
+                 "runs of one question that differ in plugin files or numeric environments are one candidate "
+                 "too; without it they are shown apart");
   line.options()("detect", po::value<double>()->value_name("DELTA"),
                  "the difference that matters, in the unit of the metric (0.01: one point of F1); without it "
                  "the one that was seen decides how many seeds would do");
   line.options()("json", po::bool_switch(), "as JSON");
   line.options()("csv", po::bool_switch(), "the candidates as CSV");
   line.options()("pairs", po::bool_switch(), "with --csv: the pairs instead");
-  line.positional("runs", -1);
+  add_run_arguments(line);
   if (!line.parse(arguments)) return exit_done;
   if (line.flag("json") && line.flag("csv")) throw UsageError("--json and --csv exclude each other");
   if (line.flag("pairs") && !line.flag("csv")) throw UsageError("--pairs goes with --csv; --json has both");
   const CompareOptions options = options_of(line);
-  if (!line.has("runs"))
-    throw UsageError("exp compare needs runs, a sweep or a pattern (exp compare -h shows an example)");
 
   Store store(line.database(), OpenMode::read);
-  const Comparison comparison = compare_runs(store, select_runs(store, line.texts("runs")), options);
+  const std::vector<RunRow> runs = selected_runs(line, store, selection_from(line)).runs;
+  const Comparison comparison = compare_runs(store, runs, options);
+  const CandidateKey key = key_of(store, runs, comparison);
   if (line.flag("json"))
-    std::cout << comparison_json(comparison).dump(2) << '\n';
+    std::cout << comparison_json(comparison, key).dump(2) << '\n';
   else if (!line.flag("csv"))
-    print_comparison(std::cout, terminal_of(stdout), comparison);
+    print_comparison(std::cout, terminal_of(stdout), comparison, key);
   else if (line.flag("pairs"))
     print_pairs_csv(std::cout, comparison);
   else
-    print_candidates_csv(std::cout, comparison);
+    print_candidates_csv(std::cout, comparison, key);
   return exit_done;
 }
 

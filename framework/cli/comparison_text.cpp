@@ -1,6 +1,7 @@
 // See comparison_text.hpp.
 #include "cli/comparison_text.hpp"
 
+#include <cctype>
 #include <cmath>
 #include <ostream>
 
@@ -8,6 +9,7 @@
 
 #include "cli/format.hpp"
 #include "cli/table.hpp"
+#include "report/power.hpp"
 
 namespace encore {
 
@@ -27,21 +29,41 @@ std::string interval_text(const std::string& metric, const std::optional<Interva
 
 // --- for people ---
 
-void print_candidates(std::ostream& out, const Terminal& terminal, const Comparison& comparison) {
+std::string upper_case(std::string text) {
+  for (char& letter : text) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  return text;
+}
+
+/// In front of the numbers: the letter and what the candidates differ in; of a lone candidate its name.
+std::vector<std::string> key_heads(const CandidateKey& key) {
+  std::vector<std::string> heads = {key.options.empty() ? "CANDIDATE" : ""};
+  for (const std::string& option : key.options) heads.push_back(upper_case(option));
+  return heads;
+}
+
+void print_candidates(std::ostream& out, const Terminal& terminal, const Comparison& comparison,
+                      const CandidateKey& key) {
   const std::string& metric = comparison.options.metric;
-  Table table({{"NO", Align::right},
-               {"CANDIDATE"},
-               {"RUNS", Align::right},
-               {"MEAN", Align::right},
-               {"SD", Align::right},
-               {"95 % BY T"},
-               {"95 % BY BOOTSTRAP"}});
-  for (const Candidate& candidate : comparison.candidates) {
+  std::vector<TableColumn> columns;
+  for (const std::string& head : key_heads(key)) columns.push_back({head});
+  columns.insert(columns.end(), {{"RUNS", Align::right},
+                                 {"MEAN", Align::right},
+                                 {"SD", Align::right},
+                                 {"95 % BY T"},
+                                 {"95 % BY BOOTSTRAP"}});
+  if (!key.options.empty()) columns.push_back({"NAME", Align::left, true});
+  Table table(columns);
+  for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
+    const Candidate& candidate = comparison.candidates[i];
     const std::size_t with = candidate.values.size(), all = candidate.runs.size();
-    table.add({std::to_string(&candidate - comparison.candidates.data() + 1), candidate.name,
-               with == all ? std::to_string(all) : std::to_string(with) + " of " + std::to_string(all),
-               metric_text(metric, candidate.mean), metric_text(metric, candidate.deviation),
-               interval_text(metric, candidate.t), interval_text(metric, candidate.bootstrap)});
+    std::vector<Cell> row = {key.letters[i]};
+    row.insert(row.end(), key.values[i].begin(), key.values[i].end());
+    row.insert(row.end(),
+               {with == all ? std::to_string(all) : std::to_string(with) + " of " + std::to_string(all),
+                metric_text(metric, candidate.mean), metric_text(metric, candidate.deviation),
+                interval_text(metric, candidate.t), interval_text(metric, candidate.bootstrap)});
+    if (!key.options.empty()) row.emplace_back(candidate.name);
+    table.add(std::move(row));
   }
   table.print(out, terminal);
   for (const Candidate& candidate : comparison.candidates)
@@ -50,9 +72,10 @@ void print_candidates(std::ostream& out, const Terminal& terminal, const Compari
         out << "without a value: " << printable(replicate.run.name + ", " + replicate.missing) << '\n';
 }
 
-void print_pairs(std::ostream& out, const Terminal& terminal, const Comparison& comparison) {
+void print_pairs(std::ostream& out, const Terminal& terminal, const Comparison& comparison,
+                 const CandidateKey& key) {
   const std::string& metric = comparison.options.metric;
-  Table table({{"PAIR", Align::right},
+  Table table({{"PAIR"},
                {"DIFFERENCE", Align::right},
                {"95 % OF IT"},
                {"TEST"},
@@ -63,8 +86,7 @@ void print_pairs(std::ostream& out, const Terminal& terminal, const Comparison& 
   for (const Pair& pair : comparison.pairs) {
     const Style style =
         pair.verdict == Verdict::higher || pair.verdict == Verdict::lower ? Style::green : Style::yellow;
-    table.add({std::to_string(pair.a + 1) + " - " + std::to_string(pair.b + 1),
-               metric_text(metric, pair.difference),
+    table.add({key.letters[pair.a] + " - " + key.letters[pair.b], metric_text(metric, pair.difference),
                pair.seeds ? interval_text(metric, pair.seeds->interval) : "-",
                pair.test.empty() ? "-" : pair.test, pair.seeds ? p_text(pair.seeds->p) : "-",
                pair.seeds ? p_text(pair.corrected) : "-",
@@ -74,25 +96,25 @@ void print_pairs(std::ostream& out, const Terminal& terminal, const Comparison& 
   table.print(out, terminal);
 }
 
-void print_verdicts(std::ostream& out, const Comparison& comparison) {
-  for (const Pair& pair : comparison.pairs) {
-    const std::string& a = comparison.candidates[pair.a].name;
-    const std::string& b = comparison.candidates[pair.b].name;
-    const bool told = pair.verdict == Verdict::higher || pair.verdict == Verdict::lower;
-    out << pair.a + 1 << " - " << pair.b + 1 << "  "
-        << (told ? a + " is " + name_of(pair.verdict) + " than " + b : "not told apart") << "; "
-        << printable(pair.reason) << '\n';
-  }
+/// A line for each pair that is told apart; of the others one sentence for all, and one for each reason.
+void print_verdicts(std::ostream& out, const Comparison& comparison, const CandidateKey& key) {
+  const auto letters = [&](const Pair& pair) { return key.letters[pair.a] + " - " + key.letters[pair.b]; };
+  for (const Pair& pair : comparison.pairs)
+    if (pair.verdict == Verdict::higher || pair.verdict == Verdict::lower)
+      out << key.letters[pair.a] << " is " << name_of(pair.verdict) << " than " << key.letters[pair.b] << "; "
+          << printable(pair.reason) << '\n';
+  if (const std::string power = power_text(comparison, key.letters); !power.empty()) out << power << '\n';
+  for (const std::string& text : refusal_texts(comparison, key.letters)) out << printable(text) << '\n';
   // Pairs without a test on examples mostly share the reason.
   std::string before;
   for (const Pair& pair : comparison.pairs) {
     if (pair.no_examples.empty() || pair.no_examples == before) continue;
     before = pair.no_examples;
-    out << pair.a + 1 << " - " << pair.b + 1 << "  no test on examples: " << printable(before) << '\n';
+    out << letters(pair) << "  no test on examples: " << printable(before) << '\n';
   }
 }
 
-void print_ranking(std::ostream& out, const Comparison& comparison) {
+void print_ranking(std::ostream& out, const Comparison& comparison, const CandidateKey& key) {
   if (comparison.pairs.empty()) {
     out << "one candidate, so there is nothing to compare it with; name another run, sweep or pattern\n";
     return;
@@ -103,14 +125,14 @@ void print_ranking(std::ostream& out, const Comparison& comparison) {
   }
   std::string text;
   for (const std::size_t index : comparison.ranking)
-    text += (text.empty() ? "" : " > ") + comparison.candidates[index].name;
-  out << "from high to low: " << text << '\n';
+    text += (text.empty() ? "" : " > ") + key.introduced(index);
+  out << "from high to low: " << printable(text) << '\n';
 }
 
 // --- for programs ---
 
 /// JSON has no NaN.
-Json number(double value) {
+Json json_number(double value) {
   return std::isfinite(value) ? Json(value) : Json();
 }
 
@@ -118,7 +140,9 @@ Json interval_json(const std::optional<Interval>& interval) {
   return interval ? Json{interval->low, interval->high} : Json();
 }
 
-Json candidate_json(const Candidate& candidate) {
+Json candidate_json(const Candidate& candidate, const CandidateKey& key, std::size_t index) {
+  Json options = Json::object();
+  for (std::size_t i = 0; i < key.options.size(); ++i) options[key.options[i]] = key.values[index][i];
   Json runs = Json::array();
   for (const Replicate& replicate : candidate.runs)
     runs.push_back({{"name", replicate.run.name},
@@ -127,12 +151,14 @@ Json candidate_json(const Candidate& candidate) {
                     {"state", name_of(replicate.run.state)},
                     {"value", replicate.value ? Json(*replicate.value) : Json()},
                     {"missing", replicate.missing}});
-  return {{"name", candidate.name},
+  return {{"letter", key.letters[index]},
+          {"name", candidate.name},
+          {"options", options},
           {"group", candidate.group},
           {"backend", candidate.backend},
           {"n", candidate.values.size()},
-          {"mean", number(candidate.mean)},
-          {"deviation", number(candidate.deviation)},
+          {"mean", json_number(candidate.mean)},
+          {"deviation", json_number(candidate.deviation)},
           {"t_interval", interval_json(candidate.t)},
           {"bootstrap_interval", interval_json(candidate.bootstrap)},
           {"runs", runs}};
@@ -142,7 +168,7 @@ Json pair_json(const Comparison& comparison, const Pair& pair) {
   Json seeds, examples;
   if (pair.seeds)
     seeds = {{"test", pair.test},
-             {"t", number(pair.seeds->t)},
+             {"t", json_number(pair.seeds->t)},
              {"freedom", pair.seeds->freedom},
              {"p", pair.seeds->p},
              {"holm", pair.corrected},
@@ -156,7 +182,7 @@ Json pair_json(const Comparison& comparison, const Pair& pair) {
                 {"shuffles", pair.examples->shuffles}};
   return {{"a", comparison.candidates[pair.a].name},
           {"b", comparison.candidates[pair.b].name},
-          {"difference", number(pair.difference)},
+          {"difference", json_number(pair.difference)},
           {"shared_seeds", pair.shared},
           {"seeds", seeds},
           {"seeds_needed", pair.needed ? Json(*pair.needed) : Json()},
@@ -172,28 +198,31 @@ std::string csv_number(double value) {
 
 }  // namespace
 
-void print_comparison(std::ostream& out, const Terminal& terminal, const Comparison& comparison) {
+void print_comparison(std::ostream& out, const Terminal& terminal, const Comparison& comparison,
+                      const CandidateKey& key) {
   const std::string& metric = comparison.options.metric;
   out << metric << (is_fraction(metric) ? " in percent" : "")
       << " of complete runs; bootstrap: BCa, 10000 resamples\n";
-  print_candidates(out, terminal, comparison);
+  print_candidates(out, terminal, comparison, key);
   for (const std::string& notice : comparison.notices) out << "note: " << printable(notice) << '\n';
   out << '\n';
   if (!comparison.pairs.empty()) {
-    print_pairs(out, terminal, comparison);
-    print_verdicts(out, comparison);
+    print_pairs(out, terminal, comparison, key);
+    print_verdicts(out, comparison, key);
   }
-  print_ranking(out, comparison);
+  print_ranking(out, comparison, key);
 }
 
-nlohmann::ordered_json comparison_json(const Comparison& comparison) {
+nlohmann::ordered_json comparison_json(const Comparison& comparison, const CandidateKey& key) {
   Json candidates = Json::array(), pairs = Json::array(), ranking;
-  for (const Candidate& candidate : comparison.candidates) candidates.push_back(candidate_json(candidate));
+  for (std::size_t i = 0; i < comparison.candidates.size(); ++i)
+    candidates.push_back(candidate_json(comparison.candidates[i], key, i));
   for (const Pair& pair : comparison.pairs) pairs.push_back(pair_json(comparison, pair));
   for (const std::size_t index : comparison.ranking) ranking.push_back(comparison.candidates[index].name);
   return {{"metric", comparison.options.metric},
           {"alpha", comparison.options.alpha},
           {"power", comparison.options.power},
+          {"pool", comparison.options.pool},
           {"bootstrap", "BCa"},
           {"candidates", candidates},
           {"pairs", pairs},
@@ -201,10 +230,11 @@ nlohmann::ordered_json comparison_json(const Comparison& comparison) {
           {"notices", comparison.notices}};
 }
 
-void print_candidates_csv(std::ostream& out, const Comparison& comparison) {
+void print_candidates_csv(std::ostream& out, const Comparison& comparison, const CandidateKey& key) {
   out << csv_record({"candidate", "group", "backend", "metric", "runs", "n", "mean", "deviation", "t_low",
-                     "t_high", "bootstrap_low", "bootstrap_high"});
-  for (const Candidate& candidate : comparison.candidates) {
+                     "t_high", "bootstrap_low", "bootstrap_high", "letter"});
+  for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
+    const Candidate& candidate = comparison.candidates[i];
     const auto end = [](const std::optional<Interval>& interval, double Interval::*side) {
       return interval ? csv_number((*interval).*side) : "";
     };
@@ -212,7 +242,8 @@ void print_candidates_csv(std::ostream& out, const Comparison& comparison) {
                        std::to_string(candidate.runs.size()), std::to_string(candidate.values.size()),
                        csv_number(candidate.mean), csv_number(candidate.deviation),
                        end(candidate.t, &Interval::low), end(candidate.t, &Interval::high),
-                       end(candidate.bootstrap, &Interval::low), end(candidate.bootstrap, &Interval::high)});
+                       end(candidate.bootstrap, &Interval::low), end(candidate.bootstrap, &Interval::high),
+                       key.letters[i]});
   }
 }
 

@@ -6,15 +6,18 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "cli/terminal.hpp"
+#include "report/candidate_key.hpp"
 #include "report/comparison.hpp"
 
 namespace encore {
 
-/// Candidates, pairs, a sentence for each pair, and the ranking where there is one.
-void print_comparison(std::ostream& out, const Terminal& terminal, const Comparison& comparison);
-nlohmann::ordered_json comparison_json(const Comparison& comparison);
+/// Candidates by their letters with what they differ in, pairs, what the tests say, and the ranking where
+/// there is one.
+void print_comparison(std::ostream& out, const Terminal& terminal, const Comparison& comparison,
+                      const CandidateKey& key);
+nlohmann::ordered_json comparison_json(const Comparison& comparison, const CandidateKey& key);
 /// A record a candidate, behind a header.
-void print_candidates_csv(std::ostream& out, const Comparison& comparison);
+void print_candidates_csv(std::ostream& out, const Comparison& comparison, const CandidateKey& key);
 void print_pairs_csv(std::ostream& out, const Comparison& comparison);
 
 }  // namespace encore

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "store/run_columns.hpp"
 #include "store/store.hpp"
 
 namespace encore {
@@ -31,24 +32,32 @@ const OptionDescription* find_option(const Description& description, const std::
   return nullptr;
 }
 
-/// The first column of a query on the database that the words or the environment name; nothing when it cannot
-/// be read: this is no place for messages.
-Words ask_database(const Words& words, const std::string& sql) {
+/// What `ask(store)` finds in the database that the words or the environment name; nothing when it cannot be
+/// read: this is no place for messages.
+template <class Ask>
+Words ask_store(const Words& words, const Ask& ask) {
   const char* variable = std::getenv("ENCORE_DB");
   std::string path = variable != nullptr && *variable != '\0' ? variable : "encore.db";
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     if (words[i] == "--db") path = words[i + 1];
     if (words[i].starts_with("--db=")) path = words[i].substr(5);
   }
-  Words found;
   try {
-    const auto database = open_encore_database(path, OpenMode::read, std::chrono::milliseconds(200));
-    Statement rows(*database, sql);
-    while (rows.step()) found.push_back(rows.text(0));
+    Store store(path, OpenMode::read, std::chrono::milliseconds(200));
+    return ask(store);
   } catch (const Error&) {
-    found.clear();
+    return {};
   }
-  return found;
+}
+
+/// The first column of a query.
+Words ask_database(const Words& words, const std::string& sql) {
+  return ask_store(words, [&](Store& store) {
+    Words found;
+    Statement rows(store.database(), sql);
+    while (rows.step()) found.push_back(rows.text(0));
+    return found;
+  });
 }
 
 Words values_of(const OptionDescription& option, const Words& words) {
@@ -58,6 +67,9 @@ Words values_of(const OptionDescription& option, const Words& words) {
     return {"pending", "running", "completed", "failed", "interrupted", "lost", "stopped"};
   if (name == "--tag") return ask_database(words, "SELECT DISTINCT tag FROM tag");
   if (name == "--sweep") return ask_database(words, "SELECT DISTINCT name FROM sweep");
+  if (name == "--best") return ask_store(words, [](Store& store) { return RunColumns(store).measures(); });
+  if (name == "--where" || name == "--sort" || name == "--column")
+    return ask_store(words, [](Store& store) { return RunColumns(store).names(); });
   return {};
 }
 
@@ -66,8 +78,12 @@ Words positional_values(const std::string& name, const Verb& verb, const Words& 
   if (name == "shell") return {"bash", "zsh"};
   if (name != "run") return {};
   const bool removed = std::string("undelete") == verb.name;
-  return ask_database(words, std::string("SELECT name FROM run WHERE removed IS ") +
-                                 (removed ? "NOT NULL" : "NULL") + " ORDER BY number DESC LIMIT 1000");
+  const std::string chosen = condition_of(removed ? Sight::removed : Sight::present);
+  return ask_database(words,
+                      "SELECT * FROM (SELECT name FROM run WHERE " + chosen +
+                          " ORDER BY number DESC LIMIT 1000) UNION SELECT name FROM sweep WHERE EXISTS "
+                          "(SELECT 1 FROM run WHERE run.sweep = sweep.number AND " +
+                          chosen + ")");
 }
 
 /// The last word as an option, as the value of the option in front of it, or as an argument.

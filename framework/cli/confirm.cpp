@@ -11,15 +11,19 @@ void add_yes_option(CommandLine& line) {
   line.options()("yes,y", boost::program_options::bool_switch(), "do not ask");
 }
 
-bool confirm(const CommandLine& line, const std::string& what) {
+bool ask(const std::string& question) {
+  std::cerr << question << " [y/N] " << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+bool confirm(const CommandLine& line, const std::string& what, const std::string& consequence) {
   if (line.flag("yes")) return true;
   if (::isatty(STDIN_FILENO) == 0)
     throw UsageError("this would " + what + ", and there is no terminal to ask at; -y says yes");
-  std::cout << what << "? This cannot be undone. [y/N] " << std::flush;
-  std::string answer;
-  std::getline(std::cin, answer);
-  if (answer == "y" || answer == "Y" || answer == "yes") return true;
-  std::cout << "nothing was removed\n";
+  if (ask(what + "? " + consequence)) return true;
+  std::cout << "nothing was done\n";
   return false;
 }
 

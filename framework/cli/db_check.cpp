@@ -3,13 +3,26 @@
 #include <iostream>
 #include <map>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/access.hpp"
 #include "cli/db_verb.hpp"
+#include "cli/terminal.hpp"
+#include "config/json_text.hpp"
 #include "data/hash.hpp"
+#include "record/run_paths.hpp"
+#include "report/foreign_values.hpp"
+#include "store/record_gaps.hpp"
 
 namespace encore {
 
 namespace {
+
+/// One sentence each.
+struct Findings {
+  std::vector<std::string> faults;
+  std::vector<std::string> notes;  ///< what is damaged on disk and yet costs nothing
+};
 
 /// SHA-256 by path of those on disk. Of several attempts that came by one step the last has written the file.
 std::map<std::string, std::string> checkpoints_of(Store& store, std::int64_t run) {
@@ -36,43 +49,81 @@ void check_best(Store& store, const RunRow& run, std::vector<std::string>& fault
 void check_files(Store& store, const RunRow& run, const std::filesystem::path& folder,
                  std::vector<std::string>& faults) {
   for (const auto& [path, sha256] : checkpoints_of(store, run.number))
-    if (sha256_of_file(folder / path) != sha256)
+    if (sha256_of_file(path_below(folder, path)) != sha256)
       faults.push_back("run " + run.name + ": " + path + " is not the file that was recorded");
   for (const ArtifactRow& artifact : store.read_artifacts(run.number))
-    if (std::filesystem::exists(folder / artifact.path) &&
-        sha256_of_file(folder / artifact.path) != artifact.sha256)
+    if (const auto file = path_below(folder, artifact.path);
+        std::filesystem::exists(file) && sha256_of_file(file) != artifact.sha256)
       faults.push_back("run " + run.name + ": " + artifact.path + " is not the file that was recorded");
 }
 
-/// The folders of all runs; of a copied database there are none.
-void check_runs(Store& store, bool hash, std::vector<std::string>& faults) {
-  const std::vector<RunRow> runs = store.list_runs({.sight = Sight::any});
-  const std::filesystem::path all = store.run_folder("x").parent_path();
-  const auto trained = std::ranges::count_if(runs, [](const RunRow& run) { return run.attempts > 0; });
-  if (trained > 0 && !std::filesystem::exists(all)) {
-    faults.push_back(all.string() + ", the folder with the files of " + std::to_string(trained) +
-                     " runs, is not there; a copy of a database needs a copy of that folder beside it, "
-                     "under this name");
-    return;
-  }
-  for (const RunRow& run : runs) {
-    const std::filesystem::path folder = store.run_folder(run.id);
-    if (run.attempts > 0 && !std::filesystem::exists(folder)) {
-      faults.push_back("run " + run.name + ": its folder " + folder.string() + " is gone");
-      continue;
-    }
-    for (const AttemptRow& attempt : store.read_attempts(run.number))
-      if (!attempt.spool_problem.empty() && run.state == RunState::completed &&
-          attempt.state == RunState::completed)
-        faults.push_back("run " + run.name + ": " + attempt.spool_problem);
-    check_best(store, run, faults);
-    if (hash) check_files(store, run, folder, faults);
+/// Damage of a spool is a fault where it costs records of a complete run.
+void check_spools(Store& store, const RunRow& run, Findings& findings) {
+  for (const RecordGap& gap : find_record_gaps(store, run)) {
+    const bool fault = gap.lost && run.state == RunState::completed;
+    const std::string rest = fault      ? ""
+                             : gap.lost ? "; the run is not complete, and may record it yet"
+                                        : "; nothing is missing in the database";
+    (fault ? findings.faults : findings.notes).push_back("run " + run.name + ": " + gap.text + rest);
   }
 }
 
-/// Everything that is wrong, one sentence each.
-std::vector<std::string> find_faults(Store& store, bool hash) {
-  std::vector<std::string> faults;
+void check_run(Store& store, const RunRow& run, bool hash, Findings& findings) {
+  const std::filesystem::path folder = store.run_folder(run.id);
+  if (run.attempts > 0 && !std::filesystem::exists(folder)) {
+    findings.faults.push_back("run " + run.name + ": its folder " + folder.string() + " is gone");
+    return;
+  }
+  check_spools(store, run, findings);
+  check_best(store, run, findings.faults);
+  if (hash) check_files(store, run, folder, findings.faults);
+}
+
+/// The folders of all runs; of a copied database there are none.
+void check_runs(Store& store, bool hash, Findings& findings) {
+  const std::vector<RunRow> runs = store.list_runs({.sight = Sight::any});
+  const std::filesystem::path all = store.runs_folder();
+  const auto trained = std::ranges::count_if(runs, [](const RunRow& run) { return run.attempts > 0; });
+  if (trained > 0 && !std::filesystem::exists(all)) {
+    findings.faults.push_back(all.string() + ", the folder with the files of " + std::to_string(trained) +
+                              " runs, is not there; a copy of a database needs a copy of that folder beside "
+                              "it, under this name");
+    return;
+  }
+  for (const RunRow& run : runs) {
+    try {
+      reading_values_of(store, [&] { check_run(store, run, hash, findings); });
+    } catch (const Error& error) {
+      findings.faults.push_back("run " + run.name + ": " + error.what());
+    }
+  }
+}
+
+/// What cannot be read is left out by everything that shows it.
+void check_json(Store& store, std::vector<std::string>& faults) {
+  constexpr std::pair<const char*, const char*> columns[] = {
+      {"host", "description"},     {"build", "description"},      {"run", "result"},
+      {"attempt", "environment"},  {"attempt", "progress"},       {"attempt", "started_event"},
+      {"verification", "details"}, {"bench", "settings"},         {"bench", "noise"},
+      {"bench_case", "settings"},  {"bench_case", "environment"}, {"bench_case", "facts"}};
+  for (const auto& [table, column] : columns) {
+    Statement& rows = store.database().cached("SELECT number, " + std::string(column) + " FROM " + table +
+                                              " WHERE " + column + " IS NOT NULL");
+    while (rows.step()) {
+      try {
+        parse_json(rows.text(1));
+      } catch (const JsonError& error) {
+        faults.push_back(table + (" " + std::to_string(rows.integer(0))) + ": its " + column +
+                         " cannot be read: " + error.what());
+      }
+    }
+    rows.reset();
+  }
+}
+
+Findings look_through(Store& store, bool hash) {
+  Findings findings;
+  std::vector<std::string>& faults = findings.faults;
   Statement& integrity = store.database().cached("PRAGMA integrity_check");
   while (integrity.step())
     if (integrity.text(0) != "ok") faults.push_back("the file is damaged: " + integrity.text(0));
@@ -82,8 +133,9 @@ std::vector<std::string> find_faults(Store& store, bool hash) {
     faults.push_back("a row of table " + foreign.text(0) + " refers to one of " + foreign.text(2) +
                      " that is gone");
   foreign.reset();
-  check_runs(store, hash, faults);
-  return faults;
+  check_json(store, faults);
+  check_runs(store, hash, findings);
+  return findings;
 }
 
 }  // namespace
@@ -100,9 +152,10 @@ int db_check(const Arguments& arguments) {
   if (!line.parse(arguments)) return exit_done;
 
   Store store(line.database(), OpenMode::read);
-  const std::vector<std::string> faults = find_faults(store, !line.flag("quick"));
-  for (const std::string& fault : faults) std::cerr << "exp: " << fault << '\n';
-  if (!faults.empty()) return exit_failed;
+  const Findings findings = look_through(store, !line.flag("quick"));
+  for (const std::string& fault : findings.faults) std::cerr << "exp: " << printable(fault) << '\n';
+  for (const std::string& note : findings.notes) std::cout << "note: " << printable(note) << '\n';
+  if (!findings.faults.empty()) return exit_failed;
   std::cout << store.path().string() << " is sound: " << store.list_runs({.sight = Sight::any}).size()
             << " runs\n";
   return exit_done;

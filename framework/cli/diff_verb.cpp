@@ -7,7 +7,9 @@
 #include "cli/access.hpp"
 #include "cli/difference_text.hpp"
 #include "cli/drift_text.hpp"
+#include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
+#include "report/foreign_values.hpp"
 #include "runner/drift.hpp"
 
 namespace encore {
@@ -41,40 +43,25 @@ nlohmann::json drift_of(const CommandLine& line, Store& store, const RunRow& a, 
                     tolerance);
 }
 
-}  // namespace
+/// Of two words each means one run, and both may mean the same; else two are meant in all.
+std::pair<RunRow, RunRow> two_runs(const CommandLine& line, Store& store) {
+  const RunSelection selection = selection_from(line);
+  const std::vector<std::string>& words = selection.words;
+  if (words.empty() && !selection.narrows()) line.require("run", "two runs");
+  if (words.size() == 2)
+    return {selected_run(line, store, selection_from(line, {words[0]})),
+            selected_run(line, store, selection_from(line, {words[1]}))};
+  std::vector<RunRow> runs = selected_runs(line, store, selection).runs;
+  if (runs.size() != 2)
+    throw UsageError(
+        "exp diff needs two runs, and " +
+        (runs.size() == 1 ? "this is one: " : "these are " + std::to_string(runs.size()) + ": ") +
+        names_text(runs) + " (exp diff -h shows an example)");
+  return {std::move(runs[0]), std::move(runs[1])};
+}
 
-int diff_verb(const Arguments& arguments) {
-  CommandLine line(
-      "diff",
-      {"diff A B [options]",
-       "Where two runs differ: settings with the place each was written, content of the data, numeric\n"
-       "environment, build, host, plugins and code of their last attempts. Only what differs is shown; where "
-       "a file\n"
-       "lies is no difference, what is in it is. A and B are names or beginnings of ids. With --drift also "
-       "how "
-       "far\n"
-       "their weights are apart, by layer, at every step of which both have a checkpoint, and their curves "
-       "of "
-       "loss.",
-       {{"exp diff quickstart quickstart", "nothing differs"},
-        {"exp diff quickstart quickstart --drift", "two runs of one question on two backends, side by side"},
-        {"exp diff quickstart quickstart --json", "for a program, with whole hashes and patches"}}});
-  line.options()("drift", boost::program_options::bool_switch(), "how far weights and losses are apart");
-  line.options()(
-      "tolerance",
-      boost::program_options::value<double>()->value_name("X")->default_value(default_tolerance, "0.001"),
-      "with --drift: name the step from which a loss differs by more, relative");
-  line.options()("json", boost::program_options::bool_switch(), "as JSON");
-  line.positional("a");
-  line.positional("b");
-  if (!line.parse(arguments)) return exit_done;
-
-  if (!(line.number("tolerance") >= 0.0)) throw UsageError("--tolerance must be a number from 0 on");
-  if (!line.defaulted("tolerance") && !line.flag("drift"))
-    throw UsageError("--tolerance is of no use without --drift");
-  const std::string first = line.required("a", "two runs"), second = line.required("b", "two runs");
-  Store store(line.database(), OpenMode::read);
-  const RunRow a = store.find_run(first), b = store.find_run(second);
+int print_diff(const CommandLine& line, Store& store) {
+  const auto [a, b] = two_runs(line, store);
   RunFacts facts_a = all_facts(store, a), facts_b = all_facts(store, b);
   const bool both_told = facts_a.told && facts_b.told;
   if (!both_told) {
@@ -100,6 +87,38 @@ int diff_verb(const Arguments& arguments) {
               << " has not begun, so only the settings and the data were compared\n";
   if (!drift.is_null()) print_drift(std::cout, terminal_of(stdout), drift);
   return exit_done;
+}
+
+}  // namespace
+
+int diff_verb(const Arguments& arguments) {
+  CommandLine line(
+      "diff",
+      {"diff RUN RUN [options]",
+       "Where two runs differ: settings with the place each was written, content of the data, numeric\n"
+       "environment, build, host, plugins and code of their last attempts. Only what differs is shown; where "
+       "a file\n"
+       "lies is no difference, what is in it is. Of two arguments each means one run; a sweep or a\n"
+       "pattern alone means two. With --drift also how far their weights are apart, by layer, at every step\n"
+       "of which both have a checkpoint, and their curves of loss.",
+       {{"exp diff quickstart quickstart", "nothing differs"},
+        {"exp diff quickstart quickstart --drift", "two runs of one question on two backends, side by side"},
+        {"exp diff quickstart all --best dev/f1", "how a run differs from the best one"},
+        {"exp diff quickstart quickstart --json", "for a program, with whole hashes and patches"}}});
+  line.options()("drift", boost::program_options::bool_switch(), "how far weights and losses are apart");
+  line.options()(
+      "tolerance",
+      boost::program_options::value<double>()->value_name("X")->default_value(default_tolerance, "0.001"),
+      "with --drift: name the step from which a loss differs by more, relative");
+  line.options()("json", boost::program_options::bool_switch(), "as JSON");
+  add_run_arguments(line);
+  if (!line.parse(arguments)) return exit_done;
+
+  if (!(line.number("tolerance") >= 0.0)) throw UsageError("--tolerance must be a number from 0 on");
+  if (!line.defaulted("tolerance") && !line.flag("drift"))
+    throw UsageError("--tolerance is of no use without --drift");
+  Store store(line.database(), OpenMode::read);
+  return reading_values_of(store, [&] { return print_diff(line, store); });
 }
 
 }  // namespace encore

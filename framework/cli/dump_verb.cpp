@@ -1,15 +1,15 @@
 // dump: runs with their settings and points, for other programs: CSV tables, JSON, TensorBoard's event files.
-#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <iostream>
-#include <optional>
 
 #include "cli/access.hpp"
 #include "cli/run_json.hpp"
+#include "cli/run_selection.hpp"
 #include "cli/tensorboard.hpp"
 #include "cli/verbs.hpp"
 #include "record/atomic_file.hpp"
+#include "record/run_paths.hpp"
 
 namespace encore {
 
@@ -17,38 +17,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A run by name or id, the runs of a sweep, or all; the oldest first.
-std::vector<RunRow> select_runs(Store& store, const std::string& what) {
-  RunFilter filter;
-  if (!what.empty() && what != "all") filter.sweep = what;
-  std::vector<RunRow> runs = store.list_runs(filter);
-  if (!filter.sweep.empty()) {
-    // A sweep of one run has its name: the run and the sweep are then the same.
-    try {
-      return {store.find_run(what)};
-    } catch (const UnknownRun& error) {
-      if (runs.empty())
-        throw UnknownRun(std::string(error.what()) + "; and no experiment file of that name was run");
-    }
-  }
-  std::reverse(runs.begin(), runs.end());
-  return runs;
-}
-
-void make_folder(const fs::path& folder) {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) throw Error(system_message("make the folder", folder, failure.value()));
-}
-
 /// The shortest text that reads back the same; nan, inf and -inf, which JSON does not have.
-std::string number(double value) {
+std::string shortest_number(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   return nlohmann::json(value).dump();
 }
 
-std::string text_of(const nlohmann::json& value) {
+std::string plain_text(const nlohmann::json& value) {
   return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
 }
 
@@ -60,12 +36,13 @@ void write_runs_csv(Store& store, const std::vector<RunRow>& runs, const fs::pat
     std::string tags;
     for (const std::string& tag : store.read_tags(run.number)) tags += (tags.empty() ? "" : ",") + tag;
     const auto result = [&](const char* key) {
-      return run.result.is_object() && run.result.contains(key) ? text_of(run.result[key]) : "";
+      return run.result.is_object() && run.result.contains(key) ? plain_text(run.result[key]) : "";
     };
-    file.write(csv_record(
-        {run.id, run.name, name_of(run.state), run.reason, run.backend, std::to_string(run.seed),
-         std::to_string(run.repeat), run.sweep, run.question, run.group, tags, run.note, number(run.created),
-         run.finished ? number(*run.finished) : "", result("best_step"), result("measures")}));
+    file.write(
+        csv_record({run.id, run.name, name_of(run.state), run.reason, run.backend, std::to_string(run.seed),
+                    std::to_string(run.repeat), run.sweep, run.question, run.group, tags, run.note,
+                    shortest_number(run.created), run.finished ? shortest_number(*run.finished) : "",
+                    result("best_step"), result("measures")}));
   }
   file.commit();
 }
@@ -75,7 +52,8 @@ void write_params_csv(Store& store, const std::vector<RunRow>& runs, const fs::p
   file.write(csv_record({"id", "key", "type", "value", "source", "at"}));
   for (const RunRow& run : runs)
     for (const ParamRow& param : store.read_params(run.number))
-      file.write(csv_record({run.id, param.key, param.type, text_of(param.value), param.source, param.at}));
+      file.write(
+          csv_record({run.id, param.key, param.type, plain_text(param.value), param.source, param.at}));
   file.commit();
 }
 
@@ -87,7 +65,7 @@ void write_points_csv(Store& store, const std::vector<RunRow>& runs, const fs::p
       std::string records;
       for (const CurvePoint& point : store.read_curve(run.number, metric.name))
         records += csv_record({run.id, metric.name, std::to_string(point.step), std::to_string(point.attempt),
-                               number(point.value)});
+                               shortest_number(point.value)});
       file.write(records);
     }
   file.commit();
@@ -100,19 +78,11 @@ void write_csv(Store& store, const std::vector<RunRow>& runs, const fs::path& fo
   write_points_csv(store, runs, folder / "points.csv");
 }
 
-/// Run by run, so that a large database needs no memory for all of it. `write` takes text.
-template <class Write>
-void write_json(Store& store, const std::vector<RunRow>& runs, const Write& write) {
-  write("[");
-  for (const RunRow& run : runs)
-    write((&run == &runs.front() ? "\n" : ",\n") +
-          run_json(store, run).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-  write("\n]\n");
-}
-
 /// TensorBoard calls a run by its folder. Names given by users become no paths: what is not plain is
-/// replaced, and the id keeps two such names apart.
+/// replaced, what is too long for a file system is cut, and the id keeps two such names apart.
 std::string folder_name(const RunRow& run) {
+  constexpr std::size_t longest_folder_name =
+      200;  // of 255 bytes that file systems take, with room for an id
   std::string name = run.name;
   for (char& letter : name) {
     const auto code = static_cast<unsigned char>(letter);
@@ -120,11 +90,13 @@ std::string folder_name(const RunRow& run) {
       letter = '_';
   }
   if (name.starts_with('.')) name.front() = '_';
+  if (name.size() > longest_folder_name) name.resize(longest_folder_name);
   return name == run.name ? name : name + "-" + run.id;
 }
 
 void write_tensorboard(Store& store, const std::vector<RunRow>& runs, const fs::path& folder) {
   for (const RunRow& run : runs) {
+    require_run_id(run.id, "database " + store.path().string());
     const fs::path place = folder / folder_name(run);
     make_folder(place);
     // Points carry no time of their own: the beginning of the last attempt stands for all.
@@ -148,20 +120,23 @@ int dump_verb(const Arguments& arguments) {
   namespace po = boost::program_options;
   CommandLine line(
       "dump",
-      {"dump [RUN|SWEEP|all] --csv|--json|--tensorboard [-o PLACE]",
+      {"dump [RUN...] --csv|--json|--tensorboard [-o PLACE]",
        "Writes runs with their settings and every point that counts, for other programs. --csv: a folder "
        "with "
        "runs.csv,\nparams.csv and points.csv; --json: one file, as exp show --json prints a run; "
        "--tensorboard: a "
-       "folder with one\nfolder of scalars for each run. What is there under these names is replaced.",
+       "folder with one\nfolder of scalars for each run. What is there under these names is replaced. "
+       "Without RUN all "
+       "runs are meant.",
        {{"exp dump --csv -o tables", "all runs as three tables"},
         {"exp dump quickstart --tensorboard -o boards", "then: tensorboard --logdir boards"},
+        {"exp dump --state completed --where \"test/f1 >= 0.0\" --csv -o good", "some runs as three tables"},
         {"exp dump quickstart --json", "to the standard output"}}});
   line.options()("csv", po::bool_switch(), "CSV, into a folder");
   line.options()("json", po::bool_switch(), "JSON, into a file or to the standard output");
   line.options()("tensorboard", po::bool_switch(), "TensorBoard's event files, into a folder");
   line.options()("output,o", po::value<std::string>()->value_name("PLACE"), "the folder or file to write");
-  line.positional("run");
+  add_run_arguments(line);
   if (!line.parse(arguments)) return exit_done;
   if (line.flag("csv") + line.flag("json") + line.flag("tensorboard") != 1)
     throw UsageError("exp dump needs one of --csv, --json and --tensorboard (exp dump -h shows examples)");
@@ -169,16 +144,20 @@ int dump_verb(const Arguments& arguments) {
   if (place.empty() && !line.flag("json")) throw UsageError("exp dump needs -o with a folder to write into");
 
   Store store(line.database(), OpenMode::read);
-  const std::vector<RunRow> runs = select_runs(store, line.text("run"));
+  const RunSelection selection = selection_from(line);
+  const SelectedRuns selected = select_runs(store, selection);
+  if (selected.runs.empty() && (selection.narrows() || !selection.words.empty()))
+    throw UnknownRun(none_text(store, selection, selected));
+  const std::vector<RunRow>& runs = selected.runs;
   if (line.flag("json") && place.empty()) {
-    write_json(store, runs, [](const std::string& text) { std::cout << text; });
+    write_runs_json(store, runs, [](const std::string& text) { std::cout << text; });
     return exit_done;
   }
   if (line.flag("csv")) write_csv(store, runs, place);
   if (line.flag("tensorboard")) write_tensorboard(store, runs, place);
   if (line.flag("json")) {
     AtomicFile file(place);
-    write_json(store, runs, [&](const std::string& text) { file.write(text); });
+    write_runs_json(store, runs, [&](const std::string& text) { file.write(text); });
     file.commit();
   }
   std::cout << runs.size() << (runs.size() == 1 ? " run" : " runs") << " written to " << place << '\n';

@@ -1,4 +1,4 @@
-// evaluate: scores the best model of a run on a file; the worker does the work and answers in JSON.
+// evaluate: scores the best models of runs on a file; the worker does the work and answers in JSON.
 #include <iostream>
 
 #include <nlohmann/json.hpp>
@@ -6,7 +6,10 @@
 #include "cli/access.hpp"
 #include "cli/command_line.hpp"
 #include "cli/format.hpp"
+#include "cli/run_plugins.hpp"
+#include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
+#include "config/json_text.hpp"
 #include "record/cores.hpp"
 #include "runner/worker_process.hpp"
 
@@ -36,39 +39,88 @@ void print_result(const std::string& name, const nlohmann::json& result) {
               << " entities count as missed\n";
 }
 
+/// What the worker answers about one run.
+nlohmann::ordered_json answer_of(const CommandLine& line, const TrainedRun& run, const std::string& file) {
+  const ProgramOutput answer = run_program(
+      run.worker, worker_arguments(line, run, "evaluate",
+                                   {"--file", file, "--threads", std::to_string(line.integer("threads"))}));
+  if (answer.end.signal != 0) throw Error("the worker ended with " + answer.end.text());
+  if (!answer.end.success()) throw Error(message_of(answer));
+  std::cerr << answer.errors;
+  return parse_json<nlohmann::ordered_json>(answer.output);
+}
+
+/// One line for each of several runs.
+void print_summary(const std::vector<std::pair<std::string, nlohmann::ordered_json>>& results) {
+  Table table({{"NAME"}, {"F1", Align::right}, {"PRECISION", Align::right}, {"RECALL", Align::right}});
+  for (const auto& [name, result] : results) {
+    const auto measures = result.value("measures", nlohmann::ordered_json::object());
+    const auto cell = [&](const char* measure) {
+      const auto found = measures.find(measure);
+      return percent_text(found != measures.end() && found->is_number() ? std::optional(found->get<double>())
+                                                                        : std::nullopt);
+    };
+    table.add({name, cell("f1"), cell("precision"), cell("recall")});
+  }
+  std::cout << '\n';
+  table.print(std::cout, terminal_of(stdout));
+}
+
 }  // namespace
 
 int evaluate_verb(const Arguments& arguments) {
   namespace po = boost::program_options;
   CommandLine line("evaluate",
-                   {"evaluate RUN FILE [options]",
-                    "Scores the best model of a run on a file of the kind it was trained with (CoNLL).",
+                   {"evaluate RUN... FILE [options]",
+                    "Scores the best model of each run on a file of the kind it was trained with (CoNLL).",
                     {{"exp evaluate quickstart experiments/corpus/test.conll",
-                      "precision, recall and F1, per entity type and over all"}}});
-  line.options()("json", po::bool_switch(), "as JSON, with the confusion matrix");
+                      "precision, recall and F1, per entity type and over all"},
+                     {"exp evaluate --state completed experiments/corpus/test.conll --json",
+                      "all complete runs, as a list"}}});
+  line.options()("json", po::bool_switch(),
+                 "as JSON, with the confusion matrix; a list where several runs are meant");
   line.options()("backend", po::value<std::string>()->value_name("NAME"),
                  "openmp, cuda or hip (default: that of the run)");
+  add_run_plugin_option(line);
   line.options()("threads", po::value<int>()->value_name("N")->default_value(0),
                  "threads; 0: all this process may use");
-  line.positional("run");
-  line.positional("file");
+  add_run_arguments(line);
   if (!line.parse(arguments)) return exit_done;
 
-  const std::string name = line.required("run", "a run");
-  const std::string file = line.required("file", "a file to score");
+  std::vector<std::string> words = line.texts("run");
+  line.require("run", "a run and a file to score");
+  const std::string file = words.back();
+  words.pop_back();
+  const RunSelection selection = selection_from(line, words);
+  if (words.empty() && !selection.narrows())
+    throw UsageError("exp evaluate needs a run and a file to score, and there is only \"" + file + "\"");
   require_threads(line.integer("threads"));
-  const TrainedRun run = find_trained_run(line, name, line.text("backend"));
-  const ProgramOutput answer =
-      run_program(run.worker, {"evaluate", "--run-folder", run.folder.string(), "--file", file, "--threads",
-                               std::to_string(line.integer("threads"))});
-  if (answer.end.signal != 0) throw Error("the worker ended with " + answer.end.text());
-  if (!answer.end.success()) throw Error(message_of(answer));
-  std::cerr << answer.errors;
-  if (line.flag("json")) {
-    std::cout << answer.output;
-    return exit_done;
+  std::vector<TrainedRun> runs;
+  bool one = false;
+  {
+    Store store(line.database(), OpenMode::read);
+    const SelectedRuns selected = selected_runs(line, store, selection);
+    one = asks_for_one(selection, selected);
+    for (const RunRow& run : selected.runs)
+      runs.push_back(find_trained_run(store, run, line.text("backend")));
   }
-  print_result(run.name, nlohmann::json::parse(answer.output));
+  std::vector<std::pair<std::string, nlohmann::ordered_json>> results;
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const TrainedRun& run : runs) {
+    const nlohmann::ordered_json& result =
+        results.emplace_back(run.name, answer_of(line, run, file)).second;
+    if (line.flag("json")) {
+      list.push_back({{"run", run.name}});
+      list.back().update(result);
+      continue;
+    }
+    if (&run != &runs.front()) std::cout << '\n';
+    print_result(run.name, result);
+  }
+  if (line.flag("json"))
+    std::cout << (one ? results.front().second : list).dump(2) << '\n';
+  else if (results.size() > 1)
+    print_summary(results);
   return exit_done;
 }
 

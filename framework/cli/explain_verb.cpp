@@ -8,8 +8,9 @@
 #include "cli/difference_text.hpp"
 #include "cli/format.hpp"
 #include "cli/planned_runs.hpp"
+#include "cli/run_selection.hpp"
+#include "cli/run_summary.hpp"
 #include "cli/verbs.hpp"
-#include "record/checkpoint.hpp"
 #include "report/nearest_run.hpp"
 
 namespace encore {
@@ -84,17 +85,14 @@ std::string because(const std::string& reason) {
   return reason.empty() ? "" : " (" + reason + ")";
 }
 
-std::string goes_on_text(Store& store, const RunRow& before) {
-  const auto checkpoints = list_checkpoints(store.run_folder(before.id));
-  return checkpoints.empty() ? "; no checkpoint was written, so it begins again"
-                             : "; it goes on from its newest checkpoint";
-}
-
 std::string reason_of(Store& store, const PlannedRun& run) {
-  if (!run.before) return "";
+  if (!run.before) return run.action == Action::leave ? "--changed trains nothing new" : "";
   const RunRow& before = *run.before;
   const std::string known = before.name + " (" + before.id + ") asked the same";
-  if (run.new_repeat) return known + "; --fresh trains it again beside the old one";
+  if (run.new_repeat)
+    return known + (run.changed_plugins.empty() ? "; --fresh trains it again beside the old one"
+                                                : "; " + run.changed_plugins.front().text() +
+                                                      ", so it is trained again beside the old one");
   std::string text;
   switch (run.action) {
     case Action::skip:
@@ -107,10 +105,13 @@ std::string reason_of(Store& store, const PlannedRun& run) {
     case Action::start:
       text = known + " and was never begun";
       break;
+    case Action::leave:
+      text = known + "; none of its plugin files has changed";
+      break;
     case Action::resume:
     case Action::retry:
-      text =
-          known + " and is " + name_of(before.state) + because(before.reason) + goes_on_text(store, before);
+      text = known + " and is " + name_of(before.state) + because(before.reason) + "; " +
+             resume_text(store, before.id);
       break;
   }
   for (const PluginChange& change : run.changed_plugins)
@@ -168,21 +169,19 @@ void print(const Explained& explained, const std::string& this_one) {
     print_differences(std::cout, terminal_of(stdout), explained.found, explained.nearest->name, this_one, 2);
 }
 
-int explain_run(const CommandLine& line, Store& store, const std::string& name) {
-  const RunRow run = store.find_run(name);
-  const Explained explained = explain_stored(store, run);
-  if (line.flag("json")) {
-    Json json = json_of(explained);
-    json["id"] = run.id;
-    json["question"] = run.question;
-    json["group"] = run.group;
-    json["backend"] = run.backend;
-    json["repeat"] = run.repeat;
-    json["replicates"] = explained.replicates;
-    json["state"] = name_of(run.state);
-    std::cout << json.dump(2) << '\n';
-    return exit_done;
-  }
+Json json_of(const RunRow& run, const Explained& explained) {
+  Json json = json_of(explained);
+  json["id"] = run.id;
+  json["question"] = run.question;
+  json["group"] = run.group;
+  json["backend"] = run.backend;
+  json["repeat"] = run.repeat;
+  json["replicates"] = explained.replicates;
+  json["state"] = name_of(run.state);
+  return json;
+}
+
+void print(const RunRow& run, const Explained& explained) {
   std::cout << run.name << " (" << run.id << ") " << name_of(run.state) << because(run.reason) << '\n'
             << "  question    " << run.question << '\n'
             << "  group       " << run.group << "  (the question without the seed)\n"
@@ -190,6 +189,23 @@ int explain_run(const CommandLine& line, Store& store, const std::string& name) 
             << '\n'
             << "  replicates  " << explained.replicates << " (runs with another seed and all else equal)\n";
   print(explained, run.name);
+}
+
+int explain_runs(const CommandLine& line, const RunSelection& selection) {
+  Store store(line.database(), OpenMode::read);
+  const SelectedRuns selected = selected_runs(line, store, selection);
+  Json list = Json::array();
+  for (const RunRow& run : selected.runs) {
+    const Explained explained = explain_stored(store, run);
+    if (line.flag("json")) {
+      list.push_back(json_of(run, explained));
+      continue;
+    }
+    if (&run != &selected.runs.front()) std::cout << '\n';
+    print(run, explained);
+  }
+  if (line.flag("json"))
+    std::cout << (asks_for_one(selection, selected) ? list.front() : list).dump(2) << '\n';
   return exit_done;
 }
 
@@ -225,24 +241,33 @@ bool names_a_file(const std::string& text) {
 int explain_verb(const Arguments& arguments) {
   CommandLine line(
       "explain",
-      {"explain RUN|FILE [-S key=value]... [options]",
+      {"explain RUN...|FILE [-S key=value]... [options]",
        "Of a run: its question, and field by field what tells it from the nearest other run. Of an "
        "experiment file\n"
        "(a name that ends in .toml, or a file): for each of its runs why exp run would start it, go on with "
        "it, or\n"
        "leave it alone; of one that was never asked before, what tells it from the nearest stored run. "
        "Nothing is\n"
-       "written. RUN is a name or the beginning of an id.",
+       "written.",
        {{"exp explain quickstart", "what is particular about this run"},
         {"exp explain experiments/quickstart.toml -S model.dropout=0.2", "why this would be another run"}}});
   add_plan_options(line);
-  line.options()("json", boost::program_options::bool_switch(), "as JSON");
+  line.options()("json", boost::program_options::bool_switch(),
+                 "as JSON; a list where several runs are meant");
+  add_run_options(line);
+  line.positional("run", -1);  // behind the first word
   if (!line.parse(arguments)) return exit_done;
 
-  const std::string what = line.required("file", "a run or an experiment file");
-  if (names_a_file(what)) return explain_file(line);
-  Store store(line.database(), OpenMode::read);
-  return explain_run(line, store, what);
+  std::vector<std::string> words = line.texts("run");
+  if (line.has("file")) words.insert(words.begin(), line.text("file"));
+  const RunSelection selection = selection_from(line, words);
+  if (words.empty() && !selection.narrows()) line.require("file", "a run or an experiment file");
+  if (words.empty() || !names_a_file(words.front())) return explain_runs(line, selection);
+  if (words.size() > 1 || selection.narrows())
+    throw UsageError("\"" + words.front() +
+                     "\" is an experiment file; it stands alone, and without options that "
+                     "choose among runs of the database");
+  return explain_file(line);
 }
 
 }  // namespace encore

@@ -3,6 +3,8 @@
 #include <iostream>
 
 #include "cli/access.hpp"
+#include "cli/confirm.hpp"
+#include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
 
 namespace encore {
@@ -34,41 +36,64 @@ std::string text_of(const std::vector<std::string>& tags) {
 }
 
 /// A word behind the first run may be meant as a tag.
-RunRow find_other(Store& store, const std::string& name) try {
-  return store.find_run(name);
+SelectedRuns tagged_runs(const CommandLine& line, Store& store) try {
+  return selected_runs(line, store, selection_from(line));
 } catch (const UnknownRun& error) {
-  throw UnknownRun(std::string(error.what()) + "; to put it on as a tag, write +" + name);
+  const std::vector<std::string> words = line.texts("run");
+  throw UnknownRun(error.what() +
+                   (words.size() > 1 ? "; to put it on as a tag, write +" + words.back() : ""));
+}
+
+/// The value of an option, as in --where "-seconds < 0", is no tag.
+bool is_option_value(const Arguments& arguments, std::size_t at) {
+  return at > 0 && arguments[at - 1].starts_with("--") && arguments[at - 1].size() > 2 &&
+         arguments[at - 1].find('=') == std::string::npos;
+}
+
+int print_notes(const std::vector<RunRow>& runs) {
+  for (const RunRow& run : runs)
+    std::cout << (runs.size() > 1 && !run.note.empty() ? run.name + ": " : "")
+              << (run.note.empty() ? run.name + " has no note" : run.note) << '\n';
+  return exit_done;
+}
+
+/// Asks where other notes would be lost on runs that nobody named.
+bool may_replace(const CommandLine& line, const SelectedRuns& selected, const std::string& text) {
+  std::vector<RunRow> losing = selected.runs;
+  std::erase_if(losing, [&](const RunRow& run) { return run.note.empty() || run.note == text; });
+  if (selected.named || losing.empty()) return true;
+  constexpr std::size_t most = 30;
+  return confirm(line, "replace the notes of " + std::to_string(losing.size()) +
+                           (losing.size() == 1 ? " run, " : " runs, ") + names_text(losing, most));
 }
 
 }  // namespace
 
 int tag_verb(const Arguments& arguments) {
-  CommandLine line("tag",
-                   {"tag RUN... [+NAME] [-NAME]...",
-                    "Puts tags on runs (+name), takes them off (-name), and prints which they have then. "
-                    "exp ls --tag finds\nthem; `tags` in the experiment file puts them on at the beginning.",
-                    {{"exp tag quickstart +paper -draft", "one more, one less"}}});
-  line.positional("run", -1);
+  CommandLine line(
+      "tag", {"tag RUN... [+NAME] [-NAME]... [options]",
+              "Puts tags on runs (+name), takes them off (-name), and prints which they have then. "
+              "exp ls --tag finds\nthem; `tags` in the experiment file puts them on at the beginning.",
+              {{"exp tag quickstart +paper -draft", "one more, one less"},
+               {"exp tag --state completed --where \"test/f1 >= 0.0\" +scored", "on all that were scored"}}});
+  add_run_arguments(line);
   // A word such as -draft would be taken for an option, so that these are set aside first.
   std::vector<TagChange> changes;
   Arguments rest;
   bool literal = false;
-  for (const std::string& word : arguments) {
+  for (std::size_t at = 0; at < arguments.size(); ++at) {
+    const std::string& word = arguments[at];
     if (word == "--" && !literal)
       literal = true;
-    else if (is_tag_change(word) || (literal && word == "-h"))
+    else if ((is_tag_change(word) && !is_option_value(arguments, at)) || (literal && word == "-h"))
       changes.push_back(tag_change(word));
     else
       rest.push_back(word);
   }
   if (!line.parse(rest)) return exit_done;
-  const std::vector<std::string> names = line.required_list("run", "a run");
 
   Store store(line.database(), changes.empty() ? OpenMode::read : OpenMode::write);
-  std::vector<RunRow> runs;
-  for (const std::string& name : names)
-    runs.push_back(runs.empty() ? store.find_run(name) : find_other(store, name));
-  for (const RunRow& run : runs) {
+  for (const RunRow& run : tagged_runs(line, store).runs) {
     for (const TagChange& change : changes) store.set_tag(run.number, change.tag, change.present);
     std::cout << run.name << ": " << text_of(store.read_tags(run.number)) << '\n';
   }
@@ -77,23 +102,29 @@ int tag_verb(const Arguments& arguments) {
 
 int note_verb(const Arguments& arguments) {
   CommandLine line(
-      "note", {"note RUN [TEXT]",
-               "Writes a note on a run, in place of the one it has; without TEXT prints it. An empty text "
-               "(\"\") removes it.",
-               {{"exp note quickstart \"the first one that ran on the new machine\"",
-                 "exp show prints it with the run"}}});
+      "note",
+      {"note RUN [TEXT] [options]",
+       "Writes a note on a run, in place of the one it has; without TEXT prints it. An empty text "
+       "(\"\") removes it.\nThe first argument is the run, or several: a sweep, a pattern, or all where an "
+       "option chooses. Notes that were there\non runs that were not named are replaced only after a yes.",
+       {{"exp note quickstart \"the first one that ran on the new machine\"",
+         "exp show prints it with the run"},
+        {"exp note all --tag paper \"in table 2\" -y", "on every run with this tag"}}});
+  add_run_options(line);
+  add_yes_option(line);
   line.positional("run");
   line.positional("text");
   if (!line.parse(arguments)) return exit_done;
-  const std::string name = line.required("run", "a run");
+  const RunSelection selection = selection_from(line, {line.required("run", "a run")});
 
   Store store(line.database(), line.has("text") ? OpenMode::write : OpenMode::read);
-  const RunRow run = store.find_run(name);
-  if (line.has("text")) {
-    store.set_note(run.number, line.text("text"));
-    std::cout << run.name << (line.text("text").empty() ? ": the note is removed\n" : ": noted\n");
-  } else {
-    std::cout << (run.note.empty() ? run.name + " has no note" : run.note) << '\n';
+  const SelectedRuns selected = selected_runs(line, store, selection);
+  if (!line.has("text")) return print_notes(selected.runs);
+  const std::string text = line.text("text");
+  if (!may_replace(line, selected, text)) return exit_done;
+  for (const RunRow& run : selected.runs) {
+    store.set_note(run.number, text);
+    std::cout << run.name << (text.empty() ? ": the note is removed\n" : ": noted\n");
   }
   return exit_done;
 }

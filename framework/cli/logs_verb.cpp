@@ -1,14 +1,17 @@
-// logs: what a run has said, attempt by attempt, read from its folder, so that it is there before it is in
+// logs: what runs have said, attempt by attempt, read from their folders, so that it is there before it is in
 // the database.
 #include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <iostream>
+#include <memory>
+#include <sstream>
 #include <thread>
 
 #include "cli/access.hpp"
 #include "cli/format.hpp"
 #include "cli/run_display.hpp"
+#include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
 #include "record/spool_reader.hpp"
 
@@ -30,7 +33,11 @@ std::string line_of(const nlohmann::json& event) {
     return "started with " + text("parameters") + " parameters on " + text("threads") + " threads";
   if (type == "checkpoint") return "checkpoint of step " + text("step") + " (" + text("kind") + ")";
   if (type == "finished")
-    return text("state") + " at step " + text("step") + (text("reason").empty() ? "" : ": " + text("reason"));
+    return text("state") +
+           (text("step") == "null" || text("step") == "0" ? " before the first step"
+                                                          : " at step " + text("step")) +
+           (text("reason").empty() ? "" : ": " + text("reason"));
+  if (type == "unreadable") return "an event that cannot be read: " + text("reason");
   if (type != "measured" || !event.contains("measures") || !event["measures"].is_object()) return "";
   Measures measures;
   for (const auto& [name, value] : event["measures"].items())
@@ -42,10 +49,10 @@ std::string line_of(const nlohmann::json& event) {
 /// One attempt's spool and, behind it, what its worker wrote to its standard error.
 class AttemptLog {
  public:
-  explicit AttemptLog(const std::filesystem::path& spool)
-      : reader_(spool), log_(std::filesystem::path(spool).replace_extension(".log")) {}
+  AttemptLog(const std::filesystem::path& spool, const std::string& run)
+      : reader_(spool, {run, 0}), log_(std::filesystem::path(spool).replace_extension(".log")) {}
 
-  void print_new() {
+  void print_new(std::ostream& out) {
     SpoolRecord record;
     while (reader_.next(record)) {
       if (record.kind != SpoolKind::event) continue;
@@ -53,21 +60,27 @@ class AttemptLog {
       const std::string line = line_of(event);
       if (line.empty()) continue;
       const auto time = event.find("time");
-      std::cout << (time != event.end() && time->is_number() ? time_text(time->get<double>()) + "  " : "")
-                << printable(line) << '\n';
+      out << (time != event.end() && time->is_number() ? time_text(time->get<double>()) + "  " : "")
+          << printable(line) << '\n';
     }
-    std::ifstream in(log_, std::ios::binary);
+    if ((reader_.end() == SpoolEnd::refused || reader_.end() == SpoolEnd::damaged) &&
+        problem_ != reader_.problem()) {
+      problem_ = reader_.problem();
+      out << printable(problem_) << '\n';
+    }
+    std::ifstream in;
+    if (std::filesystem::is_regular_file(log_)) in.open(log_, std::ios::binary);
     if (in.seekg(printed_)) {
       const std::string text(std::istreambuf_iterator<char>(in), {});
-      std::cout << printable_lines(text);
+      out << printable_lines(text);
       printed_ += static_cast<std::streamoff>(text.size());
     }
-    std::cout.flush();
   }
 
  private:
   SpoolReader reader_;
   std::filesystem::path log_;
+  std::string problem_;  ///< printed already
   std::streamoff printed_ = 0;
 };
 
@@ -80,37 +93,69 @@ std::vector<std::filesystem::path> spools_in(const std::filesystem::path& folder
   return spools;
 }
 
+/// All attempts of a run, with those that begin while it is followed.
+class RunLog {
+ public:
+  RunLog(const Store& store, const RunRow& run)
+      : number_(run.number), id_(run.id), name_(run.name), state_(name_of(run.state)), folder_(store.run_folder(run.id)) {}
+
+  std::int64_t number() const { return number_; }
+  const std::string& name() const { return name_; }
+
+  /// What came since it was asked last.
+  std::string news() {
+    std::ostringstream out;
+    const auto spools = spools_in(folder_);
+    if (spools.empty() && !silent_) out << name_ << " (" << state_ << ") has not said anything\n";
+    silent_ = spools.empty();
+    if (!attempts_.empty()) attempts_.back()->print_new(out);
+    while (attempts_.size() < spools.size()) {
+      out << "-- attempt " << attempts_.size() + 1 << " --\n";
+      attempts_.push_back(std::make_unique<AttemptLog>(spools[attempts_.size()], id_));
+      attempts_.back()->print_new(out);
+    }
+    return out.str();
+  }
+
+ private:
+  std::int64_t number_;
+  std::string id_, name_, state_;
+  std::filesystem::path folder_;
+  bool silent_ = false;  ///< it was said that nothing was said
+  std::vector<std::unique_ptr<AttemptLog>> attempts_;
+};
+
 }  // namespace
 
 int logs_verb(const Arguments& arguments) {
   namespace po = boost::program_options;
-  CommandLine line("logs",
-                   {"logs RUN [-f]",
-                    "Prints what a run has said: messages, scores, checkpoints, how its attempts ended, and "
-                    "what its workers\n"
-                    "wrote to their standard error.",
-                    {{"exp logs quickstart -f", "print, and go on printing until the run has ended"}}});
-  line.options()("follow,f", po::bool_switch(), "go on until the run has ended");
-  line.positional("run");
+  CommandLine line(
+      "logs", {"logs RUN... [-f]",
+               "Prints what runs have said: messages, scores, checkpoints, how their attempts ended, and "
+               "what their workers\n"
+               "wrote to their standard error. Of several runs each part is headed by the run's name.",
+               {{"exp logs quickstart -f", "print, and go on printing until the run has ended"},
+                {"exp logs --state completed", "what all complete runs have said"}}});
+  line.options()("follow,f", po::bool_switch(), "go on until all of them have ended");
+  add_run_arguments(line);
   if (!line.parse(arguments)) return exit_done;
 
-  const std::string name = line.required("run", "a run");
   Store store(line.database(), OpenMode::read);
-  const RunRow run = store.find_run(name);
-  const std::filesystem::path folder = store.run_folder(run.id);
-  if (spools_in(folder).empty())
-    std::cout << run.name << " (" << name_of(run.state) << ") has not said anything\n";
-
-  std::vector<std::unique_ptr<AttemptLog>> logs;
+  std::vector<RunLog> logs;
+  for (const RunRow& run : selected_runs(line, store, selection_from(line)).runs)
+    logs.emplace_back(store, run);
+  const RunLog* heard = nullptr;  // who spoke last
   for (;;) {
-    // Asked before reading: what was written before it ended is then printed for certain.
-    const bool running = store.read_run(run.number).state == RunState::running;
-    const auto spools = spools_in(folder);
-    if (!logs.empty()) logs.back()->print_new();
-    while (logs.size() < spools.size()) {
-      std::cout << "-- attempt " << logs.size() + 1 << " --\n";
-      logs.push_back(std::make_unique<AttemptLog>(spools[logs.size()]));
-      logs.back()->print_new();
+    bool running = false;
+    for (RunLog& log : logs) {
+      // Asked before reading: what was written before it ended is then printed for certain.
+      running = store.read_run(log.number()).state == RunState::running || running;
+      const std::string text = log.news();
+      if (text.empty()) continue;
+      if (logs.size() > 1 && heard != &log)
+        std::cout << (heard != nullptr ? "\n" : "") << "== " << log.name() << " ==\n";
+      heard = &log;
+      std::cout << text << std::flush;
     }
     if (!line.flag("follow") || !running) return exit_done;
     std::this_thread::sleep_for(std::chrono::milliseconds(300));

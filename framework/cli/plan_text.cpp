@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <map>
 #include <ostream>
+#include <unordered_set>
 
 #include <nlohmann/json.hpp>
 
 #include "cli/format.hpp"
+#include "cli/plugin_passes.hpp"
 #include "cli/table.hpp"
 
 namespace encore {
@@ -29,9 +31,14 @@ std::string percent_done(const RunRow& run) {
 }
 
 std::string why(const PlannedRun& run) {
+  if (run.action == Action::leave)
+    return run.before ? "no plugin file of it has changed" : "new, and --changed trains nothing new";
   if (!run.before) return "new";
   const RunRow& before = *run.before;
-  if (run.new_repeat) return "--fresh: a new repeat beside " + before.id;
+  if (run.new_repeat)
+    return (run.changed_plugins.empty() ? "--fresh: a new repeat beside "
+                                        : "other plugin file: a new repeat beside ") +
+           before.id;
   switch (run.action) {
     case Action::skip:
       return "complete since " + time_text(before.finished.value_or(before.created));
@@ -41,6 +48,7 @@ std::string why(const PlannedRun& run) {
       return "planned before, never begun";
     case Action::resume:
     case Action::retry:
+    case Action::leave:
       break;
   }
   return std::string(name_of(before.state)) + " at " + percent_done(before) + because(before) +
@@ -131,7 +139,7 @@ std::map<std::string, OptionRow> values_of(const Plan& plan, const Specification
   return rows;
 }
 
-std::string value_text(const nlohmann::json& value) {
+std::string shown_value(const nlohmann::json& value) {
   return value.is_number_float() ? shortest(value.get<double>()) : value.dump();
 }
 
@@ -221,24 +229,29 @@ void print_plan(std::ostream& out, const Terminal& terminal, const PlanView& vie
   if (planned.plan.duplicates > 0) out << ", " << planned.plan.duplicates << " asked the same as another";
   out << '\n';
   print_time(out, view);
+  for (const Problem& warning : planned.plan.warnings) out << "warning: " << warning.text() << '\n';
   for (const std::string& line : kept_though(planned)) out << line << '\n';
   for (const PlannedRun& run : planned.runs)
     if (run.goes_on())
       for (const PluginChange& change : run.changed_plugins)
         out << run.before->name << " goes on only with --accept-plugin-change: " << change.text() << '\n';
+  for (const UsedPlugin& plugin : unchecked_plugins(view.planned)) out << warning_text(plugin) << '\n';
 }
 
 void print_values(std::ostream& out, const Terminal& terminal, const PlanView& view) {
   struct Texts {
     std::vector<std::string> values, origins;
+    std::unordered_set<std::string> known_values, known_origins;  // so that many runs cost no squared time
     std::size_t runs = 0;
   };
   std::map<std::string, Texts> options;
   for (const std::size_t index : view.shown)
     for (const auto& [key, row] : values_of(view.planned.plan, view.planned.runs[index].specification)) {
       Texts& texts = options[key];
-      add_once(texts.values, value_text(row.value));
-      add_once(texts.origins, origin_text(row.origin));
+      if (std::string text = shown_value(row.value); texts.known_values.insert(text).second)
+        texts.values.push_back(std::move(text));
+      if (std::string text = origin_text(row.origin); texts.known_origins.insert(text).second)
+        texts.origins.push_back(std::move(text));
       ++texts.runs;
     }
   Table table({{"OPTION"}, {"VALUE"}, {"FROM"}});
@@ -256,6 +269,11 @@ void print_values(std::ostream& out, const Terminal& terminal, const PlanView& v
 Json plan_json(const PlanView& view, bool with_values) {
   Json runs = Json::array();
   for (const std::size_t index : view.shown) runs.push_back(run_json(view, index, with_values));
+  Json warnings = Json::array();
+  for (const Problem& warning : view.planned.plan.warnings) warnings.push_back(warning.text());
+  Json unchecked = Json::array();
+  for (const UsedPlugin& plugin : unchecked_plugins(view.planned))
+    unchecked.push_back({{"name", plugin.name}, {"sha256", plugin.sha256}, {"file", plugin.file.string()}});
   const std::size_t to_do = view.planned.to_do();
   const bool known = to_do == 0 || view.unknown() < to_do;
   return {{"name", view.planned.plan.name},
@@ -263,10 +281,12 @@ Json plan_json(const PlanView& view, bool with_values) {
           {"backend", view.planned.backend},
           {"excluded", view.planned.plan.excluded},
           {"duplicates", view.planned.plan.duplicates},
+          {"warnings", warnings},
           {"to_do", to_do},
           {"jobs", view.jobs},
           {"seconds", known ? Json(view.seconds()) : Json()},
           {"without_time", view.unknown()},
+          {"unchecked_plugins", unchecked},
           {"runs", runs}};
 }
 

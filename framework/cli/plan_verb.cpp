@@ -43,7 +43,7 @@ std::vector<std::optional<TimeEstimate>> times_of(Store* store, const PlannedRun
   return times;
 }
 
-CommandLine make_line() {
+CommandLine make_plan_line() {
   namespace po = boost::program_options;
   CommandLine line(
       "plan",
@@ -72,7 +72,7 @@ CommandLine make_line() {
 }  // namespace
 
 int plan_verb(const Arguments& arguments) {
-  CommandLine line = make_line();
+  CommandLine line = make_plan_line();
   if (!line.parse(arguments)) return exit_done;
   if (line.integer("jobs") < 1)
     throw UsageError("-j " + std::to_string(line.integer("jobs")) + " would run nothing; give at least 1");

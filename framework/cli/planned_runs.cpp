@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <map>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/access.hpp"
+#include "cli/planning_progress.hpp"
 #include "config/experiment_file.hpp"
 #include "config/fingerprint.hpp"
 #include "record/checkpoint.hpp"
@@ -71,6 +74,18 @@ void compare_origin(Store& store, const PlannedRuns& planned, PluginFiles& files
                                              planned.fingerprint, "in its build");
 }
 
+/// With --changed what another plugin file trained is trained again as a new repeat, and a repeat that was
+/// begun so is finished; everything else is left as it is.
+void keep_to_changed(PlannedRun& run) {
+  const bool of_other_plugins = !run.changed_plugins.empty() && (run.action == Action::skip || run.goes_on());
+  if (of_other_plugins) {
+    run.action = Action::start;
+    run.new_repeat = true;
+  } else if (run.action != Action::elsewhere && !(run.to_do() && run.before->repeat > 1)) {
+    run.action = Action::leave;
+  }
+}
+
 }  // namespace
 
 const char* name_of(Action action) {
@@ -85,6 +100,8 @@ const char* name_of(Action action) {
       return "skip";
     case Action::elsewhere:
       return "running";
+    case Action::leave:
+      return "leave";
   }
   return "";
 }
@@ -104,15 +121,30 @@ void add_plan_options(CommandLine& line) {
   line.options()("set,S", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"),
                  "override a setting of the file (may be repeated)");
   line.options()("seed", po::value<std::string>()->value_name("N"), "short for -S seed=N");
+  line.options()("seeds", po::value<std::string>()->value_name("LIST"),
+                 "train with each of these seeds, instead of those of the file: 1-5 or 1,4,7-9");
+  line.options()("grid", po::value<std::vector<std::string>>()->value_name("KEY=A,B"),
+                 "vary an option over these values, crossed with the sweep of the file, of which it replaces "
+                 "the values for this option (may be repeated)");
   line.options()("name", po::value<std::string>()->value_name("NAME"), "short for -S name=NAME");
   add_backend_options(line);
   line.options()("fresh", po::bool_switch(), "train again what is complete, as a new repeat");
+  line.options()("changed", po::bool_switch(),
+                 "train again, as a new repeat, what was trained with other plugin files than those that are "
+                 "there now, and nothing else");
   line.positional("file");
 }
 
 PlannedRuns read_plan(const CommandLine& line) {
+  if (line.flag("fresh") && line.flag("changed"))
+    throw UsageError("--changed trains a part of what --fresh trains; give one of them");
+  if (line.has("seed") && line.has("seeds"))
+    throw UsageError("--seed and --seeds say the same thing twice; give one of them");
   PlannedRuns planned = read_plan(line, backend_of(line, installed_programs()), {});
   planned.fresh = line.flag("fresh");
+  planned.changed = line.flag("changed");
+  if (planned.changed)  // until the database says otherwise
+    for (PlannedRun& run : planned.runs) run.action = Action::leave;
   return planned;
 }
 
@@ -126,15 +158,23 @@ PlannedRuns read_plan(const CommandLine& line, const std::string& backend,
 
   std::vector<std::string> overrides = overrides_of(line);
   overrides.insert(overrides.end(), more.begin(), more.end());
-  const ExperimentFile document = load_experiment_file(planned.file, overrides);
+  SweepTexts sweep{line.texts("grid"), std::nullopt};
+  if (line.has("seeds")) sweep.seeds = line.text("seeds");
+  const ExperimentFile document = load_experiment_file(planned.file, overrides, sweep);
+  planned.sources = document.sources;
+  planned.overrides = std::move(overrides);
+  planned.sweep = std::move(sweep);
   const std::vector<std::filesystem::path> folders =
       plugin_search_path(plugin_folders(document), line.texts("plugin-path"), programs, planned.backend);
   planned.fingerprint = fingerprint_of(programs, planned.backend);
   planned.catalogue = Catalogue::load(folders, planned.fingerprint);
-  planned.plan = make_plan(document, planned.catalogue);
+  PlanningProgress progress;
+  const auto made = [&](std::size_t done, std::size_t all) { progress.show("planned", done, all, "points"); };
+  planned.plan = make_plan(document, planned.catalogue, sha256_of_file, made);
   // A single run has the experiment's own name: nobody wants to type what does not tell it from others.
-  if (planned.plan.points.size() == 1 && planned.plan.points.front().varied.empty() && !line.has("seed"))
-    planned.plan.points.front().name = planned.plan.name;
+  if (planned.plan.points.size() == 1 && planned.plan.points.front().varied.empty() && !line.has("seed") &&
+      !line.has("seeds"))
+    planned.plan.points.front().name = planned.plan.points.front().group_name;
   for (RunPoint& point : planned.plan.points)
     planned.runs.push_back({specification_of(point, planned.backend, folders)});
   return planned;
@@ -142,11 +182,15 @@ PlannedRuns read_plan(const CommandLine& line, const std::string& backend,
 
 void compare_with(Store& store, PlannedRuns& planned) {
   PluginFiles files;
+  PlanningProgress progress;
   for (PlannedRun& run : planned.runs) {
+    progress.show("looked up", static_cast<std::size_t>(&run - planned.runs.data()), planned.runs.size(),
+                  "runs");
     run.before = store.find_question(run.specification.question, planned.backend);
     if (!run.before) continue;
     run.action = action_for(run.before->state);
     compare_origin(store, planned, files, run);
+    if (planned.changed) keep_to_changed(run);
     // A repeat that is not finished is gone on with: otherwise an interrupted --fresh would never end. One
     // whose plugins have changed cannot be.
     const bool stuck = run.goes_on() && !run.changed_plugins.empty();
@@ -188,11 +232,31 @@ std::vector<std::string> kept_though(const PlannedRuns& planned) {
   return lines;
 }
 
+void record_descriptions(Store& store, const PlannedRuns& planned) {
+  for (const PlannedRun& run : planned.runs)
+    if (run.before) store.describe(run.before->number, run.specification);
+}
+
+std::string context_of(const PlannedRuns& planned) {
+  nlohmann::json bases = nlohmann::json::array();
+  for (std::size_t i = 1; i < planned.sources.size(); ++i)
+    bases.push_back({{"file", planned.sources[i].file}, {"content", planned.sources[i].text}});
+  nlohmann::json context = {
+      {"bases", std::move(bases)}, {"overrides", planned.overrides}, {"grid", planned.sweep.grid}};
+  if (planned.sweep.seeds) context["seeds"] = *planned.sweep.seeds;
+  return context.dump(
+      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 void require_startable(const PlannedRuns& planned) {
   std::vector<const Specification*> specifications;
   for (const PlannedRun& run : planned.runs)
     if (run.to_do()) specifications.push_back(&run.specification);
-  std::vector<Problem> problems = check_with_worker(planned.worker, specifications);
+  PlanningProgress progress;
+  const auto checked = [&](std::size_t done, std::size_t all) {
+    progress.show("checked", done, all, "settings");
+  };
+  std::vector<Problem> problems = check_with_worker(planned.worker, specifications, checked);
   if (!problems.empty()) throw ConfigErrors(std::move(problems));
 }
 

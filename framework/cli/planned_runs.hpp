@@ -9,6 +9,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/plugin_changes.hpp"
+#include "config/experiment_file.hpp"
 #include "plan/plan.hpp"
 #include "store/store.hpp"
 
@@ -20,6 +21,7 @@ enum class Action {
   retry,      ///< it failed
   skip,       ///< it is complete
   elsewhere,  ///< another process works on it
+  leave,      ///< --changed asks for others only
 };
 const char* name_of(Action action);
 
@@ -42,18 +44,23 @@ struct PlannedRun {
 struct PlannedRuns {
   Plan plan;
   std::filesystem::path file;
+  std::vector<SourceFile> sources;     ///< the file and its bases as they were read
+  std::vector<std::string> overrides;  ///< key=value, of the command line
+  SweepTexts sweep;                    ///< --grid and --seeds
   std::string backend;
   std::filesystem::path worker;
   Catalogue catalogue;
   std::string fingerprint;  ///< of the build that would train; may be empty (runner/programs.hpp)
   std::vector<PlannedRun> runs;
   bool fresh = false;
+  bool changed = false;  ///< only what another plugin file trained, again
 
   std::size_t count(Action action) const;
   std::size_t to_do() const;
 };
 
-/// FILE, -S, --seed, --name, --backend, --plugin-path, --fresh: what `run` and `plan` have in common.
+/// FILE, -S, --seed, --seeds, --grid, --name, --backend, --plugin-path, --fresh, --changed: what `run` and
+/// `plan` have in common.
 void add_plan_options(CommandLine& line);
 /// Reads and checks the file, without the database; `more` overrides come behind those of the command line.
 /// Throws ConfigErrors or UsageError with everything that is wrong.
@@ -68,6 +75,10 @@ void require_same_plugins(const PlannedRuns& planned);
 /// One line for each way in which complete runs come from other plugins or another build; none when they do
 /// not.
 std::vector<std::string> kept_though(const PlannedRuns& planned);
+/// Of runs that the database has: what the file says now of settings that only describe.
+void record_descriptions(Store& store, const PlannedRuns& planned);
+/// What else has to be there to plan the file again, as JSON: the table sweep says how.
+std::string context_of(const PlannedRuns& planned);
 /// Asks the worker about everything that would be started. Throws ConfigErrors.
 void require_startable(const PlannedRuns& planned);
 

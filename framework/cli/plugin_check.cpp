@@ -1,15 +1,21 @@
 // plugin check: puts a plugin through the contract suite. Workers do it, as child processes: one runs every
-// check, two more compute the digests with other numbers of threads, and a plugin that crashes takes only its
-// worker along.
+// check, two more compute the digests with other numbers of threads, and a plugin that crashes or hangs takes
+// only its worker along. Every check of the suite is listed, whatever happens: passed, failed, or skipped.
+#include <algorithm>
 #include <iostream>
 #include <map>
+#include <optional>
 
 #include <nlohmann/json.hpp>
 
 #include "cli/access.hpp"
 #include "cli/command_line.hpp"
+#include "cli/plugin_passes.hpp"
 #include "cli/plugin_verb.hpp"
 #include "cli/terminal.hpp"
+#include "config/json_text.hpp"
+#include "data/hash.hpp"
+#include "record/crash_line.hpp"
 #include "runner/programs.hpp"
 #include "runner/worker_process.hpp"
 
@@ -19,11 +25,20 @@ namespace {
 
 using nlohmann::json;
 
+/// A check of the suite by its part and its name: layer "highway", gradients.
+struct CheckName {
+  std::string subject;
+  std::string check;
+
+  std::string text() const { return subject + ": " + check; }
+  friend bool operator==(const CheckName&, const CheckName&) = default;
+};
+
 /// What one worker has said.
 struct Answer {
   std::map<std::string, std::string> digests;
-  std::string doing = "starting";  ///< the last thing it announced
-  bool finished = false;           ///< it came to its end, whatever it found
+  CheckName doing;        ///< the last thing it announced
+  bool finished = false;  ///< it came to its end, whatever it found
 };
 
 /// Cuts what a worker writes into lines and reads each.
@@ -33,8 +48,8 @@ class LineReader {
   void operator()(std::string_view text) {
     rest_ += text;
     for (std::size_t end; (end = rest_.find('\n')) != std::string::npos; rest_.erase(0, end + 1)) {
-      json line = json::parse(rest_.substr(0, end), nullptr, false);
-      if (!line.is_discarded() && line.is_object()) read_(line);  // else: what the plugin printed
+      const json line = json_or_null(rest_.substr(0, end));
+      if (line.is_object()) read_(line);  // else: what the plugin printed
     }
   }
 
@@ -45,19 +60,26 @@ class LineReader {
 
 class PluginCheck {
  public:
-  PluginCheck(std::filesystem::path file, std::string backend, std::chrono::seconds patience, bool as_json)
-      : file_(std::move(file)), backend_(std::move(backend)), patience_(patience), as_json_(as_json) {}
+  PluginCheck(std::filesystem::path file, std::string backend, std::chrono::seconds timeout, bool as_json)
+      : file_(std::move(file)),
+        backend_(std::move(backend)),
+        timeout_(timeout),
+        as_json_(as_json),
+        lines_(stdout, as_json ? Terminal{} : terminal_of(stdout)) {}
 
   int run() {
     require_files();
+    const std::string before = sha256_of_file(file_);
     const Answer one = ask(1, false);
-    if (backend_ == "openmp" && !unfinished_) compare_threads(one);
+    if (!one.digests.empty() && backend_ == "openmp" && !unfinished_) compare_threads(one);
+    skip_what_is_left();
+    lines_.hide();
     if (as_json_)
       std::cout << json{{"file", file_.string()}, {"passed", failed_ == 0}, {"checks", all_}}.dump(1) << '\n';
     else
-      std::cout << (failed_ == 0 ? std::to_string(all_.size()) + " checks passed\n"
-                                 : std::to_string(failed_) + " of " + std::to_string(all_.size()) +
-                                       " checks failed\n");
+      std::cout << summary() << '\n';
+    // Of a file that was built again meanwhile nothing is known.
+    if (failed_ == 0 && sha256_of_file(file_) == before) note_pass(file_, before, backend_, all_.size());
     return failed_ == 0 ? exit_done : exit_failed;
   }
 
@@ -73,14 +95,21 @@ class PluginCheck {
   }
 
   Answer ask(int threads, bool only_digests) {
-    Answer answer;
+    Answer answer{.digests = {}, .doing = {file_.filename().string(), "starting"}};
     LineReader reader([&](const json& line) {
-      if (line.contains("opening")) answer.doing = "opening the plugin";
-      if (line.contains("begin"))
-        answer.doing = line["begin"].get<std::string>() + ", " + line["check"].get<std::string>();
+      if (line.contains("opening")) answer.doing.check = "opening the plugin";
+      if (line.contains("checks") && !only_digests) plan(line["checks"]);
+      if (line.contains("begin")) {
+        answer.doing = {line["begin"].get<std::string>(), line["check"].get<std::string>()};
+        lines_.set(0, "      " + answer.doing.text() + " ...");
+        lines_.refresh();
+      }
       if (line.contains("digest"))
         answer.digests[line["digest"].get<std::string>()] = line["value"].get<std::string>();
-      if (line.contains("passed")) report(line);
+      // Whether threads change bits is known only when all workers have answered.
+      if (line.contains("passed") && !(line["check"] == "threads" && line["passed"].get<bool>()) &&
+          !is_reported({line["subject"].get<std::string>(), line["check"].get<std::string>()}))
+        report(line);
       if (line.contains("finished")) answer.finished = true;
     });
     std::vector<std::string> arguments = {"check-plugin", "--file", file_.string(), "--threads",
@@ -88,23 +117,42 @@ class PluginCheck {
     if (only_digests) arguments.emplace_back("--digests");
     const ProgramOutput output = run_program(
         worker_program(installed_programs(), backend_), arguments, "",
-        [&](std::string_view text) { reader(text); }, patience_);
+        {.seen = [&](std::string_view text) { reader(text); },
+         .waiting = [&](std::chrono::seconds time) { say_what_is_waited_for(answer.doing, time); },
+         .timeout = timeout_});
     if (!answer.finished) {
       unfinished_ = true;
-      report({{"subject", file_.filename().string()},
-              {"check", answer.doing},
+      report({{"subject", answer.doing.subject},
+              {"check", answer.doing.check},
               {"passed", false},
+              {"skipped", false},
               {"detail", why_unfinished(output)}});
     }
     return answer;
   }
 
+  /// Of the first worker; a worker of another backend has no threads to compare.
+  void plan(const json& checks) {
+    for (const json& check : checks)
+      if (backend_ == "openmp" || check["check"] != "threads")
+        planned_.push_back({check["subject"].get<std::string>(), check["check"].get<std::string>()});
+  }
+
+  void say_what_is_waited_for(const CheckName& doing, std::chrono::seconds time) {
+    const std::string text = doing.text() + ": still running after " + std::to_string(time.count()) + " s";
+    lines_.set(0, "      " + text);
+    lines_.refresh();
+    if (!lines_.terminal().live) std::cerr << "exp: " << text << std::endl;
+  }
+
   /// The worker's own words where it has refused the plugin; otherwise the plugin ended it.
   std::string why_unfinished(const ProgramOutput& output) const {
+    const std::optional<CrashLine> crash = find_crash_line(output.errors);
+    const std::string where = crash ? " during " + crash->work : "";
     if (output.silent)
-      return "nothing was heard of it for " + std::to_string(patience_.count()) +
-             " s, so its worker was ended; if it only needs longer, --patience SECONDS grants it";
-    if (output.end.signal != 0) return "the plugin crashed its worker: " + output.end.text();
+      return "nothing was heard of it for " + std::to_string(timeout_.count()) +
+             " s, so its worker was ended" + where + "; if it only needs longer, --timeout SECONDS grants it";
+    if (output.end.signal != 0) return "the plugin crashed its worker: " + output.end.text() + where;
     const std::string prefix = "encore-worker: ";
     const std::size_t said = output.errors.find(prefix);
     if (said == std::string::npos) return "the plugin ended its worker: " + output.end.text();
@@ -133,29 +181,68 @@ class PluginCheck {
       report({{"subject", subject},
               {"check", "threads"},
               {"passed", found == differing.end()},
+              {"skipped", false},
               {"detail", found == differing.end()
                              ? std::to_string(count) + " comparisons of 1 with 2 and 3 threads, equal bits"
                              : found->second}});
     }
   }
 
+  /// A worker that ended early leaves checks that nobody came to.
+  void skip_what_is_left() {
+    if (all_.empty()) return;
+    const std::string before = all_.back()["check"].get<std::string>();
+    for (const CheckName& check : planned_) {
+      if (is_reported(check)) continue;
+      report({{"subject", check.subject},
+              {"check", check.check},
+              {"passed", false},
+              {"skipped", true},
+              {"detail", "not run, because " + before + " has ended the worker"}});
+    }
+  }
+
+  bool is_reported(const CheckName& check) const {
+    return std::any_of(all_.begin(), all_.end(), [&](const json& finding) {
+      return finding["subject"] == check.subject && finding["check"] == check.check;
+    });
+  }
+
   void report(const json& finding) {
     all_.push_back(finding);
-    const bool passed = finding["passed"].get<bool>();
-    if (!passed) ++failed_;
+    const bool passed = finding["passed"].get<bool>(), skipped = finding["skipped"].get<bool>();
+    if (skipped)
+      ++skipped_;
+    else if (!passed)
+      ++failed_;
     if (as_json_) return;
-    const Terminal terminal = terminal_of(stdout);
-    std::cout << (passed ? styled(terminal, Style::green, "ok    ") : styled(terminal, Style::red, "FAIL  "))
-              << finding["subject"].get<std::string>() << ": " << finding["check"].get<std::string>() << ": "
-              << printable_lines(finding["detail"].get<std::string>()) << std::endl;
+    const Terminal& terminal = lines_.terminal();
+    const std::string verdict = skipped  ? styled(terminal, Style::yellow, "skip  ")
+                                : passed ? styled(terminal, Style::green, "ok    ")
+                                         : styled(terminal, Style::red, "FAIL  ");
+    lines_.remove(0);
+    lines_.print(verdict + finding["subject"].get<std::string>() + ": " +
+                 finding["check"].get<std::string>() + ": " +
+                 printable_lines(finding["detail"].get<std::string>()));
+  }
+
+  std::string summary() const {
+    if (failed_ == 0) return std::to_string(all_.size()) + " checks passed";
+    if (planned_.empty()) return "the plugin was not opened, so nothing was checked";
+    return std::to_string(failed_) + " of " + std::to_string(all_.size()) + " checks failed" +
+           (skipped_ > 0
+                ? ", " + std::to_string(skipped_) + " skipped because of " + (failed_ == 1 ? "it" : "them")
+                : "");
   }
 
   std::filesystem::path file_;
   std::string backend_;
-  std::chrono::seconds patience_;
+  std::chrono::seconds timeout_;
   bool as_json_;
+  LiveLines lines_;
+  std::vector<CheckName> planned_;
   bool unfinished_ = false;
-  int failed_ = 0;
+  int failed_ = 0, skipped_ = 0;
   std::vector<json> all_;
 };
 
@@ -170,23 +257,27 @@ int plugin_check(const Arguments& arguments) {
        "refusals,\n"
        "gradients in double against differences, equal bits for a seed and for 1, 2 and 3 threads, empty, "
        "short and\n"
-       "long sequences, every precision, no allocation in a step, labels of kernels. Exit 1 when a check "
-       "fails.",
+       "long sequences, every precision, no allocation in a step, labels of kernels. One cause is one FAIL: "
+       "what "
+       "fails\n"
+       "for the same cause, or was not run any more, is listed as skipped. Exit 1 when a check fails.",
        {{"exp plugin check my_layers/build/openmp/plugins/my_layers.so",
-         "before it is used in an experiment"}}});
+         "before it is used in an experiment"},
+        {"exp plugin check my_layers/build/openmp/plugins/my_layers.so --timeout 900",
+         "grant a slow check a quarter of an hour before it counts as one that hangs"}}});
   line.options()("backend", po::value<std::string>()->value_name("NAME"),
                  "openmp, cuda or hip: whose worker opens it (default: that of this exp)");
-  line.options()("patience", po::value<int>()->value_name("SECONDS")->default_value(300),
-                 "a check that is silent for so long has failed: the plugin hangs");
+  line.options()("timeout", po::value<int>()->value_name("SECONDS")->default_value(300),
+                 "a check that is silent for so long has failed: the plugin hangs, and its worker is ended");
   line.options()("json", po::bool_switch(), "as JSON");
   line.positional("file");
   if (!line.parse(arguments)) return exit_done;
   const std::string backend = backend_of(line, installed_programs());
-  if (line.integer("patience") < 1)
-    throw UsageError("--patience " + std::to_string(line.integer("patience")) +
+  if (line.integer("timeout") < 1)
+    throw UsageError("--timeout " + std::to_string(line.integer("timeout")) +
                      " would end every check; give at least 1");
   return PluginCheck(line.required("file", "the shared object of a plugin"), backend,
-                     std::chrono::seconds(line.integer("patience")), line.flag("json"))
+                     std::chrono::seconds(line.integer("timeout")), line.flag("json"))
       .run();
 }
 

@@ -7,6 +7,7 @@
 #include "cli/access.hpp"
 #include "cli/plugin_verb.hpp"
 #include "cli/plugin_view.hpp"
+#include "config/json_text.hpp"
 #include "runner/worker_process.hpp"
 
 namespace encore {
@@ -30,7 +31,7 @@ LoadReport load_with_worker(const PluginView& view) {
   std::vector<std::string> arguments = {"plugins"};
   for (const std::filesystem::path& folder : view.folders) arguments.push_back(folder.string());
   const ProgramOutput answer = run_program(worker, arguments);
-  const Json told = Json::parse(answer.output, nullptr, false);
+  const Json told = json_or_null<Json>(answer.output);
   if (!answer.end.success() || !told.is_object())
     throw Error(worker.string() + " plugins ended with " + answer.end.text() +
                 " while it loaded; exp plugin check FILE.so finds out which plugin it was" +

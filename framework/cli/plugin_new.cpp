@@ -38,9 +38,9 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 /// The template's words and what they become.
-using Words = std::vector<std::pair<std::string, std::string>>;
+using Replacements = std::vector<std::pair<std::string, std::string>>;
 
-std::string with_words(std::string text, const Words& words) {
+std::string with_words(std::string text, const Replacements& words) {
   for (const auto& [from, to] : words) text = replaced(std::move(text), from, to);
   return text;
 }
@@ -107,7 +107,7 @@ void require_free_folder(const fs::path& folder) {
 }
 
 /// Returns the files written, relative to the folder.
-std::vector<std::string> copy_template(const fs::path& from, const fs::path& to, const Words& words) {
+std::vector<std::string> copy_template(const fs::path& from, const fs::path& to, const Replacements& words) {
   std::vector<std::string> written;
   std::error_code failed;
   fs::create_directories(to, failed);
@@ -153,9 +153,9 @@ int plugin_new(const Arguments& arguments) {
 
   std::cout << "made " << folder.string() << ": a plugin with the " << line.text("kind") << " \"" << name
             << "\"\n";
-  const Words words = {{"my_plugin/build/openmp", "my_plugin/build/" + programs.backend},
-                       {"my_plugin", name},
-                       {"MyPlugin", class_name(name)}};
+  const Replacements words = {{"my_plugin/build/openmp", "my_plugin/build/" + programs.backend},
+                              {"my_plugin", name},
+                              {"MyPlugin", class_name(name)}};
   for (const std::string& file : copy_template(from, folder, words))
     std::cout << "  " << (folder / file).string() << '\n';
   std::cout << "  next      " << command_name() << " plugin build " << folder.string() << '\n';

@@ -34,9 +34,9 @@ class Interrupted : public Error {
   using Error::Error;
 };
 
-class Question {
+class Query {
  public:
-  Question(Database& database, const std::string& sql) : database_(database) {
+  Query(Database& database, const std::string& sql) : database_(database) {
     const char* rest = nullptr;
     const int code = sqlite3_prepare_v2(database.handle(), sql.c_str(), -1, &statement_, &rest);
     if (code != SQLITE_OK) fail();
@@ -57,9 +57,9 @@ class Question {
       names_.push_back(name);
     }
   }
-  ~Question() { sqlite3_finalize(statement_); }
-  Question(const Question&) = delete;
-  Question& operator=(const Question&) = delete;
+  ~Query() { sqlite3_finalize(statement_); }
+  Query(const Query&) = delete;
+  Query& operator=(const Query&) = delete;
 
   /// The columns; two of one name are told apart by a number.
   const std::vector<std::string>& names() const { return names_; }
@@ -133,7 +133,7 @@ class Question {
   std::vector<std::string> names_;
 };
 
-void print_csv(Question& question) {
+void print_csv(Query& question) {
   std::cout << csv_record(question.names());
   while (question.next()) {
     std::vector<std::string> fields;
@@ -143,7 +143,7 @@ void print_csv(Question& question) {
   }
 }
 
-void print_json(Question& question) {
+void print_json(Query& question) {
   std::cout << '[';
   for (const char* between = "\n"; question.next(); between = ",\n") {
     nlohmann::ordered_json row = nlohmann::ordered_json::object();
@@ -155,7 +155,7 @@ void print_json(Question& question) {
   std::cout << "\n]\n";
 }
 
-void print_table(Question& question) {
+void print_table(Query& question) {
   std::vector<std::vector<Cell>> rows;
   std::vector<bool> numeric(question.names().size(), true);
   while (question.next()) {
@@ -201,7 +201,7 @@ int query_verb(const Arguments& arguments) {
   ::sigaction(SIGINT, &action, nullptr);
   constexpr int steps = 10000;  // of SQLite's machine between two looks: well below a millisecond
   sqlite3_progress_handler(database->handle(), steps, is_interrupted, nullptr);
-  Question question(*database, sql);
+  Query question(*database, sql);
   try {
     if (line.flag("csv"))
       print_csv(question);

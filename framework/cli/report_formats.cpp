@@ -40,7 +40,7 @@ Files write_csv(const Document& document, const ReportShape& shape) {
 }
 
 Files write_json(const Document& document, const ReportShape& shape) {
-  return {{shape.name, json(document)}};
+  return {{shape.name, json_text(document)}};
 }
 
 std::vector<std::string> names() {

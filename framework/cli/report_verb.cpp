@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <iostream>
 #include <set>
+#include <sstream>
 
 #include "cli/access.hpp"
 #include "cli/report_formats.hpp"
+#include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
 #include "record/atomic_file.hpp"
 #include "report/report.hpp"
@@ -31,19 +33,32 @@ std::string formats() {
   return list;
 }
 
-CommandLine make_line() {
+/// "a, b, c"
+std::string listed_words(const std::vector<std::string>& words) {
+  std::string list;
+  for (const std::string& word : words) list += (list.empty() ? "" : ", ") + word;
+  return list;
+}
+
+CommandLine make_report_line() {
   namespace po = boost::program_options;
   CommandLine line(
       "report",
-      {"report [RUN|SWEEP|all] -o FILE [options]",
+      {"report [RUN...] -o FILE [options]",
        "Writes a document about a run, a sweep or all runs, made from the database alone: what was asked and "
        "the answer\n"
        "with its uncertainty, all trials, curves, what each parameter explains, examples, the method, the "
        "environment,\n"
-       "and how to do it again. Equal databases give equal bytes. The name of the file says the format.",
+       "and how to do it again. Equal databases give equal bytes. The name of the file says the format. "
+       "Without RUN "
+       "all\nruns are meant.",
        {{"exp report quickstart -o report.html", "of a run, or of all runs of a sweep"},
         {"exp report quickstart --metric dev/f1 --format json",
          "about another score, to the standard output"},
+        {"exp report quickstart --brief -o brief.html",
+         "two pages: the answer, one table, one picture, how to do it again"},
+        {"exp report quickstart --without examples,code -o report.md",
+         "without sentences of the data and without uncommitted changes"},
         {"exp report quickstart -o tables.csv", "each table as a file in the folder tables"},
         {"exp report all --against quickstart -o beside.tex",
          "all runs, with older ones beside them; a date puts those finished before it there"}}});
@@ -54,18 +69,36 @@ CommandLine make_line() {
   line.options()("template", po::value<std::string>()->value_name("FILE"),
                  "a template or a folder of templates of your own");
   line.options()("table", po::value<std::string>()->value_name("ID"), "of csv: this table alone");
+  line.options()("brief", po::bool_switch(),
+                 "two pages: abstract, one table, one picture, how to do it again");
+  line.options()("sections", po::value<std::string>()->value_name("A,B"),
+                 ("only these: " + listed_words(report_sections())).c_str());
+  line.options()("without", po::value<std::string>()->value_name("A,B"),
+                 "all but these. Examples are left out by themselves where [data] private = true, unless "
+                 "--sections names them");
   line.options()("metric", po::value<std::string>()->value_name("NAME"),
                  "what the report is about: split/measure (default: test/f1, else what chooses checkpoints)");
   line.options()("against", po::value<std::string>()->value_name("OLD"),
                  "put other runs beside these: a run, a sweep, or a date such as 2026-11-01 (UTC)");
-  line.positional("runs", -1);
+  line.options()("pool", po::bool_switch(),
+                 "runs that differ in plugin files or numeric environments are one candidate too");
+  add_run_arguments(line);
   return line;
 }
 
-void make_folder(const fs::path& folder) {
-  std::error_code failure;
-  if (!folder.empty()) fs::create_directories(folder, failure);
-  if (failure) throw Error(system_message("make the folder", folder, failure.value()));
+/// Rows of a table for which two pages have room.
+constexpr std::size_t most_brief_rows = 12;
+
+/// "a,b" and " a, b": the words between the commas.
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream in(text);
+  for (std::string word; std::getline(in, word, ',');) {
+    const std::size_t first = word.find_first_not_of(' ');
+    if (first != std::string::npos)
+      words.push_back(word.substr(first, word.find_last_not_of(' ') - first + 1));
+  }
+  return words;
 }
 
 /// The first file refers to the others, so it is there last.
@@ -83,7 +116,7 @@ std::string places(const std::vector<OutputFile>& files, const fs::path& folder)
   if (files.size() == 1) return first;
   const std::string others = (folder / files.back().path).parent_path().string();
   if (files.front().path.has_parent_path()) return others + ": " + std::to_string(files.size()) + " files";
-  return first + ", and " + std::to_string(files.size() - 1) + " files in " + others;
+  return first + ", and " + counted(files.size() - 1, "file") + " in " + others;
 }
 
 /// Files of the same kind that an earlier report has left among those of this one.
@@ -103,16 +136,21 @@ std::vector<std::string> left_over(const std::vector<OutputFile>& files, const f
 }  // namespace
 
 int report_verb(const Arguments& arguments) {
-  CommandLine line = make_line();
+  CommandLine line = make_report_line();
   if (!line.parse(arguments)) return exit_done;
   fs::path output = line.text("output");
   if (output.empty() && !line.has("format"))
     throw UsageError(
         "exp report needs -o with a file to write, such as report.html (exp report -h shows examples)");
   const ReportFormat& format = find_report_format(line.text("format"), output);
-  for (const char* option : {"metric", "against", "template", "table"})
+  for (const char* option : {"metric", "against", "template", "table", "sections", "without"})
     if (line.has(option) && line.text(option).empty())
       throw UsageError(std::string("--") + option + " is empty");
+
+  if (line.flag("brief") && line.has("sections"))
+    throw UsageError("--brief and --sections exclude each other: --brief chooses what two pages hold");
+  if (line.flag("brief") && line.has("against"))
+    throw UsageError("--brief has no room for --against; leave one of them out");
 
   if (!output.has_filename()) output = output.parent_path();
   if (!format.tabular && fs::is_directory(output))
@@ -126,9 +164,14 @@ int report_verb(const Arguments& arguments) {
     throw UsageError("-o " + output.string() + " is the template itself; give another file");
 
   ReportOptions options;
-  options.words = line.texts("runs");
+  options.runs = selection_from(line);
   options.metric = line.text("metric");
   options.against = line.text("against");
+  options.pool = line.flag("pool");
+  options.brief = line.flag("brief");
+  options.sections = words_of(line.text("sections"));
+  options.without = words_of(line.text("without"));
+  if (options.brief) options.most_rows = most_brief_rows;
   if (format.complete) options.most_rows = 0;
   Store store(line.database(), OpenMode::read);
   const Document document = make_report(store, options);

@@ -7,8 +7,12 @@
 #include <set>
 
 #include "cli/access.hpp"
+#include "cli/run_plugins.hpp"
+#include "cli/run_selection.hpp"
 #include "cli/run_session.hpp"
 #include "cli/verbs.hpp"
+#include "record/checkpoint.hpp"
+#include "record/run_paths.hpp"
 
 namespace encore {
 
@@ -75,14 +79,14 @@ std::string only_backend(const CommandLine& line, const std::vector<RunRow>& run
   throw UsageError("these runs are on " + names + "; say which with --backend");
 }
 
-PlannedRuns from_database(const CommandLine& line, Store& store, const std::string& name, Choice& choice) {
+PlannedRuns from_database(const CommandLine& line, Store& store, const RunSelection& selection,
+                          const std::string& name, Choice& choice) {
   for (const char* option : {"set", "seed", "name"})
     if (line.has(option))
-      throw UsageError(std::string("--") + option + " belongs to an experiment file, and \"" + name +
-                       "\" is none; runs of the database are tried again as they are");
-  std::vector<RunRow> runs = store.find_runs_or_sweep(name);
+      throw UsageError(std::string("--") + option + " belongs to an experiment file, and " + name +
+                       " is none; runs of the database are tried again as they are");
+  std::vector<RunRow> runs = selected_runs(line, store, selection).runs;
   std::erase_if(runs, [&](const RunRow& run) { return !choice.takes(run); });
-  std::reverse(runs.begin(), runs.end());  // in the order of the sweep
   PlannedRuns planned;
   planned.plan.name = name;
   planned.file = name;
@@ -94,7 +98,10 @@ PlannedRuns from_database(const CommandLine& line, Store& store, const std::stri
     if (row.backend != planned.backend) continue;
     PlannedRun& run = planned.runs.emplace_back();
     run.specification = Specification::load(store.run_folder(row.id));
+    run.specification.plugin_folders =
+        run_plugin_folders(line, store, row, run.specification, planned.backend);
     run.before = row;
+    run.has_checkpoint = !list_checkpoints(store.run_folder(row.id)).empty();
     set_action(run);
   }
   return planned;
@@ -106,10 +113,11 @@ int retry_verb(const Arguments& arguments) {
   namespace po = boost::program_options;
   CommandLine line(
       "retry",
-      {"retry FILE|SWEEP|RUN --failed|--lost [options]",
+      {"retry FILE|RUN... --failed|--lost [options]",
        "Starts runs again as new attempts: failed ones from the start, lost ones from their newest valid\n"
-       "checkpoint. With an experiment file its runs are meant; with the name of a sweep or a run those of\n"
-       "the database, whatever has become of the file.",
+       "checkpoint. With an experiment file its runs are meant; otherwise those of the database, whatever "
+       "has\n"
+       "become of the file.",
        {{"exp retry quickstart --failed", "train the quickstart again from the start, if it failed"},
         {"exp retry quickstart --lost --failed -j 2", "both kinds, two runs at once"}}});
   add_plan_options(line);
@@ -119,20 +127,34 @@ int retry_verb(const Arguments& arguments) {
   line.options()(
       "accept-plugin-change", po::bool_switch(),
       "go on with lost runs whose plugin files have changed since; each change is recorded as an event");
+  add_run_options(line);
+  line.positional("run", -1);  // behind the first word
   if (!line.parse(arguments)) return exit_done;
-  const std::string name = line.required("file", "an experiment file, a sweep or a run");
+  std::vector<std::string> words = line.texts("run");
+  if (line.has("file")) words.insert(words.begin(), line.text("file"));
+  const RunSelection selection = selection_from(line, words);
+  if (words.empty() && !selection.narrows()) line.require("file", "an experiment file, a sweep or a run");
   if (!line.flag("failed") && !line.flag("lost"))
     throw UsageError("say which runs to start again: --failed, --lost or both");
-  if (line.flag("fresh"))
-    throw UsageError("--fresh belongs to exp run: retry works on the runs that are there");
+  for (const char* option : {"fresh", "changed"})
+    if (line.flag(option))
+      throw UsageError("--" + std::string(option) +
+                       " belongs to exp run: retry works on the runs that are there");
   check_session_options(line);
 
+  std::string name = words.empty() ? "these" : "";
+  for (const std::string& word : words) name += (name.empty() ? "" : ", ") + word;
+  SessionFile session(runs_folder_of(line.database()), "exp retry " + name);
   Store store(line.database(), OpenMode::write);
   Choice choice(line, store);
   store.settle();
-  const bool is_file = std::filesystem::is_regular_file(name);
+  const bool is_file = words.size() == 1 && std::filesystem::is_regular_file(words.front());
+  if (is_file && selection.narrows())
+    throw UsageError("--state, --tag, --sweep, --where and --best choose among runs of the database; \"" +
+                     words.front() + "\" is an experiment file");
   const PlannedRuns planned =
-      is_file ? from_file(line, store, choice) : from_database(line, store, name, choice);
+      is_file ? from_file(line, store, choice) : from_database(line, store, selection, name, choice);
+  session.works_on(planned.plan.name);
   if (planned.runs.empty()) {
     std::cout << "nothing to do: " << choice.none_text(name) << '\n';
     return exit_done;
@@ -140,7 +162,8 @@ int retry_verb(const Arguments& arguments) {
   const std::vector<WorkerPlace> places = session_places(line, planned.backend, planned.runs.size());
   if (!line.flag("accept-plugin-change")) require_same_plugins(planned);
   require_startable(planned);
-  return work_on(line, store, planned, store.find_sweeps(planned.plan.name), places);
+  trust_plugins_of(planned);
+  return work_on(line, store, planned, std::nullopt, places, session);
 }
 
 }  // namespace encore

@@ -1,25 +1,14 @@
 // rm and undelete: runs out of sight and back; with --purge for good.
-#include <algorithm>
 #include <iostream>
 
 #include "cli/access.hpp"
 #include "cli/confirm.hpp"
+#include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
 
 namespace encore {
 
 namespace {
-
-/// All of them, before anything is done to the first; each once.
-std::vector<RunRow> find_runs(const CommandLine& line, Store& store, Sight sight) {
-  std::vector<RunRow> runs;
-  for (const std::string& name : line.required_list("run", "a run")) {
-    RunRow run = store.find_run(name, sight);
-    const auto same = [&](const RunRow& other) { return other.number == run.number; };
-    if (std::none_of(runs.begin(), runs.end(), same)) runs.push_back(std::move(run));
-  }
-  return runs;
-}
 
 std::vector<std::int64_t> numbers_of(const std::vector<RunRow>& runs) {
   std::vector<std::int64_t> numbers;
@@ -27,16 +16,23 @@ std::vector<std::int64_t> numbers_of(const std::vector<RunRow>& runs) {
   return numbers;
 }
 
-std::string names_of(const std::vector<RunRow>& runs) {
-  std::string names;
-  for (const RunRow& run : runs) names += (names.empty() ? "" : ", ") + run.name;
-  return names;
+/// "a"; "3 runs, a, b, c,"; of very many the first ones and how many more.
+std::string list_of(const std::vector<RunRow>& runs) {
+  constexpr std::size_t most = 30;
+  return (runs.size() > 1 ? std::to_string(runs.size()) + " runs, " : "") + names_text(runs, most) +
+         (runs.size() > 1 ? "," : "");
+}
+
+RunSelection with_sight(const CommandLine& line, Sight sight) {
+  RunSelection selection = selection_from(line);
+  selection.sight = sight;
+  return selection;
 }
 
 int purge(const CommandLine& line, Store& store) {
-  const std::vector<RunRow> runs = find_runs(line, store, Sight::any);
+  const std::vector<RunRow> runs = selected_runs(line, store, with_sight(line, Sight::any)).runs;
   for (const RunRow& run : runs) store.require_idle(run.number);
-  if (!confirm(line, "remove " + names_of(runs) + " for good, with checkpoints and predictions"))
+  if (!confirm(line, "remove " + list_of(runs) + " for good, with checkpoints and predictions"))
     return exit_done;
   for (const RunRow& run : runs) {
     store.purge_run(run.number);
@@ -51,18 +47,23 @@ int rm_verb(const Arguments& arguments) {
   CommandLine line(
       "rm", {"rm RUN... [options]",
              "Takes runs out of sight: ls does not show them, and run and plan treat what they asked as "
-             "never asked.\nNothing is lost: exp undelete brings them back. Their names stay taken.",
-             {{"exp rm quickstart", "out of sight; ls --removed still shows it"}}});
+             "never asked.\nNothing is lost: exp undelete brings them back. Their names stay taken. Runs "
+             "that were not "
+             "named one by one are\nlisted first, and you are asked.",
+             {{"exp rm \"quick*\" -y", "all whose names begin so; ls --removed still shows them"}}});
   line.options()("purge", boost::program_options::bool_switch(),
                  "remove them for good, with their folders; removed ones too");
   add_yes_option(line);
-  line.positional("run", -1);
+  add_run_arguments(line);
   if (!line.parse(arguments)) return exit_done;
-  line.required_list("run", "a run");
 
   Store store(line.database(), OpenMode::write);
   if (line.flag("purge")) return purge(line, store);
-  const std::vector<RunRow> runs = find_runs(line, store, Sight::present);
+  const SelectedRuns selected = selected_runs(line, store, with_sight(line, Sight::present));
+  const std::vector<RunRow>& runs = selected.runs;
+  if (!selected.named &&
+      !confirm(line, "take " + list_of(runs) + " out of sight", "exp undelete brings back what was removed."))
+    return exit_done;
   store.set_removed(numbers_of(runs), true);
   for (const RunRow& run : runs)
     std::cout << run.name << " is out of sight; " << suggestion(line, "undelete " + run.name)
@@ -72,15 +73,14 @@ int rm_verb(const Arguments& arguments) {
 
 int undelete_verb(const Arguments& arguments) {
   CommandLine line("undelete",
-                   {"undelete RUN...",
+                   {"undelete RUN... [options]",
                     "Brings runs back that exp rm took out of sight (exp ls --removed lists them).",
-                    {{"exp undelete quickstart", "as if it had never been removed"}}});
-  line.positional("run", -1);
+                    {{"exp undelete \"quick*\"", "as if they had never been removed"}}});
+  add_run_arguments(line);
   if (!line.parse(arguments)) return exit_done;
-  line.required_list("run", "a run");
 
   Store store(line.database(), OpenMode::write);
-  const std::vector<RunRow> runs = find_runs(line, store, Sight::removed);
+  const std::vector<RunRow> runs = selected_runs(line, store, with_sight(line, Sight::removed)).runs;
   store.set_removed(numbers_of(runs), false);
   for (const RunRow& run : runs) std::cout << run.name << " (" << name_of(run.state) << ") is back\n";
   return exit_done;

@@ -1,6 +1,8 @@
 // See run_display.hpp.
 #include "cli/run_display.hpp"
 
+#include <cmath>
+
 #include "cli/format.hpp"
 
 namespace encore {
@@ -9,6 +11,8 @@ namespace {
 
 /// Without a terminal a line of progress at most this often.
 constexpr std::chrono::seconds plain_interval(10);
+/// And while nothing happens.
+constexpr std::chrono::seconds silent_interval(60);
 
 std::string counted(const nlohmann::json& number, const char* what) {
   return number.is_number() ? count_text(number.get<double>()) + " " + what : std::string();
@@ -22,6 +26,15 @@ std::string progress_text(const Progress& progress) {
   text += "  " + count_text(progress.tokens_per_second) + " tokens/s";
   text += "  lr " + number_text(progress.learning_rate);
   return text + "  " + duration_text(progress.eta_seconds) + " left";
+}
+
+std::string silence_text(const Silence& silence) {
+  const std::string time = duration_text(std::floor(silence.seconds));
+  if (!silence.stepped) return "no step yet, " + time + " after its start";
+  if (silence.usual_step <= 0.0) return "no step for " + time;
+  return "no step for " + time + ", usually " +
+         (silence.usual_step < 1.0 ? number_text(silence.usual_step) + " s"
+                                   : duration_text(silence.usual_step));
 }
 
 std::string measures_text(const Measures& measures) {
@@ -79,6 +92,8 @@ void RunDisplay::started(const nlohmann::json& description) {
 }
 
 void RunDisplay::progressed(const Progress& progress) {
+  progress_ = progress;
+  silent_ = false;
   if (quiet_) return;
   lines_.set(key_, title_ + "  " + progress_text(progress));
   if (lines_.terminal().live) return lines_.refresh();
@@ -100,6 +115,19 @@ void RunDisplay::measured(const Scores& scores) {
 void RunDisplay::logged(const std::string& level, const std::string& text) {
   if (quiet_ && level == "info") return;
   print(title_ + "  " + (level == "info" ? "" : level + ": ") + printable(text));
+}
+
+void RunDisplay::silent(const Silence& silence) {
+  if (quiet_) return;
+  const std::string step =
+      "step " + std::to_string(progress_.step) + "/" + std::to_string(progress_.total_steps);
+  const std::string text = title_ + "  " + (silence.stepped ? step + "  " : "") + silence_text(silence);
+  lines_.set(key_, text);
+  if (lines_.terminal().live) return lines_.refresh();
+  const auto time = std::chrono::steady_clock::now();
+  if (time - last_plain_line_ < (silent_ ? silent_interval : plain_interval)) return;
+  silent_ = true;
+  print(text);
 }
 
 void RunDisplay::noticed(const std::string& text) {

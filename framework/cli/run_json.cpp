@@ -1,6 +1,8 @@
 // See run_json.hpp.
 #include "cli/run_json.hpp"
 
+#include "store/record_gaps.hpp"
+
 namespace encore {
 
 namespace {
@@ -90,6 +92,9 @@ nlohmann::ordered_json run_json(Store& store, const RunRow& run) {
                            {"on_disk", checkpoint.on_disk}});
   for (const ArtifactRow& artifact : store.read_artifacts(run.number))
     artifacts.push_back({{"name", artifact.name}, {"path", artifact.path}, {"sha256", artifact.sha256}});
+  Json gaps = Json::array();
+  for (const RecordGap& gap : find_record_gaps(store, run))
+    gaps.push_back({{"text", gap.text}, {"lost", gap.lost}});
   Json object = run_head_json(run);
   object.update(Json{{"note", run.note},
                      {"tags", store.read_tags(run.number)},
@@ -102,10 +107,20 @@ nlohmann::ordered_json run_json(Store& store, const RunRow& run) {
                      {"curves", curves_json(store, run)},
                      {"attempts", attempts_json(store, run)},
                      {"plugin_changes", plugin_changes_json(store, run)},
+                     {"record_gaps", gaps},
                      {"checkpoints", checkpoints},
                      {"artifacts", artifacts},
                      {"verifications", verifications_json(store, run)}});
   return object;
+}
+
+void write_runs_json(Store& store, const std::vector<RunRow>& runs,
+                     const std::function<void(const std::string&)>& write) {
+  write("[");
+  for (const RunRow& run : runs)
+    write((&run == &runs.front() ? "\n" : ",\n") +
+          run_json(store, run).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  write("\n]\n");
 }
 
 }  // namespace encore

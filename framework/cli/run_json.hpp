@@ -2,6 +2,10 @@
 // writes.
 #pragma once
 
+#include <functional>
+#include <string>
+#include <vector>
+
 #include <nlohmann/json.hpp>
 
 #include "store/store.hpp"
@@ -14,5 +18,9 @@ nlohmann::ordered_json run_head_json(const RunRow& run);
 /// Settings with their origin, every point that counts, attempts, checkpoints, artifacts. Numbers that are
 /// not finite become null.
 nlohmann::ordered_json run_json(Store& store, const RunRow& run);
+
+/// A list of these, run by run, so that a large database needs no memory for all of it.
+void write_runs_json(Store& store, const std::vector<RunRow>& runs,
+                     const std::function<void(const std::string&)>& write);
 
 }  // namespace encore

@@ -23,13 +23,12 @@ class RunSession final : public RunnerObserver {
   RunSession(const CommandLine& line, Store& store, const PlannedRuns& planned)
       : line_(line), store_(store), planned_(planned), lines_(stdout, terminal_of(stdout)) {}
 
-  int run(const std::vector<std::int64_t>& sweeps, const std::vector<WorkerPlace>& places) {
-    make_tasks(sweeps.empty() ? std::nullopt : std::optional(sweeps.front()));
+  int run(std::optional<std::int64_t> sweep, const std::vector<WorkerPlace>& places,
+          const SessionFile& session) {
+    make_tasks(sweep);
     say(places_text(places, why_unpinned(usable_cores(), openmp_wishes())));
     RunnerSettings settings{places, line_.integer("retries"), line_.flag("fail-fast")};
-    const std::filesystem::path runs = store_.run_folder("").parent_path();
-    settings.stop_signs.emplace_back(stop_sign_of_all(runs));
-    for (std::int64_t sweep : sweeps) settings.stop_signs.emplace_back(stop_sign_of_sweep(runs, sweep));
+    settings.stop_wish = [&session] { return session.asked(); };
     CodeState code = read_code_state(std::filesystem::absolute(planned_.file).parent_path());
     Runner runner(store_, {std::move(code.commit), std::move(code.diff)}, std::move(settings),
                   stop_requests(), *this);
@@ -40,6 +39,8 @@ class RunSession final : public RunnerObserver {
       std::vector<std::int64_t> numbers;
       for (std::size_t task : ended_) numbers.push_back(tasks_[task].run);
       print_sweep_summary(std::cout, line_, store_, numbers, lines_.terminal());
+      for (const std::string& name : unrecorded_)
+        std::cout << name << " has ended, but that is not recorded\n";
     }
     std::cout.flush();
     return exit_code(left);
@@ -51,8 +52,9 @@ class RunSession final : public RunnerObserver {
         std::make_unique<RunDisplay>(title(task), lines_, static_cast<int>(task), line_.flag("quiet"));
     if (retry == 0 && planned.action != Action::start)
       display->say(names_[task] + " " + (planned.action == Action::retry ? "failed" : "was interrupted") +
-                   " before; " +
-                   (planned.from_start ? "it begins anew" : "going on from its last checkpoint"));
+                   " before; " + (planned.from_start ? "it begins anew" : resume_text(store_, id_of(task))));
+    for (const RecordGap& gap : find_record_gaps(store_, store_.read_run(tasks_[task].run)))
+      display->noticed(gap.text);
     return *display;
   }
 
@@ -61,7 +63,7 @@ class RunSession final : public RunnerObserver {
     lines_.hide();
     if (again) {
       noticed(names_[task] + " was cut off at step " + std::to_string(outcome.step) + ": " + outcome.reason +
-              "; trying again from its last checkpoint");
+              "; trying again: " + resume_text(store_, id_of(task)));
       return;
     }
     worsen(outcome);
@@ -69,12 +71,15 @@ class RunSession final : public RunnerObserver {
       if (!line_.flag("quiet")) print_left_alone(std::cout, names_[task], outcome);
       return;
     }
-    ended_.insert(task);
+    if (outcome.recorded)
+      ended_.insert(task);
+    else
+      unrecorded_.push_back(names_[task]);
     const bool alone = tasks_.size() == 1;
     if (outcome.state == RunState::completed)
-      print_completed(std::cout, line_, store_, store_.read_run(tasks_[task].run), outcome, alone);
+      end_completed(store_.read_run(tasks_[task].run), outcome, alone);
     else
-      print_not_completed(std::cerr, line_, names_[task], outcome);
+      print_not_completed(std::cerr, line_, store_, store_.read_run(tasks_[task].run), outcome);
   }
 
   void noticed(const std::string& text) override {
@@ -108,6 +113,7 @@ class RunSession final : public RunnerObserver {
       task.run = row.number;
       task.seen_attempts = planned.new_repeat || !planned.before ? 0 : row.attempts;
       task.worker = planned_.worker;
+      task.step_timeout = std::chrono::seconds(line_.integer("step-timeout"));
       task.from_start = planned.from_start;
       if (planned.goes_on() && !planned.from_start)
         for (const PluginChange& change : planned.changed_plugins)
@@ -116,6 +122,15 @@ class RunSession final : public RunnerObserver {
     }
     displays_.resize(tasks_.size());
   }
+
+  void end_completed(const RunRow& run, const RunOutcome& outcome, bool alone) {
+    if (!outcome.recorded) return print_not_recorded(std::cerr, store_, run, outcome);
+    const std::vector<RecordGap> gaps = find_record_gaps(store_, run);
+    print_completed(std::cout, line_, store_, run, outcome, gaps, alone);
+    gaps_ |= print_gaps(std::cerr, line_, run, gaps);
+  }
+
+  const std::string& id_of(std::size_t task) const { return tasks_[task].specification.run; }
 
   std::string title(std::size_t task) const {
     const std::string place = std::to_string(task + 1) + "/" + std::to_string(tasks_.size()) + " ";
@@ -139,7 +154,8 @@ class RunSession final : public RunnerObserver {
     const bool unfinished = unfinished_ || left > 0;
     if (unfinished && stop_requests().load() > 0) return exit_interrupted;
     if (failed_) return exit_failed;
-    return unfinished ? exit_interrupted : exit_done;
+    if (unfinished) return exit_interrupted;
+    return gaps_ ? exit_failed : exit_done;
   }
 
   const CommandLine& line_;
@@ -152,7 +168,8 @@ class RunSession final : public RunnerObserver {
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<RunDisplay>> displays_;
   std::set<std::size_t> ended_;
-  bool failed_ = false, unfinished_ = false;
+  std::vector<std::string> unrecorded_;
+  bool failed_ = false, unfinished_ = false, gaps_ = false;
 };
 
 }  // namespace
@@ -171,6 +188,10 @@ void add_session_options(CommandLine& line) {
   line.options()("retries", po::value<int>()->value_name("N")->default_value(0),
                  "try a run again, up to N times, when its worker crashes or is lost; what failed by itself "
                  "(a loss that is not finite) is not tried again");
+  line.options()(
+      "step-timeout", po::value<int>()->value_name("SECONDS")->default_value(0),
+      "a worker that trains and tells of nothing for so long is killed, and its run fails with the "
+      "layer named; more than the slowest step or dev score takes; 0: it may take for ever");
   line.options()("keep-going,k", po::bool_switch(), "go on with other runs when one fails (the default)");
   line.options()("fail-fast", po::bool_switch(),
                  "when a run fails start no more, and have those that run checkpoint and end");
@@ -182,6 +203,8 @@ void check_session_options(const CommandLine& line) {
     throw UsageError("-j " + std::to_string(line.integer("jobs")) + " would run nothing; give at least 1");
   require_threads(line.integer("threads"));
   if (line.integer("retries") < 0) throw UsageError("--retries is negative; 0 means no second try");
+  if (line.integer("step-timeout") < 0)
+    throw UsageError("--step-timeout is negative; 0 means that a step may take for ever");
   if (line.flag("keep-going") && line.flag("fail-fast"))
     throw UsageError("--keep-going and --fail-fast exclude each other");
 }
@@ -208,11 +231,12 @@ std::vector<WorkerPlace> session_places(const CommandLine& line, const std::stri
 }
 
 int work_on(const CommandLine& line, Store& store, const PlannedRuns& planned,
-            const std::vector<std::int64_t>& sweeps, const std::vector<WorkerPlace>& places) {
+            std::optional<std::int64_t> sweep, const std::vector<WorkerPlace>& places,
+            const SessionFile& session) {
   listen_for_stop_requests();
   // From here on something has been started: what goes wrong now is no longer a matter of usage.
   try {
-    return RunSession(line, store, planned).run(sweeps, places);
+    return RunSession(line, store, planned).run(sweep, places, session);
   } catch (const Error& error) {
     std::cerr << "exp: " << error.what() << '\n';
     return exit_failed;

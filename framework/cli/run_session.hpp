@@ -3,16 +3,18 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "cli/command_line.hpp"
 #include "cli/planned_runs.hpp"
 #include "runner/places.hpp"
+#include "runner/session_file.hpp"
 #include "store/store.hpp"
 
 namespace encore {
 
-/// -j, --threads, --devices, --retries, --keep-going, --fail-fast, --quiet.
+/// -j, --threads, --devices, --retries, --step-timeout, --keep-going, --fail-fast, --quiet.
 void add_session_options(CommandLine& line);
 /// What is wrong with them; before anything else is done. Throws UsageError.
 void check_session_options(const CommandLine& line);
@@ -20,10 +22,10 @@ void check_session_options(const CommandLine& line);
 std::vector<WorkerPlace> session_places(const CommandLine& line, const std::string& backend,
                                         std::size_t runs);
 
-/// Works on every planned run that is to do, and prints how each ended. `sweeps` are the experiment files the
-/// runs belong to, new runs to the first one; asking one of them to stop ends the work. Returns the exit
-/// code.
+/// Works on every planned run that is to do, and prints how each ended. New runs belong to the experiment
+/// file `sweep`, if there is one; `session` says whether somebody asked to stop. Returns the exit code.
 int work_on(const CommandLine& line, Store& store, const PlannedRuns& planned,
-            const std::vector<std::int64_t>& sweeps, const std::vector<WorkerPlace>& places);
+            std::optional<std::int64_t> sweep, const std::vector<WorkerPlace>& places,
+            const SessionFile& session);
 
 }  // namespace encore

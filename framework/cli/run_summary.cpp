@@ -1,6 +1,7 @@
 // See run_summary.hpp.
 #include "cli/run_summary.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 
@@ -8,6 +9,7 @@
 
 #include "cli/access.hpp"
 #include "cli/format.hpp"
+#include "record/checkpoint.hpp"
 
 namespace encore {
 
@@ -60,6 +62,13 @@ bool safe_to_quote(const std::string& word) {
 
 }  // namespace
 
+std::string resume_text(const Store& store, const std::string& run_id) {
+  const std::vector<CheckpointFile> checkpoints = list_checkpoints(store.run_folder(run_id));
+  return checkpoints.empty()
+             ? "it begins anew, for it has no checkpoint yet"
+             : "it goes on from its checkpoint of step " + std::to_string(checkpoints.back().step);
+}
+
 std::string sample_sentence(const std::filesystem::path& file) {
   constexpr std::size_t fewest = 4, most = 14;
   std::ifstream in(file);
@@ -83,18 +92,38 @@ std::string sample_sentence(const std::filesystem::path& file) {
 }
 
 void print_completed(std::ostream& out, const CommandLine& line, const Store& store, const RunRow& run,
-                     const RunOutcome& outcome, bool alone) {
+                     const RunOutcome& outcome, const std::vector<RecordGap>& gaps, bool alone) {
   const std::string scores = scores_text(run);
-  out << run.name << " completed in " << duration_text(outcome.seconds) << (scores.empty() ? "" : ": ")
-      << scores << '\n';
-  if (!outcome.recorded)
-    out << "  its last records are not in the database yet; the next " << command_name()
-        << " run merges them\n";
+  const bool whole = std::ranges::none_of(gaps, &RecordGap::lost);
+  out << run.name << " completed in " << duration_text(outcome.seconds)
+      << (whole ? "" : ", with gaps in its record") << (scores.empty() ? "" : ": ") << scores << '\n';
   if (alone) {
     print_place(out, store, run);
     print_next(out, line, store, run);
   }
   out.flush();
+}
+
+void print_not_recorded(std::ostream& out, const Store& store, const RunRow& run, const RunOutcome& outcome) {
+  out << run.name << " was trained to its end in " << duration_text(outcome.seconds)
+      << ", but its end is not recorded: " << outcome.not_recorded_because << '\n'
+      << "  folder    " << relative_text(store.run_folder(run.id)) << ", with every record\n"
+      << "  next      the same command, once the database takes records again: it merges them, nothing is "
+         "trained twice\n";
+  out.flush();
+}
+
+bool print_gaps(std::ostream& out, const CommandLine& line, const RunRow& run,
+                const std::vector<RecordGap>& gaps) {
+  if (std::ranges::none_of(gaps, &RecordGap::lost)) return false;
+  out << "exp: " << run.name << " is complete, but its record is not whole:\n";
+  for (const RecordGap& gap : gaps)
+    if (gap.lost) out << "  missing   " << printable(gap.text) << '\n';
+  out << "  next      " << suggestion(line, "show " + run.name) << '\n'
+      << "            " << command_name()
+      << " run with --fresh trains it again, as a new repeat: nothing else brings these records back\n";
+  out.flush();
+  return true;
 }
 
 void print_left_alone(std::ostream& out, const std::string& name, const RunOutcome& outcome) {
@@ -105,8 +134,9 @@ void print_left_alone(std::ostream& out, const std::string& name, const RunOutco
   out.flush();
 }
 
-void print_not_completed(std::ostream& out, const CommandLine& line, const std::string& name,
+void print_not_completed(std::ostream& out, const CommandLine& line, const Store& store, const RunRow& run,
                          const RunOutcome& outcome) {
+  const std::string& name = run.name;
   const std::string words = outcome.state == RunState::lost ? "was cut off" : name_of(outcome.state);
   out << name << ' ' << words;
   if (outcome.state != RunState::failed && outcome.step > 0) out << " at step " << outcome.step;
@@ -117,8 +147,10 @@ void print_not_completed(std::ostream& out, const CommandLine& line, const std::
     while (!tail.empty() && tail.back() == '\n') tail.pop_back();
     out << printable_lines(tail) << '\n';
   }
+  if (!outcome.plugin.empty())
+    out << "look for the mistake: " << command_name() << " plugin check " << outcome.plugin << '\n';
   if (outcome.state != RunState::failed)
-    out << "run the same command again, it goes on from the last checkpoint\n";
+    out << "run the same command again; " << resume_text(store, run.id) << '\n';
   if (!outcome.recorded) out << "its last records are not in the database yet; that command merges them\n";
   out.flush();
 }
@@ -137,6 +169,11 @@ void print_sweep_summary(std::ostream& out, const CommandLine& line, Store& stor
 }
 
 void print_nothing_to_do(std::ostream& out, const CommandLine& line, const PlannedRuns& planned) {
+  if (planned.changed) {
+    out << "nothing to do: no run of " << planned.file.string()
+        << " was trained with another plugin file than is there now\n";
+    return;
+  }
   if (planned.count(Action::skip) == 0) return;
   if (planned.runs.size() > 1) {
     out << "nothing to do: " << planned.count(Action::skip) << " of " << planned.runs.size()

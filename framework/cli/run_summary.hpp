@@ -7,14 +7,24 @@
 #include "cli/planned_runs.hpp"
 #include "cli/terminal.hpp"
 #include "runner/attempt.hpp"
+#include "store/record_gaps.hpp"
 
 namespace encore {
 
-/// With `alone`, also where it is stored and what to try next.
+/// How a run that has ended early is taken up: "it goes on from its checkpoint of step 20", or "it begins
+/// anew, for it has no checkpoint yet".
+std::string resume_text(const Store& store, const std::string& run_id);
+
+/// With `alone`, also where it is stored and what to try next. With gaps it is not said to be whole.
 void print_completed(std::ostream& out, const CommandLine& line, const Store& store, const RunRow& run,
-                     const RunOutcome& outcome, bool alone);
+                     const RunOutcome& outcome, const std::vector<RecordGap>& gaps, bool alone);
+/// To the standard error, instead: it was trained to its end, but the database did not take that.
+void print_not_recorded(std::ostream& out, const Store& store, const RunRow& run, const RunOutcome& outcome);
+/// To the standard error: what the record of a completed run lacks for good. True where that is anything.
+bool print_gaps(std::ostream& out, const CommandLine& line, const RunRow& run,
+                const std::vector<RecordGap>& gaps);
 /// To the standard error: why, the last lines of the worker's log, how to go on.
-void print_not_completed(std::ostream& out, const CommandLine& line, const std::string& name,
+void print_not_completed(std::ostream& out, const CommandLine& line, const Store& store, const RunRow& run,
                          const RunOutcome& outcome);
 /// Another process works on it, or has.
 void print_left_alone(std::ostream& out, const std::string& name, const RunOutcome& outcome);

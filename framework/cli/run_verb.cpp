@@ -1,25 +1,23 @@
 // run: plan, check everything, then train what is missing, some runs at once.
-// The flow, top to bottom: read_plan -> compare_with the database -> require_startable -> work_on
-// (run_session.hpp), which gives the runs to the Runner.
-#include <fstream>
+// The flow, top to bottom: SessionFile (exp stop sees it from now on) -> read_plan -> compare_with the
+// database -> require_startable -> work_on (run_session.hpp), which gives the runs to the Runner.
 #include <iostream>
-#include <iterator>
 
 #include "cli/planned_runs.hpp"
+#include "cli/plugin_passes.hpp"
+#include "cli/run_plugins.hpp"
 #include "cli/run_session.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/verbs.hpp"
+#include "config/input_file.hpp"
+#include "record/run_paths.hpp"
 
 namespace encore {
 
 namespace {
 
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 void say_what_is_done(const PlannedRuns& planned) {
+  for (const Problem& warning : planned.plan.warnings) std::cout << "warning: " << warning.text() << '\n';
   for (const PlannedRun& run : planned.runs)
     if (run.action == Action::elsewhere)
       std::cout << run.before->name << " is running in process " << run.before->holder.pid << " on "
@@ -28,11 +26,23 @@ void say_what_is_done(const PlannedRuns& planned) {
     std::cout << complete << " of " << planned.runs.size()
               << (planned.runs.size() == 1 ? " run is" : " runs are") << " complete, " << planned.to_do()
               << " to do\n";
+  if (planned.changed && planned.to_do() > 0)
+    std::cout << planned.to_do() << " of " << planned.runs.size()
+              << " runs to do, trained with other plugin files before\n";
   for (const std::string& line : kept_though(planned)) std::cout << line << '\n';
   std::cout.flush();
 }
 
-CommandLine make_line() {
+/// False where the record of a run that is left alone, since it is complete, has gaps.
+bool say_what_is_missing(const CommandLine& line, Store& store, const PlannedRuns& planned) {
+  bool whole = true;
+  for (const PlannedRun& run : planned.runs)
+    if (run.action == Action::skip)
+      whole = !print_gaps(std::cerr, line, *run.before, find_record_gaps(store, *run.before)) && whole;
+  return whole;
+}
+
+CommandLine make_run_line() {
   namespace po = boost::program_options;
   CommandLine line("run", {"run FILE [-S key=value]... [options]",
                            "Trains every run of an experiment file that is not complete yet: what is "
@@ -43,6 +53,8 @@ CommandLine make_line() {
                            {{"exp run experiments/quickstart.toml", "train the quickstart"},
                             {"exp run experiments/quickstart.toml -S model.dropout=0.2 --seed 2",
                              "the same with two settings changed"},
+                            {"exp run experiments/quickstart.toml --grid model.layers=1,2 --seeds 1-3",
+                             "a sweep without a file of its own: each value with each seed"},
                             {"exp run experiments/quickstart.toml -j 4 --retries 2",
                              "four runs of a sweep at once, and two more tries for a worker that crashes"}}});
   add_plan_options(line);
@@ -56,11 +68,15 @@ CommandLine make_line() {
 }  // namespace
 
 int run_verb(const Arguments& arguments) {
-  CommandLine line = make_line();
+  CommandLine line = make_run_line();
   if (!line.parse(arguments)) return exit_done;
   check_session_options(line);
+  if (line.flag("changed") && line.flag("accept-plugin-change"))
+    throw UsageError("--changed trains again what --accept-plugin-change would go on with; give one of them");
 
+  SessionFile session(runs_folder_of(line.database()), "exp run " + line.text("file"));
   PlannedRuns planned = read_plan(line);
+  session.works_on(planned.plan.name);
   session_places(line, planned.backend, planned.runs.size());
   std::unique_ptr<Store> store;
   if (std::filesystem::exists(line.database())) {
@@ -71,19 +87,25 @@ int run_verb(const Arguments& arguments) {
         std::cout << "what run " << run.name << " left behind is merged; it is " << name_of(run.state)
                   << '\n';
     compare_with(*store, planned);
+    record_descriptions(*store, planned);
   }
   say_what_is_done(planned);
+  const bool whole = !store || say_what_is_missing(line, *store, planned);
   if (planned.to_do() == 0) {
+    trust_plugins_of(planned);
     print_nothing_to_do(std::cout, line, planned);
-    return exit_done;
+    return whole ? exit_done : exit_failed;
   }
   if (!line.flag("accept-plugin-change")) require_same_plugins(planned);
   require_startable(planned);
+  for (const UsedPlugin& plugin : unchecked_plugins(planned)) std::cerr << warning_text(plugin) << '\n';
+  trust_plugins_of(planned);
   if (!store) store = std::make_unique<Store>(line.database(), OpenMode::create);
 
-  const std::int64_t sweep =
-      store->add_sweep(planned.plan.name, planned.file.string(), content_of(planned.file));
-  return work_on(line, *store, planned, {sweep}, session_places(line, planned.backend, planned.to_do()));
+  const std::int64_t sweep = store->add_sweep(planned.plan.name, planned.file.string(),
+                                              planned.sources.front().text, context_of(planned));
+  return work_on(line, *store, planned, sweep, session_places(line, planned.backend, planned.to_do()),
+                 session);
 }
 
 }  // namespace encore

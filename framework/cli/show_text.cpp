@@ -11,6 +11,7 @@
 #include "cli/plugin_changes.hpp"
 #include "cli/verdict_text.hpp"
 #include "config/value.hpp"
+#include "store/record_gaps.hpp"
 
 namespace encore {
 
@@ -183,6 +184,9 @@ void print_attempts(std::ostream& out, Store& store, const RunRow& run, const Te
   }
   table.print(out, terminal, 2);
 
+  for (const RecordGap& gap : find_record_gaps(store, run))
+    out << "  " << styled(terminal, gap.lost ? Style::red : Style::dim, printable(gap.text))
+        << (gap.lost ? "" : "; nothing is missing in the database") << '\n';
   for (const EventRow& event : store.read_events(run.number, "plugin_change"))
     for (const nlohmann::json& change : event.body.value("plugins", nlohmann::json::array()))
       out << "  attempt " << event.attempt << " went on with a changed plugin: "

@@ -1,8 +1,9 @@
-// show: everything the database knows about one run.
+// show: everything the database knows about a run, or about several one after the other.
 #include <iostream>
 
 #include "cli/access.hpp"
 #include "cli/run_json.hpp"
+#include "cli/run_selection.hpp"
 #include "cli/show_text.hpp"
 #include "cli/verbs.hpp"
 
@@ -12,23 +13,31 @@ int show_verb(const Arguments& arguments) {
   namespace po = boost::program_options;
   CommandLine line(
       "show",
-      {"show RUN [options]",
-       "Everything about one run: state, scores, curves, settings and where they come from, data, attempts,\n"
-       "checkpoints, numeric environment. RUN is a name or the beginning of an id.",
+      {"show RUN... [options]",
+       "Everything about a run: state, scores, curves, settings and where they come from, data, attempts,\n"
+       "checkpoints, numeric environment.",
        {{"exp show quickstart", "the quickstart's run"},
-        {"exp show quickstart --json", "the same for a program, with every point of every curve"}}});
+        {"exp show --best dev/f1", "the run with the highest score on dev"},
+        {"exp show quickstart --json",
+         "the same for a program, with every point of every curve; a list where several runs are meant"}}});
   line.options()("all", po::bool_switch(), "settings that have their default too");
   line.options()("json", po::bool_switch(), "as JSON");
-  line.positional("run");
+  add_run_arguments(line);
   if (!line.parse(arguments)) return exit_done;
 
-  const std::string name = line.required("run", "a run");
   Store store(line.database(), OpenMode::read);
-  const RunRow run = store.find_run(name);
-  if (line.flag("json"))
-    std::cout << run_json(store, run).dump(2) << '\n';
-  else
-    print_run(std::cout, store, run, terminal_of(stdout), line.flag("all"));
+  const RunSelection selection = selection_from(line);
+  const SelectedRuns selected = selected_runs(line, store, selection);
+  if (line.flag("json") && asks_for_one(selection, selected)) {
+    std::cout << run_json(store, selected.runs.front()).dump(2) << '\n';
+  } else if (line.flag("json")) {
+    write_runs_json(store, selected.runs, [](const std::string& text) { std::cout << text; });
+  } else {
+    for (const RunRow& run : selected.runs) {
+      if (&run != &selected.runs.front()) std::cout << '\n';
+      print_run(std::cout, store, run, terminal_of(stdout), line.flag("all"));
+    }
+  }
   return exit_done;
 }
 

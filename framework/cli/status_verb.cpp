@@ -9,6 +9,9 @@
 
 #include "cli/access.hpp"
 #include "cli/format.hpp"
+#include "cli/run_display.hpp"
+#include "cli/run_list.hpp"
+#include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
 
 namespace encore {
@@ -25,70 +28,99 @@ std::string whole(const nlohmann::json& progress, const char* key) {
   return std::to_string(static_cast<std::int64_t>(number(progress, key)));
 }
 
-std::vector<RunRow> active_runs(Store& store) {
-  std::vector<std::int64_t> numbers;
-  Statement& rows = store.database().cached(
-      "SELECT number FROM run WHERE state IN ('running', 'lost') AND removed IS NULL ORDER BY number DESC");
-  while (rows.step()) numbers.push_back(rows.integer(0));
-  rows.reset();
-  std::vector<RunRow> runs;
-  for (std::int64_t number : numbers) runs.push_back(store.read_run(number));
-  return runs;
+/// What is chosen; otherwise what runs now, or did and is gone.
+std::vector<RunRow> watched_runs(Store& store, const RunSelection& selection) {
+  if (selection.words.empty() && !selection.narrows())
+    return store.list_runs({.states = {RunState::running, RunState::lost}});
+  const SelectedRuns selected = select_runs(store, selection);
+  if (selected.runs.empty()) throw UnknownRun(none_text(store, selection, selected));
+  return selected.runs;
 }
 
-std::string table_text(const std::vector<RunRow>& runs, const Terminal& terminal) {
+std::string table_text(const CommandLine& line, Store& store, const std::vector<RunRow>& runs,
+                       const Terminal& terminal) {
   if (runs.empty()) return "nothing is running\n";
+  const std::vector<RunScore> scores = scores_of(store, runs);
+  const std::string dev = score_title(scores, "dev");
   Table table({{"NAME"},
                {"ID"},
                {"STATE"},
                {"STEP", Align::right},
                {"EPOCH", Align::right},
                {"LOSS", Align::right},
+               {dev, Align::right},
+               {"BEST", Align::right},
                {"TOKENS/S", Align::right},
                {"LEFT", Align::right},
                {"WHERE"}});
   bool lost = false;
-  for (const RunRow& run : runs) {
+  std::string notes;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const RunRow& run = runs[i];
+    const RunScore& score = scores[i];
+    lost = lost || run.state == RunState::lost;
     const bool live = run.state == RunState::running;
-    lost = lost || !live;
+    const Silence silence = silence_of(run.progress, run.started.value_or(now()), now());
+    const bool moves = live && !silence.noticeable();
+    if (live && !moves)
+      notes += run.name + ": " + silence_text(silence) + "; " +
+               suggestion(line, "stop " + run.name + " --kill") + " ends it now\n";
     const bool told = run.progress.is_object();
-    table.add({run.name, run.id, state_cell(run.state),
-               told ? whole(run.progress, "step") + "/" + whole(run.progress, "total_steps") : "-",
-               told ? whole(run.progress, "epoch") : "-",
-               told ? number_text(number(run.progress, "loss")) : "-",
-               told && live ? count_text(number(run.progress, "tokens_per_second")) : "-",
-               told && live ? duration_text(number(run.progress, "eta_seconds")) : "-",
-               run.holder.host + ":" + std::to_string(run.holder.pid)});
+    table.add(
+        {run.name, run.id, state_cell(run.state),
+         told ? whole(run.progress, "step") + "/" + whole(run.progress, "total_steps") : "-",
+         told ? whole(run.progress, "epoch") : "-", told ? number_text(number(run.progress, "loss")) : "-",
+         score_text(score, score.latest ? score.latest : score.best, dev), score_text(score, score.best, dev),
+         told && moves ? count_text(number(run.progress, "tokens_per_second")) : "-",
+         told && moves ? duration_text(number(run.progress, "eta_seconds")) : "-",
+         run.attempts > 0 ? run.holder.host + ":" + std::to_string(run.holder.pid) : "-"});
   }
   std::ostringstream out;
   table.print(out, terminal);
-  if (lost) out << "lost: its process is gone; the same exp run goes on from its last checkpoint\n";
+  out << notes;
+  if (lost)
+    out << "lost: its process is gone; the same exp run goes on from its last checkpoint, or begins anew "
+           "where it has "
+           "none\n";
   return out.str();
 }
 
-void print_json(const std::vector<RunRow>& runs) {
+/// Null for a run that nobody works on.
+nlohmann::ordered_json silence_json(const RunRow& run) {
+  if (run.state != RunState::running) return nullptr;
+  const Silence silence = silence_of(run.progress, run.started.value_or(now()), now());
+  return {{"seconds", silence.seconds},
+          {"usual_step_seconds",
+           silence.usual_step > 0.0 ? nlohmann::ordered_json(silence.usual_step) : nlohmann::ordered_json()},
+          {"noticeable", silence.noticeable()}};
+}
+
+void print_json(Store& store, const std::vector<RunRow>& runs) {
+  const std::vector<RunScore> scores = scores_of(store, runs);
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const RunRow& run : runs)
-    list.push_back({{"name", run.name},
-                    {"id", run.id},
-                    {"state", name_of(run.state)},
-                    {"progress", run.progress},
-                    {"host", run.holder.host},
-                    {"process", run.holder.pid}});
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    list.push_back({{"name", runs[i].name},
+                    {"id", runs[i].id},
+                    {"state", name_of(runs[i].state)},
+                    {"score", score_json(scores[i])},
+                    {"progress", runs[i].progress},
+                    {"silence", silence_json(runs[i])},
+                    {"host", runs[i].holder.host},
+                    {"process", runs[i].holder.pid}});
   std::cout << list.dump(2) << '\n';
 }
 
 /// Draws the table over itself once a second until nothing runs any more. Between two runs of a sweep there
 /// is a moment in which nothing runs: only a second look ends it.
-void watch(const CommandLine& line, const Terminal& terminal) {
+void watch(const CommandLine& line, const RunSelection& selection, const Terminal& terminal) {
   std::string shown;
   bool idle = false;
   for (;;) {
     Store store(line.database(), OpenMode::read);
-    const std::vector<RunRow> runs = active_runs(store);
+    const std::vector<RunRow> runs = watched_runs(store, selection);
     const bool running = std::any_of(runs.begin(), runs.end(),
                                      [](const RunRow& run) { return run.state == RunState::running; });
-    if (const std::string text = table_text(runs, terminal); text != shown && (running || idle)) {
+    if (const std::string text = table_text(line, store, runs, terminal); text != shown && (running || idle)) {
       if (terminal.live && !shown.empty())
         std::cout << "\033[" << std::count(shown.begin(), shown.end(), '\n') << "A\033[J";
       else if (!shown.empty())
@@ -107,27 +139,33 @@ void watch(const CommandLine& line, const Terminal& terminal) {
 
 int status_verb(const Arguments& arguments) {
   namespace po = boost::program_options;
-  CommandLine line("status", {"status [options]",
-                              "Shows every run that is being worked on, with step, loss, speed and time "
-                              "left, and those whose process\n"
-                              "is gone.",
-                              {{"exp status -w", "look again every second until nothing is running"}}});
+  CommandLine line(
+      "status",
+      {"status [RUN...] [options]",
+       "Shows every run that is being worked on, with step, loss, the dev score that chooses its "
+       "checkpoints (the\n"
+       "newest and the best so far), speed and time left, and those whose process is gone; or the runs "
+       "that are named.",
+       {{"exp status -w", "look again every second until nothing is running"},
+        {"exp status \"quick*\"", "how some runs stand, whatever their state"}}});
   line.options()("watch,w", po::bool_switch(), "look again every second until nothing is running");
   line.options()("json", po::bool_switch(), "as JSON");
+  add_run_arguments(line);
   if (!line.parse(arguments)) return exit_done;
   if (line.flag("watch") && line.flag("json")) throw UsageError("--watch and --json exclude each other");
 
+  const RunSelection selection = selection_from(line);
   const Terminal terminal = terminal_of(stdout);
   if (line.flag("watch")) {
-    watch(line, terminal);
+    watch(line, selection, terminal);
     return exit_done;
   }
   Store store(line.database(), OpenMode::read);
-  const std::vector<RunRow> runs = active_runs(store);
+  const std::vector<RunRow> runs = watched_runs(store, selection);
   if (line.flag("json"))
-    print_json(runs);
+    print_json(store, runs);
   else
-    std::cout << table_text(runs, terminal);
+    std::cout << table_text(line, store, runs, terminal);
   return exit_done;
 }
 

@@ -20,12 +20,12 @@ json at(const json& object, const std::string& pointer) {
   return object.is_object() && object.contains(place) ? object.at(place) : json();
 }
 
-std::string text_of(const json& value) {
+std::string recorded_text(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.is_null() ? "not recorded" : value.dump();
 }
 
 /// Null, of a tensor that could not be compared, counts as nothing.
-double number_at(const json& object, const std::string& key) {
+double distance_at(const json& object, const std::string& key) {
   const json value = at(object, "/" + key);
   return value.is_number() ? value.get<double>() : 0.0;
 }
@@ -33,7 +33,7 @@ double number_at(const json& object, const std::string& key) {
 /// "(2 threads, killed after step 7 and gone on from step 6)"
 std::string how(const json& details) {
   const json options = at(details, "/options");
-  std::string text = text_of(at(options, "/backend"));
+  std::string text = recorded_text(at(options, "/backend"));
   if (const json threads = at(options, "/threads"); threads.is_number_integer())
     text += ", " + threads.dump() + (threads == 1 ? " thread" : " threads");
   if (const json from = at(options, "/from_checkpoint"); !from.is_null())
@@ -55,7 +55,7 @@ void print_distance(std::ostringstream& out, std::int64_t first_step, const json
       if (tensor.at("different") > 0) tensors.push_back(tensor);
   }
   if (step.is_null()) {
-    out << "  distance: not known; " << text_of(at(details, "/drift_unknown")) << '\n';
+    out << "  distance: not known; " << recorded_text(at(details, "/drift_unknown")) << '\n';
     return;
   }
   if (tensors.empty()) {
@@ -65,7 +65,7 @@ void print_distance(std::ostringstream& out, std::int64_t first_step, const json
   constexpr std::size_t most = 10;
   std::vector<json> sorted(tensors.begin(), tensors.end());
   std::ranges::stable_sort(sorted, std::greater(),
-                           [](const json& tensor) { return number_at(tensor, "ulps"); });
+                           [](const json& tensor) { return distance_at(tensor, "ulps"); });
   out << "  distance at step " << step << ", where both have a checkpoint: " << tensors.size()
       << (tensors.size() == 1 ? " tensor differs" : " tensors differ");
   if (sorted.size() > most) out << "; the " << most << " farthest";
@@ -73,8 +73,8 @@ void print_distance(std::ostringstream& out, std::int64_t first_step, const json
   Table table({{"TENSOR"}, {"ULPS", Align::right}, {"ABSOLUTE", Align::right}, {"VALUES", Align::right}});
   for (std::size_t i = 0; i < std::min(sorted.size(), most); ++i)
     table.add({sorted[i].value("name", ""),
-               std::to_string(static_cast<std::uint64_t>(number_at(sorted[i], "ulps"))),
-               number_text(number_at(sorted[i], "largest")),
+               std::to_string(static_cast<std::uint64_t>(distance_at(sorted[i], "ulps"))),
+               number_text(distance_at(sorted[i], "largest")),
                at(sorted[i], "/different").dump() + " of " + at(sorted[i], "/values").dump()});
   table.print(out, Terminal(), 4);
 }
@@ -99,9 +99,9 @@ std::string verdict_details(const VerificationRow& verification) {
   const json& details = verification.details;
   std::ostringstream out;
   const json scopes = at(details, "/difference/scopes"), fields = at(details, "/environment/differences");
-  const std::string found = text_of(at(details, "/difference/verification"));
+  const std::string found = recorded_text(at(details, "/difference/verification"));
   out << "  digests of step " << at(details, "/difference/step") << " that differ: " << scopes.size()
-      << "; the first is " << text_of(at(details, "/difference/run")) << " in the run, "
+      << "; the first is " << recorded_text(at(details, "/difference/run")) << " in the run, "
       << (found.empty() ? "missing" : found) << " in the verification\n";
   if (verification.outcome == "different")
     out << "  the numeric environments are equal: the bits should be\n";
@@ -109,12 +109,12 @@ std::string verdict_details(const VerificationRow& verification) {
     out << "  the numeric environments differ, so that nothing follows from it:\n";
   if (fields.is_array())
     for (const json& field : fields)
-      out << "    " << text_of(at(field, "/field")) << ": " << text_of(at(field, "/run")) << " in the run, "
-          << text_of(at(field, "/verification")) << " in the verification\n";
+      out << "    " << recorded_text(at(field, "/field")) << ": " << recorded_text(at(field, "/run"))
+          << " in the run, " << recorded_text(at(field, "/verification")) << " in the verification\n";
   const json drift = at(details, "/drift");
   if (verification.outcome == "not comparable" && drift.is_object()) {
     if (const json unknown = at(details, "/drift_unknown"); !unknown.is_null())
-      out << "  " << text_of(unknown) << '\n';
+      out << "  " << recorded_text(unknown) << '\n';
     print_drift(out, Terminal(), drift, 2);
   } else {
     print_distance(out, verification.first_step.value_or(0), details);

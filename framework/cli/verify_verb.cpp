@@ -1,12 +1,15 @@
-// verify: trains a run again and compares digests; the verdict goes into the database.
-// The flow: what is asked -> Verifier (refuses, trains, judges) -> recorded -> printed.
+// verify: trains runs again and compares digests; the verdicts go into the database.
+// The flow: what is asked -> for each run a Verifier (refuses, trains, judges) -> recorded -> printed.
 #include <algorithm>
 #include <iostream>
 #include <limits>
+#include <memory>
 
 #include "cli/access.hpp"
 #include "cli/format.hpp"
 #include "cli/run_display.hpp"
+#include "cli/run_plugins.hpp"
+#include "cli/run_selection.hpp"
 #include "cli/stop_requests.hpp"
 #include "cli/verbs.hpp"
 #include "cli/verdict_text.hpp"
@@ -17,17 +20,19 @@ namespace encore {
 
 namespace {
 
-CommandLine make_line() {
+CommandLine make_verify_line() {
   namespace po = boost::program_options;
   CommandLine line(
       "verify",
-      {"verify RUN [options]",
+      {"verify RUN... [options]",
        "Trains a run again from its stored settings, vocabulary and data, in a folder of its own, and "
        "compares\n"
        "the digests of parameters and optimizer state, bit by bit. The run itself is not touched; the "
        "verdict\n"
        "is kept beside it (exp show RUN). Exit code 0: equal; 3: the bits differ, whether the numeric\n"
-       "environment is the same (different) or not (not comparable).",
+       "environment is the same (different) or not (not comparable). Of several runs one is trained after "
+       "the "
+       "other.",
        {{"exp verify quickstart", "every step, as it was trained"},
         {"exp verify quickstart --steps 10 --threads 2", "the first ten steps, on two threads"},
         {"exp verify quickstart --kill-at 3",
@@ -40,10 +45,11 @@ CommandLine make_line() {
                  "threads of the worker; 0: all this process may use");
   line.options()("backend", po::value<std::string>()->value_name("NAME"),
                  "openmp, cuda or hip (default: that of the run)");
+  add_run_plugin_option(line);
   line.options()("keep", po::bool_switch(), "keep the folder in which it was trained");
-  line.options()("json", po::bool_switch(), "the verdict as JSON");
+  line.options()("json", po::bool_switch(), "the verdict as JSON; a list where several runs are meant");
   line.options()("quiet,q", po::bool_switch(), "print only the verdict");
-  line.positional("run");
+  add_run_arguments(line);
   return line;
 }
 
@@ -54,26 +60,9 @@ std::optional<std::int64_t> step_option(const CommandLine& line, const std::stri
   return step;
 }
 
-/// Where plugins of `backend` are searched now: as when the run was planned, but for what belongs to a build.
-std::vector<std::string> plugin_folders(const Specification& specification, const Programs& programs,
-                                        const std::string& backend) {
-  std::vector<std::filesystem::path> named(specification.plugin_folders.begin(),
-                                           specification.plugin_folders.end());
-  if (!named.empty()) named.pop_back();  // the last is that of the build
-  const auto all = named;
-  std::erase_if(named, [&](const std::filesystem::path& folder) {
-    return folder.filename() == specification.backend &&
-           std::ranges::find(all, folder.parent_path()) != all.end();
-  });
-  std::vector<std::string> folders;
-  for (const std::filesystem::path& folder : plugin_search_path(named, {}, programs, backend))
-    if (std::ranges::find(folders, folder.string()) == folders.end()) folders.push_back(folder.string());
-  return folders;
-}
-
-VerificationTask task_of(const CommandLine& line, Store& store) {
+VerificationTask task_of(const CommandLine& line, Store& store, const RunRow& run) {
   VerificationTask task;
-  task.run = store.find_run(line.required("run", "a run"));
+  task.run = run;
   const std::filesystem::path folder = store.run_folder(task.run.id);
   if (task.run.state == RunState::pending)
     throw Error("run " + task.run.name + " was never trained: there is nothing to verify");
@@ -81,7 +70,7 @@ VerificationTask task_of(const CommandLine& line, Store& store) {
   const std::string backend = line.has("backend") ? line.text("backend") : task.run.backend;
   task.worker = worker_program(programs, backend);
   task.specification = Specification::load(folder);
-  task.specification.plugin_folders = plugin_folders(task.specification, programs, backend);
+  task.specification.plugin_folders = run_plugin_folders(line, store, task.run, task.specification, backend);
   task.specification.backend = backend;
   task.threads = line.integer("threads");
   task.steps = step_option(line, "steps");
@@ -105,16 +94,14 @@ nlohmann::ordered_json json_of(const RunRow& run, const VerificationOutcome& out
 }
 
 void print(const CommandLine& line, const RunRow& run, const VerificationOutcome& outcome) {
-  if (line.flag("json")) {
-    std::cout << json_of(run, outcome, line.flag("keep")).dump(2) << '\n';
-    return;
-  }
   std::cout << run.name << ' ' << verdict_text(outcome.verification) << '\n'
             << verdict_details(outcome.verification);
   if (line.flag("keep")) std::cout << "  trained in " << outcome.folder.string() << '\n';
 }
 
-int verify(const CommandLine& line, Store& store, const RunRow& run, Verifier& verifier) {
+/// Adds to `verdicts` where JSON is asked for.
+int verify(const CommandLine& line, Store& store, const RunRow& run, Verifier& verifier,
+           nlohmann::ordered_json& verdicts) {
   const bool quiet = line.flag("quiet") || line.flag("json");
   LiveLines lines(stdout, terminal_of(stdout));
   RunDisplay display("verifying " + run.name, lines, 0, quiet);
@@ -126,7 +113,10 @@ int verify(const CommandLine& line, Store& store, const RunRow& run, Verifier& v
     std::cerr << "exp: the verification of " << run.name << " was stopped; there is no verdict\n";
     return exit_interrupted;
   }
-  print(line, run, outcome);
+  if (line.flag("json"))
+    verdicts.push_back(json_of(run, outcome, line.flag("keep")));
+  else
+    print(line, run, outcome);
   std::cout.flush();
   store.add_verification(run.number, outcome.verification);
   return outcome.verification.outcome == "equal" ? exit_done : exit_different;
@@ -135,22 +125,34 @@ int verify(const CommandLine& line, Store& store, const RunRow& run, Verifier& v
 }  // namespace
 
 int verify_verb(const Arguments& arguments) {
-  CommandLine line = make_line();
+  CommandLine line = make_verify_line();
   if (!line.parse(arguments)) return exit_done;
   require_threads(line.integer("threads"));
 
   Store store(line.database(), OpenMode::write);
-  VerificationTask task = task_of(line, store);
-  const RunRow run = task.run;
-  Verifier verifier(store, std::move(task), stop_requests());
+  const RunSelection selection = selection_from(line);
+  const SelectedRuns selected = selected_runs(line, store, selection);
+  // What is wrong with one of them is said before the first is trained.
+  std::vector<VerificationTask> tasks;
+  for (const RunRow& run : selected.runs) tasks.push_back(task_of(line, store, run));
+  std::vector<std::unique_ptr<Verifier>> verifiers;
+  for (VerificationTask& task : tasks)
+    verifiers.push_back(std::make_unique<Verifier>(store, std::move(task), stop_requests()));
   listen_for_stop_requests();
+  nlohmann::ordered_json verdicts = nlohmann::ordered_json::array();
+  int exit_code = exit_done;
   // From here on something has been started: what goes wrong now is no longer a matter of usage.
   try {
-    return verify(line, store, run, verifier);
+    for (std::size_t i = 0; i < verifiers.size() && exit_code != exit_interrupted; ++i)
+      if (const int code = verify(line, store, selected.runs[i], *verifiers[i], verdicts); code != exit_done)
+        exit_code = code;
   } catch (const Error& error) {
     std::cerr << "exp: " << error.what() << '\n';
-    return exit_failed;
+    exit_code = exit_failed;
   }
+  if (line.flag("json") && !verdicts.empty())
+    std::cout << (asks_for_one(selection, selected) ? verdicts.front() : verdicts).dump(2) << '\n';
+  return exit_code;
 }
 
 }  // namespace encore

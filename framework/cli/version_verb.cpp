@@ -6,6 +6,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/verbs.hpp"
+#include "config/json_text.hpp"
 #include "runner/programs.hpp"
 #include "runner/worker_process.hpp"
 
@@ -31,7 +32,7 @@ int version_verb(const Arguments& arguments) {
     const auto worker =
         worker_program(programs, line.has("backend") ? line.text("backend") : programs.backend);
     const ProgramOutput answer = run_program(worker, {"version"});
-    const auto described = nlohmann::ordered_json::parse(answer.output, nullptr, false);
+    const auto described = json_or_null<nlohmann::ordered_json>(answer.output);
     if (!answer.end.success() || !described.is_object())
       throw Error(worker.string() + " version ended with " + answer.end.text() + ": " + answer.errors);
     version["worker"] = described;

@@ -27,9 +27,10 @@ Option required_integer(std::string name, OptionRule rule) {
 const Schema& top_schema() {
   static const Schema schema =
       Schema()
-          .optional("name", OptionType::text,
-                    {.help = "name of the experiment, first part of its runs' names; "
-                             "default: the file's name without `.toml`"})
+          .optional(
+              "name", OptionType::text,
+              {.help = "name of the experiment, first part of its runs' names, in which `{model.dropout}` "
+                       "stands for an option; default: the file's name without `.toml`"})
           .text("note", "", {.help = "a remark, stored with every run"})
           .text_list("tags", {}, {.help = "words to find the runs by"})
           .integer("seed", 1,
@@ -61,7 +62,10 @@ const Schema& data_schema() {
                    {.help = "longest sentence with its two markers; what is longer is cut",
                     .unit = "pieces",
                     .min = 3,
-                    .max = most_pieces});
+                    .max = most_pieces})
+          .boolean("private", false,
+                   {.help = "sentences must not be shown to others: reports leave examples out; no part of "
+                            "a run's identity"});
   return schema;
 }
 
@@ -168,6 +172,10 @@ const std::vector<PluginTableRule>& plugin_table_rules() {
                                                      {"optimizer", Kind::optimizer},
                                                      {"schedule", Kind::schedule}};
   return rules;
+}
+
+bool only_describes(const std::string& key) {
+  return key == "data.private";
 }
 
 const std::vector<std::string>& top_tables() {

@@ -26,6 +26,9 @@ struct PluginTableRule {
 /// tokenizer, model.head, optimizer, schedule; the layers (model.layer.*) are named by model.block.
 const std::vector<PluginTableRule>& plugin_table_rules();
 
+/// Options that say how a run may be shown and change none of its numbers: no part of its identity.
+bool only_describes(const std::string& key);  ///< "data.private"
+
 /// Names of the tables at the top level.
 const std::vector<std::string>& top_tables();
 

@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "config/limits.hpp"
+
 namespace encore {
 
 std::string Place::text() const {
@@ -18,9 +20,13 @@ std::string Problem::text() const {
 namespace {
 
 std::string lines(const std::vector<Problem>& problems) {
+  constexpr std::size_t most_lines = 50;
   std::string text;
-  for (const Problem& problem : problems) text += (text.empty() ? "" : "\n") + problem.text();
-  return text;
+  const std::size_t shown = std::min(problems.size(), most_lines);
+  for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : "\n") + problems[i].text();
+  if (problems.size() == shown) return text;
+  const bool counted = problems.size() < most_problems;
+  return text + "\nand " + (counted ? "" : "at least ") + std::to_string(problems.size() - shown) + " more";
 }
 
 // In the order of the file, as a reader goes through it; files in the order in which they first appear.
@@ -40,11 +46,13 @@ ConfigErrors::ConfigErrors(std::vector<Problem> problems)
     : Error(lines(problems)), problems_(std::move(problems)) {}
 
 void Problems::add(Place place, std::string key, std::string message) {
-  Problem problem{std::move(place), std::move(key), std::move(message)};
-  const std::string text = problem.text();
-  for (const Problem& known : problems_)
-    if (known.text() == text) return;
-  problems_.push_back(std::move(problem));
+  if (problems_.size() >= most_problems) return;
+  const auto is_known = [&](const Problem& known) {
+    return known.message == message && known.place.line == place.line && known.place.column == place.column &&
+           known.place.file == place.file;
+  };
+  if (std::ranges::none_of(problems_, is_known))
+    problems_.push_back({std::move(place), std::move(key), std::move(message)});
 }
 
 void Problems::add(const std::vector<Problem>& others) {

@@ -1,12 +1,11 @@
 #include "config/experiment_file.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
+#include <unordered_map>
 
 #include "config/core_schema.hpp"
+#include "config/input_file.hpp"
+#include "config/limits.hpp"
 #include "config/toml.hpp"
 #include "config/validate.hpp"
 
@@ -18,18 +17,14 @@ namespace fs = std::filesystem;
 
 /// `named` is the place of the base option that names the file, unknown for the file of the command line.
 std::string read_text(const fs::path& file, const Place& named) {
-  std::error_code ignored;
-  const auto refuse = [&](const std::string& why) {
-    if (!named.known()) return ConfigErrors({{{file.string(), 0, 0}, "", "the experiment file " + why}});
-    return ConfigErrors({{named, "base", "the base file \"" + file.string() + "\" " + why}});
-  };
-  if (fs::is_directory(file, ignored)) throw refuse("is a folder");
-  errno = 0;
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw refuse(std::string("cannot be read: ") + std::strerror(errno));
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (stream.bad()) throw refuse(std::string("cannot be read: ") + std::strerror(errno));
-  return text;
+  try {
+    return read_file(file, most_experiment_bytes);
+  } catch (const UnreadableFile& error) {
+    if (!named.known())
+      throw ConfigErrors({{{file.string(), 0, 0}, "", "the experiment file cannot be read: " + error.why()}});
+    throw ConfigErrors(
+        {{named, "base", "the base file \"" + file.string() + "\" cannot be read: " + error.why()}});
+  }
 }
 
 bool has_other_type(const Value& base, const Value& near) {
@@ -41,8 +36,11 @@ bool has_other_type(const Value& base, const Value& near) {
 
 // Both are tables. What only the base has stays where it was written.
 void merge(Value& base, const Value& near) {
+  std::unordered_map<std::string, std::size_t> places;  // a search for each would be squared in long tables
+  for (const Value::Member& member : base.table()) places.emplace(member.key, places.size());
   for (const Value::Member& member : near.table()) {
-    Value::Member* below = base.find(member.key);
+    const auto found = places.find(member.key);
+    Value::Member* below = found == places.end() ? nullptr : &base.table()[found->second];
     const bool both_tables = below != nullptr && below->value.is_table() && member.value.is_table();
     if (both_tables && !has_other_type(below->value, member.value)) {
       below->key_origin = member.key_origin;
@@ -62,21 +60,25 @@ void erase_other_seed(Value& root, const std::string& key) {
   if (key == "seeds") root.erase("seed");
 }
 
-Value with_base(Value root, const fs::path& file, std::vector<fs::path> chain);
+Value with_base(Value root, const fs::path& file, std::vector<fs::path> chain,
+                std::vector<SourceFile>& sources);
 
-Value load_root(const fs::path& file, const Place& named, std::vector<fs::path> chain) {
-  Value root = parse_toml(read_text(file, named), file.string());
-  return with_base(std::move(root), file, std::move(chain));
+Value load_root(const fs::path& file, const Place& named, std::vector<fs::path> chain,
+                std::vector<SourceFile>& sources) {
+  sources.push_back({file.string(), read_text(file, named)});
+  Value root = parse_toml(sources.back().text, file.string());
+  return with_base(std::move(root), file, std::move(chain), sources);
 }
 
-Value with_base(Value root, const fs::path& file, std::vector<fs::path> chain) {
+Value with_base(Value root, const fs::path& file, std::vector<fs::path> chain,
+                std::vector<SourceFile>& sources) {
   chain.push_back(fs::weakly_canonical(file));
   const Value::Member* named = root.find("base");
   if (named == nullptr) return root;
   const Place place = named->value.origin.place;
-  if (!named->value.is_text())
-    throw ConfigErrors(
-        {{place, "base", "option \"base\" must be a path in quotes, found " + describe(named->value)}});
+  OptionValue checked;
+  if (const auto wrong = check_value(named->value, *top_schema().find("base"), checked))
+    throw ConfigErrors({{place, "base", "option \"base\" " + *wrong}});
   fs::path path;
   try {
     path = expand_variables(named->value.text());
@@ -86,8 +88,11 @@ Value with_base(Value root, const fs::path& file, std::vector<fs::path> chain) {
   if (path.is_relative()) path = file.parent_path() / path;
   if (std::ranges::find(chain, fs::weakly_canonical(path)) != chain.end())
     throw ConfigErrors({{place, "base", "the base file \"" + path.string() + "\" inherits from itself"}});
+  if (chain.size() > most_levels)
+    throw ConfigErrors(
+        {{place, "base", "more than " + std::to_string(most_levels) + " files inherit from each other"}});
 
-  Value base = load_root(path, place, std::move(chain));
+  Value base = load_root(path, place, std::move(chain), sources);
   for (const char* own : {"name", "base"}) base.erase(own);
   for (const char* key : {"seed", "seeds"})
     if (root.find(key) != nullptr) erase_other_seed(base, key);
@@ -98,65 +103,50 @@ Value with_base(Value root, const fs::path& file, std::vector<fs::path> chain) {
   return base;
 }
 
-void set_origin(Value& value, const Origin& origin) {
-  value.origin = origin;
-  if (auto* table = std::get_if<Value::Table>(&value.data))
-    for (Value::Member& member : *table) {
-      member.key_origin = origin;
-      set_origin(member.value, origin);
-    }
-  if (auto* array = std::get_if<Value::Array>(&value.data))
-    for (Value& element : *array) set_origin(element, origin);
-}
-
-Value parse_override_value(const std::string& text) {
-  try {
-    Value parsed = parse_toml("value = " + text, "");
-    if (parsed.table().size() == 1) return std::move(parsed.table().front().value);
-  } catch (const Error&) {
-    // no TOML value: text without quotes
-  }
-  return {text, {}};
-}
-
-std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
+/// `parse` of each text, which stands behind `option` on the command line.
+std::vector<Override> parse_all(const std::vector<std::string>& texts, const std::string& option,
+                                Override (*parse)(const std::string&), Problems& problems) {
   std::vector<Override> overrides;
-  Problems problems;
   for (const std::string& text : texts) {
     try {
-      overrides.push_back(parse_override(text));
+      overrides.push_back(parse(text));
       // By then the file and its base are one.
       if (overrides.back().key == "base")
         throw Error(
             "a base cannot be set here; write base = \"other.toml\" at the top of a file that changes it");
     } catch (const Error& error) {
-      problems.add({"-S " + text, 0, 0}, "", error.what());
+      problems.add({option + ' ' + shortened(text, longest_override), 0, 0}, "", error.what());
     }
   }
-  problems.require_none();
   return overrides;
+}
+
+ExperimentFile with_arguments(const fs::path& file, Value root, std::vector<SourceFile> sources,
+                              const std::vector<std::string>& overrides, const SweepTexts& sweep) {
+  Problems problems;
+  ExperimentFile document{file, std::move(root), parse_all(overrides, "-S", parse_override, problems),
+                          parse_all(sweep.grid, "--grid", parse_grid, problems), std::move(sources)};
+  if (sweep.seeds)
+    for (Override& seeds : parse_all({*sweep.seeds}, "--seeds", parse_seeds, problems))
+      document.overrides.push_back(std::move(seeds));
+  problems.require_none();
+  return document;
 }
 
 }  // namespace
 
-Override parse_override(const std::string& text) {
-  const std::size_t equal = text.find('=');
-  if (equal == std::string::npos || equal == 0)
-    throw Error("this sets nothing; write key=value, as in model.width=256");
-  const std::string name = text.substr(0, equal);
-  Override out{parse_key(name), "", parse_override_value(text.substr(equal + 1))};
-  out.key = dotted(out.path);
-  set_origin(out.value, {Source::command_line, {"-S " + text, 0, 0}});
-  return out;
-}
-
-ExperimentFile load_experiment_file(const fs::path& file, const std::vector<std::string>& overrides) {
-  return {file, load_root(file, {}, {}), parse_overrides(overrides)};
+ExperimentFile load_experiment_file(const fs::path& file, const std::vector<std::string>& overrides,
+                                    const SweepTexts& sweep) {
+  std::vector<SourceFile> sources;
+  Value root = load_root(file, {}, {}, sources);
+  return with_arguments(file, std::move(root), std::move(sources), overrides, sweep);
 }
 
 ExperimentFile parse_experiment_file(const std::string& text, const fs::path& name,
-                                     const std::vector<std::string>& overrides) {
-  return {name, with_base(parse_toml(text, name.string()), name, {}), parse_overrides(overrides)};
+                                     const std::vector<std::string>& overrides, const SweepTexts& sweep) {
+  std::vector<SourceFile> sources = {{name.string(), text}};
+  Value root = with_base(parse_toml(text, name.string()), name, {}, sources);
+  return with_arguments(name, std::move(root), std::move(sources), overrides, sweep);
 }
 
 void apply_overrides(Value& root, const std::vector<Override>& overrides, Problems& problems) {

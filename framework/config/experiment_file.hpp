@@ -7,25 +7,23 @@
 #include <string>
 #include <vector>
 
+#include "config/override.hpp"
 #include "config/value.hpp"
 
 namespace encore {
 
-/// `-S key=value`.
-struct Override {
-  std::vector<std::string> path;
-  std::string key;
-  Value value;  ///< with the origin "command line"
+/// A file that was read, as it was.
+struct SourceFile {
+  std::string file;  ///< as places name it
+  std::string text;
 };
-
-/// The value is read as TOML (3, true, [1, 2], {type = "sgd"}); what is no TOML is text. Throws Error without
-/// "=".
-Override parse_override(const std::string& text);
 
 struct ExperimentFile {
   std::filesystem::path file;
   Value root;                       ///< a table; the overrides are not in it
   std::vector<Override> overrides;  ///< the command line wins over all, over what a sweep sets too
+  std::vector<Override> grid = {};  ///< options that the command line varies, instead of the file's sweep
+  std::vector<SourceFile> sources = {};  ///< the file itself, then its bases, the nearest first
 };
 
 /// Throws ConfigErrors: file missing or unreadable, not TOML, a base that is missing or inherits itself.
@@ -33,10 +31,12 @@ struct ExperimentFile {
 /// names another `type` and the [sweep] replace those of the base, seeds replace a seed, and a name is not
 /// inherited.
 ExperimentFile load_experiment_file(const std::filesystem::path& file,
-                                    const std::vector<std::string>& overrides = {});
+                                    const std::vector<std::string>& overrides = {},
+                                    const SweepTexts& sweep = {});
 /// As load_experiment_file, from text; `name` stands for the file in messages and paths.
 ExperimentFile parse_experiment_file(const std::string& text, const std::filesystem::path& name,
-                                     const std::vector<std::string>& overrides = {});
+                                     const std::vector<std::string>& overrides = {},
+                                     const SweepTexts& sweep = {});
 
 /// Sets each override in `root`. An override that runs through something that is no table is a problem.
 void apply_overrides(Value& root, const std::vector<Override>& overrides, Problems& problems);

@@ -1,13 +1,14 @@
 #include "config/manifest.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 #include <nlohmann/json.hpp>
 
 #include "config/fingerprint.hpp"
+#include "config/input_file.hpp"
+#include "config/json_text.hpp"
+#include "config/limits.hpp"
 #include "config/nearest.hpp"
 #include "config/schema_json.hpp"
 #include "config/shared_object.hpp"
@@ -130,16 +131,15 @@ Manifest manifest_from_json(const json& in) {
 }
 
 Manifest load_manifest(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream.good() && !stream.eof()) throw Error(file.string() + ": cannot be read");
-  const json parsed = json::parse(text, nullptr, false);
-  if (parsed.is_discarded())
-    throw Error(file.string() + ": the manifest is not JSON; build the plugin again");
   try {
-    Manifest manifest = manifest_from_json(parsed);
+    Manifest manifest = manifest_from_json(parse_json(read_file(file, most_json_bytes)));
     manifest.file = file;
     return manifest;
+  } catch (const JsonError& error) {
+    throw Error(file.string() + ": the manifest cannot be read from " + error.what() +
+                "; build the plugin again");
+  } catch (const UnreadableFile& error) {
+    throw Error(file.string() + ": the manifest cannot be read: " + error.why());
   } catch (const Error& error) {
     throw Error(file.string() + ": " + error.what());
   }

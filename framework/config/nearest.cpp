@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <span>
 
 namespace encore {
 
@@ -31,12 +32,32 @@ int edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+namespace {
+
+/// So many names are looked through: of more nobody expects a suggestion, and every one of many slips asks
+/// for one.
+constexpr std::size_t most_names = 10000;
+constexpr std::size_t longest_name = 1000;
+
+std::span<const std::string> searched(std::string_view name, const std::vector<std::string>& names) {
+  if (name.size() > longest_name) return {};
+  return {names.data(), std::min(names.size(), most_names)};
+}
+
+/// A distance is at least the difference of the lengths, which is cheaper to know.
+bool may_be_within(std::size_t distance, std::string_view a, std::string_view b) {
+  return std::max(a.size(), b.size()) - std::min(a.size(), b.size()) <= distance;
+}
+
+}  // namespace
+
 std::optional<std::string> nearest(std::string_view name, const std::vector<std::string>& names) {
   std::optional<std::string> best;
   int least = 0;
-  for (const std::string& candidate : names) {
-    const int distance = edit_distance(name, candidate);
+  for (const std::string& candidate : searched(name, names)) {
     const int allowed = std::max(1, static_cast<int>(std::max(name.size(), candidate.size())) / 3);
+    if (!may_be_within(static_cast<std::size_t>(allowed), name, candidate)) continue;
+    const int distance = edit_distance(name, candidate);
     if (distance > allowed || (best && distance >= least)) continue;
     best = candidate;
     least = distance;
@@ -51,14 +72,15 @@ namespace {
 std::optional<std::string> nearest_word(std::string_view name, const std::vector<std::string>& names) {
   constexpr std::size_t shortest_word = 4;  // below it a word fits too much by chance
   if (name.size() < shortest_word) return std::nullopt;
-  for (const std::string& candidate : names)
+  for (const std::string& candidate : searched(name, names))
     if (candidate.find(name) != std::string::npos ||
         (candidate.size() >= shortest_word && name.find(candidate) != std::string_view::npos))
       return candidate;
-  for (const std::string& candidate : names)
+  for (const std::string& candidate : searched(name, names))
     for (std::size_t begin = 0; begin < candidate.size();) {
       const std::size_t end = std::min(candidate.find_first_of("_.", begin), candidate.size());
-      if (edit_distance(name, std::string_view(candidate).substr(begin, end - begin)) <= 1) return candidate;
+      const std::string_view word = std::string_view(candidate).substr(begin, end - begin);
+      if (may_be_within(1, name, word) && edit_distance(name, word) <= 1) return candidate;
       begin = end + 1;
     }
   return std::nullopt;

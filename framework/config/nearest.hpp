@@ -13,7 +13,7 @@ namespace encore {
 int edit_distance(std::string_view a, std::string_view b);
 
 /// The nearest name, the first one among equals; none when more than a third of the letters would have to
-/// change.
+/// change. Of a very long list only the beginning is searched.
 std::optional<std::string> nearest(std::string_view name, const std::vector<std::string>& names);
 
 /// `; did you mean "dropout"?`, or `otherwise` when nothing is near: neither a name, nor a part or a word of

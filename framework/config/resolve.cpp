@@ -7,6 +7,7 @@
 #include <set>
 
 #include "config/core_schema.hpp"
+#include "config/limits.hpp"
 #include "config/nearest.hpp"
 #include "config/schema_json.hpp"
 #include "config/validate.hpp"
@@ -168,7 +169,8 @@ class Resolver {
     const Value& layers = tables == nullptr ? none : tables->value;
 
     std::map<std::string, Checked> checked;
-    for (const Value::Member& member : layers.table()) check_layer(member, checked);
+    for (const Value::Member& member : layers.table())
+      if (problems_.all().size() < most_problems) check_layer(member, checked);
     std::set<std::string> used;
     block(model, layers, used);
     norm(model, layers, checked, used);

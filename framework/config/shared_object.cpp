@@ -3,10 +3,10 @@
 #include <elf.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
+
+#include "config/input_file.hpp"
 
 namespace encore {
 
@@ -27,17 +27,17 @@ std::uint64_t told_size(const Elf64_Ehdr& header) {
 
 std::string shared_object_problem(const std::filesystem::path& file) {
   const std::string begin = file.string() + ": ";
-  std::error_code failure;
-  const std::uint64_t size = std::filesystem::file_size(file, failure);
-  if (failure == std::errc::no_such_file_or_directory)
-    return begin + "there is a manifest but no such file; build the plugin again, or remove its manifest";
-  errno = 0;
-  std::ifstream stream(file, std::ios::binary);
-  if (failure || !stream)
-    return begin + "cannot be read: " + (failure ? failure.message() : std::strerror(errno));
-
   Elf64_Ehdr header{};
-  stream.read(reinterpret_cast<char*>(&header), sizeof header);
+  std::uint64_t size = 0;
+  try {
+    InputFile stream(file);
+    size = stream.size();
+    stream.read(reinterpret_cast<char*>(&header), sizeof header);
+  } catch (const UnreadableFile& error) {
+    if (error.missing())
+      return begin + "there is a manifest but no such file; build the plugin again, or remove its manifest";
+    return begin + "cannot be read: " + error.why();
+  }
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
     return begin + "is no shared object (no ELF file); build the plugin again";
   if (size >= sizeof header && (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_DYN))

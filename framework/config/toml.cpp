@@ -8,6 +8,9 @@
 
 #include <encore/error.hpp>
 
+#include "config/limits.hpp"
+#include "config/toml_depth.hpp"
+
 namespace encore {
 
 namespace {
@@ -95,6 +98,11 @@ std::string hint(std::string_view description) {
 }  // namespace
 
 Value parse_toml(const std::string& text, const std::string& name) {
+  if (const auto deep = too_deep_in_toml(text))
+    throw ConfigErrors(
+        {{{name, deep->line, deep->column},
+          "",
+          "keys, tables and lists nest more than " + std::to_string(most_levels) + " levels deep here"}});
   try {
     const toml::table table = toml::parse(text, name);
     return {convert_table(table, name), {Source::file, {name, 1, 1}}};
@@ -105,7 +113,10 @@ Value parse_toml(const std::string& text, const std::string& name) {
 }
 
 std::vector<std::string> parse_key(const std::string& key) {
-  const Error refused("\"" + key + "\" is no name of an option; names look like model.width");
+  const Error refused("\"" + shortened(key) + "\" is no name of an option; names look like model.width");
+  if (too_deep_in_toml(key))
+    throw Error("\"" + shortened(key) + "\" has more than the " + std::to_string(most_levels) +
+                " parts that the name of an option may have");
   if (key.find_first_of("=\n\r#") != std::string::npos) throw refused;
   std::vector<std::string> path;
   try {

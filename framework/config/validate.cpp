@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "config/limits.hpp"
 #include "config/nearest.hpp"
 
 namespace encore {
@@ -61,6 +62,14 @@ std::optional<OptionValue> as_type(const Value& value, OptionType type) {
   return std::nullopt;
 }
 
+/// Programs of the operating system and SQLite read such a text up to there only.
+bool holds_nul(const OptionValue& value) {
+  const auto in = [](const std::string& text) { return text.find('\0') != std::string::npos; };
+  if (const auto* text = std::get_if<std::string>(&value)) return in(*text);
+  const auto* list = std::get_if<std::vector<std::string>>(&value);
+  return list != nullptr && std::ranges::any_of(*list, in);
+}
+
 std::string choice_list(const std::vector<std::string>& choices) {
   std::string text;
   for (std::size_t i = 0; i < choices.size(); ++i) {
@@ -101,7 +110,7 @@ class TableCheck {
     const Option* option = schema_.find(member.key);
     if (option == nullptr) {
       problems_.add(member.key_origin.place, name_.dotted(member.key),
-                    "unknown option \"" + member.key + "\" of " + name_.owner +
+                    "unknown option \"" + shortened(member.key) + "\" of " + name_.owner +
                         what_is_meant(member.key, names_of(schema_, ignored)));
       return;
     }
@@ -177,8 +186,10 @@ ValidTable validate(const Value& table, const Schema& schema, const TableName& n
                     const OptionPlaces& places) {
   ENCORE_REQUIRE(table.is_table(), "validate reads tables, not " + describe(table));
   TableCheck check(schema, name, problems, root, places);
-  for (const Value::Member& member : table.table())
+  for (const Value::Member& member : table.table()) {
+    if (problems.all().size() >= most_problems) break;
     if (std::find(ignored.begin(), ignored.end(), member.key) == ignored.end()) check.member(member, ignored);
+  }
   for (const Option& option : schema.options())
     if (table.find(option.name) == nullptr) check.absent(option, table.origin.place);
   return check.take();
@@ -186,6 +197,9 @@ ValidTable validate(const Value& table, const Schema& schema, const TableName& n
 
 std::optional<std::string> check_value(const Value& value, const Option& option, OptionValue& result) {
   std::optional<OptionValue> typed = as_type(value, option.type);
+  if (typed && holds_nul(*typed)) return "holds the character U+0000, which neither texts nor paths may have";
+  if (typed && option.type == OptionType::path && option.required && std::get<std::string>(*typed).empty())
+    return "must be a path in quotes, found an empty one";
   if (!typed) {
     const std::string must = option.choices.empty() ? wanted(option.type) : choice_list(option.choices);
     return "must be " + must + ", found " + found(value, option.type);

@@ -59,17 +59,12 @@ std::string shortest(double number) {
   return text.substr(0, mark + 1) + (text[mark + 1] == '-' ? "-" : "") + text.substr(digits);
 }
 
-namespace {
-
-std::string shortened(const std::string& text) {
-  constexpr std::size_t longest = 60;
+std::string shortened(const std::string& text, std::size_t longest) {
   if (text.size() <= longest) return text;
   std::size_t end = longest;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // whole code points
   return text.substr(0, end) + "...";
 }
-
-}  // namespace
 
 std::string describe(const Value& value) {
   struct Describe {

@@ -3,6 +3,7 @@
 // varies, resolve.hpp checks it against schemas and turns it into the resolved experiment.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -50,6 +51,9 @@ struct Value::Member {
   Origin key_origin;
   Value value;
 };
+
+/// For messages: not many more bytes than `longest`, with "..." in place of what was cut.
+std::string shortened(const std::string& text, std::size_t longest = 60);
 
 /// For messages: `text "six"`, `a table`, `the integer 3`.
 std::string describe(const Value& value);

@@ -7,13 +7,11 @@
 #include "contract/suite.hpp"
 #include "contract/test_memory.hpp"
 #include "memory/parameter_block.hpp"
+#include "plugin_host/make_offer.hpp"
+#include "record/crash_line.hpp"
 
 namespace encore {
 namespace {
-
-void require(bool condition, const std::string& message) {
-  if (!condition) throw Error(message);
-}
 
 // --- optimizers ---
 
@@ -23,7 +21,7 @@ class OptimizerTrial {
  public:
   OptimizerTrial(const Device& device, const Offer& offer, DType type, bool scaled = false)
       : device_(device),
-        optimizer_(make<Kind::optimizer>(offer, default_options(offer.options), {})),
+        optimizer_(make_offer<Kind::optimizer>(offer, default_options(offer.options), {})),
         block_(device,
                {{"layer.bias", {"bias", {64}, Initializer::zeros, 0.0, false}},
                 {"layer.gain", {"gain", {3}, Initializer::ones, 0.0, false}},
@@ -56,6 +54,7 @@ class OptimizerTrial {
     device_.fence();
   }
   void launch() {
+    const CurrentWork work("update");
     optimizer_->update(device_,
                        block_.blocks(scaled_ ? static_cast<const double*>(scale_.tensor().data) : nullptr),
                        0.01, ++step_);
@@ -180,7 +179,7 @@ std::string check_schedule(const Offer& offer) {
     for (const std::int64_t total : {1, 2, 3, 1000}) {
       std::unique_ptr<Schedule> schedule;
       try {
-        schedule = make<Kind::schedule>(offer, variant.options, {total, 384});
+        schedule = make_offer<Kind::schedule>(offer, variant.options, {total, 384});
       } catch (const OptionError&) {  // a combination that cannot be
         continue;
       }
@@ -211,7 +210,7 @@ const std::map<std::string, std::int64_t>& small_text() {
 std::unique_ptr<Tokenizer> untrained(const Offer& offer) {
   Options options = default_options(offer.options);
   if (offer.options.find("vocab_size") != nullptr) options.set("vocab_size", std::int64_t{400});
-  return make<Kind::tokenizer>(offer, options, {});
+  return make_offer<Kind::tokenizer>(offer, options, {});
 }
 
 std::unique_ptr<Tokenizer> trained(const Offer& offer) {

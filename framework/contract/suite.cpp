@@ -11,8 +11,13 @@
 #include "config/error.hpp"
 #include "config/nearest.hpp"
 #include "config/validate.hpp"
+#include "record/crash_line.hpp"
 
 namespace encore {
+
+void require(bool condition, const std::string& message) {
+  if (!condition) throw Error(message);
+}
 namespace {
 
 // --- options: what validation makes of the schema ---
@@ -46,10 +51,6 @@ std::string refusal(const Schema& schema, const std::string& subject, Value tabl
   std::string text;
   for (const Problem& problem : problems.all()) text += problem.message + "\n";
   return text;
-}
-
-void require(bool condition, const std::string& message) {
-  if (!condition) throw Error(message);
 }
 
 /// Two letters swapped, as a hurried hand does; a letter more where that changes nothing.
@@ -226,8 +227,8 @@ std::vector<OptionsVariant> option_variants(const Schema& schema) {
   return all;
 }
 
-void run_suite(const Device& device, const Offer& offer, const SuiteObserver& observer) {
-  std::vector<Check> checks{{"options", [&] { return check_options(offer); }}};
+std::vector<Check> suite_checks(const Device& device, const Offer& offer) {
+  std::vector<Check> checks{{"options", [&offer] { return check_options(offer); }}};
   const auto append = [&](std::vector<Check> more) {
     for (Check& check : more) checks.push_back(std::move(check));
   };
@@ -246,24 +247,42 @@ void run_suite(const Device& device, const Offer& offer, const SuiteObserver& ob
       append(tokenizer_checks(offer));
       break;
   }
+  return checks;
+}
+
+void run_suite(const Offer& offer, const std::vector<Check>& checks, const SuiteObserver& observer) {
   const std::string subject = subject_of(offer);
+  std::vector<Finding> causes;
   for (const Check& check : checks) {
     observer.begin(subject, check.name);
-    Finding finding{subject, check.name, false, {}};
+    const CurrentWork work(check.name);
+    Finding finding{.subject = subject, .check = check.name, .detail = {}};
     try {
       finding.detail = check.run();
       finding.passed = true;
     } catch (const std::exception& error) {
       finding.detail = error.what();
+      const auto cause = std::ranges::find_if(causes, [&](const Finding& known) {
+        return !known.detail.empty() && finding.detail.find(known.detail) != std::string::npos;
+      });
+      if (cause == causes.end()) {
+        causes.push_back(finding);
+      } else {
+        finding.skipped = true;
+        finding.detail = "the same cause as " + cause->check;
+      }
     }
     observer.end(finding);
   }
 }
 
+bool has_digests(const Offer& offer) {
+  return offer.kind == Kind::layer || offer.kind == Kind::head || offer.kind == Kind::optimizer;
+}
+
 std::map<std::string, std::string> suite_digests(const Device& device, const Offer& offer) {
-  if (offer.kind == Kind::layer || offer.kind == Kind::head) return layer_digests(device, offer);
-  if (offer.kind == Kind::optimizer) return optimizer_digests(device, offer);
-  return {};
+  if (!has_digests(offer)) return {};
+  return offer.kind == Kind::optimizer ? optimizer_digests(device, offer) : layer_digests(device, offer);
 }
 
 }  // namespace encore

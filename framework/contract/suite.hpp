@@ -20,7 +20,8 @@ struct Finding {
   std::string subject;  ///< layer "highway"
   std::string check;    ///< "gradients"
   bool passed = false;
-  std::string detail;  ///< what was compared, or what is wrong and where
+  bool skipped = false;  ///< it fails as well, for the cause that an earlier check of the offer has named
+  std::string detail;    ///< what was compared, what is wrong and where, or which check names the cause
 };
 
 /// Where the suite reports to.
@@ -29,12 +30,25 @@ struct SuiteObserver {
   std::function<void(const Finding&)> end;
 };
 
-/// Runs every check that applies to the offer's kind.
-void run_suite(const Device& device, const Offer& offer, const SuiteObserver& observer);
+/// One check: its name, and what runs it. Returns a sentence about what was done; throws an exception with
+/// what is wrong.
+struct Check {
+  const char* name;
+  std::function<std::string()> run;
+};
+/// Every check that applies to the offer's kind; device and offer outlive the list.
+std::vector<Check> suite_checks(const Device& device, const Offer& offer);
+
+/// Runs the checks of an offer in their order. One cause is one failure: a later check that fails with the
+/// same words is skipped.
+void run_suite(const Offer& offer, const std::vector<Check>& checks, const SuiteObserver& observer);
 
 /// Digests of everything an offer computes on a large batch, by name. Whoever compares those of processes
 /// with 1, 2 and 3 threads knows whether threads change bits.
 std::map<std::string, std::string> suite_digests(const Device& device, const Offer& offer);
+
+/// Whether threads can change what an offer computes: layers, heads and optimizers have digests.
+bool has_digests(const Offer& offer);
 
 /// layer "highway"
 std::string subject_of(const Offer& offer);
@@ -53,12 +67,6 @@ std::vector<OptionsVariant> option_variants(const Schema& schema);
 /// Hash of values, each as the bits of a double.
 std::string digest_of(const std::vector<double>& values);
 
-/// One check: its name, and what runs it. Returns a sentence about what was done; throws Error with what is
-/// wrong.
-struct Check {
-  const char* name;
-  std::function<std::string()> run;
-};
 /// By kind; the objects must outlive the list.
 std::vector<Check> layer_checks(const Device& device, const Offer& offer);  ///< also of heads
 /// The check of layers that take a sum, in each of these types.
@@ -87,6 +95,9 @@ class KokkosWatch {
   /// Labels of the memory that was allocated.
   std::vector<std::string> allocations() const;
 };
+
+/// Throws Error with `message` unless `condition` holds: what a check expects of the part.
+void require(bool condition, const std::string& message);
 
 /// Throws Error when a kernel's label is not of the form "namespace::name".
 void require_labels(const KokkosWatch& watch);

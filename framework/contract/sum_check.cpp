@@ -3,11 +3,11 @@
 // right as well, for the other checks have seen them there.
 #include "contract/suite.hpp"
 #include "contract/trial.hpp"
+#include "plugin_host/make_offer.hpp"
 
 namespace encore {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr RandomKey key{3, 141, 59};
 
 /// A layer with a trunk and a branch, whose sum is made before it or by it.
@@ -119,7 +119,8 @@ std::string check_sum(const Device& device, const Offer& offer, const Options& o
   for (const DType type : types)
     for (const double dropout : {0.0, 0.1})
       for (const bool training : {true, false}) {
-        SummedLayer layer(device, make<Kind::layer>(offer, options, context), width, type, dropout, training);
+        SummedLayer layer(device, make_offer<Kind::layer>(offer, options, context), width, type, dropout,
+                          training);
         if (!layer.takes_sum()) return "does not add up its input itself";
         const std::vector<TrialResult> before = layer.made_before();
         const std::string where = std::string(name_of(type)) + ", dropout " + (dropout > 0.0 ? "0.1" : "0") +

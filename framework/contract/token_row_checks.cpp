@@ -5,6 +5,7 @@
 #include "contract/suite.hpp"
 #include "contract/test_memory.hpp"
 #include "memory/parameter_block.hpp"
+#include "plugin_host/make_offer.hpp"
 
 namespace encore {
 namespace {
@@ -16,7 +17,7 @@ class TableTrial {
  public:
   TableTrial(const Device& device, const Offer& offer, bool told)
       : device_(device),
-        optimizer_(make<Kind::optimizer>(offer, default_options(offer.options), {})),
+        optimizer_(make_offer<Kind::optimizer>(offer, default_options(offer.options), {})),
         block_(device,
                {{"layer.bias", {"bias", {64}, Initializer::zeros, 0.0, false}},
                 {"layer.table", {.name = "table", .shape = {table_rows, table_width}, .token_rows = true}}},

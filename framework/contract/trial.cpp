@@ -6,11 +6,12 @@
 #include <numeric>
 
 #include "memory/device_memory.hpp"
+#include "plugin_host/make_offer.hpp"
+#include "record/crash_line.hpp"
 
 namespace encore {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double marker = 0.5;  // what parameter gradients hold before backward
 
 /// Numbers per row of a batch that depend on example, position and channel only, not on the row.
@@ -37,10 +38,12 @@ class LayerTrial final : public Trial {
  private:
   void declare(LayerPlan& plan) override { layer_->declare(plan); }
   void run_forward() override {
+    const CurrentWork work("forward");
     const Tensor x = input();
     layer_->forward(step(), {&x, 1}, output_);
   }
   void run_backward() override {
+    const CurrentWork work("backward");
     const Tensor x = input(), dx = input_gradient();
     layer_->backward(step(), {&x, 1}, output_, output_gradient_, {&dx, 1});
   }
@@ -87,10 +90,16 @@ class HeadTrial final : public Trial {
  private:
   void declare(LayerPlan& plan) override { head_->declare(plan); }
   void run_forward() override {
+    const CurrentWork loss("loss");
     head_->loss(step(), input(), targets_, losses_);
-    if (!setup_.training) head_->decode(step(), input(), targets_, predictions_);
+    if (setup_.training) return;
+    const CurrentWork decode("decode");
+    head_->decode(step(), input(), targets_, predictions_);
   }
-  void run_backward() override { head_->backward(step(), input(), targets_, scale, input_gradient()); }
+  void run_backward() override {
+    const CurrentWork work("backward");
+    head_->backward(step(), input(), targets_, scale, input_gradient());
+  }
   void poison_output() override {
     losses_.fill(nan);
     predictions_.fill(-7);
@@ -235,13 +244,13 @@ std::unique_ptr<Trial> make_trial(const Device& device, const Offer& offer, cons
   if (offer.kind == Kind::layer) {
     LayerContext context{.width = setup.width, .max_length = 1, .block = 0, .blocks = 1};
     for (const std::int64_t length : setup.lengths) context.max_length = std::max(context.max_length, length);
-    return make_trial(device, make<Kind::layer>(offer, options, context), setup);
+    return make_trial(device, make_offer<Kind::layer>(offer, options, context), setup);
   }
   const HeadContext context{.width = setup.width,
                             .classes = HeadTrial::classes,
                             .label_smoothing = smoothing,
                             .labels = {"O", "B-X", "I-X", "B-Y", "I-Y"}};
-  return std::make_unique<HeadTrial>(device, setup, make<Kind::head>(offer, options, context));
+  return std::make_unique<HeadTrial>(device, setup, make_offer<Kind::head>(offer, options, context));
 }
 
 std::unique_ptr<Trial> make_trial(const Device& device, std::unique_ptr<Layer> layer,

@@ -3,6 +3,7 @@
 // relies on it fails at once. Place in the flow: layer_checks.cpp runs every check of the suite on trials.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +14,9 @@
 #include "contract/test_memory.hpp"
 
 namespace encore {
+
+/// What fills whatever must not be read.
+inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 struct TrialSetup {
   std::int64_t width = 8;

@@ -2,6 +2,7 @@
 #include "data/conll.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -47,46 +48,96 @@ bool closes(char mark) {
   return mark == 'O' || mark == 'E' || mark == 'S';
 }
 
-/// Recognises the scheme of a whole file: BIOES by its ends and singles; IOB1 where entities start with I-
-/// and B- stands only where IOB1 needs it, behind an entity of its own type; otherwise IOB2.
-TagScheme recognise(const std::vector<Sentence>& sentences) {
-  bool starts_inside = false;
-  bool needless_begin = false;
-  for (const Sentence& sentence : sentences) {
-    std::string_view previous = "O";
-    for (const std::string& tag : sentence.tags) {
-      if (tag[0] == 'E' || tag[0] == 'S') return TagScheme::bioes;
-      const bool continues = previous != "O" && type_of(previous) == type_of(tag);
-      if (tag[0] == 'I' && !continues) starts_inside = true;
-      if (tag[0] == 'B' && !continues) needless_begin = true;
-      previous = tag;
+/// An entity of BIOES ends with E- or is a single S-: whether the tag before should have ended one.
+bool unfinished_in_bioes(std::string_view previous, std::string_view tag) {
+  if (previous[0] != 'B' && previous[0] != 'I') return false;
+  return type_of(previous) != type_of(tag) || (tag[0] != 'I' && tag[0] != 'E');
+}
+
+/// Calls `found` with the number of each tag of a sentence that no rule of the scheme would produce.
+void for_each_malformed(const std::vector<std::string>& tags, TagScheme scheme, const auto& found) {
+  std::string_view previous = "O";
+  for (std::size_t i = 0; i < tags.size(); ++i) {
+    const std::string_view tag = tags[i];
+    const char mark = tag[0];
+    const bool same_type = previous != "O" && type_of(previous) == type_of(tag);
+    const bool continues = same_type && !closes(previous[0]);
+    if (scheme == TagScheme::bioes) {
+      if (unfinished_in_bioes(previous, tag))
+        found(i - 1);
+      else if ((mark == 'I' || mark == 'E') && !continues)
+        found(i);
+    } else if (mark == 'E' || mark == 'S' || (scheme == TagScheme::iob2 && mark == 'I' && !continues) ||
+               (scheme == TagScheme::iob1 && mark == 'B' && !same_type)) {
+      found(i);
     }
+    previous = tag;
   }
-  return starts_inside && !needless_begin ? TagScheme::iob1 : TagScheme::iob2;
+  if (scheme == TagScheme::bioes && unfinished_in_bioes(previous, "O")) found(tags.size() - 1);
 }
 
-/// Puts "file:line: " in front.
-[[noreturn]] void refuse(const std::string& name, std::int64_t line, const std::string& message) {
-  throw Error(name + ":" + std::to_string(line) + ": " + message);
+/// By majority: the scheme that the fewest tags of the file break, the first of equals.
+TagScheme recognise(const std::vector<Sentence>& sentences) {
+  TagScheme best = TagScheme::iob2;
+  std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
+  for (const TagScheme scheme : {TagScheme::iob2, TagScheme::iob1, TagScheme::bioes}) {
+    std::int64_t malformed = 0;
+    for (const Sentence& sentence : sentences)
+      for_each_malformed(sentence.tags, scheme, [&](std::size_t) { ++malformed; });
+    if (malformed >= fewest) continue;
+    fewest = malformed;
+    best = scheme;
+  }
+  return best;
 }
 
-void check_columns(std::span<const std::string_view> columns, std::int64_t expected, const std::string& name,
-                   std::int64_t line) {
-  if (columns.size() < 2)
-    refuse(name, line,
-           "this row has one column; write the token first and its tag last, parted by a tab or blanks");
-  if (static_cast<std::int64_t>(columns.size()) != expected)
-    refuse(name, line,
-           "this row has " + std::to_string(columns.size()) + " columns, the rows before it have " +
-               std::to_string(expected) + "; every row needs the same columns");
-  if (columns.front().empty()) refuse(name, line, "the token in front of the tab is empty");
+/// The rows of a file that cannot be read; the first ones with what is wrong with each.
+class RowProblems {
+ public:
+  explicit RowProblems(const std::string& name) : name_(name) {}
+
+  void add(std::int64_t line, const std::string& message) {
+    if (++count_ <= most_listed)
+      text_ += (count_ > 1 ? "\n" : "") + name_ + ":" + std::to_string(line) + ": " + message;
+  }
+  void require_none() const {
+    if (count_ == 0) return;
+    const int more = count_ - most_listed;
+    throw Error(text_ + (more <= 0   ? ""
+                         : more == 1 ? "\nand 1 more row like these"
+                                     : "\nand " + std::to_string(more) + " more rows like these"));
+  }
+
+ private:
+  static constexpr int most_listed = 10;
+
+  const std::string& name_;
+  int count_ = 0;
+  std::string text_;
+};
+
+/// What is wrong with a row; empty where nothing is. `expected` columns, 0 before the first row.
+std::string problem_of(std::span<const std::string_view> columns, std::int64_t expected, bool ends_with_tab) {
+  const auto count = static_cast<std::int64_t>(columns.size());
+  if (count > 1 && columns.front().empty())
+    return "the token in front of the first tab is empty; a row is a token, a tab and its tag, and a line "
+           "without anything parts two sentences";
+  if (count < 2)
+    return ends_with_tab ? "this row has a token and nothing behind its tab; its tag is missing"
+                         : "this row has one column; write the token first and its tag last, parted by a "
+                           "tab or blanks";
+  if (expected != 0 && count != expected)
+    return "this row has " + std::to_string(count) + " columns, the rows before it have " +
+           std::to_string(expected) + "; every row needs the same columns";
+  if (!is_tag(columns.back()))
+    return "\"" + std::string(columns.back()) +
+           "\" in the last column is no tag; a tag is O, or B-, I-, E- or S- before a type";
+  return "";
 }
 
-/// A closing B- or I- of BIOES: an entity must end with E- or be a single S-.
-bool malformed_in_bioes(char previous, bool same_type, char mark) {
-  const bool open = previous == 'B' || previous == 'I';
-  if (open && (!same_type || mark == 'O' || mark == 'B' || mark == 'S')) return true;
-  return !open && (mark == 'I' || mark == 'E');
+bool parts_sentences(std::string_view line) {
+  return line.empty() || line == "-DOCSTART-" || line.starts_with("-DOCSTART- ") ||
+         line.starts_with("-DOCSTART-\t");
 }
 
 }  // namespace
@@ -108,16 +159,13 @@ bool is_tag(std::string_view tag) {
   return tag.size() > 2 && tag[1] == '-' && std::string_view("BIES").find(tag[0]) != std::string_view::npos;
 }
 
-std::int64_t convert_to_iob2(std::vector<std::string>& tags, TagScheme scheme) {
-  std::int64_t malformed = 0;
+void convert_to_iob2(std::vector<std::string>& tags) {
   std::string previous_type;
   char previous = 'O';
   for (std::string& tag : tags) {
     const char mark = tag[0];
     const bool same_type = previous != 'O' && type_of(tag) == previous_type;
     const bool continues = (mark == 'I' || mark == 'E') && !closes(previous) && same_type;
-    if (scheme == TagScheme::iob2 && mark == 'I' && !continues) ++malformed;
-    if (scheme == TagScheme::bioes && malformed_in_bioes(previous, same_type, mark)) ++malformed;
     if (mark == 'O')
       previous_type.clear();
     else
@@ -125,15 +173,26 @@ std::int64_t convert_to_iob2(std::vector<std::string>& tags, TagScheme scheme) {
     if (mark != 'O') tag[0] = continues ? 'I' : 'B';
     previous = mark;
   }
-  // A sentence may not end inside a BIOES entity either.
-  if (scheme == TagScheme::bioes && (previous == 'B' || previous == 'I')) ++malformed;
-  return malformed;
 }
 
 std::int64_t DatasetSummary::entity_count() const {
   std::int64_t count = 0;
   for (const auto& [type, number] : entities) count += number;
   return count;
+}
+
+std::string DatasetSummary::malformed_message() const {
+  if (malformed_tags == 0) return "";
+  std::string text =
+      malformed_tags == 1
+          ? "1 tag breaks " + std::string(name_of(scheme)) + " and is read as conlleval reads it: "
+          : std::to_string(malformed_tags) + " tags break " + std::string(name_of(scheme)) +
+                " and are read as conlleval reads them: ";
+  for (const MalformedTag& each : first_malformed)
+    text +=
+        (&each == &first_malformed.front() ? "" : ", ") + each.tag + " in line " + std::to_string(each.line);
+  const std::int64_t more = malformed_tags - static_cast<std::int64_t>(first_malformed.size());
+  return more > 0 ? text + " and " + std::to_string(more) + " more" : text;
 }
 
 WordCounts Dataset::word_counts() const {
@@ -152,7 +211,9 @@ Dataset parse_conll(std::string_view text, const std::string& name, const std::s
   text = without_byte_order_mark(text);
 
   Sentence sentence;
+  std::vector<std::int64_t> first_lines;  // of each sentence; its rows follow one another
   std::vector<std::string_view> columns;
+  RowProblems problems(name);
   const auto finish_sentence = [&] {
     if (sentence.words.empty()) return;
     set.sentences.push_back(std::move(sentence));
@@ -161,33 +222,41 @@ Dataset parse_conll(std::string_view text, const std::string& name, const std::s
   std::int64_t line_number = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = trimmed(text.substr(at, end - at));
+    const std::string_view whole = text.substr(at, end - at), line = trimmed(whole);
     at = end + 1;
     ++line_number;
-    if (line.empty() || line == "-DOCSTART-" || line.starts_with("-DOCSTART- ") ||
-        line.starts_with("-DOCSTART-\t")) {
+    if (parts_sentences(line)) {
       finish_sentence();
       continue;
     }
-    split_columns(line, columns);
-    if (set.columns == 0) set.columns = static_cast<std::int64_t>(columns.size());
-    check_columns(columns, set.columns, name, line_number);
-    if (!is_tag(columns.back()))
-      refuse(name, line_number,
-             "\"" + std::string(columns.back()) +
-                 "\" in the last column is no tag; a tag is O, or B-, I-, E- or S- before a type");
+    // White space in front stays: a tab there is behind an empty token.
+    split_columns(whole.substr(0, static_cast<std::size_t>(line.data() + line.size() - whole.data())),
+                  columns);
+    const std::string problem = problem_of(columns, set.columns, whole.find('\t') != std::string_view::npos);
+    if (!problem.empty()) {
+      problems.add(line_number, problem);
+      continue;
+    }
+    set.columns = static_cast<std::int64_t>(columns.size());
+    if (sentence.words.empty()) first_lines.push_back(line_number);
     sentence.words.emplace_back(columns.front());
     sentence.tags.emplace_back(columns.back());
   }
+  problems.require_none();
   finish_sentence();
   if (set.sentences.empty())
     throw Error(name + ": the " + what + " is empty; it needs at least one row with a token and a tag");
 
   set.scheme = recognise(set.sentences);
-  for (Sentence& each : set.sentences) {
-    set.words += static_cast<std::int64_t>(each.words.size());
-    set.malformed_tags += convert_to_iob2(each.tags, set.scheme);
-    for (const std::string& tag : each.tags)
+  for (std::size_t i = 0; i < set.sentences.size(); ++i) {
+    std::vector<std::string>& tags = set.sentences[i].tags;
+    for_each_malformed(tags, set.scheme, [&](std::size_t word) {
+      if (++set.malformed_tags <= static_cast<std::int64_t>(Dataset::most_listed))
+        set.first_malformed.push_back({first_lines[i] + static_cast<std::int64_t>(word), tags[word]});
+    });
+    convert_to_iob2(tags);
+    set.words += static_cast<std::int64_t>(tags.size());
+    for (const std::string& tag : tags)
       if (tag[0] == 'B') ++set.entities[tag.substr(2)];
   }
   return set;

@@ -2,39 +2,21 @@
 #include "data/file.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <optional>
 
 #include <encore/error.hpp>
 
+#include "config/input_file.hpp"
 #include "data/utf8.hpp"
 
 namespace encore {
-namespace {
-
-[[noreturn]] void refuse(const std::filesystem::path& path, const std::string& what, const std::string& why) {
-  throw Error("cannot read the " + what + " " + path.string() + ": " + why);
-}
-
-}  // namespace
 
 std::string load_file(const std::filesystem::path& path, const std::string& what) {
-  std::error_code failure;
-  const std::filesystem::file_status status = std::filesystem::status(path, failure);
-  if (status.type() == std::filesystem::file_type::not_found)
-    refuse(path, what, "there is no such file; check the path and the folder it is relative to");
-  if (status.type() == std::filesystem::file_type::directory)
-    refuse(path, what, "it is a folder; name a file");
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) refuse(path, what, errno != 0 ? std::strerror(errno) : "it cannot be opened");
-  std::string bytes;
-  const std::uintmax_t size = std::filesystem::file_size(path, failure);
-  if (!failure) bytes.reserve(size);
-  bytes.assign(std::istreambuf_iterator<char>(file), {});
-  if (file.bad()) refuse(path, what, errno != 0 ? std::strerror(errno) : "reading stopped before its end");
-  return bytes;
+  try {
+    return read_file(path);
+  } catch (const UnreadableFile& error) {
+    throw Error("cannot read the " + what + " " + path.string() + ": " + error.why());
+  }
 }
 
 std::string load_text(const std::filesystem::path& path, const std::string& what) {

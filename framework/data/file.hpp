@@ -6,8 +6,8 @@
 
 namespace encore {
 
-/// The bytes of a file. `what` names it in the message ("training set"). Throws Error when it is missing, a
-/// folder, or unreadable.
+/// The bytes of a file. `what` names it in the message ("training set"). Throws Error when it is missing, no
+/// regular file, or unreadable.
 std::string load_file(const std::filesystem::path& path, const std::string& what);
 
 /// As load_file, and throws Error with path and line when a byte is not UTF-8. A byte order mark stays.

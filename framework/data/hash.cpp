@@ -4,11 +4,10 @@
 #include <openssl/evp.h>
 
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 
 #include <encore/error.hpp>
+
+#include "config/input_file.hpp"
 
 namespace encore {
 namespace {
@@ -62,13 +61,11 @@ std::string sha256(std::string_view bytes) {
 }
 
 std::string sha256_of_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error("cannot read " + path.string() + ": " + std::strerror(errno));
+  InputFile file(path);
   Sha256 hash;
   std::string piece(std::size_t{1} << 18, '\0');
-  while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0)
-    hash.add(std::string_view(piece.data(), static_cast<std::size_t>(file.gcount())));
-  if (file.bad()) throw Error("cannot read " + path.string() + " to its end: " + std::strerror(errno));
+  while (const std::size_t count = file.read(piece.data(), piece.size()))
+    hash.add(std::string_view(piece.data(), count));
   return hash.hex();
 }
 

@@ -22,7 +22,7 @@ std::string value_text(const BarChart::Bar& bar, bool with_interval = true) {
 }
 
 Range value_range(const BarChart& chart) {
-  Extent extent;
+  AxisRange extent;
   extent.add(0.0);
   for (const BarChart::Bar& bar : chart.bars) {
     extent.add(bar.value);

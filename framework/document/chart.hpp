@@ -127,6 +127,9 @@ struct FlowChart {
 using Chart = std::variant<LineChart, ScatterChart, BarChart, Histogram, MatrixChart, ParallelChart,
                            TimelineChart, FlowChart>;
 
+/// Whether the chart can be read at half the width of a page, so that two may stand beside each other.
+bool fits_beside(const Chart& chart);
+
 /// Lays the chart out; a pure function. `width` in points (1/72 inch); the height follows from the chart.
 Drawing draw(const Chart& chart, double width = 640.0);
 

@@ -65,6 +65,7 @@ struct ItemList {
 struct Listing {
   std::string language;  ///< "sh", "toml", "diff", or empty
   std::string text;
+  std::string title = {};  ///< what it is, for those who cannot see where it stands: "Commands"
 };
 
 struct Column {

@@ -34,4 +34,9 @@ int series_dash(std::size_t n) {
   return static_cast<int>(n / 8 % 4);
 }
 
+bool fits_beside(const Chart& chart) {
+  return std::holds_alternative<LineChart>(chart) || std::holds_alternative<ScatterChart>(chart) ||
+         std::holds_alternative<BarChart>(chart) || std::holds_alternative<Histogram>(chart);
+}
+
 }  // namespace encore

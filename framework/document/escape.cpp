@@ -87,6 +87,9 @@ std::string markdown_text(std::string_view text) {
 
 std::string markdown_code(std::string_view text, bool in_table) {
   const std::string line = clean_line(text);
+  // Between backticks a tag means nothing to CommonMark; to be sure of all other readers there is none in the
+  // file.
+  if (line.find('<') != std::string::npos) return "<code>" + markdown_text(text) + "</code>";
   const std::string ticks(longest_run(line, '`') + 1, '`');
   std::string inside;
   for (const char letter : line) {

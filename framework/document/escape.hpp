@@ -15,7 +15,8 @@ std::string html_text(std::string_view text);
 /// For a paragraph or a cell of Markdown (CommonMark with tables): one line; isolated where it runs from
 /// right to left.
 std::string markdown_text(std::string_view text);
-/// A code span, with as many backticks as it needs; `in_table`: a | in it is escaped.
+/// A code span, with as many backticks as it needs, or as HTML where the text has a <; `in_table`: a | in it
+/// is escaped.
 std::string markdown_code(std::string_view text, bool in_table);
 /// Longer than any run of backticks in the text, at least three.
 std::string markdown_fence(std::string_view text);

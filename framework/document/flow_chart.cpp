@@ -11,7 +11,7 @@ namespace encore {
 
 namespace {
 
-constexpr double between = 26.0, padding = 14.0, detail_size = 10.0;
+constexpr double box_gap = 26.0, padding = 14.0, detail_size = 10.0;
 
 class FlowPainter {
  public:
@@ -65,12 +65,12 @@ class FlowPainter {
     for (std::size_t i = chart_.boxes.size(); i-- > 0;) {  // from the top of the paper
       if (adds_above(i)) y += 16.0;
       if (ends_group(i)) y += padding + line_height;
-      if (i + 1 == chart_.boxes.size() && adds_above(i)) y += between;
+      if (i + 1 == chart_.boxes.size() && adds_above(i)) y += box_gap;
       tops_[i] = y;
-      y += box_height_ + between;
+      y += box_height_ + box_gap;
       if (begins_group(i)) y += padding;
     }
-    drawing_.height = chart_.boxes.empty() ? 8.0 : y - between + 8.0;
+    drawing_.height = chart_.boxes.empty() ? 8.0 : y - box_gap + 8.0;
   }
 
   void line(std::vector<std::pair<double, double>> points, bool arrow) {
@@ -110,7 +110,7 @@ class FlowPainter {
                                       detail_size, Tone::faint});
   }
 
-  /// From the wire above the box it comes from, around what lies between, into this box or the sum above it.
+  /// From the wire above the box it comes from, around what lies box_gap, into this box or the sum above it.
   void skip(std::size_t i) {
     const auto from = chart_.boxes[i].skip_from;
     if (!from || *from >= i) return;

@@ -17,7 +17,7 @@ Drawing draw_histogram(const Histogram& chart, double width) {
   const bool marked = chart.mark && std::isfinite(*chart.mark);
   Axis linear_x = chart.x;
   linear_x.scale = Axis::Scale::linear;
-  Extent x, y{chart.y.scale == Axis::Scale::logarithmic};
+  AxisRange x, y{chart.y.scale == Axis::Scale::logarithmic};
   x.add(edge(0));
   x.add(edge(std::max<std::size_t>(chart.counts.size(), 1)));
   if (marked) x.add(*chart.mark);

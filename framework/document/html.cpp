@@ -37,7 +37,7 @@ std::string policy_hash(const std::string& content) {
 }
 
 /// Title, subtitle, and the facts of the title page.
-std::string header(const Document& document) {
+std::string page_header(const Document& document) {
   std::string text = "<h1>" + html_line(document.title) + "</h1>\n";
   if (!document.subtitle.empty()) text += "<p class=\"subtitle\">" + html_line(document.subtitle) + "</p>\n";
   if (document.facts.empty()) return text;
@@ -72,7 +72,7 @@ std::string section_html(const Section& section, const Outline& outline, int lev
   std::string text = "<section aria-labelledby=\"" + anchor.id + "\">\n<" + heading + " id=\"" + anchor.id +
                      "\"><span class=\"number\">" + anchor.number + "</span> " + html_line(section.title) +
                      "</" + heading + ">\n";
-  for (const Block& block : section.blocks) text += html_block(block, outline);
+  text += html_blocks(section.blocks, outline);
   for (const Section& inner : section.sections) text += section_html(inner, outline, level + 1);
   return text + "</section>\n";
 }
@@ -81,7 +81,7 @@ std::string body(const Document& document, const Outline& outline) {
   std::string text;
   if (!document.abstract.empty()) {
     text += "<section class=\"abstract\" aria-labelledby=\"abstract\">\n<h2 id=\"abstract\">Abstract</h2>\n";
-    for (const Block& block : document.abstract) text += html_block(block, outline);
+    text += html_blocks(document.abstract, outline);
     text += "</section>\n";
   }
   for (const Section& section : document.sections) text += section_html(section, outline, 2);
@@ -102,7 +102,7 @@ std::vector<OutputFile> html_files(const Document& document, const Templates& te
                          {"policy", policy},
                          {"style", style},
                          {"script", script},
-                         {"header", header(document)},
+                         {"header", page_header(document)},
                          {"contents", contents(document, outline)},
                          {"body", body(document, outline)}};
   return {{name, fill(templates.find("report.html"), values, {"policy", "header", "body"})}};

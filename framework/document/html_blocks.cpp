@@ -18,14 +18,46 @@ bool is_long(const std::string& text) {
   return text.size() > 32;
 }
 
+/// Whether a line may be broken behind the letter: between the parts of a name, never within a word or
+/// number.
+bool ends_part(const std::string& text, std::size_t at) {
+  const bool number = text[at] == '.' && at + 1 < text.size() && text[at + 1] >= '0' && text[at + 1] <= '9';
+  return !number && std::string_view("-_=/.,:;@+").find(text[at]) != std::string_view::npos;
+}
+
+/// Whether it holds a word so long that it has to be broken within.
+bool is_endless(const std::string& text) {
+  constexpr std::size_t most = 40;
+  std::size_t run = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    run = text[i] == ' ' || ends_part(text, i) ? 0 : run + 1;
+    if (run > most) return true;
+  }
+  return false;
+}
+
+/// html_line, with places where the parts of a long name may be set on lines of their own.
+std::string html_parts(const std::string& text) {
+  if (!is_long(text) || runs_right_to_left(text)) return html_line(text);
+  const std::string line = clean_line(text);
+  std::string html, part;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    part += line[i];
+    if (!ends_part(line, i) || i + 1 == line.size() || ends_part(line, i + 1)) continue;
+    html += html_text(part) + "<wbr>";
+    part.clear();
+  }
+  return html + html_text(part);
+}
+
 std::string entity(const Span& span, const char* kind, const char* sign, const char* said) {
   return std::string("<span class=\"entity ") + kind + "\">" + html_line(span.text) +
          "<span class=\"kind\"><span " + "aria-hidden=\"true\">" + sign + "</span><span class=\"aside\"> " +
          said + " </span>" + html_line(span.target) + "</span></span>";
 }
 
-std::string span_html(const Span& span, const Outline& outline) {
-  const std::string text = html_line(span.text);
+std::string span_html(const Span& span, const Outline& outline, bool in_table = false) {
+  const std::string text = in_table ? html_parts(span.text) : html_line(span.text);
   switch (span.kind) {
     case Span::Kind::plain:
       return text;
@@ -67,7 +99,8 @@ class HtmlBlocks {
   }
 
   std::string operator()(const Listing& listing) const {
-    std::string html = "<pre tabindex=\"0\"";
+    std::string html = "<pre tabindex=\"0\" role=\"region\" aria-label=\"" +
+                       html_text(clean_line(listing.title.empty() ? "Listing" : listing.title)) + "\"";
     if (!listing.language.empty()) html += " class=\"language-" + anchor_text(listing.language) + "\"";
     return html + "><code>" + html_text(listing.text) + "</code></pre>\n";
   }
@@ -100,7 +133,13 @@ class HtmlBlocks {
 
   std::string operator()(const Figure& figure) const {
     const Anchor& anchor = outline_.of(figure);
-    return "<figure class=\"picture\" id=\"" + anchor.id + "\">\n<div class=\"wide\">" +
+    const bool tall =
+        std::holds_alternative<MatrixChart>(figure.chart) || std::holds_alternative<FlowChart>(figure.chart);
+    return std::string("<figure class=\"picture") +
+           (fits_beside(figure.chart) ? " small"
+            : tall                    ? " tall"
+                                      : "") +
+           "\" id=\"" + anchor.id + "\">\n<div class=\"wide\">" +
            svg(draw(figure.chart, wide), figure.alternative) + "</div>\n<div class=\"narrow\">" +
            svg(draw(figure.chart, narrow), figure.alternative) +
            "</div>\n<figcaption><span class=\"label\">" + anchor.title() + ".</span> " +
@@ -108,19 +147,20 @@ class HtmlBlocks {
   }
 
  private:
-  std::string text(const Text& text) const {
+  std::string text(const Text& text, bool in_table = false) const {
     std::string html;
-    for (const Span& span : text.spans) html += span_html(span, outline_);
+    for (const Span& span : text.spans) html += span_html(span, outline_, in_table);
     return html;
   }
 
   std::string cell(const TableCell& cell, const Column& column, bool row_header) const {
     std::string html = row_header ? "<th scope=\"row\"" : "<td";
-    const bool lengthy = is_long(cell.text.plain());
-    if (column.numeric || lengthy)
-      html += std::string(" class=\"") + (column.numeric ? lengthy ? "n long" : "n" : "long") + "\"";
+    const std::string plain = cell.text.plain();
+    const std::string kind = std::string(column.numeric ? " n" : "") + (is_long(plain) ? " long" : "") +
+                             (is_endless(plain) ? " endless" : "");
+    if (!kind.empty()) html += " class=\"" + kind.substr(1) + "\"";
     if (cell.number) html += " data-value=\"" + exact_text(*cell.number) + "\"";
-    const std::string shown = cell.text.empty() ? "\u2013" : text(cell.text);
+    const std::string shown = cell.text.empty() ? "\u2013" : text(cell.text, true);
     html +=
         ">" + (cell.best ? "<strong class=\"best\">" + shown + "</strong><span class=\"aside\"> (best)</span>"
                          : shown);
@@ -137,8 +177,25 @@ std::string html_line(const std::string& text) {
   return runs_right_to_left(text) ? "<bdi>" + html + "</bdi>" : html;
 }
 
-std::string html_block(const Block& block, const Outline& outline) {
-  return std::visit(HtmlBlocks(outline), block);
+std::string html_blocks(const std::vector<Block>& blocks, const Outline& outline) {
+  const auto beside = [&](std::size_t i) {
+    const auto* figure = i < blocks.size() ? std::get_if<Figure>(&blocks[i]) : nullptr;
+    return figure != nullptr && fits_beside(figure->chart);
+  };
+  std::string html;
+  bool open = false;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (!open && beside(i) && beside(i + 1)) {
+      html += "<div class=\"beside\">\n";
+      open = true;
+    }
+    html += std::visit(HtmlBlocks(outline), blocks[i]);
+    if (open && !beside(i + 1)) {
+      html += "</div>\n";
+      open = false;
+    }
+  }
+  return html;
 }
 
 }  // namespace encore

@@ -10,6 +10,6 @@ namespace encore {
 
 /// One line, isolated where it runs from right to left.
 std::string html_line(const std::string& text);
-std::string html_block(const Block& block, const Outline& outline);
+std::string html_blocks(const std::vector<Block>& blocks, const Outline& outline);
 
 }  // namespace encore

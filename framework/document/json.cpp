@@ -158,7 +158,7 @@ Json chart_json(const ParallelChart& chart) {
   return {{"kind", "parallel"}, {"dimensions", std::move(dimensions)}, {"lines", std::move(lines)}};
 }
 
-const char* name_of(Tone tone) {
+const char* kind_of(Tone tone) {
   switch (tone) {
     case Tone::good:
       return "good";
@@ -178,9 +178,9 @@ Json chart_json(const TimelineChart& chart) {
                     {"begin", number(bar.begin)},
                     {"end", number(bar.end)},
                     {"name", bar.name},
-                    {"tone", name_of(bar.tone)}});
+                    {"tone", kind_of(bar.tone)}});
   for (const auto& [tone, meaning] : chart.legend)
-    legend.push_back({{"tone", name_of(tone)}, {"meaning", meaning}});
+    legend.push_back({{"tone", kind_of(tone)}, {"meaning", meaning}});
   return {
       {"kind", "timeline"}, {"lanes", chart.lanes}, {"bars", std::move(bars)}, {"legend", std::move(legend)}};
 }
@@ -278,7 +278,7 @@ nlohmann::ordered_json document_json(const Document& document) {
   return json;
 }
 
-std::string json(const Document& document) {
+std::string json_text(const Document& document) {
   return document_json(document).dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

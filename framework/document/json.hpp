@@ -15,6 +15,6 @@ namespace encore {
 nlohmann::ordered_json document_json(const Document& document);
 
 /// The same as text that ends with a line feed. Bytes that are not UTF-8 become U+FFFD.
-std::string json(const Document& document);
+std::string json_text(const Document& document);
 
 }  // namespace encore

@@ -18,7 +18,7 @@ namespace {
 /// caption.
 constexpr double text_width_bp = 453.0, tallest = 560.0;
 /// Pictures are laid out on wider paper and set smaller, so that their labels are smaller than the text.
-constexpr double picture_width = 580.0;
+constexpr double latex_picture_width = 580.0, half_picture_width = 310.0, tallest_half = 158.0;
 
 class LatexWriter {
  public:
@@ -59,13 +59,12 @@ class LatexWriter {
   std::string operator()(const TableBlock& table) const { return latex_table(table, outline_); }
 
   std::string operator()(const Figure& figure) const {
-    const Anchor& anchor = outline_.of(figure);
-    const Drawing drawing = draw(figure.chart, picture_width);
-    const double scale = std::min(text_width_bp / drawing.width, tallest / drawing.height);
-    const std::string picture = "\\scalebox{" + coordinate_text(scale, 4) + "}{" + tikz(drawing) + "}";
-    return "\\begin{encorefigure}\n" + picture + "\n\\encorecaption{" + anchor.title() + "}{" +
-           latex_line(figure.caption, outline_) + "}\\hypertarget{" + anchor.id +
-           "}{}\n\\end{encorefigure}\n\n";
+    const bool tall =
+        std::holds_alternative<MatrixChart>(figure.chart) || std::holds_alternative<FlowChart>(figure.chart);
+    const double room = fits_beside(figure.chart) ? 0.45 : tall ? 0.4 : 0.7;
+    return "\\begin{encorefigure}\n" +
+           content(figure, tall ? latex_picture_width : latex_picture_width * room, room * text_width_bp) +
+           "\\end{encorefigure}\n\n";
   }
 
   std::string section(const Section& section, int level) const {
@@ -81,16 +80,44 @@ class LatexWriter {
   }
 
   std::string blocks(const std::vector<Block>& blocks) const {
+    const auto small = [&](std::size_t i) {
+      const auto* figure = i < blocks.size() ? std::get_if<Figure>(&blocks[i]) : nullptr;
+      return figure != nullptr && fits_beside(figure->chart) ? figure : nullptr;
+    };
     std::string result;
-    for (const Block& block : blocks) result += std::visit(*this, block);
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const Figure *left = small(i), *right = small(i + 1);
+      if (left == nullptr || right == nullptr) {
+        result += std::visit(*this, blocks[i]);
+        continue;
+      }
+      result += "\\par\\medskip\\noindent" + half(*left) + "\\hfill" + half(*right) + "\\par\\medskip\n\n";
+      ++i;
+    }
     return result;
   }
 
  private:
+  /// Picture and caption.
+  std::string content(const Figure& figure, double drawn, double room, double high = tallest) const {
+    const Anchor& anchor = outline_.of(figure);
+    const Drawing drawing = draw(figure.chart, drawn);
+    const double scale = std::min(room / drawing.width, high / drawing.height);
+    return "\\scalebox{" + coordinate_text(scale, 4) + "}{" + tikz(drawing) + "}\\par\n\\encorecaption{" +
+           anchor.title() + "}{" + latex_line(figure.caption, outline_) + "}\\hypertarget{" + anchor.id +
+           "}{}\n";
+  }
+
+  /// Beside another one, their tops on one line.
+  std::string half(const Figure& figure) const {
+    return "\\begin{minipage}[t]{0.485\\textwidth}\\vspace{0pt}\\centering\n" +
+           content(figure, half_picture_width, 0.485 * text_width_bp, tallest_half) + "\\end{minipage}";
+  }
+
   const Outline& outline_;
 };
 
-std::string header(const Document& document) {
+std::string paper_header(const Document& document) {
   std::string text = "{\\LARGE\\bfseries\\raggedright " + latex_text(document.title) + "\\par}\n";
   if (!document.subtitle.empty())
     text += "\\medskip{\\large\\raggedright " + latex_text(document.subtitle) + "\\par}\n";
@@ -120,7 +147,7 @@ std::vector<OutputFile> latex_files(const Document& document, const Templates& t
   for (const Section& section : document.sections) body += writer.section(section, 0);
   const Values values = {{"title", latex_text(document.title)},
                          {"colours", colours()},
-                         {"header", header(document)},
+                         {"header", paper_header(document)},
                          {"body", body}};
   return {{name, fill(templates.find("report.tex"), values, {"colours", "header", "body"})}};
 }

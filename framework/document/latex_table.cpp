@@ -15,8 +15,8 @@ namespace {
 
 /// In 1/72 inch: the width of the text in reports/report.tex.
 constexpr double page_width = 453.0;
-/// The room between two columns.
-double between(double size) {
+/// The room column_gap two columns.
+double column_gap(double size) {
   return size * 0.9;
 }
 /// A row cannot break across pages.
@@ -28,8 +28,8 @@ struct Size {
   double points;
   double narrower;
 };
-constexpr std::array<Size, 4> sizes = {
-    {{"small", 10.0, 0.86}, {"footnotesize", 9.0, 0.88}, {"scriptsize", 8.0, 0.91}, {"tiny", 6.0, 1.05}}};
+constexpr std::array<Size, 3> sizes = {
+    {{"footnotesize", 9.0, 0.88}, {"scriptsize", 8.0, 0.91}, {"tiny", 6.0, 1.05}}};
 /// Its bold letters are wider than its others.
 constexpr double bold = 1.18;
 
@@ -131,7 +131,7 @@ double break_width(std::vector<double> widths, double room) {
 Layout lay_out(const TableBlock& table) {
   Layout layout;
   const auto limit_of = [&](const Size& size, bool stacked) {
-    const double room = page_width - between(size.points) * static_cast<double>(table.columns.size());
+    const double room = page_width - column_gap(size.points) * static_cast<double>(table.columns.size());
     layout = {size, stacked, natural_widths(table, size, stacked)};
     const double limit = break_width(layout.widths, room);
     for (double& width : layout.widths) width = width > limit ? limit : 0.0;
@@ -212,7 +212,7 @@ std::string latex_table(const TableBlock& table, const Outline& outline) {
     rows += " \\\\\n";
   }
   std::string text = "\\begingroup\\" + std::string(layout.size.name) + "\\setlength{\\tabcolsep}{" +
-                     coordinate_text(between(layout.size.points) / 2) + "bp}\n\\tablecaption{" +
+                     coordinate_text(column_gap(layout.size.points) / 2) + "bp}\n\\tablecaption{" +
                      anchor.title() + "}{" + latex_line(table.caption, outline) + "}\\hypertarget{" +
                      anchor.id + "}{}\\nopagebreak\n\\begin{longtable}{@{}" + format + "@{}}\n\\toprule\n" +
                      head + " \\\\\n\\midrule\n\\endhead\n\\bottomrule\n\\endfoot\n" + rows +

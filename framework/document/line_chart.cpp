@@ -13,6 +13,9 @@ namespace {
 
 using Points = std::vector<std::pair<double, double>>;
 
+/// Of a curve of more points its form says where they are.
+constexpr std::size_t most_marked = 20;
+
 /// Of each column of `width` points the first, lowest, highest and last point, in their order.
 Points thinned(const Points& points, double width) {
   Points kept;
@@ -81,11 +84,14 @@ class LinePainter {
     }
   }
 
-  /// `unnamed`: what a series without a name is called.
-  void curve(const Series& series, const Stroke& stroke, const std::string& unnamed) {
+  /// `unnamed`: what a series without a name is called. Where a curve has few points each is marked, by
+  /// `shape`: a line between two of them is no measurement.
+  void curve(const Series& series, const Stroke& stroke, int shape, const std::string& unnamed) {
+    shape_ = shape;
     const std::string& name = series.name.empty() ? unnamed : series.name;
     Points piece;
     const std::size_t count = std::min(series.x.size(), series.y.size());
+    marked_ = count <= most_marked;
     for (std::size_t i = 0; i <= count; ++i) {
       const bool stray = i < count && strays(plot_.x.range, plot_.y.range, series.x[i], series.y[i]);
       if (i < count && !stray && within(series.x[i])) {
@@ -109,8 +115,9 @@ class LinePainter {
   }
 
   void paint(const Points& piece, const std::string& name, const Stroke& stroke) {
-    if (piece.size() == 1 && plot_.inside(piece[0].first, piece[0].second))
-      drawing_.shapes.push_back(Marker{piece[0].first, piece[0].second, 2.5, 0, stroke.tone, name});
+    if (marked_)
+      for (const auto& [x, y] : piece)
+        if (plot_.inside(x, y)) drawing_.shapes.push_back(Marker{x, y, 2.5, shape_, stroke.tone, name});
     const Points points = thinned(piece, column_);
     Points run;
     const auto flush = [&] {
@@ -136,6 +143,8 @@ class LinePainter {
   const Plot& plot_;
   StrayMarks marks_;
   double column_ = 1.0;
+  bool marked_ = false;  ///< of the curve that is drawn now
+  int shape_ = 0;
 };
 
 }  // namespace
@@ -143,7 +152,7 @@ class LinePainter {
 Drawing draw_lines(const LineChart& chart, double width) {
   Drawing drawing;
   drawing.width = width;
-  Extent x{chart.x.scale == Axis::Scale::logarithmic}, y{chart.y.scale == Axis::Scale::logarithmic};
+  AxisRange x{chart.x.scale == Axis::Scale::logarithmic}, y{chart.y.scale == Axis::Scale::logarithmic};
   for (const Series& series : chart.series) {
     for (const double value : series.x) x.add(value);
     for (const auto* values : {&series.y, &series.low, &series.high})
@@ -165,7 +174,7 @@ Drawing draw_lines(const LineChart& chart, double width) {
   LinePainter painter(drawing, plot, chart.series.size());
   for (std::size_t i = 0; i < chart.series.size(); ++i) painter.band(chart.series[i], strokes[i].tone);
   for (std::size_t i = 0; i < chart.series.size(); ++i)
-    painter.curve(chart.series[i], strokes[i], axis_title(chart.y));
+    painter.curve(chart.series[i], strokes[i], static_cast<int>(i % 4), axis_title(chart.y));
   painter.marks();
   drawing.plane = Plane{plot.left,
                         plot.top,

@@ -9,7 +9,7 @@ namespace encore {
 
 namespace {
 
-constexpr double picture_width = 720.0;
+constexpr double markdown_picture_width = 720.0;
 
 /// Between marks, which have to touch the words: blanks stand outside of them.
 std::string marked(const std::string& text, const std::string& mark) {
@@ -65,7 +65,7 @@ class MarkdownWriter {
   std::string operator()(const Figure& figure) {
     const Anchor& anchor = outline_.of(figure);
     const std::filesystem::path file = folder_ / (anchor.id + ".svg");
-    files.push_back({file, svg(draw(figure.chart, picture_width), figure.alternative, true)});
+    files.push_back({file, svg(draw(figure.chart, markdown_picture_width), figure.alternative, true)});
     return target(anchor) + "![" + markdown_text(figure.alternative) + "](<" + file.generic_string() +
            ">)\n\n**" + anchor.title() + ".** " + text(figure.caption) + "\n\n";
   }

@@ -23,7 +23,7 @@ class DimensionScale {
       range_ = {-0.5, static_cast<double>(dimension_.categories.size()) - 0.5};
       return;
     }
-    Extent extent{dimension_.logarithmic};
+    AxisRange extent{dimension_.logarithmic};
     for (const ParallelChart::Line& line : chart.lines)
       if (number < line.values.size()) extent.add(line.values[number]);
     const Axis axis{"", "", dimension_.logarithmic ? Axis::Scale::logarithmic : Axis::Scale::linear};
@@ -84,7 +84,7 @@ std::string line_title(const ParallelChart& chart, const ParallelChart::Line& li
 }
 
 /// The two layouts share everything but which way is which.
-struct Paper {
+struct AxisPaper {
   bool upright = true;
   double first = 0.0, between = 0.0;  ///< of the axes, across
   double low = 0.0, high = 0.0;       ///< places of low and high values, along
@@ -96,8 +96,8 @@ struct Paper {
   }
 };
 
-Paper make_paper(Drawing& drawing, std::size_t dimensions, double top) {
-  Paper paper;
+AxisPaper make_paper(Drawing& drawing, std::size_t dimensions, double top) {
+  AxisPaper paper;
   const double width = drawing.width;
   const double count = static_cast<double>(std::max<std::size_t>(dimensions, 1));
   paper.upright = width / count >= 84.0;
@@ -137,15 +137,21 @@ void draw_over_lines(Drawing& drawing, Label label) {
   drawing.shapes.push_back(std::move(label));
 }
 
-void draw_axis(Drawing& drawing, const Paper& paper, const Dimension& dimension, std::size_t number,
+/// The heads of the axes, cut so that different names stay different; bold letters are wider.
+std::vector<std::string> heads_of(const ParallelChart& chart, const AxisPaper& paper, double width) {
+  std::vector<std::string> names;
+  for (const Dimension& dimension : chart.dimensions) names.push_back(dimension.name);
+  return shortened_apart(names, (paper.upright ? paper.between - 8 : width - 2) / 1.12, label_size);
+}
+
+void draw_axis(Drawing& drawing, const AxisPaper& paper, const std::string& head, std::size_t number,
                const DimensionScale& scale) {
   const auto end = paper.point(number, paper.high), begin = paper.point(number, paper.low);
   drawing.shapes.push_back(Polyline{{begin, end}, {Tone::faint, 1.0}});
   const auto along = [&](double value) { return paper.low + scale.share(value) * (paper.high - paper.low); };
   if (paper.upright) {
-    drawing.shapes.push_back(Label{end.first, end.second - 10,
-                                   shortened(dimension.name, paper.between - 8, label_size, true),
-                                   Label::Anchor::middle, label_size, Tone::ink, true});
+    drawing.shapes.push_back(
+        Label{end.first, end.second - 10, head, Label::Anchor::middle, label_size, Tone::ink, true});
     const std::vector<Tick> marks = scale.marks(6);
     const std::vector<std::string> labels = labels_of(marks, paper.between * 0.46);
     for (std::size_t i = 0; i < marks.size(); ++i) {
@@ -155,9 +161,7 @@ void draw_axis(Drawing& drawing, const Paper& paper, const Dimension& dimension,
     }
     return;
   }
-  draw_over_lines(drawing,
-                  Label{0, end.second - 8, shortened(dimension.name, drawing.width - 2, label_size, true),
-                        Label::Anchor::start, label_size, Tone::ink, true});
+  draw_over_lines(drawing, Label{0, end.second - 8, head, Label::Anchor::start, label_size, Tone::ink, true});
   const std::vector<Tick> marks = scale.marks(5);
   const double room = (paper.high - paper.low) / static_cast<double>(std::max<std::size_t>(marks.size(), 1));
   double used = paper.missing + 10;  // labels follow each other; one that would touch the last is left out
@@ -181,7 +185,7 @@ Drawing draw_parallel(const ParallelChart& chart, double width) {
   if (chart.dimensions.empty()) return drawing;
   std::vector<DimensionScale> scales;
   for (std::size_t d = 0; d < chart.dimensions.size(); ++d) scales.emplace_back(chart, d);
-  Extent scores;
+  AxisRange scores;
   bool missing = false;
   for (const ParallelChart::Line& line : chart.lines) {
     for (std::size_t d = 0; d < chart.dimensions.size(); ++d)
@@ -197,7 +201,7 @@ Drawing draw_parallel(const ParallelChart& chart, double width) {
   }
   if (missing)
     legend.push_back({"missing or not finite: on the stub", Tone::bad, LegendEntry::Sign::marker, 0, 4});
-  const Paper paper = make_paper(drawing, chart.dimensions.size(), draw_legend(drawing, legend, 0.0) + 4);
+  const AxisPaper paper = make_paper(drawing, chart.dimensions.size(), draw_legend(drawing, legend, 0.0) + 4);
   std::vector<std::pair<LineLook, const ParallelChart::Line*>> order;
   for (const ParallelChart::Line& line : chart.lines)
     order.emplace_back(look_of(line, scales.back(), scores.high, chart.lines.size()), &line);
@@ -215,8 +219,8 @@ Drawing draw_parallel(const ParallelChart& chart, double width) {
     if (shape.points.size() == 1) shape.points.push_back(shape.points.front());
     drawing.shapes.push_back(std::move(shape));
   }
-  for (std::size_t d = 0; d < chart.dimensions.size(); ++d)
-    draw_axis(drawing, paper, chart.dimensions[d], d, scales[d]);
+  const std::vector<std::string> heads = heads_of(chart, paper, width);
+  for (std::size_t d = 0; d < chart.dimensions.size(); ++d) draw_axis(drawing, paper, heads[d], d, scales[d]);
   for (std::size_t d = 0; d < stub.size(); ++d) {
     if (!stub[d]) continue;
     const auto [x, y] = paper.point(d, paper.missing);

@@ -115,7 +115,7 @@ Axis with_sound_ends(Axis axis) {
 
 }  // namespace
 
-void Extent::add(double value) {
+void AxisRange::add(double value) {
   if (!std::isfinite(value) || (logarithmic && value <= 0.0)) return;
   low = seen ? std::min(low, value) : value;
   high = seen ? std::max(high, value) : value;
@@ -132,7 +132,7 @@ double Range::share(double value) const {
   return (value / 2 - low / 2) / (high / 2 - low / 2);
 }
 
-Range range_of(const Axis& given, const Extent& extent, bool round) {
+Range range_of(const Axis& given, const AxisRange& extent, bool round) {
   const Axis axis = with_sound_ends(given);
   Range range;
   range.logarithmic = axis.scale == Axis::Scale::logarithmic;

@@ -10,7 +10,7 @@
 namespace encore {
 
 /// The smallest and largest finite value seen. On a logarithmic axis only positive values count.
-struct Extent {
+struct AxisRange {
   bool logarithmic = false;
   double low = 0.0, high = 0.0;
   bool seen = false;
@@ -30,7 +30,7 @@ struct Range {
 
 /// The axis' own ends where it has them, else those of the data: exactly, or (`round`) extended to round
 /// numbers.
-Range range_of(const Axis& axis, const Extent& extent, bool round);
+Range range_of(const Axis& axis, const AxisRange& extent, bool round);
 
 struct Tick {
   double value = 0.0;

@@ -55,8 +55,8 @@ Drawing draw_scatter(const ScatterChart& chart, double width) {
   Drawing drawing;
   drawing.width = width;
   const bool categories = !chart.categories.empty();
-  Extent x{!categories && chart.x.scale == Axis::Scale::logarithmic};
-  Extent y{chart.y.scale == Axis::Scale::logarithmic};
+  AxisRange x{!categories && chart.x.scale == Axis::Scale::logarithmic};
+  AxisRange y{chart.y.scale == Axis::Scale::logarithmic};
   for (const auto& group : chart.groups)
     for (const auto& point : group.points) {
       x.add(point.x);

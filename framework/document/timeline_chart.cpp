@@ -36,7 +36,7 @@ Drawing draw_timeline(const TimelineChart& chart, double width) {
   drawing.width = width;
   std::vector<LegendEntry> legend;
   for (const auto& [tone, name] : chart.legend) legend.push_back({name, tone, LegendEntry::Sign::area});
-  Extent seconds;
+  AxisRange seconds;
   seconds.add(0.0);
   bool stray = false;
   for (const TimelineChart::Bar& bar : chart.bars) {
@@ -59,7 +59,7 @@ Drawing draw_timeline(const TimelineChart& chart, double width) {
   plot.right = width - 8;
   plot.top = head;
   plot.bottom = head + lane * lanes;
-  Extent in_unit;
+  AxisRange in_unit;
   in_unit.add(seconds.low / unit.seconds);
   in_unit.add(seconds.high / unit.seconds);
   plot.x = {range_of({""}, in_unit, false), plot.left, plot.right};

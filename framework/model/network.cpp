@@ -8,6 +8,7 @@
 #include "model/embedding.hpp"
 #include "model/residual.hpp"
 #include "plugin_host/registry.hpp"
+#include "record/crash_line.hpp"
 
 namespace encore {
 namespace {
@@ -41,7 +42,8 @@ DType element_type(Precision precision) {
 /// Adds nodes one after another and lets each declare what it needs.
 class Network::Builder {
  public:
-  Builder(std::vector<Node>& nodes, std::int64_t width) : nodes_(nodes), width_(width) {}
+  Builder(std::vector<Node>& nodes, std::int64_t width, const Registry& registry)
+      : nodes_(nodes), width_(width), registry_(registry) {}
 
   Value add(const std::string& path, const std::string& parameter_path, const PluginTable* table,
             std::vector<Value> inputs, const auto& make) {
@@ -71,8 +73,9 @@ class Network::Builder {
   void add_head(const PluginTable& table, Value states, const auto& make) {
     Node node{"head", "head", nullptr, nullptr, LayerPlan(width_), {states}, -1, {}};
     with_key(&table, "head", [&] {
+      node.owner = registry_.owner_text(Kind::head, table.type);
       node.head = make();
-      node.head->declare(node.plan);
+      declare(*node.head, node);
     });
     push(std::move(node));
   }
@@ -82,11 +85,18 @@ class Network::Builder {
                  std::vector<Value> inputs, const auto& make) const {
     Node node{path, parameter_path, nullptr, nullptr, LayerPlan(width_), std::move(inputs), -1, {}};
     with_key(table, path, [&] {
+      if (table != nullptr) node.owner = registry_.owner_text(Kind::layer, table->type);
       node.layer = make();
-      node.layer->declare(node.plan);
+      declare(*node.layer, node);
     });
     if (parameter_path != path) require_equal_parameters(node);
     return node;
+  }
+
+  static void declare(auto& part, Node& node) {
+    const std::string text = work_text("declaration", node.path, node.owner);
+    const CurrentWork work(text.c_str());
+    part.declare(node.plan);
   }
 
   Value push(Node node) {
@@ -118,11 +128,14 @@ class Network::Builder {
       throw;
     } catch (const Error& error) {
       throw ConfigError(table->key, path + ": " + error.what());
+    } catch (const OptionMisuse& error) {
+      throw ConfigError(table->key, path + ": " + error.what());
     }
   }
 
   std::vector<Node>& nodes_;
   std::int64_t width_;
+  const Registry& registry_;
 };
 
 Network::Network(const Experiment& experiment, std::int64_t vocabulary,
@@ -134,7 +147,7 @@ Network::Network(const Experiment& experiment, std::int64_t vocabulary,
     throw ConfigError("train.precision", device.gemm().name() + " has no products of " + name_of(precision_) +
                                              " matrices; set \"float32\"");
   const ModelTable& model = experiment.model;
-  Builder builder(nodes_, width_);
+  Builder builder(nodes_, width_, registry);
   const auto make = [&](const LayerTable& table, std::int64_t block) {
     return registry.make_layer(table.type, table.options, {width_, max_length_, block, model.layers});
   };

@@ -44,6 +44,8 @@ struct Node {
   /// Where the layer's input is a sum: the inputs are {branch, trunk}, and the layer leaves the sum in the
   /// branch's memory, which nobody else needs any more.
   std::optional<InputSum> sum = {};
+  /// `layer "highway" of plugin /p/my_layers.so`; empty for what is the model's own.
+  std::string owner = {};
 };
 
 class Network {

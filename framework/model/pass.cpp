@@ -4,6 +4,7 @@
 #include <encore/kernels.hpp>
 
 #include "model/residual.hpp"
+#include "record/crash_line.hpp"
 
 namespace encore {
 
@@ -23,6 +24,8 @@ Pass::Pass(const Network& network, const StepPlan& plan, const ParameterBlock& p
     }
     for (const std::string& purpose : node.plan.streams())
       bound.keys.push_back({0, random_stream(node.path, purpose), 0});
+    for (std::size_t call = 0; call < call_names.size(); ++call)
+      bound.works[call] = work_text(call_names[call], node.path, node.owner);
     if (node.sum)
       bound.branch_dropout = {node.sum->dropout, {0, random_stream(node.sum->path, Residual::stream), 0}};
   }
@@ -59,14 +62,15 @@ void Pass::start(const Batch& batch, std::uint64_t seed, std::uint64_t step) {
   }
 }
 
-void Pass::visit(std::size_t node, const char* what, const auto& run) {
+void Pass::visit(std::size_t node, Call call, const auto& run) {
   const Bound& bound = bound_[node];
+  const CurrentWork work(bound.works[call].c_str());
   Step step(device_, batch_, plan_.training);
   step.bind(bound.parameters, bound.gradients, bound.buffers, bound.keys, bound.branch_dropout);
   try {
     run(network_.nodes()[node], bound, step);
   } catch (const std::exception& error) {
-    throw Error(std::string(what) + " of " + network_.nodes()[node].path + ": " + error.what());
+    throw Error(std::string(call_names[call]) + " of " + network_.nodes()[node].path + ": " + error.what());
   }
 }
 
@@ -76,7 +80,7 @@ void Pass::forward() {
 
 void Pass::forward(const std::function<void(const std::string&, Tensor)>& seen) {
   for (std::size_t i = 0; i + 1 < bound_.size(); ++i)
-    visit(i, "forward", [&](const Node& node, const Bound& bound, const Step& step) {
+    visit(i, forward_call, [&](const Node& node, const Bound& bound, const Step& step) {
       node.layer->forward(step, bound.inputs, bound.output);
       if (seen) seen(node.path, bound.output);
     });
@@ -84,7 +88,7 @@ void Pass::forward(const std::function<void(const std::string&, Tensor)>& seen) 
 
 Tensor Pass::loss(Tensor targets) {
   const std::size_t head = bound_.size() - 1;
-  visit(head, "loss", [&](const Node& node, const Bound& bound, const Step& step) {
+  visit(head, loss_call, [&](const Node& node, const Bound& bound, const Step& step) {
     node.head->loss(step, bound.inputs[0], targets, bound.output);
   });
   return bound_[head].output;
@@ -92,7 +96,7 @@ Tensor Pass::loss(Tensor targets) {
 
 void Pass::backward(Tensor targets, double scale) {
   for (std::size_t i = bound_.size(); i-- > 0;)
-    visit(i, "backward", [&](const Node& node, const Bound& bound, const Step& step) {
+    visit(i, backward_call, [&](const Node& node, const Bound& bound, const Step& step) {
       if (node.head)
         node.head->backward(step, bound.inputs[0], targets, scale, bound.input_gradients[0]);
       else
@@ -110,7 +114,7 @@ void Pass::add_gradients(const NodePlan& plan, Tensor output_gradient) const {
 }
 
 void Pass::decode(Tensor mask, Tensor predictions) {
-  visit(bound_.size() - 1, "decode", [&](const Node& node, const Bound& bound, const Step& step) {
+  visit(bound_.size() - 1, decode_call, [&](const Node& node, const Bound& bound, const Step& step) {
     node.head->decode(step, bound.inputs[0], mask, predictions);
   });
 }

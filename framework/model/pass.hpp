@@ -8,6 +8,7 @@
 //   pass.backward(shard.targets, scale);
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -57,11 +58,16 @@ class Pass {
     std::vector<Tensor> gradients;
     std::vector<RandomKey> keys;
     DropoutDraw branch_dropout;
+    /// What stands in the crash line while each call runs (record/crash_line.hpp).
+    std::array<std::string, 4> works;
   };
+  /// The calls of a node, by their names in messages.
+  enum Call : std::uint8_t { forward_call, loss_call, backward_call, decode_call };
+  static constexpr std::array<const char*, 4> call_names = {"forward", "loss", "backward", "decode"};
 
   Tensor resolve(int tensor) const;
   /// Calls `run(node, bound, step)` and puts the node's path in front of what goes wrong in it.
-  void visit(std::size_t node, const char* what, const auto& run);
+  void visit(std::size_t node, Call call, const auto& run);
   void add_gradients(const NodePlan& plan, Tensor output_gradient) const;
 
   const Network& network_;

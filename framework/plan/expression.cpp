@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "config/limits.hpp"
 #include "config/value.hpp"
 
 namespace encore {
@@ -22,15 +23,26 @@ struct ExpressionNode {
   };
 
   Kind kind = Kind::flag;
-  std::string comparison;  ///< "==", "!=", "<", "<=", ">", ">="
-  std::shared_ptr<const ExpressionNode> left, right;
+  std::string comparison;             ///< "==", "!=", "<", "<=", ">", ">="
+  std::vector<ExpressionNode> parts;  ///< of either and both; the one that is negated
   Operand first, second;
 };
 
 namespace {
 
 using Node = ExpressionNode;
-using NodePointer = std::shared_ptr<const Node>;
+
+/// One more level of parentheses or negation for as long as it lives.
+class Level {
+ public:
+  explicit Level(std::size_t& depth) : depth_(depth) { ++depth_; }
+  ~Level() { --depth_; }
+  Level(const Level&) = delete;
+  Level& operator=(const Level&) = delete;
+
+ private:
+  std::size_t& depth_;
+};
 
 // expression: term || term; term: factor && factor; factor: !factor, (expression), operand [comparison
 // operand]
@@ -38,8 +50,8 @@ class Parser {
  public:
   explicit Parser(const std::string& text) : text_(text) {}
 
-  NodePointer parse() {
-    NodePointer node = expression();
+  Node parse() {
+    Node node = expression();
     skip_blanks();
     if (position_ < text_.size())
       throw expected(comparison_allowed_ ? "==, !=, <, <=, >, >=, && or ||" : "&& or ||");
@@ -47,30 +59,42 @@ class Parser {
   }
 
  private:
-  NodePointer expression() {
-    NodePointer node = term();
-    while (take("||")) node = join(Node::Kind::either, std::move(node), term());
+  Node expression() {
+    Node node = term();
+    while (take("||")) add(node, Node::Kind::either, term());
     return node;
   }
 
-  NodePointer term() {
-    NodePointer node = factor();
-    while (take("&&")) node = join(Node::Kind::both, std::move(node), factor());
+  Node term() {
+    Node node = factor();
+    while (take("&&")) add(node, Node::Kind::both, factor());
     return node;
   }
 
-  static NodePointer join(Node::Kind kind, NodePointer left, NodePointer right) {
-    Node node;
-    node.kind = kind;
-    node.left = std::move(left);
-    node.right = std::move(right);
-    return std::make_shared<const Node>(std::move(node));
+  /// A chain of one kind is one node, so that however long it is it is not deep.
+  static void add(Node& chain, Node::Kind kind, Node part) {
+    if (chain.kind != kind) {
+      Node first = std::exchange(chain, Node());
+      chain.kind = kind;
+      chain.parts.push_back(std::move(first));
+    }
+    chain.parts.push_back(std::move(part));
   }
 
-  NodePointer factor() {
-    if (take("!")) return join(Node::Kind::negation, factor(), nullptr);
+  Node factor() {
+    if (depth_ > most_levels)
+      throw Error("nested more than " + std::to_string(most_levels) + " levels deep at character " +
+                  std::to_string(position_ + 1));
+    if (take("!")) {
+      const Level level(depth_);
+      Node node;
+      node.kind = Node::Kind::negation;
+      node.parts.push_back(factor());
+      return node;
+    }
     if (take("(")) {
-      NodePointer node = expression();
+      const Level level(depth_);
+      Node node = expression();
       if (!take(")")) throw expected("\")\"");
       comparison_allowed_ = false;
       return node;
@@ -86,7 +110,7 @@ class Parser {
       comparison_allowed_ = false;
       break;
     }
-    return std::make_shared<const Node>(std::move(node));
+    return node;
   }
 
   Node::Operand operand() {
@@ -151,6 +175,7 @@ class Parser {
 
   const std::string& text_;
   std::size_t position_ = 0;
+  std::size_t depth_ = 0;  ///< of parentheses and negations
   bool comparison_allowed_ = false;
 };
 
@@ -209,11 +234,11 @@ bool compare(const Node& node, const json& config) {
 bool holds(const Node& node, const json& config) {
   switch (node.kind) {
     case Node::Kind::either:
-      return holds(*node.left, config) || holds(*node.right, config);
+      return std::ranges::any_of(node.parts, [&](const Node& part) { return holds(part, config); });
     case Node::Kind::both:
-      return holds(*node.left, config) && holds(*node.right, config);
+      return std::ranges::all_of(node.parts, [&](const Node& part) { return holds(part, config); });
     case Node::Kind::negation:
-      return !holds(*node.left, config);
+      return !holds(node.parts.front(), config);
     case Node::Kind::comparison:
       return compare(node, config);
     case Node::Kind::flag:
@@ -229,15 +254,14 @@ bool holds(const Node& node, const json& config) {
 void collect_keys(const Node& node, std::vector<std::string>& keys) {
   for (const Node::Operand* operand : {&node.first, &node.second})
     if (!operand->key.empty()) keys.push_back(operand->key);
-  for (const NodePointer& child : {node.left, node.right})
-    if (child != nullptr) collect_keys(*child, keys);
+  for (const Node& part : node.parts) collect_keys(part, keys);
 }
 
 }  // namespace
 
 Expression Expression::parse(const std::string& text) {
   Expression expression;
-  expression.root_ = Parser(text).parse();
+  expression.root_ = std::make_shared<const Node>(Parser(text).parse());
   return expression;
 }
 

@@ -78,7 +78,7 @@ class GuardReader {
     try {
       guards_.push_back({dotted(path), path, {text, place, Expression::parse(text)}});
     } catch (const Error& error) {
-      problems_.add(place, dotted(path), "when \"" + text + "\": " + error.what());
+      problems_.add(place, dotted(path), "when \"" + shortened(text) + "\": " + error.what());
     }
   }
 

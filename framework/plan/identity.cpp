@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "config/core_schema.hpp"
 #include "config/value.hpp"
 
 namespace encore {
@@ -49,6 +50,7 @@ CanonicalText::CanonicalText(const Resolved& resolved, const std::map<std::strin
       const Option& option = *table.schema->find(name);
       if (is_default(option, value)) continue;
       std::string dotted = key + "." + name;
+      if (only_describes(dotted)) continue;
       if (option.type != OptionType::path)
         entries.emplace_back(std::move(dotted), canonical(value));
       else if (const auto file = files.find(dotted); file != files.end())

@@ -1,11 +1,11 @@
 #include "plan/plan.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <unordered_set>
 #include <utility>
 
 #include "config/core_schema.hpp"
+#include "config/limits.hpp"
 #include "config/validate.hpp"
 #include "plan/point_maker.hpp"
 #include "plan/sweep.hpp"
@@ -14,12 +14,10 @@ namespace encore {
 
 namespace {
 
-bool is_name(const std::string& name) {
-  return !name.empty() && name.front() != '-' && std::ranges::all_of(name, [](unsigned char letter) {
-    return std::isalnum(letter) != 0 || letter == '_' || letter == '-' || letter == '.' || letter == '+' ||
-           letter >= 0x80;
-  });
-}
+// Far beyond what anybody types or reads; each of them is stored with every run.
+constexpr std::size_t longest_name = 100;
+constexpr std::size_t longest_note = std::size_t{64} << 10;
+constexpr std::size_t most_tags = 100;
 
 /// Adds the seeds to `header`; `valid` holds the option "seed", with its default.
 void read_seeds(const Value& root, const ValidTable& valid, PlanHeader& header, Problems& problems) {
@@ -55,6 +53,27 @@ void read_seeds(const Value& root, const ValidTable& valid, PlanHeader& header, 
   }
 }
 
+void check_sizes(const PlanHeader& header, const Origins& origin, Problems& problems) {
+  const auto check = [&](const char* key, const std::string& text, std::size_t most) {
+    if (text.size() > most)
+      problems.add(place_of(origin, key), key,
+                   "option \"" + std::string(key) + "\" of the experiment has \"" + shortened(text) +
+                       "\" with " + std::to_string(text.size()) + " bytes; at most " + std::to_string(most) +
+                       " are stored with a run");
+  };
+  check("name", header.name, longest_name);
+  check("note", header.note, longest_note);
+  if (header.name == "." || header.name == "..")
+    problems.add(place_of(origin, "name"), "name",
+                 "the name \"" + header.name + "\" means a folder to every other program; take another");
+  if (header.tags.size() > most_tags)
+    problems.add(place_of(origin, "tags"), "tags",
+                 "option \"tags\" of the experiment has " + std::to_string(header.tags.size()) +
+                     " words; at most " + std::to_string(most_tags) + " are stored with a run");
+  else
+    for (const std::string& tag : header.tags) check("tags", tag, longest_name);
+}
+
 PlanHeader read_header(const ExperimentFile& document, const Value& root, const OptionPlaces& places,
                        Problems& problems) {
   std::vector<std::string> others = top_tables();
@@ -62,14 +81,13 @@ PlanHeader read_header(const ExperimentFile& document, const Value& root, const 
   const ValidTable valid = validate(root, top_schema(), {"", "the experiment"}, problems, others, {}, places);
   const Options& options = valid.options;
   PlanHeader header;
-  header.name = options.has("name") ? options.text("name") : document.file.stem().string();
-  if (!is_name(header.name))
-    problems.add(place_of(valid.origin, "name"), "name",
-                 "the name \"" + header.name +
-                     "\" is part of the names of runs, which people type: only letters, digits "
-                     "and . _ + - may stand in it, and no - in front");
+  const std::string stem = document.file.stem().string();
+  const std::string name = options.has("name") ? options.text("name") : stem;
+  header.pattern = parse_name(name, place_of(valid.origin, "name"), problems);
+  header.name = header.pattern.has_options() ? stem : name;
   if (options.has("note")) header.note = options.text("note");
   if (options.has("tags")) header.tags = options.text_list("tags");
+  check_sizes(header, valid.origin, problems);
   const Origin called_like_the_file{Source::fallback, root.origin.place};
   for (const char* key : {"name", "note", "tags"}) {
     const auto found = valid.origin.find(key);
@@ -79,16 +97,18 @@ PlanHeader read_header(const ExperimentFile& document, const Value& root, const 
   return header;
 }
 
-Place sweep_place(const Value& root) {
+/// Of what makes too many points, or none.
+Place sweep_place(const ExperimentFile& document, const Value& root) {
+  if (!document.grid.empty()) return document.grid.front().value.origin.place;
   const Value::Member* sweep = root.find("sweep");
   return sweep == nullptr ? root.origin.place : sweep->value.origin.place;
 }
 
 // With a sweep that is wrong only the file itself is looked through for more problems.
-Sweep sound_sweep(const Value& root, const std::vector<Override>& overrides, const OptionPlaces& places,
+Sweep sound_sweep(const Value& root, const ExperimentFile& document, const OptionPlaces& places,
                   Problems& problems) {
   Problems own;
-  Sweep sweep = read_sweep(root, overrides, places, own);
+  Sweep sweep = read_sweep(root, document, places, own);
   problems.add(own.all());
   return own.empty() ? sweep : Sweep{};
 }
@@ -102,23 +122,26 @@ std::string unique_name(const std::string& name, std::unordered_set<std::string>
 
 }  // namespace
 
-Plan make_plan(const ExperimentFile& document, const Catalogue& catalogue, const ContentHash& hash) {
+Plan make_plan(const ExperimentFile& document, const Catalogue& catalogue, const ContentHash& hash,
+               const std::function<void(std::size_t, std::size_t)>& made) {
   Problems problems;
   Value root = document.root;
   apply_overrides(root, document.overrides, problems);
   const OptionPlaces places(root, catalogue);
   const PlanHeader header = read_header(document, root, places, problems);
-  const Sweep sweep = sound_sweep(root, document.overrides, places, problems);
+  const Sweep sweep = sound_sweep(root, document, places, problems);
   if (sweep.size() * std::max<std::size_t>(header.seeds.size(), 1) > most_points) {
-    problems.add(sweep_place(root), "sweep",
+    problems.add(sweep_place(document, root), "sweep",
                  "sweep and seeds ask for more than " + std::to_string(most_points) + " runs");
     problems.require_none();
   }
 
-  Plan plan{header.name, header.note, header.tags, header.origin, header.seed_origin, {}, 0, 0};
+  Plan plan{header.name, header.note, header.tags, header.origin, header.seed_origin, {}, 0, 0, {}};
   PointMaker maker(document, root, catalogue, sweep, header, hash);
   std::unordered_set<std::string> questions, names;
-  for (const Proposal& proposal : propose_all(sweep))
+  const std::vector<Proposal> proposals = propose_all(sweep);
+  for (const Proposal& proposal : proposals) {
+    if (problems.all().size() >= most_problems) break;
     for (RunPoint& point : maker.make(proposal, problems)) {
       if (!questions.insert(point.question).second) {
         ++plan.duplicates;
@@ -127,12 +150,15 @@ Plan make_plan(const ExperimentFile& document, const Catalogue& catalogue, const
       point.name = unique_name(point.name, names);
       plan.points.push_back(std::move(point));
     }
+    if (made) made(static_cast<std::size_t>(&proposal - proposals.data()) + 1, proposals.size());
+  }
   // With other problems about, a table may be unused only because of them.
   if (problems.empty()) maker.finish(problems);
   if (problems.empty() && plan.points.empty())
-    problems.add(sweep_place(root), "sweep", "[sweep] excludes every one of its points");
+    problems.add(sweep_place(document, root), "sweep", "[sweep] excludes every one of its points");
   problems.require_none();
   plan.excluded = maker.excluded();
+  plan.warnings = maker.warnings();
   return plan;
 }
 

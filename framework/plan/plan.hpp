@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,7 +19,7 @@
 namespace encore {
 
 struct Plan {
-  std::string name;
+  std::string name;  ///< of the sweep: the file's where the name of its runs has placeholders
   std::string note;
   std::vector<std::string> tags;
   Origins origin;                        ///< of name, note and tags
@@ -27,11 +28,14 @@ struct Plan {
   std::size_t excluded =
       0;  ///< points that [sweep] exclude took out, before they are multiplied by the seeds
   std::size_t duplicates = 0;  ///< points that asked the same question as an earlier one, and are left out
+  std::vector<Problem>
+      warnings;  ///< what is likely a slip but stops nothing: an exclusion that meets no point
 };
 
 /// Throws ConfigErrors with everything that is wrong in any point. Nothing is written. `hash` is called once
-/// per path.
+/// per path, `made` after each point with how many there are so far and will be.
 Plan make_plan(const ExperimentFile& document, const Catalogue& catalogue,
-               const ContentHash& hash = sha256_of_file);
+               const ContentHash& hash = sha256_of_file,
+               const std::function<void(std::size_t, std::size_t)>& made = {});
 
 }  // namespace encore

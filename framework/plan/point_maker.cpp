@@ -24,35 +24,9 @@ std::string file_name(const std::string& key) {
   return key;
 }
 
-std::string last_parts(const std::vector<std::string>& path, std::size_t count) {
-  return dotted({path.end() - static_cast<std::ptrdiff_t>(std::min(count, path.size())), path.end()});
-}
-
-/// The shortest end of an option's path that says which one of those varied is meant.
-std::string short_key(const Assignment& assignment, const Proposal& all) {
-  std::size_t count = assignment.path.back() == "type" ? 2 : 1;
-  const auto is_shared = [&] {
-    return std::ranges::any_of(all, [&](const Assignment& other) {
-      return other.key != assignment.key &&
-             last_parts(other.path, count) == last_parts(assignment.path, count);
-    });
-  };
-  while (count < assignment.path.size() && is_shared()) ++count;
-  return last_parts(assignment.path, count);
-}
-
-/// `all` is what the sweep varies, `applied` what of it this point does: an option is called alike in all
-/// runs.
-std::string point_name(const std::string& experiment, const Proposal& applied, const Proposal& all) {
-  std::string name = experiment;
-  for (const Assignment& assignment : applied)
-    name += "-" + short_key(assignment, all) + "=" + assignment.label;
-  return name;
-}
-
 /// `word` is "exclude" or "when".
-bool holds(const std::string& word, const Condition& condition, const nlohmann::json& config,
-           Problems& problems) {
+bool condition_holds(const std::string& word, const Condition& condition, const nlohmann::json& config,
+                     Problems& problems) {
   try {
     return condition.expression.holds(config);
   } catch (const Error& error) {
@@ -70,7 +44,8 @@ PointMaker::PointMaker(const ExperimentFile& document, Value root, const Catalog
       catalogue_(catalogue),
       sweep_(sweep),
       header_(std::move(header)),
-      hash_(std::move(hash)) {
+      hash_(std::move(hash)),
+      names_(header_.pattern, sweep) {
   root_.erase("sweep");
   assigned_ = root_;
 }
@@ -98,17 +73,18 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, Problems& probl
   }
   const CanonicalText canonical(resolved, hashes);
   point.group = sha256(canonical.without_seed());
+  const std::string name = names_.of_group(applied, resolved, point.group, problems);
   point.config = std::move(resolved.config);
   point.origin = std::move(resolved.origin);
   for (const Assignment& assignment : applied)
     point.varied.emplace_back(assignment.key, to_text(assignment.value));
 
-  const std::string name = point_name(header_.name, applied, proposal);
   std::vector<RunPoint> points;
   points.reserve(header_.seeds.size());
   for (const std::int64_t& seed : header_.seeds) {
     point.seed = seed;
-    point.name = name + "-seed=" + std::to_string(seed);
+    point.name = RunNames::with_seed(name, seed);
+    point.group_name = names_.names_seed() ? point.name : name;
     point.canonical = canonical.with_seed(seed);
     point.question = sha256(point.canonical);
     if (&seed == &header_.seeds.back())
@@ -138,7 +114,7 @@ Proposal PointMaker::applicable(const Proposal& proposal, Problems& problems) {
     for (const std::size_t level = guard->level; guard != sweep_.guards.end() && guard->level == level;
          ++guard) {
       undecided.erase(guard->key);
-      if (holds("when", guard->condition, config, problems))
+      if (condition_holds("when", guard->condition, config, problems))
         met_guards_.insert(guard->key);
       else
         dropped.insert(guard->key);
@@ -178,10 +154,16 @@ void PointMaker::note_names(const Resolved& resolved) {
   for (const auto& [name, place] : resolved.unused_layers) unused_layers_.emplace(name, place);
 }
 
-bool PointMaker::is_excluded(const nlohmann::json& config, Problems& problems) const {
-  return std::ranges::any_of(sweep_.exclusions, [&](const Condition& exclusion) {
-    return holds("exclude", exclusion, config, problems);
-  });
+bool PointMaker::is_excluded(const nlohmann::json& config, Problems& problems) {
+  bool excluded = false;
+  for (const Condition& exclusion : sweep_.exclusions) {
+    if (excluded && met_exclusions_.contains(&exclusion)) continue;
+    Problems ignored;  // of a point that is left out anyway
+    if (!condition_holds("exclude", exclusion, config, excluded ? ignored : problems)) continue;
+    excluded = true;
+    met_exclusions_.insert(&exclusion);
+  }
+  return excluded;
 }
 
 std::map<std::string, ContentFile> PointMaker::hash_files(const Resolved& resolved, Problems& problems) {
@@ -221,7 +203,9 @@ void PointMaker::require_known(const std::string& word, const Condition& conditi
 void PointMaker::finish_guards(Problems& problems) const {
   for (const Guard& guard : sweep_.guards) require_known("when", guard.condition, problems);
   // What the command line sets, or chance draws, may leave a condition unmet that is meant well.
-  if (!problems.empty() || !document_.overrides.empty() || sweep_.is_guarded_by_chance()) return;
+  if (!problems.empty() || !document_.overrides.empty() || !document_.grid.empty() ||
+      sweep_.is_guarded_by_chance())
+    return;
   for (const Guard& guard : sweep_.guards)
     if (!met_guards_.contains(guard.key))
       problems.add(guard.condition.place, "sweep.when",
@@ -230,9 +214,27 @@ void PointMaker::finish_guards(Problems& problems) const {
                        "\" would never be varied; mend the condition, or take the option out of the sweep");
 }
 
+std::vector<Problem> PointMaker::warnings() const {
+  const auto is_left_open = [&](const std::string& key) {
+    const auto within = [&](const std::string& table) {
+      return key == table || key.starts_with(table + ".");
+    };
+    return std::ranges::any_of(document_.overrides, within, &Override::key) ||
+           std::ranges::any_of(sweep_.random, within, &RandomVariable::key);
+  };
+  std::vector<Problem> warnings;
+  for (const Condition& exclusion : sweep_.exclusions)
+    if (!met_exclusions_.contains(&exclusion) &&
+        std::ranges::none_of(exclusion.expression.keys(), is_left_open))
+      warnings.push_back({exclusion.place, "sweep.exclude",
+                          "exclude \"" + shortened(exclusion.text) + "\" meets no point of the sweep"});
+  return warnings;
+}
+
 void PointMaker::finish(Problems& problems) const {
   for (const Condition& exclusion : sweep_.exclusions) require_known("exclude", exclusion, problems);
   finish_guards(problems);
+  names_.finish(known_keys_, problems);
   const std::vector<std::string> used(used_layers_.begin(), used_layers_.end());
   for (const auto& [name, place] : unused_layers_) {
     // What a base file offers and this one does not use is nobody's slip.

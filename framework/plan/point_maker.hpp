@@ -13,7 +13,9 @@
 #include "config/experiment_file.hpp"
 #include "config/manifest.hpp"
 #include "config/resolve.hpp"
+#include "plan/name_pattern.hpp"
 #include "plan/proposal.hpp"
+#include "plan/run_names.hpp"
 #include "plan/run_point.hpp"
 #include "plan/sweep.hpp"
 
@@ -22,6 +24,7 @@ namespace encore {
 /// What is the same in every point of a document.
 struct PlanHeader {
   std::string name;
+  NamePattern pattern;  ///< of the runs' names
   std::string note;
   std::vector<std::string> tags;
   Origins origin;  ///< of these three
@@ -39,16 +42,19 @@ class PointMaker {
   std::vector<RunPoint> make(const Proposal& proposal, Problems& problems);
 
   /// After the last proposal: conditions naming options that no point has, options of [sweep.when] that no
-  /// point varies, layer tables that no point uses.
+  /// point varies, options of the name that no point has, layer tables that no point uses.
   void finish(Problems& problems) const;
 
   std::size_t excluded() const { return excluded_; }
+  /// After the last proposal: conditions of [sweep] exclude that met no point, though nothing that they ask
+  /// about was drawn at random or set by the command line.
+  std::vector<Problem> warnings() const;
 
  private:
   Proposal applicable(const Proposal& proposal, Problems& problems);
   const Value& assigned(const Proposal& proposal, Problems& problems);
   void note_names(const Resolved& resolved);
-  bool is_excluded(const nlohmann::json& config, Problems& problems) const;
+  bool is_excluded(const nlohmann::json& config, Problems& problems);
   void require_known(const std::string& word, const Condition& condition, Problems& problems) const;
   void finish_guards(Problems& problems) const;
   std::map<std::string, ContentFile> hash_files(const Resolved& resolved, Problems& problems);
@@ -61,10 +67,12 @@ class PointMaker {
   const Sweep& sweep_;
   PlanHeader header_;
   ContentHash hash_;
+  RunNames names_;
   std::map<std::string, std::string> hashes_;                     // by path
   std::set<std::pair<std::string, const Schema*>> known_tables_;  // whose options are in known_keys_
   std::set<std::string> known_keys_;                              // options that some point has
   std::set<std::string> met_guards_;  // whose condition held in some point, by key
+  std::set<const Condition*> met_exclusions_;
   std::set<std::string> used_layers_;
   std::map<std::string, Place> unused_layers_;
   std::size_t excluded_ = 0;

@@ -22,7 +22,8 @@ struct ContentFile {
 };
 
 struct RunPoint {
-  std::string name;  ///< "wnut17-layers=4-dropout=0.1-seed=1", unique in its plan
+  std::string name;        ///< "wnut17-layers=4-dropout=0.1-s1", unique in its plan
+  std::string group_name;  ///< the same without the seed; with it where the name says where the seed stands
   std::int64_t seed = 0;
   std::string question;   ///< identity: SHA-256 of `canonical`
   std::string group;      ///< the same without the seed: replicates share it

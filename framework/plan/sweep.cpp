@@ -1,8 +1,7 @@
-// What a Sweep says of itself, and how its values are called. See sweep.hpp.
+// What a Sweep says of itself. See sweep.hpp.
 #include "plan/sweep.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 namespace encore {
 
@@ -23,27 +22,6 @@ std::size_t Sweep::size() const {
   for (const Zip& zip : zips) times(zip.front().values.size());
   if (!random.empty()) times(static_cast<std::size_t>(draws));
   return points;
-}
-
-std::string label_of(const Value& value) {
-  std::string text;
-  if (const Value::Member* type = value.find("type")) {
-    text = to_text(type->value);
-  } else if (value.is_table()) {
-    text = "table";
-  } else if (value.is_array()) {
-    for (const Value& element : value.array()) text += (text.empty() ? "" : "+") + to_text(element);
-  } else {
-    text = to_text(value);
-  }
-  while (text.size() > 1 && text.back() == '/') text.pop_back();
-  text.erase(0, text.find_last_of('/') + 1);  // of a path the last part; npos + 1 is 0
-  for (char& letter : text) {
-    const bool fits = std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
-                      std::string("._+-").find(letter) != std::string::npos;
-    if (!fits) letter = '_';
-  }
-  return text;
 }
 
 }  // namespace encore

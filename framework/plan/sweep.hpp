@@ -60,14 +60,11 @@ struct Sweep {
   std::size_t size() const;
 };
 
-/// Reads [sweep] of the document's root (with overrides set). An option that the command line sets is no
-/// longer varied. `places` tells where an unknown option belongs.
-Sweep read_sweep(const Value& root, const std::vector<Override>& overrides, const OptionPlaces& places,
+/// Reads [sweep] of `root`, which is the document's with its overrides set, and what the command line varies.
+/// An option that the command line sets or varies is no longer varied by the file. `places` tells where an
+/// unknown option belongs.
+Sweep read_sweep(const Value& root, const ExperimentFile& document, const OptionPlaces& places,
                  Problems& problems);
-
-/// How a value is called in a run's name: letters, digits and . _ + - only; a table by its type, a
-/// path by its last part.
-std::string label_of(const Value& value);
 
 /// Draw `number` of a variable: a pure function of (seed, number, key), equal on every machine.
 Value draw(const RandomVariable& variable, std::int64_t seed, std::int64_t number);

@@ -5,28 +5,18 @@
 #include <algorithm>
 #include <map>
 #include <unordered_set>
+#include <utility>
 
 #include "config/core_schema.hpp"
 #include "config/nearest.hpp"
 #include "config/toml.hpp"
 #include "config/validate.hpp"
+#include "plan/label.hpp"
 #include "plan/random_law.hpp"
 
 namespace encore {
 
 namespace {
-
-std::vector<std::string> unique_labels(const std::vector<Value>& values) {
-  std::vector<std::string> labels;
-  std::unordered_set<std::string> taken;
-  for (const Value& value : values) {
-    std::string label = label_of(value);
-    if (taken.contains(label)) label += "." + std::to_string(labels.size() + 1);
-    taken.insert(label);
-    labels.push_back(std::move(label));
-  }
-  return labels;
-}
 
 std::string count_text(const SweepAxis& axis) {
   return std::to_string(axis.values.size()) + (axis.values.size() == 1 ? " value" : " values");
@@ -34,8 +24,8 @@ std::string count_text(const SweepAxis& axis) {
 
 class SweepReader {
  public:
-  SweepReader(const std::vector<Override>& overrides, const OptionPlaces& places, Problems& problems)
-      : overrides_(overrides), places_(places), problems_(problems) {}
+  SweepReader(const ExperimentFile& document, const OptionPlaces& places, Problems& problems)
+      : document_(document), places_(places), problems_(problems) {}
 
   Sweep read(const Value& table) {
     const ValidTable valid = validate(table, sweep_schema(), {"sweep", "[sweep]"}, problems_,
@@ -45,6 +35,7 @@ class SweepReader {
     if (const Value::Member* grid = table.find("grid")) read_grid(*grid);
     if (const Value::Member* zip = table.find("zip")) read_zips(*zip);
     if (const Value::Member* random = table.find("random")) read_random(*random);
+    read_arguments();
     if (valid.options.has("exclude")) read_exclusions(table.find("exclude"));
     if (const Value::Member* when = table.find("when")) read_when(*when);
     if (sweep_.draws > 1 && !has_random_)
@@ -72,8 +63,10 @@ class SweepReader {
     std::vector<std::string> tables = top_tables();
     std::erase(tables, "sweep");
     if (path.front() == "seed" || path.front() == "seeds") {
-      problems_.add(place, key,
-                    table + " cannot vary \"" + key + "\"; write seeds = [1, 2, 3] at the top of the file");
+      problems_.add(
+          place, key,
+          table + " cannot vary \"" + key + "\"; " +
+              (table == "--grid" ? "give --seeds 1-3" : "write seeds = [1, 2, 3] at the top of the file"));
       return false;
     }
     if (std::ranges::find(tables, path.front()) == tables.end()) {
@@ -99,11 +92,25 @@ class SweepReader {
     return text + "?";
   }
 
-  // The command line wins over the sweep: what it sets, alone or as part of a table, does not vary any more.
-  bool is_overridden(const std::vector<std::string>& path) const {
-    return std::ranges::any_of(overrides_, [&](const Override& set) {
+  /// The one that names the option, alone or as part of a table; or null.
+  static const Override* covering(const std::vector<Override>& overrides,
+                                  const std::vector<std::string>& path) {
+    const auto found = std::ranges::find_if(overrides, [&](const Override& set) {
       return set.path.size() <= path.size() && std::equal(set.path.begin(), set.path.end(), path.begin());
     });
+    return found == overrides.end() ? nullptr : &*found;
+  }
+
+  // The command line wins over the sweep of the file: what it sets or varies is not varied by the file.
+  bool is_overridden(const std::vector<std::string>& path) const {
+    return covering(document_.overrides, path) != nullptr || covering(document_.grid, path) != nullptr;
+  }
+
+  /// An option that --grid varies keeps the condition that the file has for it.
+  bool is_unguarded(const Guard& guard) const {
+    const Override* grid = covering(document_.grid, guard.path);
+    return covering(document_.overrides, guard.path) != nullptr ||
+           (grid != nullptr && grid->path != guard.path);
   }
 
   // Lists below `table`, which may be written "model.layers" = [...] or model.layers = [...].
@@ -127,19 +134,19 @@ class SweepReader {
       }
       axis.values = member.value.array();
       for (Value& value : axis.values) mark_as_sweep(value);
-      axis.labels = unique_labels(axis.values);
+      axis.labels = labels_of(axis.values);
       axes.push_back(std::move(axis));
     }
     return axes;
   }
 
   /// Of a grid, where the second would ask what the first does; the values of a zip may well repeat.
-  void refuse_repetitions(const SweepAxis& axis) {
+  void refuse_repetitions(const SweepAxis& axis, const std::string& table) {
     std::unordered_set<std::string> seen;
     for (const Value& value : axis.values)
       if (!seen.insert(describe(value) + to_text(value)).second)
         problems_.add(value.origin.place, axis.key,
-                      "\"" + axis.key + "\" of [sweep.grid]: " + to_text(value) +
+                      "\"" + axis.key + "\" of " + table + ": " + to_text(value) +
                           " stands twice in the list; keep one of them");
   }
 
@@ -156,8 +163,25 @@ class SweepReader {
   void read_grid(const Value::Member& member) {
     if (!is_table(member.value, "[sweep.grid]")) return;
     sweep_.grid = read_axes(member.value, "[sweep.grid]", {});
-    for (const SweepAxis& axis : sweep_.grid) refuse_repetitions(axis);
+    for (const SweepAxis& axis : sweep_.grid) refuse_repetitions(axis, "[sweep.grid]");
     erase_overridden(sweep_.grid);
+  }
+
+  void read_arguments() {
+    const std::map<std::string, Place> varied_by_file = std::exchange(varied_, {});
+    for (const Override& grid : document_.grid) {
+      const Place& place = grid.value.origin.place;
+      if (const Override* set = covering(document_.overrides, grid.path); set != nullptr)
+        problems_.add(place, grid.key,
+                      "\"" + grid.key + "\" is varied here and set by " + set->value.origin.place.text() +
+                          "; keep one of them");
+      if (!can_vary(grid.path, place, "--grid")) continue;
+      SweepAxis axis{grid.key, grid.path, grid.value.origin, grid.value.array(), {}};
+      axis.labels = labels_of(axis.values);
+      refuse_repetitions(axis, "--grid");
+      sweep_.grid.push_back(std::move(axis));
+    }
+    varied_.insert(varied_by_file.begin(), varied_by_file.end());
   }
 
   void read_zips(const Value::Member& member) {
@@ -215,7 +239,7 @@ class SweepReader {
         sweep_.exclusions.push_back({entry.text(), entry.origin.place, Expression::parse(entry.text())});
       } catch (const Error& error) {
         problems_.add(entry.origin.place, "sweep.exclude",
-                      "exclude \"" + entry.text() + "\": " + error.what());
+                      "exclude \"" + shortened(entry.text()) + "\": " + error.what());
       }
     }
   }
@@ -223,29 +247,30 @@ class SweepReader {
   void read_when(const Value::Member& member) {
     if (!is_table(member.value, "[sweep.when]")) return;
     sweep_.guards = read_guards(member.value, varied_, problems_);
-    std::erase_if(sweep_.guards, [&](const Guard& guard) { return is_overridden(guard.path); });
+    std::erase_if(sweep_.guards, [&](const Guard& guard) { return is_unguarded(guard); });
   }
 
-  const std::vector<Override>& overrides_;
+  const ExperimentFile& document_;
   const OptionPlaces& places_;
   Problems& problems_;
   Sweep sweep_;
-  std::map<std::string, Place> varied_;
+  std::map<std::string, Place> varied_;  // by whom it is read at the moment: the file, then the command line
   bool has_random_ = false;
 };
 
 }  // namespace
 
-Sweep read_sweep(const Value& root, const std::vector<Override>& overrides, const OptionPlaces& places,
+Sweep read_sweep(const Value& root, const ExperimentFile& document, const OptionPlaces& places,
                  Problems& problems) {
   const Value::Member* member = root.find("sweep");
-  if (member == nullptr) return {};
+  const Value nothing{Value::Table{}, root.origin};
+  if (member == nullptr) return SweepReader(document, places, problems).read(nothing);
   if (!member->value.is_table()) {
     problems.add(member->value.origin.place, "sweep",
                  "[sweep] must be a table, found " + describe(member->value));
     return {};
   }
-  return SweepReader(overrides, places, problems).read(member->value);
+  return SweepReader(document, places, problems).read(member->value);
 }
 
 }  // namespace encore

@@ -6,6 +6,8 @@
 #include "config/nearest.hpp"
 #include "data/hash.hpp"
 #include "plugin_host/loader.hpp"
+#include "plugin_host/make_offer.hpp"
+#include "record/crash_line.hpp"
 
 namespace encore {
 namespace {
@@ -54,6 +56,8 @@ void Registry::load_plugins(const std::vector<const Manifest*>& manifests, bool 
   std::vector<LoadedPlugin> plugins;
   for (const Manifest* manifest : manifests) {
     const std::filesystem::path file = manifest->library_path();
+    const std::string text = work_text("opening of plugin " + file.string(), "", "");
+    const CurrentWork work(text.c_str());
     try {
       OpenedPlugin plugin = open_checked(*manifest);
       for (const Offer& offer : plugin.offers.offers()) entries.push_back({offer, file.string()});
@@ -115,23 +119,36 @@ std::string Registry::library_sha256(Kind kind, const std::string& type) const {
   return {};
 }
 
+std::string Registry::owner_text(Kind kind, const std::string& type) const {
+  offer(kind, type);
+  return encore::owner_text(name_of(kind), type, find(kind, type)->owner);
+}
+
+template <Kind K>
+std::unique_ptr<typename KindTraits<K>::Base> Registry::build(
+    const std::string& type, const Options& options, const typename KindTraits<K>::Context& context) const {
+  const std::string text = work_text("construction", "", owner_text(K, type));
+  const CurrentWork work(text.c_str());
+  return make_offer<K>(offer(K, type), options, context);
+}
+
 std::unique_ptr<Layer> Registry::make_layer(const std::string& type, const Options& options,
                                             const LayerContext& context) const {
-  return make<Kind::layer>(offer(Kind::layer, type), options, context);
+  return build<Kind::layer>(type, options, context);
 }
 std::unique_ptr<Head> Registry::make_head(const std::string& type, const Options& options,
                                           const HeadContext& context) const {
-  return make<Kind::head>(offer(Kind::head, type), options, context);
+  return build<Kind::head>(type, options, context);
 }
 std::unique_ptr<Tokenizer> Registry::make_tokenizer(const std::string& type, const Options& options) const {
-  return make<Kind::tokenizer>(offer(Kind::tokenizer, type), options, TokenizerContext{});
+  return build<Kind::tokenizer>(type, options, TokenizerContext{});
 }
 std::unique_ptr<Optimizer> Registry::make_optimizer(const std::string& type, const Options& options) const {
-  return make<Kind::optimizer>(offer(Kind::optimizer, type), options, OptimizerContext{});
+  return build<Kind::optimizer>(type, options, OptimizerContext{});
 }
 std::unique_ptr<Schedule> Registry::make_schedule(const std::string& type, const Options& options,
                                                   const ScheduleContext& context) const {
-  return make<Kind::schedule>(offer(Kind::schedule, type), options, context);
+  return build<Kind::schedule>(type, options, context);
 }
 
 }  // namespace encore

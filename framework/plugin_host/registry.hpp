@@ -53,6 +53,9 @@ class Registry {
   bool offers(Kind kind, const std::string& type) const { return find(kind, type) != nullptr; }
   /// SHA-256 of the library that offers a type; empty for what the program itself added. Throws as offer().
   std::string library_sha256(Kind kind, const std::string& type) const;
+  /// `layer "highway" of plugin /p/my_layers.so`, for the crash line (record/crash_line.hpp). Throws as
+  /// offer().
+  std::string owner_text(Kind kind, const std::string& type) const;
   /// Everything of one kind, in the order of loading.
   std::vector<Offer> all(Kind kind) const;
 
@@ -77,6 +80,9 @@ class Registry {
   void load_plugins(const std::vector<const Manifest*>& manifests, bool failure_is_error);
   void commit(std::vector<Entry> entries, std::vector<LoadedPlugin> plugins);
   const Entry* find(Kind kind, const std::string& type) const;
+  template <Kind K>
+  std::unique_ptr<typename KindTraits<K>::Base> build(const std::string& type, const Options& options,
+                                                      const typename KindTraits<K>::Context& context) const;
 
   std::vector<Entry> entries_;
   std::vector<LoadedPlugin> plugins_;

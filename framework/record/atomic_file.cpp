@@ -54,6 +54,12 @@ void replace_file(const std::filesystem::path& path, std::string_view content) {
   file.commit_unsynced();
 }
 
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code failure;
+  if (!folder.empty()) std::filesystem::create_directories(folder, failure);
+  if (failure) throw Error(system_message("make the folder", folder, failure.value()));
+}
+
 void sync_folder(const std::filesystem::path& folder) {
   const std::filesystem::path place = folder.empty() ? std::filesystem::path(".") : folder;
   const FileDescriptor descriptor = open_file(place, O_RDONLY | O_DIRECTORY);

@@ -47,6 +47,9 @@ void save_file(const std::filesystem::path& path, std::string_view content);
 /// nothing when the machine has lost its processes.
 void replace_file(const std::filesystem::path& path, std::string_view content);
 
+/// Makes the folder and those above it unless they are there; an empty path is the folder one is in.
+void make_folder(const std::filesystem::path& folder);
+
 /// Makes renames and removals in a folder durable.
 void sync_folder(const std::filesystem::path& folder);
 

@@ -1,15 +1,15 @@
 // See bench_request.hpp.
 #include "record/bench_request.hpp"
 
-#include <fstream>
-#include <iterator>
-
+#include "config/input_file.hpp"
+#include "config/json_text.hpp"
+#include "config/limits.hpp"
 #include "record/atomic_file.hpp"
 
 namespace encore {
 namespace {
 
-constexpr const char* file_name = "bench.json";
+constexpr const char* request_name = "bench.json";
 constexpr int request_format = 1;
 
 }  // namespace
@@ -46,18 +46,21 @@ BenchRequest BenchRequest::from_json(const nlohmann::json& json) {
 
 void BenchRequest::save(const std::filesystem::path& folder) const {
   std::filesystem::create_directories(folder);
-  save_file(folder / file_name, to_json().dump(2) + "\n");
+  save_file(folder / request_name, to_json().dump(2) + "\n");
 }
 
 BenchRequest BenchRequest::load(const std::filesystem::path& folder) {
-  const std::filesystem::path path = folder / file_name;
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
+  const std::filesystem::path path = folder / request_name;
+  std::string text;
+  try {
+    text = read_file(path, most_json_bytes);
+  } catch (const UnreadableFile& error) {
+    if (!error.missing()) throw;
     throw Error("cannot read " + path.string() +
                 ": the folder of a measurement holds this file; is this one?");
-  const std::string text(std::istreambuf_iterator<char>(file), {});
+  }
   try {
-    return from_json(nlohmann::json::parse(text));
+    return from_json(parse_json(text));
   } catch (const std::exception& error) {
     throw Error(path.string() + ": " + error.what());
   }

@@ -3,6 +3,8 @@
 
 #include <encore/error.hpp>
 
+#include "config/json_text.hpp"
+
 namespace encore {
 
 namespace {
@@ -49,14 +51,14 @@ std::string CheckRequest::text() const {
 }
 
 CheckRequest CheckRequest::parse(const std::string& text) try {
-  nlohmann::json json = nlohmann::json::parse(text);
+  nlohmann::json json = parse_json(text);
   CheckRequest request;
   request.parts_ = std::move(json.at("parts")).get<std::vector<nlohmann::json>>();
   for (const nlohmann::json& run : json.at("runs"))
     request.runs_.push_back({run.at("tables").get<std::map<std::string, std::size_t>>(),
                              run.at("files").get<std::size_t>(), run.at("folders").get<std::size_t>()});
   return request;
-} catch (const nlohmann::json::exception& error) {
+} catch (const std::exception& error) {
   throw Error(std::string("check: the request on standard input cannot be read: ") + error.what());
 }
 

@@ -17,6 +17,10 @@
 
 namespace encore {
 
+/// The worker answers with an empty line for so many runs that it has looked at, and at the end with the
+/// problems as JSON, for which line ends are white space.
+inline constexpr std::size_t checks_per_line = 100;
+
 class CheckRequest {
  public:
   /// Numbers of parts.

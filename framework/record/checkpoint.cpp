@@ -10,6 +10,7 @@
 #include <encore/error.hpp>
 
 #include "record/atomic_file.hpp"
+#include "record/run_paths.hpp"
 #include "record/spool_reader.hpp"
 
 namespace encore {
@@ -88,9 +89,9 @@ std::map<std::string, std::string> recorded_checkpoints(const std::filesystem::p
   std::map<std::string, std::string> recorded;
   for (const std::string& name : list_folder(run_folder)) {  // sorted: later attempts come later
     if (!name.starts_with("attempt-") || !name.ends_with(".spool")) continue;
-    SpoolReader reader(run_folder / name);
+    SpoolReader reader(run_folder / name, {run_of_folder(run_folder), 0});
     SpoolRecord record;
-    while (reader.next(record)) {
+    while (reader.next(record) || (reader.skip_damage() && reader.next(record))) {
       if (record.kind != SpoolKind::event || record.text.find("\"checkpoint\"") == std::string::npos)
         continue;
       const nlohmann::json event = record.event();

@@ -2,9 +2,7 @@
 // holes, no overlaps.
 #include "record/safetensors.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -16,6 +14,8 @@
 
 #include <encore/error.hpp>
 
+#include "config/input_file.hpp"
+#include "config/json_text.hpp"
 #include "data/hash.hpp"
 #include "record/atomic_file.hpp"
 
@@ -128,13 +128,10 @@ SavedFile save_safetensors(const std::filesystem::path& path, const std::vector<
 }
 
 Safetensors::Safetensors(const std::filesystem::path& path) : path_(path) {
-  const FileDescriptor file = open_file(path, O_RDONLY);
-  struct stat status {};
-  if (::fstat(file.get(), &status) != 0) throw Error(system_message("read", path, errno));
-  if (!S_ISREG(status.st_mode)) throw Error(path.string() + " is not a file");
-  const auto size = static_cast<std::size_t>(status.st_size);
+  const InputFile file(path);
+  const auto size = static_cast<std::size_t>(file.size());
   if (size < length_bytes) throw Error(path.string() + ": too short for a safetensors file");
-  void* const memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  void* const memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
   if (memory == MAP_FAILED) throw Error(system_message("read", path, errno));
   mapping_ = {static_cast<const std::byte*>(memory), size};
   try {
@@ -173,6 +170,7 @@ void Safetensors::check() {
   if (length == 0 || *text != '{') throw Error("the header does not begin with {");
   nlohmann::json header;
   NoDuplicates no_duplicates;
+  require_shallow_json({text, length});
   try {
     header = nlohmann::json::parse(text, text + length, std::ref(no_duplicates));
   } catch (const nlohmann::json::exception& error) {

@@ -2,12 +2,13 @@
 #include "record/specification.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 #include <system_error>
 
 #include <encore/error.hpp>
 
+#include "config/input_file.hpp"
+#include "config/json_text.hpp"
+#include "config/limits.hpp"
 #include "record/atomic_file.hpp"
 
 namespace encore {
@@ -15,7 +16,7 @@ namespace encore {
 namespace {
 
 constexpr int specification_format = 1;
-constexpr const char* file_name = "specification.json";
+constexpr const char* specification_name = "specification.json";
 
 /// Reads members of one JSON object with messages that name them.
 class Members {
@@ -105,26 +106,24 @@ Specification Specification::from_json(const nlohmann::json& json, const std::st
 }
 
 void Specification::save(const std::filesystem::path& run_folder) const {
-  std::error_code failure;
-  std::filesystem::create_directories(run_folder, failure);
-  if (failure) throw Error(system_message("make the folder", run_folder, failure.value()));
-  save_file(run_folder / file_name, to_json().dump(2) + "\n");
+  make_folder(run_folder);
+  save_file(run_folder / specification_name, to_json().dump(2) + "\n");
 }
 
 Specification Specification::load(const std::filesystem::path& run_folder) {
-  const std::filesystem::path path = run_folder / file_name;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error("cannot read " + path.string() + ": a run folder holds this file; is this one?");
-  std::ostringstream text;
-  text << file.rdbuf();
+  const std::filesystem::path path = run_folder / specification_name;
+  std::string text;
+  try {
+    text = read_file(path, most_json_bytes);
+  } catch (const UnreadableFile& error) {
+    if (!error.missing()) throw;
+    throw Error("cannot read " + path.string() + ": a run folder holds this file; is this one?");
+  }
   nlohmann::json json;
   try {
-    json = nlohmann::json::parse(text.str());
-  } catch (const nlohmann::json::parse_error& error) {
-    // `byte` counts from 1 and names the last one that was read.
-    const std::size_t end = std::min(text.view().size(), std::max<std::size_t>(error.byte, 1) - 1);
-    const auto line = 1 + std::ranges::count(text.view().substr(0, end), '\n');
-    throw Error(path.string() + ":" + std::to_string(line) +
+    json = parse_json(text);
+  } catch (const JsonError& error) {
+    throw Error(path.string() + ":" + std::to_string(error.line()) +
                 ": the file is damaged, from there on it is no JSON; run the experiment file again, which "
                 "writes it anew");
   }

@@ -21,8 +21,6 @@ namespace encore {
 namespace {
 
 constexpr std::size_t buffer_limit = 64u << 10;
-constexpr std::size_t frame_head_bytes = 8;
-constexpr std::size_t record_head_bytes = 9;
 
 template <class T>
 std::byte* put(std::byte* to, T value) {
@@ -37,6 +35,14 @@ void put_text(std::vector<std::byte>& to, std::string_view text) {
   std::memcpy(put(to.data() + at, length), text.data(), text.size());
 }
 
+void put_head(std::byte* to, int attempt, const std::string& run) {
+  std::memset(to, 0, spool_head_bytes);
+  std::memcpy(to, "encspool", 8);
+  std::byte* const id = put(put(to + 8, spool_format), static_cast<std::uint32_t>(attempt));
+  std::memcpy(id, run.data(), run.size());
+  put(to + spool_head_bytes - 4, crc32({to, spool_head_bytes - 4}));
+}
+
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
@@ -49,22 +55,21 @@ std::string spool_name(int attempt) {
   return name;
 }
 
-SpoolWriter::SpoolWriter(std::filesystem::path path, int attempt) : path_(std::move(path)) {
+SpoolWriter::SpoolWriter(std::filesystem::path path, int attempt, const std::string& run)
+    : path_(std::move(path)) {
   ENCORE_REQUIRE(attempt > 0, "attempts count from 1");
+  ENCORE_REQUIRE(run.size() <= spool_run_bytes, "the head has room for the id of a run");
   file_ = open_file(path_, O_RDWR | O_CREAT);
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     throw Error(path_.string() + ": another worker writes this spool; let it end first");
   }
-  SpoolReader reader(path_);
+  SpoolReader reader(path_, SpoolOwner{run, attempt});
   SpoolRecord record;
   while (reader.next(record)) {
     if (record.kind == SpoolKind::metric) metrics_[record.name] = record.metric;
   }
-  if (reader.attempt() != 0 && reader.attempt() != attempt) {
-    throw Error(path_.string() + ": this is the spool of attempt " + std::to_string(reader.attempt()) +
-                ", not of " + std::to_string(attempt));
-  }
-  if (reader.end() == SpoolEnd::damaged && reader.offset() == 0) {
+  const bool unusable = reader.end() == SpoolEnd::damaged || reader.end() == SpoolEnd::refused;
+  if (unusable && reader.offset() == 0) {
     throw Error(reader.problem() + "; move the file away to go on");
   }
   sequence_ = reader.sequence();
@@ -74,8 +79,7 @@ SpoolWriter::SpoolWriter(std::filesystem::path path, int attempt) : path_(std::m
   }
   buffer_.resize(buffer_limit + 1024);
   if (end == 0) {
-    std::memcpy(buffer_.data(), "encspool", 8);
-    put(put(buffer_.data() + 8, spool_format), static_cast<std::uint32_t>(attempt));
+    put_head(buffer_.data(), attempt, run);
     used_ = spool_head_bytes;
     flush();
   }
@@ -121,17 +125,17 @@ void SpoolWriter::event(std::string_view type, nlohmann::json body) {
 }
 
 void SpoolWriter::append(SpoolKind kind, const std::byte* body, std::size_t size) {
-  const std::size_t payload = record_head_bytes + size;
+  const std::size_t payload = spool_record_head_bytes + size;
   ENCORE_REQUIRE(payload <= spool_frame_limit, "a record is at most 64 MiB; large things are artifacts");
-  const std::size_t frame = frame_head_bytes + payload;
+  const std::size_t frame = spool_frame_head_bytes + payload;
   if (used_ + frame > buffer_limit && used_ > 0) flush();
   if (used_ + frame > buffer_.size()) buffer_.resize(used_ + frame);
   std::byte* const start = buffer_.data() + used_;
-  std::byte* at = put(start + frame_head_bytes, ++sequence_);
+  std::byte* at = put(start + spool_frame_head_bytes, ++sequence_);
   at = put(at, kind);
   std::memcpy(at, body, size);
   put(start, static_cast<std::uint32_t>(payload));
-  put(start + 4, crc32({start + frame_head_bytes, payload}));
+  put(start + 4, crc32({start + spool_frame_head_bytes, payload}));
   used_ += frame;
 }
 

@@ -1,8 +1,10 @@
 // Spool: the file into which an attempt tells what happens; the control program merges it into the database.
-// Layout: 16 bytes head ["encspool"][u32 format][u32 attempt], then frames [u32 length][u32 crc32 of
-// payload][payload]; payload = u64 sequence (from 1, without gaps), u8 kind, body; everything little endian.
-// Appending is the only change ever made, so a reader may follow a writer, and what a crash leaves is a valid
-// file with perhaps a torn last frame. SpoolWriter is the worker's side; spool_reader.hpp the other one.
+// Layout: 32 bytes head ["encspool"][u32 format][u32 attempt][12 bytes run id, filled up with zeros][u32
+// crc32 of these 28 bytes], then frames [u32 length][u32 crc32 of payload][payload]; payload = u64 sequence
+// (from 1, without gaps), u8 kind, body; everything little endian. Format 1 had 16 bytes of head, without id
+// and crc32. Appending is the only change ever made, so a reader may follow a writer, and what a crash leaves
+// is a valid file with perhaps a torn last frame. SpoolWriter is the worker's side; spool_reader.hpp the
+// other one.
 #pragma once
 
 #include <cstddef>
@@ -26,20 +28,30 @@ enum class SpoolKind : std::uint8_t {
   event = 3,   ///< JSON text, an object with "type" and "time" (seconds since 1970)
 };
 
-inline constexpr std::size_t spool_head_bytes = 16;
-inline constexpr std::uint32_t spool_format = 1;
+inline constexpr std::size_t spool_head_bytes = 32;
+inline constexpr std::uint32_t spool_format = 2;
+inline constexpr std::size_t spool_run_bytes = 12;             ///< of the head, for the run's id
+inline constexpr std::size_t spool_frame_head_bytes = 8;        ///< length and checksum
+inline constexpr std::size_t spool_record_head_bytes = 9;       ///< sequence and kind
 inline constexpr std::uint32_t spool_frame_limit = 64u << 20;  ///< a longer frame is taken for damage
 
 /// "attempt-0001.spool"
 std::string spool_name(int attempt);
+
+/// Whose spool a file is.
+struct SpoolOwner {
+  std::string run = {};  ///< id; empty: unknown (format 1, a measurement), which fits any run
+  int attempt = 0;       ///< 0 fits any
+};
 
 /// Writes records. Points are buffered (about 0.1 microseconds each); an event takes everything before it
 /// along to the operating system, so that a watching `exp` sees it at once; only `sync` waits for the disk.
 /// Not for several threads at once; a second writer on the same file is refused.
 class SpoolWriter {
  public:
-  /// Makes the file, or goes on behind the last valid frame of an existing one of the same attempt.
-  SpoolWriter(std::filesystem::path path, int attempt);
+  /// Makes the file, or continues behind the last valid frame of an existing one of the same attempt and run,
+  /// in the format that it has. `run` is an id, or empty where no run is recorded.
+  SpoolWriter(std::filesystem::path path, int attempt, const std::string& run = "");
   /// Flushes; an error is lost here, so call `sync` before.
   ~SpoolWriter();
   SpoolWriter(const SpoolWriter&) = delete;

@@ -1,7 +1,6 @@
 // See spool_reader.hpp.
 #include "record/spool_reader.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,15 +10,15 @@
 
 #include <encore/error.hpp>
 
+#include "config/json_text.hpp"
 #include "record/crc32.hpp"
 
 namespace encore {
 
 namespace {
 
-constexpr std::size_t frame_head_bytes = 8;
-constexpr std::size_t record_head_bytes = 9;
 constexpr std::size_t read_ahead = 256u << 10;
+constexpr std::size_t old_head_bytes = 16;  ///< of format 1
 
 template <class T>
 T take(const std::byte*& from) {
@@ -41,33 +40,39 @@ bool take_text(const std::byte*& from, const std::byte* end, std::string& text) 
 }  // namespace
 
 nlohmann::json SpoolRecord::event() const {
-  nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object() || !json.contains("type") || !json["type"].is_string())
-    return {{"type", "unreadable"}};
-  return json;
+  try {
+    nlohmann::json json = parse_json(text);
+    if (json.is_object() && json.contains("type") && json["type"].is_string()) return json;
+    return {{"type", "unreadable"}, {"reason", "no object with a type"}};
+  } catch (const JsonError& error) {
+    return {{"type", "unreadable"}, {"reason", error.what()}};
+  }
 }
 
-SpoolReader::SpoolReader(std::filesystem::path path) : SpoolReader(std::move(path), 0, 0) {}
+SpoolReader::SpoolReader(std::filesystem::path path, SpoolOwner owner)
+    : SpoolReader(std::move(path), std::move(owner), 0, 0) {}
 
-SpoolReader::SpoolReader(std::filesystem::path path, std::uint64_t offset, std::uint64_t sequence)
-    : path_(std::move(path)), offset_(offset), sequence_(sequence) {}
+SpoolReader::SpoolReader(std::filesystem::path path, SpoolOwner owner, std::uint64_t offset,
+                         std::uint64_t sequence)
+    : path_(std::move(path)), owner_(std::move(owner)), offset_(offset), sequence_(sequence) {}
 
 bool SpoolReader::next(SpoolRecord& record) {
   if (attempt_ == 0 && !read_head()) return false;
-  if (!fill(frame_head_bytes)) {
+  if (!fill(spool_frame_head_bytes)) {
     return filled_ == begin_ ? stop(SpoolEnd::clean, "") : stop(SpoolEnd::torn, "the last frame is cut");
   }
   const std::byte* at = buffer_.data() + begin_;
   const auto length = take<std::uint32_t>(at);
   const auto checksum = take<std::uint32_t>(at);
-  if (length < record_head_bytes || length > spool_frame_limit)
+  if (length < spool_record_head_bytes || length > spool_frame_limit)
     return stop(SpoolEnd::damaged, "not a frame's length");
-  if (!fill(frame_head_bytes + length)) return stop(SpoolEnd::torn, "the last frame is cut");
-  const std::byte* payload = buffer_.data() + begin_ + frame_head_bytes;  // fill may have moved the buffer
+  if (!fill(spool_frame_head_bytes + length)) return stop(SpoolEnd::torn, "the last frame is cut");
+  const std::byte* payload =
+      buffer_.data() + begin_ + spool_frame_head_bytes;  // fill may have moved the buffer
   if (crc32({payload, length}) != checksum) return stop(SpoolEnd::damaged, "the checksum differs");
   if (!decode(payload, length, record)) return false;
-  begin_ += frame_head_bytes + length;
-  offset_ += frame_head_bytes + length;
+  begin_ += spool_frame_head_bytes + length;
+  offset_ += spool_frame_head_bytes + length;
   sequence_ = record.sequence;
   end_ = SpoolEnd::clean;
   problem_.clear();
@@ -106,7 +111,7 @@ bool SpoolReader::decode(const std::byte* payload, std::size_t size, SpoolRecord
       break;
   }
   if (!sound) {
-    return stop(SpoolEnd::damaged, "a record of kind " + std::to_string(kind) +
+    return stop(SpoolEnd::refused, "a record of kind " + std::to_string(kind) +
                                        " that this program does not know; was it "
                                        "written by a newer one?");
   }
@@ -117,33 +122,91 @@ bool SpoolReader::decode(const std::byte* payload, std::size_t size, SpoolRecord
 bool SpoolReader::read_head() {
   std::byte head[spool_head_bytes] = {};
   if (!file_) {
-    const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) {
-      if (errno == ENOENT) return stop(SpoolEnd::missing, "there is no such file");
-      throw Error(system_message("read", path_, errno));
+    try {
+      file_.emplace(path_);
+    } catch (const UnreadableFile& error) {
+      if (error.missing()) return stop(SpoolEnd::missing, "there is no such file");
+      throw;
     }
-    file_ = FileDescriptor(descriptor);
   }
-  const ssize_t count = ::pread(file_.get(), head, sizeof head, 0);
+  const ssize_t count = ::pread(file_->descriptor(), head, sizeof head, 0);
   if (count < 0) throw Error(system_message("read", path_, errno));
-  if (count < static_cast<ssize_t>(sizeof head)) {
+  if (count < static_cast<ssize_t>(old_head_bytes)) {
     return count == 0 ? stop(SpoolEnd::clean, "") : stop(SpoolEnd::torn, "the head of the file is cut");
   }
   const std::byte* at = head + 8;
   const auto format = take<std::uint32_t>(at);
   const auto attempt = take<std::uint32_t>(at);
+  const char* const id = reinterpret_cast<const char*>(at);
   if (std::memcmp(head, "encspool", 8) != 0) return stop(SpoolEnd::damaged, "this is no spool");
-  if (format != spool_format) {
-    return stop(SpoolEnd::damaged, "format " + std::to_string(format) + " is not known to this program");
-  }
-  if (attempt == 0 || attempt > 1u << 30) return stop(SpoolEnd::damaged, "the head holds no attempt number");
-  offset_ = std::max<std::uint64_t>(offset_, spool_head_bytes);
+  if (format > spool_format)
+    return stop(SpoolEnd::refused, "format " + std::to_string(format) +
+                                       " is not known to this program; was it written by a newer one?");
+  const bool has_id = format == spool_format;
+  if (has_id && count < static_cast<ssize_t>(spool_head_bytes))
+    return stop(SpoolEnd::torn, "the head of the file is cut");
+  at = head + spool_head_bytes - 4;
+  if (has_id && take<std::uint32_t>(at) != crc32({head, spool_head_bytes - 4}))
+    return stop(SpoolEnd::damaged, "the checksum of the head differs");
+  if (format == 0 || attempt == 0 || attempt > 1u << 30)
+    return stop(SpoolEnd::damaged, "the head holds no attempt number");
+  const std::string run = has_id ? std::string(id, ::strnlen(id, spool_run_bytes)) : std::string();
+  if (!is_owned({run, static_cast<int>(attempt)})) return false;
+  offset_ = std::max<std::uint64_t>(offset_, has_id ? spool_head_bytes : old_head_bytes);
   struct stat status {};
-  if (::fstat(file_.get(), &status) == 0 && static_cast<std::uint64_t>(status.st_size) < offset_) {
+  if (::fstat(file_->descriptor(), &status) == 0 && static_cast<std::uint64_t>(status.st_size) < offset_) {
     return stop(SpoolEnd::damaged, "the file is shorter than what was already read from it");
   }
   attempt_ = static_cast<int>(attempt);
   return true;
+}
+
+bool SpoolReader::is_owned(const SpoolOwner& found) {
+  const std::string hint = "; was it copied here?";
+  if (!found.run.empty() && !owner_.run.empty() && found.run != owner_.run)
+    return stop(SpoolEnd::refused,
+                "this is the spool of run " + found.run + ", not of run " + owner_.run + hint);
+  if (owner_.attempt != 0 && found.attempt != owner_.attempt)
+    return stop(SpoolEnd::refused, "this is the spool of attempt " + std::to_string(found.attempt) +
+                                       ", not of attempt " + std::to_string(owner_.attempt) + hint);
+  return true;
+}
+
+std::optional<SpoolGap> SpoolReader::skip_damage() {
+  // A damaged length may look like a frame that is cut.
+  if ((end_ != SpoolEnd::damaged && end_ != SpoolEnd::torn) || !file_) return std::nullopt;
+  SpoolGap gap{offset_, 0, sequence_ + 1, 0};
+  while (fill(spool_frame_head_bytes + spool_record_head_bytes)) {
+    if (const auto sequence = sequence_of_whole_frame()) {
+      gap.end_byte = offset_;
+      gap.last_record = *sequence - 1;
+      sequence_ = gap.last_record;
+      if (attempt_ == 0) attempt_ = std::max(owner_.attempt, 1);  // the head itself is damaged
+      stop(SpoolEnd::clean, "");
+      return gap;
+    }
+    ++begin_;
+    ++offset_;
+  }
+  offset_ = gap.first_byte;
+  begin_ = filled_ = 0;
+  return std::nullopt;
+}
+
+/// Of the frame at the place of reading, if what lies there is one that comes later than what was read.
+std::optional<std::uint64_t> SpoolReader::sequence_of_whole_frame() {
+  const std::byte* at = buffer_.data() + begin_;
+  const auto length = take<std::uint32_t>(at);
+  const auto checksum = take<std::uint32_t>(at);
+  const auto sequence = take<std::uint64_t>(at);
+  const auto kind = take<std::uint8_t>(at);
+  if (length < spool_record_head_bytes || length > spool_frame_limit || sequence <= sequence_) return std::nullopt;
+  if (kind < static_cast<std::uint8_t>(SpoolKind::metric) ||
+      kind > static_cast<std::uint8_t>(SpoolKind::event))
+    return std::nullopt;
+  if (!fill(spool_frame_head_bytes + length)) return std::nullopt;
+  const std::byte* payload = buffer_.data() + begin_ + spool_frame_head_bytes;
+  return crc32({payload, length}) == checksum ? std::optional(sequence) : std::nullopt;
 }
 
 bool SpoolReader::fill(std::size_t needed) {
@@ -155,7 +218,7 @@ bool SpoolReader::fill(std::size_t needed) {
   if (buffer_.size() < capacity) buffer_.resize(capacity);
   while (filled_ < needed) {
     // pread: the place to read is a matter of this object, not of the descriptor.
-    const ssize_t count = ::pread(file_.get(), buffer_.data() + filled_, buffer_.size() - filled_,
+    const ssize_t count = ::pread(file_->descriptor(), buffer_.data() + filled_, buffer_.size() - filled_,
                                   static_cast<off_t>(offset_ + filled_));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw Error(system_message("read", path_, errno));

@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "config/input_file.hpp"
 #include "record/spool.hpp"
 
 namespace encore {
@@ -26,26 +28,38 @@ struct SpoolRecord {
   double value = 0.0;        ///< point
   std::string text;          ///< event: JSON
 
-  /// The event as JSON; an object holding only {"type": "unreadable"} when the text is no JSON object.
+  /// The event as JSON; {"type": "unreadable", "reason": ...} when the text is no JSON object or nests too
+  /// deep.
   nlohmann::json event() const;
 };
 
 enum class SpoolEnd : std::uint8_t {
   clean,    ///< every byte so far belongs to a complete frame
   torn,     ///< the last frame is not complete: being written, or cut by a crash
-  damaged,  ///< what follows is no valid frame: nothing behind it can be used
+  damaged,  ///< what follows is no valid frame; skip_damage may find one behind it
+  refused,  ///< sound, but the spool of another run or attempt, or of a newer program: nothing more is read
   missing,  ///< no such file (yet)
+};
+
+/// Where a spool is damaged between whole records.
+struct SpoolGap {
+  std::uint64_t first_byte = 0, end_byte = 0;       ///< up to end_byte - 1
+  std::uint64_t first_record = 0, last_record = 0;  ///< what is lost; none where the last is before the first
 };
 
 class SpoolReader {
  public:
-  /// Reads from the beginning.
-  explicit SpoolReader(std::filesystem::path path);
-  /// Goes on behind record `sequence`, whose frame ends at byte `offset`.
-  SpoolReader(std::filesystem::path path, std::uint64_t offset, std::uint64_t sequence);
+  /// Reads from the beginning; a spool that is not the owner's is refused.
+  explicit SpoolReader(std::filesystem::path path, SpoolOwner owner = {});
+  /// Continues behind record `sequence`, whose frame ends at byte `offset`.
+  SpoolReader(std::filesystem::path path, SpoolOwner owner, std::uint64_t offset, std::uint64_t sequence);
 
   /// The next complete record. False at the end so far; a later call looks again for what was appended since.
   bool next(SpoolRecord& record);
+
+  /// At damage: continues at the next whole record, if there is one. Only for a spool that is not written any
+  /// more: elsewhere the damage may be what has not arrived yet.
+  std::optional<SpoolGap> skip_damage();
 
   /// Where the last record returned ends: what to store to go on later.
   std::uint64_t offset() const { return offset_; }
@@ -62,9 +76,12 @@ class SpoolReader {
   bool read_head();
   bool decode(const std::byte* payload, std::size_t size, SpoolRecord& record);
   bool stop(SpoolEnd end, const std::string& reason);
+  bool is_owned(const SpoolOwner& found);
+  std::optional<std::uint64_t> sequence_of_whole_frame();
 
   std::filesystem::path path_;
-  FileDescriptor file_;
+  SpoolOwner owner_;
+  std::optional<InputFile> file_;
   std::vector<std::byte> buffer_;
   std::size_t begin_ = 0;  ///< of the unread part of buffer_
   std::size_t filled_ = 0;

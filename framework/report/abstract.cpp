@@ -21,12 +21,11 @@ std::size_t completed(const Material& material) {
 std::string factor_text(const Factor& factor) {
   constexpr std::size_t most = 8;
   std::vector<std::string> levels;
-  for (const nlohmann::json& level : factor.levels)
-    levels.push_back(level.is_null() ? "absent" : setting_text(level));
-  if (levels.size() > most) return factor.name + " (" + std::to_string(levels.size()) + " values)";
+  for (const nlohmann::json& level : factor.levels) levels.push_back(level_text(level));
+  if (levels.size() > most) return factor.label + " (" + std::to_string(levels.size()) + " values)";
   std::string text;
   for (const std::string& level : levels) text += (text.empty() ? "" : ", ") + level;
-  return factor.name + " (" + text + ")";
+  return factor.label + " (" + text + ")";
 }
 
 std::string asked_text(const Material& material) {
@@ -43,6 +42,58 @@ std::string asked_text(const Material& material) {
               ? "Asked: the " + material.metric + " of " + runs
               : "Asked: how " + material.metric + " depends on " + listed(factors) + ", by " + runs) +
          (seeds.size() == 1 ? " with one seed." : " over " + counted(seeds.size(), "seed") + ".");
+}
+
+/// "2 layers of width 128", of a setting that all runs share; empty where they differ in it.
+std::string common_text(const Material& material, const std::string& key) {
+  const nlohmann::json first = material.setting(material.runs.front(), key);
+  for (const RunRow& run : material.runs)
+    if (material.setting(run, key) != first) return "";
+  return setting_text(first);
+}
+
+/// Null where the object is none, or has no such member.
+const nlohmann::json* member(const nlohmann::json* object, const std::string& name) {
+  if (object == nullptr || !object->is_object()) return nullptr;
+  const auto found = object->find(name);
+  return found == object->end() ? nullptr : &*found;
+}
+
+/// What a worker told of the size of a set: "1,200 sentences of train.conll"; empty where none did.
+std::string set_text(const Material& material, const std::string& role) {
+  std::set<std::string> texts;
+  for (const RunRow& run : material.runs) {
+    const AttemptRow* told = material.told(run);
+    const auto files = material.datasets.find(run.number);
+    if (told == nullptr || files == material.datasets.end()) return "";
+    const nlohmann::json* count = member(member(member(&told->started_event, "data"), role), "examples");
+    if (count == nullptr || !count->is_number_integer()) return "";
+    for (const DatasetRow& file : files->second)
+      if (file.role == role)
+        texts.insert(thousands(count->get<std::int64_t>()) + " sentences of " + setting_text(file.path));
+  }
+  return texts.size() == 1 ? *texts.begin() : "";
+}
+
+/// What was trained, for those who know nothing of it yet; empty where no worker told.
+std::string trained_text(const Material& material) {
+  const std::string train = set_text(material, "train"), test = set_text(material, "test");
+  if (train.empty()) return "";
+  std::set<std::int64_t> sizes;
+  for (const RunRow& run : material.runs)
+    if (const AttemptRow* told = material.told(run))
+      if (const nlohmann::json size = told->started_event.value("parameters", nlohmann::json());
+          size.is_number_integer())
+        sizes.insert(size.get<std::int64_t>());
+  const std::string layers = common_text(material, "model.layers"),
+                    width = common_text(material, "model.width");
+  std::string model = "a Transformer encoder";
+  if (!layers.empty() && !width.empty()) model += " of " + layers + " layers and width " + width;
+  if (!sizes.empty())
+    model += " (" + thousands(*sizes.begin()) +
+             (sizes.size() > 1 ? " to " + thousands(*sizes.rbegin()) : "") + " parameters)";
+  return "Trained: " + model + " that marks the named entities in a sentence, from random weights, on " +
+         train + (test.empty() ? "" : "; scored on " + test) + ".";
 }
 
 std::string run_text(const Material& material) {
@@ -86,7 +137,7 @@ std::string answer_text(const Question& question) {
   const std::optional<std::size_t> first = question.first();
   if (!first) return question.title + ": no run has a value, so there is no answer.";
   const Candidate& top = comparison.candidates[*first];
-  const std::string& name = question.labels[*first];
+  const std::string name = question.key.introduced(*first);
   const std::string value = interval_text(question, top);
   const std::string rest = without_value(comparison);
   const auto scored = static_cast<std::size_t>(
@@ -101,7 +152,7 @@ std::string answer_text(const Question& question) {
   for (const Pair& pair : comparison.pairs)
     if ((pair.a == *first || pair.b == *first) &&
         (pair.verdict == Verdict::undecided || pair.verdict == Verdict::refused))
-      open.push_back(question.labels[pair.a == *first ? pair.b : pair.a]);
+      open.push_back(question.letter(pair.a == *first ? pair.b : pair.a));
   const std::string others =
       open.size() <= 4 ? listed(open)
                        : std::to_string(open.size()) + " of the other " + std::to_string(scored - 1);
@@ -136,10 +187,24 @@ std::string verified_text(const Material& material) {
   return text + ".";
 }
 
+/// "examples (private data)": what a reader may miss, and why.
+std::string left_out_text(const Material& material) {
+  std::vector<std::string> parts = material.options.without;
+  const bool hides =
+      std::any_of(material.questions.begin(), material.questions.end(),
+                  [&](const Question& question) { return material.hides_sentences(question); });
+  if (hides && std::find(parts.begin(), parts.end(), "examples") == parts.end())
+    parts.push_back("examples (private data)");
+  return listed(parts);
+}
+
 }  // namespace
 
 std::vector<Block> abstract_blocks(const Material& material) {
-  std::vector<Block> blocks = {Paragraph{asked_text(material)}, Paragraph{run_text(material)}};
+  std::vector<Block> blocks = {Paragraph{asked_text(material)}};
+  if (const std::string trained = trained_text(material); !trained.empty())
+    blocks.push_back(Paragraph{trained});
+  blocks.push_back(Paragraph{run_text(material)});
   for (const Question& question : material.questions) blocks.push_back(Paragraph{answer_text(question)});
   blocks.push_back(Paragraph{verified_text(material)});
   std::set<std::string> dirty;
@@ -174,6 +239,7 @@ std::vector<std::pair<std::string, std::string>> title_facts(const Material& mat
   if (last > 0.0) facts.emplace_back("last ended", utc_text(last));
   if (!commits.empty())
     facts.emplace_back("commit", commits.size() == 1 ? *commits.begin() : counted(commits.size(), "commit"));
+  if (const std::string out = left_out_text(material); !out.empty()) facts.emplace_back("left out", out);
   return facts;
 }
 

@@ -14,10 +14,10 @@ namespace {
 // --- what changed ---
 
 /// All values that a fact has among the runs of a side.
-using Values = std::map<std::string, std::set<std::string>>;
+using ValueSets = std::map<std::string, std::set<std::string>>;
 
-Values facts_of(const Material& material) {
-  Values values;
+ValueSets facts_of(const Material& material) {
+  ValueSets values;
   const auto add = [&](const std::string& section, const std::string& key, const std::string& value) {
     values[section + "\n" + key].insert(value);
   };
@@ -48,7 +48,7 @@ Values facts_of(const Material& material) {
   return values;
 }
 
-TableCell values_cell(const Values& values, const std::string& key) {
+TableCell values_cell(const ValueSets& values, const std::string& key) {
   const auto found = values.find(key);
   if (found == values.end()) return {};
   constexpr std::size_t most = 6;
@@ -61,7 +61,7 @@ TableCell values_cell(const Values& values, const std::string& key) {
 }
 
 TableBlock change_table(const Material& material, const Material& old) {
-  const Values now = facts_of(material), before = facts_of(old);
+  const ValueSets now = facts_of(material), before = facts_of(old);
   std::set<std::string> keys;
   for (const auto* side : {&now, &before})
     for (const auto& [key, values] : *side) keys.insert(key);
@@ -119,14 +119,14 @@ std::vector<std::optional<std::size_t>> partners_of(const std::vector<Side>& new
     return now.get().group == old.get().group && now.get().backend == old.get().backend;
   });
   meet([](const Side& now, const Side& old) {
-    return now.question->labels[now.candidate] == old.question->labels[old.candidate] &&
+    return now.question->names[now.candidate] == old.question->names[old.candidate] &&
            now.get().backend == old.get().backend;
   });
   if (news.size() == 1 && olds.size() == 1) partners[0] = 0;
   return partners;
 }
 
-std::string verdict_text(const Pair& pair) {
+std::string change_text(const Pair& pair) {
   switch (pair.verdict) {
     case Verdict::higher:
       return "the new is higher";
@@ -190,7 +190,7 @@ TableBlock result_table(const Material& material, const Material& old) {
                     seeds ? value_cell(material.metric, pair.seeds->interval.low) : TableCell(),
                     seeds ? value_cell(material.metric, pair.seeds->interval.high) : TableCell(),
                     seeds ? TableCell(p_value_text(pair.corrected), pair.corrected) : TableCell(),
-                    verdict_text(pair)});
+                    change_text(pair)});
   }
   for (std::size_t i = 0; i < olds.size(); ++i)
     if (!met[i])

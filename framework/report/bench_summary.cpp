@@ -16,7 +16,7 @@ constexpr double noticeable_share = 0.02;
 constexpr std::string_view kernel_prefix = "kernel ";
 constexpr std::string_view product_prefix = "encore::gemm ";
 
-std::vector<double> samples_of(const BenchCase& one, const std::string& quantity) {
+std::vector<double> sample_list(const BenchCase& one, const std::string& quantity) {
   const auto found = one.samples.find(quantity);
   return found == one.samples.end() ? std::vector<double>() : found->second;
 }
@@ -42,11 +42,11 @@ double spread_of(std::vector<double> values) {
 MachineSummary summarize_machine(const BenchCase& one) {
   MachineSummary machine;
   machine.measured = &one;
-  machine.copy = rate(number(one.facts.value("copy", json()), "bytes"), samples_of(one, "copy"));
-  machine.triad = rate(number(one.facts.value("triad", json()), "bytes"), samples_of(one, "triad"));
-  machine.launch = measured(samples_of(one, "launch"));
-  machine.launch_and_wait = measured(samples_of(one, "launch_and_wait"));
-  machine.calibration_spread = spread_of(samples_of(one, "calibration"));
+  machine.copy = rate(number(one.facts.value("copy", json()), "bytes"), sample_list(one, "copy"));
+  machine.triad = rate(number(one.facts.value("triad", json()), "bytes"), sample_list(one, "triad"));
+  machine.launch = measured(sample_list(one, "launch"));
+  machine.launch_and_wait = measured(sample_list(one, "launch_and_wait"));
+  machine.calibration_spread = spread_of(sample_list(one, "calibration"));
   for (const auto& [quantity, seconds] : one.samples) {
     if (!quantity.starts_with("gemm ")) continue;
     const json facts = one.facts.value(quantity, json());
@@ -88,7 +88,7 @@ KernelSummary summarize_kernel(const std::string& label, const std::vector<doubl
 std::vector<double> sum_of(const BenchCase& one, const std::vector<std::string>& quantities) {
   std::vector<double> sums;
   for (const std::string& quantity : quantities) {
-    const std::vector<double> seconds = samples_of(one, quantity);
+    const std::vector<double> seconds = sample_list(one, quantity);
     sums.resize(std::max(sums.size(), seconds.size()), 0.0);
     for (std::size_t round = 0; round < seconds.size(); ++round) sums[round] += seconds[round];
   }
@@ -96,10 +96,10 @@ std::vector<double> sum_of(const BenchCase& one, const std::vector<std::string>&
 }
 
 void add_prices(const BenchCase& one, StepSummary& step) {
-  const std::vector<double> seconds = samples_of(one, "step");
+  const std::vector<double> seconds = sample_list(one, "step");
   std::vector<double> total(seconds.size(), 0.0);
   for (const json& reduction : one.facts.value("reductions", json::array())) {
-    const std::vector<double> free = samples_of(one, reduction.value("free", ""));
+    const std::vector<double> free = sample_list(one, reduction.value("free", ""));
     std::vector<std::string> quantities;
     for (const json& label : reduction["kernels"])
       quantities.push_back(std::string(kernel_prefix) + label.get<std::string>());
@@ -120,12 +120,12 @@ void add_prices(const BenchCase& one, StepSummary& step) {
 StepSummary summarize_step(const BenchCase& one, const MachineSummary* machine) {
   StepSummary step;
   step.measured = &one;
-  step.step = measured(samples_of(one, "step"));
-  step.matmul = measured(samples_of(one, "matmul"));
-  step.gemm = measured(samples_of(one, "gemm"));
-  step.watched = measured(samples_of(one, "watched_step"));
-  step.tokens_per_second = rate(number(one.facts, "tokens"), samples_of(one, "step"));
-  step.step_over_matmul = measured(quotients(samples_of(one, "step"), samples_of(one, "matmul")));
+  step.step = measured(sample_list(one, "step"));
+  step.matmul = measured(sample_list(one, "matmul"));
+  step.gemm = measured(sample_list(one, "gemm"));
+  step.watched = measured(sample_list(one, "watched_step"));
+  step.tokens_per_second = rate(number(one.facts, "tokens"), sample_list(one, "step"));
+  step.step_over_matmul = measured(quotients(sample_list(one, "step"), sample_list(one, "matmul")));
   step.matmul_flops = number(one.facts, "matmul_flops");
   double in_kernels = 0.0;
   for (const auto& [quantity, seconds] : one.samples) {

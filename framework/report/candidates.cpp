@@ -5,25 +5,38 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "config/nearest.hpp"
 #include "report/difference.hpp"
+#include "report/pooling.hpp"
 
 namespace encore {
 
 namespace {
 
-/// "wnut17-layers=4-seed=1" without its seed.
+/// Empty, or the number of a repeat: "-2".
+bool is_repeat(std::string_view text) {
+  return text.empty() || (text.size() > 1 && text.front() == '-' &&
+                          text.find_first_not_of("0123456789", 1) == std::string_view::npos);
+}
+
+/// "wnut17-layers=4-s1" without its seed. Runs stored by earlier versions are called
+/// "wnut17-layers=4-seed=1".
 std::string name_without_seed(const RunRow& run) {
-  const std::string part = "-seed=" + std::to_string(run.seed);
-  const std::size_t at = run.name.rfind(part);
-  return at == std::string::npos ? run.name : run.name.substr(0, at);
+  for (const char* mark : {"-s", "-seed="}) {
+    const std::string part = mark + std::to_string(run.seed);
+    const std::size_t at = run.name.rfind(part);
+    if (at != std::string::npos && at > 0 && is_repeat(std::string_view(run.name).substr(at + part.size())))
+      return run.name.substr(0, at);
+  }
+  return run.name;
 }
 
 /// The value of a completed run: of its result, which is that of the best checkpoint, else the last that was
 /// measured.
 Replicate replicate_of(Store& store, const RunRow& run, const std::string& metric) {
-  Replicate replicate{run, std::nullopt, ""};
+  Replicate replicate{run, std::nullopt, "", environments_of(store, run)};
   if (run.state != RunState::completed) {
     replicate.missing = std::string(name_of(run.state)) + (run.reason.empty() ? "" : ": " + run.reason);
     return replicate;
@@ -46,6 +59,50 @@ Replicate replicate_of(Store& store, const RunRow& run, const std::string& metri
   return replicate;
 }
 
+/// Every numeric environment of its runs that have a value, each once.
+std::vector<nlohmann::json> environments_of(const Candidate& candidate) {
+  std::vector<nlohmann::json> environments;
+  for (const Replicate& replicate : candidate.runs) {
+    if (!replicate.value) continue;
+    for (const nlohmann::json& environment : replicate.environments)
+      if (std::find(environments.begin(), environments.end(), environment) == environments.end())
+        environments.push_back(environment);
+  }
+  return environments;
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+/// Candidates of one question that only their environments keep apart get these into their names.
+void name_environments(std::vector<Candidate>& candidates, std::vector<std::string>& notices) {
+  std::map<std::string, std::vector<Candidate*>> questions;
+  for (Candidate& candidate : candidates)
+    questions[candidate.group + '/' + candidate.backend].push_back(&candidate);
+  for (const auto& [question, apart] : questions) {
+    if (apart.size() < 2) continue;
+    std::vector<std::vector<nlohmann::json>> environments;
+    for (const Candidate* candidate : apart) {
+      environments.emplace_back();
+      for (const Replicate& replicate : candidate->runs)
+        environments.back().insert(environments.back().end(), replicate.environments.begin(),
+                                   replicate.environments.end());
+    }
+    const std::vector<std::string> names = environment_names(environments);
+    const std::string name = apart.front()->name;
+    for (std::size_t i = 0; i < apart.size(); ++i) apart[i]->name = name + " [" + names[i] + "]";
+    const std::string differing =
+        joined(environment_differences(environments[0].front(), environments[1].front()));
+    notices.push_back(name + ": runs from " + std::to_string(apart.size()) +
+                      " plugin files or numeric environments are kept apart (--pool makes one candidate of "
+                      "them)" +
+                      (differing.empty() ? "" : ": " + differing));
+  }
+}
+
 /// Two candidates of one name are told apart by backend, then by group.
 void make_names_unique(std::vector<Candidate>& candidates) {
   const auto shared = [&](const Candidate& candidate) {
@@ -60,25 +117,6 @@ void make_names_unique(std::vector<Candidate>& candidates) {
   };
   extend([](const Candidate& candidate) { return candidate.backend; });
   extend([](const Candidate& candidate) { return candidate.group.substr(0, 8); });
-}
-
-/// Every numeric environment in which an attempt of a run with a value worked, each once.
-std::vector<nlohmann::json> environments_of(Store& store, const Candidate& candidate) {
-  std::vector<nlohmann::json> environments;
-  for (const Replicate& replicate : candidate.runs) {
-    if (!replicate.value) continue;
-    for (const AttemptRow& attempt : store.read_attempts(replicate.run.number))
-      if (attempt.environment.is_object() &&
-          std::find(environments.begin(), environments.end(), attempt.environment) == environments.end())
-        environments.push_back(attempt.environment);
-  }
-  return environments;
-}
-
-std::string joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-  return text;
 }
 
 }  // namespace
@@ -100,11 +138,18 @@ void require_metric(Store& store, const std::vector<RunRow>& runs, const std::st
 
 std::vector<Candidate> candidates_of(Store& store, const std::vector<RunRow>& runs,
                                      const CandidateOptions& options, std::vector<std::string>& notices) {
+  std::vector<Replicate> all;
+  std::vector<RunSource> sources;
+  for (const RunRow& run : runs) {
+    all.push_back(replicate_of(store, run, options.metric));
+    sources.push_back({&run, all.back().environments});
+  }
+  const std::vector<std::string> keys = candidate_keys(sources, options.pool);
   std::vector<Candidate> candidates;
   std::map<std::string, std::size_t> known;
-  for (const RunRow& run : runs) {
-    const std::string key = options.by_run ? run.id : run.group + '/' + run.backend;
-    const auto [at, added] = known.try_emplace(key, candidates.size());
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const RunRow& run = runs[i];
+    const auto [at, added] = known.try_emplace(options.by_run ? run.id : keys[i], candidates.size());
     if (added)
       candidates.push_back({options.by_run ? run.name : name_without_seed(run), run.group, run.backend});
     std::vector<Replicate>& replicates = candidates[at->second].runs;
@@ -112,17 +157,18 @@ std::vector<Candidate> candidates_of(Store& store, const std::vector<RunRow>& ru
       return other.run.question == run.question;
     });
     if (repeat == replicates.end()) {
-      replicates.push_back(replicate_of(store, run, options.metric));
+      replicates.push_back(std::move(all[i]));
       continue;
     }
     // A repeat is not another draw from the seeds: the newest complete one stands for its question.
-    Replicate other = replicate_of(store, run, options.metric);
+    Replicate& other = all[i];
     notices.push_back(run.name + " and " + repeat->run.name +
                       " are repeats of one run (same seed, same question); only one of them counts");
     const bool newer = other.run.repeat > repeat->run.repeat;
     if (other.value.has_value() == repeat->value.has_value() ? newer : other.value.has_value())
       *repeat = std::move(other);
   }
+  if (!options.by_run) name_environments(candidates, notices);
   make_names_unique(candidates);
   for (Candidate& candidate : candidates) {
     std::stable_sort(candidate.runs.begin(), candidate.runs.end(),
@@ -137,11 +183,10 @@ std::vector<Candidate> candidates_of(Store& store, const std::vector<RunRow>& ru
   return candidates;
 }
 
-void note_environments(Store& store, const std::vector<Candidate>& candidates,
-                       std::vector<std::string>& notices) {
+void note_environments(const std::vector<Candidate>& candidates, std::vector<std::string>& notices) {
   std::vector<std::vector<nlohmann::json>> environments;
   for (const Candidate& candidate : candidates) {
-    environments.push_back(environments_of(store, candidate));
+    environments.push_back(environments_of(candidate));
     const auto& own = environments.back();
     if (own.size() > 1)
       notices.push_back(candidate.name + " pools " + std::to_string(own.size()) +
@@ -155,6 +200,17 @@ void note_environments(Store& store, const std::vector<Candidate>& candidates,
       notices.push_back(candidates[0].name + " and " + candidates[i].name +
                         " were computed in different numeric environments: " + joined(found));
   }
+}
+
+std::vector<double> values_of(const Candidate& candidate, const std::string& measure) {
+  std::vector<double> values;
+  for (const Replicate& replicate : candidate.runs) {
+    if (replicate.run.state != RunState::completed || !replicate.run.result.is_object()) continue;
+    const nlohmann::json measures = replicate.run.result.value("measures", nlohmann::json::object());
+    if (measures.contains(measure) && measures[measure].is_number())
+      values.push_back(measures[measure].get<double>());
+  }
+  return values;
 }
 
 }  // namespace encore

@@ -1,5 +1,6 @@
-// Candidates: runs of one group on one backend, replicates that differ in the seed; what is known of each,
-// and where their numbers were computed. Place in the flow: comparison.hpp says what follows of them.
+// Candidates: runs of one question on one backend, replicates that differ in the seed; what is known of each,
+// and where their numbers were computed. pooling.hpp says which runs make one candidate. Place in the flow:
+// comparison.hpp says what follows of them.
 #pragma once
 
 #include <optional>
@@ -14,6 +15,7 @@ namespace encore {
 struct CandidateOptions {
   std::string metric;  ///< "test/f1"
   bool by_run;         ///< each run is a candidate of its own
+  bool pool;           ///< runs from different plugin files and numeric environments too
   double alpha;        ///< intervals cover 1 - alpha
 };
 
@@ -22,6 +24,7 @@ struct Replicate {
   RunRow run;
   std::optional<double> value;
   std::string missing;
+  std::vector<nlohmann::json> environments = {};  ///< numeric, of its attempts
 };
 
 struct Candidate {
@@ -37,13 +40,16 @@ struct Candidate {
 /// Throws Error when no run has the metric, with the nearest name.
 void require_metric(Store& store, const std::vector<RunRow>& runs, const std::string& metric);
 
-/// In the order of the runs. Of the repeats of one run one counts; `notices` names them.
+/// In the order of the runs. Of the repeats of one run one counts; `notices` names them, and the candidates
+/// that are apart for their plugin files or numeric environments only.
 std::vector<Candidate> candidates_of(Store& store, const std::vector<RunRow>& runs,
                                      const CandidateOptions& options, std::vector<std::string>& notices);
 
-/// Says which candidates pool several numeric environments, and which were computed in another one than the
-/// first.
-void note_environments(Store& store, const std::vector<Candidate>& candidates,
-                       std::vector<std::string>& notices);
+/// Says which candidates have runs from several numeric environments, and which were computed in another one
+/// than the first.
+void note_environments(const std::vector<Candidate>& candidates, std::vector<std::string>& notices);
+
+/// Of all complete runs of a candidate that have the measure, as "test/f1".
+std::vector<double> values_of(const Candidate& candidate, const std::string& measure);
 
 }  // namespace encore

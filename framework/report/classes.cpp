@@ -11,20 +11,8 @@ namespace encore {
 namespace {
 
 /// Candidates whose classes are shown, and runs whose predictions are counted.
-constexpr std::size_t most_candidates = 4;
+constexpr std::size_t most_class_candidates = 4;
 constexpr std::size_t most_runs = 10;
-
-/// The values of a measure in all complete runs of a candidate.
-std::vector<double> values_of(const Candidate& candidate, const std::string& measure) {
-  std::vector<double> values;
-  for (const Replicate& replicate : candidate.runs) {
-    if (replicate.run.state != RunState::completed || !replicate.run.result.is_object()) continue;
-    const nlohmann::json measures = replicate.run.result.value("measures", nlohmann::json::object());
-    if (measures.contains(measure) && measures[measure].is_number())
-      values.push_back(measures[measure].get<double>());
-  }
-  return values;
-}
 
 /// The classes for which a run of the candidate has "<split>/f1/<class>".
 std::vector<std::string> classes_of(const Candidate& candidate, const std::string& split) {
@@ -52,13 +40,13 @@ TableBlock class_table(const Material& material, const Question& question, const
                    {"SD of F1", "%", true}};
   const std::size_t shown = material.options.most_rows == 0
                                 ? question.order.size()
-                                : std::min(most_candidates, question.order.size());
+                                : std::min(most_class_candidates, question.order.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const Candidate& candidate = question.comparison.candidates[question.order[i]];
     for (const std::string& type : classes_of(candidate, split)) {
       const std::vector<double> f1 = values_of(candidate, split + "/f1/" + type);
       table.rows.push_back(
-          {question.labels[question.order[i]], type, count_cell(static_cast<std::int64_t>(f1.size())),
+          {question.letter(question.order[i]), type, count_cell(static_cast<std::int64_t>(f1.size())),
            value_cell("precision", mean_of(values_of(candidate, split + "/precision/" + type))),
            value_cell("recall", mean_of(values_of(candidate, split + "/recall/" + type))),
            value_cell("f1", mean_of(f1)), value_cell("f1", deviation_of(f1))});
@@ -71,7 +59,7 @@ TableBlock class_table(const Material& material, const Question& question, const
   return table;
 }
 
-Figure confusion_figure(const Question& question, const Candidate& candidate, const std::string& split,
+Figure confusion_figure(const Question& question, std::size_t candidate, const std::string& split,
                         const Confusion& confusion, std::size_t runs) {
   MatrixChart chart{"truth", "prediction", confusion.names(), {}};
   std::int64_t right = 0, all = 0, most = 0;
@@ -92,8 +80,8 @@ Figure confusion_figure(const Question& question, const Candidate& candidate, co
   }
   Figure figure;
   figure.id = "confusion-" + question.id;
-  figure.caption = "Words of " + split + " by the type of their tag, as " + candidate.name +
-                   " has them, summed over " + counted(runs, "run") +
+  figure.caption = "Words of " + split + " by the type of their tag, as " +
+                   question.key.introduced(candidate) + " has them, summed over " + counted(runs, "run") +
                    "; O stands for words outside of entities. From the stored predictions.";
   figure.alternative = "A table of counts; " + thousands(right) + " of " + thousands(all) +
                        " words have the type they should have." + mistake;
@@ -119,7 +107,7 @@ void add_confusion(const Material& material, const Question& question, const std
       problems.push_back(error.what());
     }
   }
-  if (runs > 0) blocks.push_back(confusion_figure(question, candidate, split, confusion, runs));
+  if (runs > 0) blocks.push_back(confusion_figure(question, *first, split, confusion, runs));
   if (!problems.empty())
     blocks.push_back(Notice{"Predictions that could not be counted: " + problems.front() +
                             (problems.size() > 1 ? ", and " + counted(problems.size() - 1, "more") : "") +

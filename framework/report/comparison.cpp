@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "report/example_tests.hpp"
+#include "report/foreign_values.hpp"
 
 namespace encore {
 
@@ -196,6 +197,17 @@ std::vector<std::size_t> ranking_of(const Comparison& comparison) {
   return order;
 }
 
+Comparison comparison_of(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options) {
+  require_metric(store, runs, options.metric);
+  Comparison comparison = collect_candidates(store, runs, options);
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  for (std::size_t i = 0; i < comparison.candidates.size(); ++i)
+    for (std::size_t j = i + 1; j < comparison.candidates.size(); ++j) pairs.emplace_back(i, j);
+  test_pairs(store, comparison, pairs);
+  comparison.ranking = ranking_of(comparison);
+  return comparison;
+}
+
 }  // namespace
 
 const char* name_of(Verdict verdict) {
@@ -215,9 +227,9 @@ const char* name_of(Verdict verdict) {
 Comparison collect_candidates(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options) {
   Comparison comparison;
   comparison.options = options;
-  comparison.candidates =
-      candidates_of(store, runs, {options.metric, options.by_run, options.alpha}, comparison.notices);
-  note_environments(store, comparison.candidates, comparison.notices);
+  comparison.candidates = candidates_of(
+      store, runs, {options.metric, options.by_run, options.pool, options.alpha}, comparison.notices);
+  note_environments(comparison.candidates, comparison.notices);
   return comparison;
 }
 
@@ -248,14 +260,7 @@ void test_pairs(Store& store, Comparison& comparison,
 }
 
 Comparison compare_runs(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options) {
-  require_metric(store, runs, options.metric);
-  Comparison comparison = collect_candidates(store, runs, options);
-  std::vector<std::pair<std::size_t, std::size_t>> pairs;
-  for (std::size_t i = 0; i < comparison.candidates.size(); ++i)
-    for (std::size_t j = i + 1; j < comparison.candidates.size(); ++j) pairs.emplace_back(i, j);
-  test_pairs(store, comparison, pairs);
-  comparison.ranking = ranking_of(comparison);
-  return comparison;
+  return reading_values_of(store, [&] { return comparison_of(store, runs, options); });
 }
 
 bool is_fraction(const std::string& metric) {

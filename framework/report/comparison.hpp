@@ -19,6 +19,7 @@ namespace encore {
 struct CompareOptions {
   std::string metric = "test/f1";
   bool by_run = false;  ///< each run is a candidate of its own
+  bool pool = false;    ///< runs from different plugin files and numeric environments are one candidate too
   /// The difference that matters, in the metric's own unit; else the one seen.
   std::optional<double> detect = {};
   double alpha = 0.05;  ///< of all pairs together; intervals cover 1 - alpha

@@ -13,8 +13,12 @@ namespace encore {
 namespace {
 
 /// Lines that can be told apart, and points that can be seen.
-constexpr std::size_t most_lines = 8;
+constexpr std::size_t most_curve_lines = 8;
 constexpr std::int64_t most_points = 300;
+
+constexpr const char* band_text =
+    "the mean over the seeds that have a value there, with a band from the lowest to the highest of them";
+constexpr const char* score_title = "Score that chooses the checkpoint";
 
 struct Line {
   std::string name;
@@ -25,13 +29,13 @@ struct Line {
 std::vector<Line> lines_of(const Material& material) {
   std::vector<Line> lines;
   // One of each question in turn, so that no set of data is left out.
-  for (std::size_t place = 0; lines.size() < most_lines; ++place) {
+  for (std::size_t place = 0; lines.size() < most_curve_lines; ++place) {
     bool more = false;
     for (const Question& question : material.questions) {
-      if (place >= question.order.size() || lines.size() == most_lines) continue;
+      if (place >= question.order.size() || lines.size() == most_curve_lines) continue;
       more = true;
       const Candidate& candidate = question.comparison.candidates[question.order[place]];
-      Line line{material.questions.size() == 1 ? question.labels[question.order[place]] : candidate.name, {}};
+      Line line{question.key.legend(question.order[place]), {}};
       for (const Replicate& replicate : candidate.runs) line.runs.push_back(replicate.run.number);
       lines.push_back(std::move(line));
     }
@@ -106,7 +110,7 @@ bool spans_decades(const std::vector<Series>& all) {
   return high > 100.0 * low;
 }
 
-std::string slug(std::string text) {
+std::string curve_id(std::string text) {
   std::replace(text.begin(), text.end(), '/', '-');
   std::replace(text.begin(), text.end(), '_', '-');
   return text;
@@ -120,10 +124,29 @@ std::string end_text(const std::string& unit, const Series& series) {
   return series.name + " has no finite value. ";
 }
 
-void add_curve(RunBatch& batch, const std::vector<Line>& lines, const Curve& curve, const std::string& unit,
-               std::size_t left_out, std::vector<Block>& blocks) {
+/// What a picture needs besides the points.
+struct Drawn {
+  std::vector<Line> lines;
+  std::size_t left_out = 0;  ///< candidates
+};
+
+Drawn drawn_of(const Material& material) {
+  Drawn drawn{lines_of(material)};
+  for (const Question& question : material.questions) drawn.left_out += question.comparison.candidates.size();
+  drawn.left_out -= drawn.lines.size();
+  return drawn;
+}
+
+/// The metric by which checkpoints are chosen.
+std::string chooser_of(const Material& material) {
+  const std::size_t blank = material.select.find(' ');
+  return blank == std::string::npos ? "dev/f1" : material.select.substr(blank + 1);
+}
+
+std::optional<Figure> figure_of(RunBatch& batch, const Drawn& drawn, const Curve& curve,
+                                const std::string& unit, bool explained) {
   const BinnedCurves curves = batch.curves(curve.metric, most_points);
-  if (curves.runs.empty()) return;
+  if (curves.runs.empty()) return std::nullopt;
   const Unit shown = unit_of(curve.metric);
   LineChart chart;
   chart.x = {"step", ""};
@@ -131,7 +154,7 @@ void add_curve(RunBatch& batch, const std::vector<Line>& lines, const Curve& cur
   Figure figure;
   figure.alternative = curve.title + " over the steps. ";
   bool band = false;
-  for (const Line& line : lines) {
+  for (const Line& line : drawn.lines) {
     Series series = series_of(line, curves, shown.factor);
     if (series.x.empty()) continue;
     band = band || !series.low.empty();
@@ -139,41 +162,47 @@ void add_curve(RunBatch& batch, const std::vector<Line>& lines, const Curve& cur
     chart.series.push_back(std::move(series));
   }
   if (spans_decades(chart.series)) chart.y.scale = Axis::Scale::logarithmic;
-  figure.id = "curve-" + slug(curve.metric);
+  figure.id = "curve-" + curve_id(curve.metric);
   figure.caption =
-      curve.title +
-      std::string(band ? ": the mean over the seeds that have a value there, with a band from "
-                         "the lowest to the highest of them"
-                       : "") +
+      curve.title + std::string(band && !explained ? "; " + std::string(band_text) : "") +
       (curves.width > 1 ? "; each point is the mean of " + thousands(curves.width) + " steps" : "") +
-      (left_out > 0 ? "; " + counted(left_out, "more candidate") + " not drawn." : ".");
+      (drawn.left_out > 0 ? "; " + counted(drawn.left_out, "more candidate") + " not drawn." : ".");
   figure.chart = std::move(chart);
-  blocks.push_back(std::move(figure));
+  return figure;
 }
 
 }  // namespace
 
+std::optional<Figure> score_figure(const Material& material) {
+  const Drawn drawn = drawn_of(material);
+  RunBatch batch(material.store, runs_of(material, drawn.lines));
+  return figure_of(batch, drawn, {chooser_of(material), score_title}, "", false);
+}
+
 Section curves_section(const Material& material) {
   Section section{"curves", "Curves"};
-  const std::vector<Line> lines = lines_of(material);
-  std::size_t candidates = 0;
-  for (const Question& question : material.questions) candidates += question.comparison.candidates.size();
-  RunBatch batch(material.store, runs_of(material, lines));
+  const Drawn drawn = drawn_of(material);
+  RunBatch batch(material.store, runs_of(material, drawn.lines));
   const std::vector<MetricRow> metrics = batch.metrics();
-  const std::size_t blank = material.select.find(' ');
-  const std::string dev = blank == std::string::npos ? "dev/f1" : material.select.substr(blank + 1);
-  for (const Curve& curve :
-       {Curve{"train/loss", "Loss of the training batches"}, Curve{dev, "Score that chooses the checkpoint"},
-        Curve{"dev/loss", "Loss on dev"}, Curve{"train/learning_rate", "Learning rate"},
-        Curve{"train/gradient_norm", "Norm of the gradient before clipping"},
-        Curve{"train/tokens_per_second", "Tokens per second"}}) {
+  const std::string chooser = chooser_of(material);
+  const bool several = std::any_of(drawn.lines.begin(), drawn.lines.end(),
+                                   [](const Line& line) { return line.runs.size() > 1; });
+  for (const Curve& curve : {Curve{"train/loss", "Loss of the training batches"}, Curve{chooser, score_title},
+                             Curve{"dev/loss", "Loss on dev"}, Curve{"train/learning_rate", "Learning rate"},
+                             Curve{"train/gradient_norm", "Norm of the gradient before clipping"},
+                             Curve{"train/tokens_per_second", "Tokens per second"}}) {
     const auto metric = std::find_if(metrics.begin(), metrics.end(),
                                      [&](const MetricRow& row) { return row.name == curve.metric; });
-    if (metric != metrics.end() && (curve.metric != "dev/loss" || dev != "dev/loss"))
-      add_curve(batch, lines, curve, metric->unit, candidates - lines.size(), section.blocks);
+    const bool again = curve.metric == chooser && curve.title != score_title;
+    if (metric == metrics.end() || again) continue;
+    if (auto figure = figure_of(batch, drawn, curve, metric->unit, several))
+      section.blocks.push_back(std::move(*figure));
   }
   if (section.blocks.empty())
     section.blocks.push_back(Notice{"No measurements over the steps were recorded."});
+  else if (several)
+    section.blocks.insert(section.blocks.begin(),
+                          Paragraph{"Each curve of a candidate is " + std::string(band_text) + "."});
   return section;
 }
 

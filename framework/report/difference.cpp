@@ -6,6 +6,8 @@
 #include <map>
 #include <string_view>
 
+#include "config/core_schema.hpp"
+
 namespace encore {
 
 namespace {
@@ -39,7 +41,7 @@ std::string origin_text(const std::string& source, const std::string& at) {
 }
 
 void add_setting(Facts& facts, const std::string& key, const json& value, const std::string& origin) {
-  if (!is_path(value)) facts.push_back({"configuration", key, value, origin});
+  if (!is_path(value) && !only_describes(key)) facts.push_back({"configuration", key, value, origin});
 }
 
 void add_identity(Facts& facts, std::uint64_t seed, const std::string& backend) {

@@ -146,7 +146,7 @@ Section code_section(const Material& material) {
                                               thousands(static_cast<std::int64_t>(diff.size())) +
                                               " characters, the database (table code) has all:"
                                         : ":")});
-    section.blocks.push_back(Listing{"diff", diff.substr(0, most_diff)});
+    section.blocks.push_back(Listing{"diff", diff.substr(0, most_diff), "Uncommitted changes"});
   }
   return section;
 }

@@ -2,11 +2,13 @@
 #include "report/example_scores.hpp"
 
 #include <cmath>
-#include <fstream>
+#include <sstream>
 
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
+#include "config/input_file.hpp"
+#include "config/json_text.hpp"
 #include "report/statistics.hpp"
 
 namespace encore {
@@ -87,17 +89,21 @@ std::optional<ExampleMeasure> example_measure(const std::string& metric) {
 
 std::vector<NerCounts> read_example_counts(const std::filesystem::path& predictions,
                                            const ExampleMeasure& measure) {
-  std::ifstream in(predictions, std::ios::binary);
-  if (!in) throw Error("cannot read " + predictions.string());
+  std::istringstream in(read_file(predictions));
   std::vector<NerCounts> counts;
+  const auto refuse = [&] {
+    throw Error(predictions.string() + ":" + std::to_string(counts.size() + 1) +
+                ": is no JSON object with \"truth\" and \"predicted\"");
+  };
   for (std::string line; std::getline(in, line);) {
     try {
-      const nlohmann::json example = nlohmann::json::parse(line);
+      const nlohmann::json example = parse_json(line);
       counts.push_back(counts_of(example.at("truth").get<std::vector<std::string>>(),
                                  example.at("predicted").get<std::vector<std::string>>(), measure));
+    } catch (const JsonError&) {
+      refuse();
     } catch (const nlohmann::json::exception&) {
-      throw Error(predictions.string() + ":" + std::to_string(counts.size() + 1) +
-                  ": is no JSON object with \"truth\" and \"predicted\"");
+      refuse();
     }
   }
   return counts;

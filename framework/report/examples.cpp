@@ -139,7 +139,15 @@ void add_examples(const Material& material, const Question& question, const std:
 Section examples_section(const Material& material) {
   Section section{"examples", "Examples"};
   const std::string split = material.metric.starts_with("dev/") ? "dev" : "test";
-  for (const Question& question : material.questions) add_examples(material, question, split, section.blocks);
+  for (const Question& question : material.questions) {
+    if (material.hides_sentences(question))
+      section.blocks.push_back(
+          Notice{Text({{"Sentences are left out: "},
+                       code("[data] private = true"),
+                       {" marks the data of " + question.title + " as not to be shown."}})});
+    else
+      add_examples(material, question, split, section.blocks);
+  }
   return section;
 }
 

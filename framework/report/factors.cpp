@@ -1,9 +1,10 @@
-// The settings that are not the same in all runs; those that always change together are one. Place in the
-// flow: gather() of material.cpp asks once.
+// See factors.hpp.
+#include "report/factors.hpp"
+
 #include <algorithm>
 #include <map>
 
-#include "report/material.hpp"
+#include "config/core_schema.hpp"
 #include "report/wording.hpp"
 
 namespace encore {
@@ -11,7 +12,7 @@ namespace encore {
 namespace {
 
 /// The values of one setting, one per run, as text to compare and as what they are.
-struct Values {
+struct KeyValues {
   std::vector<std::string> texts;
   std::vector<nlohmann::json> levels;
   bool swept = false;
@@ -24,15 +25,17 @@ bool level_before(const nlohmann::json& a, const nlohmann::json& b) {
   return natural_less(setting_text(a), setting_text(b));
 }
 
-std::map<std::string, Values> values_by_key(const Material& material) {
-  std::map<std::string, Values> keys;
+std::map<std::string, KeyValues> values_by_key(const std::vector<RunRow>& runs,
+                                            const RunBatch::ByRun<ParamRow>& params) {
+  std::map<std::string, KeyValues> keys;
   const std::string missing = nlohmann::json().dump();
-  for (std::size_t i = 0; i < material.runs.size(); ++i) {
-    const auto params = material.params.find(material.runs[i].number);
-    if (params == material.params.end()) continue;
-    for (const ParamRow& param : params->second) {
-      Values& values = keys[param.key];
-      values.texts.resize(material.runs.size(), missing);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto own = params.find(runs[i].number);
+    if (own == params.end()) continue;
+    for (const ParamRow& param : own->second) {
+      if (only_describes(param.key)) continue;
+      KeyValues& values = keys[param.key];
+      values.texts.resize(runs.size(), missing);
       values.texts[i] = param.value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
       values.swept = values.swept || param.source == "sweep";
       if (std::find(values.levels.begin(), values.levels.end(), param.value) == values.levels.end())
@@ -63,10 +66,38 @@ bool names_better(const std::string& a, bool a_swept, const std::string& b, bool
   return a < b;
 }
 
+/// The last `count` parts of a key, without a ".type" at its end: that of "attention" is the attention.
+std::string last_parts(const std::string& key, std::size_t count) {
+  const std::string type = ".type";
+  const std::string path = key.ends_with(type) ? key.substr(0, key.size() - type.size()) : key;
+  std::size_t at = path.size();
+  for (std::size_t i = 0; i < count && at != std::string::npos; ++i)
+    at = at == 0 ? std::string::npos : path.rfind('.', at - 1);
+  return at == std::string::npos ? path : path.substr(at + 1);
+}
+
+void add_labels(std::vector<Factor>& factors) {
+  constexpr std::size_t most_parts = 8;
+  for (Factor& factor : factors) {
+    for (std::size_t count = 1; count <= most_parts; ++count) {
+      factor.label = last_parts(factor.name, count);
+      const auto alike = std::count_if(factors.begin(), factors.end(), [&](const Factor& other) {
+        return last_parts(other.name, count) == factor.label;
+      });
+      if (alike == 1) break;
+      factor.label = factor.name;
+    }
+  }
+}
+
 }  // namespace
 
-std::vector<Factor> factors_of(const Material& material) {
-  const std::map<std::string, Values> keys = values_by_key(material);
+std::string level_text(const nlohmann::json& level) {
+  return level.is_null() ? "absent" : setting_text(level);
+}
+
+std::vector<Factor> factors_of(const std::vector<RunRow>& runs, const RunBatch::ByRun<ParamRow>& params) {
+  const std::map<std::string, KeyValues> keys = values_by_key(runs, params);
   std::map<std::vector<std::size_t>, std::vector<std::string>> together;
   for (const auto& [key, values] : keys)
     if (values.levels.size() > 1) together[partition_of(values.texts)].push_back(key);
@@ -77,7 +108,7 @@ std::vector<Factor> factors_of(const Material& material) {
     factor.name = *std::min_element(names.begin(), names.end(), [&](const auto& a, const auto& b) {
       return names_better(a, keys.at(a).swept, b, keys.at(b).swept);
     });
-    const Values& values = keys.at(factor.name);
+    const KeyValues& values = keys.at(factor.name);
     factor.levels = values.levels;
     std::sort(factor.levels.begin(), factor.levels.end(), level_before);
     std::map<std::string, std::size_t> number;
@@ -90,6 +121,7 @@ std::vector<Factor> factors_of(const Material& material) {
   }
   std::sort(factors.begin(), factors.end(),
             [](const Factor& a, const Factor& b) { return natural_less(a.name, b.name); });
+  add_labels(factors);
   return factors;
 }
 

@@ -51,6 +51,14 @@ nlohmann::json Material::setting(const RunRow& run, const std::string& key) cons
   return found != own->second.end() && found->key == key ? found->value : nlohmann::json();
 }
 
+bool Material::hides_sentences(const Question& question) const {
+  const std::vector<std::string>& named = options.sections;
+  if (std::find(named.begin(), named.end(), "examples") != named.end()) return false;
+  // What one run says of a set holds for every run that was scored on it.
+  return std::any_of(question.runs.begin(), question.runs.end(),
+                     [&](const RunRow& run) { return setting(run, "data.private") == nlohmann::json(true); });
+}
+
 std::size_t Material::rows_of(std::size_t all) const {
   return options.most_rows == 0 ? all : std::min(all, options.most_rows);
 }
@@ -69,13 +77,9 @@ Material gather(Store& store, const std::vector<RunRow>& runs, const std::string
   material.sweeps = batch.sweeps();
   material.select = selection_of(material);
   material.metric = metric_of(material);
-  material.factors = factors_of(material);
+  material.factors = factors_of(material.runs, material.params);
   material.questions = questions_of(material);
   return material;
-}
-
-bool lower_is_better(const std::string& metric) {
-  return metric.find("loss") != std::string::npos || metric.find("perplexity") != std::string::npos;
 }
 
 }  // namespace encore

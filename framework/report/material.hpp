@@ -7,20 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "report/candidate_key.hpp"
 #include "report/comparison.hpp"
+#include "report/factors.hpp"
 #include "report/report.hpp"
 #include "store/run_batch.hpp"
+#include "store/run_score.hpp"
 
 namespace encore {
-
-/// A setting that is not the same in all runs, or several that always change together.
-struct Factor {
-  std::string name;                    ///< of the setting that names it best: "model.layers"
-  std::vector<std::string> keys;       ///< all of them, sorted
-  std::vector<nlohmann::json> levels;  ///< its values, sorted; null: the runs that have no such setting
-  std::vector<std::size_t> level;      ///< of each run of the material
-  bool numeric = false;                ///< all levels are numbers
-};
 
 /// What can be compared: the candidates that were scored on the same data.
 struct Question {
@@ -28,10 +22,13 @@ struct Question {
   std::string title;  ///< "test/f1 on wnut17/test.conll"
   std::vector<RunRow> runs = {};
   Comparison comparison = {};
-  std::vector<std::string> labels = {};  ///< the candidates' names without what they have in common:
-  std::string before = {}, behind = {};  ///< what is left out in front of labels and behind them
+  CandidateKey key = {};                ///< what the candidates are called
+  std::vector<std::string> names = {};  ///< those of the candidates without what they have in common
+  /// What a column of names in the key leaves out in front of them and behind.
+  std::string before = {}, behind = {};
   std::vector<std::size_t> order =
-      {};                      ///< candidates from the best mean to the worst, those without one last
+      {};  ///< candidates from the best mean to the worst, those without one last
+  const std::string& letter(std::size_t candidate) const { return key.letters[candidate]; }
   std::size_t scored() const;  ///< how many candidates have a value; they come first in the order
   std::optional<std::size_t> first() const;  ///< the candidate with the best mean, if any has one
   bool best(std::size_t candidate) const;    ///< whether the tests tell it from every other as the best
@@ -57,19 +54,18 @@ struct Material {
   const AttemptRow* told(const RunRow& run) const;
   /// A setting's value; null where the run has none.
   nlohmann::json setting(const RunRow& run, const std::string& key) const;
+  /// Whether sentences of the question's data must not be shown: a run says so, and nobody asked for them.
+  bool hides_sentences(const Question& question) const;
   /// How many of so many rows a table shows.
   std::size_t rows_of(std::size_t all) const;
+  /// Whether tables are for programs, which want every number.
+  bool complete() const { return options.most_rows == 0; }
 };
 
-/// factors.cpp: of material whose runs and settings are read.
-std::vector<Factor> factors_of(const Material& material);
 /// questions.cpp: of material whose runs, data and metric are known.
 std::vector<Question> questions_of(const Material& material);
 
 Material gather(Store& store, const std::vector<RunRow>& runs, const std::string& subject,
                 const ReportOptions& options);
-
-/// Whether higher values of a metric are worse.
-bool lower_is_better(const std::string& metric);
 
 }  // namespace encore

@@ -42,7 +42,7 @@ TableBlock size_table(const Material& material) {
         sizes.emplace_back(size, std::vector<std::string>());
         known = std::prev(sizes.end());
       }
-      known->second.push_back(question.labels[index]);
+      known->second.push_back(question.letter(index));
     }
   TableBlock table;
   table.id = "parameters";

@@ -18,7 +18,7 @@ constexpr std::size_t most_for_all_pairs = 12;
 /// Reading the predictions of more runs than these takes longer than everything else together.
 constexpr std::size_t most_runs_for_examples = 40;
 
-std::string slug(const std::string& text) {
+std::string question_id(const std::string& text) {
   std::string id;
   for (const char letter : text) id += std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '-';
   return id;
@@ -72,15 +72,14 @@ std::size_t common_back(const std::vector<std::string>& names, std::size_t front
 
 /// Names without what those with a value have in common; a name of something else that only failed lengthens
 /// no other.
-void name_shortly(Question& question) {
+std::vector<std::string> short_names(Question& question) {
   std::vector<std::string> names, scored;
   for (const Candidate& candidate : question.comparison.candidates) {
     names.push_back(candidate.name);
     if (!candidate.values.empty()) scored.push_back(candidate.name);
   }
-  question.labels = names;
   if (scored.empty()) scored = names;
-  if (scored.size() < 2) return;
+  if (scored.size() < 2) return names;
   const std::size_t front = common_front(scored), back = common_back(scored, front);
   const std::string before = scored.front().substr(0, front),
                     behind = scored.front().substr(scored.front().size() - back);
@@ -90,10 +89,10 @@ void name_shortly(Question& question) {
     const std::string rest = fits ? name.substr(front) : name;
     labels.push_back(fits && rest.ends_with(behind) ? rest.substr(0, rest.size() - back) : rest);
   }
-  if (std::set<std::string>(labels.begin(), labels.end()).size() < labels.size()) return;
-  question.labels = std::move(labels);
+  if (std::set<std::string>(labels.begin(), labels.end()).size() < labels.size()) return names;
   question.before = before;
   question.behind = behind;
+  return labels;
 }
 
 // --- tests ---
@@ -135,20 +134,27 @@ std::vector<Question> questions_of(const Material& material) {
   }
   CompareOptions options;
   options.metric = material.metric;
+  options.pool = material.options.pool;
   options.examples = material.runs.size() <= most_runs_for_examples;
   std::vector<Question> questions;
+  std::size_t lettered = 0;  // letters go on from question to question
   for (auto& [set, question] : by_set) {
     const auto& [name, content] = set;
     // Two files of one name are told apart by their content.
     const bool shared = std::count_if(by_set.begin(), by_set.end(),
                                       [&](const auto& other) { return other.first.first == set.first; }) > 1;
     question.id =
-        slug(material.metric) + (questions.empty() ? "" : "-" + std::to_string(questions.size() + 1));
+        question_id(material.metric) + (questions.empty() ? "" : "-" + std::to_string(questions.size() + 1));
     question.title = material.metric + (name.empty() ? "" : " on " + name) +
                      (shared ? " (" + content.substr(0, 8) + ")" : "");
     question.comparison = collect_candidates(material.store, question.runs, options);
-    name_shortly(question);
     question.order = order_of(question.comparison);
+    question.names = short_names(question);
+    question.key = make_key(question.comparison.candidates, question.order, question.names, material.runs,
+                            material.factors, lettered);
+    if (question.key.options.empty() || question.key.options.front() != "name")
+      question.before = question.behind = "";
+    lettered += question.comparison.candidates.size();
     test(material.store, question);
     questions.push_back(std::move(question));
   }

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include "report/foreign_values.hpp"
 #include "report/material.hpp"
+#include "report/section_choice.hpp"
 #include "report/sections.hpp"
-#include "report/selection.hpp"
 #include "report/wording.hpp"
+#include "store/selection.hpp"
 
 namespace encore {
 
@@ -17,32 +19,51 @@ struct Chosen {
   std::string subject;
 };
 
-Chosen choose(Store& store, const std::vector<std::string>& words) {
-  if (words.empty() || (words.size() == 1 && words.front() == "all")) {
-    std::vector<RunRow> runs = store.list_runs();
-    if (runs.empty()) throw UnknownRun("there is no run in " + store.path().string() + " to report");
-    return {std::move(runs), "all runs"};
-  }
-  std::vector<RunRow> runs = select_runs(store, words);
-  const bool is_sweep = words.size() == 1 && std::all_of(runs.begin(), runs.end(), [&](const RunRow& run) {
+Chosen choose(Store& store, const RunSelection& selection) {
+  std::vector<RunRow> runs = select_runs(store, selection).runs;
+  const std::vector<std::string>& words = selection.words;
+  if (runs.empty())
+    throw UnknownRun("there is no run in " + store.path().string() + " to report" +
+                     (words.empty() && !selection.narrows() ? "" : " that fits"));
+  const bool all = (words.empty() && !selection.narrows()) || words == std::vector<std::string>{"all"};
+  const bool is_sweep = words.size() == 1 && !selection.narrows() &&
+                        std::all_of(runs.begin(), runs.end(), [&](const RunRow& run) {
                           return run.sweep == words.front() && run.name != words.front();
                         });
-  std::string subject = runs.size() == 1 ? "run " + runs.front().name
-                        : is_sweep       ? "sweep " + words.front()
-                                         : "runs of " + listed(words);
+  std::string subject = all                ? "all runs"
+                        : runs.size() == 1 ? "run " + runs.front().name
+                        : is_sweep         ? "sweep " + words.front()
+                        : words.empty()    ? "selected runs"
+                                           : "runs of " + listed(words);
   return {std::move(runs), std::move(subject)};
 }
 
-std::vector<Section> sections_of(const Material& material) {
+/// Makes only what is wanted: examples and classes read every prediction.
+std::vector<Section> sections_of(const Material& material, const SectionChoice& choice) {
+  struct Part {
+    const char* id;
+    Section (*make)(const Material&);
+  };
+  static const std::vector<Part> full = {
+      {"results", results_section},          {"curves", curves_section}, {"sweep", sweep_section},
+      {"examples", examples_section},        {"method", method_section}, {"environment", environment_section},
+      {"reproduction", reproduction_section}};
+  static const std::vector<Part> brief = {{"results", brief_results_section},
+                                          {"reproduction", brief_reproduction_section}};
   std::vector<Section> sections;
-  add_section(sections, results_section(material));
-  add_section(sections, curves_section(material));
-  add_section(sections, sweep_section(material));
-  add_section(sections, examples_section(material));
-  add_section(sections, method_section(material));
-  add_section(sections, environment_section(material));
-  add_section(sections, reproduction_section(material));
+  for (const Part& part : material.options.brief ? brief : full) {
+    if (!choice.wants(part.id)) continue;
+    Section section = part.make(material);
+    choice.apply(section);
+    add_section(sections, std::move(section));
+  }
   return sections;
+}
+
+/// Behind the results, where they are there.
+void add_against(Document& document, Section section) {
+  const bool results = !document.sections.empty() && document.sections.front().id == "results";
+  document.sections.insert(document.sections.begin() + (results ? 1 : 0), std::move(section));
 }
 
 /// The two sides of --against: the runs of this report, and the old ones.
@@ -53,7 +74,7 @@ struct Sides {
 
 Sides split(Store& store, const std::vector<RunRow>& runs, const std::string& against) {
   const std::optional<double> date = utc_from(against);
-  if (!date) return {runs, select_runs(store, {against}), against};
+  if (!date) return {runs, select_runs(store, {.words = {against}}).runs, against};
   Sides sides;
   sides.what = "before " + against;
   for (const RunRow& run : runs)
@@ -63,6 +84,35 @@ Sides split(Store& store, const std::vector<RunRow>& runs, const std::string& ag
   return sides;
 }
 
+Document report_of(Store& store, const ReportOptions& options) {
+  const Snapshot snapshot(store.database());
+  Chosen chosen = choose(store, options.runs);
+  std::optional<Sides> sides;
+  if (!options.against.empty()) {
+    sides = split(store, chosen.runs, options.against);
+    chosen.runs = sides->now;
+  }
+  if (!options.metric.empty()) require_metric(store, chosen.runs, options.metric);
+  const SectionChoice choice(options);
+  const Material material = gather(store, chosen.runs, chosen.subject, options);
+  Document document;
+  document.title = (options.brief ? "Brief report of " : "Report of ") + chosen.subject;
+  document.subtitle = material.metric + ", " + counted(material.runs.size(), "run");
+  document.facts = title_facts(material);
+  if (choice.has_abstract()) document.abstract = abstract_blocks(material);
+  document.sections = sections_of(material, choice);
+  if (sides && choice.wants("against") && !options.brief) {
+    ReportOptions same = options;
+    same.metric = material.metric;
+    const Material old = gather(store, sides->old, sides->what, same);
+    add_against(document, against_section(material, old, sides->what));
+  }
+  if (document.abstract.empty() && document.sections.empty())
+    throw Error("nothing is left of the report: every section that it would have was left out");
+  unlink_missing(document);
+  return document;
+}
+
 }  // namespace
 
 void add_section(std::vector<Section>& sections, Section section) {
@@ -70,31 +120,7 @@ void add_section(std::vector<Section>& sections, Section section) {
 }
 
 Document make_report(Store& store, const ReportOptions& options) {
-  const Snapshot snapshot(store.database());
-  Chosen chosen = choose(store, options.words);
-  std::optional<Sides> sides;
-  if (!options.against.empty()) {
-    sides = split(store, chosen.runs, options.against);
-    chosen.runs = sides->now;
-  }
-  if (!options.metric.empty()) require_metric(store, chosen.runs, options.metric);
-  const Material material = gather(store, chosen.runs, chosen.subject, options);
-  Document document;
-  document.title = "Report of " + chosen.subject;
-  document.subtitle = material.metric + ", " + counted(material.runs.size(), "run");
-  document.facts = title_facts(material);
-  document.abstract = abstract_blocks(material);
-  document.sections = sections_of(material);
-  if (sides) {
-    ReportOptions same = options;
-    same.metric = material.metric;
-    const Material old = gather(store, sides->old, sides->what, same);
-    document.sections.insert(
-        document.sections.begin() +
-            std::min<std::ptrdiff_t>(1, static_cast<std::ptrdiff_t>(document.sections.size())),
-        against_section(material, old, sides->what));
-  }
-  return document;
+  return reading_values_of(store, [&] { return report_of(store, options); });
 }
 
 }  // namespace encore

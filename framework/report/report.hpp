@@ -9,21 +9,29 @@
 #include <vector>
 
 #include "document/document.hpp"
-#include "store/store.hpp"
+#include "store/selection.hpp"
 
 namespace encore {
 
 struct ReportOptions {
-  std::vector<std::string> words = {};  ///< which runs, as select_runs takes them; empty or "all": every run
-  std::string metric = {};              ///< split/measure; empty: test/f1, else what selects checkpoints
-  /// The other side of a comparison: runs, as select_runs takes them, or a date "2026-11-01" (UTC): then the
-  /// runs that were finished before it are the old side, the others the new one.
+  RunSelection runs = {};   ///< which; where it says nothing, every run
+  std::string metric = {};  ///< split/measure; empty: test/f1, else what selects checkpoints
+  /// The other side of a comparison: runs by a word of store/selection.hpp, or a date "2026-11-01" (UTC):
+  /// then the runs that were finished before it are the old side, the others the new one.
   std::string against = {};
+  bool pool = false;            ///< as CompareOptions has it
   std::size_t most_rows = 100;  ///< of a table with a row per run or candidate; 0: all
+  bool brief = false;           ///< two pages: abstract, one table, one picture, how to do it again
+  /// Ids of sections, of either level: "results", "data"; "abstract" is one. None: all.
+  std::vector<std::string> sections = {};
+  std::vector<std::string> without = {};  ///< sections that are left out
 };
 
-/// Throws UnknownRun where no run is meant, and Error for a metric that none of the runs has or a date that
-/// is none.
+/// Throws UnknownRun where no run is meant, and Error for a metric that none of the runs has, a date that is
+/// none, and a section that there is not.
 Document make_report(Store& store, const ReportOptions& options);
+
+/// Every name that `sections` and `without` take.
+const std::vector<std::string>& report_sections();
 
 }  // namespace encore

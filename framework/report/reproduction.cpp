@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "data/hash.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
@@ -24,16 +25,18 @@ std::string quoted(const std::string& text) {
   return result + "'";
 }
 
-/// Whether an experiment file builds on another one.
-bool named_base(const Material& material) {
-  return std::any_of(material.sweeps.begin(), material.sweeps.end(), [](const SweepRow& sweep) {
-    return ("\n" + sweep.content).find("\nbase ") != std::string::npos ||
-           ("\n" + sweep.content).find("\nbase=") != std::string::npos;
-  });
+// --- commands ---
+
+/// `exp run sweep.toml --backend openmp -S train.epochs=2`
+std::string run_command(const SweepRow& sweep, const std::string& backend) {
+  std::string line = "exp run " + quoted(sweep.file) + " --backend " + quoted(backend);
+  for (const std::string& set : sweep.overrides) line += " -S " + quoted(set);
+  for (const std::string& axis : sweep.grid) line += " --grid " + quoted(axis);
+  if (!sweep.seeds.empty()) line += " --seeds " + quoted(sweep.seeds);
+  return line + "\n";
 }
 
-Section command_section(const Material& material) {
-  Section section{"commands", "Commands"};
+Listing command_listing(const Material& material, std::size_t most_verified) {
   std::set<std::string> commits, backends;
   for (const auto& [run, attempts] : material.attempts)
     for (const AttemptRow& attempt : attempts)
@@ -44,37 +47,74 @@ Section command_section(const Material& material) {
   for (const SweepRow& sweep : material.sweeps) {
     if (sweep.file.empty()) continue;
     for (const std::string& backend : backends) {
-      const std::string line = "exp run " + quoted(sweep.file) + " --backend " + quoted(backend) + "\n";
+      const std::string line = run_command(sweep, backend);
       if (text.find(line) == std::string::npos) text += line;
     }
   }
-  constexpr std::size_t most = 5;
-  for (std::size_t i = 0; i < std::min(most, material.runs.size()); ++i)
+  for (std::size_t i = 0; i < std::min(most_verified, material.runs.size()); ++i)
     text += "exp verify " + quoted(material.runs[i].name) + "\n";
-  if (material.runs.size() > most)
+  if (material.runs.size() > most_verified)
     text += "# and so on, for each of " + std::to_string(material.runs.size()) + " runs\n";
+  return {"sh", text, "Commands"};
+}
+
+/// A file that has to be there, as it was.
+struct AttachedFile {
+  std::string name, text, when;
+  bool is_base = false;
+};
+
+/// Each file once: experiment files, and behind them what they build on.
+std::vector<AttachedFile> files_of(const Material& material) {
+  std::vector<AttachedFile> files;
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const bool bases : {false, true})
+    for (const SweepRow& sweep : material.sweeps) {
+      const std::string when = utc_text(sweep.created);
+      if (!bases && !sweep.content.empty() && seen.emplace(sweep.file, sweep.content).second)
+        files.push_back({sweep.file, sweep.content, when});
+      if (bases)
+        for (const auto& [name, text] : sweep.bases)
+          if (seen.emplace(name, text).second) files.push_back({name, text, when, true});
+    }
+  return files;
+}
+
+/// Whether an experiment file builds on one that was not recorded, as versions before this one did not.
+bool lacks_base(const Material& material) {
+  return std::any_of(material.sweeps.begin(), material.sweeps.end(), [](const SweepRow& sweep) {
+    const std::string text = "\n" + sweep.content;
+    return sweep.bases.empty() &&
+           (text.find("\nbase ") != std::string::npos || text.find("\nbase=") != std::string::npos);
+  });
+}
+
+void add_file(const AttachedFile& file, std::vector<Block>& blocks) {
+  blocks.push_back(Paragraph{Text({{file.is_base ? "The base file " : "The experiment file "},
+                                   code(file.name),
+                                   {" as it was on " + file.when + ":"}})});
+  blocks.push_back(Listing{"toml", file.text, file.name});
+}
+
+Section command_section(const Material& material) {
+  Section section{"commands", "Commands"};
   section.blocks.push_back(
-      Paragraph{"What trains these runs, and what trains one again and compares every digest:"});
-  section.blocks.push_back(Listing{"sh", text});
-  std::size_t shown = 0;
-  std::set<std::string> contents;
-  for (const SweepRow& sweep : material.sweeps) {
-    if (sweep.content.empty() || !contents.insert(sweep.content).second) continue;
-    if (++shown > most_files) continue;
-    section.blocks.push_back(Paragraph{Text(
-        {{"The experiment file "}, code(sweep.file), {" as it was on " + utc_text(sweep.created) + ":"}})});
-    section.blocks.push_back(Listing{"toml", sweep.content});
-  }
-  if (named_base(material))
-    section.blocks.push_back(
-        Paragraph{Text({{"Files that a "},
-                        code("base"),
-                        {" names are not attached: what they set stands with all other settings in "},
-                        reference("", "settings"),
-                        {"."}})});
-  if (shown > most_files)
-    section.blocks.push_back(
-        Notice{counted(shown - most_files, "more experiment file") + " are in the database (table sweep)."});
+      Paragraph{"What trains these runs, from the files below under their names and data with the same "
+                "SHA-256; and what "
+                "trains one again and compares every digest:"});
+  section.blocks.push_back(command_listing(material, 5));
+  const std::vector<AttachedFile> files = files_of(material);
+  for (std::size_t i = 0; i < std::min(most_files, files.size()); ++i) add_file(files[i], section.blocks);
+  if (files.size() > most_files)
+    section.blocks.push_back(Notice{counted(files.size() - most_files, "more experiment file") +
+                                    " are in the database (table sweep)."});
+  if (lacks_base(material))
+    section.blocks.push_back(Paragraph{
+        Text({{"A file that "},
+              code("base"),
+              {" names was not recorded with these runs: what it sets stands with all other settings in "},
+              reference("", "settings"),
+              {"."}})});
   return section;
 }
 
@@ -104,11 +144,17 @@ Section digest_section(const Material& material) {
   table.caption =
       "SHA-256 of all parameters after the last recorded step of each run, how many digests it has to be "
       "compared with, and the newest verdict of exp verify.";
-  table.columns = {{"run", "", false},    {"step", "", true},     {"SHA-256 of the parameters", "", false},
-                   {"digests", "", true}, {"verdict", "", false}, {"verified", "", false},
-                   {"agreeing", "", true}};
-  // A page shows enough to compare by eye.
-  const bool whole = material.options.most_rows == 0;
+  table.columns = {{"run", "", false},
+                   {"step", "", true},
+                   {"SHA-256 of the parameters", "", false},
+                   {"digests", "", true}};
+  // A page shows enough to compare by eye, and no columns that are empty.
+  const bool whole = material.complete(), with_verdicts = whole || !material.verifications.empty();
+  if (with_verdicts)
+    table.columns.insert(table.columns.end(),
+                         {{"verdict", "", false}, {"verified", "", false}, {"agreeing", "", true}});
+  else
+    table.notes.push_back("None of these runs was verified.");
   const std::size_t digits = whole ? std::string::npos : 16;
   if (!whole) table.notes.push_back("The first 16 digits; the CSV and JSON of this report have all 64.");
   const std::size_t shown = material.rows_of(material.runs.size());
@@ -125,10 +171,12 @@ Section digest_section(const Material& material) {
     table.rows.push_back(
         {run.name, digest == nullptr ? TableCell() : count_cell(digest->step),
          digest == nullptr ? TableCell("not recorded") : code_cell(digest->value.substr(0, digits)),
-         count_cell(count == counts.end() ? 0 : count->second),
-         last == nullptr ? TableCell("not verified") : TableCell(verdict(*last)),
-         last == nullptr ? TableCell() : TableCell(utc_text(last->time)),
-         agreeing.is_number_integer() ? count_cell(agreeing.get<std::int64_t>()) : TableCell()});
+         count_cell(count == counts.end() ? 0 : count->second)});
+    if (!with_verdicts) continue;
+    std::vector<TableCell>& row = table.rows.back();
+    row.push_back(last == nullptr ? TableCell("not verified") : TableCell(verdict(*last)));
+    row.push_back(last == nullptr ? TableCell() : TableCell(utc_text(last->time)));
+    row.push_back(agreeing.is_number_integer() ? count_cell(agreeing.get<std::int64_t>()) : TableCell());
   }
   if (shown < material.runs.size())
     table.notes.push_back(counted(material.runs.size() - shown, "more run") +
@@ -205,7 +253,46 @@ Section missing_section(const Material& material) {
   return section;
 }
 
+/// "corpus/dev.conll (114cc5f95d1d9cfb)", behind what stands there already.
+void add_hashed(const std::string& name, const std::string& sha256, std::vector<Span>& spans) {
+  if (!spans.empty()) spans.push_back({", "});
+  spans.push_back(code(name));
+  spans.push_back({" (" + sha256.substr(0, 16) + ")"});
+}
+
 }  // namespace
+
+Section brief_reproduction_section(const Material& material) {
+  constexpr std::ptrdiff_t most_lines = 40;
+  Section section{"reproduction", "How to do it again"};
+  section.blocks.push_back(command_listing(material, 1));
+  constexpr std::size_t most_spans = 24;
+  std::vector<Span> bases, data;
+  for (const AttachedFile& file : files_of(material)) {
+    const bool first = section.blocks.size() == 1;
+    if (first && !file.is_base && std::count(file.text.begin(), file.text.end(), '\n') <= most_lines)
+      add_file(file, section.blocks);
+    else if (bases.size() < most_spans)
+      add_hashed(file.name, sha256(file.text), bases);
+  }
+  std::set<std::string> seen;
+  for (const RunRow& run : material.runs)
+    if (const auto own = material.datasets.find(run.number); own != material.datasets.end())
+      for (const DatasetRow& file : own->second)
+        if (data.size() < most_spans && seen.insert(file.sha256).second)
+          add_hashed(setting_text(file.path), file.sha256, data);
+  if (!bases.empty()) {
+    bases.insert(bases.begin(), {"It needs "});
+    bases.push_back({", which the full report attaches."});
+    section.blocks.push_back(Paragraph{Text(std::move(bases))});
+  }
+  if (!data.empty()) {
+    data.insert(data.begin(), {"Data, with the first digits of their SHA-256: "});
+    data.push_back({"."});
+    section.blocks.push_back(Paragraph{Text(std::move(data))});
+  }
+  return section;
+}
 
 Section reproduction_section(const Material& material) {
   Section section{"reproduction", "Reproduction"};

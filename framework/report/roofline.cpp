@@ -57,8 +57,8 @@ std::vector<Point> points_of(const StepSummary& step) {
 
 /// The axes, with a title above them; leaves room so that nothing lies on an edge.
 Plot draw_axes(Drawing& drawing, const MachineSummary& machine, const std::vector<Point>& points) {
-  Extent x{true}, y{true};
-  const auto around = [](Extent& extent, double value, double factor) {
+  AxisRange x{true}, y{true};
+  const auto around = [](AxisRange& extent, double value, double factor) {
     extent.add(value / factor);
     extent.add(value * factor);
   };

@@ -15,8 +15,20 @@ namespace encore {
 std::vector<Block> abstract_blocks(const Material& material);
 std::vector<std::pair<std::string, std::string>> title_facts(const Material& material);
 
-/// results.cpp: a table per question, what was tested, what must be known to read it.
+/// results.cpp: per question the answer, what was tested, what must be known to read it.
 Section results_section(const Material& material);
+/// The answers alone, with one picture.
+Section brief_results_section(const Material& material);
+/// Notices, table and picture of a question.
+std::vector<Block> answer_blocks(const Material& material, const Question& question);
+/// answer.cpp: what each candidate is, its mean and its test; the key in a table of its own where it is wide.
+std::vector<TableBlock> answer_tables(const Material& material, const Question& question);
+/// Whether there is more to draw than one value.
+bool has_picture(const Question& question);
+Figure answer_figure(const Question& question);
+/// numbers.cpp: what is behind the answer, for checking.
+TableBlock candidate_table(const Material& material, const Question& question);
+TableBlock pair_table(const Material& material, const Question& question);
 /// measures.cpp: mean and deviation of everything that was measured.
 Section measures_section(const Material& material);
 /// trials.cpp: every trial counted, how one is chosen, what the best of n is to be expected.
@@ -25,6 +37,8 @@ Section trials_section(const Material& material);
 Section classes_section(const Material& material);
 /// curves.cpp: measurements over the steps, with a band over seeds.
 Section curves_section(const Material& material);
+/// Of the score that chooses checkpoints alone; nothing where it was not recorded.
+std::optional<Figure> score_figure(const Material& material);
 /// sweep_pictures.cpp: what the parameters have to do with the score, and when what was run.
 Section sweep_section(const Material& material);
 /// examples.cpp: sentences with what was right, wrong and missed.
@@ -37,6 +51,8 @@ Section data_section(const Material& material);
 Section environment_section(const Material& material);
 /// reproduction.cpp: commands, digests, verdicts, and what was not recorded.
 Section reproduction_section(const Material& material);
+/// The same on half a page.
+Section brief_reproduction_section(const Material& material);
 /// against.cpp: another set of runs beside this one.
 Section against_section(const Material& material, const Material& old, const std::string& what);
 

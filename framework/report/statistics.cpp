@@ -12,9 +12,15 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <encore/error.hpp>
 
+#include "report/in_double.hpp"
+
 namespace encore {
 
 namespace {
+
+using Normal = boost::math::normal_distribution<double, InDouble>;
+using StudentsT = boost::math::students_t_distribution<double, InDouble>;
+using NonCentralT = boost::math::non_central_t_distribution<double, InDouble>;
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t most_seeds = 1000000;
@@ -24,12 +30,12 @@ double square(double value) {
 }
 
 double two_sided(double t, double freedom) {
-  return 2.0 * boost::math::cdf(boost::math::complement(boost::math::students_t(freedom), std::abs(t)));
+  return 2.0 * boost::math::cdf(boost::math::complement(StudentsT(freedom), std::abs(t)));
 }
 
 /// Half the width of an interval, in standard errors.
 double critical_t(double freedom, double alpha) {
-  return boost::math::quantile(boost::math::complement(boost::math::students_t(freedom), alpha / 2.0));
+  return boost::math::quantile(boost::math::complement(StudentsT(freedom), alpha / 2.0));
 }
 
 TTest t_test(double difference, double error, double freedom, double level) {
@@ -88,7 +94,7 @@ double power_of(double noncentrality, double freedom, double alpha) {
   const double critical = critical_t(freedom, alpha);
   // Far out the distribution is all but normal around its noncentrality, where Boost's series gets slow.
   if (noncentrality > critical + 40.0) return 1.0;
-  const boost::math::non_central_t distribution(freedom, noncentrality);
+  const NonCentralT distribution(freedom, noncentrality);
   return boost::math::cdf(boost::math::complement(distribution, critical)) +
          boost::math::cdf(distribution, -critical);
 }
@@ -158,12 +164,14 @@ std::optional<Interval> bootstrap_interval(std::span<const double> values, doubl
   const auto not_above = std::upper_bound(means.begin(), means.end(), mean) - means.begin();
   const double share = static_cast<double>(below + not_above) / (2.0 * static_cast<double>(resamples));
   // Only with a handful of resamples can all of them lie on one side; then there is no bias to correct.
-  const boost::math::normal normal;
+  const Normal normal;
   const double bias = share > 0.0 && share < 1.0 ? boost::math::quantile(normal, share) : 0.0;
   const double acceleration = acceleration_of(values);
   const auto end = [&](double probability) {
     const double z = bias + boost::math::quantile(normal, probability);
-    return quantile_of(means, boost::math::cdf(normal, bias + z / (1.0 - acceleration * z)));
+    const double moved = bias + z / (1.0 - acceleration * z);
+    // Not a number where the values are so large that their moments are not finite: the plain percentile.
+    return quantile_of(means, std::isnan(moved) ? probability : boost::math::cdf(normal, moved));
   };
   return Interval{end((1.0 - level) / 2.0), end((1.0 + level) / 2.0)};
 }

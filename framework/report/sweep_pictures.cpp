@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t most_scatters = 6;
 constexpr std::size_t most_dimensions = 8;
-constexpr std::size_t most_lines = 1000;
+constexpr std::size_t most_parallel_lines = 1000;
 
 /// The runs of a question that count, with their scores and their places in the material.
 struct Scored {
@@ -62,7 +62,7 @@ std::vector<Importance> importances(const Material& material, const Scored& scor
     const std::size_t with = factor.keys.size() - 1;
     if (effect)
       all.push_back(
-          {&factor, factor.name + (with > 0 ? " (with " + counted(with, "other") + ")" : ""), *effect});
+          {&factor, factor.label + (with > 0 ? " (with " + counted(with, "other") + ")" : ""), *effect});
   }
   std::stable_sort(all.begin(), all.end(), [](const Importance& a, const Importance& b) {
     return a.effect.adjusted > b.effect.adjusted;
@@ -135,19 +135,15 @@ bool spans_decades(const Factor& factor) {
   return low > 0.0 && high / low >= 20.0;
 }
 
-std::string level_name(const nlohmann::json& level) {
-  return level.is_null() ? "absent" : setting_text(level);
-}
-
 Figure scatter_figure(const Material& material, const Question& question, const Scored& scored,
                       const Factor& factor, std::size_t number) {
   const Unit unit = unit_of(material.metric);
   ScatterChart chart;
-  chart.x = {factor.name, ""};
+  chart.x = {factor.label, ""};
   if (factor.numeric && spans_decades(factor)) chart.x.scale = Axis::Scale::logarithmic;
   chart.y = {material.metric, unit.name};
   if (!factor.numeric)
-    for (const nlohmann::json& level : factor.levels) chart.categories.push_back(level_name(level));
+    for (const nlohmann::json& level : factor.levels) chart.categories.push_back(level_text(level));
   ScatterChart::Group group{"runs", {}};
   for (std::size_t i = 0; i < scored.runs.size(); ++i) {
     const std::size_t level = factor.level[scored.runs[i]];
@@ -159,14 +155,14 @@ Figure scatter_figure(const Material& material, const Question& question, const 
   }
   Figure figure;
   figure.id = "parameter-" + std::to_string(number) + "-" + question.id;
-  figure.caption = question.title + ": the score of each complete run against " + factor.name + ".";
+  figure.caption = question.title + ": the score of each complete run against " + factor.label + ".";
   figure.alternative = "Points. ";
   for (std::size_t level = 0; level < std::min<std::size_t>(factor.levels.size(), 8); ++level) {
     std::vector<double> values;
     for (std::size_t i = 0; i < scored.runs.size(); ++i)
       if (factor.level[scored.runs[i]] == level) values.push_back(scored.values[i]);
     if (!values.empty())
-      figure.alternative += factor.name + " " + level_name(factor.levels[level]) + ": mean " +
+      figure.alternative += factor.label + " " + level_text(factor.levels[level]) + ": mean " +
                             metric_text(material.metric, mean_of(values)) + ", n " +
                             std::to_string(values.size()) + ". ";
   }
@@ -185,7 +181,7 @@ std::string highest_text(const Material& material, const Scored& scored,
   const std::size_t run = scored.runs[static_cast<std::size_t>(highest - scored.values.begin())];
   std::vector<std::string> settings;
   for (const Factor* factor : factors)
-    settings.push_back(factor->name + " " + level_name(factor->levels[factor->level[run]]));
+    settings.push_back(factor->label + " " + level_text(factor->levels[factor->level[run]]));
   const std::string& unit = unit_of(material.metric).name;
   return "The highest score, " + metric_text(material.metric, *highest) + (unit.empty() ? "" : " " + unit) +
          ", has " + listed(settings) + ".";
@@ -196,9 +192,9 @@ Figure parallel_figure(const Material& material, const Question& question, const
   const Unit unit = unit_of(material.metric);
   ParallelChart chart;
   for (const Factor* factor : factors) {
-    ParallelChart::Dimension dimension{factor->name, {}, factor->numeric && spans_decades(*factor)};
+    ParallelChart::Dimension dimension{factor->label, {}, factor->numeric && spans_decades(*factor)};
     if (!factor->numeric)
-      for (const nlohmann::json& level : factor->levels) dimension.categories.push_back(level_name(level));
+      for (const nlohmann::json& level : factor->levels) dimension.categories.push_back(level_text(level));
     chart.dimensions.push_back(std::move(dimension));
   }
   chart.dimensions.push_back(
@@ -207,7 +203,7 @@ Figure parallel_figure(const Material& material, const Question& question, const
   for (std::size_t i = 0; i < scored.runs.size(); ++i) values[scored.runs[i]] = scored.values[i];
   std::size_t without = 0;
   for (const RunRow& row : question.runs) {
-    if (chart.lines.size() == most_lines) break;
+    if (chart.lines.size() == most_parallel_lines) break;
     const auto found = std::lower_bound(
         material.runs.begin(), material.runs.end(), row.name,
         [](const RunRow& run, const std::string& name) { return natural_less(run.name, name); });
@@ -228,8 +224,8 @@ Figure parallel_figure(const Material& material, const Question& question, const
   figure.id = "parallel-" + question.id;
   figure.caption = question.title + ": one line per run through its parameters to its score" +
                    (without > 0 ? "; " + counted(without, "run") + " without a score." : ".") +
-                   (question.runs.size() > most_lines
-                        ? " The first " + std::to_string(most_lines) + " of " +
+                   (question.runs.size() > most_parallel_lines
+                        ? " The first " + std::to_string(most_parallel_lines) + " of " +
                               thousands(static_cast<std::int64_t>(question.runs.size())) + " runs."
                         : "");
   figure.alternative = "Parallel coordinates of " + counted(chart.lines.size(), "run") + " over " +

@@ -8,9 +8,12 @@
 #include <boost/math/distributions/fisher_f.hpp>
 #include <encore/error.hpp>
 
+#include "report/in_double.hpp"
 #include "report/statistics.hpp"
 
 namespace encore {
+
+using FisherF = boost::math::fisher_f_distribution<double, InDouble>;
 
 std::optional<MainEffect> main_effect(std::span<const double> values, std::span<const std::size_t> level) {
   ENCORE_REQUIRE(values.size() == level.size(), "each value has a level");
@@ -42,7 +45,7 @@ std::optional<MainEffect> main_effect(std::span<const double> values, std::span<
   effect.adjusted = (between - above * within) / total;
   if (effect.share > 1.0 - 1e-12) return effect;
   effect.f = between / above / within;
-  effect.p = boost::math::cdf(boost::math::complement(boost::math::fisher_f(above, below), *effect.f));
+  effect.p = boost::math::cdf(boost::math::complement(FisherF(above, below), *effect.f));
   return effect;
 }
 

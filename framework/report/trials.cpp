@@ -34,6 +34,7 @@ TableBlock state_table(const Material& material) {
   for (const RunState state : {RunState::completed, RunState::failed, RunState::stopped,
                                RunState::interrupted, RunState::lost, RunState::running, RunState::pending}) {
     const auto sum = compute.find(name_of(state));
+    if (runs[name_of(state)] == 0 && sum == compute.end() && !material.complete()) continue;
     row(name_of(state), runs[name_of(state)], sum == compute.end() ? Compute() : sum->second);
   }
   row("all", material.runs.size(), compute_of(material));
@@ -71,13 +72,18 @@ TableBlock run_table(const Material& material) {
   table.id = "runs";
   const Unit unit = unit_of(material.metric);
   table.caption = "Every run with its " + material.metric + " at the chosen checkpoint.";
-  table.columns = {{"run", "", false},     {"id", "", false},       {"seed", "", true},
-                   {"state", "", false},   {"best step", "", true}, {material.metric, unit.name, true},
-                   {"attempts", "", true}, {"ended", "", false}};
+  table.columns = {{"candidate", "", false}, {"seed", "", true},      {"id", "", false},
+                   {"state", "", false},     {"best step", "", true}, {material.metric, unit.name, true},
+                   {"attempts", "", true},   {"ended", "", false}};
+  if (material.complete()) table.columns.push_back({"run", "", false});
   std::map<std::int64_t, const Replicate*> replicates;
+  std::map<std::int64_t, std::string> letters;
   for (const Question& question : material.questions)
-    for (const Candidate& candidate : question.comparison.candidates)
-      for (const Replicate& replicate : candidate.runs) replicates[replicate.run.number] = &replicate;
+    for (std::size_t i = 0; i < question.comparison.candidates.size(); ++i)
+      for (const Replicate& replicate : question.comparison.candidates[i].runs) {
+        replicates[replicate.run.number] = &replicate;
+        letters[replicate.run.number] = question.letter(i);
+      }
   const std::size_t shown = material.rows_of(material.runs.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const RunRow& run = material.runs[i];
@@ -91,15 +97,18 @@ TableBlock run_table(const Material& material) {
       value = run.state == RunState::completed ? "not finite" : "";
     const nlohmann::json step =
         run.result.is_object() ? run.result.value("best_step", nlohmann::json()) : nlohmann::json();
-    table.rows.push_back({run.name,
-                          code_cell(run.id),
+    table.rows.push_back({letters[run.number],
                           {std::to_string(run.seed), static_cast<double>(run.seed)},
+                          code_cell(run.id),
                           name_of(run.state),
                           step.is_number_integer() ? count_cell(step.get<std::int64_t>()) : TableCell(),
                           std::move(value),
                           count_cell(run.attempts),
                           end_of(material, run)});
+    if (material.complete()) table.rows.back().emplace_back(run.name);
   }
+  if (!material.complete())
+    table.notes.push_back("Names of runs stand with their digests, and in the CSV and JSON of this report.");
   if (shown < material.runs.size())
     table.notes.push_back(counted(material.runs.size() - shown, "more run") +
                           " are in the CSV and JSON of this report.");

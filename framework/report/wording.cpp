@@ -69,6 +69,10 @@ std::string p_value_text(double p) {
   return text;
 }
 
+std::string percent_of(double alpha) {
+  return number_text(100.0 * (1.0 - alpha)) + " %";
+}
+
 Unit unit_of(const std::string& metric) {
   return is_fraction(metric) ? Unit{100.0, "%"} : Unit{};
 }

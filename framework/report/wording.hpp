@@ -28,6 +28,8 @@ bool natural_less(const std::string& a, const std::string& b);
 std::string setting_text(const nlohmann::json& value);
 /// "0.034", "1.2e-05"
 std::string p_value_text(double p);
+/// What an interval covers: "95 %" for 0.05.
+std::string percent_of(double alpha);
 
 /// How a metric is shown: fractions in percent.
 struct Unit {

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "record/checkpoint.hpp"
+#include "record/crash_line.hpp"
 #include "record/spool.hpp"
 #include "runner/stop_request.hpp"
 
@@ -40,7 +41,8 @@ Attempt::Attempt(Store& store, const RunTask& task, const WorkerPlace& place, co
       folder_(store.run_folder(lease.run_id)),
       log_(folder_ / log_name(lease.ordinal)),
       recorder_(store, lease_, observer),
-      follower_(folder_ / spool_name(lease.ordinal), observer) {
+      follower_(folder_ / spool_name(lease.ordinal), observer, {lease.run_id, lease.ordinal}),
+      step_timeout_(task.step_timeout) {
   outcome_.began = true;
   try {
     start(task, place);
@@ -55,7 +57,7 @@ Attempt::Attempt(Store& store, const RunTask& task, const WorkerPlace& place, co
 }
 
 void Attempt::start(const RunTask& task, const WorkerPlace& place) {
-  forget_stop_request(folder_);
+  forget_stop_requests_before(folder_, lease_.ordinal);
   if (task.from_start) prune_checkpoints(folder_, {});
   task.specification.save(folder_);
   if (!task.plugin_change.is_null()) store_.add_event(lease_, "plugin_change", task.plugin_change);
@@ -87,11 +89,46 @@ void Attempt::work() {
     phase_ = Phase::recording;
     return;
   }
-  if (!asked_ && stop_requested(folder_)) {
+  look_at_requests();
+  look_at_silence();
+  if (kill_at_ && Clock::now() > *kill_at_) worker_->kill();
+  recorder_.merge_when_due();
+}
+
+void Attempt::look_at_requests() {
+  const StopWish wish = requested_stop(folder_, lease_.ordinal);
+  if (wish == StopWish::kill) {
+    kill_by_command();
+  } else if (wish == StopWish::checkpoint && !asked_) {
     observer_.noticed("asked to stop by exp stop: the worker writes a checkpoint first");
     ask_to_stop(StopCause::command);
   }
-  recorder_.merge_when_due();
+}
+
+void Attempt::look_at_silence() {
+  const Silence silence = follower_.silence();
+  if (silence.noticeable()) observer_.silent(silence);
+  if (step_timeout_.count() == 0 || follower_.unheard() < static_cast<double>(step_timeout_.count()) ||
+      kill_at_)
+    return;
+  timed_out_ = true;
+  const std::string limit = std::to_string(step_timeout_.count());
+  observer_.noticed("no sign of its worker for " + limit + " s: it is killed (--step-timeout " + limit + ")");
+  end_worker("no sign of its worker for " + limit + " s (--step-timeout); it was killed");
+}
+
+/// A signal lets the worker say what it was doing; one that cannot even do that is killed a little later.
+void Attempt::end_worker(const std::string& why) {
+  ended_because_ = why;
+  worker_->quit();
+  kill_at_ = Clock::now() + last_word_patience;
+}
+
+void Attempt::kill_by_command() {
+  if (phase_ != Phase::working || kill_at_) return;
+  observer_.noticed("asked to stop by exp stop --kill: the worker is killed now");
+  asked_ = StopCause::command;
+  end_worker("its worker was killed by exp stop --kill");
 }
 
 void Attempt::ask_to_stop(StopCause cause) {
@@ -110,18 +147,7 @@ void Attempt::kill() {
 /// What the worker's own last word and its exit say together.
 void Attempt::judge(const ProcessEnd& end) {
   const auto& finished = follower_.finished();
-  if (!finished) {
-    // A signal or a full disk leaves a run that can go on; an exit before the first word is a worker that
-    // cannot.
-    const bool never_began = end.signal == 0 && end.exit_code != 0 && follower_.step() == 0;
-    outcome_.state = never_began ? RunState::failed : RunState::lost;
-    outcome_.reason = "the worker ended with " + end.text() + " and without a last word";
-    outcome_.log_tail = tail_of(log_);
-    if (!asked_) return;
-    outcome_.state = *asked_ == StopCause::command ? RunState::stopped : RunState::interrupted;
-    outcome_.reason = "killed while it was asked to stop";
-    return;
-  }
+  if (!finished) return judge_without_last_word(end);
   outcome_.reason = finished->reason;
   if (finished->state == "completed") {
     outcome_.state = RunState::completed;
@@ -132,6 +158,29 @@ void Attempt::judge(const ProcessEnd& end) {
     outcome_.state = asked_ == StopCause::command ? RunState::stopped : RunState::interrupted;
     if (asked_ == StopCause::failure) outcome_.reason += " because another run ended badly (--fail-fast)";
   }
+}
+
+void Attempt::judge_without_last_word(const ProcessEnd& end) {
+  outcome_.log_tail = tail_of(log_);
+  const std::optional<CrashLine> crash = find_crash_line(outcome_.log_tail);
+  const std::string where = crash ? " during " + crash->work : "";
+  if (crash) outcome_.plugin = crash->plugin;
+  if (timed_out_) {
+    outcome_.state = RunState::failed;
+  } else if (asked_) {
+    outcome_.state = *asked_ == StopCause::command ? RunState::stopped : RunState::interrupted;
+  } else {
+    // A signal or a full disk leaves a run that can go on; an exit before the first word is a worker that
+    // cannot.
+    const bool never_began = end.signal == 0 && end.exit_code != 0 && follower_.step() == 0;
+    outcome_.state = never_began ? RunState::failed : RunState::lost;
+  }
+  if (!ended_because_.empty())
+    outcome_.reason = ended_because_ + where;
+  else if (asked_)
+    outcome_.reason = "killed while it was asked to stop" + where;
+  else
+    outcome_.reason = "the worker ended with " + end.text() + (crash ? where : " and without a last word");
 }
 
 void Attempt::record() {
@@ -148,6 +197,7 @@ void Attempt::record() {
   }
   if (how == Recorder::Finish::later && !impatient_) return;
   outcome_.recorded = how == Recorder::Finish::done;
+  if (!outcome_.recorded) outcome_.not_recorded_because = recorder_.problem();
   finish();
 }
 

@@ -25,6 +25,9 @@ struct RunTask {
   nlohmann::json plugin_change;    ///< recorded as an event of that name, unless null
   std::int64_t seen_attempts = 0;  ///< as many were known when it was decided to work on the run
   bool from_start = false;         ///< without the checkpoints of earlier attempts
+  /// A worker that trains and tells nothing for so long is killed, and the run has failed; 0: it may take for
+  /// ever.
+  std::chrono::seconds step_timeout = std::chrono::seconds(0);
 };
 
 struct RunOutcome {
@@ -34,7 +37,9 @@ struct RunOutcome {
   std::int64_t step = 0;  ///< the last one the worker told of
   std::optional<RunResult> result;
   std::string log_tail;     ///< last lines of the worker's log, where it ended without a word
+  std::string plugin;       ///< file of the plugin whose code ran when a signal ended the worker, or empty
   bool recorded = true;     ///< false: the store did not take the end yet; the next `exp run` merges it
+  std::string not_recorded_because;
   bool taken_over = false;  ///< another process works on it now, because the lease had expired
   double seconds = 0.0;     ///< how long the attempt took
 };
@@ -56,6 +61,8 @@ class Attempt {
   bool advance();
   /// The worker checkpoints and ends; during the last records: stop waiting for the database.
   void ask_to_stop(StopCause cause);
+  /// The worker says what it was doing, and is killed: `exp stop --kill`.
+  void kill_by_command();
   void kill();
 
   const RunOutcome& outcome() const { return outcome_; }
@@ -70,7 +77,11 @@ class Attempt {
 
   void start(const RunTask& task, const WorkerPlace& place);
   void work();
+  void look_at_requests();
+  void look_at_silence();
+  void end_worker(const std::string& why);
   void judge(const ProcessEnd& end);
+  void judge_without_last_word(const ProcessEnd& end);
   void record();
   void dispossess(const LeaseLost& error);
   void finish();
@@ -86,7 +97,11 @@ class Attempt {
   RunOutcome outcome_;
   Phase phase_ = Phase::working;
   std::optional<StopCause> asked_;
-  bool impatient_ = false;  ///< asked to stop while the end is being recorded
+  const std::chrono::seconds step_timeout_;
+  bool timed_out_ = false;
+  std::string ended_because_;                 ///< empty unless this side ended the worker
+  std::optional<Clock::time_point> kill_at_;  ///< it has had its last word by then
+  bool impatient_ = false;                    ///< asked to stop while the end is being recorded
   const Clock::time_point begun_ = Clock::now();
   Clock::time_point deadline_{};  ///< of a worker without a lease
 };

@@ -1,23 +1,32 @@
 // See check.hpp.
 #include "runner/check.hpp"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
+#include "config/json_text.hpp"
 #include "record/check_request.hpp"
 #include "runner/worker_process.hpp"
 
 namespace encore {
 
 std::vector<Problem> check_with_worker(const std::filesystem::path& worker,
-                                       const std::vector<const Specification*>& specifications) {
+                                       const std::vector<const Specification*>& specifications,
+                                       const std::function<void(std::size_t, std::size_t)>& checked) {
   // The places stay here: the answer names options.
   CheckRequest request;
   std::vector<const Specification*> asked;
   for (const Specification* specification : specifications)
     if (request.add(*specification)) asked.push_back(specification);
   if (asked.empty()) return {};
-  const ProgramOutput answer = run_program(worker, {"check"}, request.text());
-  const nlohmann::json found = nlohmann::json::parse(answer.output, nullptr, false);
+  std::size_t done = 0;
+  const auto seen = [&](std::string_view text) {
+    done += checks_per_line * static_cast<std::size_t>(std::ranges::count(text, '\n'));
+    if (checked) checked(std::min(done, asked.size()), asked.size());
+  };
+  const ProgramOutput answer = run_program(worker, {"check"}, request.text(), {.seen = seen});
+  const nlohmann::json found = json_or_null(answer.output);
   const bool sensible =
       answer.end.signal == 0 && found.is_array() && (answer.end.success() || !found.empty());
   if (!sensible)

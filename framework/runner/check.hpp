@@ -2,7 +2,9 @@
 // before anything is written or started.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <vector>
 
 #include "config/error.hpp"
@@ -11,9 +13,10 @@
 namespace encore {
 
 /// Runs `encore-worker check`, unless there is nothing to ask. Each problem has the place where its option
-/// was written. What several runs share is asked and said once. Throws Error when the worker itself cannot do
-/// its work.
+/// was written. What several runs share is asked and said once. `checked` is called now and then with how
+/// many have been looked at, and of how many. Throws Error when the worker itself cannot do its work.
 std::vector<Problem> check_with_worker(const std::filesystem::path& worker,
-                                       const std::vector<const Specification*>& specifications);
+                                       const std::vector<const Specification*>& specifications,
+                                       const std::function<void(std::size_t, std::size_t)>& checked = {});
 
 }  // namespace encore

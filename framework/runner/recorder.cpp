@@ -68,7 +68,7 @@ Recorder::Finish Recorder::finish(RunState state, const std::string& reason) {
 }
 
 void Recorder::tell_once(const Error& error) {
-  const std::string problem = error.what();
+  const std::string problem = problem_ = error.what();
   const auto* refusal = dynamic_cast<const DatabaseError*>(&error);
   if (refusal != nullptr && refusal->busy() && !busy_.long_enough()) return;
   if (told_ == problem) return;

@@ -53,6 +53,8 @@ class Recorder {
   /// Merges the rest and writes the state, if the last try is half a second ago. Throws LeaseLost, and Error
   /// for a spool that is not whole.
   Finish finish(RunState state, const std::string& reason);
+  /// Why the store did not take the end when it was last asked.
+  const std::string& problem() const { return problem_; }
 
  private:
   void tell_once(const Error& error);
@@ -62,7 +64,7 @@ class Recorder {
   RunObserver& observer_;
   std::chrono::steady_clock::time_point last_merge_ = std::chrono::steady_clock::now();
   std::optional<std::chrono::steady_clock::time_point> first_try_, last_try_;  ///< to finish
-  std::string told_;
+  std::string told_, problem_;
   BusySpell busy_;
 };
 

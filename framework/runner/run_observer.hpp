@@ -9,6 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runner/silence.hpp"
+
 namespace encore {
 
 /// Of a "progress" event: what a live line shows.
@@ -20,6 +22,8 @@ struct Progress {
   double learning_rate = 0.0;
   double tokens_per_second = 0.0;
   double eta_seconds = 0.0;
+  double step_seconds = 0.0;   ///< of a usual step; 0: not told
+  double longest_pause = 0.0;  ///< between two steps until now; 0: not told
 };
 
 using Measures = std::map<std::string, double>;
@@ -53,6 +57,8 @@ class RunObserver {
   /// A fingerprint of parameters or optimizer state, as the "digest" event tells it. Only a verification
   /// looks at it while the worker runs.
   virtual void digested(const ToldDigest&) {}
+  /// The worker has told of no step for much longer than usual; again and again, until it does.
+  virtual void silent(const Silence&) {}
   /// Something about the keeping of the record itself: the database is locked, the spool is damaged.
   virtual void noticed(const std::string& text) = 0;
 };

@@ -132,6 +132,8 @@ void Runner::ask_all(StopCause cause, const std::string& why) {
                       (cause != StopCause::user ? ""
                        : count == 1             ? " (once more kills it)"
                                                 : " (once more kills them)"));
+  else if (cause == StopCause::command)
+    observer_.noticed(why + ": no more runs are started");
   for (Seat& seat : seats_)
     if (seat.attempt) seat.attempt->ask_to_stop(cause);
 }
@@ -143,16 +145,22 @@ void Runner::pass_on_requests() {
     passed_on_ = 1;
   }
   if (requests >= 2 && passed_on_ < 2) {
-    observer_.noticed("killing " + workers_text(working()) +
-                      "; what was running goes on from its last "
-                      "checkpoint next time");
+    observer_.noticed(
+        "killing " + workers_text(working()) +
+        "; what was running goes on next time from its last checkpoint, or begins anew where it "
+        "has none");
     for (Seat& seat : seats_)
       if (seat.attempt) seat.attempt->kill();
     passed_on_ = 2;
   }
-  if (!stopping_ && std::any_of(settings_.stop_signs.begin(), settings_.stop_signs.end(),
-                                [](const StopSign& sign) { return sign.raised(); }))
+  const StopWish wish = settings_.stop_wish();
+  if (wish == StopWish::kill) {
+    stopping_ = true;
+    for (Seat& seat : seats_)
+      if (seat.attempt) seat.attempt->kill_by_command();
+  } else if (wish == StopWish::checkpoint && !stopping_) {
     ask_all(StopCause::command, "asked to stop by exp stop");
+  }
 }
 
 void Runner::collect() {

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -19,7 +20,8 @@ struct RunnerSettings {
   std::vector<WorkerPlace> places = std::vector<WorkerPlace>(1);  ///< as many workers at once
   int retries = 0;         ///< further attempts at a run whose worker crashed, each from its last checkpoint
   bool fail_fast = false;  ///< the first run that ends badly ends all
-  std::vector<StopSign> stop_signs = {};
+  /// What another process has asked for, for all of it; looked at several times a second.
+  std::function<StopWish()> stop_wish = [] { return StopWish::none; };
 };
 
 /// What the control program learns of a sweep, in the order in which it happens. `task` counts from 0 in the

@@ -1,6 +1,9 @@
 // See spool_follower.hpp.
 #include "runner/spool_follower.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace encore {
 
 namespace {
@@ -43,7 +46,15 @@ Measures measures_of(const nlohmann::json& event) {
 }  // namespace
 
 void SpoolFollower::poll() {
+  // A control program that was itself asleep has heard nothing meanwhile, and blames nobody for it.
+  constexpr double longest_look = 1.0;
+  const auto time = std::chrono::steady_clock::now();
+  const double passed =
+      std::min(longest_look, std::chrono::duration<double>(time - std::exchange(looked_, time)).count());
+  since_record_ += passed;
+  since_step_ += passed;
   while (reader_.next(record_)) {
+    since_record_ = 0.0;
     switch (record_.kind) {
       case SpoolKind::metric:
         if (record_.name == "train/loss") loss_metric_ = record_.metric;
@@ -58,9 +69,18 @@ void SpoolFollower::poll() {
   }
 }
 
+Silence SpoolFollower::silence() const {
+  return {.seconds = since_step_,
+          .usual_step = progress_.step_seconds,
+          .longest_pause = progress_.longest_pause,
+          .stepped = step_ > 0,
+          .last_step_done = progress_.total_steps > 0 && step_ >= progress_.total_steps};
+}
+
 void SpoolFollower::take_point() {
   if (loss_metric_ != record_.metric) return;
   step_ = record_.step;
+  since_step_ = 0.0;
   loss_sum_ += record_.value;
   ++loss_count_;
 }
@@ -78,14 +98,24 @@ void SpoolFollower::tell(const nlohmann::json& event) {
   const std::string type = text(event, "type");
   if (type == "progress") {
     step_ = integer(event, "step");
-    observer_.progressed({step_, integer(event, "total_steps"), integer(event, "epoch"),
-                          number(event, "loss"), number(event, "learning_rate"),
-                          number(event, "tokens_per_second"), number(event, "eta_seconds")});
+    since_step_ = 0.0;
+    progress_ = {.step = step_,
+                 .total_steps = integer(event, "total_steps"),
+                 .epoch = integer(event, "epoch"),
+                 .loss = number(event, "loss"),
+                 .learning_rate = number(event, "learning_rate"),
+                 .tokens_per_second = number(event, "tokens_per_second"),
+                 .eta_seconds = number(event, "eta_seconds"),
+                 .step_seconds = number(event, "step_seconds"),
+                 .longest_pause = number(event, "longest_pause")};
+    observer_.progressed(progress_);
   } else if (type == "measured") {
     tell_scores(event);
   } else if (type == "log") {
     observer_.logged(text(event, "level"), text(event, "text"));
   } else if (type == "started") {
+    ready_ = true;
+    since_step_ = 0.0;
     observer_.started(event);
   } else if (type == "digest") {
     observer_.digested(

@@ -2,6 +2,7 @@
 // about the end of the attempt. It reads on its own, so that the live line never waits for the database.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -26,8 +27,8 @@ struct RunResult {
 
 class SpoolFollower {
  public:
-  SpoolFollower(const std::filesystem::path& spool, RunObserver& observer)
-      : reader_(spool), observer_(observer) {}
+  SpoolFollower(const std::filesystem::path& spool, RunObserver& observer, const SpoolOwner& owner = {})
+      : reader_(spool, owner), observer_(observer) {}
 
   /// Tells the observer what was appended since.
   void poll();
@@ -36,6 +37,10 @@ class SpoolFollower {
   const std::optional<RunResult>& result() const { return result_; }
   /// The last one that was trained.
   std::int64_t step() const { return step_; }
+  /// Since the last step was told.
+  Silence silence() const;
+  /// Seconds since the last record of any kind; 0 before the worker has told that it is ready to train.
+  double unheard() const { return ready_ ? since_record_ : 0.0; }
 
  private:
   void take_point();
@@ -48,6 +53,10 @@ class SpoolFollower {
   std::optional<WorkerFinished> finished_;
   std::optional<RunResult> result_;
   std::int64_t step_ = 0;
+  bool ready_ = false;                            ///< the "started" event was read
+  Progress progress_;                             ///< the newest
+  double since_record_ = 0.0, since_step_ = 0.0;  ///< seconds
+  std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();
   std::optional<std::uint32_t> loss_metric_;  ///< the spool's number of train/loss
   double loss_sum_ = 0.0;                     ///< since the last scores
   std::int64_t loss_count_ = 0;

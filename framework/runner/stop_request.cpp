@@ -1,59 +1,44 @@
 // See stop_request.hpp.
 #include "runner/stop_request.hpp"
 
-#include <fstream>
-#include <iterator>
-#include <random>
+#include <string>
 #include <system_error>
 
+#include "config/input_file.hpp"
 #include "record/atomic_file.hpp"
 
 namespace encore {
 
 namespace {
 
-constexpr const char* stop_file = "stop";
+constexpr std::size_t most_request_bytes = 64;
 
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+std::filesystem::path request_file(const std::filesystem::path& run_folder, int attempt) {
+  return run_folder / ("stop-" + std::to_string(attempt));
 }
 
 }  // namespace
 
-void request_stop(const std::filesystem::path& run_folder) {
-  save_file(run_folder / stop_file, "stop\n");
+void request_stop(const std::filesystem::path& run_folder, int attempt, StopWish wish) {
+  save_file(request_file(run_folder, attempt), wish == StopWish::kill ? "kill\n" : "stop\n");
 }
 
-bool stop_requested(const std::filesystem::path& run_folder) {
+StopWish requested_stop(const std::filesystem::path& run_folder, int attempt) {
+  const std::filesystem::path file = request_file(run_folder, attempt);
   std::error_code unreadable;
-  return std::filesystem::exists(run_folder / stop_file, unreadable);
+  if (!std::filesystem::exists(file, unreadable)) return StopWish::none;
+  try {
+    if (read_file(file, most_request_bytes).starts_with("kill")) return StopWish::kill;
+  } catch (const UnreadableFile&) {
+    // Whatever else lies there under this name asks to stop.
+  }
+  return StopWish::checkpoint;
 }
 
-void forget_stop_request(const std::filesystem::path& run_folder) {
+void forget_stop_requests_before(const std::filesystem::path& run_folder, int attempt) {
   std::error_code absent;
-  std::filesystem::remove(run_folder / stop_file, absent);
-}
-
-StopSign::StopSign(std::filesystem::path file) : file_(std::move(file)), before_(content_of(file_)) {}
-
-bool StopSign::raised() const {
-  std::error_code unreadable;
-  return std::filesystem::exists(file_, unreadable) && content_of(file_) != before_;
-}
-
-void StopSign::raise(const std::filesystem::path& file) {
-  std::random_device source;
-  std::filesystem::create_directories(file.parent_path());
-  save_file(file, std::to_string(source()) + "-" + std::to_string(source()) + "\n");
-}
-
-std::filesystem::path stop_sign_of_sweep(const std::filesystem::path& runs, std::int64_t sweep) {
-  return runs / ("stop-sweep-" + std::to_string(sweep));
-}
-
-std::filesystem::path stop_sign_of_all(const std::filesystem::path& runs) {
-  return runs / "stop-all";
+  for (int earlier = 1; earlier < attempt; ++earlier)
+    std::filesystem::remove(request_file(run_folder, earlier), absent);
 }
 
 }  // namespace encore

@@ -1,36 +1,24 @@
-// Stop requests: how one process asks others to end what they work on, over any file system they can both
-// see. A run is asked by a file in its folder; a sweep, or everything on a database, by a sign beside the run
-// folders, which a control program holds against what stood there when it began.
+// Stop requests: how one process asks another to end its work on a run, by a file in the run's folder, over
+// any file system they can both see. The file names the attempt that is meant, so that it reaches one that
+// has only just begun, and no later one. session_file.hpp asks a whole exp run.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <string>
 
 namespace encore {
 
-/// Asks whoever works on the run to checkpoint and end.
-void request_stop(const std::filesystem::path& run_folder);
-bool stop_requested(const std::filesystem::path& run_folder);
-/// For the next attempt, which nobody asked yet.
-void forget_stop_request(const std::filesystem::path& run_folder);
-
-/// A file whose change asks to stop.
-class StopSign {
- public:
-  explicit StopSign(std::filesystem::path file);
-  /// Whether it was changed since.
-  bool raised() const;
-  /// Changes it.
-  static void raise(const std::filesystem::path& file);
-
- private:
-  std::filesystem::path file_;
-  std::string before_;
+/// What is asked of whoever works on a run; the later ones ask for more.
+enum class StopWish : std::uint8_t {
+  none,
+  checkpoint,  ///< to write a checkpoint and end
+  kill,        ///< to kill the worker now: it may hang, and then writes nothing any more
 };
 
-/// The sign of a sweep (its number in the database), and the one of all; `runs` is the folder of run folders.
-std::filesystem::path stop_sign_of_sweep(const std::filesystem::path& runs, std::int64_t sweep);
-std::filesystem::path stop_sign_of_all(const std::filesystem::path& runs);
+/// Asks whoever works on this attempt (1, 2 ... within the run) to end.
+void request_stop(const std::filesystem::path& run_folder, int attempt, StopWish wish);
+StopWish requested_stop(const std::filesystem::path& run_folder, int attempt);
+/// Removes what earlier attempts were asked.
+void forget_stop_requests_before(const std::filesystem::path& run_folder, int attempt);
 
 }  // namespace encore

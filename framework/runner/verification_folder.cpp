@@ -10,6 +10,7 @@
 
 #include "data/hash.hpp"
 #include "record/file_descriptor.hpp"
+#include "record/run_paths.hpp"
 #include "store/garbage.hpp"
 
 namespace encore {
@@ -46,10 +47,10 @@ void VerificationFolder::fill(const Specification& specification, const Checkpoi
   if (std::filesystem::exists(original_ / "vocab.txt"))
     copy_into(original_ / "vocab.txt", path_ / "vocab.txt");
   if (checkpoint == nullptr) return;
-  const std::filesystem::path file = original_ / checkpoint->path;
+  const std::filesystem::path file = path_below(original_, checkpoint->path);
   if (sha256_of_file(file) != checkpoint->sha256)
     throw Error(file.string() + " is not the file that was recorded; exp db check names every damaged one");
-  copy_into(file, path_ / checkpoint->path);
+  copy_into(file, path_below(path_, checkpoint->path));
 }
 
 void VerificationFolder::keep() {

@@ -22,8 +22,8 @@ namespace encore {
 
 namespace {
 
-constexpr auto glance = std::chrono::milliseconds(100);
-constexpr const char* log_name = "worker.log";
+constexpr auto between_looks = std::chrono::milliseconds(100);
+constexpr const char* worker_log = "worker.log";
 
 std::string steps_text(const std::vector<CheckpointRow>& checkpoints) {
   std::string text;
@@ -198,11 +198,11 @@ Verifier::End Verifier::train(const std::filesystem::path& folder, int attempt, 
     const auto step = distance_step(difference->step);
     return !step || std::filesystem::exists(folder / checkpoint_path(*step));
   };
-  WorkerProcess worker(task_.worker, arguments, folder / log_name);
+  WorkerProcess worker(task_.worker, arguments, folder / worker_log);
   SpoolFollower follower(folder / spool_name(attempt), watch);
   std::optional<ProcessEnd> end;
   bool enough = false;
-  while (!(end = worker.wait_for(glance))) {
+  while (!(end = worker.wait_for(between_looks))) {
     follower.poll();
     if (stop_requests_.load() == 0 && !enough && !seen_enough()) continue;
     enough = enough || stop_requests_.load() == 0;
@@ -219,7 +219,7 @@ Verifier::End Verifier::train(const std::filesystem::path& folder, int attempt, 
   throw Error("the verifying worker " +
               (finished ? finished->state + ": " + finished->reason
                         : "ended with " + end->text() + " and without a last word") +
-              "; its folder is kept, see " + (folder / log_name).string());
+              "; its folder is kept, see " + (folder / worker_log).string());
 }
 
 std::optional<std::int64_t> Verifier::distance_step(std::int64_t difference) const {

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <thread>
@@ -34,7 +35,7 @@ class SpawnSettings {
     sigset_t signals;
     sigemptyset(&signals);
     posix_spawnattr_setsigmask(&attributes, &signals);
-    for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) sigaddset(&signals, signal);
+    for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT}) sigaddset(&signals, signal);
     posix_spawnattr_setsigdefault(&attributes, &signals);
     set_flags(0);
   }
@@ -110,6 +111,11 @@ ProcessEnd end_from(int status) {
   return {WEXITSTATUS(status), 0};
 }
 
+std::optional<ProcessEnd> end_if_ended(pid_t pid) {
+  int status = 0;
+  return ::waitpid(pid, &status, WNOHANG) == pid ? std::optional(end_from(status)) : std::nullopt;
+}
+
 ProcessEnd wait_for_end(pid_t pid) {
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
@@ -147,6 +153,62 @@ void drain(FileDescriptor& from, std::string& to) {
     from.close();
 }
 
+/// Waits for output and takes it; false where none came in time. `time` in milliseconds; -1: as long as it
+/// takes.
+bool take(Pipe& out, Pipe& err, int time, ProgramOutput& to) {
+  pollfd watch[2] = {{out.reading.get(), POLLIN, 0}, {err.reading.get(), POLLIN, 0}};
+  if (::poll(watch, 2, time) <= 0) return false;
+  if (watch[0].revents != 0) drain(out.reading, to.output);
+  if (watch[1].revents != 0) drain(err.reading, to.errors);
+  return true;
+}
+
+/// How long a program has written nothing, held against what its watch wants to know.
+class SilenceClock {
+ public:
+  explicit SilenceClock(const ProgramWatch& watch) : watch_(watch) {}
+
+  /// Until somebody wants to know again, in milliseconds; -1: nobody does.
+  int time_left() const {
+    const std::chrono::seconds next = watch_.waiting ? watch_.notice * (notices_ + 1) : watch_.timeout;
+    const std::chrono::seconds wait = watch_.timeout.count() > 0 ? std::min(next, watch_.timeout) : next;
+    if (wait.count() == 0) return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(begun_ + wait - Clock::now());
+    return static_cast<int>(std::max<std::int64_t>(0, left.count()));
+  }
+  void over() {
+    begun_ = Clock::now();
+    notices_ = 0;
+  }
+  /// Tells of it, where that is due; true once it is longer than the watch allows.
+  bool too_long() {
+    const auto silent = Clock::now() - begun_;
+    if (watch_.timeout.count() > 0 && silent >= watch_.timeout) return true;
+    if (watch_.waiting && silent >= watch_.notice * (notices_ + 1))
+      watch_.waiting(watch_.notice * ++notices_);
+    return false;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const ProgramWatch& watch_;
+  Clock::time_point begun_ = Clock::now();
+  int notices_ = 0;
+};
+
+/// Has a program say what it was doing, and ends it.
+ProcessEnd end_silent(pid_t pid, Pipe& out, Pipe& err, ProgramOutput& to) {
+  ::kill(pid, SIGQUIT);
+  const auto deadline = std::chrono::steady_clock::now() + last_word_patience;
+  std::optional<ProcessEnd> end;
+  while (!(end = end_if_ended(pid)) && std::chrono::steady_clock::now() < deadline) take(out, err, 20, to);
+  if (!end) ::kill(pid, SIGKILL);
+  while ((out.reading || err.reading) && take(out, err, 0, to)) {
+  }
+  return end ? *end : wait_for_end(pid);
+}
+
 }  // namespace
 
 std::string ProcessEnd::text() const {
@@ -180,18 +242,16 @@ WorkerProcess::~WorkerProcess() {
 
 std::optional<ProcessEnd> WorkerProcess::wait_for(std::chrono::milliseconds time) {
   if (end_) return end_;
-  int status = 0;
-  pid_t ended = ::waitpid(pid_, &status, WNOHANG);
-  if (ended == 0) {
+  end_ = end_if_ended(pid_);
+  if (!end_) {
     if (exit_watch_) {
       pollfd watch = {exit_watch_.get(), POLLIN, 0};
       ::poll(&watch, 1, static_cast<int>(time.count()));
     } else {
       ::poll(nullptr, 0, static_cast<int>(time.count()));
     }
-    ended = ::waitpid(pid_, &status, WNOHANG);
+    end_ = end_if_ended(pid_);
   }
-  if (ended == pid_) end_ = end_from(status);
   return end_;
 }
 
@@ -200,9 +260,12 @@ void WorkerProcess::kill() {
   if (!end_ && ::kill(-pid_, SIGKILL) != 0) ::kill(pid_, SIGKILL);
 }
 
+void WorkerProcess::quit() {
+  if (!end_) ::kill(pid_, SIGQUIT);
+}
+
 ProgramOutput run_program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-                          const std::string& input, const std::function<void(std::string_view)>& seen,
-                          std::chrono::seconds patience) {
+                          const std::string& input, const ProgramWatch& watch) {
   Pipe in = make_pipe(), out = make_pipe(), err = make_pipe();
   SpawnSettings settings;
   posix_spawn_file_actions_adddup2(&settings.actions, in.reading.get(), STDIN_FILENO);
@@ -228,23 +291,22 @@ ProgramOutput run_program(const std::filesystem::path& program, const std::vecto
     }
     in.writing.close();
   });
+  SilenceClock silence(watch);
   while (out.reading || err.reading) {
-    pollfd watch[2] = {{out.reading.get(), POLLIN, 0}, {err.reading.get(), POLLIN, 0}};
-    const int ready = ::poll(watch, 2, patience.count() > 0 ? static_cast<int>(patience.count()) * 1000 : -1);
-    if (ready < 0) continue;
-    if (ready == 0) {
-      // What it has started may hold the pipes open: they are not read to their end.
+    const std::size_t before = result.output.size();
+    const bool news = take(out, err, silence.time_left(), result);
+    if (watch.seen && result.output.size() > before)
+      watch.seen(std::string_view(result.output).substr(before));
+    if (news)
+      silence.over();
+    else if (silence.too_long()) {
       result.silent = true;
-      ::kill(pid, SIGKILL);
       break;
     }
-    const std::size_t before = result.output.size();
-    if (watch[0].revents != 0) drain(out.reading, result.output);
-    if (seen && result.output.size() > before) seen(std::string_view(result.output).substr(before));
-    if (watch[1].revents != 0) drain(err.reading, result.errors);
   }
+  // What a silent program has started may hold the pipes open: they are not read to their end.
+  result.end = result.silent ? end_silent(pid, out, err, result) : wait_for_end(pid);
   writer.join();
-  result.end = wait_for_end(pid);
   return result;
 }
 

@@ -52,6 +52,9 @@ class WorkerProcess {
   bool send(ControlCommand command) { return control_.send(command); }
   /// SIGKILL to its whole session's process group.
   void kill();
+  /// SIGQUIT to the worker itself: it writes its crash line (record/crash_line.hpp), which says what it was
+  /// doing, and ends.
+  void quit();
   pid_t pid() const { return pid_; }
   /// Readable once it has ended; -1 on kernels without such a thing.
   int exit_descriptor() const { return exit_watch_.get(); }
@@ -67,16 +70,27 @@ struct ProgramOutput {
   ProcessEnd end;
   std::string output;
   std::string errors;
-  bool silent = false;  ///< it was killed because it wrote nothing for too long
+  bool silent = false;  ///< it was ended because it wrote nothing for too long
 };
 
-/// Runs a program to its end with `input` on its standard input; `seen` gets each piece of its output as it
-/// comes. A program that writes nothing for as long as `patience` is killed; 0: it may take for ever. Throws
-/// Error when it cannot be started.
+/// Who looks at a program while it runs.
+struct ProgramWatch {
+  /// Each piece of its standard output as it comes.
+  std::function<void(std::string_view)> seen = {};
+  /// It has written nothing for so long: after each `notice` of silence.
+  std::function<void(std::chrono::seconds)> waiting = {};
+  std::chrono::seconds notice = std::chrono::seconds(5);
+  /// A program that writes nothing for so long is ended, by SIGQUIT and then by SIGKILL; 0: it may take for
+  /// ever.
+  std::chrono::seconds timeout = std::chrono::seconds(0);
+};
+
+/// Runs a program to its end with `input` on its standard input. Throws Error when it cannot be started.
 ProgramOutput run_program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-                          const std::string& input = "",
-                          const std::function<void(std::string_view)>& seen = {},
-                          std::chrono::seconds patience = std::chrono::seconds(0));
+                          const std::string& input = "", const ProgramWatch& watch = {});
+
+/// How long a process may take to say what it was doing, after SIGQUIT.
+inline constexpr std::chrono::seconds last_word_patience(2);
 
 /// The same with this process's own standard streams: for a program that talks to the user itself.
 ProcessEnd run_attached(const std::filesystem::path& program, const std::vector<std::string>& arguments);

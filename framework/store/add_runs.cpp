@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "config/core_schema.hpp"
 #include "store/store.hpp"
 
 namespace encore {
@@ -58,15 +59,17 @@ void bind_value(Statement& statement, int value_at, int type_at, const nlohmann:
 
 }  // namespace
 
-std::int64_t Store::add_sweep(const std::string& name, const std::string& file, const std::string& content) {
+std::int64_t Store::add_sweep(const std::string& name, const std::string& file, const std::string& content,
+                              const std::string& context) {
   Transaction transaction(*database_);
-  Statement& find = database_->cached("SELECT number FROM sweep WHERE name = ? AND file = ? AND content = ?");
-  const bool found = find.with(name, file, content).step();
+  Statement& find = database_->cached(
+      "SELECT number FROM sweep WHERE name = ? AND file = ? AND content = ? AND context = ?");
+  const bool found = find.with(name, file, content, context).step();
   std::int64_t number = found ? find.integer(0) : 0;
   find.reset();
   if (!found) {
-    database_->cached("INSERT INTO sweep (name, file, content, created) VALUES (?, ?, ?, ?)")
-        .run(name, file, content, now_seconds());
+    database_->cached("INSERT INTO sweep (name, file, content, context, created) VALUES (?, ?, ?, ?, ?)")
+        .run(name, file, content, context, now_seconds());
     number = database_->last_row();
   }
   transaction.commit();
@@ -132,20 +135,42 @@ AddedRun Store::insert_run(Specification& specification, const RunExtras& extras
   return {read_run(run), true};
 }
 
-void Store::add_params(std::int64_t run, const Specification& specification) {
-  Statement& insert =
-      database_->cached("INSERT INTO param (run, key, value, type, source, at) VALUES (?, ?, ?, ?, ?, ?)");
+void Store::describe(std::int64_t run, const Specification& specification) {
+  Statement& find =
+      database_->cached("SELECT 1 FROM param WHERE run = ? AND key = ? AND value IS ? AND type = ?");
   for_each_leaf(specification.config, "", [&](const std::string& key, const nlohmann::json& value) {
-    const auto origin = specification.origin.find(key);
-    insert.reset();
-    insert.bind(1, run);
-    insert.bind(2, key);
-    bind_value(insert, 3, 4, value);
-    insert.bind(5, std::string_view(origin == specification.origin.end() ? "default"
-                                                                         : name_of(origin->second.source)));
-    insert.bind(6, origin == specification.origin.end() ? std::string() : origin->second.place.text());
-    insert.finish();
+    if (!only_describes(key)) return;
+    find.reset();
+    find.bind(1, run);
+    find.bind(2, key);
+    bind_value(find, 3, 4, value);
+    const bool recorded = find.step();
+    find.reset();
+    if (recorded) return;
+    Transaction transaction(*database_);
+    set_param(run, key, value, specification.origin);
+    transaction.commit();
   });
+}
+
+void Store::add_params(std::int64_t run, const Specification& specification) {
+  for_each_leaf(specification.config, "", [&](const std::string& key, const nlohmann::json& value) {
+    set_param(run, key, value, specification.origin);
+  });
+}
+
+void Store::set_param(std::int64_t run, const std::string& key, const nlohmann::json& value,
+                      const Origins& origins) {
+  Statement& insert = database_->cached(
+      "INSERT OR REPLACE INTO param (run, key, value, type, source, at) VALUES (?, ?, ?, ?, ?, ?)");
+  const auto origin = origins.find(key);
+  insert.reset();
+  insert.bind(1, run);
+  insert.bind(2, key);
+  bind_value(insert, 3, 4, value);
+  insert.bind(5, std::string_view(origin == origins.end() ? "default" : name_of(origin->second.source)));
+  insert.bind(6, origin == origins.end() ? std::string() : origin->second.place.text());
+  insert.finish();
 }
 
 std::string Store::free_name(const std::string& wanted) {

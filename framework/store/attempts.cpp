@@ -54,10 +54,11 @@ void write_ending(Database& database, std::int64_t run, std::int64_t attempt, co
 }  // namespace
 
 MergeReport Store::merge_spool(std::int64_t run, const std::string& run_id, std::int64_t attempt, int ordinal,
-                               const std::function<void()>& check,
+                               bool is_over, const std::function<void()>& check,
                                const std::function<void(const MergeReport&)>& conclude) {
-  return encore::merge_spool(*database_, {run_folder(run_id) / spool_name(ordinal), run, attempt, ordinal},
-                             check, conclude);
+  return encore::merge_spool(
+      *database_, {run_folder(run_id) / spool_name(ordinal), run, attempt, ordinal, run_id, is_over}, check,
+      conclude);
 }
 
 void Store::require_lease(const Lease& lease) {
@@ -96,10 +97,12 @@ bool Store::is_stale(std::int64_t attempt) {
 
 void Store::bury(std::int64_t run, std::int64_t attempt, int ordinal) {
   const std::string run_id = read_run(run).id;
-  MergeReport report = merge_spool(run, run_id, attempt, ordinal, {});
+  MergeReport report = merge_spool(run, run_id, attempt, ordinal, true);
   Transaction transaction(*database_);
   if (!is_stale(attempt)) return;  // somebody else was faster
   Ending ending = told_ending(*database_, attempt);
+  // Its last word is there, but not all before it: what the next attempt records again completes the run.
+  if (!report.complete && ending.state == RunState::completed) ending = Ending{};
   if (!report.problem.empty() && ending.state == RunState::lost) ending.reason += "; " + report.problem;
   write_ending(*database_, run, attempt, ending);
   transaction.commit();
@@ -139,7 +142,8 @@ std::optional<Lease> Store::begin_attempt(std::int64_t run, const ProcessIdentit
     if (is_stale(attempt.number)) {
       bury(run, attempt.number, attempt.ordinal);
     } else if (read_run(run).state != RunState::running) {
-      merge_spool(run, run_id, attempt.number, attempt.ordinal, {});  // a last word after its end was written
+      merge_spool(run, run_id, attempt.number, attempt.ordinal,
+                  true);  // a last word after its end was written
     }
   }
 
@@ -197,18 +201,14 @@ MergeReport Store::merge(const Lease& lease, const std::function<void(const Merg
     database_->cached("UPDATE attempt SET expires = ?, expires_uptime = ? WHERE number = ?")
         .run(clock_.now() + lease_seconds_, clock_.uptime() + lease_seconds_, lease.attempt);
   };
-  return merge_spool(lease.run, lease.run_id, lease.attempt, lease.ordinal, check, conclude);
+  const bool is_over = static_cast<bool>(conclude);
+  return merge_spool(lease.run, lease.run_id, lease.attempt, lease.ordinal, is_over, check, conclude);
 }
 
 void Store::add_event(const Lease& lease, const std::string& type, const nlohmann::json& body) {
   Transaction transaction(*database_);
   require_lease(lease);
-  // Records of the spool are numbered from 1: what the control program adds counts down from 0.
-  database_
-      ->cached(
-          "INSERT INTO event (attempt, sequence, time, type, body) "
-          "SELECT ?1, min(0, coalesce(min(sequence), 1) - 1), ?2, ?3, ?4 FROM event WHERE attempt = ?1")
-      .run(lease.attempt, now_seconds(), type, body.dump());
+  add_own_event(*database_, lease.attempt, type, body);
   transaction.commit();
 }
 
@@ -221,8 +221,10 @@ MergeReport Store::finish_attempt(const Lease& lease, RunState state, const std:
   });
   if (state == RunState::completed && !report.complete) {
     throw Error("run " + lease.run_id + " cannot be called completed: " +
-                (report.problem.empty() ? "its spool is missing" : report.problem) +
-                "; run the same command again, it goes on from the last checkpoint");
+                (report.problem.empty()
+                     ? "its spool, " + spool_name(lease.ordinal) + ", is gone from its folder"
+                     : report.problem) +
+                "; run the same command again");
   }
   return report;
 }

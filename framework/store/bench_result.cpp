@@ -2,10 +2,11 @@
 #include "store/bench_result.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 #include <encore/error.hpp>
+
+#include "config/input_file.hpp"
+#include "config/json_text.hpp"
 
 namespace encore {
 
@@ -51,15 +52,13 @@ BenchResult BenchResult::from_json(const json& json, const std::string& where) {
 }
 
 BenchResult BenchResult::load(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw Error("cannot read " + file.string());
-  const std::string text(std::istreambuf_iterator<char>(in), {});
+  const std::string text = read_file(file);
   json parsed;
   try {
-    parsed = json::parse(text);
-  } catch (const json::parse_error& error) {
+    parsed = parse_json(text);
+  } catch (const JsonError& error) {
     throw Error(file.string() + " is no result of exp bench --json: it is no JSON from byte " +
-                std::to_string(error.byte) + " of " + std::to_string(text.size()) + " on");
+                std::to_string(error.byte()) + " of " + std::to_string(text.size()) + " on");
   }
   return from_json(parsed, file.string());
 }

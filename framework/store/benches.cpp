@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "config/json_text.hpp"
 #include "config/nearest.hpp"
 
 namespace encore {
@@ -45,6 +46,14 @@ void add_case(Database& database, std::int64_t bench, const BenchCase& one) {
       sample.run(number, quantity, static_cast<std::int64_t>(round + 1), seconds[round]);
 }
 
+json stored_json(const std::string& text) {
+  try {
+    return parse_json(text);
+  } catch (const JsonError& error) {
+    throw Error(std::string("a measurement in the database is damaged, in its JSON at ") + error.what());
+  }
+}
+
 std::vector<BenchCase> read_cases(Database& database, std::int64_t bench) {
   std::vector<BenchCase> cases;
   std::vector<std::int64_t> numbers;
@@ -57,11 +66,11 @@ std::vector<BenchCase> read_cases(Database& database, std::int64_t bench) {
     numbers.push_back(rows.integer(0));
     cases.push_back({rows.text(1),
                      rows.integer(2) != 0,
-                     json::parse(rows.text(3)),
-                     json::parse(rows.text(4)),
-                     json::parse(rows.text(5)),
-                     json::parse(rows.text(6)),
-                     json::parse(rows.text(7)),
+                     stored_json(rows.text(3)),
+                     stored_json(rows.text(4)),
+                     stored_json(rows.text(5)),
+                     stored_json(rows.text(6)),
+                     stored_json(rows.text(7)),
                      {}});
   }
   rows.reset();
@@ -116,7 +125,7 @@ BenchResult read_bench(Store& store, const std::string& name) {
                 did_you_mean(name, names,
                              names.empty() ? "; exp bench makes the first" : "; exp bench ls lists all"));
   }
-  BenchResult result{name, row.text(1), row.number(2), json::parse(row.text(3)), json::parse(row.text(4)),
+  BenchResult result{name, row.text(1), row.number(2), stored_json(row.text(3)), stored_json(row.text(4)),
                      {}};
   const std::int64_t number = row.integer(0);
   row.reset();

@@ -5,9 +5,25 @@
 
 #include <utility>
 
+#include "data/utf8.hpp"
+#include "store/foreign_schema.hpp"
 #include "store/lock_holders.hpp"
 
 namespace encore {
+
+namespace {
+
+/// What a text goes into, JSON above all, takes UTF-8 only; each byte that is none becomes U+FFFD.
+std::string as_utf8(std::string_view bytes) {
+  std::string text;
+  while (const auto invalid = find_invalid_utf8(bytes)) {
+    text += std::string(bytes.substr(0, *invalid)) + "\uFFFD";
+    bytes.remove_prefix(*invalid + 1);
+  }
+  return text += bytes;
+}
+
+}  // namespace
 
 bool DatabaseError::busy() const {
   const int primary = code_ & 0xff;
@@ -72,7 +88,7 @@ double Statement::number(int column) const {
 }
 std::string Statement::text(int column) const {
   const auto* const text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
-  return text ? std::string(text, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)))
+  return text ? as_utf8({text, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))})
               : std::string();
 }
 std::optional<std::int64_t> Statement::optional_integer(int column) const {
@@ -101,6 +117,7 @@ Database::Database(std::filesystem::path path, int flags, std::chrono::milliseco
   }
   sqlite3_extended_result_codes(handle_, 1);
   sqlite3_busy_timeout(handle_, static_cast<int>(patience.count()));
+  distrust_schema(*this);
 }
 
 Database::~Database() {

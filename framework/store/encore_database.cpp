@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "record/file_descriptor.hpp"
+#include "store/foreign_schema.hpp"
 
 namespace encore {
 
@@ -98,6 +99,9 @@ std::unique_ptr<Database> open_for_reading(const std::filesystem::path& path,
 void require_usable_path(const std::filesystem::path& path, OpenMode mode) {
   if (std::filesystem::is_directory(path))
     throw Error(path.string() + " is a folder; --db names a file in it");
+  std::error_code absent;
+  if (std::filesystem::exists(path, absent) && !std::filesystem::is_regular_file(path, absent))
+    throw Error(path.string() + " is no regular file; --db names a database, or a file that exp run makes");
   if (mode == OpenMode::create) return make_folder_of(path);
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
@@ -133,6 +137,7 @@ std::unique_ptr<Database> open_encore_database(const std::filesystem::path& path
   if (mode == OpenMode::read) {
     auto database = open_for_reading(path, patience);
     require_version(*database);
+    require_no_triggers(*database);
     return database;
   }
   const int flags = SQLITE_OPEN_READWRITE | (mode == OpenMode::create ? SQLITE_OPEN_CREATE : 0);
@@ -144,6 +149,7 @@ std::unique_ptr<Database> open_encore_database(const std::filesystem::path& path
   if (empty && mode == OpenMode::create && database->integer("PRAGMA application_id") == 0)
     create_tables(*database);
   require_version(*database);
+  require_no_triggers(*database);
   choose_journal(*database);
   database->execute("PRAGMA foreign_keys = ON");
   return database;

@@ -5,8 +5,10 @@
 #include <set>
 #include <system_error>
 
+#include "config/json_text.hpp"
 #include "record/atomic_file.hpp"
 #include "record/checkpoint.hpp"
+#include "record/run_paths.hpp"
 
 namespace encore {
 
@@ -15,16 +17,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr auto quiet_time = std::chrono::hours(1);
-constexpr std::size_t id_length = 10;
-
-bool is_run_id(const std::string& name) {
-  return name.size() == id_length && name.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
 
 std::uint64_t size_of_file(const fs::path& path) {
   std::error_code failure;
   const auto size = fs::file_size(path, failure);
   return failure ? 0 : size;
+}
+
+/// Not a symbolic link to one: links in the folders of runs lead nowhere here.
+bool is_own_file(const fs::directory_entry& entry) {
+  std::error_code failure;
+  return fs::is_regular_file(entry.symlink_status(failure));
 }
 
 struct FolderState {
@@ -36,8 +39,8 @@ FolderState state_of(const fs::path& folder) {
   std::error_code failure;
   FolderState state{0, fs::last_write_time(folder, failure)};
   for (const auto& entry : fs::recursive_directory_iterator(folder, failure)) {
-    if (entry.is_regular_file(failure)) state.bytes += size_of_file(entry.path());
-    state.newest = std::max(state.newest, entry.last_write_time(failure));
+    if (is_own_file(entry)) state.bytes += size_of_file(entry.path());
+    if (!entry.is_symlink(failure)) state.newest = std::max(state.newest, entry.last_write_time(failure));
   }
   return state;
 }
@@ -62,7 +65,7 @@ std::set<std::int64_t> steps_to_keep(Store& store, const RunRow& run, const fs::
   if (!last) return keep;
   const auto progress = last->tensors.metadata().find("progress");
   if (progress == last->tensors.metadata().end()) return keep;
-  const auto told = nlohmann::json::parse(progress->second, nullptr, false);
+  const auto told = json_or_null(progress->second);
   if (told.is_object()) keep.insert(told.value("best_step", std::int64_t{-1}));
   return keep;
 }
@@ -71,10 +74,11 @@ std::vector<Garbage> garbage_of(Store& store, const RunRow& run) {
   std::vector<Garbage> found;
   const fs::path folder = store.run_folder(run.id);
   std::error_code failure;
-  if (run.state == RunState::running || !fs::is_directory(folder, failure)) return found;
+  if (run.state == RunState::running || !is_own_folder(folder)) return found;
   for (const auto& entry : fs::recursive_directory_iterator(folder, failure))
-    if (entry.is_regular_file(failure) && entry.path().filename().string().ends_with(aside_suffix))
+    if (is_own_file(entry) && entry.path().filename().string().ends_with(aside_suffix))
       found.push_back({GarbageKind::leftover, entry.path(), size_of_file(entry.path()), run.name});
+  if (!is_own_folder((folder / checkpoint_path(0)).parent_path())) return found;
   const std::vector<CheckpointFile> files = list_checkpoints(folder);
   if (files.size() < 2) return found;
   const std::set<std::int64_t> keep = steps_to_keep(store, run, folder);
@@ -88,8 +92,8 @@ std::vector<Garbage> garbage_of(Store& store, const RunRow& run) {
 std::vector<std::string> folders_of_runs(const Store& store) {
   std::vector<std::string> names;
   std::error_code failure;
-  for (const auto& entry : fs::directory_iterator(store.run_folder("").parent_path(), failure))
-    if (entry.is_directory(failure) && is_run_id(entry.path().filename().string()))
+  for (const auto& entry : fs::directory_iterator(store.runs_folder(), failure))
+    if (is_own_folder(entry.path()) && is_run_id(entry.path().filename().string()))
       names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
@@ -114,9 +118,9 @@ std::vector<Garbage> folders_without_run(Store& store, const std::vector<std::st
 std::vector<Garbage> verifications(const Store& store) {
   std::vector<Garbage> found;
   std::error_code failure;
-  for (const auto& entry : fs::directory_iterator(store.run_folder("").parent_path(), failure)) {
+  for (const auto& entry : fs::directory_iterator(store.runs_folder(), failure)) {
     const std::string name = entry.path().filename().string();
-    if (!entry.is_directory(failure) || !name.starts_with(verification_prefix)) continue;
+    if (!is_own_folder(entry.path()) || !name.starts_with(verification_prefix)) continue;
     if (fs::exists(entry.path() / kept_mark, failure)) continue;
     const FolderState state = state_of(entry.path());
     if (fs::file_time_type::clock::now() - state.newest < quiet_time) continue;
@@ -168,21 +172,25 @@ const char* name_of(GarbageKind kind) {
   return "unknown";
 }
 
+std::vector<Garbage> find_garbage(Store& store, const std::vector<RunRow>& runs) {
+  std::vector<Garbage> found;
+  for (const RunRow& run : runs) append(found, garbage_of(store, run));
+  return found;
+}
+
 std::vector<Garbage> find_garbage(Store& store) {
   const std::vector<std::string> folders = folders_of_runs(store);
-  std::vector<Garbage> found;
-  for (const RunRow& run : store.list_runs({.sight = Sight::any})) append(found, garbage_of(store, run));
+  std::vector<Garbage> found = find_garbage(store, store.list_runs({.sight = Sight::any}));
   append(found, folders_without_run(store, folders));
   append(found, verifications(store));
   append(found, backups_begun(store));
   return found;
 }
 
-std::vector<Garbage> remove_garbage(Store& store, bool folders) {
+std::vector<Garbage> remove_garbage(Store& store, const std::vector<RunRow>& runs) {
   store.settle();  // from here on "running" in the database is true, and a dead attempt's token is void
-  const std::vector<std::string> names = folders_of_runs(store);
   std::vector<Garbage> removed;
-  for (const RunRow& listed : store.list_runs({.sight = Sight::any})) {
+  for (const RunRow& listed : runs) {
     if (garbage_of(store, listed).empty()) continue;
     // Looked at again under the write lock: an attempt may have begun since.
     Transaction transaction(store.database());
@@ -191,6 +199,12 @@ std::vector<Garbage> remove_garbage(Store& store, bool folders) {
     state.reset();
     if (idle) remove_all(garbage_of(store, store.read_run(listed.number)), removed);
   }
+  return removed;
+}
+
+std::vector<Garbage> remove_garbage(Store& store, bool folders) {
+  const std::vector<std::string> names = folders_of_runs(store);
+  std::vector<Garbage> removed = remove_garbage(store, store.list_runs({.sight = Sight::any}));
   if (folders) remove_all(folders_without_run(store, names), removed);
   remove_all(verifications(store), removed);
   remove_all(backups_begun(store), removed);

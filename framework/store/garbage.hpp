@@ -35,8 +35,11 @@ struct Garbage {
 /// unknown runs in which something changed during the last hour: a worker may live there whose database was
 /// taken away. For folders of verifications the same hour holds.
 std::vector<Garbage> find_garbage(Store& store);
+/// In the folders of these runs alone.
+std::vector<Garbage> find_garbage(Store& store, const std::vector<RunRow>& runs);
 /// Finds and removes; `folders`: those of unknown runs too. Returns what was removed. Throws Error naming the
 /// first file that cannot be removed.
 std::vector<Garbage> remove_garbage(Store& store, bool folders);
+std::vector<Garbage> remove_garbage(Store& store, const std::vector<RunRow>& runs);
 
 }  // namespace encore

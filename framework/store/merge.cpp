@@ -3,11 +3,13 @@
 
 #include <cmath>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include <nlohmann/json.hpp>
 
 #include "record/spool_reader.hpp"
+#include "store/lease_clock.hpp"
 
 namespace encore {
 
@@ -79,8 +81,8 @@ class Merger {
       const std::uint64_t before = reader.sequence();
       const bool more = merge_batch(reader);
       report.records += reader.sequence() - before;
-      report.complete = reader.end() == SpoolEnd::clean || more;
-      report.problem = report.complete || reader.end() == SpoolEnd::missing ? "" : reader.problem();
+      if (source_.is_over && !more) note_end(reader);
+      describe(reader, more, report);
       save_place(reader, report.problem);
       if (!more && conclude) conclude(report);
       transaction.commit();
@@ -100,7 +102,7 @@ class Merger {
     place.reset();
     if (records != records_) load_metrics();
     records_ = records;
-    return SpoolReader(source_.path, bytes, records);
+    return SpoolReader(source_.path, {source_.run_id, source_.ordinal}, bytes, records);
   }
 
   void load_metrics() {
@@ -116,10 +118,9 @@ class Merger {
   /// True when there may be more.
   bool merge_batch(SpoolReader& reader) {
     for (std::uint64_t count = 0; count < batch_records; ++count) {
-      if (!reader.next(record_)) return false;
-      if (reader.attempt() != source_.ordinal) {
-        throw Error(source_.path.string() + " is the spool of attempt " + std::to_string(reader.attempt()) +
-                    ", not of attempt " + std::to_string(source_.ordinal) + "; was it copied here?");
+      if (!reader.next(record_)) {
+        if (!source_.is_over || !skip_damage(reader)) return false;
+        continue;
       }
       switch (record_.kind) {
         case SpoolKind::metric:
@@ -134,6 +135,63 @@ class Merger {
       }
     }
     return true;
+  }
+
+  bool skip_damage(SpoolReader& reader) {
+    const std::optional<SpoolGap> gap = reader.skip_damage();
+    if (!gap) return false;
+    const std::uint64_t lost = gap->last_record + 1 - gap->first_record;
+    const std::string records = lost == 0   ? "no record is lost"
+                                : lost == 1 ? "record " + std::to_string(gap->first_record) + " is lost"
+                                            : "records " + std::to_string(gap->first_record) + " to " +
+                                                  std::to_string(gap->last_record) + " are lost";
+    if (gap->end_byte > gap->first_byte)
+      note_damage(source_.path.filename().string() + ": bytes " + std::to_string(gap->first_byte) + " to " +
+                      std::to_string(gap->end_byte - 1) + " are damaged: " + records,
+                  lost);
+    return true;
+  }
+
+  /// What is not followed by anything whole; again each time, since the file may have been put right.
+  void note_end(const SpoolReader& reader) {
+    database_
+        .cached(
+            "DELETE FROM event WHERE attempt = ? AND sequence <= 0 AND type = ? AND body ->> 'records' IS "
+            "NULL")
+        .run(source_.attempt, spool_damage_event);
+    if (reader.end() == SpoolEnd::damaged || reader.end() == SpoolEnd::refused)
+      note_damage(reader.problem(), nullptr);
+  }
+
+  void note_damage(const std::string& text, const nlohmann::json& records) {
+    add_own_event(database_, source_.attempt, spool_damage_event,
+                  {{"text", text}, {"records", records}, {"from_step", first_step_not_surely_told()}});
+  }
+
+  /// A checkpoint's record stands behind all records of its step, so that only later ones can be missing.
+  std::int64_t first_step_not_surely_told() {
+    Statement& step = database_.cached(
+        "SELECT max(coalesce((SELECT max(step) FROM point WHERE run = ?1 AND attempt = ?2), 0), "
+        "coalesce((SELECT max(step) + 1 FROM checkpoint WHERE run = ?1 AND attempt = ?2), 0))");
+    step.with(source_.run, source_.attempt).step();
+    const std::int64_t found = step.integer(0);
+    step.reset();
+    return found;
+  }
+
+  void describe(const SpoolReader& reader, bool more, MergeReport& report) {
+    std::string text;
+    Statement& damages = database_.cached(
+        "SELECT body ->> 'text' FROM event WHERE attempt = ? AND sequence <= 0 AND type = ? "
+        "ORDER BY sequence DESC");
+    damages.with(source_.attempt, spool_damage_event);
+    while (damages.step()) text += (text.empty() ? "" : "; ") + damages.text(0);
+    damages.reset();
+    report.complete = text.empty() && (reader.end() == SpoolEnd::clean || more);
+    const bool noted = source_.is_over && reader.end() != SpoolEnd::torn;
+    const bool stopped = reader.end() != SpoolEnd::clean && reader.end() != SpoolEnd::missing;
+    if (stopped && !noted && !more) text += (text.empty() ? "" : "; ") + reader.problem();
+    report.problem = text;
   }
 
   void save_place(const SpoolReader& reader, const std::string& problem) {
@@ -162,7 +220,7 @@ class Merger {
 
   void merge_point() {
     const auto metric = metrics_.find(record_.metric);
-    if (metric == metrics_.end()) return;  // no writer of ours leaves a metric undefined
+    if (metric == metrics_.end()) return leave_out(record_.metric);
     if (metric->second.train && (!first_step_ || record_.step < *first_step_)) first_step_ = record_.step;
     add_point_.bind(1, source_.run);
     add_point_.bind(2, metric->second.number);
@@ -177,6 +235,14 @@ class Merger {
     }
     add_point_.step();
     add_point_.reset();
+  }
+
+  /// Points whose metric has no name: its record was lost in a gap.
+  void leave_out(std::int64_t metric) {
+    if (!nameless_.insert(metric).second) return;
+    note_damage(source_.path.filename().string() + ": the name of metric " + std::to_string(metric) +
+                    " is among what is lost, so that its points are too",
+                1);
   }
 
   void merge_event() {
@@ -287,11 +353,21 @@ class Merger {
   Statement add_point_;
   SpoolRecord record_;
   std::unordered_map<std::int64_t, Metric> metrics_;
+  std::set<std::int64_t> nameless_;
   std::uint64_t records_ = 0;
   std::optional<std::int64_t> first_step_;
 };
 
 }  // namespace
+
+void add_own_event(Database& database, std::int64_t attempt, const std::string& type,
+                   const nlohmann::json& body) {
+  database
+      .cached(
+          "INSERT INTO event (attempt, sequence, time, type, body) "
+          "SELECT ?1, min(0, coalesce(min(sequence), 1) - 1), ?2, ?3, ?4 FROM event WHERE attempt = ?1")
+      .run(attempt, now_seconds(), type, body.dump());
+}
 
 MergeReport merge_spool(Database& database, const SpoolSource& source, const std::function<void()>& check,
                         const std::function<void(const MergeReport&)>& conclude) {

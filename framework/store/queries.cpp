@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "config/json_text.hpp"
+#include "record/run_paths.hpp"
 #include "store/rows.hpp"
 
 namespace encore {
@@ -109,7 +111,7 @@ std::vector<CheckpointRow> Store::read_checkpoints(std::int64_t run) {
     CheckpointRow checkpoint{row.integer(0), row.text(1), row.text(2),   row.text(3),
                              row.integer(4), 0,           row.number(6), false};
     checkpoint.attempt = static_cast<int>(row.integer(5));
-    checkpoint.on_disk = std::filesystem::exists(folder / checkpoint.path);
+    checkpoint.on_disk = std::filesystem::exists(path_below(folder, checkpoint.path));
     return checkpoint;
   });
 }
@@ -140,7 +142,7 @@ std::vector<EventRow> Store::read_events(std::int64_t run, const std::string& ty
       "WHERE attempt.run = ?1 AND (?2 = '' OR type = ?2) ORDER BY attempt.ordinal, sequence");
   return collect(rows.with(run, type), [](const Statement& row) {
     return EventRow{static_cast<int>(row.integer(0)), row.integer(1), row.number(2), row.text(3),
-                    parsed_json(row.text(4))};
+                    json_or_null(row.text(4))};
   });
 }
 

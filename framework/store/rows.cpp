@@ -1,6 +1,8 @@
 // See rows.hpp.
 #include "store/rows.hpp"
 
+#include "config/json_text.hpp"
+
 namespace encore {
 
 namespace {
@@ -10,15 +12,16 @@ nlohmann::json param_value(const Statement& row, int column, const std::string& 
   if (type == "integer") return row.integer(column);
   if (type == "number") return row.number(column);
   if (type == "text") return row.text(column);
-  if (type == "list") return parsed_json(row.text(column));
+  if (type == "list") return json_or_null(row.text(column));
   return nullptr;
 }
 
 }  // namespace
 
-nlohmann::json parsed_json(const std::string& text) {
-  nlohmann::json json = text.empty() ? nlohmann::json() : nlohmann::json::parse(text, nullptr, false);
-  return json.is_discarded() ? nlohmann::json() : json;
+std::string numbers_json(const std::vector<RunRow>& runs) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const RunRow& run : runs) list.push_back(run.number);
+  return list.dump();
 }
 
 ParamRow param_row(const Statement& row, int first) {
@@ -35,10 +38,10 @@ AttemptRow attempt_row(const Statement& row) {
   attempt.started = row.number(4);
   attempt.finished = row.optional_number(5);
   attempt.first_step = row.optional_integer(6);
-  attempt.environment = parsed_json(row.text(7));
-  attempt.host = parsed_json(row.text(8));
-  attempt.build = parsed_json(row.text(9));
-  attempt.started_event = parsed_json(row.text(10));
+  attempt.environment = json_or_null(row.text(7));
+  attempt.host = json_or_null(row.text(8));
+  attempt.build = json_or_null(row.text(9));
+  attempt.started_event = json_or_null(row.text(10));
   attempt.commit_hash = row.text(11);
   attempt.diff = row.text(12);
   attempt.holder = {row.text(13), row.integer(14), row.integer(15), row.text(16)};
@@ -48,7 +51,7 @@ AttemptRow attempt_row(const Statement& row) {
 
 VerificationRow verification_row(const Statement& row, int first) {
   return {row.number(first), row.text(first + 1), row.optional_integer(first + 2), row.text(first + 3),
-          parsed_json(row.text(first + 4))};
+          json_or_null(row.text(first + 4))};
 }
 
 }  // namespace encore

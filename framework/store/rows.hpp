@@ -6,11 +6,11 @@
 
 namespace encore {
 
-/// The JSON in a column; null where it is empty or damaged.
-nlohmann::json parsed_json(const std::string& text);
-
 /// Of the columns key, type, value, source, at, from `first` on.
 ParamRow param_row(const Statement& row, int first);
+
+/// The numbers of runs as a JSON array, which SQLite's json_each reads as a table.
+std::string numbers_json(const std::vector<RunRow>& runs);
 
 /// What attempt_row reads: SELECT attempt_columns ... attempt_tables WHERE ...
 inline constexpr const char* attempt_columns =

@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "config/json_text.hpp"
 #include "store/rows.hpp"
 
 namespace encore {
@@ -23,12 +24,28 @@ auto by_run(Statement& rows, const Make& make) {
   return found;
 }
 
+std::string text_of(const nlohmann::json& json) {
+  return json.is_string() ? json.get<std::string>() : std::string();
+}
+
+/// What is not as schema.sql says is left out.
+void add_context(const nlohmann::json& context, SweepRow& sweep) {
+  if (!context.is_object()) return;
+  for (const nlohmann::json& base : context.value("bases", nlohmann::json::array()))
+    if (base.is_object())
+      sweep.bases.emplace_back(text_of(base.value("file", nlohmann::json())),
+                               text_of(base.value("content", nlohmann::json())));
+  for (const nlohmann::json& set : context.value("overrides", nlohmann::json::array()))
+    if (set.is_string()) sweep.overrides.push_back(set.get<std::string>());
+  for (const nlohmann::json& axis : context.value("grid", nlohmann::json::array()))
+    if (axis.is_string()) sweep.grid.push_back(axis.get<std::string>());
+  sweep.seeds = text_of(context.value("seeds", nlohmann::json()));
+}
+
 }  // namespace
 
 RunBatch::RunBatch(Store& store, const std::vector<RunRow>& runs) : store_(store), runs_(runs) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const RunRow& run : runs_) list.push_back(run.number);
-  all_ = list.dump();
+  all_ = numbers_json(runs_);
 }
 
 Statement& RunBatch::ask(const std::string& before, const std::string& after) {
@@ -113,10 +130,14 @@ std::map<std::int64_t, std::int64_t> RunBatch::digest_counts() {
 
 std::vector<SweepRow> RunBatch::sweeps() {
   Statement& rows = ask(
-      "SELECT name, file, content, created FROM sweep WHERE number IN (SELECT sweep FROM run WHERE number ",
-      ") ORDER BY name, created, file, content");
+      "SELECT name, file, content, created, context FROM sweep WHERE number IN (SELECT sweep FROM run WHERE "
+      "number ",
+      ") ORDER BY name, created, file, content, context");
   std::vector<SweepRow> found;
-  while (rows.step()) found.push_back({rows.text(0), rows.text(1), rows.text(2), rows.number(3)});
+  while (rows.step()) {
+    found.push_back({rows.text(0), rows.text(1), rows.text(2), rows.number(3)});
+    add_context(json_or_null(rows.text(4)), found.back());
+  }
   rows.reset();
   return found;
 }

@@ -15,6 +15,11 @@ namespace encore {
 struct SweepRow {
   std::string name, file, content;
   double created = 0.0;
+  /// The files that it builds on, the nearest first: their name and text. None where they were not recorded.
+  std::vector<std::pair<std::string, std::string>> bases = {};
+  std::vector<std::string> overrides = {};  ///< "train.epochs=2", of the command line
+  std::vector<std::string> grid = {};       ///< "model.layers=2,4", of the command line
+  std::string seeds = {};                   ///< "1-5", of the command line; empty: not set there
 };
 
 /// The points of a curve in one bin of steps.

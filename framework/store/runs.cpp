@@ -1,7 +1,8 @@
-// Runs in the database: finding, listing, labels, removal. See store.hpp; add_runs.cpp puts them there.
+// Runs in the database: listing, labels, removal. See store.hpp; add_runs.cpp puts them there, selection.cpp
+// finds them by what people write.
 #include <algorithm>
 
-#include "config/nearest.hpp"
+#include "config/json_text.hpp"
 #include "record/file_descriptor.hpp"
 #include "store/store.hpp"
 
@@ -25,32 +26,6 @@ std::string select(std::string_view rest) {
   return std::string(select_rows) + std::string(rest);
 }
 
-std::string condition(Sight sight) {
-  switch (sight) {
-    case Sight::present:
-      return "run.removed IS NULL";
-    case Sight::removed:
-      return "run.removed IS NOT NULL";
-    case Sight::any:
-      break;
-  }
-  return "TRUE";
-}
-
-nlohmann::json json_or_null(const std::string& text) {
-  nlohmann::json json = text.empty() ? nlohmann::json() : nlohmann::json::parse(text, nullptr, false);
-  return json.is_discarded() ? nlohmann::json() : json;
-}
-
-std::string candidates(const std::vector<RunRow>& runs) {
-  constexpr std::size_t most = 5;
-  std::string text;
-  for (std::size_t index = 0; index < std::min(runs.size(), most); ++index) {
-    text += (index > 0 ? ", " : "") + runs[index].id + " (" + runs[index].name + ")";
-  }
-  return runs.size() > most ? text + " and " + std::to_string(runs.size() - most) + " more" : text;
-}
-
 /// What was last written about a run that is in one of these states now: a run that is lost may still be
 /// marked as running. Empty for any.
 std::string written_states(const std::vector<RunState>& states) {
@@ -71,6 +46,18 @@ bool is_settled(RunState state) {
 }
 
 }  // namespace
+
+std::string condition_of(Sight sight) {
+  switch (sight) {
+    case Sight::present:
+      return "run.removed IS NULL";
+    case Sight::removed:
+      return "run.removed IS NOT NULL";
+    case Sight::any:
+      break;
+  }
+  return "TRUE";
+}
 
 std::vector<RunRow> Store::read_rows(Statement& statement) {
   std::vector<RunRow> rows;
@@ -118,26 +105,6 @@ std::vector<std::int64_t> Store::find_sweeps(const std::string& name) {
   return numbers;
 }
 
-std::vector<RunRow> Store::find_runs_or_sweep(const std::string& name) {
-  std::vector<RunRow> runs = list_runs({.sweep = name});
-  const auto known = [&](const RunRow& run) {
-    return std::any_of(runs.begin(), runs.end(), [&](const RunRow& other) { return other.id == run.id; });
-  };
-  try {
-    if (const RunRow run = find_run(name); !known(run)) runs.push_back(run);
-  } catch (const UnknownRun& error) {
-    if (!find_sweeps(name).empty()) return runs;
-    std::vector<std::string> names;
-    Statement& all = database_->cached("SELECT DISTINCT name FROM sweep");
-    while (all.step()) names.push_back(all.text(0));
-    all.reset();
-    const auto near = nearest(name, names);
-    throw UnknownRun(error.what() + (near ? std::string("; or did you mean the sweep \"") + *near + "\"?"
-                                          : "; no sweep has that name either"));
-  }
-  return runs;
-}
-
 std::optional<RunRow> Store::find_question(const std::string& question, const std::string& backend) {
   Statement& statement = database_->cached(
       select("WHERE run.question = ? AND run.backend = ? AND run.removed IS NULL ORDER BY run.repeat DESC "
@@ -146,57 +113,22 @@ std::optional<RunRow> Store::find_question(const std::string& question, const st
   return rows.empty() ? std::nullopt : std::optional(rows.front());
 }
 
-RunRow Store::find_run(const std::string& name_or_id, Sight sight) {
-  const std::string seen = condition(sight);
-  std::vector<RunRow> rows = read_rows(database_
-                                           ->cached(select("WHERE (run.name = ?1 OR run.id = ?1) AND " +
-                                                           seen + " ORDER BY run.name = ?1 DESC"))
-                                           .with(name_or_id));
-  if (!rows.empty()) return rows.front();
-  if (!name_or_id.empty() && name_or_id.find_first_not_of("0123456789abcdef") == std::string::npos) {
-    // The range of ids that begin so: g is the letter behind the last hexadecimal digit.
-    rows = read_rows(database_
-                         ->cached(select("WHERE run.id >= ?1 AND run.id < ?1 || 'g' AND " + seen +
-                                         " ORDER BY run.number DESC"))
-                         .with(name_or_id));
-  }
-  if (rows.size() == 1) return rows.front();
-  if (rows.size() > 1) {
-    throw UnknownRun("\"" + name_or_id + "\" begins the ids of " + std::to_string(rows.size()) +
-                     " runs: " + candidates(rows) + "; give more digits, or the name");
-  }
-  Statement& hidden = database_->cached("SELECT name, removed IS NULL FROM run WHERE name = ?1 OR id = ?1");
-  const bool known = hidden.with(name_or_id).step();
-  const std::string name = hidden.text(0);
-  const bool is_present = known && hidden.integer(1) != 0;
-  hidden.reset();
-  if (is_present) throw UnknownRun("run " + name + " is not removed");
-  if (known) throw UnknownRun("run " + name + " was removed; exp undelete " + name + " brings it back");
-  std::vector<std::string> names;
-  Statement& all =
-      database_->cached("SELECT name FROM run WHERE " + seen + " ORDER BY number DESC LIMIT 10000");
-  while (all.step()) names.push_back(all.text(0));
-  all.reset();
-  const bool removed = sight == Sight::removed;
-  throw UnknownRun(
-      "there is no " + std::string(removed ? "removed " : "") + "run \"" + name_or_id + "\" in " +
-      path_.string() +
-      did_you_mean(name_or_id, names,
-                   removed ? "; exp ls --removed shows what there is" : "; exp ls shows what there is"));
-}
-
 std::vector<RunRow> Store::list_runs(const RunFilter& filter) {
   const std::string states = written_states(filter.states);
   Statement& statement = database_->cached(
-      select("WHERE (?1 = '' OR instr(run.name, ?1) > 0) "
-             "AND (?2 = '' OR EXISTS (SELECT 1 FROM tag WHERE tag.run = run.number AND tag.tag = ?2)) "
-             "AND (?3 = '' OR sweep.name = ?3) AND " +
-             condition(filter.sight) + (states.empty() ? "" : " AND run.state IN (" + states + ")") +
-             " ORDER BY run.number DESC LIMIT ?4"));
+      select("WHERE (?1 = '[]' OR NOT EXISTS (SELECT 1 FROM json_each(?1) WHERE value NOT IN "
+             "(SELECT tag FROM tag WHERE tag.run = run.number))) "
+             "AND (?2 = '[]' OR sweep.name IN (SELECT value FROM json_each(?2))) AND " +
+             condition_of(filter.sight) + (states.empty() ? "" : " AND run.state IN (" + states + ")") +
+             (filter.numbers ? " AND run.number IN (SELECT value FROM json_each(?4))" : "") +
+             " ORDER BY run.number DESC LIMIT ?3"));
   // Whether a run is lost is seen after reading, so a limit counts behind it.
   const bool settled = std::all_of(filter.states.begin(), filter.states.end(), is_settled);
   const std::int64_t limit = settled ? filter.limit : -1;
-  std::vector<RunRow> rows = read_rows(statement.with(filter.name_part, filter.tag, filter.sweep, limit));
+  const auto list = [](const auto& values) { return nlohmann::json(values).dump(); };
+  statement.with(list(filter.tags), list(filter.sweeps), limit);
+  if (filter.numbers) statement.bind(4, list(*filter.numbers));
+  std::vector<RunRow> rows = read_rows(statement);
   if (filter.states.empty()) return rows;
   std::erase_if(rows, [&](const RunRow& row) {
     return std::find(filter.states.begin(), filter.states.end(), row.state) == filter.states.end();
@@ -257,7 +189,7 @@ void Store::purge_run(std::int64_t run) {
     transaction.commit();
   }
   std::error_code failure;
-  std::filesystem::remove_all(folder, failure);
+  std::filesystem::remove_all(folder, failure);  // of a symbolic link the link alone, whatever it leads to
   if (failure) throw Error(system_message("remove", folder, failure.value()) + "; exp gc tries again");
 }
 

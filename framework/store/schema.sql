@@ -10,7 +10,7 @@
 -- attempt-0001.spool in the run's folder, and can be merged from there again.
 
 PRAGMA application_id = 1162756946;  -- the letters ENCR: tells this file from any other SQLite database
-PRAGMA user_version = 3;             -- version of this schema; exp db upgrade raises it
+PRAGMA user_version = 4;             -- version of this schema; exp db upgrade raises it
 
 -- One experiment file that was planned: a sweep, or a single run.
 CREATE TABLE sweep (
@@ -18,7 +18,9 @@ CREATE TABLE sweep (
   name     TEXT NOT NULL,              -- `name` in the experiment file
   file     TEXT NOT NULL,              -- path of the experiment file, as it was given
   content  TEXT NOT NULL,              -- its text at that time
-  created  REAL NOT NULL
+  created  REAL NOT NULL,
+  -- What else has to be there to plan it again (JSON): {"bases": [{"file", "content"}, nearest first], "overrides": ["train.epochs=2"]}.
+  context  TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(context))
 ) STRICT;
 
 -- One training that was asked for. (question, backend, repeat) says which: see docs/reproducibility.md.
@@ -213,9 +215,9 @@ CREATE TABLE artifact (
   PRIMARY KEY (run, name, attempt)
 ) STRICT, WITHOUT ROWID;
 
--- What an attempt told, in order: started, log, checkpoint, artifact, result, finished; and plugin_change, which exp
--- writes when an attempt goes on with another plugin file than the one before. (Progress is in attempt.progress,
--- measurements and digests are in tables of their own.)
+-- What an attempt told, in order: started, log, checkpoint, artifact, result, finished; and two that exp writes
+-- itself: plugin_change, when an attempt goes on with another plugin file than the one before, and spool_damage, where its
+-- spool was found damaged or was refused. (Progress is in attempt.progress, measurements and digests are in tables of their own.)
 CREATE TABLE event (
   attempt   INTEGER NOT NULL REFERENCES attempt (number) ON DELETE CASCADE,
   sequence  INTEGER NOT NULL,          -- number of the record in the attempt's spool; from 0 downwards: written by exp itself

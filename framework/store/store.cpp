@@ -1,6 +1,8 @@
 // See store.hpp; the rest of the class is in runs.cpp, attempts.cpp and queries.cpp.
 #include "store/store.hpp"
 
+#include "record/run_paths.hpp"
+
 namespace encore {
 
 namespace {
@@ -43,8 +45,12 @@ Store::Store(const std::filesystem::path& path, OpenMode mode, std::chrono::mill
 
 Store::~Store() = default;
 
+std::filesystem::path Store::runs_folder() const {
+  return runs_folder_of(path_);
+}
+
 std::filesystem::path Store::run_folder(const std::string& run_id) const {
-  return std::filesystem::absolute(path_.string() + ".runs") / run_id;
+  return runs_folder() / require_run_id(run_id, "database " + path_.string());
 }
 
 }  // namespace encore

@@ -65,14 +65,16 @@ struct AddedRun {
 
 /// Which runs a question is about: those in sight, those that `exp rm` took out of it, or both.
 enum class Sight : std::uint8_t { present, removed, any };
+/// The same in SQL, over the table `run`.
+std::string condition_of(Sight sight);
 
 struct RunFilter {
-  std::vector<RunState> states = {};  ///< empty: all
-  std::string name_part = {};
-  std::string tag = {};
-  std::string sweep = {};
+  std::vector<RunState> states = {};     ///< empty: all
+  std::vector<std::string> tags = {};    ///< all of them
+  std::vector<std::string> sweeps = {};  ///< by name, any of them; empty: all
   Sight sight = Sight::present;
-  std::int64_t limit = -1;  ///< newest so many
+  std::optional<std::vector<std::int64_t>> numbers = {};  ///< these alone
+  std::int64_t limit = -1;                                ///< newest so many
 };
 
 /// The source an attempt is started from, as git knows it; empty where it knows none.
@@ -178,18 +180,19 @@ class Store {
         std::chrono::milliseconds patience = std::chrono::seconds(10));
   ~Store();
 
-  /// encore.db.runs/<run id>, absolute.
+  /// encore.db.runs, absolute.
+  std::filesystem::path runs_folder() const;
+  /// encore.db.runs/<run id>. Throws Error for what is no id (record/run_paths.hpp).
   std::filesystem::path run_folder(const std::string& run_id) const;
   const std::filesystem::path& path() const { return path_; }
   Database& database() { return *database_; }
 
   // --- Runs (runs.cpp)
-  std::int64_t add_sweep(const std::string& name, const std::string& file, const std::string& content);
+  /// `context`: JSON, as the table sweep has it.
+  std::int64_t add_sweep(const std::string& name, const std::string& file, const std::string& content,
+                         const std::string& context = "{}");
   /// The numbers of the sweeps with this name (one for each state of the file), newest first.
   std::vector<std::int64_t> find_sweeps(const std::string& name);
-  /// Every run of these names or ids, and of sweeps of that name; newest first. Throws UnknownRun where
-  /// neither exists.
-  std::vector<RunRow> find_runs_or_sweep(const std::string& name);
   /// Finds the run of this question and backend (its newest repeat) or makes it, with parameters, data and
   /// tags; gives the specification its id and free name. Does not write the run folder.
   AddedRun add_run(Specification& specification, const RunExtras& extras = {});
@@ -202,13 +205,15 @@ class Store {
   std::vector<AddedRun> add_runs(std::span<const RunToAdd> runs);
   /// The newest repeat, if the question was ever asked on that backend.
   std::optional<RunRow> find_question(const std::string& question, const std::string& backend);
-  /// By name, by id, or by a unique beginning of an id. Throws UnknownRun.
+  /// The one run that a word means; selection.hpp says how. Throws UnknownRun.
   RunRow find_run(const std::string& name_or_id, Sight sight = Sight::present);
   /// Newest first.
   std::vector<RunRow> list_runs(const RunFilter& filter = {});
   RunRow read_run(std::int64_t number);
   void set_tag(std::int64_t run, const std::string& tag, bool present);
   void set_note(std::int64_t run, const std::string& note);
+  /// Settings that only describe, and were recorded with another value, get that of the specification.
+  void describe(std::int64_t run, const Specification& specification);
   /// Throws Error when a process works on the run.
   void require_idle(std::int64_t run);
   /// Out of sight, or back: a removed run is not listed, and its question counts as never asked. Its name
@@ -265,6 +270,8 @@ class Store {
  private:
   std::vector<RunRow> read_rows(Statement& statement);
   void add_params(std::int64_t run, const Specification& specification);
+  void set_param(std::int64_t run, const std::string& key, const nlohmann::json& value,
+                 const Origins& origins);
   AddedRun insert_run(Specification& specification, const RunExtras& extras);
   std::string free_name(const std::string& wanted);
   std::vector<PluginRow> read_plugins(std::int64_t attempt);
@@ -276,7 +283,7 @@ class Store {
   bool ended_by_others(std::int64_t run, std::int64_t seen_attempts);
   void bury(std::int64_t run, std::int64_t attempt, int ordinal);
   MergeReport merge_spool(std::int64_t run, const std::string& run_id, std::int64_t attempt, int ordinal,
-                          const std::function<void()>& check,
+                          bool is_over, const std::function<void()>& check = {},
                           const std::function<void(const MergeReport&)>& conclude = {});
   MergeReport merge(const Lease& lease, const std::function<void(const MergeReport&)>& conclude);
   std::int64_t number_of(const CodeVersion& code);

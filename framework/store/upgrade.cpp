@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "record/atomic_file.hpp"
+#include "store/foreign_schema.hpp"
 
 namespace encore {
 
@@ -45,7 +46,7 @@ std::filesystem::path free_backup_name(const std::filesystem::path& path, std::i
 }  // namespace
 
 std::span<const Migration> known_migrations() {
-  static const std::array<Migration, 2> list = {{{2, R"(
+  static const std::array<Migration, 3> list = {{{2, R"(
 ALTER TABLE run ADD COLUMN removed REAL;
 DROP VIEW run_status;
 CREATE VIEW run_status AS
@@ -87,6 +88,9 @@ CREATE TABLE bench_sample (
   seconds     REAL NOT NULL,
   PRIMARY KEY (bench_case, quantity, round)
 ) STRICT, WITHOUT ROWID;
+)"},
+                                                 {4, R"(
+ALTER TABLE sweep ADD COLUMN context TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(context));
 )"}}};
   return list;
 }
@@ -97,6 +101,7 @@ Upgrade upgrade_database(const std::filesystem::path& path, std::span<const Migr
   Upgrade upgrade{version_of(database), migrations.back().to, {}};
   require_known(path.string(), upgrade.from, migrations);
   if (upgrade.from == upgrade.to) return upgrade;
+  require_no_triggers(database);
 
   // Nobody else can write between the copy and the last step.
   Transaction transaction(database);

@@ -13,10 +13,8 @@ namespace encore {
 
 namespace {
 
-constexpr std::array splits = {Split::train, Split::dev, Split::test};
-
 /// Raised whenever the same files and tokenizer give other examples, or the cache's file another form.
-constexpr int cache_format = 1;
+constexpr int cache_format = 2;
 
 }  // namespace
 
@@ -45,7 +43,7 @@ const Dataset& NerTask::require_read(Split split) {
 }
 
 void NerTask::read() {
-  for (const Split split : splits)
+  for (const Split split : all_splits)
     if (has(split)) require_read(split);
   sets_.labels = make_labels(*datasets_[index(Split::train)]);
 }
@@ -96,7 +94,7 @@ const NerSet& NerTask::encoded(Split split) const {
 
 Notes NerTask::notes() const {
   Notes notes = cache_notes_;
-  for (const Split split : splits) {
+  for (const Split split : all_splits) {
     if (!has(split)) continue;
     const DatasetSummary& data = encoded(split).summary;
     const EncodeReport& report = set(split).report;
@@ -110,9 +108,7 @@ Notes NerTask::notes() const {
                       (split == Split::dev ? ", and chooses no checkpoint" : ""));
     const std::string cut = report.cut_message(sentences, data_.max_length);
     if (!cut.empty()) notes.push_back(name + ": " + cut);
-    if (data.malformed_tags > 0)
-      notes.push_back(name + ": " + std::to_string(data.malformed_tags) +
-                      " tags break their scheme and are read as starts of entities");
+    if (data.malformed_tags > 0) notes.push_back(name + ": " + data.malformed_message());
     for (const auto& [type, count] : report.unseen_entities)
       notes.push_back(name + ": the label \"" + type + "\" of " + std::to_string(count) +
                       " entities does not stand in the training set; they are scored as missed");

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "config/json_text.hpp"
 #include "data/labels.hpp"
 #include "tasks/task.hpp"
 
@@ -13,8 +14,6 @@ namespace encore {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::array splits = {Split::train, Split::dev, Split::test};
 
 // --- tags as numbers ---
 
@@ -39,11 +38,14 @@ class TagNumbers {
 // --- the form in a file ---
 
 json to_json(const DatasetSummary& summary) {
+  json first_malformed = json::array();
+  for (const MalformedTag& each : summary.first_malformed) first_malformed.push_back({each.line, each.tag});
   return {{"scheme", static_cast<int>(summary.scheme)},
           {"columns", summary.columns},
           {"words", summary.words},
           {"entities", summary.entities},
-          {"malformed_tags", summary.malformed_tags}};
+          {"malformed_tags", summary.malformed_tags},
+          {"first_malformed", first_malformed}};
 }
 
 DatasetSummary summary_from(const json& text) {
@@ -53,6 +55,8 @@ DatasetSummary summary_from(const json& text) {
   summary.words = text.at("words");
   summary.entities = text.at("entities").get<std::map<std::string, std::int64_t>>();
   summary.malformed_tags = text.at("malformed_tags");
+  for (const json& each : text.at("first_malformed"))
+    summary.first_malformed.push_back({each.at(0), each.at(1)});
   return summary;
 }
 
@@ -141,7 +145,7 @@ std::vector<TensorSlice> tensors_of(const NerSets& sets) {
     tensors.push_back(
         {name, DType::int32, {static_cast<std::int64_t>(values.size())}, std::as_bytes(values)});
   };
-  for (const Split split : splits) {
+  for (const Split split : all_splits) {
     const std::optional<NerSet>& set = sets.sets[static_cast<std::size_t>(split)];
     if (!set) continue;
     const std::string prefix = name_of(split) + std::string(".");
@@ -153,7 +157,7 @@ std::vector<TensorSlice> tensors_of(const NerSets& sets) {
 
 TensorMetadata metadata_of(const NerSets& sets) {
   TensorMetadata metadata = {{"labels", json(sets.labels.names()).dump()}, {"tags", json(sets.tags).dump()}};
-  for (const Split split : splits)
+  for (const Split split : all_splits)
     if (const auto& set = sets.sets[static_cast<std::size_t>(split)])
       metadata[name_of(split)] =
           json{{"summary", to_json(set->summary)}, {"report", to_json(set->encoded.report)}}.dump();
@@ -163,11 +167,11 @@ TensorMetadata metadata_of(const NerSets& sets) {
 NerSets ner_sets_in(const std::shared_ptr<const Safetensors>& file) {
   try {
     NerSets result;
-    result.labels = Labels(json::parse(file->text("labels")).get<std::vector<std::string>>());
-    result.tags = json::parse(file->text("tags")).get<std::vector<std::string>>();
-    for (const Split split : splits) {
+    result.labels = Labels(parse_json(file->text("labels")).get<std::vector<std::string>>());
+    result.tags = parse_json(file->text("tags")).get<std::vector<std::string>>();
+    for (const Split split : all_splits) {
       if (!file->metadata().contains(name_of(split))) continue;
-      const json about = json::parse(file->text(name_of(split)));
+      const json about = parse_json(file->text(name_of(split)));
       const std::string prefix = name_of(split) + std::string(".");
       ExampleArrays arrays;
       for (const NamedArray& named : named_arrays)
@@ -177,7 +181,7 @@ NerSets ner_sets_in(const std::shared_ptr<const Safetensors>& file) {
           integers_in(*file, prefix + "tags"), file};
     }
     return result;
-  } catch (const json::exception& error) {
+  } catch (const std::exception& error) {
     throw Error(file->path().string() + ": " + error.what());
   }
 }

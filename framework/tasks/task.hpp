@@ -3,6 +3,7 @@
 // experiment's task.type. Read next: ner.hpp.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -17,6 +18,7 @@
 namespace encore {
 
 enum class Split : std::uint8_t { train, dev, test };
+inline constexpr std::array all_splits = {Split::train, Split::dev, Split::test};
 
 constexpr const char* name_of(Split split) {
   switch (split) {

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <map>
 #include <system_error>
 
 #include <encore/error.hpp>
 
 #include "data/hash.hpp"
+#include "record/cache_folder.hpp"
 
 namespace encore {
 namespace {
@@ -55,11 +55,6 @@ std::string digest_of(const Safetensors& file) {
   return digest.hex();
 }
 
-std::string environment(const char* name) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? "" : text;
-}
-
 /// A name of its own for each writer, also for those on other hosts that share the folder.
 fs::path aside(const fs::path& path) {
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
@@ -71,13 +66,8 @@ fs::path aside(const fs::path& path) {
 TokenCache::TokenCache(fs::path folder, std::uint64_t limit) : folder_(std::move(folder)), limit_(limit) {}
 
 TokenCache TokenCache::standard() {
-  if (const std::string own = environment("ENCORE_CACHE"); !own.empty())
-    return TokenCache(fs::path(own) / "tokens");
-  if (const std::string shared = environment("XDG_CACHE_HOME"); !shared.empty())
-    return TokenCache(fs::path(shared) / "encore" / "tokens");
-  if (const std::string home = environment("HOME"); !home.empty())
-    return TokenCache(fs::path(home) / ".cache" / "encore" / "tokens");
-  return TokenCache(fs::path());
+  const fs::path cache = cache_folder();
+  return TokenCache(cache.empty() ? cache : cache / "tokens");
 }
 
 fs::path TokenCache::path_of(const std::string& key) const {

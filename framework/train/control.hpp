@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace encore {
 
@@ -14,9 +15,10 @@ class Control {
   virtual ~Control() = default;
   /// Asked after every step; must not block.
   virtual Request poll() = 0;
-  /// Whether this attempt still owns its run: asked before a checkpoint becomes visible. Another attempt may
-  /// have taken over while this one slept.
-  virtual bool owns_run() = 0;
+  /// Why this attempt does not own its run any more, empty as long as it does: asked before a checkpoint is
+  /// written and before it becomes visible. Another attempt may have taken over while this one slept, or the
+  /// run's folder may be gone.
+  virtual std::string why_not_owner() = 0;
 };
 
 }  // namespace encore

@@ -4,6 +4,8 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
+#include "config/json_text.hpp"
+
 namespace encore {
 
 std::string progress_to_text(const Progress& progress) {
@@ -19,7 +21,7 @@ std::string progress_to_text(const Progress& progress) {
 
 Progress progress_from_text(const std::string& text) {
   try {
-    const nlohmann::json json = nlohmann::json::parse(text);
+    const nlohmann::json json = parse_json(text);
     Progress progress;
     json.at("step").get_to(progress.step);
     json.at("epoch").get_to(progress.epoch);
@@ -29,7 +31,7 @@ Progress progress_from_text(const std::string& text) {
     json.at("improved_in_epoch").get_to(progress.improved_in_epoch);
     if (json.contains("best_value")) progress.best_value = json.at("best_value").get<double>();
     return progress;
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const std::exception& error) {
     throw Error(std::string("the checkpoint's progress cannot be read: ") + error.what());
   }
 }

@@ -5,6 +5,7 @@
 #include "data/labels.hpp"
 #include "data/vocabulary.hpp"
 #include "record/atomic_file.hpp"
+#include "record/crash_line.hpp"
 
 namespace encore {
 namespace {
@@ -53,13 +54,25 @@ void Session::encode(const TokenCache& cache) {
   const std::string encoding =
       encoding_of(loaded_.experiment.tokenizer, loaded_.registry, *tokenizer_, specification_);
   if (task_->load_encoded(cache, encoding)) return;
+  const std::string text = work_text(
+      "encoding", "", loaded_.registry.owner_text(Kind::tokenizer, loaded_.experiment.tokenizer.type));
+  const CurrentWork work(text.c_str());
   task_->encode(*tokenizer_, Kokkos::num_threads());
   task_->save_encoded(cache, encoding);
 }
 
 TrainerParts Session::parts(Observer& observer, Control& control, Milestones milestones) {
-  return {loaded_.experiment, specification_.seed, *task_,   *model_, *optimizer_,
-          *schedule_,         snapshots_,          observer, control, std::move(milestones)};
+  return {loaded_.experiment,
+          specification_.seed,
+          *task_,
+          *model_,
+          *optimizer_,
+          *schedule_,
+          snapshots_,
+          observer,
+          control,
+          std::move(milestones),
+          loaded_.registry.owner_text(Kind::optimizer, loaded_.experiment.optimizer.type)};
 }
 
 }  // namespace encore

@@ -7,6 +7,7 @@
 #include "config/manifest.hpp"
 #include "data/hash.hpp"
 #include "data/vocabulary.hpp"
+#include "record/crash_line.hpp"
 
 namespace encore {
 
@@ -25,6 +26,9 @@ std::unique_ptr<Tokenizer> load_tokenizer(const LoadedExperiment& loaded,
   const TokenizerTable& table = loaded.experiment.tokenizer;
   std::unique_ptr<Tokenizer> tokenizer =
       with_key(table, [&] { return loaded.registry.make_tokenizer(table.type, table.options); });
+  const std::string text =
+      work_text("vocabulary", "", loaded.registry.owner_text(Kind::tokenizer, table.type));
+  const CurrentWork work(text.c_str());
   const std::filesystem::path kept = run_folder / "vocab.txt";
   if (std::filesystem::exists(kept))
     tokenizer->load(load_vocabulary(kept));

@@ -81,13 +81,13 @@ void Snapshots::save(const Model& model, const Progress& progress, CheckpointKin
 }
 
 void Snapshots::require_owned(Control& control) const {
-  if (!control.owns_run())
-    throw RecordError("another attempt has taken over run folder " + folder_.string() +
-                      "; this one ends without a checkpoint");
+  if (const std::string reason = control.why_not_owner(); !reason.empty())
+    throw RecordError(reason + "; this attempt ends without a checkpoint");
 }
 
 SavedFile Snapshots::save(std::int64_t step, const std::vector<TensorSlice>& slices,
                           const TensorMetadata& metadata, Control& control, Observer& observer) const {
+  require_owned(control);  // a folder that was removed is not made again
   return recorded([&] {
     return save_checkpoint(folder_, step, slices, metadata, [&] {
       observer.saving();  // may take its time: the question comes right before the rename

@@ -1,6 +1,8 @@
 // Points for every step, events for everything else.
 #include "train/spool_observer.hpp"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 namespace encore {
@@ -46,6 +48,10 @@ void SpoolObserver::log(const std::string& message) {
 
 void SpoolObserver::stepped(const StepReport& report) {
   epoch_ = report.epoch;
+  const auto time = std::chrono::steady_clock::now();
+  if (last_step_)
+    longest_pause_ = std::max(longest_pause_, std::chrono::duration<double>(time - *last_step_).count());
+  last_step_ = time;
   record([&] {
     const double tokens_per_second =
         report.seconds > 0 ? static_cast<double>(report.tokens) / report.seconds : 0.0;
@@ -67,6 +73,8 @@ void SpoolObserver::stepped(const StepReport& report) {
                               {"loss", report.loss},
                               {"learning_rate", report.learning_rate},
                               {"tokens_per_second", tokens_per_second},
+                              {"step_seconds", seconds_per_step_},
+                              {"longest_pause", longest_pause_},
                               {"eta_seconds",
                                seconds_per_step_ * static_cast<double>(report.total_steps - report.step)}});
   });

@@ -2,6 +2,8 @@
 // database.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 
 #include "record/spool.hpp"
@@ -25,7 +27,9 @@ class SpoolObserver final : public Observer {
 
  private:
   SpoolWriter& spool_;
-  std::int64_t epoch_ = 0;         ///< of the last step
+  std::int64_t epoch_ = 0;  ///< of the last step
+  std::optional<std::chrono::steady_clock::time_point> last_step_;
+  double longest_pause_ = 0.0;     ///< seconds between the ends of two steps, scores and checkpoints included
   double seconds_per_step_ = 0.0;  ///< smoothed, for the time left
   double seconds_since_progress_ = 0.0;
 };

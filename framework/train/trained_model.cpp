@@ -6,8 +6,11 @@
 namespace encore {
 namespace {
 
-LoadedExperiment load(const std::filesystem::path& run_folder) {
-  return load_experiment(Specification::load(run_folder));
+LoadedExperiment load(const std::filesystem::path& run_folder,
+                      const std::vector<std::string>& plugin_folders) {
+  Specification specification = Specification::load(run_folder);
+  specification.plugin_folders = plugin_folders;
+  return load_experiment(specification);
 }
 
 /// Any batch of full sequences fits, so that one plan serves every file and every line typed in.
@@ -19,8 +22,9 @@ BatchSize any_batch(const Experiment& experiment) {
 
 }  // namespace
 
-TrainedModel::TrainedModel(const std::filesystem::path& run_folder, const Device& device)
-    : loaded_(load(run_folder)),
+TrainedModel::TrainedModel(const std::filesystem::path& run_folder,
+                           const std::vector<std::string>& plugin_folders, const Device& device)
+    : loaded_(load(run_folder, plugin_folders)),
       tokenizer_(load_tokenizer(loaded_, run_folder,
                                 [&]() -> WordCounts {
                                   throw Error((run_folder / "vocab.txt").string() +

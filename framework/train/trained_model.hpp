@@ -16,8 +16,10 @@ namespace encore {
 
 class TrainedModel {
  public:
-  /// Throws Error when the run has no whole checkpoint yet.
-  TrainedModel(const std::filesystem::path& run_folder, const Device& device);
+  /// Plugins are searched in `plugin_folders`, whatever the specification names. Throws Error when the run
+  /// has no whole checkpoint yet.
+  TrainedModel(const std::filesystem::path& run_folder, const std::vector<std::string>& plugin_folders,
+               const Device& device);
 
   const Experiment& experiment() const { return loaded_.experiment; }
   const Tokenizer& tokenizer() const { return *tokenizer_; }

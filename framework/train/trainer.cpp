@@ -54,7 +54,7 @@ Trainer::Trainer(const TrainerParts& parts)
       packing_{train_.batching, experiment_.data.max_length, 0},
       total_steps_(total_steps(experiment_, task_)),
       base_learning_rate_(experiment_.optimizer.options.number("learning_rate")),
-      update_(model_, optimizer_, train_.clip_norm) {
+      update_(model_, optimizer_, train_.clip_norm, parts.optimizer_owner) {
   const auto largest = [&](std::int64_t shards) {
     return largest_batch(lengths_, batch_options_, packing_, shards, 0, train_.epochs);
   };

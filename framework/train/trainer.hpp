@@ -44,6 +44,7 @@ struct TrainerParts {
   Observer& observer;
   Control& control;
   Milestones milestones = {};
+  std::string optimizer_owner = {};  ///< for the crash line (record/crash_line.hpp)
 };
 
 /// Updates of a whole run: epochs times batches per epoch.

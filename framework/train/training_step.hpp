@@ -3,6 +3,8 @@
 // measures both.
 #pragma once
 
+#include <string>
+
 #include <encore/optimizer.hpp>
 
 #include "model/device_batch.hpp"
@@ -18,7 +20,8 @@ class TrainingStep {
   };
 
   /// clip_norm: the longest gradient; 0 leaves it as it is. Model and optimizer outlive the step.
-  TrainingStep(Model& model, Optimizer& optimizer, double clip_norm);
+  /// optimizer_owner: for the crash line (record/crash_line.hpp).
+  TrainingStep(Model& model, Optimizer& optimizer, double clip_norm, const std::string& optimizer_owner = "");
 
   /// Leaves the gradients in model.parameters(); waits for the device.
   Gradient compute_gradient(const DeviceBatch& batch, StepRandom random);
@@ -29,6 +32,7 @@ class TrainingStep {
   Model& model_;
   Optimizer& optimizer_;
   double clip_norm_;
+  std::string update_text_;
   DeviceBuffer clipping_;  ///< two doubles: the gradient's sum of squares, the factor that clips it
   double* squares_;
   double* clip_;

@@ -157,6 +157,7 @@ int check_verb() {
     } catch (const std::exception& error) {
       add("", error.what());
     }
+    if ((i + 1) % checks_per_line == 0) std::cout << std::endl;  // now: somebody waits for it
   }
   std::cout << problems.dump() << '\n';
   return problems.empty() ? 0 : 2;

@@ -10,10 +10,10 @@
 
 namespace encore {
 
-int evaluate_verb(const std::filesystem::path& run_folder, const std::filesystem::path& file) {
+int evaluate_verb(const TrainedRunArguments& run, const std::filesystem::path& file) {
   const Dataset data = load_conll(file, "evaluation set");
   const Device device;
-  TrainedModel model(run_folder, device);
+  TrainedModel model(run.folder, run.plugin_folders, device);
   const EncodedSet encoded =
       encode_sentences(data.sentences, model.tokenizer(), model.labels(), model.experiment().data.max_length);
   const Evaluation evaluation = model.run(encoded.examples);

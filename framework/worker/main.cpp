@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "record/cores.hpp"
+#include "record/crash_line.hpp"
 #include "worker/environment.hpp"
 #include "worker/verbs.hpp"
 
@@ -25,13 +26,14 @@ constexpr const char* usage =
     "  train     --run-folder DIR [--attempt N] [--lease TOKEN] [--control-fd FD] [--threads T]\n"
     "            [--stop-after STEP] [--die-after STEP] [--save-at STEP,STEP...]\n"
     "  check     < specifications.json\n"
-    "  predict   --run-folder DIR [--format text|jsonl|conll] [--threads T]    < lines of text\n"
-    "  evaluate  --run-folder DIR --file FILE [--threads T]\n"
+    "  predict   --run-folder DIR --plugin-folder DIR... [--format text|jsonl|conll] [--threads T]    < "
+    "text\n"
+    "  evaluate  --run-folder DIR --plugin-folder DIR... --file FILE [--threads T]\n"
     "  bench     --run-folder DIR [--attempt N] [--control-fd FD] [--threads T]\n"
     "  check-plugin  --file PLUGIN.so [--digests] [--threads T]\n"
     "  plugins   FOLDER...\n"
     "  version\n"
-    "example: echo 'Paris met Jordan .' | encore-worker predict --run-folder encore.db.runs/3f2a9c01d4\n";
+    "example: encore-worker train --run-folder encore.db.runs/3f2a9c01d4 --attempt 2\n";
 
 /// Writes version information; needs no options.
 int write_version() {
@@ -73,13 +75,14 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
   if (verb == "bench")
     return bench_verb(
         {run_folder, values["attempt"].as<std::int64_t>(), values["control-fd"].as<int>(), threads});
+  const TrainedRunArguments run = {run_folder, values["plugin-folder"].as<std::vector<std::string>>()};
   if (verb == "predict") {
     const std::string& format = values["format"].as<std::string>();
     if (format != "text" && format != "jsonl" && format != "conll")
       throw Error("--format is \"" + format + "\"; it must be text, jsonl or conll");
-    return predict_verb(run_folder, format);
+    return predict_verb(run, format);
   }
-  return evaluate_verb(run_folder, values["file"].as<std::string>());
+  return evaluate_verb(run, values["file"].as<std::string>());
 }
 
 int run(int argc, char** argv) {
@@ -93,6 +96,7 @@ int run(int argc, char** argv) {
   }
   po::options_description options;
   options.add_options()("run-folder", po::value<std::string>()->default_value(""))(
+      "plugin-folder", po::value<std::vector<std::string>>()->default_value({}, ""))(
       "attempt", po::value<std::int64_t>()->default_value(1))("lease",
                                                               po::value<std::string>()->default_value(""))(
       "control-fd", po::value<int>()->default_value(-1))("threads", po::value<int>()->default_value(0))(
@@ -106,9 +110,15 @@ int run(int argc, char** argv) {
 
   const int asked = values["threads"].as<int>();
   require_threads(asked);
-  const int threads = asked > 0 ? asked : default_threads(usable_cores(), openmp_wishes());
+  // Checking builds many small models and trains none: threads would only wait for each other.
+  const int few = verb == "check" ? 1 : default_threads(usable_cores(), openmp_wishes());
+  const int threads = asked > 0 ? asked : few;
   const Kokkos::ScopeGuard kokkos(
       Kokkos::InitializationSettings().set_num_threads(threads).set_disable_warnings(true));
+#ifdef KOKKOS_ENABLE_OPENMP
+#pragma omp parallel
+  add_signal_stack();
+#endif
   return run_verb(verb, values, threads);
 }
 
@@ -116,6 +126,7 @@ int run(int argc, char** argv) {
 }  // namespace encore
 
 int main(int argc, char** argv) {
+  encore::install_crash_handlers();
   try {
     return encore::run(argc, argv);
   } catch (const boost::program_options::error& error) {

@@ -88,9 +88,9 @@ class CutLines {
 
 }  // namespace
 
-int predict_verb(const std::filesystem::path& run_folder, const std::string& format) {
+int predict_verb(const TrainedRunArguments& run, const std::string& format) {
   const Device device;
-  TrainedModel model(run_folder, device);
+  TrainedModel model(run.folder, run.plugin_folders, device);
   std::ios::sync_with_stdio(false);
   std::vector<char> buffer(1 << 20);
   std::cin.rdbuf()->pubsetbuf(buffer.data(), static_cast<std::streamsize>(buffer.size()));

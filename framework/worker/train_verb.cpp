@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "record/control_pipe.hpp"
+#include "record/run_paths.hpp"
 #include "train/session.hpp"
 #include "train/spool_observer.hpp"
 #include "worker/environment.hpp"
@@ -42,11 +43,15 @@ class WorkerControl final : public Control {
     return pipe_->parent_gone() ? Request::orphaned : Request::none;
   }
 
-  bool owns_run() override {
-    if (arguments_.lease.empty()) return true;
+  std::string why_not_owner() override {
+    if (arguments_.lease.empty()) return "";
     std::ifstream in(arguments_.run_folder / "lease");
+    if (!in)
+      return "run folder " + arguments_.run_folder.string() +
+             ", or its file lease, was moved or removed while the run was trained";
     std::string token;
-    return static_cast<bool>(in >> token) && token == arguments_.lease;
+    if (in >> token && token == arguments_.lease) return "";
+    return "another attempt has taken over run folder " + arguments_.run_folder.string();
   }
 
  private:
@@ -81,6 +86,10 @@ Ending train(const TrainArguments& arguments, SpoolObserver& observer, SpoolWrit
     std::cerr << "encore-worker: " << error.what() << '\n';
     observer.ended(Ending::interrupted, error.what(), trainer.step());
     return Ending::interrupted;
+  } catch (const std::exception& error) {
+    std::cerr << "encore-worker: " << error.what() << '\n';
+    observer.ended(Ending::failed, error.what(), trainer.step());
+    return Ending::failed;
   }
 }
 
@@ -88,7 +97,7 @@ Ending train(const TrainArguments& arguments, SpoolObserver& observer, SpoolWrit
 
 int train_verb(const TrainArguments& arguments) {
   const int attempt = static_cast<int>(arguments.attempt);
-  SpoolWriter spool(arguments.run_folder / spool_name(attempt), attempt);
+  SpoolWriter spool(arguments.run_folder / spool_name(attempt), attempt, run_of_folder(arguments.run_folder));
   SpoolObserver observer(spool);
   const auto finish = [&](const char* state, const std::exception& error) {
     spool.event("finished", {{"state", state}, {"reason", error.what()}, {"step", nullptr}});

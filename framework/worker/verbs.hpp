@@ -20,6 +20,12 @@ struct TrainArguments {
   std::set<std::int64_t> save_at;
 };
 
+/// A run to evaluate or predict with.
+struct TrainedRunArguments {
+  std::filesystem::path folder;
+  std::vector<std::string> plugin_folders;  ///< those of its specification are not looked at
+};
+
 struct BenchArguments {
   std::filesystem::path run_folder;  ///< holds bench.json (record/bench_request.hpp)
   std::int64_t attempt = 1;          ///< number of the spool
@@ -33,9 +39,9 @@ int train_verb(const TrainArguments& arguments);
 /// writes a JSON array of {index, key, message} to standard output. 0 when that is empty, else 2.
 int check_verb();
 /// Lines of text from standard input, entities to standard output; format: text, jsonl or conll.
-int predict_verb(const std::filesystem::path& run_folder, const std::string& format);
+int predict_verb(const TrainedRunArguments& run, const std::string& format);
 /// Scores a CoNLL file; the measures as JSON on standard output.
-int evaluate_verb(const std::filesystem::path& run_folder, const std::filesystem::path& file);
+int evaluate_verb(const TrainedRunArguments& run, const std::filesystem::path& file);
 
 /// Measures what the request in the folder asks for, into the spool of the attempt. 0, or it throws.
 int bench_verb(const BenchArguments& arguments);

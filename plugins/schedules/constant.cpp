@@ -3,6 +3,8 @@
 
 #include <encore/plugin.hpp>
 
+#include "warmup.hpp"
+
 namespace encore_constant_schedule {
 
 using namespace encore;
@@ -11,13 +13,16 @@ class Constant final : public Schedule {
  public:
   static constexpr const char* summary =
       "up in a line over warmup_steps, then the full learning rate to the end";
+  static constexpr std::int64_t default_warmup = 0;
   static Schema options() {
-    return Schema().integer("warmup_steps", 0,
-                            {.help = "steps over which the rate grows in a line", .unit = "steps", .min = 0});
+    Schema schema;
+    schema.integer("warmup_steps", default_warmup,
+                   {.help = "steps over which the rate grows in a line", .unit = "steps", .min = 0});
+    return encore_warmup::add_ratio(schema);
   }
 
-  Constant(const Options& options, const ScheduleContext&)
-      : warmup_steps_(static_cast<double>(options.integer("warmup_steps"))) {}
+  Constant(const Options& options, const ScheduleContext& context)
+      : warmup_steps_(static_cast<double>(encore_warmup::steps(options, context, default_warmup))) {}
 
   double factor(std::int64_t step) const override {
     return std::min(1.0, static_cast<double>(step) / std::max(1.0, warmup_steps_));

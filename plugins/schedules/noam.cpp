@@ -6,6 +6,8 @@
 
 #include <encore/plugin.hpp>
 
+#include "warmup.hpp"
+
 namespace encore_noam_schedule {
 
 using namespace encore;
@@ -14,16 +16,19 @@ class Noam final : public Schedule {
  public:
   static constexpr const char* summary =
       "width^-0.5 * min(step^-0.5, step * warmup_steps^-1.5) (Vaswani et al. 2017, section 5.3)";
+  static constexpr std::int64_t default_warmup = 4000;
   static Schema options() {
-    return Schema().integer(
-        "warmup_steps", 4000,
-        {.help = "steps until the rate is highest; afterwards it falls with the root of the step",
-         .unit = "steps",
-         .min = 1});
+    Schema schema;
+    schema.integer("warmup_steps", default_warmup,
+                   {.help = "steps until the rate is highest; afterwards it falls with the root of the step",
+                    .unit = "steps",
+                    .min = 1});
+    return encore_warmup::add_ratio(schema);
   }
 
   Noam(const Options& options, const ScheduleContext& context)
-      : warmup_steps_(static_cast<double>(options.integer("warmup_steps"))),
+      : warmup_steps_(
+            std::max(1.0, static_cast<double>(encore_warmup::steps(options, context, default_warmup)))),
         width_(static_cast<double>(context.width)) {}
 
   double factor(std::int64_t step) const override {

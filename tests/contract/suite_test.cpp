@@ -16,7 +16,7 @@ namespace {
 std::vector<Finding> findings_of(const Offer& offer) {
   const Device device;
   std::vector<Finding> findings;
-  run_suite(device, offer,
+  run_suite(offer, suite_checks(device, offer),
             {[](const std::string&, std::string_view) {},
              [&](const Finding& finding) { findings.push_back(finding); }});
   return findings;

@@ -129,6 +129,9 @@ check "-h shows the first command" says "./exp run experiments/quickstart.toml"
 kokkos() { (ENCORE_CACHE=$work/cache "$@") >"$work/output" 2>&1; status=$?; }
 kokkos "$tree/cmake/get_kokkos.sh" vulkan
 check "get_kokkos refuses an unknown backend" returned 1
+ENCORE_CPU_ARCH=x86-64-v9 kokkos "$tree/cmake/get_kokkos.sh" openmp
+check "get_kokkos refuses a processor that the compiler does not know" returned 1
+check "and names one that it knows" says "ENCORE_CPU_ARCH=x86-64-v9 is no processor for -march= of g++; x86-64-v3 is any with AVX2"
 kokkos "$tree/cmake/get_kokkos.sh" openmp --find
 check "--find builds nothing" returned 1
 check "--find leaves no cache behind" test ! -e "$work/cache"

@@ -139,6 +139,35 @@ TEST(Layout, FoldersIncludeOnlyWhatLiesBeforeThem) {
   EXPECT_GT(seen, 100) << "the test looked at the wrong folder";
 }
 
+// Files of the framework that contain the text, relative to it.
+std::set<std::string> files_with(const std::string& text) {
+  std::set<std::string> found;
+  for (const auto& entry : fs::recursive_directory_iterator(root() / "framework")) {
+    if (!entry.is_regular_file() || !is_source(entry.path())) continue;
+    std::ifstream stream(entry.path());
+    const std::string content{std::istreambuf_iterator<char>(stream), {}};
+    if (content.find(text) != std::string::npos)
+      found.insert(fs::relative(entry.path(), root() / "framework").string());
+  }
+  return found;
+}
+
+TEST(Layout, JsonIsParsedWhereItsDepthIsLimited) {
+  // safetensors.cpp refuses repeated names while it parses, and looks at the depth before.
+  EXPECT_EQ(files_with("json::parse("), (std::set<std::string>{"record/safetensors.cpp"}));
+  EXPECT_EQ(files_with("Json::parse("), (std::set<std::string>{"config/json_text.cpp"}));
+  EXPECT_TRUE(files_with("require_shallow_json").contains("record/safetensors.cpp"));
+}
+
+TEST(Layout, FilesOfUsersAreOpenedByInputFile) {
+  // Of the system (/proc, /sys), of the installation, and what this very program writes into run folders.
+  const std::set<std::string> own = {
+      "cli/logs_verb.cpp",     "cli/plugin_new.cpp",     "cli/run_summary.cpp",      "record/cores.cpp",
+      "record/process.cpp",    "runner/attempt.cpp",     "runner/machine_noise.cpp", "store/lock_holders.cpp",
+      "worker/bench_verb.cpp", "worker/environment.cpp", "worker/train_verb.cpp"};
+  EXPECT_EQ(files_with("std::ifstream"), own);
+}
+
 TEST(Layout, EveryFolderOfTheFrameworkHasItsPlaceInTheFlow) {
   for (const auto& entry : fs::directory_iterator(root() / "framework")) {
     if (!entry.is_directory()) continue;
@@ -191,6 +220,50 @@ TEST(Layout, NothingUnloadsAPluginOrGivesItAScopeOfItsOwn) {
       EXPECT_EQ(text.find(word), std::string::npos) << entry.path() << " has " << word;
   }
   EXPECT_GT(seen, 100) << "the test looked at the wrong folder";
+}
+
+// SECURITY.md: nothing here talks to a network.
+TEST(Layout, NothingOpensASocket) {
+  for (const char* folder : {"framework", "plugins"})
+    for (const auto& include : includes_below(folder))
+      EXPECT_FALSE(include.target == "sys/socket.h" || include.target.starts_with("netinet/") ||
+                   include.target == "netdb.h")
+          << place(include);
+}
+
+/// Every `Suite.name` in code marks of a page, and what tests there are.
+Names tests_named_in(const std::string& page) {
+  Names names;
+  static const std::regex name("`([A-Z]\\w*\\.[A-Za-z]\\w*)`");
+  for (std::sregex_iterator at(page.begin(), page.end(), name), end; at != end; ++at)
+    names.push_back((*at)[1]);
+  return names;
+}
+
+std::string text_of(const fs::path& file) {
+  std::ifstream stream(file);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::set<std::string> tests_below(const std::string& folder) {
+  std::set<std::string> tests;
+  static const std::regex test("TEST(?:_F|_P)?\\(\\s*(\\w+),\\s*(\\w+)\\)");
+  for (const auto& entry : fs::recursive_directory_iterator(root() / folder)) {
+    if (!entry.is_regular_file() || !is_source(entry.path())) continue;
+    const std::string text = text_of(entry.path());
+    for (std::sregex_iterator at(text.begin(), text.end(), test), end; at != end; ++at)
+      tests.insert((*at)[1].str() + "." + (*at)[2].str());
+  }
+  return tests;
+}
+
+// A statement about safety is worth what its test is.
+TEST(Layout, TheTestsThatSecurityNamesExist) {
+  const std::set<std::string> tests = tests_below("tests");
+  const Names named = tests_named_in(text_of(root() / "SECURITY.md"));
+  EXPECT_GT(named.size(), 20u) << "the page names its tests as `Suite.name`";
+  for (const std::string& name : named) EXPECT_TRUE(tests.contains(name)) << name << " is no test";
+  EXPECT_FALSE(tests.contains("Layout.SomethingElse")) << "the list can miss something";
 }
 
 // The rules themselves, on includes that must be refused and on some that must not.

@@ -87,6 +87,19 @@ class Schema {
   std::vector<Option> options_;
 };
 
+/// Thrown where the code of a plugin asks for an option that its options() does not declare, or as another type. Where
+/// the object is built the host adds whose it is and which name was meant.
+class OptionMisuse : public std::logic_error {
+ public:
+  explicit OptionMisuse(std::string option)
+      : logic_error("option \"" + option + "\" has no value of the type that is asked for; does options() declare it?"),
+        option_(std::move(option)) {}
+  const std::string& option() const { return option_; }
+
+ private:
+  std::string option_;
+};
+
 /// The validated values of one table: every option of its schema that has a value, nothing else.
 class Options {
  public:
@@ -106,9 +119,8 @@ class Options {
   template <class T>
   const T& get(const std::string& name) const {
     const auto found = values_.find(name);
-    ENCORE_REQUIRE(found != values_.end(), "option \"" + name + "\" has no value: is it in the schema?");
-    const T* value = std::get_if<T>(&found->second);
-    ENCORE_REQUIRE(value != nullptr, "option \"" + name + "\" is read as another type than its schema declares");
+    const T* value = found == values_.end() ? nullptr : std::get_if<T>(&found->second);
+    if (value == nullptr) throw OptionMisuse(name);
     return *value;
   }
   std::map<std::string, OptionValue> values_;

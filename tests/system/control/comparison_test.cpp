@@ -15,41 +15,47 @@ class ComparingVerbs : public Pair {
 };
 
 TEST_F(ComparingVerbs, DiffShowsOnlyWhatDiffers) {
-  const std::string text = output_of({"diff", "pair-dropout=0.1-seed=1", "pair-dropout=0.2-seed=1"});
+  const std::string text = output_of({"diff", "pair-dropout=0.1-s1", "pair-dropout=0.2-s1"});
   EXPECT_TRUE(contains(text, "two questions")) << text;
   EXPECT_TRUE(contains(text, "model.dropout  0.1  (pair.toml:")) << text;
   EXPECT_FALSE(contains(text, "model.width")) << text;
-  const nlohmann::json json = nlohmann::json::parse(
-      output_of({"diff", "pair-dropout=0.1-seed=1", "pair-dropout=0.1-seed=3", "--json"}));
+  const nlohmann::json json =
+      nlohmann::json::parse(output_of({"diff", "pair-dropout=0.1-s1", "pair-dropout=0.1-s3", "--json"}));
   ASSERT_EQ(json.at("differences").size(), 1u) << json;
   EXPECT_EQ(json.at("differences").at(0).at("key"), "seed");
   EXPECT_EQ(json.at("differences").at(0).at("b"), 3);
-  EXPECT_TRUE(
-      contains(output_of({"diff", "pair-dropout=0.1-seed=1", "pair-dropout=0.1-seed=1"}), "nothing differs"));
-  expect_refused({"diff", "pair-dropout=0.1-seed=1"}, "exp diff needs two runs");
-  expect_refused({"diff", "pair-dropout=0.1-seed=1", "absent"}, "there is no run \"absent\"");
+  EXPECT_TRUE(contains(output_of({"diff", "pair-dropout=0.1-s1", "pair-dropout=0.1-s1"}), "nothing differs"));
+  expect_refused({"diff", "pair-dropout=0.1-s1"}, "exp diff needs two runs");
+  expect_refused({"diff", "pair-dropout=0.1-s1", "absent"}, "there is no run \"absent\"");
 }
 
 TEST_F(ComparingVerbs, CompareAsTableJsonAndCsv) {
   const std::string table = output_of({"compare", "pair"});
-  for (const char* part :
-       {"CANDIDATE", "pair-dropout=0.1", "paired t", "95 % BY BOOTSTRAP", "no test on examples"})
+  for (const char* part : {"   DROPOUT  RUNS", "A  0.1", "B  0.2", "pair-dropout=0.1", "A - B", "paired t",
+                           "95 % BY BOOTSTRAP", "no test on examples"})
     EXPECT_TRUE(contains(table, part)) << part << '\n' << table;
   EXPECT_EQ(output_of({"compare", "pair"}), table) << "the draws are those of a counter";
   const nlohmann::json json =
       nlohmann::json::parse(output_of({"compare", "pair-dropout=0.1", "*0.2*", "--json"}));
   ASSERT_EQ(json.at("candidates").size(), 2u);
   EXPECT_EQ(json.at("candidates").at(0).at("n"), 3);
+  EXPECT_EQ(json.at("candidates").at(1).at("letter"), "B");
+  EXPECT_EQ(json.at("candidates").at(1).at("options").at("dropout"), "0.2");
   EXPECT_EQ(json.at("pairs").at(0).at("shared_seeds"), 3);
   EXPECT_TRUE(
       output_of({"compare", "pair", "--csv"}).starts_with("candidate,group,backend,metric,runs,n,mean,"));
   EXPECT_TRUE(output_of({"compare", "pair", "--csv", "--pairs"}).starts_with("a,b,metric,difference,"));
   EXPECT_TRUE(contains(output_of({"compare", "pair-dropout=0.1"}), "one candidate, so there is nothing"));
+  EXPECT_TRUE(contains(output_of({"compare", "pair-dropout=0.1"}), "CANDIDATE         RUNS"));
+  // One run each: told apart by the seed, and why there is no test is said once.
+  const std::string single = output_of({"compare", "pair-dropout=0.1", "--by", "run"});
+  EXPECT_TRUE(contains(single, "   SEED  RUNS")) << single;
+  EXPECT_TRUE(contains(single, "No test of A and B, A and C: ")) << single;
 }
 
 TEST_F(ComparingVerbs, CompareRefuses) {
-  expect_refused({"compare"}, "exp compare needs runs, a sweep or a pattern");
-  expect_refused({"compare", "pari"}, "no run, sweep or group is called \"pari\"");
+  expect_refused({"compare"}, "exp compare needs a run, a pattern, a sweep");
+  expect_refused({"compare", "pari"}, "there is no run \"pari\", and no sweep of that name");
   expect_refused({"compare", "pari"}, "did you mean \"pair\"?");
   expect_refused({"compare", "pair", "--metric", "test/f2"}, "did you mean \"test/f1\"?");
   expect_refused({"compare", "pair", "--metric", ""}, "--metric needs a name");
@@ -61,11 +67,9 @@ TEST_F(ComparingVerbs, CompareRefuses) {
 }
 
 TEST_F(ComparingVerbs, ExplainARun) {
-  const std::string text = output_of({"explain", "pair-dropout=0.1-seed=1"});
-  EXPECT_TRUE(
-      contains(text, sandbox_->one("SELECT question FROM run WHERE name = 'pair-dropout=0.1-seed=1'")));
-  EXPECT_TRUE(
-      contains(text, "one field apart from the nearest run of another group, pair-dropout=0.2-seed=1"))
+  const std::string text = output_of({"explain", "pair-dropout=0.1-s1"});
+  EXPECT_TRUE(contains(text, sandbox_->one("SELECT question FROM run WHERE name = 'pair-dropout=0.1-s1'")));
+  EXPECT_TRUE(contains(text, "one field apart from the nearest run of another group, pair-dropout=0.2-s1"))
       << text;
   EXPECT_TRUE(contains(text, "replicates  2 ")) << text;
   expect_refused({"explain", "absent"}, "there is no run \"absent\"");
@@ -83,7 +87,7 @@ TEST_F(ComparingVerbs, ExplainAFile) {
   EXPECT_EQ(run.at("differences").at(0).at("key"), "optimizer.learning_rate");
   EXPECT_EQ(run.at("differences").at(0).at("a"), 0.01);
   EXPECT_EQ(run.at("differences").at(0).at("origin_b"), "-S optimizer.learning_rate=0.02") << run;
-  EXPECT_EQ(run.at("nearest"), "pair-dropout=0.1-seed=1");
+  EXPECT_EQ(run.at("nearest"), "pair-dropout=0.1-s1");
   expect_refused({"explain", "absent.toml"}, "absent.toml");
 }
 
@@ -94,7 +98,7 @@ TEST(ExplainAFile, SaysWhyARunIsNewGoesOnOrIsTriedAgain) {
   sandbox.set("FAKE_FAIL_AT", "7");
   EXPECT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 1);
   EXPECT_TRUE(contains(explained(), "tiny  retry: tiny (")) << explained();
-  EXPECT_TRUE(contains(explained(), "the loss is not finite); it goes on from its newest checkpoint"))
+  EXPECT_TRUE(contains(explained(), "the loss is not finite); it goes on from its checkpoint of step "))
       << explained();
   sandbox.set("FAKE_FAIL_AT", "-1");
   EXPECT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);

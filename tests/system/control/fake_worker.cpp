@@ -9,6 +9,9 @@
 //   FAKE_CRASH_ATTEMPTS=1      ... in so many attempts      FAKE_FAIL_AT=7     the loss is not finite there
 //   FAKE_CRASH_ONLY=text       only in runs whose name has that; FAKE_FAIL_ONLY alike
 //   FAKE_CHECK=key:message     what `check` finds           FAKE_STUBBORN=1    ignores requests to stop
+//   PAUSE_AT=7:FOLDER          waits in that step while FOLDER exists, and listens to requests
+//   (support/pause.hpp)
+//   FAKE_HOLD_CHECK=FIFO       `check` waits until somebody opens it for writing (fifo.hpp)
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -32,8 +35,10 @@
 #include "record/check_request.hpp"
 #include "record/checkpoint.hpp"
 #include "record/control_pipe.hpp"
+#include "record/run_paths.hpp"
 #include "record/specification.hpp"
 #include "record/spool.hpp"
+#include "support/pause.hpp"
 
 namespace {
 
@@ -47,6 +52,11 @@ int setting(const char* name, int otherwise) {
 std::string text_setting(const char* name, std::string_view otherwise) {
   const char* text = std::getenv(name);
   return std::string(text == nullptr ? otherwise : text);
+}
+
+/// Until somebody writes to the FIFO, or opens and closes it.
+void wait_at(const std::string& fifo) {
+  if (!fifo.empty()) std::ifstream(fifo).get();
 }
 
 /// The files that the real worker would load.
@@ -94,7 +104,7 @@ class FakeRun {
       : folder_(folder),
         attempt_(std::stoi(options["--attempt"])),
         threads_(options["--threads"].empty() ? 0 : std::stoi(options["--threads"])),
-        spool_(folder / spool_name(attempt_), attempt_),
+        spool_(folder / spool_name(attempt_), attempt_, run_of_folder(folder)),
         control_(std::stoi(options["--control-fd"])) {
     if (const std::string& step = options["--stop-after"]; !step.empty()) stop_after_ = std::stoll(step);
     if (const std::string& step = options["--die-after"]; !step.empty()) die_after_ = std::stoll(step);
@@ -119,7 +129,9 @@ class FakeRun {
     spool_.event("started", started);
     std::cerr << "fake worker, attempt " << attempt_ << '\n';
     while (step_ < steps_) {
-      if (asked_to_stop()) {
+      bool stops = asked_to_stop();
+      while (!stops && pause_.holds(step_ + 1)) stops = asked_to_stop();
+      if (stops) {
         save("last");
         return end("interrupted",
                    control_.parent_gone() ? "the exp that started it is gone" : "asked to stop", 75);
@@ -225,6 +237,7 @@ class FakeRun {
   std::string name_;
   SpoolWriter spool_;
   ControlReader control_;
+  testing::Pause pause_;
   std::int64_t steps_ = setting("FAKE_STEPS", 20);
   std::int64_t step_ = 0;
   std::uint64_t state_ = 0;
@@ -235,6 +248,7 @@ class FakeRun {
 int check() {
   const CheckRequest request = CheckRequest::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
   nlohmann::json problems = nlohmann::json::array();
+  wait_at(text_setting("FAKE_HOLD_CHECK", ""));
   if (const char* text = std::getenv("FAKE_CHECK")) {
     const std::string problem = text;
     const std::size_t colon = problem.find(':');

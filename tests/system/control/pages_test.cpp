@@ -7,13 +7,21 @@
 //   <!-- test: exit 2 0           exit codes of the next block's commands; without it all are 0
 //   <!-- test: run as             the lines that stand for the next block's commands, where those take too
 //   long
+//   <!-- test: machine WORDS      what follows one of these words in a line depends on the processor or on
+//   libraries, and is not compared
+//   <!-- test: needs COMMAND      a machine on which it fails cannot show the next block: the test leaves it
+//   out, and ends as skipped
 //   <!-- test: output REASON      the next block's output is not compared
 //   <!-- test: not run REASON     the next block's commands are not run
+//   <!-- test: writes FILE as PAGE  the next block's commands write FILE, and PAGE of the tree is such a
+//   file:
+//                                 of the same headings, heads of tables, pictures and listings
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cctype>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -50,7 +58,8 @@ struct Command {
   std::vector<std::string> output;
 };
 
-const std::vector<std::string> kinds = {"setup", "file", "exit", "run as", "output", "not run"};
+const std::vector<std::string> kinds = {"setup",   "file",  "exit",   "run as",
+                                        "machine", "needs", "output", "not run", "writes"};
 
 /// "file sweep.toml" into marks; several setups before one block are run one after the other.
 void take_mark(const std::string& text, const std::string& place, std::map<std::string, std::string>& marks) {
@@ -108,8 +117,14 @@ std::vector<Command> commands_of(const Block& block) {
   return commands;
 }
 
-/// The words of a line that do not change from run to run: those with letters and without digits.
-std::set<std::string> words_of(const std::string& line) {
+std::set<std::string> split_words(const std::string& text) {
+  std::istringstream in(text);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+/// The words of a line that do not change from run to run: those with letters and without digits; up to the
+/// first of `last_words`.
+std::set<std::string> words_of(const std::string& line, const std::set<std::string>& last_words = {}) {
   std::set<std::string> words;
   std::istringstream in(line);
   for (std::string word; in >> word;) {
@@ -117,20 +132,41 @@ std::set<std::string> words_of(const std::string& line) {
       return std::ranges::any_of(word, [&](unsigned char letter) { return kind(letter) != 0; });
     };
     if (is(std::isalpha) && !is(std::isdigit)) words.insert(word);
+    if (last_words.contains(word)) break;
   }
   return words;
 }
 
-/// Each line that the page shows must have a line of the output with all of its words.
-void expect_output(const Command& command, const std::string& output) {
+/// Each line that the page shows must have a line of the output with all of its words, up to the first of
+/// `last_words`.
+void expect_output(const Command& command, const std::set<std::string>& last_words,
+                   const std::string& output) {
   std::vector<std::set<std::string>> found;
   for (const std::string& line : lines_of(output)) found.push_back(words_of(line));
   for (const std::string& line : command.output) {
-    const std::set<std::string> wanted = words_of(line);
+    const std::set<std::string> wanted = words_of(line, last_words);
     const bool there = std::ranges::any_of(
         found, [&](const std::set<std::string>& words) { return std::ranges::includes(words, wanted); });
     EXPECT_TRUE(there || line == "...") << "the page shows\n  " << line << "\nbut it prints\n" << output;
   }
+}
+
+/// What a page that was written by a program is made of, apart from its numbers, a line for each part.
+std::string form_of(const std::string& page) {
+  const std::vector<std::string> lines = lines_of(page);
+  std::string form;
+  const auto add = [&](const std::string& part) {
+    for (const std::string& word : words_of(part)) form += word + " ";
+    form += "\n";
+  };
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const bool head = i + 1 < lines.size() && lines[i + 1].starts_with("| ---");
+    if (head || lines[i].starts_with('#') || lines[i].starts_with("```"))
+      add(lines[i]);
+    else if (lines[i].starts_with("!["))
+      form += lines[i].substr(lines[i].rfind('('));
+  }
+  return form;
 }
 
 class Page : public testing::TestWithParam<std::string> {
@@ -160,7 +196,12 @@ class Page : public testing::TestWithParam<std::string> {
     return corpus.substr(0, end + 2);
   }
 
-  void run(const Block& block) const {
+  void run(const Block& block) {
+    if (const auto needed = block.marks.find("needs");
+        needed != block.marks.end() && sandbox.shell(needed->second).end.exit_code != 0) {
+      left_out += " " + std::to_string(block.line);
+      return;
+    }
     if (const auto setup = block.marks.find("setup"); setup != block.marks.end()) {
       const ProgramOutput output = sandbox.shell("set -e\n" + setup->second);
       ASSERT_EQ(output.end.exit_code, 0) << setup->second << output.output << output.errors;
@@ -177,17 +218,30 @@ class Page : public testing::TestWithParam<std::string> {
       ASSERT_EQ(lines.size(), commands.size()) << "one line for each command";
       for (std::size_t i = 0; i < lines.size(); ++i) commands[i].line = lines[i];
     }
-    std::istringstream codes(block.marks.contains("exit") ? block.marks.at("exit") : "");
+    const auto mark = [&](const char* kind) {
+      return block.marks.contains(kind) ? block.marks.at(kind) : "";
+    };
+    const std::set<std::string> last_words = split_words(mark("machine"));
+    std::istringstream codes(mark("exit"));
     for (const Command& command : commands) {
       int code = 0;
       codes >> code;
       const ProgramOutput output = sandbox.shell("{ " + command.line + "\n} 2>&1");
       EXPECT_EQ(output.end.exit_code, code) << command.line << "\n" << output.output;
-      if (!block.marks.contains("output")) expect_output(command, output.output);
+      if (!block.marks.contains("output")) expect_output(command, last_words, output.output);
+    }
+    if (const auto writes = block.marks.find("writes"); writes != block.marks.end()) {
+      std::istringstream words(writes->second);
+      std::string file, as, page;
+      words >> file >> as >> page;
+      ASSERT_EQ(as, "as") << "<!-- test: writes FILE as PAGE -->";
+      EXPECT_EQ(form_of(content(fs::path(ENCORE_SOURCE_DIR) / page)), form_of(sandbox.read(file)))
+          << page << " is to be written again by the commands of this page";
     }
   }
 
   Sandbox sandbox{true};
+  std::string left_out;  ///< lines of blocks that this machine cannot show
 };
 
 TEST_P(Page, ShowsCommandsThatRunAndWhatTheyPrint) {
@@ -195,6 +249,7 @@ TEST_P(Page, ShowsCommandsThatRunAndWhatTheyPrint) {
     SCOPED_TRACE(GetParam() + ":" + std::to_string(block.line));
     run(block);
   }
+  if (!left_out.empty()) GTEST_SKIP() << "this machine cannot show the blocks in the lines" << left_out;
 }
 
 std::vector<std::string> pages() {

@@ -19,7 +19,7 @@ inline bool contains(const std::string& text, const std::string& part) {
 /// place holds the sandbox of each.
 class Pair : public testing::Test {
  protected:
-  /// `seeds` as in "[1, 2]"; the sweep is pair.toml, its runs pair-dropout=0.1-seed=1 and so on.
+  /// `seeds` as in "[1, 2]"; the sweep is pair.toml, its runs pair-dropout=0.1-s1 and so on.
   static void train(const std::string& seeds) {
     sandbox_ = std::make_unique<Sandbox>();
     std::string sweep = tiny_experiment("pair");

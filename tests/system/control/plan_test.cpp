@@ -178,7 +178,7 @@ TEST_F(PlanVerb, ShowsTheValuesOfOneRunOrOfAll) {
   EXPECT_TRUE(contains(all, "tiny.toml:15:9")) << all;
   EXPECT_TRUE(contains(all, "default")) << all;
   const std::string one = output_of({"sweep.toml", "*layers=2*", "--values"});
-  EXPECT_TRUE(contains(one, "sweep-layers=2-seed=1\n")) << one;
+  EXPECT_TRUE(contains(one, "sweep-layers=2-s1\n")) << one;
   EXPECT_FALSE(contains(one, "1 | 2")) << one;
 }
 

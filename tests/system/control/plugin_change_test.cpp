@@ -10,7 +10,7 @@
 #include "config/manifest.hpp"
 #include "data/hash.hpp"
 #include "support/places.hpp"
-#include "system/control/sandbox.hpp"
+#include "system/control/hold.hpp"
 
 namespace encore::system_test {
 namespace {
@@ -110,12 +110,12 @@ TEST_F(PluginChangeTest, AnAcceptedChangeIsAnEvent) {
 TEST_F(PluginChangeTest, AnAcceptedChangeIsTheNewBasis) {
   interrupt();
   rebuild();
-  sandbox_.set("FAKE_STEP_MS", "30");
+  Hold hold(sandbox_, 12);
   const pid_t exp = sandbox_.start({"run", "mine.toml", "--accept-plugin-change"});
-  ASSERT_TRUE(sandbox_.wait_until(
-      "SELECT count(*) > 0 FROM point JOIN attempt ON attempt.number = attempt WHERE ordinal = 2", "1"));
+  ASSERT_EQ(hold.wait_for(1).size(), 1u) << sandbox_.read("output.txt");
   ::kill(exp, SIGINT);
   ASSERT_TRUE(Sandbox::wait(exp));
+  hold.release();
   EXPECT_EQ(sandbox_.exp(run).end.exit_code, 0) << "attempt 2 used the file that is there";
 }
 
@@ -168,6 +168,83 @@ TEST_F(PluginChangeTest, ACompleteRunOfAnotherBuildIsKeptAndThePlanSaysSo) {
   const std::string text = sandbox_.exp({"plan", "mine.toml"}).output;
   EXPECT_TRUE(contains(text, "tiny is kept, though it came from another build: ")) << text;
   EXPECT_TRUE(contains(text, "compiler is GNU 3.1 in its build and ")) << text;
+}
+
+// --- --changed ---
+
+TEST_F(PluginChangeTest, ChangedTrainsAgainWhatAnotherFileTrainedAndNothingElse) {
+  ASSERT_EQ(sandbox_.exp(run).end.exit_code, 0);
+  const std::vector<std::string> changed = {"run", "mine.toml", "--seeds", "1-2", "--changed"};
+  const ProgramOutput nothing = sandbox_.exp(changed);
+  EXPECT_EQ(nothing.end.exit_code, 0) << nothing.errors;
+  EXPECT_EQ(nothing.output,
+            "nothing to do: no run of mine.toml was trained with another plugin file than is there now\n");
+  rebuild();
+  const ProgramOutput plan = sandbox_.exp({"plan", "mine.toml", "--seeds", "1-2", "--changed"});
+  EXPECT_TRUE(contains(plan.output, "other plugin file: a new repeat beside ")) << plan.output;
+  EXPECT_TRUE(contains(plan.output, "new, and --changed trains nothing new")) << plan.output;
+  EXPECT_TRUE(contains(plan.output, "1 of 2 runs to do")) << plan.output;
+  const ProgramOutput again = sandbox_.exp(changed);
+  EXPECT_EQ(again.end.exit_code, 0) << again.errors;
+  EXPECT_TRUE(contains(again.output, "1 of 2 runs to do, trained with other plugin files before"))
+      << again.output;
+  EXPECT_EQ(sandbox_.query("SELECT seed || ' ' || repeat || ' ' || state FROM run ORDER BY number"),
+            (std::vector<std::string>{"1 1 completed", "1 2 completed"}));
+  EXPECT_TRUE(contains(sandbox_.exp(changed).output, "nothing to do")) << "the newest repeat counts";
+}
+
+TEST_F(PluginChangeTest, ChangedFinishesWhatItBegan) {
+  ASSERT_EQ(sandbox_.exp(run).end.exit_code, 0);
+  rebuild();
+  sandbox_.set("FAKE_CRASH_AT", "7");
+  sandbox_.exp({"run", "mine.toml", "--changed"});
+  sandbox_.set("FAKE_CRASH_AT", "-1");
+  ASSERT_EQ(sandbox_.one("SELECT state FROM run WHERE repeat = 2"), "lost");
+  EXPECT_EQ(sandbox_.exp({"run", "mine.toml", "--changed"}).end.exit_code, 0);
+  EXPECT_EQ(sandbox_.query("SELECT repeat || ' ' || state FROM run ORDER BY number"),
+            (std::vector<std::string>{"1 completed", "2 completed"}));
+}
+
+TEST_F(PluginChangeTest, ChangedWithoutADatabaseHasNothingToDo) {
+  const ProgramOutput output = sandbox_.exp({"run", "mine.toml", "--changed"});
+  EXPECT_EQ(output.end.exit_code, 0);
+  EXPECT_TRUE(contains(output.output, "nothing to do: no run of mine.toml")) << output.output;
+  EXPECT_FALSE(fs::exists(sandbox_.folder() / "encore.db"));
+}
+
+TEST_F(PluginChangeTest, ChangedIsRefusedWithWhatSaysOtherwise) {
+  const auto errors = [&](const std::string& verb, const std::string& option) {
+    return sandbox_.exp({verb, "mine.toml", "--changed", option}).errors;
+  };
+  EXPECT_TRUE(contains(errors("run", "--fresh"), "--changed trains a part of what --fresh trains; give one"));
+  EXPECT_TRUE(
+      contains(errors("run", "--accept-plugin-change"),
+               "--changed trains again what --accept-plugin-change would go on with; give one of them"));
+  EXPECT_TRUE(contains(errors("retry", "--failed"), "--changed belongs to exp run"));
+}
+
+// --- plugins that never passed their checks ---
+
+TEST_F(PluginChangeTest, APluginThatNeverPassedItsChecksIsWarnedOf) {
+  const std::string warning = "warning: plugin \"mine\" (" + old_hash() +
+                              ") never passed its checks here; before its numbers count: exp plugin check " +
+                              fs::canonical(library()).string() + "\n";
+  const ProgramOutput plan = sandbox_.exp({"plan", "mine.toml"});
+  EXPECT_TRUE(contains(plan.output, warning)) << plan.output;
+  const nlohmann::json json = nlohmann::json::parse(sandbox_.exp({"plan", "mine.toml", "--json"}).output);
+  EXPECT_EQ(json.at("unchecked_plugins").at(0).at("sha256"), before_);
+  const ProgramOutput output = sandbox_.exp(run);
+  EXPECT_EQ(output.end.exit_code, 0);
+  EXPECT_EQ(output.errors, warning) << "of this plugin alone: the others ship with Encore";
+  EXPECT_EQ(sandbox_.exp(run).errors, "") << "with nothing to do there is nothing to warn of";
+}
+
+TEST_F(PluginChangeTest, ACheckedFileIsNotWarnedOfUntilItChanges) {
+  sandbox_.write("cache/plugin_checks/" + before_ + ".json", "{}");
+  EXPECT_FALSE(contains(sandbox_.exp({"plan", "mine.toml"}).output, "warning"));
+  rebuild();
+  EXPECT_TRUE(contains(sandbox_.exp({"plan", "mine.toml"}).output,
+                       "plugin \"mine\" (" + new_hash() + ") never passed its checks here"));
 }
 
 TEST_F(PluginChangeTest, ShowListsThePlugins) {

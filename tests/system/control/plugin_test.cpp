@@ -101,8 +101,10 @@ TEST(PluginLs, ShowsEveryRefusalWithItsReason) {
       << refusal(list, "foreign.json");
   EXPECT_FALSE(contains(refusal(list, "foreign.json"), "compiler is")) << "only what differs is named";
   EXPECT_TRUE(contains(refusal(list, "foreign.json"), "; rebuild it: exp plugin build "));
-  EXPECT_EQ(refusal(list, "damaged.json"),
-            mine + "damaged.json: the manifest is not JSON; build the plugin again");
+  EXPECT_EQ(
+      refusal(list, "damaged.json"),
+      mine +
+          "damaged.json: the manifest cannot be read from line 1, column 15: no JSON; build the plugin again");
   EXPECT_TRUE(contains(refusal(list, "bare.so"), "bare.so: has no manifest bare.json beside it"));
   EXPECT_TRUE(contains(refusal(list, "gone.json"), "gone.so: there is a manifest but no such file"));
   EXPECT_TRUE(contains(refusal(list, "cut.json"), "cut.so: is cut off at 5000 of "));

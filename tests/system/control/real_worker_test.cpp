@@ -102,6 +102,21 @@ TEST_F(RealWorker, WhatOnlyTheModelKnowsIsRefusedWithItsPlace) {
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
 }
 
+TEST_F(RealWorker, TwoWaysToGiveTheWarmUpAreRefusedWithTheirPlace) {
+  const Sandbox sandbox(true);
+  std::string text = tiny_experiment();
+  text.replace(text.find("type = \"constant\""), 17,
+               "type = \"linear\"\nwarmup_steps = 2\nwarmup_ratio = 0.1");
+  sandbox.write("tiny.toml", text);
+  const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
+  EXPECT_EQ(output.end.exit_code, 2) << output.output;
+  EXPECT_TRUE(contains(output.errors, "tiny.toml:")) << output.errors;
+  EXPECT_TRUE(
+      contains(output.errors, "warmup_ratio and warmup_steps = 2 say the same thing twice; keep one of them"))
+      << output.errors;
+  EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
+}
+
 TEST_F(RealWorker, DataThatCannotBeReadIsRefusedBeforeAnythingStarts) {
   const Sandbox sandbox(true);
   sandbox.write("dev.conll", "Anna\tB-PER\nonly-one-column\n\n");
@@ -111,7 +126,8 @@ TEST_F(RealWorker, DataThatCannotBeReadIsRefusedBeforeAnythingStarts) {
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
 }
 
-/// Digests of every epoch after kills at random moments equal those of a run that nothing disturbed.
+/// Digests of every epoch after kills at random moments equal those of a run that nothing disturbed, whatever
+/// was going on in these moments.
 void expect_equal_bits_after_kills(int kills, unsigned seed) {
   const Sandbox calm(true);
   calm.write("tiny.toml", longer_experiment());
@@ -137,8 +153,7 @@ void expect_equal_bits_after_kills(int kills, unsigned seed) {
         ::kill(exp, SIGINT);
     }
     ASSERT_TRUE(Sandbox::wait(exp));
-    for (int wait = 0; wait < 1000 && !sandbox.workers().empty(); ++wait)
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    ASSERT_TRUE(sandbox.wait_until_no_workers());
   }
   const ProgramOutput last = sandbox.exp({"run", "tiny.toml"});
   ASSERT_EQ(last.end.exit_code, 0) << last.output << last.errors;
@@ -337,6 +352,38 @@ TEST_F(RealWorker, OnlyLoadingShowsAManifestThatLies) {
   EXPECT_EQ(run.end.exit_code, 2) << "the check before the start loads what a run needs";
   EXPECT_TRUE(contains(run.errors, "schedule \"slow\" is version 1 in the manifest and absent in it"))
       << run.errors;
+}
+
+/// specification.json with another folder, a plugin in it that takes the place of the run's schedule, and a
+/// library that leaves a mark when it is loaded.
+TEST_F(RealWorker, APlantedSpecificationRunsNoCodeUnlessItsFolderIsAllowed) {
+  Sandbox sandbox(true);
+  ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
+  nlohmann::json manifest;
+  std::ifstream(ENCORE_BUILD_DIR "/lib/encore/plugins/constant_schedule.json") >> manifest;
+  manifest["library"] = "planted_plugin.so";
+  manifest["offers"][0]["name"] = "planted";
+  sandbox.write("evil/planted.json", manifest.dump());
+  std::filesystem::copy_file(PLANTED_PLUGIN, sandbox.folder() / "evil/planted_plugin.so");
+  const std::string file = "encore.db.runs/" + sandbox.one("SELECT id FROM run") + "/specification.json";
+  nlohmann::json specification = nlohmann::json::parse(sandbox.read(file));
+  specification["config"]["schedule"] = {{"type", "planted"}};
+  specification["plugin_folders"].insert(specification["plugin_folders"].begin(),
+                                         (sandbox.folder() / "evil").string());
+  sandbox.write(file, specification.dump());
+
+  const std::filesystem::path mark = sandbox.folder() / "mark";
+  sandbox.set("PLANTED_MARK", mark.string());
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"predict", "tiny", "Anna"},
+                                                  {"evaluate", "tiny", "test.conll"},
+                                                  {"verify", "tiny"}}) {
+    const ProgramOutput output = sandbox.exp(command);
+    EXPECT_EQ(output.end.exit_code, 2);
+    EXPECT_TRUE(contains(output.errors, "would load code that you have not used before")) << output.errors;
+    EXPECT_FALSE(std::filesystem::exists(mark)) << command.front();
+  }
+  sandbox.exp({"predict", "tiny", "Anna", "--plugin-path", "evil"});
+  EXPECT_EQ(sandbox.read("mark"), "executed") << "this library does act when it is loaded";
 }
 
 TEST_F(RealWorker, KillsAtRandomMomentsLeaveEqualBits) {

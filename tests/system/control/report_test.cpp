@@ -33,8 +33,8 @@ TEST_F(ReportVerb, WritesAFileOrToTheStandardOutputAndTheSameBytesAgain) {
 }
 
 TEST_F(ReportVerb, OfOneRunOfAnotherMetricAndAgainstOthers) {
-  EXPECT_TRUE(contains(output_of({"report", "pair-dropout=0.1-seed=1", "--format", "json"}),
-                       "\"title\": \"Report of run pair-dropout=0.1-seed=1\""));
+  EXPECT_TRUE(contains(output_of({"report", "pair-dropout=0.1-s1", "--format", "json"}),
+                       "\"title\": \"Report of run pair-dropout=0.1-s1\""));
   EXPECT_TRUE(contains(output_of({"report", "pair", "--metric", "dev/f1", "--format", "json"}),
                        "\"id\": \"results-dev-f1\""));
   const std::string against =
@@ -68,6 +68,53 @@ TEST_F(ReportVerb, WritesEveryFormatAndTheSameBytesAgain) {
     output_of({"report", "pair", "-o", std::string("a/") + name});
   const ProgramOutput compared = sandbox_->shell("diff -r a b");
   EXPECT_EQ(compared.end.exit_code, 0) << compared.output.substr(0, 500);
+}
+
+TEST_F(ReportVerb, WritesTwoPagesOrTheSectionsThatAreNamed) {
+  EXPECT_EQ(output_of({"report", "pair", "--brief", "-o", "brief/r.html"}),
+            "Brief report of sweep pair (4 of 4 complete) written to brief/r.html\n");
+  const nlohmann::json brief =
+      nlohmann::json::parse(output_of({"report", "pair", "--brief", "--format", "json"}));
+  ASSERT_EQ(brief.at("sections").size(), 2u);
+  EXPECT_EQ(brief.at("sections").at(1).at("id"), "reproduction");
+  const nlohmann::json chosen = nlohmann::json::parse(
+      output_of({"report", "pair", "--sections", "curves, data", "--without", "data", "--format", "json"}));
+  ASSERT_EQ(chosen.at("sections").size(), 1u);
+  EXPECT_EQ(chosen.at("sections").at(0).at("id"), "curves");
+  expect_refused({"report", "pair", "--sections", "curvs", "-o", "x.html"},
+                 "a report has no section \"curvs\"; did you mean \"curves\"?");
+  expect_refused({"report", "pair", "--sections", "", "-o", "x.html"}, "--sections is empty");
+  expect_refused({"report", "pair", "--brief", "--sections", "curves", "-o", "x.html"},
+                 "--brief and --sections exclude each other");
+  expect_refused({"report", "pair", "--brief", "--against", "2026-01-01", "-o", "x.html"},
+                 "--brief has no room for --against");
+}
+
+TEST(ReportVerbOfABase, AttachesWhatTheFileBuildsOnAndWhatTheCommandLineSet) {
+  Sandbox sandbox;
+  sandbox.write("near.toml", "base = \"tiny.toml\"\n# near\n");
+  ASSERT_EQ(sandbox.exp({"run", "near.toml", "-S", "train.clip_norm=0.5"}).end.exit_code, 0);
+  const std::string report = sandbox.exp({"report", "near", "--format", "json"}).output;
+  EXPECT_TRUE(contains(report, "exp run near.toml --backend openmp -S train.clip_norm=0.5")) << report;
+  EXPECT_TRUE(contains(report, "[optimizer]")) << "of the base";
+  EXPECT_TRUE(contains(report, "# near"));
+}
+
+TEST(ReportVerbOfPrivateData, IsToldByTheFileAlsoOfRunsThatAreComplete) {
+  Sandbox sandbox;
+  ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
+  const auto facts = [&] {
+    return nlohmann::json::parse(sandbox.exp({"report", "tiny", "--format", "json"}).output)
+        .at("facts")
+        .dump();
+  };
+  EXPECT_FALSE(contains(facts(), "private data"));
+  const ProgramOutput again = sandbox.exp({"run", "tiny.toml", "-S", "data.private=true"});
+  EXPECT_EQ(again.end.exit_code, 0);
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM run"), "1") << "no part of the identity: " << again.output;
+  EXPECT_TRUE(contains(facts(), "examples (private data)"));
+  EXPECT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
+  EXPECT_FALSE(contains(facts(), "private data")) << "what the file says now";
 }
 
 TEST_F(ReportVerb, TakesTemplatesOfTheUser) {

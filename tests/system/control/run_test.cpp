@@ -76,7 +76,50 @@ TEST(Run, OverridesAreSettingsOfTheCommandLine) {
             0);
   EXPECT_EQ(sandbox.one("SELECT value || ' ' || source FROM param WHERE key = 'model.width'"),
             "32 command line");
-  EXPECT_EQ(sandbox.one("SELECT name || ' ' || seed FROM run"), "wide-seed=7 7");
+  EXPECT_EQ(sandbox.one("SELECT name || ' ' || seed FROM run"), "wide-s7 7");
+}
+
+TEST(Run, TrainsASweepOfTheCommandLine) {
+  const Sandbox sandbox;
+  const std::vector<std::string> sweep = {"run",     "tiny.toml", "--grid", "model.dropout=0.1,0.2",
+                                          "--seeds", "1-2"};
+  const ProgramOutput output = sandbox.exp(sweep);
+  ASSERT_EQ(output.end.exit_code, 0) << output.errors;
+  EXPECT_EQ(sandbox.query("SELECT name FROM run ORDER BY number"),
+            (std::vector<std::string>{"tiny-dropout=0.1-s1", "tiny-dropout=0.1-s2", "tiny-dropout=0.2-s1",
+                                      "tiny-dropout=0.2-s2"}));
+  EXPECT_EQ(sandbox.one("SELECT DISTINCT source || ' ' || at FROM param WHERE key = 'model.dropout'"),
+            "command line --grid model.dropout=0.1,0.2");
+  EXPECT_TRUE(contains(sandbox.exp(sweep).output, "nothing to do: 4 of 4 runs are complete"));
+  const ProgramOutput twice = sandbox.exp({"run", "tiny.toml", "--seed", "1", "--seeds", "1-2"});
+  EXPECT_EQ(twice.end.exit_code, 2);
+  EXPECT_TRUE(contains(twice.errors, "--seed and --seeds say the same thing twice; give one of them"))
+      << twice.errors;
+}
+
+TEST(Run, ASingleRunIsCalledByItsPattern) {
+  const Sandbox sandbox;
+  sandbox.write("wide.toml", tiny_experiment("w{width}"));
+  const ProgramOutput output = sandbox.exp({"run", "wide.toml"});
+  ASSERT_EQ(output.end.exit_code, 0) << output.errors;
+  EXPECT_EQ(
+      sandbox.one("SELECT run.name || ' of ' || sweep.name FROM run JOIN sweep ON sweep.number = run.sweep"),
+      "w16 of wide");
+}
+
+/// Names are labels: as earlier versions made them they stay, and nothing is trained again for them.
+TEST(Run, IsFoundUnderAnotherNameAndKeepsIt) {
+  const Sandbox sandbox;
+  sandbox.write("sweep.toml", tiny_experiment("sweep") + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
+  ASSERT_EQ(sandbox.exp({"run", "sweep.toml"}).end.exit_code, 0);
+  sandbox.change("UPDATE run SET name = replace(name, '-s1', '-seed=1')");
+  const ProgramOutput again = sandbox.exp({"run", "sweep.toml"});
+  EXPECT_TRUE(contains(again.output, "nothing to do: 2 of 2 runs are complete")) << again.output;
+  const std::string old = "sweep-dropout=0.1-seed=1";
+  EXPECT_TRUE(contains(sandbox.exp({"plan", "sweep.toml"}).output, "skip    " + old));
+  EXPECT_EQ(sandbox.exp({"show", old}).end.exit_code, 0);
+  EXPECT_TRUE(contains(sandbox.exp({"compare", "sweep"}).output, "sweep-dropout=0.1\n"))
+      << "without its seed";
 }
 
 TEST(Run, AFailedRunIsExitOneWithItsReason) {

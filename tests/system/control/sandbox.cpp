@@ -1,6 +1,6 @@
 // See sandbox.hpp.
-#include "support/places.hpp"
 #include "system/control/sandbox.hpp"
+#include "support/places.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
-#include <sstream>
 #include <thread>
 
 #include <encore/error.hpp>
@@ -21,6 +21,13 @@ namespace encore::system_test {
 namespace {
 
 constexpr const char* program = ENCORE_BUILD_DIR "/bin/exp";
+
+/// What the user of this machine may have set for Encore, for OpenMP or for the terminal.
+constexpr const char* foreign_variables[] = {
+    "ENCORE_DB",        "ENCORE_BACKEND", "ENCORE_WORKER",     "ENCORE_PLUGIN_PATH",
+    "OMP_THREAD_LIMIT", "OMP_PROC_BIND",  "OMP_PLACES",        "KMP_AFFINITY",
+    "COLUMNS",          "LINES",          "GOMP_CPU_AFFINITY", "LC_ALL",
+    "LC_CTYPE"};
 
 std::string sentences(int begin, int end) {
   const char* names[] = {"Anna", "Berg", "Clara", "Dahl", "Erik"};
@@ -36,7 +43,35 @@ std::vector<std::string> with_program(std::vector<std::string> arguments) {
   return arguments;
 }
 
+/// Other connections write for a moment now and then.
+void wait_for_locks(sqlite3* database) {
+  sqlite3_busy_timeout(database, static_cast<int>(1000 * patience));
+}
+
 }  // namespace
+
+bool eventually(const std::function<bool()>& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+char state_of(pid_t process) {
+  std::ifstream in("/proc/" + std::to_string(process) + "/stat");
+  std::string line;
+  std::getline(in, line);
+  // "123 (name) S ...", and the name may hold anything.
+  const std::size_t name_end = line.rfind(')');
+  return name_end == std::string::npos || name_end + 2 >= line.size() ? '\0' : line[name_end + 2];
+}
+
+bool has_ended(pid_t process) {
+  const char state = state_of(process);
+  return state == 0 || state == 'Z';
+}
 
 std::string tiny_experiment(const std::string& name) {
   return "name = \"" + name + R"("
@@ -81,7 +116,9 @@ Sandbox::Sandbox(bool real_worker) {
   if (::mkdtemp(pattern.data()) == nullptr) throw Error("cannot make " + pattern);
   folder_ = pattern;
   if (!real_worker) set("ENCORE_WORKER", ENCORE_BUILD_DIR "/bin/tests/fake-worker");
+  set("LANG", "C.UTF-8");
   set("OMP_NUM_THREADS", "1");
+  set("XDG_STATE_HOME", (folder_ / "state").string());
   set("ENCORE_CACHE", (folder_ / "cache").string());
   set("ENCORE_COMMAND", "");  // `./exp test` sets it, and commands would be suggested by that name
   write("train.conll", sentences(0, 20));
@@ -103,7 +140,8 @@ void Sandbox::write(const std::string& name, const std::string& content) const {
 }
 
 std::vector<std::string> Sandbox::command(const std::vector<std::string>& words) const {
-  std::vector<std::string> all = {"-C", folder_.string(), "-u", "ENCORE_DB", "-u", "ENCORE_BACKEND"};
+  std::vector<std::string> all = {"-C", folder_.string()};
+  for (const char* name : foreign_variables) all.insert(all.end(), {"-u", name});
   for (const auto& [name, value] : environment_) all.push_back(name + "=" + value);
   all.insert(all.end(), words.begin(), words.end());
   return all;
@@ -126,7 +164,10 @@ pid_t Sandbox::start(const std::vector<std::string>& arguments, const std::strin
   list.push_back(nullptr);
   const std::string file = (folder_ / output).string();
   const pid_t process = ::fork();
-  if (process != 0) return process;
+  if (process != 0) {
+    started_.push_back(process);
+    return process;
+  }
   const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   ::dup2(descriptor, STDOUT_FILENO);
   ::dup2(descriptor, STDERR_FILENO);
@@ -134,16 +175,13 @@ pid_t Sandbox::start(const std::vector<std::string>& arguments, const std::strin
   ::_exit(127);
 }
 
-std::optional<ProcessEnd> Sandbox::wait(pid_t process, double seconds) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+std::optional<ProcessEnd> Sandbox::wait(pid_t process) {
   int status = 0;
-  while (::waitpid(process, &status, WNOHANG) == 0) {
-    if (std::chrono::steady_clock::now() > deadline) {
-      ::kill(process, SIGKILL);
-      ::waitpid(process, &status, 0);
-      return std::nullopt;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  const bool ended = eventually([&] { return ::waitpid(process, &status, WNOHANG) != 0; });
+  if (!ended) {
+    ::kill(process, SIGKILL);
+    ::waitpid(process, &status, 0);
+    return std::nullopt;
   }
   if (WIFSIGNALED(status)) return ProcessEnd{0, WTERMSIG(status)};
   return ProcessEnd{WEXITSTATUS(status), 0};
@@ -154,7 +192,7 @@ std::vector<std::string> Sandbox::query(const std::string& sql) const {
   std::vector<std::string> rows;
   if (sqlite3_open_v2((folder_ / "encore.db").c_str(), &database, SQLITE_OPEN_READONLY, nullptr) ==
       SQLITE_OK) {
-    sqlite3_busy_timeout(database, 2000);
+    wait_for_locks(database);
     sqlite3_stmt* statement = nullptr;
     sqlite3_prepare_v2(database, sql.c_str(), -1, &statement, nullptr);
     while (statement != nullptr && sqlite3_step(statement) == SQLITE_ROW) {
@@ -176,6 +214,7 @@ void Sandbox::change(const std::string& sql) const {
   sqlite3* database = nullptr;
   char* problem = nullptr;
   sqlite3_open_v2((folder_ / "encore.db").c_str(), &database, SQLITE_OPEN_READWRITE, nullptr);
+  wait_for_locks(database);
   if (sqlite3_exec(database, sql.c_str(), nullptr, nullptr, &problem) != SQLITE_OK)
     ADD_FAILURE() << sql << ": " << (problem == nullptr ? "cannot open the database" : problem);
   sqlite3_free(problem);
@@ -187,13 +226,26 @@ std::string Sandbox::read(const std::string& name) const {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-bool Sandbox::wait_until(const std::string& sql, const std::string& wanted, double seconds) const {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-  while (one(sql) != wanted) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
+bool Sandbox::wait_until(const std::function<bool()>& condition) const {
+  bool holds = false;
+  eventually([&] {
+    // Asked first: what a process did before its end counts.
+    const bool over = !started_.empty() && std::ranges::all_of(started_, has_ended);
+    return (holds = condition()) || over;
+  });
+  return holds;
+}
+
+bool Sandbox::wait_until(const std::string& sql, const std::string& wanted) const {
+  return wait_until([&] { return one(sql) == wanted; });
+}
+
+bool Sandbox::wait_for_text(const std::string& file, const std::string& text) const {
+  return wait_until([&] { return read(file).find(text) != std::string::npos; });
+}
+
+bool Sandbox::wait_until_no_workers() const {
+  return eventually([&] { return workers().empty(); });
 }
 
 std::vector<pid_t> Sandbox::workers() const {

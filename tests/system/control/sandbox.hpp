@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,6 +14,16 @@
 #include "runner/worker_process.hpp"
 
 namespace encore::system_test {
+
+/// Says only when to give up waiting for what must come, on a machine that is very busy; in seconds.
+inline constexpr double patience = 600;
+
+/// Waits until the condition holds; false when it did not within `patience`.
+bool eventually(const std::function<bool()>& condition);
+
+/// As /proc shows it: 'R' and 'S' work, 'T' is stopped, 'Z' has ended; 0 when it is gone.
+char state_of(pid_t process);
+bool has_ended(pid_t process);
 
 /// The experiment file that Sandbox writes: two layers of almost nothing, four epochs.
 std::string tiny_experiment(const std::string& name = "tiny");
@@ -36,8 +47,8 @@ class Sandbox {
   ProgramOutput shell(const std::string& lines) const;
   /// Starts it and returns at once; what it prints goes to `output`.
   pid_t start(const std::vector<std::string>& arguments, const std::string& output = "output.txt") const;
-  /// Waits for a started process; nothing when it still runs after `seconds` (it is killed then).
-  static std::optional<ProcessEnd> wait(pid_t process, double seconds = 30);
+  /// Waits for a started process; nothing when it still runs after `patience` (it is killed then).
+  static std::optional<ProcessEnd> wait(pid_t process);
 
   /// The first column of each row of a query, read with a connection of its own.
   std::vector<std::string> query(const std::string& sql) const;
@@ -45,16 +56,23 @@ class Sandbox {
   /// Runs SQL that writes, past exp.
   void change(const std::string& sql) const;
   std::string read(const std::string& name) const;
-  /// Waits until the query gives another text than `unwanted`.
-  bool wait_until(const std::string& sql, const std::string& wanted, double seconds = 20) const;
+  /// Waits until the condition holds; false when it does not and all that was started here has ended.
+  bool wait_until(const std::function<bool()>& condition) const;
+  /// Waits until the query gives this text.
+  bool wait_until(const std::string& sql, const std::string& wanted) const;
+  /// Waits until a file, such as what a started process prints, has this text in it.
+  bool wait_for_text(const std::string& file, const std::string& text) const;
   /// The process ids of workers that work in this sandbox.
   std::vector<pid_t> workers() const;
+  /// Waits until there are none.
+  bool wait_until_no_workers() const;
 
  private:
   std::vector<std::string> command(const std::vector<std::string>& words) const;
 
   std::filesystem::path folder_;
   std::map<std::string, std::string> environment_;
+  mutable std::vector<pid_t> started_;
 };
 
 }  // namespace encore::system_test

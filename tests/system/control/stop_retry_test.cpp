@@ -2,10 +2,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <chrono>
-#include <thread>
-
-#include "system/control/sandbox.hpp"
+#include "system/control/hold.hpp"
 
 namespace encore::system_test {
 namespace {
@@ -14,15 +11,22 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// Six runs, s-dropout=0.1-seed=1 to s-dropout=0.3-seed=2.
+/// Six runs, s-dropout=0.1-s1 to s-dropout=0.3-s2.
 void write_sweep(const Sandbox& sandbox) {
   std::string text = tiny_experiment("s");
   text.replace(text.find("seed = 1"), 8, "seeds = [1, 2]");
   sandbox.write("sweep.toml", text + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2, 0.3]\n");
 }
 
-constexpr const char* two_running =
-    "SELECT count(*) >= 2 FROM attempt WHERE state = 'running' AND started_event IS NOT NULL";
+/// Starts the sweep and waits until two of its runs are held in step 8 and the database knows both.
+pid_t start_two(const Sandbox& sandbox, const Hold& hold) {
+  const pid_t exp = sandbox.start({"run", "sweep.toml", "-j", "2"});
+  EXPECT_EQ(hold.wait_for(2).size(), 2u) << sandbox.read("output.txt");
+  EXPECT_TRUE(sandbox.wait_until(
+      "SELECT count(*) FROM attempt WHERE state = 'running' AND started_event IS NOT NULL", "2"));
+  return exp;
+}
+
 constexpr const char* states =
     "SELECT group_concat(n || ' ' || state, ', ') FROM (SELECT count(*) AS n, "
     "state FROM run GROUP BY state ORDER BY state)";
@@ -30,9 +34,8 @@ constexpr const char* states =
 void expect_stopped_by(const std::vector<std::string>& stop) {
   Sandbox sandbox;
   write_sweep(sandbox);
-  sandbox.set("FAKE_STEP_MS", "60");
-  const pid_t exp = sandbox.start({"run", "sweep.toml", "-j", "2"});
-  ASSERT_TRUE(sandbox.wait_until(two_running, "1"));
+  Hold hold(sandbox, 8);
+  const pid_t exp = start_two(sandbox, hold);
   const ProgramOutput output = sandbox.exp(stop);
   EXPECT_EQ(output.end.exit_code, 0) << output.errors;
   EXPECT_TRUE(contains(output.output, "was asked to stop; it writes a checkpoint first")) << output.output;
@@ -41,7 +44,7 @@ void expect_stopped_by(const std::vector<std::string>& stop) {
   EXPECT_EQ(end->exit_code, 75) << sandbox.read("output.txt");
   EXPECT_EQ(sandbox.one(states), "4 pending, 2 stopped") << sandbox.read("output.txt");
   EXPECT_EQ(sandbox.one("SELECT count(DISTINCT run) FROM checkpoint"), "2");
-  sandbox.set("FAKE_STEP_MS", "1");
+  hold.release();
   EXPECT_EQ(sandbox.exp({"run", "sweep.toml", "-j", "2"}).end.exit_code, 0) << "the old sign stops nothing";
   EXPECT_EQ(sandbox.one(states), "6 completed");
 }
@@ -56,10 +59,11 @@ TEST(Stop, Everything) {
 TEST(Stop, OneRunOfASweepLeavesTheOthers) {
   Sandbox sandbox;
   write_sweep(sandbox);
-  sandbox.set("FAKE_STEP_MS", "80");
-  const pid_t exp = sandbox.start({"run", "sweep.toml", "-j", "2"});
-  ASSERT_TRUE(sandbox.wait_until(two_running, "1"));
-  ASSERT_EQ(sandbox.exp({"stop", "s-dropout=0.1-seed=1"}).end.exit_code, 0);
+  Hold hold(sandbox, 8);
+  const pid_t exp = start_two(sandbox, hold);
+  ASSERT_EQ(sandbox.exp({"stop", "s-dropout=0.1-s1"}).end.exit_code, 0);
+  ASSERT_TRUE(sandbox.wait_until("SELECT state FROM run WHERE name = 's-dropout=0.1-s1'", "stopped"));
+  hold.release();
   const auto end = Sandbox::wait(exp);
   ASSERT_TRUE(end);
   EXPECT_EQ(end->exit_code, 75);
@@ -70,9 +74,9 @@ TEST(Stop, UnknownNamesAndWrongUseAreRefused) {
   Sandbox sandbox;
   write_sweep(sandbox);
   ASSERT_EQ(sandbox.exp({"run", "sweep.toml", "-j", "2"}).end.exit_code, 0);
-  const ProgramOutput unknown = sandbox.exp({"stop", "s-dropuot=0.1-seed=1"});
+  const ProgramOutput unknown = sandbox.exp({"stop", "s-dropuot=0.1-s1"});
   EXPECT_EQ(unknown.end.exit_code, 2);
-  EXPECT_TRUE(contains(unknown.errors, "did you mean \"s-dropout=0.1-seed=1\"?")) << unknown.errors;
+  EXPECT_TRUE(contains(unknown.errors, "did you mean \"s-dropout=0.1-s1\"?")) << unknown.errors;
   EXPECT_TRUE(contains(sandbox.exp({"stop"}).errors, "exp stop needs a run, a sweep or --all"));
   EXPECT_TRUE(contains(sandbox.exp({"stop", "s", "--all"}).errors, "leave the name out"));
   EXPECT_TRUE(contains(sandbox.exp({"stop", "s"}).output, "nothing is running"));
@@ -81,15 +85,16 @@ TEST(Stop, UnknownNamesAndWrongUseAreRefused) {
 TEST(Status, WatchEndsWhenNothingRunsAnyMore) {
   Sandbox sandbox;
   write_sweep(sandbox);
-  sandbox.set("FAKE_STEP_MS", "80");
-  const pid_t exp = sandbox.start({"run", "sweep.toml", "-j", "2"});
-  ASSERT_TRUE(sandbox.wait_until(two_running, "1"));
+  Hold hold(sandbox, 8);
+  const pid_t exp = start_two(sandbox, hold);
   const pid_t status = sandbox.start({"status", "-w"}, "status.txt");
-  const auto end = Sandbox::wait(status, 30);
+  ASSERT_TRUE(sandbox.wait_for_text("status.txt", "s-dropout=0.1-s1"));
+  hold.release();
+  const auto end = Sandbox::wait(status);
   ASSERT_TRUE(end) << sandbox.read("status.txt");
   EXPECT_EQ(end->exit_code, 0);
   EXPECT_EQ(sandbox.one(states), "6 completed") << "not before all were done";
-  EXPECT_TRUE(contains(sandbox.read("status.txt"), "s-dropout=0.1-seed=1") &&
+  EXPECT_TRUE(contains(sandbox.read("status.txt"), "s-dropout=0.1-s1") &&
               sandbox.read("status.txt").ends_with("nothing is running\n"))
       << sandbox.read("status.txt");
   ASSERT_TRUE(Sandbox::wait(exp));
@@ -99,9 +104,9 @@ TEST(Status, WatchEndsWhenNothingRunsAnyMore) {
 void break_two(Sandbox& sandbox) {
   write_sweep(sandbox);
   sandbox.set("FAKE_CRASH_AT", "12");
-  sandbox.set("FAKE_CRASH_ONLY", "0.2-seed=2");
+  sandbox.set("FAKE_CRASH_ONLY", "0.2-s2");
   sandbox.set("FAKE_FAIL_AT", "12");
-  sandbox.set("FAKE_FAIL_ONLY", "0.1-seed=1");
+  sandbox.set("FAKE_FAIL_ONLY", "0.1-s1");
   ASSERT_EQ(sandbox.exp({"run", "sweep.toml", "-j", "3"}).end.exit_code, 1);
   ASSERT_EQ(sandbox.one(states), "4 completed, 1 failed, 1 lost");
   sandbox.set("FAKE_FAIL_ONLY", "nothing");
@@ -120,12 +125,12 @@ TEST(Retry, FailedRunsBeginAnewAndLostOnesGoOn) {
     const ProgramOutput failed = sandbox.exp({"retry", target, "--failed"});
     EXPECT_EQ(failed.end.exit_code, 0) << failed.output << failed.errors;
     EXPECT_EQ(sandbox.one(states), "5 completed, 1 lost") << target;
-    EXPECT_EQ(first_step(sandbox, "s-dropout=0.1-seed=1"), "1") << "from the start";
+    EXPECT_EQ(first_step(sandbox, "s-dropout=0.1-s1"), "1") << "from the start";
     EXPECT_TRUE(contains(failed.output, "failed before; it begins anew")) << failed.output;
     const ProgramOutput lost = sandbox.exp({"retry", target, "--lost"});
     EXPECT_EQ(lost.end.exit_code, 0) << lost.output << lost.errors;
     EXPECT_EQ(sandbox.one(states), "6 completed");
-    EXPECT_EQ(first_step(sandbox, "s-dropout=0.2-seed=2"), "11") << "behind its checkpoint of step 10";
+    EXPECT_EQ(first_step(sandbox, "s-dropout=0.2-s2"), "11") << "behind its checkpoint of step 10";
     EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt"), "8") << "nothing else was touched";
     const ProgramOutput none = sandbox.exp({"retry", target, "--lost", "--failed"});
     EXPECT_EQ(none.end.exit_code, 0);
@@ -137,16 +142,13 @@ TEST(Retry, FailedRunsBeginAnewAndLostOnesGoOn) {
 TEST(Retry, RunsWhoseExpWasKilledCountAsLost) {
   Sandbox sandbox;
   write_sweep(sandbox);
-  sandbox.set("FAKE_STEP_MS", "60");
-  const pid_t exp = sandbox.start({"run", "sweep.toml", "-j", "2"});
-  ASSERT_TRUE(sandbox.wait_until(two_running, "1"));
+  Hold hold(sandbox, 8);
+  const pid_t exp = start_two(sandbox, hold);
   ::kill(exp, SIGKILL);
   ASSERT_TRUE(Sandbox::wait(exp));
-  for (int glances = 0; glances < 400 && !sandbox.workers().empty(); ++glances)
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  ASSERT_TRUE(sandbox.workers().empty()) << "a worker without its exp writes a checkpoint and ends";
+  ASSERT_TRUE(sandbox.wait_until_no_workers()) << "a worker without its exp writes a checkpoint and ends";
   EXPECT_TRUE(contains(sandbox.exp({"ls"}).output, "  lost  "));
-  sandbox.set("FAKE_STEP_MS", "1");
+  hold.release();
   const ProgramOutput retry = sandbox.exp({"retry", "s", "--lost", "-j", "2"});
   EXPECT_EQ(retry.end.exit_code, 0) << retry.output << retry.errors;
   EXPECT_EQ(sandbox.one(states), "2 completed, 4 pending") << retry.output;
@@ -169,8 +171,8 @@ TEST(Retry, WrongUseIsRefused) {
   expect_refused({"retry", "s"}, "say which runs to start again: --failed, --lost or both");
   expect_refused({"retry", "--failed"}, "exp retry needs an experiment file, a sweep or a run");
   expect_refused({"retry", "absent", "--failed"}, "there is no run \"absent\"");
-  expect_refused({"retry", "absent", "--failed"}, "; no sweep has that name either");
-  expect_refused({"retry", "ss", "--failed"}, "; or did you mean the sweep \"s\"?");
+  expect_refused({"retry", "absent", "--failed"}, "and no sweep of that name, in encore.db");
+  expect_refused({"retry", "ss", "--failed"}, "; did you mean \"s\"?");
   expect_refused({"retry", "s", "--failed", "--seed", "3"}, "--seed belongs to an experiment file");
   expect_refused({"retry", "s", "--failed", "--fresh"}, "--fresh belongs to exp run");
   expect_refused({"retry", "s", "--failed", "-j", "0"}, "-j 0 would run nothing");

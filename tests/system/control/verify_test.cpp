@@ -2,13 +2,10 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <chrono>
-#include <thread>
-
 #include <nlohmann/json.hpp>
 
 #include "data/hash.hpp"
-#include "system/control/sandbox.hpp"
+#include "system/control/hold.hpp"
 
 namespace encore::system_test {
 namespace {
@@ -272,8 +269,9 @@ TEST_F(Verify, RefusesRunsThatCannotBeVerified) {
 }
 
 TEST_F(Verify, RefusesARunThatIsRunning) {
-  sandbox.set("FAKE_STEP_MS", "100");
+  const Hold hold(sandbox, 8);
   const pid_t exp = sandbox.start({"run", "tiny.toml"});
+  ASSERT_EQ(hold.wait_for(1).size(), 1u) << sandbox.read("output.txt");
   ASSERT_TRUE(sandbox.wait_until("SELECT count(*) > 0 FROM digest", "1"));
   expect_refused({}, "run tiny is running in process " + std::to_string(exp));
   ::kill(exp, SIGKILL);
@@ -296,13 +294,11 @@ TEST_F(Verify, AWorkerThatFailsGivesNoVerdict) {
 
 TEST_F(Verify, CtrlCLeavesNoVerdictAndNoFolder) {
   train();
-  sandbox.set("FAKE_STEP_MS", "100");
+  const Hold hold(sandbox, 8);
   const pid_t exp = sandbox.start({"verify", "tiny"});
-  for (int i = 0; i < 1000 && sandbox.workers().empty(); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  ASSERT_FALSE(sandbox.workers().empty());
+  ASSERT_EQ(hold.wait_for(1).size(), 1u) << sandbox.read("output.txt");
   ::kill(exp, SIGINT);
-  const auto end = Sandbox::wait(exp, 10);
+  const auto end = Sandbox::wait(exp);
   ASSERT_TRUE(end);
   EXPECT_EQ(end->exit_code, 75) << sandbox.read("output.txt");
   EXPECT_TRUE(contains(sandbox.read("output.txt"), "was stopped; there is no verdict"));

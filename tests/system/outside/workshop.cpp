@@ -36,6 +36,7 @@ ProgramOutput Workshop::shell(const std::string& lines) const {
   for (const char* name :
        {"ENCORE_DB", "ENCORE_BACKEND", "ENCORE_COMMAND", "ENCORE_WORKER", "ENCORE_PLUGIN_PATH"})
     arguments.insert(arguments.end(), {"-u", name});
+  arguments.push_back("XDG_STATE_HOME=" + (folder_ / "state").string());
   const char* path = ::getenv("PATH");
   arguments.push_back("PATH=" + (prefix_ / "bin").string() + ":" +
                       (path == nullptr ? "/usr/bin:/bin" : path));

@@ -11,6 +11,7 @@
 #include <random>
 #include <thread>
 
+#include "system/control/hold.hpp"
 #include "system/control/small_disk.hpp"
 #include "system/survival/unbroken.hpp"
 
@@ -57,7 +58,7 @@ void expect_equal_after_full_disks(int wanted, unsigned seed) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20 + random() % 500));
       disk.fill();
       ++hits;
-      const auto end = Sandbox::wait(exp, 60);
+      const auto end = Sandbox::wait(exp);
       const std::string said = sandbox.read("output.txt");
       ASSERT_TRUE(end) << "it hangs: " << said;
       ASSERT_EQ(end->signal, 0) << end->text() << said;
@@ -65,7 +66,7 @@ void expect_equal_after_full_disks(int wanted, unsigned seed) {
         ++ended;
         EXPECT_TRUE(contains(said, "No space left on device") || contains(said, "disk is full")) << said;
       }
-      wait_for_workers(sandbox);
+      ASSERT_TRUE(sandbox.wait_until_no_workers());
       disk.free();
       const std::string whole = sandbox.one("PRAGMA integrity_check");
       EXPECT_TRUE(whole.empty() || whole == "ok") << whole;  // empty: not even made yet
@@ -113,10 +114,12 @@ void move_database(const std::filesystem::path& from, const std::filesystem::pat
 
 TEST(LostDatabase, ARunIsNotCalledCompletedInAFileThatIsGone) {
   Sandbox sandbox;
-  sandbox.set("FAKE_STEP_MS", "40");
+  Hold hold(sandbox, 8);
   const pid_t exp = sandbox.start({"run", "tiny.toml"});
+  ASSERT_EQ(hold.wait_for(1).size(), 1u) << sandbox.read("output.txt");
   ASSERT_TRUE(sandbox.wait_until("SELECT count(*) > 0 FROM checkpoint", "1"));
   move_database(sandbox.folder() / "encore.db", sandbox.folder() / "elsewhere.db");
+  hold.release();
   const auto end = Sandbox::wait(exp);
   ASSERT_TRUE(end);
   const std::string said = sandbox.read("output.txt");
@@ -139,15 +142,17 @@ TEST(LostDatabase, ARunIsNotCalledCompletedInAFileThatIsGone) {
 TEST(LostDatabase, WithoutItTheSameCommandBeginsAnewAndTheOldFolderIsGarbageOneDay) {
   Sandbox sandbox;
   write_sweep(sandbox);
-  sandbox.set("FAKE_STEP_MS", "20");
+  Hold hold(sandbox, 8);
   const pid_t exp = sandbox.start(command);
+  ASSERT_EQ(hold.wait_for(2).size(), 2u) << sandbox.read("output.txt");
   ASSERT_TRUE(sandbox.wait_until("SELECT count(*) > 0 FROM checkpoint", "1"));
   for (const char* suffix : {"", "-wal", "-shm"})
     std::filesystem::remove((sandbox.folder() / "encore.db").string() + suffix);
+  hold.release();
   const auto end = Sandbox::wait(exp);
   ASSERT_TRUE(end);
   EXPECT_NE(end->exit_code, 0) << sandbox.read("output.txt");
-  wait_for_workers(sandbox);
+  ASSERT_TRUE(sandbox.wait_until_no_workers());
   const ProgramOutput again = sandbox.exp(command);
   EXPECT_EQ(again.end.exit_code, 0) << again.output << again.errors;
   expect_same(sandbox, unbroken());

@@ -92,14 +92,14 @@ void expect_equal_after(int wanted, unsigned seed) {
       std::this_thread::sleep_for(
           std::chrono::milliseconds(random() % static_cast<unsigned>(time.count() / 3)));
       kill_something(sandbox, exp, random, kills);
-      const auto end = Sandbox::wait(exp, 120);
+      const auto end = Sandbox::wait(exp);
       ASSERT_TRUE(end) << sandbox.read("output.txt");
       ASSERT_TRUE(end->signal == SIGKILL || end->exit_code == 0 || end->exit_code == 75)
           << end->text() << "\n"
           << sandbox.read("output.txt");
       if (end->signal == 0 && end->exit_code == 0) break;
     }
-    wait_for_workers(sandbox);
+    ASSERT_TRUE(sandbox.wait_until_no_workers());
     const ProgramOutput last = sandbox.exp(command);
     ASSERT_EQ(last.end.exit_code, 0) << last.output << last.errors;
     expect_same(sandbox, unbroken);

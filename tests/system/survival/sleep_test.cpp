@@ -2,18 +2,17 @@
 // debugger, a full container or a sleeping laptop does it; another `exp run` takes the run over and completes
 // it; the sleepers wake up while it trains, or afterwards. They must find themselves dispossessed: none of
 // their checkpoints becomes visible, none of their points counts, and the database tells what an unbroken run
-// tells.
+// tells. Both trainings are held in a step of their middle until the other side is where the test wants it.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <sys/wait.h>
 
 #include <chrono>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <thread>
 
+#include "system/control/hold.hpp"
 #include "system/survival/unbroken.hpp"
 
 namespace encore::system_test {
@@ -25,10 +24,11 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// Long enough to be caught in its middle, with a checkpoint every few steps.
-void write_long_run(const Sandbox& sandbox) {
-  std::string text = tiny_experiment();
-  text.replace(text.find("epochs = 4"), 10, "epochs = 100\ncheckpoint_every = 3");
+/// 20 steps with a checkpoint in every third, by a schedule that a Hold can stop.
+void write_run(const Sandbox& sandbox) {
+  std::string text = "plugin_path = [\"" PAUSING_SCHEDULE "\"]\n" + tiny_experiment();
+  text.replace(text.find("epochs = 4"), 10, "epochs = 4\ncheckpoint_every = 3");
+  text.replace(text.find("\"constant\""), 10, "\"pausing\"");
   sandbox.write("tiny.toml", text);
 }
 
@@ -43,7 +43,7 @@ bool can_write(const Sandbox& sandbox) {
 
 /// Between two transactions: who is stopped within one keeps everybody waiting, and nobody can take over.
 bool put_control_to_sleep(const Sandbox& sandbox, pid_t exp) {
-  for (int attempt = 0; attempt < 100; ++attempt) {
+  for (int attempt = 0; attempt < 1000; ++attempt) {
     ::kill(exp, SIGSTOP);
     int status = 0;
     if (::waitpid(exp, &status, WUNTRACED) != exp || !WIFSTOPPED(status)) return false;
@@ -56,15 +56,7 @@ bool put_control_to_sleep(const Sandbox& sandbox, pid_t exp) {
 
 bool put_worker_to_sleep(pid_t worker) {
   ::kill(worker, SIGSTOP);
-  for (int wait = 0; wait < 1000; ++wait) {
-    std::ifstream in("/proc/" + std::to_string(worker) + "/stat");
-    std::string line;
-    std::getline(in, line);
-    if (line.find(") T") != std::string::npos) return true;
-    if (line.empty()) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return false;
+  return eventually([&] { return state_of(worker) == 'T'; });
 }
 
 /// Every checkpoint under its final name, with its content.
@@ -97,16 +89,20 @@ enum class Wake { during, after };  ///< the other's training
 
 void expect_dispossessed(Control control, Wake wake) {
   if (!real_worker_runs()) GTEST_SKIP() << "the worker of this build does not run here";
-  const Sandbox calm(true), sandbox(true);
-  write_long_run(calm);
-  ASSERT_EQ(calm.exp({"run", "tiny.toml", "-q"}).end.exit_code, 0);
+  const Sandbox calm(true);
+  Sandbox sandbox(true);
+  write_run(calm);
+  const ProgramOutput whole = calm.exp({"run", "tiny.toml", "-q"});
+  ASSERT_EQ(whole.end.exit_code, 0) << whole.output << whole.errors;
 
-  write_long_run(sandbox);
+  write_run(sandbox);
+  Hold sleeper_held(sandbox, 8);
   const pid_t exp = sandbox.start({"run", "tiny.toml", "-q"});
-  ASSERT_TRUE(sandbox.wait_until("SELECT count(*) > 0 FROM checkpoint", "1"));
-  const std::vector<pid_t> workers = sandbox.workers();
-  ASSERT_EQ(workers.size(), 1u) << "the run is over already: " << sandbox.read("output.txt");
-  ASSERT_TRUE(put_worker_to_sleep(workers.front()));
+  const std::vector<pid_t> held = sleeper_held.wait_for(1);
+  ASSERT_EQ(held.size(), 1u) << sandbox.read("output.txt");
+  const pid_t worker = held.front();
+  ASSERT_TRUE(sandbox.wait_until("SELECT max(step) FROM checkpoint", "6"));
+  ASSERT_TRUE(put_worker_to_sleep(worker));
   if (control == Control::killed) {
     ::kill(exp, SIGKILL);
     ASSERT_TRUE(Sandbox::wait(exp));
@@ -118,28 +114,31 @@ void expect_dispossessed(Control control, Wake wake) {
     sandbox.change("UPDATE attempt SET expires = 0, expires_uptime = 0");
   }
 
-  const auto wake_all = [&] {
-    ::kill(workers.front(), SIGCONT);
-    if (control == Control::asleep) ::kill(exp, SIGCONT);
-  };
+  Hold successor_held(sandbox, 14);
   const pid_t successor = sandbox.start({"run", "tiny.toml", "-q"}, "successor.txt");
-  ASSERT_TRUE(sandbox.wait_until("SELECT count(*) FROM attempt", "2"));
+  ASSERT_EQ(successor_held.wait_for(1).size(), 1u) << sandbox.read("successor.txt");
   const std::string rows = rows_of_the_sleeper(sandbox);
+  const auto wake_all = [&] {
+    sleeper_held.release();
+    ::kill(worker, SIGCONT);
+    if (control == Control::asleep) {
+      ::kill(exp, SIGCONT);
+      const auto woken = Sandbox::wait(exp);
+      ASSERT_TRUE(woken);
+      const std::string said = sandbox.read("output.txt");
+      EXPECT_EQ(woken->exit_code, 75) << said;
+      EXPECT_TRUE(contains(said, "was taken over by another process")) << said;
+    }
+    ASSERT_TRUE(eventually([&] { return has_ended(worker); }));
+  };
   if (wake == Wake::during) wake_all();
-  const auto end = Sandbox::wait(successor, 120);
+  successor_held.release();
+  const auto end = Sandbox::wait(successor);
   ASSERT_TRUE(end);
   EXPECT_EQ(end->exit_code, 0) << sandbox.read("successor.txt");
   EXPECT_EQ(sandbox.one("SELECT state FROM run"), "completed");
   const std::map<std::string, std::string> checkpoints = visible_checkpoints(sandbox);
   if (wake == Wake::after) wake_all();
-  wait_for_workers(sandbox);
-  if (control == Control::asleep) {
-    const auto woken = Sandbox::wait(exp, 60);
-    ASSERT_TRUE(woken);
-    const std::string said = sandbox.read("output.txt");
-    EXPECT_EQ(woken->exit_code, 75) << said;
-    EXPECT_TRUE(contains(said, "was taken over by another process")) << said;
-  }
 
   const std::string folder = "encore.db.runs/" + sandbox.one("SELECT id FROM run");
   // Whoever slept within the rename finds that its successor has cleared the unfinished file away.

@@ -1,12 +1,10 @@
 // See unbroken.hpp.
-#include "support/places.hpp"
 #include "system/survival/unbroken.hpp"
+#include "support/places.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 namespace encore::system_test {
 
@@ -54,11 +52,6 @@ void expect_same(const Sandbox& disturbed, const std::vector<std::string>& unbro
       << "a run went on after it was completed";
   const ProgramOutput check = disturbed.exp({"db", "check"});
   EXPECT_EQ(check.end.exit_code, 0) << check.output << check.errors;
-}
-
-void wait_for_workers(const Sandbox& sandbox) {
-  for (int wait = 0; wait < 3000 && !sandbox.workers().empty(); ++wait)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
 bool real_worker_runs() {

@@ -18,9 +18,6 @@ std::vector<std::string> told(const Sandbox& sandbox, std::int64_t after = -1);
 /// no run went on after it was completed, and the database is whole.
 void expect_same(const Sandbox& disturbed, const std::vector<std::string>& unbroken);
 
-/// Waits until no worker works in the sandbox any more.
-void wait_for_workers(const Sandbox& sandbox);
-
 /// Whether the worker of this build runs here: one for a GPU is also built on machines without.
 bool real_worker_runs();
 

@@ -45,6 +45,14 @@ TEST(Completion, OffersVerbsActionsAndOptions) {
   EXPECT_EQ(completions({"help", "undel"}), Words{"undelete"});
 }
 
+TEST(Completion, EveryVerbThatTakesRunsTakesTheSameOptions) {
+  for (const char* name :
+       {"ls", "show", "status", "logs", "stop", "retry", "verify", "diff", "compare", "report", "explain",
+        "tag", "note", "rm", "undelete", "evaluate", "predict", "dump", "gc"})
+    for (const char* option : {"--state", "--tag", "--sweep", "--where", "--best"})
+      EXPECT_EQ(completions({name, "x", option}), Words{option}) << name;
+}
+
 TEST(Completion, OffersNothingWhereItKnowsNothing) {
   EXPECT_TRUE(completions({}).empty());
   EXPECT_TRUE(completions({"frobnicate", ""}).empty());
@@ -58,7 +66,7 @@ TEST(Completion, OffersRunsTagsAndSweepsOfTheDatabase) {
   const std::string path = (folder / "e.db").string();
   {
     Store store(path, OpenMode::create);
-    for (const char* name : {"wide-seed=1", "wide-seed=2", "deep"}) {
+    for (const char* name : {"wide-s1", "wide-s2", "deep"}) {
       Specification specification;
       specification.name = name;
       specification.question = name;
@@ -66,17 +74,23 @@ TEST(Completion, OffersRunsTagsAndSweepsOfTheDatabase) {
       RunExtras extras;
       extras.sweep = store.add_sweep("wide", "wide.toml", "");
       extras.tags = {"paper"};
+      specification.config = {{"model", {{"width", 16}}}};
       store.add_run(specification, extras);
     }
+    store.database().execute("INSERT INTO metric (name) VALUES ('dev/f1')");
     store.set_removed({store.find_run("deep").number}, true);
   }
-  EXPECT_EQ(completions({"show", "--db", path, ""}), (Words{"wide-seed=1", "wide-seed=2"}));
-  EXPECT_EQ(completions({"rm", "--db=" + path, "wide-seed=1", "wide-seed="}),
-            (Words{"wide-seed=1", "wide-seed=2"}));
-  EXPECT_TRUE(completions({"show", "--db", path, "wide-seed=1", ""}).empty()) << "show takes one";
-  EXPECT_EQ(completions({"undelete", "--db", path, ""}), Words{"deep"});
+  EXPECT_EQ(completions({"show", "--db", path, ""}), (Words{"wide", "wide-s1", "wide-s2"}));
+  EXPECT_EQ(completions({"rm", "--db=" + path, "wide-s1", "wide-s"}),
+            (Words{"wide-s1", "wide-s2"}));
+  EXPECT_TRUE(completions({"predict", "--db", path, "wide-s1", ""}).empty()) << "predict takes one";
+  EXPECT_EQ(completions({"undelete", "--db", path, ""}), (Words{"deep", "wide"}));
   EXPECT_EQ(completions({"ls", "--db", path, "--tag", ""}), Words{"paper"});
   EXPECT_EQ(completions({"ls", "--db", path, "--sweep", "w"}), Words{"wide"});
+  EXPECT_EQ(completions({"rm", "--db", path, "--tag", "p"}), Words{"paper"});
+  EXPECT_EQ(completions({"ls", "--db", path, "--sort", "crea"}), Words{"created"});
+  EXPECT_EQ(completions({"tag", "--db", path, "--where", "model."}), Words{"model.width"});
+  EXPECT_EQ(completions({"predict", "--db", path, "--best", ""}), Words{"dev/f1"});
 }
 
 }  // namespace

@@ -29,6 +29,27 @@ TEST(RunDisplay, WithoutATerminalEveryScoreIsALineWithTheTime) {
   EXPECT_EQ(text[2], ':') << text;
 }
 
+TEST(RunDisplay, SilenceIsHeldAgainstTheUsualStep) {
+  EXPECT_EQ(silence_text({.seconds = 40.7, .usual_step = 0.02, .stepped = true}),
+            "no step for 40 s, usually 0.02 s");
+  EXPECT_EQ(silence_text({.seconds = 700, .usual_step = 12, .stepped = true}),
+            "no step for 11m 40s, usually 12 s");
+  EXPECT_EQ(silence_text({.seconds = 40, .stepped = true}), "no step for 40 s");
+  EXPECT_EQ(silence_text({.seconds = 80}), "no step yet, 1m 20s after its start");
+}
+
+TEST(RunDisplay, TheLiveLineSaysThatNothingHappens) {
+  testing::internal::CaptureStdout();
+  {
+    LiveLines lines(stdout, Terminal{.live = true});
+    RunDisplay display("tiny", lines, 0, false);
+    display.progressed({.step = 5, .total_steps = 20});
+    display.silent({.seconds = 40, .usual_step = 0.02, .stepped = true});
+  }
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_NE(text.find("tiny  step 5/20  no step for 40 s, usually 0.02 s"), std::string::npos) << text;
+}
+
 TEST(RunDisplay, QuietLeavesOnlyWhatIsWrong) {
   testing::internal::CaptureStdout();
   LiveLines lines(stdout, Terminal{});

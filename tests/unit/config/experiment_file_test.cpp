@@ -2,6 +2,7 @@
 #include "config/experiment_file.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -49,6 +50,12 @@ TEST_F(DocumentTest, TheNearerFileWins) {
   EXPECT_EQ(to_text(document.root), "{model = {width = 16, layers = 2}, seed = 3, sweep = {draws = 2}}");
   EXPECT_EQ(document.root.at({"model", "layers"})->origin.place.text(), at("bases/base.toml") + ":5:10");
   EXPECT_EQ(document.root.at({"model", "width"})->origin.place.text(), at("near.toml") + ":4:9");
+  // What was read, for who plans it again.
+  ASSERT_EQ(document.sources.size(), 2U);
+  EXPECT_EQ(document.sources[0].file, file.string());
+  EXPECT_TRUE(document.sources[0].text.starts_with("base = "));
+  EXPECT_EQ(document.sources[1].file, at("bases/base.toml"));
+  EXPECT_TRUE(document.sources[1].text.starts_with("name = \"base\""));
 }
 
 TEST_F(DocumentTest, ATableOfAnotherTypeReplacesThatOfTheBase) {
@@ -78,13 +85,62 @@ TEST_F(DocumentTest, RefusesABaseThatInheritsItself) {
 
 TEST_F(DocumentTest, RefusesAFileThatCannotBeRead) {
   EXPECT_EQ(problem(folder_ / "none.toml"),
-            at("none.toml") + ": the experiment file cannot be read: No such file or directory");
-  EXPECT_EQ(problem(folder_), folder_.string() + ": the experiment file is a folder");
+            at("none.toml") +
+                ": the experiment file cannot be read: there is no such file; check the path and "
+                "the folder it is relative to");
+  EXPECT_EQ(problem(folder_),
+            folder_.string() + ": the experiment file cannot be read: it is a folder; name a file");
   EXPECT_EQ(problem(write("a.toml", "base = \"none.toml\"\n")),
             at("a.toml") + ":1:8: the base file \"" + at("none.toml") +
-                "\" cannot be read: No such file or directory");
+                "\" cannot be read: there is no such file; check the path and the folder it is relative to");
   EXPECT_EQ(problem(write("b.toml", "base = 3\n")),
             at("b.toml") + ":1:8: option \"base\" must be a path in quotes, found the integer 3");
+}
+
+TEST_F(DocumentTest, NeitherWaitsForAPipeNorReadsADevice) {
+  ASSERT_EQ(::mkfifo(at("pipe.toml").c_str(), 0600), 0);
+  EXPECT_EQ(problem(folder_ / "pipe.toml"),
+            at("pipe.toml") +
+                ": the experiment file cannot be read: it is a pipe, which may never end; write "
+                "what comes through it to a file, and name that");
+  EXPECT_EQ(
+      problem(write("a.toml", "base = \"pipe.toml\"\n")),
+      at("a.toml") + ":1:8: the base file \"" + at("pipe.toml") +
+          "\" cannot be read: it is a pipe, which may never end; write what comes through it to a file, "
+          "and name that");
+  EXPECT_EQ(problem(write("b.toml", "base = \"/dev/zero\"\n")),
+            at("b.toml") +
+                ":1:8: the base file \"/dev/zero\" cannot be read: it is a device, which may never "
+                "end; name a file");
+}
+
+TEST_F(DocumentTest, RefusesWhatIsTooLongForAnExperiment) {
+  fs::resize_file(write("a.toml", ""), (std::uintmax_t{4} << 20) + 1);
+  EXPECT_EQ(problem(folder_ / "a.toml"), at("a.toml") +
+                                             ": the experiment file cannot be read: it is longer than "
+                                             "the 4 MiB that such a file may have");
+}
+
+TEST_F(DocumentTest, RefusesAnEndlessChainOfBases) {
+  for (int i = 0; i < 150; ++i)
+    write("chain" + std::to_string(i) + ".toml", "base = \"chain" + std::to_string(i + 1) + ".toml\"\n");
+  EXPECT_EQ(problem(folder_ / "chain0.toml"),
+            at("chain100.toml") + ":1:8: more than 100 files inherit from each other");
+}
+
+TEST_F(DocumentTest, RefusesABaseWithANulInItsPath) {
+  EXPECT_EQ(problem(write("a.toml", "base = \"b.toml\\u0000x\"\n")),
+            at("a.toml") +
+                ":1:8: option \"base\" holds the character U+0000, which neither texts nor paths may "
+                "have");
+}
+
+TEST_F(DocumentTest, ALongOverrideIsRefusedBriefly) {
+  std::string key = "a";
+  for (int i = 1; i < 60000; ++i) key += ".a";
+  const std::string found = problem(write("a.toml", ""), {key + "=1"});
+  EXPECT_NE(found.find("has more than the 100 parts that the name of an option may have"), std::string::npos);
+  EXPECT_LT(found.size(), 1000U);
 }
 
 TEST_F(DocumentTest, OverridesAreTomlOrText) {

@@ -2,6 +2,7 @@
 #include "config/manifest.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -115,8 +116,31 @@ TEST_F(ManifestTest, RemembersADamagedManifest) {
   const Catalogue catalogue = Catalogue::load({folder_});
   ASSERT_EQ(catalogue.refused().size(), 1U);
   EXPECT_EQ(catalogue.refused()[0].reason,
-            (folder_ / "a.json").string() + ": the manifest is not JSON; build the plugin again");
+            (folder_ / "a.json").string() +
+                ": the manifest cannot be read from line 1, column 3: no JSON; build the plugin again");
   EXPECT_NE(catalogue.unknown(Kind::layer, "gone").find("refused: "), std::string::npos);
+}
+
+TEST_F(ManifestTest, RefusesADefaultThatNestsTooDeep) {
+  nlohmann::json json = manifest_to_json(manifest("highway"));
+  json["offers"][0]["options"] = {{{"name", "x"}, {"type", "text"}, {"default", "DEEP"}}};
+  std::string text = json.dump();
+  text.replace(text.find("\"DEEP\""), 6, std::string(100000, '[') + std::string(100000, ']'));
+  write("a.json", text);
+  const Catalogue catalogue = Catalogue::load({folder_});
+  ASSERT_FALSE(catalogue.refused().empty());
+  EXPECT_NE(catalogue.refused()[0].reason.find("nested more than 100 levels deep; build the plugin again"),
+            std::string::npos)
+      << catalogue.refused()[0].reason;
+}
+
+TEST_F(ManifestTest, DoesNotWaitForAPipe) {
+  ASSERT_EQ(::mkfifo((folder_ / "a.json").c_str(), 0600), 0);
+  const Catalogue catalogue = Catalogue::load({folder_});
+  ASSERT_FALSE(catalogue.refused().empty());
+  EXPECT_NE(catalogue.refused()[0].reason.find(": the manifest cannot be read: it is a pipe"),
+            std::string::npos)
+      << catalogue.refused()[0].reason;
 }
 
 TEST_F(ManifestTest, APluginOfAnotherBuildHarmsOnlyWhoNeedsIt) {

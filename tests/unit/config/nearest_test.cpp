@@ -35,6 +35,15 @@ TEST(Nearest, KnowsTheWordsOfAName) {
   EXPECT_EQ(did_you_mean("att", {"attn_att"}), "") << "too short to be meant";
 }
 
+TEST(Nearest, SearchesNeitherForWhatIsNoNameNorForEver) {
+  EXPECT_EQ(nearest(std::string(100000, 'x'), {std::string(100000, 'x')}), std::nullopt);
+  std::vector<std::string> names(20000, "other");
+  names.back() = "dropout";
+  EXPECT_EQ(did_you_mean("dropuot", names), "") << "only the beginning of a long list is searched";
+  names.front() = "dropout";
+  EXPECT_EQ(did_you_mean("dropuot", names), "; did you mean \"dropout\"?");
+}
+
 TEST(Nearest, MakesTheEndOfASentence) {
   EXPECT_EQ(did_you_mean("dropuot", {"dropout"}), "; did you mean \"dropout\"?");
   EXPECT_EQ(did_you_mean("x", {"dropout"}, "; it takes other names"), "; it takes other names");

@@ -2,6 +2,7 @@
 #include "config/shared_object.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "elf_file.hpp"
@@ -43,6 +44,14 @@ TEST_F(SharedObjectTest, OneThatWasCutTellsWhere) {
             name() + ": is cut off at 191 of 192 bytes; build it again or copy it whole");
   EXPECT_EQ(problem(whole.substr(0, 10)),
             name() + ": is cut off at 10 of 64 bytes; build it again or copy it whole");
+}
+
+TEST_F(SharedObjectTest, APipeIsNotWaitedFor) {
+  ASSERT_EQ(::mkfifo(file_.c_str(), 0600), 0);
+  EXPECT_EQ(shared_object_problem(file_),
+            name() +
+                ": cannot be read: it is a pipe, which may never end; write what comes through it to a "
+                "file, and name that");
 }
 
 TEST_F(SharedObjectTest, OtherFilesAreNone) {

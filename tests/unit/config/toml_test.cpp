@@ -56,6 +56,64 @@ TEST(Toml, RefusesAKeyThatStandsTwice) {
   EXPECT_NE(problem("[a]\n[a]\n"), "no problem");
 }
 
+std::string dots(std::size_t parts) {
+  std::string key = "a";
+  for (std::size_t i = 1; i < parts; ++i) key += ".a";
+  return key;
+}
+
+TEST(Toml, RefusesKeysAndTablesThatNestTooDeep) {
+  const std::string deep = "keys, tables and lists nest more than 100 levels deep here";
+  EXPECT_EQ(problem(dots(101) + " = 1\n"), "no problem");
+  EXPECT_EQ(problem("x = 1\n" + dots(102) + " = 1\n"), "a.toml:2:202: " + deep);
+  EXPECT_EQ(problem(dots(8000) + " = 1\n"), "a.toml:1:202: " + deep);
+  EXPECT_EQ(problem("[" + dots(8000) + "]\n"), "a.toml:1:203: " + deep);
+  EXPECT_EQ(problem("[[" + dots(8000) + "]]\n"), "a.toml:1:204: " + deep);
+  EXPECT_EQ(problem("[" + dots(60) + "]\n" + dots(60) + " = 1\n"), "a.toml:2:82: " + deep);
+  EXPECT_EQ(problem("x = " + std::string(100000, '[')), "a.toml:1:105: " + deep);
+  std::string tables;
+  for (int i = 0; i < 200; ++i) tables += "{" + dots(50) + "=";
+  EXPECT_EQ(problem("x = " + tables), "a.toml:1:207: " + deep) << "what is dotted within tables adds up";
+}
+
+TEST(Toml, NothingHidesAKeyThatNestsTooDeep) {
+  const std::string deep = "keys, tables and lists nest more than 100 levels deep here";
+  for (const std::string before :
+       {"a = [\"\"\"x\"\"\"\", {", "a = ['''x''''', {", "a = [\"\", {", "a = [\"\\\"\", {", "a = [[1], {",
+        "a = [ # ]\n{", "a = [\n\"\"\"\\\"\"\"\"\"\", {", "a = {b = 1, "})
+    EXPECT_TRUE(problem(before + dots(8000) + " = 1}]").ends_with(deep)) << before;
+  EXPECT_TRUE(problem("\xEF\xBB\xBF[" + dots(8000) + "]").ends_with(deep));
+  EXPECT_TRUE(problem("  [ " + dots(8000) + "]").ends_with(deep));
+  EXPECT_TRUE(problem("[a] # [\n" + dots(8000) + " = 1").ends_with(deep));
+}
+
+TEST(Toml, CountsOnlyWhatNests) {
+  const std::string many = std::string(300, '.') + std::string(300, '[') + std::string(300, '{');
+  EXPECT_EQ(problem("a = \"" + many + "\\\"" + many + "\"\nb = '" + many + "' # " + many + "\n"),
+            "no problem");
+  EXPECT_EQ(problem("a = \"\"\"\n" + many + "\n\"\"\"\nb = '''\n" + many + "'''\n"), "no problem");
+  std::string lists, keys, tables;
+  for (int i = 0; i < 300; ++i) {
+    lists += "[1.5, {a.b = 2}],\n";
+    keys += "k" + std::to_string(i) + ".a.b = 1.5\n";
+    tables += "[t" + std::to_string(i) + ".a.b]\n";
+  }
+  EXPECT_EQ(problem("a = [" + lists + "]\n" + keys + tables), "no problem");
+  EXPECT_EQ(problem("a = [\n[1],\n]\n[b]\nc = 1\n"), "no problem");
+}
+
+TEST(Toml, RefusesANameOfAnOptionWithTooManyParts) {
+  EXPECT_EQ(parse_key(dots(101)).size(), 101U);
+  try {
+    parse_key(dots(60000));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()), "\"" + dots(30) +
+                                             "....\" has more than the 100 parts that the name of an "
+                                             "option may have");
+  }
+}
+
 TEST(Toml, ReadsDottedKeys) {
   EXPECT_EQ(parse_key("model.width"), (std::vector<std::string>{"model", "width"}));
   EXPECT_EQ(parse_key("a.'b.c'"), (std::vector<std::string>{"a", "b.c"}));

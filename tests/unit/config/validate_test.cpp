@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "config/limits.hpp"
 #include "config/toml.hpp"
 
 namespace encore {
@@ -45,6 +46,27 @@ TEST(Validate, FillsInDefaultsAndSaysWhereEachValueComesFrom) {
   EXPECT_EQ(table.origin.at("model.layer.attention.heads").source, Source::file);
   EXPECT_EQ(table.origin.at("model.layer.attention.heads").place.text(), "sweep.toml:1:9");
   EXPECT_EQ(table.origin.at("model.layer.attention.dropout").source, Source::fallback);
+}
+
+TEST(Validate, RefusesNulAndAnEmptyPathThatIsNeeded) {
+  const std::string nul = "holds the character U+0000, which neither texts nor paths may have";
+  EXPECT_EQ(problem("vocab = \"a\\u0000b\"\n"),
+            "sweep.toml:1:9: option \"vocab\" of layer \"self_attention\" " + nul);
+  EXPECT_EQ(problem("words = [\"a\", \"\\u0000\"]\n"),
+            "sweep.toml:1:9: option \"words\" of layer \"self_attention\" " + nul);
+  EXPECT_EQ(problem("vocab = \"\"\n"), "no problem") << "of an option that may be left out";
+  const Schema needed = Schema().required("train", OptionType::path, {.help = "file"});
+  EXPECT_EQ(problem("train = \"\"\n", needed),
+            "sweep.toml:1:9: option \"train\" of layer \"self_attention\" must be a path in quotes, found an "
+            "empty one");
+}
+
+TEST(Validate, StopsWhereNobodyReadsOn) {
+  std::string text;
+  for (int i = 0; i < 20000; ++i) text += "zkey" + std::to_string(i) + " = 1\n";
+  Problems problems;
+  check(text, problems);
+  EXPECT_EQ(problems.all().size(), most_problems);
 }
 
 TEST(Validate, AcceptsAnIntegerAsANumber) {
@@ -112,7 +134,8 @@ TEST(Validate, SuggestsTheNearestChoice) {
 TEST(Validate, NamesWhatIsMissing) {
   EXPECT_EQ(
       problem("", Schema().required("hidden", OptionType::integer, {.help = "size of the hidden layer"})),
-      "sweep.toml:1:1: option \"hidden\" of layer \"self_attention\" is missing; it must be an integer (size of "
+      "sweep.toml:1:1: option \"hidden\" of layer \"self_attention\" is missing; it must be an integer (size "
+      "of "
       "the "
       "hidden layer)");
 }

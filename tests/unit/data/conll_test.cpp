@@ -2,9 +2,11 @@
 #include "data/conll.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <encore/error.hpp>
 
+#include "data/hash.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace {
@@ -74,15 +76,40 @@ TEST(Conll, ConvertsBioes) {
   EXPECT_EQ(set.malformed_tags, 0);
 }
 
-TEST(Conll, StartsAnEntityAtAMalformedTagAndCountsIt) {
-  const Dataset set = parse("Ann B-PER\nRome I-LOC\n\nBob I-PER\n");
+TEST(Conll, StartsAnEntityAtAMalformedTagAndSaysWhereItStands) {
+  const Dataset set = parse("Ann B-PER\nLee I-PER\nBob B-PER\nRome I-LOC\n\nUma B-PER\n\nBob I-PER\n");
   EXPECT_EQ(set.scheme, TagScheme::iob2);
-  EXPECT_EQ(set.sentences[0].tags, (Words{"B-PER", "B-LOC"}));
-  EXPECT_EQ(set.malformed_tags, 2);
-  const Dataset open = parse("Ann B-PER\nsat O\nBob E-PER\nUma E-PER\n");
+  EXPECT_EQ(set.sentences[0].tags, (Words{"B-PER", "I-PER", "B-PER", "B-LOC"}));
+  EXPECT_EQ(set.malformed_message(),
+            "2 tags break IOB2 and are read as conlleval reads them: I-LOC in line 4, I-PER in line 8");
+  const Dataset open =
+      parse("Ann B-PER\nLee E-PER\nRome S-LOC\nUma S-PER\nOslo S-LOC\n\nAnn B-PER\nsat O\nUma E-PER\n");
   EXPECT_EQ(open.scheme, TagScheme::bioes);
-  EXPECT_EQ(open.sentences[0].tags, (Words{"B-PER", "O", "B-PER", "B-PER"}));
-  EXPECT_EQ(open.malformed_tags, 3);  // B-PER before O, and two ends that nothing began
+  EXPECT_EQ(open.sentences[1].tags, (Words{"B-PER", "O", "B-PER"}));
+  EXPECT_EQ(open.malformed_message(),
+            "2 tags break BIOES and are read as conlleval reads them: B-PER in line 7, E-PER in line 9");
+  EXPECT_EQ(parse("Ann S-PER\nsat O\nUma S-PER\nLee B-PER\n").first_malformed,
+            (std::vector<encore::MalformedTag>{{4, "B-PER"}}))
+      << "a sentence ends inside an entity";
+}
+
+TEST(Conll, DecidesTheSchemeByMajority) {
+  std::string iob1 = "-DOCSTART- -X- O\n\n", iob2 = "Ann E-PER\n";
+  for (int i = 0; i < 50; ++i) {
+    iob1 += "Ann I-PER\nLee I-PER\nsat O\n\n";
+    iob2 += "Ann B-PER\nLee I-PER\nsat O\n\n";
+  }
+  const Dataset one = parse(iob1 + "Rome B-LOC\n");
+  EXPECT_EQ(one.scheme, TagScheme::iob1) << "one needless B- does not make it IOB2";
+  EXPECT_EQ(one.malformed_message(),
+            "1 tag breaks IOB1 and is read as conlleval reads it: B-LOC in line 203");
+  EXPECT_EQ(one.sentences[0].tags, (Words{"B-PER", "I-PER", "O"}));
+  const Dataset two = parse(iob2);
+  EXPECT_EQ(two.scheme, TagScheme::iob2) << "one E- does not make it BIOES";
+  EXPECT_EQ(two.malformed_message(), "1 tag breaks IOB2 and is read as conlleval reads it: E-PER in line 1");
+  const Dataset many = parse(iob2 + "a I-X\nb I-Y\nc I-X\nd I-Y\ne I-X\nf I-Y\n");
+  EXPECT_EQ(many.malformed_tags, 7);
+  EXPECT_TRUE(many.malformed_message().ends_with("I-Y in line 205 and 2 more")) << many.malformed_message();
 }
 
 TEST(Conll, CountsWords) {
@@ -103,9 +130,30 @@ TEST(Conll, RefusesRowsWithTheWrongColumns) {
   EXPECT_EQ(
       refusal("Ann\tB-PER\n\nleft\tVBD\tO\n"),
       "train.conll:3: this row has 3 columns, the rows before it have 2; every row needs the same columns");
-  EXPECT_EQ(refusal("\tO\n"),
-            "train.conll:1: this row has one column; write the token first and its tag last, parted by a tab "
-            "or blanks");
+  const std::string no_token =
+      "the token in front of the first tab is empty; a row is a token, a tab and its tag, and a line without "
+      "anything parts two sentences";
+  EXPECT_EQ(refusal("\tO\n"), "train.conll:1: " + no_token);
+  EXPECT_EQ(refusal("Ann\tB-PER\n  \tO\n"), "train.conll:2: " + no_token);
+  EXPECT_EQ(refusal("Ann\t\n"),
+            "train.conll:1: this row has a token and nothing behind its tab; its tag is missing");
+  EXPECT_EQ(parse(" Ann B-PER\n  left O \n").words, 2) << "blanks in front part nothing";
+}
+
+TEST(Conll, NamesEveryRowThatCannotBeReadUpToALimit) {
+  const std::string no_tag =
+      "\"PER\" in the last column is no tag; a tag is O, or B-, I-, E- or S- before a type";
+  EXPECT_EQ(
+      refusal("only\nAnn\tO\n\nLee\tPER\nsat\tVBD\tO\n"),
+      "train.conll:1: this row has one column; write the token first and its tag last, parted by a tab or "
+      "blanks\ntrain.conll:4: " +
+          no_tag +
+          "\ntrain.conll:5: this row has 3 columns, the rows before it have 2; every row needs the same "
+          "columns");
+  std::string text;
+  for (int i = 0; i < 11; ++i) text += "Lee\tPER\n";
+  EXPECT_TRUE(refusal(text).ends_with("\ntrain.conll:10: " + no_tag + "\nand 1 more row like these"));
+  EXPECT_TRUE(refusal(text + text).ends_with("\nand 12 more rows like these"));
 }
 
 TEST(Conll, RefusesWhatIsNoTag) {
@@ -131,6 +179,14 @@ TEST(Conll, RefusesFilesItCannotRead) {
                 ": there is no such file; check the path and the folder it is relative to");
   EXPECT_EQ(refusal_of("."),
             "cannot read the test set " + (folder / ".").string() + ": it is a folder; name a file");
+  ASSERT_EQ(::mkfifo((folder / "pipe.conll").c_str(), 0600), 0);
+  EXPECT_EQ(refusal_of("pipe.conll"),
+            "cannot read the test set " + (folder / "pipe.conll").string() +
+                ": it is a pipe, which may never end; write what comes through it to a file, and name that");
+  EXPECT_EQ(message_of<Error>([] { encore::load_conll("/dev/zero", "test set"); }),
+            "cannot read the test set /dev/zero: it is a device, which may never end; name a file");
+  EXPECT_EQ(message_of<Error>([] { encore::sha256_of_file("/dev/zero"); }),
+            "cannot read /dev/zero: it is a device, which may never end; name a file");
   encore::testing::write_bytes(folder / "latin.conll", "Ann\tO\nJos\xE9\tB-PER\n");
   EXPECT_EQ(refusal_of("latin.conll"),
             (folder / "latin.conll").string() +

@@ -132,6 +132,21 @@ TEST(Charts, CategoriesWithoutRoomSideBySideLie) {
   EXPECT_LT(cross.at(0).y, cross.at(1).y);
 }
 
+TEST(Charts, HeadsOfParallelAxesStayDifferent) {
+  ParallelChart chart;
+  for (const char* end :
+       {"attention_dropout", "heads", "attention_temperature", "feed_forward_width", "norm"})
+    chart.dimensions.push_back({std::string("model.layer.rotary_attention_with_a_long_name.") + end});
+  chart.dimensions.push_back({"test/f1"});
+  chart.lines = {{"a", {1, 2, 3, 4, 5, 6}}, {"b", {2, 3, 4, 5, 6, 7}}};
+  for (const double width : {352.0, 640.0}) {
+    std::set<std::string> heads;
+    for (const Label& label : shapes_of<Label>(draw(chart, width)))
+      if (label.strong) heads.insert(label.text);
+    EXPECT_EQ(heads.size(), chart.dimensions.size()) << width;
+  }
+}
+
 TEST(Charts, NamesAreCutWithAnEllipsis) {
   const std::string name(10000, 'm');
   for (const auto& label : shapes_of<Label>(draw(BarChart{{"v"}, true, {{name, 1, {}, {}}}})))

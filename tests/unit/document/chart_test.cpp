@@ -95,6 +95,21 @@ std::vector<std::pair<std::string, Chart>> all_charts() {
 
 }  // namespace
 
+TEST(Charts, PointsOfShortCurvesAreMarkedAndThoseOfLongOnesAreNot) {
+  const auto curve = [](std::size_t points) {
+    Series series{"a", {}, {}};
+    for (std::size_t i = 0; i < points; ++i) {
+      series.x.push_back(static_cast<double>(i));
+      series.y.push_back(static_cast<double>(i * i));
+    }
+    return series;
+  };
+  const auto markers = shapes_of<Marker>(draw(LineChart{{"x"}, {"y"}, {curve(4), curve(5)}}, 640.0));
+  ASSERT_EQ(markers.size(), 9u);
+  EXPECT_NE(markers.front().shape, markers.back().shape) << "curves are told apart without colour";
+  EXPECT_TRUE(shapes_of<Marker>(draw(LineChart{{"x"}, {"y"}, {curve(500)}}, 640.0)).empty());
+}
+
 TEST(Charts, LabelsStayOnThePaperAndApart) {
   for (const auto& [name, chart] : all_charts())
     for (const double width : {300.0, 352.0, 580.0, 640.0, 1000.0}) {

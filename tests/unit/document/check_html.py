@@ -3,7 +3,7 @@ that lead nowhere, headings out of order, pictures without a text, tables withou
 import sys
 from html.parser import HTMLParser
 
-VOID = {"meta", "br", "img", "link", "input", "hr"}
+VOID = {"meta", "br", "img", "link", "input", "hr", "wbr"}
 
 
 class Checker(HTMLParser):

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <regex>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -313,6 +315,25 @@ inline std::vector<std::string> hostile_names() {
       "bad \xFF\xC3\x28 utf-8 \xED\xA0\x80",
       "",
       longest};
+}
+
+/// The first < of a Markdown text that is neither in a fenced block nor ours: a target, a code span, the file
+/// of a picture.
+inline std::string foreign_tag(const std::string& markdown) {
+  std::string fence;
+  std::istringstream lines(markdown);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string ticks = line.substr(0, std::min(line.find_first_not_of('`'), line.size()));
+    if (fence.empty() && ticks.size() >= 3)
+      fence = ticks;
+    else if (!fence.empty() && line == fence)
+      fence.clear();
+    else if (fence.empty()) {
+      line = std::regex_replace(line, std::regex(R"(<a id="[\w-]+"></a>|</?code>|\]\(<[^<>]*>\))"), "");
+      if (const std::size_t at = line.find('<'); at != std::string::npos) return line.substr(at);
+    }
+  }
+  return {};
 }
 
 inline Document hostile_document() {

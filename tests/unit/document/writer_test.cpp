@@ -9,6 +9,7 @@
 
 #include <encore/error.hpp>
 
+#include "data/file.hpp"
 #include "document/csv.hpp"
 #include "document/escape.hpp"
 #include "document/html.hpp"
@@ -79,6 +80,7 @@ TEST(Escape, Markdown) {
   EXPECT_EQ(markdown_text("\u05D0"), "\u2068\u05D0\u2069");
   EXPECT_EQ(markdown_code("a`b|c", true), "``a`b\\|c``");
   EXPECT_EQ(markdown_code("`", false), "`` ` ``");
+  EXPECT_EQ(markdown_code("<b>`|", true), "<code>&lt;b&gt;\\`\\|</code>");
   EXPECT_EQ(markdown_fence("x ```` y"), "`````");
 }
 
@@ -211,6 +213,28 @@ TEST(Markdown, PicturesLieBesideIt) {
               std::string::npos);
 }
 
+TEST(Markdown, HoldsNoTagsButItsOwn) {
+  EXPECT_EQ(samples::foreign_tag(
+                "a <a id=\"x-1\"></a> <code>&lt;b&gt;</code> ![](<x.files/y.svg>)\n```\n<b>\n```\n"),
+            "");
+  EXPECT_EQ(samples::foreign_tag("x <img src=y>"), "<img src=y>");
+  for (const Document& document : {samples::sample_document(), samples::hostile_document()})
+    EXPECT_EQ(samples::foreign_tag(markdown_files(document, own_templates(), "x.md").front().bytes), "");
+}
+
+/// What a reader makes of it: cmark-gfm with HTML passed through.
+TEST(Markdown, IsReadAsItIsMeant) {
+  if (!has_program("cmark-gfm")) GTEST_SKIP() << "cmark-gfm is not installed";
+  const Folder folder;
+  folder.write("x.md", markdown_files(samples::hostile_document(), own_templates(), "x.md").front().bytes);
+  const std::string command = "cd " + folder.path.string() + " && cmark-gfm --unsafe -e table x.md > x.html";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const std::string html = load_text(folder.path / "x.html", "page");
+  for (const char* tag : {"<script", "<img src=x", "<b>", "</textarea", "href=\"javascript", "<!--"})
+    EXPECT_EQ(html.find(tag), std::string::npos) << tag;
+  EXPECT_NE(html.find("&lt;script&gt;"), std::string::npos);
+}
+
 TEST(Latex, CompilesAsItIs) {
   if (!has_program("pdflatex") || !has_program("kpsewhich") ||
       std::system("kpsewhich tikz.sty booktabs.sty >/dev/null") != 0)
@@ -237,6 +261,62 @@ TEST(Html, TheKeyboardFindsItsWay) {
        at = html.find("<div class=\"scroll\"", at + 1))
     EXPECT_NE(html.substr(at, 120).find("tabindex=\"0\" role=\"region\" aria-labelledby="),
               std::string::npos);
+}
+
+TEST(Html, ListingsThatScrollHaveARoleAndANameOfTheirOwn) {
+  const std::string html =
+      html_files(with_block(Listing{"sh", "ls", "Commands \"now\""}), own_templates(), "x.html")
+          .front()
+          .bytes;
+  EXPECT_NE(html.find("<pre tabindex=\"0\" role=\"region\" aria-label=\"Commands &quot;now&quot;\""),
+            std::string::npos);
+}
+
+TEST(Html, TargetsAreLargeEnoughForAFinger) {
+  const std::string html = html_files(samples::sample_document(), own_templates(), "x.html").front().bytes;
+  const auto rule = [&](const std::string& selector) {
+    const std::size_t at = html.find("\n" + selector + " {");
+    return at == std::string::npos ? "" : html.substr(at, html.find('}', at) - at);
+  };
+  // WCAG 2.2, 2.5.8: 24 by 24 pixels. Links within a sentence need not be.
+  EXPECT_NE(rule("nav a").find("display: block; min-height: 24px"), std::string::npos) << rule("nav a");
+  EXPECT_NE(rule("th button").find("min-height: 24px; min-width: 24px"), std::string::npos);
+}
+
+TEST(Html, LongNamesBreakBetweenTheirPartsAndNeverWithinAWord) {
+  TableBlock table;
+  table.id = "t";
+  table.caption = "c";
+  table.columns = {{"run"}};
+  table.rows = {{"study-attention=rotary_attention-learning_rate=0.002-seed=1"},
+                {"short-name"},
+                {std::string(60, 'f')}};
+  const std::string html = html_files(with_block(table), own_templates(), "x.html").front().bytes;
+  EXPECT_NE(
+      html.find("class=\"long\">study-<wbr>attention=<wbr>rotary_<wbr>attention-<wbr>learning_<wbr>rate="
+                "<wbr>0.002-<wbr>seed=<wbr>1<"),
+      std::string::npos);
+  EXPECT_NE(html.find(">short-name<"), std::string::npos);
+  EXPECT_NE(html.find("class=\"long endless\">ffff"), std::string::npos)
+      << "what has no parts must break within";
+}
+
+TEST(Html, SmallPicturesStandBesideEachOther) {
+  Document document = with_block(Paragraph{"p"});
+  const auto figure = [](const std::string& id, Chart chart) {
+    return Figure{id, "", "a", std::move(chart)};
+  };
+  document.sections[0].blocks = {figure("one", samples::schedule()), figure("two", samples::schedule()),
+                                 Paragraph{"between"}, figure("alone", samples::schedule())};
+  const std::string html = html_files(document, own_templates(), "x.html").front().bytes;
+  const std::size_t begin = html.find("<div class=\"beside\">"), end = html.find("<p>between");
+  ASSERT_NE(begin, std::string::npos);
+  EXPECT_LT(begin, html.find("id=\"one\""));
+  EXPECT_LT(html.find("id=\"two\""), end);
+  EXPECT_EQ(html.find("<div class=\"beside\">", end), std::string::npos)
+      << "one alone is as wide as the text";
+  const std::string latex = latex_files(document, own_templates(), "x.tex").front().bytes;
+  EXPECT_NE(latex.find("\\begin{minipage}[t]{0.485\\textwidth}"), std::string::npos);
 }
 
 TEST(Latex, HeadsOfNumbersAreStackedOnlyWhereTheTableIsTooWide) {

@@ -52,6 +52,29 @@ TEST(Expression, JoinsConditions) {
   EXPECT_TRUE(holds("!!model.head.bias&&model.layers==12"));
 }
 
+TEST(Expression, NestsAsDeepAsItMayAndNoDeeper) {
+  const auto nested = [](std::size_t levels) {
+    return problem(std::string(levels, '(') + "true" + std::string(levels, ')'));
+  };
+  EXPECT_EQ(nested(100), "holds");
+  EXPECT_EQ(nested(101), "nested more than 100 levels deep at character 102");
+  EXPECT_EQ(nested(20000), "nested more than 100 levels deep at character 102");
+  EXPECT_EQ(problem(std::string(100, '!') + "true"), "holds");
+  EXPECT_EQ(problem(std::string(1000000, '!') + "true"), "nested more than 100 levels deep at character 102");
+}
+
+TEST(Expression, AChainIsLongWithoutBeingDeep) {
+  std::string both = "true", either = "false";
+  for (int i = 0; i < 200000; ++i) {
+    both += " && true";
+    either += " || false";
+  }
+  EXPECT_EQ(problem(both), "holds");
+  EXPECT_EQ(problem(either), "does not hold");
+  EXPECT_TRUE(holds("(false || true) || false"));
+  EXPECT_FALSE(holds("(true && true) && false"));
+}
+
 TEST(Expression, IsFalseForAnOptionThatTheRunLacks) {
   EXPECT_FALSE(holds("model.layer.attention.window > 3"));
   EXPECT_FALSE(holds("model.layer.attention.window != 3"));

@@ -114,6 +114,7 @@ TEST(Identity, NamesNotesAndWhereDataLiesDoNotCount) {
   EXPECT_EQ(question(changed(sample::experiment, "\"corpus\"", "\"/somewhere/else\"")), original());
   EXPECT_EQ(question(sample::experiment, {}, "elsewhere/b.toml"), original());
   EXPECT_EQ(question(changed(sample::experiment, "root = \"corpus\"\n", "")), original());
+  EXPECT_EQ(question(sample::experiment, {"data.private=true"}), original());
 }
 
 TEST(Identity, EveryValueCounts) {

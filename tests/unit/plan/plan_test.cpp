@@ -22,7 +22,7 @@ TEST(Plan, MakesOneRunOfAFileWithoutASweep) {
   EXPECT_EQ(planned.name, "tiny");
   EXPECT_EQ(planned.note, "a note");
   EXPECT_EQ(planned.tags, std::vector<std::string>{"x"});
-  EXPECT_EQ(names(planned), std::vector<std::string>{"tiny-seed=4"});
+  EXPECT_EQ(names(planned), std::vector<std::string>{"tiny-s4"});
   EXPECT_EQ(planned.points[0].seed, 4);
   EXPECT_EQ(planned.points[0].data.at("train").sha256, "hash-of-train.conll");
   EXPECT_TRUE(planned.points[0].data.at("dev").path.ends_with("/dir/corpus/dev.conll"));
@@ -31,7 +31,7 @@ TEST(Plan, MakesOneRunOfAFileWithoutASweep) {
 
 TEST(Plan, AFileWithoutANameIsCalledLikeItsFile) {
   EXPECT_EQ(names(plan(changed(sample::experiment, "name = \"tiny\"\n", ""), {}, "dir/my_test.toml")),
-            std::vector<std::string>{"my_test-seed=1"});
+            std::vector<std::string>{"my_test-s1"});
 }
 
 TEST(Plan, KnowsWhereNameNoteTagsAndSeedsComeFrom) {
@@ -79,6 +79,50 @@ TEST(Plan, RefusesUnknownNamesAtTheTop) {
             "dir/a.toml:32:2: unknown option \"sweeep\" of the experiment; did you mean \"sweep\"?");
   EXPECT_EQ(problem(sample::experiment, {"modle.width=3"}),
             "-S modle.width=3: unknown option \"modle\" of the experiment; did you mean \"model\"?");
+}
+
+TEST(Plan, RefusesNamesThatAreFoldersOrTooLong) {
+  const auto with = [](const std::string& line) {
+    return problem(changed(sample::experiment, "seed = 1", "seed = 1\n" + line));
+  };
+  const auto named = [](const std::string& name) {
+    return problem(changed(sample::experiment, "\"tiny\"", "\"" + name + "\""));
+  };
+  for (const std::string name : {".", ".."})
+    EXPECT_EQ(named(name), "dir/a.toml:1:8: the name \"" + name +
+                               "\" means a folder to every other program; take another");
+  EXPECT_EQ(named("..."), "no problem");
+  EXPECT_EQ(named(std::string(100, 'n')), "no problem");
+  EXPECT_EQ(named(std::string(300, 'n')), "dir/a.toml:1:8: option \"name\" of the experiment has \"" +
+                                              std::string(60, 'n') +
+                                              "...\" with 300 bytes; at most 100 are stored with a run");
+  EXPECT_EQ(with("note = \"" + std::string(70000, 'n') + "\""),
+            "dir/a.toml:3:8: option \"note\" of the experiment has \"" + std::string(60, 'n') +
+                "...\" with 70000 bytes; at most 65536 are stored with a run");
+  std::string tags = "tags = [";
+  for (int i = 0; i < 101; ++i) tags += "\"t" + std::to_string(i) + "\", ";
+  EXPECT_EQ(
+      with(tags + "]"),
+      "dir/a.toml:3:8: option \"tags\" of the experiment has 101 words; at most 100 are stored with a run");
+}
+
+TEST(Plan, StopsWhereNobodyReadsOn) {
+  std::string unknown = "[train]\n";
+  for (int i = 0; i < 20000; ++i) unknown += "zkey" + std::to_string(i) + " = 1\n";
+  const std::string sweep =
+      "[sweep]\ndraws = 10000\n[sweep.random]\n\"model.dropout\" = { uniform = [0, 0.5] }\n";
+  EXPECT_TRUE(problem(changed(sample::experiment, "[train]\n", unknown) + sweep)
+                  .ends_with("\nand at least 950 more"));
+}
+
+TEST(Plan, SaysHowFarItIs) {
+  static const Catalogue catalogue = sample::catalogue();
+  std::vector<std::pair<std::size_t, std::size_t>> seen;
+  make_plan(
+      parse_experiment_file(sample::experiment + "[sweep.grid]\n\"model.layers\" = [1, 2]\n", "dir/a.toml"),
+      catalogue, planning::hash_of_name,
+      [&](std::size_t done, std::size_t all) { seen.emplace_back(done, all); });
+  EXPECT_EQ(seen, (std::vector<std::pair<std::size_t, std::size_t>>{{1, 2}, {2, 2}}));
 }
 
 TEST(Plan, SaysToWhichTableAMisplacedOptionBelongs) {

@@ -18,14 +18,15 @@ inline std::string hash_of_name(const std::filesystem::path& path) {
 }
 
 inline Plan plan(const std::string& text, const std::vector<std::string>& overrides = {},
-                 const std::string& name = "dir/a.toml") {
+                 const std::string& name = "dir/a.toml", const SweepTexts& sweep = {}) {
   static const Catalogue catalogue = sample::catalogue();
-  return make_plan(parse_experiment_file(text, name, overrides), catalogue, hash_of_name);
+  return make_plan(parse_experiment_file(text, name, overrides, sweep), catalogue, hash_of_name);
 }
 
-inline std::string problem(const std::string& text, const std::vector<std::string>& overrides = {}) {
+inline std::string problem(const std::string& text, const std::vector<std::string>& overrides = {},
+                           const SweepTexts& sweep = {}) {
   try {
-    plan(text, overrides);
+    plan(text, overrides, "dir/a.toml", sweep);
   } catch (const ConfigErrors& errors) {
     return errors.what();
   }

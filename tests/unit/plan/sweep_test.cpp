@@ -26,9 +26,9 @@ std::string problem(const std::string& sweep, const std::vector<std::string>& ov
 
 TEST(Sweep, CrossesTheGridWithTheFirstKeySlowest) {
   const Plan planned = plan(swept("[sweep.grid]\n\"model.layers\" = [4, 12]\nmodel.dropout = [0.1, 0.3]\n"));
-  EXPECT_EQ(names(planned), (std::vector<std::string>{
-                                "tiny-layers=4-dropout=0.1-seed=1", "tiny-layers=4-dropout=0.3-seed=1",
-                                "tiny-layers=12-dropout=0.1-seed=1", "tiny-layers=12-dropout=0.3-seed=1"}));
+  EXPECT_EQ(names(planned),
+            (std::vector<std::string>{"tiny-layers=4-dropout=0.1-s1", "tiny-layers=4-dropout=0.3-s1",
+                                      "tiny-layers=12-dropout=0.1-s1", "tiny-layers=12-dropout=0.3-s1"}));
   EXPECT_EQ(planned.points[3].config["model"]["layers"], 12);
   EXPECT_EQ(planned.points[3].config["model"]["dropout"], 0.3);
   EXPECT_EQ(planned.points[3].origin.at("model.dropout").source, Source::sweep);
@@ -43,17 +43,16 @@ TEST(Sweep, MovesZipsInLockStepWithinTheGrid) {
                  "\"model.dropout\" = [0.1, 0.3]\n"));
   EXPECT_EQ(names(planned),
             (std::vector<std::string>{
-                "tiny-epochs=1-layers=4-dropout=0.1-seed=1", "tiny-epochs=1-layers=12-dropout=0.3-seed=1",
-                "tiny-epochs=2-layers=4-dropout=0.1-seed=1", "tiny-epochs=2-layers=12-dropout=0.3-seed=1"}));
+                "tiny-epochs=1-layers=4-dropout=0.1-s1", "tiny-epochs=1-layers=12-dropout=0.3-s1",
+                "tiny-epochs=2-layers=4-dropout=0.1-s1", "tiny-epochs=2-layers=12-dropout=0.3-s1"}));
 }
 
 TEST(Sweep, AWholeTableReplacesTheTable) {
   const Plan planned =
       plan(swept("[sweep.grid]\n\"model.layer.attention\" = [{ type = \"self_attention\", heads = 2, dropout "
                  "= 0.5 }, { type = \"alibi_attention\" }, { type = \"alibi_attention\", heads = 8 }]\n"));
-  EXPECT_EQ(names(planned), (std::vector<std::string>{"tiny-attention=self_attention-seed=1",
-                                                      "tiny-attention=alibi_attention-seed=1",
-                                                      "tiny-attention=alibi_attention.3-seed=1"}));
+  EXPECT_EQ(names(planned), (std::vector<std::string>{"tiny-self_attention-s1", "tiny-alibi_attention-s1",
+                                                      "tiny-alibi_attention.heads=8-s1"}));
   EXPECT_EQ(planned.points[1].config["model"]["layer"]["attention"],
             (nlohmann::json{{"type", "alibi_attention"}, {"heads", 4}}))
       << "nothing is left of the replaced table";
@@ -67,30 +66,11 @@ TEST(Sweep, AnOptionVariesWithinATableThatVariesToo) {
   EXPECT_EQ(planned.points[2].config["model"]["layer"]["attention"]["heads"], 2);
 }
 
-TEST(Sweep, NamesTellLikeNamedOptionsApart) {
-  const Plan planned =
-      plan(swept("[sweep.grid]\n\"model.dropout\" = [0.2]\n\"model.layer.attention.dropout\" = [0.3]\n"
-                 "\"model.head.type\" = [\"linear\"]\n"));
-  EXPECT_EQ(names(planned).at(0), "tiny-model.dropout=0.2-attention.dropout=0.3-head.type=linear-seed=1");
-}
-
-TEST(Sweep, APathIsCalledByItsLastPart) {
-  Value path;
-  path.data = std::string("${ENCORE_DATA}/wnut17");
-  EXPECT_EQ(label_of(path), "wnut17");
-  path.data = std::string("sets/wnut 17//");
-  EXPECT_EQ(label_of(path), "wnut_17");
-  path.data = std::string("max dev/f1");
-  EXPECT_EQ(label_of(path), "f1");
-  path.data = std::string("gelu");
-  EXPECT_EQ(label_of(path), "gelu");
-}
-
 TEST(Sweep, SeedsAreInnermost) {
   const Plan planned = plan(
       sample::changed(swept("[sweep.grid]\n\"model.layers\" = [4, 12]\n"), "seed = 1\n", "seeds = [5, 3]\n"));
-  EXPECT_EQ(names(planned), (std::vector<std::string>{"tiny-layers=4-seed=5", "tiny-layers=4-seed=3",
-                                                      "tiny-layers=12-seed=5", "tiny-layers=12-seed=3"}));
+  EXPECT_EQ(names(planned), (std::vector<std::string>{"tiny-layers=4-s5", "tiny-layers=4-s3",
+                                                      "tiny-layers=12-s5", "tiny-layers=12-s3"}));
 }
 
 TEST(Sweep, ExcludesPointsEvenWrongOnes) {
@@ -98,7 +78,7 @@ TEST(Sweep, ExcludesPointsEvenWrongOnes) {
       "[sweep]\nexclude = [\"model.layers == 4 && model.width == 12\", \"model.width == 33\"]\n[sweep.grid]\n"
       "\"model.layers\" = [4, 12]\n\"model.width\" = [12, 33]\n";
   const Plan planned = plan(swept(sweep));
-  EXPECT_EQ(names(planned), std::vector<std::string>{"tiny-layers=12-width=12-seed=1"});
+  EXPECT_EQ(names(planned), std::vector<std::string>{"tiny-layers=12-width=12-s1"});
   EXPECT_EQ(planned.excluded, 3U);
 }
 
@@ -113,7 +93,7 @@ TEST(Sweep, TheCommandLineWins) {
       "[sweep.grid]\n\"model.layers\" = [2, 4]\n\"model.layer.attention.heads\" = [1, 2]\n"
       "[sweep.random]\n\"model.dropout\" = { uniform = [0.1, 0.2] }\n");
   EXPECT_EQ(names(plan(sweep, {"model.layers=6", "model.dropout=0.5"})),
-            (std::vector<std::string>{"tiny-heads=1-seed=1", "tiny-heads=2-seed=1"}));
+            (std::vector<std::string>{"tiny-heads=1-s1", "tiny-heads=2-s1"}));
   EXPECT_EQ(plan(sweep, {"model.layers=6"}).points[0].origin.at("model.layers").source, Source::command_line);
   EXPECT_EQ(
       plan(sweep, {"model.layer.attention={type = \"alibi_attention\"}", "sweep.grid={}", "sweep.random={}"})
@@ -247,7 +227,8 @@ TEST(Sweep, RefusesAValueTwiceInAGrid) {
       problem("[sweep.grid]\n\"model.dropout\" = [0.1, 1e-1]\n"),
       "dir/a.toml:33:25: \"model.dropout\" of [sweep.grid]: 0.1 stands twice in the list; keep one of them");
   EXPECT_EQ(problem("[sweep.grid]\n\"model.layers\" = [4, 2]\n\"model.groups\" = [2, 1]\n"), "no problem");
-  EXPECT_EQ(problem("[[sweep.zip]]\n\"model.layers\" = [4, 4]\n\"model.dropout\" = [0.1, 0.2]\n"), "no problem");
+  EXPECT_EQ(problem("[[sweep.zip]]\n\"model.layers\" = [4, 4]\n\"model.dropout\" = [0.1, 0.2]\n"),
+            "no problem");
 }
 
 TEST(Sweep, RefusesAZipOfUnequalLengths) {
@@ -299,6 +280,34 @@ TEST(Sweep, RefusesConditionsThatCannotBeMeant) {
             "with ==");
   EXPECT_EQ(problem("[sweep]\nexclude = [\"model.layers > 0\"]\n[sweep.grid]\n\"model.layers\" = [1, 2]\n"),
             "dir/a.toml:32:1: [sweep] excludes every one of its points");
+}
+
+TEST(Sweep, SaysWhichExclusionMeetsNoPoint) {
+  const auto warnings = [](const std::string& sweep, const std::vector<std::string>& overrides = {}) {
+    std::string text;
+    for (const Problem& warning : plan(sample::experiment + sweep, overrides).warnings)
+      text += warning.text() + "\n";
+    return text;
+  };
+  const std::string grid = "[sweep.grid]\n\"model.layers\" = [1, 2]\n";
+  EXPECT_EQ(warnings("[sweep]\nexclude = [\"model.layers == 2\"]\n" + grid), "");
+  EXPECT_EQ(warnings("[sweep]\nexclude = [\"model.layers == 2\", \"model.layers == 7\"]\n" + grid),
+            "dir/a.toml:33:33: exclude \"model.layers == 7\" meets no point of the sweep\n");
+  EXPECT_EQ(warnings("[sweep]\nexclude = [\"model.layers == 2\", \"model.layers >= 2\"]\n" + grid), "")
+      << "it meets one, though another condition does as well";
+  EXPECT_EQ(warnings("[sweep]\nexclude = [\"model.layers == 2\"]\n" + grid, {"model.layers=1"}), "")
+      << "the command line may take away what it meets";
+  EXPECT_NE(warnings("[sweep]\nexclude = [\"model.layers == 7\"]\n" + grid, {"train.epochs=1"}), "");
+  EXPECT_EQ(warnings("[sweep]\ndraws = 2\nexclude = [\"model.dropout > 0.9\"]\n[sweep.random]\n"
+                     "\"model.dropout\" = { uniform = [0, 0.99] }\n"),
+            "")
+      << "chance may miss it";
+}
+
+TEST(Sweep, RefusesConditionsThatNestTooDeep) {
+  EXPECT_EQ(problem("[sweep]\nexclude = [\"" + std::string(20000, '(') + "\"]\n"),
+            "dir/a.toml:33:12: exclude \"" + std::string(60, '(') +
+                "...\": nested more than 100 levels deep at character 102");
 }
 
 TEST(Sweep, RefusesMoreRunsThanCanBeMeant) {

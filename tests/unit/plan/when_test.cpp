@@ -30,8 +30,7 @@ TEST(When, AGridVariesAnOptionOnlyWhereItsConditionHolds) {
   const Plan planned = plan(swept("[sweep.grid]\n" + two_optimizers +
                                   "\"optimizer.weight_decay\" = [0.0, 0.1]\n" + decay_of_adamw));
   EXPECT_EQ(names(planned),
-            (Names{"tiny-optimizer=adamw-weight_decay=0-seed=1",
-                   "tiny-optimizer=adamw-weight_decay=0.1-seed=1", "tiny-optimizer=sgd-seed=1"}));
+            (Names{"tiny-adamw-weight_decay=0-s1", "tiny-adamw-weight_decay=0.1-s1", "tiny-sgd-s1"}));
   EXPECT_EQ(planned.duplicates, 1U) << "two points of sgd, which became the same";
   EXPECT_EQ(planned.points[1].config["optimizer"]["weight_decay"], 0.1);
   EXPECT_FALSE(planned.points[2].config["optimizer"].contains("weight_decay"));
@@ -42,8 +41,8 @@ TEST(When, AZipLeavesOutOneOfItsOptions) {
   const Plan planned =
       plan(swept("[[sweep.zip]]\n\"model.layers\" = [2, 4, 6]\n\"model.dropout\" = [0.2, 0.3, 0.4]\n"
                  "[sweep.when]\nmodel.dropout = \"model.layers >= 4\"\n"));
-  EXPECT_EQ(names(planned), (Names{"tiny-layers=2-seed=1", "tiny-layers=4-dropout=0.3-seed=1",
-                                   "tiny-layers=6-dropout=0.4-seed=1"}));
+  EXPECT_EQ(names(planned),
+            (Names{"tiny-layers=2-s1", "tiny-layers=4-dropout=0.3-s1", "tiny-layers=6-dropout=0.4-s1"}));
   EXPECT_EQ(planned.points[0].config["model"]["dropout"], 0.1) << "the default stays";
   EXPECT_EQ(planned.points[0].origin.at("model.dropout").source, Source::fallback);
 }
@@ -53,7 +52,7 @@ TEST(When, DrawsThatLeaveOutTheirOptionAreOneRun) {
                             "[sweep.random]\n\"optimizer.weight_decay\" = { log_uniform = [1e-4, 1e-1] }\n";
   const Plan planned = plan(swept(draws + decay_of_adamw));
   ASSERT_EQ(planned.points.size(), 5U);
-  EXPECT_EQ(planned.points[4].name, "tiny-optimizer=sgd-seed=1");
+  EXPECT_EQ(planned.points[4].name, "tiny-sgd-s1");
   const Plan unguarded = plan(swept(
       "[sweep]\ndraws = 4\n[sweep.random]\n\"optimizer.weight_decay\" = { log_uniform = [1e-4, 1e-1] }\n"));
   EXPECT_EQ(planned.points[2].config["optimizer"]["weight_decay"],
@@ -66,8 +65,8 @@ TEST(When, TheFilesOwnValueStays) {
       plan(sample::changed(swept("[sweep.grid]\n\"model.layers\" = [2, 4]\n\"train.batch_size\" = [8, 16]\n"
                                  "[sweep.when]\n\"train.batch_size\" = \"model.layers == 4\"\n"),
                            "epochs = 3\n", "epochs = 3\nbatch_size = 5\n"));
-  EXPECT_EQ(names(planned), (Names{"tiny-layers=2-seed=1", "tiny-layers=4-batch_size=8-seed=1",
-                                   "tiny-layers=4-batch_size=16-seed=1"}));
+  EXPECT_EQ(names(planned),
+            (Names{"tiny-layers=2-s1", "tiny-layers=4-batch_size=8-s1", "tiny-layers=4-batch_size=16-s1"}));
   EXPECT_EQ(planned.points[0].config["train"]["batch_size"], 5);
   EXPECT_EQ(planned.points[0].origin.at("train.batch_size").place.text(), "dir/a.toml:32:14");
 }
@@ -79,9 +78,8 @@ TEST(When, AnOptionOfOneOfSeveralWholeTables) {
                  "\"model.layer.attention.window\" = [16, 32]\n"
                  "[sweep.when]\n\"model.layer.attention.window\" = "
                  "\"model.layer.attention.type == 'sliding_window_attention'\"\n"));
-  EXPECT_EQ(names(planned), (Names{"tiny-attention=self_attention-seed=1",
-                                   "tiny-attention=sliding_window_attention-window=16-seed=1",
-                                   "tiny-attention=sliding_window_attention-window=32-seed=1"}));
+  EXPECT_EQ(names(planned), (Names{"tiny-self_attention-s1", "tiny-sliding_window_attention-window=16-s1",
+                                   "tiny-sliding_window_attention-window=32-s1"}));
   EXPECT_EQ(planned.points[2].config["model"]["layer"]["attention"]["window"], 32);
 }
 
@@ -89,27 +87,27 @@ TEST(When, AConditionMayAskAboutWhatAnotherOneGuards) {
   const Plan planned = plan(swept(
       "[sweep.grid]\n\"model.layers\" = [2, 4]\n\"model.groups\" = [0, 1]\n\"model.dropout\" = [0.2, 0.3]\n"
       "[sweep.when]\n\"model.dropout\" = \"model.groups == 1\"\n\"model.groups\" = \"model.layers == 4\"\n"));
-  EXPECT_EQ(names(planned), (Names{"tiny-layers=2-seed=1", "tiny-layers=4-groups=0-seed=1",
-                                   "tiny-layers=4-groups=1-dropout=0.2-seed=1",
-                                   "tiny-layers=4-groups=1-dropout=0.3-seed=1"}));
+  EXPECT_EQ(names(planned),
+            (Names{"tiny-layers=2-s1", "tiny-layers=4-groups=0-s1", "tiny-layers=4-groups=1-dropout=0.2-s1",
+                   "tiny-layers=4-groups=1-dropout=0.3-s1"}));
 }
 
 TEST(When, ExclusionsSeeWhatIsLeft) {
   const Plan planned = plan(
       swept("[sweep]\nexclude = [\"train.batch_size == 16\"]\n[sweep.grid]\n\"model.layers\" = [2, 4]\n"
             "\"train.batch_size\" = [16, 8]\n[sweep.when]\n\"train.batch_size\" = \"model.layers == 4\"\n"));
-  EXPECT_EQ(names(planned), (Names{"tiny-layers=2-seed=1", "tiny-layers=4-batch_size=8-seed=1"}));
+  EXPECT_EQ(names(planned), (Names{"tiny-layers=2-s1", "tiny-layers=4-batch_size=8-s1"}));
   EXPECT_EQ(planned.excluded, 1U);
 }
 
 TEST(When, TheCommandLineTakesAnOptionAndItsConditionOut) {
   const std::string sweep = "[sweep.grid]\n" + two_optimizers + "\"optimizer.weight_decay\" = [0.0, 0.1]\n";
   EXPECT_EQ(names(plan(swept(sweep + decay_of_adamw), {"optimizer={type = \"sgd\", learning_rate = 1.0}"})),
-            Names{"tiny-seed=1"});
+            Names{"tiny-s1"});
   EXPECT_EQ(names(plan(swept("[sweep.grid]\n\"model.layers\" = [2, 4]\n\"train.epochs\" = [1, 2]\n"
                              "[sweep.when]\n\"train.epochs\" = \"model.layers == 4\"\n"),
                        {"model.layers=2"})),
-            Names{"tiny-seed=1"})
+            Names{"tiny-s1"})
       << "a condition that the command line leaves unmet is no mistake";
 }
 
@@ -117,8 +115,8 @@ TEST(When, NamesAreTheSameWhetherAnOptionAppliesOrNot) {
   const Plan planned =
       plan(swept("[sweep.grid]\n\"model.layer.attention.dropout\" = [0.2, 0.4]\n\"model.dropout\" = [0.3]\n"
                  "[sweep.when]\n\"model.dropout\" = \"model.layer.attention.dropout > 0.3\"\n"));
-  EXPECT_EQ(names(planned), (Names{"tiny-attention.dropout=0.2-seed=1",
-                                   "tiny-attention.dropout=0.4-model.dropout=0.3-seed=1"}));
+  EXPECT_EQ(names(planned),
+            (Names{"tiny-attention.dropout=0.2-s1", "tiny-attention.dropout=0.4-model.dropout=0.3-s1"}));
 }
 
 TEST(When, RefusesOptionsThatAreNotVaried) {

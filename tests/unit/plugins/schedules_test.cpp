@@ -47,6 +47,33 @@ TEST(CosineSchedule, ends_at_its_floor) {
   EXPECT_LE(schedule("cosine", none)->factor(1), 1.0);
 }
 
+/// 0.15 of 100 steps are 15 steps; 200 and 4000, the defaults, count as left out.
+TEST(WarmupRatio, is_the_same_as_its_number_of_steps) {
+  const Settings ratio{{"warmup_ratio", 0.15}}, steps{{"warmup_steps", std::int64_t{15}}};
+  for (const char* name : {"constant", "linear", "cosine", "noam"}) {
+    const auto by_ratio = schedule(name, ratio), by_steps = schedule(name, steps);
+    for (std::int64_t step = 1; step <= 100; ++step)
+      EXPECT_EQ(by_ratio->factor(step), by_steps->factor(step)) << name << ' ' << step;
+  }
+  EXPECT_DOUBLE_EQ(schedule("constant", {{"warmup_ratio", 0.07}})->factor(7), 1.0) << "rounded, not cut";
+  EXPECT_LT(schedule("constant", {{"warmup_ratio", 0.07}})->factor(6), 1.0);
+  EXPECT_TRUE(std::isfinite(schedule("noam", {{"warmup_ratio", 0.0}})->factor(1))) << "at least one step";
+  EXPECT_DOUBLE_EQ(schedule("cosine", {{"warmup_ratio", 0.0}})->factor(100), 0.0);
+}
+
+TEST(WarmupRatio, is_refused_beside_a_number_of_steps) {
+  for (const char* name : {"constant", "linear", "cosine", "noam"}) {
+    try {
+      schedule(name, {{"warmup_ratio", 0.1}, {"warmup_steps", std::int64_t{10}}});
+      FAIL() << name;
+    } catch (const OptionError& error) {
+      EXPECT_EQ(error.option(), "warmup_ratio");
+      EXPECT_EQ(std::string(error.what()).substr(0, 75),
+                "warmup_ratio and warmup_steps = 10 say the same thing twice; keep one of th");
+    }
+  }
+}
+
 TEST(NoamSchedule, peaks_at_the_end_of_the_warm_up) {
   const auto noam = schedule("noam", ten);
   EXPECT_DOUBLE_EQ(noam->factor(10), 1.0 / std::sqrt(10.0 * 64.0));

@@ -2,6 +2,7 @@
 #include "record/safetensors.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstring>
 
@@ -113,6 +114,13 @@ TEST(Safetensors, every_cut_is_refused) {
   EXPECT_THROW(Safetensors file(folder / "long"), Error);
 }
 
+TEST(Safetensors, a_pipe_is_not_waited_for) {
+  TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "t").c_str(), 0600), 0);
+  EXPECT_NE(message_of<Error>([&] { Safetensors file(folder / "t"); }).find("it is a pipe"),
+            std::string::npos);
+}
+
 TEST(Safetensors, hostile_headers_are_refused) {
   struct Case {
     std::string header, message;
@@ -152,8 +160,8 @@ TEST(Safetensors, hostile_headers_are_refused) {
       {R"({"__metadata__":{"a":1},"x":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
        "\"a\" is no text"},
       {"{\"\xff\":1}", "not JSON"},
-      {std::string(100000, '{'), "not JSON"},
-      {"{\"x\":" + std::string(100000, '['), "not JSON"},
+      {std::string(100000, '{'), "nested more than 100 levels deep"},
+      {"{\"x\":" + std::string(100000, '['), "nested more than 100 levels deep"},
   };
   for (const Case& test : cases) {
     const std::string message = refusal(test.header);
@@ -173,7 +181,7 @@ TEST(Safetensors, hostile_lengths_are_refused) {
     const std::string text = message_of<Error>([&] { Safetensors file(folder / "t"); });
     EXPECT_NE(text.find(message), std::string::npos) << text;
   }
-  EXPECT_NE(message_of<Error>([&] { Safetensors file(folder.path()); }).find("is not a file"),
+  EXPECT_NE(message_of<Error>([&] { Safetensors file(folder.path()); }).find("it is a folder; name a file"),
             std::string::npos);
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <bit>
 #include <cmath>
@@ -190,10 +191,10 @@ TEST(Spool, goes_on_at_a_stored_place) {
   SpoolReader first(folder / "s");
   SpoolRecord record;
   for (int index = 0; index < 4; ++index) ASSERT_TRUE(first.next(record));
-  SpoolReader second(folder / "s", first.offset(), first.sequence());
+  SpoolReader second(folder / "s", {}, first.offset(), first.sequence());
   ASSERT_TRUE(second.next(record));
   EXPECT_EQ(record.sequence, 5u);
-  SpoolReader beyond(folder / "s", 100000, 5);
+  SpoolReader beyond(folder / "s", {}, 100000, 5);
   EXPECT_FALSE(beyond.next(record));
   EXPECT_NE(beyond.problem().find("shorter than what was already read"), std::string::npos);
 }
@@ -207,15 +208,129 @@ TEST(Spool, refuses_another_attempt_another_file_and_a_second_writer) {
               }).find("another worker writes this spool"),
               std::string::npos);
   }
-  EXPECT_NE(
-      message_of<Error>([&] { SpoolWriter spool(folder / "s", 2); }).find("spool of attempt 1, not of 2"),
-      std::string::npos);
+  EXPECT_NE(message_of<Error>([&] {
+              SpoolWriter spool(folder / "s", 2);
+            }).find("spool of attempt 1, not of attempt 2"),
+            std::string::npos);
   write_bytes(folder / "letter", "Dear reader, this is a letter.");
   EXPECT_NE(message_of<Error>([&] { SpoolWriter spool(folder / "letter", 1); }).find("this is no spool"),
             std::string::npos);
   EXPECT_EQ(read_bytes(folder / "letter"), "Dear reader, this is a letter.");
   EXPECT_NE(message_of<Error>([&] { SpoolWriter spool(folder / "none/s", 1); }).find("cannot write"),
             std::string::npos);
+}
+
+const std::string one_run = "0123456789", other_run = "fedcba9876";
+
+TEST(Spool, another_runs_is_refused_with_both_ids) {
+  TemporaryFolder folder;
+  { SpoolWriter spool(folder / "s", 1, one_run); }
+  const std::string refusal = "this is the spool of run " + one_run + ", not of run " + other_run;
+  SpoolReader reader(folder / "s", {other_run, 1});
+  SpoolRecord record;
+  EXPECT_FALSE(reader.next(record));
+  EXPECT_EQ(reader.end(), SpoolEnd::refused);
+  EXPECT_NE(reader.problem().find(refusal), std::string::npos) << reader.problem();
+  EXPECT_FALSE(reader.skip_damage()) << "it is sound, and still nothing of it is ours";
+  const std::string message = message_of<Error>([&] { SpoolWriter spool(folder / "s", 1, other_run); });
+  EXPECT_NE(message.find(refusal), std::string::npos) << message;
+  SpoolWriter again(folder / "s", 1, one_run);
+  again.event("log");
+  EXPECT_EQ(read_all(folder / "s").size(), 1u);
+}
+
+/// As a program of that time wrote it: 16 bytes of head, without id and checksum.
+std::string in_old_format(std::string bytes) {
+  bytes.erase(16, spool_head_bytes - 16);
+  bytes[8] = 1;
+  return bytes;
+}
+
+TEST(Spool, the_old_format_is_read_and_continued) {
+  TemporaryFolder folder;
+  write_sample(folder / "s");
+  write_bytes(folder / "s", in_old_format(read_bytes(folder / "s")));
+  SpoolReader reader(folder / "s", {one_run, 1});
+  SpoolRecord record;
+  std::size_t count = 0;
+  while (reader.next(record)) ++count;
+  EXPECT_EQ(count, 9u) << reader.problem();
+  {
+    SpoolWriter spool(folder / "s", 1, one_run);
+    spool.event("log");
+  }
+  EXPECT_EQ(read_bytes(folder / "s")[8], 1) << "in the format that the file has";
+  SpoolEnd end = SpoolEnd::torn;
+  EXPECT_EQ(read_all(folder / "s", &end).size(), 10u);
+  EXPECT_EQ(end, SpoolEnd::clean);
+}
+
+TEST(Spool, a_newer_format_is_refused) {
+  TemporaryFolder folder;
+  write_sample(folder / "s");
+  std::string bytes = read_bytes(folder / "s");
+  bytes[8] = 3;
+  write_bytes(folder / "s", bytes);
+  SpoolReader reader(folder / "s");
+  SpoolRecord record;
+  EXPECT_FALSE(reader.next(record));
+  EXPECT_EQ(reader.end(), SpoolEnd::refused);
+  EXPECT_NE(reader.problem().find("format 3 is not known to this program"), std::string::npos);
+}
+
+/// The records that are left of a spool when what is whole behind damage is taken too.
+std::vector<std::uint64_t> sequences_left(const std::filesystem::path& path, std::vector<SpoolGap>& gaps) {
+  SpoolReader reader(path, {"", 1});
+  SpoolRecord record;
+  std::vector<std::uint64_t> left;
+  for (;;) {
+    while (reader.next(record)) left.push_back(record.sequence);
+    const std::optional<SpoolGap> gap = reader.skip_damage();
+    if (!gap) return left;
+    gaps.push_back(*gap);
+  }
+}
+
+TEST(Spool, a_damaged_byte_costs_the_record_in_which_it_lies) {
+  TemporaryFolder folder;
+  write_sample(folder / "whole");
+  const std::string whole = read_bytes(folder / "whole");
+  std::vector<std::uint64_t> ends = {spool_head_bytes};
+  {
+    SpoolReader reader(folder / "whole");
+    for (SpoolRecord record; reader.next(record);) ends.push_back(reader.offset());
+  }
+  for (std::size_t at = 0; at < ends[ends.size() - 2]; ++at) {
+    std::string bytes = whole;
+    bytes[at] = static_cast<char>(bytes[at] ^ 0x41);
+    write_bytes(folder / "bad", bytes);
+    std::size_t hit = 0;  // record; 0: the head
+    while (ends[hit] <= at) ++hit;
+    std::vector<SpoolGap> gaps;
+    const std::vector<std::uint64_t> left = sequences_left(folder / "bad", gaps);
+    if (gaps.empty()) {
+      EXPECT_TRUE(at >= 8 && at < 12) << at << ": only an unknown format is refused as a whole";
+      continue;
+    }
+    ASSERT_EQ(gaps.size(), 1u) << at;
+    EXPECT_EQ(left.size(), hit == 0 ? 9u : 8u) << at;
+    EXPECT_EQ(gaps[0].first_byte, hit == 0 ? 0 : ends[hit - 1]) << at;
+    EXPECT_EQ(gaps[0].end_byte, ends[hit]) << at;
+    EXPECT_EQ(gaps[0].first_record, std::max<std::size_t>(hit, 1)) << at;
+    EXPECT_EQ(gaps[0].last_record, hit) << at;
+  }
+}
+
+TEST(Spool, a_tail_that_is_cut_holds_nothing_to_continue_at) {
+  TemporaryFolder folder;
+  write_sample(folder / "s");
+  const std::string whole = read_bytes(folder / "s");
+  for (std::size_t cut = 1; cut < 60; ++cut) {
+    write_bytes(folder / "s", whole.substr(0, whole.size() - cut));
+    std::vector<SpoolGap> gaps;
+    EXPECT_GE(sequences_left(folder / "s", gaps).size(), 7u);
+    EXPECT_TRUE(gaps.empty()) << cut;
+  }
 }
 
 TEST(Spool, a_text_that_is_not_utf8_does_not_stop_the_run) {
@@ -255,6 +370,21 @@ TEST(Spool, a_full_disk_is_an_error_and_loses_nothing) {
   EXPECT_EQ(read_all(folder / "s", &end).size(), expected);
   EXPECT_EQ(end, SpoolEnd::clean);
   EXPECT_EQ(expected, 102u);
+}
+
+TEST(Spool, an_event_that_nests_too_deep_is_unreadable_and_says_why) {
+  SpoolRecord record;
+  record.text = R"({"type":"started","host":)" + std::string(100000, '[') + std::string(100000, ']') + "}";
+  EXPECT_EQ(record.event()["type"], "unreadable");
+  EXPECT_EQ(record.event()["reason"], "line 1, column 125: nested more than 100 levels deep");
+  record.text = "[]";
+  EXPECT_EQ(record.event()["reason"], "no object with a type");
+}
+
+TEST(Spool, a_pipe_in_its_place_is_not_waited_for) {
+  TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "s").c_str(), 0600), 0);
+  EXPECT_NE(message_of<Error>([&] { read_all(folder / "s"); }).find("it is a pipe"), std::string::npos);
 }
 
 TEST(Spool, name_of_an_attempt) {

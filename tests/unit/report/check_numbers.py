@@ -54,9 +54,10 @@ def check(where, shown, wanted, digits=2):
         problems.append("%s: %s shown, %r computed" % (where, shown, wanted))
 
 
+letters = {row[1]: row[0] for row in tables.tables["answer-test-f1"]}
 rows = {row[0]: row for row in tables.tables["results-test-f1"]}
 for wanted in scipy["candidates"]:
-    row = rows[wanted["name"]]
+    row = rows[letters[wanted["name"]]]
     check(wanted["name"] + " mean", row[3], wanted["mean"])
     if wanted["n"] == 1:
         if any(any(letter.isdigit() for letter in text) for text in row[4:9]):
@@ -67,14 +68,14 @@ for wanted in scipy["candidates"]:
         check(wanted["name"], text, value)
 for wanted in scipy["pairs"]:
     for row in tables.tables["pairs-test-f1"]:
-        if {row[0], row[1]} != {wanted["a"], wanted["b"]}:
+        if {row[0], row[1]} != {letters[wanted["a"]], letters[wanted["b"]]}:
             continue
-        sign = 1 if row[0] == wanted["a"] else -1
+        sign = 1 if row[0] == letters[wanted["a"]] else -1
         low, high = (wanted["low"], wanted["high"]) if sign == 1 else (-wanted["high"], -wanted["low"])
         for text, value in zip(row[2:5], [sign * wanted["difference"], low, high]):
             check(str(row[:2]), text, value)
-        check(str(row[:2]), row[7], wanted["p"], 3)
-        check(str(row[:2]), row[8], wanted["corrected"], 3)
+        check(str(row[:2]), row[9], wanted["p"], 3)
+        check(str(row[:2]), row[5], wanted["corrected"], 3)
 if checked != 4 + 3 * 5 + 3 * 5:
     problems.append("%d numbers were found, not 34" % checked)
 print("\n".join(problems))

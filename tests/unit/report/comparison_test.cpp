@@ -1,7 +1,7 @@
 // Which runs are compared, what is said of them, and what is refused.
 #include "report/comparison.hpp"
 
-#include "report/selection.hpp"
+#include "store/selection.hpp"
 #include "unit/report/replicates.hpp"
 
 namespace encore::testing {
@@ -14,11 +14,11 @@ bool contains(const std::string& text, const std::string& part) {
 class ComparisonTest : public ReplicatesTest {
  protected:
   Comparison compare(const CompareOptions& options = {}, const std::vector<std::string>& words = {"*"}) {
-    return compare_runs(store(), select_runs(store(), words), options);
+    return compare_runs(store(), select_runs(store(), {.words = words}).runs, options);
   }
   std::vector<std::string> names(const std::vector<std::string>& words) {
     std::vector<std::string> found;
-    for (const RunRow& run : select_runs(store(), words)) found.push_back(run.name);
+    for (const RunRow& run : select_runs(store(), {.words = words}).runs) found.push_back(run.name);
     return found;
   }
 };
@@ -32,17 +32,17 @@ TEST_F(ComparisonTest, AWordSelectsARunASweepAPatternOrTheBeginningOfNames) {
   tell_all("net-a", {0.1, 0.2});
   tell_all("net-b", {0.3});
   tell_all("other", {0.4});
-  EXPECT_EQ(names({"net-a-seed=2"}), Names({"net-a-seed=2"}));
-  EXPECT_EQ(names({"net"}), Names({"net-a-seed=1", "net-a-seed=2", "net-b-seed=1"})) << "a sweep";
-  EXPECT_EQ(names({"*seed=1"}), Names({"net-a-seed=1", "net-b-seed=1", "other-seed=1"}));
-  EXPECT_EQ(names({"oth", "net-b"}), Names({"other-seed=1", "net-b-seed=1"})) << "in the order of the words";
-  EXPECT_EQ(names({"net-a", "net-a-seed=1"}).size(), 2u) << "each run once";
-  const RunRow run = store().find_run("net-b-seed=1");
+  EXPECT_EQ(names({"net-a-s2"}), Names({"net-a-s2"}));
+  EXPECT_EQ(names({"net"}), Names({"net-a-s1", "net-a-s2", "net-b-s1"})) << "a sweep";
+  EXPECT_EQ(names({"*-s1"}), Names({"net-a-s1", "net-b-s1", "other-s1"}));
+  EXPECT_EQ(names({"oth", "net-b"}), Names({"other-s1", "net-b-s1"})) << "in the order of the words";
+  EXPECT_EQ(names({"net-a", "net-a-s1"}).size(), 2u) << "each run once";
+  const RunRow run = store().find_run("net-b-s1");
   EXPECT_EQ(names({run.id.substr(0, 8)}), Names({run.name}));
-  EXPECT_EQ(names({store().find_run("net-a-seed=1").group.substr(0, 12)}).size(), 2u);
-  const std::string refused = message_of<UnknownRun>([&] { names({"othre-seed=1"}); });
-  EXPECT_TRUE(contains(refused, "no run, sweep or group is called \"othre-seed=1\"")) << refused;
-  EXPECT_TRUE(contains(refused, "did you mean \"other-seed=1\"?")) << refused;
+  EXPECT_EQ(names({store().find_run("net-a-s1").group.substr(0, 12)}).size(), 2u);
+  const std::string refused = message_of<UnknownRun>([&] { names({"othre-s1"}); });
+  EXPECT_TRUE(contains(refused, "there is no run \"othre-s1\", and no sweep of that name")) << refused;
+  EXPECT_TRUE(contains(refused, "did you mean \"other-s1\"?")) << refused;
 }
 
 TEST_F(ComparisonTest, SeedsOfAGroupAreOneCandidateAndSharedSeedsArePaired) {
@@ -59,7 +59,7 @@ TEST_F(ComparisonTest, SeedsOfAGroupAreOneCandidateAndSharedSeedsArePaired) {
   EXPECT_EQ(pair.seeds->p, paired_t_test(low, high)->p);
   EXPECT_EQ(pair.verdict, Verdict::lower);
   EXPECT_EQ(comparison.ranking, std::vector<std::size_t>({1, 0}));
-  EXPECT_EQ(pair.no_examples, "run a-seed=1 stored no predictions/test.jsonl");
+  EXPECT_EQ(pair.no_examples, "run a-s1 stored no predictions/test.jsonl");
   EXPECT_TRUE(comparison.notices.empty());
 }
 
@@ -153,19 +153,75 @@ TEST_F(ComparisonTest, AMetricOutsideTheResultIsItsLastPoint) {
   EXPECT_EQ(refused, "none of these runs has a metric \"test/f2\"; did you mean \"test/f1\"?");
 }
 
-TEST_F(ComparisonTest, NumericEnvironmentsArePooledOnlyAloud) {
+TEST_F(ComparisonTest, NumericEnvironmentsArePooledOnlyWhenAsked) {
   tell_all("a", low);
   tell({.name = "a", .seed = 6, .measures = {{"test/f1", 0.46}}, .device = "cpu two"});
   tell({.name = "a", .seed = 1, .measures = {{"test/f1", 0.47}}, .backend = "cuda", .device = "gpu"});
-  const Comparison comparison = compare();
-  ASSERT_EQ(comparison.candidates.size(), 2u) << "backends are not pooled";
-  EXPECT_EQ(comparison.candidates[0].name, "a [openmp]");
-  EXPECT_EQ(comparison.candidates[1].name, "a [cuda]");
-  ASSERT_EQ(comparison.notices.size(), 2u);
-  EXPECT_EQ(comparison.notices[0],
+  const Comparison apart = compare();
+  ASSERT_EQ(apart.candidates.size(), 3u);
+  EXPECT_EQ(apart.candidates[0].name, "a [device cpu one]");
+  EXPECT_EQ(apart.candidates[0].values, low);
+  EXPECT_EQ(apart.candidates[1].name, "a [device cpu two]");
+  EXPECT_EQ(apart.candidates[1].values, std::vector<double>({0.46}));
+  EXPECT_EQ(
+      apart.notices.at(0),
+      "a: runs from 2 plugin files or numeric environments are kept apart (--pool makes one candidate of "
+      "them): device is \"cpu one\" and \"cpu two\"");
+
+  const Comparison pooled = compare({.pool = true});
+  ASSERT_EQ(pooled.candidates.size(), 2u) << "backends are not pooled";
+  EXPECT_EQ(pooled.candidates[0].name, "a [openmp]");
+  EXPECT_EQ(pooled.candidates[1].name, "a [cuda]");
+  ASSERT_EQ(pooled.notices.size(), 2u);
+  EXPECT_EQ(pooled.notices[0],
             "a [openmp] pools 2 numeric environments: device is \"cpu one\" and \"cpu two\"");
-  EXPECT_TRUE(
-      contains(comparison.notices[1], "were computed in different numeric environments: backend is "));
+  EXPECT_TRUE(contains(pooled.notices[1], "were computed in different numeric environments: backend is "));
+}
+
+TEST_F(ComparisonTest, PluginFilesAreComparedAndNotPooled) {
+  tell_all("a", {0.40, 0.41, 0.42});
+  for (std::int64_t seed = 1; seed <= 3; ++seed)
+    tell({.name = "a",
+          .seed = seed,
+          .measures = {{"test/f1", 0.49 + 0.01 * static_cast<double>(seed)}},
+          .fresh = true,
+          .plugin = "0123456789abcdef"});
+  const Comparison apart = compare();
+  ASSERT_EQ(apart.candidates.size(), 2u);
+  EXPECT_EQ(apart.candidates[0].name, "a [plugin p 1]");
+  EXPECT_EQ(apart.candidates[1].name, "a [plugin p 0123456789ab]");
+  EXPECT_EQ(apart.pairs.at(0).shared, 3u) << "repeats of the same seeds";
+  EXPECT_TRUE(contains(apart.notices.at(0), "plugin p is another file")) << apart.notices.at(0);
+  const Comparison pooled = compare({.pool = true});
+  ASSERT_EQ(pooled.candidates.size(), 1u);
+  EXPECT_EQ(pooled.candidates[0].values.size(), 3u) << "of two repeats one counts";
+}
+
+TEST_F(ComparisonTest, ARunThatNeverStartedBelongsToTheFirstEnvironment) {
+  tell({.name = "a", .seed = 1, .state = RunState::pending});
+  tell({.name = "a", .seed = 2, .measures = {{"test/f1", 0.4}}});
+  tell({.name = "a", .seed = 3, .measures = {{"test/f1", 0.5}}, .device = "cpu two"});
+  const Comparison comparison = compare();
+  ASSERT_EQ(comparison.candidates.size(), 2u);
+  EXPECT_EQ(comparison.candidates[0].runs.size(), 2u);
+}
+
+TEST_F(ComparisonTest, SeveralDifferencesMakeNumberedEnvironments) {
+  tell({.name = "a", .seed = 1});
+  tell({.name = "a", .seed = 2, .device = "cpu two", .plugin = "2"});
+  const Comparison comparison = compare();
+  EXPECT_EQ(comparison.candidates.at(0).name, "a [environment 1]");
+  EXPECT_EQ(comparison.candidates.at(1).name, "a [environment 2]");
+  EXPECT_TRUE(contains(comparison.notices.at(0), "device is ") &&
+              contains(comparison.notices.at(0), "plugin p is another file"))
+      << comparison.notices.at(0);
+}
+
+TEST_F(ComparisonTest, RunsWithTheNamesOfEarlierVersionsAreOneCandidate) {
+  tell({.name = "a-seed=1", .seed = 1});
+  const RunRow run = store().find_run("a-seed=1-s1");
+  store().database().execute("UPDATE run SET name = 'a-seed=1' WHERE id = '" + run.id + "'");
+  EXPECT_EQ(compare().candidates.at(0).name, "a");
 }
 
 TEST_F(ComparisonTest, ARepeatIsNotAnotherSeed) {
@@ -225,7 +281,7 @@ TEST_F(ComparisonTest, ExamplesAreTestedWherePredictionsAreStored) {
   EXPECT_TRUE(contains(compare({.metric = "train/loss"}).pairs.at(0).no_examples,
                        "train/loss does not follow from the counts of single examples"));
 
-  const RunRow run = store().find_run("b-seed=2");
+  const RunRow run = store().find_run("b-s2");
   write_bytes(store().run_folder(run.id) / "predictions/test.jsonl", good);
   EXPECT_TRUE(contains(compare().pairs.at(0).no_examples, "test.jsonl is not the file that was recorded"));
   std::filesystem::remove(store().run_folder(run.id) / "predictions/test.jsonl");
@@ -236,7 +292,7 @@ TEST_F(ComparisonTest, ByRunEachRunStandsForItself) {
   tell_all("a", {0.1, 0.2});
   const Comparison comparison = compare({.by_run = true});
   ASSERT_EQ(comparison.candidates.size(), 2u);
-  EXPECT_EQ(comparison.candidates[1].name, "a-seed=2");
+  EXPECT_EQ(comparison.candidates[1].name, "a-s2");
   EXPECT_EQ(comparison.pairs.at(0).verdict, Verdict::refused);
 }
 

@@ -20,19 +20,22 @@ struct Told {
   std::string test_set = std::string(64, 'd');
   std::string predictions = {};  ///< content of predictions/test.jsonl, unless empty
   double dropout = 0.1;
+  bool is_private = false;  ///< its data
   bool fresh = false;
+  std::string plugin = "1";  ///< SHA-256 of the file of the only plugin, "p"
 };
 
 class ReplicatesTest : public StoreTest {
  protected:
   /// Runs of one name are one group: names play the part of settings here.
   RunRow tell(const Told& told) {
-    Specification specification = specification_of('a', told.name + "-seed=" + std::to_string(told.seed));
+    Specification specification = specification_of('a', told.name + "-s" + std::to_string(told.seed));
     specification.seed = static_cast<std::uint64_t>(told.seed);
     specification.group = sha256(told.name + told.test_set);
     specification.question = sha256(told.name + told.test_set + std::to_string(told.seed));
     specification.backend = told.backend;
     specification.config["model"]["dropout"] = told.dropout;
+    if (told.is_private) specification.config["data"]["private"] = true;
     specification.data["test"] = {"/data/test.conll", told.test_set};
     RunExtras extras;
     extras.sweep = store().add_sweep(told.name.substr(0, told.name.find('-')), "file.toml", "");
@@ -45,7 +48,7 @@ class ReplicatesTest : public StoreTest {
       SpoolWriter spool(spool_of(*lease), lease->ordinal);
       spool.event("started",
                   {{"numeric_environment",
-                    {{"backend", told.backend}, {"device", told.device}, {"plugins", {{"p", "1"}}}}},
+                    {{"backend", told.backend}, {"device", told.device}, {"plugins", {{"p", told.plugin}}}}},
                    {"host", {{"name", "here"}}},
                    {"build", {{"version", "1"}, {"fingerprint", "sdk=2;compiler=GNU 12;"}}},
                    {"plugins", nlohmann::json::array()}});

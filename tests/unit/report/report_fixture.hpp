@@ -44,16 +44,22 @@ class ReportTest : public ReplicatesTest {
       if (const auto* found = std::get_if<Figure>(block); found != nullptr && found->id == id) return found;
     return nullptr;
   }
-  /// The cell of the first row that begins with `row`, in the column of that name.
+  /// The cell of the first row that has a cell `row`, in the column of that name.
   static TableCell cell(const TableBlock& table, const std::string& row, const std::string& column) {
     std::size_t at = 0;
     while (at < table.columns.size() && table.columns[at].name != column) ++at;
     if (at == table.columns.size()) throw Error("no column " + column);
     for (const auto& cells : table.rows)
-      if (cells.front().text.plain() == row) return cells[at];
+      for (const TableCell& one : cells)
+        if (one.text.plain() == row) return cells[at];
     throw Error("no row " + row + " in " + table.id);
   }
-  static std::string text_of(const Document& document) { return json(document); }
+  /// What a candidate that has a name in the key is called elsewhere.
+  static std::string letter(const Document& document, const std::string& name,
+                            const std::string& question = "test-f1") {
+    return cell(table(document, "answer-" + question), name, "candidate").text.plain();
+  }
+  static std::string text_of(const Document& document) { return json_text(document); }
 };
 
 }  // namespace encore::testing

@@ -6,41 +6,37 @@
 namespace encore::testing {
 namespace {
 
-std::vector<std::string> labels_in(const Document& document) {
-  std::vector<std::string> labels;
-  const Block* found = nullptr;
-  for (const Section& section : document.sections)
-    for (const Section& inner : section.sections)
-      for (const Block& block : inner.blocks)
-        if (const auto* table = std::get_if<TableBlock>(&block);
-            table != nullptr && table->id == "results-test-f1")
-          found = &block;
-  if (found != nullptr)
-    for (const auto& row : std::get<TableBlock>(*found).rows) labels.push_back(row.front().text.plain());
-  std::sort(labels.begin(), labels.end());
-  return labels;
+/// The column of names in the key.
+std::vector<std::string> names_in(const TableBlock& key) {
+  std::vector<std::string> names;
+  for (const auto& row : key.rows)
+    for (std::size_t i = 0; i < row.size(); ++i)
+      if (key.columns[i].name == "name") names.push_back(row[i].text.plain());
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 TEST_F(ReportTest, CandidatesAreNamedByWhatTheyDifferIn) {
   tell_all("net-dropout=0.1-rate=1e-05-warmup=20", {0.5, 0.6});
   tell_all("net-dropout=0.1-rate=2e-05-warmup=20", {0.4, 0.5});
   const Document document = report();
-  EXPECT_EQ(labels_in(document), (std::vector<std::string>{"rate=1e-05", "rate=2e-05"}))
+  EXPECT_EQ(names_in(table(document, "answer-test-f1")),
+            (std::vector<std::string>{"rate=1e-05", "rate=2e-05"}))
       << "a number is not cut at its minus";
-  EXPECT_EQ(table(document, "results-test-f1").notes.at(0).plain(),
+  EXPECT_EQ(table(document, "answer-test-f1").notes.at(0).plain(),
             "Left out of names, here and below: net-dropout=0.1- in front and -warmup=20 behind.");
   // The abstract says who it is by the same name.
-  EXPECT_TRUE(contains(text_of(document), "rate=1e-05 has the highest mean of 2 candidates"));
+  EXPECT_TRUE(contains(text_of(document), "A (rate=1e-05) has the highest mean of 2 candidates"));
   const auto& chart = std::get<ScatterChart>(figure(document, "figure-test-f1")->chart);
-  EXPECT_EQ(chart.categories, (std::vector<std::string>{"rate=1e-05", "rate=2e-05"}));
+  EXPECT_EQ(chart.categories, (std::vector<std::string>{"A: rate=1e-05", "B: rate=2e-05"}));
 }
 
 TEST_F(ReportTest, NamesWhoseRestWouldBeANumberOrNothingStayWhole) {
   tell_all("net-1", {0.5, 0.6});
   tell_all("net-2", {0.4, 0.5});
-  EXPECT_EQ(labels_in(report()), (std::vector<std::string>{"net-1", "net-2"}));
+  EXPECT_EQ(names_in(table(report(), "answer-test-f1")), (std::vector<std::string>{"net-1", "net-2"}));
   tell_all("net", {0.4, 0.5});
-  EXPECT_EQ(labels_in(report()), (std::vector<std::string>{"net", "net-1", "net-2"}));
+  EXPECT_EQ(names_in(table(report(), "answer-test-f1")), (std::vector<std::string>{"net", "net-1", "net-2"}));
   EXPECT_FALSE(contains(text_of(report()), "Left out of names"));
 }
 
@@ -48,9 +44,11 @@ TEST_F(ReportTest, WhatOnlyFailedLengthensNoNameAndTakesNone) {
   tell_all("net-rate=1", {0.5, 0.6});
   tell_all("net-rate=2", {0.4, 0.5});
   tell({.name = "other", .measures = nullptr, .state = RunState::failed, .reason = "why"});
-  EXPECT_EQ(labels_in(report()), (std::vector<std::string>{"other", "rate=1", "rate=2"}));
+  EXPECT_EQ(names_in(table(report(), "answer-test-f1")),
+            (std::vector<std::string>{"other", "rate=1", "rate=2"}));
   tell({.name = "rate=1", .measures = nullptr, .state = RunState::failed, .reason = "why"});
-  EXPECT_EQ(labels_in(report()), (std::vector<std::string>{"net-rate=1", "net-rate=2", "other", "rate=1"}))
+  EXPECT_EQ(names_in(table(report(), "answer-test-f1")),
+            (std::vector<std::string>{"net-rate=1", "net-rate=2", "other", "rate=1"}))
       << "two candidates never have one name";
 }
 
@@ -79,11 +77,10 @@ TEST_F(ReportTest, AlternativesSayWhatIsSeen) {
             .measures = {{"test/f1", dropout + 0.01 * static_cast<double>(seed)}},
             .dropout = dropout});
   const Document document = report();
-  EXPECT_EQ(
-      figure(document, "parallel-test-f1")->alternative,
-      "Parallel coordinates of 4 runs over 1 parameter. The highest score, 32.00 %, has model.dropout 0.3.");
+  EXPECT_EQ(figure(document, "parallel-test-f1")->alternative,
+            "Parallel coordinates of 4 runs over 1 parameter. The highest score, 32.00 %, has dropout 0.3.");
   EXPECT_TRUE(contains(figure(document, "timeline")->alternative, ": 4 completed."));
-  EXPECT_TRUE(contains(figure(document, "curve-train-loss")->alternative, "high ends at 0.375. "));
+  EXPECT_TRUE(contains(figure(document, "curve-train-loss")->alternative, "A: 0.3 ends at 0.375. "));
 }
 
 }  // namespace

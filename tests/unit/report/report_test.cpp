@@ -26,7 +26,7 @@ TEST_F(ReportTest, TablesHoldTheNumbersOfAnIndependentComputation) {
   for (const nlohmann::json& wanted : scipy()["candidates"]) {
     const std::string name = wanted["name"];
     const auto expect = [&](const std::string& column, const nlohmann::json& value) {
-      const TableCell found = cell(results, name, column);
+      const TableCell found = cell(results, letter(document, name), column);
       ASSERT_TRUE(found.number) << name << ' ' << column;
       EXPECT_NEAR(*found.number, value.get<double>(), 1e-9) << name << ' ' << column;
     };
@@ -34,7 +34,8 @@ TEST_F(ReportTest, TablesHoldTheNumbersOfAnIndependentComputation) {
     expect("mean", wanted["mean"]);
     if (wanted["n"] == 1) {
       for (const char* column : {"SD", "t low", "t high", "bootstrap low", "bootstrap high"})
-        EXPECT_TRUE(cell(results, name, column).text.empty()) << "no interval with n = 1: " << column;
+        EXPECT_TRUE(cell(results, letter(document, name), column).text.empty())
+            << "no interval with n = 1: " << column;
       continue;
     }
     expect("SD", wanted["deviation"]);
@@ -48,17 +49,16 @@ TEST_F(ReportTest, TablesHoldTheNumbersOfAnIndependentComputation) {
   std::size_t compared = 0;
   for (const auto& row : pairs.rows)
     for (const nlohmann::json& wanted : scipy()["pairs"]) {
-      const std::string a = row[0].text.plain(), b = row[1].text.plain();
-      const double sign = a == wanted["a"] && b == wanted["b"]   ? 1.0
-                          : a == wanted["b"] && b == wanted["a"] ? -1.0
-                                                                 : 0.0;
+      const std::string first = row[0].text.plain(), second = row[1].text.plain(),
+                        a = letter(document, wanted["a"]), b = letter(document, wanted["b"]);
+      const double sign = first == a && second == b ? 1.0 : first == b && second == a ? -1.0 : 0.0;
       if (sign == 0.0) continue;
       ++compared;
       EXPECT_NEAR(row[2].number.value(), sign * wanted["difference"].get<double>(), 1e-9);
       EXPECT_NEAR(row[sign > 0 ? 3 : 4].number.value(), sign * wanted["low"].get<double>(), 1e-9);
       EXPECT_NEAR(row[sign > 0 ? 4 : 3].number.value(), sign * wanted["high"].get<double>(), 1e-9);
-      EXPECT_NEAR(row[7].number.value(), wanted["p"].get<double>(), 1e-10);
-      EXPECT_NEAR(row[8].number.value(), wanted["corrected"].get<double>(), 1e-10);
+      EXPECT_NEAR(row[9].number.value(), wanted["p"].get<double>(), 1e-10);
+      EXPECT_NEAR(row[5].number.value(), wanted["corrected"].get<double>(), 1e-10);
     }
   EXPECT_EQ(compared, 3u);
 }
@@ -78,12 +78,14 @@ TEST_F(ReportTest, TheTextOfTheHtmlShowsTheSameNumbers) {
 TEST_F(ReportTest, OnlyWhatIsToldFromEveryOtherIsMarkedBest) {
   tell_all("a", {0.45, 0.46, 0.44, 0.455, 0.452});
   tell_all("b", {0.55, 0.56, 0.54, 0.557, 0.551});
-  const TableCell best = cell(table(report(), "results-test-f1"), "b", "mean");
-  EXPECT_TRUE(best.best);
-  EXPECT_FALSE(cell(table(report(), "results-test-f1"), "a", "mean").best);
-  EXPECT_TRUE(contains(text_of(report()), "b is highest of 2 candidates"));
+  EXPECT_TRUE(cell(table(report(), "answer-test-f1"), "b", "mean").best);
+  EXPECT_TRUE(cell(table(report(), "results-test-f1"), "A", "mean").best);
+  EXPECT_FALSE(cell(table(report(), "answer-test-f1"), "a", "mean").best);
+  EXPECT_EQ(cell(table(report(), "answer-test-f1"), "b", "verdict").text.plain(), "best: highest");
+  EXPECT_EQ(cell(table(report(), "answer-test-f1"), "a", "verdict").text.plain(), "lower");
+  EXPECT_TRUE(contains(text_of(report()), "A (b) is highest of 2 candidates"));
   tell_all("c", {0.552, 0.558, 0.543, 0.554, 0.553});
-  EXPECT_FALSE(cell(table(report(), "results-test-f1"), "b", "mean").best) << "b and c are not told apart";
+  EXPECT_FALSE(cell(table(report(), "answer-test-f1"), "b", "mean").best) << "b and c are not told apart";
   EXPECT_TRUE(contains(text_of(report()), "no candidate is called best"));
 }
 
@@ -100,7 +102,7 @@ TEST_F(ReportTest, OfALossTheLowestIsBest) {
   tell({.name = "a", .seed = 9, .measures = {{"test/loss", 0.21}}});
   const Document document = report({.metric = "test/loss"});
   const TableBlock& results = table(document, "results-test-loss");
-  EXPECT_EQ(results.rows.at(0).at(0).text.plain(), "a");
+  EXPECT_EQ(letter(document, "a", "test-loss"), results.rows.at(0).at(0).text.plain());
   EXPECT_TRUE(results.rows.at(0).at(3).best);
   EXPECT_EQ(results.columns[3].unit, "") << "a loss is no percentage";
   EXPECT_NEAR(results.rows.at(0).at(3).number.value(), (0.201 + 0.204 + 0.209 + 0.216 + 0.21) / 5, 1e-12);
@@ -127,31 +129,31 @@ TEST_F(ReportTest, EveryTrialIsCountedAndWhatHasNoValueIsShown) {
   EXPECT_EQ(cell(trials, "all", "runs").number, 7.0);
   const TableBlock& unfinished = table(document, "unfinished");
   EXPECT_EQ(unfinished.rows.size(), 4u);
-  EXPECT_EQ(cell(unfinished, "a-seed=3", "reason").text.plain(), "the loss is not finite");
-  EXPECT_EQ(cell(unfinished, "b-seed=1", "reason").text.plain(), "pruned");
+  EXPECT_EQ(cell(unfinished, "a-s3", "reason").text.plain(), "the loss is not finite");
+  EXPECT_EQ(cell(unfinished, "b-s1", "reason").text.plain(), "pruned");
   const TableBlock& results = table(document, "results-test-f1");
-  EXPECT_EQ(cell(results, "a", "runs").number, 4.0);
-  EXPECT_EQ(cell(results, "a", "n").number, 2.0);
-  EXPECT_TRUE(cell(results, "b", "mean").text.empty());
+  EXPECT_EQ(cell(results, letter(document, "a"), "runs").number, 4.0);
+  EXPECT_EQ(cell(results, letter(document, "a"), "n").number, 2.0);
+  EXPECT_TRUE(cell(results, letter(document, "b"), "mean").text.empty());
+  EXPECT_EQ(cell(table(document, "answer-test-f1"), "a", "n").text.plain(), "2 of 4");
   const std::string text = text_of(document);
-  EXPECT_TRUE(contains(text, "a-seed=3 has no value: failed: the loss is not finite"));
-  EXPECT_TRUE(contains(text, "a-seed=4 has no value: its test/f1 is not finite"));
-  EXPECT_EQ(cell(table(document, "runs"), "a-seed=4", "test/f1").text.plain(), "not finite");
+  EXPECT_TRUE(contains(text, "a-s3 has no value: failed: the loss is not finite"));
+  EXPECT_TRUE(contains(text, "a-s4 has no value: its test/f1 is not finite"));
+  EXPECT_EQ(cell(table(report({.most_rows = 0}), "runs"), "a-s4", "test/f1").text.plain(), "not finite");
   EXPECT_EQ(document.facts.front().second, "3 of 7 complete");
 }
 
 TEST_F(ReportTest, WithOneRunThereIsNoIntervalNoTestAndNoBand) {
   tell({.name = "a"});
-  const Document document = report({.words = {"a-seed=1"}});
-  EXPECT_EQ(document.title, "Report of run a-seed=1");
+  const Document document = report({.runs = {.words = {"a-s1"}}});
+  EXPECT_EQ(document.title, "Report of run a-s1");
   EXPECT_TRUE(contains(text_of(document), "(n = 1, which says nothing of the spread)"));
   EXPECT_EQ(find_table(document, "pairs-test-f1"), nullptr);
   const Figure* loss = figure(document, "curve-train-loss");
   ASSERT_NE(loss, nullptr);
   EXPECT_TRUE(std::get<LineChart>(loss->chart).series.at(0).low.empty());
-  const Figure* points = figure(document, "figure-test-f1");
-  ASSERT_NE(points, nullptr);
-  EXPECT_FALSE(std::get<ScatterChart>(points->chart).groups.at(0).points.at(0).low);
+  EXPECT_EQ(figure(document, "figure-test-f1"), nullptr) << "one value is no picture";
+  EXPECT_EQ(table(document, "answer-test-f1").columns.size(), 5u) << "nothing of tests";
 }
 
 TEST_F(ReportTest, CurvesAreMeansOverSeedsWithTheirRange) {
@@ -174,7 +176,7 @@ TEST_F(ReportTest, AValueThatIsNotFiniteStaysInTheCurve) {
   store().database().execute(
       "INSERT INTO point (run, metric, step, attempt, value, special) SELECT run, metric, 3, attempt, 0.125, "
       "NULL FROM point WHERE step = 1");
-  const Document document = report({.words = {run.name}});
+  const Document document = report({.runs = {.words = {run.name}}});
   const Series& series = std::get<LineChart>(figure(document, "curve-train-loss")->chart).series.at(0);
   ASSERT_EQ(series.y.size(), 3u);
   EXPECT_TRUE(std::isnan(series.y[1]));
@@ -182,10 +184,12 @@ TEST_F(ReportTest, AValueThatIsNotFiniteStaysInTheCurve) {
   EXPECT_TRUE(contains(text_of(document), "\"nan\""));
 }
 
-TEST_F(ReportTest, EnvironmentsArePooledOnlyAloud) {
+TEST_F(ReportTest, EnvironmentsArePooledOnlyWhenAsked) {
   tell_all("a", {0.5, 0.6});
   tell({.name = "a", .seed = 3, .measures = {{"test/f1", 0.55}}, .device = "cpu two"});
-  EXPECT_TRUE(contains(text_of(report()), "a pools 2 numeric environments: device is"));
+  EXPECT_TRUE(
+      contains(text_of(report()), "a: runs from 2 plugin files or numeric environments are kept apart"));
+  EXPECT_TRUE(contains(text_of(report({.pool = true})), "a pools 2 numeric environments: device is"));
   // What they have in common stands apart, once.
   EXPECT_EQ(table(report(), "numeric-environments").columns.size(), 3u);
   EXPECT_EQ(cell(table(report(), "numeric-environments"), "device", "numeric environment 2").text.plain(),
@@ -217,7 +221,7 @@ TEST_F(ReportTest, ParametersThatVaryAreHeldAgainstTheScore) {
             .dropout = dropout});
   const Document document = report();
   const TableBlock& importance = table(document, "importance-test-f1");
-  EXPECT_EQ(importance.rows.at(0).at(0).text.plain(), "model.dropout");
+  EXPECT_EQ(importance.rows.at(0).at(0).text.plain(), "dropout");
   // Between the two means 0.02: 6 * 0.01^2 of that and 2 * (0.001^2 + 0.002^2 + ...) within.
   const double mean = (0.001 - 0.002) / 3;
   double within = 0.0;
@@ -272,7 +276,7 @@ TEST_F(ReportTest, PredictionsGiveConfusionAndExamples) {
   EXPECT_TRUE(has("Rome", Span::Kind::wrong, "PER, truly LOC"));
   EXPECT_TRUE(has("New York", Span::Kind::missed, "LOC"));
 
-  std::ofstream(store().run_folder(store().find_run("a-seed=1").id) / "predictions/test.jsonl") << "{}";
+  std::ofstream(store().run_folder(store().find_run("a-s1").id) / "predictions/test.jsonl") << "{}";
   EXPECT_TRUE(contains(text_of(report()), "is not the file that was recorded"));
 }
 

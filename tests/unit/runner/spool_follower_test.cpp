@@ -63,6 +63,32 @@ TEST_F(SpoolFollowerTest, TellsWhatWasAppendedSinceTheLastTime) {
   EXPECT_FALSE(follower.finished());
 }
 
+TEST_F(SpoolFollowerTest, KnowsHowLongNothingWasTold) {
+  SpoolFollower follower(spool(), listener_);
+  SpoolWriter writer(spool(), 1);
+  follower.poll();
+  EXPECT_EQ(follower.unheard(), 0.0) << "it still reads its data";
+  EXPECT_FALSE(follower.silence().stepped);
+  writer.event("started", {{"parameters", 7}});
+  writer.point("train/loss", 1, 0.5);
+  writer.event("progress", {{"step", 1}, {"total_steps", 9}, {"step_seconds", 0.25}, {"longest_pause", 0.5}});
+  follower.poll();
+  EXPECT_EQ(follower.unheard(), 0.0);
+  EXPECT_EQ(follower.silence().seconds, 0.0);
+  EXPECT_EQ(follower.silence().usual_step, 0.25);
+  EXPECT_EQ(follower.silence().longest_pause, 0.5);
+  EXPECT_TRUE(follower.silence().stepped && !follower.silence().last_step_done);
+  for (double before = 0.0; before < 0.01; before = follower.unheard()) follower.poll();
+  EXPECT_EQ(follower.silence().seconds, follower.unheard()) << "time passes where nothing comes";
+  writer.event("log", {{"level", "info"}, {"text", "still there"}});
+  follower.poll();
+  EXPECT_EQ(follower.unheard(), 0.0) << "any record is a sign of life";
+  EXPECT_GE(follower.silence().seconds, 0.01) << "but no step";
+  writer.event("progress", {{"step", 9}, {"total_steps", 9}});
+  follower.poll();
+  EXPECT_TRUE(follower.silence().last_step_done);
+}
+
 TEST_F(SpoolFollowerTest, ScoresComeWithTheMeanTrainingLossSinceTheLastOnes) {
   SpoolWriter writer(spool(), 1);
   writer.point("train/gradient_norm", 1, 100.0);

@@ -98,6 +98,65 @@ TEST(Database, refuses_another_version) {
   expect_contains(refusal(folder / "e.db", OpenMode::read), "exp db upgrade");
 }
 
+TEST(Database, refuses_a_trigger_and_says_how_to_drop_it) {
+  TemporaryFolder folder;
+  const auto path = folder / "e.db";
+  {
+    Store store(path, OpenMode::create);
+    Specification specification = testing::specification_of();
+    store.add_run(specification);
+    store.database().execute(
+        "CREATE TRIGGER \"it's\" AFTER UPDATE ON run BEGIN UPDATE run SET name = 'taken'; END");
+    store.set_note(1, "a note");  // switched off even in a connection that was open when the trigger came
+    EXPECT_EQ(store.find_run("test").note, "a note");
+  }
+  for (OpenMode mode : {OpenMode::create, OpenMode::write, OpenMode::read})
+    EXPECT_EQ(
+        refusal(path, mode),
+        "database " + path.string() +
+            " has a trigger \"it's\" on \"run\": Encore makes none, and one would run with each change. "
+            "To drop it: sqlite3 '" +
+            path.string() + "' 'DROP TRIGGER \"it'\\''s\"'");
+  Database(path, SQLITE_OPEN_READWRITE, {}).execute("DROP TRIGGER \"it's\"");
+  EXPECT_EQ(Store(path, OpenMode::write).find_run("test").note, "a note");
+}
+
+TEST(Database, takes_views_indices_and_tables_of_the_users_own) {
+  TemporaryFolder folder;
+  const auto path = folder / "e.db";
+  open_encore_database(path, OpenMode::create)
+      ->execute(
+          "CREATE VIEW mine AS SELECT name FROM run; CREATE INDEX mine_too ON run (note);"
+          "CREATE TABLE notes (run INTEGER REFERENCES run (number) ON DELETE CASCADE, text TEXT)");
+  Store store(path, OpenMode::write);
+  Specification specification = testing::specification_of();
+  const std::int64_t run = store.add_run(specification).run.number;
+  store.database().execute("INSERT INTO notes VALUES (1, 'x')");
+  EXPECT_EQ(store.database().text("SELECT name FROM mine"), "test");
+  store.purge_run(run);
+  EXPECT_EQ(store.database().integer("SELECT count(*) FROM notes"), 0);
+}
+
+TEST(Database, a_schema_calls_nothing_but_harmless_functions_and_cannot_be_written_past) {
+  TemporaryFolder folder;
+  auto database = open_encore_database(folder / "e.db", OpenMode::create);
+  database->execute("CREATE VIEW sly AS SELECT load_extension('/tmp/evil.so') AS one");
+  expect_contains(message_of<DatabaseError>([&] { database->integer("SELECT one FROM sly"); }),
+                  "unsafe use of load_extension()");
+  database->execute("PRAGMA writable_schema = ON");
+  expect_contains(message_of<DatabaseError>([&] { database->execute("DELETE FROM sqlite_schema"); }),
+                  "may not be modified");
+}
+
+TEST(Database, a_text_that_is_not_utf8_is_read_as_utf8) {
+  TemporaryFolder folder;
+  auto database = open_encore_database(folder / "e.db", OpenMode::create);
+  EXPECT_EQ(database->text("SELECT CAST(x'61ffc3a5c362' AS TEXT)"),
+            "a\uFFFD\u00E5\uFFFD"
+            "b");
+  EXPECT_EQ(database->text("SELECT x'ff'"), "\uFFFD");
+}
+
 /// Everybody may write everywhere for root, so such a test runs as somebody else.
 class WithoutPrivileges {
  public:

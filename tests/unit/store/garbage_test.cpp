@@ -92,10 +92,10 @@ TEST_F(GarbageTest, removes_folders_of_unknown_runs_only_when_told_and_when_they
   const std::filesystem::path folder = store().run_folder("00000000aa");
   std::filesystem::create_directories(folder / "checkpoints");
   testing::write_bytes(folder / "attempt-0001.spool", "1234567");
-  std::filesystem::create_directories(store().run_folder("my notes"));
+  std::filesystem::create_directories(store().runs_folder() / "my notes");
   EXPECT_TRUE(find_garbage(store()).empty()) << "a worker may still write there";
   age(folder);
-  age(store().run_folder("my notes"));
+  age(store().runs_folder() / "my notes");
   const std::vector<Garbage> found = find_garbage(store());
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].kind, GarbageKind::folder);
@@ -104,13 +104,13 @@ TEST_F(GarbageTest, removes_folders_of_unknown_runs_only_when_told_and_when_they
   EXPECT_TRUE(std::filesystem::exists(folder));
   EXPECT_EQ(remove_garbage(store(), true).size(), 1u);
   EXPECT_FALSE(std::filesystem::exists(folder));
-  EXPECT_TRUE(std::filesystem::exists(store().run_folder("my notes"))) << "not named like a run";
+  EXPECT_TRUE(std::filesystem::exists(store().runs_folder() / "my notes")) << "not named like a run";
 }
 
 TEST_F(GarbageTest, removes_what_a_killed_verification_left_and_nothing_that_was_kept) {
   store();
   const auto make = [&](const std::string& name) {
-    const std::filesystem::path folder = store().run_folder(name);
+    const std::filesystem::path folder = store().runs_folder() / name;
     std::filesystem::create_directories(folder / "checkpoints");
     testing::write_bytes(folder / "attempt-0001.spool", "1234567");
     return folder;
@@ -129,6 +129,73 @@ TEST_F(GarbageTest, removes_what_a_killed_verification_left_and_nothing_that_was
   EXPECT_EQ(remove_garbage(store(), false).size(), 1u);
   EXPECT_FALSE(std::filesystem::exists(killed));
   EXPECT_TRUE(std::filesystem::exists(kept) && std::filesystem::exists(at_work));
+}
+
+/// A folder that no run owns, with files that look like garbage of one.
+std::filesystem::path make_victim(const std::filesystem::path& path) {
+  std::filesystem::create_directories(path / "checkpoints");
+  for (const char* name : {"notes.part", "checkpoints/step-00000001.safetensors",
+                           "checkpoints/step-00000002.safetensors", "checkpoints/step-00000003.safetensors"})
+    testing::write_bytes(path / name, "precious");
+  return path;
+}
+
+std::size_t files_in(const std::filesystem::path& folder) {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    if (entry.is_regular_file()) ++count;
+  return count;
+}
+
+TEST_F(GarbageTest, what_symbolic_links_lead_to_is_no_garbage) {
+  const std::filesystem::path victim = make_victim(folder_ / "victim");
+  const Lease whole = trained('a', "a link"), inner = trained('b', "links within"),
+              folder = trained('c', "checkpoints elsewhere");
+  for (const Lease& lease : {whole, inner, folder}) store().finish_attempt(lease, RunState::interrupted);
+  const auto replace_by_link = [&](const std::filesystem::path& path, const std::filesystem::path& target) {
+    std::filesystem::remove_all(path);
+    std::filesystem::create_directory_symlink(target, path);
+  };
+  replace_by_link(store().run_folder(whole.run_id), victim);
+  replace_by_link(store().run_folder(folder.run_id) / "checkpoints", victim / "checkpoints");
+  std::filesystem::create_directory_symlink(victim, store().run_folder(inner.run_id) / "elsewhere");
+  std::filesystem::create_symlink(victim / "notes.part", store().run_folder(inner.run_id) / "mine.part");
+  std::filesystem::create_directory_symlink(victim, store().run_folder("00000000aa"));
+  std::filesystem::create_directory_symlink(victim, store().runs_folder() / "verify-0123456789-aaaaaa");
+  age(victim);
+  for (const Garbage& garbage : find_garbage(store()))
+    EXPECT_EQ(garbage.run, "links within") << garbage.path << ": only its own old checkpoints";
+  remove_garbage(store(), true);
+  EXPECT_EQ(steps(inner), "3 5 ");
+  EXPECT_EQ(files_in(victim), 4u);
+  EXPECT_TRUE(std::filesystem::is_symlink(store().run_folder("00000000aa")));
+}
+
+TEST_F(GarbageTest, purging_follows_no_symbolic_link) {
+  const std::filesystem::path victim = make_victim(folder_ / "victim");
+  const Lease whole = trained('a', "a link"), inner = trained('b', "links within");
+  for (const Lease& lease : {whole, inner}) store().finish_attempt(lease, RunState::interrupted);
+  std::filesystem::remove_all(store().run_folder(whole.run_id));
+  std::filesystem::create_directory_symlink(victim, store().run_folder(whole.run_id));
+  std::filesystem::create_directory_symlink(victim, store().run_folder(inner.run_id) / "elsewhere");
+  store().purge_run(whole.run);
+  store().purge_run(inner.run);
+  EXPECT_EQ(files_in(victim), 4u);
+  EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(store().run_folder(whole.run_id))));
+  EXPECT_FALSE(std::filesystem::exists(store().run_folder(inner.run_id)));
+}
+
+TEST_F(GarbageTest, an_id_that_is_none_stops_it_before_anything_is_removed) {
+  const Lease lease = trained('a', "test");
+  store().finish_attempt(lease, RunState::interrupted);
+  const std::int64_t changed = add('b', "changed");
+  store().database().execute("UPDATE run SET id = '..' WHERE number = " + std::to_string(changed));
+  const std::string refusal = "holds a run with the id \"..\"";
+  EXPECT_NE(message_of<Error>([&] { find_garbage(store()); }).find(refusal), std::string::npos);
+  EXPECT_NE(message_of<Error>([&] { remove_garbage(store(), true); }).find(refusal), std::string::npos);
+  EXPECT_NE(message_of<Error>([&] { store().purge_run(changed); }).find(refusal), std::string::npos);
+  EXPECT_EQ(steps(lease), "1 2 3 4 5 ");
+  EXPECT_EQ(store().list_runs().size(), 2u);
 }
 
 TEST_F(StoreTest, a_removed_run_is_not_there_until_it_is_brought_back) {

@@ -11,7 +11,6 @@ namespace encore {
 namespace {
 
 using testing::dump;
-using testing::message_of;
 using testing::read_bytes;
 using testing::StoreTest;
 using testing::TemporaryFolder;
@@ -181,11 +180,63 @@ TEST_F(MergeTest, a_damaged_spool_is_merged_up_to_the_damage_and_named) {
   EXPECT_EQ(store().read_attempts(run_).at(0).spool_problem, report.problem);
 }
 
+TEST_F(MergeTest, behind_damage_a_spool_that_is_over_is_merged_on_and_the_gap_is_remembered) {
+  add_attempts();
+  const std::string whole = read_bytes(folder_ / "one");
+  std::string bytes = whole;
+  const std::size_t digest = bytes.find("\"value\":\"103\"");
+  bytes[digest + 10] = '9';
+  write_bytes(folder_ / "bad", bytes);
+  const auto merge_over = [&] {
+    return merge_spool(store().database(), {spools_ / "bad", run_, first_.attempt, first_.ordinal, "", true});
+  };
+  const MergeReport report = merge_over();
+  merge("two", second_);
+  EXPECT_FALSE(report.complete);
+  EXPECT_NE(report.problem.find("are damaged: record 15 is lost"), std::string::npos) << report.problem;
+  EXPECT_EQ(store().read_attempts(run_).at(0).spool_problem, report.problem);
+  EXPECT_EQ(store().read_curve(run_, "train/loss").size(), 8u) << "no point is lost";
+  EXPECT_EQ(store().read_digests(run_).size(), 7u) << "one digest is";
+  EXPECT_EQ(merge_over().problem, report.problem) << "not forgotten, and not found twice";
+  EXPECT_EQ(store().database().integer("SELECT count(*) FROM event WHERE type = 'spool_damage'"), 1);
+}
+
+TEST_F(MergeTest, damage_up_to_the_end_is_taken_back_when_the_file_is_put_right) {
+  const std::string wanted = expected();
+  add_attempts();
+  const std::string whole = read_bytes(folder_ / "one");
+  std::string bytes = whole;
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  const auto merge_over = [&](const std::string& content) {
+    write_bytes(folder_ / "bad", content);
+    return merge_spool(store().database(), {spools_ / "bad", run_, first_.attempt, first_.ordinal, "", true});
+  };
+  EXPECT_FALSE(merge_over(bytes).complete);
+  EXPECT_FALSE(merge_over(bytes).complete);
+  EXPECT_EQ(store().database().integer("SELECT count(*) FROM event WHERE type = 'spool_damage'"), 1);
+  const MergeReport healed = merge_over(whole);
+  EXPECT_TRUE(healed.complete) << healed.problem;
+  merge("two", second_);
+  EXPECT_EQ(dump(store().database()), wanted);
+}
+
+TEST_F(MergeTest, another_runs_spool_gives_no_row) {
+  add_attempts();
+  { SpoolWriter spool(folder_ / "other", 1, "fedcba9876"); }
+  const MergeReport report =
+      merge_spool(store().database(), {spools_ / "other", run_, first_.attempt, 1, first_.run_id, true});
+  EXPECT_FALSE(report.complete);
+  EXPECT_NE(report.problem.find("the spool of run fedcba9876, not of run " + first_.run_id),
+            std::string::npos)
+      << report.problem;
+  EXPECT_EQ(store().database().integer("SELECT count(*) FROM point"), 0);
+}
+
 TEST_F(MergeTest, refuses_the_spool_of_another_attempt) {
   add_attempts();
-  EXPECT_NE(
-      message_of<Error>([&] { merge("one", second_); }).find("is the spool of attempt 1, not of attempt 2"),
-      std::string::npos);
+  const MergeReport refused = merge("one", second_);
+  EXPECT_FALSE(refused.complete);
+  EXPECT_NE(refused.problem.find("is the spool of attempt 1, not of attempt 2"), std::string::npos);
   EXPECT_EQ(store().database().integer("SELECT count(*) FROM point"), 0);
   const MergeReport nothing = merge("none", first_);
   EXPECT_FALSE(nothing.complete);
@@ -224,6 +275,36 @@ TEST_F(MergeTest, an_event_it_does_not_know_is_kept_and_a_strange_one_is_harmles
   }
   EXPECT_EQ(merge("strange", first_).records, 5u);
   EXPECT_EQ(store().read_events(run_, "tomorrow").at(0).body["what"], 1);
+}
+
+TEST_F(MergeTest, a_start_that_nests_too_deep_does_not_stop_the_merge) {
+  add_attempts();
+  {
+    nlohmann::json deep;
+    for (int level = 0; level < 500; ++level) deep = nlohmann::json::array({deep});
+    SpoolWriter spool(folder_ / "deep", 1);
+    spool.event("started", {{"host", deep}});
+    spool.point("train/loss", 1, 0.5);
+  }
+  const MergeReport report = merge("deep", first_);
+  EXPECT_EQ(report.problem, "");
+  EXPECT_EQ(store().read_curve(run_, "train/loss").size(), 1u);
+  const auto unreadable = store().read_events(run_, "unreadable");
+  ASSERT_EQ(unreadable.size(), 1u);
+  EXPECT_NE(unreadable.at(0).body.value("reason", "").find("nested more than 100 levels deep"),
+            std::string::npos);
+}
+
+TEST_F(StoreTest, a_host_that_nests_too_deep_is_not_known) {
+  const std::int64_t run = add();
+  store().begin_attempt(run).value();
+  store().database().execute("PRAGMA ignore_check_constraints = ON");
+  store().database().execute("INSERT INTO host (number, description) VALUES (99, '" +
+                             std::string(100000, '[') + "')");
+  store().database().execute("UPDATE attempt SET host = 99");
+  const std::vector<AttemptRow> attempts = store().read_attempts(run);
+  ASSERT_EQ(attempts.size(), 1u);
+  EXPECT_TRUE(attempts.front().host.is_null());
 }
 
 TEST_F(MergeTest, goes_on_in_the_middle_with_a_fresh_process) {

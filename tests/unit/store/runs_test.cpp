@@ -16,6 +16,9 @@ TEST_F(StoreTest, a_run_has_parameters_with_type_and_origin) {
   Specification specification = specification_of();
   const std::int64_t sweep = store().add_sweep("the sweep", "sweep.toml", "name = \"the sweep\"");
   EXPECT_EQ(store().add_sweep("the sweep", "sweep.toml", "name = \"the sweep\""), sweep);
+  EXPECT_NE(store().add_sweep("the sweep", "sweep.toml", "name = \"the sweep\"", "{\"overrides\": []}"),
+            sweep)
+      << "another base or override is another plan";
   const AddedRun added =
       store().add_run(specification, {.sweep = sweep, .note = "a note", .tags = {"paper", "paper", "b"}});
   EXPECT_TRUE(added.created);
@@ -41,6 +44,29 @@ TEST_F(StoreTest, a_run_has_parameters_with_type_and_origin) {
   const auto datasets = store().read_datasets(added.run.number);
   ASSERT_EQ(datasets.size(), 1u);
   EXPECT_EQ(datasets[0].path, "/data/train.conll");
+}
+
+TEST_F(StoreTest, what_only_describes_a_run_can_be_recorded_later) {
+  Specification specification = specification_of();
+  const std::int64_t run = store().add_run(specification).run.number;
+  const auto told = [&] {
+    for (const ParamRow& row : store().read_params(run))
+      if (row.key == "data.private") return row.value.dump() + " " + row.source + " " + row.at;
+    return std::string("nothing");
+  };
+  EXPECT_EQ(told(), "nothing") << "as an earlier version left it";
+  specification.config["data"]["private"] = true;
+  specification.config["model"]["width"] = 8;
+  specification.origin["data.private"] = {Source::file, {"test.toml", 3, 1}};
+  store().describe(run, specification);
+  EXPECT_EQ(told(), "true file test.toml:3:1");
+  specification.config["data"]["private"] = false;
+  store().describe(run, specification);
+  EXPECT_EQ(told(), "false file test.toml:3:1");
+  for (const ParamRow& row : store().read_params(run)) {
+    if (row.key != "model.width") continue;
+    EXPECT_EQ(row.value, 384) << "a setting that counts stays what it was";
+  }
 }
 
 TEST_F(StoreTest, a_question_is_asked_once_per_backend) {
@@ -105,18 +131,19 @@ TEST_F(StoreTest, lists_are_filtered) {
   };
   EXPECT_EQ(names({}), "alphabet beta alpha ");
   EXPECT_EQ(names({.limit = 2}), "alphabet beta ");
-  EXPECT_EQ(names({.name_part = "alpha"}), "alphabet alpha ");
-  EXPECT_EQ(names({.tag = "good"}), "beta ");
-  EXPECT_EQ(names({.sweep = "none"}), "");
+  EXPECT_EQ(names({.tags = {"good"}}), "beta ");
+  EXPECT_EQ(names({.sweeps = {"none"}}), "");
+  EXPECT_EQ(names({.numbers = {{beta}}}), "beta ");
   store().begin_attempt(beta);
   EXPECT_EQ(names({.states = {RunState::running}}), "beta ");
   EXPECT_EQ(names({.states = {RunState::pending}, .limit = 1}), "alphabet ");
 }
 
-/// Starts so many processes that all do `race` at once; returns how many of them came out with 0.
+/// Starts so many processes that all do `race` at once; returns how many of them won. All live until the last
+/// one has tried.
 int winners(int processes, const std::function<bool()>& race) {
-  int gate[2];
-  if (::pipe(gate) != 0) return -1;
+  int gate[2], tried[2];
+  if (::pipe(gate) != 0 || ::pipe(tried) != 0) return -1;
   for (int number = 0; number < processes; ++number) {
     if (::fork() != 0) continue;
     ::close(gate[1]);
@@ -129,10 +156,12 @@ int winners(int processes, const std::function<bool()>& race) {
       std::fprintf(stderr, "%s\n", error.what());
       ::_exit(99);
     }
-    ::_exit(won ? 0 : 1);
+    ::close(tried[1]);
+    const ssize_t all_tried =
+        ::read(tried[0], &byte, 1);  // returns when no process has the other end any more
+    ::_exit(all_tried != 0 ? 99 : won ? 0 : 1);
   }
-  ::close(gate[1]);
-  ::close(gate[0]);
+  for (const int end : {gate[0], gate[1], tried[0], tried[1]}) ::close(end);
   int won = 0;
   for (int number = 0; number < processes; ++number) {
     int status = 0;
@@ -152,9 +181,7 @@ TEST_F(StoreTest, of_processes_that_start_the_same_question_one_gets_it) {
                         Store mine(path(), OpenMode::create);
                         Specification specification = specification_of(letter);
                         const AddedRun added = mine.add_run(specification);
-                        const bool won = mine.begin_attempt(added.run.number).has_value();
-                        if (won) ::usleep(200'000);  // stays alive until the others have tried
-                        return won;
+                        return mine.begin_attempt(added.run.number).has_value();
                       }),
               1);
     EXPECT_EQ(store().list_runs().size(), static_cast<std::size_t>(round + 1));

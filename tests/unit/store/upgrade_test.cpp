@@ -1,4 +1,4 @@
-// Migrations (the real ones from the frozen schemas of versions 1 and 2, and injected ones), and copies of
+// Migrations (the real ones from the frozen schemas of versions 1 to 3, and injected ones), and copies of
 // the file.
 #include <filesystem>
 
@@ -54,7 +54,7 @@ TEST_P(UpgradeFrom, gives_what_schema_sql_makes) {
   make_version(version, folder / "old.db");
   expect_contains(message_of<Error>([&] { open_encore_database(folder / "old.db", OpenMode::write); }),
                   "is of version " + std::to_string(version) +
-                      ", this Encore needs 3; exp db upgrade brings it up to date and keeps a copy");
+                      ", this Encore needs 4; exp db upgrade brings it up to date and keeps a copy");
   const Upgrade upgrade = upgrade_database(folder / "old.db");
   EXPECT_EQ(upgrade.from, version);
   EXPECT_EQ(upgrade.to, schema_version);
@@ -70,7 +70,7 @@ TEST_P(UpgradeFrom, gives_what_schema_sql_makes) {
   EXPECT_TRUE(upgrade_database(folder / "old.db").backup.empty()) << "the second time there is nothing to do";
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryVersion, UpgradeFrom, ::testing::Values(1, 2));
+INSTANTIATE_TEST_SUITE_P(EveryVersion, UpgradeFrom, ::testing::Values(1, 2, 3));
 
 TEST_F(StoreTest, an_injected_migration_is_applied_in_order) {
   add();
@@ -80,9 +80,9 @@ TEST_F(StoreTest, an_injected_migration_is_applied_in_order) {
   EXPECT_EQ(upgrade.to, schema_version + 1);
   EXPECT_EQ(store().database().text("SELECT colour FROM run"), "red");
   expect_contains(message_of<Error>([&] { open_encore_database(path(), OpenMode::read); }),
-                  "newer Encore (version 4");
+                  "newer Encore (version 5");
   expect_contains(message_of<Error>([&] { upgrade_database(path()); }),
-                  "was made by a newer Encore (version 4, this one knows 3)");
+                  "was made by a newer Encore (version 5, this one knows 4)");
 }
 
 TEST_F(StoreTest, a_migration_that_fails_changes_nothing_and_its_copy_stays) {
@@ -100,8 +100,8 @@ TEST_F(StoreTest, a_migration_that_fails_changes_nothing_and_its_copy_stays) {
     EXPECT_EQ(store().database().integer("PRAGMA user_version"), schema_version);
     EXPECT_EQ(testing::dump(store().database()), before);
   }
-  EXPECT_TRUE(std::filesystem::exists(path().string() + ".version-3.backup"));
-  EXPECT_TRUE(std::filesystem::exists(path().string() + ".version-3-2.backup"));
+  EXPECT_TRUE(std::filesystem::exists(path().string() + ".version-4.backup"));
+  EXPECT_TRUE(std::filesystem::exists(path().string() + ".version-4-2.backup"));
 }
 
 TEST_F(StoreTest, an_upgrade_is_refused_while_a_run_is_trained_and_for_unknown_versions) {
@@ -115,6 +115,15 @@ TEST_F(StoreTest, an_upgrade_is_refused_while_a_run_is_trained_and_for_unknown_v
   store().database().execute("PRAGMA user_version = 0");
   expect_contains(message_of<Error>([&] { upgrade_database(path()); }), "which no release of Encore made");
   expect_contains(message_of<Error>([&] { upgrade_database(folder_ / "none.db"); }), "there is no database");
+}
+
+TEST_F(StoreTest, an_upgrade_refuses_triggers) {
+  make_version(2, folder_ / "old.db");
+  Database(folder_ / "old.db", SQLITE_OPEN_READWRITE, {})
+      .execute("CREATE TRIGGER sly AFTER UPDATE ON run BEGIN SELECT 1; END");
+  expect_contains(message_of<Error>([&] { upgrade_database(folder_ / "old.db"); }),
+                  "has a trigger \"sly\" on \"run\"");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "old.db.version-2.backup"));
 }
 
 TEST_F(StoreTest, a_backup_is_whole_while_another_writes) {

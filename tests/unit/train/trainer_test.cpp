@@ -82,7 +82,7 @@ class ScriptedControl final : public Control {
   /// Stops after this many steps of this attempt; 0: never.
   explicit ScriptedControl(int stop_after = 0) : left_(stop_after) {}
   Request poll() override { return left_ > 0 && --left_ == 0 ? Request::stop : Request::none; }
-  bool owns_run() override { return owner; }
+  std::string why_not_owner() override { return owner ? "" : "another attempt has taken over"; }
   bool owner = true;
 
  private:
@@ -393,7 +393,7 @@ TEST_F(TrainerTest, ATrainedModelScoresAsTheRunDid) {
   for (const std::string precision : {"float32", "bfloat16"}) {
     const Recorder told = run(precision, specification({"train.precision=" + precision}));
     const Device device;
-    TrainedModel model(folder_ / precision, device);
+    TrainedModel model(folder_ / precision, Specification::load(folder_ / precision).plugin_folders, device);
     EXPECT_EQ(model.step(), told.best_step);
     const Dataset test = load_conll(folder_ / "test.conll", "test set");
     const EncodedSet encoded = encode_sentences(test.sentences, model.tokenizer(), model.labels(), 32);

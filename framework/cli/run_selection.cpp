@@ -1,0 +1,138 @@
+// See run_selection.hpp.
+#include "cli/run_selection.hpp"
+
+#include "config/nearest.hpp"
+
+namespace encore {
+
+namespace {
+
+const std::vector<std::string>& state_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const RunState state : {RunState::pending, RunState::running, RunState::completed, RunState::failed,
+                                 RunState::interrupted, RunState::lost, RunState::stopped})
+      all.emplace_back(name_of(state));
+    return all;
+  }();
+  return names;
+}
+
+RunState state_from(const std::string& name) {
+  if (const auto state = run_state_from(name)) return *state;
+  throw UsageError("--state \"" + name + "\" is no state" +
+                   did_you_mean(name, state_names(), "; there are " + quoted_list(state_names())));
+}
+
+/// `--state failed --tag "two words"`: the options as they were written.
+std::string options_text(const RunSelection& selection) {
+  std::string text;
+  const auto add = [&](const char* option, const std::string& value) {
+    const bool plain = value.find_first_of(" \t*?()<>'\"") == std::string::npos;
+    text += std::string(text.empty() ? "" : " ") + option + " " + (plain ? value : "\"" + value + "\"");
+  };
+  for (const RunState state : selection.states) add("--state", name_of(state));
+  for (const std::string& tag : selection.tags) add("--tag", tag);
+  for (const std::string& sweep : selection.sweeps) add("--sweep", sweep);
+  if (!selection.where.empty()) add("--where", selection.where);
+  return text;
+}
+
+std::vector<std::string> texts(Store& store, const std::string& sql) {
+  std::vector<std::string> found;
+  Statement& rows = store.database().cached(sql);
+  while (rows.step()) found.push_back(rows.text(0));
+  rows.reset();
+  return found;
+}
+
+/// "; there is no sweep "x"; did you mean "y"?" for the first value that nothing in the database has.
+std::string unknown_text(const std::string& what, const std::vector<std::string>& wanted,
+                         const std::vector<std::string>& known) {
+  for (const std::string& value : wanted)
+    if (std::find(known.begin(), known.end(), value) == known.end())
+      return "; there is no " + what + " \"" + value + "\"" + did_you_mean(value, known);
+  return "";
+}
+
+}  // namespace
+
+void add_run_options(CommandLine& line) {
+  namespace po = boost::program_options;
+  const auto several = [](const char* name) {
+    return po::value<std::vector<std::string>>()->value_name(name);
+  };
+  line.options()("state", several("STATE"), "only runs in this state (may be repeated: in one of them)");
+  line.options()("tag", several("TAG"), "only runs with this tag (may be repeated: with all of them)");
+  line.options()("sweep", several("NAME"),
+                 "only runs of this experiment file, by its name (may be repeated)");
+  line.options()("where", po::value<std::string>()->value_name("SQL"),
+                 "only runs for which this holds, such as \"model.dropout > 0.1 AND test/f1 > 0.6\"");
+  line.options()("best", po::value<std::string>()->value_name("METRIC"),
+                 "of these the one with the best value, such as dev/f1 or \"min dev/loss\"");
+  line.explain(
+      "RUN is a run's name, the beginning of its name or id, a sweep, a pattern such as \"wnut*\", or all; "
+      "the\n"
+      "options below choose among these runs, or among all where none is named (docs/selecting_runs.md).");
+}
+
+void add_run_arguments(CommandLine& line) {
+  add_run_options(line);
+  line.positional("run", -1);
+}
+
+RunSelection selection_from(const CommandLine& line, std::vector<std::string> words) {
+  RunSelection selection;
+  selection.words = std::move(words);
+  for (const std::string& state : line.texts("state")) selection.states.push_back(state_from(state));
+  selection.tags = line.texts("tag");
+  selection.sweeps = line.texts("sweep");
+  selection.where = line.text("where");
+  selection.best = line.text("best");
+  for (const char* option : {"where", "best"})
+    if (line.has(option) && line.text(option).empty())
+      throw UsageError(std::string("--") + option + " is empty");
+  return selection;
+}
+
+RunSelection selection_from(const CommandLine& line) {
+  return selection_from(line, line.texts("run"));
+}
+
+std::string none_text(Store& store, const RunSelection& selection, const SelectedRuns& selected) {
+  std::string words;
+  for (const std::string& word : selection.words) words += (words.empty() ? "\"" : ", \"") + word + "\"";
+  const std::string options = options_text(selection);
+  if (!words.empty() && selected.meant == 0)
+    return "no run matches " + words + " in " + store.path().string();
+  if (options.empty()) return "there is no run in " + store.path().string();
+  const std::string none = words.empty()         ? "no run fits "
+                           : selected.meant == 1 ? words + " does not fit "
+                                                 : "none of the " + std::to_string(selected.meant) +
+                                                       " runs of " + words + " fits ";
+  return none + options +
+         unknown_text("sweep", selection.sweeps, texts(store, "SELECT DISTINCT name FROM sweep")) +
+         unknown_text("tag", selection.tags, texts(store, "SELECT DISTINCT tag FROM tag"));
+}
+
+SelectedRuns selected_runs(const CommandLine& line, Store& store, const RunSelection& selection) {
+  if (selection.words.empty() && !selection.narrows())
+    line.require("run", "a run, a pattern, a sweep, or an option such as --state that chooses runs");
+  SelectedRuns selected = select_runs(store, selection);
+  if (selected.runs.empty()) throw UnknownRun(none_text(store, selection, selected));
+  return selected;
+}
+
+RunRow selected_run(const CommandLine& line, Store& store, const RunSelection& selection) {
+  SelectedRuns selected = selected_runs(line, store, selection);
+  if (selected.runs.size() > 1)
+    throw UnknownRun("these are " + std::to_string(selected.runs.size()) + " runs, and exp " + line.verb() +
+                     " takes one: " + names_text(selected.runs) + "; name one, or add --best dev/f1");
+  return std::move(selected.runs.front());
+}
+
+bool asks_for_one(const RunSelection& selection, const SelectedRuns& selected) {
+  return !selection.best.empty() || (selected.named && selection.words.size() == 1);
+}
+
+}  // namespace encore

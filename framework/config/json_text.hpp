@@ -1,0 +1,43 @@
+// How every JSON text is parsed that comes from a file, a database or another program: what nests too deep is
+// refused before anything recurses over it, and what is no JSON is reported with its line and column.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <encore/error.hpp>
+
+namespace encore {
+
+/// what() is "line 3, column 14: no JSON" or "line 3, column 14: nested more than 100 levels deep".
+class JsonError : public Error {
+ public:
+  JsonError(std::string_view text, std::size_t byte, const std::string& problem);
+  std::size_t line() const { return line_; }
+  /// Of the problem, from 1; 1 more than the text has where it ends too early.
+  std::size_t byte() const { return byte_; }
+
+ private:
+  std::size_t line_, byte_;
+};
+
+/// Throws JsonError where arrays and objects nest deeper than most_levels. The text need not be JSON.
+void require_shallow_json(std::string_view text);
+
+/// `Json` is nlohmann::json or nlohmann::ordered_json. Throws JsonError.
+template <class Json = nlohmann::json>
+Json parse_json(std::string_view text);
+
+/// null where the text is empty, no JSON, or nests too deep.
+template <class Json = nlohmann::json>
+Json json_or_null(std::string_view text);
+
+extern template nlohmann::json parse_json(std::string_view text);
+extern template nlohmann::ordered_json parse_json(std::string_view text);
+extern template nlohmann::json json_or_null(std::string_view text);
+extern template nlohmann::ordered_json json_or_null(std::string_view text);
+
+}  // namespace encore

@@ -1,0 +1,88 @@
+// See label.hpp.
+#include "plan/label.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <unordered_set>
+
+namespace encore {
+
+namespace {
+
+using Values = std::vector<const Value*>;
+
+std::string option_text(const Value& table, const std::string& key) {
+  const Value::Member* member = table.find(key);
+  return member == nullptr ? "" : label_of(member->value);
+}
+
+/// The options other than `type` that not all of the tables give alike, in the order of the first table that
+/// has each.
+std::vector<std::string> differing_options(const Values& tables) {
+  std::vector<std::string> keys;
+  for (const Value* table : tables)
+    for (const Value::Member& member : table->table()) {
+      if (member.key == "type" || std::ranges::find(keys, member.key) != keys.end()) continue;
+      const std::string first = option_text(*tables.front(), member.key);
+      if (std::ranges::any_of(tables,
+                              [&](const Value* other) { return option_text(*other, member.key) != first; }))
+        keys.push_back(member.key);
+    }
+  return keys;
+}
+
+}  // namespace
+
+std::string label_of(const Value& value) {
+  std::string text;
+  if (const Value::Member* type = value.find("type")) {
+    text = to_text(type->value);
+  } else if (value.is_table()) {
+    text = "table";
+  } else if (value.is_array()) {
+    for (const Value& element : value.array()) text += (text.empty() ? "" : "+") + to_text(element);
+  } else {
+    text = to_text(value);
+  }
+  while (text.size() > 1 && text.back() == '/') text.pop_back();
+  text.erase(0, text.find_last_of('/') + 1);  // of a path the last part; npos + 1 is 0
+  for (char& letter : text) {
+    const bool fits = std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+                      std::string("._+-").find(letter) != std::string::npos;
+    if (!fits) letter = '_';
+  }
+  return text;
+}
+
+std::vector<std::string> labels_of(const std::vector<Value>& values) {
+  std::map<std::string, Values> tables;  // by their label
+  for (const Value& value : values)
+    if (value.is_table()) tables[label_of(value)].push_back(&value);
+  std::map<std::string, std::vector<std::string>> differing;
+  for (const auto& [label, group] : tables) differing[label] = differing_options(group);
+
+  std::vector<std::string> labels;
+  std::unordered_set<std::string> taken;
+  for (const Value& value : values) {
+    std::string label = label_of(value);
+    if (value.is_table())
+      for (const std::string& key : differing[label_of(value)])
+        if (value.find(key) != nullptr) label += "." + key + "=" + option_text(value, key);
+    if (taken.contains(label)) label += "." + std::to_string(labels.size() + 1);
+    taken.insert(label);
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
+
+bool is_word(const Value& value) {
+  if (value.is_table()) return value.find("type") != nullptr;
+  const std::string* text = std::get_if<std::string>(&value.data);
+  return text != nullptr && !text->empty() && std::isalpha(static_cast<unsigned char>(text->front())) != 0 &&
+         std::ranges::all_of(*text, [](unsigned char letter) {
+           return std::isalnum(letter) != 0 || letter == '_' || letter == '-';
+         });
+}
+
+}  // namespace encore

@@ -1,0 +1,76 @@
+// See name_pattern.hpp.
+#include "plan/name_pattern.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "config/value.hpp"
+
+namespace encore {
+
+namespace {
+
+bool can_be_typed(const std::string& text) {
+  return std::ranges::all_of(text, [](unsigned char letter) {
+    return std::isalnum(letter) != 0 || letter == '_' || letter == '-' || letter == '.' || letter == '+' ||
+           letter >= 0x80;
+  });
+}
+
+/// Of what stands at `offset` in a text in quotes.
+Place within(Place place, std::size_t offset) {
+  if (place.line > 0) place.column += 1 + static_cast<int>(offset);
+  return place;
+}
+
+bool ends_in(std::string_view key, std::string_view end) {
+  return key == end ||
+         (key.size() > end.size() && key.ends_with(end) && key[key.size() - end.size() - 1] == '.');
+}
+
+}  // namespace
+
+bool NamePattern::has_options() const {
+  return std::ranges::any_of(parts, &NamePart::is_option);
+}
+
+bool NamePattern::names_seed() const {
+  return std::ranges::any_of(parts,
+                             [](const NamePart& part) { return part.is_option && part.text == "seed"; });
+}
+
+NamePattern parse_name(const std::string& text, const Place& place, Problems& problems) {
+  NamePattern pattern;
+  std::string literal;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t open = std::min(text.find('{', at), text.size());
+    if (open > at) pattern.parts.push_back({false, text.substr(at, open - at), within(place, at)});
+    literal += text.substr(at, open - at);
+    if (open == text.size()) break;
+    const std::size_t close = text.find('}', open);
+    const std::string option = close == std::string::npos ? "" : text.substr(open + 1, close - open - 1);
+    if (option.empty() || option.find('{') != std::string::npos) {
+      problems.add(
+          within(place, open), "name",
+          "the name \"" + shortened(text) +
+              "\": \"{\" begins an option, as in {model.dropout} or {attention}, that ends in \"}\"");
+      return {};
+    }
+    pattern.parts.push_back({true, option, within(place, open)});
+    at = close + 1;
+  }
+  if (text.empty() || text.front() == '-' || !can_be_typed(literal))
+    problems.add(place, "name",
+                 "the name \"" + shortened(text) +
+                     "\" is part of the names of runs, which people type: only letters, digits "
+                     "and . _ + - may stand in it, and no - in front");
+  return pattern;
+}
+
+bool is_meant(std::string_view key, std::string_view placeholder) {
+  constexpr std::string_view type = ".type";
+  return ends_in(key, placeholder) ||
+         (key.ends_with(type) && ends_in(key.substr(0, key.size() - type.size()), placeholder));
+}
+
+}  // namespace encore

@@ -1,0 +1,55 @@
+// The crash line: the last line of a worker that a signal ends, with the work it was doing, so that a crash
+// names the layer and the plugin's file. Place in the flow: whoever calls a plugin says so with CurrentWork;
+// the worker's main installs the handlers; the line goes to standard error, where the control program finds
+// it (find_crash_line) or the user reads it.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace encore {
+
+namespace detail {
+inline std::atomic<const char*> current_work{nullptr};
+static_assert(std::atomic<const char*>::is_always_lock_free, "a signal handler reads it");
+}  // namespace detail
+
+/// What this process does as long as the object lives, for the crash line. Two stores of a pointer, and no
+/// more: the text outlives the object. They nest. Of the thread that trains only.
+class CurrentWork {
+ public:
+  explicit CurrentWork(const char* text)
+      : before_(detail::current_work.exchange(text, std::memory_order_relaxed)) {}
+  ~CurrentWork() { detail::current_work.store(before_, std::memory_order_relaxed); }
+  CurrentWork(const CurrentWork&) = delete;
+  CurrentWork& operator=(const CurrentWork&) = delete;
+
+ private:
+  const char* before_;
+};
+
+/// `forward of encoder.0.attention, layer "highway" of plugin /p/my_layers.so`, the text of a CurrentWork:
+/// what is done to which part of the model (may be empty), and who offers it.
+std::string work_text(std::string_view what, std::string_view path, std::string_view owner);
+/// `layer "highway" of plugin /p/my_layers.so`
+std::string owner_text(std::string_view kind, std::string_view type, std::string_view file);
+
+/// From here on SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, and SIGQUIT, by which the control program ends a
+/// silent worker, first write the crash line to standard error; what happened before on that signal follows.
+void install_crash_handlers();
+/// A stack for the handler of the calling thread, so that it also runs where that thread's own stack is used
+/// up. Each thread needs one; install_crash_handlers makes that of its caller.
+void add_signal_stack();
+
+/// A crash line that was found.
+struct CrashLine {
+  std::string work;    ///< "forward of encoder.0.attention, layer ..."
+  std::string plugin;  ///< file of the plugin whose code ran, or empty
+};
+
+/// The last one in what a worker wrote to its standard error.
+std::optional<CrashLine> find_crash_line(std::string_view text);
+
+}  // namespace encore

@@ -1,0 +1,58 @@
+// See run_paths.hpp.
+#include "record/run_paths.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include <encore/error.hpp>
+#include <nlohmann/json.hpp>
+
+namespace encore {
+
+namespace {
+
+constexpr std::size_t id_length = 10;
+
+/// In quotes, with escapes for what is no printable ASCII: a NUL would end the message.
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::filesystem::path runs_folder_of(const std::filesystem::path& database) {
+  return std::filesystem::absolute(database.string() + ".runs");
+}
+
+bool is_run_id(std::string_view text) {
+  return text.size() == id_length && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+const std::string& require_run_id(const std::string& id, const std::string& origin) {
+  if (!is_run_id(id))
+    throw Error(origin + " holds a run with the id " + quoted(id) +
+                ", and an id is ten digits of 0-9 and a-f: another program has changed it. No path is made "
+                "of it, and no file was touched; put a backup in its place, or delete that row with sqlite3");
+  return id;
+}
+
+std::string run_of_folder(const std::filesystem::path& folder) {
+  std::string name = folder.filename().string();
+  return is_run_id(name) ? name : std::string();
+}
+
+std::filesystem::path path_below(const std::filesystem::path& folder, const std::string& name) {
+  const std::filesystem::path relative(name);
+  const bool climbs = std::ranges::find(relative, std::filesystem::path("..")) != relative.end();
+  if (name.empty() || name.find('\0') != std::string::npos || relative.is_absolute() || climbs)
+    throw Error("the file name " + quoted(name) + " leads out of the folder " + folder.string() +
+                ", where it is recorded: another program has changed the record. The file was not touched");
+  return folder / relative;
+}
+
+bool is_own_folder(const std::filesystem::path& path) {
+  std::error_code failure;
+  return std::filesystem::is_directory(std::filesystem::symlink_status(path, failure));
+}
+
+}  // namespace encore

@@ -1,0 +1,30 @@
+// Paths below a store. Ids of runs and names of files come from rows of the database, records of a spool and
+// specifications, which anybody may have written; only here do they become paths, and what would lead out of
+// its folder is refused.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace encore {
+
+/// encore.db.runs, beside the database; absolute.
+std::filesystem::path runs_folder_of(const std::filesystem::path& database);
+
+/// Ten digits of 0-9 and a-f.
+bool is_run_id(std::string_view text);
+/// The id itself. Throws Error where it is none; `origin` says who names it ("database encore.db").
+const std::string& require_run_id(const std::string& id, const std::string& origin);
+
+/// The id of the run whose folder it is, by its name; empty for another folder (that of a verification).
+std::string run_of_folder(const std::filesystem::path& folder);
+
+/// `folder`/`name`, for a name relative to that folder. Throws Error for a name that is empty, absolute,
+/// holds a NUL, or climbs out ("..").
+std::filesystem::path path_below(const std::filesystem::path& folder, const std::string& name);
+
+/// A folder itself, not a symbolic link to one: what is removed is looked for in such folders only.
+bool is_own_folder(const std::filesystem::path& path);
+
+}  // namespace encore

@@ -1,0 +1,226 @@
+// The answer for people: one table with what each candidate is, its mean and the test against the best mean,
+// and one picture. The numbers behind it, for checking, stand in numbers.cpp.
+#include <algorithm>
+#include <cmath>
+
+#include "report/power.hpp"
+#include "report/sections.hpp"
+#include "report/wording.hpp"
+
+namespace encore {
+
+namespace {
+
+/// More options than these have a table of their own.
+constexpr std::size_t most_options = 4;
+/// More notes about single runs than these are only counted.
+constexpr std::size_t most_notes = 6;
+
+bool lower_wins(const Question& question) {
+  return lower_is_better(question.comparison.options.metric);
+}
+
+void add_options(const Question& question, std::vector<Column>& columns) {
+  for (const std::string& option : question.key.options) columns.push_back({option, "", false});
+}
+
+void add_values(const Question& question, std::size_t candidate, std::vector<TableCell>& row) {
+  for (const std::string& value : question.key.values[candidate]) row.emplace_back(value);
+}
+
+// --- the table ---
+
+/// "2", or "2 of 3" where a run has no value.
+TableCell runs_cell(const Candidate& candidate) {
+  const std::size_t with = candidate.values.size(), all = candidate.runs.size();
+  return {with == all ? std::to_string(all) : std::to_string(with) + " of " + std::to_string(all),
+          static_cast<double>(with)};
+}
+
+TableCell interval_cell(const std::string& metric, const Candidate& candidate) {
+  if (!candidate.t) return {};
+  return metric_text(metric, candidate.t->low) + " to " + metric_text(metric, candidate.t->high);
+}
+
+/// The test between the best mean and another candidate.
+const Pair* pair_of(const Question& question, std::size_t first, std::size_t other) {
+  for (const Pair& pair : question.comparison.pairs)
+    if ((pair.a == first && pair.b == other) || (pair.a == other && pair.b == first)) return &pair;
+  return nullptr;
+}
+
+/// What is said of the candidate, seen from the best mean.
+std::string verdict_text(const Pair& pair, std::size_t candidate) {
+  if (pair.verdict == Verdict::undecided) return "not told apart";
+  if (pair.verdict == Verdict::refused) return "no test";
+  return (pair.verdict == Verdict::higher) == (pair.a == candidate) ? "higher" : "lower";
+}
+
+/// Difference, p and verdict against the best mean.
+void add_test(const Question& question, std::size_t candidate, std::vector<TableCell>& row) {
+  const std::size_t first = *question.first();
+  const std::string extreme = lower_wins(question) ? "lowest" : "highest";
+  const Pair* pair = candidate == first ? nullptr : pair_of(question, first, candidate);
+  if (candidate == first) {
+    row.insert(row.end(),
+               {TableCell(), TableCell(), question.best(candidate) ? "best: " + extreme : extreme + " mean"});
+  } else if (pair == nullptr) {
+    row.insert(row.end(), {TableCell(), TableCell(), "no value"});
+  } else {
+    row.push_back(value_cell(question.comparison.options.metric,
+                             pair->a == candidate ? pair->difference : -pair->difference));
+    row.push_back(pair->seeds ? TableCell(p_value_text(pair->corrected), pair->corrected) : TableCell());
+    row.emplace_back(verdict_text(*pair, candidate));
+  }
+}
+
+/// "Left out of names, here and below: study- in front and -warmup_steps=20 behind."
+Text left_out_text(const Question& question) {
+  Text text("Left out of names, here and below: ");
+  if (!question.before.empty()) text.spans.insert(text.spans.end(), {code(question.before), {" in front"}});
+  if (!question.before.empty() && !question.behind.empty()) text.spans.push_back({" and "});
+  if (!question.behind.empty()) text.spans.insert(text.spans.end(), {code(question.behind), {" behind"}});
+  text.spans.push_back({"."});
+  return text;
+}
+
+void add_missing_notes(const Question& question, std::vector<Text>& notes) {
+  std::size_t shown = 0, more = 0;
+  for (const Candidate& candidate : question.comparison.candidates)
+    for (const Replicate& replicate : candidate.runs) {
+      if (replicate.value) continue;
+      if (++shown <= most_notes)
+        notes.push_back(replicate.run.name + " has no value: " + replicate.missing);
+      else
+        ++more;
+    }
+  if (more > 0) notes.push_back(counted(more, "more run") + " without a value; the table of trials has them");
+}
+
+Text caption_of(const Question& question, bool tested) {
+  const CompareOptions& options = question.comparison.options;
+  std::string text = question.title +
+                     ": mean and standard deviation (SD) over the n seeds of each candidate, with the " +
+                     percent_of(options.alpha) + " interval of the mean by Student's t.";
+  if (tested)
+    text +=
+        " Difference: the candidate's mean less the first one's; p of its test over seeds, corrected for " +
+        counted(question.comparison.family, "pair") + ".";
+  return text;
+}
+
+TableBlock key_table(const Material& material, const Question& question) {
+  TableBlock table;
+  table.id = "key-" + question.id;
+  table.caption = "The candidates and what they differ in.";
+  table.columns = {{"candidate", "", false}};
+  add_options(question, table.columns);
+  const std::size_t shown = material.rows_of(question.order.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    table.rows.push_back({question.letter(question.order[i])});
+    add_values(question, question.order[i], table.rows.back());
+  }
+  if (!question.before.empty() || !question.behind.empty()) table.notes.push_back(left_out_text(question));
+  return table;
+}
+
+}  // namespace
+
+std::vector<TableBlock> answer_tables(const Material& material, const Question& question) {
+  const CompareOptions& options = question.comparison.options;
+  const std::string unit = unit_of(options.metric).name;
+  const bool inline_key = question.key.options.size() <= most_options,
+             tested = !question.comparison.pairs.empty();
+  std::vector<TableBlock> tables;
+  if (!inline_key) tables.push_back(key_table(material, question));
+  TableBlock table;
+  table.id = "answer-" + question.id;
+  table.caption = caption_of(question, tested);
+  table.columns = {{"candidate", "", false}};
+  if (inline_key) add_options(question, table.columns);
+  table.columns.insert(table.columns.end(), {{"n", "", true},
+                                             {"mean", unit, true},
+                                             {"SD", unit, true},
+                                             {percent_of(options.alpha) + " interval", unit, true}});
+  if (tested)
+    table.columns.insert(
+        table.columns.end(),
+        {{"difference", unit_of_differences(options.metric), true}, {"p", "", true}, {"verdict", "", false}});
+  const std::size_t shown = material.rows_of(question.order.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const std::size_t index = question.order[i];
+    const Candidate& candidate = question.comparison.candidates[index];
+    std::vector<TableCell> row = {question.letter(index)};
+    if (inline_key) add_values(question, index, row);
+    row.insert(row.end(),
+               {runs_cell(candidate), value_cell(options.metric, candidate.mean),
+                value_cell(options.metric, candidate.deviation), interval_cell(options.metric, candidate)});
+    row[row.size() - 3].best = question.best(index);
+    if (tested) add_test(question, index, row);
+    table.rows.push_back(std::move(row));
+  }
+  if (shown < question.order.size())
+    table.notes.push_back(counted(question.order.size() - shown, "more candidate") + " with " +
+                          (lower_wins(question) ? "higher" : "lower") +
+                          " means are in the CSV and JSON of this report.");
+  if (inline_key && (!question.before.empty() || !question.behind.empty()))
+    table.notes.push_back(left_out_text(question));
+  if (std::any_of(question.comparison.candidates.begin(), question.comparison.candidates.end(),
+                  [](const Candidate& candidate) { return candidate.values.size() == 1; }))
+    table.notes.push_back("One value says nothing of the spread: no interval is given with n = 1.");
+  if (const std::string power = power_text(question.comparison, question.key.letters); !power.empty())
+    table.notes.push_back(power);
+  add_missing_notes(question, table.notes);
+  tables.push_back(std::move(table));
+  return tables;
+}
+
+bool has_picture(const Question& question) {
+  return question.first() && (question.comparison.candidates.size() > 1 ||
+                              question.comparison.candidates.front().values.size() > 1);
+}
+
+Figure answer_figure(const Question& question) {
+  constexpr std::size_t most = 24;
+  const CompareOptions& options = question.comparison.options;
+  const Unit unit = unit_of(options.metric);
+  ScatterChart chart;
+  chart.x = {"candidate", ""};
+  chart.y = {options.metric, unit.name};
+  ScatterChart::Group means{"mean, with its interval by t", {}}, runs{"single runs", {}};
+  const std::size_t shown = std::min(most, question.order.size());
+  Figure figure;
+  figure.alternative = "Points per candidate. ";
+  for (std::size_t i = 0; i < shown; ++i) {
+    const std::size_t index = question.order[i];
+    const Candidate& candidate = question.comparison.candidates[index];
+    chart.categories.push_back(question.key.legend(index));
+    ScatterChart::Point mean{static_cast<double>(i), unit.factor * candidate.mean, {}, {}, candidate.name};
+    if (candidate.t) {
+      mean.low = unit.factor * candidate.t->low;
+      mean.high = unit.factor * candidate.t->high;
+    }
+    if (!candidate.values.empty()) means.points.push_back(std::move(mean));
+    for (const Replicate& run : candidate.runs)
+      if (run.value)
+        runs.points.push_back({static_cast<double>(i), unit.factor * *run.value, {}, {}, run.run.name});
+    if (i < 8)
+      figure.alternative +=
+          question.key.introduced(index) + ": " +
+          (candidate.values.empty() ? "no value. "
+                                    : "mean " + metric_text(options.metric, candidate.mean) +
+                                          (unit.name.empty() ? "" : " " + unit.name) + ", n " +
+                                          std::to_string(candidate.values.size()) + ". ");
+  }
+  chart.groups = {std::move(means), std::move(runs)};
+  figure.id = "figure-" + question.id;
+  figure.caption = question.title + ": each complete run, and the mean of each candidate with its " +
+                   percent_of(options.alpha) + " interval by t where there is one" +
+                   (shown < question.order.size() ? "; the first " + std::to_string(shown) + " of " +
+                                                        std::to_string(question.order.size()) + " candidates."
+                                                  : ".");
+  figure.chart = std::move(chart);
+  return figure;
+}
+
+}  // namespace encore

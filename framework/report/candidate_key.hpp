@@ -1,0 +1,36 @@
+// What candidates are called where people read of them: a letter each, and in the first table a column for
+// every option that is not the same in all. Place in the flow: a report (questions.cpp) and `exp compare`
+// make one, show it in front of their numbers, and write letters from there on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/candidates.hpp"
+#include "report/factors.hpp"
+
+namespace encore {
+
+struct CandidateKey {
+  std::vector<std::string> letters = {};  ///< "A" ... "Z", "AA"; of a lone candidate its name
+  std::vector<std::string> options = {};  ///< "attention", "learning_rate"; none of a lone candidate
+  std::vector<std::vector<std::string>> values = {};  ///< of each candidate, one per option
+
+  /// "self_attention, 0.001"; empty for a lone candidate.
+  std::string summary(std::size_t candidate) const;
+  /// "A (self_attention, 0.001)": where a candidate is named for the first time.
+  std::string introduced(std::size_t candidate) const;
+  /// "A: self_attention, 0.001", or the letter alone where that would be too long for a picture.
+  std::string legend(std::size_t candidate) const;
+};
+
+/// `factors` are those of `runs`. Letters follow `order` (all candidates, each once) and begin with the
+/// `first`-th. Where the options do not tell all candidates apart, the first column holds `names`.
+CandidateKey make_key(const std::vector<Candidate>& candidates, const std::vector<std::size_t>& order,
+                      const std::vector<std::string>& names, const std::vector<RunRow>& runs,
+                      const std::vector<Factor>& factors, std::size_t first = 0);
+
+/// "A" for 0, "Z" for 25, "AA" for 26.
+std::string letter_of(std::size_t number);
+
+}  // namespace encore

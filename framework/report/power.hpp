@@ -1,0 +1,19 @@
+// What tests that told nothing apart would have needed, in one sentence for all pairs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/comparison.hpp"
+
+namespace encore {
+
+/// "3 of 6 pairs are not told apart; with 80 % power at alpha 0.05 over 6 pairs the differences that were
+/// seen would take from about 9 (A, D) to about 4,300 seeds (B, C)." Empty where every pair is told apart or
+/// refused.
+std::string power_text(const Comparison& comparison, const std::vector<std::string>& letters);
+
+/// Why pairs were not tested at all, each reason once: "No test of A and B, A and C: ...".
+std::vector<std::string> refusal_texts(const Comparison& comparison, const std::vector<std::string>& letters);
+
+}  // namespace encore

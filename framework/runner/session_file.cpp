@@ -1,0 +1,169 @@
+// See session_file.hpp.
+#include "runner/session_file.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <sstream>
+#include <system_error>
+
+#include <encore/error.hpp>
+#include <nlohmann/json.hpp>
+
+#include "config/input_file.hpp"
+#include "config/json_text.hpp"
+#include "record/atomic_file.hpp"
+#include "record/file_descriptor.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* folder_name = "sessions";
+constexpr const char* session_end = ".json";
+constexpr const char* request_end = ".stop";
+/// Another session that ends may take the empty folder away in between.
+constexpr int tries = 10;
+constexpr std::size_t most_session_bytes = std::size_t{1} << 20;
+
+fs::path requests_of(fs::path session) {
+  return session.replace_extension(request_end);
+}
+
+std::string random_name() {
+  std::random_device source;
+  return std::to_string(source()) + "-" + std::to_string(source());
+}
+
+/// Empty where there is none.
+std::string content_of(const fs::path& file) {
+  try {
+    return read_file(file, most_session_bytes);
+  } catch (const UnreadableFile&) {
+    return "";
+  }
+}
+
+/// A line of a file of requests: ["stop", sweep], an empty sweep for all.
+std::string line_of(StopWish wish, const std::string& sweep) {
+  return nlohmann::json{wish == StopWish::kill ? "kill" : "stop", sweep}.dump(
+             -1, ' ', true, nlohmann::json::error_handler_t::replace) +
+         "\n";
+}
+
+std::string description(const std::string& command, const std::string& sweep) {
+  const ProcessIdentity process = this_process();
+  return nlohmann::json{
+             {"host", process.host},       {"pid", process.pid}, {"start_time", process.start_time},
+             {"boot_id", process.boot_id}, {"command", command}, {"sweep", sweep}}
+             .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
+         "\n";
+}
+
+/// Nothing where the file is no session, or just ended.
+std::optional<OpenSession> read_session(const fs::path& file) {
+  const nlohmann::json json = json_or_null(content_of(file));
+  try {
+    return OpenSession{{json.at("host"), json.at("pid"), json.at("start_time"), json.at("boot_id")},
+                       json.at("command"),
+                       json.at("sweep"),
+                       file};
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+/// What processes left that were killed.
+void remove_dead(const fs::path& folder) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const fs::path session = fs::path(entry.path()).replace_extension(session_end);
+    const std::optional<OpenSession> open = read_session(session);
+    if (entry.path().extension() == session_end) {
+      if (!open || liveness_of(open->process) != Liveness::gone) continue;
+    } else if (entry.path().extension() != request_end || fs::exists(session, ignored)) {
+      continue;
+    }
+    fs::remove(entry.path(), ignored);
+    fs::remove(requests_of(entry.path()), ignored);
+  }
+}
+
+}  // namespace
+
+SessionFile::SessionFile(const fs::path& runs, const std::string& command) : runs_(runs), command_(command) {
+  std::error_code failure;
+  made_runs_ = !fs::exists(runs_, failure);
+  for (int attempt = 0; attempt < tries && file_.empty(); ++attempt) {
+    fs::create_directories(runs_ / folder_name, failure);
+    const fs::path file = runs_ / folder_name / (random_name() + session_end);
+    try {
+      replace_file(file, description(command_, sweep_));
+      file_ = file;
+    } catch (const Error&) {
+      if (!fs::exists(runs_, failure)) break;  // what is wrong there the database will say
+    }
+  }
+  remove_dead(runs_ / folder_name);
+}
+
+SessionFile::~SessionFile() {
+  std::error_code ignored;
+  if (file_.empty()) return;
+  fs::remove(file_, ignored);
+  fs::remove(requests_of(file_), ignored);
+  fs::remove(runs_ / folder_name, ignored);  // succeeds where it is empty
+  if (made_runs_) fs::remove(runs_, ignored);
+}
+
+void SessionFile::works_on(const std::string& sweep) {
+  sweep_ = sweep;
+  if (file_.empty()) return;
+  try {
+    replace_file(file_, description(command_, sweep_));
+  } catch (const Error&) {
+    // Only what others read of it is older now; requests by this name reach it all the same.
+  }
+}
+
+StopWish SessionFile::asked() const {
+  std::error_code unreadable;
+  if (file_.empty() || !fs::exists(requests_of(file_), unreadable)) return StopWish::none;
+  StopWish most = StopWish::none;
+  std::istringstream in(content_of(requests_of(file_)));
+  for (std::string line; std::getline(in, line);)
+    for (const StopWish wish : {StopWish::checkpoint, StopWish::kill})
+      if (line + "\n" == line_of(wish, "") || (!sweep_.empty() && line + "\n" == line_of(wish, sweep_)))
+        most = std::max(most, wish);
+  return most;
+}
+
+std::vector<OpenSession> open_sessions(const fs::path& runs) {
+  std::vector<OpenSession> sessions;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(runs / folder_name, none)) {
+    if (entry.path().extension() != session_end) continue;
+    std::optional<OpenSession> session = read_session(entry.path());
+    if (session && liveness_of(session->process) != Liveness::gone) sessions.push_back(std::move(*session));
+  }
+  return sessions;
+}
+
+bool request_stop(const OpenSession& session, StopWish wish, const std::string& sweep) {
+  const fs::path file = requests_of(session.file);
+  std::error_code unreadable;
+  try {
+    const FileDescriptor requests = open_file(file, O_WRONLY | O_CREAT | O_APPEND);
+    const std::string line = line_of(wish, sweep);
+    write_all(requests.get(), std::as_bytes(std::span(line)), file);
+  } catch (const Error&) {
+    if (fs::exists(session.file, unreadable)) throw;
+  }
+  return fs::exists(session.file, unreadable);
+}
+
+}  // namespace encore

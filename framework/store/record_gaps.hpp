@@ -1,0 +1,22 @@
+// Record gaps: what the record of a run lacks because a spool was damaged, cut, removed or refused. Derived
+// from what the merges have noted (merge.hpp) and from the steps that have a loss. `exp run`, `exp show` and
+// `exp db check` name them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "store/store.hpp"
+
+namespace encore {
+
+struct RecordGap {
+  std::string text;   ///< "attempt-0001.spool: bytes 4711 to 4747 are damaged: record 19 is lost"
+  bool lost = false;  ///< false: nothing was in it, or a later attempt has recorded the same steps again
+};
+
+/// Empty for nearly all runs. Which steps are missing is asked of completed runs only: the others may yet
+/// record them.
+std::vector<RecordGap> find_record_gaps(Store& store, const RunRow& run);
+
+}  // namespace encore

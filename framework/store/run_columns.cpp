@@ -1,0 +1,150 @@
+// See run_columns.hpp.
+#include "store/run_columns.hpp"
+
+#include <sqlite3.h>
+
+#include "store/rows.hpp"
+
+namespace encore {
+
+namespace {
+
+constexpr RunField fields[] = {
+    {"name", "the run's name", "run.name"},
+    {"id", "ten hexadecimal digits", "run.id"},
+    {"state", "pending, running, completed, failed, interrupted, lost or stopped, as it is now", nullptr},
+    {"reason", "why it is failed, interrupted, lost or stopped; else empty", "run.reason"},
+    {"sweep", "`name` in the experiment file that it comes from",
+     "(SELECT name FROM sweep WHERE sweep.number = run.sweep)"},
+    {"seed", "the seed", "run.seed"},
+    {"repeat", "2, 3 ... where the same question was trained afresh", "run.repeat"},
+    {"backend", "openmp, cuda or hip", "run.backend"},
+    {"host", "the machine of the last attempt",
+     "(SELECT host_name FROM attempt WHERE attempt.run = run.number ORDER BY number DESC LIMIT 1)"},
+    {"tags", "its tags by name, with commas between them",
+     "(SELECT group_concat(tag) FROM (SELECT tag FROM tag WHERE tag.run = run.number ORDER BY tag))"},
+    {"note", "its note; else empty", "run.note"},
+    {"question", "SHA-256 of all that was asked", "run.question"},
+    {"group_id", "the same without the seed", "run.group_id"},
+    {"attempts", "how many processes worked on it",
+     "(SELECT count(*) FROM attempt WHERE attempt.run = run.number)"},
+    {"step", "the last step that was reported",
+     "(SELECT progress ->> '$.step' FROM attempt WHERE attempt.run = run.number ORDER BY number DESC LIMIT "
+     "1)"},
+    {"epoch", "the epoch of that step",
+     "(SELECT progress ->> '$.epoch' FROM attempt WHERE attempt.run = run.number ORDER BY number DESC LIMIT "
+     "1)"},
+    {"seconds", "time in which an attempt worked on it",
+     "(SELECT sum(coalesce(finished, julianday('now') * 86400.0 - 210866760000.0) - started) FROM attempt "
+     "WHERE attempt.run = run.number)"},
+    {"created", "when it was planned, as 2026-01-31 23:59:59 (UTC)", "datetime(run.created, 'unixepoch')"},
+    {"finished", "when it was completed, in the same form", "datetime(run.finished, 'unixepoch')"},
+};
+
+std::vector<std::string> texts(Database& database, const std::string& sql) {
+  Statement& rows = database.cached(sql);
+  std::vector<std::string> found;
+  while (rows.step()) found.push_back(rows.text(0));
+  rows.reset();
+  return found;
+}
+
+nlohmann::json value_of(const Statement& row, int column) {
+  switch (row.type(column)) {
+    case SQLITE_INTEGER:
+      return row.integer(column);
+    case SQLITE_FLOAT:
+      return row.number(column);
+    case SQLITE_NULL:
+      return nullptr;
+    default:
+      return row.text(column);
+  }
+}
+
+}  // namespace
+
+std::span<const RunField> run_fields() {
+  return fields;
+}
+
+std::string RunColumns::state_expression() {
+  std::vector<RunRow> lost = store_.list_runs({.states = {RunState::lost}, .sight = Sight::any});
+  return "(CASE WHEN run.number IN (SELECT value FROM json_each(" + sql_text(numbers_json(lost)) +
+         ")) THEN 'lost' ELSE run.state END)";
+}
+
+std::optional<std::int64_t> RunColumns::metric_number(const std::string& name) {
+  Statement& row = store_.database().cached("SELECT number FROM metric WHERE name = ?");
+  const std::optional<std::int64_t> number =
+      row.with(name).step() ? std::optional(row.integer(0)) : std::nullopt;
+  row.reset();
+  return number;
+}
+
+bool RunColumns::is_measure(const std::string& name) {
+  return metric_number(name).has_value();
+}
+
+std::optional<std::string> RunColumns::expression(const std::string& name) {
+  for (const RunField& field : fields)
+    if (name == field.name) return field.expression ? std::string(field.expression) : state_expression();
+  if (const auto metric = metric_number(name)) {
+    const std::string point =
+        "(SELECT p.value FROM current_point AS p WHERE p.run = run.number AND p.metric = " +
+        std::to_string(*metric);
+    return "coalesce((SELECT value FROM json_each(run.result, '$.measures') WHERE key = " + sql_text(name) +
+           "), " + point +
+           " AND p.step = (SELECT max(step) FROM checkpoint WHERE checkpoint.run = run.number AND kind = "
+           "'best')), " +
+           point + " ORDER BY p.step DESC LIMIT 1))";
+  }
+  Statement& known = store_.database().cached("SELECT 1 FROM param WHERE key = ? LIMIT 1");
+  const bool is_setting = known.with(name).step();
+  known.reset();
+  if (!is_setting) return std::nullopt;
+  return "(SELECT value FROM param WHERE param.run = run.number AND key = " + sql_text(name) + ")";
+}
+
+std::vector<std::string> RunColumns::measures() {
+  return texts(store_.database(), "SELECT name FROM metric ORDER BY name");
+}
+
+std::vector<std::string> RunColumns::names() {
+  std::vector<std::string> all;
+  for (const RunField& field : fields) all.emplace_back(field.name);
+  // From key to key through the index: there are few keys and many rows.
+  for (std::string& key : texts(store_.database(),
+                                "WITH RECURSIVE each (key) AS (SELECT min(key) FROM param UNION ALL "
+                                "SELECT (SELECT min(key) FROM param WHERE param.key > each.key) FROM each "
+                                "WHERE each.key IS NOT NULL) SELECT key FROM each WHERE key IS NOT NULL"))
+    all.push_back(std::move(key));
+  for (std::string& measure : measures()) all.push_back(std::move(measure));
+  return all;
+}
+
+std::map<std::int64_t, nlohmann::json> RunColumns::values(const std::vector<RunRow>& runs,
+                                                          const std::string& name) {
+  const std::optional<std::string> column = expression(name);
+  ENCORE_REQUIRE(column, "the column exists");
+  Statement rows(store_.database(), "SELECT run.number, " + *column +
+                                        " FROM run WHERE run.number IN (SELECT value FROM json_each(?))");
+  rows.bind(1, numbers_json(runs));
+  std::map<std::int64_t, nlohmann::json> found;
+  while (rows.step()) found[rows.integer(0)] = value_of(rows, 1);
+  return found;
+}
+
+std::string sql_name(const std::string& name) {
+  std::string quoted = "\"";
+  for (const char letter : name) quoted += letter == '"' ? std::string("\"\"") : std::string(1, letter);
+  return quoted + '"';
+}
+
+std::string sql_text(const std::string& text) {
+  std::string quoted = "'";
+  for (const char letter : text) quoted += letter == '\'' ? std::string("''") : std::string(1, letter);
+  return quoted + "'";
+}
+
+}  // namespace encore

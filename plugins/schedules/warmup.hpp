@@ -1,0 +1,34 @@
+// The steps over which a schedule warms up, which an experiment gives by number or by share of the run.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include <encore/plugin.hpp>
+
+namespace encore_warmup {
+
+/// Adds `warmup_ratio` beside the schema's own `warmup_steps`.
+inline encore::Schema& add_ratio(encore::Schema& schema) {
+  return schema.optional(
+      "warmup_ratio", encore::OptionType::number,
+      {.help = "the same as a share of all steps, in place of warmup_steps", .min = 0.0, .max = 1.0});
+}
+
+/// `warmup_steps`, or the whole number next to `warmup_ratio` of the run. Only one of both may be given;
+/// `fallback`, the default of warmup_steps, counts as not given, as it does everywhere.
+inline std::int64_t steps(const encore::Options& options, const encore::ScheduleContext& context,
+                          std::int64_t fallback) {
+  const std::int64_t given = options.integer("warmup_steps");
+  if (!options.has("warmup_ratio")) return given;
+  if (given != fallback)
+    throw encore::OptionError("warmup_ratio",
+                              "warmup_ratio and warmup_steps = " + std::to_string(given) +
+                                  " say the same thing twice; keep one of them (warmup_steps = " +
+                                  std::to_string(fallback) + " is its default and counts as left out)");
+  return std::llround(options.number("warmup_ratio") * static_cast<double>(context.total_steps));
+}
+
+}  // namespace encore_warmup

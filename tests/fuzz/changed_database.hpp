@@ -1,0 +1,37 @@
+// A small database whose values are changed by SQL past everything that Encore sees to: any column of any row
+// holds any type, as in a file whose schema was written without STRICT and CHECK.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fuzz/mutator.hpp"
+#include "fuzz/scratch.hpp"
+
+namespace encore::fuzz {
+
+class ChangedDatabase {
+ public:
+  /// Two candidates of two seeds, and a run that failed.
+  ChangedDatabase();
+
+  /// Statements that change one to six columns, in some rows or in all.
+  std::string changes(Random& random) const;
+  /// Writes the database as it was made and executes the statements; those that SQLite refuses are skipped.
+  void write(const std::string& sql) const;
+  std::filesystem::path path() const { return folder_ / "encore.db"; }
+
+ private:
+  struct Column {
+    std::string table, name;
+    std::vector<std::string> values;  ///< those that stand there, as text
+  };
+  void read_columns();
+  static std::string new_value(const Column& column, Random& random);
+
+  Scratch folder_;
+  std::string bytes_;
+  std::vector<Column> columns_;
+};
+
+}  // namespace encore::fuzz

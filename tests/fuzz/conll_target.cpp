@@ -1,0 +1,75 @@
+// CoNLL files: sentences, schemes, entities.
+#include <stdexcept>
+
+#include "data/conll.hpp"
+#include "fuzz/target.hpp"
+
+namespace encore::fuzz {
+
+namespace {
+
+class ConllTarget final : public Target {
+ public:
+  std::string name() const override { return "conll"; }
+
+  std::vector<std::string> corpus() override {
+    return {"-DOCSTART-\tO\n\nAnna\tB-PER\nBerg\tI-PER\nlives\tO\nin\tO\nLund\tB-LOC\n.\tO\n\nOslo\tB-LOC\n",
+            "\xef\xbb\xbf"
+            "Anna NNP B-NP I-PER\r\nsleeps VBZ B-VP O\r\n\r\nLund NNP B-NP I-LOC\r\nOslo NNP B-NP B-LOC\r\n",
+            "Anna\tB-PER\nBerg\tE-PER\nin\tO\nLund\tS-LOC\n\n\u00c5sa\tB-PER\nvan\tI-PER\nDijk\tE-PER\n"};
+  }
+
+  void mutate(std::string& input, const std::vector<std::string>& others, Random& random) override {
+    static const Words words = {"\t",
+                                " ",
+                                "\n",
+                                "\r\n",
+                                "\n\n",
+                                "B-",
+                                "I-",
+                                "E-",
+                                "S-",
+                                "O",
+                                "B-PER",
+                                "I-LOC",
+                                "-DOCSTART-",
+                                "\xff",
+                                "\xef\xbb\xbf",
+                                "\xed\xa0\x80",
+                                "\xf4\x90\x80\x80",
+                                "\u2028",
+                                "\u00a0",
+                                "\u200b",
+                                "word\tO\n",
+                                "\tO\n",
+                                std::string(1, '\0'),
+                                "#",
+                                "\x0b",
+                                "\x0c"};
+    mutate_bytes(input, words, others, random);
+  }
+
+  void take(const std::string& input) override {
+    const Dataset set = parse_conll(input, "fuzz.conll", "training set");
+    std::int64_t words = 0;
+    for (const Sentence& sentence : set.sentences) {
+      words += static_cast<std::int64_t>(sentence.words.size());
+      if (sentence.words.empty() || sentence.words.size() != sentence.tags.size())
+        throw std::logic_error("a sentence without words, or with other tags than words");
+      for (const std::string& tag : sentence.tags)
+        if (!is_tag(tag) || tag[0] == 'E' || tag[0] == 'S')
+          throw std::logic_error("a tag that is not IOB2: " + tag);
+    }
+    if (words != set.words) throw std::logic_error("words are counted wrong");
+    unseen_types(set, set);
+    set.word_counts();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Target> make_conll_target() {
+  return std::make_unique<ConllTarget>();
+}
+
+}  // namespace encore::fuzz

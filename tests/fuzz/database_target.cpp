@@ -1,0 +1,94 @@
+// Databases of others: everything that the store reads of each run, comparisons, and a report in one of its
+// formats. What exp prints of them is verbs_target.cpp's.
+#include "document/csv.hpp"
+#include "document/html.hpp"
+#include "document/json.hpp"
+#include "document/latex.hpp"
+#include "document/markdown.hpp"
+#include "fuzz/changed_database.hpp"
+#include "fuzz/target.hpp"
+#include "report/comparison.hpp"
+#include "report/difference.hpp"
+#include "report/report.hpp"
+#include "store/store.hpp"
+#include "support/places.hpp"
+
+namespace encore::fuzz {
+
+namespace {
+
+void read_runs(Store& store) {
+  for (const RunRow& run : store.list_runs({.sight = Sight::any})) {
+    store.read_params(run.number);
+    store.read_tags(run.number);
+    store.read_datasets(run.number);
+    store.read_attempts(run.number);
+    store.read_checkpoints(run.number);
+    store.read_digests(run.number);
+    store.read_artifacts(run.number);
+    store.read_events(run.number);
+    store.read_verifications(run.number);
+    for (const MetricRow& metric : store.read_metrics(run.number)) {
+      store.read_curve(run.number, metric.name);
+      store.read_latest(run.number, metric.name);
+    }
+  }
+}
+
+void write_report(Store& store, std::size_t format) {
+  const Document document = make_report(store, {});
+  const Templates templates(ENCORE_SOURCE_DIR "/reports");
+  switch (format) {
+    case 0:
+      html_files(document, templates, "a.html");
+      break;
+    case 1:
+      markdown_files(document, templates, "a.md");
+      break;
+    case 2:
+      latex_files(document, templates, "a.tex");
+      break;
+    case 3:
+      csv_files(document, "a.csv");
+      break;
+    default:
+      json_text(document);
+  }
+}
+
+class DatabaseTarget final : public Target {
+ public:
+  std::string name() const override { return "database"; }
+
+  std::vector<std::string> corpus() override {
+    database_ = std::make_unique<ChangedDatabase>();
+    return {"-- read\n",     "-- compare\n",  "-- report 0\n", "-- report 1\n",
+            "-- report 2\n", "-- report 3\n", "-- report 4\n"};
+  }
+
+  void mutate(std::string& input, const std::vector<std::string>& others, Random& random) override {
+    // A report takes as long as twenty of the others.
+    input = random.once_in(8) ? random.any_of(others) : others[random.below(2)];
+    input += database_->changes(random);
+  }
+
+  void take(const std::string& input) override {
+    database_->write(input);
+    Store store(database_->path(), OpenMode::read);
+    const std::string question = input.substr(3, input.find('\n') - 3);
+    if (question == "read") read_runs(store);
+    if (question == "compare") compare_runs(store, select_runs(store, {.words = {"net"}}).runs, {});
+    if (question.starts_with("report")) write_report(store, static_cast<std::size_t>(question.back() - '0'));
+  }
+
+ private:
+  std::unique_ptr<ChangedDatabase> database_;  ///< from corpus() on
+};
+
+}  // namespace
+
+std::unique_ptr<Target> make_database_target() {
+  return std::make_unique<DatabaseTarget>();
+}
+
+}  // namespace encore::fuzz

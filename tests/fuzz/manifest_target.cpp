@@ -1,0 +1,50 @@
+// Manifests of plugins: read, compared, and written as the pages and JSON that are made of them.
+#include <nlohmann/json.hpp>
+
+#include "config/manifest.hpp"
+#include "config/markdown.hpp"
+#include "config/option_text.hpp"
+#include "fuzz/scratch.hpp"
+#include "fuzz/target.hpp"
+#include "unit/config/sample_catalogue.hpp"
+
+namespace encore::fuzz {
+
+namespace {
+
+class ManifestTarget final : public Target {
+ public:
+  std::string name() const override { return "manifest"; }
+
+  std::vector<std::string> corpus() override {
+    const Catalogue catalogue = sample::catalogue();
+    return {manifest_to_json(catalogue.manifests().front()).dump()};
+  }
+
+  void mutate(std::string& input, const std::vector<std::string>&, Random& random) override {
+    mutate_json(input, random);
+  }
+
+  void take(const std::string& input) override {
+    write_bytes(folder_ / "a.json", input);
+    Catalogue::survey({(folder_ / "a.json").parent_path()}, "sdk=1;");
+    const Manifest manifest = load_manifest(folder_ / "a.json");
+    manifest_difference(manifest, manifest_from_json(manifest_to_json(manifest)));
+    markdown_plugin(manifest);
+    Catalogue catalogue;
+    catalogue.add(manifest);
+    for (const ManifestOffer& offer : manifest.offers)
+      for (const Option& option : offer.options.options()) default_text(option);
+  }
+
+ private:
+  Scratch folder_;
+};
+
+}  // namespace
+
+std::unique_ptr<Target> make_manifest_target() {
+  return std::make_unique<ManifestTarget>();
+}
+
+}  // namespace encore::fuzz

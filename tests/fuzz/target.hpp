@@ -1,0 +1,38 @@
+// Target: one kind of file or value that comes from outside, and the code that reads it. Each has a file of
+// its own; fuzz.cpp mutates, runs and reports.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fuzz/mutator.hpp"
+
+namespace encore::fuzz {
+
+class Target {
+ public:
+  virtual ~Target() = default;
+
+  virtual std::string name() const = 0;
+  /// What mutations start from: correct inputs, at least one.
+  virtual std::vector<std::string> corpus() = 0;
+  /// `others` is the corpus.
+  virtual void mutate(std::string& input, const std::vector<std::string>& others, Random& random) = 0;
+  /// Reads the input as the programs do. Throws encore::Error for what it refuses; anything else that is
+  /// thrown, every signal and what a sanitizer sees is a finding. Each case has a process-wide state of its
+  /// own only as far as it makes one: cases must not depend on each other.
+  virtual void take(const std::string& input) = 0;
+};
+
+/// Those of the program: file_targets.cpp, verbs_target.cpp.
+std::vector<std::unique_ptr<Target>> make_targets();
+
+std::unique_ptr<Target> make_toml_target();
+std::unique_ptr<Target> make_conll_target();
+std::unique_ptr<Target> make_spool_target();
+std::unique_ptr<Target> make_manifest_target();
+std::unique_ptr<Target> make_safetensors_target();
+std::unique_ptr<Target> make_database_target();
+
+}  // namespace encore::fuzz

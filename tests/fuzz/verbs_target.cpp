@@ -1,0 +1,68 @@
+// What exp prints of databases of others: one verb a case.
+#include "cli/verbs.hpp"
+#include "fuzz/changed_database.hpp"
+#include "fuzz/target.hpp"
+
+namespace encore::fuzz {
+
+namespace {
+
+class VerbsTarget final : public Target {
+ public:
+  std::string name() const override { return "verbs"; }
+
+  std::vector<std::string> corpus() override {
+    database_ = std::make_unique<ChangedDatabase>();
+    std::vector<std::string> inputs;
+    for (const auto& [question, arguments] : questions()) inputs.push_back("-- " + question + "\n");
+    return inputs;
+  }
+
+  void mutate(std::string& input, const std::vector<std::string>&, Random& random) override {
+    input += database_->changes(random);
+  }
+
+  void take(const std::string& input) override {
+    database_->write(input);
+    const std::string asked = input.substr(3, input.find('\n') - 3);
+    for (const auto& [question, words] : questions()) {
+      if (question != asked) continue;
+      Arguments arguments(words.begin() + 1, words.end());
+      arguments.insert(arguments.end(), {"--db", database_->path().string()});
+      find_verb(words.front()).run(arguments);
+    }
+  }
+
+ private:
+  static const std::vector<std::pair<std::string, Arguments>>& questions() {
+    static const std::vector<std::pair<std::string, Arguments>> list = {
+        {"ls", {"ls"}},
+        {"ls json", {"ls", "--json"}},
+        {"show", {"show", "net-dropout=0.1-seed=1"}},
+        {"show json", {"show", "net-dropout=0.1-seed=1", "--json"}},
+        {"status", {"status"}},
+        {"logs", {"logs", "net-dropout=0.1-seed=1"}},
+        {"diff", {"diff", "net-dropout=0.1-seed=1", "net-dropout=0.3-seed=1"}},
+        {"explain", {"explain", "net-dropout=0.1-seed=1"}},
+        {"compare", {"compare", "net"}},
+        {"compare json", {"compare", "net", "--json"}},
+        {"dump", {"dump", "all", "--json"}},
+        {"query", {"query", "SELECT * FROM run_status"}},
+        {"check", {"db", "check"}},
+        {"report", {"report", "all", "--format", "json"}},
+    };
+    return list;
+  }
+
+  std::unique_ptr<ChangedDatabase> database_;  ///< from corpus() on
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<Target>> make_targets() {
+  std::vector<std::unique_ptr<Target>> targets;
+  targets.push_back(std::make_unique<VerbsTarget>());
+  return targets;
+}
+
+}  // namespace encore::fuzz

@@ -1,0 +1,45 @@
+// How a test holds a worker in a state, for as long as it wants to look, on a machine of any speed: the
+// worker waits in the step that PAUSE_AT=STEP:FOLDER names, before anything of that step counts. It shows
+// that it waits by a file in FOLDER, named by its process id, and continues once FOLDER is gone. The scripted
+// worker asks (control/fake_worker.cpp), and the real one through a schedule (survival/pausing_schedule.cpp);
+// the test's side is control/hold.hpp.
+#pragma once
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+namespace encore::testing {
+
+class Pause {
+ public:
+  Pause() {
+    const char* text = std::getenv("PAUSE_AT");
+    if (text == nullptr) return;
+    char* end = nullptr;
+    step_ = std::strtoll(text, &end, 10);
+    folder_ = end + 1;
+  }
+
+  /// Whether the worker has to wait at `step`; to be asked until it need not. Sleeps a little when it has to.
+  bool holds(std::int64_t step) {
+    if (step != step_ || !std::filesystem::exists(folder_)) return false;
+    if (!shown_) std::ofstream(folder_ / std::to_string(::getpid()));
+    shown_ = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return true;
+  }
+
+ private:
+  std::int64_t step_ = -1;
+  std::filesystem::path folder_;
+  bool shown_ = false;
+};
+
+}  // namespace encore::testing

@@ -1,0 +1,35 @@
+// Fifo: at it the `check` of a scripted worker is held (FAKE_HOLD_CHECK) until the test lets it continue.
+// hold.hpp holds workers in a step of training.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "record/file_descriptor.hpp"
+
+namespace encore::system_test {
+
+class Fifo {
+ public:
+  explicit Fifo(std::filesystem::path path) : path_(std::move(path)) { ::mkfifo(path_.c_str(), 0600); }
+
+  std::string path() const { return path_.string(); }
+  /// Waits until a worker has come to it, and lets that one go on.
+  void open() const { ::close(::open(path_.c_str(), O_WRONLY | O_CLOEXEC)); }
+  /// For one that may come or not, now or later.
+  void stay_open() {
+    descriptor_ = FileDescriptor(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
+    EXPECT_EQ(::write(descriptor_.get(), "x", 1), 1);
+  }
+
+ private:
+  std::filesystem::path path_;
+  FileDescriptor descriptor_;
+};
+
+}  // namespace encore::system_test

@@ -1,0 +1,33 @@
+// Hold: workers of a sandbox wait in one step until the test lets them continue (support/pause.hpp).
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "system/control/sandbox.hpp"
+
+namespace encore::system_test {
+
+/// Workers started while this is the newest hold of their sandbox wait when they come to `step`. The scripted
+/// worker still obeys requests to stop there, the real one does not.
+class Hold {
+ public:
+  Hold(Sandbox& sandbox, std::int64_t step);
+  ~Hold() { release(); }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
+  /// Waits until so many workers are there; fails the test when they do not come. Their process ids.
+  std::vector<pid_t> wait_for(std::size_t workers = 1) const;
+  /// They continue, and whoever comes to the step later does not stop there.
+  void release();
+
+ private:
+  const Sandbox& sandbox_;
+  std::filesystem::path folder_;
+};
+
+}  // namespace encore::system_test

@@ -1,0 +1,14 @@
+// What a stranger would plant: a library that acts as soon as it is loaded.
+#include <cstdlib>
+#include <fstream>
+
+namespace {
+
+struct AtLoad {
+  AtLoad() {
+    if (const char* file = std::getenv("PLANTED_MARK")) std::ofstream(file) << "executed";
+  }
+};
+const AtLoad at_load;
+
+}  // namespace

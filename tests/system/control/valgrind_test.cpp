@@ -1,0 +1,27 @@
+// The control program under valgrind: no invalid access, no use of what was not set, nothing lost. Few calls,
+// since each takes some twenty times as long as without.
+#include <gtest/gtest.h>
+
+#include "support/places.hpp"
+#include "system/control/sandbox.hpp"
+
+namespace encore::system_test {
+namespace {
+
+TEST(Valgrind, FindsNothingInPlanLsShowAndReport) {
+  const Sandbox sandbox;
+  if (!sandbox.shell("command -v valgrind").end.success())
+    GTEST_SKIP() << "valgrind is not there; apt-get install valgrind";
+  ASSERT_EQ(sandbox.exp({"run", "tiny.toml", "--quiet"}).end.exit_code, 0);
+  const std::string valgrind =
+      "valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite "
+      "--errors-for-leak-kinds=definite " ENCORE_BUILD_DIR "/bin/exp ";
+  for (const char* verb : {"plan tiny.toml", "ls", "show tiny", "report tiny -o report.html"}) {
+    const ProgramOutput output = sandbox.shell(valgrind + verb);
+    EXPECT_EQ(output.end.exit_code, 0) << verb << "\n" << output.end.text() << "\n" << output.errors;
+    EXPECT_EQ(output.errors.find("=="), std::string::npos) << verb << "\n" << output.errors;
+  }
+}
+
+}  // namespace
+}  // namespace encore::system_test

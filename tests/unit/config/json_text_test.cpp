@@ -1,0 +1,63 @@
+// JSON from outside: how deep it may nest, and where it is said to be wrong.
+#include "config/json_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "config/limits.hpp"
+
+namespace encore {
+namespace {
+
+std::string problem(const std::string& text) {
+  try {
+    parse_json(text);
+  } catch (const JsonError& error) {
+    return error.what();
+  }
+  return "no problem";
+}
+
+std::string nested(std::size_t levels) {
+  return std::string(levels, '[') + std::string(levels, ']');
+}
+
+TEST(JsonText, IsParsedAsItIs) {
+  EXPECT_EQ(parse_json(R"({"a": [1, "x"]})"), (nlohmann::json{{"a", {1, "x"}}}));
+  EXPECT_EQ(parse_json<nlohmann::ordered_json>(R"({"b": 1, "a": 2})").dump(), R"({"b":1,"a":2})");
+}
+
+TEST(JsonText, NestsAsDeepAsItMayAndNoDeeper) {
+  EXPECT_EQ(problem(nested(most_levels)), "no problem");
+  EXPECT_EQ(problem(nested(most_levels + 1)), "line 1, column 101: nested more than 100 levels deep");
+  EXPECT_EQ(problem("{\"a\":\n" + nested(100000) + "}"),
+            "line 2, column 100: nested more than 100 levels deep");
+  EXPECT_EQ(problem(std::string(100000, '{')), "line 1, column 101: nested more than 100 levels deep");
+  std::string objects;
+  for (int i = 0; i < 100000; ++i) objects += "{\"a\":";
+  EXPECT_EQ(problem(objects), "line 1, column 501: nested more than 100 levels deep");
+}
+
+TEST(JsonText, CountsNoBracketsInTextsAndNoneThatAreClosed) {
+  EXPECT_EQ(problem("[\"" + std::string(1000, '[') + "\\\"[[[\"]"), "no problem");
+  std::string flat = "[";
+  for (int i = 0; i < 1000; ++i) flat += "[{}],";
+  EXPECT_EQ(problem(flat + "1]"), "no problem");
+}
+
+TEST(JsonText, IsPointedAtWhereItIsNone) {
+  EXPECT_EQ(problem("{\"a\": 1,\n  oh}"), "line 2, column 3: no JSON");
+  EXPECT_EQ(problem(""), "line 1, column 1: no JSON");
+  EXPECT_EQ(problem("[1"), "line 1, column 3: no JSON");
+  EXPECT_EQ(problem("1e999"), "line 1, column 1: JSON with a number that no 64-bit float can hold");
+}
+
+TEST(JsonText, IsNullWhereNothingCanBeRead) {
+  EXPECT_EQ(json_or_null("[1]"), nlohmann::json({1}));
+  for (const std::string& text : {std::string(), std::string("{"), nested(100000), std::string("1e999")})
+    EXPECT_TRUE(json_or_null(text).is_null()) << text.substr(0, 10);
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,62 @@
+// Which texts of a database become paths below the store, and which are refused.
+#include "record/run_paths.hpp"
+
+#include <gtest/gtest.h>
+
+#include <encore/error.hpp>
+
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore {
+namespace {
+
+using testing::message_of;
+using testing::TemporaryFolder;
+
+TEST(RunPaths, an_id_is_ten_hexadecimal_digits) {
+  EXPECT_TRUE(is_run_id("0123456789"));
+  EXPECT_TRUE(is_run_id("fedcba9876"));
+  for (const std::string& text :
+       {std::string(), std::string(".."), std::string("."), std::string("/abs/victim"), std::string("a/b"),
+        std::string("012345678"), std::string("01234567890"), std::string("0123456789\n"),
+        std::string("012345678G"), std::string("ABCDEF0123"),
+        std::string("01234\0"
+                    "5678",
+                    10)})
+    EXPECT_FALSE(is_run_id(text)) << text;
+}
+
+TEST(RunPaths, what_is_no_id_is_refused_with_its_text_and_its_origin) {
+  const std::string message =
+      message_of<Error>([] { require_run_id(std::string("a\0/b", 4), "database encore.db"); });
+  EXPECT_NE(message.find("database encore.db holds a run with the id \"a\\u0000/b\""), std::string::npos)
+      << message;
+  EXPECT_NE(message.find("no file was touched"), std::string::npos) << message;
+}
+
+TEST(RunPaths, names_of_files_stay_below_their_folder) {
+  EXPECT_EQ(path_below("/runs/x", "predictions/test.jsonl"), "/runs/x/predictions/test.jsonl");
+  EXPECT_EQ(path_below("/runs/x", "..."), "/runs/x/...");
+  for (const std::string& name : {std::string(), std::string("/etc/passwd"), std::string("../victim"),
+                                  std::string("a/../../b"), std::string(".."), std::string("a\0b", 3)})
+    EXPECT_NE(message_of<Error>([&] { path_below("/runs/x", name); }).find("leads out of the folder /runs/x"),
+              std::string::npos)
+        << name;
+}
+
+TEST(RunPaths, the_folder_of_a_run_has_its_id_for_a_name) {
+  EXPECT_EQ(run_of_folder("/a/encore.db.runs/0123456789"), "0123456789");
+  EXPECT_EQ(run_of_folder("/a/encore.db.runs/verify-0123456789-Ab3dEf"), "");
+}
+
+TEST(RunPaths, a_link_to_a_folder_is_not_the_folder) {
+  TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "real");
+  std::filesystem::create_directory_symlink(folder / "real", folder / "link");
+  EXPECT_TRUE(is_own_folder(folder / "real"));
+  EXPECT_FALSE(is_own_folder(folder / "link"));
+  EXPECT_FALSE(is_own_folder(folder / "none"));
+}
+
+}  // namespace
+}  // namespace encore

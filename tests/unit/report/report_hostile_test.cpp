@@ -1,0 +1,88 @@
+// A report of runs in which every name and text is hostile, in every format: a database may come from
+// anybody.
+#include <nlohmann/json.hpp>
+
+#include "document/csv.hpp"
+#include "document/html.hpp"
+#include "document/latex.hpp"
+#include "document/markdown.hpp"
+#include "report/foreign_values.hpp"
+#include "support/places.hpp"
+#include "unit/document/sample_document.hpp"
+#include "unit/report/report_fixture.hpp"
+
+namespace encore::testing {
+namespace {
+
+const std::string script = "<script>alert(1)</script>";
+const std::string image = "`|\"'><img src=x onerror=alert(1)>";
+
+class HostileReport : public ReportTest {
+ protected:
+  HostileReport() {
+    for (const std::string& name : {"net" + script, "net" + image})
+      for (const std::int64_t seed : {1, 2})
+        tell({.name = name,
+              .seed = seed,
+              .measures = {{"test/f1", 0.5 + 0.01 * static_cast<double>(seed)}, {"test/f1/" + script, 0.5}},
+              .device = "cpu " + script,
+              .dropout = name.size() % 2 == 0 ? 0.1 : 0.3});
+    tell({.name = "failed", .measures = nullptr, .state = RunState::failed, .reason = image});
+    for (const char* sql : {"UPDATE run SET note = ?1", "UPDATE param SET value = ?1 WHERE key = 'task.type'",
+                            "UPDATE param SET at = ?1, source = 'file'", "UPDATE run_dataset SET path = ?1",
+                            "UPDATE host SET description = json_object('name', ?1, 'cpu', ?1)",
+                            "UPDATE build SET description = json_object('fingerprint', ?1, 'version', ?1)",
+                            "UPDATE metric SET unit = ?1", "UPDATE sweep SET file = ?1, content = ?1"})
+      Statement(store().database(), sql).run(script + image);
+  }
+};
+
+TEST_F(HostileReport, MarkdownHoldsNoTagsButItsOwn) {
+  const Document document = report();
+  EXPECT_TRUE(contains(text_of(document), script)) << "else this proves nothing";
+  const Templates templates(ENCORE_SOURCE_DIR "/reports");
+  EXPECT_EQ(samples::foreign_tag(markdown_files(document, templates, "x.md").front().bytes), "");
+}
+
+TEST_F(HostileReport, HtmlHoldsOneScriptAndItIsOurs) {
+  const std::string html =
+      html_files(report(), Templates(ENCORE_SOURCE_DIR "/reports"), "x.html").front().bytes;
+  const std::size_t first = html.find("<script");
+  EXPECT_NE(first, std::string::npos);
+  EXPECT_EQ(html.find("<script", first + 1), std::string::npos);
+  EXPECT_EQ(html.find("<img"), std::string::npos);
+}
+
+TEST_F(HostileReport, PicturesHoldNoTagsOfNames) {
+  const auto files = markdown_files(report(), Templates(ENCORE_SOURCE_DIR "/reports"), "x.md");
+  ASSERT_GT(files.size(), 1u);
+  for (const OutputFile& file : files) {
+    if (file.path.extension() != ".svg") continue;
+    EXPECT_TRUE(!contains(file.bytes, "<script") && !contains(file.bytes, "<img")) << file.path;
+  }
+}
+
+TEST_F(HostileReport, AValueOfAnotherShapeIsLeftOutOrAMessage) {
+  for (const char* change : {"run SET result = '{\"best_step\": {}, \"measures\": 1}'",
+                             "attempt SET environment = '{\"plugins\": 3, \"numeric_environment\": [1]}'",
+                             "host SET description = '{\"cpus\": [], \"name\": {}, \"memory\": \"x\"}'",
+                             "build SET description = '{\"version\": {}, \"fingerprint\": 1}'"}) {
+    store().database().execute(std::string("UPDATE ") + change);
+    try {
+      report();
+    } catch (const Error& error) {
+      EXPECT_TRUE(contains(error.what(), "encore.db holds a value that Encore did not write: "))
+          << error.what();
+    }
+  }
+  const std::string message = message_of<Error>(
+      [&] { reading_values_of(store(), [] { return nlohmann::json(1).at("measures").size(); }); });
+  EXPECT_TRUE(contains(message, "encore.db holds a value that Encore did not write: ")) << message;
+}
+
+TEST_F(HostileReport, JsonIsJson) {
+  EXPECT_FALSE(nlohmann::json::parse(text_of(report()), nullptr, false).is_discarded());
+}
+
+}  // namespace
+}  // namespace encore::testing

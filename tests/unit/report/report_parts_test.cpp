@@ -1,0 +1,214 @@
+// Parts of a report: its brief form, sections by name, sentences that must not be shown, and what is attached
+// so that it can be done again.
+#include <algorithm>
+
+#include "document/html.hpp"
+#include "support/places.hpp"
+#include "unit/report/report_fixture.hpp"
+
+namespace encore::testing {
+namespace {
+
+std::vector<std::string> section_ids(const Document& document) {
+  std::vector<std::string> ids;
+  for (const Section& section : document.sections) ids.push_back(section.id);
+  return ids;
+}
+
+std::vector<std::string> inner_ids(const Section& section) {
+  std::vector<std::string> ids;
+  for (const Section& inner : section.sections) ids.push_back(inner.id);
+  return ids;
+}
+
+using Ids = std::vector<std::string>;
+
+// --- brief ---
+
+TEST_F(ReportTest, ABriefReportIsOneTableOnePictureAndHowToDoItAgain) {
+  tell_all("a", {0.5, 0.6});
+  tell_all("b", {0.7, 0.8});
+  const Document document = report({.brief = true});
+  EXPECT_EQ(document.title, "Brief report of all runs");
+  EXPECT_EQ(section_ids(document), (Ids{"results", "reproduction"}));
+  EXPECT_FALSE(document.abstract.empty());
+  std::size_t tables = 0, figures = 0;
+  for (const Block* block : blocks_of(document)) {
+    tables += std::holds_alternative<TableBlock>(*block) ? 1 : 0;
+    figures += std::holds_alternative<Figure>(*block) ? 1 : 0;
+  }
+  EXPECT_EQ(tables, 1u);
+  EXPECT_EQ(figures, 1u);
+  EXPECT_NE(figure(document, "figure-test-f1"), nullptr);
+  EXPECT_TRUE(contains(text_of(document), "exp verify a-s1"));
+}
+
+TEST_F(ReportTest, ABriefReportOfOneRunDrawsWhatItWasChosenBy) {
+  const RunRow run = tell({.name = "a"});
+  EXPECT_EQ(figure(report({.brief = true}), "curve-dev-f1"), nullptr) << "nothing was recorded";
+  store().database().execute("UPDATE metric SET name = 'dev/f1' WHERE name = 'train/loss'");
+  EXPECT_NE(figure(report({.brief = true}), "curve-dev-f1"), nullptr);
+}
+
+// --- sections ---
+
+TEST_F(ReportTest, SectionsAreChosenByName) {
+  tell_all("a", {0.5, 0.6});
+  EXPECT_EQ(section_ids(report({.sections = {"curves", "reproduction"}})), (Ids{"curves", "reproduction"}));
+  EXPECT_TRUE(report({.sections = {"curves"}}).abstract.empty());
+  EXPECT_FALSE(report({.sections = {"abstract"}}).abstract.empty());
+  const Document parts = report({.sections = {"data", "digests"}});
+  EXPECT_EQ(section_ids(parts), (Ids{"method", "reproduction"}));
+  EXPECT_EQ(inner_ids(parts.sections[0]), Ids{"data"});
+  EXPECT_EQ(inner_ids(parts.sections[1]), Ids{"digests"});
+  const Document without = report({.without = {"method", "commands", "abstract"}});
+  EXPECT_EQ(section_ids(without),
+            (Ids{"results", "curves", "sweep", "examples", "environment", "reproduction"}));
+  EXPECT_EQ(inner_ids(without.sections.back()), (Ids{"digests", "not-recorded"}));
+  EXPECT_TRUE(without.abstract.empty());
+  EXPECT_TRUE(contains(text_of(without), "method, commands and abstract")) << "and that is said";
+}
+
+TEST_F(ReportTest, SectionsThatThereAreNotAreRefused) {
+  tell_all("a", {0.5, 0.6});
+  EXPECT_EQ(message_of<Error>([&] { report({.sections = {"curvs"}}); }),
+            "a report has no section \"curvs\"; did you mean \"curves\"?");
+  EXPECT_TRUE(contains(message_of<Error>([&] { report({.without = {"nothing like it"}}); }),
+                       "a report has no section \"nothing like it\"; there are \"abstract\", \"results\""));
+  EXPECT_EQ(message_of<Error>([&] { report({.sections = {"curves"}, .without = {"curves"}}); }),
+            "nothing is left of the report: every section that it would have was left out");
+}
+
+TEST_F(ReportTest, WhatRefersToALeftOutSectionBecomesText) {
+  tell_all("a", {0.5, 0.6});
+  const Document document = report({.without = {"curves"}});
+  EXPECT_TRUE(contains(text_of(document), "Curves (left out here)"));
+  EXPECT_NO_THROW(html_files(document, Templates(ENCORE_SOURCE_DIR "/reports"), "r.html"));
+}
+
+// --- private data ---
+
+const std::string sentence =
+    R"({"words": ["Secretname", "slept"], "truth": ["B-PER", "O"], "predicted": ["B-PER", "O"]})"
+    "\n";
+
+TEST_F(ReportTest, SentencesOfPrivateDataAreLeftOutAndThatIsSaid) {
+  tell({.name = "a",
+        .measures = {{"test/f1", 0.5}, {"test/f1/PER", 0.6}},
+        .predictions = sentence,
+        .is_private = true});
+  const Document document = report();
+  const std::string text = text_of(document);
+  EXPECT_FALSE(contains(text, "Secretname"));
+  EXPECT_TRUE(contains(text, "Sentences are left out: "));
+  EXPECT_TRUE(contains(text, "[data] private = true"));
+  EXPECT_EQ(document.facts.back(),
+            (std::pair<std::string, std::string>{"left out", "examples (private data)"}));
+  EXPECT_FALSE(contains(text_of(report({.most_rows = 0})), "Secretname")) << "for programs too";
+  EXPECT_NE(figure(document, "confusion-test-f1"), nullptr) << "counts show no sentence";
+  EXPECT_TRUE(contains(text_of(report({.sections = {"examples"}})), "Secretname")) << "asked for by name";
+}
+
+TEST_F(ReportTest, WhatOneRunSaysOfASetHoldsForAllThatWereScoredOnIt) {
+  tell({.name = "a", .measures = {{"test/f1", 0.9}}, .predictions = sentence});
+  EXPECT_TRUE(contains(text_of(report()), "Secretname"));
+  EXPECT_FALSE(contains(text_of(report({.without = {"examples"}})), "Secretname"));
+  tell({.name = "b", .measures = {{"test/f1", 0.1}}, .is_private = true});
+  EXPECT_FALSE(contains(text_of(report()), "Secretname"));
+}
+
+TEST_F(ReportTest, WhetherDataArePrivateIsNothingThatCandidatesDifferIn) {
+  tell({.name = "a", .seed = 1, .is_private = true});
+  tell({.name = "a", .seed = 2});
+  EXPECT_FALSE(contains(text_of(report({.sections = {"abstract", "results"}})), "private ("));
+}
+
+// --- what is attached ---
+
+TEST_F(ReportTest, BaseFilesAndOverridesAreAttached) {
+  tell_all("a", {0.5, 0.6});
+  store().database().execute(
+      "UPDATE sweep SET file = 'a.toml', content = 'base = \"b.toml\"', context = "
+      "'{\"bases\": [{\"file\": \"b.toml\", \"content\": \"# the base\"}], \"overrides\": [\"model.note=x "
+      "y\"]}'");
+  const std::string text = text_of(report());
+  EXPECT_TRUE(contains(text, "exp run a.toml --backend openmp -S 'model.note=x y'"));
+  EXPECT_TRUE(contains(text, "# the base"));
+  EXPECT_FALSE(contains(text, "was not recorded with these runs"));
+  store().database().execute("UPDATE sweep SET context = '{}'");
+  EXPECT_TRUE(contains(text_of(report()), "was not recorded with these runs")) << "as earlier versions did";
+  // What is not as the schema says is left out.
+  store().database().execute("UPDATE sweep SET context = '{\"bases\": [1, {}], \"overrides\": {\"a\": 1}}'");
+  EXPECT_NO_THROW(text_of(report()));
+}
+
+// --- tables for people and for checking ---
+
+TEST_F(ReportTest, MeasuresAreARowPerCandidateAndForProgramsAlsoOneNumberACell) {
+  for (std::int64_t seed = 1; seed <= 2; ++seed)
+    for (const std::string name : {"a", "b"})
+      tell({.name = name,
+            .seed = seed,
+            .measures = {{"test/f1", name == "a" ? 0.5 : 0.7},
+                         {"test/loss", 0.1 * static_cast<double>(seed)},
+                         {"test/f1/PER", 0.3},
+                         {"dev/f1", 0.4}}});
+  const Document document = report();
+  const TableBlock& test = table(document, "measures-test-test-f1");
+  ASSERT_EQ(test.columns.size(), 3u) << "those of a class stand elsewhere";
+  EXPECT_EQ(test.rows.size(), 2u);
+  EXPECT_EQ(cell(test, "A", "f1").text.plain(), "70.00 ± 0.00");
+  EXPECT_NEAR(cell(test, "B", "loss").number.value(), 0.15, 1e-12);
+  EXPECT_EQ(table(document, "measures-dev-test-f1").columns.size(), 2u);
+  EXPECT_EQ(find_table(document, "measures-test-f1"), nullptr);
+  EXPECT_EQ(table(report({.most_rows = 0}), "measures-test-f1").rows.size(), 6u);
+}
+
+TEST_F(ReportTest, TheAnswerSaysWhatEachDiffersInAndWhatItsTestSays) {
+  for (const double dropout : {0.1, 0.3})
+    for (std::int64_t seed = 1; seed <= 3; ++seed)
+      tell({.name = dropout < 0.2 ? "low" : "high",
+            .seed = seed,
+            .measures = {{"test/f1",
+                          dropout + 0.001 * static_cast<double>(seed * seed * (dropout < 0.2 ? 1 : 2))}},
+            .dropout = dropout});
+  const TableBlock answer = table(report(), "answer-test-f1");
+  const auto head = [&](std::size_t i) { return answer.columns.at(i).name; };
+  EXPECT_EQ(head(0) + ", " + head(1), "candidate, dropout");
+  EXPECT_EQ(cell(answer, "0.3", "candidate").text.plain(), "A");
+  EXPECT_EQ(cell(answer, "0.3", "verdict").text.plain(), "best: highest");
+  EXPECT_EQ(cell(answer, "0.1", "verdict").text.plain(), "lower");
+  EXPECT_LT(cell(answer, "0.1", "difference").number.value(), -19.0) << "its mean less the first one's";
+}
+
+TEST_F(ReportTest, OfPairsThatAreNotToldApartOneSentenceSaysWhatItWouldTake) {
+  tell_all("a", {0.50, 0.60});
+  tell_all("b", {0.55, 0.58});
+  tell_all("c", {0.41, 0.59});
+  tell_all("d", {0.52, 0.57});
+  const Document document = report();
+  std::size_t said = 0;
+  for (const Block* block : blocks_of(document))
+    if (const auto* one = std::get_if<TableBlock>(block))
+      for (const Text& note : one->notes) said += contains(note.plain(), "power") ? 1 : 0;
+  EXPECT_EQ(said, 1u);
+  const std::string text = text_of(document);
+  EXPECT_TRUE(contains(text,
+                       "6 of 6 pairs are not told apart; to show the differences seen, with 80 % power at "
+                       "alpha 0.05 over 6 pairs, would take about "))
+      << text.substr(text.find("told apart"), 300);
+}
+
+TEST_F(ReportTest, WhatHasNoTestIsSaidOnceForAllItsPairs) {
+  tell_all("a", {0.5, 0.6, 0.7});
+  tell_all("b", {0.5, 0.6, 0.75});
+  tell_all("c", {0.9});
+  const TableBlock pairs = table(report(), "pairs-test-f1");
+  const auto refusals = std::count_if(pairs.notes.begin(), pairs.notes.end(), [](const Text& note) {
+    return note.plain().starts_with("No test of A and B, A and C: c has one seed");
+  });
+  EXPECT_EQ(refusals, 1);
+}
+
+}  // namespace
+}  // namespace encore::testing

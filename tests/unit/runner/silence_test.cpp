@@ -1,0 +1,43 @@
+// When a worker's silence is worth a word.
+#include "runner/silence.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace encore {
+namespace {
+
+TEST(Silence, IsNoticeableWhereItIsMuchLongerThanAnythingBefore) {
+  const auto noticeable = [](double seconds, double step, double pause) {
+    return Silence{.seconds = seconds, .usual_step = step, .longest_pause = pause, .stepped = true}
+        .noticeable();
+  };
+  EXPECT_TRUE(noticeable(40, 0.02, 0.5));
+  EXPECT_FALSE(noticeable(9, 0.02, 0.5)) << "a short one never is";
+  EXPECT_FALSE(noticeable(40, 3, 3)) << "slow steps";
+  EXPECT_TRUE(noticeable(61, 3, 3));
+  EXPECT_FALSE(noticeable(40, 0.02, 20)) << "a dev score took as long before";
+  EXPECT_FALSE((Silence{.seconds = 40, .stepped = false}.noticeable())) << "it may read its data";
+  EXPECT_TRUE((Silence{.seconds = 61, .stepped = false}.noticeable()));
+  EXPECT_FALSE((Silence{.seconds = 1e6, .stepped = true, .last_step_done = true}.noticeable()))
+      << "only scores follow";
+}
+
+TEST(Silence, IsReadFromTheNewestProgressOrTheStart) {
+  const nlohmann::json progress = {
+      {"time", 100.0}, {"step", 5}, {"total_steps", 20}, {"step_seconds", 0.02}, {"longest_pause", 0.5}};
+  const Silence silence = silence_of(progress, 90.0, 140.0);
+  EXPECT_EQ(silence.seconds, 40.0);
+  EXPECT_EQ(silence.usual_step, 0.02);
+  EXPECT_EQ(silence.longest_pause, 0.5);
+  EXPECT_TRUE(silence.stepped && !silence.last_step_done);
+  EXPECT_TRUE(silence_of({{"time", 100.0}, {"step", 20}, {"total_steps", 20}}, 90.0, 140.0).last_step_done);
+  const Silence first = silence_of(nullptr, 90.0, 140.0);
+  EXPECT_EQ(first.seconds, 50.0);
+  EXPECT_FALSE(first.stepped || first.last_step_done);
+  EXPECT_EQ(silence_of(progress, 90.0, 95.0).seconds, 0.0) << "the clock of another host";
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,270 @@
+// Which runs words, options and conditions mean, and what is said where they mean none.
+#include "store/selection.hpp"
+
+#include "store/run_columns.hpp"
+#include "store/run_condition.hpp"
+#include "store/run_score.hpp"
+#include "unit/store/store_fixture.hpp"
+
+namespace encore::testing {
+namespace {
+
+using Names = std::vector<std::string>;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+class SelectionTest : public StoreTest {
+ protected:
+  /// A run of a sweep, with a dropout of its own; `letter` is its question and its group.
+  std::int64_t add_run(char letter, const std::string& name, const std::string& sweep, double dropout = 0.1) {
+    Specification specification = specification_of(letter, name);
+    specification.group = std::string(64, letter);
+    specification.config["model"]["dropout"] = dropout;
+    specification.config["train"] = {{"select", "max dev/f1"}};
+    RunExtras extras;
+    extras.sweep = store().add_sweep(sweep, sweep + ".toml", "");
+    return store().add_run(specification, extras).run.number;
+  }
+  /// Four runs of two sweeps.
+  void add_four() {
+    add_run('a', "net-x-seed=1", "net", 0.1);
+    add_run('b', "net-x-seed=2", "net", 0.2);
+    add_run('c', "net-y-seed=1", "net", 0.3);
+    add_run('d', "other", "other", 0.4);
+  }
+  /// Points of an attempt that still runs, or of one that ends with a result.
+  void train(const std::string& name, const std::vector<double>& f1, bool completed) {
+    const auto lease = store().begin_attempt(store().find_run(name).number);
+    ASSERT_TRUE(lease);
+    {
+      SpoolWriter spool(spool_of(*lease), lease->ordinal);
+      spool.event("started", {{"host", {{"name", "here"}}}});
+      double best = 0.0;
+      for (std::size_t step = 1; step <= f1.size(); ++step) {
+        spool.point("dev/f1", static_cast<std::int64_t>(step), f1[step - 1]);
+        spool.point("dev/loss", static_cast<std::int64_t>(step), 1.0 - f1[step - 1]);
+        best = std::max(best, f1[step - 1]);
+      }
+      if (completed) spool.point("test/f1", 1, best / 2);
+      if (completed)
+        spool.event("result", {{"best_step", 1}, {"measures", {{"dev/f1", best}, {"test/f1", best / 2}}}});
+      spool.sync();
+    }
+    if (completed)
+      store().finish_attempt(*lease, RunState::completed);
+    else
+      store().merge(*lease);
+  }
+
+  Names names(const RunSelection& selection) {
+    Names found;
+    for (const RunRow& run : select_runs(store(), selection).runs) found.push_back(run.name);
+    return found;
+  }
+  Names where(const std::string& condition) { return names({.where = condition}); }
+  template <class Failure>
+  std::string refusal(const RunSelection& selection) {
+    return message_of<Failure>([&] { select_runs(store(), selection); });
+  }
+};
+
+TEST_F(SelectionTest, a_word_is_a_name_an_id_a_sweep_a_pattern_or_a_beginning) {
+  add_four();
+  EXPECT_EQ(names({.words = {"net-x-seed=2"}}), Names({"net-x-seed=2"}));
+  EXPECT_EQ(names({.words = {"net"}}), Names({"net-x-seed=1", "net-x-seed=2", "net-y-seed=1"})) << "a sweep";
+  EXPECT_EQ(names({.words = {"*seed=1"}}), Names({"net-x-seed=1", "net-y-seed=1"}));
+  EXPECT_EQ(names({.words = {"net-[xz]-*"}}), Names({"net-x-seed=1", "net-x-seed=2"}));
+  EXPECT_EQ(names({.words = {"net-x"}}), Names({"net-x-seed=1", "net-x-seed=2"})) << "the beginning of names";
+  EXPECT_EQ(names({.words = {"other", "net-y"}}), Names({"other", "net-y-seed=1"}))
+      << "in the order of the words";
+  EXPECT_EQ(names({.words = {"net", "net-x-seed=1"}}).size(), 3u) << "each run once";
+  EXPECT_EQ(names({.words = {"all"}}).size(), 4u);
+  EXPECT_EQ(names({}).size(), 4u);
+  EXPECT_EQ(names({.words = {"cccccc"}}), Names({"net-y-seed=1"})) << "the beginning of a group";
+  EXPECT_EQ(names({.words = {"nothing*"}}), Names());
+}
+
+TEST_F(SelectionTest, a_run_comes_before_the_sweep_of_its_name) {
+  add_run('a', "net", "net");
+  add_run('b', "net-seed=2", "net");
+  EXPECT_EQ(names({.words = {"net"}}), Names({"net"}));
+  EXPECT_EQ(names({.sweeps = {"net"}}), Names({"net", "net-seed=2"}));
+}
+
+TEST_F(SelectionTest, what_was_named_run_by_run_is_told_from_what_was_found) {
+  add_four();
+  EXPECT_TRUE(select_runs(store(), {.words = {"other", "net-x-seed=1"}}).named);
+  for (const char* word : {"net", "net-y", "*", "all"})
+    EXPECT_FALSE(select_runs(store(), {.words = {"other", word}}).named) << word;
+  EXPECT_FALSE(select_runs(store(), {}).named);
+}
+
+TEST_F(SelectionTest, words_that_mean_nothing_are_refused_with_what_was_meant) {
+  add_four();
+  const std::string unknown = refusal<UnknownRun>({.words = {"other", "othre"}});
+  EXPECT_TRUE(
+      contains(unknown, "there is no run \"othre\", and no sweep of that name, in " + path().string()))
+      << unknown;
+  EXPECT_TRUE(contains(unknown, "did you mean \"other\"?")) << unknown;
+  EXPECT_TRUE(contains(refusal<UnknownRun>({.words = {"zzz"}}), "exp ls shows what there is"));
+  EXPECT_EQ(refusal<UnknownRun>({.words = {""}}), "a run's name is empty");
+  store().set_removed({store().find_run("other").number}, true);
+  EXPECT_EQ(refusal<UnknownRun>({.words = {"other"}}),
+            "run other was removed; exp undelete other brings it back");
+  EXPECT_EQ(names({.words = {"other"}, .sight = Sight::removed}), Names({"other"}));
+  EXPECT_EQ(refusal<UnknownRun>({.words = {"net-y-seed=1"}, .sight = Sight::removed}),
+            "run net-y-seed=1 is not removed");
+  EXPECT_EQ(message_of<UnknownRun>([&] { store().find_run("net"); }),
+            "\"net\" means 3 runs: net-x-seed=1, net-x-seed=2, net-y-seed=1; name one of them");
+}
+
+TEST_F(SelectionTest, options_narrow_down_what_words_mean) {
+  add_four();
+  const std::int64_t x1 = store().find_run("net-x-seed=1").number,
+                     x2 = store().find_run("net-x-seed=2").number;
+  store().set_tag(x1, "paper", true);
+  store().set_tag(x2, "paper", true);
+  store().set_tag(x2, "good", true);
+  EXPECT_EQ(names({.tags = {"paper"}}), Names({"net-x-seed=1", "net-x-seed=2"}));
+  EXPECT_EQ(names({.tags = {"paper", "good"}}), Names({"net-x-seed=2"})) << "all of them";
+  EXPECT_EQ(names({.words = {"net-y", "net-x-seed=1"}, .tags = {"paper"}}), Names({"net-x-seed=1"}));
+  EXPECT_EQ(names({.sweeps = {"other", "none"}}), Names({"other"})) << "any of them";
+  store().begin_attempt(x2);
+  EXPECT_EQ(names({.states = {RunState::running}}), Names({"net-x-seed=2"}));
+  EXPECT_EQ(names({.words = {"net"}, .states = {RunState::pending}, .where = "model.dropout > 0.1"}),
+            Names({"net-y-seed=1"}));
+  EXPECT_EQ(select_runs(store(), {.words = {"net"}, .tags = {"absent"}}).meant, 3u);
+  EXPECT_EQ(names({.limit = 2}), Names({"net-y-seed=1", "other"})) << "the newest";
+}
+
+TEST_F(SelectionTest, conditions_know_fields_settings_and_measures) {
+  add_four();
+  train("net-x-seed=1", {0.5, 0.8, 0.6}, true);
+  train("other", {0.3, 0.2}, true);
+  EXPECT_EQ(where("model.dropout >= 0.3"), Names({"net-y-seed=1", "other"}));
+  EXPECT_EQ(where("dev/f1 > 0.7"), Names({"net-x-seed=1"}));
+  EXPECT_EQ(where("dev/f1 - test/f1 > 0.2"), Names({"net-x-seed=1"}));
+  EXPECT_EQ(where("\"model.dropout\" < 0.2 AND [test/f1] IS NOT NULL"), Names({"net-x-seed=1"}));
+  EXPECT_EQ(where("dev/loss IS NULL AND state = 'pending'"), Names({"net-x-seed=2", "net-y-seed=1"}));
+  EXPECT_EQ(where("sweep = 'other' OR name LIKE '%y-seed%'"), Names({"net-y-seed=1", "other"}));
+  EXPECT_EQ(where("model.block LIKE '%attention%'").size(), 4u);
+  EXPECT_EQ(where("created > '2020-01-01' AND finished IS NULL").size(), 2u);
+  EXPECT_EQ(
+      where("EXISTS (SELECT 1 FROM param WHERE param.key = 'model.dropout' AND param.value = 0.4) -- all")
+          .size(),
+      4u);
+  EXPECT_EQ(where("seed/attempts = 7 AND seed / 7 = 1").size(), 2u) << "a division stays one";
+  EXPECT_EQ(where("name = 'a.b'').c' /* model.dropout */ OR seed = 7").size(), 4u)
+      << "texts and comments are left alone";
+  EXPECT_EQ(where("tags = 'none'"), Names());
+}
+
+TEST_F(SelectionTest, a_lost_run_is_lost_in_conditions_too) {
+  add_four();
+  ASSERT_TRUE(store().begin_attempt(store().find_run("other").number, dead_process()));
+  EXPECT_EQ(where("state = 'lost'"), Names({"other"}));
+  EXPECT_EQ(where("state = 'running'"), Names());
+}
+
+TEST_F(SelectionTest, a_condition_that_cannot_be_meant_is_pointed_at) {
+  add_four();
+  train("other", {0.3}, true);
+  const auto refused = [&](const std::string& condition) {
+    return refusal<ConditionError>({.where = condition});
+  };
+  EXPECT_EQ(
+      refused("model.dropuot > 0.1"),
+      "--where: no such column: model.dropuot; did you mean \"model.dropout\"?\n  model.dropuot > 0.1\n  ^");
+  EXPECT_EQ(refused("seed = 7 AND dve/f1 > 0.5"),
+            "--where: no such column: dve; did you mean \"dev/f1\"?\n  seed = 7 AND dve/f1 > 0.5\n           "
+            "    ^");
+  EXPECT_EQ(refused("name = \"other\""),
+            "--where: no such column: other; docs/selecting_runs.md lists the columns\n  name = \"other\"\n  "
+            "       ^")
+      << "double quotes are for names";
+  EXPECT_EQ(refused("(seed = 7"), "--where: this parenthesis is not closed\n  (seed = 7\n  ^");
+  EXPECT_EQ(refused("seed = 7) OR (1"),
+            "--where: this parenthesis closes nothing\n  seed = 7) OR (1\n          ^");
+  EXPECT_EQ(refused("name = 'other"), "--where: this quote is not closed\n  name = 'other\n         ^");
+  EXPECT_EQ(refused("1; DELETE FROM run"),
+            "--where: a condition is one expression, without a semicolon\n  1; DELETE FROM run\n   ^");
+  EXPECT_EQ(refused("seed = ?"),
+            "--where: \"?\" stands for nothing here; write the value itself\n  seed = ?\n         ^");
+  EXPECT_EQ(refused("seed = 7 /* all"),
+            "--where: this comment is not closed\n  seed = 7 /* all\n           ^");
+  EXPECT_EQ(refused("seed >"), "--where: the condition ends too soon\n  seed >\n        ^");
+  EXPECT_EQ(refused("name = 'ä' AND seeed = 7"),
+            "--where: no such column: seeed; did you mean \"seed\"?\n  name = 'ä' AND seeed = 7\n            "
+            "     ^");
+  EXPECT_EQ(refused("state = 'failed'\nAND seeed = 7"),
+            "--where: no such column: seeed; did you mean \"seed\"?\n  AND seeed = 7\n      ^");
+  EXPECT_TRUE(contains(refused(" "), "--where is empty"));
+}
+
+TEST_F(SelectionTest, a_condition_cannot_write) {
+  add_four();
+  const std::string before = dump(store().database());
+  for (const char* condition :
+       {"load_extension('x') IS NULL", "1) UNION SELECT 1 FROM (DELETE FROM run",
+        "(DELETE FROM run RETURNING number)", "EXISTS (INSERT INTO tag VALUES (1, 'x') RETURNING run)",
+        "seed IN (SELECT * FROM pragma_journal_mode('delete'))", "(ATTACH 'other.db' AS other)"})
+    EXPECT_THROW(select_runs(store(), {.where = condition}), ConditionError) << condition;
+  EXPECT_EQ(dump(store().database()), before);
+  EXPECT_FALSE(std::filesystem::exists("other.db"));
+}
+
+TEST_F(SelectionTest, the_best_is_one_run_by_the_direction_of_its_measure) {
+  add_four();
+  train("net-x-seed=1", {0.5, 0.8, 0.6}, true);
+  train("net-x-seed=2", {0.7}, true);
+  EXPECT_EQ(names({.best = "dev/f1"}), Names({"net-x-seed=1"}));
+  EXPECT_EQ(names({.best = "min dev/f1"}), Names({"net-x-seed=2"}));
+  EXPECT_EQ(names({.best = "dev/loss"}), Names({"net-x-seed=2"}))
+      << "the last values are 0.4 and 0.3, lower is better";
+  EXPECT_EQ(names({.words = {"net-x-seed=2"}, .best = "max dev/f1"}), Names({"net-x-seed=2"}));
+  EXPECT_EQ(refusal<Error>({.best = "dev/f2"}),
+            "--best \"dev/f2\": no run has a measure \"dev/f2\"; did you mean \"dev/f1\"?");
+  EXPECT_EQ(refusal<Error>({.words = {"other"}, .best = "dev/f1"}),
+            "--best \"dev/f1\": none of the 1 run has a value of dev/f1 yet");
+}
+
+TEST_F(SelectionTest, the_score_of_a_run_is_that_of_its_own_measure_so_far) {
+  add_four();
+  store().database().execute(
+      "UPDATE param SET value = 'min dev/loss' WHERE key = 'train.select' AND run = 4");
+  train("net-x-seed=1", {0.5, 0.8, 0.6}, false);
+  train("net-x-seed=2", {0.5, 0.9, 0.6}, true);
+  train("other", {0.5, 0.8, 0.6}, false);
+  const std::vector<RunScore> scores = scores_of(store(), select_runs(store(), {}).runs);
+  ASSERT_EQ(scores.size(), 4u);
+  EXPECT_EQ(scores[0].rule.text(), "max dev/f1");
+  EXPECT_EQ(scores[0].best, 0.8);
+  EXPECT_EQ(scores[0].latest, 0.6);
+  EXPECT_EQ(scores[1].best, 0.9) << "that of the result";
+  EXPECT_FALSE(scores[2].best) << "it has not begun";
+  EXPECT_EQ(scores[3].rule.text(), "min dev/loss");
+  EXPECT_NEAR(*scores[3].best, 0.2, 1e-12);
+  EXPECT_NEAR(*scores[3].latest, 0.4, 1e-12);
+}
+
+TEST_F(SelectionTest, columns_have_values_and_names) {
+  add_four();
+  train("other", {0.5, 0.25}, true);
+  RunColumns columns(store());
+  const std::vector<RunRow> runs = select_runs(store(), {}).runs;
+  for (const std::string& name : columns.names()) {
+    ASSERT_TRUE(columns.expression(name)) << name;
+    EXPECT_EQ(columns.values(runs, name).size(), 4u) << name;
+  }
+  EXPECT_EQ(columns.values(runs, "model.dropout").at(runs[2].number), 0.3);
+  EXPECT_EQ(columns.values(runs, "attempts").at(runs[3].number), 1);
+  EXPECT_EQ(columns.values(runs, "dev/f1").at(runs[3].number), 0.5);
+  EXPECT_TRUE(columns.values(runs, "dev/f1").at(runs[0].number).is_null());
+  EXPECT_FALSE(columns.expression("model.dropuot"));
+  EXPECT_FALSE(columns.expression("' OR 1 --"));
+}
+
+}  // namespace
+}  // namespace encore::testing
