@@ -179,7 +179,9 @@ BinnedCurves RunBatch::curves(const std::string& metric, std::int64_t most) {
   range.reset();
   if (longest == 0) return curves;
   curves.first = first;
-  if (longest > most) curves.width = (last - first + most) / most;
+  // Unsigned: a changed database may hold any steps.
+  const std::uint64_t span = static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first);
+  if (longest > most) curves.width = static_cast<std::int64_t>(span / static_cast<std::uint64_t>(most)) + 1;
   for (const bool several : {false, true}) {
     Statement& rows = store_.database().cached(
         "SELECT run, (step - ?3) / ?4 AS bin, avg(value), sum(special IS NOT NULL), count(*) FROM " +

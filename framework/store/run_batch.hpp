@@ -36,7 +36,9 @@ struct BinnedCurves {
 
   /// The middle of a bin, which is its step where it holds one.
   double step(std::int64_t bin) const {
-    return static_cast<double>(first + bin * width) + 0.5 * static_cast<double>(width - 1);
+    // In double: a changed database may hold any step.
+    return static_cast<double>(first) + static_cast<double>(bin) * static_cast<double>(width) +
+           0.5 * (static_cast<double>(width) - 1.0);
   }
 };
 
