@@ -88,7 +88,8 @@ def interrupt(exp, file, database):
             process.send_signal(signal.SIGINT)
             break
         time.sleep(0.002)
-    process.wait()
+    if process.wait() != 75:
+        sys.exit(f"{file.stem} ended before it could be stopped, so that nothing was resumed; call this again")
     return rows(database, "SELECT max(step) FROM checkpoint")[0][0]
 
 

@@ -172,11 +172,18 @@ TEST_F(PluginInTrouble, StopAllWithKillReachesEveryRun) {
 TEST_F(PluginInTrouble, AStepTimeoutFailsTheRunAndNamesTheLayer) {
   use("trouble",
       "how = \"wait\"\npass = \"backward\"\nfile = \"" + (sandbox.folder() / "gate").string() + "\"");
-  const ProgramOutput run = sandbox.exp({"run", "tiny.toml", "--step-timeout", "4"});
+  // On a busy machine a worker may not come to its first pass within the limit, so the limit grows.
+  ProgramOutput run;
+  std::string limit, reason;
+  for (const char* seconds : {"4", "32", "256"}) {
+    run = sandbox.exp({"run", "tiny.toml", "--fresh", "--step-timeout", limit = seconds});
+    reason = sandbox.one("SELECT reason FROM run ORDER BY number DESC LIMIT 1");
+    if (contains(reason, place("backward"))) break;
+  }
   EXPECT_EQ(run.end.exit_code, 1) << run.output << run.errors;
-  EXPECT_EQ(sandbox.one("SELECT state FROM run"), "failed");
-  EXPECT_EQ(sandbox.one("SELECT reason FROM run"),
-            "no sign of its worker for 4 s (--step-timeout); it was killed " + place("backward"));
+  EXPECT_EQ(sandbox.one("SELECT group_concat(DISTINCT state) FROM run"), "failed");
+  EXPECT_EQ(reason,
+            "no sign of its worker for " + limit + " s (--step-timeout); it was killed " + place("backward"));
   EXPECT_TRUE(contains(run.errors, "exp plugin check " + file() + "\n")) << run.errors;
   EXPECT_TRUE(sandbox.workers().empty());
   const ProgramOutput refused = sandbox.exp({"run", "tiny.toml", "--step-timeout", "-1"});
