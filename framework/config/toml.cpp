@@ -9,7 +9,7 @@
 #include <encore/error.hpp>
 
 #include "config/limits.hpp"
-#include "config/toml_depth.hpp"
+#include "config/toml_scan.hpp"
 
 namespace encore {
 
@@ -98,11 +98,8 @@ std::string hint(std::string_view description) {
 }  // namespace
 
 Value parse_toml(const std::string& text, const std::string& name) {
-  if (const auto deep = too_deep_in_toml(text))
-    throw ConfigErrors(
-        {{{name, deep->line, deep->column},
-          "",
-          "keys, tables and lists nest more than " + std::to_string(most_levels) + " levels deep here"}});
+  if (const auto flaw = find_toml_flaw(text))
+    throw ConfigErrors({{{name, flaw->line, flaw->column}, "", flaw->message}});
   try {
     const toml::table table = toml::parse(text, name);
     return {convert_table(table, name), {Source::file, {name, 1, 1}}};
@@ -114,9 +111,11 @@ Value parse_toml(const std::string& text, const std::string& name) {
 
 std::vector<std::string> parse_key(const std::string& key) {
   const Error refused("\"" + shortened(key) + "\" is no name of an option; names look like model.width");
-  if (too_deep_in_toml(key))
+  if (const auto flaw = find_toml_flaw(key)) {
+    if (!flaw->too_deep) throw refused;
     throw Error("\"" + shortened(key) + "\" has more than the " + std::to_string(most_levels) +
                 " parts that the name of an option may have");
+  }
   if (key.find_first_of("=\n\r#") != std::string::npos) throw refused;
   std::vector<std::string> path;
   try {

@@ -51,6 +51,25 @@ TEST(Toml, PointsAtWhatIsNoToml) {
   EXPECT_NE(problem("a = \"\xff\"\n").find("invalid utf-8"), std::string::npos);
 }
 
+TEST(Toml, RefusesCharactersOutsideQuotesThatAreNotAscii) {
+  const auto message = [](const std::string& character) {
+    return "not TOML: the character " + character +
+           " outside quotes; text needs straight quotes, \"like this\"";
+  };
+  EXPECT_EQ(problem("a = 'ü' # ü\nb = \u201Cx\u201D\n"), "a.toml:2:5: " + message("\u201C (U+201C)"));
+  EXPECT_EQ(problem("größe = 1\n"), "a.toml:1:3: " + message("ö (U+00F6)"));
+  EXPECT_EQ(problem("[ä]\n"), "a.toml:1:2: " + message("ä (U+00E4)"));
+  EXPECT_EQ(problem("a\u00A0= 1\n"), "a.toml:1:2: " + message("\u00A0 (U+00A0)"));
+  EXPECT_EQ(problem("a = [1, {\U0001F600 = 2}]\n"), "a.toml:1:10: " + message("\U0001F600 (U+1F600)"));
+  // toml++ 3.3 ends in a branch that it declares unreachable where such a character continues a value.
+  EXPECT_EQ(problem("a = 1e\u0301\n"), "a.toml:1:7: " + message("\u0301 (U+0301)"));
+  EXPECT_EQ(problem("a = tru\u00E9\n"), "a.toml:1:8: " + message("é (U+00E9)"));
+  EXPECT_EQ(problem("\"ä\" = 'ü'\nb = \"\"\"\nö\n\"\"\" # é\n"), "no problem");
+  EXPECT_NE(problem("a = \xC3\n").find("invalid utf-8"), std::string::npos);
+  EXPECT_THROW(parse_key("größe"), Error);
+  EXPECT_EQ(parse_key("a.\"ö\"").back(), "ö");
+}
+
 TEST(Toml, RefusesAKeyThatStandsTwice) {
   EXPECT_NE(problem("a = 1\na = 2\n").find("cannot redefine existing integer 'a'"), std::string::npos);
   EXPECT_NE(problem("[a]\n[a]\n"), "no problem");

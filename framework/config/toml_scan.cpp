@@ -1,6 +1,9 @@
-#include "config/toml_depth.hpp"
+#include "config/toml_scan.hpp"
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,26 +14,69 @@ namespace encore {
 
 namespace {
 
-class DepthScan {
+bool is_ascii(char letter) {
+  return static_cast<unsigned char>(letter) < 0x80U;
+}
+
+/// The sequence of two to four bytes that `text` begins with; empty where it is malformed.
+std::string_view sequence(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  const std::size_t size = lead >= 0xF0U ? 4 : lead >= 0xE0U ? 3 : 2;
+  if (lead < 0xC2U || lead > 0xF4U || text.size() < size) return {};
+  for (std::size_t i = 1; i < size; ++i)
+    if ((static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U) return {};
+  return text.substr(0, size);
+}
+
+/// "U+201C"
+std::string code_point_name(std::string_view sequence) {
+  std::uint32_t code = static_cast<unsigned char>(sequence.front()) & (0xFFU >> (sequence.size() + 1));
+  for (const char next : sequence.substr(1)) code = code << 6U | (static_cast<unsigned char>(next) & 0x3FU);
+  std::array<char, 12> name{};
+  std::snprintf(name.data(), name.size(), "U+%04X", code);
+  return name.data();
+}
+
+class TomlScan {
  public:
-  explicit DepthScan(std::string_view text) : text_(text) {
+  explicit TomlScan(std::string_view text) : text_(text) {
     if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
   }
 
-  std::optional<TextPosition> run() {
+  std::optional<TomlFlaw> run() {
     while (at_ < text_.size()) {
-      const TextPosition here = position_;
+      if (!is_ascii(text_[at_])) return not_ascii();
+      const Position here = position_;
       letter(text_[at_]);
-      if (levels_ + dots_ > most_levels) return here;
+      if (levels_ + dots_ > most_levels)
+        return TomlFlaw{.line = here.line,
+                        .column = here.column,
+                        .message = "keys, tables and lists nest more than " + std::to_string(most_levels) +
+                                   " levels deep here",
+                        .too_deep = true};
     }
     return std::nullopt;
   }
 
  private:
+  struct Position {
+    int line = 1;
+    int column = 1;
+  };
   struct Bracket {
     char open;
     std::size_t levels;  ///< outside of it
   };
+
+  std::optional<TomlFlaw> not_ascii() const {
+    const std::string_view character = sequence(text_.substr(at_));
+    if (character.empty()) return std::nullopt;
+    return TomlFlaw{.line = position_.line,
+                    .column = position_.column,
+                    .message = "not TOML: the character " + std::string(character) + " (" +
+                               code_point_name(character) +
+                               ") outside quotes; text needs straight quotes, \"like this\""};
+  }
 
   void letter(char letter) {
     const bool is_first = std::exchange(first_, first_ && (letter == ' ' || letter == '\t'));
@@ -126,7 +172,7 @@ class DepthScan {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  TextPosition position_;
+  Position position_;
   std::vector<Bracket> open_;
   std::size_t header_ = 0;  ///< levels of the table that the last [header] opened
   std::size_t levels_ = 0;  ///< of the header and of what is open in the statement
@@ -138,8 +184,8 @@ class DepthScan {
 
 }  // namespace
 
-std::optional<TextPosition> too_deep_in_toml(std::string_view text) {
-  return DepthScan(text).run();
+std::optional<TomlFlaw> find_toml_flaw(std::string_view text) {
+  return TomlScan(text).run();
 }
 
 }  // namespace encore

@@ -1,0 +1,24 @@
+// A look through TOML text before toml++ parses it, for what toml++ does not survive: it calls itself for
+// every part of a key and every table, and has no answer to some characters outside quotes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace encore {
+
+struct TomlFlaw {
+  int line = 1;
+  int column = 1;  ///< in code points, as toml++ counts
+  std::string message = {};
+  bool too_deep = false;
+};
+
+/// The first place where keys, tables and arrays together nest deeper than most_levels, or where a character
+/// that is not ASCII stands outside quotes and comments; nothing where there is none. The text need not be
+/// TOML: up to its first error, brackets, dots and quotes are understood as toml++ would. Malformed UTF-8 is
+/// left to toml++.
+std::optional<TomlFlaw> find_toml_flaw(std::string_view text);
+
+}  // namespace encore
