@@ -1,7 +1,7 @@
 # How a plugin is built: the public functions, used by the tree for everything under plugins/ and, through find_package(encore), by
 # everybody else. Needs ENCORE_BACKEND and the targets encore::compile_options, sdk, kernels, testing, manifest and exp.
 #
-#   encore_add_plugin(NAME [layer|head|tokenizer|optimizer|schedule] [HOST] SOURCES file... [LIBRARIES target...])
+#   encore_add_plugin(NAME [layer|head|tokenizer|optimizer|schedule|task|reader] [HOST] SOURCES file... [LIBRARIES target...])
 #   encore_add_plugin_test(NAME SOURCES file... [LIBRARIES target...])
 
 # Where plugins are built: NAME.so with NAME.json beside it. The folder to name in plugin_path.
@@ -92,10 +92,10 @@ endfunction()
 
 # A plugin NAME.so and its manifest NAME.json, which encore-manifest writes as part of the build and which fails it when the plugin could
 # not be loaded. Default visibility and no unique symbols, so that Kokkos' globals exist once per process and a plugin never pins another
-# one. Tokenizers and schedules (and whatever says HOST) have no kernels and are left to the plain C++ compiler.
+# one. Tokenizers, schedules, tasks and readers (and whatever says HOST) have no kernels and are left to the plain C++ compiler.
 # `cmake --install` puts both files into lib/encore/plugins, where every run finds them.
 function(encore_add_plugin NAME)
-  cmake_parse_arguments(arg "HOST;layer;head;tokenizer;optimizer;schedule" "" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "HOST;layer;head;tokenizer;optimizer;schedule;task;reader" "" "SOURCES;LIBRARIES" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "encore_add_plugin(${NAME}): unexpected \"${arg_UNPARSED_ARGUMENTS}\"")
   endif()
@@ -103,7 +103,7 @@ function(encore_add_plugin NAME)
     message(FATAL_ERROR "encore_add_plugin(${NAME}): SOURCES are missing")
   endif()
   set(device ON)
-  if(arg_HOST OR arg_tokenizer OR arg_schedule)
+  if(arg_HOST OR arg_tokenizer OR arg_schedule OR arg_task OR arg_reader)
     set(device OFF)
   endif()
   add_library(${NAME} MODULE ${arg_SOURCES})

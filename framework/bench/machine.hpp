@@ -4,7 +4,6 @@
 // that every sample of a step has samples of its machine from the same seconds.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -13,12 +12,11 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "memory/device_memory.hpp"
+#include "record/events.hpp"
 
 namespace encore {
 
 /// What one round has measured: seconds by quantity.
-using Samples = std::map<std::string, double>;
-
 class MachineBench {
  public:
   /// `precisions`: "float32", "bfloat16" or "float64"; of those the products are measured. `sizes`: of square

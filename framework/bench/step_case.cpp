@@ -28,8 +28,7 @@ class FullExamples {
       targets_.insert(targets_.end(), from[at].targets.begin(), from[at].targets.end());
     }
     for (std::size_t begin = 0; begin < all; begin += rows)
-      examples_.push_back(
-          {std::span(ids_).subspan(begin, rows), std::span(targets_).subspan(begin, rows), {}});
+      examples_.push_back({std::span(ids_).subspan(begin, rows), std::span(targets_).subspan(begin, rows)});
   }
   std::span<const Example> examples() const { return examples_; }
 
@@ -52,9 +51,11 @@ std::string general_label(const std::string& label) {
 }  // namespace
 
 BenchData load_bench_data(const LoadedExperiment& loaded, const std::filesystem::path& folder) {
-  BenchData data{make_task(loaded.experiment), {}};
-  const auto tokenizer = load_tokenizer(loaded, folder, [&] { return data.task->word_counts(); });
-  data.task->encode(*tokenizer, Kokkos::num_threads());
+  BenchData data{
+      std::make_unique<TaskSets>(make_task_parts(loaded.experiment, loaded.registry), loaded.experiment.data),
+      {}};
+  const auto tokenizer = load_tokenizer(loaded, folder, [&] { return data.sets->word_counts(); });
+  data.sets->encode(*tokenizer, Kokkos::num_threads());
   const auto vocabulary = tokenizer->vocabulary();
   data.vocabulary_size = static_cast<std::int64_t>(vocabulary.size());
   return data;
@@ -67,8 +68,9 @@ StepCase::StepCase(const BenchCaseRequest& request, LoadedExperiment loaded, con
       type_(type_of_precision(request.specification.config.at("train").at("precision").get<std::string>())),
       seed_(request.specification.seed) {
   take_batches(data, request.length, batches);
-  model_ = std::make_unique<Model>(loaded_.experiment, ModelSize{data.vocabulary_size, data.task->labels()},
-                                   loaded_.registry, device);
+  model_ =
+      std::make_unique<Model>(loaded_.experiment, ModelSize{data.vocabulary_size, data.sets->task().labels()},
+                              loaded_.registry, device);
   optimizer_ = loaded_.registry.make_optimizer(loaded_.experiment.optimizer.type,
                                                loaded_.experiment.optimizer.options);
   const std::int64_t shards = loaded_.experiment.train.gradient_shards;
@@ -87,7 +89,7 @@ StepCase::StepCase(const BenchCaseRequest& request, LoadedExperiment loaded, con
 
 void StepCase::take_batches(const BenchData& data, std::int64_t length, std::int64_t count) {
   const TrainTable& train = loaded_.experiment.train;
-  const EncodedSet& set = data.task->set(Split::train);
+  const EncodedSet& set = data.sets->set(Split::train);
   const Packing packing{train.batching, loaded_.experiment.data.max_length, 0};
   std::optional<FullExamples> full;
   std::vector<std::vector<std::int32_t>> plan;
@@ -99,7 +101,7 @@ void StepCase::take_batches(const BenchData& data, std::int64_t length, std::int
         members.push_back(static_cast<std::int32_t>(batch * train.batch_size + i));
     }
   } else {
-    plan = plan_epoch(set.lengths(), {seed_, train.batch_size}, 0);
+    plan = plan_epoch(set.set.lengths(), {seed_, train.batch_size}, 0);
   }
   // A batch that is not full would be measured as if it were one.
   std::erase_if(plan, [&](const auto& members) {
@@ -119,7 +121,7 @@ void StepCase::take_batches(const BenchData& data, std::int64_t length, std::int
 
 void StepCase::mark_all_tokens(const BenchData& data) {
   std::vector<std::int32_t> ids;
-  for (const Example& example : data.task->set(Split::train).examples)
+  for (const Example& example : data.sets->set(Split::train).examples)
     ids.insert(ids.end(), example.ids.begin(), example.ids.end());
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());

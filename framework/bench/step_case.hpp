@@ -25,7 +25,7 @@ namespace encore {
 
 /// The training set of an experiment in tokens; cases that read the same share it.
 struct BenchData {
-  std::unique_ptr<Task> task;
+  std::unique_ptr<TaskSets> sets;
   std::int64_t vocabulary_size = 0;
 };
 /// `folder`: of the measurement; a vocabulary in it would be taken.

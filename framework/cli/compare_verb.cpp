@@ -12,6 +12,7 @@
 #include "config/nearest.hpp"
 #include "report/candidate_key.hpp"
 #include "report/comparison.hpp"
+#include "store/run_score.hpp"
 
 namespace encore {
 
@@ -19,8 +20,8 @@ namespace {
 
 CompareOptions options_of(const CommandLine& line) {
   CompareOptions options;
-  options.metric = line.text("metric");
-  if (options.metric.empty()) throw UsageError("--metric needs a name, such as test/f1");
+  if (line.has("metric") && line.text("metric").empty())
+    throw UsageError("--metric needs a name, such as dev/loss");
   const std::string by = line.text("by");
   const std::vector<std::string> ways = {"group", "run"};
   if (by != "group" && by != "run")
@@ -33,7 +34,7 @@ CompareOptions options_of(const CommandLine& line) {
   if (!(*options.detect > 0.0) || !std::isfinite(*options.detect))
     throw UsageError(
         "--detect is a difference that matters, greater than 0, in the unit of the metric: 0.01 is one "
-        "point of F1");
+        "point of a metric in percent");
   return options;
 }
 
@@ -66,19 +67,20 @@ int compare_verb(const Arguments& arguments) {
                                "said. Runs without a value are shown and not counted.",
                                {{"exp compare quickstart", "the candidates of one sweep, or one run"},
                                 {"exp compare \"quick*\" --metric dev/f1 --detect 0.01",
-                                 "are there enough seeds to see one point of F1?"},
+                                 "are there enough seeds to see one point of it?"},
                                 {"exp compare --state completed --where \"epoch >= 1\"",
                                  "all complete runs that trained at least one epoch"},
                                 {"exp compare quickstart --json", "all of it for a program"}}});
-  line.options()("metric", po::value<std::string>()->value_name("NAME")->default_value("test/f1"),
-                 "what is compared: split/measure");
+  line.options()("metric", po::value<std::string>()->value_name("NAME"),
+                 "what is compared: split/measure (default: the measure that chooses checkpoints, on test)");
   line.options()("by", po::value<std::string>()->value_name("WAY")->default_value("group"),
                  "what is one candidate: group (all seeds of a question) or run");
   line.options()("pool", po::bool_switch(),
                  "runs of one question that differ in plugin files or numeric environments are one candidate "
                  "too; without it they are shown apart");
   line.options()("detect", po::value<double>()->value_name("DELTA"),
-                 "the difference that matters, in the unit of the metric (0.01: one point of F1); without it "
+                 "the difference that matters, in the unit of the metric (0.01: one point of a metric in "
+                 "percent); without it "
                  "the one that was seen decides how many seeds would do");
   line.options()("json", po::bool_switch(), "as JSON");
   line.options()("csv", po::bool_switch(), "the candidates as CSV");
@@ -87,10 +89,12 @@ int compare_verb(const Arguments& arguments) {
   if (!line.parse(arguments)) return exit_done;
   if (line.flag("json") && line.flag("csv")) throw UsageError("--json and --csv exclude each other");
   if (line.flag("pairs") && !line.flag("csv")) throw UsageError("--pairs goes with --csv; --json has both");
-  const CompareOptions options = options_of(line);
+  CompareOptions options = options_of(line);
 
   Store store(line.database(), OpenMode::read);
   const std::vector<RunRow> runs = selected_runs(line, store, selection_from(line)).runs;
+  options.metric = line.has("metric") ? read_metrics(store.database()).of(line.text("metric"))
+                                      : leading_metric(store, runs);
   const Comparison comparison = compare_runs(store, runs, options);
   const CandidateKey key = key_of(store, runs, comparison);
   if (line.flag("json"))

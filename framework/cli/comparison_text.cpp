@@ -23,7 +23,7 @@ std::string p_text(double p) {
   return text;
 }
 
-std::string interval_text(const std::string& metric, const std::optional<Interval>& interval) {
+std::string interval_text(const Metric& metric, const std::optional<Interval>& interval) {
   return interval ? metric_text(metric, interval->low) + " .. " + metric_text(metric, interval->high) : "-";
 }
 
@@ -43,7 +43,7 @@ std::vector<std::string> key_heads(const CandidateKey& key) {
 
 void print_candidates(std::ostream& out, const Terminal& terminal, const Comparison& comparison,
                       const CandidateKey& key) {
-  const std::string& metric = comparison.options.metric;
+  const Metric& metric = comparison.options.metric;
   std::vector<TableColumn> columns;
   for (const std::string& head : key_heads(key)) columns.push_back({head});
   columns.insert(columns.end(), {{"RUNS", Align::right},
@@ -74,7 +74,7 @@ void print_candidates(std::ostream& out, const Terminal& terminal, const Compari
 
 void print_pairs(std::ostream& out, const Terminal& terminal, const Comparison& comparison,
                  const CandidateKey& key) {
-  const std::string& metric = comparison.options.metric;
+  const Metric& metric = comparison.options.metric;
   Table table({{"PAIR"},
                {"DIFFERENCE", Align::right},
                {"95 % OF IT"},
@@ -200,8 +200,8 @@ std::string csv_number(double value) {
 
 void print_comparison(std::ostream& out, const Terminal& terminal, const Comparison& comparison,
                       const CandidateKey& key) {
-  const std::string& metric = comparison.options.metric;
-  out << metric << (is_fraction(metric) ? " in percent" : "")
+  const Metric& metric = comparison.options.metric;
+  out << metric.name << (metric.is_fraction() ? " in percent" : "")
       << " of complete runs; bootstrap: BCa, 10000 resamples\n";
   print_candidates(out, terminal, comparison, key);
   for (const std::string& notice : comparison.notices) out << "note: " << printable(notice) << '\n';
@@ -219,7 +219,7 @@ nlohmann::ordered_json comparison_json(const Comparison& comparison, const Candi
     candidates.push_back(candidate_json(comparison.candidates[i], key, i));
   for (const Pair& pair : comparison.pairs) pairs.push_back(pair_json(comparison, pair));
   for (const std::size_t index : comparison.ranking) ranking.push_back(comparison.candidates[index].name);
-  return {{"metric", comparison.options.metric},
+  return {{"metric", comparison.options.metric.name},
           {"alpha", comparison.options.alpha},
           {"power", comparison.options.power},
           {"pool", comparison.options.pool},
@@ -238,7 +238,7 @@ void print_candidates_csv(std::ostream& out, const Comparison& comparison, const
     const auto end = [](const std::optional<Interval>& interval, double Interval::*side) {
       return interval ? csv_number((*interval).*side) : "";
     };
-    out << csv_record({candidate.name, candidate.group, candidate.backend, comparison.options.metric,
+    out << csv_record({candidate.name, candidate.group, candidate.backend, comparison.options.metric.name,
                        std::to_string(candidate.runs.size()), std::to_string(candidate.values.size()),
                        csv_number(candidate.mean), csv_number(candidate.deviation),
                        end(candidate.t, &Interval::low), end(candidate.t, &Interval::high),
@@ -252,8 +252,8 @@ void print_pairs_csv(std::ostream& out, const Comparison& comparison) {
                      "examples_p", "examples_holm", "seeds_needed", "verdict"});
   for (const Pair& pair : comparison.pairs)
     out << csv_record({comparison.candidates[pair.a].name, comparison.candidates[pair.b].name,
-                       comparison.options.metric, csv_number(pair.difference), std::to_string(pair.shared),
-                       pair.test, pair.seeds ? csv_number(pair.seeds->p) : "",
+                       comparison.options.metric.name, csv_number(pair.difference),
+                       std::to_string(pair.shared), pair.test, pair.seeds ? csv_number(pair.seeds->p) : "",
                        pair.seeds ? csv_number(pair.corrected) : "",
                        pair.seeds ? csv_number(pair.seeds->interval.low) : "",
                        pair.seeds ? csv_number(pair.seeds->interval.high) : "",

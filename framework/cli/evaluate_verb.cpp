@@ -5,7 +5,7 @@
 
 #include "cli/access.hpp"
 #include "cli/command_line.hpp"
-#include "cli/format.hpp"
+#include "cli/evaluation_text.hpp"
 #include "cli/run_plugins.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
@@ -25,20 +25,6 @@ std::string message_of(const ProgramOutput& answer) {
   return text.empty() ? "the worker ended with " + answer.end.text() : text;
 }
 
-void print_result(const std::string& name, const nlohmann::json& result) {
-  std::cout << name << " (step " << result.value("step", 0) << ") on " << result.value("file", "") << ": "
-            << result.value("sentences", 0) << " sentences, " << result.value("words", 0) << " words\n\n"
-            << result.value("table", "");
-  if (result.value("cut_words", 0) > 0)
-    std::cout << result["cut_words"]
-              << " words were cut from sentences longer than max_length; entities in them count as missed\n";
-  const auto unseen = result.find("unseen_entities");
-  if (unseen == result.end()) return;
-  for (const auto& [type, count] : unseen->items())
-    std::cout << "type \"" << type << "\" is not in the training set: its " << count
-              << " entities count as missed\n";
-}
-
 /// What the worker answers about one run.
 nlohmann::ordered_json answer_of(const CommandLine& line, const TrainedRun& run, const std::string& file) {
   const ProgramOutput answer = run_program(
@@ -50,35 +36,19 @@ nlohmann::ordered_json answer_of(const CommandLine& line, const TrainedRun& run,
   return parse_json<nlohmann::ordered_json>(answer.output);
 }
 
-/// One line for each of several runs.
-void print_summary(const std::vector<std::pair<std::string, nlohmann::ordered_json>>& results) {
-  Table table({{"NAME"}, {"F1", Align::right}, {"PRECISION", Align::right}, {"RECALL", Align::right}});
-  for (const auto& [name, result] : results) {
-    const auto measures = result.value("measures", nlohmann::ordered_json::object());
-    const auto cell = [&](const char* measure) {
-      const auto found = measures.find(measure);
-      return percent_text(found != measures.end() && found->is_number() ? std::optional(found->get<double>())
-                                                                        : std::nullopt);
-    };
-    table.add({name, cell("f1"), cell("precision"), cell("recall")});
-  }
-  std::cout << '\n';
-  table.print(std::cout, terminal_of(stdout));
-}
-
 }  // namespace
 
 int evaluate_verb(const Arguments& arguments) {
   namespace po = boost::program_options;
-  CommandLine line("evaluate",
-                   {"evaluate RUN... FILE [options]",
-                    "Scores the best model of each run on a file of the kind it was trained with (CoNLL).",
-                    {{"exp evaluate quickstart experiments/corpus/test.conll",
-                      "precision, recall and F1, per entity type and over all"},
-                     {"exp evaluate --state completed experiments/corpus/test.conll --json",
-                      "all complete runs, as a list"}}});
+  CommandLine line(
+      "evaluate",
+      {"evaluate RUN... FILE [options]",
+       "Scores the best model of each run on a file of the kind it was trained with.",
+       {{"exp evaluate quickstart experiments/corpus/test.conll", "every measure, per label and over all"},
+        {"exp evaluate --state completed experiments/corpus/test.conll --json",
+         "all complete runs, as a list"}}});
   line.options()("json", po::bool_switch(),
-                 "as JSON, with the confusion matrix; a list where several runs are meant");
+                 "as JSON, with what was taken for what; a list where several runs are meant");
   line.options()("backend", po::value<std::string>()->value_name("NAME"),
                  "openmp, cuda or hip (default: that of the run)");
   add_run_plugin_option(line);
@@ -107,20 +77,19 @@ int evaluate_verb(const Arguments& arguments) {
   std::vector<std::pair<std::string, nlohmann::ordered_json>> results;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const TrainedRun& run : runs) {
-    const nlohmann::ordered_json& result =
-        results.emplace_back(run.name, answer_of(line, run, file)).second;
+    const nlohmann::ordered_json& result = results.emplace_back(run.name, answer_of(line, run, file)).second;
     if (line.flag("json")) {
       list.push_back({{"run", run.name}});
       list.back().update(result);
       continue;
     }
     if (&run != &runs.front()) std::cout << '\n';
-    print_result(run.name, result);
+    std::cout << evaluation_text(run.name, result, terminal_of(stdout));
   }
   if (line.flag("json"))
     std::cout << (one ? results.front().second : list).dump(2) << '\n';
   else if (results.size() > 1)
-    print_summary(results);
+    std::cout << '\n' << evaluation_summary(results, terminal_of(stdout));
   return exit_done;
 }
 

@@ -43,7 +43,7 @@ const std::vector<Verb>& verbs() {
       {"rm", "take runs out of sight, or remove them for good", rm_verb},
       {"undelete", "bring back runs that rm took out of sight", undelete_verb},
       {"evaluate", "score a run's best model on a file", evaluate_verb},
-      {"predict", "find entities in text with a run's best model", predict_verb},
+      {"predict", "ask a run's best model about text", predict_verb},
       {"bench", "measure this machine and a step of an experiment on it", bench_verb},
       {"query", "ask the database in SQL", query_verb},
       {"dump", "write runs as CSV, JSON or TensorBoard files", dump_verb},

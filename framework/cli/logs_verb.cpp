@@ -14,36 +14,39 @@
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
 #include "record/spool_reader.hpp"
+#include "store/metrics.hpp"
 
 namespace encore {
 
 namespace {
 
 /// What an event says in a line; empty for those that are only for programs.
-std::string line_of(const nlohmann::json& event) {
-  const auto text = [&](const char* key) {
-    const auto found = event.find(key);
-    return found == event.end() ? std::string()
-           : found->is_string() ? found->get<std::string>()
-                                : found->dump();
+std::string line_of(const ReadEvent& read, const std::vector<Metric>& metrics) {
+  if (!read.problem.empty()) return "an event that cannot be read: " + read.problem;
+  if (!read.event) return "";
+  std::string text;
+  const auto number = [](const std::optional<std::int64_t>& value) {
+    return value ? std::to_string(*value) : "an unknown number of";
   };
-  const std::string type = text("type");
-  if (type == "log") return (text("level") == "info" ? "" : text("level") + ": ") + text("text");
-  if (type == "started")
-    return "started with " + text("parameters") + " parameters on " + text("threads") + " threads";
-  if (type == "checkpoint") return "checkpoint of step " + text("step") + " (" + text("kind") + ")";
-  if (type == "finished")
-    return text("state") +
-           (text("step") == "null" || text("step") == "0" ? " before the first step"
-                                                          : " at step " + text("step")) +
-           (text("reason").empty() ? "" : ": " + text("reason"));
-  if (type == "unreadable") return "an event that cannot be read: " + text("reason");
-  if (type != "measured" || !event.contains("measures") || !event["measures"].is_object()) return "";
-  Measures measures;
-  for (const auto& [name, value] : event["measures"].items())
-    if (value.is_number()) measures[name] = value.get<double>();
-  const std::string scores = measures_text(measures);
-  return scores.empty() ? "" : "step " + text("step") + "  " + scores;
+  handle(
+      *read.event, [&](const Logged& line) { text = log_text(line); },
+      [&](const Started& started) {
+        text = "started with " + number(started.parameters) + " parameters on " + number(started.threads) +
+               " threads";
+      },
+      [&](const Saved& saved) {
+        text = "checkpoint of step " + std::to_string(saved.step) + " (" + name_of(saved.kind) + ")";
+      },
+      [&](const Evaluated& scores) {
+        text = measures_text(scores.measures, metrics, "");
+        if (!text.empty()) text = "step " + std::to_string(scores.step) + "  " + text;
+      },
+      [&](const Ended& ended) {
+        text = name_of(ended.ending);
+        text += ended.step.value_or(0) == 0 ? " before the first step" : " at step " + number(ended.step);
+        if (!ended.reason.empty()) text += ": " + ended.reason;
+      });
+  return text;
 }
 
 /// One attempt's spool and, behind it, what its worker wrote to its standard error.
@@ -55,13 +58,13 @@ class AttemptLog {
   void print_new(std::ostream& out) {
     SpoolRecord record;
     while (reader_.next(record)) {
+      if (record.kind == SpoolKind::metric)
+        define(metrics_, metric_from(record.name, record.unit, record.meaning));
       if (record.kind != SpoolKind::event) continue;
-      const nlohmann::json event = record.event();
-      const std::string line = line_of(event);
+      const ReadEvent event = record.event();
+      const std::string line = line_of(event, metrics_);
       if (line.empty()) continue;
-      const auto time = event.find("time");
-      out << (time != event.end() && time->is_number() ? time_text(time->get<double>()) + "  " : "")
-          << printable(line) << '\n';
+      out << (event.time > 0.0 ? time_text(event.time) + "  " : "") << printable(line) << '\n';
     }
     if ((reader_.end() == SpoolEnd::refused || reader_.end() == SpoolEnd::damaged) &&
         problem_ != reader_.problem()) {
@@ -80,7 +83,8 @@ class AttemptLog {
  private:
   SpoolReader reader_;
   std::filesystem::path log_;
-  std::string problem_;  ///< printed already
+  std::vector<Metric> metrics_;  ///< as the spool defines them
+  std::string problem_;          ///< printed already
   std::streamoff printed_ = 0;
 };
 
@@ -97,7 +101,11 @@ std::vector<std::filesystem::path> spools_in(const std::filesystem::path& folder
 class RunLog {
  public:
   RunLog(const Store& store, const RunRow& run)
-      : number_(run.number), id_(run.id), name_(run.name), state_(name_of(run.state)), folder_(store.run_folder(run.id)) {}
+      : number_(run.number),
+        id_(run.id),
+        name_(run.name),
+        state_(name_of(run.state)),
+        folder_(store.run_folder(run.id)) {}
 
   std::int64_t number() const { return number_; }
   const std::string& name() const { return name_; }

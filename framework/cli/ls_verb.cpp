@@ -85,7 +85,7 @@ CommandLine make_line() {
         {"exp ls --where \"train.epochs > 1 AND test/f1 >= 0.0\" --sort test/f1", "the best score first"},
         {"exp ls --csv", "all runs for a spreadsheet"}}});
   line.options()("sort", po::value<std::string>()->value_name("COLUMN"),
-                 "by a field, a setting or a measure (test/f1: the best first), not by age");
+                 "by a field, a setting or a measure (test/loss: the best first), not by age");
   line.options()("reverse,r", po::bool_switch(), "the other way round");
   line.options()("column", po::value<std::vector<std::string>>()->value_name("COLUMN"),
                  "show this field, setting or measure too (may be repeated)");

@@ -66,7 +66,7 @@ void compare_origin(Store& store, const PlannedRuns& planned, PluginFiles& files
   if (!run.goes_on() && run.action != Action::skip) return;
   const std::vector<AttemptRow> attempts = store.read_attempts(run.before->number);
   const auto told = std::find_if(attempts.rbegin(), attempts.rend(),
-                                 [](const AttemptRow& attempt) { return !attempt.started_event.is_null(); });
+                                 [](const AttemptRow& attempt) { return attempt.started_event.has_value(); });
   if (told == attempts.rend()) return;
   run.changed_plugins = plugin_changes(told->plugins, files.used_by(run.specification, planned.catalogue));
   if (told->build.is_object() && !planned.fingerprint.empty())
@@ -244,8 +244,7 @@ std::string context_of(const PlannedRuns& planned) {
   nlohmann::json context = {
       {"bases", std::move(bases)}, {"overrides", planned.overrides}, {"grid", planned.sweep.grid}};
   if (planned.sweep.seeds) context["seeds"] = *planned.sweep.seeds;
-  return context.dump(
-      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return context.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 void require_startable(const PlannedRuns& planned) {

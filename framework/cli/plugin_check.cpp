@@ -60,8 +60,11 @@ class LineReader {
 
 class PluginCheck {
  public:
-  PluginCheck(std::filesystem::path file, std::string backend, std::chrono::seconds timeout, bool as_json)
+  /// `data` may be empty.
+  PluginCheck(std::filesystem::path file, std::filesystem::path data, std::string backend,
+              std::chrono::seconds timeout, bool as_json)
       : file_(std::move(file)),
+        data_(std::move(data)),
         backend_(std::move(backend)),
         timeout_(timeout),
         as_json_(as_json),
@@ -87,6 +90,8 @@ class PluginCheck {
   void require_files() const {
     if (!std::filesystem::exists(file_))
       throw Error(file_.string() + ": no such file; build the plugin first: exp plugin build DIR");
+    if (!data_.empty() && !std::filesystem::is_regular_file(data_))
+      throw Error(data_.string() + ": no such file; --data names one that a reader of the plugin can read");
     const std::filesystem::path manifest = std::filesystem::path(file_).replace_extension(".json");
     if (!std::filesystem::exists(manifest))
       throw Error(file_.string() + ": has no manifest " + manifest.filename().string() +
@@ -115,6 +120,7 @@ class PluginCheck {
     std::vector<std::string> arguments = {"check-plugin", "--file", file_.string(), "--threads",
                                           std::to_string(threads)};
     if (only_digests) arguments.emplace_back("--digests");
+    if (!data_.empty()) arguments.insert(arguments.end(), {"--data", data_.string()});
     const ProgramOutput output = run_program(
         worker_program(installed_programs(), backend_), arguments, "",
         {.seen = [&](std::string_view text) { reader(text); },
@@ -235,7 +241,7 @@ class PluginCheck {
                 : "");
   }
 
-  std::filesystem::path file_;
+  std::filesystem::path file_, data_;
   std::string backend_;
   std::chrono::seconds timeout_;
   bool as_json_;
@@ -250,25 +256,29 @@ class PluginCheck {
 
 int plugin_check(const Arguments& arguments) {
   namespace po = boost::program_options;
-  CommandLine line(
-      "plugin check",
-      {"plugin check FILE.so [options]",
-       "Runs the contract suite on everything a plugin offers, in child processes: options and their "
-       "refusals,\n"
-       "gradients in double against differences, equal bits for a seed and for 1, 2 and 3 threads, empty, "
-       "short and\n"
-       "long sequences, every precision, no allocation in a step, labels of kernels. One cause is one FAIL: "
-       "what "
-       "fails\n"
-       "for the same cause, or was not run any more, is listed as skipped. Exit 1 when a check fails.",
-       {{"exp plugin check my_layers/build/openmp/plugins/my_layers.so",
-         "before it is used in an experiment"},
-        {"exp plugin check my_layers/build/openmp/plugins/my_layers.so --timeout 900",
-         "grant a slow check a quarter of an hour before it counts as one that hangs"}}});
+  CommandLine line("plugin check",
+                   {"plugin check FILE.so [options]",
+                    "Runs the contract suite on everything a plugin offers, in child processes: options and "
+                    "their refusals,\n"
+                    "gradients in double against differences, equal bits for a seed and for 1, 2 and 3 "
+                    "threads, empty, short\n"
+                    "and long sequences, every precision, no allocation in a step, labels of kernels; of "
+                    "tasks and readers\n"
+                    "fields, equal numbers in any order and on four threads, measures that are best for "
+                    "perfect outputs. One\n"
+                    "cause is one FAIL: what fails for the same cause, or was not run any more, is listed as "
+                    "skipped. Exit 1\n"
+                    "when a check fails.",
+                    {{"exp plugin check my_layers/build/openmp/plugins/my_layers.so",
+                      "before it is used in an experiment"},
+                     {"exp plugin check my_layers/build/openmp/plugins/my_layers.so --timeout 900",
+                      "grant a slow check a quarter of an hour before it counts as one that hangs"}}});
   line.options()("backend", po::value<std::string>()->value_name("NAME"),
                  "openmp, cuda or hip: whose worker opens it (default: that of this exp)");
   line.options()("timeout", po::value<int>()->value_name("SECONDS")->default_value(300),
                  "a check that is silent for so long has failed: the plugin hangs, and its worker is ended");
+  line.options()("data", po::value<std::string>()->value_name("FILE"),
+                 "a file that a reader of the plugin can read: readers and tasks are checked with it too");
   line.options()("json", po::bool_switch(), "as JSON");
   line.positional("file");
   if (!line.parse(arguments)) return exit_done;
@@ -276,7 +286,8 @@ int plugin_check(const Arguments& arguments) {
   if (line.integer("timeout") < 1)
     throw UsageError("--timeout " + std::to_string(line.integer("timeout")) +
                      " would end every check; give at least 1");
-  return PluginCheck(line.required("file", "the shared object of a plugin"), backend,
+  return PluginCheck(line.required("file", "the shared object of a plugin"),
+                     line.has("data") ? line.text("data") : "", backend,
                      std::chrono::seconds(line.integer("timeout")), line.flag("json"))
       .run();
 }

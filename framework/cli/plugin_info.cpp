@@ -7,6 +7,7 @@
 #include "cli/access.hpp"
 #include "cli/plugin_verb.hpp"
 #include "cli/plugin_view.hpp"
+#include "config/core_schema.hpp"
 #include "config/markdown.hpp"
 #include "config/nearest.hpp"
 #include "config/option_text.hpp"
@@ -44,21 +45,36 @@ bool is_asked_for(const Manifest& manifest, const ManifestOffer& offer, const st
   return manifest.name == name || offer.name == name;
 }
 
-void print_offer(const ManifestOffer& offer, const Terminal& terminal) {
-  std::cout << styled(terminal, Style::bold, std::string(name_of(offer.kind)) + " " + offer.name)
-            << "  version " << offer.version << ", in [" << table_of(offer.kind) << "]\n";
-  if (!offer.summary.empty()) std::cout << "  " << printable(offer.summary) << '\n';
-  if (offer.options.options().empty()) {
-    std::cout << "  it has no options\n\n";
+void print_options(const Schema& schema, const Terminal& terminal) {
+  if (schema.options().empty()) {
+    std::cout << "  it has no options\n";
     return;
   }
   Table table({{"OPTION"}, {"TYPE"}, {"DEFAULT"}, {"RANGE"}, {"MEANING"}});
-  for (const Option& option : offer.options.options()) {
+  for (const Option& option : schema.options()) {
     const std::string fallback = option.required ? "required" : default_text(option);
     table.add({option.name, type_text(option), fallback.empty() ? "-" : fallback, limits_text(option),
                option.rule.help});
   }
   table.print(std::cout, terminal, 2);
+}
+
+void print_measures(const ManifestOffer& task, const Terminal& terminal) {
+  Table table({{"MEASURE"}, {"BETTER"}, {"MEANING"}});
+  for (const Measure& measure : task.measures)
+    table.add({measure.name, better_text(measure), meaning_text(measure)});
+  if (!table.empty()) table.print(std::cout, terminal, 2);
+  std::cout << "  without train.select the best checkpoint is the one of " << printable(task.select) << '\n';
+}
+
+void print_offer(const ManifestOffer& offer, const Terminal& terminal) {
+  std::cout << styled(terminal, Style::bold, std::string(name_of(offer.kind)) + " " + offer.name)
+            << "  version " << offer.version << ", in [" << table_of(offer.kind) << "]\n";
+  if (!offer.summary.empty()) std::cout << "  " << printable(offer.summary) << '\n';
+  print_options(offer.options, terminal);
+  if (const std::string fields = fields_text(offer); !fields.empty())
+    std::cout << "  " << printable(fields) << '\n';
+  if (offer.kind == Kind::task) print_measures(offer, terminal);
   std::cout << '\n';
 }
 
@@ -76,13 +92,15 @@ void print_text(const Manifest& manifest, const std::string& name) {
 
 int plugin_info(const Arguments& arguments) {
   namespace po = boost::program_options;
-  CommandLine line("plugin info",
-                   {"plugin info NAME [options]",
-                    "Explains a plugin, or a layer, head, tokenizer, optimizer or schedule by its name: each "
-                    "option with type,\n"
-                    "default, range, unit and meaning, and the file it comes from.",
-                    {{"exp plugin info self_attention", "the options of a layer"},
-                     {"exp plugin info adam --markdown", "the page of a plugin, as in docs/plugins/"}}});
+  CommandLine line(
+      "plugin info",
+      {"plugin info NAME [options]",
+       "Explains a plugin, or a type of any kind (layer, task, reader ...) by its name: each option with "
+       "type,\n"
+       "default, range, unit and meaning, the fields and measures of a task, and the file it comes "
+       "from.",
+       {{"exp plugin info self_attention", "the options of a layer"},
+        {"exp plugin info adam --markdown", "the page of a plugin, as in docs/plugins/"}}});
   add_plugin_view_options(line);
   line.options()("json", po::bool_switch(), "as JSON");
   line.options()("markdown", po::bool_switch(), "as the page of the documentation");

@@ -135,9 +135,11 @@ int plugin_new(const Arguments& arguments) {
       "plugin new",
       {"plugin new NAME [--kind KIND] [--into FOLDER]",
        "Writes the folder NAME with a small plugin that works: source, test, CMake file, README.",
-       {{"exp plugin new my_layers --kind layer", "then: exp plugin build my_layers"}}});
+       {{"exp plugin new my_layers --kind layer", "then: exp plugin build my_layers"},
+        {"exp plugin new my_task --kind task",
+         "what is learned; its README goes on to a run and a report"}}});
   line.options()("kind", po::value<std::string>()->default_value("layer")->value_name("KIND"),
-                 "what it offers: layer, head, tokenizer, optimizer or schedule");
+                 "what it offers: layer, head, tokenizer, optimizer, schedule, task or reader");
   line.options()("into", po::value<std::string>()->default_value(".")->value_name("FOLDER"),
                  "where the folder is made");
   line.positional("name");

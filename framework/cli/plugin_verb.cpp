@@ -15,7 +15,8 @@ const std::vector<Verb>& plugin_actions() {
 }
 
 int plugin_verb(const Arguments& arguments) {
-  return run_action(find_verb("plugin"), "plugins offer layers, heads, tokenizers, optimizers and schedules",
+  return run_action(find_verb("plugin"),
+                    "plugins offer layers, heads, tokenizers, optimizers, schedules, tasks and readers",
                     arguments);
 }
 

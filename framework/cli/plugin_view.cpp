@@ -5,7 +5,6 @@
 
 #include "cli/access.hpp"
 #include "config/experiment_file.hpp"
-#include "config/schema_json.hpp"
 #include "data/hash.hpp"
 
 namespace encore {
@@ -31,11 +30,7 @@ PluginView read_plugin_view(const CommandLine& line) {
 nlohmann::ordered_json plugin_json(const Manifest& manifest) {
   nlohmann::ordered_json offers = nlohmann::ordered_json::array();
   for (const ManifestOffer& offer : manifest.offers)
-    offers.push_back({{"kind", name_of(offer.kind)},
-                      {"name", offer.name},
-                      {"version", offer.version},
-                      {"summary", offer.summary},
-                      {"options", schema_to_json(offer.options)}});
+    offers.push_back(nlohmann::ordered_json(offer_to_json(offer)));
   return {{"name", manifest.name},
           {"version", manifest.version},
           {"file", manifest.library_path().string()},

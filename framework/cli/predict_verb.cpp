@@ -45,6 +45,17 @@ FileDescriptor file_with(const std::string& text) {
   return file;
 }
 
+/// text, jsonl, or the format of the data that the run was trained with.
+void require_format(const std::string& format, Store& store, const RunRow& run) {
+  if (format == "text" || format == "jsonl") return;
+  std::string of_data;
+  for (const ParamRow& param : store.read_params(run.number))
+    if (param.key == "data.type" && param.value.is_string()) of_data = param.value.get<std::string>();
+  if (format != of_data || of_data.empty())
+    throw UsageError("--format is \"" + format + "\"; it must be text, jsonl or " + of_data +
+                     ", the format of the data of " + run.name);
+}
+
 [[noreturn]] void become(const std::filesystem::path& program, std::vector<std::string> arguments) {
   std::cout.flush();
   std::vector<char*> list;
@@ -63,9 +74,8 @@ int predict_verb(const Arguments& arguments) {
   CommandLine line(
       "predict",
       {"predict RUN [TEXT] [options]",
-       "Finds entities with the best model of a run: in TEXT, in each line of a file, or in each line of "
-       "the\n"
-       "standard input. The first argument is the run; where an option chooses it, write all.",
+       "Asks the best model of a run: about TEXT, each line of a file, or each line of the standard\n"
+       "input. The first argument is the run; where an option chooses it, write all.",
        {{"exp predict quickstart \"Anna Berg met the mayor of Lund .\"", "one sentence"},
         {"exp predict all --best dev/f1 \"Anna Berg met the mayor of Lund .\"",
          "with the best model there is; a sweep's name in place of all: with the best one of the sweep"},
@@ -73,7 +83,8 @@ int predict_verb(const Arguments& arguments) {
   line.options()("file", po::value<std::string>()->value_name("FILE"),
                  "read the lines of this file; - for the standard input");
   line.options()("format", po::value<std::string>()->value_name("FORMAT")->default_value("text"),
-                 "text: [Anna Berg PER] met; jsonl: one object per line; conll: a word and its tag per line");
+                 "text: for people, such as [Anna Berg PER] met; jsonl: one object per line; or the format of the run's "
+                 "data, its data.type, labelled by the model");
   line.options()("backend", po::value<std::string>()->value_name("NAME"),
                  "openmp, cuda or hip (default: that of the run)");
   add_run_plugin_option(line);
@@ -86,15 +97,15 @@ int predict_verb(const Arguments& arguments) {
 
   const RunSelection selection = selection_from(line, {line.required("run", "a run")});
   const std::string format = line.text("format");
-  if (format != "text" && format != "jsonl" && format != "conll")
-    throw UsageError("--format is \"" + format + "\"; it must be text, jsonl or conll");
   if (line.has("file") && line.has("text"))
     throw UsageError("both a text and --file are given; give one of them");
   require_threads(line.integer("threads"));
   TrainedRun run;
   {
     Store store(line.database(), OpenMode::read);
-    run = find_trained_run(store, selected_run(line, store, selection), line.text("backend"));
+    const RunRow row = selected_run(line, store, selection);
+    require_format(format, store, row);
+    run = find_trained_run(store, row, line.text("backend"));
   }
   if (!selection.best.empty())
     std::cerr << "exp: the best of these by " << selection.best << " is " << run.name << '\n';

@@ -77,7 +77,7 @@ CommandLine make_report_line() {
                  "all but these. Examples are left out by themselves where [data] private = true, unless "
                  "--sections names them");
   line.options()("metric", po::value<std::string>()->value_name("NAME"),
-                 "what the report is about: split/measure (default: test/f1, else what chooses checkpoints)");
+                 "what the report is about: split/measure (default: the measure that chooses checkpoints, on test)");
   line.options()("against", po::value<std::string>()->value_name("OLD"),
                  "put other runs beside these: a run, a sweep, or a date such as 2026-11-01 (UTC)");
   line.options()("pool", po::bool_switch(),

@@ -1,9 +1,12 @@
 // See run_display.hpp.
 #include "cli/run_display.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "cli/format.hpp"
+#include "report/comparison.hpp"
 
 namespace encore {
 
@@ -14,13 +17,13 @@ constexpr std::chrono::seconds plain_interval(10);
 /// And while nothing happens.
 constexpr std::chrono::seconds silent_interval(60);
 
-std::string counted(const nlohmann::json& number, const char* what) {
-  return number.is_number() ? count_text(number.get<double>()) + " " + what : std::string();
+std::string counted(std::int64_t number, const std::string& what) {
+  return count_text(static_cast<double>(number)) + " " + what;
 }
 
 }  // namespace
 
-std::string progress_text(const Progress& progress) {
+std::string progress_text(const Progressed& progress) {
   std::string text = "step " + std::to_string(progress.step) + "/" + std::to_string(progress.total_steps);
   text += "  epoch " + std::to_string(progress.epoch) + "  loss " + number_text(progress.loss);
   text += "  " + count_text(progress.tokens_per_second) + " tokens/s";
@@ -37,35 +40,43 @@ std::string silence_text(const Silence& silence) {
                                    : duration_text(silence.usual_step));
 }
 
-std::string measures_text(const Measures& measures) {
-  struct Shown {
-    const char* measure;
-    const char* title;
-    bool fraction;
-  };
-  constexpr Shown shown[] = {{"f1", "F1", true},
-                             {"precision", "precision", true},
-                             {"recall", "recall", true},
-                             {"accuracy", "accuracy", true},
-                             {"loss", "loss", false}};
+void define(std::vector<Metric>& metrics, const Metric& metric) {
+  const auto known = std::ranges::find(metrics, metric.name, &Metric::name);
+  if (known == metrics.end())
+    metrics.push_back(metric);
+  else
+    *known = metric;
+}
+
+std::string measures_text(const MeasuredValues& measures, std::vector<Metric> metrics,
+                          const std::string& selected) {
+  const std::string leading = Metric{.name = selected}.measure_name();
+  for (const MeasuredValue& measured : measures)
+    if (std::ranges::find(metrics, measured.name, &Metric::name) == metrics.end())
+      metrics.push_back({.name = measured.name});
   for (const char* split : {"dev", "test"}) {
-    std::string text;
-    for (const Shown& entry : shown) {
-      const auto found = measures.find(std::string(split) + "/" + entry.measure);
-      if (found == measures.end()) continue;
-      text += std::string(text.empty() ? "" : "  ") + entry.title + " " +
-              (entry.fraction ? percent_text(found->second) : number_text(found->second));
+    std::string first, others;
+    for (const Metric& metric : metrics) {
+      const auto measured = std::ranges::find(measures, metric.name, &MeasuredValue::name);
+      if (measured == measures.end() || metric.split() != split || metric.key()) continue;
+      std::string& text = metric.measure_name() == leading ? first : others;
+      text += "  " + metric.title() + " " + metric_text(metric, measured->value);
     }
-    if (!text.empty()) return std::string(split) + " " + text;
+    if (const std::string text = first + others; !text.empty()) return split + text.substr(1);
   }
   return "";
 }
 
-RunDisplay::RunDisplay(std::string title, LiveLines& lines, int key, bool quiet)
+std::string log_text(const Logged& line) {
+  return (line.level == LogLevel::info ? "" : std::string(name_of(line.level)) + ": ") + line.text;
+}
+
+RunDisplay::RunDisplay(std::string title, LiveLines& lines, int key, bool quiet, std::string selected)
     : title_(std::move(title)),
       lines_(lines),
       key_(key),
       quiet_(quiet),
+      selected_(std::move(selected)),
       last_plain_line_(std::chrono::steady_clock::now()) {
   if (!quiet_) lines_.set(key_, title_ + "  starting");
 }
@@ -74,24 +85,34 @@ RunDisplay::~RunDisplay() {
   lines_.remove(key_);
 }
 
-void RunDisplay::started(const nlohmann::json& description) {
+void RunDisplay::happened(const Event& event) {
+  handle(
+      event, [&](const Started& started) { show(started); },
+      [&](const Progressed& progress) { show(progress); }, [&](const Evaluated& scores) { show(scores); },
+      [&](const Logged& line) { show(line); });
+}
+
+void RunDisplay::defined(const Metric& metric) {
+  define(metrics_, metric);
+}
+
+void RunDisplay::stepped(std::int64_t, double loss) {
+  loss_sum_ += loss;
+  ++loss_count_;
+}
+
+void RunDisplay::show(const Started& started) {
   if (quiet_) return;
-  const auto field = [&](const char* key) {
-    const auto found = description.find(key);
-    return found != description.end() ? *found : nlohmann::json();
-  };
-  std::string text = counted(field("parameters"), "parameters");
-  const nlohmann::json data = field("data");
+  std::string text = started.parameters ? counted(*started.parameters, "parameters") : "";
   for (const char* split : {"train", "dev", "test"})
-    if (data.is_object() && data.contains(split) && data[split].is_object())
-      text += (text.empty() ? "" : ", ") + counted(data[split].value("examples", nlohmann::json()), split);
-  const nlohmann::json threads = field("threads");
-  if (threads.is_number_integer())
-    text += ", " + std::to_string(threads.get<int>()) + (threads.get<int>() == 1 ? " thread" : " threads");
+    if (const auto set = started.data.find(split); set != started.data.end())
+      text += (text.empty() ? "" : ", ") + counted(set->second.examples, split);
+  if (started.threads)
+    text += ", " + std::to_string(*started.threads) + (*started.threads == 1 ? " thread" : " threads");
   print(title_ + "  " + text);
 }
 
-void RunDisplay::progressed(const Progress& progress) {
+void RunDisplay::show(const Progressed& progress) {
   progress_ = progress;
   silent_ = false;
   if (quiet_) return;
@@ -102,19 +123,21 @@ void RunDisplay::progressed(const Progress& progress) {
   print(title_ + "  " + progress_text(progress));
 }
 
-void RunDisplay::measured(const Scores& scores) {
-  const std::string text = measures_text(scores.measures);
+void RunDisplay::show(const Evaluated& scores) {
+  const double loss_sum = std::exchange(loss_sum_, 0.0);
+  const auto steps = static_cast<double>(std::exchange(loss_count_, 0));
+  const std::string text = measures_text(scores.measures, metrics_, selected_);
   if (quiet_ || text.empty()) return;
   std::string line = title_ + "  step " + std::to_string(scores.step);
   const bool training = text.starts_with("dev");
-  if (training && scores.epoch) line += "  epoch " + std::to_string(*scores.epoch);
-  if (training && scores.train_loss) line += "  train loss " + number_text(*scores.train_loss);
+  if (training && scores.epoch > 0) line += "  epoch " + std::to_string(scores.epoch);
+  if (training && steps > 0.0) line += "  train loss " + number_text(loss_sum / steps);
   print(line + "  " + text);
 }
 
-void RunDisplay::logged(const std::string& level, const std::string& text) {
-  if (quiet_ && level == "info") return;
-  print(title_ + "  " + (level == "info" ? "" : level + ": ") + printable(text));
+void RunDisplay::show(const Logged& line) {
+  if (quiet_ && line.level == LogLevel::info) return;
+  print(title_ + "  " + printable(log_text(line)));
 }
 
 void RunDisplay::silent(const Silence& silence) {

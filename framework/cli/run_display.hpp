@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
+#include "base/metric.hpp"
 #include "cli/terminal.hpp"
 #include "runner/run_observer.hpp"
 
@@ -13,14 +15,13 @@ namespace encore {
 class RunDisplay final : public RunObserver {
  public:
   /// `title` stands in front of the live line: the run's name, with "2/8" in a sweep. `key` orders it among
-  /// the others. `quiet` leaves only notices.
-  RunDisplay(std::string title, LiveLines& lines, int key, bool quiet);
+  /// the others. `quiet` leaves only notices. `selected` is the metric that chooses checkpoints, shown first.
+  RunDisplay(std::string title, LiveLines& lines, int key, bool quiet, std::string selected = {});
   ~RunDisplay() override;
 
-  void started(const nlohmann::json& description) override;
-  void progressed(const Progress& progress) override;
-  void measured(const Scores& scores) override;
-  void logged(const std::string& level, const std::string& text) override;
+  void happened(const Event& event) override;
+  void defined(const Metric& metric) override;
+  void stepped(std::int64_t step, double loss) override;
   void silent(const Silence& silence) override;
   void noticed(const std::string& text) override;
 
@@ -28,23 +29,36 @@ class RunDisplay final : public RunObserver {
   void say(const std::string& text);
 
  private:
+  void show(const Started& started);
+  void show(const Progressed& progress);
+  void show(const Evaluated& scores);
+  void show(const Logged& line);
   void print(const std::string& text);
 
   std::string title_;
   LiveLines& lines_;
   int key_;
   bool quiet_;
+  std::string selected_;
+  std::vector<Metric> metrics_;  ///< in the order of their definition
   std::chrono::steady_clock::time_point last_plain_line_;
-  Progress progress_;  ///< the newest
+  Progressed progress_;    ///< the newest
+  double loss_sum_ = 0.0;  ///< of the steps since the last scores
+  std::int64_t loss_count_ = 0;
   bool silent_ = false;
 };
 
 /// "step 120/600  epoch 2  loss 0.412  12.3k tokens/s  lr 0.00048  34 s left"
-std::string progress_text(const Progress& progress);
+std::string progress_text(const Progressed& progress);
+/// "warning: two sentences were cut"; of an ordinary line its text alone.
+std::string log_text(const Logged& line);
 /// "no step for 40 s, usually 0.02 s"; "no step yet, 80 s after its start"
 std::string silence_text(const Silence& silence);
-/// "dev F1 54.32  precision 60.11  recall 49.50  loss 0.312": what is there of it, for the first split that
-/// has scores.
-std::string measures_text(const Measures& measures);
+/// Adds a metric, or replaces what was known of it.
+void define(std::vector<Metric>& metrics, const Metric& metric);
+/// "dev F1 54.32  precision 60.11  loss 0.312": the measure of `selected` first, then the others in the order
+/// of `metrics`, without those of single labels; of the first split that has any.
+std::string measures_text(const MeasuredValues& measures, std::vector<Metric> metrics,
+                          const std::string& selected);
 
 }  // namespace encore

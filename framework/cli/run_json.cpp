@@ -17,7 +17,7 @@ Json curves_json(Store& store, const RunRow& run) {
       steps.push_back(point.step);
       values.push_back(point.value);
     }
-    curves[metric.name] = {{"unit", metric.unit}, {"step", steps}, {"value", values}};
+    curves[metric.name] = {{"unit", metric.meaning.unit}, {"step", steps}, {"value", values}};
   }
   return curves;
 }

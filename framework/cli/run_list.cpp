@@ -2,7 +2,6 @@
 #include "cli/run_list.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <ostream>
 #include <set>
 
@@ -21,28 +20,17 @@ namespace encore {
 
 namespace {
 
-/// "f1" of "dev/f1".
-std::string measure_of(const std::string& metric) {
-  return metric.substr(metric.find('/') + 1);
+/// The metric by which all of them choose checkpoints; nothing where they differ.
+std::optional<Metric> common_metric(const std::vector<RunScore>& scores) {
+  std::set<std::string> names;
+  for (const RunScore& score : scores) names.insert(score.rule.metric.measure_name());
+  return names.size() == 1 && !names.begin()->empty() ? std::optional(scores.front().rule.metric)
+                                                      : std::nullopt;
 }
 
-std::string upper(std::string text) {
-  for (char& letter : text)
-    letter = letter == '/' || letter == '_'
-                 ? ' '
-                 : static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
-  return text;
-}
-
-/// The measure by which all of them choose checkpoints; empty where they differ.
-std::string common_measure(const std::vector<RunScore>& scores) {
-  std::set<std::string> measures;
-  for (const RunScore& score : scores) measures.insert(measure_of(score.rule.metric));
-  return measures.size() == 1 ? *measures.begin() : "";
-}
-
-std::optional<double> test_value(const RunRow& run, const RunScore& score) {
-  return result_measure(run, "test/" + measure_of(score.rule.metric));
+/// Of the measure that chooses a run's checkpoints.
+std::optional<double> value_on(const std::string& split, const RunRow& run, const RunScore& score) {
+  return result_measure(run, split + "/" + score.rule.metric.measure_name());
 }
 
 /// Of all attempts, without the pauses between them.
@@ -56,10 +44,7 @@ double working_seconds(Store& store, std::int64_t run) {
 }
 
 std::string epoch_text(const RunRow& run) {
-  const auto epoch = run.progress.is_object() ? run.progress.find("epoch") : run.progress.end();
-  return run.progress.is_object() && epoch != run.progress.end() && epoch->is_number_integer()
-             ? std::to_string(epoch->get<std::int64_t>())
-             : "";
+  return run.progress ? std::to_string(run.progress->epoch) : "";
 }
 
 /// The last `count` parts of a key: "attention" of "model.layer.attention.type".
@@ -81,7 +66,7 @@ void set_titles(std::vector<ListColumn>& columns) {
     };
     const auto most = static_cast<std::size_t>(std::count(column.name.begin(), column.name.end(), '.')) + 1;
     while (count < most && is_shared()) ++count;
-    column.title = upper(last_parts(column.name, count));
+    column.title = heading_text(last_parts(column.name, count));
   }
 }
 
@@ -90,15 +75,11 @@ nlohmann::json value_of(const ListColumn& column, const RunRow& run) {
   return found == column.values.end() ? nlohmann::json() : found->second;
 }
 
-bool is_measure(const std::string& name) {
-  return name.find('/') != std::string::npos;
-}
-
 std::string cell_text(const ListColumn& column, const RunRow& run) {
   const nlohmann::json value = value_of(column, run);
   if (value.is_null()) return "-";
-  return is_measure(column.name) && value.is_number() ? metric_text(column.name, value.get<double>())
-                                                      : setting_text(value);
+  return !column.metric.name.empty() && value.is_number() ? metric_text(column.metric, value.get<double>())
+                                                          : setting_text(value);
 }
 
 bool is_below(const nlohmann::json& a, const nlohmann::json& b) {
@@ -143,15 +124,18 @@ ListColumn named_column(Store& store, const std::vector<RunRow>& runs, const std
     throw UsageError(option + " \"" + name + "\" is no column" +
                      did_you_mean(name, columns.names(), "; docs/selecting_runs.md lists them"));
   std::vector<ListColumn> one = {{.name = name, .title = "", .values = columns.values(runs, name)}};
-  if (is_measure(name))
-    one.front().title = upper(name);
-  else
+  if (columns.is_measure(name)) {
+    one.front().metric = read_metrics(store.database()).of(name);
+    one.front().title = heading_text(name);
+  } else {
     set_titles(one);
+  }
   return std::move(one.front());
 }
 
 void sort_by(const ListColumn& column, bool reverse, std::vector<RunRow>& runs) {
-  const bool falling = (is_measure(column.name) && !lower_is_better(column.name)) != reverse;
+  const bool falling =
+      (!column.metric.name.empty() && column.metric.meaning.better == Better::higher) != reverse;
   std::stable_sort(runs.begin(), runs.end(), [&](const RunRow& a, const RunRow& b) {
     const nlohmann::json one = value_of(column, a), other = value_of(column, b);
     if (one.is_null() || other.is_null()) return !one.is_null();
@@ -160,14 +144,14 @@ void sort_by(const ListColumn& column, bool reverse, std::vector<RunRow>& runs) 
 }
 
 std::string score_title(const std::vector<RunScore>& scores, const std::string& split) {
-  const std::string measure = common_measure(scores);
-  return upper(measure.empty() ? split : split + "/" + measure);
+  const std::optional<Metric> common = common_metric(scores);
+  return heading_text(common ? split + "/" + common->title() : split);
 }
 
 std::string score_text(const RunScore& score, std::optional<double> value, const std::string& title) {
   if (!value) return "-";
   const std::string text = metric_text(score.rule.metric, *value);
-  return title.find(' ') == std::string::npos ? text + " " + measure_of(score.rule.metric) : text;
+  return title.find(' ') == std::string::npos ? text + " " + score.rule.metric.title() : text;
 }
 
 void print_table(std::ostream& out, const Terminal& terminal, const RunList& list) {
@@ -186,7 +170,7 @@ void print_table(std::ostream& out, const Terminal& terminal, const RunList& lis
     std::vector<Cell> cells = {run.name, run.id, state_cell(run.state)};
     for (const ListColumn& column : list.columns) cells.emplace_back(cell_text(column, run));
     cells.emplace_back(score_text(score, score.best, dev));
-    cells.emplace_back(score_text(score, test_value(run, score), test));
+    cells.emplace_back(score_text(score, value_on("test", run, score), test));
     cells.emplace_back(epoch.empty() ? "-" : epoch);
     cells.emplace_back(duration_text(list.seconds[i]));
     cells.emplace_back(duration_text(now() - run.created));
@@ -197,8 +181,11 @@ void print_table(std::ostream& out, const Terminal& terminal, const RunList& lis
 
 void print_csv(std::ostream& out, const RunList& list) {
   const auto number = [](std::optional<double> value) { return value ? nlohmann::json(*value).dump() : ""; };
-  std::vector<std::string> head = {"name",   "id",      "state",   "backend", "seed", "dev_f1", "test_f1",
-                                   "epochs", "seconds", "created", "select",  "best", "latest"};
+  const std::optional<Metric> common = common_metric(list.scores);
+  const std::string measure = common ? "_" + common->measure_name() : "";
+  std::vector<std::string> head = {
+      "name",   "id",      "state",   "backend", "seed", "dev" + measure, "test" + measure,
+      "epochs", "seconds", "created", "select",  "best", "latest"};
   for (const ListColumn& column : list.columns) head.push_back(column.name);
   out << csv_record(head);
   for (std::size_t i = 0; i < list.runs.size(); ++i) {
@@ -209,8 +196,8 @@ void print_csv(std::ostream& out, const RunList& list) {
                                        name_of(run.state),
                                        run.backend,
                                        std::to_string(run.seed),
-                                       number(result_measure(run, "dev/f1")),
-                                       number(result_measure(run, "test/f1")),
+                                       number(value_on("dev", run, score)),
+                                       number(value_on("test", run, score)),
                                        epoch_text(run),
                                        number(list.seconds[i]),
                                        number(run.created),
@@ -230,8 +217,10 @@ void print_json(std::ostream& out, const RunList& list) {
   for (std::size_t i = 0; i < list.runs.size(); ++i) {
     const RunRow& run = list.runs[i];
     nlohmann::ordered_json& object = array.emplace_back(run_head_json(run));
-    object["dev/f1"] = json_or_null(result_measure(run, "dev/f1"));
-    object["test/f1"] = json_or_null(result_measure(run, "test/f1"));
+    const std::string measure = list.scores[i].rule.metric.measure_name();
+    for (const std::string split : {"dev", "test"})
+      if (!measure.empty())
+        object[split + "/" + measure] = json_or_null(value_on(split, run, list.scores[i]));
     object["score"] = score_json(list.scores[i]);
     object["result"] = run.result;
     object["attempts"] = run.attempts;

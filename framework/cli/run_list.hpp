@@ -15,8 +15,9 @@ namespace encore {
 
 /// A column beside those that every list has.
 struct ListColumn {
-  std::string name;                                    ///< "model.dropout", as conditions name it
-  std::string title;                                   ///< "DROPOUT"
+  std::string name;    ///< "model.dropout", as conditions name it
+  std::string title;   ///< "DROPOUT"
+  Metric metric = {};  ///< of a measure what it means; without a name elsewhere
   std::map<std::int64_t, nlohmann::json> values = {};  ///< by number of the run; null or absent: none
 };
 
@@ -39,7 +40,7 @@ void sort_by(const ListColumn& column, bool reverse, std::vector<RunRow>& runs);
 
 /// "DEV F1" where all of them choose checkpoints by one measure, else "DEV"; `split` is "dev" or "test".
 std::string score_title(const std::vector<RunScore>& scores, const std::string& split);
-/// "91.18" under a title that names the measure, else "91.18 f1"; "-" without a value.
+/// "91.18" under a title that names the measure, else "91.18 F1"; "-" without a value.
 std::string score_text(const RunScore& score, std::optional<double> value, const std::string& title);
 
 void print_table(std::ostream& out, const Terminal& terminal, const RunList& list);

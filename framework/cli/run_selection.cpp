@@ -67,9 +67,9 @@ void add_run_options(CommandLine& line) {
   line.options()("sweep", several("NAME"),
                  "only runs of this experiment file, by its name (may be repeated)");
   line.options()("where", po::value<std::string>()->value_name("SQL"),
-                 "only runs for which this holds, such as \"model.dropout > 0.1 AND test/f1 > 0.6\"");
+                 "only runs for which this holds, such as \"model.dropout > 0.1 AND test/loss < 0.6\"");
   line.options()("best", po::value<std::string>()->value_name("METRIC"),
-                 "of these the one with the best value, such as dev/f1 or \"min dev/loss\"");
+                 "of these the one with the best value, such as dev/loss or \"max dev/loss\"");
   line.explain(
       "RUN is a run's name, the beginning of its name or id, a sweep, a pattern such as \"wnut*\", or all; "
       "the\n"
@@ -127,7 +127,7 @@ RunRow selected_run(const CommandLine& line, Store& store, const RunSelection& s
   SelectedRuns selected = selected_runs(line, store, selection);
   if (selected.runs.size() > 1)
     throw UnknownRun("these are " + std::to_string(selected.runs.size()) + " runs, and exp " + line.verb() +
-                     " takes one: " + names_text(selected.runs) + "; name one, or add --best dev/f1");
+                     " takes one: " + names_text(selected.runs) + "; name one, or add --best dev/loss");
   return std::move(selected.runs.front());
 }
 

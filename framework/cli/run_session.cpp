@@ -11,8 +11,10 @@
 #include "cli/run_summary.hpp"
 #include "cli/stop_requests.hpp"
 #include "record/cores.hpp"
+#include "report/wording.hpp"
 #include "runner/code_state.hpp"
 #include "runner/runner.hpp"
+#include "store/run_score.hpp"
 
 namespace encore {
 
@@ -49,7 +51,9 @@ class RunSession final : public RunnerObserver {
   RunObserver& begun(std::size_t task, int retry) override {
     const PlannedRun& planned = *to_do_[task];
     auto& display = displays_[task] =
-        std::make_unique<RunDisplay>(title(task), lines_, static_cast<int>(task), line_.flag("quiet"));
+        std::make_unique<RunDisplay>(title(task), lines_, static_cast<int>(task), line_.flag("quiet"),
+                                     selected_metric(setting_text(planned.specification.config.value(
+                                         nlohmann::json::json_pointer("/train/select"), nlohmann::json()))));
     if (retry == 0 && planned.action != Action::start)
       display->say(names_[task] + " " + (planned.action == Action::retry ? "failed" : "was interrupted") +
                    " before; " + (planned.from_start ? "it begins anew" : resume_text(store_, id_of(task))));

@@ -9,23 +9,29 @@
 
 #include "cli/access.hpp"
 #include "cli/format.hpp"
+#include "cli/run_list.hpp"
 #include "record/checkpoint.hpp"
+#include "report/comparison.hpp"
+#include "store/run_score.hpp"
 
 namespace encore {
 
 namespace {
 
 /// "test F1 54.32 (dev F1 55.10, best at step 420)"; empty where the worker gave no scores.
-std::string scores_text(const RunRow& run) {
-  const auto test = result_measure(run, "test/f1"), dev = result_measure(run, "dev/f1");
-  if (!test && !dev) return "";
-  const std::string dev_text = "dev F1 " + percent_text(dev);
-  std::string text = test ? "test F1 " + percent_text(test) : dev_text;
-  std::string more = test && dev ? dev_text : "";
+std::string scores_text(Store& store, const RunRow& run) {
+  const SelectionRule rule = scores_of(store, {run}).front().rule;
+  const auto part = [&](const std::string& split) {
+    const auto value = result_measure(run, split + "/" + rule.metric.measure_name());
+    return value ? split + " " + rule.metric.title() + " " + metric_text(rule.metric, *value) : "";
+  };
+  const std::string test = part("test"), dev = part("dev");
+  if (test.empty() && dev.empty()) return "";
+  std::string more = test.empty() ? "" : dev;
   if (run.result.contains("best_step") && run.result["best_step"].is_number_integer())
     more += (more.empty() ? "" : ", ") + std::string("best at step ") +
             std::to_string(run.result["best_step"].get<std::int64_t>());
-  return more.empty() ? text : text + " (" + more + ")";
+  return (test.empty() ? dev : test) + (more.empty() ? "" : " (" + more + ")");
 }
 
 std::string relative_text(const std::filesystem::path& path) {
@@ -91,9 +97,9 @@ std::string sample_sentence(const std::filesystem::path& file) {
   return "Anna lives in Lund .";
 }
 
-void print_completed(std::ostream& out, const CommandLine& line, const Store& store, const RunRow& run,
+void print_completed(std::ostream& out, const CommandLine& line, Store& store, const RunRow& run,
                      const RunOutcome& outcome, const std::vector<RecordGap>& gaps, bool alone) {
-  const std::string scores = scores_text(run);
+  const std::string scores = scores_text(store, run);
   const bool whole = std::ranges::none_of(gaps, &RecordGap::lost);
   out << run.name << " completed in " << duration_text(outcome.seconds)
       << (whole ? "" : ", with gaps in its record") << (scores.empty() ? "" : ": ") << scores << '\n';
@@ -156,25 +162,32 @@ void print_not_completed(std::ostream& out, const CommandLine& line, const Store
 }
 
 void print_sweep_summary(std::ostream& out, const CommandLine& line, Store& store,
-                         const std::vector<std::int64_t>& runs, const Terminal& terminal) {
-  Table table({{"NAME"}, {"ID"}, {"STATE"}, {"DEV F1", Align::right}, {"TEST F1", Align::right}});
-  for (std::int64_t number : runs) {
-    const RunRow run = store.read_run(number);
-    table.add({run.name, run.id, state_cell(run.state), percent_text(result_measure(run, "dev/f1")),
-               percent_text(result_measure(run, "test/f1"))});
+                         const std::vector<std::int64_t>& numbers, const Terminal& terminal) {
+  std::vector<RunRow> runs;
+  for (const std::int64_t number : numbers) runs.push_back(store.read_run(number));
+  const std::vector<RunScore> scores = scores_of(store, runs);
+  const std::string dev = score_title(scores, "dev"), test = score_title(scores, "test");
+  Table table({{"NAME"}, {"ID"}, {"STATE"}, {dev, Align::right}, {test, Align::right}});
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto cell = [&](const std::string& split, const std::string& title) {
+      return score_text(scores[i],
+                        result_measure(runs[i], split + "/" + scores[i].rule.metric.measure_name()), title);
+    };
+    table.add({runs[i].name, runs[i].id, state_cell(runs[i].state), cell("dev", dev), cell("test", test)});
   }
   out << '\n';
   table.print(out, terminal);
   out << "  next      " << suggestion(line, "ls") << '\n';
 }
 
-void print_nothing_to_do(std::ostream& out, const CommandLine& line, const PlannedRuns& planned) {
+void print_nothing_to_do(std::ostream& out, const CommandLine& line, Store* store,
+                         const PlannedRuns& planned) {
   if (planned.changed) {
     out << "nothing to do: no run of " << planned.file.string()
         << " was trained with another plugin file than is there now\n";
     return;
   }
-  if (planned.count(Action::skip) == 0) return;
+  if (planned.count(Action::skip) == 0 || store == nullptr) return;
   if (planned.runs.size() > 1) {
     out << "nothing to do: " << planned.count(Action::skip) << " of " << planned.runs.size()
         << " runs are complete\n"
@@ -182,7 +195,7 @@ void print_nothing_to_do(std::ostream& out, const CommandLine& line, const Plann
     return;
   }
   const RunRow& run = *planned.runs.front().before;
-  const std::string scores = scores_text(run);
+  const std::string scores = scores_text(*store, run);
   out << "nothing to do: " << run.name << " is complete" << (scores.empty() ? "" : ", ") << scores << '\n'
       << "  next      " << suggestion(line, "show " + run.name) << '\n'
       << "            " << suggestion(line, "run " + planned.file.string() + " --fresh")

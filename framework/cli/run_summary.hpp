@@ -16,7 +16,7 @@ namespace encore {
 std::string resume_text(const Store& store, const std::string& run_id);
 
 /// With `alone`, also where it is stored and what to try next. With gaps it is not said to be whole.
-void print_completed(std::ostream& out, const CommandLine& line, const Store& store, const RunRow& run,
+void print_completed(std::ostream& out, const CommandLine& line, Store& store, const RunRow& run,
                      const RunOutcome& outcome, const std::vector<RecordGap>& gaps, bool alone);
 /// To the standard error, instead: it was trained to its end, but the database did not take that.
 void print_not_recorded(std::ostream& out, const Store& store, const RunRow& run, const RunOutcome& outcome);
@@ -30,7 +30,9 @@ void print_not_completed(std::ostream& out, const CommandLine& line, const Store
 void print_left_alone(std::ostream& out, const std::string& name, const RunOutcome& outcome);
 void print_sweep_summary(std::ostream& out, const CommandLine& line, Store& store,
                          const std::vector<std::int64_t>& runs, const Terminal& terminal);
-void print_nothing_to_do(std::ostream& out, const CommandLine& line, const PlannedRuns& planned);
+/// `store`: null where there is no database yet, and so nothing that was done.
+void print_nothing_to_do(std::ostream& out, const CommandLine& line, Store* store,
+                         const PlannedRuns& planned);
 
 /// A sentence of a CoNLL file to try a model on, safe between double quotes; another one where nothing fits.
 std::string sample_sentence(const std::filesystem::path& file);

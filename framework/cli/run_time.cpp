@@ -140,9 +140,10 @@ std::optional<TimeEstimate> RunTimes::estimate(const Specification& specificatio
 }
 
 double share_left(const RunRow& run) {
-  if (!run.progress.is_object()) return 1.0;
-  const double step = run.progress.value("step", 0.0), total = run.progress.value("total_steps", 0.0);
-  return total > 0.0 ? std::clamp(1.0 - step / total, 0.0, 1.0) : 1.0;
+  if (!run.progress || run.progress->total_steps <= 0) return 1.0;
+  const double done =
+      static_cast<double>(run.progress->step) / static_cast<double>(run.progress->total_steps);
+  return std::clamp(1.0 - done, 0.0, 1.0);
 }
 
 }  // namespace encore

@@ -93,7 +93,7 @@ int run_verb(const Arguments& arguments) {
   const bool whole = !store || say_what_is_missing(line, *store, planned);
   if (planned.to_do() == 0) {
     trust_plugins_of(planned);
-    print_nothing_to_do(std::cout, line, planned);
+    print_nothing_to_do(std::cout, line, store.get(), planned);
     return whole ? exit_done : exit_failed;
   }
   if (!line.flag("accept-plugin-change")) require_same_plugins(planned);

@@ -4,14 +4,18 @@
 #include <algorithm>
 #include <map>
 #include <ostream>
+#include <set>
 
+#include "base/host_measures.hpp"
 #include "cli/access.hpp"
 #include "cli/curve.hpp"
 #include "cli/format.hpp"
 #include "cli/plugin_changes.hpp"
 #include "cli/verdict_text.hpp"
 #include "config/value.hpp"
+#include "report/comparison.hpp"
 #include "store/record_gaps.hpp"
+#include "store/run_score.hpp"
 
 namespace encore {
 
@@ -50,69 +54,86 @@ void print_summary(std::ostream& out, const RunRow& run, Store& store) {
   field(out, "folder", store.run_folder(run.id).string());
 }
 
-void print_scores(std::ostream& out, const RunRow& run, const Terminal& terminal) {
+/// The value for one label, or over all of them where `key` is empty.
+std::string score_cell(const Metrics& metrics, const RunRow& run, const Metric& column,
+                       const std::string& key) {
+  const std::string name = column.name + (key.empty() ? "" : "/" + key);
+  const std::optional<double> value = result_measure(run, name);
+  return value ? metric_text(key.empty() ? column : metrics.of(name), *value) : "-";
+}
+
+/// The labels for which the run has a value of any of the columns.
+std::set<std::string> labels_of(const Metrics& metrics, const RunRow& run) {
+  std::set<std::string> labels;
+  for (const auto& [name, value] : run.result["measures"].items())
+    if (const auto key = metrics.of(name).key()) labels.insert(*key);
+  return labels;
+}
+
+/// Columns: the measure that chooses checkpoints on dev and test, then the others on test, or on dev where
+/// there is no test. Rows: everything, then each label.
+void print_scores(std::ostream& out, const RunRow& run, const Metrics& metrics, const std::string& selected,
+                  const Terminal& terminal) {
   if (!run.result.is_object() || !run.result.contains("measures") || !run.result["measures"].is_object())
     return;
-  // Rows: everything, then each entity type; columns: measures of dev and test. "test/f1/PER" is type PER of
-  // test/f1.
-  std::map<std::string, std::map<std::string, double>> rows;
-  for (const auto& [name, value] : run.result["measures"].items()) {
-    const std::size_t first = name.find('/'), second = name.find('/', first + 1);
-    if (!value.is_number() || first == std::string::npos) continue;
-    rows[second == std::string::npos ? "" : name.substr(second + 1)][name.substr(0, second)] =
-        value.get<double>();
-  }
   heading(
       out, terminal,
       "scores of the best checkpoint (step " + run.result.value("best_step", nlohmann::json(0)).dump() + ")");
-  const char* columns[] = {"dev/f1", "test/f1", "test/precision", "test/recall"};
-  Table table({{"TYPE"},
-               {"DEV F1", Align::right},
-               {"TEST F1", Align::right},
-               {"PRECISION", Align::right},
-               {"RECALL", Align::right}});
-  for (const auto& [type, measures] : rows) {
-    std::vector<Cell> cells = {type.empty() ? std::string("all") : type};
-    for (const char* column : columns) {
-      const auto found = measures.find(column);
-      cells.emplace_back(found == measures.end() ? "-" : percent_text(found->second));
-    }
+  std::vector<Metric> columns = metrics.in_order(selected, {"dev", "test"});
+  std::erase_if(columns, [&](const Metric& metric) { return !result_measure(run, metric.name); });
+  const std::string leading = Metric{.name = selected}.measure_name();
+  const bool tested =
+      std::ranges::any_of(columns, [](const Metric& metric) { return metric.split() == "test"; });
+  std::erase_if(columns, [&](const Metric& metric) {
+    return metric.measure_name() != leading && metric.split() != (tested ? "test" : "dev");
+  });
+  std::vector<TableColumn> heads = {{"LABEL"}};
+  for (const Metric& metric : columns)
+    heads.push_back(
+        {heading_text((metric.measure_name() == leading ? metric.split() + " " : "") + metric.title()),
+         Align::right});
+  Table table(heads);
+  const auto add_row = [&](const std::string& label, const std::string& key) {
+    std::vector<Cell> cells = {label};
+    for (const Metric& metric : columns) cells.emplace_back(score_cell(metrics, run, metric, key));
     table.add(std::move(cells));
-  }
+  };
+  add_row("all", "");
+  for (const std::string& label : labels_of(metrics, run)) add_row(label, label);
   table.print(out, terminal, 2);
 }
 
 void print_curve(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal,
-                 const std::string& metric, double scale) {
-  std::vector<CurvePoint> stored = store.read_curve(run.number, metric);
+                 const Metric& metric) {
+  std::vector<CurvePoint> stored = store.read_curve(run.number, metric.name);
   std::vector<encore::PlotPoint> points;
   for (const CurvePoint& point : stored) points.push_back({static_cast<double>(point.step), point.value});
   CurveLook look;
   look.width = std::clamp(terminal.width - 20, 20, 72);
   look.height = 5;
   look.utf8 = terminal.utf8;
-  look.label_scale = scale;
+  look.label_scale = metric.is_fraction() ? 100.0 : 1.0;
   const std::vector<std::string> lines = draw_curve(points, look);
   if (lines.empty()) return;
-  out << "\n  " << metric << " (last "
-      << (scale == 100.0 ? percent_text(stored.back().value) : number_text(stored.back().value)) << ")\n";
+  out << "\n  " << metric.name << " (last " << metric_text(metric, stored.back().value) << ")\n";
   for (const std::string& line : lines) out << "  " << line << '\n';
 }
 
 /// One row per dev score, which is one per epoch unless train.evaluate_every asks for more.
-void print_epochs(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
-  constexpr const char* metrics[] = {"dev/f1", "dev/precision", "dev/recall", "dev/loss"};
+void print_epochs(std::ostream& out, Store& store, const RunRow& run, const Metrics& metrics,
+                  const std::string& selected, const Terminal& terminal) {
   std::map<std::int64_t, std::map<std::string, double>> rows;
-  for (const char* metric : metrics)
-    for (const CurvePoint& point : store.read_curve(run.number, metric))
-      rows[point.step][metric] = point.value;
+  std::vector<Metric> columns;
+  for (const Metric& metric : metrics.in_order(selected, {"dev"})) {
+    const std::vector<CurvePoint> points = store.read_curve(run.number, metric.name);
+    for (const CurvePoint& point : points) rows[point.step][metric.name] = point.value;
+    if (!points.empty()) columns.push_back(metric);
+  }
   if (rows.empty()) return;
   heading(out, terminal, "dev scores");
-  Table table({{"STEP", Align::right},
-               {"F1", Align::right},
-               {"PRECISION", Align::right},
-               {"RECALL", Align::right},
-               {"LOSS", Align::right}});
+  std::vector<TableColumn> heads = {{"STEP", Align::right}};
+  for (const Metric& metric : columns) heads.push_back({heading_text(metric.title()), Align::right});
+  Table table(heads);
   constexpr std::size_t most = 30;
   std::size_t left_out = rows.size() > most ? rows.size() - most : 0;
   if (left_out > 0) out << "  (the first " << left_out << " are left out; --json has all)\n";
@@ -122,12 +143,9 @@ void print_epochs(std::ostream& out, Store& store, const RunRow& run, const Term
       continue;
     }
     std::vector<Cell> cells = {std::to_string(step)};
-    for (const char* metric : metrics) {
-      const auto found = values.find(metric);
-      const bool loss = std::string_view(metric) == "dev/loss";
-      cells.emplace_back(found == values.end() ? "-"
-                         : loss                ? number_text(found->second)
-                                               : percent_text(found->second));
+    for (const Metric& metric : columns) {
+      const auto found = values.find(metric.name);
+      cells.emplace_back(found == values.end() ? "-" : metric_text(metric, found->second));
     }
     table.add(std::move(cells));
   }
@@ -242,11 +260,13 @@ void print_verifications(std::ostream& out, Store& store, const RunRow& run, con
 void print_run(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal, bool all) {
   out << styled(terminal, Style::bold, run.name) << "  " << run.id << '\n';
   print_summary(out, run, store);
-  print_scores(out, run, terminal);
+  const Metrics metrics = read_metrics(store.database());
+  const std::string selected = scores_of(store, {run}).front().rule.metric.name;
+  print_scores(out, run, metrics, selected, terminal);
   heading(out, terminal, "curves");
-  print_curve(out, store, run, terminal, "train/loss", 1.0);
-  print_curve(out, store, run, terminal, "dev/f1", 100.0);
-  print_epochs(out, store, run, terminal);
+  print_curve(out, store, run, terminal, metrics.of("train/" + loss_measure().name));
+  print_curve(out, store, run, terminal, metrics.of(selected));
+  print_epochs(out, store, run, metrics, selected, terminal);
   print_params(out, store, run, terminal, all);
   print_data(out, store, run, terminal);
   print_attempts(out, store, run, terminal);

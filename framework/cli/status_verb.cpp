@@ -13,20 +13,11 @@
 #include "cli/run_list.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
+#include "config/json_text.hpp"
 
 namespace encore {
 
 namespace {
-
-double number(const nlohmann::json& progress, const char* key) {
-  if (!progress.is_object()) return 0.0;
-  const auto found = progress.find(key);
-  return found != progress.end() && found->is_number() ? found->get<double>() : 0.0;
-}
-
-std::string whole(const nlohmann::json& progress, const char* key) {
-  return std::to_string(static_cast<std::int64_t>(number(progress, key)));
-}
 
 /// What is chosen; otherwise what runs now, or did and is gone.
 std::vector<RunRow> watched_runs(Store& store, const RunSelection& selection) {
@@ -60,20 +51,20 @@ std::string table_text(const CommandLine& line, Store& store, const std::vector<
     const RunScore& score = scores[i];
     lost = lost || run.state == RunState::lost;
     const bool live = run.state == RunState::running;
-    const Silence silence = silence_of(run.progress, run.started.value_or(now()), now());
+    const Silence silence = silence_of(run, now());
     const bool moves = live && !silence.noticeable();
     if (live && !moves)
       notes += run.name + ": " + silence_text(silence) + "; " +
                suggestion(line, "stop " + run.name + " --kill") + " ends it now\n";
-    const bool told = run.progress.is_object();
-    table.add(
-        {run.name, run.id, state_cell(run.state),
-         told ? whole(run.progress, "step") + "/" + whole(run.progress, "total_steps") : "-",
-         told ? whole(run.progress, "epoch") : "-", told ? number_text(number(run.progress, "loss")) : "-",
-         score_text(score, score.latest ? score.latest : score.best, dev), score_text(score, score.best, dev),
-         told && moves ? count_text(number(run.progress, "tokens_per_second")) : "-",
-         told && moves ? duration_text(number(run.progress, "eta_seconds")) : "-",
-         run.attempts > 0 ? run.holder.host + ":" + std::to_string(run.holder.pid) : "-"});
+    const Progressed* progress = run.progress ? &*run.progress : nullptr;
+    table.add({run.name, run.id, state_cell(run.state),
+               progress ? std::to_string(progress->step) + "/" + std::to_string(progress->total_steps) : "-",
+               progress ? std::to_string(progress->epoch) : "-", progress ? number_text(progress->loss) : "-",
+               score_text(score, score.latest ? score.latest : score.best, dev),
+               score_text(score, score.best, dev),
+               progress && moves ? count_text(progress->tokens_per_second) : "-",
+               progress && moves ? duration_text(progress->eta_seconds) : "-",
+               run.attempts > 0 ? run.holder.host + ":" + std::to_string(run.holder.pid) : "-"});
   }
   std::ostringstream out;
   table.print(out, terminal);
@@ -88,11 +79,17 @@ std::string table_text(const CommandLine& line, Store& store, const std::vector<
 /// Null for a run that nobody works on.
 nlohmann::ordered_json silence_json(const RunRow& run) {
   if (run.state != RunState::running) return nullptr;
-  const Silence silence = silence_of(run.progress, run.started.value_or(now()), now());
+  const Silence silence = silence_of(run, now());
   return {{"seconds", silence.seconds},
           {"usual_step_seconds",
            silence.usual_step > 0.0 ? nlohmann::ordered_json(silence.usual_step) : nlohmann::ordered_json()},
           {"noticeable", silence.noticeable()}};
+}
+
+/// As the worker has written it; null where it has not.
+nlohmann::ordered_json progress_json(const RunRow& run) {
+  if (!run.progress) return nullptr;
+  return parse_json<nlohmann::ordered_json>(event_text(*run.progress, run.progress_time));
 }
 
 void print_json(Store& store, const std::vector<RunRow>& runs) {
@@ -103,7 +100,7 @@ void print_json(Store& store, const std::vector<RunRow>& runs) {
                     {"id", runs[i].id},
                     {"state", name_of(runs[i].state)},
                     {"score", score_json(scores[i])},
-                    {"progress", runs[i].progress},
+                    {"progress", progress_json(runs[i])},
                     {"silence", silence_json(runs[i])},
                     {"host", runs[i].holder.host},
                     {"process", runs[i].holder.pid}});
@@ -120,7 +117,8 @@ void watch(const CommandLine& line, const RunSelection& selection, const Termina
     const std::vector<RunRow> runs = watched_runs(store, selection);
     const bool running = std::any_of(runs.begin(), runs.end(),
                                      [](const RunRow& run) { return run.state == RunState::running; });
-    if (const std::string text = table_text(line, store, runs, terminal); text != shown && (running || idle)) {
+    if (const std::string text = table_text(line, store, runs, terminal);
+        text != shown && (running || idle)) {
       if (terminal.live && !shown.empty())
         std::cout << "\033[" << std::count(shown.begin(), shown.end(), '\n') << "A\033[J";
       else if (!shown.empty())

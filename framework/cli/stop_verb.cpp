@@ -28,7 +28,7 @@ std::vector<RunRow> ask_runs(const CommandLine& line, const Store& store, const 
     if (run.state != RunState::running) continue;
     request_stop(store.run_folder(run.id), static_cast<int>(run.attempts), wish);
     asked.push_back(run);
-    const Silence silence = silence_of(run.progress, run.started.value_or(now()), now());
+    const Silence silence = silence_of(run, now());
     if (wish == StopWish::kill)
       std::cout << run.name
                 << ": its worker is killed now; the same exp run takes it up: " << resume_text(store, run.id)
@@ -48,7 +48,8 @@ std::vector<RunRow> ask_runs(const CommandLine& line, const Store& store, const 
 std::vector<OpenSession> ask_sessions(const CommandLine& line, const std::string& sweep, StopWish wish) {
   std::vector<OpenSession> meant;
   for (const OpenSession& session : open_sessions(runs_folder_of(line.database())))
-    if (request_stop(session, wish, sweep) && (sweep.empty() || session.sweep == sweep)) meant.push_back(session);
+    if (request_stop(session, wish, sweep) && (sweep.empty() || session.sweep == sweep))
+      meant.push_back(session);
   return meant;
 }
 

@@ -2,6 +2,7 @@
 #include "cli/table.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <ostream>
 
 #include <encore/error.hpp>
@@ -74,6 +75,14 @@ std::string csv_record(const std::vector<std::string>& fields) {
     record += '"';
   }
   return record + "\r\n";
+}
+
+std::string heading_text(std::string text) {
+  for (char& letter : text)
+    letter = letter == '/' || letter == '_'
+                 ? ' '
+                 : static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  return text;
 }
 
 }  // namespace encore

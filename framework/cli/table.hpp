@@ -27,6 +27,9 @@ struct Cell {
   bool has_style = false;
 };
 
+/// A title of a column: "TOKEN ACCURACY" for "token_accuracy", "DEV F1" for "dev/F1".
+std::string heading_text(std::string text);
+
 class Table {
  public:
   explicit Table(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}

@@ -14,10 +14,6 @@ constexpr double most_epochs = 1000000;
 constexpr double most_steps = 1e12;
 constexpr double most_draws = 100000;  // as many as a sweep has points (plan/sweep.hpp)
 
-Option required_choice(std::string name, std::vector<std::string> choices, OptionRule rule) {
-  return {std::move(name), OptionType::text, std::nullopt, true, std::move(choices), std::move(rule)};
-}
-
 Option required_integer(std::string name, OptionRule rule) {
   return {std::move(name), OptionType::integer, std::nullopt, true, {}, std::move(rule)};
 }
@@ -41,30 +37,22 @@ const Schema& top_schema() {
   return schema;
 }
 
-const Schema& task_schema() {
-  static const Schema schema = Schema().add(
-      required_choice("type", {"ner"}, {.help = "what is learned: `ner`, entities in sentences"}));
-  return schema;
-}
-
 const Schema& data_schema() {
   static const Schema schema =
       Schema()
-          .add(required_choice("type", {"conll"},
-                               {.help = "format of the files: `conll`, one token per line"}))
           .optional("root", OptionType::path,
                     {.help = "folder that the other paths of this table start from; default: "
                              "the folder of the file that names them"})
-          .required("train", OptionType::path, {.help = "sentences to learn from"})
-          .required("dev", OptionType::path, {.help = "sentences to choose the best checkpoint by"})
-          .optional("test", OptionType::path, {.help = "sentences that are scored once, at the end"})
+          .required("train", OptionType::path, {.help = "examples to learn from"})
+          .required("dev", OptionType::path, {.help = "examples to choose the best checkpoint by"})
+          .optional("test", OptionType::path, {.help = "examples that are scored once, at the end"})
           .integer("max_length", 256,
-                   {.help = "longest sentence with its two markers; what is longer is cut",
+                   {.help = "longest sequence with its markers; what is longer is cut",
                     .unit = "pieces",
                     .min = 3,
                     .max = most_pieces})
           .boolean("private", false,
-                   {.help = "sentences must not be shown to others: reports leave examples out; no part of "
+                   {.help = "examples must not be shown to others: reports leave examples out; no part of "
                             "a run's identity"});
   return schema;
 }
@@ -113,10 +101,10 @@ const Schema& train_schema() {
                            "checkpoints stay float32 with `bfloat16`; `float64` is for checks"})
           .number("clip_norm", 1.0,
                   {.help = "longest gradient, over all parameters; 0 leaves it as it is", .min = 0.0})
-          .choice("select", "max dev/f1",
-                  {"max dev/f1", "max dev/f1_macro", "max dev/precision", "max dev/recall",
-                   "max dev/token_accuracy", "min dev/loss"},
-                  {.help = "what makes a checkpoint the best one"})
+          .optional(
+              "select", OptionType::text,
+              {.help = "what makes a checkpoint the best one: `max dev/MEASURE` or `min dev/MEASURE` of a "
+                       "measure of the task, or `min dev/loss`; default: the task's own"})
           .integer("patience", 0,
                    {.help = "stop after so many epochs without a better score; 0 trains all epochs",
                     .unit = "epochs",
@@ -167,11 +155,21 @@ const Schema& sweep_schema() {
 }
 
 const std::vector<PluginTableRule>& plugin_table_rules() {
-  static const std::vector<PluginTableRule> rules = {{"tokenizer", Kind::tokenizer},
-                                                     {"model.head", Kind::head},
-                                                     {"optimizer", Kind::optimizer},
-                                                     {"schedule", Kind::schedule}};
+  static const std::vector<PluginTableRule> rules = {
+      {"task", Kind::task},       {"data", Kind::reader},         {"tokenizer", Kind::tokenizer},
+      {"model.head", Kind::head}, {"optimizer", Kind::optimizer}, {"schedule", Kind::schedule}};
   return rules;
+}
+
+const Schema& host_options(Kind kind) {
+  static const Schema none;
+  return kind == Kind::reader ? data_schema() : none;
+}
+
+std::string table_of(Kind kind) {
+  for (const PluginTableRule& rule : plugin_table_rules())
+    if (rule.kind == kind) return rule.key;
+  return "model.layer.NAME";
 }
 
 bool only_describes(const std::string& key) {

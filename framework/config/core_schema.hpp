@@ -12,8 +12,7 @@
 namespace encore {
 
 const Schema& top_schema();    ///< name, note, tags, seed, seeds, base, plugin_path
-const Schema& task_schema();   ///< [task]
-const Schema& data_schema();   ///< [data]
+const Schema& data_schema();   ///< [data], to which the reader adds its own
 const Schema& model_schema();  ///< [model]
 const Schema& train_schema();  ///< [train]
 const Schema& sweep_schema();  ///< [sweep], without its tables
@@ -23,8 +22,16 @@ struct PluginTableRule {
   std::string key;  ///< "model.head"
   Kind kind;
 };
-/// tokenizer, model.head, optimizer, schedule; the layers (model.layer.*) are named by model.block.
+/// task, data, tokenizer, model.head, optimizer, schedule; the layers (model.layer.*) are named by
+/// model.block.
 const std::vector<PluginTableRule>& plugin_table_rules();
+
+/// Options that Encore itself has in the tables of a kind: data_schema() beside those of a reader. A plugin's
+/// own must not bear their names.
+const Schema& host_options(Kind kind);
+
+/// The table of an experiment file that names a type of this kind: "optimizer", "data", "model.layer.NAME".
+std::string table_of(Kind kind);
 
 /// Options that say how a run may be shown and change none of its numbers: no part of its identity.
 bool only_describes(const std::string& key);  ///< "data.private"

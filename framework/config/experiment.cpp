@@ -35,18 +35,23 @@ void require_none(const Problems& problems) {
   if (!problems.empty()) throw ConfigError(problems.all().front().key, problems.all().front().message);
 }
 
+/// With the options of the plugin alone, where Encore has its own in the table (core_schema.hpp).
 PluginTable plugin_table(const Resolved& resolved, const std::string& key) {
   const ResolvedTable& table = resolved.tables.at(key);
-  return {key, table.offer->name, table.offer->version, table.options};
+  Options options;
+  for (const auto& [name, value] : table.options.values())
+    if (table.offer->options.find(name) != nullptr) options.set(name, value);
+  return {key, table.offer->name, table.offer->version, std::move(options)};
 }
 
 LayerTable layer_table(const Resolved& resolved, const std::string& name) {
   return {plugin_table(resolved, "model.layer." + name), name};
 }
 
-DataTable data_table(const Options& data) {
-  return {data.text("type"), data.text("train"), data.text("dev"), data.has("test") ? data.text("test") : "",
-          data.integer("max_length")};
+DataTable data_table(const Resolved& resolved) {
+  const Options& data = resolved.tables.at("data").options;
+  return {plugin_table(resolved, "data"), data.text("train"), data.text("dev"),
+          data.has("test") ? data.text("test") : "", data.integer("max_length")};
 }
 
 ModelTable model_table(const Resolved& resolved) {
@@ -64,11 +69,6 @@ ModelTable model_table(const Resolved& resolved) {
   return table;
 }
 
-Selection selection(const std::string& text) {
-  const std::size_t blank = text.find(' ');  // the schema's choices are all "max METRIC" or "min METRIC"
-  return {text.substr(0, blank) == "max", text.substr(blank + 1)};
-}
-
 Precision precision(const std::string& text) {
   if (text == "float64") return Precision::float64;
   return text == "bfloat16" ? Precision::bfloat16 : Precision::float32;
@@ -80,7 +80,7 @@ TrainTable train_table(const Options& train) {
   table.epochs = train.integer("epochs");
   table.precision = precision(train.text("precision"));
   table.clip_norm = train.number("clip_norm");
-  table.select = selection(train.text("select"));
+  table.select = parse_selection(train.text("select"));
   table.patience = train.integer("patience");
   table.evaluate_every = train.integer("evaluate_every");
   table.checkpoint_every = train.integer("checkpoint_every");
@@ -100,8 +100,8 @@ Experiment make_experiment(const json& config, const Catalogue& catalogue) {
     throw ConfigError("", "a resolved experiment must be an object, found " + config.dump());
   const Resolved resolved = resolve(root, catalogue, problems);
   require_none(problems);
-  return {{resolved.tables.at("task").options.text("type")},
-          data_table(resolved.tables.at("data").options),
+  return {plugin_table(resolved, "task"),
+          data_table(resolved),
           plugin_table(resolved, "tokenizer"),
           model_table(resolved),
           plugin_table(resolved, "optimizer"),
@@ -119,11 +119,11 @@ Options options_from_config(const json& table, const Schema& schema, const std::
 }
 
 std::vector<TypeName> needed_types(const Experiment& experiment) {
-  std::vector<TypeName> types{{Kind::tokenizer, experiment.tokenizer.type},
-                              {Kind::layer, experiment.model.norm.type},
-                              {Kind::head, experiment.model.head.type},
-                              {Kind::optimizer, experiment.optimizer.type},
-                              {Kind::schedule, experiment.schedule.type}};
+  std::vector<TypeName> types{
+      {Kind::task, experiment.task.type},           {Kind::reader, experiment.data.reader.type},
+      {Kind::tokenizer, experiment.tokenizer.type}, {Kind::layer, experiment.model.norm.type},
+      {Kind::head, experiment.model.head.type},     {Kind::optimizer, experiment.optimizer.type},
+      {Kind::schedule, experiment.schedule.type}};
   for (const LayerTable& layer : experiment.model.block) {
     const TypeName type{Kind::layer, layer.type};
     if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);

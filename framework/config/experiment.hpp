@@ -13,23 +13,11 @@
 #include <encore/plugin.hpp>
 
 #include "config/batching.hpp"
+#include "config/selection.hpp"
 
 namespace encore {
 
 class Catalogue;
-
-struct TaskTable {
-  std::string type;  ///< "ner"
-};
-
-/// Absolute paths; `test` is empty where the experiment has none.
-struct DataTable {
-  std::string type;  ///< "conll"
-  std::string train;
-  std::string dev;
-  std::string test;
-  std::int64_t max_length = 0;
-};
 
 /// A table whose `type` a plugin offers; `key` is its dotted name ("model.head"), to be put in front of
 /// an OptionError's option.
@@ -39,10 +27,20 @@ struct PluginTable {
   int version = 1;
   Options options;
 };
+using TaskTable = PluginTable;
 using TokenizerTable = PluginTable;
 using HeadTable = PluginTable;
 using OptimizerTable = PluginTable;
 using ScheduleTable = PluginTable;
+
+/// Absolute paths; `test` is empty where the experiment has none.
+struct DataTable {
+  PluginTable reader;  ///< of [data] what the type of reader declares
+  std::string train;
+  std::string dev;
+  std::string test;
+  std::int64_t max_length = 0;
+};
 
 /// A sub-layer of the block. `name` becomes part of the parameter's path: encoder.3.<name>.qkv.weight.
 struct LayerTable : PluginTable {
@@ -65,12 +63,6 @@ struct ModelTable {
 };
 
 enum class Precision : std::uint8_t { float32, bfloat16, float64 };
-
-/// Which checkpoint is the best one: `select = "max dev/f1"`.
-struct Selection {
-  bool maximize = true;
-  std::string metric;  ///< "dev/f1"
-};
 
 struct TrainTable {
   std::int64_t batch_size = 0;  ///< sequences

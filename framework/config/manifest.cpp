@@ -5,12 +5,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/host_measures.hpp"
+#include "base/measure_json.hpp"
+#include "config/core_schema.hpp"
 #include "config/fingerprint.hpp"
 #include "config/input_file.hpp"
 #include "config/json_text.hpp"
 #include "config/limits.hpp"
 #include "config/nearest.hpp"
 #include "config/schema_json.hpp"
+#include "config/selection.hpp"
 #include "config/shared_object.hpp"
 
 namespace encore {
@@ -19,8 +23,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int manifest_format = 1;
-constexpr Kind all_kinds[] = {Kind::layer, Kind::head, Kind::tokenizer, Kind::optimizer, Kind::schedule};
+constexpr int manifest_format = 2;
+constexpr Kind all_kinds[] = {Kind::layer,    Kind::head, Kind::tokenizer, Kind::optimizer,
+                              Kind::schedule, Kind::task, Kind::reader};
 
 const json& member(const json& object, const char* name, json::value_t type, const std::string& owner) {
   const auto found = object.find(name);
@@ -42,6 +47,50 @@ Kind kind_from_name(const std::string& name) {
   throw Error("it offers something of the unknown kind \"" + name + "\"");
 }
 
+std::vector<std::string> text_list_member(const json& object, const char* name, const std::string& owner) {
+  const json& list = member(object, name, json::value_t::array, owner);
+  if (!std::ranges::all_of(list, [](const json& entry) { return entry.is_string(); }))
+    throw Error("\"" + std::string(name) + "\" of " + owner + " has the wrong type: " + list.dump());
+  return list.get<std::vector<std::string>>();
+}
+
+/// Names by which runs would store two values as one.
+void require_own_names(const std::vector<Measure>& measures, const std::string& owner) {
+  for (const Measure& measure : measures) {
+    const auto same = [&](const Measure& other) { return other.name == measure.name; };
+    if (std::ranges::count_if(measures, same) > 1)
+      throw Error(owner + " declares the measure \"" + measure.name + "\" twice");
+    if (same(loss_measure()))
+      throw Error(owner + " declares a measure \"" + measure.name + "\", which every run has already");
+  }
+}
+
+void read_task(const json& in, const std::string& owner, ManifestOffer& offer) {
+  const json& needs = member(in, "needs", json::value_t::object, owner);
+  offer.needs = {text_list_member(needs, "structure", "the needs of " + owner),
+                 text_list_member(needs, "truth", "the needs of " + owner)};
+  const json& measures = member(in, "measures", json::value_t::array, owner);
+  try {
+    for (const json& measure : measures) offer.measures.push_back(measure_in(measure));
+  } catch (const Error& error) {
+    throw Error(owner + ": " + error.what());
+  }
+  require_own_names(offer.measures, owner);
+  offer.select = text_member(in, "select", owner);
+  if (const auto problem = selection_problem(offer.select, offer))
+    throw Error("\"select\" of " + owner + " " + *problem);
+}
+
+/// `type` chooses the plugin in every table, and [data] has options of Encore's own.
+void require_free_options(const ManifestOffer& offer, const std::string& owner) {
+  if (offer.options.find("type") != nullptr)
+    throw Error(owner + " declares an option \"type\", which is reserved");
+  for (const Option& option : host_options(offer.kind).options())
+    if (offer.options.find(option.name) != nullptr)
+      throw Error(owner + " declares an option \"" + option.name + "\", which [" + table_of(offer.kind) +
+                  "] has of its own; give it another name");
+}
+
 ManifestOffer offer_from_json(const json& in) {
   if (!in.is_object()) throw Error("an offer must be an object, found " + in.dump());
   ManifestOffer offer;
@@ -55,9 +104,9 @@ ManifestOffer offer_from_json(const json& in) {
   } catch (const Error& error) {
     throw Error(owner + ": " + error.what());
   }
-  // `type` chooses the plugin in every table, so no plugin can have an option of that name.
-  if (offer.options.find("type") != nullptr)
-    throw Error(owner + " declares an option \"type\", which is reserved");
+  require_free_options(offer, owner);
+  if (offer.kind == Kind::task) read_task(in, owner, offer);
+  if (offer.kind == Kind::reader) offer.gives = text_list_member(in, "gives", owner);
   return offer;
 }
 
@@ -73,9 +122,14 @@ std::map<std::string, std::string> statements(const Manifest& manifest) {
   for (const ManifestOffer& offer : manifest.offers) {
     const std::string owner = title(offer.kind, offer.name);
     all[owner] = "version " + std::to_string(offer.version);
-    all["the summary of " + owner] = "\"" + offer.summary + "\"";
-    for (const json& option : schema_to_json(offer.options))
+    const json described = offer_to_json(offer);
+    for (const char* part : {"summary", "needs", "select", "gives"})
+      if (described.contains(part))
+        all["the \"" + std::string(part) + "\" of " + owner] = described[part].dump();
+    for (const json& option : described["options"])
       all["option " + option["name"].dump() + " of " + owner] = option.dump();
+    for (const Measure& measure : offer.measures)
+      all["measure \"" + measure.name + "\" of " + owner] = json_of(measure).dump();
   }
   return all;
 }
@@ -96,16 +150,33 @@ std::string with_article(Kind kind) {
   return (kind == Kind::optimizer ? "an " : "a ") + std::string(name_of(kind));
 }
 
+std::vector<std::string> missing_fields(const ManifestOffer& task, const ManifestOffer& reader) {
+  std::vector<std::string> missing;
+  for (const std::vector<std::string>* fields : {&task.needs.structure, &task.needs.truth})
+    for (const std::string& field : *fields)
+      if (std::ranges::find(reader.gives, field) == reader.gives.end()) missing.push_back(field);
+  return missing;
+}
+
+json offer_to_json(const ManifestOffer& offer) {
+  json out = {{"kind", name_of(offer.kind)},
+              {"name", offer.name},
+              {"version", offer.version},
+              {"summary", offer.summary},
+              {"options", schema_to_json(offer.options)}};
+  if (offer.kind == Kind::task) {
+    out["needs"] = {{"structure", offer.needs.structure}, {"truth", offer.needs.truth}};
+    out["measures"] = json::array();
+    for (const Measure& measure : offer.measures) out["measures"].push_back(json_of(measure));
+    out["select"] = offer.select;
+  }
+  if (offer.kind == Kind::reader) out["gives"] = offer.gives;
+  return out;
+}
+
 json manifest_to_json(const Manifest& manifest) {
   json offers = json::array();
-  for (const ManifestOffer& offer : manifest.offers) {
-    json entry = {{"kind", name_of(offer.kind)},
-                  {"name", offer.name},
-                  {"version", offer.version},
-                  {"options", schema_to_json(offer.options)}};
-    if (!offer.summary.empty()) entry["summary"] = offer.summary;
-    offers.push_back(std::move(entry));
-  }
+  for (const ManifestOffer& offer : manifest.offers) offers.push_back(offer_to_json(offer));
   return {{"format", manifest_format},   {"name", manifest.name},
           {"version", manifest.version}, {"fingerprint", manifest.fingerprint},
           {"library", manifest.library}, {"offers", std::move(offers)}};
@@ -241,6 +312,11 @@ void Catalogue::add(Manifest manifest) {
     });
     if (again) throw Error(manifest.file.string() + ": it offers the " + what + " twice");
   }
+  for (const ManifestOffer& offer : manifest.offers) {
+    if (host_options(offer.kind).options().empty()) continue;
+    Schema& shared = shared_tables_[{offer.kind, offer.name}] = host_options(offer.kind);
+    for (const Option& option : offer.options.options()) shared.add(option);
+  }
   manifests_.push_back(std::move(manifest));
 }
 
@@ -277,6 +353,11 @@ std::string Catalogue::unknown(Kind kind, const std::string& name) const {
   text += folders_.empty() ? " no folder)" : ")";
   for (const RefusedPlugin& refused : refused_) text += "\n  refused: " + refused.reason;
   return text;
+}
+
+const Schema& Catalogue::table_options(const ManifestOffer& offer) const {
+  const auto shared = shared_tables_.find({offer.kind, offer.name});
+  return shared == shared_tables_.end() ? offer.options : shared->second;
 }
 
 std::vector<std::string> Catalogue::names(Kind kind) const {

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -24,9 +26,16 @@ struct ManifestOffer {
   Kind kind = Kind::layer;
   std::string name;
   int version = 1;
-  Schema options;
-  std::string summary = {};  ///< one line; empty where the type declares none
+  Schema options = {};
+  std::string summary = {};             ///< one line; empty where the type declares none
+  TaskFields needs = {};                ///< of a task: the fields of records that it reads
+  std::vector<Measure> measures = {};   ///< of a task
+  std::string select = {};              ///< of a task: the default of train.select
+  std::vector<std::string> gives = {};  ///< of a reader: the fields of its records
 };
+
+/// The fields that the task reads and the reader does not give.
+std::vector<std::string> missing_fields(const ManifestOffer& task, const ManifestOffer& reader);
 
 struct Manifest {
   std::string name;
@@ -39,8 +48,11 @@ struct Manifest {
   std::filesystem::path library_path() const { return file.parent_path() / library; }
 };
 
-/// {"format": 1, "name", "version", "fingerprint", "library", "offers": [{"kind", "name", "version",
-/// "options", "summary"}]}
+/// {"kind", "name", "version", "summary", "options"}; of a task also {"needs": {"structure", "truth"},
+/// "measures", "select"}, of a reader {"gives"}.
+nlohmann::json offer_to_json(const ManifestOffer& offer);
+
+/// {"format": 2, "name", "version", "fingerprint", "library", "offers"}
 nlohmann::json manifest_to_json(const Manifest& manifest);
 /// Throws Error that names the field which is missing or wrong.
 Manifest manifest_from_json(const nlohmann::json& json);
@@ -84,6 +96,9 @@ class Catalogue {
   std::string unknown(Kind kind, const std::string& name) const;
   /// In alphabetical order.
   std::vector<std::string> names(Kind kind) const;
+  /// What a table may hold that names this type, which the catalogue owns: its options, and those of Encore's
+  /// own table around them (core_schema.hpp, host_options).
+  const Schema& table_options(const ManifestOffer& offer) const;
 
   const std::vector<Manifest>& manifests() const { return manifests_; }
   const std::vector<RefusedPlugin>& refused() const { return refused_; }
@@ -97,7 +112,8 @@ class Catalogue {
   std::vector<std::filesystem::path> folders_;
   std::vector<Manifest> manifests_;
   std::vector<RefusedPlugin> refused_;
-  std::string second_owner_;  ///< the first message about one
+  std::map<std::pair<Kind, std::string>, Schema> shared_tables_;  ///< where Encore has options of its own
+  std::string second_owner_;                                      ///< the first message about one
 };
 
 }  // namespace encore

@@ -29,12 +29,23 @@ std::string range_cell(const Option& option) {
 }
 
 const Schema& core_schema(const std::string& name) {
-  static const std::map<std::string, const Schema& (*)()> schemas = {
-      {"experiment", top_schema}, {"task", task_schema},   {"data", data_schema},
-      {"model", model_schema},    {"train", train_schema}, {"sweep", sweep_schema}};
+  static const std::map<std::string, const Schema& (*)()> schemas = {{"experiment", top_schema},
+                                                                     {"data", data_schema},
+                                                                     {"model", model_schema},
+                                                                     {"train", train_schema},
+                                                                     {"sweep", sweep_schema}};
   const auto found = schemas.find(name);
   if (found == schemas.end()) throw Error("there is no core schema \"" + name + "\"");
   return found->second();
+}
+
+/// Of a task.
+std::string measures_table(const ManifestOffer& offer) {
+  if (offer.measures.empty()) return "";
+  std::string text = "\n| measure | better | meaning |\n|---|---|---|\n";
+  for (const Measure& measure : offer.measures)
+    text += "| " + code(measure.name) + " | " + better_text(measure) + " | " + meaning_text(measure) + " |\n";
+  return text + "\nWithout `train.select` the best checkpoint is the one of " + code(offer.select) + ".\n";
 }
 
 }  // namespace
@@ -63,20 +74,6 @@ std::string with_option_tables(const std::string& document) {
   return out;
 }
 
-std::string table_of(Kind kind) {
-  switch (kind) {
-    case Kind::layer:
-      return "model.layer.NAME";
-    case Kind::head:
-      return "model.head";
-    case Kind::tokenizer:
-    case Kind::optimizer:
-    case Kind::schedule:
-      break;
-  }
-  return name_of(kind);
-}
-
 std::string markdown_plugin(const Manifest& manifest) {
   std::string text = "# Plugin " + code(manifest.name) + " " + manifest.version + "\n";
   for (const ManifestOffer& offer : manifest.offers) {
@@ -84,6 +81,8 @@ std::string markdown_plugin(const Manifest& manifest) {
     if (!offer.summary.empty()) text += offer.summary + ".\n\n";
     text += "```toml\n[" + table_of(offer.kind) + "]\ntype = \"" + offer.name + "\"\n```\n\n";
     text += offer.options.options().empty() ? "It has no options.\n" : markdown_options(offer.options);
+    if (const std::string fields = fields_text(offer); !fields.empty()) text += "\n" + fields + ".\n";
+    text += measures_table(offer);
     if (offer.version > 1)
       text += "\nVersion " + std::to_string(offer.version) + " of what these options mean.\n";
   }

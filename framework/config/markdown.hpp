@@ -14,12 +14,9 @@ namespace encore {
 std::string markdown_options(const Schema& schema);
 
 /// `document` with the lines between `<!-- options of NAME -->` and `<!-- end -->` replaced by the core
-/// schema of that name (experiment, task, data, model, train, sweep). Throws Error for a name that has no
+/// schema of that name (experiment, data, model, train, sweep). Throws Error for a name that has no
 /// schema or a missing end.
 std::string with_option_tables(const std::string& document);
-
-/// The table of an experiment file that names a type of this kind: "optimizer", "model.layer.NAME".
-std::string table_of(Kind kind);
 
 /// The page of a plugin: for each type its summary, how an experiment names it, its options. Nothing that
 /// depends on where or when it was built.

@@ -1,5 +1,7 @@
 #include "config/option_text.hpp"
 
+#include "base/measure_json.hpp"
+#include "config/manifest.hpp"
 #include "config/nearest.hpp"
 #include "config/schema_json.hpp"
 #include "config/validate.hpp"
@@ -33,6 +35,23 @@ std::string default_text(const Option& option) {
 std::string limits_text(const Option& option) {
   if (!option.choices.empty()) return quoted_list(option.choices);
   return option.rule.min || option.rule.max ? range_text(option) : "";
+}
+
+std::string fields_text(const ManifestOffer& offer) {
+  if (offer.kind == Kind::reader) return "It gives the fields " + quoted_list(offer.gives);
+  if (offer.kind != Kind::task) return "";
+  return "It reads the fields " + quoted_list(offer.needs.structure) +
+         (offer.needs.truth.empty() ? ""
+                                    : ", to learn and to be scored also " + quoted_list(offer.needs.truth));
+}
+
+std::string better_text(const Measure& measure) {
+  if (measure.better == Better::neither || measure.reducer == Reducer::matrix) return "-";
+  return std::string(name_of(measure.better));
+}
+
+std::string meaning_text(const Measure& measure) {
+  return measure.help + (measure.always ? "" : " (not in all data)");
 }
 
 }  // namespace encore

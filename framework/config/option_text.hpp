@@ -1,11 +1,15 @@
-// An option in words, as tables of help and of documentation show it. See markdown.hpp and `exp plugin info`.
+// An option, a measure, or the fields of a task or reader in words, as tables of help and of documentation
+// show them. See markdown.hpp and `exp plugin info`.
 #pragma once
 
 #include <string>
 
+#include <encore/measure.hpp>
 #include <encore/options.hpp>
 
 namespace encore {
+
+struct ManifestOffer;
 
 /// "integer", "number, seconds"
 std::string type_text(const Option& option);
@@ -13,5 +17,13 @@ std::string type_text(const Option& option);
 std::string default_text(const Option& option);
 /// `"relu", "gelu"` or "at least 0, below 1" or nothing.
 std::string limits_text(const Option& option);
+
+/// `It reads the fields "words", to learn and to be scored also "tags"` or `It gives the fields "words",
+/// "tags"`; empty for other kinds.
+std::string fields_text(const ManifestOffer& offer);
+/// "higher", "lower", or "-" for a table and for what is only watched.
+std::string better_text(const Measure& measure);
+/// Its help, and that not all data have it.
+std::string meaning_text(const Measure& measure);
 
 }  // namespace encore

@@ -10,6 +10,7 @@
 #include "config/limits.hpp"
 #include "config/nearest.hpp"
 #include "config/schema_json.hpp"
+#include "config/selection.hpp"
 #include "config/validate.hpp"
 
 namespace encore {
@@ -31,15 +32,11 @@ class Resolver {
       : root_(root), catalogue_(catalogue), problems_(problems), places_(root, catalogue) {}
 
   Resolved run() {
-    core_table("task", task_schema());
-    data_table();
+    for (const PluginTableRule& rule : plugin_table_rules()) part_table(rule);
     if (const Value* model = core_table("model", model_schema(), {"layer", "head"})) layers(*model);
-    for (const PluginTableRule& rule : plugin_table_rules()) {
-      const auto need = [&] { return "it must name " + with_article(rule.kind) + known_types(rule.kind); };
-      if (const Value* table = find_table(rule.key, need))
-        if (auto checked = plugin_table(rule.key, rule.kind, *table)) keep(rule.key, std::move(*checked));
-    }
     core_table("train", train_schema());
+    check_fields();
+    select();
     check_across_tables();
     return std::move(resolved_);
   }
@@ -97,8 +94,7 @@ class Resolver {
 
   /// The table, or null where there is none.
   const Value* core_table(const std::string& key, const Schema& schema,
-                          const std::vector<std::string>& inner = {},
-                          const std::optional<std::string>& path_root = {}) {
+                          const std::vector<std::string>& inner = {}) {
     const Value* table = find_table(key, [&] {
       std::vector<std::string> needed;
       for (const Option& option : schema.options())
@@ -106,34 +102,48 @@ class Resolver {
       return "it must have " + quoted_list(needed);
     });
     if (table == nullptr) return nullptr;
-    keep(key, {validate(*table, schema, {key, "[" + key + "]"}, problems_, inner, path_root, places_),
+    keep(key, {validate(*table, schema, {key, "[" + key + "]"}, problems_, inner, {}, places_),
                &schema,
                nullptr,
                {}});
     return table;
   }
 
-  // Paths of [data] start from data.root, which itself starts from the folder of the file that names it.
-  void data_table() {
-    std::optional<std::string> data_root;
-    const Value* named = root_.at({"data", "root"});
-    if (named != nullptr && named->is_text()) {
-      try {
-        data_root = resolve_path(named->text(), named->origin, {});
-      } catch (const Error& error) {
-        problems_.add(named->origin.place, "data.root",
-                      std::string("option \"root\" of [data] ") + error.what());
-        return;
-      }
-    }
-    core_table("data", data_schema(), {}, data_root);
-    const auto data = resolved_.tables.find("data");
-    if (!data_root || data == resolved_.tables.end()) return;
-    data->second.options.set("root", *data_root);
-    resolved_.config["data"]["root"] = *data_root;
+  void part_table(const PluginTableRule& rule) {
+    const Value* table = find_table(rule.key, [&] {
+      std::vector<std::string> needed;
+      for (const Option& option : host_options(rule.kind).options())
+        if (option.required) needed.push_back(option.name);
+      return "it must name " + with_article(rule.kind) + known_types(rule.kind) +
+             (needed.empty() ? "" : ", and have " + quoted_list(needed));
+    });
+    if (table == nullptr) return;
+    std::optional<std::string> root;
+    if (rule.kind == Kind::reader && !data_root(root)) return;
+    std::optional<Checked> checked = plugin_table(rule.key, rule.kind, *table, root);
+    if (!checked) return;
+    if (root) checked->values.options.set("root", *root);
+    keep(rule.key, std::move(*checked));
   }
 
-  std::optional<Checked> plugin_table(const std::string& key, Kind kind, const Value& table) {
+  /// Paths of [data] start from data.root, which itself starts from the folder of the file that names it.
+  /// False where it names none.
+  bool data_root(std::optional<std::string>& root) {
+    const Value* named = root_.at({"data", "root"});
+    if (named == nullptr || !named->is_text()) return true;
+    try {
+      root = resolve_path(named->text(), named->origin, {});
+      return true;
+    } catch (const Error& error) {
+      problems_.add(named->origin.place, "data.root",
+                    std::string("option \"root\" of [data] ") + error.what());
+      return false;
+    }
+  }
+
+  /// Relative paths start from `root` where there is one.
+  std::optional<Checked> plugin_table(const std::string& key, Kind kind, const Value& table,
+                                      const std::optional<std::string>& root = {}) {
     const Value::Member* type = table.find("type");
     if (type == nullptr) {
       problems_.add(table.origin.place, key + ".type",
@@ -152,9 +162,12 @@ class Resolver {
       problems_.add(type->value.origin.place, key + ".type", catalogue_.unknown(kind, type->value.text()));
       return std::nullopt;
     }
-    const TableName name{key, std::string(name_of(kind)) + " \"" + offer->name + "\""};
-    return Checked{validate(table, offer->options, name, problems_, {"type"}, {}, places_), &offer->options,
-                   offer, type->value.origin};
+    const Schema& schema = catalogue_.table_options(*offer);
+    // [data] is Encore's own table first.
+    const bool shared = !host_options(kind).options().empty();
+    const TableName name{key, shared ? "[" + key + "]" : subject(*offer)};
+    return Checked{validate(table, schema, name, problems_, {"type"}, root, places_), &schema, offer,
+                   type->value.origin};
   }
 
   void layers(const Value& model) {
@@ -249,6 +262,50 @@ class Resolver {
     else if (auto found = plugin_table(key, Kind::layer, implied))
       keep(key, std::move(*found));
     checked.erase(name);
+  }
+
+  static std::string subject(const ManifestOffer& offer) {
+    return std::string(name_of(offer.kind)) + " \"" + offer.name + "\"";
+  }
+
+  /// The type of a plugin's table, null where it has none that is right.
+  const ManifestOffer* offer_of(const std::string& key) const {
+    const auto table = resolved_.tables.find(key);
+    return table == resolved_.tables.end() ? nullptr : table->second.offer;
+  }
+
+  // What the task reads of a record must be given by the reader.
+  void check_fields() {
+    const ManifestOffer *task = offer_of("task"), *reader = offer_of("data");
+    if (task == nullptr || reader == nullptr) return;
+    const std::vector<std::string> missing = missing_fields(*task, *reader);
+    if (missing.empty()) return;
+    std::vector<std::string> fitting;
+    for (const std::string& name : catalogue_.names(Kind::reader))
+      if (missing_fields(*task, catalogue_.get(Kind::reader, name)).empty()) fitting.push_back(name);
+    refuse("data.type",
+           subject(*reader) + " does not give the field" + (missing.size() == 1 ? " " : "s ") +
+               quoted_list(missing) + " that " + subject(*task) + " needs; it gives " +
+               quoted_list(reader->gives) +
+               (fitting.empty() ? "; no reader that is here gives all that the task needs"
+                                : "; what gives all that the task needs: " + quoted_list(fitting)));
+  }
+
+  // The task decides what may be selected by, and what is selected by where the file is silent.
+  void select() {
+    const auto train = resolved_.tables.find("train");
+    const ManifestOffer* task = offer_of("task");
+    if (train == resolved_.tables.end() || task == nullptr) return;
+    ResolvedTable& table = train->second;
+    table.defaults.set("select", task->select);
+    if (root_.at({"train", "select"}) == nullptr) {
+      table.options.set("select", task->select);
+      resolved_.config["train"]["select"] = task->select;
+      resolved_.origin["train.select"] = {Source::fallback, root_.at({"train"})->origin.place};
+    } else if (table.options.has("select")) {
+      if (const auto problem = selection_problem(table.options.text("select"), *task))
+        refuse("train.select", "option \"select\" of [train] " + *problem);
+    }
   }
 
   // What needs two options to be seen wrong, and no plugin to say it.

@@ -20,6 +20,8 @@ struct ResolvedTable {
   Options options;
   const Schema* schema = nullptr;        ///< lives as long as the catalogue
   const ManifestOffer* offer = nullptr;  ///< of a table with a plugin's `type`
+  /// Of options whose default another table's type brings: train.select, which belongs to the task.
+  Options defaults = {};
 };
 
 struct Resolved {

@@ -227,7 +227,7 @@ std::vector<OptionsVariant> option_variants(const Schema& schema) {
   return all;
 }
 
-std::vector<Check> suite_checks(const Device& device, const Offer& offer) {
+std::vector<Check> suite_checks(const Device& device, const Offer& offer, const CheckData& data) {
   std::vector<Check> checks{{"options", [&offer] { return check_options(offer); }}};
   const auto append = [&](std::vector<Check> more) {
     for (Check& check : more) checks.push_back(std::move(check));
@@ -245,6 +245,12 @@ std::vector<Check> suite_checks(const Device& device, const Offer& offer) {
       break;
     case Kind::tokenizer:
       append(tokenizer_checks(offer));
+      break;
+    case Kind::task:
+      append(task_checks(offer, data));
+      break;
+    case Kind::reader:
+      append(reader_checks(offer, data));
       break;
   }
   return checks;

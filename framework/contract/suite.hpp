@@ -1,7 +1,7 @@
-// The contract suite: what every layer, head, tokenizer, optimizer and schedule must satisfy, whoever wrote
-// it. Place in the flow: `exp plugin check FILE` starts a worker, which opens the plugin and runs every check
-// on everything it offers; tests/contract runs the same suite on what ships. Each check is announced before
-// it runs, so that a crash can be named.
+// The contract suite: what every layer, head, tokenizer, optimizer, schedule, task and reader must satisfy,
+// whoever wrote it. Place in the flow: `exp plugin check FILE` starts a worker, which opens the plugin and
+// runs every check on everything it offers; tests/contract runs the same suite on what ships. Each check is
+// announced before it runs, so that a crash can be named.
 #pragma once
 
 #include <functional>
@@ -36,8 +36,18 @@ struct Check {
   const char* name;
   std::function<std::string()> run;
 };
+/// A file of the author's own (`--data FILE`), with which tasks and readers are checked beside the suite's
+/// samples.
+struct CheckData {
+  std::string name = {};  ///< empty: none
+  std::string text = {};
+  std::vector<Offer> readers = {};  ///< of the same plugin: one of them makes a task's records from it
+
+  bool given() const { return !name.empty(); }
+};
+
 /// Every check that applies to the offer's kind; device and offer outlive the list.
-std::vector<Check> suite_checks(const Device& device, const Offer& offer);
+std::vector<Check> suite_checks(const Device& device, const Offer& offer, const CheckData& data = {});
 
 /// Runs the checks of an offer in their order. One cause is one failure: a later check that fails with the
 /// same words is skipped.
@@ -77,8 +87,10 @@ std::vector<Check> optimizer_checks(const Device& device, const Offer& offer);
 std::string check_token_rows(const Device& device, const Offer& offer);
 std::vector<Check> schedule_checks(const Offer& offer);
 std::vector<Check> tokenizer_checks(const Offer& offer);
+std::vector<Check> task_checks(const Offer& offer, const CheckData& data);
+std::vector<Check> reader_checks(const Offer& offer, const CheckData& data);
 
-/// What suite_digests is made of, by kind; tokenizers and schedules have none.
+/// What suite_digests is made of, by kind; kinds that run on the host only have none.
 std::map<std::string, std::string> layer_digests(const Device& device, const Offer& offer);
 std::map<std::string, std::string> optimizer_digests(const Device& device, const Offer& offer);
 

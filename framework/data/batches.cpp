@@ -242,6 +242,16 @@ class LargestBatch {
 
 }  // namespace
 
+std::vector<Example> examples_of(const ExampleSet& set) {
+  const std::size_t targets = set.column(targets_column);
+  if (set.columns()[targets].rule.space != Space::tokens)
+    throw Error(std::string("the column \"") + targets_column + "\" of a task has one value per token");
+  std::vector<Example> examples;
+  examples.reserve(set.size());
+  for (std::size_t i = 0; i < set.size(); ++i) examples.push_back({set.ids(i), set.values(targets, i)});
+  return examples;
+}
+
 std::vector<std::vector<std::int32_t>> plan_epoch(std::span<const std::int32_t> lengths,
                                                   const BatchOptions& options, std::int64_t epoch) {
   check_batch_size(options.batch_size);

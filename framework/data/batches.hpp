@@ -2,8 +2,9 @@
 // A plan is a pure function of (lengths, options, epoch), with a generator of its own, so it is equal on
 // every machine. Place in the flow: encode.hpp -> plan_epoch once per epoch -> pack per step -> model.
 //
+//   const std::vector<Example> examples = examples_of(set);
 //   for (const std::vector<std::int32_t>& members : plan_epoch(lengths, options, epoch)) {
-//     pack(set.examples, members, packing, batch);   // reuses the memory of `batch`
+//     pack(examples, members, packing, batch);   // reuses the memory of `batch`
 //     for (SequenceRange range : cut_shards(batch.offsets, shards)) ...
 //   }
 #pragma once
@@ -12,12 +13,21 @@
 #include <span>
 #include <vector>
 
+#include <encore/examples.hpp>
 #include <encore/shape.hpp>
 
 #include "config/batching.hpp"
-#include "data/encode.hpp"
 
 namespace encore {
+
+/// One sequence of T rows. Looks into the set that holds it.
+struct Example {
+  std::span<const std::int32_t> ids;      ///< (T)
+  std::span<const std::int32_t> targets;  ///< (T) `no_target` on rows without one
+};
+
+/// The sequences of a set, in its order. Throws Error when it has no targets over its tokens.
+std::vector<Example> examples_of(const ExampleSet& set);
 
 struct BatchOptions {
   std::uint64_t seed = 1;

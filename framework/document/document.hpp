@@ -22,7 +22,7 @@ struct Span {
     emphasis,
     code,       ///< a command, a key, a hash: fixed width
     reference,  ///< to the block or section whose id is `target`
-    // A word of an example sentence with what a model said about it; `target` is the entity's type.
+    // A word of an example sentence with what a model said about it; `target` is its label.
     right,   ///< predicted and true
     wrong,   ///< predicted, not true
     missed,  ///< true, not predicted

@@ -50,8 +50,8 @@ std::string html_parts(const std::string& text) {
   return html + html_text(part);
 }
 
-std::string entity(const Span& span, const char* kind, const char* sign, const char* said) {
-  return std::string("<span class=\"entity ") + kind + "\">" + html_line(span.text) +
+std::string marked_span(const Span& span, const char* kind, const char* sign, const char* said) {
+  return std::string("<span class=\"marked ") + kind + "\">" + html_line(span.text) +
          "<span class=\"kind\"><span " + "aria-hidden=\"true\">" + sign + "</span><span class=\"aside\"> " +
          said + " </span>" + html_line(span.target) + "</span></span>";
 }
@@ -72,11 +72,11 @@ std::string span_html(const Span& span, const Outline& outline, bool in_table = 
       return "<a href=\"#" + anchor.id + "\">" + (text.empty() ? anchor.title() : text) + "</a>";
     }
     case Span::Kind::right:
-      return entity(span, "right", "\u2713", "right:");
+      return marked_span(span, "right", "\u2713", "right:");
     case Span::Kind::wrong:
-      return entity(span, "wrong", "\u2717", "wrong:");
+      return marked_span(span, "wrong", "\u2717", "wrong:");
     case Span::Kind::missed:
-      return entity(span, "missed", "\u25CB", "missed:");
+      return marked_span(span, "missed", "\u25CB", "missed:");
   }
   return text;
 }

@@ -149,7 +149,7 @@ Layout lay_out(const TableBlock& table) {
 
 std::string span_text(const Span& span, const Outline& outline) {
   const std::string text = latex_text(span.text);
-  const auto entity = [&](const char* macro) {
+  const auto marked_span = [&](const char* macro) {
     return std::string("\\") + macro + "{" + text + "}{" + latex_text(span.target) + "}";
   };
   switch (span.kind) {
@@ -166,11 +166,11 @@ std::string span_text(const Span& span, const Outline& outline) {
       return "\\hyperlink{" + anchor.id + "}{" + (text.empty() ? anchor.title() : text) + "}";
     }
     case Span::Kind::right:
-      return entity("rightentity");
+      return marked_span("rightspan");
     case Span::Kind::wrong:
-      return entity("wrongentity");
+      return marked_span("wrongspan");
     case Span::Kind::missed:
-      return entity("missedentity");
+      return marked_span("missedspan");
   }
   return text;
 }

@@ -103,7 +103,7 @@ class MarkdownWriter {
 
   std::string span(const Span& span, bool in_table) const {
     const std::string text = markdown_text(span.text);
-    const auto entity = [&](const char* sign) {
+    const auto marked_span = [&](const char* sign) {
       return "**" + text + "** (" + sign + " " + markdown_text(span.target) + ")";
     };
     switch (span.kind) {
@@ -120,11 +120,11 @@ class MarkdownWriter {
         return "[" + (text.empty() ? anchor.title() : text) + "](#" + anchor.id + ")";
       }
       case Span::Kind::right:
-        return entity("\u2713");
+        return marked_span("\u2713");
       case Span::Kind::wrong:
-        return entity("\u2717");
+        return marked_span("\u2717");
       case Span::Kind::missed:
-        return entity("\u25CB");
+        return marked_span("\u25CB");
     }
     return text;
   }

@@ -33,8 +33,17 @@ std::string canonical(const OptionValue& value) {
   return std::visit([](const auto& held) { return json(held).dump(); }, value);
 }
 
-bool is_default(const Option& option, const OptionValue& value) {
+bool is_default(const ResolvedTable& table, const Option& option, const OptionValue& value) {
+  const auto brought = table.defaults.values().find(option.name);
+  if (brought != table.defaults.values().end()) return brought->second == value;
   return option.fallback && *option.fallback == value;
+}
+
+/// The version of a type says which numbers it gives; which library holds it does not matter. Tasks and
+/// readers were types without a version once, so their first one is not written.
+std::string type_text(const ManifestOffer& offer) {
+  const bool unversioned = (offer.kind == Kind::task || offer.kind == Kind::reader) && offer.version == 1;
+  return unversioned ? offer.name : offer.name + "@" + std::to_string(offer.version);
 }
 
 }  // namespace
@@ -42,13 +51,10 @@ bool is_default(const Option& option, const OptionValue& value) {
 CanonicalText::CanonicalText(const Resolved& resolved, const std::map<std::string, std::string>& files) {
   std::vector<std::pair<std::string, std::string>> entries = {{"format", std::to_string(identity_format)}};
   for (const auto& [key, table] : resolved.tables) {
-    // The version of a type says which numbers it gives; which library holds it does not matter.
-    if (table.offer != nullptr)
-      entries.emplace_back(key + ".type",
-                           quoted(table.offer->name + "@" + std::to_string(table.offer->version)));
+    if (table.offer != nullptr) entries.emplace_back(key + ".type", quoted(type_text(*table.offer)));
     for (const auto& [name, value] : table.options.values()) {
       const Option& option = *table.schema->find(name);
-      if (is_default(option, value)) continue;
+      if (is_default(table, option, value)) continue;
       std::string dotted = key + "." + name;
       if (only_describes(dotted)) continue;
       if (option.type != OptionType::path)

@@ -54,14 +54,25 @@ OpenedPlugin open_plugin(const std::filesystem::path& library) {
   return plugin;
 }
 
+ManifestOffer describe(const Offer& offer) {
+  return {.kind = offer.kind,
+          .name = offer.name,
+          .version = offer.version,
+          .options = offer.options,
+          .summary = offer.summary,
+          .needs = offer.needs,
+          .measures = offer.measures,
+          .select = offer.select,
+          .gives = offer.gives};
+}
+
 Manifest make_manifest(const OpenedPlugin& plugin, const std::filesystem::path& library) {
   Manifest manifest;
   manifest.name = plugin.name;
   manifest.version = plugin.version;
   manifest.fingerprint = plugin.fingerprint;
   manifest.library = library.filename().string();
-  for (const Offer& offer : plugin.offers.offers())
-    manifest.offers.push_back({offer.kind, offer.name, offer.version, offer.options, offer.summary});
+  for (const Offer& offer : plugin.offers.offers()) manifest.offers.push_back(describe(offer));
   return manifest;
 }
 

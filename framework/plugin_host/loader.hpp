@@ -24,6 +24,8 @@ struct OpenedPlugin {
 /// registration fails or offers nothing.
 OpenedPlugin open_plugin(const std::filesystem::path& library);
 
+/// What a manifest says of an offer.
+ManifestOffer describe(const Offer& offer);
 /// What the plugin says about itself; `library` is the file name of the shared object.
 Manifest make_manifest(const OpenedPlugin& plugin, const std::filesystem::path& library);
 

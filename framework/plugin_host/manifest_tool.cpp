@@ -33,7 +33,9 @@ int main(int argc, char** argv) {
   try {
     const std::filesystem::path library = argv[1];
     const encore::OpenedPlugin plugin = encore::open_plugin(library);
-    save(argv[2], encore::manifest_to_json(encore::make_manifest(plugin, library)).dump(1));
+    const nlohmann::json manifest = encore::manifest_to_json(encore::make_manifest(plugin, library));
+    encore::manifest_from_json(manifest);  // what would be refused later fails the build
+    save(argv[2], manifest.dump(1));
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "encore-manifest: %s\n", error.what());

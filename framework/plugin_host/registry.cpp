@@ -150,5 +150,12 @@ std::unique_ptr<Schedule> Registry::make_schedule(const std::string& type, const
                                                   const ScheduleContext& context) const {
   return build<Kind::schedule>(type, options, context);
 }
+std::unique_ptr<Task> Registry::make_task(const std::string& type, const Options& options,
+                                          const TaskContext& context) const {
+  return build<Kind::task>(type, options, context);
+}
+std::unique_ptr<Reader> Registry::make_reader(const std::string& type, const Options& options) const {
+  return build<Kind::reader>(type, options, ReaderContext{});
+}
 
 }  // namespace encore

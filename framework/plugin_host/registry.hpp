@@ -1,6 +1,6 @@
 // Registry: what the plugins of one run offer, and the only place that builds their objects.
 // Place in the flow: the worker reads manifests (config/manifest.hpp), loads what an experiment needs, then
-// model/, tasks/ and train/ call make_*. Loading is in two phases: collect every offer, check for a second
+// model/ and train/ call make_*. Loading is in two phases: collect every offer, check for a second
 // owner of a name, commit. A plugin is never unloaded, for objects of it may live until the process ends.
 // Read next: loader.hpp.
 //
@@ -67,6 +67,9 @@ class Registry {
   std::unique_ptr<Optimizer> make_optimizer(const std::string& type, const Options& options) const;
   std::unique_ptr<Schedule> make_schedule(const std::string& type, const Options& options,
                                           const ScheduleContext& context) const;
+  std::unique_ptr<Task> make_task(const std::string& type, const Options& options,
+                                  const TaskContext& context) const;
+  std::unique_ptr<Reader> make_reader(const std::string& type, const Options& options) const;
 
   const std::vector<LoadedPlugin>& plugins() const { return plugins_; }
   const std::vector<LoadFailure>& failures() const { return failures_; }

@@ -80,7 +80,7 @@ SavedFile save_checkpoint(const std::filesystem::path& run_folder, std::int64_t 
                           const std::function<void()>& before_rename) {
   const std::filesystem::path folder = run_folder / folder_name;
   std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
+  std::filesystem::create_directory(folder, failure);  // not the run's folder, which may be gone on purpose
   if (failure) throw Error(system_message("make the folder", folder, failure.value()));
   return save_safetensors(run_folder / checkpoint_path(step), tensors, metadata, before_rename);
 }
@@ -92,13 +92,9 @@ std::map<std::string, std::string> recorded_checkpoints(const std::filesystem::p
     SpoolReader reader(run_folder / name, {run_of_folder(run_folder), 0});
     SpoolRecord record;
     while (reader.next(record) || (reader.skip_damage() && reader.next(record))) {
-      if (record.kind != SpoolKind::event || record.text.find("\"checkpoint\"") == std::string::npos)
-        continue;
-      const nlohmann::json event = record.event();
-      if (event["type"] == "checkpoint" && event.contains("path") && event["path"].is_string() &&
-          event.contains("sha256") && event["sha256"].is_string()) {
-        recorded[event["path"]] = event["sha256"];
-      }
+      if (record.kind != SpoolKind::event || record.text.find(Saved::type) == std::string::npos) continue;
+      if (const auto event = record.event().event)
+        handle(*event, [&](const Saved& saved) { recorded[saved.path] = saved.sha256; });
     }
   }
   return recorded;

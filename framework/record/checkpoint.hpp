@@ -31,7 +31,7 @@ SavedFile save_checkpoint(const std::filesystem::path& run_folder, std::int64_t 
                           const std::vector<TensorSlice>& tensors, const TensorMetadata& metadata,
                           const std::function<void()>& before_rename = {});
 
-/// SHA-256 by path, as the "checkpoint" events in the folder's spools say; a later record replaces an earlier
+/// SHA-256 by path, as the events Saved in the folder's spools say; a later record replaces an earlier
 /// one.
 std::map<std::string, std::string> recorded_checkpoints(const std::filesystem::path& run_folder);
 

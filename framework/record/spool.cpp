@@ -12,7 +12,9 @@
 #include <span>
 
 #include <encore/error.hpp>
+#include <encore/measure.hpp>
 
+#include "base/measure_json.hpp"
 #include "record/crc32.hpp"
 #include "record/spool_reader.hpp"
 
@@ -41,6 +43,14 @@ void put_head(std::byte* to, int attempt, const std::string& run) {
   std::byte* const id = put(put(to + 8, spool_format), static_cast<std::uint32_t>(attempt));
   std::memcpy(id, run.data(), run.size());
   put(to + spool_head_bytes - 4, crc32({to, spool_head_bytes - 4}));
+}
+
+/// What a metric means, as its record has it: the help stays in the manifest.
+std::string meaning_of(const Measure& measure) {
+  nlohmann::json json = json_of(measure);
+  json.erase("help");
+  json.erase("unit");
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 double seconds_now() {
@@ -73,6 +83,7 @@ SpoolWriter::SpoolWriter(std::filesystem::path path, int attempt, const std::str
     throw Error(reader.problem() + "; move the file away to go on");
   }
   sequence_ = reader.sequence();
+  if (reader.format() > 0) format_ = reader.format();
   const auto end = static_cast<off_t>(reader.offset());
   if (::ftruncate(file_.get(), end) != 0 || ::lseek(file_.get(), end, SEEK_SET) < 0) {
     throw Error(system_message("write", path_, errno));
@@ -94,13 +105,37 @@ SpoolWriter::~SpoolWriter() {
 }
 
 std::uint32_t SpoolWriter::define(std::string_view name, std::string_view unit) {
+  return define(name, unit, "");
+}
+
+void SpoolWriter::define(std::string_view name, const Measure& measure) {
+  if (measure.reducer == Reducer::matrix) {
+    define(name, measure.unit, meaning_of(measure));
+    return;
+  }
+  promised_.push_back({.name = std::string(name.substr(0, name.find('{'))),
+                       .is_family = is_family(measure),
+                       .unit = measure.unit,
+                       .meaning = meaning_of(measure)});
+}
+
+std::uint32_t SpoolWriter::define_on_first_use(std::string_view name) {
+  for (const Promise& promise : promised_)
+    if (promise.is_family ? name.starts_with(promise.name) : name == promise.name)
+      return define(name, promise.unit, promise.meaning);
+  return define(name, "", "");
+}
+
+std::uint32_t SpoolWriter::define(std::string_view name, std::string_view unit, std::string_view meaning) {
   if (const auto found = metrics_.find(name); found != metrics_.end()) return found->second;
-  ENCORE_REQUIRE(!name.empty() && name.size() < 1024 && unit.size() < 1024, "a metric has a short name");
+  ENCORE_REQUIRE(!name.empty() && name.size() < 1024 && unit.size() < 1024 && meaning.size() < 1u << 16,
+                 "a metric has a short name");
   const auto number = static_cast<std::uint32_t>(metrics_.size() + 1);
   std::vector<std::byte> body(sizeof number);
   put(body.data(), number);
   put_text(body, name);
   put_text(body, unit);
+  if (format_ > 2) put_text(body, meaning);
   append(SpoolKind::metric, body.data(), body.size());
   metrics_.emplace(name, number);
   return number;
@@ -108,18 +143,17 @@ std::uint32_t SpoolWriter::define(std::string_view name, std::string_view unit) 
 
 void SpoolWriter::point(std::string_view name, std::int64_t step, double value) {
   const auto found = metrics_.find(name);
-  const std::uint32_t number = found != metrics_.end() ? found->second : define(name);
+  const std::uint32_t number = found != metrics_.end() ? found->second : define_on_first_use(name);
   std::byte body[sizeof number + sizeof step + sizeof value];
   put(put(put(body, number), step), value);
   append(SpoolKind::point, body, sizeof body);
 }
 
-void SpoolWriter::event(std::string_view type, nlohmann::json body) {
-  ENCORE_REQUIRE(body.is_object(), "the body of an event is an object");
-  body["type"] = type;
-  body["time"] = seconds_now();
-  // A text that is not UTF-8 (a path, a library's message) must not stop a run: replaced, not refused.
-  const std::string text = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+void SpoolWriter::event(const Event& event) {
+  event_text(encore::event_text(event, seconds_now()));
+}
+
+void SpoolWriter::event_text(std::string_view text) {
   append(SpoolKind::event, reinterpret_cast<const std::byte*>(text.data()), text.size());
   flush();
 }
@@ -155,6 +189,12 @@ void SpoolWriter::flush() {
 void SpoolWriter::sync() {
   flush();
   if (::fdatasync(file_.get()) != 0) throw Error(system_message("write", path_, errno));
+}
+
+void define_measures(SpoolWriter& spool, std::span<const std::string> splits,
+                     std::span<const Measure> measures) {
+  for (const std::string& split : splits)
+    for (const Measure& measure : measures) spool.define(split + "/" + measure.name, measure);
 }
 
 }  // namespace encore

@@ -1,38 +1,41 @@
 // Spool: the file into which an attempt tells what happens; the control program merges it into the database.
 // Layout: 32 bytes head ["encspool"][u32 format][u32 attempt][12 bytes run id, filled up with zeros][u32
 // crc32 of these 28 bytes], then frames [u32 length][u32 crc32 of payload][payload]; payload = u64 sequence
-// (from 1, without gaps), u8 kind, body; everything little endian. Format 1 had 16 bytes of head, without id
-// and crc32. Appending is the only change ever made, so a reader may follow a writer, and what a crash leaves
-// is a valid file with perhaps a torn last frame. SpoolWriter is the worker's side; spool_reader.hpp the
-// other one.
+// (from 1, without gaps), u8 kind, body; everything little endian. Format 2 had metrics without meaning,
+// format 1 also 16 bytes of head, without id and crc32. Appending is the only change ever made, so a reader
+// may follow a writer, and what a crash leaves is a valid file with perhaps a torn last frame. SpoolWriter is
+// the worker's side; spool_reader.hpp the other one.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "record/events.hpp"
 #include "record/file_descriptor.hpp"
 
 namespace encore {
 
+struct Measure;
+
 enum class SpoolKind : std::uint8_t {
-  metric = 1,  ///< u32 number, u16 length, name, u16 length, unit: before the first point of that name
+  metric = 1,  ///< u32 number, three texts (u16 length, bytes): name, unit, meaning (a measure as JSON
+               ///< without its help, or empty; from format 3 on): before the first point of that name
   point = 2,   ///< u32 metric number, i64 step, f64 value with all its bits
-  event = 3,   ///< JSON text, an object with "type" and "time" (seconds since 1970)
+  event = 3,   ///< JSON text, see events.hpp
 };
 
 inline constexpr std::size_t spool_head_bytes = 32;
-inline constexpr std::uint32_t spool_format = 2;
+inline constexpr std::uint32_t spool_format = 3;
 inline constexpr std::size_t spool_run_bytes = 12;             ///< of the head, for the run's id
-inline constexpr std::size_t spool_frame_head_bytes = 8;        ///< length and checksum
-inline constexpr std::size_t spool_record_head_bytes = 9;       ///< sequence and kind
+inline constexpr std::size_t spool_frame_head_bytes = 8;       ///< length and checksum
+inline constexpr std::size_t spool_record_head_bytes = 9;      ///< sequence and kind
 inline constexpr std::uint32_t spool_frame_limit = 64u << 20;  ///< a longer frame is taken for damage
 
 /// "attempt-0001.spool"
@@ -59,10 +62,15 @@ class SpoolWriter {
 
   /// Defines a metric with its unit ("1/s", "tokens"); `point` defines one without a unit on first use.
   std::uint32_t define(std::string_view name, std::string_view unit = "");
+  /// What a metric ("dev/f1") or each member of a family ("dev/f1/{label}") means. Its record comes before
+  /// its first point, so that metrics are numbered in the order of points; that of a table, which has no
+  /// points, at once.
+  void define(std::string_view name, const Measure& measure);
   void point(std::string_view name, std::int64_t step, double value);
-  /// `body` must be an object; "type" and "time" are added. A number that is not finite becomes null there:
-  /// what must keep NaN is a point.
-  void event(std::string_view type, nlohmann::json body = nlohmann::json::object());
+  /// With the time of now.
+  void event(const Event& event);
+  /// An event that is JSON already.
+  void event_text(std::string_view text);
 
   /// Hands everything to the operating system. Throws Error when that fails (full disk); nothing is lost by
   /// it, the next flush goes on where this one stopped.
@@ -79,6 +87,13 @@ class SpoolWriter {
     using is_transparent = void;
     std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
   };
+  struct Promise {
+    std::string name;  ///< of a family: what the names of its members begin with
+    bool is_family = false;
+    std::string unit, meaning;
+  };
+  std::uint32_t define(std::string_view name, std::string_view unit, std::string_view meaning);
+  std::uint32_t define_on_first_use(std::string_view name);
   void append(SpoolKind kind, const std::byte* body, std::size_t size);
 
   std::filesystem::path path_;
@@ -86,7 +101,13 @@ class SpoolWriter {
   std::vector<std::byte> buffer_;
   std::size_t used_ = 0;
   std::uint64_t sequence_ = 0;
+  std::uint32_t format_ = spool_format;
+  std::vector<Promise> promised_;  ///< metrics to be defined at their first point
   std::unordered_map<std::string, std::uint32_t, NameHash, std::equal_to<>> metrics_;
 };
+
+/// Defines the measures of a task on these splits ("dev", "test").
+void define_measures(SpoolWriter& spool, std::span<const std::string> splits,
+                     std::span<const Measure> measures);
 
 }  // namespace encore

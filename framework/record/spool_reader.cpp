@@ -10,7 +10,6 @@
 
 #include <encore/error.hpp>
 
-#include "config/json_text.hpp"
 #include "record/crc32.hpp"
 
 namespace encore {
@@ -38,16 +37,6 @@ bool take_text(const std::byte*& from, const std::byte* end, std::string& text) 
 }
 
 }  // namespace
-
-nlohmann::json SpoolRecord::event() const {
-  try {
-    nlohmann::json json = parse_json(text);
-    if (json.is_object() && json.contains("type") && json["type"].is_string()) return json;
-    return {{"type", "unreadable"}, {"reason", "no object with a type"}};
-  } catch (const JsonError& error) {
-    return {{"type", "unreadable"}, {"reason", error.what()}};
-  }
-}
 
 SpoolReader::SpoolReader(std::filesystem::path path, SpoolOwner owner)
     : SpoolReader(std::move(path), std::move(owner), 0, 0) {}
@@ -94,7 +83,9 @@ bool SpoolReader::decode(const std::byte* payload, std::size_t size, SpoolRecord
     case SpoolKind::metric:
       if (end - at >= 4) {
         record.metric = take<std::uint32_t>(at);
-        sound = take_text(at, end, record.name) && take_text(at, end, record.unit) && at == end;
+        record.meaning.clear();  // of format 3
+        sound = take_text(at, end, record.name) && take_text(at, end, record.unit) &&
+                (at == end || take_text(at, end, record.meaning)) && at == end;
       }
       break;
     case SpoolKind::point:
@@ -142,7 +133,7 @@ bool SpoolReader::read_head() {
   if (format > spool_format)
     return stop(SpoolEnd::refused, "format " + std::to_string(format) +
                                        " is not known to this program; was it written by a newer one?");
-  const bool has_id = format == spool_format;
+  const bool has_id = format > 1;
   if (has_id && count < static_cast<ssize_t>(spool_head_bytes))
     return stop(SpoolEnd::torn, "the head of the file is cut");
   at = head + spool_head_bytes - 4;
@@ -158,6 +149,7 @@ bool SpoolReader::read_head() {
     return stop(SpoolEnd::damaged, "the file is shorter than what was already read from it");
   }
   attempt_ = static_cast<int>(attempt);
+  format_ = format;
   return true;
 }
 
@@ -200,7 +192,8 @@ std::optional<std::uint64_t> SpoolReader::sequence_of_whole_frame() {
   const auto checksum = take<std::uint32_t>(at);
   const auto sequence = take<std::uint64_t>(at);
   const auto kind = take<std::uint8_t>(at);
-  if (length < spool_record_head_bytes || length > spool_frame_limit || sequence <= sequence_) return std::nullopt;
+  if (length < spool_record_head_bytes || length > spool_frame_limit || sequence <= sequence_)
+    return std::nullopt;
   if (kind < static_cast<std::uint8_t>(SpoolKind::metric) ||
       kind > static_cast<std::uint8_t>(SpoolKind::event))
     return std::nullopt;

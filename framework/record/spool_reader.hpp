@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "config/input_file.hpp"
 #include "record/spool.hpp"
 
@@ -24,13 +22,12 @@ struct SpoolRecord {
   std::uint32_t metric = 0;  ///< metric, point
   std::string name;          ///< metric
   std::string unit;          ///< metric
+  std::string meaning;       ///< metric: a measure as JSON, or empty
   std::int64_t step = 0;     ///< point
   double value = 0.0;        ///< point
   std::string text;          ///< event: JSON
 
-  /// The event as JSON; {"type": "unreadable", "reason": ...} when the text is no JSON object or nests too
-  /// deep.
-  nlohmann::json event() const;
+  ReadEvent event() const { return read_event(text); }
 };
 
 enum class SpoolEnd : std::uint8_t {
@@ -66,6 +63,8 @@ class SpoolReader {
   std::uint64_t sequence() const { return sequence_; }
   /// The attempt in the file's head, 0 before it was read.
   int attempt() const { return attempt_; }
+  /// Of the file, 0 before its head was read.
+  std::uint32_t format() const { return format_; }
   /// Why `next` returned false.
   SpoolEnd end() const { return end_; }
   /// "attempt-0001.spool: byte 4711: checksum differs"; empty while clean.
@@ -88,6 +87,7 @@ class SpoolReader {
   std::uint64_t offset_ = 0;
   std::uint64_t sequence_ = 0;
   int attempt_ = 0;
+  std::uint32_t format_ = 0;
   SpoolEnd end_ = SpoolEnd::clean;
   std::string problem_;
 };

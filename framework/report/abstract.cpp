@@ -39,8 +39,8 @@ std::string asked_text(const Material& material) {
   for (const RunRow& run : material.runs) seeds.insert(run.seed);
   const std::string runs = material.runs.size() == 1 ? "one run" : counted(material.runs.size(), "run");
   return (factors.empty()
-              ? "Asked: the " + material.metric + " of " + runs
-              : "Asked: how " + material.metric + " depends on " + listed(factors) + ", by " + runs) +
+              ? "Asked: the " + material.metric.name + " of " + runs
+              : "Asked: how " + material.metric.name + " depends on " + listed(factors) + ", by " + runs) +
          (seeds.size() == 1 ? " with one seed." : " over " + counted(seeds.size(), "seed") + ".");
 }
 
@@ -52,25 +52,16 @@ std::string common_text(const Material& material, const std::string& key) {
   return setting_text(first);
 }
 
-/// Null where the object is none, or has no such member.
-const nlohmann::json* member(const nlohmann::json* object, const std::string& name) {
-  if (object == nullptr || !object->is_object()) return nullptr;
-  const auto found = object->find(name);
-  return found == object->end() ? nullptr : &*found;
-}
-
 /// What a worker told of the size of a set: "1,200 sentences of train.conll"; empty where none did.
 std::string set_text(const Material& material, const std::string& role) {
   std::set<std::string> texts;
   for (const RunRow& run : material.runs) {
-    const AttemptRow* told = material.told(run);
+    const SetFacts* facts = material.facts(run, role);
     const auto files = material.datasets.find(run.number);
-    if (told == nullptr || files == material.datasets.end()) return "";
-    const nlohmann::json* count = member(member(member(&told->started_event, "data"), role), "examples");
-    if (count == nullptr || !count->is_number_integer()) return "";
+    if (facts == nullptr || files == material.datasets.end()) return "";
     for (const DatasetRow& file : files->second)
       if (file.role == role)
-        texts.insert(thousands(count->get<std::int64_t>()) + " sentences of " + setting_text(file.path));
+        texts.insert(thousands(facts->examples) + " sentences of " + setting_text(file.path));
   }
   return texts.size() == 1 ? *texts.begin() : "";
 }
@@ -81,10 +72,8 @@ std::string trained_text(const Material& material) {
   if (train.empty()) return "";
   std::set<std::int64_t> sizes;
   for (const RunRow& run : material.runs)
-    if (const AttemptRow* told = material.told(run))
-      if (const nlohmann::json size = told->started_event.value("parameters", nlohmann::json());
-          size.is_number_integer())
-        sizes.insert(size.get<std::int64_t>());
+    if (const Started* started = material.started(run); started != nullptr && started->parameters)
+      sizes.insert(*started->parameters);
   const std::string layers = common_text(material, "model.layers"),
                     width = common_text(material, "model.width");
   std::string model = "a Transformer encoder";
@@ -92,8 +81,8 @@ std::string trained_text(const Material& material) {
   if (!sizes.empty())
     model += " (" + thousands(*sizes.begin()) +
              (sizes.size() > 1 ? " to " + thousands(*sizes.rbegin()) : "") + " parameters)";
-  return "Trained: " + model + " that marks the named entities in a sentence, from random weights, on " +
-         train + (test.empty() ? "" : "; scored on " + test) + ".";
+  const std::string task = common_text(material, "task.type");
+  return "Trained: " + model + (task.empty() ? "" : " for the task " + task) + ", from random weights, on " + train + (test.empty() ? "" : "; scored on " + test) + ".";
 }
 
 std::string run_text(const Material& material) {
@@ -112,7 +101,7 @@ std::string run_text(const Material& material) {
 }
 
 std::string interval_text(const Question& question, const Candidate& candidate) {
-  const std::string& metric = question.comparison.options.metric;
+  const Metric& metric = question.comparison.options.metric;
   const Unit unit = unit_of(metric);
   std::string text = metric_text(metric, candidate.mean) + (unit.name.empty() ? "" : " " + unit.name);
   if (candidate.t)
@@ -144,7 +133,7 @@ std::string answer_text(const Question& question) {
       std::count_if(comparison.candidates.begin(), comparison.candidates.end(),
                     [](const Candidate& candidate) { return !std::isnan(candidate.mean); }));
   if (scored == 1) return question.title + ": " + name + " reaches " + value + rest;
-  const std::string best = lower_is_better(comparison.options.metric) ? "lowest" : "highest";
+  const std::string best = comparison.options.metric.lower_is_better() ? "lowest" : "highest";
   if (question.best(*first))
     return question.title + ": " + name + " is " + best + " of " + std::to_string(scored) + " candidates, " +
            value + "; the tests tell it from every other" + rest;

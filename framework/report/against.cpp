@@ -161,7 +161,7 @@ TableBlock result_table(const Material& material, const Material& old) {
   TableBlock table;
   table.id = "against-result";
   table.caption =
-      material.metric +
+      material.metric.name +
       " of candidates that ask the same (or, where a setting changed, are named alike) on "
       "both sides: means over their seeds, difference new less old with its 95 % interval, and p after "
       "Holm's correction over these pairs.";
@@ -228,7 +228,7 @@ Section against_section(const Material& material, const Material& old, const std
                                      "); new: " + counted(material.runs.size(), "run") + " of this report."});
   if (std::none_of(old.questions.begin(), old.questions.end(),
                    [](const Question& question) { return question.first().has_value(); }))
-    section.blocks.push_back(Notice{"No old run has a " + material.metric + "."});
+    section.blocks.push_back(Notice{"No old run has a " + material.metric.name + "."});
   add_environment_notice(material, old, section.blocks);
   section.blocks.push_back(result_table(material, old));
   section.blocks.push_back(change_table(material, old));

@@ -17,7 +17,7 @@ constexpr std::size_t most_options = 4;
 constexpr std::size_t most_notes = 6;
 
 bool lower_wins(const Question& question) {
-  return lower_is_better(question.comparison.options.metric);
+  return question.comparison.options.metric.lower_is_better();
 }
 
 void add_options(const Question& question, std::vector<Column>& columns) {
@@ -37,7 +37,7 @@ TableCell runs_cell(const Candidate& candidate) {
           static_cast<double>(with)};
 }
 
-TableCell interval_cell(const std::string& metric, const Candidate& candidate) {
+TableCell interval_cell(const Metric& metric, const Candidate& candidate) {
   if (!candidate.t) return {};
   return metric_text(metric, candidate.t->low) + " to " + metric_text(metric, candidate.t->high);
 }
@@ -186,7 +186,7 @@ Figure answer_figure(const Question& question) {
   const Unit unit = unit_of(options.metric);
   ScatterChart chart;
   chart.x = {"candidate", ""};
-  chart.y = {options.metric, unit.name};
+  chart.y = {options.metric.name, unit.name};
   ScatterChart::Group means{"mean, with its interval by t", {}}, runs{"single runs", {}};
   const std::size_t shown = std::min(most, question.order.size());
   Figure figure;

@@ -10,8 +10,7 @@ namespace {
 class Drawer {
  public:
   Drawer(const Material& material, const RunRow& run) : material_(material), run_(run) {
-    if (const AttemptRow* told = material.told(run))
-      layers_ = told->started_event.value("parameter_layers", nlohmann::json::object());
+    if (const Started* started = material.started(run)) layers_ = started->parameter_layers;
   }
 
   FlowChart draw(const nlohmann::json& block) {
@@ -41,8 +40,8 @@ class Drawer {
 
   std::string with_parameters(std::string detail, const std::string& layer) const {
     const auto count = layers_.find(layer);
-    if (count == layers_.end() || !count->is_number_integer()) return detail;
-    return detail + (detail.empty() ? "" : "; ") + thousands(count->get<std::int64_t>()) + " parameters";
+    if (count == layers_.end()) return detail;
+    return detail + (detail.empty() ? "" : "; ") + thousands(count->second) + " parameters";
   }
 
   /// The options of a sub-layer: "4 heads" is "heads 4" here, for any layer of any plugin.
@@ -73,7 +72,7 @@ class Drawer {
 
   const Material& material_;
   const RunRow& run_;
-  nlohmann::json layers_ = nlohmann::json::object();
+  std::map<std::string, std::int64_t> layers_;  ///< parameters
   FlowChart chart_;
 };
 

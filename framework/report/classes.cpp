@@ -1,10 +1,12 @@
-// Precision, recall and F1 of each class, and what was taken for what, of the candidate with the best mean.
+// The measures of each label, and what was taken for what, of the candidates with the best means.
 #include <algorithm>
+#include <cmath>
+#include <set>
 
-#include "data/confusion.hpp"
 #include "report/predictions.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
+#include "store/before_5.hpp"
 
 namespace encore {
 
@@ -14,44 +16,69 @@ namespace {
 constexpr std::size_t most_class_candidates = 4;
 constexpr std::size_t most_runs = 10;
 
-/// The classes for which a run of the candidate has "<split>/f1/<class>".
-std::vector<std::string> classes_of(const Candidate& candidate, const std::string& split) {
-  const std::string prefix = split + "/f1/";
-  std::vector<std::string> classes;
-  for (const Replicate& replicate : candidate.runs) {
-    if (!replicate.run.result.is_object()) continue;
-    const nlohmann::json measures = replicate.run.result.value("measures", nlohmann::json::object());
-    for (const auto& [name, value] : measures.items())
-      if (name.starts_with(prefix)) classes.push_back(name.substr(prefix.size()));
+/// Families of measures on a split, each as one of its members; the one that the report is about comes last.
+struct Families {
+  std::vector<Metric> members;
+  std::set<std::string> keys;
+};
+
+Families families_of(const Material& material, const std::string& split) {
+  Families families;
+  std::set<std::string> seen;
+  for (const Metric& metric : material.metrics.all()) {
+    const std::optional<std::string> key = metric.key();
+    if (!key || metric.split() != split) continue;
+    families.keys.insert(*key);
+    if (seen.insert(metric.meaning.name).second) families.members.push_back(metric);
   }
-  std::sort(classes.begin(), classes.end());
-  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
-  return classes;
+  const std::string leading =
+      material.metric.key() ? family_name(material.metric.meaning) : material.metric.measure_name();
+  std::stable_partition(families.members.begin(), families.members.end(),
+                        [&](const Metric& member) { return family_name(member.meaning) != leading; });
+  return families;
+}
+
+std::string title_of_family(const Metric& member) {
+  return member.meaning.title.empty() ? family_name(member.meaning) : member.meaning.title;
+}
+
+/// The values of a candidate's complete runs for one label; nothing where no run has any.
+std::optional<std::vector<TableCell>> class_row(const Candidate& candidate, const std::string& split,
+                                                const Families& families, const std::string& key) {
+  std::vector<TableCell> cells = {key, TableCell()};
+  std::vector<double> values;
+  bool any = false;
+  for (const Metric& member : families.members) {
+    values = values_of(candidate, split + "/" + member_name(member.meaning, key));
+    any = any || !values.empty();
+    cells.push_back(value_cell(member, mean_of(values)));
+  }
+  cells[1] = count_cell(static_cast<std::int64_t>(values.size()));
+  cells.push_back(value_cell(families.members.back(), deviation_of(values)));
+  return any ? std::optional(cells) : std::nullopt;
 }
 
 TableBlock class_table(const Material& material, const Question& question, const std::string& split) {
   TableBlock table;
+  const Families families = families_of(material, split);
+  if (families.members.empty()) return table;
+  const Metric& leading = families.members.back();
   table.id = "classes-" + question.id;
-  table.caption = "Classes on " + split +
-                  ": mean over the n complete runs, with the standard deviation of F1 where n "
-                  "is greater than 1.";
-  table.columns = {{"candidate", "", false}, {"class", "", false},  {"n", "", true},
-                   {"precision", "%", true}, {"recall", "%", true}, {"F1", "%", true},
-                   {"SD of F1", "%", true}};
+  table.caption = "Classes on " + split + ": mean over the n complete runs, with the standard deviation of " +
+                  title_of_family(leading) + " where n is greater than 1.";
+  table.columns = {{"candidate", "", false}, {"class", "", false}, {"n", "", true}};
+  for (const Metric& member : families.members)
+    table.columns.push_back({title_of_family(member), unit_of(member).name, true});
+  table.columns.push_back({"SD of " + title_of_family(leading), unit_of(leading).name, true});
   const std::size_t shown = material.options.most_rows == 0
                                 ? question.order.size()
                                 : std::min(most_class_candidates, question.order.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    const Candidate& candidate = question.comparison.candidates[question.order[i]];
-    for (const std::string& type : classes_of(candidate, split)) {
-      const std::vector<double> f1 = values_of(candidate, split + "/f1/" + type);
-      table.rows.push_back(
-          {question.letter(question.order[i]), type, count_cell(static_cast<std::int64_t>(f1.size())),
-           value_cell("precision", mean_of(values_of(candidate, split + "/precision/" + type))),
-           value_cell("recall", mean_of(values_of(candidate, split + "/recall/" + type))),
-           value_cell("f1", mean_of(f1)), value_cell("f1", deviation_of(f1))});
-    }
-  }
+  for (std::size_t i = 0; i < shown; ++i)
+    for (const std::string& key : families.keys)
+      if (auto cells = class_row(question.comparison.candidates[question.order[i]], split, families, key)) {
+        cells->insert(cells->begin(), question.letter(question.order[i]));
+        table.rows.push_back(std::move(*cells));
+      }
   const std::size_t scored = question.scored();
   if (shown < scored)
     table.notes.push_back(counted(scored - shown, "more candidate") + (scored - shown == 1 ? " is" : " are") +
@@ -59,12 +86,19 @@ TableBlock class_table(const Material& material, const Question& question, const
   return table;
 }
 
+/// A table of counts, of one measure.
+struct Counted {
+  Measure measure;
+  CountMatrix matrix;
+};
+
 Figure confusion_figure(const Question& question, std::size_t candidate, const std::string& split,
-                        const Confusion& confusion, std::size_t runs) {
-  MatrixChart chart{"truth", "prediction", confusion.names(), {}};
-  std::int64_t right = 0, all = 0, most = 0;
+                        const Counted& counted_measure, std::size_t runs) {
+  MatrixChart chart{"truth", "prediction", counted_measure.matrix.names(), {}};
+  double right = 0.0, all = 0.0, most = 0.0;
   std::string mistake;
-  const auto counts = confusion.counts();
+  const auto counts = counted_measure.matrix.counts();
+  const auto text = [](double count) { return thousands(std::llround(count)); };
   for (std::size_t i = 0; i < counts.size(); ++i) {
     chart.counts.emplace_back(counts[i].begin(), counts[i].end());
     for (std::size_t j = 0; j < counts.size(); ++j) {
@@ -73,20 +107,36 @@ Figure confusion_figure(const Question& question, std::size_t candidate, const s
         right += counts[i][j];
       } else if (counts[i][j] > most) {
         most = counts[i][j];
-        mistake = " Most often " + chart.labels[i] + " is taken for " + chart.labels[j] + ": " +
-                  thousands(most) + " times.";
+        mistake = " Most often " + chart.labels[i] + " is taken for " + chart.labels[j] + ": " + text(most) +
+                  " times.";
       }
     }
   }
   Figure figure;
-  figure.id = "confusion-" + question.id;
-  figure.caption = "Words of " + split + " by the type of their tag, as " +
-                   question.key.introduced(candidate) + " has them, summed over " + counted(runs, "run") +
-                   "; O stands for words outside of entities. From the stored predictions.";
-  figure.alternative = "A table of counts; " + thousands(right) + " of " + thousands(all) +
-                       " words have the type they should have." + mistake;
+  figure.id = counted_measure.measure.name + "-" + question.id;
+  figure.caption = "What was taken for what on " + split + " (" + title_of(counted_measure.measure) +
+                   "), as " + question.key.introduced(candidate) + " has it, summed over " +
+                   counted(runs, "run") + ". From the stored predictions.";
+  figure.alternative =
+      "A table of counts; " + text(right) + " of " + text(all) + " are predicted as they are." + mistake;
   figure.chart = std::move(chart);
   return figure;
+}
+
+/// The tables of counts of a run's predictions, added to those of other runs.
+void add_counts(const Material& material, const RunRow& run, const std::string& split,
+                std::vector<Counted>& tables) {
+  const PredictedStatistics read =
+      read_statistics(recorded_artifact(material.store, run, predictions_name(split)));
+  std::vector<Measure> measures;
+  for (const Metric& matrix : material.metrics.matrices(split)) measures.push_back(matrix.meaning);
+  if (read.is_old) measures = {confusion_before_5()};
+  for (const Measure& measure : measures) {
+    auto table = std::find_if(tables.begin(), tables.end(),
+                              [&](const Counted& one) { return one.measure.name == measure.name; });
+    if (table == tables.end()) table = tables.insert(tables.end(), {.measure = measure, .matrix = {}});
+    table->matrix.add(measure, read.statistics);
+  }
 }
 
 void add_confusion(const Material& material, const Question& question, const std::string& split,
@@ -94,20 +144,20 @@ void add_confusion(const Material& material, const Question& question, const std
   const std::optional<std::size_t> first = question.first();
   if (!first) return;
   const Candidate& candidate = question.comparison.candidates[*first];
-  Confusion confusion;
+  std::vector<Counted> tables;
   std::size_t runs = 0;
   std::vector<std::string> problems;
   for (const Replicate& replicate : candidate.runs) {
     if (!replicate.value || runs == most_runs) continue;
     try {
-      for (const PredictedSentence& sentence : read_predictions(material.store, replicate.run, split))
-        confusion.add(sentence.truth, sentence.predicted);
+      add_counts(material, replicate.run, split, tables);
       ++runs;
     } catch (const Error& error) {
       problems.push_back(error.what());
     }
   }
-  if (runs > 0) blocks.push_back(confusion_figure(question, *first, split, confusion, runs));
+  for (const Counted& table : tables)
+    if (!table.matrix.empty()) blocks.push_back(confusion_figure(question, *first, split, table, runs));
   if (!problems.empty())
     blocks.push_back(Notice{"Predictions that could not be counted: " + problems.front() +
                             (problems.size() > 1 ? ", and " + counted(problems.size() - 1, "more") : "") +
@@ -118,11 +168,11 @@ void add_confusion(const Material& material, const Question& question, const std
 
 Section classes_section(const Material& material) {
   Section section{"classes", "Classes"};
-  const std::string split = material.metric.starts_with("dev/") ? "dev" : "test";
+  const std::string split = material.metric.split();
   for (const Question& question : material.questions) {
     TableBlock table = class_table(material, question, split);
-    if (table.rows.empty()) continue;
-    section.blocks.push_back(std::move(table));
+    if (table.rows.empty() && material.metrics.matrices(split).empty()) continue;
+    if (!table.rows.empty()) section.blocks.push_back(std::move(table));
     add_confusion(material, question, split, section.blocks);
   }
   return section;

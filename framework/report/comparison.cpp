@@ -19,10 +19,6 @@ std::string set_of(Store& store, const RunRow& run, const std::string& split) {
   return "";
 }
 
-std::string split_of(const std::string& metric) {
-  return metric.substr(0, metric.find('/'));
-}
-
 /// All runs of a candidate read the same files: their hashes are part of its group.
 bool same_set(Store& store, const Candidate& a, const Candidate& b, const std::string& split) {
   return set_of(store, a.runs[0].run, split) == set_of(store, b.runs[0].run, split);
@@ -166,7 +162,7 @@ void judge(const Comparison& comparison, const SharedSeeds& shared, Pair& pair) 
                                     options.alpha / static_cast<double>(pairs), options.power);
   if (!pair.same_set) {
     pair.verdict = Verdict::refused;
-    pair.reason = "they were not scored on the same " + split_of(options.metric) + " set";
+    pair.reason = "they were not scored on the same " + options.metric.split() + " set";
   } else if (!pair.seeds) {
     pair.verdict = Verdict::refused;
     pair.reason = refusal(a, b, pair);
@@ -198,7 +194,7 @@ std::vector<std::size_t> ranking_of(const Comparison& comparison) {
 }
 
 Comparison comparison_of(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options) {
-  require_metric(store, runs, options.metric);
+  require_metric(store, runs, options.metric.name);
   Comparison comparison = collect_candidates(store, runs, options);
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   for (std::size_t i = 0; i < comparison.candidates.size(); ++i)
@@ -228,7 +224,7 @@ Comparison collect_candidates(Store& store, const std::vector<RunRow>& runs, con
   Comparison comparison;
   comparison.options = options;
   comparison.candidates = candidates_of(
-      store, runs, {options.metric, options.by_run, options.pool, options.alpha}, comparison.notices);
+      store, runs, {options.metric.name, options.by_run, options.pool, options.alpha}, comparison.notices);
   note_environments(comparison.candidates, comparison.notices);
   return comparison;
 }
@@ -246,7 +242,7 @@ void test_pairs(Store& store, Comparison& comparison,
     Pair& pair = comparison.pairs.emplace_back();
     pair.a = i;
     pair.b = j;
-    pair.same_set = same_set(store, a, b, split_of(options.metric));
+    pair.same_set = same_set(store, a, b, options.metric.split());
     test_seeds(a, b, shared.back(), 1.0 - options.alpha, pair);
     const bool paired = pair.test == "paired t";
     if (options.examples)
@@ -263,19 +259,11 @@ Comparison compare_runs(Store& store, const std::vector<RunRow>& runs, const Com
   return reading_values_of(store, [&] { return comparison_of(store, runs, options); });
 }
 
-bool is_fraction(const std::string& metric) {
-  const std::size_t first = metric.find('/');
-  const std::string name = first == std::string::npos ? metric : metric.substr(first + 1);
-  for (const char* word : {"f1", "precision", "recall", "token_accuracy"})
-    if (name.starts_with(word)) return true;
-  return false;
-}
-
-std::string metric_text(const std::string& metric, double value) {
+std::string metric_text(const Metric& metric, double value) {
   if (std::isnan(value)) return "-";
   char text[48];
-  std::snprintf(text, sizeof text, is_fraction(metric) ? "%.2f" : "%.4g",
-                is_fraction(metric) ? 100.0 * value : value);
+  std::snprintf(text, sizeof text, metric.is_fraction() ? "%.2f" : "%.4g",
+                metric.is_fraction() ? 100.0 * value : value);
   return text;
 }
 

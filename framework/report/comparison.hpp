@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/metric.hpp"
 #include "report/candidates.hpp"
 #include "report/example_scores.hpp"
 #include "report/statistics.hpp"
@@ -17,7 +18,7 @@
 namespace encore {
 
 struct CompareOptions {
-  std::string metric = "test/f1";
+  Metric metric = {};
   bool by_run = false;  ///< each run is a candidate of its own
   bool pool = false;    ///< runs from different plugin files and numeric environments are one candidate too
   /// The difference that matters, in the metric's own unit; else the one seen.
@@ -75,9 +76,7 @@ void test_pairs(Store& store, Comparison& comparison,
 /// All pairs of all candidates. Throws Error as require_metric does.
 Comparison compare_runs(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options);
 
-/// Whether the metric is a fraction that people read as percent: f1, precision, recall, accuracy.
-bool is_fraction(const std::string& metric);
 /// The value as people read it: percent points of a fraction, else four digits.
-std::string metric_text(const std::string& metric, double value);
+std::string metric_text(const Metric& metric, double value);
 
 }  // namespace encore

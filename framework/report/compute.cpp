@@ -13,11 +13,8 @@ void add(Compute& sum, const AttemptRow& attempt) {
   }
   const double seconds = *attempt.finished - attempt.started;
   sum.seconds += seconds;
-  const nlohmann::json threads = attempt.started_event.is_object()
-                                     ? attempt.started_event.value("threads", nlohmann::json())
-                                     : nlohmann::json();
-  if (threads.is_number())
-    sum.thread_seconds += seconds * threads.get<double>();
+  if (attempt.started_event && attempt.started_event->threads)
+    sum.thread_seconds += seconds * static_cast<double>(*attempt.started_event->threads);
   else
     ++sum.unthreaded;
 }

@@ -92,7 +92,7 @@ Series series_of(const Line& line, const BinnedCurves& curves, double factor) {
 }
 
 struct Curve {
-  std::string metric;
+  Metric metric;
   std::string title;
 };
 
@@ -139,18 +139,17 @@ Drawn drawn_of(const Material& material) {
 
 /// The metric by which checkpoints are chosen.
 std::string chooser_of(const Material& material) {
-  const std::size_t blank = material.select.find(' ');
-  return blank == std::string::npos ? "dev/f1" : material.select.substr(blank + 1);
+  const std::string selected = selected_metric(material.select);
+  return selected.empty() ? "dev/" + material.metric.measure_name() : selected;
 }
 
-std::optional<Figure> figure_of(RunBatch& batch, const Drawn& drawn, const Curve& curve,
-                                const std::string& unit, bool explained) {
-  const BinnedCurves curves = batch.curves(curve.metric, most_points);
+std::optional<Figure> figure_of(RunBatch& batch, const Drawn& drawn, const Curve& curve, bool explained) {
+  const BinnedCurves curves = batch.curves(curve.metric.name, most_points);
   if (curves.runs.empty()) return std::nullopt;
   const Unit shown = unit_of(curve.metric);
   LineChart chart;
   chart.x = {"step", ""};
-  chart.y = {curve.metric, shown.name.empty() ? unit : shown.name};
+  chart.y = {curve.metric.name, shown.name};
   Figure figure;
   figure.alternative = curve.title + " over the steps. ";
   bool band = false;
@@ -162,7 +161,7 @@ std::optional<Figure> figure_of(RunBatch& batch, const Drawn& drawn, const Curve
     chart.series.push_back(std::move(series));
   }
   if (spans_decades(chart.series)) chart.y.scale = Axis::Scale::logarithmic;
-  figure.id = "curve-" + curve_id(curve.metric);
+  figure.id = "curve-" + curve_id(curve.metric.name);
   figure.caption =
       curve.title + std::string(band && !explained ? "; " + std::string(band_text) : "") +
       (curves.width > 1 ? "; each point is the mean of " + thousands(curves.width) + " steps" : "") +
@@ -176,26 +175,30 @@ std::optional<Figure> figure_of(RunBatch& batch, const Drawn& drawn, const Curve
 std::optional<Figure> score_figure(const Material& material) {
   const Drawn drawn = drawn_of(material);
   RunBatch batch(material.store, runs_of(material, drawn.lines));
-  return figure_of(batch, drawn, {chooser_of(material), score_title}, "", false);
+  return figure_of(batch, drawn, {material.metrics.of(chooser_of(material)), score_title}, false);
 }
 
 Section curves_section(const Material& material) {
   Section section{"curves", "Curves"};
   const Drawn drawn = drawn_of(material);
   RunBatch batch(material.store, runs_of(material, drawn.lines));
-  const std::vector<MetricRow> metrics = batch.metrics();
+  const std::vector<Metric> metrics = batch.metrics();
   const std::string chooser = chooser_of(material);
   const bool several = std::any_of(drawn.lines.begin(), drawn.lines.end(),
                                    [](const Line& line) { return line.runs.size() > 1; });
-  for (const Curve& curve : {Curve{"train/loss", "Loss of the training batches"}, Curve{chooser, score_title},
-                             Curve{"dev/loss", "Loss on dev"}, Curve{"train/learning_rate", "Learning rate"},
-                             Curve{"train/gradient_norm", "Norm of the gradient before clipping"},
-                             Curve{"train/tokens_per_second", "Tokens per second"}}) {
-    const auto metric = std::find_if(metrics.begin(), metrics.end(),
-                                     [&](const MetricRow& row) { return row.name == curve.metric; });
-    const bool again = curve.metric == chooser && curve.title != score_title;
+  const std::vector<std::pair<std::string, const char*>> shown = {
+      {"train/loss", "Loss of the training batches"},
+      {chooser, score_title},
+      {"dev/loss", "Loss on dev"},
+      {"train/learning_rate", "Learning rate"},
+      {"train/gradient_norm", "Norm of the gradient before clipping"},
+      {"train/tokens_per_second", "Tokens per second"}};
+  for (const auto& [name, title] : shown) {
+    const auto metric =
+        std::find_if(metrics.begin(), metrics.end(), [&](const Metric& one) { return one.name == name; });
+    const bool again = name == chooser && title != score_title;
     if (metric == metrics.end() || again) continue;
-    if (auto figure = figure_of(batch, drawn, curve, metric->unit, several))
+    if (auto figure = figure_of(batch, drawn, {*metric, title}, several))
       section.blocks.push_back(std::move(*figure));
   }
   if (section.blocks.empty())

@@ -8,11 +8,11 @@ namespace encore {
 
 namespace {
 
-/// One file in one role, with what the workers told of the set that they read from it.
+/// One file in one role, with what the workers reported of the set that they read from it.
 struct Set {
   std::string role, path, sha256;
   std::size_t runs = 0;
-  nlohmann::json told;  ///< of started_event.data; null where no worker told
+  const SetFacts* facts = nullptr;  ///< null where no worker reported any
   nlohmann::json max_length;
 };
 
@@ -21,23 +21,20 @@ std::vector<Set> sets_of(const Material& material) {
   for (const RunRow& run : material.runs) {
     const auto files = material.datasets.find(run.number);
     if (files == material.datasets.end()) continue;
-    const AttemptRow* told = material.told(run);
-    const nlohmann::json data = told == nullptr ? nlohmann::json::object()
-                                                : told->started_event.value("data", nlohmann::json::object());
     const nlohmann::json max_length = material.setting(run, "data.max_length");
     for (const DatasetRow& file : files->second) {
-      const nlohmann::json here = data.value(file.role, nlohmann::json());
+      const SetFacts* here = material.facts(run, file.role);
       const auto known = std::find_if(sets.begin(), sets.end(), [&](const Set& set) {
         // Another tokenizer or limit makes other lengths of the same file.
         return set.role == file.role && set.sha256 == file.sha256 &&
-               (set.told == here || here.is_null() || set.told.is_null());
+               (here == nullptr || set.facts == nullptr || *set.facts == *here);
       });
       if (known == sets.end()) {
         sets.push_back({file.role, file.path, file.sha256, 1, here, max_length});
         continue;
       }
       ++known->runs;
-      if (known->told.is_null()) known->told = here;
+      if (known->facts == nullptr) known->facts = here;
     }
   }
   const auto rank = [](const Set& set) {
@@ -51,10 +48,8 @@ std::vector<Set> sets_of(const Material& material) {
   return sets;
 }
 
-TableCell told_cell(const Set& set, const char* name) {
-  const nlohmann::json value =
-      set.told.is_object() ? set.told.value(name, nlohmann::json()) : nlohmann::json();
-  return value.is_number_integer() ? count_cell(value.get<std::int64_t>()) : TableCell();
+TableCell cell_of(const std::optional<std::int64_t>& count) {
+  return count ? count_cell(*count) : TableCell();
 }
 
 TableBlock file_table(const std::vector<Set>& sets) {
@@ -69,31 +64,46 @@ TableBlock file_table(const std::vector<Set>& sets) {
   return table;
 }
 
+/// What the tasks counted in any of the sets, in the order of their reports.
+std::vector<std::string> count_names(const std::vector<Set>& sets) {
+  std::vector<std::string> names;
+  for (const Set& set : sets)
+    if (set.facts != nullptr)
+      for (const NamedCount& count : set.facts->counts)
+        if (std::ranges::find(names, count.name) == names.end()) names.push_back(count.name);
+  return names;
+}
+
+TableCell count_cell_of(const SetFacts& facts, const std::string& name) {
+  const auto count = std::ranges::find(facts.counts, name, &NamedCount::name);
+  return count != facts.counts.end() ? count_cell(count->value) : TableCell();
+}
+
 TableBlock size_table(const std::vector<Set>& sets) {
   TableBlock table;
   table.id = "data-sizes";
   table.caption =
       "Sizes as the model sees them: tokens are pieces with [CLS] and [SEP]; what is longer than "
-      "data.max_length is cut, and the entities in it are scored as missed.";
-  table.columns = {{"set", "", false},           {"file", "", false},         {"sentences", "", true},
-                   {"tokens", "", true},         {"longest", "tokens", true}, {"max_length", "tokens", true},
-                   {"unknown pieces", "", true}, {"cut sentences", "", true}, {"cut words", "", true},
-                   {"cut entities", "", true}};
-  for (const Set& set : sets)
-    if (set.told.is_object())
-      table.rows.push_back(
-          {set.role, setting_text(set.path), told_cell(set, "examples"), told_cell(set, "tokens"),
-           told_cell(set, "longest"),
-           set.max_length.is_number_integer() ? count_cell(set.max_length.get<std::int64_t>()) : TableCell(),
-           told_cell(set, "unknown_pieces"), told_cell(set, "cut_sentences"), told_cell(set, "cut_words"),
-           told_cell(set, "cut_entities")});
+      "data.max_length is cut, and what should be found in it is scored as missed.";
+  table.columns = {{"set", "", false},          {"file", "", false},         {"sentences", "", true},
+                   {"tokens", "", true},        {"longest", "tokens", true}, {"max_length", "tokens", true},
+                   {"unknown pieces", "", true}};
+  const std::vector<std::string> names = count_names(sets);
+  for (const std::string& name : names) table.columns.push_back({name, "", true});
+  for (const Set& set : sets) {
+    if (set.facts == nullptr) continue;
+    std::vector<TableCell> row = {
+        set.role,
+        setting_text(set.path),
+        count_cell(set.facts->examples),
+        cell_of(set.facts->tokens),
+        cell_of(set.facts->longest),
+        set.max_length.is_number_integer() ? count_cell(set.max_length.get<std::int64_t>()) : TableCell(),
+        cell_of(set.facts->unknown_pieces)};
+    for (const std::string& name : names) row.push_back(count_cell_of(*set.facts, name));
+    table.rows.push_back(std::move(row));
+  }
   return table;
-}
-
-/// The labels of a set, or null where its worker told none.
-nlohmann::json labels_of(const Set& set) {
-  if (!set.told.is_object()) return nullptr;
-  return set.told.value("labels", nlohmann::json::object()).value("words", nlohmann::json());
 }
 
 /// One column per set; sets that several tokenizers saw have their labels once.
@@ -105,14 +115,15 @@ TableBlock label_table(const std::vector<Set>& sets) {
   std::vector<const Set*> shown;
   std::vector<std::string> labels;
   for (const Set& set : sets) {
-    const nlohmann::json counts = labels_of(set);
+    if (set.facts == nullptr || set.facts->labels.empty() || shown.size() == 9) continue;
     const bool again = std::any_of(shown.begin(), shown.end(), [&](const Set* other) {
-      return other->role == set.role && other->sha256 == set.sha256 && labels_of(*other) == counts;
+      return other->role == set.role && other->sha256 == set.sha256 &&
+             other->facts->labels == set.facts->labels;
     });
-    if (!counts.is_object() || again || shown.size() == 9) continue;
+    if (again) continue;
     shown.push_back(&set);
     table.columns.push_back({set.role + ", " + setting_text(set.path), "", true});
-    for (const auto& [label, count] : counts.items())
+    for (const auto& [label, count] : set.facts->labels)
       if (std::find(labels.begin(), labels.end(), label) == labels.end()) labels.push_back(label);
   }
   // O first, then by type, its beginning before its inside.
@@ -125,15 +136,11 @@ TableBlock label_table(const std::vector<Set>& sets) {
   for (const std::string& label : labels) {
     std::vector<TableCell> row = {label};
     for (const Set* set : shown) {
-      const nlohmann::json count = labels_of(*set).value(label, nlohmann::json());
-      row.push_back(count.is_number_integer() ? count_cell(count.get<std::int64_t>()) : TableCell());
+      const auto count = set->facts->labels.find(label);
+      row.push_back(count != set->facts->labels.end() ? count_cell(count->second) : TableCell());
     }
     table.rows.push_back(std::move(row));
   }
-  std::vector<TableCell> unseen = {Text("label not in the training set")};
-  for (const Set* set : shown)
-    unseen.push_back(count_cell(set->told["labels"].value("unseen", std::int64_t{0})));
-  if (!shown.empty()) table.rows.push_back(std::move(unseen));
   return table;
 }
 
@@ -141,14 +148,18 @@ void add_histograms(const std::vector<Set>& sets, std::vector<Block>& blocks) {
   constexpr std::size_t most = 3;
   std::size_t number = 0;
   for (const Set& set : sets) {
-    if (set.role != "train" || !set.told.is_object() || !set.told.contains("lengths") || number == most)
+    if (set.role != "train" || set.facts == nullptr || set.facts->lengths.counts.empty() || number == most)
       continue;
-    const nlohmann::json& lengths = set.told["lengths"];
-    Histogram chart{
-        {"length of a sentence", "tokens"}, {"sentences", ""}, 0.5, lengths.value("width", 1.0), {}, {}, {}};
-    chart.counts = lengths.value("counts", std::vector<double>());
+    const SetFacts& facts = *set.facts;
+    Histogram chart{{"length of a sentence", "tokens"},
+                    {"sentences", ""},
+                    0.5,
+                    static_cast<double>(facts.lengths.width),
+                    {facts.lengths.counts.begin(), facts.lengths.counts.end()},
+                    {},
+                    {}};
     if (set.max_length.is_number() &&
-        set.max_length.get<double>() <= 1.5 * told_cell(set, "longest").number.value_or(0.0)) {
+        set.max_length.get<double>() <= 1.5 * static_cast<double>(facts.longest.value_or(0))) {
       chart.mark = set.max_length.get<double>();
       chart.mark_name = "max_length";
     }
@@ -156,8 +167,8 @@ void add_histograms(const std::vector<Set>& sets, std::vector<Block>& blocks) {
     figure.id = "lengths" + (++number > 1 ? "-" + std::to_string(number) : "");
     figure.caption =
         "Lengths of the training sentences of " + setting_text(set.path) + ", in tokens, after cutting.";
-    figure.alternative = "A histogram of " + told_cell(set, "examples").text.plain() +
-                         " sentences; the longest has " + told_cell(set, "longest").text.plain() + " tokens.";
+    figure.alternative = "A histogram of " + count_cell(facts.examples).text.plain() +
+                         " sentences; the longest has " + cell_of(facts.longest).text.plain() + " tokens.";
     figure.chart = std::move(chart);
     blocks.push_back(std::move(figure));
   }

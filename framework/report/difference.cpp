@@ -120,7 +120,7 @@ RunFacts all_facts(Store& store, const RunRow& run) {
   RunFacts facts{question_facts(store, run)};
   const std::vector<AttemptRow> attempts = store.read_attempts(run.number);
   const auto told = std::find_if(attempts.rbegin(), attempts.rend(),
-                                 [](const AttemptRow& attempt) { return !attempt.started_event.is_null(); });
+                                 [](const AttemptRow& attempt) { return attempt.started_event.has_value(); });
   facts.told = told != attempts.rend();
   if (facts.told) add_attempt(facts.fields, *told);
   facts.fields = sorted(std::move(facts.fields));

@@ -201,9 +201,8 @@ Section environment_section(const Material& material) {
   Section machines{"machines", "Machines and builds"};
   const auto environments = distinct(material, [](const AttemptRow& attempt) {
     nlohmann::json environment = object_or_null(attempt.environment);
-    if (environment.is_object() && attempt.started_event.is_object() &&
-        attempt.started_event.contains("threads"))
-      environment["threads"] = attempt.started_event["threads"];
+    if (environment.is_object() && attempt.started_event && attempt.started_event->threads)
+      environment["threads"] = *attempt.started_event->threads;
     return environment;
   });
   add_fields(machines.blocks, "numeric-environments",

@@ -1,141 +1,74 @@
-// See example_scores.hpp.
+// Sums are kept sparse: most examples add to few cells, and ten thousand deals visit each of them.
 #include "report/example_scores.hpp"
 
 #include <cmath>
-#include <sstream>
+#include <vector>
 
 #include <encore/error.hpp>
-#include <nlohmann/json.hpp>
 
-#include "config/input_file.hpp"
-#include "config/json_text.hpp"
 #include "report/statistics.hpp"
 
 namespace encore {
 
 namespace {
 
-NerCounts& operator+=(NerCounts& sum, const NerCounts& counts) {
-  sum.truth += counts.truth;
-  sum.predicted += counts.predicted;
-  sum.correct += counts.correct;
-  return sum;
-}
-
-NerCounts counts_of(const std::vector<std::string>& truth, const std::vector<std::string>& predicted,
-                    const ExampleMeasure& measure) {
-  NerCounts counts;
-  if (measure.kind == ExampleMeasure::Kind::token_accuracy) {
-    counts.truth = counts.predicted = static_cast<std::int64_t>(truth.size());
-    for (std::size_t i = 0; i < truth.size(); ++i)
-      counts.correct += (i < predicted.size() ? predicted[i] : "O") == truth[i] ? 1 : 0;
-    return counts;
-  }
-  std::map<std::string, NerCounts> types;
-  count_entities(truth, predicted, types);
-  for (const auto& [type, of_type] : types)
-    if (measure.type.empty() || measure.type == type) counts += of_type;
-  return counts;
-}
-
-/// The counts of all runs, example by example, `weight` times: integers, so that the order of sums cannot
-/// matter.
-std::vector<NerCounts> summed(std::span<const std::vector<NerCounts>> runs, std::size_t weight) {
-  const auto factor = static_cast<std::int64_t>(weight);
-  std::vector<NerCounts> sums(runs.front().size());
-  for (const auto& run : runs) {
-    ENCORE_REQUIRE(run.size() == sums.size(), "all runs have the same examples");
-    for (std::size_t i = 0; i < sums.size(); ++i)
-      sums[i] += {run[i].truth * factor, run[i].predicted * factor, run[i].correct * factor};
+/// What all runs add, example by example, `weight` times; no cell twice in an example.
+ExampleSums summed(std::span<const ExampleSums> runs, std::size_t weight, std::size_t cells) {
+  ExampleSums sums;
+  std::vector<double> total(cells, 0.0);
+  std::vector<std::uint32_t> touched;
+  for (std::size_t example = 0; example < runs.front().examples(); ++example) {
+    touched.clear();
+    for (const ExampleSums& run : runs) {
+      ENCORE_REQUIRE(run.examples() == runs.front().examples(), "all runs have the same examples");
+      for (const ExampleSums::Entry& entry : run.of(example)) {
+        if (total[entry.cell] == 0.0) touched.push_back(entry.cell);
+        total[entry.cell] += entry.value * static_cast<double>(weight);
+      }
+    }
+    for (const std::uint32_t cell : touched) {
+      if (total[cell] != 0.0) sums.entries.push_back({.cell = cell, .value = total[cell]});
+      total[cell] = 0.0;
+    }
+    sums.ends.push_back(sums.entries.size());
   }
   return sums;
 }
 
+std::vector<double> total_of(const ExampleSums& sums, std::size_t cells) {
+  std::vector<double> total(cells, 0.0);
+  for (const ExampleSums::Entry& entry : sums.entries) total[entry.cell] += entry.value;
+  return total;
+}
+
 }  // namespace
 
-double ExampleMeasure::value(const NerCounts& sum) const {
-  switch (kind) {
-    case Kind::f1:
-      return sum.f1();
-    case Kind::precision:
-    case Kind::token_accuracy:
-      return sum.precision();
-    case Kind::recall:
-      break;
-  }
-  return sum.recall();
-}
-
-std::optional<ExampleMeasure> example_measure(const std::string& metric) {
-  const std::size_t first = metric.find('/'), second = metric.find('/', first + 1);
-  if (first == std::string::npos) return std::nullopt;
-  ExampleMeasure measure;
-  measure.split = metric.substr(0, first);
-  if (measure.split != "dev" && measure.split != "test") return std::nullopt;
-  const std::string name = metric.substr(first + 1, second - first - 1);
-  if (second != std::string::npos) measure.type = metric.substr(second + 1);
-  if (name == "f1")
-    measure.kind = ExampleMeasure::Kind::f1;
-  else if (name == "precision")
-    measure.kind = ExampleMeasure::Kind::precision;
-  else if (name == "recall")
-    measure.kind = ExampleMeasure::Kind::recall;
-  else if (name == "token_accuracy" && measure.type.empty())
-    measure.kind = ExampleMeasure::Kind::token_accuracy;
-  else
-    return std::nullopt;
-  return measure;
-}
-
-std::vector<NerCounts> read_example_counts(const std::filesystem::path& predictions,
-                                           const ExampleMeasure& measure) {
-  std::istringstream in(read_file(predictions));
-  std::vector<NerCounts> counts;
-  const auto refuse = [&] {
-    throw Error(predictions.string() + ":" + std::to_string(counts.size() + 1) +
-                ": is no JSON object with \"truth\" and \"predicted\"");
-  };
-  for (std::string line; std::getline(in, line);) {
-    try {
-      const nlohmann::json example = parse_json(line);
-      counts.push_back(counts_of(example.at("truth").get<std::vector<std::string>>(),
-                                 example.at("predicted").get<std::vector<std::string>>(), measure));
-    } catch (const JsonError&) {
-      refuse();
-    } catch (const nlohmann::json::exception&) {
-      refuse();
-    }
-  }
-  return counts;
-}
-
-PermutationTest permutation_test(std::span<const std::vector<NerCounts>> a,
-                                 std::span<const std::vector<NerCounts>> b, const ExampleMeasure& measure,
-                                 std::size_t shuffles, std::uint64_t seed) {
-  ENCORE_REQUIRE(!a.empty() && !b.empty() && a.front().size() == b.front().size(),
+PermutationTest permutation_test(std::span<const ExampleSums> a, std::span<const ExampleSums> b,
+                                 const MeasureCells& cells, std::size_t shuffles, std::uint64_t seed) {
+  ENCORE_REQUIRE(!a.empty() && !b.empty() && a.front().examples() == b.front().examples(),
                  "both sides have runs, and all of them the same examples");
   // As many predictions on either side, however many runs.
-  const std::vector<NerCounts> left = summed(a, b.size()), right = summed(b, a.size());
-  NerCounts sum_left, sum_all;
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    sum_left += left[i];
-    sum_all += left[i];
-    sum_all += right[i];
-  }
-  const auto difference_of = [&](const NerCounts& one) {
-    const NerCounts other = {sum_all.truth - one.truth, sum_all.predicted - one.predicted,
-                             sum_all.correct - one.correct};
-    return measure.value(one) - measure.value(other);
+  const std::size_t count = cells.size();
+  const ExampleSums left = summed(a, b.size(), count), right = summed(b, a.size(), count);
+  const std::vector<double> sum_left = total_of(left, count);
+  std::vector<double> sum_all = total_of(right, count);
+  for (std::size_t cell = 0; cell < count; ++cell) sum_all[cell] += sum_left[cell];
+  std::vector<double> other(count);
+  const auto difference_of = [&](const std::vector<double>& one) {
+    for (std::size_t cell = 0; cell < count; ++cell) other[cell] = sum_all[cell] - one[cell];
+    return cells.value(one) - cells.value(other);
   };
-  PermutationTest test{difference_of(sum_left), 1.0, left.size(), shuffles};
+  PermutationTest test{difference_of(sum_left), 1.0, left.examples(), shuffles};
   std::size_t as_large = 0;
-  const std::size_t words = (left.size() + 63) / 64;
+  const std::size_t words = (left.examples() + 63) / 64;
+  std::vector<double> sum(count);
   for (std::size_t shuffle = 0; shuffle < shuffles; ++shuffle) {
-    NerCounts sum;
+    std::fill(sum.begin(), sum.end(), 0.0);
     std::uint64_t coins = 0;
-    for (std::size_t i = 0; i < left.size(); ++i) {
+    for (std::size_t i = 0; i < left.examples(); ++i) {
       if (i % 64 == 0) coins = random_word(seed, shuffle * words + i / 64);
-      sum += (coins & 1U) != 0 ? right[i] : left[i];
+      for (const ExampleSums::Entry& entry : ((coins & 1U) != 0 ? right : left).of(i))
+        sum[entry.cell] += entry.value;
       coins >>= 1U;
     }
     if (std::abs(difference_of(sum)) >= std::abs(test.difference)) ++as_large;

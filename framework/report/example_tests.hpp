@@ -13,22 +13,22 @@ namespace encore {
 
 class ExampleTests {
  public:
-  ExampleTests(Store& store, const std::string& metric);
+  ExampleTests(Store& store, const Metric& metric);
 
   /// Fills `pair.examples`, or `pair.no_examples` with the reason. The predictions of each run are read once.
   void test(const std::vector<const Replicate*>& a, const std::vector<const Replicate*>& b, Pair& pair);
 
  private:
-  using Counts = std::vector<NerCounts>;
-
   PermutationTest tested(const std::vector<const Replicate*>& a, const std::vector<const Replicate*>& b,
                          bool same_set);
-  std::vector<Counts> read(const std::vector<const Replicate*>& replicates);
+  std::vector<ExampleSums> read(const std::vector<const Replicate*>& replicates);
+  /// Why nothing can be tested, and what can be instead.
+  std::string refusal() const;
 
   Store& store_;
-  std::string metric_;
-  std::optional<ExampleMeasure> measure_;
-  std::map<std::int64_t, Counts> counts_;  ///< by number of the run
+  Metric metric_;
+  std::optional<MeasureCells> cells_;         ///< nothing where the metric does not follow from examples
+  std::map<std::int64_t, ExampleSums> sums_;  ///< by number of the run
 };
 
 }  // namespace encore

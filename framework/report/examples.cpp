@@ -1,7 +1,8 @@
-// Sentences of the test set with what the best candidate found rightly, found wrongly and missed.
+// Examples of the test set as the best candidate has them: words with one label each as marked spans, found
+// rightly, found wrongly and missed; every other record as its input with the prediction.
 #include <algorithm>
 
-#include "data/entities.hpp"
+#include "base/label_spans.hpp"
 #include "report/predictions.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
@@ -17,35 +18,35 @@ constexpr std::size_t most_words = 40;
 enum class Kind { right, wrong, missed };
 
 struct Judged {
-  std::vector<NerEntity> truth, predicted;
+  std::vector<LabelSpan> truth, predicted;
   std::size_t right = 0, wrong = 0, missed = 0;
 };
 
-Judged judge(const PredictedSentence& sentence) {
-  std::vector<std::string> predicted = sentence.predicted;
-  predicted.resize(sentence.truth.size(), "O");
-  Judged judged{ner_entities(sentence.truth), ner_entities(predicted)};
-  for (const NerEntity& entity : judged.predicted)
-    ++(std::find(judged.truth.begin(), judged.truth.end(), entity) != judged.truth.end() ? judged.right
-                                                                                         : judged.wrong);
+Judged judge(const PredictedExample& sentence) {
+  std::vector<std::string> predicted = sentence.predicted_labels;
+  predicted.resize(sentence.true_labels.size(), "O");
+  Judged judged{label_spans(sentence.true_labels), label_spans(predicted)};
+  for (const LabelSpan& span : judged.predicted)
+    ++(std::find(judged.truth.begin(), judged.truth.end(), span) != judged.truth.end() ? judged.right
+                                                                                       : judged.wrong);
   judged.missed = judged.truth.size() - judged.right;
   return judged;
 }
 
-bool overlaps(const NerEntity& a, const NerEntity& b) {
+bool overlaps(const LabelSpan& a, const LabelSpan& b) {
   return a.begin < b.end && b.begin < a.end;
 }
 
-/// What stands over a predicted entity that is not true: its type, and what is true there.
-std::string wrong_label(const NerEntity& entity, const std::vector<NerEntity>& truth) {
-  for (const NerEntity& other : truth)
-    if (overlaps(entity, other))
-      return entity.type + (other.type == entity.type ? ", other extent" : ", truly " + other.type);
-  return entity.type;
+/// What stands over a predicted span that is not true: its label, and what is true there.
+std::string wrong_label(const LabelSpan& span, const std::vector<LabelSpan>& truth) {
+  for (const LabelSpan& other : truth)
+    if (overlaps(span, other))
+      return span.label + (other.label == span.label ? ", other extent" : ", truly " + other.label);
+  return span.label;
 }
 
-/// The words, with each predicted entity marked, and what was missed where nothing was predicted.
-Text marked(const PredictedSentence& sentence, const Judged& judged) {
+/// The words, with each predicted span marked, and what was missed where nothing was predicted.
+Text marked(const PredictedExample& sentence, const Judged& judged) {
   std::vector<Span> spans;
   const auto words = [&](std::int64_t begin, std::int64_t end) {
     std::string text;
@@ -54,16 +55,16 @@ Text marked(const PredictedSentence& sentence, const Judged& judged) {
     return text;
   };
   const auto count = static_cast<std::int64_t>(sentence.words.size());
-  const auto covering = [](const std::vector<NerEntity>& entities, std::int64_t word) {
-    return std::find_if(entities.begin(), entities.end(),
-                        [&](const NerEntity& entity) { return entity.begin <= word && word < entity.end; });
+  const auto covering = [](const std::vector<LabelSpan>& found, std::int64_t word) {
+    return std::find_if(found.begin(), found.end(),
+                        [&](const LabelSpan& span) { return span.begin <= word && word < span.end; });
   };
   for (std::int64_t at = 0; at < count;) {
     if (at > 0) spans.push_back({" "});
     if (const auto found = covering(judged.predicted, at); found != judged.predicted.end()) {
       const bool right = std::find(judged.truth.begin(), judged.truth.end(), *found) != judged.truth.end();
       spans.push_back({words(at, found->end), right ? Span::Kind::right : Span::Kind::wrong,
-                       right ? found->type : wrong_label(*found, judged.truth)});
+                       right ? found->label : wrong_label(*found, judged.truth)});
       at = found->end;
       continue;
     }
@@ -74,7 +75,7 @@ Text marked(const PredictedSentence& sentence, const Judged& judged) {
            (missed != judged.truth.end() || covering(judged.truth, end) == judged.truth.end()))
       ++end;
     if (missed != judged.truth.end())
-      spans.push_back({words(at, end), Span::Kind::missed, missed->type});
+      spans.push_back({words(at, end), Span::Kind::missed, missed->label});
     else
       spans.push_back({words(at, end)});
     at = end;
@@ -82,18 +83,89 @@ Text marked(const PredictedSentence& sentence, const Judged& judged) {
   return spans;
 }
 
-ItemList examples_of(const std::vector<PredictedSentence>& sentences, Kind kind) {
+/// Words that are labelled one by one.
+ItemList labelled_examples(const std::vector<PredictedExample>& examples, Kind kind) {
   ItemList list;
-  for (const PredictedSentence& sentence : sentences) {
+  for (const PredictedExample& example : examples) {
     if (list.items.size() == most_of_kind) break;
-    if (sentence.words.size() > most_words) continue;
-    const Judged judged = judge(sentence);
+    if (example.words.size() > most_words) continue;
+    const Judged judged = judge(example);
     const bool fits = kind == Kind::right   ? judged.right > 0 && judged.wrong == 0 && judged.missed == 0
                       : kind == Kind::wrong ? judged.wrong > 0
                                             : judged.missed > 0 && judged.wrong == 0;
-    if (fits) list.items.push_back(marked(sentence, judged));
+    if (fits) list.items.push_back(marked(example, judged));
   }
   return list;
+}
+
+/// Any other record: its fields, and behind them what was predicted for it.
+Text with_answer(const PredictedExample& example) {
+  std::vector<Span> spans;
+  for (const auto& [field, text] : example.input) {
+    if (example.input.size() > 1) spans.push_back(code(field));
+    spans.push_back({(example.input.size() > 1 ? " " : "") + text + " "});
+  }
+  const bool right = example.predicted == example.truth;
+  spans.push_back({example.predicted.empty() ? "(nothing)" : example.predicted,
+                   right ? Span::Kind::right : Span::Kind::wrong,
+                   right ? "predicted" : "truly " + example.truth});
+  return spans;
+}
+
+std::size_t words_in(const PredictedExample& example) {
+  std::size_t blanks = 0;
+  for (const auto& [field, text] : example.input)
+    blanks += 1 + static_cast<std::size_t>(std::count(text.begin(), text.end(), ' '));
+  return blanks;
+}
+
+ItemList plain_examples(const std::vector<PredictedExample>& examples, bool right) {
+  ItemList list;
+  for (const PredictedExample& example : examples) {
+    if (list.items.size() == most_of_kind) break;
+    if (words_in(example) <= most_words && (example.predicted == example.truth) == right)
+      list.items.push_back(with_answer(example));
+  }
+  return list;
+}
+
+void add_list(const char* title, ItemList list, std::vector<Block>& blocks) {
+  if (list.items.empty()) return;
+  blocks.push_back(Paragraph{title});
+  blocks.push_back(std::move(list));
+}
+
+/// "Examples of test as a has them, ..."
+std::vector<Span> introduction(const std::string& what, const std::string& split, const RunRow& run) {
+  return {{what + " of " + split + " as "},
+          code(run.name),
+          {" has them, from its stored predictions: the first few of each kind, in the order of the set and "
+           "of at most " +
+           std::to_string(most_words) + " words, not chosen by hand."}};
+}
+
+void add_blocks(const std::vector<PredictedExample>& examples, const std::string& split, const RunRow& run,
+                std::vector<Block>& blocks) {
+  const bool labelled = std::all_of(examples.begin(), examples.end(),
+                                    [](const PredictedExample& one) { return one.has_labels(); });
+  if (!labelled) {
+    blocks.push_back(Paragraph{Text(introduction("Examples", split, run))});
+    add_list("Right:", plain_examples(examples, true), blocks);
+    add_list("Not right:", plain_examples(examples, false), blocks);
+    return;
+  }
+  std::vector<Span> text = introduction("Sentences", split, run);
+  text.insert(text.end(), {{" Marked is what was "},
+                           {"found rightly", Span::Kind::right, "label"},
+                           {", "},
+                           {"found wrongly", Span::Kind::wrong, "label"},
+                           {" and "},
+                           {"missed", Span::Kind::missed, "label"},
+                           {"."}});
+  blocks.push_back(Paragraph{Text(std::move(text))});
+  add_list("Everything right:", labelled_examples(examples, Kind::right), blocks);
+  add_list("Something found that is not so:", labelled_examples(examples, Kind::wrong), blocks);
+  add_list("Something missed:", labelled_examples(examples, Kind::missed), blocks);
 }
 
 /// The first run of the best candidate whose predictions are there, or why there is none.
@@ -105,28 +177,7 @@ void add_examples(const Material& material, const Question& question, const std:
   for (const Replicate& replicate : question.comparison.candidates[*first].runs) {
     if (!replicate.value) continue;
     try {
-      const std::vector<PredictedSentence> sentences = read_predictions(material.store, replicate.run, split);
-      blocks.push_back(Paragraph{Text(
-          {{"Sentences of " + split + " as "},
-           code(replicate.run.name),
-           {" has them, from its stored predictions: the first few of each kind, in the order of the set "
-            "and of at most " +
-            std::to_string(most_words) + " words, not chosen by hand. Marked are entities "},
-           {"found rightly", Span::Kind::right, "type"},
-           {", "},
-           {"found wrongly", Span::Kind::wrong, "type"},
-           {" and "},
-           {"missed", Span::Kind::missed, "type"},
-           {"."}})});
-      for (const auto& [kind, title] : {std::pair{Kind::right, "Everything right:"},
-                                        std::pair{Kind::wrong, "Something found that is not so:"},
-                                        std::pair{Kind::missed, "Something missed:"}}) {
-        ItemList list = examples_of(sentences, kind);
-        if (list.items.empty()) continue;
-        blocks.push_back(Paragraph{title});
-        blocks.push_back(std::move(list));
-      }
-      return;
+      return add_blocks(read_predictions(material.store, replicate.run, split), split, replicate.run, blocks);
     } catch (const Error& error) {
       if (problem.empty()) problem = error.what();
     }
@@ -138,7 +189,7 @@ void add_examples(const Material& material, const Question& question, const std:
 
 Section examples_section(const Material& material) {
   Section section{"examples", "Examples"};
-  const std::string split = material.metric.starts_with("dev/") ? "dev" : "test";
+  const std::string split = material.metric.split() == "dev" ? "dev" : "test";
   for (const Question& question : material.questions) {
     if (material.hides_sentences(question))
       section.blocks.push_back(

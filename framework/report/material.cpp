@@ -10,26 +10,11 @@ namespace encore {
 
 namespace {
 
-bool has_measure(const RunRow& run, const std::string& metric) {
-  return run.result.is_object() && run.result.value("measures", nlohmann::json::object()).contains(metric);
-}
-
 /// How checkpoints are chosen, where all runs agree.
 std::string selection_of(const Material& material) {
   std::set<std::string> rules;
   for (const RunRow& run : material.runs) rules.insert(setting_text(material.setting(run, "train.select")));
   return rules.size() == 1 ? *rules.begin() : "";
-}
-
-std::string metric_of(const Material& material) {
-  if (!material.options.metric.empty()) return material.options.metric;
-  const auto any_has = [&](const std::string& metric) {
-    return std::any_of(material.runs.begin(), material.runs.end(),
-                       [&](const RunRow& run) { return has_measure(run, metric); });
-  };
-  const std::size_t blank = material.select.find(' ');
-  const std::string selected = blank == std::string::npos ? "" : material.select.substr(blank + 1);
-  return !any_has("test/f1") && any_has(selected) ? selected : "test/f1";
 }
 
 }  // namespace
@@ -38,8 +23,20 @@ const AttemptRow* Material::told(const RunRow& run) const {
   const auto own = attempts.find(run.number);
   if (own == attempts.end()) return nullptr;
   for (auto attempt = own->second.rbegin(); attempt != own->second.rend(); ++attempt)
-    if (attempt->started_event.is_object()) return &*attempt;
+    if (attempt->started_event) return &*attempt;
   return nullptr;
+}
+
+const Started* Material::started(const RunRow& run) const {
+  const AttemptRow* attempt = told(run);
+  return attempt != nullptr ? &*attempt->started_event : nullptr;
+}
+
+const SetFacts* Material::facts(const RunRow& run, const std::string& role) const {
+  const Started* own = started(run);
+  if (own == nullptr) return nullptr;
+  const auto set = own->data.find(role);
+  return set != own->data.end() ? &set->second : nullptr;
 }
 
 nlohmann::json Material::setting(const RunRow& run, const std::string& key) const {
@@ -65,7 +62,8 @@ std::size_t Material::rows_of(std::size_t all) const {
 
 Material gather(Store& store, const std::vector<RunRow>& runs, const std::string& subject,
                 const ReportOptions& options) {
-  Material material{store, options, subject, {}, {}, runs, {}, {}, {}, {}, {}, {}, {}, {}};
+  Material material{store, options, subject, read_metrics(store.database()), {}, {}, runs, {}, {}, {}, {}, {},
+                    {},    {},      {}};
   std::sort(material.runs.begin(), material.runs.end(),
             [](const RunRow& a, const RunRow& b) { return natural_less(a.name, b.name); });
   RunBatch batch(store, material.runs);
@@ -76,7 +74,8 @@ Material gather(Store& store, const std::vector<RunRow>& runs, const std::string
   material.verifications = batch.verifications();
   material.sweeps = batch.sweeps();
   material.select = selection_of(material);
-  material.metric = metric_of(material);
+  material.metric =
+      options.metric.empty() ? leading_metric(store, runs) : material.metrics.of(options.metric);
   material.factors = factors_of(material.runs, material.params);
   material.questions = questions_of(material);
   return material;

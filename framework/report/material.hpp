@@ -38,7 +38,8 @@ struct Material {
   Store& store;
   ReportOptions options;
   std::string subject;       ///< "run a", "sweep b", "all runs"
-  std::string metric;        ///< that the report is about
+  Metrics metrics;           ///< all of the database, with what they mean
+  Metric metric;             ///< that the report is about
   std::string select;        ///< how checkpoints are chosen: "max dev/f1"; empty where runs differ in it
   std::vector<RunRow> runs;  ///< by name, numbers in it by value
   RunBatch::ByRun<ParamRow> params;
@@ -50,8 +51,12 @@ struct Material {
   std::vector<Factor> factors;  ///< without the seed
   std::vector<Question> questions;
 
-  /// Of the run's last attempt that told what it is; null where none did.
+  /// The run's last attempt whose worker reported its start; null where none did.
   const AttemptRow* told(const RunRow& run) const;
+  /// That report.
+  const Started* started(const RunRow& run) const;
+  /// Of one of its data sets ("train"); null where no attempt reported it.
+  const SetFacts* facts(const RunRow& run, const std::string& role) const;
   /// A setting's value; null where the run has none.
   nlohmann::json setting(const RunRow& run, const std::string& key) const;
   /// Whether sentences of the question's data must not be shown: a run says so, and nobody asked for them.

@@ -1,8 +1,6 @@
 // All measures of the chosen checkpoints, not only the one that the report is about: a row per candidate, a
 // column per measure; for programs also one number a cell.
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "report/sections.hpp"
 #include "report/wording.hpp"
@@ -11,55 +9,40 @@ namespace encore {
 
 namespace {
 
-/// "test/f1/PER" is of one class.
-bool is_of_class(const std::string& metric) {
-  return std::count(metric.begin(), metric.end(), '/') > 1;
-}
+const std::vector<std::string> splits = {"dev", "test"};
 
-nlohmann::json measures_of(const RunRow& run) {
-  return run.result.is_object() ? run.result.value("measures", nlohmann::json::object())
-                                : nlohmann::json::object();
-}
-
-/// By split: "test" -> "f1", "loss" ...
-std::map<std::string, std::set<std::string>> names_of(const Question& question) {
-  std::map<std::string, std::set<std::string>> names;
-  for (const RunRow& run : question.runs) {
-    const nlohmann::json measures = measures_of(run);
-    for (const auto& [name, value] : measures.items()) {
-      const std::size_t slash = name.find('/');
-      if (slash != std::string::npos && !is_of_class(name))
-        names[name.substr(0, slash)].insert(name.substr(slash + 1));
-    }
-  }
-  return names;
+/// The metrics that a run of the question has a result of, on that split; members of families aside.
+std::vector<Metric> metrics_of(const Material& material, const Question& question, const std::string& split) {
+  std::vector<Metric> metrics = material.metrics.in_order(material.metric.name, {split});
+  std::erase_if(metrics, [&](const Metric& metric) {
+    return std::none_of(question.runs.begin(), question.runs.end(),
+                        [&](const RunRow& run) { return result_measure(run, metric.name).has_value(); });
+  });
+  return metrics;
 }
 
 /// "91.18 ± 0.25"; sorted and exported by the mean.
-TableCell mean_cell(const std::string& measure, const std::vector<double>& values) {
+TableCell mean_cell(const Metric& measure, const std::vector<double>& values) {
   TableCell cell = value_cell(measure, mean_of(values));
   if (values.size() > 1) cell.text = cell.text.plain() + " ± " + metric_text(measure, deviation_of(values));
   return cell;
 }
 
 TableBlock split_table(const Material& material, const Question& question, const std::string& split,
-                       const std::set<std::string>& measures) {
+                       const std::vector<Metric>& metrics) {
   TableBlock table;
   table.id = "measures-" + split + "-" + question.id;
   table.caption =
       "All measures on " + split +
       " at the chosen checkpoints: mean over the complete runs of each candidate ± standard deviation.";
   table.columns = {{"candidate", "", false}};
-  for (const std::string& measure : measures)
-    table.columns.push_back({measure, unit_of(split + "/" + measure).name, true});
+  for (const Metric& metric : metrics) table.columns.push_back({metric.title(), unit_of(metric).name, true});
   const std::size_t shown = material.rows_of(question.scored());
   for (std::size_t i = 0; i < shown; ++i) {
     const std::size_t index = question.order[i];
     std::vector<TableCell> row = {question.letter(index)};
-    for (const std::string& measure : measures) {
-      const std::string name = split + "/" + measure;
-      row.push_back(mean_cell(name, values_of(question.comparison.candidates[index], name)));
-    }
+    for (const Metric& metric : metrics)
+      row.push_back(mean_cell(metric, values_of(question.comparison.candidates[index], metric.name)));
     table.rows.push_back(std::move(row));
   }
   if (shown < question.scored())
@@ -69,7 +52,7 @@ TableBlock split_table(const Material& material, const Question& question, const
 }
 
 /// One number a cell, for programs.
-TableBlock long_table(const Question& question) {
+TableBlock long_table(const Material& material, const Question& question) {
   TableBlock table;
   table.id = "measures-" + question.id;
   table.caption =
@@ -77,14 +60,14 @@ TableBlock long_table(const Question& question) {
   table.columns = {{"candidate", "", false}, {"measure", "", false}, {"n", "", true},
                    {"mean", "", true},       {"SD", "", true},       {"unit", "", false}};
   for (const std::size_t index : question.order)
-    for (const auto& [split, measures] : names_of(question))
-      for (const std::string& measure : measures) {
-        const std::string name = split + "/" + measure;
-        const std::vector<double> values = values_of(question.comparison.candidates[index], name);
+    for (const std::string& split : splits)
+      for (const Metric& metric : metrics_of(material, question, split)) {
+        const std::vector<double> values = values_of(question.comparison.candidates[index], metric.name);
         if (values.empty()) continue;
-        table.rows.push_back(
-            {question.letter(index), name, count_cell(static_cast<std::int64_t>(values.size())),
-             value_cell(name, mean_of(values)), value_cell(name, deviation_of(values)), unit_of(name).name});
+        table.rows.push_back({question.letter(index), metric.name,
+                              count_cell(static_cast<std::int64_t>(values.size())),
+                              value_cell(metric, mean_of(values)), value_cell(metric, deviation_of(values)),
+                              unit_of(metric).name});
       }
   return table;
 }
@@ -94,11 +77,14 @@ TableBlock long_table(const Question& question) {
 Section measures_section(const Material& material) {
   Section section{"measures", "All measures"};
   for (const Question& question : material.questions) {
-    for (const auto& [split, measures] : names_of(question))
-      if (TableBlock table = split_table(material, question, split, measures); !table.rows.empty())
+    for (const std::string& split : splits) {
+      const std::vector<Metric> metrics = metrics_of(material, question, split);
+      if (metrics.empty()) continue;
+      if (TableBlock table = split_table(material, question, split, metrics); !table.rows.empty())
         section.blocks.push_back(std::move(table));
+    }
     if (!material.complete()) continue;
-    if (TableBlock table = long_table(question); !table.rows.empty())
+    if (TableBlock table = long_table(material, question); !table.rows.empty())
       section.blocks.push_back(std::move(table));
   }
   return section;

@@ -21,28 +21,23 @@ const RunRow& shown_run(const Material& material) {
 
 // --- model ---
 
-/// What a worker told of the size of a model; null where none did.
-nlohmann::json size_of(const Material& material, const Candidate& candidate) {
-  const AttemptRow* told = material.told(candidate.runs.front().run);
-  if (told == nullptr || !told->started_event.contains("parameters")) return nullptr;
-  return {{"parts", told->started_event.value("parameter_parts", nlohmann::json::array())},
-          {"all", told->started_event["parameters"]}};
-}
-
 /// Candidates whose models have the same parts, one beside the other: the best mean first.
 TableBlock size_table(const Material& material) {
-  std::vector<std::pair<nlohmann::json, std::vector<std::string>>> sizes;
+  struct Size {
+    const Started* reported;
+    std::vector<std::string> names;
+  };
+  std::vector<Size> sizes;
   for (const Question& question : material.questions)
     for (const std::size_t index : question.order) {
-      const nlohmann::json size = size_of(material, question.comparison.candidates[index]);
-      if (size.is_null()) continue;
-      auto known =
-          std::find_if(sizes.begin(), sizes.end(), [&](const auto& one) { return one.first == size; });
-      if (known == sizes.end()) {
-        sizes.emplace_back(size, std::vector<std::string>());
-        known = std::prev(sizes.end());
-      }
-      known->second.push_back(question.letter(index));
+      const Started* started = material.started(question.comparison.candidates[index].runs.front().run);
+      if (started == nullptr || !started->parameters) continue;
+      auto known = std::ranges::find_if(sizes, [&](const Size& one) {
+        return one.reported->parameters == started->parameters &&
+               one.reported->parameter_parts == started->parameter_parts;
+      });
+      if (known == sizes.end()) known = sizes.insert(known, {started, {}});
+      known->names.push_back(question.letter(index));
     }
   TableBlock table;
   table.id = "parameters";
@@ -51,14 +46,13 @@ TableBlock size_table(const Material& material) {
   constexpr std::size_t most = 6;
   const std::size_t shown = material.options.most_rows == 0 ? sizes.size() : std::min(most, sizes.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    const auto& [size, names] = sizes[i];
+    const auto& [reported, names] = sizes[i];
     const std::string who = sizes.size() == 1 && names.size() > 1 ? "all"
                             : names.size() > 4 ? names.front() + " and " + counted(names.size() - 1, "other")
                                                : listed(names);
-    for (const nlohmann::json& part : size["parts"])
-      table.rows.push_back(
-          {who, part.value("part", ""), count_cell(part.value("parameters", std::int64_t{0}))});
-    table.rows.push_back({who, Text({strong("all")}), count_cell(size["all"].get<std::int64_t>())});
+    for (const PartSize& part : reported->parameter_parts)
+      table.rows.push_back({who, part.part, count_cell(part.parameters)});
+    table.rows.push_back({who, Text({strong("all")}), count_cell(*reported->parameters)});
   }
   if (shown < sizes.size())
     table.notes.push_back(counted(sizes.size() - shown, "more size") +
@@ -113,9 +107,8 @@ std::string levels_text(const Factor& factor, const std::string& key, const Mate
 std::string vocabulary_text(const Material& material) {
   std::set<std::int64_t> sizes;
   for (const RunRow& run : material.runs)
-    if (const AttemptRow* told = material.told(run); told != nullptr)
-      if (const std::int64_t size = told->started_event.value("vocabulary_size", std::int64_t{0}); size > 0)
-        sizes.insert(size);
+    if (const Started* started = material.started(run); started != nullptr && started->vocabulary_size)
+      sizes.insert(*started->vocabulary_size);
   std::vector<std::string> texts;
   for (const std::int64_t size : sizes) texts.push_back(thousands(size));
   return texts.empty() ? "" : "; " + listed(texts) + " pieces in the vocabulary";

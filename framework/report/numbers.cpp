@@ -9,7 +9,7 @@ namespace {
 
 std::vector<TableCell> candidate_row(const Material& material, const Question& question, std::size_t index) {
   const Candidate& candidate = question.comparison.candidates[index];
-  const std::string& metric = question.comparison.options.metric;
+  const Metric& metric = question.comparison.options.metric;
   const auto low = [&](const std::optional<Interval>& interval) {
     return value_cell(metric, interval ? std::optional(interval->low) : std::nullopt);
   };
@@ -45,7 +45,7 @@ std::string verdict_text(const Pair& pair) {
 }
 
 std::vector<TableCell> pair_row(const Question& question, const Pair& pair) {
-  const std::string& metric = question.comparison.options.metric;
+  const Metric& metric = question.comparison.options.metric;
   const auto p_cell = [](std::optional<double> p) {
     return p ? TableCell(p_value_text(*p), *p) : TableCell();
   };

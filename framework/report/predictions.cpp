@@ -1,14 +1,94 @@
-// See predictions.hpp.
+// Lines of JSON as statistics, and as examples to be shown.
 #include "report/predictions.hpp"
 
+#include <optional>
 #include <sstream>
 
+#include <nlohmann/json.hpp>
+
+#include "base/measure_json.hpp"
 #include "config/input_file.hpp"
 #include "config/json_text.hpp"
 #include "data/hash.hpp"
 #include "record/run_paths.hpp"
+#include "store/before_5.hpp"
 
 namespace encore {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// Calls `take` with the object of each line; what it throws gets the file and the line in front.
+template <class Take>
+void for_each_example(const std::filesystem::path& file, const Take& take) {
+  std::istringstream in(read_file(file));
+  std::size_t number = 0;
+  const auto refuse = [&](const std::string& problem) {
+    throw Error(file.string() + ":" + std::to_string(number) + ": " + problem);
+  };
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    nlohmann::ordered_json example;
+    try {
+      example = parse_json<nlohmann::ordered_json>(line);
+    } catch (const JsonError&) {
+      refuse("is no JSON object");
+    }
+    if (!example.is_object()) refuse("is no JSON object");
+    try {
+      take(example);
+    } catch (const Error& error) {
+      refuse(error.what());
+    }
+  }
+}
+
+std::optional<Words> words_in(const nlohmann::ordered_json& example, const char* field) {
+  const auto found = example.find(field);
+  if (found == example.end() || !found->is_array()) return std::nullopt;
+  Words words;
+  for (const auto& word : *found) {
+    if (!word.is_string()) return std::nullopt;
+    words.push_back(word.get<std::string>());
+  }
+  return words;
+}
+
+std::string plain_text(const nlohmann::ordered_json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_array()) return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string text;
+  for (const auto& part : value) text += (text.empty() ? "" : " ") + plain_text(part);
+  return text;
+}
+
+/// Of a line without statistics.
+void add_old_example(Statistics& statistics, const nlohmann::ordered_json& example) {
+  const std::optional<Words> truth = words_in(example, "truth"), predicted = words_in(example, "predicted");
+  if (!truth || !predicted)
+    throw Error("has no \"statistics\", and not one label per word in \"truth\" and \"predicted\"");
+  add_sentence_before_5(statistics, *truth, *predicted);
+}
+
+PredictedExample example_in(const nlohmann::ordered_json& json) {
+  if (!json.contains("predicted")) throw Error("has no \"predicted\"");
+  PredictedExample example{.predicted = plain_text(json["predicted"])};
+  if (json.contains("truth")) example.truth = plain_text(json["truth"]);
+  for (const auto& [field, value] : json.items())
+    if (field != "example" && field != "truth" && field != "predicted" && field != "statistics")
+      example.input.emplace_back(field, plain_text(value));
+  const std::optional<Words> words = words_in(json, "words"), truth = words_in(json, "truth"),
+                             predicted = words_in(json, "predicted");
+  if (!words || !truth || !predicted || words->size() != truth->size() || predicted->size() > truth->size())
+    return example;
+  example.words = *words;
+  example.true_labels = *truth;
+  example.predicted_labels = *predicted;
+  return example;
+}
+
+}  // namespace
 
 std::filesystem::path recorded_artifact(Store& store, const RunRow& run, const std::string& name) {
   for (const ArtifactRow& artifact : store.read_artifacts(run.number)) {
@@ -22,30 +102,26 @@ std::filesystem::path recorded_artifact(Store& store, const RunRow& run, const s
   throw Error("run " + run.name + " stored no " + name);
 }
 
-std::vector<PredictedSentence> read_predictions(Store& store, const RunRow& run, const std::string& split) {
-  const std::filesystem::path file = recorded_artifact(store, run, "predictions/" + split + ".jsonl");
-  std::istringstream in(read_file(file));
-  std::vector<PredictedSentence> sentences;
-  const auto refuse = [&](const std::string& problem) {
-    throw Error(file.string() + ":" + std::to_string(sentences.size() + 1) + ": " + problem);
-  };
-  for (std::string line; std::getline(in, line);) {
-    try {
-      const nlohmann::json example = parse_json(line);
-      PredictedSentence sentence;
-      example.at("words").get_to(sentence.words);
-      example.at("truth").get_to(sentence.truth);
-      example.at("predicted").get_to(sentence.predicted);
-      if (sentence.words.size() != sentence.truth.size() || sentence.predicted.size() > sentence.truth.size())
-        refuse("has not one tag for each word");
-      sentences.push_back(std::move(sentence));
-    } catch (const JsonError&) {
-      refuse("is no JSON object with \"words\", \"truth\" and \"predicted\"");
-    } catch (const nlohmann::json::exception&) {
-      refuse("is no JSON object with \"words\", \"truth\" and \"predicted\"");
-    }
-  }
-  return sentences;
+std::string predictions_name(const std::string& split) {
+  return "predictions/" + split + ".jsonl";
+}
+
+PredictedStatistics read_statistics(const std::filesystem::path& predictions) {
+  PredictedStatistics read;
+  for_each_example(predictions, [&](const nlohmann::ordered_json& example) {
+    const auto found = example.find("statistics");
+    if (found != example.end()) return add_example(read.statistics, nlohmann::json(*found));
+    read.is_old = true;
+    add_old_example(read.statistics, example);
+  });
+  return read;
+}
+
+std::vector<PredictedExample> read_predictions(Store& store, const RunRow& run, const std::string& split) {
+  std::vector<PredictedExample> examples;
+  for_each_example(recorded_artifact(store, run, predictions_name(split)),
+                   [&](const nlohmann::ordered_json& example) { examples.push_back(example_in(example)); });
+  return examples;
 }
 
 }  // namespace encore

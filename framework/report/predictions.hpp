@@ -1,11 +1,14 @@
 // Stored predictions: which file is the one that was recorded, and what stands in it. Place in the flow: the
-// worker writes predictions/<split>.jsonl (tasks/ner.cpp); comparison.cpp tests on them, examples.cpp shows
-// them, classes.cpp counts what was taken for what.
+// worker writes predictions/<split>.jsonl, an object per example; comparison.cpp tests on the statistics,
+// classes.cpp counts what was taken for what, examples.cpp shows examples.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <encore/statistics.hpp>
 
 #include "store/store.hpp"
 
@@ -14,13 +17,29 @@ namespace encore {
 /// The file of a run's artifact. Throws Error when none was recorded, when it is gone, and when its content
 /// is not what was recorded.
 std::filesystem::path recorded_artifact(Store& store, const RunRow& run, const std::string& name);
+/// "predictions/test.jsonl"
+std::string predictions_name(const std::string& split);
 
-/// One sentence, with the tags in IOB2.
-struct PredictedSentence {
-  std::vector<std::string> words, truth, predicted;  ///< `predicted` may be shorter: the rest was cut
+/// What each example of a file adds to the measures. Files from before schema 5 have no statistics: they are
+/// counted from their labels (store/before_5.hpp).
+struct PredictedStatistics {
+  Statistics statistics = {};
+  bool is_old = false;
 };
+/// Throws Error that names the file and the line.
+PredictedStatistics read_statistics(const std::filesystem::path& predictions);
 
-/// The predictions of a run on "dev" or "test". Throws Error as above, and for a line that is no prediction.
-std::vector<PredictedSentence> read_predictions(Store& store, const RunRow& run, const std::string& split);
+/// One example, to be shown.
+struct PredictedExample {
+  std::vector<std::pair<std::string, std::string>> input = {};  ///< fields of the record, as text
+  std::string truth = {}, predicted = {};                       ///< as text
+  /// Where truth and prediction are one label per word: the labels may be fewer in the prediction, the rest
+  /// was cut.
+  std::vector<std::string> words = {}, true_labels = {}, predicted_labels = {};
+
+  bool has_labels() const { return !words.empty(); }
+};
+/// The predictions of a run on "dev" or "test". Throws Error as above.
+std::vector<PredictedExample> read_predictions(Store& store, const RunRow& run, const std::string& split);
 
 }  // namespace encore

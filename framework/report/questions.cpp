@@ -100,7 +100,7 @@ std::vector<std::string> short_names(Question& question) {
 std::vector<std::size_t> order_of(const Comparison& comparison) {
   std::vector<std::size_t> order(comparison.candidates.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  const bool lower = lower_is_better(comparison.options.metric);
+  const bool lower = comparison.options.metric.lower_is_better();
   std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
     const double a = comparison.candidates[i].mean, b = comparison.candidates[j].mean;
     if (std::isnan(a) || std::isnan(b)) return std::isnan(b) && !std::isnan(a);
@@ -125,7 +125,7 @@ void test(Store& store, Question& question) {
 }  // namespace
 
 std::vector<Question> questions_of(const Material& material) {
-  const std::string role = material.metric.substr(0, material.metric.find('/'));
+  const std::string role = material.metric.split();
   std::map<std::pair<std::string, std::string>, Question> by_set;  // name of the file, its content
   for (const RunRow& run : material.runs) {
     const DatasetRow* file = set_of(material, run, role);
@@ -143,9 +143,9 @@ std::vector<Question> questions_of(const Material& material) {
     // Two files of one name are told apart by their content.
     const bool shared = std::count_if(by_set.begin(), by_set.end(),
                                       [&](const auto& other) { return other.first.first == set.first; }) > 1;
-    question.id =
-        question_id(material.metric) + (questions.empty() ? "" : "-" + std::to_string(questions.size() + 1));
-    question.title = material.metric + (name.empty() ? "" : " on " + name) +
+    question.id = question_id(material.metric.name) +
+                  (questions.empty() ? "" : "-" + std::to_string(questions.size() + 1));
+    question.title = material.metric.name + (name.empty() ? "" : " on " + name) +
                      (shared ? " (" + content.substr(0, 8) + ")" : "");
     question.comparison = collect_candidates(material.store, question.runs, options);
     question.order = order_of(question.comparison);
@@ -173,7 +173,7 @@ std::optional<std::size_t> Question::first() const {
 }
 
 bool Question::best(std::size_t candidate) const {
-  const Verdict won = lower_is_better(comparison.options.metric) ? Verdict::lower : Verdict::higher;
+  const Verdict won = comparison.options.metric.lower_is_better() ? Verdict::lower : Verdict::higher;
   const Verdict lost = won == Verdict::higher ? Verdict::lower : Verdict::higher;
   std::size_t beaten = 0;
   for (const Pair& pair : comparison.pairs)

@@ -97,13 +97,13 @@ Document report_of(Store& store, const ReportOptions& options) {
   const Material material = gather(store, chosen.runs, chosen.subject, options);
   Document document;
   document.title = (options.brief ? "Brief report of " : "Report of ") + chosen.subject;
-  document.subtitle = material.metric + ", " + counted(material.runs.size(), "run");
+  document.subtitle = material.metric.name + ", " + counted(material.runs.size(), "run");
   document.facts = title_facts(material);
   if (choice.has_abstract()) document.abstract = abstract_blocks(material);
   document.sections = sections_of(material, choice);
   if (sides && choice.wants("against") && !options.brief) {
     ReportOptions same = options;
-    same.metric = material.metric;
+    same.metric = material.metric.name;
     const Material old = gather(store, sides->old, sides->what, same);
     add_against(document, against_section(material, old, sides->what));
   }

@@ -14,8 +14,9 @@
 namespace encore {
 
 struct ReportOptions {
-  RunSelection runs = {};   ///< which; where it says nothing, every run
-  std::string metric = {};  ///< split/measure; empty: test/f1, else what selects checkpoints
+  RunSelection runs = {};  ///< which; where it says nothing, every run
+  std::string metric =
+      {};  ///< split/measure; empty: the measure that selects checkpoints, on test where it is there
   /// The other side of a comparison: runs by a word of store/selection.hpp, or a date "2026-11-01" (UTC):
   /// then the runs that were finished before it are the old side, the others the new one.
   std::string against = {};

@@ -210,9 +210,9 @@ Section missing_section(const Material& material) {
   const auto any = [&](const RunRow& run, const auto& holds) {
     return std::any_of(attempts(run).begin(), attempts(run).end(), holds);
   };
-  const auto told = [&](const RunRow& run, const char* name) {
-    const AttemptRow* attempt = material.told(run);
-    return attempt != nullptr && attempt->started_event.contains(name);
+  const auto lacks = [&](const RunRow& run, auto member) {
+    const Started* started = material.started(run);
+    return started == nullptr || !(started->*member).has_value();
   };
   ItemList list;
   for (const std::string& text :
@@ -230,15 +230,13 @@ Section missing_section(const Material& material) {
                          any(run, [](const AttemptRow& attempt) { return !attempt.finished; });
                 }),
         lacking(material, "The number of parameters",
-                [&](const RunRow& run) { return !told(run, "parameters"); }),
+                [&](const RunRow& run) { return lacks(run, &Started::parameters); }),
         lacking(material, "The size of the vocabulary",
-                [&](const RunRow& run) { return !told(run, "vocabulary_size"); }),
+                [&](const RunRow& run) { return lacks(run, &Started::vocabulary_size); }),
         lacking(material, "Lengths and labels of the data",
                 [&](const RunRow& run) {
-                  const AttemptRow* attempt = material.told(run);
-                  return attempt == nullptr || !attempt->started_event.value("data", nlohmann::json::object())
-                                                    .value("train", nlohmann::json::object())
-                                                    .contains("lengths");
+                  const SetFacts* train = material.facts(run, "train");
+                  return train == nullptr || train->lengths.counts.empty();
                 }),
         lacking(material, "Predictions",
                 [&](const RunRow& run) {

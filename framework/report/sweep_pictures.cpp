@@ -141,7 +141,7 @@ Figure scatter_figure(const Material& material, const Question& question, const 
   ScatterChart chart;
   chart.x = {factor.label, ""};
   if (factor.numeric && spans_decades(factor)) chart.x.scale = Axis::Scale::logarithmic;
-  chart.y = {material.metric, unit.name};
+  chart.y = {material.metric.name, unit.name};
   if (!factor.numeric)
     for (const nlohmann::json& level : factor.levels) chart.categories.push_back(level_text(level));
   ScatterChart::Group group{"runs", {}};
@@ -198,7 +198,7 @@ Figure parallel_figure(const Material& material, const Question& question, const
     chart.dimensions.push_back(std::move(dimension));
   }
   chart.dimensions.push_back(
-      {material.metric + (unit.name.empty() ? "" : " (" + unit.name + ")"), {}, false});
+      {material.metric.name + (unit.name.empty() ? "" : " (" + unit.name + ")"), {}, false});
   std::map<std::size_t, double> values;
   for (std::size_t i = 0; i < scored.runs.size(); ++i) values[scored.runs[i]] = scored.values[i];
   std::size_t without = 0;

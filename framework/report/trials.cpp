@@ -71,9 +71,9 @@ TableBlock run_table(const Material& material) {
   TableBlock table;
   table.id = "runs";
   const Unit unit = unit_of(material.metric);
-  table.caption = "Every run with its " + material.metric + " at the chosen checkpoint.";
+  table.caption = "Every run with its " + material.metric.name + " at the chosen checkpoint.";
   table.columns = {{"candidate", "", false}, {"seed", "", true},      {"id", "", false},
-                   {"state", "", false},     {"best step", "", true}, {material.metric, unit.name, true},
+                   {"state", "", false},     {"best step", "", true}, {material.metric.name, unit.name, true},
                    {"attempts", "", true},   {"ended", "", false}};
   if (material.complete()) table.columns.push_back({"run", "", false});
   std::map<std::int64_t, const Replicate*> replicates;
@@ -155,12 +155,12 @@ Scores scores_of(const Question& question, const std::string& metric) {
   return scores;
 }
 
-void add_expected_best(const Question& question, const std::string& select, std::vector<Block>& blocks) {
-  const std::size_t blank = select.find(' ');
-  if (blank == std::string::npos) return;
-  const std::string metric = select.substr(blank + 1);
+void add_expected_best(const Material& material, const Question& question, std::vector<Block>& blocks) {
+  const std::string& select = material.select;
+  if (selected_metric(select).empty()) return;
+  const Metric metric = material.metrics.of(selected_metric(select));
   const bool maximize = select.starts_with("max");
-  Scores scores = scores_of(question, metric);
+  Scores scores = scores_of(question, metric.name);
   if (scores.values.size() < 2 || question.comparison.candidates.size() < 2) return;
   const auto [low, high] = std::minmax_element(scores.values.begin(), scores.values.end());
   scores.values.resize(scores.values.size() + scores.without, maximize ? *low : *high);
@@ -173,8 +173,8 @@ void add_expected_best(const Question& question, const std::string& select, std:
   TableBlock table;
   table.id = "expected-best-" + question.id;
   table.caption =
-      question.title + ": the best " + metric + " to be expected from a budget of so many trials.";
-  table.columns = {{"trials", "", true}, {"expected best " + metric, unit.name, true}};
+      question.title + ": the best " + metric.name + " to be expected from a budget of so many trials.";
+  table.columns = {{"trials", "", true}, {"expected best " + metric.name, unit.name, true}};
   for (std::size_t n = 1; n <= best.size(); ++n) {
     series.x.push_back(static_cast<double>(n));
     series.y.push_back(unit.factor * best[n - 1]);
@@ -184,7 +184,7 @@ void add_expected_best(const Question& question, const std::string& select, std:
   }
   Figure figure;
   figure.id = "figure-expected-best-" + question.id;
-  figure.caption = question.title + ": expected best " + metric +
+  figure.caption = question.title + ": expected best " + metric.name +
                    " against the number of trials (Dodge et al. 2019), "
                    "of " +
                    std::to_string(trials) + " trials drawn with replacement" +
@@ -193,7 +193,7 @@ void add_expected_best(const Question& question, const std::string& select, std:
                                        : ".");
   figure.alternative = "A curve from " + metric_text(metric, best.front()) + " with one trial to " +
                        metric_text(metric, best.back()) + " with " + std::to_string(best.size()) + ".";
-  figure.chart = LineChart{{"trials", ""}, {metric, unit.name}, {std::move(series)}};
+  figure.chart = LineChart{{"trials", ""}, {metric.name, unit.name}, {std::move(series)}};
   blocks.push_back(std::move(figure));
   blocks.push_back(std::move(table));
 }
@@ -207,8 +207,7 @@ Section trials_section(const Material& material) {
   TableBlock unfinished = unfinished_table(material);
   if (!unfinished.rows.empty()) section.blocks.push_back(std::move(unfinished));
   section.blocks.push_back(run_table(material));
-  for (const Question& question : material.questions)
-    add_expected_best(question, material.select, section.blocks);
+  for (const Question& question : material.questions) add_expected_best(material, question, section.blocks);
   return section;
 }
 

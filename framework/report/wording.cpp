@@ -73,20 +73,20 @@ std::string percent_of(double alpha) {
   return number_text(100.0 * (1.0 - alpha)) + " %";
 }
 
-Unit unit_of(const std::string& metric) {
-  return is_fraction(metric) ? Unit{100.0, "%"} : Unit{};
+Unit unit_of(const Metric& metric) {
+  return metric.is_fraction() ? Unit{100.0, "%"} : Unit{1.0, metric.meaning.unit};
 }
 
-std::string unit_of_differences(const std::string& metric) {
-  return is_fraction(metric) ? "points" : "";
+std::string unit_of_differences(const Metric& metric) {
+  return metric.is_fraction() ? "points" : metric.meaning.unit;
 }
 
-TableCell value_cell(const std::string& metric, double value) {
+TableCell value_cell(const Metric& metric, double value) {
   if (std::isnan(value)) return {};
   return {metric_text(metric, value), unit_of(metric).factor * value};
 }
 
-TableCell value_cell(const std::string& metric, std::optional<double> value) {
+TableCell value_cell(const Metric& metric, std::optional<double> value) {
   return value ? value_cell(metric, *value) : TableCell();
 }
 

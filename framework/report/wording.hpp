@@ -8,6 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "base/metric.hpp"
 #include "document/document.hpp"
 #include "document/quantity.hpp"
 
@@ -34,14 +35,14 @@ std::string percent_of(double alpha);
 /// How a metric is shown: fractions in percent.
 struct Unit {
   double factor = 1.0;
-  std::string name;  ///< "%", or empty
+  std::string name;  ///< "%", else the unit of the metric
 };
-Unit unit_of(const std::string& metric);
+Unit unit_of(const Metric& metric);
 /// Between two values in percent lie percentage points: "points".
-std::string unit_of_differences(const std::string& metric);
+std::string unit_of_differences(const Metric& metric);
 
-TableCell value_cell(const std::string& metric, double value);  ///< empty for NaN
-TableCell value_cell(const std::string& metric, std::optional<double> value);
+TableCell value_cell(const Metric& metric, double value);  ///< empty for NaN
+TableCell value_cell(const Metric& metric, std::optional<double> value);
 TableCell count_cell(std::int64_t count);
 TableCell number_cell(double number);
 TableCell seconds_cell(double seconds);        ///< of a column in seconds

@@ -146,17 +146,21 @@ void Attempt::kill() {
 
 /// What the worker's own last word and its exit say together.
 void Attempt::judge(const ProcessEnd& end) {
-  const auto& finished = follower_.finished();
-  if (!finished) return judge_without_last_word(end);
-  outcome_.reason = finished->reason;
-  if (finished->state == "completed") {
-    outcome_.state = RunState::completed;
-  } else if (finished->state == "failed") {
-    outcome_.state = RunState::failed;
-    outcome_.log_tail = tail_of(log_);
-  } else {
-    outcome_.state = asked_ == StopCause::command ? RunState::stopped : RunState::interrupted;
-    if (asked_ == StopCause::failure) outcome_.reason += " because another run ended badly (--fail-fast)";
+  const std::optional<Ended>& last_word = follower_.ended();
+  if (!last_word) return judge_without_last_word(end);
+  outcome_.reason = last_word->reason;
+  switch (last_word->ending) {
+    case Ending::completed:
+      outcome_.state = RunState::completed;
+      break;
+    case Ending::failed:
+      outcome_.state = RunState::failed;
+      outcome_.log_tail = tail_of(log_);
+      break;
+    case Ending::interrupted:
+      outcome_.state = asked_ == StopCause::command ? RunState::stopped : RunState::interrupted;
+      if (asked_ == StopCause::failure) outcome_.reason += " because another run ended badly (--fail-fast)";
+      break;
   }
 }
 

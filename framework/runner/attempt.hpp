@@ -35,10 +35,10 @@ struct RunOutcome {
   RunState state = RunState::lost;
   std::string reason;
   std::int64_t step = 0;  ///< the last one the worker told of
-  std::optional<RunResult> result;
-  std::string log_tail;     ///< last lines of the worker's log, where it ended without a word
-  std::string plugin;       ///< file of the plugin whose code ran when a signal ended the worker, or empty
-  bool recorded = true;     ///< false: the store did not take the end yet; the next `exp run` merges it
+  std::optional<Concluded> result;
+  std::string log_tail;  ///< last lines of the worker's log, where it ended without a word
+  std::string plugin;    ///< file of the plugin whose code ran when a signal ended the worker, or empty
+  bool recorded = true;  ///< false: the store did not take the end yet; the next `exp run` merges it
   std::string not_recorded_because;
   bool taken_over = false;  ///< another process works on it now, because the lease had expired
   double seconds = 0.0;     ///< how long the attempt took

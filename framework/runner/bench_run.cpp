@@ -30,15 +30,18 @@ class Measuring {
     process_.emplace(worker.program, std::move(arguments), log_, worker.place);
   }
 
-  /// Waits for the next event of this type. Throws Error when the worker ends before.
-  json wait_for(const std::string& type) {
+  /// Waits for the next event of this kind. Throws Error when the worker ends before.
+  template <class Kind>
+  Kind wait_for() {
     for (SpoolRecord record;;) {
       while (reader_.next(record)) {
         if (record.kind != SpoolKind::event) continue;
-        json event = record.event();
-        if (event.value("type", "") == type) return event;
-        if (event.value("type", "") == "finished")
-          throw Error(worker_.name + ": " + event.value("reason", ""));
+        const ReadEvent read = record.event();
+        if (!read.problem.empty()) throw Error(worker_.name + ": " + read.problem);
+        if (!read.event) continue;
+        if (const auto* wanted = std::get_if<Kind>(&*read.event)) return *wanted;
+        if (const auto* ended = std::get_if<Ended>(&*read.event))
+          throw Error(worker_.name + ": " + ended->reason);
       }
       if (stop_.load() > 0) throw Error("stopped; nothing was stored");
       if (ended_)
@@ -58,24 +61,23 @@ class Measuring {
   std::optional<ProcessEnd> ended_;
 };
 
-void add_samples(BenchCase& one, const json& samples) {
-  for (const auto& [quantity, seconds] : samples.items())
-    one.samples[quantity].push_back(seconds.get<double>());
+void add_samples(BenchCase& one, const Samples& samples) {
+  for (const auto& [quantity, seconds] : samples) one.samples[quantity].push_back(seconds);
 }
 
 /// The machine first, then its cases, in the order of the request.
-std::vector<BenchCase> make_cases(const BenchWorker& worker, const json& started) {
+std::vector<BenchCase> make_cases(const BenchWorker& worker, const BenchStarted& started) {
   std::vector<BenchCase> cases;
-  const json settings = {{"backend", worker.backend}, {"threads", started.at("threads")}};
+  const json settings = {{"backend", worker.backend}, {"threads", started.threads}};
   const auto add = [&](const std::string& name, bool machine, const json& of_case) {
     BenchCase& one = cases.emplace_back();
     one.name = name;
     one.machine = machine;
     one.settings = settings;
     one.settings.update(of_case);
-    one.host = started.at("host");
-    one.build = started.at("build");
-    one.environment = started.at("numeric_environment");
+    one.host = started.host.value();
+    one.build = started.build.value();
+    one.environment = started.numeric_environment.value();
   };
   add(worker.name, true, json::object());
   for (std::size_t k = 0; k < worker.settings.size(); ++k)
@@ -83,20 +85,20 @@ std::vector<BenchCase> make_cases(const BenchWorker& worker, const json& started
   return cases;
 }
 
-void take_round(const BenchWorker& worker, const json& round, std::vector<BenchCase>& cases) {
-  if (round.at("warm_up").get<bool>()) return;
-  add_samples(cases.front(), round.at("machine"));
+void take_round(const BenchWorker& worker, const BenchRound& round, std::vector<BenchCase>& cases) {
+  if (round.warm_up) return;
+  add_samples(cases.front(), round.machine);
   for (std::size_t k = 0; k < worker.request.cases.size(); ++k)
-    add_samples(cases[k + 1], round.at("cases").at(worker.request.cases[k].name));
+    add_samples(cases[k + 1], round.cases.at(worker.request.cases[k].name));
 }
 
-void take_facts(const BenchWorker& worker, const json& facts, std::vector<BenchCase>& cases) {
-  cases.front().facts = facts.at("machine");
-  cases.front().facts["peak_bytes"] = facts.at("peak_bytes");
+void take_facts(const BenchWorker& worker, const BenchFacts& facts, std::vector<BenchCase>& cases) {
+  cases.front().facts = facts.machine.value();
+  cases.front().facts["peak_bytes"] = facts.peak_bytes;
   for (std::size_t k = 0; k < worker.request.cases.size(); ++k) {
-    const json& of_case = facts.at("cases").at(worker.request.cases[k].name);
-    cases[k + 1].environment = of_case.at("environment");
-    cases[k + 1].facts = of_case.at("facts");
+    const BenchCaseFacts& of_case = facts.cases.at(worker.request.cases[k].name);
+    cases[k + 1].environment = of_case.environment.value();
+    cases[k + 1].facts = of_case.facts.value();
   }
 }
 
@@ -115,7 +117,7 @@ BenchResult run_bench(const std::filesystem::path& folder, const std::vector<Ben
     progress({workers[k].name, -1, rounds});
     all.push_back(
         std::make_unique<Measuring>(workers[k], folder / ("worker-" + std::to_string(k + 1)), stop));
-    cases.push_back(make_cases(workers[k], all.back()->wait_for("bench_started")));
+    cases.push_back(make_cases(workers[k], all.back()->wait_for<BenchStarted>()));
   }
   noise.begin();
   for (std::int64_t round = 0; round <= rounds; ++round)
@@ -123,11 +125,11 @@ BenchResult run_bench(const std::filesystem::path& folder, const std::vector<Ben
       const std::size_t turn = (k + static_cast<std::size_t>(round)) % all.size();
       progress({workers[turn].name, round, rounds});
       all[turn]->measure();
-      take_round(workers[turn], all[turn]->wait_for("bench_round"), cases[turn]);
+      take_round(workers[turn], all[turn]->wait_for<BenchRound>(), cases[turn]);
     }
   noise.end();
   for (std::size_t k = 0; k < all.size(); ++k)
-    take_facts(workers[k], all[k]->wait_for("bench_facts"), cases[k]);
+    take_facts(workers[k], all[k]->wait_for<BenchFacts>(), cases[k]);
   all.clear();
   result.noise = noise.found();
   for (std::vector<BenchCase>& of_worker : cases)

@@ -22,9 +22,9 @@ DigestComparison::DigestComparison(const std::vector<DigestRow>& expected, std::
   }
 }
 
-void DigestComparison::take(const ToldDigest& told) {
-  take(told.step, told.scope, told.value);
-  for (const auto& [path, value] : told.tensors) take(told.step, path, value);
+void DigestComparison::take(const Digested& digest) {
+  take(digest.step, digest.scope, digest.sha256);
+  for (const auto& [path, value] : digest.tensors) take(digest.step, path, value);
 }
 
 void DigestComparison::take(std::int64_t step, const std::string& scope, const std::string& value) {

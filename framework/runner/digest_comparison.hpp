@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/run_observer.hpp"
+#include "record/events.hpp"
 #include "store/store.hpp"
 
 namespace encore {
@@ -33,8 +33,9 @@ class DigestComparison {
   std::int64_t first_step() const { return expected_.begin()->first; }
   std::int64_t last_step() const { return expected_.rbegin()->first; }
 
-  /// What the second training tells. A step that is told twice (before and after a kill) must agree twice.
-  void take(const ToldDigest& told);
+  /// A digest of the second training. A step that is reported twice (before and after a kill) must agree
+  /// twice.
+  void take(const Digested& digest);
   /// The first step, among those whose digests were all told, at which something differs.
   std::optional<DigestDifference> difference() const;
   /// To be called when nothing more comes: what was not told counts as different.

@@ -77,14 +77,23 @@ std::optional<OpenSession> read_session(const fs::path& file) {
   }
 }
 
-/// What processes left that were killed.
+bool is_alive(const fs::path& session) {
+  const std::optional<OpenSession> open = read_session(session);
+  return open && liveness_of(open->process) != Liveness::gone;
+}
+
+/// What processes left that were killed: sessions, requests to them, and files that never got their name (a
+/// session that loses its own that way writes it again).
 void remove_dead(const fs::path& folder) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() == aside_suffix) {
+      if (!is_alive(fs::path(entry.path()).replace_extension())) fs::remove(entry.path(), ignored);
+      continue;
+    }
     const fs::path session = fs::path(entry.path()).replace_extension(session_end);
-    const std::optional<OpenSession> open = read_session(session);
     if (entry.path().extension() == session_end) {
-      if (!open || liveness_of(open->process) != Liveness::gone) continue;
+      if (!read_session(session) || is_alive(session)) continue;
     } else if (entry.path().extension() != request_end || fs::exists(session, ignored)) {
       continue;
     }

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 namespace encore {
 
 namespace {
@@ -24,17 +22,14 @@ bool Silence::noticeable() const {
   return seconds > std::max({shortest, many_steps * usual_step, many_pauses * longest_pause});
 }
 
-Silence silence_of(const nlohmann::json& progress, double started, double now) {
-  const auto number = [&](const char* key) {
-    const auto found = progress.is_object() ? progress.find(key) : progress.end();
-    return found != progress.end() && found->is_number() ? found->get<double>() : 0.0;
-  };
-  const double last = number("time");
-  return {.seconds = std::max(0.0, now - (last > 0.0 ? last : started)),
-          .usual_step = number("step_seconds"),
-          .longest_pause = number("longest_pause"),
-          .stepped = last > 0.0,
-          .last_step_done = number("total_steps") > 0.0 && number("step") >= number("total_steps")};
+Silence silence_of(const RunRow& run, double now) {
+  const Progressed progress = run.progress.value_or(Progressed{});
+  const double last = run.progress ? run.progress_time : run.started.value_or(now);
+  return {.seconds = std::max(0.0, now - last),
+          .usual_step = progress.step_seconds,
+          .longest_pause = progress.longest_pause,
+          .stepped = run.progress.has_value(),
+          .last_step_done = progress.total_steps > 0 && progress.step >= progress.total_steps};
 }
 
 }  // namespace encore

@@ -3,7 +3,7 @@
 // silence itself, `exp status` takes it from the database.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include "store/store.hpp"
 
 namespace encore {
 
@@ -18,7 +18,7 @@ struct Silence {
   bool noticeable() const;
 };
 
-/// From the newest progress event and the time of its start, as the database has them; seconds since 1970.
-Silence silence_of(const nlohmann::json& progress, double started, double now);
+/// From what the database has of the run's latest attempt; `now` in seconds since 1970.
+Silence silence_of(const RunRow& run, double now);
 
 }  // namespace encore

@@ -77,19 +77,22 @@ class Verifier::Watch final : public RunObserver {
  public:
   Watch(RunObserver& display, DigestComparison& comparison) : display_(display), comparison_(comparison) {}
 
-  void started(const nlohmann::json& description) override {
-    environment = description.value("numeric_environment", nlohmann::json());
-    threads = description.value("threads", nlohmann::json());
-    display_.started(description);
+  void happened(const Event& event) override {
+    handle(
+        event,
+        [&](const Started& started) {
+          environment = started.numeric_environment.value();
+          threads = started.threads;
+        },
+        [&](const Digested& digest) { comparison_.take(digest); });
+    display_.happened(event);
   }
-  void progressed(const Progress& progress) override { display_.progressed(progress); }
-  void measured(const Scores& scores) override { display_.measured(scores); }
-  void logged(const std::string& level, const std::string& text) override { display_.logged(level, text); }
+  void defined(const Metric& metric) override { display_.defined(metric); }
+  void stepped(std::int64_t step, double loss) override { display_.stepped(step, loss); }
   void noticed(const std::string& text) override { display_.noticed(text); }
-  void digested(const ToldDigest& told) override { comparison_.take(told); }
 
   nlohmann::json environment;  ///< of the verifying worker
-  nlohmann::json threads;
+  std::optional<std::int64_t> threads;
   std::optional<std::int64_t> went_on_from;  ///< step of the checkpoint after the kill; 0: the beginning
 
  private:
@@ -158,7 +161,7 @@ VerificationOutcome Verifier::run(RunObserver& observer) {
     if (end == End::killed) {
       const std::vector<CheckpointFile> left = list_checkpoints(folder.path());
       watch.went_on_from = left.empty() ? 0 : left.back().step;
-      observer.logged("info", "killed after step " + std::to_string(*task_.kill_at));
+      observer.happened(Logged{.text = "killed after step " + std::to_string(*task_.kill_at)});
       end = train(folder.path(), 2, false, watch);
     }
     outcome.interrupted = end == End::stopped;
@@ -212,13 +215,13 @@ Verifier::End Verifier::train(const std::filesystem::path& folder, int attempt, 
   if (enough) return End::over;
   if (stop_requests_.load() > 0) return End::stopped;
   if (dies && end->signal == SIGKILL) return End::killed;
-  const auto& finished = follower.finished();
-  if (finished && (finished->state == "completed" ||
-                   (finished->state == "interrupted" && finished->step.value_or(0) >= last)))
+  const std::optional<Ended>& last_word = follower.ended();
+  if (last_word && (last_word->ending == Ending::completed ||
+                    (last_word->ending == Ending::interrupted && last_word->step.value_or(0) >= last)))
     return End::over;
   throw Error("the verifying worker " +
-              (finished ? finished->state + ": " + finished->reason
-                        : "ended with " + end->text() + " and without a last word") +
+              (last_word ? std::string(name_of(last_word->ending)) + ": " + last_word->reason
+                         : "ended with " + end->text() + " and without a last word") +
               "; its folder is kept, see " + (folder / worker_log).string());
 }
 
@@ -251,7 +254,7 @@ void Verifier::judge(const std::filesystem::path& folder, const Watch& watch,
   details["options"] = {{"steps", or_null(task_.steps)},
                         {"from_checkpoint", or_null(task_.from_checkpoint)},
                         {"kill_at", or_null(task_.kill_at)},
-                        {"threads", watch.threads},
+                        {"threads", or_null(watch.threads)},
                         {"backend", task_.specification.backend}};
   if (watch.went_on_from) details["went_on_from"] = *watch.went_on_from;
   details["compared"] = {{"digests", comparison_.size()},

@@ -21,26 +21,26 @@ std::string random_token(int ordinal) {
   return token;
 }
 
-struct Ending {
+struct AttemptEnd {
   RunState state = RunState::lost;
   std::string reason = "its process ended without a word";
 };
 
 /// What the spool of a dead attempt says about its end.
-Ending told_ending(Database& database, std::int64_t attempt) {
-  Statement& last = database.cached(
-      "SELECT body ->> 'state', body ->> 'reason' FROM event WHERE attempt = ? AND type = 'finished' "
-      "ORDER BY sequence DESC LIMIT 1");
-  Ending ending;
-  if (last.with(attempt).step()) {
-    const auto state = run_state_from(last.text(0));
-    if (state && *state != RunState::running && *state != RunState::pending) ending = {*state, last.text(1)};
-  }
+AttemptEnd reported_end(Database& database, std::int64_t attempt) {
+  Statement& last =
+      database.cached("SELECT body FROM event WHERE attempt = ? AND type = ? ORDER BY sequence DESC LIMIT 1");
+  AttemptEnd end;
+  if (last.with(attempt, Ended::type).step())
+    if (const std::optional<Event> event = read_event(last.text(0)).event)
+      handle(*event, [&](const Ended& ended) {
+        end = {run_state_from(name_of(ended.ending)).value_or(RunState::lost), ended.reason};
+      });
   last.reset();
-  return ending;
+  return end;
 }
 
-void write_ending(Database& database, std::int64_t run, std::int64_t attempt, const Ending& ending) {
+void write_ending(Database& database, std::int64_t run, std::int64_t attempt, const AttemptEnd& ending) {
   const double now = now_seconds();
   // The token goes with the attempt: a holder that wakes up again finds itself dispossessed.
   database.cached("UPDATE attempt SET state = ?, reason = ?, finished = ?, token = '' WHERE number = ?")
@@ -100,9 +100,9 @@ void Store::bury(std::int64_t run, std::int64_t attempt, int ordinal) {
   MergeReport report = merge_spool(run, run_id, attempt, ordinal, true);
   Transaction transaction(*database_);
   if (!is_stale(attempt)) return;  // somebody else was faster
-  Ending ending = told_ending(*database_, attempt);
+  AttemptEnd ending = reported_end(*database_, attempt);
   // Its last word is there, but not all before it: what the next attempt records again completes the run.
-  if (!report.complete && ending.state == RunState::completed) ending = Ending{};
+  if (!report.complete && ending.state == RunState::completed) ending = AttemptEnd{};
   if (!report.problem.empty() && ending.state == RunState::lost) ending.reason += "; " + report.problem;
   write_ending(*database_, run, attempt, ending);
   transaction.commit();

@@ -10,6 +10,7 @@
 
 #include "record/spool_reader.hpp"
 #include "store/lease_clock.hpp"
+#include "store/metrics.hpp"
 
 namespace encore {
 
@@ -17,21 +18,6 @@ namespace {
 
 /// So many records hold the write lock for some tens of milliseconds.
 constexpr std::uint64_t batch_records = 20000;
-
-std::string text_of(const nlohmann::json& event, const char* name) {
-  const auto found = event.find(name);
-  return found != event.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-std::int64_t integer_of(const nlohmann::json& event, const char* name) {
-  const auto found = event.find(name);
-  return found != event.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
-}
-
-double time_of(const nlohmann::json& event) {
-  const auto found = event.find("time");
-  return found != event.end() && found->is_number() ? found->get<double>() : 0.0;
-}
 
 const char* special_name(double value) {
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
@@ -204,15 +190,7 @@ class Merger {
   }
 
   void merge_metric() {
-    database_
-        .cached(
-            "INSERT INTO metric (name, unit) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET unit = ?2 "
-            "WHERE unit = ''")
-        .run(record_.name, record_.unit);
-    Statement& find = database_.cached("SELECT number FROM metric WHERE name = ?");
-    find.with(record_.name).step();
-    const std::int64_t metric = find.integer(0);
-    find.reset();
+    const std::int64_t metric = add_metric(database_, record_.name, record_.unit, record_.meaning);
     database_.cached("INSERT OR REPLACE INTO spool_metric (attempt, number, metric) VALUES (?, ?, ?)")
         .run(source_.attempt, record_.metric, metric);
     metrics_[record_.metric] = {metric, record_.name.starts_with("train/")};
@@ -246,31 +224,39 @@ class Merger {
   }
 
   void merge_event() {
-    const nlohmann::json event = record_.event();
-    const std::string type = event["type"];
-    if (type == "progress") {
-      database_.cached("UPDATE attempt SET progress = ? WHERE number = ?").run(record_.text, source_.attempt);
-      return;
-    }
-    if (type == "measured") return;  // the same values are there as points
-    if (type == "digest") return merge_digest(event);
-    if (type == "started") merge_started(event);
-    if (type == "checkpoint") merge_checkpoint(event);
-    if (type == "artifact") merge_artifact(event);
-    if (type == "result") merge_result();
+    const ReadEvent read = record_.event();
+    if (read.event) merge_content(*read.event, read);
+    if (read.event && !keeps_its_text(*read.event)) return;
     database_
         .cached("INSERT OR REPLACE INTO event (attempt, sequence, time, type, body) VALUES (?, ?, ?, ?, ?)")
-        .run(source_.attempt, record_.sequence, time_of(event), type, event.dump());
+        .run(source_.attempt, record_.sequence, read.time, read.type, read.body);
   }
 
-  /// Of a block, and of its tensors where they are told one by one.
-  void merge_digest(const nlohmann::json& event) {
-    const std::int64_t step = integer_of(event, "step");
-    merge_digest(step, text_of(event, "scope"), text_of(event, "value"));
-    const auto tensors = event.find("tensors");
-    if (tensors == event.end() || !tensors->is_object()) return;
-    for (const auto& [path, value] : tensors->items())
-      if (value.is_string()) merge_digest(step, path, value.get<std::string>());
+  /// Of progress only the newest counts, scores are there as points, and a digest has its own table. What
+  /// cannot be read, or what only a newer program knows, is kept as it is.
+  static bool keeps_its_text(const Event& event) {
+    return !std::holds_alternative<Progressed>(event) && !std::holds_alternative<Evaluated>(event) &&
+           !std::holds_alternative<Digested>(event);
+  }
+
+  void merge_content(const Event& event, const ReadEvent& read) {
+    handle(
+        event,
+        [&](const Progressed&) {
+          database_.cached("UPDATE attempt SET progress = ? WHERE number = ?")
+              .run(read.body, source_.attempt);
+        },
+        [&](const Digested& digest) { merge_digest(digest); },
+        [&](const Started& started) { merge_started(started, read); },
+        [&](const Saved& saved) { merge_checkpoint(saved, read.time); },
+        [&](const Wrote& file) { merge_artifact(file, read.time); },
+        [&](const Concluded&) { merge_result(read); });
+  }
+
+  /// Of a block, and of its tensors where they are reported one by one.
+  void merge_digest(const Digested& digest) {
+    merge_digest(digest.step, digest.scope, digest.sha256);
+    for (const auto& [path, value] : digest.tensors) merge_digest(digest.step, path, value);
   }
 
   void merge_digest(std::int64_t step, const std::string& scope, const std::string& value) {
@@ -279,68 +265,62 @@ class Merger {
         .run(source_.run, step, scope, source_.attempt, value);
   }
 
-  void merge_checkpoint(const nlohmann::json& event) {
+  void merge_checkpoint(const Saved& saved, double time) {
     database_
         .cached(
             "INSERT OR REPLACE INTO checkpoint (run, step, kind, attempt, path, bytes, sha256, created) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-        .run(source_.run, integer_of(event, "step"), text_of(event, "kind"), source_.attempt,
-             text_of(event, "path"), integer_of(event, "bytes"), text_of(event, "sha256"), time_of(event));
+        .run(source_.run, saved.step, std::string(name_of(saved.kind)), source_.attempt, saved.path,
+             saved.bytes, saved.sha256, time);
   }
 
-  void merge_artifact(const nlohmann::json& event) {
+  void merge_artifact(const Wrote& file, double time) {
     database_
         .cached(
             "INSERT OR REPLACE INTO artifact (run, name, attempt, path, sha256, created) VALUES (?, ?, ?, ?, "
             "?, ?)")
-        .run(source_.run, text_of(event, "name"), source_.attempt, text_of(event, "path"),
-             text_of(event, "sha256"), time_of(event));
+        .run(source_.run, file.name, source_.attempt, file.path, file.sha256, time);
   }
 
   /// The latest attempt with a result has the word, in whatever order the spools are merged.
-  void merge_result() {
+  void merge_result(const ReadEvent& read) {
     database_
         .cached(
             "UPDATE run SET result = ?1 WHERE number = ?2 AND NOT EXISTS (SELECT 1 FROM event "
             "JOIN attempt ON attempt.number = event.attempt "
-            "WHERE attempt.run = ?2 AND attempt.number > ?3 AND event.type = 'result')")
-        .run(record_.text, source_.run, source_.attempt);
+            "WHERE attempt.run = ?2 AND attempt.number > ?3 AND event.type = ?4)")
+        .run(read.body, source_.run, source_.attempt, std::string(Concluded::type));
   }
 
-  void merge_started(const nlohmann::json& event) {
+  void merge_started(const Started& started, const ReadEvent& read) {
     std::optional<std::string> environment;
-    if (event.contains("numeric_environment")) environment = event["numeric_environment"].dump();
+    if (!started.numeric_environment.text.empty()) environment = started.numeric_environment.text;
     database_
         .cached("UPDATE attempt SET environment = ?, started_event = ?, host = ?, build = ? WHERE number = ?")
-        .run(environment, event.dump(), described("host", event), described("build", event), source_.attempt);
-    if (!event.contains("plugins") || !event["plugins"].is_array()) return;
-    for (const nlohmann::json& plugin : event["plugins"]) {
-      if (plugin.is_object()) merge_plugin(plugin);
-    }
+        .run(environment, read.body, described("host", started.host), described("build", started.build),
+             source_.attempt);
+    for (const PluginUse& plugin : started.plugins) merge_plugin(plugin);
   }
 
-  /// The row of table `what` with the description in the event.
-  std::optional<std::int64_t> described(const std::string& what, const nlohmann::json& event) {
-    if (!event.contains(what)) return std::nullopt;
-    const std::string description = event[what].dump();
-    database_.cached("INSERT OR IGNORE INTO " + what + " (description) VALUES (?)").run(description);
+  /// The row of table `what` with this description.
+  std::optional<std::int64_t> described(const std::string& what, const JsonText& description) {
+    if (description.text.empty()) return std::nullopt;
+    database_.cached("INSERT OR IGNORE INTO " + what + " (description) VALUES (?)").run(description.text);
     Statement& find = database_.cached("SELECT number FROM " + what + " WHERE description = ?");
-    find.with(description).step();
+    find.with(description.text).step();
     const std::int64_t number = find.integer(0);
     find.reset();
     return number;
   }
 
-  void merge_plugin(const nlohmann::json& plugin) {
-    const std::string name = text_of(plugin, "name"), version = text_of(plugin, "version"),
-                      sha256 = text_of(plugin, "sha256"), fingerprint = text_of(plugin, "fingerprint");
+  void merge_plugin(const PluginUse& plugin) {
     database_.cached("INSERT OR IGNORE INTO plugin (name, version, sha256, fingerprint) VALUES (?, ?, ?, ?)")
-        .run(name, version, sha256, fingerprint);
+        .run(plugin.name, plugin.version, plugin.sha256, plugin.fingerprint);
     database_
         .cached(
             "INSERT OR IGNORE INTO attempt_plugin (attempt, plugin) SELECT ?, number FROM plugin "
             "WHERE name = ? AND version = ? AND sha256 = ? AND fingerprint = ?")
-        .run(source_.attempt, name, version, sha256, fingerprint);
+        .run(source_.attempt, plugin.name, plugin.version, plugin.sha256, plugin.fingerprint);
   }
 
   struct Metric {

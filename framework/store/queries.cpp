@@ -5,6 +5,7 @@
 
 #include "config/json_text.hpp"
 #include "record/run_paths.hpp"
+#include "store/metrics.hpp"
 #include "store/rows.hpp"
 
 namespace encore {
@@ -77,11 +78,11 @@ std::vector<AttemptRow> Store::read_attempts(std::int64_t run) {
 std::vector<MetricRow> Store::read_metrics(std::int64_t run) {
   // With one attempt every point counts, which a long run need not ask point by point.
   const std::string points = read_run(run).attempts > 1 ? "current_point" : "point";
-  Statement& rows = database_->cached("SELECT metric.name, metric.unit, count(*) FROM " + points +
+  Statement& rows = database_->cached("SELECT count(*), " + std::string(metric_columns) + " FROM " + points +
                                       " AS p JOIN metric ON metric.number = p.metric WHERE p.run = ? "
                                       "GROUP BY metric.number ORDER BY metric.name");
   return collect(rows.with(run), [](const Statement& row) {
-    return MetricRow{row.text(0), row.text(1), row.integer(2)};
+    return MetricRow{metric_row(row, 1), row.integer(0)};
   });
 }
 

@@ -11,13 +11,13 @@ namespace encore {
 namespace {
 
 /// Whether a later attempt began at or before the step from which on records may be missing. One that had
-/// nothing left to train has its last step in its event "finished".
+/// nothing left to train has its last step in its event Ended.
 bool recorded_again(Database& database, std::int64_t run, std::int64_t attempt, std::int64_t from_step) {
   Statement& later = database.cached(
       "SELECT 1 FROM attempt WHERE run = ?1 AND number > ?2 AND coalesce(first_step, "
       "(SELECT max(body ->> 'step') + 1 FROM event WHERE event.attempt = attempt.number "
-      "AND type = 'finished')) <= ?3");
-  const bool found = later.with(run, attempt, from_step).step();
+      "AND type = ?4)) <= ?3");
+  const bool found = later.with(run, attempt, from_step, Ended::type).step();
   later.reset();
   return found;
 }
@@ -32,8 +32,7 @@ void add_damages(Store& store, const RunRow& run, std::vector<RecordGap>& gaps) 
       "SELECT attempt, body FROM event JOIN attempt ON attempt.number = event.attempt WHERE attempt.run = ? "
       "AND sequence <= 0 AND type = ? ORDER BY attempt, sequence DESC");
   events.with(run.number, spool_damage_event);
-  while (events.step())
-    damages.push_back({events.integer(0), json_or_null(events.text(1))});
+  while (events.step()) damages.push_back({events.integer(0), json_or_null(events.text(1))});
   events.reset();
   for (const Damage& damage : damages) {
     if (!damage.body.is_object()) continue;
@@ -52,14 +51,13 @@ void add_missing_steps(Store& store, const RunRow& run, std::vector<RecordGap>& 
   Statement& missing = store.database().cached(
       "WITH told AS (SELECT step FROM current_point WHERE run = ?1 AND metric = (SELECT number FROM metric "
       "WHERE name = 'train/loss') UNION ALL SELECT max(body ->> 'step') + 1 FROM event JOIN attempt "
-      "ON attempt.number = event.attempt WHERE attempt.run = ?1 AND type = 'finished' AND body ->> 'state' = "
-      "'completed'), "
+      "ON attempt.number = event.attempt WHERE attempt.run = ?1 AND type = ?2 AND body ->> 'state' = ?3), "
       "pair AS (SELECT coalesce(lag(step) OVER (ORDER BY step), 0) + 1 AS first, step - 1 AS last FROM told "
       "WHERE step IS NOT NULL) "
       "SELECT first, last FROM pair WHERE first <= last ORDER BY first");
   std::string ranges;
   std::int64_t steps = 0;
-  missing.with(run.number);
+  missing.with(run.number, Ended::type, name_of(Ending::completed));
   while (missing.step()) {
     const std::int64_t first = missing.integer(0), last = missing.integer(1);
     ranges += (ranges.empty() ? "" : ", ") + std::to_string(first) +

@@ -29,6 +29,16 @@ ParamRow param_row(const Statement& row, int first) {
   return {row.text(first), type, param_value(row, first + 2, type), row.text(first + 3), row.text(first + 4)};
 }
 
+namespace {
+
+std::optional<Started> started_in(const std::string& text) {
+  const std::optional<Event> event = text.empty() ? std::nullopt : read_event(text).event;
+  const Started* started = event ? std::get_if<Started>(&*event) : nullptr;
+  return started != nullptr ? std::optional(*started) : std::nullopt;
+}
+
+}  // namespace
+
 AttemptRow attempt_row(const Statement& row) {
   AttemptRow attempt;
   attempt.number = row.integer(0);
@@ -41,7 +51,7 @@ AttemptRow attempt_row(const Statement& row) {
   attempt.environment = json_or_null(row.text(7));
   attempt.host = json_or_null(row.text(8));
   attempt.build = json_or_null(row.text(9));
-  attempt.started_event = json_or_null(row.text(10));
+  attempt.started_event = started_in(row.text(10));
   attempt.commit_hash = row.text(11);
   attempt.diff = row.text(12);
   attempt.holder = {row.text(13), row.integer(14), row.integer(15), row.text(16)};

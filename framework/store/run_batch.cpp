@@ -6,6 +6,7 @@
 #include <set>
 
 #include "config/json_text.hpp"
+#include "store/metrics.hpp"
 #include "store/rows.hpp"
 
 namespace encore {
@@ -142,13 +143,14 @@ std::vector<SweepRow> RunBatch::sweeps() {
   return found;
 }
 
-std::vector<MetricRow> RunBatch::metrics() {
-  Statement& rows = store_.database().cached(
-      "SELECT name, unit FROM metric WHERE EXISTS (SELECT 1 FROM json_each(?1) AS chosen JOIN point "
-      "ON point.run = chosen.value AND point.metric = metric.number) ORDER BY name");
+std::vector<Metric> RunBatch::metrics() {
+  Statement& rows =
+      store_.database().cached(std::string("SELECT ") + metric_columns +
+                               " FROM metric WHERE EXISTS (SELECT 1 FROM json_each(?1) AS chosen JOIN point "
+                               "ON point.run = chosen.value AND point.metric = metric.number) ORDER BY name");
   rows.with(all_);
-  std::vector<MetricRow> found;
-  while (rows.step()) found.push_back({rows.text(0), rows.text(1), 0});
+  std::vector<Metric> found;
+  while (rows.step()) found.push_back(metric_row(rows, 0));
   rows.reset();
   return found;
 }

@@ -64,7 +64,7 @@ class RunBatch {
   /// By name, then oldest first.
   std::vector<SweepRow> sweeps();
   /// Of which at least one of the runs has points; `points` is not filled in.
-  std::vector<MetricRow> metrics();
+  std::vector<Metric> metrics();
   /// The points that count, each by itself where no run has more than `most`, else in at most `most` bins.
   BinnedCurves curves(const std::string& metric, std::int64_t most);
 

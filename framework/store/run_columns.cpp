@@ -75,7 +75,8 @@ std::string RunColumns::state_expression() {
 }
 
 std::optional<std::int64_t> RunColumns::metric_number(const std::string& name) {
-  Statement& row = store_.database().cached("SELECT number FROM metric WHERE name = ?");
+  Statement& row =
+      store_.database().cached("SELECT number FROM metric WHERE name = ? AND reducer <> 'matrix'");
   const std::optional<std::int64_t> number =
       row.with(name).step() ? std::optional(row.integer(0)) : std::nullopt;
   row.reset();
@@ -107,7 +108,7 @@ std::optional<std::string> RunColumns::expression(const std::string& name) {
 }
 
 std::vector<std::string> RunColumns::measures() {
-  return texts(store_.database(), "SELECT name FROM metric ORDER BY name");
+  return texts(store_.database(), "SELECT name FROM metric WHERE reducer <> 'matrix' ORDER BY name");
 }
 
 std::vector<std::string> RunColumns::names() {

@@ -1,8 +1,10 @@
 // See run_score.hpp.
 #include "store/run_score.hpp"
 
+#include <algorithm>
 #include <cmath>
 
+#include "base/host_measures.hpp"
 #include "store/rows.hpp"
 
 namespace encore {
@@ -14,7 +16,7 @@ constexpr const char* of_these = "IN (SELECT value FROM json_each(?1))";
 /// Best and newest value of the dev scores that count. Values that are not finite are nobody's best.
 RunScore score_so_far(Store& store, const RunRow& run, const SelectionRule& rule) {
   RunScore score{.rule = rule};
-  for (const CurvePoint& point : store.read_curve(run.number, rule.metric)) {
+  for (const CurvePoint& point : store.read_curve(run.number, rule.metric.name)) {
     score.latest = point.value;
     const bool better = !score.best || (rule.lower ? point.value < *score.best : point.value > *score.best);
     if (std::isfinite(point.value) && better) score.best = point.value;
@@ -28,12 +30,12 @@ std::map<std::int64_t, SelectionRule> selection_rules(Store& store, const std::v
   Statement& rows = store.database().cached(
       std::string("SELECT run, value FROM param WHERE key = 'train.select' AND run ") + of_these);
   rows.with(numbers_json(runs));
+  const Metrics metrics = read_metrics(store.database());
   std::map<std::int64_t, SelectionRule> rules;
   while (rows.step()) {
-    const std::string text = rows.text(1);
-    const std::size_t blank = text.find(' ');
-    if (blank != std::string::npos)
-      rules[rows.integer(0)] = {.metric = text.substr(blank + 1), .lower = text.starts_with("min")};
+    const std::string text = rows.text(1), metric = selected_metric(text);
+    if (!metric.empty())
+      rules[rows.integer(0)] = {.metric = metrics.of(metric), .lower = text.starts_with("min")};
   }
   rows.reset();
   return rules;
@@ -46,14 +48,34 @@ std::vector<RunScore> scores_of(Store& store, const std::vector<RunRow>& runs) {
     const auto rule = rules.find(run.number);
     RunScore& score =
         scores.emplace_back(RunScore{.rule = rule == rules.end() ? SelectionRule() : rule->second});
-    score.best = result_measure(run, score.rule.metric);
-    if (!score.best && run.attempts > 0) score = score_so_far(store, run, score.rule);
+    score.best = result_measure(run, score.rule.metric.name);
+    if (!score.best && run.attempts > 0 && rule != rules.end()) score = score_so_far(store, run, score.rule);
   }
   return scores;
 }
 
-bool lower_is_better(const std::string& metric) {
-  return metric.find("loss") != std::string::npos || metric.find("perplexity") != std::string::npos;
+std::string selected_metric(const std::string& rule) {
+  const std::size_t blank = rule.find(' ');
+  return blank == std::string::npos ? "" : rule.substr(blank + 1);
+}
+
+Metric leading_metric(Store& store, const std::vector<RunRow>& runs) {
+  std::map<std::string, std::size_t> users;
+  for (const auto& [run, rule] : selection_rules(store, runs)) ++users[rule.metric.name];
+  const Metrics metrics = read_metrics(store.database());
+  std::string selected = "dev/" + loss_measure().name;
+  std::size_t most = 0;
+  for (const auto& [name, count] : users)
+    if (count > most) {
+      selected = name;
+      most = count;
+    }
+  const Metric rule = metrics.of(selected), test = metrics.of("test/" + rule.measure_name());
+  const auto any_has = [&](const Metric& metric) {
+    return std::any_of(runs.begin(), runs.end(),
+                       [&](const RunRow& run) { return result_measure(run, metric.name).has_value(); });
+  };
+  return any_has(rule) && !any_has(test) ? rule : test;
 }
 
 std::optional<double> result_measure(const RunRow& run, const std::string& name) {

@@ -8,16 +8,17 @@
 #include <string>
 #include <vector>
 
+#include "store/metrics.hpp"
 #include "store/store.hpp"
 
 namespace encore {
 
 /// "max dev/f1", as train.select says it.
 struct SelectionRule {
-  std::string metric = "dev/f1";
+  Metric metric = {};  ///< without a name where the run did not store its settings
   bool lower = false;
 
-  std::string text() const { return (lower ? "min " : "max ") + metric; }
+  std::string text() const { return metric.name.empty() ? "" : (lower ? "min " : "max ") + metric.name; }
 };
 
 struct RunScore {
@@ -30,8 +31,13 @@ struct RunScore {
 std::map<std::int64_t, SelectionRule> selection_rules(Store& store, const std::vector<RunRow>& runs);
 /// In the order of the runs.
 std::vector<RunScore> scores_of(Store& store, const std::vector<RunRow>& runs);
-/// "dev/loss", "train/perplexity": measures of which lower values are better.
-bool lower_is_better(const std::string& metric);
+/// "dev/f1" of "max dev/f1"; empty for what is no such rule.
+std::string selected_metric(const std::string& rule);
+
+/// The metric that shows these runs when nobody names one: the measure by which most of them choose
+/// checkpoints, on test where any of them has it there, else as the rule names it; the loss where no run
+/// stored a rule.
+Metric leading_metric(Store& store, const std::vector<RunRow>& runs);
 
 /// A measure of the run's result, such as "test/f1".
 std::optional<double> result_measure(const RunRow& run, const std::string& name);

@@ -59,6 +59,18 @@ std::string condition_of(Sight sight) {
   return "TRUE";
 }
 
+namespace {
+
+void read_progress(const std::string& text, RunRow& row) {
+  if (text.empty()) return;
+  const ReadEvent read = read_event(text);
+  if (!read.event) return;
+  handle(*read.event, [&](const Progressed& progress) { row.progress = progress; });
+  row.progress_time = read.time;
+}
+
+}  // namespace
+
 std::vector<RunRow> Store::read_rows(Statement& statement) {
   std::vector<RunRow> rows;
   while (statement.step()) {
@@ -80,7 +92,7 @@ std::vector<RunRow> Store::read_rows(Statement& statement) {
     row.result = json_or_null(statement.text(14));
     row.attempts = statement.integer(15);
     row.started = statement.optional_number(16);
-    row.progress = json_or_null(statement.text(17));
+    read_progress(statement.text(17), row);
     row.holder = {statement.text(18), statement.integer(19), statement.integer(20), statement.text(21)};
     row.removed = statement.optional_number(23);
     if (row.state != RunState::running) continue;

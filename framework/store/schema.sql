@@ -10,7 +10,7 @@
 -- attempt-0001.spool in the run's folder, and can be merged from there again.
 
 PRAGMA application_id = 1162756946;  -- the letters ENCR: tells this file from any other SQLite database
-PRAGMA user_version = 4;             -- version of this schema; exp db upgrade raises it
+PRAGMA user_version = 5;             -- version of this schema; exp db upgrade raises it
 
 -- One experiment file that was planned: a sweep, or a single run.
 CREATE TABLE sweep (
@@ -154,11 +154,20 @@ CREATE TABLE attempt_plugin (
   PRIMARY KEY (attempt, plugin)
 ) STRICT, WITHOUT ROWID;
 
--- Something that is measured: train/loss, dev/f1, test/f1 ... F1 and the like are fractions between 0 and 1.
+-- Something that is measured, train/loss, dev/f1, test/f1 ..., with what it means as the worker says it. Where workers say
+-- different things of one name, the newest counts.
 CREATE TABLE metric (
-  number  INTEGER PRIMARY KEY,
-  name    TEXT NOT NULL UNIQUE,        -- split/measure
-  unit    TEXT NOT NULL DEFAULT ''     -- 1/s, tokens ...; empty for a plain number
+  number    INTEGER PRIMARY KEY,
+  name      TEXT NOT NULL UNIQUE,      -- split/measure, and split/measure/key where there is one for each label
+  unit      TEXT NOT NULL DEFAULT '',  -- 1/s, tokens ...; empty for a plain number
+  measure   TEXT NOT NULL DEFAULT '',  -- the measure of the task: f1, or f1/{label} of a family with one metric for each label; empty: unknown
+  title     TEXT NOT NULL DEFAULT '',  -- as people write it: F1; empty: as the measure is named
+  fraction  INTEGER NOT NULL DEFAULT 0 CHECK (fraction IN (0, 1)),  -- 1: between 0 and 1, which people read in percent
+  better    TEXT CHECK (better IN ('higher', 'lower')),  -- which values are better; NULL: neither, as with a learning rate
+  -- How it follows from what is counted in the examples (statistics in the files of predictions): ratio, harmonic_mean,
+  -- macro_harmonic_mean, exponential; matrix: a table, which has no points; opaque: it does not.
+  reducer   TEXT NOT NULL DEFAULT 'opaque',
+  columns   TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(columns))  -- of these statistics, in the order that the reducer wants (JSON list)
 ) STRICT;
 
 -- The numbers by which an attempt's spool names metrics; needed to go on merging in its middle.

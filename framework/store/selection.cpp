@@ -141,8 +141,12 @@ Best best_of(Store& store, const std::vector<RunRow>& runs, const std::string& t
   for (const std::string word : {"max ", "min "})
     if (text.starts_with(word)) return {text.substr(4), word == "min "};
   for (const auto& [run, rule] : selection_rules(store, runs))
-    if (rule.metric == text) return {text, rule.lower};
-  return {text, lower_is_better(text)};
+    if (rule.metric.name == text) return {text, rule.lower};
+  const Metric metric = read_metrics(store.database()).of(text);
+  if (metric.is_known() && metric.meaning.better == Better::neither)
+    throw Error("--best \"" + text + "\": neither high nor low values of it are better; write \"max " + text +
+                "\" or \"min " + text + "\"");
+  return {text, metric.lower_is_better()};
 }
 
 RunRow find_best(Store& store, const std::vector<RunRow>& runs, const std::string& text) {

@@ -14,6 +14,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/metric.hpp"
+#include "record/events.hpp"
 #include "record/process.hpp"
 #include "record/specification.hpp"
 #include "store/encore_database.hpp"
@@ -44,10 +46,11 @@ struct RunRow {
   std::optional<double> finished;
   nlohmann::json result;  ///< {"best_step": ..., "measures": {...}}, or null
   std::int64_t attempts = 0;
-  std::optional<double> started;  ///< of the latest attempt
-  nlohmann::json progress;        ///< of the latest attempt, or null
-  ProcessIdentity holder;         ///< of the latest attempt
-  std::optional<double> removed;  ///< when exp rm took it out of sight
+  std::optional<double> started;       ///< of the latest attempt
+  std::optional<Progressed> progress;  ///< the newest of the latest attempt
+  double progress_time = 0.0;          ///< when it was written
+  ProcessIdentity holder;              ///< of the latest attempt
+  std::optional<double> removed;       ///< when exp rm took it out of sight
 };
 
 /// What a run has beside its specification.
@@ -126,14 +129,14 @@ struct AttemptRow {
   double started = 0.0;
   std::optional<double> finished;
   std::optional<std::int64_t> first_step;
-  nlohmann::json environment, host, build, started_event;
+  nlohmann::json environment, host, build;
+  std::optional<Started> started_event;
   std::string commit_hash, diff;
   ProcessIdentity holder;
   std::string spool_problem;
   std::vector<PluginRow> plugins;  ///< by name; empty until the worker has told
 };
-struct MetricRow {
-  std::string name, unit;
+struct MetricRow : Metric {
   std::int64_t points = 0;  ///< that count
 };
 struct CurvePoint {

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "record/atomic_file.hpp"
+#include "store/before_5.hpp"
 #include "store/foreign_schema.hpp"
 
 namespace encore {
@@ -46,7 +47,7 @@ std::filesystem::path free_backup_name(const std::filesystem::path& path, std::i
 }  // namespace
 
 std::span<const Migration> known_migrations() {
-  static const std::array<Migration, 3> list = {{{2, R"(
+  static const std::array<Migration, 4> list = {{{2, R"(
 ALTER TABLE run ADD COLUMN removed REAL;
 DROP VIEW run_status;
 CREATE VIEW run_status AS
@@ -91,7 +92,16 @@ CREATE TABLE bench_sample (
 )"},
                                                  {4, R"(
 ALTER TABLE sweep ADD COLUMN context TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(context));
-)"}}};
+)"},
+                                                 {5, R"(
+ALTER TABLE metric ADD COLUMN measure TEXT NOT NULL DEFAULT '';
+ALTER TABLE metric ADD COLUMN title TEXT NOT NULL DEFAULT '';
+ALTER TABLE metric ADD COLUMN fraction INTEGER NOT NULL DEFAULT 0 CHECK (fraction IN (0, 1));
+ALTER TABLE metric ADD COLUMN better TEXT CHECK (better IN ('higher', 'lower'));
+ALTER TABLE metric ADD COLUMN reducer TEXT NOT NULL DEFAULT 'opaque';
+ALTER TABLE metric ADD COLUMN columns TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(columns));
+)",
+                                                  fill_meanings}}};
   return list;
 }
 
@@ -113,8 +123,11 @@ Upgrade upgrade_database(const std::filesystem::path& path, std::span<const Migr
     Database reader(path, SQLITE_OPEN_READONLY, std::chrono::seconds(10));
     backup_database(reader, upgrade.backup);
   }
-  for (const Migration& migration : migrations)
-    if (migration.to > upgrade.from) database.execute(migration.sql);
+  for (const Migration& migration : migrations) {
+    if (migration.to <= upgrade.from) continue;
+    database.execute(migration.sql);
+    if (migration.fill) migration.fill(database);
+  }
   if (const auto table = database.text("SELECT \"table\" FROM pragma_foreign_key_check"))
     throw Error("the upgrade of " + path.string() + " would leave rows of table " + *table +
                 " without what they refer to; nothing was changed, exp db check tells more");

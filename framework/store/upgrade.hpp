@@ -11,10 +11,12 @@
 
 namespace encore {
 
-/// One step from version `to` - 1. The SQL runs inside a transaction and must leave what schema.sql makes.
+/// One step from version `to` - 1. The SQL, then `fill` where there is one, run inside a transaction and must
+/// leave what schema.sql makes.
 struct Migration {
   std::int64_t to = 0;
   std::string sql;
+  void (*fill)(Database&) = nullptr;
 };
 
 /// All there are, by rising version without a gap; the last one leads to schema_version.

@@ -34,16 +34,16 @@ class HostBlock {
 
 }  // namespace
 
-std::vector<Digest> digest_blocks(const Model& model, std::int64_t step, bool with_tensors) {
+std::vector<Digested> digest_blocks(const Model& model, std::int64_t step, bool with_tensors) {
   const ParameterBlock& parameters = model.parameters();
   const std::vector<ParameterSlice>& slices = parameters.slices();
   const DType dtype = parameters.dtype();
   model.device().fence();
   std::vector<HostBlock> blocks;
-  std::vector<Digest> digests;
+  std::vector<Digested> digests;
   const auto add = [&](std::string scope, Tensor block) {
     blocks.emplace_back(model.device(), block);
-    digests.push_back({step, std::move(scope), "", {}});
+    digests.push_back({.step = step, .scope = std::move(scope), .sha256 = ""});
   };
   add("parameters", parameters.values());
   for (std::size_t i = 0; i < parameters.state_names().size(); ++i)

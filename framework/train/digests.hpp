@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "model/model.hpp"
-#include "train/observer.hpp"
+#include "record/events.hpp"
 
 namespace encore {
 
 /// Of the block "parameters", then of "optimizer/<state>" for each state: over the bytes of all parameters in
 /// path order, little endian, without the gaps between them. `with_tensors`: the parameters also one by one.
 /// Waits for the device.
-std::vector<Digest> digest_blocks(const Model& model, std::int64_t step, bool with_tensors);
+std::vector<Digested> digest_blocks(const Model& model, std::int64_t step, bool with_tensors);
 
 }  // namespace encore

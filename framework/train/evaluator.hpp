@@ -1,20 +1,19 @@
-// Evaluator: runs a model over a set without dropout and collects predictions and the mean loss.
+// Evaluator: runs a model over a set without dropout and collects its outputs and the mean loss.
 // Place in the flow: trainer.cpp scores dev and test with it, the worker's evaluate and predict too.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "data/batches.hpp"
 #include "model/device_batch.hpp"
 #include "model/model.hpp"
-#include "tasks/task.hpp"
+#include "tasks/encoded_sets.hpp"
 
 namespace encore {
 
 struct Evaluation {
-  Predictions predictions;  ///< example by example, the class of each row with a target
-  double loss = 0.0;        ///< mean over all rows with a target
+  Outputs outputs;
+  double loss = 0.0;  ///< mean over all rows with a target
 };
 
 class Evaluator {
@@ -23,7 +22,7 @@ class Evaluator {
   Evaluator(Model& model, const BatchSize& largest, std::int64_t batch_size);
 
   /// Batches are formed by length; the result does not depend on how.
-  Evaluation run(std::span<const Example> examples);
+  Evaluation run(const EncodedSet& set);
 
  private:
   Model& model_;

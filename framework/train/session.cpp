@@ -2,7 +2,6 @@
 #include "train/session.hpp"
 
 #include "data/hash.hpp"
-#include "data/labels.hpp"
 #include "data/vocabulary.hpp"
 #include "record/atomic_file.hpp"
 #include "record/crash_line.hpp"
@@ -30,22 +29,24 @@ Session::Session(Specification specification, std::filesystem::path run_folder, 
                  const Device& device, const TokenCache& cache)
     : specification_(std::move(specification)),
       loaded_(load_experiment(require_unchanged(specification_))),
-      task_(make_task(loaded_.experiment, content_hashes(specification_))),
-      tokenizer_(load_tokenizer(loaded_, run_folder, [this] { return task_->word_counts(); })),
+      sets_(make_task_parts(loaded_.experiment, loaded_.registry), loaded_.experiment.data,
+            content_hashes(specification_)),
+      tokenizer_(load_tokenizer(loaded_, run_folder, [this] { return sets_.word_counts(); })),
       snapshots_(run_folder, specification_.question, attempt) {
   const std::span<const std::string> vocabulary = tokenizer_->vocabulary();
   encode(cache);
+  require_selectable(loaded_.experiment.train.select, sets_);
   keep(run_folder / "vocab.txt", vocabulary_text(vocabulary));
-  keep(run_folder / "labels.txt", labels_text(Labels(task_->labels())));
+  keep(run_folder / knowledge_file, sets_.task().knowledge());
 
   const Experiment& experiment = loaded_.experiment;
-  const ModelSize size{static_cast<std::int64_t>(vocabulary.size()), task_->labels()};
+  const ModelSize size{static_cast<std::int64_t>(vocabulary.size()), sets_.task().labels()};
   model_ = std::make_unique<Model>(experiment, size, loaded_.registry, device);
   optimizer_ = with_key(experiment.optimizer, [&] {
     return loaded_.registry.make_optimizer(experiment.optimizer.type, experiment.optimizer.options);
   });
   schedule_ = with_key(experiment.schedule, [&] {
-    const ScheduleContext context{total_steps(experiment, *task_), experiment.model.width};
+    const ScheduleContext context{total_steps(experiment, sets_), experiment.model.width};
     return loaded_.registry.make_schedule(experiment.schedule.type, experiment.schedule.options, context);
   });
 }
@@ -53,18 +54,18 @@ Session::Session(Specification specification, std::filesystem::path run_folder, 
 void Session::encode(const TokenCache& cache) {
   const std::string encoding =
       encoding_of(loaded_.experiment.tokenizer, loaded_.registry, *tokenizer_, specification_);
-  if (task_->load_encoded(cache, encoding)) return;
+  if (sets_.load_encoded(cache, encoding)) return;
   const std::string text = work_text(
       "encoding", "", loaded_.registry.owner_text(Kind::tokenizer, loaded_.experiment.tokenizer.type));
   const CurrentWork work(text.c_str());
-  task_->encode(*tokenizer_, Kokkos::num_threads());
-  task_->save_encoded(cache, encoding);
+  sets_.encode(*tokenizer_, Kokkos::num_threads());
+  sets_.save_encoded(cache, encoding);
 }
 
 TrainerParts Session::parts(Observer& observer, Control& control, Milestones milestones) {
   return {loaded_.experiment,
           specification_.seed,
-          *task_,
+          sets_,
           *model_,
           *optimizer_,
           *schedule_,

@@ -16,15 +16,15 @@ namespace encore {
 
 class Session {
  public:
-  /// Reads the sets, or takes them from the cache, and loads or trains the vocabulary; both and the labels
-  /// are left in the run folder for predict. Throws Error, also when a data file is no longer the one the run
-  /// was planned with; RecordError when the run folder cannot be written.
+  /// Reads the sets, or takes them from the cache, and loads or trains the vocabulary; it and what the
+  /// task knows (its labels) are left in the run folder for predict. Throws Error, also when a data file is
+  /// no longer the one the run was planned with; RecordError when the run folder cannot be written.
   Session(Specification specification, std::filesystem::path run_folder, std::int64_t attempt,
           const Device& device, const TokenCache& cache = TokenCache::standard());
 
   const Experiment& experiment() const { return loaded_.experiment; }
   const Registry& registry() const { return loaded_.registry; }
-  const Task& task() const { return *task_; }
+  const TaskSets& sets() const { return sets_; }
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   Model& model() { return *model_; }
 
@@ -36,7 +36,7 @@ class Session {
 
   Specification specification_;
   LoadedExperiment loaded_;
-  std::unique_ptr<Task> task_;
+  TaskSets sets_;
   std::unique_ptr<Tokenizer> tokenizer_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<Optimizer> optimizer_;

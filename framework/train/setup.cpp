@@ -1,15 +1,32 @@
 // Loads what a specification names.
 #include "train/setup.hpp"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
+#include "base/host_measures.hpp"
+#include "base/measures.hpp"
 #include "config/fingerprint.hpp"
 #include "config/manifest.hpp"
+#include "config/nearest.hpp"
 #include "data/hash.hpp"
 #include "data/vocabulary.hpp"
 #include "record/crash_line.hpp"
 
 namespace encore {
+namespace {
+
+const std::string dev_prefix = std::string(name_of(Split::dev)) + "/";
+
+nlohmann::json options_json(const PluginTable& table) {
+  nlohmann::json options = nlohmann::json::object();
+  for (const auto& [name, value] : table.options.values())
+    std::visit([&](const auto& held) { options[name] = held; }, value);
+  return options;
+}
+
+}  // namespace
 
 LoadedExperiment load_experiment(const Specification& specification) {
   const std::vector<std::filesystem::path> folders(specification.plugin_folders.begin(),
@@ -41,10 +58,8 @@ std::unique_ptr<Tokenizer> load_tokenizer(const LoadedExperiment& loaded,
 
 std::string encoding_of(const TokenizerTable& table, const Registry& registry, const Tokenizer& tokenizer,
                         const Specification& specification) {
-  nlohmann::json options = nlohmann::json::object();
-  for (const auto& [name, value] : table.options.values())
-    if (!specification.data.contains(name))  // a file counts by its content
-      std::visit([&](const auto& held) { options[name] = held; }, value);
+  nlohmann::json options = options_json(table);
+  for (const auto& [role, file] : specification.data) options.erase(role);  // a file counts by its content
   Sha256 vocabulary;
   for (const std::string& piece : tokenizer.vocabulary()) vocabulary.add(piece + "\n");
   return nlohmann::json{{"type", table.type},
@@ -53,6 +68,46 @@ std::string encoding_of(const TokenizerTable& table, const Registry& registry, c
                         {"options", options},
                         {"vocabulary", vocabulary.hex()}}
       .dump();
+}
+
+TaskParts make_task_parts(const Experiment& experiment, const Registry& registry) {
+  const PluginTable &task = experiment.task, &reader = experiment.data.reader;
+  const auto identity = [&](Kind kind, const PluginTable& table) {
+    return nlohmann::json{{"type", table.type},
+                          {"version", table.version},
+                          {"plugin", registry.library_sha256(kind, table.type)},
+                          {"options", options_json(table)}};
+  };
+  const Offer& offer = registry.offer(Kind::task, task.type);
+  return {
+      .task = with_key(
+          task, [&] { return registry.make_task(task.type, task.options, {experiment.data.max_length}); }),
+      .reader = with_key(reader, [&] { return registry.make_reader(reader.type, reader.options); }),
+      .fields = offer.needs,
+      .measures = offer.measures,
+      .identity =
+          nlohmann::json{{"task", identity(Kind::task, task)}, {"reader", identity(Kind::reader, reader)}}
+              .dump()};
+}
+
+bool always_there(const Selection& select, const std::vector<Measure>& measures) {
+  const auto is_it = [&](const Measure& measure) {
+    return measure.always && select.metric == dev_prefix + measure.name;
+  };
+  return is_it(loss_measure()) || std::any_of(measures.begin(), measures.end(), is_it);
+}
+
+void require_selectable(const Selection& select, const TaskSets& sets) {
+  if (always_there(select, sets.measures())) return;
+  // Whatever a model says, what the truth alone gives is there.
+  Outputs any;
+  any.classes.resize(sets.set(Split::dev).set.all_ids().size());
+  std::vector<std::string> names;
+  for (const auto& [name, value] : measure_values(sets.measures(), sets.measure(Split::dev, any)))
+    names.push_back(dev_prefix + name);
+  if (std::find(names.begin(), names.end(), select.metric) != names.end()) return;
+  throw ConfigError("train.select", "the development set has no measure \"" + select.metric + "\"" +
+                                        did_you_mean(select.metric, names, "; it has " + quoted_list(names)));
 }
 
 ContentHashes content_hashes(const Specification& specification) {

@@ -12,9 +12,12 @@
 #include "config/experiment.hpp"
 #include "plugin_host/registry.hpp"
 #include "record/specification.hpp"
-#include "tasks/task.hpp"
+#include "tasks/task_sets.hpp"
 
 namespace encore {
+
+/// In a run's folder, beside `vocab.txt`: what the task took from the training set (Task::knowledge).
+inline constexpr const char* knowledge_file = "labels.txt";
 
 /// The experiment of a specification and the loaded plugins it needs.
 struct LoadedExperiment {
@@ -34,6 +37,15 @@ std::unique_ptr<Tokenizer> load_tokenizer(const LoadedExperiment& loaded,
 /// The text of everything about a tokenizer that decides its pieces (the key of the token cache).
 std::string encoding_of(const TokenizerTable& table, const Registry& registry, const Tokenizer& tokenizer,
                         const Specification& specification);
+
+/// The task and the reader of an experiment.
+TaskParts make_task_parts(const Experiment& experiment, const Registry& registry);
+
+/// Whether every development set has the measure that chooses the best checkpoint.
+bool always_there(const Selection& select, const std::vector<Measure>& measures);
+/// Throws ConfigError where this development set does not have it (it is of a label that does not stand in
+/// it, say): no checkpoint would ever be chosen. The sets are encoded, by whatever tokenizer.
+void require_selectable(const Selection& select, const TaskSets& sets);
 
 /// The hashes a run was planned with, by role.
 ContentHashes content_hashes(const Specification& specification);

@@ -32,11 +32,17 @@ void require_same_question(const Safetensors& file, const std::string& identity)
     throw Error("it belongs to another experiment (question " + file.text("question") + ")");
 }
 
-/// What fails in the run folder is nothing against the experiment.
-auto recorded(const auto& write) {
+RecordError not_owner(const std::string& reason) {
+  return RecordError(reason + "; this attempt ends without a checkpoint");
+}
+
+/// What fails in the run folder is nothing against the experiment. Where the run has another owner meanwhile,
+/// or its folder is gone, that is why.
+auto recorded(Control& control, const auto& write) {
   try {
     return write();
   } catch (const Error& error) {
+    if (const std::string reason = control.why_not_owner(); !reason.empty()) throw not_owner(reason);
     throw RecordError(error.what());
   }
 }
@@ -73,22 +79,25 @@ void Snapshots::save(const Model& model, const Progress& progress, CheckpointKin
                                    {"attempt", std::to_string(attempt_)},
                                    {"progress", progress_to_text(progress)}};
   const SavedFile saved = save(progress.step, slices, metadata, control, observer);
-  observer.saved({progress.step, kind, checkpoint_path(progress.step), saved.bytes, saved.sha256});
+  observer.happened(Saved{.step = progress.step,
+                          .kind = kind,
+                          .path = checkpoint_path(progress.step),
+                          .bytes = static_cast<std::int64_t>(saved.bytes),
+                          .sha256 = saved.sha256});
   std::set<std::int64_t> keep = kept_;
   keep.insert({progress.step, progress.best_step});
   require_owned(control);  // whoever slept since the rename would remove those of its successor
-  recorded([&] { return prune_checkpoints(folder_, keep); });
+  recorded(control, [&] { return prune_checkpoints(folder_, keep); });
 }
 
 void Snapshots::require_owned(Control& control) const {
-  if (const std::string reason = control.why_not_owner(); !reason.empty())
-    throw RecordError(reason + "; this attempt ends without a checkpoint");
+  if (const std::string reason = control.why_not_owner(); !reason.empty()) throw not_owner(reason);
 }
 
 SavedFile Snapshots::save(std::int64_t step, const std::vector<TensorSlice>& slices,
                           const TensorMetadata& metadata, Control& control, Observer& observer) const {
   require_owned(control);  // a folder that was removed is not made again
-  return recorded([&] {
+  return recorded(control, [&] {
     return save_checkpoint(folder_, step, slices, metadata, [&] {
       observer.saving();  // may take its time: the question comes right before the rename
       require_owned(control);
@@ -101,7 +110,7 @@ std::optional<Progress> Snapshots::restore_newest(Model& model, Observer& observ
   const std::optional<FoundCheckpoint> found = find_newest_checkpoint(
       folder_, &damaged, [&](const Safetensors& file) { require_same_question(file, identity_); });
   for (const DamagedCheckpoint& checkpoint : damaged)
-    observer.log(checkpoint.file.path + " is passed over: " + checkpoint.reason);
+    observer.happened(Logged{.text = checkpoint.file.path + " is passed over: " + checkpoint.reason});
   if (!found) return std::nullopt;
   for (const NamedBlock& named : blocks_of(model.parameters())) load_block(model, named, found->tensors);
   model.parameters().states_changed();
@@ -114,12 +123,15 @@ void Snapshots::restore_parameters(Model& model, std::int64_t step) {
   load_block(model, {"parameter", model.parameters().values()}, file);
 }
 
-void Snapshots::write_predictions(const Task& task, Split split, const Predictions& predictions,
-                                  Observer& observer) {
+void Snapshots::write_predictions(const TaskSets& sets, Split split, const Outputs& outputs,
+                                  const Statistics& statistics, Control& control, Observer& observer) {
   const std::string name = std::string("predictions/") + name_of(split) + ".jsonl";
-  std::filesystem::create_directories(folder_ / "predictions");
-  task.save_predictions(split, predictions, folder_ / name);
-  observer.wrote(name, name, sha256_of_file(folder_ / name));
+  require_owned(control);  // a folder that was removed is not made again
+  recorded(control, [&] {
+    std::filesystem::create_directory(folder_ / "predictions");
+    sets.save_predictions(split, outputs, statistics, folder_ / name);
+  });
+  observer.happened(Wrote{.name = name, .path = name, .sha256 = sha256_of_file(folder_ / name)});
 }
 
 std::int64_t restore_best(const std::filesystem::path& run_folder, Model& model) {

@@ -11,6 +11,7 @@
 
 #include "model/model.hpp"
 #include "record/safetensors.hpp"
+#include "tasks/task_sets.hpp"
 #include "train/control.hpp"
 #include "train/observer.hpp"
 #include "train/progress.hpp"
@@ -39,8 +40,9 @@ class Snapshots {
   /// missing or damaged.
   void restore_parameters(Model& model, std::int64_t step);
 
-  /// Writes `predictions/<split>.jsonl` and tells the observer.
-  void write_predictions(const Task& task, Split split, const Predictions& predictions, Observer& observer);
+  /// Writes `predictions/<split>.jsonl` and reports it to the observer. Throws as save().
+  void write_predictions(const TaskSets& sets, Split split, const Outputs& outputs,
+                         const Statistics& statistics, Control& control, Observer& observer);
 
  private:
   /// Throws RecordError when another attempt has the run now.

@@ -1,6 +1,8 @@
 // Rebuilds a trained model from a run's folder.
 #include "train/trained_model.hpp"
 
+#include "data/encode.hpp"
+#include "data/file.hpp"
 #include "train/snapshots.hpp"
 
 namespace encore {
@@ -30,14 +32,19 @@ TrainedModel::TrainedModel(const std::filesystem::path& run_folder,
                                   throw Error((run_folder / "vocab.txt").string() +
                                               " is missing, and the model was trained with it; put it back");
                                 })),
-      labels_(load_labels(run_folder / "labels.txt")) {
+      parts_(make_task_parts(loaded_.experiment, loaded_.registry)) {
+  parts_.task->restore(load_text(run_folder / knowledge_file, "list of labels"));
   const auto vocabulary = static_cast<std::int64_t>(tokenizer_->vocabulary().size());
-  model_ = std::make_unique<Model>(loaded_.experiment, ModelSize{vocabulary, labels_.names()},
+  model_ = std::make_unique<Model>(loaded_.experiment, ModelSize{vocabulary, task().labels()},
                                    loaded_.registry, device);
   const BatchSize largest = any_batch(loaded_.experiment);
   model_->plan({}, largest);
   step_ = restore_best(run_folder, *model_);
   evaluator_ = std::make_unique<Evaluator>(*model_, largest, loaded_.experiment.train.batch_size);
+}
+
+EncodedSet TrainedModel::encode(const Records& records, int threads) const {
+  return {encode_records(task(), records, tokenizer(), experiment().data.max_length, threads)};
 }
 
 }  // namespace encore

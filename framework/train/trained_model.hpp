@@ -5,7 +5,7 @@
 
 #include <filesystem>
 #include <memory>
-#include <span>
+#include <string>
 
 #include <encore/device.hpp>
 
@@ -23,16 +23,24 @@ class TrainedModel {
 
   const Experiment& experiment() const { return loaded_.experiment; }
   const Tokenizer& tokenizer() const { return *tokenizer_; }
-  const Labels& labels() const { return labels_; }
+  const Task& task() const { return *parts_.task; }
+  const Reader& reader() const { return *parts_.reader; }
+  /// The fields of records that the task reads.
+  const TaskFields& fields() const { return parts_.fields; }
+  const std::vector<Measure>& measures() const { return parts_.measures; }
+  /// Takes note of records that are about to be encoded and scored.
+  void extend(const Records& records) { parts_.task->extend(records); }
   /// The step of the checkpoint that is used.
   std::int64_t step() const { return step_; }
 
-  Evaluation run(std::span<const Example> examples) { return evaluator_->run(examples); }
+  /// Records as this model's task and tokenizer encode them.
+  EncodedSet encode(const Records& records, int threads = 1) const;
+  Evaluation run(const EncodedSet& set) { return evaluator_->run(set); }
 
  private:
   LoadedExperiment loaded_;
   std::unique_ptr<Tokenizer> tokenizer_;
-  Labels labels_;
+  TaskParts parts_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<Evaluator> evaluator_;
   std::int64_t step_ = 0;

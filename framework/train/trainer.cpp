@@ -7,6 +7,8 @@
 #include <cmath>
 #include <csignal>
 
+#include "base/host_measures.hpp"
+#include "base/measures.hpp"
 #include "train/digests.hpp"
 
 namespace encore {
@@ -21,18 +23,18 @@ BatchSize at_least(BatchSize a, const BatchSize& b) {
           std::max(a.longest, b.longest)};
 }
 
-BatchSize largest_evaluation(const Task& task, std::int64_t batch_size) {
+BatchSize largest_evaluation(const TaskSets& sets, std::int64_t batch_size) {
   BatchSize largest;
   for (Split split : {Split::dev, Split::test})
-    if (task.has(split))
-      largest = at_least(largest, largest_evaluation_batch(task.set(split).lengths(), batch_size));
+    if (sets.has(split))
+      largest = at_least(largest, largest_evaluation_batch(sets.set(split).set.lengths(), batch_size));
   return largest;
 }
 
 }  // namespace
 
-std::int64_t total_steps(const Experiment& experiment, const Task& task) {
-  const auto examples = static_cast<std::int64_t>(task.set(Split::train).examples.size());
+std::int64_t total_steps(const Experiment& experiment, const TaskSets& sets) {
+  const auto examples = static_cast<std::int64_t>(sets.set(Split::train).set.size());
   return experiment.train.epochs *
          ((examples + experiment.train.batch_size - 1) / experiment.train.batch_size);
 }
@@ -41,7 +43,7 @@ Trainer::Trainer(const TrainerParts& parts)
     : experiment_(parts.experiment),
       train_(parts.experiment.train),
       seed_(parts.seed),
-      task_(parts.task),
+      sets_(parts.sets),
       model_(parts.model),
       optimizer_(parts.optimizer),
       schedule_(parts.schedule),
@@ -49,16 +51,16 @@ Trainer::Trainer(const TrainerParts& parts)
       observer_(parts.observer),
       control_(parts.control),
       milestones_(parts.milestones),
-      lengths_(task_.set(Split::train).lengths()),
+      lengths_(sets_.set(Split::train).set.lengths()),
       batch_options_{seed_, train_.batch_size},
       packing_{train_.batching, experiment_.data.max_length, 0},
-      total_steps_(total_steps(experiment_, task_)),
+      total_steps_(total_steps(experiment_, sets_)),
       base_learning_rate_(experiment_.optimizer.options.number("learning_rate")),
       update_(model_, optimizer_, train_.clip_norm, parts.optimizer_owner) {
   const auto largest = [&](std::int64_t shards) {
     return largest_batch(lengths_, batch_options_, packing_, shards, 0, train_.epochs);
   };
-  const BatchSize evaluation = largest_evaluation(task_, train_.batch_size);
+  const BatchSize evaluation = largest_evaluation(sets_, train_.batch_size);
   const BatchSize whole = largest(1);
   model_.plan(train_.gradient_shards == 1 ? whole : largest(train_.gradient_shards), evaluation);
   batch_ = std::make_unique<DeviceBatch>(model_.device(), whole, train_.gradient_shards);
@@ -99,8 +101,8 @@ void Trainer::restore_or_initialize() {
   if (const std::optional<Progress> progress = snapshots_.restore_newest(model_, observer_)) {
     progress_ = *progress;
     saved_step_ = progress_.step;
-    observer_.log("going on after step " + std::to_string(progress_.step) + " of " +
-                  std::to_string(total_steps_));
+    observer_.happened(Logged{.text = "going on after step " + std::to_string(progress_.step) + " of " +
+                                      std::to_string(total_steps_)});
     return;
   }
   model_.initialize(seed_);
@@ -121,7 +123,7 @@ bool Trainer::train_step(const std::vector<std::int32_t>& members) {
   const std::int64_t step = progress_.step + 1;
   const StepRandom random{seed_, static_cast<std::uint64_t>(step)};
 
-  pack(task_.set(Split::train).examples, members, packing_, packed_);
+  pack(sets_.set(Split::train).examples, members, packing_, packed_);
   batch_->upload(packed_);
   const auto [loss, gradient_norm] = update_.compute_gradient(*batch_, random);
   if (!std::isfinite(loss) || !std::isfinite(gradient_norm)) {
@@ -154,12 +156,10 @@ void Trainer::end_epoch() {
 }
 
 bool Trainer::evaluate_dev() {
-  const Evaluation evaluation = evaluator_->run(task_.set(Split::dev).examples);
-  std::vector<Measure> measures = task_.score(Split::dev, evaluation.predictions);
-  measures.push_back({"dev/loss", evaluation.loss});
-  observer_.measured(progress_.step, measures);
+  const std::vector<MeasuredValue> measures = score(Split::dev).measures;
+  observer_.happened(Evaluated{.step = progress_.step, .epoch = progress_.epoch + 1, .measures = measures});
 
-  const auto selected = std::find_if(measures.begin(), measures.end(), [&](const Measure& measure) {
+  const auto selected = std::find_if(measures.begin(), measures.end(), [&](const MeasuredValue& measure) {
     return measure.name == train_.select.metric && std::isfinite(measure.value);
   });
   if (selected == measures.end()) return false;
@@ -173,6 +173,17 @@ bool Trainer::evaluate_dev() {
   return true;
 }
 
+Trainer::Score Trainer::score(Split split) {
+  Evaluation evaluation = evaluator_->run(sets_.set(split));
+  Statistics statistics = sets_.measure(split, evaluation.outputs);
+  const std::string prefix = std::string(name_of(split)) + "/";
+  std::vector<MeasuredValue> measures;
+  for (const auto& [name, value] : measure_values(sets_.measures(), statistics))
+    measures.push_back({prefix + name, value});
+  measures.push_back({prefix + loss_measure().name, evaluation.loss});
+  return {std::move(evaluation.outputs), std::move(statistics), std::move(measures)};
+}
+
 void Trainer::save(CheckpointKind kind) {
   snapshots_.save(model_, progress_, kind, control_, observer_);
   saved_step_ = progress_.step;
@@ -180,27 +191,26 @@ void Trainer::save(CheckpointKind kind) {
 
 void Trainer::report_digests() {
   const bool with_tensors = progress_.step <= train_.digest_steps;
-  for (const Digest& digest : digest_blocks(model_, progress_.step, with_tensors)) observer_.digested(digest);
+  for (const Digested& digest : digest_blocks(model_, progress_.step, with_tensors))
+    observer_.happened(digest);
 }
 
 void Trainer::score_with_best() {
   const std::int64_t step = progress_.best_step > 0 ? progress_.best_step : progress_.step;
   snapshots_.restore_parameters(model_, step);
-  std::vector<Measure> result;
+  std::vector<MeasuredValue> result;
   for (Split split : {Split::dev, Split::test}) {
-    if (!task_.has(split)) continue;
-    const Evaluation evaluation = evaluator_->run(task_.set(split).examples);
-    std::vector<Measure> measures = task_.score(split, evaluation.predictions);
-    measures.push_back({std::string(name_of(split)) + "/loss", evaluation.loss});
-    if (split == Split::test) observer_.measured(step, measures);
+    if (!sets_.has(split)) continue;
+    const auto [outputs, statistics, measures] = score(split);
+    if (split == Split::test) observer_.happened(Evaluated{.step = step, .measures = measures});
     result.insert(result.end(), measures.begin(), measures.end());
-    snapshots_.write_predictions(task_, split, evaluation.predictions, observer_);
+    snapshots_.write_predictions(sets_, split, outputs, statistics, control_, observer_);
   }
-  observer_.concluded(step, result);
+  observer_.happened(Concluded{.best_step = step, .measures = result});
 }
 
 Ending Trainer::end(Ending ending, const std::string& reason) {
-  observer_.ended(ending, reason, progress_.step);
+  observer_.happened(Ended{.ending = ending, .reason = reason, .step = progress_.step});
   return ending;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <set>
+#include <span>
 #include <vector>
 
 #include <encore/optimizer.hpp>
@@ -15,7 +16,7 @@
 #include "data/batches.hpp"
 #include "model/device_batch.hpp"
 #include "model/model.hpp"
-#include "tasks/task.hpp"
+#include "tasks/task_sets.hpp"
 #include "train/control.hpp"
 #include "train/evaluator.hpp"
 #include "train/observer.hpp"
@@ -36,7 +37,7 @@ struct Milestones {
 struct TrainerParts {
   const Experiment& experiment;
   std::uint64_t seed;
-  const Task& task;
+  const TaskSets& sets;
   Model& model;
   Optimizer& optimizer;
   const Schedule& schedule;
@@ -48,7 +49,7 @@ struct TrainerParts {
 };
 
 /// Updates of a whole run: epochs times batches per epoch.
-std::int64_t total_steps(const Experiment& experiment, const Task& task);
+std::int64_t total_steps(const Experiment& experiment, const TaskSets& sets);
 
 class Trainer {
  public:
@@ -73,12 +74,19 @@ class Trainer {
   void save(CheckpointKind kind);
   void report_digests();
   void score_with_best();
+  /// A set's outputs, their statistics and measures, the loss last.
+  struct Score {
+    Outputs outputs;
+    Statistics statistics;
+    std::vector<MeasuredValue> measures;
+  };
+  Score score(Split split);
   Ending end(Ending ending, const std::string& reason);
 
   const Experiment& experiment_;
   const TrainTable& train_;
   std::uint64_t seed_;
-  const Task& task_;
+  const TaskSets& sets_;
   Model& model_;
   Optimizer& optimizer_;
   const Schedule& schedule_;
@@ -87,7 +95,7 @@ class Trainer {
   Control& control_;
   const Milestones milestones_;
 
-  std::vector<std::int32_t> lengths_;
+  std::span<const std::int32_t> lengths_;  ///< of the training set
   BatchOptions batch_options_;
   Packing packing_;
   std::int64_t total_steps_;

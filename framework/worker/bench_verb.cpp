@@ -23,8 +23,6 @@
 namespace encore {
 namespace {
 
-using nlohmann::json;
-
 /// Whose turn it is.
 class Turns {
  public:
@@ -89,54 +87,52 @@ class Bench {
 
   void run() {
     Turns turns(arguments_.control_fd);
-    spool_.event("bench_started", started());
+    spool_.event(started());
     // The first round is warm-up: primitives are made, pages touched, clocks brought up.
     for (std::int64_t round = 0; round <= request_.rounds; ++round) {
-      if (!turns.wait()) return finish("stopped");
-      spool_.event("bench_round", measure(round));
+      if (!turns.wait()) return finish(Ending::interrupted);
+      spool_.event(measure(round));
     }
-    spool_.event("bench_facts", facts());
-    finish("completed");
+    spool_.event(facts());
+    finish(Ending::completed);
   }
 
  private:
-  json started() const {
-    json names = json::array();
-    for (const BenchCaseRequest& request : request_.cases) names.push_back(request.name);
-    return {{"host", host_description()},
-            {"build", build_description()},
-            {"threads", arguments_.threads},
-            {"numeric_environment", numeric_environment(device_, "", {})},
-            {"cases", names}};
+  BenchStarted started() const {
+    BenchStarted started{.host = JsonText(host_description()),
+                         .build = JsonText(build_description()),
+                         .numeric_environment = JsonText(numeric_environment(device_, "", {})),
+                         .threads = arguments_.threads};
+    for (const BenchCaseRequest& request : request_.cases) started.cases.push_back(request.name);
+    return started;
   }
 
-  json measure(std::int64_t round) {
-    json body = {{"round", round}, {"warm_up", round == 0}, {"machine", machine_.measure()}};
+  BenchRound measure(std::int64_t round) {
+    BenchRound measured{.round = round, .warm_up = round == 0, .machine = machine_.measure()};
     // No case is always the one behind the machine's measurement.
     for (std::size_t k = 0; k < cases_.size(); ++k) {
       const std::size_t index = (k + static_cast<std::size_t>(round)) % cases_.size();
-      body["cases"][request_.cases[index].name] = cases_[index]->measure(*free_gemm_);
+      measured.cases[request_.cases[index].name] = cases_[index]->measure(*free_gemm_);
     }
-    return body;
+    return measured;
   }
 
-  json facts() const {
-    json of_cases = json::object();
+  BenchFacts facts() const {
+    BenchFacts facts{.machine = JsonText(machine_.facts()), .peak_bytes = peak_memory()};
     for (std::size_t k = 0; k < cases_.size(); ++k) {
       const StepCase& one = *cases_[k];
       const BenchCaseRequest& request = request_.cases[k];
-      of_cases[request.name] = {
-          {"environment",
-           numeric_environment(device_,
-                               request.specification.config.at("train").at("precision").get<std::string>(),
-                               one.registry().plugins())},
-          {"facts", one.facts()}};
+      facts.cases[request.name] = {
+          .environment = JsonText(numeric_environment(
+              device_, request.specification.config.at("train").at("precision").get<std::string>(),
+              one.registry().plugins())),
+          .facts = JsonText(one.facts())};
     }
-    return {{"machine", machine_.facts()}, {"cases", of_cases}, {"peak_bytes", peak_memory()}};
+    return facts;
   }
 
-  void finish(const char* state) {
-    spool_.event("finished", {{"state", state}, {"reason", ""}, {"step", nullptr}});
+  void finish(Ending ending) {
+    spool_.event(Ended{.ending = ending});
     spool_.sync();
   }
 
@@ -158,7 +154,7 @@ int bench_verb(const BenchArguments& arguments) {
     Bench(arguments, spool).run();
     return 0;
   } catch (const std::exception& error) {
-    spool.event("finished", {{"state", "failed"}, {"reason", error.what()}, {"step", nullptr}});
+    spool.event(Ended{.ending = Ending::failed, .reason = error.what()});
     spool.sync();
     throw;
   }

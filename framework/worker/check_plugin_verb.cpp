@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "contract/suite.hpp"
+#include "data/file.hpp"
 #include "plugin_host/registry.hpp"
 #include "worker/verbs.hpp"
 
@@ -36,7 +37,8 @@ std::string write_digests(const Device& device, const Offer& offer) {
 
 }  // namespace
 
-int check_plugin_verb(const std::filesystem::path& file, bool only_digests) {
+int check_plugin_verb(const std::filesystem::path& file, const std::filesystem::path& data,
+                      bool only_digests) {
   Catalogue catalogue;
   catalogue.add(load_manifest(std::filesystem::path(file).replace_extension(".json")));
   write_line({{"opening", file.string()}});
@@ -45,11 +47,14 @@ int check_plugin_verb(const std::filesystem::path& file, bool only_digests) {
   for (const LoadFailure& failure : registry.failures()) throw Error(failure.reason);
 
   const Device device;
+  const CheckData own =
+      data.empty() ? CheckData()
+                   : CheckData{data.string(), load_text(data, "file of --data"), registry.all(Kind::reader)};
   std::vector<OfferChecks> all;
   json planned = json::array();
   for (const ManifestOffer& offered : catalogue.manifests().front().offers) {
     const Offer& offer = registry.offer(offered.kind, offered.name);
-    all.push_back({offer, only_digests ? std::vector<Check>() : suite_checks(device, offer)});
+    all.push_back({offer, only_digests ? std::vector<Check>() : suite_checks(device, offer, own)});
     if (has_digests(offer))
       all.back().checks.push_back({"threads", [&] { return write_digests(device, offer); }});
     for (const Check& check : all.back().checks)

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include <encore/device.hpp>
 #include <nlohmann/json.hpp>
@@ -23,6 +24,17 @@ namespace {
 
 /// Enough to build the model; the real vocabulary only makes the embedding larger.
 constexpr std::int64_t small_vocabulary = 16;
+
+/// The same piece for any text. Which measures a set has does not depend on how it is cut into pieces, and
+/// its vocabulary may not be trained yet.
+class OnePieceTokenizer final : public Tokenizer {
+ public:
+  void load(std::vector<std::string>) override {}
+  void train(const std::map<std::string, std::int64_t>&) override {}
+  std::span<const std::string> vocabulary() const override { return {}; }
+  SpecialPieces special() const override { return {}; }
+  void encode(std::string_view, std::vector<std::int32_t>& pieces) const override { pieces.push_back(0); }
+};
 
 /// The runs of a sweep share most of their tables: each plugin is opened, each file read, and each table or
 /// model built once; sets that the token cache holds are not read at all. What was found wrong with a table
@@ -56,6 +68,10 @@ class Checker {
   }
 
  private:
+  struct CheckedSets {
+    TaskSets sets;
+    bool encoded = false;
+  };
   struct Plugins {
     Catalogue catalogue;
     Registry registry = {};
@@ -99,22 +115,28 @@ class Checker {
     const std::string known = std::to_string(run.tables.at("tokenizer")) + " " + std::to_string(run.folders);
     if (!tokenizers_.contains(known))
       tokenizers_[known] = loaded_tokenizer(experiment.tokenizer, plugins.registry);
-    const Task& task = task_of(specification, experiment, plugins.registry, tokenizers_[known].get());
-    Model(experiment, {small_vocabulary, task.labels()}, plugins.registry, device_);
+    CheckedSets& checked = sets_of(specification, experiment, plugins.registry, tokenizers_[known].get());
+    Model(experiment, {small_vocabulary, checked.sets.task().labels()}, plugins.registry, device_);
+    if (always_there(experiment.train.select, checked.sets.measures())) return;
+    if (!std::exchange(checked.encoded, true)) checked.sets.encode(OnePieceTokenizer(), 1);
+    require_selectable(experiment.train.select, checked.sets);
   }
 
   /// What was encoded once was sound then, and is the same file still when its hash is.
-  const Task& task_of(const Specification& specification, const Experiment& experiment,
-                      const Registry& registry, const Tokenizer* tokenizer) {
+  CheckedSets& sets_of(const Specification& specification, const Experiment& experiment,
+                       const Registry& registry, const Tokenizer* tokenizer) {
     const DataTable& data = experiment.data;
-    auto& known = tasks_[{data.train, data.dev, data.test, data.max_length}];
+    TaskParts parts = make_task_parts(experiment, registry);
+    auto& known = sets_[{parts.identity, data.train, data.dev, data.test, data.max_length}];
     if (known) return *known;
-    std::unique_ptr<Task> task = make_task(experiment, content_hashes(specification));
-    if (tokenizer == nullptr ||
-        !task->load_encoded(TokenCache::standard(),
-                            encoding_of(experiment.tokenizer, registry, *tokenizer, specification)))
-      task->read();
-    known = std::move(task);
+    auto checked = std::make_unique<CheckedSets>(
+        CheckedSets{TaskSets(std::move(parts), data, content_hashes(specification))});
+    checked->encoded =
+        tokenizer != nullptr &&
+        checked->sets.load_encoded(TokenCache::standard(),
+                                   encoding_of(experiment.tokenizer, registry, *tokenizer, specification));
+    if (!checked->encoded) checked->sets.read();
+    known = std::move(checked);
     return *known;
   }
 
@@ -133,7 +155,9 @@ class Checker {
   const CheckRequest& request_;
   Device device_;
   std::map<std::size_t, Plugins> plugins_;
-  std::map<std::tuple<std::string, std::string, std::string, std::int64_t>, std::unique_ptr<Task>> tasks_;
+  std::map<std::tuple<std::string, std::string, std::string, std::string, std::int64_t>,
+           std::unique_ptr<CheckedSets>>
+      sets_;
   std::unordered_map<std::string, std::unique_ptr<Tokenizer>> tokenizers_;
   std::unordered_map<std::string, Verdict> verdicts_;
 };

@@ -1,42 +1,64 @@
-// evaluate: a run's best checkpoint on any CoNLL file.
+// evaluate: a run's best checkpoint on any file that its reader reads.
 #include <iostream>
 
+#include <Kokkos_Core.hpp>
 #include <encore/device.hpp>
 #include <nlohmann/json.hpp>
 
-#include "tasks/ner.hpp"
+#include "base/host_measures.hpp"
+#include "base/measure_json.hpp"
 #include "train/trained_model.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore {
+namespace {
+
+using nlohmann::json;
+
+/// Each measure that is a table, by its name.
+json matrices_of(const std::vector<Measure>& measures, const Statistics& statistics) {
+  json matrices = json::object();
+  for (const Measure& measure : measures) {
+    if (measure.reducer != Reducer::matrix) continue;
+    CountMatrix matrix;
+    matrix.add(measure, statistics);
+    matrices[measure.name] = json_of(matrix);
+  }
+  return matrices;
+}
+
+}  // namespace
 
 int evaluate_verb(const TrainedRunArguments& run, const std::filesystem::path& file) {
-  const Dataset data = load_conll(file, "evaluation set");
   const Device device;
   TrainedModel model(run.folder, run.plugin_folders, device);
-  const EncodedSet encoded =
-      encode_sentences(data.sentences, model.tokenizer(), model.labels(), model.experiment().data.max_length);
-  const Evaluation evaluation = model.run(encoded.examples);
-  const NerScore score = score_sentences([&](std::size_t i) { return data.sentences[i].tags; },
-                                         evaluation.predictions, model.labels());
+  const ReadSet read = read_set(model.reader(), file, "evaluation set");
+  model.extend(read.records);
+  const EncodedSet set = model.encode(read.records, Kokkos::num_threads());
+  const Evaluation evaluation = model.run(set);
+  Statistics statistics;
+  model.task().measure(set.set, evaluation.outputs, statistics);
 
-  nlohmann::json measures = nlohmann::json::object();
-  for (const Measure& measure : ner_measures("file", score)) measures[measure.name.substr(5)] = measure.value;
-  measures["loss"] = evaluation.loss;
-  nlohmann::json unseen = nlohmann::json::object();
-  for (const auto& [type, count] : encoded.report.unseen_entities) unseen[type] = count;
-  const nlohmann::json result = {
-      {"step", model.step()},
-      {"file", file.string()},
-      {"sha256", data.sha256},
-      {"sentences", data.sentences.size()},
-      {"words", data.words},
-      {"cut_words", encoded.report.cut_words},
-      {"unseen_entities", unseen},
-      {"measures", measures},
-      {"confusion", {{"types", score.confusion_names}, {"words", score.confusion}}},
-      {"table", score.table()}};
-  std::cout << result.dump() << '\n';
+  json measures = json::object(), definitions = json::array(), counts = json::array();
+  for (const auto& [name, value] : measure_values(model.measures(), statistics)) measures[name] = value;
+  measures[loss_measure().name] = evaluation.loss;
+  for (const Measure& measure : model.measures()) definitions.push_back(json_of(measure));
+  definitions.push_back(json_of(loss_measure()));
+  const SetDescription description = model.task().describe(set.set);
+  for (const auto& [name, value] : description.counts) counts.push_back({{"name", name}, {"value", value}});
+  std::vector<std::string> notes = description.notes;
+  notes.insert(notes.end(), read.records.notes.begin(), read.records.notes.end());
+  std::cout << json{{"step", model.step()},
+                    {"file", file.string()},
+                    {"sha256", read.sha256},
+                    {"examples", set.set.size()},
+                    {"counts", counts},
+                    {"notes", notes},
+                    {"measures", measures},
+                    {"definitions", definitions},
+                    {"matrices", matrices_of(model.measures(), statistics)}}
+                   .dump()
+            << '\n';
   return 0;
 }
 

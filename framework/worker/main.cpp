@@ -26,11 +26,11 @@ constexpr const char* usage =
     "  train     --run-folder DIR [--attempt N] [--lease TOKEN] [--control-fd FD] [--threads T]\n"
     "            [--stop-after STEP] [--die-after STEP] [--save-at STEP,STEP...]\n"
     "  check     < specifications.json\n"
-    "  predict   --run-folder DIR --plugin-folder DIR... [--format text|jsonl|conll] [--threads T]    < "
+    "  predict   --run-folder DIR --plugin-folder DIR... [--format text|jsonl|READER] [--threads T]    < "
     "text\n"
     "  evaluate  --run-folder DIR --plugin-folder DIR... --file FILE [--threads T]\n"
     "  bench     --run-folder DIR [--attempt N] [--control-fd FD] [--threads T]\n"
-    "  check-plugin  --file PLUGIN.so [--digests] [--threads T]\n"
+    "  check-plugin  --file PLUGIN.so [--data FILE] [--digests] [--threads T]\n"
     "  plugins   FOLDER...\n"
     "  version\n"
     "example: encore-worker train --run-folder encore.db.runs/3f2a9c01d4 --attempt 2\n";
@@ -64,7 +64,8 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
   if (verb == "version") return write_version();
   if (verb == "check") return check_verb();
   if (verb == "check-plugin")
-    return check_plugin_verb(values["file"].as<std::string>(), values["digests"].as<bool>());
+    return check_plugin_verb(values["file"].as<std::string>(), values["data"].as<std::string>(),
+                             values["digests"].as<bool>());
   const std::filesystem::path run_folder = values["run-folder"].as<std::string>();
   if (run_folder.empty()) throw Error(verb + " needs --run-folder DIR");
   if (verb == "train")
@@ -76,12 +77,7 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
     return bench_verb(
         {run_folder, values["attempt"].as<std::int64_t>(), values["control-fd"].as<int>(), threads});
   const TrainedRunArguments run = {run_folder, values["plugin-folder"].as<std::vector<std::string>>()};
-  if (verb == "predict") {
-    const std::string& format = values["format"].as<std::string>();
-    if (format != "text" && format != "jsonl" && format != "conll")
-      throw Error("--format is \"" + format + "\"; it must be text, jsonl or conll");
-    return predict_verb(run, format);
-  }
+  if (verb == "predict") return predict_verb(run, values["format"].as<std::string>());
   return evaluate_verb(run, values["file"].as<std::string>());
 }
 
@@ -100,8 +96,9 @@ int run(int argc, char** argv) {
       "attempt", po::value<std::int64_t>()->default_value(1))("lease",
                                                               po::value<std::string>()->default_value(""))(
       "control-fd", po::value<int>()->default_value(-1))("threads", po::value<int>()->default_value(0))(
-      "format", po::value<std::string>()->default_value("text"))(
-      "file", po::value<std::string>()->default_value(""))("digests", po::bool_switch())(
+      "format", po::value<std::string>()->default_value("text"))("file",
+                                                                 po::value<std::string>()->default_value(""))(
+      "data", po::value<std::string>()->default_value(""))("digests", po::bool_switch())(
       "stop-after", po::value<std::int64_t>()->default_value(0))(
       "die-after", po::value<std::int64_t>()->default_value(0))("save-at",
                                                                 po::value<std::string>()->default_value(""));

@@ -1,4 +1,4 @@
-// See started_event.hpp.
+// What the session knows, counted and gathered.
 #include "worker/started_event.hpp"
 
 #include <algorithm>
@@ -13,37 +13,31 @@ namespace {
 /// A histogram of more bins could not be read in a report.
 constexpr std::int64_t most_bins = 32;
 
-nlohmann::json length_histogram(const EncodedSet& set) {
-  const std::int64_t longest = std::max<std::int64_t>(set.report.longest, 1);
-  std::int64_t width = 1;
-  while (width * most_bins < longest) width *= 2;
-  std::vector<std::int64_t> counts(static_cast<std::size_t>((longest + width - 1) / width), 0);
+std::int64_t longest_of(const ExampleSet& set) {
+  std::int32_t longest = 1;
+  for (const std::int32_t length : set.lengths()) longest = std::max(longest, length);
+  return longest;
+}
+
+LengthHistogram length_histogram(const ExampleSet& set) {
+  const std::int64_t longest = longest_of(set);
+  LengthHistogram lengths;
+  while (lengths.width * most_bins < longest) lengths.width *= 2;
+  lengths.counts.resize(static_cast<std::size_t>((longest + lengths.width - 1) / lengths.width));
   for (const std::int32_t length : set.lengths())
-    if (length > 0) ++counts[static_cast<std::size_t>((length - 1) / width)];
-  return {{"width", width}, {"counts", counts}};
+    if (length > 0) ++lengths.counts[static_cast<std::size_t>((length - 1) / lengths.width)];
+  return lengths;
 }
 
-nlohmann::json label_counts(const EncodedSet& set, const std::vector<std::string>& labels) {
+/// How many rows have each label as their target.
+std::map<std::string, std::int64_t> count_labels(const ExampleSet& set,
+                                                 const std::vector<std::string>& labels) {
   std::vector<std::int64_t> counts(labels.size(), 0);
-  std::int64_t unseen = 0;
-  for (const Example& example : set.examples)
-    for (const std::int32_t row : example.first_pieces) {
-      const std::int32_t label = example.targets[static_cast<std::size_t>(row)];
-      if (label < 0)
-        ++unseen;
-      else
-        ++counts[static_cast<std::size_t>(label)];
-    }
-  nlohmann::json by_name = nlohmann::json::object();
+  for (const std::int32_t target : set.columns()[set.column(targets_column)].values)
+    if (target != no_target) ++counts[static_cast<std::size_t>(target)];
+  std::map<std::string, std::int64_t> by_name;
   for (std::size_t i = 0; i < labels.size(); ++i) by_name[labels[i]] = counts[i];
-  return {{"words", by_name}, {"unseen", unseen}};
-}
-
-nlohmann::json data_description(const Task& task) {
-  nlohmann::json sets = nlohmann::json::object();
-  for (const Split split : {Split::train, Split::dev, Split::test})
-    if (task.has(split)) sets[name_of(split)] = set_description(task.set(split), task.labels());
-  return sets;
+  return by_name;
 }
 
 /// "encoder.0.attention.qkv.weight" belongs to "encoder.0.attention", "head.weight" to "head".
@@ -53,45 +47,48 @@ std::string layer_of(const std::string& path) {
   return path.substr(0, end);
 }
 
-nlohmann::json layer_counts(const Model& model) {
-  std::map<std::string, std::int64_t> counts;
-  for (const ParameterSlice& slice : model.parameters().slices()) counts[layer_of(slice.path)] += slice.size;
-  return counts;
-}
-
 }  // namespace
 
-nlohmann::json set_description(const EncodedSet& set, const std::vector<std::string>& labels) {
-  const EncodeReport& report = set.report;
-  return {{"examples", set.examples.size()},
-          {"tokens", report.rows},
-          {"longest", report.longest},
-          {"unknown_pieces", report.unknown_pieces},
-          {"cut_sentences", report.cut_sentences},
-          {"cut_words", report.cut_words},
-          {"cut_entities", report.cut_entities},
-          {"lengths", length_histogram(set)},
-          {"labels", label_counts(set, labels)}};
+SetFacts set_facts(const ExampleSet& set, const Task& task, std::int32_t unknown) {
+  const std::span<const std::int32_t> ids = set.all_ids();
+  SetFacts facts{.examples = static_cast<std::int64_t>(set.size()),
+                 .tokens = static_cast<std::int64_t>(ids.size()),
+                 .longest = longest_of(set),
+                 .unknown_pieces = std::count(ids.begin(), ids.end(), unknown),
+                 .lengths = length_histogram(set),
+                 .labels = count_labels(set, task.labels())};
+  for (const auto& [name, value] : task.describe(set).counts) facts.counts.push_back({name, value});
+  return facts;
 }
 
-nlohmann::json started_event(Session& session, int threads) {
+Started started_event(Session& session, int threads) {
   const Model& model = session.model();
+  const TaskSets& sets = session.sets();
   const auto& plugins = session.registry().plugins();
-  nlohmann::json parts = nlohmann::json::array();
+  Started started{.numeric_environment =
+                      JsonText(numeric_environment(model.device(), name_of(model.precision()), plugins)),
+                  .host = JsonText(host_description()),
+                  .build = JsonText(build_description()),
+                  .threads = threads,
+                  .pinning = pinning_of(threads),
+                  .parameters = model.parameters().count(),
+                  .vocabulary_size = static_cast<std::int64_t>(session.tokenizer().vocabulary().size()),
+                  .labels = sets.task().labels()};
+  for (const LoadedPlugin& plugin : plugins)
+    started.plugins.push_back({.name = plugin.name,
+                               .version = plugin.version,
+                               .sha256 = plugin.sha256,
+                               .fingerprint = plugin.fingerprint,
+                               .file = plugin.file.string()});
   for (const PartCount& part : model.parameter_counts())
-    parts.push_back({{"part", part.part}, {"parameters", part.parameters}});
-  return {{"numeric_environment", numeric_environment(model.device(), name_of(model.precision()), plugins)},
-          {"host", host_description()},
-          {"build", build_description()},
-          {"plugins", describe_plugins(plugins)},
-          {"threads", threads},
-          {"pinning", pinning_of(threads)},
-          {"parameters", model.parameters().count()},
-          {"parameter_parts", parts},
-          {"parameter_layers", layer_counts(model)},
-          {"vocabulary_size", session.tokenizer().vocabulary().size()},
-          {"labels", session.task().labels()},
-          {"data", data_description(session.task())}};
+    started.parameter_parts.push_back({.part = part.part, .parameters = part.parameters});
+  for (const ParameterSlice& slice : model.parameters().slices())
+    started.parameter_layers[layer_of(slice.path)] += slice.size;
+  for (const Split split : all_splits)
+    if (sets.has(split))
+      started.data[name_of(split)] =
+          set_facts(sets.set(split).set, sets.task(), session.tokenizer().special().unknown);
+  return started;
 }
 
 }  // namespace encore

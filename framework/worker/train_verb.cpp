@@ -1,11 +1,10 @@
-// train: one attempt of one run, told to its spool.
+// train: one attempt of one run, reported to its spool.
 #include <csignal>
 #include <fstream>
 #include <iostream>
 #include <optional>
 
 #include <encore/device.hpp>
-#include <nlohmann/json.hpp>
 
 #include "record/control_pipe.hpp"
 #include "record/run_paths.hpp"
@@ -71,25 +70,29 @@ int exit_code(Ending ending) {
   return 1;
 }
 
-Ending train(const TrainArguments& arguments, SpoolObserver& observer, SpoolWriter& spool) {
+Ending end(Observer& observer, Ending ending, const std::exception& error, std::optional<std::int64_t> step) {
+  observer.happened(Ended{.ending = ending, .reason = error.what(), .step = step});
+  return ending;
+}
+
+Ending train(const TrainArguments& arguments, Observer& observer) {
   WorkerControl control(arguments);
   const Device device;
   Session session(Specification::load(arguments.run_folder), arguments.run_folder, arguments.attempt, device);
-  spool.event("started", started_event(session, arguments.threads));
-  observer.log(pinning_of(arguments.threads));
-  for (const std::string& note : session.task().notes()) observer.log(note);
+  observer.measures(session.sets().measures());
+  observer.happened(started_event(session, arguments.threads));
+  observer.happened(Logged{.text = pinning_of(arguments.threads)});
+  for (const std::string& note : session.sets().notes()) observer.happened(Logged{.text = note});
   Trainer trainer(
       session.parts(observer, control, {arguments.stop_after, arguments.die_after, arguments.save_at}));
   try {
     return trainer.run();
   } catch (const RecordError& error) {
     std::cerr << "encore-worker: " << error.what() << '\n';
-    observer.ended(Ending::interrupted, error.what(), trainer.step());
-    return Ending::interrupted;
+    return end(observer, Ending::interrupted, error, trainer.step());
   } catch (const std::exception& error) {
     std::cerr << "encore-worker: " << error.what() << '\n';
-    observer.ended(Ending::failed, error.what(), trainer.step());
-    return Ending::failed;
+    return end(observer, Ending::failed, error, trainer.step());
   }
 }
 
@@ -99,18 +102,13 @@ int train_verb(const TrainArguments& arguments) {
   const int attempt = static_cast<int>(arguments.attempt);
   SpoolWriter spool(arguments.run_folder / spool_name(attempt), attempt, run_of_folder(arguments.run_folder));
   SpoolObserver observer(spool);
-  const auto finish = [&](const char* state, const std::exception& error) {
-    spool.event("finished", {{"state", state}, {"reason", error.what()}, {"step", nullptr}});
-    spool.sync();
-  };
   try {
-    return exit_code(train(arguments, observer, spool));
+    return exit_code(train(arguments, observer));
   } catch (const RecordError& error) {  // before the first step
     std::cerr << "encore-worker: " << error.what() << '\n';
-    finish("interrupted", error);
-    return exit_code(Ending::interrupted);
+    return exit_code(end(observer, Ending::interrupted, error, std::nullopt));
   } catch (const std::exception& error) {
-    finish("failed", error);
+    end(observer, Ending::failed, error, std::nullopt);
     throw;
   }
 }

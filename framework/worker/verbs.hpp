@@ -38,9 +38,10 @@ int train_verb(const TrainArguments& arguments);
 /// Reads a JSON array of specifications from standard input, builds everything but the training of each, and
 /// writes a JSON array of {index, key, message} to standard output. 0 when that is empty, else 2.
 int check_verb();
-/// Lines of text from standard input, entities to standard output; format: text, jsonl or conll.
+/// Lines of text from standard input, what the task answers to standard output; format: text, jsonl, or the
+/// type of the reader that the run was trained with.
 int predict_verb(const TrainedRunArguments& run, const std::string& format);
-/// Scores a CoNLL file; the measures as JSON on standard output.
+/// Scores a file that the run's reader reads; the measures as JSON on standard output.
 int evaluate_verb(const TrainedRunArguments& run, const std::filesystem::path& file);
 
 /// Measures what the request in the folder asks for, into the spool of the attempt. 0, or it throws.
@@ -48,7 +49,9 @@ int bench_verb(const BenchArguments& arguments);
 
 /// Puts a plugin through the contract suite; what it finds as JSON lines on standard output. `only_digests`:
 /// computes only what is compared between numbers of threads. 0 when every check passed, else 1.
-int check_plugin_verb(const std::filesystem::path& file, bool only_digests);
+/// `data` is a file that readers and tasks are checked with beside the samples; empty: none.
+int check_plugin_verb(const std::filesystem::path& file, const std::filesystem::path& data,
+                      bool only_digests);
 /// Loads every plugin of the folders and writes {milliseconds, loaded: [...], refused: [{file, reason}]} as
 /// JSON.
 int plugins_verb(const std::vector<std::filesystem::path>& folders);

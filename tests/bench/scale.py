@@ -38,8 +38,9 @@ def add_runs(database, runs, host, points):
     now = time.time()
     steps = max(1, points // len(METRICS))
     result = json.dumps({"best_step": steps, "measures": {"dev/f1": 0.5, "test/f1": 0.49}})
-    progress = json.dumps({"step": steps, "total_steps": steps, "epoch": 4, "loss": 0.1})
-    started = json.dumps({"build": {}, "plugins": []})
+    progress = json.dumps({"type": "progress", "time": now, "step": steps, "total_steps": steps, "epoch": 4, "loss": 0.1,
+                           "learning_rate": 1e-3, "tokens_per_second": 1e4, "eta_seconds": 0.0})
+    started = json.dumps({"type": "started", "time": now, "build": {}, "plugins": []})
     database.execute("BEGIN")
     database.execute("INSERT INTO sweep VALUES (1, 'scale', 'scale.toml', '', ?)", (now,))
     database.execute("INSERT INTO dataset VALUES (1, ?)", ("c" * 64,))

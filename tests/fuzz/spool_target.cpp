@@ -9,6 +9,7 @@
 #include "fuzz/target.hpp"
 #include "record/crc32.hpp"
 #include "record/spool_reader.hpp"
+#include "support/raw_event.hpp"
 
 namespace encore::fuzz {
 
@@ -91,34 +92,38 @@ class SpoolTarget final : public Target {
  private:
   void tell() {
     SpoolWriter spool(spool_, lease_.ordinal, lease_.run_id);
-    spool.event("started",
-                {{"numeric_environment", {{"backend", "openmp"}, {"device", "cpu"}}},
-                 {"host", {{"name", "here"}, {"cpus", 2}}},
-                 {"build", {{"version", "1"}, {"fingerprint", "sdk=2;"}}},
-                 {"parameters", 12},
-                 {"data", {{"train", {{"examples", 10}}}}},
-                 {"plugins", {{{"name", "p"}, {"version", "1"}, {"sha256", "ab"}, {"fingerprint", "f"}}}}});
+    testing::write_event(
+        spool, "started",
+        {{"numeric_environment", {{"backend", "openmp"}, {"device", "cpu"}}},
+         {"host", {{"name", "here"}, {"cpus", 2}}},
+         {"build", {{"version", "1"}, {"fingerprint", "sdk=2;"}}},
+         {"parameters", 12},
+         {"data", {{"train", {{"examples", 10}}}}},
+         {"plugins", {{{"name", "p"}, {"version", "1"}, {"sha256", "ab"}, {"fingerprint", "f"}}}}});
     spool.define("tokens", "1/s");
     spool.point("train/loss", 1, 0.25);
-    spool.event("progress", {{"step", 1},
-                             {"total_steps", 4},
-                             {"epoch", 1},
-                             {"loss", 0.25},
-                             {"learning_rate", 1e-3},
-                             {"tokens_per_second", 100.0},
-                             {"eta_seconds", 3.0}});
-    spool.event("log", {{"level", "info"}, {"text", "said"}});
-    spool.event("digest", {{"step", 1}, {"scope", "parameters"}, {"value", "0123456789abcdef"}});
-    spool.event("checkpoint", {{"step", 1},
-                               {"path", "checkpoints/step-00000001.safetensors"},
-                               {"bytes", 10},
-                               {"sha256", std::string(64, 'a')},
-                               {"kind", "best"}});
-    spool.event(
-        "artifact",
+    testing::write_event(spool, "progress",
+                         {{"step", 1},
+                          {"total_steps", 4},
+                          {"epoch", 1},
+                          {"loss", 0.25},
+                          {"learning_rate", 1e-3},
+                          {"tokens_per_second", 100.0},
+                          {"eta_seconds", 3.0}});
+    testing::write_event(spool, "log", {{"level", "info"}, {"text", "said"}});
+    testing::write_event(spool, "digest",
+                         {{"step", 1}, {"scope", "parameters"}, {"value", "0123456789abcdef"}});
+    testing::write_event(spool, "checkpoint",
+                         {{"step", 1},
+                          {"path", "checkpoints/step-00000001.safetensors"},
+                          {"bytes", 10},
+                          {"sha256", std::string(64, 'a')},
+                          {"kind", "best"}});
+    testing::write_event(
+        spool, "artifact",
         {{"name", "predictions"}, {"path", "predictions/test.jsonl"}, {"sha256", std::string(64, 'b')}});
-    spool.event("result", {{"best_step", 1}, {"measures", {{"test/f1", 0.5}}}});
-    spool.event("finished", {{"state", "completed"}, {"reason", ""}, {"step", 1}});
+    testing::write_event(spool, "result", {{"best_step", 1}, {"measures", {{"test/f1", 0.5}}}});
+    testing::write_event(spool, "finished", {{"state", "completed"}, {"reason", ""}, {"step", 1}});
     spool.flush();
   }
 

@@ -24,15 +24,16 @@ using Names = std::vector<std::string>;
 
 // In the order in which data flows: a folder sees itself and those before it in its own half, and every
 // shared one.
-const Names shared_folders = {"config", "data", "record"};
+const Names shared_folders = {"base", "config", "data", "record"};
 const Names control_folders = {"plan", "store", "runner", "document", "report", "cli"};
 const Names worker_folders = {"plugin_host", "memory", "kernels", "contract", "model",
                               "tasks",       "train",  "bench",   "worker"};
 
 // Headers of the SDK that anybody may include; all others need Kokkos and belong to the worker half and the
 // plugins.
-const std::set<std::string> declaring_tier = {"error", "tensor",    "shape",     "options",  "layer",
-                                              "head",  "tokenizer", "optimizer", "schedule", "plugin"};
+const std::set<std::string> declaring_tier = {
+    "error",    "tensor", "shape",   "options",    "layer",   "head",     "tokenizer", "optimizer",
+    "schedule", "plugin", "measure", "statistics", "records", "examples", "task",      "reader"};
 
 // Libraries that only one folder talks to, so that each of them could be replaced in one place.
 const std::map<std::string, std::set<std::string>> owners = {
@@ -159,6 +160,52 @@ TEST(Layout, JsonIsParsedWhereItsDepthIsLimited) {
   EXPECT_TRUE(files_with("require_shallow_json").contains("record/safetensors.cpp"));
 }
 
+/// What the first group of the pattern finds in a file of the framework.
+std::set<std::string> words_in(const std::string& file, const std::string& pattern) {
+  std::ifstream stream(root() / "framework" / file);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const std::regex expression(pattern);
+  std::set<std::string> words;
+  for (std::sregex_iterator at(text.begin(), text.end(), expression), end; at != end; ++at)
+    words.insert((*at)[1]);
+  return words;
+}
+
+// Everybody else reads and writes the structs of record/events.hpp. Fields of one word ("step", "name") have
+// other meanings in other files and are not looked for.
+TEST(Layout, TypesAndFieldsOfEventsAreSpelledInOnePlace) {
+  std::set<std::string> words = words_in("record/events.cpp", R"re(field(?:\.optional)?\("(\w+_\w+)")re");
+  EXPECT_TRUE(words.contains("total_steps") && words.contains("peak_bytes"));
+  words.merge(words_in("record/events.hpp", R"re( type = "(\w+)")re"));
+  EXPECT_TRUE(words.contains("progress") && words.contains("bench_round"));
+  // Where the same word means something else: a member of a verb's answer, a column of a table (run.result is
+  // JSON), a member of the metadata of a checkpoint or of the token cache, a metric, an option.
+  const std::map<std::string, std::set<std::string>> elsewhere = {
+      {"best_step",
+       {"cli/db_check.cpp", "cli/dump_verb.cpp", "cli/run_summary.cpp", "cli/show_text.cpp",
+        "report/trials.cpp", "store/garbage.cpp", "store/store.hpp", "train/progress.cpp"}},
+      {"checkpoint", {"record/control_pipe.cpp", "record/control_pipe.hpp", "store/garbage.cpp"}},
+      {"digest", {"cli/plugin_check.cpp", "tasks/token_cache.cpp", "worker/check_plugin_verb.cpp"}},
+      {"finished",
+       {"cli/dump_verb.cpp", "cli/plugin_check.cpp", "cli/run_json.cpp", "store/run_columns.cpp",
+        "worker/check_plugin_verb.cpp"}},
+      {"learning_rate", {"base/host_measures.cpp", "report/candidate_key.hpp", "train/trainer.cpp"}},
+      {"numeric_environment", {"cli/run_json.cpp", "worker/main.cpp"}},
+      {"peak_bytes", {"runner/bench_run.cpp"}},
+      {"progress", {"cli/db_check.cpp", "cli/status_verb.cpp", "store/garbage.cpp", "train/snapshots.cpp"}},
+      {"result", {"cli/db_check.cpp", "cli/dump_verb.cpp", "cli/run_json.cpp", "cli/run_list.cpp"}},
+      {"started", {"cli/run_json.cpp"}},
+      {"step_seconds", {"base/host_measures.cpp", "report/bench_summary.cpp"}},
+      {"tokens_per_second", {"base/host_measures.cpp", "report/bench_summary.cpp"}}};
+  for (const std::string& word : words) {
+    std::set<std::string> found = files_with('"' + word + '"');
+    found.erase("record/events.cpp");
+    found.erase("record/events.hpp");
+    const auto known = elsewhere.find(word);
+    EXPECT_EQ(found, known == elsewhere.end() ? std::set<std::string>() : known->second) << word;
+  }
+}
+
 TEST(Layout, FilesOfUsersAreOpenedByInputFile) {
   // Of the system (/proc, /sys), of the installation, and what this very program writes into run folders.
   const std::set<std::string> own = {
@@ -272,6 +319,7 @@ TEST(Layout, RulesRefuseWhatTheyShould) {
   EXPECT_TRUE(broken_rule("store", "train/trainer.hpp"));
   EXPECT_TRUE(broken_rule("train", "store/database.hpp"));
   EXPECT_TRUE(broken_rule("config", "data/hash.hpp"));
+  EXPECT_TRUE(broken_rule("base", "config/json_text.hpp"));
   EXPECT_TRUE(broken_rule("record", "plan/plan.hpp"));
   EXPECT_TRUE(broken_rule("model", "train/trainer.hpp"));
   EXPECT_TRUE(broken_rule("cli", "encore/device.hpp"));

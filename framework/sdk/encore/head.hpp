@@ -3,6 +3,7 @@
 // Place in the flow: model/ calls loss and backward in training, decode in evaluation. See layer.hpp for Step.
 #pragma once
 
+#include <encore/examples.hpp>
 #include <encore/layer.hpp>
 
 namespace encore {
@@ -13,9 +14,6 @@ struct HeadContext {
   double label_smoothing = 0.0;
   std::vector<std::string> labels;  ///< the names of the classes, for heads that know about tagging schemes
 };
-
-/// The target of a row that has none.
-inline constexpr std::int32_t no_target = -1;
 
 class Head {
  public:

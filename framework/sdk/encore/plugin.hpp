@@ -5,7 +5,7 @@
 //   }
 //
 // T needs `static Schema options()` and a constructor T(const Options&, const Context&), where Context is LayerContext,
-// HeadContext, TokenizerContext, OptimizerContext or ScheduleContext. `T::version` (optional, default 1) is the version of
+// HeadContext, TokenizerContext, OptimizerContext, ScheduleContext, TaskContext or ReaderContext. `T::version` (optional, default 1) is the version of
 // the type's meaning: raise it when equal options give other numbers; it counts in a run's identity. `T::summary`
 // (optional, a `const char*`) is one line: the formula or what it does, and its source; help and pages begin with it.
 // A plugin never prints, aborts or exits; it throws encore::Error. Its code lives in a namespace of its own.
@@ -19,18 +19,20 @@
 #include <encore/head.hpp>
 #include <encore/layer.hpp>
 #include <encore/optimizer.hpp>
+#include <encore/reader.hpp>
 #include <encore/schedule.hpp>
+#include <encore/task.hpp>
 #include <encore/tokenizer.hpp>
 
 /// The SDK's version; part of every fingerprint.
-#define ENCORE_SDK_VERSION 3
+#define ENCORE_SDK_VERSION 4
 
 namespace encore {
 
-enum class Kind : std::uint8_t { layer, head, tokenizer, optimizer, schedule };
+enum class Kind : std::uint8_t { layer, head, tokenizer, optimizer, schedule, task, reader };
 
 constexpr const char* name_of(Kind kind) {
-  constexpr const char* names[] = {"layer", "head", "tokenizer", "optimizer", "schedule"};
+  constexpr const char* names[] = {"layer", "head", "tokenizer", "optimizer", "schedule", "task", "reader"};
   return names[static_cast<int>(kind)];
 }
 
@@ -50,6 +52,8 @@ template <> struct KindTraits<Kind::head> : KindTypes<Head, HeadContext> {};
 template <> struct KindTraits<Kind::tokenizer> : KindTypes<Tokenizer, TokenizerContext> {};
 template <> struct KindTraits<Kind::optimizer> : KindTypes<Optimizer, OptimizerContext> {};
 template <> struct KindTraits<Kind::schedule> : KindTypes<Schedule, ScheduleContext> {};
+template <> struct KindTraits<Kind::task> : KindTypes<Task, TaskContext> {};
+template <> struct KindTraits<Kind::reader> : KindTypes<Reader, ReaderContext> {};
 
 /// One thing a plugin offers. `make` is a function `Base*(const Options&, const Context&)` of its kind, passed as a plain
 /// function pointer; the host casts it back by `kind`.
@@ -60,6 +64,10 @@ struct Offer {
   Schema options;
   void (*make)() = nullptr;
   std::string summary = {};
+  TaskFields needs = {};                ///< of a task: the fields of records that it reads
+  std::vector<Measure> measures = {};   ///< of a task
+  std::string select = {};              ///< of a task: the default of train.select
+  std::vector<std::string> gives = {};  ///< of a reader: the fields of its records
 };
 
 namespace detail {
@@ -85,8 +93,16 @@ class Registrar {
   template <Kind K, class T>
   void add(std::string name) {
     static_assert(std::is_base_of_v<typename KindTraits<K>::Base, T>, "T derives from the base class of its kind");
-    offers_.push_back({K, std::move(name), detail::version_of<T>(), T::options(),
-                       reinterpret_cast<void (*)()>(&detail::make<K, T>), detail::summary_of<T>()});
+    Offer offer = {K, std::move(name), detail::version_of<T>(), T::options(),
+                   reinterpret_cast<void (*)()>(&detail::make<K, T>), detail::summary_of<T>()};
+    if constexpr (K == Kind::task) {
+      offer.needs = T::fields();
+      offer.measures = T::measures();
+      offer.select = T::select;
+    } else if constexpr (K == Kind::reader) {
+      offer.gives = T::fields();
+    }
+    offers_.push_back(std::move(offer));
   }
   const std::vector<Offer>& offers() const { return offers_; }
 

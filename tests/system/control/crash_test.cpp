@@ -119,7 +119,8 @@ TEST_F(PluginInTrouble, AStepThatNeverEndsIsNoticedAndCanBeKilled) {
   const ProgramOutput first = sandbox.exp({"status"});
   EXPECT_TRUE(contains(first.output, "tiny: no step yet, ") && contains(first.output, kill)) << first.output;
   sandbox.change(
-      "UPDATE attempt SET progress = json_object('step', 5, 'total_steps', 20, 'epoch', 1, 'loss', 0.5, "
+      "UPDATE attempt SET progress = json_object('type', 'progress', 'step', 5, 'total_steps', 20, 'epoch', "
+      "1, 'loss', 0.5, 'learning_rate', 0.001, "
       "'tokens_per_second', 4083, 'eta_seconds', 15, 'step_seconds', 0.02, 'time', unixepoch() - 40)");
   const ProgramOutput status = sandbox.exp({"status"});
   EXPECT_TRUE(contains(status.output, "tiny: no step for ") &&

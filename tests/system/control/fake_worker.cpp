@@ -39,6 +39,7 @@
 #include "record/specification.hpp"
 #include "record/spool.hpp"
 #include "support/pause.hpp"
+#include "support/raw_event.hpp"
 
 namespace {
 
@@ -126,7 +127,7 @@ class FakeRun {
                         {"fingerprint", text_setting("FAKE_FINGERPRINT", host_fingerprint())}};
     started["plugins"] = plugins_of(specification);
     started["place"] = place(threads_);
-    spool_.event("started", started);
+    testing::write_event(spool_, "started", started);
     std::cerr << "fake worker, attempt " << attempt_ << '\n';
     while (step_ < steps_) {
       bool stops = asked_to_stop();
@@ -146,9 +147,10 @@ class FakeRun {
     }
     const double f1 = score();
     spool_.point("test/f1", step_, f1);
-    spool_.event("measured", {{"step", step_}, {"measures", {{"test/f1", f1}}}});
-    spool_.event("result", {{"best_step", step_},
-                            {"measures", {{"dev/f1", f1}, {"test/f1", f1}, {"test/f1/PER", f1}}}});
+    testing::write_event(spool_, "measured", {{"step", step_}, {"measures", {{"test/f1", f1}}}});
+    testing::write_event(
+        spool_, "result",
+        {{"best_step", step_}, {"measures", {{"dev/f1", f1}, {"test/f1", f1}, {"test/f1/PER", f1}}}});
     return end("completed", "", 0);
   }
 
@@ -165,13 +167,14 @@ class FakeRun {
     state_ = trained(state_, step_);
     if (step_ == setting("FAKE_CHANGE_AT", -1)) state_ ^= 1;
     spool_.point("train/loss", step_, 1.0 / static_cast<double>(step_));
-    spool_.event("progress", {{"step", step_},
-                              {"total_steps", steps_},
-                              {"epoch", (step_ + 4) / 5},
-                              {"loss", 1.0 / static_cast<double>(step_)},
-                              {"learning_rate", 1e-3},
-                              {"tokens_per_second", 1234.0},
-                              {"eta_seconds", 1.0}});
+    testing::write_event(spool_, "progress",
+                         {{"step", step_},
+                          {"total_steps", steps_},
+                          {"epoch", (step_ + 4) / 5},
+                          {"loss", 1.0 / static_cast<double>(step_)},
+                          {"learning_rate", 1e-3},
+                          {"tokens_per_second", 1234.0},
+                          {"eta_seconds", 1.0}});
     return true;
   }
 
@@ -182,14 +185,14 @@ class FakeRun {
 
   void end_epoch() {
     spool_.point("dev/f1", step_, score());
-    spool_.event(
-        "measured",
+    testing::write_event(
+        spool_, "measured",
         {{"step", step_}, {"epoch", step_ / 5}, {"measures", {{"dev/f1", score()}, {"dev/loss", 0.5}}}});
     char digest[65];
     std::snprintf(digest, sizeof digest, "%064llx", static_cast<unsigned long long>(state_));
     nlohmann::json event = {{"step", step_}, {"scope", "parameters"}, {"value", digest}};
     if (step_ == 5) event["tensors"] = {{"fixed", "00"}, {"x", std::string(digest).substr(48)}};
-    spool_.event("digest", event);
+    testing::write_event(spool_, "digest", event);
     save("best");
   }
 
@@ -200,11 +203,12 @@ class FakeRun {
     const SavedFile saved = save_checkpoint(
         folder_, step_, {{"parameter/x", DType::float32, {1}, std::as_bytes(std::span(&value, 1))}},
         {{"state", std::to_string(state_)}, {"step", std::to_string(step_)}}, [&] { spool_.sync(); });
-    spool_.event("checkpoint", {{"step", step_},
-                                {"path", checkpoint_path(step_)},
-                                {"bytes", saved.bytes},
-                                {"sha256", saved.sha256},
-                                {"kind", kind}});
+    testing::write_event(spool_, "checkpoint",
+                         {{"step", step_},
+                          {"path", checkpoint_path(step_)},
+                          {"bytes", saved.bytes},
+                          {"sha256", saved.sha256},
+                          {"kind", kind}});
     spool_.sync();
     std::set<std::int64_t> keep = save_at_;
     keep.insert(step_);
@@ -215,7 +219,8 @@ class FakeRun {
     if (const auto found = find_newest_checkpoint(folder_)) {
       state_ = std::stoull(found->tensors.text("state"));
       step_ = std::stoll(found->tensors.text("step"));
-      spool_.event("log", {{"level", "info"}, {"text", "going on after step " + std::to_string(step_)}});
+      testing::write_event(spool_, "log",
+                           {{"level", "info"}, {"text", "going on after step " + std::to_string(step_)}});
     }
   }
 
@@ -226,7 +231,7 @@ class FakeRun {
   }
 
   int end(const char* state, const std::string& reason, int code) {
-    spool_.event("finished", {{"state", state}, {"reason", reason}, {"step", step_}});
+    testing::write_event(spool_, "finished", {{"state", state}, {"reason", reason}, {"step", step_}});
     spool_.sync();
     return code;
   }
@@ -268,13 +273,16 @@ int predict(const std::string& format) {
 int evaluate(const std::string& file) {
   std::cout << nlohmann::json{{"step", 20},
                               {"file", file},
-                              {"sentences", 3},
-                              {"words", 12},
-                              {"cut_words", 0},
-                              {"unseen_entities", nlohmann::json::object()},
-                              {"measures",
-                               {{"f1", 0.5}, {"precision", 0.25}, {"recall", 0.75}, {"loss", 1.5}}},
-                              {"table", "type  F1\nPER  50.00\n"}}
+                              {"examples", 3},
+                              {"counts", {{{"name", "words"}, {"value", 12}}}},
+                              {"notes", nlohmann::json::array()},
+                              {"measures", {{"f1", 0.5}, {"precision", 0.25}, {"loss", 1.5}, {"f1/PER", 0.5}}},
+                              {"definitions",
+                               {{{"name", "f1"}, {"title", "F1"}, {"fraction", true}},
+                                {{"name", "precision"}, {"fraction", true}},
+                                {{"name", "f1/{label}"}, {"title", "F1"}, {"fraction", true}},
+                                {{"name", "loss"}, {"better", "lower"}}}},
+                              {"matrices", nlohmann::json::object()}}
                    .dump()
             << '\n';
   return 0;

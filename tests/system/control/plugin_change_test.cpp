@@ -253,7 +253,7 @@ TEST_F(PluginChangeTest, ShowListsThePlugins) {
   EXPECT_TRUE(contains(text, "plugins (attempt 1)")) << text;
   EXPECT_TRUE(contains(text, old_hash()) && contains(text, "feed_forward")) << text;
   const nlohmann::json json = nlohmann::json::parse(sandbox_.exp({"show", "tiny", "--json"}).output);
-  EXPECT_EQ(json.at("attempts")[0].at("plugins").size(), 7u);
+  EXPECT_EQ(json.at("attempts")[0].at("plugins").size(), 9u);
 }
 
 }  // namespace

@@ -101,10 +101,9 @@ TEST(PluginLs, ShowsEveryRefusalWithItsReason) {
       << refusal(list, "foreign.json");
   EXPECT_FALSE(contains(refusal(list, "foreign.json"), "compiler is")) << "only what differs is named";
   EXPECT_TRUE(contains(refusal(list, "foreign.json"), "; rebuild it: exp plugin build "));
-  EXPECT_EQ(
-      refusal(list, "damaged.json"),
-      mine +
-          "damaged.json: the manifest cannot be read from line 1, column 15: no JSON; build the plugin again");
+  EXPECT_EQ(refusal(list, "damaged.json"), mine +
+                                               "damaged.json: the manifest cannot be read from line 1, "
+                                               "column 15: no JSON; build the plugin again");
   EXPECT_TRUE(contains(refusal(list, "bare.so"), "bare.so: has no manifest bare.json beside it"));
   EXPECT_TRUE(contains(refusal(list, "gone.json"), "gone.so: there is a manifest but no such file"));
   EXPECT_TRUE(contains(refusal(list, "cut.json"), "cut.so: is cut off at 5000 of "));
@@ -164,6 +163,37 @@ TEST(PluginInfo, ExplainsATypeAndAPlugin) {
             "| option | type | default | range | meaning |\n|---|---|---|---|---|\n"
             "| `warmup_steps` | integer, steps | `10` | at least 0 | steps up |\n"
             "| `shape` | text | `\"flat\"` | `\"flat\"`, `\"round\"` | how it ends |\n");
+}
+
+TEST(PluginInfo, ShowsFieldsAndMeasures) {
+  const Sandbox sandbox;
+  add_plugin(sandbox, "mine", "topics", [](Manifest& manifest) {
+    manifest.offers = {{.kind = Kind::task,
+                        .name = "topics",
+                        .needs = {{"text"}, {"label"}},
+                        .measures = {{.name = "accuracy",
+                                      .help = "a share",
+                                      .fraction = true,
+                                      .reducer = Reducer::ratio,
+                                      .columns = {"right", "all"}}},
+                        .select = "max dev/accuracy"},
+                       {.kind = Kind::reader, .name = "rows", .gives = {"text", "label"}}};
+  });
+  const ProgramOutput text = sandbox.exp({"plugin", "info", "topics_plugin", "--plugin-path", "mine"});
+  ASSERT_EQ(text.end.exit_code, 0) << text.errors;
+  for (const char* part : {"task topics  version 1, in [task]", "reader rows  version 1, in [data]",
+                           "It reads the fields \"text\", to learn and to be scored also \"label\"",
+                           "It gives the fields \"text\", \"label\"", "MEASURE", "accuracy  higher  a share",
+                           "without train.select the best checkpoint is the one of max dev/accuracy"})
+    EXPECT_TRUE(contains(text.output, part)) << part << "\n" << text.output;
+  const nlohmann::json list = nlohmann::json::parse(
+      sandbox.exp({"plugin", "info", "topics", "--plugin-path", "mine", "--json"}).output);
+  ASSERT_EQ(list.size(), 1u);
+  const nlohmann::json& task = list[0].at("offers").at(0);
+  EXPECT_EQ(task.at("needs"), (nlohmann::json{{"structure", {"text"}}, {"truth", {"label"}}}));
+  EXPECT_EQ(task.at("measures").at(0).at("name"), "accuracy");
+  EXPECT_EQ(task.at("select"), "max dev/accuracy");
+  EXPECT_EQ(list[0].at("offers").at(1).at("gives"), (nlohmann::json{"text", "label"}));
 }
 
 TEST(PluginInfo, OneNameMayMeanSeveralTypes) {

@@ -124,7 +124,7 @@ TEST_F(Selecting, predict_takes_the_best_of_a_sweep) {
   expect_refused(
       {"predict", "pair", "Anna"},
       "these are 4 runs, and exp predict takes one: pair-dropout=0.1-s1, pair-dropout=0.1-s2, "
-      "pair-dropout=0.2-s1, pair-dropout=0.2-s2; name one, or add --best dev/f1");
+      "pair-dropout=0.2-s1, pair-dropout=0.2-s2; name one, or add --best dev/loss");
   expect_refused({"predict", "pair", "--best", "dev/f2", "Anna"},
                  "--best \"dev/f2\": no run has a measure \"dev/f2\"; did you mean \"dev/f1\"?");
 }
@@ -133,7 +133,7 @@ TEST_F(Selecting, evaluate_scores_each_of_them) {
   const std::string text = output_of(with("evaluate", wide, {"test.conll"}));
   EXPECT_EQ(count(text, "(step 20) on test.conll"), 2u) << text;
   EXPECT_TRUE(std::regex_search(
-      text, std::regex("NAME +F1 +PRECISION +RECALL\npair-dropout=0.2-s1 +50.00 +25.00 +75.00")))
+      text, std::regex("NAME +F1 +PRECISION +LOSS\npair-dropout=0.2-s1 +50.00 +25.00 +1.5")))
       << text;
   const nlohmann::json list =
       nlohmann::json::parse(output_of(with("evaluate", wide, {"test.conll", "--json"})));

@@ -88,6 +88,7 @@ TEST_F(Session, OneThatWasKilledIsNotAskedAndItsFileGoesWithTheNext) {
   const ProgramOutput none = sandbox_.exp({"stop", "--all"});
   EXPECT_EQ(none.end.exit_code, 2);
   EXPECT_TRUE(contains(none.errors, "there is no database encore.db yet")) << none.errors;
+  sandbox_.write("encore.db.runs/sessions/1-2.json.part", "killed before this had its na");
   sandbox_.set("FAKE_HOLD_CHECK", "");
   EXPECT_EQ(sandbox_.exp({"run", "tiny.toml", "-q"}).end.exit_code, 0);
   EXPECT_FALSE(std::filesystem::exists(folder_));

@@ -1,6 +1,7 @@
-// docs/adding_a_layer.md shows the template, and a norm of Encore's own, as they are.
+// The pages docs/adding_a_*.md show the templates, and a norm of Encore's own, as they are.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -25,21 +26,45 @@ std::string dense(const std::string& text) {
   return result;
 }
 
-TEST(AddingALayer, ShowsTheSourcesAsTheyAre) {
-  const std::string page = content("docs/adding_a_layer.md");
+/// Every line of code on the page is a line of one of these files of plugins/; at least `least` are shown.
+void expect_shows(const std::string& page, const std::vector<std::string>& files, int least) {
   std::string source;
-  for (const char* file : {"template/layer/my_plugin.cpp", "template/layer/my_plugin_test.cpp",
-                           "template/layer/CMakeLists.txt", "layers/rms_norm.cpp"})
-    source += dense(content(std::string("plugins/") + file));
+  for (const std::string& file : files) source += dense(content("plugins/" + file));
+  const std::string text = content("docs/" + page);
   int seen = 0;
   for (const char* language : {"cpp", "cmake"})
-    for (const std::string& block : code_blocks(page, language)) {
+    for (const std::string& block : code_blocks(text, language)) {
       std::istringstream lines(block);
       for (std::string line; std::getline(lines, line); ++seen)
         EXPECT_NE(source.find(dense(line)), std::string::npos)
-            << "neither the template nor rms_norm.cpp has: " << line;
+            << page << ": none of the sources has: " << line;
     }
-  EXPECT_GT(seen, 50) << "the page shows almost nothing";
+  EXPECT_GT(seen, least) << page << " shows almost nothing";
+}
+
+TEST(AddingALayer, ShowsTheSourcesAsTheyAre) {
+  expect_shows("adding_a_layer.md",
+               {"template/layer/my_plugin.cpp", "template/layer/my_plugin_test.cpp",
+                "template/layer/CMakeLists.txt", "layers/rms_norm.cpp"},
+               50);
+}
+
+TEST(AddingATask, ShowsTheSourcesAsTheyAre) {
+  expect_shows("adding_a_task.md", {"template/task/my_plugin.cpp"}, 30);
+}
+
+TEST(AddingAReader, ShowsTheSourcesAsTheyAre) {
+  expect_shows("adding_a_reader.md", {"template/reader/my_plugin.cpp"}, 12);
+}
+
+TEST(TaskTemplate, IsShort) {
+  std::ptrdiff_t lines = 0;
+  for (const char* file : {"my_plugin.cpp", "my_plugin_test.cpp"}) {
+    const std::string text = content(std::string("plugins/template/task/") + file);
+    ASSERT_FALSE(text.empty()) << file;
+    lines += std::count(text.begin(), text.end(), '\n');
+  }
+  EXPECT_LT(lines, 200);
 }
 
 }  // namespace

@@ -34,22 +34,33 @@ class Outside : public testing::Test {
     shop_.set_prefix(shop_.folder() / "prefix");
   }
 
-  /// Everything the README says, in its order; what it calls experiment.toml is the sandbox's small one.
-  /// `built_in` is what its sweep compares it with.
-  void follow_the_readme(const std::string& name, const std::string& kind, const std::string& built_in) {
-    must("exp plugin new " + name + " --kind " + kind);
-    const std::string readme = shop_.read(name + "/README.md");
-    EXPECT_LT(std::count(readme.begin(), readme.end(), '\n'), 60) << "a README of one screen";
-    EXPECT_FALSE(contains(readme, "my_plugin")) << "a name of the template is left";
-    const std::vector<std::string> commands = code_blocks(readme, "sh"), files = code_blocks(readme, "toml");
-    ASSERT_EQ(commands.size(), 2U);
-    ASSERT_EQ(files.size(), 1U);
+  struct Readme {
+    std::vector<std::string> commands, files;
+  };
 
-    const ProgramOutput built = must(commands[0]);
+  /// A new plugin, made and built with its tests as its README says: the first of the two blocks of commands.
+  Readme build_by_the_readme(const std::string& name, const std::string& kind) {
+    must("exp plugin new " + name + " --kind " + kind);
+    const std::string text = shop_.read(name + "/README.md");
+    EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 60) << "a README of one screen";
+    EXPECT_FALSE(contains(text, "my_plugin")) << "a name of the template is left";
+    Readme readme{code_blocks(text, "sh"), code_blocks(text, "toml")};
+    EXPECT_EQ(readme.commands.size(), 2U);
+    EXPECT_EQ(readme.files.size(), 1U);
+    readme.commands.resize(2);
+    readme.files.resize(1);
+
+    const ProgramOutput built = must(readme.commands[0]);
     EXPECT_TRUE(contains(built.output, "/plugins/" + name + ".so: " + kind + " \"" + name + "\""))
         << built.output;
     EXPECT_TRUE(contains(built.output, "100% tests passed, 0 tests failed out of 2")) << built.output;
+    return readme;
+  }
 
+  /// Everything the README says, in its order; what it calls experiment.toml is the sandbox's small one.
+  /// `built_in` is what its sweep compares it with.
+  void follow_the_readme(const std::string& name, const std::string& kind, const std::string& built_in) {
+    const auto [commands, files] = build_by_the_readme(name, kind);
     const Sandbox corpus(true);
     for (const char* file : {"train.conll", "dev.conll", "test.conll"}) shop_.write(file, corpus.read(file));
     shop_.write("experiment.toml", tiny_experiment());
@@ -104,6 +115,81 @@ TEST_F(Outside, AHeadByItsReadme) {
 TEST_F(Outside, ATokenizerByItsReadme) {
   follow_the_readme("stretches", "tokenizer", "wordpiece");
   must("exp predict stretches-stretches-s1 'anna in [SEP] lund'");
+}
+
+/// Texts whose label is what one of their words says, eight of each kind for every split.
+std::string labelled_texts(int first) {
+  std::string lines;
+  for (int i = first; i < first + 8; ++i) {
+    const std::string rest = " word" + std::to_string(i) + " here\n";
+    lines += "good\tfine" + rest + "bad\tawful" + rest;
+  }
+  return lines;
+}
+
+TEST_F(Outside, ATaskByItsReadme) {
+  const Readme readme = build_by_the_readme("topics", "task");
+  shop_.write("experiment.toml", tiny_experiment());
+  shop_.write("mine.toml", readme.files[0]);
+  shop_.write("train.tsv", labelled_texts(0));
+  shop_.write("dev.tsv", labelled_texts(3));
+  shop_.write("test.tsv", labelled_texts(5) + "other\ta label that training lacks\n");
+  const ProgramOutput all = must(readme.commands[1]);
+  EXPECT_TRUE(contains(all.output, "topics completed")) << all.output;
+  EXPECT_TRUE(contains(all.output, "accuracy")) << all.output;
+
+  const ProgramOutput list = must("exp ls --state completed --csv");
+  EXPECT_EQ(std::count(list.output.begin(), list.output.end(), '\n'), 2) << list.output;
+  EXPECT_TRUE(contains(shop_.read("report.html"), "accuracy")) << "the report knows the measure of the task";
+  for (const char* answer : {"good\tfine word1 here", "bad\tawful word1 here"}) {
+    const std::string text = std::string(answer).substr(std::string_view(answer).find('\t') + 1);
+    const ProgramOutput predicted = must("exp predict topics '" + text + "'");
+    EXPECT_TRUE(contains(predicted.output, answer)) << predicted.output;
+  }
+  const ProgramOutput scored = must("exp evaluate topics dev.tsv --json");
+  EXPECT_TRUE(contains(scored.output, "\"accuracy\": 1.0")) << "a word decides: " << scored.output;
+
+  // What does not fit is said before anything starts, with its place.
+  const ProgramOutput select = shop_.shell("exp run mine.toml -S 'train.select=max dev/f1'");
+  EXPECT_EQ(select.end.exit_code, 2);
+  EXPECT_TRUE(contains(select.errors, "names the measure \"f1\", which task \"topics\" does not have"))
+      << select.errors;
+  const ProgramOutput unfit = shop_.shell("exp run mine.toml -S data.type=conll");
+  EXPECT_EQ(unfit.end.exit_code, 2);
+  EXPECT_TRUE(
+      contains(unfit.errors,
+               "reader \"conll\" does not give the fields \"text\", \"label\" that task \"topics\" needs"))
+      << unfit.errors;
+}
+
+TEST_F(Outside, AReaderByItsReadme) {
+  const Readme readme = build_by_the_readme("rows", "reader");
+  shop_.write("train.tsv", "good\tnever better\nbad\tthe worst\n");
+  const ProgramOutput checked = must(readme.commands[1]);
+  EXPECT_TRUE(contains(checked.output, "ok    reader \"rows\": file of --data: 2 records from train.tsv"))
+      << checked.output;
+  shop_.write("train.tsv", "no tab\n");
+  const ProgramOutput refused = shop_.shell(readme.commands[1]);
+  EXPECT_EQ(refused.end.exit_code, 1);
+  EXPECT_TRUE(contains(refused.output,
+                       "FAIL  reader \"rows\": file of --data: it is refused: train.tsv:1: needs a "
+                       "label, a tab and a text"))
+      << refused.output;
+  const ProgramOutput absent =
+      shop_.shell("exp plugin check rows/build/" ENCORE_BACKEND_NAME "/plugins/rows.so --data absent.tsv");
+  EXPECT_EQ(absent.end.exit_code, 2);
+  EXPECT_TRUE(
+      contains(absent.errors, "absent.tsv: no such file; --data names one that a reader of the plugin can"))
+      << absent.errors;
+
+  // Beside a task that reads other fields.
+  shop_.write("experiment.toml", tiny_experiment());
+  shop_.write("mine.toml", "base = \"experiment.toml\"\n" + readme.files[0]);
+  const ProgramOutput plan = shop_.shell("exp plan mine.toml");
+  EXPECT_EQ(plan.end.exit_code, 2);
+  EXPECT_TRUE(
+      contains(plan.errors, "reader \"rows\" does not give the fields \"words\", \"tags\" that task \"ner\""))
+      << plan.errors;
 }
 
 TEST_F(Outside, ByTheReadmeAgainstAnInstallation) {

@@ -46,7 +46,8 @@ TEST(PluginNew, RefusesKindsWithoutATemplate) {
   for (const std::string kind : {"norm", ""})
     expect_refused(shop, "exp plugin new a --kind '" + kind + "'", 2,
                    "there is no template for a plugin of kind \"" + kind +
-                       "\"; there is \"head\", \"layer\", \"optimizer\", \"schedule\", \"tokenizer\"");
+                       "\"; there is \"head\", \"layer\", \"optimizer\", \"reader\", "
+                       "\"schedule\", \"task\", \"tokenizer\"");
   EXPECT_TRUE(std::filesystem::is_empty(shop.folder()));
 }
 
@@ -64,6 +65,18 @@ TEST(PluginNew, NeverWritesIntoWhatIsThere) {
   EXPECT_TRUE(made.end.success()) << made.errors;
   EXPECT_TRUE(contains(shop.read("empty/empty.cpp"), "class EmptyLayer final : public Layer"));
   EXPECT_TRUE(contains(shop.read("deep/down/b/CMakeLists.txt"), "encore_add_plugin(b layer SOURCES b.cpp)"));
+}
+
+TEST(PluginBuild, RefusesAReaderWithAnOptionOfData) {
+  const Workshop shop;
+  shop.shell("exp plugin new rows --kind reader; sed -i 's/\"header\"/\"train\"/' rows/rows.cpp");
+  const ProgramOutput output = shop.shell("exp plugin build rows");
+  EXPECT_EQ(output.end.exit_code, 1);
+  EXPECT_TRUE(
+      contains(output.output + output.errors,
+               "encore-manifest: reader \"rows\" declares an option \"train\", which [data] has of its own; "
+               "give it another name"))
+      << output.output << output.errors;
 }
 
 TEST(PluginBuild, RefusesFoldersThatAreNoPlugin) {

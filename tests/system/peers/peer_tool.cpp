@@ -16,9 +16,10 @@
 #include <string>
 #include <vector>
 
+#include "base/measures.hpp"
 #include "byte_bpe.hpp"
 #include "data/vocabulary.hpp"
-#include "tasks/ner_score.hpp"
+#include "measures.hpp"
 #include "wordpiece.hpp"
 
 namespace {
@@ -67,30 +68,40 @@ std::vector<std::string> split(const std::string& line) {
   return {std::istream_iterator<std::string>(words), {}};
 }
 
-void print_score(const encore::NerScore& score) {
-  std::cout << std::setprecision(17) << "{\"micro\": [" << score.micro.precision() << ", "
-            << score.micro.recall() << ", " << score.micro.f1() << "], \"macro\": [" << score.macro_precision
-            << ", " << score.macro_recall << ", " << score.macro_f1
-            << "], \"accuracy\": " << score.token_accuracy() << ", \"types\": {";
+void print_score(const encore::Statistics& statistics) {
+  std::map<std::string, double> values;
+  for (const auto& [name, value] : encore::measure_values(encore::ner::measures(), statistics))
+    values[name] = value;
+  std::map<std::string, double> truth;
+  for (const encore::Statistics::Entry& entry : statistics.entries())
+    if (statistics.columns()[entry.column] == "truth") truth[statistics.keys()[entry.key]] += entry.value;
+  const auto three = [&](const std::string& suffix) {
+    std::ostringstream text;
+    text << std::setprecision(17) << values["precision" + suffix] << ", " << values["recall" + suffix] << ", "
+         << values["f1" + suffix];
+    return text.str();
+  };
+  std::cout << std::setprecision(17) << "{\"micro\": [" << three("")
+            << "], \"macro_f1\": " << values["f1_macro"] << ", \"accuracy\": " << values["token_accuracy"]
+            << ", \"types\": {";
   const char* comma = "";
-  for (const auto& [type, counts] : score.types) {
-    std::cout << comma << '"' << type << "\": [" << counts.precision() << ", " << counts.recall() << ", "
-              << counts.f1() << ", " << counts.truth << "]";
+  for (const auto& [type, count] : truth) {
+    std::cout << comma << '"' << type << "\": [" << three("/" + type) << ", " << count << "]";
     comma = ", ";
   }
   std::cout << "}}\n";
 }
 
 void print_scores() {
-  encore::NerScorer scorer;
+  encore::Statistics statistics;
   for (std::string truth, predicted; std::getline(std::cin, truth);) {
     if (truth.empty()) {
-      print_score(scorer.score());
-      scorer = {};
+      print_score(statistics);
+      statistics = {};
       continue;
     }
     std::getline(std::cin, predicted);
-    scorer.add(split(truth), split(predicted));
+    encore::ner::measure_sentence(split(truth), split(predicted), statistics);
   }
 }
 

@@ -35,7 +35,7 @@ Spool read_spool(const Sandbox& sandbox) {
   while (reader.next(record)) {
     if (record.kind == SpoolKind::metric && record.name == "train/loss") loss = record.metric;
     if (record.kind == SpoolKind::point && record.metric == loss) ++spool.steps;
-    if (record.kind == SpoolKind::event) spool.finished |= record.event()["type"] == "finished";
+    if (record.kind == SpoolKind::event) spool.finished |= record.event().type == Ended::type;
   }
   return spool;
 }

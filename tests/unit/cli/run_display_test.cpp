@@ -6,27 +6,63 @@ namespace encore {
 namespace {
 
 TEST(RunDisplay, ProgressNamesStepEpochLossSpeedRateAndTimeLeft) {
-  EXPECT_EQ(progress_text({120, 600, 2, 0.41234, 4.8e-4, 12345, 34}),
+  EXPECT_EQ(progress_text({.step = 120,
+                           .total_steps = 600,
+                           .epoch = 2,
+                           .loss = 0.41234,
+                           .learning_rate = 4.8e-4,
+                           .tokens_per_second = 12345,
+                           .eta_seconds = 34}),
             "step 120/600  epoch 2  loss 0.4123  12.3k tokens/s  lr 0.00048  34 s left");
 }
 
-TEST(RunDisplay, MeasuresShowTheScoresOfOneSplit) {
-  EXPECT_EQ(
-      measures_text({{"dev/f1", 0.5432}, {"dev/precision", 0.6}, {"dev/loss", 0.3125}, {"dev/f1/PER", 0.1}}),
-      "dev F1 54.32  precision 60.00  loss 0.3125");
-  EXPECT_EQ(measures_text({{"test/f1", 1.0}}), "test F1 100.00");
-  EXPECT_EQ(measures_text({{"train/loss", 1.0}}), "");
+const Metric dev_f1 = {.name = "dev/f1", .meaning = {.name = "f1", .title = "F1", .fraction = true}};
+
+TEST(RunDisplay, MeasuresShowTheScoresOfOneSplitTheSelectedOneFirst) {
+  std::vector<Metric> metrics = {
+      dev_f1,
+      {.name = "dev/recall", .meaning = {.name = "recall"}},
+      {.name = "dev/f1/PER", .meaning = {.name = "f1/{label}", .title = "F1", .fraction = true}},
+      {.name = "dev/loss", .meaning = {.name = "loss", .better = Better::lower}}};
+  define(metrics, {.name = "dev/recall", .meaning = {.name = "recall", .fraction = true}});
+  define(metrics, {.name = "test/bleu", .meaning = {.name = "bleu", .title = "BLEU"}});
+  const MeasuredValues dev = {
+      {"dev/loss", 0.3125}, {"dev/f1/PER", 0.1}, {"dev/f1", 0.5432}, {"dev/new", 7}, {"dev/recall", 0.5}};
+  EXPECT_EQ(measures_text(dev, metrics, "dev/f1"), "dev F1 54.32  recall 50.00  loss 0.3125  new 7");
+  EXPECT_EQ(measures_text(dev, metrics, "dev/loss"), "dev loss 0.3125  F1 54.32  recall 50.00  new 7");
+  EXPECT_EQ(measures_text({{"test/bleu", 31.5}}, metrics, "dev/f1"), "test BLEU 31.5");
+  EXPECT_EQ(measures_text({{"train/loss", 1.0}}, metrics, "dev/f1"), "");
 }
 
 TEST(RunDisplay, WithoutATerminalEveryScoreIsALineWithTheTime) {
   testing::internal::CaptureStdout();
   LiveLines lines(stdout, Terminal{});
-  RunDisplay display("tiny", lines, 0, false);
-  display.progressed({5, 20, 1, 0.5, 1e-3, 100, 1});
-  display.measured({5, {{"dev/f1", 0.25}}, 1, 0.5});
+  RunDisplay display("tiny", lines, 0, false, "dev/f1");
+  display.defined(dev_f1);
+  display.happened(Progressed{.step = 5, .total_steps = 20, .epoch = 1, .loss = 0.5});
+  display.stepped(4, 0.75);
+  display.stepped(5, 0.25);
+  display.happened(Evaluated{.step = 5, .epoch = 1, .measures = {{"dev/f1", 0.25}}});
   const std::string text = testing::internal::GetCapturedStdout();
   EXPECT_TRUE(text.ends_with(" tiny  step 5  epoch 1  train loss 0.5  dev F1 25.00\n")) << text;
   EXPECT_EQ(text[2], ':') << text;
+}
+
+TEST(RunDisplay, TheTrainingLossIsTheMeanSinceTheLastScores) {
+  ::testing::internal::CaptureStdout();
+  LiveLines lines(stdout, Terminal{});
+  RunDisplay display("tiny", lines, 0, false, "dev/f1");
+  display.defined(dev_f1);
+  display.stepped(1, 4.0);
+  display.happened(Evaluated{.step = 1, .measures = {{"dev/f1", 0.25}}});
+  display.stepped(2, 1.0);
+  display.stepped(3, 2.0);
+  display.happened(Evaluated{.step = 3, .measures = {{"dev/f1", 0.5}}});
+  display.happened(Evaluated{.step = 3, .measures = {{"dev/f1", 0.5}}});
+  const std::string text = ::testing::internal::GetCapturedStdout();
+  EXPECT_NE(text.find("step 1  train loss 4  dev F1 25.00\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("step 3  train loss 1.5  dev F1 50.00\n"), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with("step 3  dev F1 50.00\n")) << "no step since: " << text;
 }
 
 TEST(RunDisplay, SilenceIsHeldAgainstTheUsualStep) {
@@ -42,8 +78,9 @@ TEST(RunDisplay, TheLiveLineSaysThatNothingHappens) {
   testing::internal::CaptureStdout();
   {
     LiveLines lines(stdout, Terminal{.live = true});
-    RunDisplay display("tiny", lines, 0, false);
-    display.progressed({.step = 5, .total_steps = 20});
+    RunDisplay display("tiny", lines, 0, false, "dev/f1");
+    display.defined(dev_f1);
+    display.happened(Progressed{.step = 5, .total_steps = 20});
     display.silent({.seconds = 40, .usual_step = 0.02, .stepped = true});
   }
   const std::string text = testing::internal::GetCapturedStdout();
@@ -54,9 +91,9 @@ TEST(RunDisplay, QuietLeavesOnlyWhatIsWrong) {
   testing::internal::CaptureStdout();
   LiveLines lines(stdout, Terminal{});
   RunDisplay display("tiny", lines, 0, true);
-  display.measured({5, {{"dev/f1", 0.25}}, 1, 0.5});
-  display.logged("info", "hidden");
-  display.logged("warning", "shown");
+  display.happened(Evaluated{.step = 5, .epoch = 1, .measures = {{"dev/f1", 0.25}}});
+  display.happened(Logged{.text = "hidden"});
+  display.happened(Logged{.level = LogLevel::warning, .text = "shown"});
   const std::string text = testing::internal::GetCapturedStdout();
   EXPECT_TRUE(text.ends_with(" tiny  warning: shown\n")) << text;
   EXPECT_EQ(text.find("hidden"), std::string::npos);

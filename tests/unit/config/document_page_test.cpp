@@ -9,6 +9,7 @@
 #include "config/experiment_file.hpp"
 #include "config/markdown.hpp"
 #include "support/places.hpp"
+#include "unit/config/sample_catalogue.hpp"
 
 namespace encore {
 namespace {
@@ -30,7 +31,7 @@ TEST(ExperimentFilePage, HasTheTablesOfTheSchemas) {
 
 TEST(ExperimentFilePage, HasATableForEveryCoreSchema) {
   const std::string text = read_page();
-  for (const char* name : {"experiment", "task", "data", "model", "train", "sweep"})
+  for (const char* name : {"experiment", "data", "model", "train", "sweep"})
     EXPECT_NE(text.find("<!-- options of " + std::string(name) + " -->"), std::string::npos) << name;
 }
 
@@ -49,9 +50,29 @@ TEST(Markdown, RendersEveryKindOfOption) {
             "| `words` | text list | `[\"x\", \"y\"]` |  | words |\n");
 }
 
+TEST(Markdown, ShowsFieldsAndMeasures) {
+  const std::vector<Manifest> manifests = sample::catalogue().manifests();
+  const std::string page = markdown_plugin(manifests.front());
+  const std::string task =
+      "\n## task `classify`\n```toml\n[task]\ntype = \"classify\"\n```\n\n"
+      "| option | type | default | range | meaning |\n|---|---|---|---|---|\n"
+      "| `top` | integer | `1` | at least 1 | a size |\n"
+      "\nIt reads the fields \"text\", to learn and to be scored also \"label\".\n"
+      "\n| measure | better | meaning |\n|---|---|---|\n| `accuracy` | higher | a share |\n"
+      "| `confusion` | - | truth and prediction |\n"
+      "\nWithout `train.select` the best checkpoint is the one of `max dev/accuracy`.\n"
+      "\nVersion 2 of what these options mean.\n";
+  EXPECT_NE(page.find(task), std::string::npos) << page;
+  const std::string reader =
+      "\n## reader `conll`\none token per line.\n\n```toml\n[data]\ntype = \"conll\"\n```\n\nIt has no "
+      "options.\n\nIt gives the fields \"words\", \"tags\".\n";
+  EXPECT_NE(page.find(reader), std::string::npos) << page;
+  EXPECT_NE(page.find("| `f1/{label}` | higher | a share (not in all data) |\n"), std::string::npos) << page;
+}
+
 TEST(Markdown, RefusesAMarkWithoutASchemaOrAnEnd) {
   EXPECT_THROW(with_option_tables("<!-- options of nothing -->\n<!-- end -->\n"), Error);
-  EXPECT_THROW(with_option_tables("<!-- options of task -->\nold\n"), Error);
+  EXPECT_THROW(with_option_tables("<!-- options of train -->\nold\n"), Error);
   EXPECT_EQ(with_option_tables("no marks\n"), "no marks\n");
 }
 

@@ -35,6 +35,9 @@ std::string problem(const json& config) {
 TEST(Experiment, HasEveryTableWithItsTypes) {
   const Experiment run = make_experiment(config(), sample::catalogue());
   EXPECT_EQ(run.task.type, "ner");
+  EXPECT_EQ(run.task.key, "task");
+  EXPECT_EQ(run.data.reader.type, "conll");
+  EXPECT_TRUE(run.data.reader.options.values().empty()) << "root and the files are no options of the reader";
   EXPECT_TRUE(run.data.train.ends_with("/corpus/train.conll"));
   EXPECT_EQ(run.data.test, "");
   EXPECT_EQ(run.tokenizer.type, "wordpiece");
@@ -79,6 +82,21 @@ TEST(Experiment, ReadsTheOtherChoices) {
   EXPECT_EQ(run.data.test, "/test.conll");
 }
 
+TEST(Experiment, KeepsTheOptionsOfTaskAndReaderApartFromTheHosts) {
+  json in = config();
+  in["task"] = {{"type", "classify"}, {"top", 3}};
+  in["data"]["type"] = "tsv";
+  in["data"]["separator"] = "comma";
+  in["train"]["select"] = "max dev/accuracy";
+  const Experiment run = make_experiment(in, sample::catalogue());
+  EXPECT_EQ(run.task.version, 2);
+  EXPECT_EQ(run.task.options.integer("top"), 3);
+  EXPECT_EQ(run.data.reader.key, "data");
+  EXPECT_EQ(run.data.reader.options.text("separator"), "comma");
+  EXPECT_FALSE(run.data.reader.options.has("train"));
+  EXPECT_EQ(run.data.max_length, 256);
+}
+
 TEST(Experiment, AnOptionAddedSinceTakesItsDefault) {
   json in = config();
   in["train"].erase("digest_steps");
@@ -121,6 +139,8 @@ TEST(Experiment, ReadsOptionsOfOneTable) {
 
 TEST(NeededTypes, AreNamedOnceEach) {
   Experiment experiment;
+  experiment.task.type = "ner";
+  experiment.data.reader.type = "conll";
   experiment.tokenizer.type = "wordpiece";
   experiment.model.norm.type = "layer_norm";
   experiment.model.block.resize(2);
@@ -129,7 +149,9 @@ TEST(NeededTypes, AreNamedOnceEach) {
   experiment.optimizer.type = "adam";
   experiment.schedule.type = "linear";
   const std::vector<TypeName> types = needed_types(experiment);
-  EXPECT_EQ(types.size(), 6u);
+  EXPECT_EQ(types.size(), 8u);
+  EXPECT_EQ(std::count(types.begin(), types.end(), TypeName{Kind::task, "ner"}), 1);
+  EXPECT_EQ(std::count(types.begin(), types.end(), TypeName{Kind::reader, "conll"}), 1);
   EXPECT_EQ(std::count(types.begin(), types.end(), TypeName{Kind::layer, "self_attention"}), 1);
 }
 

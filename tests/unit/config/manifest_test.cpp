@@ -247,8 +247,11 @@ TEST_F(ManifestTest, SaysWhichFieldIsWrong) {
     EXPECT_EQ(problem(json), "the manifest has no \"" + std::string(field) + "\"");
   }
   nlohmann::json json = good;
-  json["format"] = 2;
-  EXPECT_EQ(problem(json), "the manifest has format 2, this program reads format 1; build the plugin again");
+  for (const int other : {1, 3}) {
+    json["format"] = other;
+    EXPECT_EQ(problem(json), "the manifest has format " + std::to_string(other) +
+                                 ", this program reads format 2; build the plugin again");
+  }
   json = good;
   json["library"] = "../evil.so";
   EXPECT_EQ(problem(json), "\"library\" of the manifest must be a file name, found \"../evil.so\"");
@@ -261,6 +264,104 @@ TEST_F(ManifestTest, SaysWhichFieldIsWrong) {
   json = good;
   json["offers"][0]["options"][0]["name"] = "type";
   EXPECT_EQ(problem(json), "layer \"highway\" declares an option \"type\", which is reserved");
+}
+
+/// A task and a reader, as their manifest has them.
+nlohmann::json host_parts() {
+  return manifest_to_json({"sample",
+                           "1.2.0",
+                           "sdk=1;",
+                           "sample.so",
+                           {{.kind = Kind::task,
+                             .name = "rate",
+                             .needs = {{"text"}, {"label"}},
+                             .measures = {{.name = "accuracy",
+                                           .title = "Accuracy",
+                                           .help = "a share",
+                                           .unit = "points",
+                                           .fraction = true,
+                                           .reducer = Reducer::ratio,
+                                           .columns = {"right", "all"}},
+                                          {.name = "error/{label}",
+                                           .better = Better::lower,
+                                           .reducer = Reducer::ratio,
+                                           .columns = {"right", "all"},
+                                           .always = false}},
+                             .select = "max dev/accuracy"},
+                            {.kind = Kind::reader,
+                             .name = "tsv",
+                             .options = Schema().text("separator", "tab", {.help = "x"}),
+                             .gives = {"text", "label"}}}});
+}
+
+TEST_F(ManifestTest, ATaskAndAReaderSurviveTheWayThroughJson) {
+  const Manifest read = manifest_from_json(nlohmann::json::parse(host_parts().dump()));
+  ASSERT_EQ(read.offers.size(), 2U);
+  EXPECT_EQ(read.offers[0].needs, (TaskFields{{"text"}, {"label"}}));
+  ASSERT_EQ(read.offers[0].measures.size(), 2U);
+  EXPECT_EQ(read.offers[0].measures[0], (Measure{.name = "accuracy",
+                                                 .title = "Accuracy",
+                                                 .help = "a share",
+                                                 .unit = "points",
+                                                 .fraction = true,
+                                                 .reducer = Reducer::ratio,
+                                                 .columns = {"right", "all"}}));
+  EXPECT_EQ(read.offers[0].measures[1].better, Better::lower);
+  EXPECT_FALSE(read.offers[0].measures[1].always);
+  EXPECT_EQ(read.offers[0].select, "max dev/accuracy");
+  EXPECT_EQ(read.offers[1].gives, (std::vector<std::string>{"text", "label"}));
+  EXPECT_EQ(manifest_to_json(read), host_parts());
+}
+
+TEST_F(ManifestTest, DifferencesOfTasksAndReadersAreNamed) {
+  const Manifest library = manifest_from_json(host_parts());
+  const auto difference = [&](const auto& change) {
+    Manifest other = library;
+    change(other.offers[0], other.offers[1]);
+    return manifest_difference(other, library);
+  };
+  EXPECT_EQ(difference([](auto&, auto&) {}), "");
+  EXPECT_EQ(difference([](auto& task, auto&) { task.needs.truth.clear(); }),
+            R"(the "needs" of task "rate" is {"structure":["text"],"truth":[]} in the manifest and )"
+            R"({"structure":["text"],"truth":["label"]} in it)");
+  EXPECT_EQ(difference([](auto& task, auto&) { task.select = "min dev/loss"; }),
+            R"(the "select" of task "rate" is "min dev/loss" in the manifest and "max dev/accuracy" in it)");
+  EXPECT_EQ(difference([](auto&, auto& reader) { reader.gives = {"text"}; }),
+            R"(the "gives" of reader "tsv" is ["text"] in the manifest and ["text","label"] in it)");
+  const std::string measure = difference([](auto& task, auto&) { task.measures[0].better = Better::lower; });
+  EXPECT_TRUE(measure.starts_with("measure \"accuracy\" of task \"rate\" is {")) << measure;
+  EXPECT_NE(measure.find("\"better\":\"lower\""), std::string::npos) << measure;
+}
+
+TEST_F(ManifestTest, SaysWhatIsWrongWithATaskOrAReader) {
+  EXPECT_EQ(problem(host_parts()), "no problem");
+  const auto with = [](const auto& change) {
+    nlohmann::json json = host_parts();
+    change(json["offers"][0], json["offers"][1]);
+    return problem(json);
+  };
+  for (const char* field : {"needs", "measures", "select"})
+    EXPECT_EQ(with([&](auto& task, auto&) { task.erase(field); }),
+              "task \"rate\" has no \"" + std::string(field) + "\"");
+  EXPECT_EQ(with([](auto&, auto& reader) { reader.erase("gives"); }), "reader \"tsv\" has no \"gives\"");
+  EXPECT_EQ(with([](auto& task, auto&) { task["needs"].erase("truth"); }),
+            "the needs of task \"rate\" has no \"truth\"");
+  EXPECT_EQ(with([](auto&, auto& reader) {
+              reader["gives"] = {"text", 3};
+            }),
+            "\"gives\" of reader \"tsv\" has the wrong type: [\"text\",3]");
+  EXPECT_EQ(with([](auto& task, auto&) { task["measures"][1] = task["measures"][0]; }),
+            "task \"rate\" declares the measure \"accuracy\" twice");
+  EXPECT_EQ(with([](auto& task, auto&) { task["measures"][1]["name"] = "loss"; }),
+            "task \"rate\" declares a measure \"loss\", which every run has already");
+  EXPECT_EQ(
+      with([](auto& task, auto&) { task["select"] = "min dev/accuracy"; }),
+      "\"select\" of task \"rate\" is \"min dev/accuracy\", but a higher accuracy is the better one; write "
+      "\"max dev/accuracy\"");
+  EXPECT_EQ(with([](auto&, auto& reader) { reader["options"][0]["name"] = "train"; }),
+            "reader \"tsv\" declares an option \"train\", which [data] has of its own; give it another name");
+  EXPECT_EQ(with([](auto&, auto& reader) { reader["options"][0]["name"] = "type"; }),
+            "reader \"tsv\" declares an option \"type\", which is reserved");
 }
 
 }  // namespace

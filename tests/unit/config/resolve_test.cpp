@@ -131,8 +131,8 @@ TEST(Resolve, PointsAtAMistypedOption) {
   EXPECT_EQ(problem_with("epochs = 3", "epochs = 3\nepoch = 3"),
             "dir/a.toml:32:1: unknown option \"epoch\" of [train]; did you mean \"epochs\"?");
   EXPECT_EQ(problem_with("[model.head]\n", "[model.heed]\n"),
-            "dir/a.toml:22:8: unknown option \"heed\" of [model]; did you mean \"head\"?\n"
-            "dir/a.toml:1:1: table [model.head] is missing; it must name a head as its type: \"linear\"");
+            "dir/a.toml:1:1: table [model.head] is missing; it must name a head as its type: \"linear\"\n"
+            "dir/a.toml:22:8: unknown option \"heed\" of [model]; did you mean \"head\"?");
 }
 
 TEST(Resolve, SaysToWhichTableAMisplacedOptionBelongs) {
@@ -190,6 +190,11 @@ TEST(Resolve, NamesTablesThatAreMissing) {
             "dir/a.toml:1:1: table [train] is missing; it must have \"epochs\"");
   EXPECT_EQ(problem_with("[model.head]\ntype = \"linear\"\n", ""),
             "dir/a.toml:1:1: table [model.head] is missing; it must name a head as its type: \"linear\"");
+  EXPECT_EQ(
+      problem_with(
+          "[data]\ntype = \"conll\"\nroot = \"corpus\"\ntrain = \"train.conll\"\ndev = \"dev.conll\"\n", ""),
+      "dir/a.toml:1:1: table [data] is missing; it must name a reader as its type: \"conll\", \"tsv\", and "
+      "have \"train\", \"dev\"");
   EXPECT_EQ(problem_with("type = \"adamw\"\n", ""),
             "dir/a.toml:24:1: table [optimizer] must name an optimizer as its type: \"adamw\", \"sgd\"");
   EXPECT_EQ(
@@ -281,16 +286,121 @@ TEST(Resolve, RefusesWhatNoMachineHoldsOrNobodyWaitsFor) {
 
 TEST(Resolve, RefusesValuesOutOfRange) {
   EXPECT_EQ(
-      problem_with("epochs = 3", "epochs = 3\nselect = \"min dev/f1\""),
-      "dir/a.toml:32:10: option \"select\" of [train] must be \"max dev/f1\", \"max dev/f1_macro\", \"max "
-      "dev/precision\", \"max dev/recall\", \"max dev/token_accuracy\" or \"min dev/loss\", found text \"min "
-      "dev/f1\"; did you mean \"max dev/f1\"?");
-  EXPECT_EQ(
       problem_with("layers = 2", "layers = 2\ndropout = 1.0"),
       "dir/a.toml:15:11: option \"dropout\" of [model] must be at least 0 and below 1, found the number 1.0");
+}
+
+TEST(Resolve, RefusesTasksAndReadersThatNoPluginOffers) {
   EXPECT_EQ(problem_with("\"ner\"", "\"nerr\""),
-            "dir/a.toml:4:8: option \"type\" of [task] must be \"ner\", found text \"nerr\"; did you mean "
-            "\"ner\"?");
+            "dir/a.toml:4:8: no plugin offers a task \"nerr\"; did you mean \"ner\"? (searched: no folder)");
+  EXPECT_EQ(problem_with("\"conll\"", "\"conl\""),
+            "dir/a.toml:6:8: no plugin offers a reader \"conl\"; did you mean \"conll\"? (searched: no "
+            "folder)");
+  EXPECT_EQ(problem_with("type = \"conll\"\n", ""),
+            "dir/a.toml:5:1: table [data] must name a reader as its type: \"conll\", \"tsv\"");
+  EXPECT_EQ(
+      problem_with("[task]\ntype = \"ner\"\n", ""),
+      "dir/a.toml:1:1: table [task] is missing; it must name a task as its type: \"classify\", \"ner\"");
+}
+
+/// The sample with the task and the reader that read texts with a label.
+const std::string classification =
+    changed(changed(sample::experiment, "\"ner\"", "\"classify\""), "\"conll\"", "\"tsv\"");
+
+TEST(Resolve, ATaskAndAReaderAddOptionsToTheirTables) {
+  Problems problems;
+  std::string text = changed(classification, "\"classify\"", "\"classify\"\ntop = 3");
+  text = changed(text, "dev = \"dev.conll\"", "dev = \"dev.conll\"\nnames = \"labels.txt\"");
+  const Resolved run = resolved(text, problems);
+  ASSERT_TRUE(problems.empty()) << problem(text);
+  EXPECT_EQ(run.config["task"], (nlohmann::json{{"type", "classify"}, {"top", 3}}));
+  EXPECT_EQ(run.config["data"]["separator"], "tab");
+  EXPECT_EQ(run.config["data"]["names"], std::filesystem::current_path().string() + "/dir/corpus/labels.txt")
+      << "as the paths of Encore's own start from the root";
+  EXPECT_EQ(run.config["data"]["max_length"], 256);
+  EXPECT_EQ(run.config["train"]["select"], "max dev/accuracy") << "the task's own";
+  EXPECT_EQ(run.origin.at("data.separator").source, Source::fallback);
+
+  EXPECT_EQ(problem(changed(classification, "dev = ", "seperator = \"comma\"\ndev = ")),
+            "dir/a.toml:9:1: unknown option \"seperator\" of [data]; did you mean \"separator\"?");
+  EXPECT_EQ(problem(changed(classification, "epochs = 3", "epochs = 3\nseparator = \"comma\"")),
+            "dir/a.toml:32:1: unknown option \"separator\" of [train]; it is an option of [data]");
+  EXPECT_EQ(problem_with("\"ner\"", "\"ner\"\ntop = 3"),
+            "dir/a.toml:5:1: unknown option \"top\" of task \"ner\"; it is an option of task \"classify\"");
+}
+
+TEST(Resolve, AReaderMustGiveWhatTheTaskReads) {
+  EXPECT_EQ(problem_with("\"conll\"", "\"tsv\""),
+            "dir/a.toml:6:8: reader \"tsv\" does not give the fields \"words\", \"tags\" that task \"ner\" "
+            "needs; it gives \"text\", \"label\"; what gives all that the task needs: \"conll\"");
+  Manifest manifest = sample::catalogue().manifests().front();
+  for (ManifestOffer& offer : manifest.offers)
+    if (offer.name == "conll") offer.gives = {"words"};
+  Catalogue catalogue;
+  catalogue.add(manifest);
+  Problems problems;
+  resolve(parse_experiment_file(sample::experiment, "dir/a.toml").root, catalogue, problems);
+  ASSERT_EQ(problems.all().size(), 1U);
+  EXPECT_EQ(
+      problems.all()[0].text(),
+      "dir/a.toml:6:8: reader \"conll\" does not give the field \"tags\" that task \"ner\" needs; it gives "
+      "\"words\"; no reader that is here gives all that the task needs");
+}
+
+TEST(Resolve, SelectsByAMeasureOfTheTask) {
+  const auto with = [](const std::string& select) {
+    return problem_with("epochs = 3", "epochs = 3\nselect = \"" + select + "\"");
+  };
+  for (const char* good : {"max dev/f1", "max dev/token_accuracy", "min dev/loss"})
+    EXPECT_EQ(with(good), "") << good;
+  EXPECT_EQ(with("max dev/f1/PER"), "") << "only the data can say whether there is one";
+  const std::string option = "dir/a.toml:32:10: option \"select\" of [train] ",
+                    all =
+                        "\"max dev/f1\", \"max dev/f1_macro\", \"max dev/precision\", \"max dev/recall\", "
+                        "\"max dev/token_accuracy\", \"min dev/loss\"";
+  EXPECT_EQ(with("min dev/f1"),
+            option + "is \"min dev/f1\", but a higher f1 is the better one; write \"max dev/f1\"");
+  EXPECT_EQ(with("max dev/loss"),
+            option + "is \"max dev/loss\", but a lower loss is the better one; write \"min dev/loss\"");
+  EXPECT_EQ(
+      with("min dev/f1/PER"),
+      option + "is \"min dev/f1/PER\", but a higher f1/PER is the better one; write \"max dev/f1/PER\"");
+  EXPECT_EQ(with("dev/f1"), option +
+                                "must be \"max dev/MEASURE\" or \"min dev/MEASURE\", found text \"dev/f1\"; "
+                                "did you mean \"max dev/f1\"?");
+  EXPECT_EQ(with("best"), option +
+                              "must be \"max dev/MEASURE\" or \"min dev/MEASURE\", found text \"best\"; with "
+                              "task \"ner\" it may be " +
+                              all);
+  for (const char* formless : {"", "max ", "max dev/", "max test/zzzzzz", "max  dev/f1"})
+    EXPECT_TRUE(with(formless).starts_with(option + "must be \"max dev/MEASURE\"")) << with(formless);
+  EXPECT_EQ(with("max dev/acuracy"),
+            option +
+                "names the measure \"acuracy\", which task \"ner\" does not have; did "
+                "you mean \"token_accuracy\"?");
+  EXPECT_EQ(with("max dev/bleu"),
+            option +
+                "names the measure \"bleu\", which task \"ner\" does not have; it has \"f1\", \"f1_macro\", "
+                "\"precision\", \"recall\", \"token_accuracy\", \"f1/{label}\", \"precision/{label}\", "
+                "\"recall/{label}\", \"loss\"");
+  EXPECT_EQ(with("max dev/f1/{label}"),
+            option +
+                "names \"f1/{label}\", which stands for many measures; write the name "
+                "of one in place of {label}");
+  EXPECT_EQ(with("max dev/f1/"),
+            option +
+                "names the measure \"f1/\", which task \"ner\" does not have; did you mean "
+                "\"f1\"?");
+  EXPECT_EQ(
+      problem(changed(classification, "epochs = 3", "epochs = 3\nselect = \"max dev/bleu\"")),
+      option +
+          "names the measure \"bleu\", which task \"classify\" does not have; it has \"accuracy\", \"loss\"");
+  EXPECT_EQ(problem(changed(classification, "epochs = 3", "epochs = 3\nselect = \"max dev/confusion\"")),
+            option +
+                "names the measure \"confusion\", which is no number; with task \"classify\" it may "
+                "be \"max dev/accuracy\", \"min dev/loss\"");
+  EXPECT_EQ(problem_with("epochs = 3", "epochs = 3\nselect = 3"),
+            option + "must be text in quotes, found the integer 3");
 }
 
 TEST(Resolve, ReportsAllProblemsOfAFile) {

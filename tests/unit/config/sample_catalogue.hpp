@@ -7,6 +7,26 @@
 
 namespace encore::sample {
 
+inline Measure fraction(const std::string& name, bool always = true) {
+  return {.name = name,
+          .help = "a share",
+          .fraction = true,
+          .reducer = Reducer::ratio,
+          .columns = {"right", "all"},
+          .always = always};
+}
+
+inline std::vector<Measure> ner_measures() {
+  return {fraction("f1"),
+          fraction("f1_macro"),
+          fraction("precision"),
+          fraction("recall"),
+          fraction("token_accuracy"),
+          fraction("f1/{label}", false),
+          fraction("precision/{label}", false),
+          fraction("recall/{label}", false)};
+}
+
 inline Catalogue catalogue() {
   Manifest manifest;
   manifest.name = "sample";
@@ -47,6 +67,30 @@ inline Catalogue catalogue() {
       {Kind::schedule, "constant", 1, Schema()},
       {Kind::schedule, "linear", 1,
        Schema().integer("warmup_steps", 0, {.help = "steps", .unit = "steps", .min = 0})},
+      {.kind = Kind::task,
+       .name = "ner",
+       .summary = "entities in sentences",
+       .needs = {{"words"}, {"tags"}},
+       .measures = ner_measures(),
+       .select = "max dev/f1"},
+      {.kind = Kind::task,
+       .name = "classify",
+       .version = 2,
+       .options = Schema().integer("top", 1, positive),
+       .needs = {{"text"}, {"label"}},
+       .measures = {fraction("accuracy"),
+                    {.name = "confusion",
+                     .help = "truth and prediction",
+                     .reducer = Reducer::matrix,
+                     .columns = {"taken"}}},
+       .select = "max dev/accuracy"},
+      {.kind = Kind::reader, .name = "conll", .summary = "one token per line", .gives = {"words", "tags"}},
+      {.kind = Kind::reader,
+       .name = "tsv",
+       .options = Schema()
+                      .text("separator", "tab", rule("between columns"))
+                      .optional("names", OptionType::path, rule("a file of labels")),
+       .gives = {"text", "label"}},
   };
   Catalogue catalogue;
   catalogue.add(std::move(manifest));

@@ -36,7 +36,7 @@ std::vector<Example> examples_of(const Numbers& lengths) {
     const Numbers& ids = arrays.emplace_back(rows, static_cast<std::int32_t>(10 + i));
     Numbers& targets = arrays.emplace_back(rows, -1);
     targets[1] = static_cast<std::int32_t>(i);
-    examples.push_back({ids, targets, {}, 0});
+    examples.push_back({ids, targets});
   }
   return examples;
 }

@@ -1,139 +1,133 @@
-// Sentences to rows: where labels stand, and what max_length costs.
+// Records to sets: the same on any number of threads, and what a task must not give.
 #include "data/encode.hpp"
 
 #include <gtest/gtest.h>
 
-#include <encore/error.hpp>
+#include <algorithm>
 
-#include "wordpiece.hpp"
+#include "data/batches.hpp"
+#include "unit/record/temporary_folder.hpp"
 
+namespace encore {
 namespace {
 
-using encore::Example;
-using encore::Labels;
-using encore::Sentence;
-using Numbers = std::vector<std::int32_t>;
+using Values = std::vector<std::int32_t>;
 
-encore::wordpiece::WordPiece make_tokenizer() {
-  encore::Options options;
-  options.set("vocab", std::string("none"));
-  options.set("min_frequency", std::int64_t{2});
-  options.set("lowercase", false);
-  encore::wordpiece::WordPiece tokenizer(options, {});
-  tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "##b", "c"});
-  return tokenizer;
+/// Ids, and beside them a column of each kind; `break_record` gives one record something that does not fit.
+class ColumnTask final : public Task {
+ public:
+  explicit ColumnTask(std::function<void(EncodedExample&)> break_record = {})
+      : break_(std::move(break_record)) {}
+
+  void prepare(const Records&) override {}
+  std::string knowledge() const override { return ""; }
+  void restore(std::string_view) override {}
+  std::vector<std::string> labels() const override { return {"a"}; }
+  WordCounts word_counts(const Records&) const override { return {}; }
+  std::vector<ColumnRule> columns() const override {
+    return {{"picked", Space::ragged}, {targets_column, Space::tokens}, {"length", Space::sequences}};
+  }
+  void encode(const Records& records, std::size_t record, const Tokenizer&,
+              EncodedExample& to) const override {
+    const auto length = static_cast<std::int32_t>(records.numbers("length")[record]);
+    for (std::int32_t i = 0; i < length; ++i) to.ids.push_back(static_cast<std::int32_t>(record) * 100 + i);
+    for (std::int32_t i = 1; i < length; i += 2) to.columns[0].push_back(i);
+    to.columns[1].assign(to.ids.size(), length);
+    to.columns[2] = {length};
+    if (record == 3 && break_) break_(to);
+  }
+  SetDescription describe(const ExampleSet&) const override { return {}; }
+  void measure(const ExampleSet&, const Outputs&, Statistics&) const override {}
+  Records label(const Records&, const ExampleSet&, const Outputs&) const override { return {}; }
+
+ private:
+  std::function<void(EncodedExample&)> break_;
+};
+
+class NoTokenizer final : public Tokenizer {
+ public:
+  void load(std::vector<std::string>) override {}
+  void train(const std::map<std::string, std::int64_t>&) override {}
+  std::span<const std::string> vocabulary() const override { return {}; }
+  SpecialPieces special() const override { return {}; }
+  void encode(std::string_view, std::vector<std::int32_t>&) const override {}
+};
+
+Records records_of(std::size_t count) {
+  Records::Numbers lengths;
+  for (std::size_t i = 0; i < count; ++i) lengths.push_back(static_cast<double>(1 + i % 7));
+  Records records;
+  records.add("length", lengths);
+  return records;
 }
 
-Numbers numbers(std::span<const std::int32_t> values) {
-  return {values.begin(), values.end()};
+ExampleSet encoded(const Task& task, std::size_t count, int threads = 1) {
+  return encode_records(task, records_of(count), NoTokenizer(), 7, threads);
 }
 
-const Labels labels({"O", "B-X", "I-X"});
-
-TEST(Encode, PutsTheLabelOnTheFirstPieceOfAWord) {
-  const std::vector<Sentence> sentences = {{{"abb", "c", "z"}, {"B-X", "I-X", "O"}}};
-  const encore::EncodedSet set = encore::encode_sentences(sentences, make_tokenizer(), labels, 16);
-  const Example& example = set.examples.at(0);
-  EXPECT_EQ(numbers(example.ids), (Numbers{2, 4, 5, 5, 6, 1, 3}));
-  EXPECT_EQ(numbers(example.targets), (Numbers{-1, 1, -1, -1, 2, 0, -1}));
-  EXPECT_EQ(numbers(example.first_pieces), (Numbers{1, 4, 5}));
-  EXPECT_EQ(example.cut_words, 0);
-  EXPECT_EQ(set.report.rows, 7);
-  EXPECT_EQ(set.report.pieces, 5);
-  EXPECT_EQ(set.report.unknown_pieces, 1);
-  EXPECT_EQ(set.report.longest, 7);
-  EXPECT_EQ(set.lengths(), Numbers{7});
-  EXPECT_EQ(set.report.cut_message(1, 16), "");
-}
-
-TEST(Encode, GivesAWordWithoutPiecesTheUnknownPiece) {
-  const std::vector<Sentence> sentences = {{{"a", "\u200b"}, {"O", "B-X"}}};
-  const encore::EncodedSet set = encore::encode_sentences(sentences, make_tokenizer(), labels, 16);
-  const Example& example = set.examples.at(0);
-  EXPECT_EQ(numbers(example.ids), (Numbers{2, 4, 1, 3}));
-  EXPECT_EQ(numbers(example.targets), (Numbers{-1, 0, 1, -1}));
-}
-
-TEST(Encode, CutsAtAWordBorderAndReportsIt) {
-  const std::vector<Sentence> sentences = {
-      {{"a", "abb", "c", "c"}, {"O", "B-X", "I-X", "B-X"}},  // "abb" would pass row 3
-      {{"a", "c"}, {"O", "O"}},
-      {{"c", "a", "c"}, {"B-X", "I-X", "I-X"}},
-  };
-  const encore::EncodedSet set = encore::encode_sentences(sentences, make_tokenizer(), labels, 4);
-  EXPECT_EQ(numbers(set.examples[0].ids), (Numbers{2, 4, 3}));
-  EXPECT_EQ(set.examples[0].cut_words, 3);
-  EXPECT_EQ(set.examples[1].ids.size(), 4u);
-  EXPECT_EQ(set.report.cut_sentences, 2);
-  EXPECT_EQ(set.report.cut_words, 4);
-  EXPECT_EQ(set.report.cut_entities, 3);  // two of the first sentence, and the third's, which lost its end
-  EXPECT_EQ(set.report.cut_message(3, 4),
-            "2 of 3 sentences are longer than max_length = 4: 4 words are cut, 3 entities with them count as "
-            "missed");
-}
-
-TEST(Encode, GivesLabelsTheListLacksNoTarget) {
-  const std::vector<Sentence> sentences = {{{"a", "c", "a"}, {"B-Y", "I-Y", "B-X"}}};
-  const encore::EncodedSet set = encore::encode_sentences(sentences, make_tokenizer(), labels, 16);
-  EXPECT_EQ(numbers(set.examples[0].targets), (Numbers{-1, -1, -1, 1, -1}));
-  EXPECT_EQ(numbers(set.examples[0].first_pieces), (Numbers{1, 2, 3}));
-  EXPECT_EQ(set.report.unseen_entities, (std::map<std::string, std::int64_t>{{"Y", 1}}));
-}
-
-TEST(Encode, MarksTheRowsToDecodeInPrediction) {
-  const std::vector<std::vector<std::string>> texts = {{"ab", "c"}, {}};
-  const encore::EncodedSet set = encore::encode_words(texts, make_tokenizer(), 16);
-  EXPECT_EQ(numbers(set.examples.at(0).ids), (Numbers{2, 4, 5, 6, 3}));
-  EXPECT_EQ(numbers(set.examples.at(0).targets), (Numbers{-1, 0, -1, 0, -1}));
-  EXPECT_EQ(numbers(set.examples.at(1).ids), (Numbers{2, 3}));
+TEST(Encode, KeepsEachRecordsColumns) {
+  const ExampleSet set = encoded(ColumnTask(), 9);
+  ASSERT_EQ(set.size(), 9u);
+  EXPECT_TRUE(std::ranges::equal(set.ids(3), Values{300, 301, 302, 303}));
+  EXPECT_TRUE(std::ranges::equal(set.values(set.column("picked"), 3), Values{1, 3}));
+  EXPECT_TRUE(std::ranges::equal(set.values(set.column("picked"), 7), Values{}));
+  EXPECT_TRUE(std::ranges::equal(set.values(set.column("length"), 8), Values{2}));
+  EXPECT_EQ(set.first_row(2), 3u);
+  const std::vector<Example> examples = examples_of(set);
+  EXPECT_TRUE(std::ranges::equal(examples.at(1).ids, Values{100, 101}));
+  EXPECT_TRUE(std::ranges::equal(examples.at(1).targets, Values{2, 2}));
 }
 
 TEST(Encode, IsTheSameOnAnyNumberOfThreads) {
-  std::vector<Sentence> sentences;
-  for (int i = 0; i < 5000; ++i) {
-    Sentence& sentence = sentences.emplace_back();
-    for (int k = 0; k <= i % 9; ++k) {
-      sentence.words.push_back(k % 3 == 0 ? "abb" : k % 3 == 1 ? "c" : "z");
-      sentence.tags.push_back(k % 4 == 0 ? "B-X" : k % 4 == 1 ? "B-Y" : "O");
-    }
-  }
-  const encore::EncodedSet one = encore::encode_sentences(sentences, make_tokenizer(), labels, 12, 1);
-  ASSERT_EQ(one.examples.size(), sentences.size());
+  const ExampleSet one = encoded(ColumnTask(), 5000);
   for (const int threads : {2, 7}) {
-    const encore::EncodedSet many =
-        encore::encode_sentences(sentences, make_tokenizer(), labels, 12, threads);
-    EXPECT_EQ(numbers(many.arrays.rows), numbers(one.arrays.rows));
-    EXPECT_EQ(numbers(many.arrays.ids), numbers(one.arrays.ids));
-    EXPECT_EQ(numbers(many.arrays.targets), numbers(one.arrays.targets));
-    EXPECT_EQ(numbers(many.arrays.first_pieces), numbers(one.arrays.first_pieces));
-    EXPECT_EQ(numbers(many.arrays.cut_words), numbers(one.arrays.cut_words));
-    EXPECT_EQ(many.report.unseen_entities, one.report.unseen_entities);
-    EXPECT_EQ(many.report.cut_entities, one.report.cut_entities);
-    EXPECT_EQ(many.report.unknown_pieces, one.report.unknown_pieces);
+    const ExampleSet many = encoded(ColumnTask(), 5000, threads);
+    EXPECT_TRUE(std::ranges::equal(one.lengths(), many.lengths()));
+    EXPECT_TRUE(std::ranges::equal(one.all_ids(), many.all_ids()));
+    for (std::size_t i = 0; i < one.columns().size(); ++i) {
+      EXPECT_TRUE(std::ranges::equal(one.columns()[i].values, many.columns()[i].values)) << i;
+      EXPECT_TRUE(std::ranges::equal(one.columns()[i].counts, many.columns()[i].counts)) << i;
+    }
   }
 }
 
-TEST(Encode, RefusesArraysThatDoNotAddUp) {
-  const Numbers two = {2}, one = {1}, ids = {2, 3};
-  EXPECT_NO_THROW(encore::EncodedSet({two, one, one, ids, ids, one}, {}, nullptr));
-  const auto refused = [&](const encore::ExampleArrays& arrays) {
-    try {
-      encore::EncodedSet set(arrays, {}, nullptr);
-      return std::string("accepted");
-    } catch (const encore::Error& error) {
-      return std::string(error.what());
-    }
+TEST(Encode, RefusesWhatDoesNotFit) {
+  const auto refusal = [](std::function<void(EncodedExample&)> change) {
+    return testing::message_of<Error>([&] { encoded(ColumnTask(std::move(change)), 9); });
   };
-  const Numbers negative = {-1}, none;
-  EXPECT_EQ(refused({one, one, one, ids, ids, one}), "the arrays of the encoded set do not add up");
-  EXPECT_EQ(refused({negative, one, one, ids, ids, one}), "the arrays of the encoded set do not add up");
-  EXPECT_EQ(refused({two, two, one, ids, ids, one}), "the arrays of the encoded set do not add up");
-  EXPECT_EQ(refused({two, one, none, ids, ids, one}), "the arrays of the encoded set do not add up");
-  EXPECT_EQ(refused({two, one, one, ids, two, one}), "the arrays of the encoded set do not add up");
+  EXPECT_EQ(refusal([](EncodedExample& to) { to.ids.clear(); }),
+            "the task gives 0 ids for record 4; it must be at least 1 and at most data.max_length = 7");
+  EXPECT_EQ(refusal([](EncodedExample& to) { to.ids.resize(8); }),
+            "the task gives 8 ids for record 4; it must be at least 1 and at most data.max_length = 7");
+  EXPECT_EQ(refusal([](EncodedExample& to) { to.columns[1].pop_back(); }),
+            "the task gives 3 values of column \"targets\" for record 4, which needs 4");
+  EXPECT_EQ(refusal([](EncodedExample& to) { to.columns[2].clear(); }),
+            "the task gives 0 values of column \"length\" for record 4, which needs 1");
+  EXPECT_EQ(refusal([](EncodedExample& to) { to.columns.pop_back(); }),
+            "the task gives 2 columns for record 4 and declares 3");
 }
 
-TEST(Encode, RequiresRoomForOnePiece) {
-  EXPECT_THROW(encore::encode_words({}, make_tokenizer(), 2), std::logic_error);
+TEST(ExampleSet, RefusesArraysThatDoNotAddUp) {
+  const Values two = {2}, one = {1}, negative = {-1}, ids = {2, 3}, none;
+  const auto refused = [](const Values& lengths, const Values& all, ColumnValues column) {
+    return testing::message_of<Error>([&] { ExampleSet(lengths, all, {column}, nullptr); });
+  };
+  const std::string message = "the arrays of the encoded set do not add up";
+  EXPECT_NO_THROW(ExampleSet(two, ids, {{{"a", Space::ragged}, ids, two}}, nullptr));
+  EXPECT_EQ(refused(one, ids, {{"a"}, ids}), message);
+  EXPECT_EQ(refused(negative, ids, {{"a"}, ids}), message);
+  EXPECT_EQ(refused(two, ids, {{"a", Space::ragged}, ids, one}), message);
+  EXPECT_EQ(refused(two, ids, {{"a", Space::ragged}, ids, none}), message);
+  EXPECT_EQ(refused(two, ids, {{"a"}, one}), "column \"a\" of the encoded set does not fit its rows");
+  EXPECT_EQ(refused(two, ids, {{"a", Space::sequences}, ids}),
+            "column \"a\" of the encoded set does not fit its rows");
+}
+
+TEST(ExampleSet, NamesAColumnItDoesNotHave) {
+  const ExampleSet set = encoded(ColumnTask(), 1);
+  EXPECT_EQ(testing::message_of<Error>([&] { set.column("spans"); }),
+            "the encoded set has no column \"spans\"");
 }
 
 }  // namespace
+}  // namespace encore

@@ -4,7 +4,6 @@
 #include <encore/error.hpp>
 
 #include "data/hash.hpp"
-#include "data/labels.hpp"
 #include "data/utf8.hpp"
 #include "data/vocabulary.hpp"
 #include "unit/record/temporary_folder.hpp"
@@ -47,38 +46,6 @@ TEST(Sha256, OfAFileIsThatOfItsBytes) {
   write_bytes(folder / "long", bytes);
   EXPECT_EQ(encore::sha256_of_file(folder / "long"), encore::sha256(bytes));
   EXPECT_THROW(encore::sha256_of_file(folder / "none"), Error);
-}
-
-TEST(Labels, StandInTheOrderOfTheTypes) {
-  const encore::Dataset set =
-      encore::parse_conll("Rome\tB-LOC\nAnn\tB-PER\nbit\tO\nAcme\tB-Corp\n", "t", "training set");
-  const encore::Labels labels = encore::make_labels(set);
-  EXPECT_EQ(labels.names(),
-            (std::vector<std::string>{"O", "B-Corp", "I-Corp", "B-LOC", "I-LOC", "B-PER", "I-PER"}));
-  EXPECT_EQ(labels.number("I-LOC"), 4);
-  EXPECT_EQ(labels.number("B-MISC"), -1);
-  EXPECT_EQ(labels.name(5), "B-PER");
-  EXPECT_EQ(labels.size(), 7);
-}
-
-TEST(Labels, ComeBackFromAFile) {
-  const TemporaryFolder folder;
-  const encore::Labels labels(std::vector<std::string>{"O", "B-creative-work", "I-creative-work"});
-  write_bytes(folder / "labels.txt", encore::labels_text(labels));
-  EXPECT_EQ(encore::load_labels(folder / "labels.txt").names(), labels.names());
-}
-
-TEST(Labels, RefuseListsThatAreNone) {
-  EXPECT_EQ(message_of<Error>([] { encore::Labels(std::vector<std::string>{}); }),
-            "a list of labels needs at least one label");
-  EXPECT_EQ(message_of<Error>([] {
-              encore::Labels(std::vector<std::string>{"O", "B-X", "O"});
-            }),
-            "the list of labels names \"O\" twice");
-  const encore::Dataset set = encore::parse_conll("a\tO\n", "train.conll", "training set");
-  EXPECT_EQ(message_of<Error>([&] { encore::make_labels(set); }),
-            "train.conll: no word of the training set belongs to an entity (every tag is O); there is "
-            "nothing to learn");
 }
 
 TEST(Vocabulary, ComesBackFromAFile) {

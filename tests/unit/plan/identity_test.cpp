@@ -131,6 +131,23 @@ TEST(Identity, EveryValueCounts) {
   }
 }
 
+TEST(Identity, TheTasksOwnSelectDoesNotCountAndAnotherDoes) {
+  EXPECT_EQ(question(sample::experiment, {"train.select=max dev/f1"}), original());
+  const RunPoint other = point(sample::experiment, {"train.select=max dev/recall"});
+  EXPECT_NE(other.question, original());
+  EXPECT_NE(other.canonical.find(R"("train.select":"max dev/recall")"), std::string::npos) << other.canonical;
+}
+
+TEST(Identity, AFirstVersionOfATaskOrReaderIsNotWritten) {
+  const RunPoint run = point(sample::experiment, {"task.type=classify", "data.type=tsv", "data.names=n.txt"});
+  EXPECT_NE(run.canonical.find(R"("task.type":"classify@2")"), std::string::npos) << run.canonical;
+  EXPECT_NE(run.canonical.find(R"("data.type":"tsv")"), std::string::npos) << run.canonical;
+  EXPECT_NE(run.canonical.find(R"("data.names":"sha256:hash-of-n.txt")"), std::string::npos) << run.canonical;
+  EXPECT_EQ(run.canonical.find("separator"), std::string::npos) << "a default of the reader";
+  EXPECT_EQ(run.canonical.find("train.select"), std::string::npos) << "the task's own";
+  EXPECT_EQ(run.data.at("names").sha256, "hash-of-n.txt");
+}
+
 TEST(Identity, AFileCountsByItsContent) {
   EXPECT_EQ(question(sample::experiment, {"tokenizer.vocab=a/vocab.txt"}),
             question(sample::experiment, {"tokenizer.vocab=/b/vocab.txt"}));

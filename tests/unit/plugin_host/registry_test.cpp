@@ -4,6 +4,7 @@
 
 #include <encore/plugin.hpp>
 
+#include "plugin_host/loader.hpp"
 #include "samples.hpp"
 
 namespace encore {
@@ -129,6 +130,37 @@ TEST(Registry, ASecondOwnerIsRefusedAndNothingIsCommitted) {
       << message;
   EXPECT_TRUE(registry.plugins().empty());
   EXPECT_EQ(registry.all(Kind::schedule).size(), 1u);
+}
+
+/// Every line is a text.
+class Lines final : public Reader {
+ public:
+  static Schema options() { return Schema().text("end", "\n", {.help = "of a line"}); }
+  static std::vector<std::string> fields() { return {"text"}; }
+  Lines(const Options& options, const ReaderContext&) : end_(options.text("end")) {}
+  Records read(std::span<const InputText> files, const std::string&) const override {
+    Records records;
+    records.add("text", Records::Texts{std::string(files[0].text) + end_});
+    return records;
+  }
+
+ private:
+  std::string end_;
+};
+
+TEST(Registry, BuildsReadersAndAddsTheirFieldsToTheOffer) {
+  Registrar offers;
+  offers.add<Kind::reader, Lines>("lines");
+  EXPECT_EQ(describe(offers.offers().front()).gives, std::vector<std::string>{"text"});
+  Registry registry;
+  registry.add("this test", offers);
+  Options options;
+  options.set("end", std::string("!"));
+  const InputText file{"a.txt", "one"};
+  EXPECT_EQ(registry.make_reader("lines", options)->read({&file, 1}, "set").texts("text").front(), "one!");
+  EXPECT_NE(
+      message_of([&] { registry.make_task("lines", options, {}); }).find("no loaded plugin offers a task"),
+      std::string::npos);
 }
 
 TEST(Registry, AnUnknownTypeSuggestsTheNearest) {

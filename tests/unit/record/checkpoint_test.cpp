@@ -22,7 +22,7 @@ class CheckpointTest : public ::testing::Test {
     return save_checkpoint(folder_.path(), step, {slice}, {{"step", std::to_string(step)}});
   }
   void record(SpoolWriter& spool, std::int64_t step, const std::string& sha256) {
-    spool.event("checkpoint", {{"step", step}, {"path", checkpoint_path(step)}, {"sha256", sha256}});
+    spool.event(Saved{.step = step, .path = checkpoint_path(step), .sha256 = sha256});
   }
   std::int64_t newest() {
     damaged_.clear();

@@ -14,7 +14,9 @@
 #include <vector>
 
 #include <encore/error.hpp>
+#include <encore/measure.hpp>
 
+#include "record/crc32.hpp"
 #include "record/spool_reader.hpp"
 #include "unit/record/temporary_folder.hpp"
 
@@ -36,13 +38,13 @@ std::vector<SpoolRecord> read_all(const std::filesystem::path& path, SpoolEnd* e
 
 void write_sample(const std::filesystem::path& path) {
   SpoolWriter spool(path, 1);
-  spool.event("started", {{"host", "here"}});
+  spool.event(Started{.threads = 3});
   spool.define("train/tokens_per_second", "1/s");
   spool.point("train/loss", 1, 2.5);
   spool.point("train/loss", 2, std::nan(""));
-  spool.event("checkpoint", {{"step", 2}, {"path", "checkpoints/step-00000002.safetensors"}});
+  spool.event(Saved{.step = 2, .path = "checkpoints/step-00000002.safetensors", .sha256 = "cd"});
   spool.point("dev/f1", 2, 0.25);
-  spool.event("finished", {{"state", "completed"}});
+  spool.event(Ended{.ending = Ending::completed});
 }
 
 TEST(Spool, returns_what_was_written) {
@@ -53,8 +55,8 @@ TEST(Spool, returns_what_was_written) {
   EXPECT_EQ(end, SpoolEnd::clean);
   ASSERT_EQ(records.size(), 9u);
   for (std::size_t index = 0; index < records.size(); ++index) EXPECT_EQ(records[index].sequence, index + 1);
-  EXPECT_EQ(records[0].event()["host"], "here");
-  EXPECT_GT(records[0].event()["time"].get<double>(), 1.6e9);
+  EXPECT_EQ(records[0].event().event, Event(Started{.threads = 3}));
+  EXPECT_GT(records[0].event().time, 1.6e9);
   EXPECT_EQ(records[1].name, "train/tokens_per_second");
   EXPECT_EQ(records[1].unit, "1/s");
   EXPECT_EQ(records[2].name, "train/loss");
@@ -104,7 +106,7 @@ TEST(Spool, cut_at_any_byte_loses_only_the_cut_record) {
       SpoolWriter spool(folder / "cut", 1);
       EXPECT_EQ(spool.sequence(), complete);
       spool.point("train/loss", 99, 1.0);
-      spool.event("finished");
+      spool.event(Ended{});
     }
     const std::vector<SpoolRecord> records = read_all(folder / "cut", &end);
     EXPECT_EQ(end, SpoolEnd::clean) << size;
@@ -235,7 +237,7 @@ TEST(Spool, another_runs_is_refused_with_both_ids) {
   const std::string message = message_of<Error>([&] { SpoolWriter spool(folder / "s", 1, other_run); });
   EXPECT_NE(message.find(refusal), std::string::npos) << message;
   SpoolWriter again(folder / "s", 1, one_run);
-  again.event("log");
+  again.event(Logged{.text = ""});
   EXPECT_EQ(read_all(folder / "s").size(), 1u);
 }
 
@@ -257,7 +259,7 @@ TEST(Spool, the_old_format_is_read_and_continued) {
   EXPECT_EQ(count, 9u) << reader.problem();
   {
     SpoolWriter spool(folder / "s", 1, one_run);
-    spool.event("log");
+    spool.event(Logged{.text = ""});
   }
   EXPECT_EQ(read_bytes(folder / "s")[8], 1) << "in the format that the file has";
   SpoolEnd end = SpoolEnd::torn;
@@ -269,13 +271,68 @@ TEST(Spool, a_newer_format_is_refused) {
   TemporaryFolder folder;
   write_sample(folder / "s");
   std::string bytes = read_bytes(folder / "s");
-  bytes[8] = 3;
+  bytes[8] = 4;
   write_bytes(folder / "s", bytes);
   SpoolReader reader(folder / "s");
   SpoolRecord record;
   EXPECT_FALSE(reader.next(record));
   EXPECT_EQ(reader.end(), SpoolEnd::refused);
-  EXPECT_NE(reader.problem().find("format 3 is not known to this program"), std::string::npos);
+  EXPECT_NE(reader.problem().find("format 4 is not known to this program"), std::string::npos);
+}
+
+const std::vector<Measure> sample_measures = {
+    {.name = "f1", .title = "F1", .fraction = true},
+    {.name = "f1/{label}", .title = "F1", .help = "of one label", .fraction = true},
+    {.name = "speed", .unit = "tokens/s", .better = Better::neither},
+    {.name = "taken", .reducer = Reducer::matrix, .columns = {"taken"}}};
+
+/// Name, unit and meaning of the metrics of a spool.
+std::vector<std::string> metrics_in(const std::filesystem::path& path) {
+  std::vector<std::string> metrics;
+  for (const SpoolRecord& record : read_all(path))
+    if (record.kind == SpoolKind::metric)
+      metrics.push_back(record.name + "|" + record.unit + "|" + record.meaning);
+  return metrics;
+}
+
+void write_measures(const std::filesystem::path& path) {
+  SpoolWriter spool(path, 1);
+  define_measures(spool, std::vector<std::string>{"dev"}, sample_measures);
+  spool.point("dev/f1/PER", 1, 0.5);
+  spool.point("dev/f1", 1, 0.5);
+  spool.point("dev/speed", 1, 0.5);
+  spool.point("dev/other", 1, 0.5);
+  spool.point("dev/f1/PER", 2, 0.5);
+}
+
+TEST(Spool, a_metric_carries_its_meaning_and_is_defined_at_its_first_point) {
+  TemporaryFolder folder;
+  write_measures(folder / "s");
+  const std::vector<std::string> expected = {
+      R"(dev/taken||{"better":"higher","columns":["taken"],"name":"taken","reducer":"matrix"})",
+      R"(dev/f1/PER||{"better":"higher","fraction":true,"name":"f1/{label}","reducer":"opaque","title":"F1"})",
+      R"(dev/f1||{"better":"higher","fraction":true,"name":"f1","reducer":"opaque","title":"F1"})",
+      R"(dev/speed|tokens/s|{"name":"speed","reducer":"opaque"})", "dev/other||"};
+  EXPECT_EQ(metrics_in(folder / "s"), expected);
+  write_measures(folder / "s");  // as a resumed worker does
+  EXPECT_EQ(metrics_in(folder / "s"), expected) << "no metric is defined twice";
+}
+
+TEST(Spool, a_spool_of_format_2_is_continued_without_meanings) {
+  TemporaryFolder folder;
+  { SpoolWriter spool(folder / "s", 1); }
+  std::string bytes = read_bytes(folder / "s");
+  bytes[8] = 2;
+  const std::uint32_t checksum =
+      crc32({reinterpret_cast<const std::byte*>(bytes.data()), spool_head_bytes - 4});
+  bytes.replace(spool_head_bytes - 4, 4, reinterpret_cast<const char*>(&checksum), 4);
+  write_bytes(folder / "s", bytes);
+  write_measures(folder / "s");
+  bytes = read_bytes(folder / "s");
+  EXPECT_EQ(bytes[8], 2) << "in the format that the file has";
+  EXPECT_EQ(bytes.find("reducer"), std::string::npos);
+  EXPECT_EQ(metrics_in(folder / "s"), (std::vector<std::string>{"dev/taken||", "dev/f1/PER||", "dev/f1||",
+                                                                "dev/speed|tokens/s|", "dev/other||"}));
 }
 
 /// The records that are left of a spool when what is whole behind damage is taken too.
@@ -337,9 +394,9 @@ TEST(Spool, a_text_that_is_not_utf8_does_not_stop_the_run) {
   TemporaryFolder folder;
   {
     SpoolWriter spool(folder / "s", 1);
-    spool.event("log", {{"text", "bad \xff byte"}});
+    spool.event(Logged{.text = "bad \xff byte"});
   }
-  EXPECT_EQ(read_all(folder / "s").at(0).event()["text"], "bad \xEF\xBF\xBD byte");
+  EXPECT_EQ(read_all(folder / "s").at(0).event().event, Event(Logged{.text = "bad \xEF\xBF\xBD byte"}));
 }
 
 TEST(Spool, a_full_disk_is_an_error_and_loses_nothing) {
@@ -357,7 +414,7 @@ TEST(Spool, a_full_disk_is_an_error_and_loses_nothing) {
     for (int step = 0; step < 100; ++step) spool.point("train/loss", step, step);
     const std::string message = message_of<Error>([&] { spool.sync(); });
     EXPECT_NE(message.find("cannot write"), std::string::npos) << message;
-    EXPECT_EQ(message_of<Error>([&] { spool.event("log"); }), message);
+    EXPECT_EQ(message_of<Error>([&] { spool.event(Logged{.text = ""}); }), message);
     SpoolEnd end = SpoolEnd::clean;
     EXPECT_GT(read_all(folder / "s", &end).size(), 10u);
     EXPECT_EQ(end, SpoolEnd::torn);
@@ -375,10 +432,10 @@ TEST(Spool, a_full_disk_is_an_error_and_loses_nothing) {
 TEST(Spool, an_event_that_nests_too_deep_is_unreadable_and_says_why) {
   SpoolRecord record;
   record.text = R"({"type":"started","host":)" + std::string(100000, '[') + std::string(100000, ']') + "}";
-  EXPECT_EQ(record.event()["type"], "unreadable");
-  EXPECT_EQ(record.event()["reason"], "line 1, column 125: nested more than 100 levels deep");
+  EXPECT_EQ(record.event().type, "unreadable");
+  EXPECT_EQ(record.event().problem, "line 1, column 125: nested more than 100 levels deep");
   record.text = "[]";
-  EXPECT_EQ(record.event()["reason"], "no object with a type");
+  EXPECT_EQ(record.event().problem, "no object with a type");
 }
 
 TEST(Spool, a_pipe_in_its_place_is_not_waited_for) {

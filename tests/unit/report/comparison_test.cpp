@@ -1,6 +1,9 @@
 // Which runs are compared, what is said of them, and what is refused.
 #include "report/comparison.hpp"
 
+#include <cmath>
+
+#include "store/run_score.hpp"
 #include "store/selection.hpp"
 #include "unit/report/replicates.hpp"
 
@@ -13,8 +16,12 @@ bool contains(const std::string& text, const std::string& part) {
 
 class ComparisonTest : public ReplicatesTest {
  protected:
-  Comparison compare(const CompareOptions& options = {}, const std::vector<std::string>& words = {"*"}) {
-    return compare_runs(store(), select_runs(store(), {.words = words}).runs, options);
+  /// Without a metric: what chooses checkpoints, on test.
+  Comparison compare(CompareOptions options = {}, const std::vector<std::string>& words = {"*"}) {
+    const std::vector<RunRow> runs = select_runs(store(), {.words = words}).runs;
+    const std::string name = options.metric.name;
+    options.metric = name.empty() ? leading_metric(store(), runs) : read_metrics(store().database()).of(name);
+    return compare_runs(store(), runs, options);
   }
   std::vector<std::string> names(const std::vector<std::string>& words) {
     std::vector<std::string> found;
@@ -148,8 +155,9 @@ TEST_F(ComparisonTest, RunsWithoutAValueAreShownNotDropped) {
 
 TEST_F(ComparisonTest, AMetricOutsideTheResultIsItsLastPoint) {
   tell_all("a", {0.1, 0.2});
-  EXPECT_EQ(compare({.metric = "train/loss"}).candidates.at(0).values, std::vector<double>({0.25, 0.5}));
-  const std::string refused = message_of<Error>([&] { compare({.metric = "test/f2"}); });
+  EXPECT_EQ(compare({.metric = {.name = "train/loss"}}).candidates.at(0).values,
+            std::vector<double>({0.25, 0.5}));
+  const std::string refused = message_of<Error>([&] { compare({.metric = {.name = "test/f2"}}); });
   EXPECT_EQ(refused, "none of these runs has a metric \"test/f2\"; did you mean \"test/f1\"?");
 }
 
@@ -278,14 +286,41 @@ TEST_F(ComparisonTest, ExamplesAreTestedWherePredictionsAreStored) {
   EXPECT_EQ(pair.examples->examples, 40u);
   EXPECT_LT(pair.examples->p, 0.002);
   EXPECT_EQ(pair.verdict, Verdict::refused) << "examples do not stand for seeds";
-  EXPECT_TRUE(contains(compare({.metric = "train/loss"}).pairs.at(0).no_examples,
-                       "train/loss does not follow from the counts of single examples"));
+  EXPECT_TRUE(contains(compare({.metric = {.name = "train/loss"}}).pairs.at(0).no_examples,
+                       "train/loss does not follow from the statistics of single examples"));
 
   const RunRow run = store().find_run("b-s2");
   write_bytes(store().run_folder(run.id) / "predictions/test.jsonl", good);
   EXPECT_TRUE(contains(compare().pairs.at(0).no_examples, "test.jsonl is not the file that was recorded"));
   std::filesystem::remove(store().run_folder(run.id) / "predictions/test.jsonl");
   EXPECT_TRUE(contains(compare().pairs.at(0).no_examples, "test.jsonl is gone"));
+}
+
+TEST_F(ComparisonTest, ExamplesAreTestedByAnyMeasureThatFollowsFromThem) {
+  const std::vector<Measure> measures = {{.name = "perplexity",
+                                          .better = Better::lower,
+                                          .reducer = Reducer::exponential,
+                                          .columns = {"loss", "tokens"}},
+                                         {.name = "bleu"}};
+  std::string good, bad;
+  for (int i = 0; i < 40; ++i) {
+    good += "{\"predicted\": \"x\", \"statistics\": {\"loss\": 1, \"tokens\": 2}}\n";
+    bad += "{\"predicted\": \"x\", \"statistics\": {\"loss\": " + std::string(i < 12 ? "3" : "1") +
+           ", \"tokens\": 2}}\n";
+  }
+  for (const std::string name : {"a", "b"})
+    tell({.name = name,
+          .measures = {{"test/perplexity", 1.5}, {"test/bleu", 31.0}},
+          .predictions = name == "a" ? good : bad,
+          .select = "min dev/perplexity",
+          .defined = measures});
+  const Comparison comparison = compare();
+  EXPECT_EQ(comparison.options.metric.name, "test/perplexity") << "what chooses checkpoints, on test";
+  ASSERT_TRUE(comparison.pairs.at(0).examples) << comparison.pairs.at(0).no_examples;
+  EXPECT_LT(comparison.pairs.at(0).examples->p, 0.002);
+  EXPECT_NEAR(comparison.pairs.at(0).examples->difference, std::exp(0.5) - std::exp(0.8), 1e-12);
+  EXPECT_EQ(compare({.metric = {.name = "test/bleu"}}).pairs.at(0).no_examples,
+            "test/bleu does not follow from the statistics of single examples; test/perplexity does");
 }
 
 TEST_F(ComparisonTest, ByRunEachRunStandsForItself) {

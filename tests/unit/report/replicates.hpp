@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "data/hash.hpp"
+#include "support/raw_event.hpp"
 #include "unit/store/store_fixture.hpp"
 
 namespace encore::testing {
@@ -23,6 +24,8 @@ struct Told {
   bool is_private = false;  ///< its data
   bool fresh = false;
   std::string plugin = "1";  ///< SHA-256 of the file of the only plugin, "p"
+  std::string select = "max dev/f1";
+  std::vector<Measure> defined = {};  ///< what the measures mean; without: as a worker of before schema 5
 };
 
 class ReplicatesTest : public StoreTest {
@@ -35,6 +38,7 @@ class ReplicatesTest : public StoreTest {
     specification.question = sha256(told.name + told.test_set + std::to_string(told.seed));
     specification.backend = told.backend;
     specification.config["model"]["dropout"] = told.dropout;
+    specification.config["train"]["select"] = told.select;
     if (told.is_private) specification.config["data"]["private"] = true;
     specification.data["test"] = {"/data/test.conll", told.test_set};
     RunExtras extras;
@@ -46,21 +50,24 @@ class ReplicatesTest : public StoreTest {
     const auto lease = store().begin_attempt(run.number);
     {
       SpoolWriter spool(spool_of(*lease), lease->ordinal);
-      spool.event("started",
-                  {{"numeric_environment",
-                    {{"backend", told.backend}, {"device", told.device}, {"plugins", {{"p", told.plugin}}}}},
-                   {"host", {{"name", "here"}}},
-                   {"build", {{"version", "1"}, {"fingerprint", "sdk=2;compiler=GNU 12;"}}},
-                   {"plugins", nlohmann::json::array()}});
+      spool.event(Started{
+          .numeric_environment = JsonText(nlohmann::json{
+              {"backend", told.backend}, {"device", told.device}, {"plugins", {{"p", told.plugin}}}}),
+          .host = JsonText(nlohmann::json{{"name", "here"}}),
+          .build = JsonText(nlohmann::json{{"version", "1"}, {"fingerprint", "sdk=2;compiler=GNU 12;"}})});
       spool.point("train/loss", 1, 0.25 * static_cast<double>(told.seed));
       if (!told.predictions.empty()) {
         const auto file = store().run_folder(run.id) / "predictions/test.jsonl";
         std::ofstream(file) << told.predictions;
-        spool.event("artifact", {{"name", "predictions/test.jsonl"},
-                                 {"path", "predictions/test.jsonl"},
-                                 {"sha256", sha256(told.predictions)}});
+        spool.event(Wrote{.name = "predictions/test.jsonl",
+                          .path = "predictions/test.jsonl",
+                          .sha256 = sha256(told.predictions)});
       }
-      if (!told.measures.is_null()) spool.event("result", {{"best_step", 1}, {"measures", told.measures}});
+      define_measures(spool, std::vector<std::string>{"dev", "test"}, told.defined);
+      for (const auto& [name, value] : told.measures.items())
+        if (value.is_number()) spool.point(name, 1, value.get<double>());
+      if (!told.measures.is_null())
+        write_event(spool, "result", {{"best_step", 1}, {"measures", told.measures}});
       spool.sync();
     }
     store().finish_attempt(*lease, told.state, told.reason);

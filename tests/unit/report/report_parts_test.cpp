@@ -157,11 +157,59 @@ TEST_F(ReportTest, MeasuresAreARowPerCandidateAndForProgramsAlsoOneNumberACell) 
   const TableBlock& test = table(document, "measures-test-test-f1");
   ASSERT_EQ(test.columns.size(), 3u) << "those of a class stand elsewhere";
   EXPECT_EQ(test.rows.size(), 2u);
-  EXPECT_EQ(cell(test, "A", "f1").text.plain(), "70.00 ± 0.00");
+  EXPECT_EQ(cell(test, "A", "F1").text.plain(), "70.00 ± 0.00");
   EXPECT_NEAR(cell(test, "B", "loss").number.value(), 0.15, 1e-12);
   EXPECT_EQ(table(document, "measures-dev-test-f1").columns.size(), 2u);
   EXPECT_EQ(find_table(document, "measures-test-f1"), nullptr);
   EXPECT_EQ(table(report({.most_rows = 0}), "measures-test-f1").rows.size(), 6u);
+}
+
+TEST_F(ReportTest, AnotherTaskIsShownByWhatItsMeasuresMean) {
+  const std::vector<Measure> measures = {
+      {.name = "perplexity",
+       .better = Better::lower,
+       .reducer = Reducer::exponential,
+       .columns = {"loss", "tokens"}},
+      {.name = "hits/{label}",
+       .title = "Hits",
+       .fraction = true,
+       .reducer = Reducer::ratio,
+       .columns = {"hit", "all"}},
+      {.name = "taken", .title = "Taken", .reducer = Reducer::matrix, .columns = {"taken"}},
+      {.name = "bleu", .title = "BLEU"}};
+  const std::string predictions =
+      R"({"example": 0, "text": "a fine film", "truth": "good", "predicted": "good", "statistics": {"taken": {"good": {"good": 1}}}})"
+      "\n"
+      R"({"example": 1, "text": "a dull film", "truth": "bad", "predicted": "good", "statistics": {"taken": {"bad": {"good": 1}}}})"
+      "\n";
+  for (const std::string name : {"a", "b"})
+    tell({.name = name,
+          .measures = {{"test/perplexity", name == "a" ? 30.5 : 20.25},
+                       {"test/bleu", 12.5},
+                       {"test/hits/good", 0.75}},
+          .predictions = predictions,
+          .select = "min dev/perplexity",
+          .defined = measures});
+  const Document document = report();
+  EXPECT_EQ(document.subtitle, "test/perplexity, 2 runs");
+  const TableBlock& all = table(document, "measures-test-test-perplexity");
+  EXPECT_EQ(all.columns.at(1).name, "perplexity") << "the one that the report is about comes first";
+  EXPECT_EQ(cell(all, "A", "perplexity").text.plain(), "20.25") << "the lowest is the best";
+  EXPECT_EQ(cell(all, "A", "BLEU").text.plain(), "12.5");
+  const TableBlock& classes = table(document, "classes-test-perplexity");
+  EXPECT_EQ(classes.columns.at(3).name, "Hits");
+  EXPECT_EQ(classes.rows.at(0).at(1).text.plain(), "good");
+  EXPECT_EQ(classes.rows.at(0).at(3).text.plain(), "75.00");
+  const auto& matrix = std::get<MatrixChart>(figure(document, "taken-test-perplexity")->chart);
+  EXPECT_EQ(matrix.labels, std::vector<std::string>({"bad", "good"}));
+  EXPECT_EQ(matrix.counts, std::vector<std::vector<double>>({{0, 1}, {0, 1}}));
+  std::string shown;
+  for (const Block* block : blocks_of(document))
+    if (const auto* list = std::get_if<ItemList>(block))
+      for (const Text& item : list->items)
+        for (const Span& span : item.spans) shown += "[" + span.text + "|" + span.target + "]";
+  EXPECT_NE(shown.find("[a fine film |][good|predicted][a dull film |][good|truly bad]"), std::string::npos)
+      << shown;
 }
 
 TEST_F(ReportTest, TheAnswerSaysWhatEachDiffersInAndWhatItsTestSays) {

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 namespace encore {
 namespace {
 
@@ -25,18 +23,21 @@ TEST(Silence, IsNoticeableWhereItIsMuchLongerThanAnythingBefore) {
 }
 
 TEST(Silence, IsReadFromTheNewestProgressOrTheStart) {
-  const nlohmann::json progress = {
-      {"time", 100.0}, {"step", 5}, {"total_steps", 20}, {"step_seconds", 0.02}, {"longest_pause", 0.5}};
-  const Silence silence = silence_of(progress, 90.0, 140.0);
+  RunRow run;
+  run.started = 90.0;
+  const Silence first = silence_of(run, 140.0);
+  EXPECT_EQ(first.seconds, 50.0);
+  EXPECT_FALSE(first.stepped || first.last_step_done);
+  run.progress = Progressed{.step = 5, .total_steps = 20, .step_seconds = 0.02, .longest_pause = 0.5};
+  run.progress_time = 100.0;
+  const Silence silence = silence_of(run, 140.0);
   EXPECT_EQ(silence.seconds, 40.0);
   EXPECT_EQ(silence.usual_step, 0.02);
   EXPECT_EQ(silence.longest_pause, 0.5);
   EXPECT_TRUE(silence.stepped && !silence.last_step_done);
-  EXPECT_TRUE(silence_of({{"time", 100.0}, {"step", 20}, {"total_steps", 20}}, 90.0, 140.0).last_step_done);
-  const Silence first = silence_of(nullptr, 90.0, 140.0);
-  EXPECT_EQ(first.seconds, 50.0);
-  EXPECT_FALSE(first.stepped || first.last_step_done);
-  EXPECT_EQ(silence_of(progress, 90.0, 95.0).seconds, 0.0) << "the clock of another host";
+  EXPECT_EQ(silence_of(run, 95.0).seconds, 0.0) << "the clock of another host";
+  run.progress->step = 20;
+  EXPECT_TRUE(silence_of(run, 140.0).last_step_done);
 }
 
 }  // namespace

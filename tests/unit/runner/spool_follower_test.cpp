@@ -3,36 +3,42 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include <limits>
+#include <cmath>
+#include <map>
+
+#include "support/raw_event.hpp"
 
 namespace encore {
 namespace {
 
-/// Writes down what it is told.
+using testing::write_event;
+
+/// Writes down what it hears.
 class Listener final : public RunObserver {
  public:
-  void started(const nlohmann::json& description) override {
-    heard += "started " + description["parameters"].dump() + "; ";
+  void happened(const Event& event) override {
+    handle(
+        event,
+        [&](const Started& started) { heard += "started " + std::to_string(*started.parameters) + "; "; },
+        [&](const Progressed& progress) {
+          heard +=
+              "step " + std::to_string(progress.step) + "/" + std::to_string(progress.total_steps) + "; ";
+        },
+        [&](const Evaluated& scores) {
+          heard += "measured " + std::to_string(scores.step) + " x" + std::to_string(scores.measures.size()) +
+                   "; ";
+        },
+        [&](const Logged& line) { heard += std::string(name_of(line.level)) + " " + line.text + "; "; });
   }
-  void progressed(const Progress& progress) override {
-    heard += "step " + std::to_string(progress.step) + "/" + std::to_string(progress.total_steps) + "; ";
-    last_loss = progress.loss;
-  }
-  void measured(const Scores& scores) override {
-    heard += "measured " + std::to_string(scores.step) + " x" + std::to_string(scores.measures.size()) + "; ";
-    last_scores = scores;
-  }
-  void logged(const std::string& level, const std::string& text) override {
-    heard += level + " " + text + "; ";
-  }
+  void defined(const Metric& metric) override { titles += metric.title() + "; "; }
+  void stepped(std::int64_t step, double loss) override { losses[step] = loss; }
   void noticed(const std::string& text) override { heard += "notice " + text + "; "; }
 
-  std::string heard;
-  double last_loss = -1.0;
-  Scores last_scores;
+  std::string heard, titles;
+  std::map<std::int64_t, double> losses;
 };
 
-class SpoolFollowerTest : public testing::Test {
+class SpoolFollowerTest : public ::testing::Test {
  protected:
   SpoolFollowerTest() {
     std::string pattern = (std::filesystem::temp_directory_path() / "encore-follower-XXXXXX").string();
@@ -45,22 +51,34 @@ class SpoolFollowerTest : public testing::Test {
   Listener listener_;
 };
 
+TEST_F(SpoolFollowerTest, TellsWhatMetricsMeanBeforeTheirValues) {
+  SpoolWriter writer(spool(), 1);
+  writer.define("dev/accuracy", Measure{.name = "accuracy", .title = "Accuracy", .fraction = true});
+  writer.point("dev/accuracy", 1, 0.5);
+  writer.point("dev/f1", 1, 0.5);
+  writer.flush();
+  SpoolFollower follower(spool(), listener_);
+  follower.poll();
+  EXPECT_EQ(listener_.titles, "Accuracy; F1; ")
+      << "the second is of an older worker, which did not say what it means";
+}
+
 TEST_F(SpoolFollowerTest, TellsWhatWasAppendedSinceTheLastTime) {
   SpoolFollower follower(spool(), listener_);
   follower.poll();
   EXPECT_EQ(listener_.heard, "") << "no spool yet";
   SpoolWriter writer(spool(), 1);
-  writer.event("started", {{"parameters", 7}});
+  writer.event(Started{.parameters = 7});
   writer.point("train/loss", 1, 0.5);
-  writer.event("progress", {{"step", 1}, {"total_steps", 9}, {"loss", 0.5}});
+  writer.event(Progressed{.step = 1, .total_steps = 9, .loss = 0.5});
   follower.poll();
   EXPECT_EQ(listener_.heard, "started 7; step 1/9; ");
-  writer.event("measured", {{"step", 5}, {"measures", {{"dev/f1", 0.5}, {"dev/loss", nullptr}}}});
-  writer.event("log", {{"level", "warning"}, {"text", "careful"}});
+  writer.event(Evaluated{.step = 5, .measures = {{"dev/f1", 0.5}, {"dev/loss", std::nan("")}}});
+  writer.event(Logged{.level = LogLevel::warning, .text = "careful"});
   follower.poll();
-  EXPECT_EQ(listener_.heard, "started 7; step 1/9; measured 5 x1; warning careful; ");
+  EXPECT_EQ(listener_.heard, "started 7; step 1/9; measured 5 x2; warning careful; ");
   EXPECT_EQ(follower.step(), 1) << "the last step that was trained";
-  EXPECT_FALSE(follower.finished());
+  EXPECT_FALSE(follower.ended());
 }
 
 TEST_F(SpoolFollowerTest, KnowsHowLongNothingWasTold) {
@@ -69,9 +87,9 @@ TEST_F(SpoolFollowerTest, KnowsHowLongNothingWasTold) {
   follower.poll();
   EXPECT_EQ(follower.unheard(), 0.0) << "it still reads its data";
   EXPECT_FALSE(follower.silence().stepped);
-  writer.event("started", {{"parameters", 7}});
+  writer.event(Started{.parameters = 7});
   writer.point("train/loss", 1, 0.5);
-  writer.event("progress", {{"step", 1}, {"total_steps", 9}, {"step_seconds", 0.25}, {"longest_pause", 0.5}});
+  writer.event(Progressed{.step = 1, .total_steps = 9, .step_seconds = 0.25, .longest_pause = 0.5});
   follower.poll();
   EXPECT_EQ(follower.unheard(), 0.0);
   EXPECT_EQ(follower.silence().seconds, 0.0);
@@ -80,58 +98,52 @@ TEST_F(SpoolFollowerTest, KnowsHowLongNothingWasTold) {
   EXPECT_TRUE(follower.silence().stepped && !follower.silence().last_step_done);
   for (double before = 0.0; before < 0.01; before = follower.unheard()) follower.poll();
   EXPECT_EQ(follower.silence().seconds, follower.unheard()) << "time passes where nothing comes";
-  writer.event("log", {{"level", "info"}, {"text", "still there"}});
+  writer.event(Logged{.text = "still there"});
   follower.poll();
   EXPECT_EQ(follower.unheard(), 0.0) << "any record is a sign of life";
   EXPECT_GE(follower.silence().seconds, 0.01) << "but no step";
-  writer.event("progress", {{"step", 9}, {"total_steps", 9}});
+  writer.event(Progressed{.step = 9, .total_steps = 9});
   follower.poll();
   EXPECT_TRUE(follower.silence().last_step_done);
 }
 
-TEST_F(SpoolFollowerTest, ScoresComeWithTheMeanTrainingLossSinceTheLastOnes) {
+TEST_F(SpoolFollowerTest, EveryStepComesWithItsTrainingLoss) {
   SpoolWriter writer(spool(), 1);
   writer.point("train/gradient_norm", 1, 100.0);
   writer.point("train/loss", 1, 0.5);
   writer.point("train/loss", 2, 0.25);
-  writer.event("measured", {{"step", 2}, {"epoch", 3}, {"measures", {{"dev/f1", 0.5}}}});
   writer.flush();
   SpoolFollower follower(spool(), listener_);
   follower.poll();
-  EXPECT_EQ(listener_.last_scores.train_loss, 0.375);
-  EXPECT_EQ(listener_.last_scores.epoch, 3);
-  writer.event("measured", {{"step", 2}, {"measures", {{"test/f1", 0.5}}}});
-  follower.poll();
-  EXPECT_FALSE(listener_.last_scores.train_loss);
-  EXPECT_FALSE(listener_.last_scores.epoch);
+  EXPECT_EQ(listener_.losses, (std::map<std::int64_t, double>{{1, 0.5}, {2, 0.25}}));
+  EXPECT_EQ(follower.step(), 2);
 }
 
 TEST_F(SpoolFollowerTest, KeepsResultAndLastWord) {
   SpoolWriter writer(spool(), 1);
-  writer.event("result", {{"best_step", 3}, {"measures", {{"test/f1", 0.75}}}});
-  writer.event("finished", {{"state", "completed"}, {"reason", ""}, {"step", 4}});
+  writer.event(Concluded{.best_step = 3, .measures = {{"test/f1", 0.75}}});
+  writer.event(Ended{.ending = Ending::completed, .step = 4});
   writer.flush();
   SpoolFollower follower(spool(), listener_);
   follower.poll();
-  ASSERT_TRUE(follower.finished() && follower.result());
-  EXPECT_EQ(follower.finished()->state, "completed");
-  EXPECT_EQ(follower.finished()->step, 4);
-  EXPECT_EQ(follower.result()->measures.at("test/f1"), 0.75);
+  ASSERT_TRUE(follower.ended() && follower.result());
+  EXPECT_EQ(*follower.ended(), (Ended{.ending = Ending::completed, .step = 4}));
+  EXPECT_EQ(follower.result()->measures, (MeasuredValues{{"test/f1", 0.75}}));
 }
 
 TEST_F(SpoolFollowerTest, EventsOfAnUnknownShapeAreNoTrouble) {
   SpoolWriter writer(spool(), 1);
-  writer.event("progress", {{"step", "five"}, {"loss", std::numeric_limits<double>::quiet_NaN()}});
-  writer.event("measured", {{"measures", 3}});
-  writer.event("finished", {{"step", nullptr}});
-  writer.event("from the future", {{"x", 1}});
+  write_event(writer, "progress", {{"step", "five"}, {"loss", nullptr}});
+  write_event(writer, "measured", {{"measures", 3}});
+  write_event(writer, "finished", {{"step", nullptr}});
+  write_event(writer, "from the future", {{"x", 1}});
+  writer.event_text("no JSON");
+  writer.event(Logged{.text = "behind them"});
   writer.flush();
   SpoolFollower follower(spool(), listener_);
   follower.poll();
-  EXPECT_EQ(listener_.heard, "step 0/0; measured 0 x0; ");
-  EXPECT_EQ(listener_.last_loss, 0.0);
-  ASSERT_TRUE(follower.finished());
-  EXPECT_EQ(follower.finished()->state, "");
+  EXPECT_EQ(listener_.heard, "info behind them; ");
+  EXPECT_FALSE(follower.ended()) << "its last word cannot be read: the worker's exit decides";
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ TEST_F(StoreTest, an_attempt_lives_from_lease_to_ending) {
   {
     SpoolWriter spool(spool_of(lease), 1);
     spool.point("train/loss", 1, 2.0);
-    spool.event("finished", {{"state", "completed"}});
+    spool.event(Ended{.ending = Ending::completed});
   }
   EXPECT_EQ(store().merge(lease).records, 3u);
   store().finish_attempt(lease, RunState::completed);
@@ -54,7 +54,7 @@ TEST_F(StoreTest, completed_needs_a_whole_spool) {
   const Lease lease = store().begin_attempt(run).value();
   {
     SpoolWriter spool(spool_of(lease), 1);
-    spool.event("finished", {{"state", "completed"}});
+    spool.event(Ended{.ending = Ending::completed});
   }
   const std::string whole = read_bytes(spool_of(lease));
   testing::write_bytes(spool_of(lease), whole.substr(0, whole.size() - 1));
@@ -206,7 +206,7 @@ TEST_F(StoreTest, events_of_the_control_program_stand_beside_those_of_the_spool)
   store().add_event(lease, "plugin_change", {{"plugins", 1}});
   {
     SpoolWriter spool(spool_of(lease), 1);
-    spool.event("log", {{"level", "info"}, {"text", "hello"}});
+    spool.event(Logged{.text = "hello"});
   }
   store().merge(lease);
   store().add_event(lease, "plugin_change", {{"plugins", 2}});
@@ -222,15 +222,15 @@ TEST_F(StoreTest, events_of_the_control_program_stand_beside_those_of_the_spool)
 
 TEST_F(StoreTest, settling_writes_what_the_spool_of_the_dead_says) {
   const std::int64_t done = add('a'), failed = add('b'), silent = add('c'), alive = add('d');
-  const auto leave = [&](std::int64_t run, const char* state) {
+  const auto leave = [&](std::int64_t run, std::optional<Ending> ending) {
     const Lease lease = store().begin_attempt(run, dead_process()).value();
     SpoolWriter spool(spool_of(lease), 1);
     spool.point("train/loss", 1, 3.0);
-    if (state) spool.event("finished", {{"state", state}, {"reason", "said so"}});
+    if (ending) spool.event(Ended{.ending = *ending, .reason = "said so"});
   };
-  leave(done, "completed");
-  leave(failed, "failed");
-  leave(silent, nullptr);
+  leave(done, Ending::completed);
+  leave(failed, Ending::failed);
+  leave(silent, std::nullopt);
   store().begin_attempt(alive);
   EXPECT_EQ(store().settle().size(), 3u);
   EXPECT_EQ(store().read_run(done).state, RunState::completed);

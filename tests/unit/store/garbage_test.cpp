@@ -13,26 +13,26 @@ using testing::StoreTest;
 class GarbageTest : public StoreTest {
  protected:
   /// Writes a checkpoint of this step and tells of it in the spool.
-  void save(const Lease& lease, SpoolWriter& spool, std::int64_t step, const char* kind) {
+  void save(const Lease& lease, SpoolWriter& spool, std::int64_t step, CheckpointKind kind) {
     const float value = 0.0f;
     const SavedFile saved =
         save_checkpoint(store().run_folder(lease.run_id), step,
                         {{"parameter/x", DType::float32, {1}, std::as_bytes(std::span(&value, 1))}}, {});
-    spool.event("checkpoint", {{"step", step},
-                               {"path", checkpoint_path(step)},
-                               {"bytes", saved.bytes},
-                               {"sha256", saved.sha256},
-                               {"kind", kind}});
+    spool.event(Saved{.step = step,
+                      .kind = kind,
+                      .path = checkpoint_path(step),
+                      .bytes = static_cast<std::int64_t>(saved.bytes),
+                      .sha256 = saved.sha256});
   }
   /// A run with checkpoints of steps 1 (best), 2 (last), 3 (best), 4 (last), 5 (last).
   Lease trained(char letter, const std::string& name) {
     const Lease lease = store().begin_attempt(add(letter, name)).value();
     SpoolWriter spool(spool_of(lease), lease.ordinal);
-    save(lease, spool, 1, "best");
-    save(lease, spool, 2, "last");
-    save(lease, spool, 3, "best");
-    save(lease, spool, 4, "last");
-    save(lease, spool, 5, "last");
+    save(lease, spool, 1, CheckpointKind::best);
+    save(lease, spool, 2, CheckpointKind::last);
+    save(lease, spool, 3, CheckpointKind::best);
+    save(lease, spool, 4, CheckpointKind::last);
+    save(lease, spool, 5, CheckpointKind::last);
     return lease;
   }
   std::filesystem::path file(const Lease& lease, std::int64_t step) {
@@ -241,7 +241,7 @@ TEST_F(StoreTest, a_purged_run_leaves_no_row_and_no_folder) {
   {
     SpoolWriter spool(spool_of(lease), 1);
     for (int step = 1; step < 4; ++step) spool.point("train/loss", step, 1.0);
-    spool.event("digest", {{"step", 3}, {"scope", "parameters"}, {"value", "00ff"}});
+    spool.event(Digested{.step = 3, .scope = "parameters", .sha256 = "00ff"});
   }
   store().finish_attempt(lease, RunState::failed, "why");
   store().purge_run(run);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "record/spool_reader.hpp"
+#include "support/raw_event.hpp"
 #include "unit/store/store_fixture.hpp"
 
 namespace encore {
@@ -15,6 +16,7 @@ using testing::read_bytes;
 using testing::StoreTest;
 using testing::TemporaryFolder;
 using testing::write_bytes;
+using testing::write_event;
 
 const std::string parameters = "parameters";
 
@@ -22,30 +24,27 @@ const std::string parameters = "parameters";
 void write_attempt(const std::filesystem::path& path, int ordinal, int from, int to, bool finish) {
   SpoolWriter spool(path, ordinal);
   spool.event(
-      "started",
-      {{"numeric_environment", {{"backend", "openmp"}}},
-       {"host", {{"name", "h"}}},
-       {"build", {{"version", "1"}}},
-       {"plugins", {{{"name", "layers"}, {"version", "1"}, {"sha256", "ab"}, {"fingerprint", "x=1;"}}}}});
+      Started{.numeric_environment = JsonText(nlohmann::json{{"backend", "openmp"}}),
+              .host = JsonText(nlohmann::json{{"name", "h"}}),
+              .build = JsonText(nlohmann::json{{"version", "1"}}),
+              .plugins = {{.name = "layers", .version = "1", .sha256 = "ab", .fingerprint = "x=1;"}}});
   spool.define("train/tokens_per_second", "tokens/s");
   for (int step = from; step <= to; ++step) {
     spool.point("train/loss", step, 100.0 * ordinal + step);
     spool.point("train/tokens_per_second", step, 1e4);
-    spool.event("progress", {{"step", step}, {"total_steps", 10}});
-    spool.event("digest",
-                {{"step", step}, {"scope", parameters}, {"value", std::to_string(100 * ordinal + step)}});
+    spool.event(Progressed{.step = step, .total_steps = 10});
+    spool.event(Digested{.step = step, .scope = parameters, .sha256 = std::to_string(100 * ordinal + step)});
   }
   spool.point("dev/f1", to, 0.5 + ordinal / 10.0);
-  spool.event("measured", {{"step", to}, {"measures", {{"dev/f1", 0.5}}}});
-  spool.event("checkpoint",
-              {{"step", to}, {"path", "checkpoints/x"}, {"bytes", 9}, {"sha256", "cd"}, {"kind", "last"}});
-  spool.event("log", {{"level", "info"}, {"text", "quote ' and \n newline"}});
+  spool.event(Evaluated{.step = to, .measures = {{"dev/f1", 0.5}}});
+  spool.event(Saved{.step = to, .path = "checkpoints/x", .bytes = 9, .sha256 = "cd"});
+  spool.event(Logged{.text = "quote ' and \n newline"});
   if (!finish) return;
   // The test is scored with the best step, which an earlier attempt may have trained.
   spool.point("test/f1", 2, 0.6);
-  spool.event("artifact", {{"name", "predictions/test.jsonl"}, {"path", "p"}, {"sha256", "ef"}});
-  spool.event("result", {{"best_step", 2}, {"measures", {{"test/f1", 0.6}}}});
-  spool.event("finished", {{"state", "completed"}, {"reason", ""}, {"step", to}});
+  spool.event(Wrote{.name = "predictions/test.jsonl", .path = "p", .sha256 = "ef"});
+  spool.event(Concluded{.best_step = 2, .measures = {{"test/f1", 0.6}}});
+  spool.event(Ended{.ending = Ending::completed, .step = to});
 }
 
 class MergeTest : public StoreTest {
@@ -102,7 +101,7 @@ TEST_F(MergeTest, puts_each_record_where_the_schema_says) {
             "tokens/s");
   EXPECT_EQ(store().database().text("SELECT environment ->> 'backend' FROM attempt"), "openmp");
   EXPECT_EQ(store().read_run(run_).result["measures"]["test/f1"], 0.6);
-  EXPECT_EQ(store().read_run(run_).progress["step"], 8);
+  EXPECT_EQ(store().read_run(run_).progress->step, 8);
 }
 
 TEST_F(MergeTest, later_attempts_overrule_earlier_ones_from_their_first_step) {
@@ -140,7 +139,7 @@ TEST_F(MergeTest, repetition_and_order_do_not_matter) {
   // The order shows in the row numbers of metrics and hosts alone, and both spools name the same ones in the
   // same order.
   EXPECT_EQ(dump(store().database()), wanted);
-  EXPECT_EQ(store().read_run(run_).progress["step"], 8);
+  EXPECT_EQ(store().read_run(run_).progress->step, 8);
 }
 
 TEST_F(MergeTest, a_cut_at_any_byte_and_a_second_merge_give_the_same) {
@@ -267,14 +266,72 @@ TEST_F(MergeTest, an_event_it_does_not_know_is_kept_and_a_strange_one_is_harmles
   add_attempts();
   {
     SpoolWriter spool(folder_ / "strange", 1);
-    spool.event("tomorrow", {{"what", 1}});
-    spool.event("digest", {{"step", "three"}, {"scope", 5}});
-    spool.event("checkpoint");
-    spool.event("started", {{"plugins", {1, "x", {{"name", 7}}}}, {"host", 3}});
-    spool.event("result", {{"measures", nullptr}});
+    write_event(spool, "tomorrow", {{"what", 1}});
+    write_event(spool, "progress", {{"step", 1}});
+    write_event(spool, "digest", {{"step", "three"}, {"scope", 5}});
+    write_event(spool, "checkpoint");
+    write_event(spool, "started", {{"plugins", {1, "x", {{"name", 7}}}}, {"host", 3}});
+    write_event(spool, "result", {{"measures", nullptr}});
+    write_event(spool, "log", {{"level", "info"}, {"text", "behind"}});
   }
-  EXPECT_EQ(merge("strange", first_).records, 5u);
+  const MergeReport report = merge("strange", first_);
+  EXPECT_EQ(report.records, 7u);
+  EXPECT_EQ(report.problem, "");
   EXPECT_EQ(store().read_events(run_, "tomorrow").at(0).body["what"], 1);
+  // What could not be read is there as it was written, and nothing was made of it.
+  EXPECT_EQ(store().read_events(run_).size(), 7u);
+  EXPECT_EQ(store().read_events(run_, "digest").at(0).body["step"], "three");
+  EXPECT_TRUE(store().read_digests(run_).empty());
+  EXPECT_TRUE(store().read_checkpoints(run_).empty());
+  EXPECT_FALSE(store().read_attempts(run_).front().started_event);
+  EXPECT_FALSE(store().read_run(run_).progress);
+  EXPECT_TRUE(store().read_run(run_).result.is_null());
+}
+
+/// The events of a whole attempt, letter by letter as an earlier version wrote them.
+const std::vector<std::string> old_events = {
+    R"({"build":{"version":"0.1.0"},"data":{"train":{"cut_entities":2,"cut_sentences":1,"cut_words":41,"examples":10,)"
+    R"("labels":{"unseen":0,"words":{"O":90}},"lengths":{"counts":[4,6],"width":1},"longest":2,"tokens":16,)"
+    R"("unknown_pieces":5}},"host":{"name":"h"},"labels":["O"],"numeric_environment":{"backend":"openmp"},)"
+    R"("parameter_layers":{"head":9},"parameter_parts":[{"parameters":9,"part":"head"}],"parameters":9,)"
+    R"("plugins":[{"file":"/lib/a.so","fingerprint":"sdk=1;","name":"a","sha256":"ab","version":"1"}],)"
+    R"("threads":1,"time":1763690817.25,"type":"started","vocabulary_size":600})",
+    R"({"level":"info","text":"going on after step 3 of 9","time":1763690817.5,"type":"log"})",
+    R"({"scope":"parameters","step":9,"tensors":{"head.weight":"0f"},"time":1,"type":"digest","value":"0f0f"})",
+    R"({"epoch":1,"eta_seconds":0.0,"learning_rate":1e-05,"loss":2.25,"step":9,"time":1763690818.5,)"
+    R"("tokens_per_second":9000.5,"total_steps":9,"type":"progress"})",
+    R"({"epoch":1,"measures":{"dev/f1":0.5},"step":9,"time":1763690818.75,"type":"measured"})",
+    R"({"bytes":8704,"kind":"best","path":"checkpoints/step-00000009.safetensors","sha256":"cd","step":9,)"
+    R"("time":1763690819.0,"type":"checkpoint"})",
+    R"({"name":"predictions/dev.jsonl","path":"predictions/dev.jsonl","sha256":"ef","time":1,"type":"artifact"})",
+    R"({"best_step":9,"measures":{"test/f1":0.75},"time":1763690820.0,"type":"result"})",
+    R"({"reason":"","state":"completed","step":9,"time":1763690821.0,"type":"finished"})"};
+
+TEST_F(MergeTest, the_spool_of_an_earlier_version_fills_the_same_tables) {
+  add_attempts();
+  {
+    SpoolWriter spool(folder_ / "old", 1);
+    for (const std::string& event : old_events) spool.event_text(event);
+  }
+  EXPECT_EQ(merge("old", first_).problem, "");
+  const AttemptRow attempt = store().read_attempts(run_).front();
+  ASSERT_TRUE(attempt.started_event);
+  EXPECT_EQ(attempt.started_event->data.at("train").counts.at(1), (NamedCount{"cut words", 41}));
+  EXPECT_EQ(attempt.started_event->data.at("train").labels.at("O"), 90);
+  EXPECT_EQ(attempt.environment, (nlohmann::json{{"backend", "openmp"}}));
+  EXPECT_EQ(attempt.host.at("name"), "h");
+  ASSERT_EQ(attempt.plugins.size(), 1u);
+  EXPECT_EQ(attempt.plugins.front().fingerprint, "sdk=1;");
+  EXPECT_EQ(store().read_digests(run_).size(), 2u) << "the block and its tensor";
+  const CheckpointRow checkpoint = store().read_checkpoints(run_).at(0);
+  EXPECT_EQ(checkpoint.kind, "best");
+  EXPECT_EQ(checkpoint.created, 1763690819.0);
+  EXPECT_EQ(store().database().text("SELECT name FROM artifact"), "predictions/dev.jsonl");
+  const RunRow run = store().read_run(run_);
+  EXPECT_EQ(run.result.at("measures").at("test/f1"), 0.75);
+  ASSERT_TRUE(store().database().text("SELECT progress FROM attempt WHERE ordinal = 1"));
+  EXPECT_EQ(store().database().integer("SELECT count(*) FROM event"), 6)
+      << "progress, scores and digests have other places";
 }
 
 TEST_F(MergeTest, a_start_that_nests_too_deep_does_not_stop_the_merge) {
@@ -283,7 +340,7 @@ TEST_F(MergeTest, a_start_that_nests_too_deep_does_not_stop_the_merge) {
     nlohmann::json deep;
     for (int level = 0; level < 500; ++level) deep = nlohmann::json::array({deep});
     SpoolWriter spool(folder_ / "deep", 1);
-    spool.event("started", {{"host", deep}});
+    write_event(spool, "started", {{"host", deep}});
     spool.point("train/loss", 1, 0.5);
   }
   const MergeReport report = merge("deep", first_);

@@ -23,25 +23,23 @@ void fill(Store& store) {
     {
       SpoolWriter spool(store.run_folder(lease.run_id) / spool_name(1), 1);
       spool.event(
-          "started",
-          {{"numeric_environment", {{"backend", "openmp"}, {"device", "a CPU"}}},
-           {"host", {{"name", "here"}, {"cpu", "a CPU"}}},
-           {"build", {{"version", "0.1.0"}}},
-           {"plugins", {{{"name", "layers"}, {"version", "1"}, {"sha256", "ab"}, {"fingerprint", "x"}}}}});
+          Started{.numeric_environment = JsonText(nlohmann::json{{"backend", "openmp"}, {"device", "a CPU"}}),
+                  .host = JsonText(nlohmann::json{{"name", "here"}, {"cpu", "a CPU"}}),
+                  .build = JsonText(nlohmann::json{{"version", "0.1.0"}}),
+                  .plugins = {{.name = "layers", .version = "1", .sha256 = "ab", .fingerprint = "x"}}});
       for (int step = 1; step <= 3; ++step) spool.point("train/loss", step, 1.0 / step);
       spool.point("dev/f1", 3, 0.5);
       spool.point("test/f1", 3, 0.25 * static_cast<double>(seed));
-      spool.event("digest", {{"step", 3}, {"scope", "parameters"}, {"value", "00ff"}});
-      spool.event("checkpoint", {{"step", 3},
-                                 {"path", "checkpoints/step-00000003.safetensors"},
-                                 {"bytes", 9},
-                                 {"sha256", "cd"},
-                                 {"kind", "best"}});
-      spool.event("artifact",
-                  {{"name", "predictions/test.jsonl"}, {"path", "predictions/test.jsonl"}, {"sha256", "ef"}});
-      spool.event("log", {{"level", "warning"}, {"text", "two sentences were cut"}});
-      spool.event("result", {{"best_step", 3}, {"measures", {{"test/f1", 0.25}}}});
-      spool.event("finished", {{"state", "completed"}});
+      spool.event(Digested{.step = 3, .scope = "parameters", .sha256 = "00ff"});
+      spool.event(Saved{.step = 3,
+                        .kind = CheckpointKind::best,
+                        .path = "checkpoints/step-00000003.safetensors",
+                        .bytes = 9,
+                        .sha256 = "cd"});
+      spool.event(Wrote{.name = "predictions/test.jsonl", .path = "predictions/test.jsonl", .sha256 = "ef"});
+      spool.event(Logged{.level = LogLevel::warning, .text = "two sentences were cut"});
+      spool.event(Concluded{.best_step = 3, .measures = {{"test/f1", 0.25}}});
+      spool.event(Ended{.ending = Ending::completed});
     }
     store.finish_attempt(lease, RunState::completed);
   }

@@ -23,14 +23,13 @@ class RunBatchTest : public StoreTest {
   void attempt(std::int64_t run, std::int64_t first, std::int64_t last, double above, RunState state) {
     const auto lease = store().begin_attempt(run);
     SpoolWriter spool(spool_of(*lease), lease->ordinal);
-    spool.event("started",
-                {{"numeric_environment", {{"backend", "openmp"}}},
-                 {"host", {{"name", "here"}}},
-                 {"build", {{"version", "1"}}},
-                 {"plugins", {{{"name", "p"}, {"version", "1"}, {"sha256", "ab"}, {"fingerprint", "f"}}}}});
+    spool.event(Started{.numeric_environment = JsonText(nlohmann::json{{"backend", "openmp"}}),
+                        .host = JsonText(nlohmann::json{{"name", "here"}}),
+                        .build = JsonText(nlohmann::json{{"version", "1"}}),
+                        .plugins = {{.name = "p", .version = "1", .sha256 = "ab", .fingerprint = "f"}}});
     for (std::int64_t step = first; step <= last; ++step) {
       spool.point("train/loss", step, above + static_cast<double>(step));
-      spool.event("digest", {{"step", step}, {"scope", "parameters"}, {"value", std::to_string(step)}});
+      spool.event(Digested{.step = step, .scope = "parameters", .sha256 = std::to_string(step)});
     }
     spool.sync();
     store().finish_attempt(*lease, state, "");

@@ -40,7 +40,7 @@ class SelectionTest : public StoreTest {
     ASSERT_TRUE(lease);
     {
       SpoolWriter spool(spool_of(*lease), lease->ordinal);
-      spool.event("started", {{"host", {{"name", "here"}}}});
+      spool.event(Started{.host = JsonText(nlohmann::json{{"name", "here"}})});
       double best = 0.0;
       for (std::size_t step = 1; step <= f1.size(); ++step) {
         spool.point("dev/f1", static_cast<std::int64_t>(step), f1[step - 1]);
@@ -49,7 +49,7 @@ class SelectionTest : public StoreTest {
       }
       if (completed) spool.point("test/f1", 1, best / 2);
       if (completed)
-        spool.event("result", {{"best_step", 1}, {"measures", {{"dev/f1", best}, {"test/f1", best / 2}}}});
+        spool.event(Concluded{.best_step = 1, .measures = {{"dev/f1", best}, {"test/f1", best / 2}}});
       spool.sync();
     }
     if (completed)

@@ -1,4 +1,4 @@
-// Migrations (the real ones from the frozen schemas of versions 1 to 3, and injected ones), and copies of
+// Migrations (the real ones from the frozen schemas of versions 1 to 4, and injected ones), and copies of
 // the file.
 #include <filesystem>
 
@@ -54,7 +54,7 @@ TEST_P(UpgradeFrom, gives_what_schema_sql_makes) {
   make_version(version, folder / "old.db");
   expect_contains(message_of<Error>([&] { open_encore_database(folder / "old.db", OpenMode::write); }),
                   "is of version " + std::to_string(version) +
-                      ", this Encore needs 4; exp db upgrade brings it up to date and keeps a copy");
+                      ", this Encore needs 5; exp db upgrade brings it up to date and keeps a copy");
   const Upgrade upgrade = upgrade_database(folder / "old.db");
   EXPECT_EQ(upgrade.from, version);
   EXPECT_EQ(upgrade.to, schema_version);
@@ -70,7 +70,40 @@ TEST_P(UpgradeFrom, gives_what_schema_sql_makes) {
   EXPECT_TRUE(upgrade_database(folder / "old.db").backup.empty()) << "the second time there is nothing to do";
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryVersion, UpgradeFrom, ::testing::Values(1, 2, 3));
+INSTANTIATE_TEST_SUITE_P(EveryVersion, UpgradeFrom, ::testing::Values(1, 2, 3, 4));
+
+/// Names and meanings of all metrics, as SQL has them.
+std::string meanings_of(Database& database) {
+  std::string text;
+  Statement rows(database,
+                 "SELECT name || '|' || unit || '|' || measure || '|' || title || '|' || fraction || '|' || "
+                 "coalesce(better, 'NULL') || '|' || reducer || '|' || columns FROM metric ORDER BY number");
+  while (rows.step()) text += rows.text(0) + "\n";
+  return text;
+}
+
+TEST(Upgrade, the_meaning_of_old_metrics_is_filled_in) {
+  TemporaryFolder folder;
+  make_version(4, folder / "old.db");
+  Database(folder / "old.db", SQLITE_OPEN_READWRITE, {})
+      .execute(
+          "INSERT INTO metric (name, unit) VALUES ('train/loss', ''), ('train/tokens_per_second', "
+          "'tokens/s'), "
+          "('dev/f1', ''), ('test/recall/creative-work', ''), ('dev/token_accuracy', ''), ('dev/loss', ''), "
+          "('dev/perplexity_of_mine', 'bits'), ('f1', '')");
+  upgrade_database(folder / "old.db");
+  Store store(folder / "old.db", OpenMode::read);
+  EXPECT_EQ(meanings_of(store.database()),
+            "train/loss||loss||0|lower|opaque|[]\n"
+            "train/tokens_per_second|tokens/s|tokens_per_second|tokens per second|0|NULL|opaque|[]\n"
+            "dev/f1||f1|F1|1|higher|harmonic_mean|[\"correct\",\"predicted\",\"truth\"]\n"
+            "test/recall/creative-work||recall/{label}|recall|1|higher|ratio|[\"correct\",\"truth\"]\n"
+            "dev/token_accuracy||token_accuracy|token accuracy|1|higher|ratio|[\"correct_words\",\"words\"]\n"
+            "dev/loss||loss||0|lower|opaque|[]\n"
+            "dev/perplexity_of_mine|bits|||0|NULL|opaque|[]\n"
+            "f1||||0|NULL|opaque|[]\n")
+      << "nothing is guessed of a name that Encore did not write";
+}
 
 TEST_F(StoreTest, an_injected_migration_is_applied_in_order) {
   add();
@@ -80,9 +113,9 @@ TEST_F(StoreTest, an_injected_migration_is_applied_in_order) {
   EXPECT_EQ(upgrade.to, schema_version + 1);
   EXPECT_EQ(store().database().text("SELECT colour FROM run"), "red");
   expect_contains(message_of<Error>([&] { open_encore_database(path(), OpenMode::read); }),
-                  "newer Encore (version 5");
+                  "newer Encore (version 6");
   expect_contains(message_of<Error>([&] { upgrade_database(path()); }),
-                  "was made by a newer Encore (version 5, this one knows 4)");
+                  "was made by a newer Encore (version 6, this one knows 5)");
 }
 
 TEST_F(StoreTest, a_migration_that_fails_changes_nothing_and_its_copy_stays) {
@@ -100,8 +133,8 @@ TEST_F(StoreTest, a_migration_that_fails_changes_nothing_and_its_copy_stays) {
     EXPECT_EQ(store().database().integer("PRAGMA user_version"), schema_version);
     EXPECT_EQ(testing::dump(store().database()), before);
   }
-  EXPECT_TRUE(std::filesystem::exists(path().string() + ".version-4.backup"));
-  EXPECT_TRUE(std::filesystem::exists(path().string() + ".version-4-2.backup"));
+  EXPECT_TRUE(std::filesystem::exists(path().string() + ".version-5.backup"));
+  EXPECT_TRUE(std::filesystem::exists(path().string() + ".version-5-2.backup"));
 }
 
 TEST_F(StoreTest, an_upgrade_is_refused_while_a_run_is_trained_and_for_unknown_versions) {

@@ -38,30 +38,36 @@ void write_corpus(const fs::path& file, int first, int count) {
 /// Keeps everything a run tells.
 class Recorder final : public Observer {
  public:
-  void log(const std::string& message) override { logs.push_back(message); }
-  void stepped(const StepReport& report) override { steps.push_back(report); }
-  void measured(std::int64_t step, const std::vector<Measure>& measures) override {
-    for (const Measure& measure : measures) values[measure.name][step] = measure.value;
+  void measures(std::span<const Measure>) override {}
+  void happened(const Event& event) override {
+    handle(
+        event, [&](const Logged& line) { logs.push_back(line.text); },
+        [&](const Evaluated& scores) {
+          for (const MeasuredValue& measure : scores.measures)
+            values[measure.name][scores.step] = measure.value;
+        },
+        [&](const Digested& digest) {
+          digests[{digest.step, digest.scope}] = digest.sha256;
+        },
+        [&](const Saved& saved) {
+          checkpoints.push_back(saved);
+          EXPECT_EQ(safe_steps, steps.size())
+              << "the checkpoint of step " << saved.step << " got its name before";
+        },
+        [&](const Wrote& file) { files.push_back(file.name); },
+        [&](const Concluded& conclusion) {
+          best_step = conclusion.best_step;
+          for (const MeasuredValue& measure : conclusion.measures) result[measure.name] = measure.value;
+        },
+        [&](const Ended& ended) {
+          ending = ended.ending;
+          reason = ended.reason;
+        });
   }
-  void digested(const Digest& digest) override { digests[{digest.step, digest.scope}] = digest.sha256; }
+  void stepped(const StepReport& report) override { steps.push_back(report); }
   void saving() override {
     safe_steps = steps.size();
     if (disk_full) throw RecordError("no space");
-  }
-  void saved(const CheckpointReport& report) override {
-    checkpoints.push_back(report);
-    EXPECT_EQ(safe_steps, steps.size()) << "the checkpoint of step " << report.step << " got its name before";
-  }
-  void wrote(const std::string& name, const std::string&, const std::string&) override {
-    files.push_back(name);
-  }
-  void concluded(std::int64_t step, const std::vector<Measure>& measures) override {
-    best_step = step;
-    for (const Measure& measure : measures) result[measure.name] = measure.value;
-  }
-  void ended(Ending how, const std::string& why, std::int64_t) override {
-    ending = how;
-    reason = why;
   }
 
   std::vector<std::string> logs, files, notes;
@@ -70,7 +76,7 @@ class Recorder final : public Observer {
   std::vector<StepReport> steps;
   std::map<std::string, std::map<std::int64_t, double>> values;
   std::map<std::pair<std::int64_t, std::string>, std::string> digests;
-  std::vector<CheckpointReport> checkpoints;
+  std::vector<Saved> checkpoints;
   std::map<std::string, double> result;
   std::int64_t best_step = 0;
   Ending ending = Ending::failed;
@@ -146,7 +152,7 @@ head.type = "linear"
     specification.save(folder_ / name);
     const Device device;
     Session session(specification, folder_ / name, 1, device, cache);
-    for (const std::string& note : session.task().notes()) recorder.notes.push_back(note);
+    for (const std::string& note : session.sets().notes()) recorder.notes.push_back(note);
     Trainer(session.parts(recorder, control)).run();
     return recorder;
   }
@@ -354,6 +360,40 @@ TEST_F(TrainerTest, ARunFolderThatCannotBeWrittenIsNothingAgainstTheRun) {
   EXPECT_THROW(run("run", specification()), RecordError);
 }
 
+/// The run's folder is moved away between the last question for the owner and what is done after it.
+class MovedFolder final : public Control {
+ public:
+  MovedFolder(fs::path folder, int asked) : folder_(std::move(folder)), left_(asked) {}
+  Request poll() override { return Request::none; }
+  std::string why_not_owner() override {
+    if (left_ == 0) return "the folder was moved";
+    if (--left_ == 0) fs::rename(folder_, folder_.string() + "-elsewhere");
+    return "";
+  }
+
+ private:
+  fs::path folder_;
+  int left_;
+};
+
+TEST_F(TrainerTest, AFolderThatIsMovedIsTheReasonWhateverFailsFirst) {
+  for (const int asked : {1, 2, 3}) {  // before the file is written, before its new name, before the old ones go
+    const std::string name = "run" + std::to_string(asked);
+    fs::create_directories(folder_ / name);
+    const Device device;
+    Session session(specification(), folder_ / name, 1, device, TokenCache{fs::path()});
+    Recorder recorder;
+    MovedFolder control(folder_ / name, asked);
+    try {
+      Trainer(session.parts(recorder, control)).run();
+      FAIL() << "a checkpoint was written into a folder that is gone";
+    } catch (const RecordError& error) {
+      EXPECT_STREQ(error.what(), "the folder was moved; this attempt ends without a checkpoint") << asked;
+    }
+    EXPECT_FALSE(fs::exists(folder_ / name)) << asked;
+  }
+}
+
 TEST_F(TrainerTest, TheTokenCacheChangesNoBit) {
   const TokenCache cache(folder_ / "tokens");
   const Recorder without = run("without", specification());
@@ -395,9 +435,8 @@ TEST_F(TrainerTest, ATrainedModelScoresAsTheRunDid) {
     const Device device;
     TrainedModel model(folder_ / precision, Specification::load(folder_ / precision).plugin_folders, device);
     EXPECT_EQ(model.step(), told.best_step);
-    const Dataset test = load_conll(folder_ / "test.conll", "test set");
-    const EncodedSet encoded = encode_sentences(test.sentences, model.tokenizer(), model.labels(), 32);
-    EXPECT_NEAR(model.run(encoded.examples).loss, told.result.at("test/loss"), 1e-12) << precision;
+    const ReadSet test = read_set(model.reader(), folder_ / "test.conll", "test set");
+    EXPECT_NEAR(model.run(model.encode(test.records)).loss, told.result.at("test/loss"), 1e-12) << precision;
   }
 }
 

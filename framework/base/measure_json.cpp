@@ -1,0 +1,191 @@
+// The written form of measures and statistics, and the errors of those who write it by hand.
+#include "base/measure_json.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+
+#include <encore/error.hpp>
+#include <nlohmann/json.hpp>
+
+namespace encore {
+
+namespace {
+
+using Json = nlohmann::json;
+
+struct ReducerName {
+  Reducer reducer;
+  std::string_view name;
+};
+constexpr ReducerName reducer_names[] = {
+    {Reducer::ratio, "ratio"},
+    {Reducer::harmonic_mean, "harmonic_mean"},
+    {Reducer::macro_harmonic_mean, "macro_harmonic_mean"},
+    {Reducer::exponential, "exponential"},
+    {Reducer::matrix, "matrix"},
+    {Reducer::opaque, "opaque"},
+};
+
+/// A whole number as one, so that files stay short and readable.
+Json number_json(double value) {
+  constexpr double exact = 9007199254740992.0;  // 2^53
+  if (!std::isfinite(value)) return nullptr;
+  return value == std::floor(value) && std::abs(value) < exact ? Json(static_cast<std::int64_t>(value))
+                                                               : Json(value);
+}
+
+double number_in(const Json& json, const std::string& column) {
+  if (json.is_null()) return std::numeric_limits<double>::quiet_NaN();
+  if (!json.is_number())
+    throw Error("column \"" + column + "\" holds " + json.type_name() + " where a number should be");
+  return json.get<double>();
+}
+
+void add_to(Json& place, double value) {
+  const double before = place.is_null() ? 0.0 : place.get<double>();
+  place = before + value;
+}
+
+/// A member that may be missing. `what` is the measure.
+template <class T>
+void read(const Json& json, const char* member, const std::string& what, T& to) {
+  const auto found = json.find(member);
+  if (found == json.end()) return;
+  try {
+    found->get_to(to);
+  } catch (const Json::exception&) {
+    throw Error(what + ": \"" + member + "\" cannot be " + found->type_name());
+  }
+}
+
+Reducer reducer_in(const std::string& text, const std::string& what) {
+  std::string known;
+  for (const ReducerName& one : reducer_names) {
+    if (one.name == text) return one.reducer;
+    known += (known.empty() ? "" : ", ") + std::string(one.name);
+  }
+  throw Error(what + ": reducer \"" + text + "\" is not known; there are " + known);
+}
+
+void require_name(const std::string& name) {
+  const std::size_t open = name.find('{');
+  const bool is_sound = !name.empty() && name.find_first_of(" \t\n\"") == std::string::npos &&
+                        name.find('}') == (open == std::string::npos ? open : name.size() - 1) &&
+                        (open == std::string::npos || (open > 1 && name[open - 1] == '/' &&
+                                                       name.find('{', open + 1) == std::string::npos));
+  if (!is_sound)
+    throw Error("a measure cannot be named \"" + name +
+                "\"; a name is one word (accuracy), of a family with a key behind a slash (f1/{label})");
+}
+
+}  // namespace
+
+std::string_view name_of(Reducer reducer) {
+  return std::find_if(std::begin(reducer_names), std::end(reducer_names),
+                      [&](const ReducerName& one) { return one.reducer == reducer; })
+      ->name;
+}
+
+std::string_view name_of(Better better) {
+  return better == Better::higher ? "higher" : better == Better::lower ? "lower" : "neither";
+}
+
+nlohmann::json json_of(const Measure& measure) {
+  Json json = {{"name", measure.name}, {"reducer", name_of(measure.reducer)}};
+  if (!measure.title.empty()) json["title"] = measure.title;
+  if (!measure.help.empty()) json["help"] = measure.help;
+  if (!measure.unit.empty()) json["unit"] = measure.unit;
+  if (measure.fraction) json["fraction"] = true;
+  if (measure.better != Better::neither) json["better"] = name_of(measure.better);
+  if (!measure.columns.empty()) json["columns"] = measure.columns;
+  if (!measure.always) json["always"] = false;
+  return json;
+}
+
+Measure measure_in(const nlohmann::json& json) {
+  if (!json.is_object()) throw Error(std::string("a measure is a JSON object, not ") + json.type_name());
+  Measure measure;
+  read(json, "name", "a measure", measure.name);
+  require_name(measure.name);
+  const std::string what = "measure \"" + measure.name + "\"";
+  std::string reducer = "opaque", better = "neither";
+  read(json, "title", what, measure.title);
+  read(json, "help", what, measure.help);
+  read(json, "unit", what, measure.unit);
+  read(json, "fraction", what, measure.fraction);
+  read(json, "better", what, better);
+  read(json, "reducer", what, reducer);
+  read(json, "columns", what, measure.columns);
+  read(json, "always", what, measure.always);
+  if (better != "higher" && better != "lower" && better != "neither")
+    throw Error(what + ": \"better\" is \"" + better + "\", not higher or lower");
+  measure.better = better == "higher" ? Better::higher : better == "lower" ? Better::lower : Better::neither;
+  measure.reducer = reducer_in(reducer, what);
+  if (const auto count = column_count(measure.reducer); count && measure.columns.size() != *count)
+    throw Error(what + ": reducer " + reducer + " needs " + std::to_string(*count) + " columns, not " +
+                std::to_string(measure.columns.size()));
+  return measure;
+}
+
+nlohmann::json json_of(const Statistics& statistics, std::size_t example) {
+  Json sums = Json::object();
+  for (const auto* entry = statistics.begin(example); entry != statistics.end(example); ++entry) {
+    const std::string& column = statistics.columns()[entry->column];
+    Json* place = &sums[column];
+    for (const std::uint32_t key : {entry->key, entry->second_key}) {
+      if (key == 0) break;
+      if (place->is_number()) throw Error("column \"" + column + "\" has values with and without keys");
+      place = &(*place)[statistics.keys()[key]];
+    }
+    if (place->is_object()) throw Error("column \"" + column + "\" has values with and without keys");
+    add_to(*place, entry->value);
+  }
+  const auto shorten = [](const auto& self, Json& json) -> void {
+    if (json.is_number())
+      json = number_json(json.get<double>());
+    else
+      for (Json& member : json) self(self, member);
+  };
+  shorten(shorten, sums);
+  return sums;
+}
+
+void add_example(Statistics& to, const nlohmann::json& json) {
+  if (!json.is_object()) throw Error(std::string("statistics are a JSON object, not ") + json.type_name());
+  to.begin_example();
+  for (const auto& [column, content] : json.items()) {
+    if (!content.is_object()) {
+      to.add(column, number_in(content, column));
+      continue;
+    }
+    for (const auto& [key, value] : content.items()) {
+      if (!value.is_object()) {
+        to.add(column, number_in(value, column), key);
+        continue;
+      }
+      for (const auto& [second_key, count] : value.items())
+        to.add(column, number_in(count, column), key, second_key);
+    }
+  }
+}
+
+nlohmann::json json_of(const CountMatrix& matrix) {
+  Json json = Json::object();
+  for (const auto& [pair, count] : matrix.pairs()) json[pair.first][pair.second] = number_json(count);
+  return json;
+}
+
+CountMatrix matrix_in(const nlohmann::json& json) {
+  CountMatrix matrix;
+  if (!json.is_object()) throw Error(std::string("a matrix is a JSON object, not ") + json.type_name());
+  for (const auto& [truth, row] : json.items()) {
+    if (!row.is_object())
+      throw Error("row \"" + truth + "\" of a matrix is " + row.type_name() + ", no JSON object");
+    for (const auto& [predicted, count] : row.items()) matrix.add(truth, predicted, number_in(count, truth));
+  }
+  return matrix;
+}
+
+}  // namespace encore

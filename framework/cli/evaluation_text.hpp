@@ -1,0 +1,23 @@
+// What `exp evaluate` prints of a worker's answer, for any task: the answer carries what its measures mean.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "cli/terminal.hpp"
+
+namespace encore {
+
+/// One run: what was counted, a table of labels where there are measures of labels, all other measures,
+/// notes. Throws Error for an answer that defines no sound measures.
+std::string evaluation_text(const std::string& run, const nlohmann::ordered_json& answer,
+                            const Terminal& terminal);
+
+/// A line for each of several runs, with the measures that are not of single labels.
+std::string evaluation_summary(const std::vector<std::pair<std::string, nlohmann::ordered_json>>& answers,
+                               const Terminal& terminal);
+
+}  // namespace encore

@@ -1,0 +1,43 @@
+// What tasks are checked with: records whose content follows from the shared names of fields
+// (encore/records.hpp), and a tokenizer that knows every text. Place in the flow: task_checks.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <encore/records.hpp>
+#include <encore/task.hpp>
+#include <encore/tokenizer.hpp>
+
+namespace encore {
+
+/// Of a training set, and of another one, in which one label is new.
+enum class SampleSet : std::uint8_t { train, other };
+
+/// Short texts in several scripts with everything that the shared names can mean. Throws Error for another
+/// name.
+Records sample_records(const std::vector<std::string>& fields, SampleSet set);
+
+/// All fields of what a task needs, structure first.
+std::vector<std::string> all_fields(const TaskFields& needs);
+
+/// The records with only these of their fields.
+Records with_fields(const Records& records, const std::vector<std::string>& fields);
+
+/// A piece for every three bytes of a word, by their hash.
+class SampleTokenizer final : public Tokenizer {
+ public:
+  static constexpr std::int32_t pieces = 100;
+
+  SampleTokenizer() : vocabulary_(pieces, "piece") {}
+  void load(std::vector<std::string>) override {}
+  void train(const std::map<std::string, std::int64_t>&) override {}
+  std::span<const std::string> vocabulary() const override { return vocabulary_; }
+  SpecialPieces special() const override { return {0, 1, 2, 3}; }
+  void encode(std::string_view text, std::vector<std::int32_t>& to) const override;
+
+ private:
+  std::vector<std::string> vocabulary_;
+};
+
+}  // namespace encore

@@ -1,0 +1,23 @@
+// The sets of an experiment by their role.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace encore {
+
+enum class Split : std::uint8_t { train, dev, test };
+inline constexpr std::array all_splits = {Split::train, Split::dev, Split::test};
+
+constexpr const char* name_of(Split split) {
+  constexpr const char* names[] = {"train", "dev", "test"};
+  return names[static_cast<int>(split)];
+}
+
+/// As messages call it: "development set".
+constexpr const char* title_of(Split split) {
+  constexpr const char* titles[] = {"training set", "development set", "test set"};
+  return titles[static_cast<int>(split)];
+}
+
+}  // namespace encore

@@ -1,0 +1,80 @@
+// Records: what a reader makes of a file and a task understands: named fields with a value for each record. Field names
+// are shared words: words, tags, text, label, text2, context, question, answers, source, target.
+// Place in the flow: Reader::read or Task::from_text -> Records -> Task::encode; predictions leave a task as Records too.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <encore/error.hpp>
+
+namespace encore {
+
+/// A part of a text that has a name.
+struct TextSpan {
+  std::string label;
+  std::string text;
+  std::int64_t start = 0;  ///< in Unicode code points of the text
+  std::int64_t end = 0;    ///< one past the last
+
+  friend bool operator==(const TextSpan&, const TextSpan&) = default;
+};
+
+class Records {
+ public:
+  using Texts = std::vector<std::string>;                   ///< one text per record
+  using TextLists = std::vector<std::vector<std::string>>;  ///< words, tags
+  using Numbers = std::vector<double>;
+  using SpanLists = std::vector<std::vector<TextSpan>>;
+  using Values = std::variant<Texts, TextLists, Numbers, SpanLists>;
+  struct Field {
+    std::string name;
+    Values values;
+  };
+
+  /// Throws Error when a field of this name is there or its length is another than that of the others.
+  void add(std::string name, Values values) {
+    const std::size_t count = std::visit([](const auto& each) { return each.size(); }, values);
+    if (find(name) != nullptr) throw Error("field \"" + name + "\" stands twice in the records");
+    if (!fields_.empty() && count != size_)
+      throw Error("field \"" + name + "\" has " + std::to_string(count) + " values for " + std::to_string(size_) + " records");
+    size_ = count;
+    fields_.push_back({std::move(name), std::move(values)});
+  }
+
+  std::size_t size() const { return size_; }
+  const std::vector<Field>& fields() const { return fields_; }
+  bool has(std::string_view name) const { return find(name) != nullptr; }
+  /// These throw Error when there is no such field or it is of another type.
+  const Texts& texts(std::string_view name) const { return get<Texts>(name); }
+  const TextLists& lists(std::string_view name) const { return get<TextLists>(name); }
+  const Numbers& numbers(std::string_view name) const { return get<Numbers>(name); }
+  const SpanLists& spans(std::string_view name) const { return get<SpanLists>(name); }
+
+  /// What a user should know about these records: the scheme of their tags, rows that were repaired.
+  std::vector<std::string> notes = {};
+
+ private:
+  const Field* find(std::string_view name) const {
+    for (const Field& field : fields_)
+      if (field.name == name) return &field;
+    return nullptr;
+  }
+  template <class T>
+  const T& get(std::string_view name) const {
+    const Field* field = find(name);
+    const T* values = field == nullptr ? nullptr : std::get_if<T>(&field->values);
+    if (values == nullptr) throw Error("the records have no field \"" + std::string(name) + "\" of the type that is asked for");
+    return *values;
+  }
+
+  std::vector<Field> fields_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace encore

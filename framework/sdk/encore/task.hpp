@@ -1,0 +1,96 @@
+// Task: what entity recognition, classification, translation differ in: which fields of a record matter, how they become
+// ids and targets, how outputs are scored and shown. Host code, in the worker; the trainer knows only this.
+// Place in the flow: Reader -> Records -> prepare, encode -> ExampleSet -> model -> Outputs -> measure, label, answer.
+// Read next: plugins/tasks/ner/ner.cpp.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <encore/examples.hpp>
+#include <encore/measure.hpp>
+#include <encore/options.hpp>
+#include <encore/records.hpp>
+#include <encore/statistics.hpp>
+#include <encore/tokenizer.hpp>
+
+namespace encore {
+
+struct TaskContext {
+  std::int64_t max_length = 0;  ///< rows of the longest sequence, data.max_length
+};
+
+/// The fields of records that a task reads: those that are there at prediction too, and those that hold the truth.
+struct TaskFields {
+  std::vector<std::string> structure;
+  std::vector<std::string> truth;
+
+  friend bool operator==(const TaskFields&, const TaskFields&) = default;
+};
+
+/// Distinct words and how often each stands in a text: what a vocabulary is trained from.
+using WordCounts = std::map<std::string, std::int64_t>;
+
+/// What a user should know of an encoded set.
+struct SetDescription {
+  std::vector<std::pair<std::string, std::int64_t>> counts;  ///< {"words", 1287}, {"cut words", 41}; shown in reports
+  std::vector<std::string> notes;                            ///< lines for the run's log
+};
+
+/// T also needs `static TaskFields fields()`, `static std::vector<Measure> measures()` and `static constexpr const char*
+/// select`, the default of train.select ("max dev/f1").
+class Task {
+ public:
+  virtual ~Task() = default;
+
+  // --- what the training set decides ---
+  /// Takes from the training set what the model has to know, the names of the classes above all. Throws Error when nothing
+  /// can be learned from it.
+  virtual void prepare(const Records& train) = 0;
+  /// Takes note of another set, before it is encoded: names that only it holds. `prepare` or `restore` came first.
+  virtual void extend(const Records& other) { static_cast<void>(other); }
+  /// All of that as text, and back: it is kept with encoded sets and in the run's folder. restore throws Error.
+  virtual std::string knowledge() const = 0;
+  virtual void restore(std::string_view knowledge) = 0;
+  /// The names of the classes that the head tells apart, by number.
+  virtual std::vector<std::string> labels() const = 0;
+  /// The words of the training set, for a tokenizer that is trained.
+  virtual WordCounts word_counts(const Records& train) const = 0;
+
+  // --- records to numbers ---
+  virtual std::vector<ColumnRule> columns() const = 0;
+  /// One record. At most TaskContext::max_length ids. Truth fields may be missing (prediction). Called from several
+  /// threads at once, each with its own `to`.
+  virtual void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer, EncodedExample& to) const = 0;
+  virtual SetDescription describe(const ExampleSet& set) const = 0;
+
+  // --- outputs to what is reported ---
+  /// What each sequence adds to the measures, in the order of the set.
+  virtual void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const = 0;
+  /// The truth fields of these records as the model has them.
+  virtual Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const = 0;
+
+  // --- text that a user types ---
+  /// One record per line, without truth. Throws Error where the task has no such thing.
+  virtual Records from_text(std::span<const std::string> lines) const {
+    static_cast<void>(lines);
+    throw Error("this task cannot be asked with a line of text");
+  }
+  /// What the model answers to records of from_text: fields for programs (JSON), and in the field `shown` a line for people.
+  virtual Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
+    static_cast<void>(records), static_cast<void>(set), static_cast<void>(outputs);
+    throw Error("this task cannot be asked with a line of text");
+  }
+  /// What of a record was not looked at because it is too long ("entities are not looked for in its last 3 words"), or "".
+  virtual std::string left_out(const ExampleSet& set, std::size_t sequence) const {
+    static_cast<void>(set), static_cast<void>(sequence);
+    return {};
+  }
+};
+
+}  // namespace encore

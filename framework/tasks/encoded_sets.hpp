@@ -1,0 +1,49 @@
+// EncodedSets: all that training and scoring need of the sets of a run, without a word of their text; and
+// their form as tensors, in which the token cache keeps them. Knows no task: columns are named by whoever
+// filled them. Place in the flow: task_sets.hpp fills and keeps them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <encore/examples.hpp>
+
+#include "data/batches.hpp"
+#include "data/split.hpp"
+#include "record/safetensors.hpp"
+
+namespace encore {
+
+struct EncodedSet {
+  EncodedSet(ExampleSet encoded, std::vector<std::string> of_reader = {})
+      : set(std::move(encoded)), examples(examples_of(set)), reader_notes(std::move(of_reader)) {}
+
+  ExampleSet set;
+  std::vector<Example> examples;          ///< what is packed into batches
+  std::vector<std::string> reader_notes;  ///< Records::notes
+};
+
+/// Copies share their arrays.
+struct EncodedSets {
+  std::string knowledge;  ///< Task::knowledge
+  std::array<std::optional<EncodedSet>, all_splits.size()> sets;
+
+  std::optional<EncodedSet>& operator[](Split split) { return sets[static_cast<std::size_t>(split)]; }
+  const std::optional<EncodedSet>& operator[](Split split) const {
+    return sets[static_cast<std::size_t>(split)];
+  }
+};
+
+/// The form in a file.
+std::vector<TensorSlice> tensors_of(const EncodedSets& sets);
+TensorMetadata metadata_of(const EncodedSets& sets);
+/// The sets look into the file and keep it mapped; `columns` are those of the task. Throws Error when it
+/// holds something else.
+EncodedSets encoded_sets_in(const std::shared_ptr<const Safetensors>& file,
+                            const std::vector<ColumnRule>& columns);
+
+}  // namespace encore

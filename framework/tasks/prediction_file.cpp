@@ -1,0 +1,69 @@
+// See prediction_file.hpp.
+#include "tasks/prediction_file.hpp"
+
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "base/measure_json.hpp"
+
+namespace encore {
+namespace {
+
+using nlohmann::json;
+
+json value_json(const std::string& text) {
+  return text;
+}
+json value_json(const std::vector<std::string>& texts) {
+  return texts;
+}
+json value_json(double number) {
+  return number;
+}
+json value_json(const std::vector<TextSpan>& spans) {
+  json list = json::array();
+  for (const TextSpan& span : spans)
+    list.push_back({{"type", span.label}, {"text", span.text}, {"start", span.start}, {"end", span.end}});
+  return list;
+}
+
+const Records::Field& field_of(const Records& records, const std::string& name) {
+  for (const Records::Field& field : records.fields())
+    if (field.name == name) return field;
+  throw Error("the records have no field \"" + name + "\", which the task needs");
+}
+
+/// The truth fields of one record; of a single one its value alone.
+json truth_json(const TaskFields& fields, const Records& records, std::size_t record) {
+  if (fields.truth.size() == 1) return field_json(field_of(records, fields.truth.front()), record);
+  json object = json::object();
+  for (const std::string& name : fields.truth) object[name] = field_json(field_of(records, name), record);
+  return object;
+}
+
+}  // namespace
+
+json field_json(const Records::Field& field, std::size_t record) {
+  return std::visit([&](const auto& values) { return value_json(values[record]); }, field.values);
+}
+
+void write_predictions(const std::filesystem::path& path, const TaskFields& fields, const Records& records,
+                       const Records& predicted, const Statistics& statistics) {
+  if (predicted.size() != records.size())
+    throw Error("the task gives " + std::to_string(predicted.size()) + " predictions for " +
+                std::to_string(records.size()) + " records");
+  std::ofstream out(path, std::ios::binary);
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    json line = {{"example", i},
+                 {"truth", truth_json(fields, records, i)},
+                 {"predicted", truth_json(fields, predicted, i)},
+                 {"statistics", json_of(statistics, i)}};
+    for (const std::string& name : fields.structure) line[name] = field_json(field_of(records, name), i);
+    out << line.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
+  }
+  out.close();
+  if (!out) throw Error(path.string() + ": cannot write the predictions; is the disk full?");
+}
+
+}  // namespace encore

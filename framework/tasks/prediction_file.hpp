@@ -1,0 +1,26 @@
+// Predictions as JSON, one object a line: the files of a run that comparisons and reports read, and what
+// predict answers. Place in the flow: Records of a task -> here.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <encore/records.hpp>
+#include <encore/statistics.hpp>
+#include <encore/task.hpp>
+
+namespace encore {
+
+/// One record's value of a field: text, a list of texts, a number, or spans as {"type", "text", "start",
+/// "end"}.
+nlohmann::json field_json(const Records::Field& field, std::size_t record);
+
+/// {"example": i, FIELD: value of each structure field, "truth", "predicted", "statistics"}; truth and
+/// prediction are the value of the truth field, or an object where a task has several. Throws Error when the
+/// disk is full.
+void write_predictions(const std::filesystem::path& path, const TaskFields& fields, const Records& records,
+                       const Records& predicted, const Statistics& statistics);
+
+}  // namespace encore

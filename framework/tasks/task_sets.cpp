@@ -1,0 +1,156 @@
+// See task_sets.hpp.
+#include "tasks/task_sets.hpp"
+
+#include <bit>
+
+#include <nlohmann/json.hpp>
+
+#include "data/encode.hpp"
+#include "data/file.hpp"
+#include "data/hash.hpp"
+#include "record/specification.hpp"
+#include "tasks/prediction_file.hpp"
+
+namespace encore {
+
+namespace {
+
+/// Raised whenever the cache's file gets another form.
+constexpr int cache_format = 3;
+
+std::size_t index(Split split) {
+  return static_cast<std::size_t>(split);
+}
+
+}  // namespace
+
+ReadSet read_set(const Reader& reader, const std::filesystem::path& path, const std::string& what) {
+  const std::string text = load_text(path, what);
+  const InputText file{path.string(), text};
+  return {reader.read({&file, 1}, what), sha256(text)};
+}
+
+TaskSets::TaskSets(TaskParts parts, const DataTable& data, ContentHashes planned)
+    : parts_(std::move(parts)), data_(data), planned_(std::move(planned)) {}
+
+// --- reading ---
+
+const std::string& TaskSets::path(Split split) const {
+  return split == Split::train ? data_.train : split == Split::dev ? data_.dev : data_.test;
+}
+
+Records TaskSets::read(Split split) const {
+  ReadSet set = read_set(*parts_.reader, path(split), title_of(split));
+  if (const auto planned = planned_.find(name_of(split)); planned != planned_.end())
+    require_planned({path(split), planned->second}, name_of(split), set.sha256);
+  return std::move(set.records);
+}
+
+const Records& TaskSets::require_read(Split split) {
+  std::optional<Records>& records = records_[index(split)];
+  if (!records) records = read(split);
+  return *records;
+}
+
+void TaskSets::read() {
+  for (const Split split : all_splits)
+    if (has(split)) require_read(split);
+  if (prepared_) return;
+  try {
+    parts_.task->prepare(require_read(Split::train));
+  } catch (const Error& error) {
+    throw Error(path(Split::train) + ": " + error.what());
+  }
+  for (const Split split : {Split::dev, Split::test})
+    if (has(split)) parts_.task->extend(require_read(split));
+  prepared_ = true;
+}
+
+WordCounts TaskSets::word_counts() {
+  return task().word_counts(require_read(Split::train));
+}
+
+// --- encoding ---
+
+void TaskSets::encode(const Tokenizer& tokenizer, int threads) {
+  read();
+  for (const Split split : all_splits) {
+    if (!has(split)) continue;
+    const Records& records = require_read(split);
+    try {
+      sets_[split].emplace(encode_records(task(), records, tokenizer, data_.max_length, threads),
+                           records.notes);
+    } catch (const Error& error) {
+      throw Error(path(split) + ": " + error.what());
+    }
+  }
+  sets_.knowledge = task().knowledge();
+  records_[index(Split::train)].reset();  // nobody asks for its text again, and it takes the most memory
+}
+
+std::string TaskSets::key(const std::string& encoding) const {
+  const nlohmann::json key = {{"format", cache_format},
+                              {"byte_order", std::endian::native == std::endian::little ? "little" : "big"},
+                              {"task", parts_.identity},
+                              {"max_length", data_.max_length},
+                              {"files", planned_},
+                              {"encoding", encoding}};
+  return key.dump();
+}
+
+bool TaskSets::load_encoded(const TokenCache& cache, const std::string& encoding) {
+  if (planned_.empty()) return false;
+  const std::shared_ptr<const Safetensors> file = cache.load(key(encoding), cache_notes_);
+  if (!file) return false;
+  try {
+    EncodedSets sets = encoded_sets_in(file, task().columns());
+    parts_.task->restore(sets.knowledge);
+    sets_ = std::move(sets);
+    prepared_ = true;
+    return true;
+  } catch (const Error& error) {
+    cache_notes_.push_back(std::string("a file of the token cache is made anew: ") + error.what());
+    return false;
+  }
+}
+
+void TaskSets::save_encoded(const TokenCache& cache, const std::string& encoding) {
+  if (!planned_.empty()) cache.save(key(encoding), tensors_of(sets_), metadata_of(sets_), cache_notes_);
+}
+
+const EncodedSet& TaskSets::set(Split split) const {
+  ENCORE_REQUIRE(sets_[split], std::string("the ") + title_of(split) + " is encoded");
+  return *sets_[split];
+}
+
+// --- what is reported ---
+
+Notes TaskSets::notes() const {
+  Notes notes = cache_notes_;
+  for (const Split split : all_splits) {
+    if (!has(split)) continue;
+    const std::string prefix = std::string(name_of(split)) + ": ";
+    for (const std::string& note : describe(split).notes) notes.push_back(prefix + note);
+    for (const std::string& note : set(split).reader_notes) notes.push_back(prefix + note);
+  }
+  return notes;
+}
+
+Statistics TaskSets::measure(Split split, const Outputs& outputs) const {
+  Statistics statistics;
+  task().measure(set(split).set, outputs, statistics);
+  if (statistics.examples() != set(split).set.size())
+    throw Error("the task measures " + std::to_string(statistics.examples()) + " of the " +
+                std::to_string(set(split).set.size()) + " sequences of the " + title_of(split));
+  return statistics;
+}
+
+void TaskSets::save_predictions(Split split, const Outputs& outputs, const Statistics& statistics,
+                                const std::filesystem::path& path) const {
+  const std::optional<Records>& known = records_[index(split)];
+  const Records read_again = known ? Records() : read(split);
+  const Records& records = known ? *known : read_again;
+  write_predictions(path, parts_.fields, records, task().label(records, set(split).set, outputs), statistics);
+}
+
+}  // namespace encore

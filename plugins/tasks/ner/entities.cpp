@@ -1,0 +1,66 @@
+// See entities.hpp. The rules of starts and ends are those of the conlleval script (Tjong Kim Sang,
+// CoNLL-2000) as seqeval 1.2 restates them.
+#include "entities.hpp"
+
+namespace encore::ner {
+namespace {
+
+char mark_of(std::string_view tag) {
+  return tag.empty() ? 'O' : tag[0];
+}
+
+bool ends(char previous, std::string_view previous_type, char mark, std::string_view type) {
+  if (previous == 'O') return false;
+  if (previous == 'E' || previous == 'S') return true;
+  return mark == 'B' || mark == 'S' || mark == 'O' || previous_type != type;
+}
+
+bool starts(char previous, std::string_view previous_type, char mark, std::string_view type) {
+  if (mark == 'O') return false;
+  if (mark == 'B' || mark == 'S') return true;
+  return previous == 'O' || previous == 'E' || previous == 'S' || previous_type != type;
+}
+
+}  // namespace
+
+std::string_view entity_type(std::string_view tag) {
+  if (mark_of(tag) == 'O') return {};
+  const std::size_t hyphen = tag.find('-', 1);
+  const std::string_view type = hyphen == std::string_view::npos ? tag.substr(1) : tag.substr(hyphen + 1);
+  return type.empty() ? std::string_view("_") : type;
+}
+
+std::vector<Entity> entities_of(std::span<const std::string> tags) {
+  std::vector<Entity> entities;
+  char previous = 'O';
+  std::string_view previous_type;
+  std::int64_t begin = 0;
+  const auto count = static_cast<std::int64_t>(tags.size());
+  for (std::int64_t i = 0; i <= count; ++i) {
+    const std::string_view tag = i < count ? std::string_view(tags[static_cast<std::size_t>(i)]) : "O";
+    const char mark = mark_of(tag);
+    const std::string_view type = entity_type(tag);
+    if (ends(previous, previous_type, mark, type)) entities.push_back({std::string(previous_type), begin, i});
+    if (starts(previous, previous_type, mark, type)) begin = i;
+    previous = mark;
+    previous_type = type;
+  }
+  return entities;
+}
+
+void count_entities(std::span<const std::string> truth, std::span<const std::string> predicted,
+                    std::map<std::string, EntityCounts>& types) {
+  const std::vector<Entity> expected = entities_of(truth);
+  for (const Entity& entity : expected) ++types[entity.type].truth;
+  // Both lists are in the order of the words and entities of one list never overlap, so one walk finds the
+  // equal ones.
+  auto candidate = expected.begin();
+  for (const Entity& entity : entities_of(predicted)) {
+    EntityCounts& counts = types[entity.type];
+    ++counts.predicted;
+    while (candidate != expected.end() && candidate->begin < entity.begin) ++candidate;
+    if (candidate != expected.end() && *candidate == entity) ++counts.correct;
+  }
+}
+
+}  // namespace encore::ner

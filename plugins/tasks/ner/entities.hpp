@@ -1,0 +1,43 @@
+// Entities of a sentence from the tags of its words, and how many of them were found: exact match, as
+// conlleval and seqeval (default mode) count. Place in the flow: tags -> entities -> counts of one sentence,
+// which the task gives as its statistics; predictions turn tags into spans.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace encore::ner {
+
+/// Words [begin, end) that form one entity.
+struct Entity {
+  std::string type;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+
+  auto operator<=>(const Entity&) const = default;
+};
+
+/// The type that a tag names, split at the first hyphen only ("creative-work" is a type); "_" for a mark
+/// alone, empty for O.
+std::string_view entity_type(std::string_view tag);
+
+/// The entities of one sentence's tags (IOB1, IOB2 or BIOES, malformed ones too: an I- after O or after
+/// another type starts an entity), in the order of the words.
+std::vector<Entity> entities_of(std::span<const std::string> tags);
+
+/// Counts of one type.
+struct EntityCounts {
+  std::int64_t truth = 0;
+  std::int64_t predicted = 0;
+  std::int64_t correct = 0;
+};
+
+/// Adds what one sentence holds to the counts of each type.
+void count_entities(std::span<const std::string> truth, std::span<const std::string> predicted,
+                    std::map<std::string, EntityCounts>& types);
+
+}  // namespace encore::ner

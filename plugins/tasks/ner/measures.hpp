@@ -1,0 +1,23 @@
+// What entity recognition reports, as data, and what a sentence adds to it.
+// Place in the flow: tags of words (truth and prediction) -> measure_sentence -> Statistics -> the host's
+// reducers.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <encore/measure.hpp>
+#include <encore/statistics.hpp>
+
+namespace encore::ner {
+
+/// Exact match of entities over all types, their mean over types, and each type on its own, as conlleval and
+/// seqeval (default mode) count.
+std::vector<Measure> measures();
+
+/// The next example of `statistics`: one tag per word on either side.
+void measure_sentence(std::span<const std::string> truth, std::span<const std::string> predicted,
+                      Statistics& statistics);
+
+}  // namespace encore::ner

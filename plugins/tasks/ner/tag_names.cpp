@@ -1,0 +1,62 @@
+// See tag_names.hpp.
+#include "tag_names.hpp"
+
+#include <algorithm>
+
+#include <encore/error.hpp>
+
+namespace encore::ner {
+namespace {
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+}  // namespace
+
+TagNames::TagNames(const std::vector<std::string>& labels) {
+  if (labels.empty()) throw Error("a list of labels needs at least one label");
+  for (const std::string& label : labels) {
+    if (label.empty())
+      throw Error("label " + std::to_string(names_.size()) + " of the list of labels is empty");
+    if (numbers_.contains(label)) throw Error("the list of labels names \"" + label + "\" twice");
+    add(label);
+  }
+  labels_ = names_.size();
+}
+
+TagNames TagNames::from_text(std::string_view text) {
+  const std::size_t parting = std::min(text.find("\n\n"), text.size());
+  TagNames names(lines_of(text.substr(0, parting)));
+  if (parting < text.size())
+    for (const std::string& tag : lines_of(text.substr(parting + 2))) names.add(tag);
+  return names;
+}
+
+std::string TagNames::text() const {
+  std::string text;
+  for (std::size_t i = 0; i < names_.size(); ++i) text += (i == labels_ ? "\n" : "") + names_[i] + "\n";
+  return text;
+}
+
+void TagNames::add(const std::string& tag) {
+  if (numbers_.emplace(tag, static_cast<std::int32_t>(names_.size())).second) names_.push_back(tag);
+}
+
+std::int32_t TagNames::number(const std::string& tag) const {
+  const auto found = numbers_.find(tag);
+  if (found == numbers_.end()) throw Error("the tag \"" + tag + "\" stands in no set that was looked at");
+  return found->second;
+}
+
+std::vector<std::string> TagNames::labels() const {
+  return {names_.begin(), names_.begin() + static_cast<std::ptrdiff_t>(labels_)};
+}
+
+}  // namespace encore::ner

@@ -1,0 +1,78 @@
+// Reader "my_plugin": an example per line, its label, a tab, its text. What cannot be read is named by file
+// and line, up to ten of them at once.
+#include <encore/plugin.hpp>
+
+namespace my_plugin_reader {
+
+using namespace encore;
+
+class MyPluginReader final : public Reader {
+ public:
+  static constexpr const char* summary = "one example per line: its label, a tab, its text";
+  static Schema options() {
+    return Schema().boolean("header", false, {.help = "the first line names the columns and is no example"});
+  }
+  /// Shared words (encore/records.hpp): a task that reads `text` and `label` goes with any reader that gives
+  /// them.
+  static std::vector<std::string> fields() { return {"text", "label"}; }
+
+  MyPluginReader(const Options& options, const ReaderContext&) : header_(options.flag("header")) {}
+
+  /// A pure function of the bytes, which are UTF-8. `what` names the set: "training set".
+  Records read(std::span<const InputText> files, const std::string& what) const override {
+    Records::Texts texts, labels;
+    std::vector<std::string> mistakes;
+    for (const InputText& file : files) read_lines(file, texts, labels, mistakes);
+    if (texts.empty() && mistakes.empty() && !files.empty())
+      mistakes.push_back(files.front().name + ": the " + what + " holds no example");
+    if (!mistakes.empty()) throw Error(first_of(mistakes));
+    Records records;
+    records.add("text", std::move(texts));
+    records.add("label", std::move(labels));
+    return records;
+  }
+
+  std::string write(const Records& records) const override {
+    std::string text = header_ ? "label\ttext\n" : "";
+    for (std::size_t i = 0; i < records.size(); ++i)
+      text += records.texts("label")[i] + "\t" + records.texts("text")[i] + "\n";
+    return text;
+  }
+
+ private:
+  void read_lines(const InputText& file, Records::Texts& texts, Records::Texts& labels,
+                  std::vector<std::string>& mistakes) const {
+    std::string_view left = file.text;
+    if (left.starts_with("\xEF\xBB\xBF")) left.remove_prefix(3);  // the mark that some editors write first
+    for (int number = 1; !left.empty(); ++number) {
+      const std::size_t end = std::min(left.find('\n'), left.size());
+      std::string_view line = left.substr(0, end);
+      left.remove_prefix(std::min(end + 1, left.size()));
+      if (line.ends_with('\r')) line.remove_suffix(1);
+      if (line.empty() || (header_ && number == 1)) continue;
+      const std::size_t tab = line.find('\t');
+      if (tab == 0 || tab == std::string_view::npos) {
+        mistakes.push_back(file.name + ":" + std::to_string(number) + ": needs a label, a tab and a text");
+        continue;
+      }
+      labels.emplace_back(line.substr(0, tab));
+      texts.emplace_back(line.substr(tab + 1));
+    }
+  }
+
+  static std::string first_of(const std::vector<std::string>& mistakes) {
+    constexpr std::size_t shown = 10;
+    std::string text = mistakes.front();
+    for (std::size_t i = 1; i < std::min(shown, mistakes.size()); ++i) text += "\n" + mistakes[i];
+    if (mistakes.size() > shown) text += "\nand " + std::to_string(mistakes.size() - shown) + " more";
+    return text;
+  }
+
+  bool header_;
+};
+
+}  // namespace my_plugin_reader
+
+ENCORE_PLUGIN("my_plugin", "1.0.0") {
+  plugin.add<encore::Kind::reader, my_plugin_reader::MyPluginReader>("my_plugin");
+}

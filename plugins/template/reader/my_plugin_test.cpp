@@ -1,0 +1,55 @@
+// What only the author of "my_plugin" knows: the records that must come out, and what must be refused. The
+// rest (what it writes it reads, equal records twice) is checked by `exp plugin check`, the same for every
+// plugin.
+#include <cstdio>
+
+#include "my_plugin.cpp"
+
+namespace {
+
+int failures = 0;
+void expect(bool condition, const char* what) {
+  if (!condition) std::printf("FAILED: %s\n", what);
+  failures += condition ? 0 : 1;
+}
+
+encore::Records read(const char* text, bool header = false) {
+  encore::Options options;
+  options.set("header", header);
+  const encore::InputText file{"a.tsv", text};
+  return my_plugin_reader::MyPluginReader(options, {}).read({&file, 1}, "training set");
+}
+
+std::string refusal(const char* text) {
+  try {
+    read(text);
+    return "nothing";
+  } catch (const encore::Error& error) {
+    return error.what();
+  }
+}
+
+void reads_labels_and_texts() {
+  const encore::Records records = read("good\tnever better\r\n\nbad\tworse\tand worse");
+  expect(records.texts("label") == std::vector<std::string>{"good", "bad"},
+         "the labels stand before the tab");
+  expect(records.texts("text") == std::vector<std::string>{"never better", "worse\tand worse"},
+         "the text is all that follows the first tab");
+  expect(read("label\ttext\ngood\tfine\n", true).size() == 1, "a header is no example");
+}
+
+void names_every_line_that_is_wrong() {
+  expect(refusal("good\tfine\nno tab\n\tno label\n") ==
+             "a.tsv:2: needs a label, a tab and a text\na.tsv:3: needs a label, a tab and a text",
+         "both lines are named");
+  expect(refusal("") == "a.tsv: the training set holds no example", "an empty file is named");
+}
+
+}  // namespace
+
+int main() {
+  reads_labels_and_texts();
+  names_every_line_that_is_wrong();
+  std::puts(failures == 0 ? "all passed" : "some failed");
+  return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,331 @@
+// The contract suite on tasks and readers with one mistake each, every one caught and named.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include <encore/plugin.hpp>
+
+#include "contract/suite.hpp"
+
+namespace encore {
+namespace {
+
+std::vector<Finding> findings_of(const Offer& offer, const CheckData& data = {}) {
+  const Device device;
+  std::vector<Finding> findings;
+  run_suite(offer, suite_checks(device, offer, data),
+            {[](const std::string&, std::string_view) {},
+             [&](const Finding& finding) { findings.push_back(finding); }});
+  return findings;
+}
+
+std::string failures(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& finding : findings)
+    if (!finding.passed) text += finding.check + ": " + finding.detail + "\n";
+  return text;
+}
+
+void expect_said(const std::string& failures, const std::string& part) {
+  EXPECT_NE(failures.find(part), std::string::npos) << "said: " << failures;
+}
+
+template <Kind K, class T>
+Offer offer_of(const char* name) {
+  Registrar registrar;
+  registrar.add<K, T>(name);
+  return registrar.offers().front();
+}
+
+// --- a task that gives each text its label ---
+
+enum class Slip {
+  none,
+  too_long,
+  short_column,
+  class_out_of_range,
+  order_counts,
+  shares_memory,
+  needs_truth,
+  other_ids_without_truth,
+  forgets_knowledge,
+  counts_the_wrong,
+  column_without_entries,
+  blind,
+  loses_an_example,
+  labels_nothing,
+  selects_by_a_family,
+  foreign_field,
+};
+
+template <Slip S>
+class Labeller final : public Task {
+ public:
+  static constexpr const char* select =
+      S == Slip::selects_by_a_family ? "max dev/recall/rain" : "max dev/accuracy";
+  static Schema options() { return {}; }
+  static TaskFields fields() { return {{S == Slip::foreign_field ? "sonnet" : "text"}, {"label"}}; }
+  static std::vector<Measure> measures() {
+    return {{.name = "accuracy",
+             .fraction = true,
+             .reducer = Reducer::ratio,
+             .columns = {S == Slip::column_without_entries ? "rihgt" : "right", "all"}},
+            {.name = "recall/{label}",
+             .fraction = true,
+             .reducer = Reducer::ratio,
+             .columns = {"found", "truth"},
+             .always = false}};
+  }
+
+  Labeller(const Options&, const TaskContext& context)
+      : max_length_(static_cast<std::size_t>(context.max_length)) {}
+
+  void prepare(const Records& train) override {
+    names_ = train.texts("label");
+    std::ranges::sort(names_);
+    names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
+    if (names_.empty()) throw Error("no label");
+  }
+  std::string knowledge() const override {
+    std::string text;
+    for (const std::string& name : names_) text += name + "\n";
+    return text;
+  }
+  void restore(std::string_view knowledge) override {
+    names_.clear();
+    for (std::size_t end; (end = knowledge.find('\n')) != std::string_view::npos;
+         knowledge.remove_prefix(end + 1))
+      names_.emplace_back(knowledge.substr(0, end));
+    if (S == Slip::forgets_knowledge) names_.pop_back();
+  }
+  std::vector<std::string> labels() const override { return names_; }
+  WordCounts word_counts(const Records& train) const override {
+    WordCounts counts;
+    for (const std::string& text : train.texts("text")) ++counts[text];
+    return counts;
+  }
+
+  std::vector<ColumnRule> columns() const override { return {{targets_column, Space::tokens}}; }
+  void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
+              EncodedExample& to) const override {
+    const bool known = S == Slip::needs_truth || records.has("label");
+    to.ids = {tokenizer.special().start};
+    tokenizer.encode(records.texts("text")[record], to.ids);
+    if (S == Slip::order_counts) to.ids.push_back(calls_++ % 50);
+    if (S == Slip::shares_memory) {
+      const std::int32_t mine = ++calls_;
+      for (int i = 0; i < 20; ++i) std::this_thread::yield();
+      to.ids.back() = calls_ - mine;
+    }
+    if (S == Slip::other_ids_without_truth && !known) to.ids.push_back(5);
+    if (S != Slip::too_long && to.ids.size() > max_length_) to.ids.resize(max_length_);
+    to.columns[0].assign(to.ids.size() - (S == Slip::short_column ? 1 : 0), no_target);
+    to.columns[0].front() = known ? number(records.texts("label")[record]) : 0;
+  }
+  SetDescription describe(const ExampleSet&) const override { return {}; }
+
+  void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override {
+    const std::size_t column = set.column(targets_column);
+    for (std::size_t i = S == Slip::loses_an_example ? 1 : 0; i < set.size(); ++i) {
+      const std::int32_t truth = set.values(column, i).front(), predicted = outputs.of(set, i).front();
+      const bool right = S == Slip::blind || (truth == predicted) != (S == Slip::counts_the_wrong);
+      statistics.begin_example();
+      statistics.add("all", 1);
+      statistics.add("right", right ? 1 : 0);
+    }
+  }
+  Records label(const Records&, const ExampleSet& set, const Outputs& outputs) const override {
+    Records::Texts labels;
+    for (std::size_t i = 0; i < set.size(); ++i)
+      labels.push_back(names_[static_cast<std::size_t>(outputs.of(set, i).front())]);
+    Records records;
+    if (S != Slip::labels_nothing) records.add("label", std::move(labels));
+    return records;
+  }
+
+ private:
+  std::int32_t number(const std::string& label) const {
+    const auto found = std::ranges::find(names_, label);
+    if (found == names_.end()) return no_target;
+    const auto number = static_cast<std::int32_t>(found - names_.begin());
+    return S == Slip::class_out_of_range ? number + 1 : number;
+  }
+
+  std::size_t max_length_;
+  std::vector<std::string> names_;
+  mutable std::atomic<std::int32_t> calls_ = 0;
+};
+
+template <Slip S>
+std::string said_of(const CheckData& data = {}) {
+  return failures(findings_of(offer_of<Kind::task, Labeller<S>>("labeller"), data));
+}
+
+TEST(SuiteFinds, NothingInATaskWithoutMistake) {
+  EXPECT_EQ(said_of<Slip::none>(), "");
+  EXPECT_EQ(findings_of(offer_of<Kind::task, Labeller<Slip::none>>("labeller")).size(), 10U);
+}
+
+TEST(SuiteFinds, ATaskThatWritesWhatDoesNotFit) {
+  expect_said(said_of<Slip::too_long>(), "encoding: the task gives ");
+  expect_said(said_of<Slip::too_long>(), "it must be at least 1 and at most data.max_length = 8");
+  expect_said(said_of<Slip::short_column>(), " values of column \"targets\" for record 1, which needs ");
+  expect_said(said_of<Slip::class_out_of_range>(),
+              "encoding: a target is 3 of 3 classes with max_length = 256");
+}
+
+TEST(SuiteFinds, ATaskWhoseEncodingIsNoPureFunction) {
+  expect_said(said_of<Slip::order_counts>(),
+              ", encoded in another order, gives other numbers; encode is a pure function of the record");
+  expect_said(said_of<Slip::shares_memory>(), "four threads that encode at once disturb each other");
+}
+
+TEST(SuiteFinds, ATaskThatCannotPredict) {
+  expect_said(said_of<Slip::needs_truth>(), "prediction: the records have no field \"label\"");
+  expect_said(said_of<Slip::other_ids_without_truth>(),
+              "prediction: without the truth the records have other ids");
+}
+
+TEST(SuiteFinds, ATaskThatForgetsWhatItKnew) {
+  expect_said(said_of<Slip::forgets_knowledge>(), "knowledge: restore(knowledge()) gives other labels()");
+}
+
+TEST(SuiteFinds, MeasuresThatMeanNothing) {
+  expect_said(said_of<Slip::counts_the_wrong>(),
+              "measures: measure \"accuracy\" is 0.000000 for perfect outputs and ");
+  expect_said(
+      said_of<Slip::column_without_entries>(),
+      "measures: measure \"accuracy\" is always there, but nothing is added to its column \"rihgt\"; did you "
+      "mean \"right\"?");
+  expect_said(said_of<Slip::blind>(),
+              "measures: measure \"accuracy\", by which it selects, is the same for perfect outputs and for "
+              "arbitrary ones");
+  expect_said(said_of<Slip::loses_an_example>(), "measures: measure() begins 9 examples for 10");
+  expect_said(said_of<Slip::selects_by_a_family>(),
+              "declaration: its select is \"max dev/recall/rain\", which is not there in all data");
+}
+
+TEST(SuiteFinds, ATaskThatLabelsNothing) {
+  expect_said(said_of<Slip::labels_nothing>(),
+              "labelling: label() gives no field \"label\", which fields() names as truth");
+}
+
+// --- a reader of label<TAB>text ---
+
+enum class Fault {
+  none,
+  lies_about_fields,
+  names_no_file,
+  has_a_memory,
+  writes_otherwise,
+};
+
+template <Fault F>
+class Rows final : public Reader {
+ public:
+  static Schema options() { return {}; }
+  static std::vector<std::string> fields() {
+    if (F == Fault::lies_about_fields) return {"text", "label", "source"};
+    return {"text", "label"};
+  }
+  Rows(const Options&, const ReaderContext&) {}
+
+  Records read(std::span<const InputText> files, const std::string&) const override {
+    Records::Texts texts, labels;
+    for (const InputText& file : files) {
+      std::string_view rest = file.text;
+      for (std::size_t end; !rest.empty(); rest.remove_prefix(std::min(end + 1, rest.size()))) {
+        end = std::min(rest.find('\n'), rest.size());
+        const std::string_view line = rest.substr(0, end);
+        const std::size_t tab = line.find('\t');
+        if (tab == std::string_view::npos) throw Error(of(file) + "no tab");
+        labels.emplace_back(line.substr(0, tab));
+        texts.emplace_back(line.substr(tab + 1));
+      }
+    }
+    if (F == Fault::has_a_memory && reads_++ % 2 == 1)
+      for (std::string& text : texts) text += "!";
+    Records records;
+    records.add("text", std::move(texts));
+    records.add("label", std::move(labels));
+    return records;
+  }
+  std::string write(const Records& records) const override {
+    std::string text;
+    const char* between = F == Fault::writes_otherwise ? "\t " : "\t";
+    for (std::size_t i = 0; i < records.size(); ++i)
+      text += records.texts("label")[i] + between + records.texts("text")[i] + "\n";
+    return text;
+  }
+
+ private:
+  static std::string of(const InputText& file) { return F == Fault::names_no_file ? "" : file.name + ": "; }
+  mutable int reads_ = 0;
+};
+
+template <Fault F>
+std::string said_of(const CheckData& data = {}) {
+  return failures(findings_of(offer_of<Kind::reader, Rows<F>>("rows"), data));
+}
+
+TEST(SuiteFinds, NothingInAReaderWithoutMistake) {
+  EXPECT_EQ(said_of<Fault::none>(), "");
+  EXPECT_EQ(findings_of(offer_of<Kind::reader, Rows<Fault::none>>("rows")).size(), 5U);
+}
+
+TEST(SuiteFinds, AReaderThatLiesAboutItsFields) {
+  expect_said(said_of<Fault::lies_about_fields>(),
+              "fields: the records of empty.txt have no field \"source\", which fields() names");
+}
+
+TEST(SuiteFinds, AReaderThatRefusesWithoutTheFile) {
+  expect_said(said_of<Fault::names_no_file>(),
+              "refusals: what is wrong with newlines.txt is said without the name of the file: no tab");
+}
+
+TEST(SuiteFinds, AReaderWithAMemory) {
+  expect_said(said_of<Fault::has_a_memory>(),
+              "same records: read twice, rows.tsv gives other records; read is a pure function of the bytes");
+}
+
+TEST(SuiteFinds, AReaderThatWritesWhatItReadsOtherwise) {
+  expect_said(said_of<Fault::writes_otherwise>(),
+              "writing: what it writes of rows.tsv it reads as other records");
+}
+
+// --- a file of the author's own ---
+
+TEST(SuiteFinds, WhatIsWrongWithTheFileOfTheAuthor) {
+  CheckData data{.name = "mine.tsv", .text = "no tab here\n"};
+  expect_said(said_of<Fault::none>(data), "file of --data: it is refused: mine.tsv: no tab");
+  data.text = "";
+  expect_said(said_of<Fault::none>(data), "file of --data: it gives no record");
+  data.text = "a\tb\n";
+  EXPECT_EQ(said_of<Fault::none>(data), "");
+}
+
+TEST(SuiteFinds, ATaskMayGetItsRecordsFromTheFileOfTheAuthor) {
+  const CheckData data{.name = "mine.tsv",
+                       .text = "good\tnever better\nbad\tthe worst\ngood\tfine work\n",
+                       .readers = {offer_of<Kind::reader, Rows<Fault::none>>("rows")}};
+  const std::vector<Finding> findings =
+      findings_of(offer_of<Kind::task, Labeller<Slip::none>>("labeller"), data);
+  EXPECT_EQ(failures(findings), "");
+  const auto labels = std::ranges::find(findings, "labels", &Finding::check);
+  ASSERT_NE(labels, findings.end());
+  EXPECT_TRUE(labels->detail.starts_with("2 classes")) << labels->detail;
+}
+
+TEST(SuiteFinds, AFieldThatHasNoSamples) {
+  expect_said(
+      said_of<Slip::foreign_field>(),
+      "labels: it needs the field \"sonnet\", which is none of the shared ones (encore/records.hpp), so "
+      "there "
+      "are no samples to check it with; offer its reader in the same plugin and name a file of yours: --data "
+      "FILE");
+}
+
+}  // namespace
+}  // namespace encore

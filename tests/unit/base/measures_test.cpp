@@ -1,0 +1,169 @@
+// Reducers with very different users: F1 with families and a macro mean, perplexity, and a matrix.
+#include "base/measures.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include <encore/error.hpp>
+
+namespace encore {
+namespace {
+
+using Values = std::vector<std::pair<std::string, double>>;
+
+const std::vector<std::string> found = {"correct", "predicted", "truth"};
+const Measure f1 = {
+    .name = "f1", .title = "F1", .fraction = true, .reducer = Reducer::harmonic_mean, .columns = found};
+const Measure f1_of_label = {.name = "f1/{label}",
+                             .title = "F1",
+                             .fraction = true,
+                             .reducer = Reducer::harmonic_mean,
+                             .columns = found};
+const Measure macro = {.name = "f1_macro", .reducer = Reducer::macro_harmonic_mean, .columns = found};
+const Measure precision = {
+    .name = "precision", .reducer = Reducer::ratio, .columns = {"correct", "predicted"}};
+const Measure perplexity = {.name = "perplexity",
+                            .better = Better::lower,
+                            .reducer = Reducer::exponential,
+                            .columns = {"loss", "tokens"}};
+const Measure confusion = {.name = "confusion", .reducer = Reducer::matrix, .columns = {"taken"}};
+
+struct Found {
+  const char* key;
+  int correct, predicted, truth;
+};
+
+void add(Statistics& statistics, const std::vector<Found>& example) {
+  statistics.begin_example();
+  for (const Found& one : example) {
+    if (one.truth > 0) statistics.add("truth", one.truth, one.key);
+    if (one.predicted > 0) statistics.add("predicted", one.predicted, one.key);
+    if (one.correct > 0) statistics.add("correct", one.correct, one.key);
+  }
+  statistics.add("words", 13);
+}
+
+/// PER: 2 of 3 found, 4 predicted; LOC: nothing of 1 found; ORG: predicted, never true.
+Statistics sample() {
+  Statistics statistics;
+  add(statistics, {{"PER", 1, 2, 2}, {"LOC", 0, 0, 1}});
+  add(statistics, {});
+  add(statistics, {{"ORG", 0, 1, 0}, {"PER", 1, 2, 1}});
+  return statistics;
+}
+
+/// As entities have always been counted: 2pr / (p + r) of two divisions.
+double f1_of(double correct, double predicted, double truth) {
+  const double p = correct / predicted, r = correct / truth;
+  return 2.0 * p * r / (p + r);
+}
+
+void expect_same_bits(double a, double b) {
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(a), std::bit_cast<std::uint64_t>(b)) << a << " " << b;
+}
+
+TEST(Measures, f1_sums_over_keys_first_and_has_the_bits_of_its_formula) {
+  expect_same_bits(measure_value(f1, sample()), f1_of(2, 5, 4));
+  expect_same_bits(measure_value(precision, sample()), 2.0 / 5.0);
+}
+
+TEST(Measures, a_family_has_a_member_for_each_key_in_sorted_order) {
+  const std::vector<Measure> measures = {f1, f1_of_label, macro, confusion, {.name = "bleu"}};
+  const Values values = measure_values(measures, sample());
+  ASSERT_EQ(values.size(), 5u) << "a matrix and an opaque measure have no value here";
+  EXPECT_EQ(values[0].first, "f1");
+  EXPECT_EQ(values[1], (std::pair<std::string, double>("f1/LOC", 0.0)));
+  EXPECT_EQ(values[2], (std::pair<std::string, double>("f1/ORG", 0.0)));
+  EXPECT_EQ(values[3].first, "f1/PER");
+  expect_same_bits(values[3].second, f1_of(2, 4, 3));
+  expect_same_bits(values[4].second, (0.0 + 0.0 + f1_of(2, 4, 3)) / 3.0);
+}
+
+TEST(Measures, nothing_to_divide_by_gives_zero) {
+  Statistics empty;
+  for (const Measure& measure : {f1, macro, precision, perplexity})
+    EXPECT_EQ(measure_value(measure, empty), 0.0);
+  empty.begin_example();
+  for (const Measure& measure : {f1, macro, precision, perplexity})
+    EXPECT_EQ(measure_value(measure, empty), 0.0);
+  EXPECT_TRUE(measure_values(std::vector{f1_of_label}, empty).empty());
+}
+
+TEST(Measures, perplexity_is_the_exponential_of_the_mean) {
+  Statistics statistics;
+  for (const double loss : {10.5, 3.25, 8.0}) {
+    statistics.begin_example();
+    statistics.add("loss", loss);
+    statistics.add("tokens", 4);
+  }
+  expect_same_bits(measure_value(perplexity, statistics), std::exp((10.5 + 3.25 + 8.0) / 12.0));
+}
+
+TEST(Measures, cells_of_several_sets_fit_together_and_give_what_all_examples_give) {
+  Statistics first = sample(), second;
+  add(second, {{"ALBUM", 1, 1, 1}, {"PER", 0, 1, 1}});
+  Statistics both = sample();
+  add(both, {{"ALBUM", 1, 1, 1}, {"PER", 0, 1, 1}});
+  const std::vector<std::pair<Measure, std::string>> cases = {
+      {f1, ""}, {macro, ""}, {precision, ""}, {f1_of_label, "PER"}, {f1_of_label, "ALBUM"}};
+  for (const auto& [measure, key] : cases) {
+    MeasureCells cells(measure, key), whole(measure, key);
+    const ExampleSums a = cells.sums_of(first), b = cells.sums_of(second), c = whole.sums_of(both);
+    EXPECT_EQ(a.examples(), 3u);
+    EXPECT_EQ(a.of(1).size(), 0u) << "what counts words is not of this measure";
+    std::vector<double> total(cells.size(), 0.0), expected(whole.size(), 0.0);
+    for (const ExampleSums* sums : {&a, &b})
+      for (const auto& entry : sums->entries) total[entry.cell] += entry.value;
+    for (const auto& entry : c.entries) expected[entry.cell] += entry.value;
+    expect_same_bits(cells.value(total), whole.value(expected));
+  }
+}
+
+TEST(Measures, a_matrix_counts_what_was_taken_for_what) {
+  Statistics statistics;
+  statistics.begin_example();
+  statistics.add("taken", 2, "PER", "PER");
+  statistics.add("taken", 1, "PER", "LOC");
+  statistics.begin_example();
+  statistics.add("taken", 3, "PER", "PER");
+  CountMatrix matrix;
+  EXPECT_TRUE(matrix.empty());
+  matrix.add(confusion, statistics);
+  matrix.add(confusion, statistics);
+  EXPECT_EQ(matrix.names(), (std::vector<std::string>{"LOC", "PER"}));
+  EXPECT_EQ(matrix.counts(), (std::vector<std::vector<double>>{{0, 0}, {2, 10}}));
+}
+
+TEST(Measures, names_of_members_and_back) {
+  EXPECT_TRUE(is_family(f1_of_label));
+  EXPECT_FALSE(is_family(f1));
+  EXPECT_EQ(family_name(f1_of_label), "f1");
+  EXPECT_EQ(member_name(f1_of_label, "creative-work"), "f1/creative-work");
+  EXPECT_EQ(key_in_name(f1_of_label, "f1/creative-work"), "creative-work");
+  for (const char* other : {"f1", "f1/", "f1_macro", "recall/PER"})
+    EXPECT_FALSE(key_in_name(f1_of_label, other)) << other;
+  EXPECT_FALSE(key_in_name(f1, "f1/PER"));
+  EXPECT_EQ(title_of(f1), "F1");
+  EXPECT_EQ(title_of(macro), "f1_macro");
+}
+
+std::string refusal(const Measure& measure, const std::string& key) {
+  try {
+    MeasureCells cells(measure, key);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Measures, what_follows_from_no_sum_is_refused) {
+  EXPECT_EQ(refusal({.name = "bleu"}, ""), "bleu does not follow from the statistics of examples");
+  EXPECT_EQ(refusal(confusion, ""), "confusion does not follow from the statistics of examples");
+  EXPECT_EQ(refusal(f1_of_label, ""), "f1/{label} is one measure for each key; name one of them");
+  EXPECT_EQ(refusal(f1, "PER"), "f1 has no keys");
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,152 @@
+// Entity recognition as a task: where labels stand, what max_length costs, what it answers to text.
+#include "ner.hpp"
+
+#include <gtest/gtest.h>
+
+#include <encore/error.hpp>
+
+#include "data/encode.hpp"
+#include "unit/record/temporary_folder.hpp"
+#include "wordpiece.hpp"
+
+namespace encore::ner {
+namespace {
+
+using testing::message_of;
+using Values = std::vector<std::int32_t>;
+using Words = std::vector<std::string>;
+
+wordpiece::WordPiece make_tokenizer() {
+  Options options;
+  options.set("vocab", std::string("none"));
+  options.set("min_frequency", std::int64_t{2});
+  options.set("lowercase", false);
+  wordpiece::WordPiece tokenizer(options, {});
+  tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "##b", "c"});
+  return tokenizer;
+}
+
+Records records_of(Records::TextLists words, Records::TextLists tags) {
+  Records records;
+  records.add("words", std::move(words));
+  records.add("tags", std::move(tags));
+  return records;
+}
+
+Ner task_with_labels(std::int64_t max_length, const std::string& knowledge = "O\nB-X\nI-X\n") {
+  Ner task({}, {max_length});
+  task.restore(knowledge);
+  return task;
+}
+
+Values numbers(std::span<const std::int32_t> values) {
+  return {values.begin(), values.end()};
+}
+Values column(const ExampleSet& set, const char* name, std::size_t sequence) {
+  return numbers(set.values(set.column(name), sequence));
+}
+std::int64_t count(const SetDescription& description, const std::string& name) {
+  for (const auto& [each, value] : description.counts)
+    if (each == name) return value;
+  return -1;
+}
+
+TEST(Ner, LearnsItsLabelsInTheOrderOfTheTypes) {
+  Ner task({}, {16});
+  task.prepare(records_of({{"Rome", "Ann", "bit", "Acme"}}, {{"B-LOC", "B-PER", "O", "B-creative-work"}}));
+  EXPECT_EQ(task.labels(),
+            (Words{"O", "B-LOC", "I-LOC", "B-PER", "I-PER", "B-creative-work", "I-creative-work"}));
+  task.extend(records_of({{"a"}}, {{"B-MISC"}}));
+  EXPECT_EQ(task.labels().size(), 7u);
+  Ner other({}, {16});
+  other.restore(task.knowledge());
+  EXPECT_EQ(other.labels(), task.labels());
+  EXPECT_EQ(other.knowledge(), task.knowledge());
+}
+
+TEST(Ner, RefusesWhatItCannotLearnFrom) {
+  const auto refusal = [](const Words& tags) {
+    Ner task({}, {16});
+    return message_of<Error>([&] { task.prepare(records_of({Words(tags.size(), "a")}, {tags})); });
+  };
+  EXPECT_EQ(refusal({"O"}),
+            "no word of the training set belongs to an entity (every tag is O); there is nothing to learn");
+  for (const std::string tag : {"", "B", "B-", "PER", "S-PER"})
+    EXPECT_EQ(refusal({tag}), "\"" + tag + "\" is no tag of IOB2; a tag is O, or B- or I- before a type");
+  Ner task({}, {16});
+  EXPECT_EQ(message_of<Error>([&] { task.restore(""); }), "a list of labels needs at least one label");
+  EXPECT_EQ(message_of<Error>([&] { task.restore("O\nB-X\nO\n"); }), "the list of labels names \"O\" twice");
+  EXPECT_THROW(Ner({}, {2}), std::logic_error);
+}
+
+TEST(Ner, PutsTheLabelOnTheFirstPieceOfAWord) {
+  const Ner task = task_with_labels(16);
+  const ExampleSet set =
+      encode_records(task, records_of({{"abb", "c", "z"}}, {{"B-X", "I-X", "O"}}), make_tokenizer(), 16);
+  EXPECT_EQ(numbers(set.ids(0)), (Values{2, 4, 5, 5, 6, 1, 3}));
+  EXPECT_EQ(column(set, "targets", 0), (Values{-1, 1, -1, -1, 2, 0, -1}));
+  EXPECT_EQ(column(set, "first_pieces", 0), (Values{1, 4, 5}));
+  EXPECT_EQ(column(set, "tags", 0), (Values{1, 2, 0}));
+  EXPECT_EQ(column(set, "cut_words", 0), Values{0});
+  EXPECT_EQ(task.describe(set).notes, Words{"1 sentences, 3 words, 1 entities"});
+  EXPECT_EQ(task.left_out(set, 0), "");
+}
+
+TEST(Ner, GivesAWordWithoutPiecesTheUnknownPiece) {
+  const ExampleSet set = encode_records(task_with_labels(16), records_of({{"a", "\u200b"}}, {{"O", "B-X"}}),
+                                        make_tokenizer(), 16);
+  EXPECT_EQ(numbers(set.ids(0)), (Values{2, 4, 1, 3}));
+  EXPECT_EQ(column(set, "targets", 0), (Values{-1, 0, 1, -1}));
+}
+
+TEST(Ner, CutsAtAWordBorderAndReportsIt) {
+  const Ner task = task_with_labels(4);
+  const ExampleSet set = encode_records(
+      task,
+      records_of({{"a", "abb", "c", "c"}, {"a", "c"}, {"c", "a", "c"}},  // "abb" would pass row 3
+                 {{"O", "B-X", "I-X", "B-X"}, {"O", "O"}, {"B-X", "I-X", "I-X"}}),
+      make_tokenizer(), 4);
+  EXPECT_EQ(numbers(set.ids(0)), (Values{2, 4, 3}));
+  EXPECT_EQ(column(set, "cut_words", 0), Values{3});
+  EXPECT_EQ(set.ids(1).size(), 4u);
+  const SetDescription description = task.describe(set);
+  EXPECT_EQ(count(description, "cut sentences"), 2);
+  EXPECT_EQ(count(description, "cut words"), 4);
+  EXPECT_EQ(count(description, "cut entities"), 3);  // two of the first, and the third's, which lost its end
+  EXPECT_EQ(description.notes.at(1),
+            "2 of 3 sentences are longer than max_length = 4: 4 words are cut, 3 entities with them count as "
+            "missed");
+  EXPECT_EQ(task.left_out(set, 0), "entities are not looked for in its last 3 words");
+  EXPECT_EQ(task.left_out(set, 2), "entities are not looked for in its last 1 word");
+}
+
+TEST(Ner, GivesLabelsTheListLacksNoTarget) {
+  Ner task = task_with_labels(16);
+  const Records records = records_of({{"a", "c", "a"}}, {{"B-Y", "I-Y", "B-X"}});
+  EXPECT_EQ(message_of<Error>([&] { encode_records(task, records, make_tokenizer(), 16); }),
+            "the tag \"B-Y\" stands in no set that was looked at");
+  task.extend(records);
+  const ExampleSet set = encode_records(task, records, make_tokenizer(), 16);
+  EXPECT_EQ(column(set, "targets", 0), (Values{-1, -1, -1, 1, -1}));
+  EXPECT_EQ(column(set, "first_pieces", 0), (Values{1, 2, 3}));
+  EXPECT_EQ(task.describe(set).notes.at(1),
+            "the label \"Y\" of 1 entity does not stand in the training set; they are scored as missed");
+}
+
+TEST(Ner, MarksTheRowsToDecodeInPredictionAndAnswers) {
+  const Ner task = task_with_labels(16);
+  const std::vector<std::string> lines = {"ab c.", ""};
+  const Records records = task.from_text(lines);
+  const ExampleSet set = encode_records(task, records, make_tokenizer(), 16);
+  EXPECT_EQ(numbers(set.ids(0)), (Values{2, 4, 5, 6, 1, 3}));
+  EXPECT_EQ(column(set, "targets", 0), (Values{-1, 0, -1, 0, 0, -1}));
+  EXPECT_EQ(numbers(set.ids(1)), (Values{2, 3}));
+  const Outputs outputs{{0, 1, 9, 2, 0, 0, 0, 0}};  // what stands on rows without a target is not looked at
+  EXPECT_EQ(task.label(records, set, outputs).lists("tags"), (Records::TextLists{{"B-X", "I-X", "O"}, {}}));
+  const Records answers = task.answer(records, set, outputs);
+  EXPECT_EQ(answers.texts("shown"), (Words{"[ab c X] .", ""}));
+  EXPECT_EQ(answers.spans("entities"), (Records::SpanLists{{{"X", "ab c", 0, 4}}, {}}));
+}
+
+}  // namespace
+}  // namespace encore::ner

@@ -1,0 +1,56 @@
+// Running text to words: punctuation, possessives, white space and offsets in code points.
+#include "text_words.hpp"
+
+#include <gtest/gtest.h>
+
+namespace encore::ner {
+namespace {
+
+std::vector<std::string> words_of(std::string_view line) {
+  std::vector<std::string> words;
+  for (const TextWord& word : split_words(line)) words.emplace_back(word.text);
+  return words;
+}
+
+using Words = std::vector<std::string>;
+
+TEST(TextWords, PunctuationAtTheEndsStandsAlone) {
+  EXPECT_EQ(words_of("Jordan (the river), not Jordan."),
+            (Words{"Jordan", "(", "the", "river", ")", ",", "not", "Jordan", "."}));
+}
+
+TEST(TextWords, PunctuationInsideAWordStays) {
+  EXPECT_EQ(words_of("Jean-Luc's U.S. e-mail"), (Words{"Jean-Luc", "'s", "U.S", ".", "e-mail"}));
+}
+
+TEST(TextWords, PunctuationAloneIsSplitIntoItsCharacters) {
+  EXPECT_EQ(words_of("..."), (Words{".", ".", "."}));
+}
+
+TEST(TextWords, NothingComesFromNothing) {
+  EXPECT_TRUE(split_words("").empty());
+  EXPECT_TRUE(split_words(" \t\u00a0\u3000").empty());
+}
+
+TEST(TextWords, OffsetsCountCodePoints) {
+  const std::string line = "Zürich \u2013 Łódź!";
+  const std::vector<TextWord> words = split_words(line);
+  ASSERT_EQ(words.size(), 4u);
+  EXPECT_EQ(words[0].start, 0u);
+  EXPECT_EQ(words[0].end, 6u);
+  EXPECT_EQ(words[2].text, "Łódź");
+  EXPECT_EQ(words[2].start, 9u);
+  EXPECT_EQ(words[2].end, 13u);
+  EXPECT_EQ(words[3].start, 13u);
+}
+
+TEST(TextWords, BytesThatAreNoUtf8AreKeptInTheirWord) {
+  EXPECT_EQ(words_of("a\xff"
+                     "b c"),
+            (Words{"a\xff"
+                   "b",
+                   "c"}));
+}
+
+}  // namespace
+}  // namespace encore::ner

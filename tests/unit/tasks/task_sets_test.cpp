@@ -1,0 +1,271 @@
+// Sets whose examples come from the token cache are, bit for bit, the sets that were read and encoded.
+#include "tasks/task_sets.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string>
+
+#include <encore/error.hpp>
+
+#include "base/measures.hpp"
+#include "conll.hpp"
+#include "data/hash.hpp"
+#include "ner.hpp"
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// One piece a letter.
+class LetterTokenizer final : public Tokenizer {
+ public:
+  void load(std::vector<std::string>) override {}
+  void train(const std::map<std::string, std::int64_t>&) override {}
+  std::span<const std::string> vocabulary() const override { return {}; }
+  SpecialPieces special() const override { return {0, 1, 2, 3}; }
+  void encode(std::string_view text, std::vector<std::int32_t>& pieces) const override {
+    for (const char letter : text) pieces.push_back(letter == '?' ? 1 : letter);
+  }
+};
+
+class TaskSetsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("encore_task_sets_" + std::to_string(::getpid()) + "_" +
+                                           ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::create_directories(folder_);
+    write("train", "Ann B-PER\nate O\n\nin O\nNew B-LOC\nYork I-LOC\n\nabcdefghijk O\nZoe B-PER\n");
+    write("dev", "Bob I-PER\n? O\n\nOslo B-LOC\n");
+    write("test", "Acme B-ORG\nInc I-ORG\nabcdefghijk O\nAnn B-PER\n");
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  fs::path file(const std::string& split) const { return folder_ / (split + ".conll"); }
+  void write(const std::string& split, const std::string& text) const {
+    std::ofstream(file(split), std::ios::binary) << text;
+  }
+  DataTable table() const {
+    DataTable data;
+    data.train = file("train").string();
+    data.dev = file("dev").string();
+    data.test = file("test").string();
+    data.max_length = 14;
+    return data;
+  }
+  ContentHashes hashes() const {
+    ContentHashes result;
+    for (const std::string split : {"train", "dev", "test"}) result[split] = sha256_of_file(file(split));
+    return result;
+  }
+  static TaskSets sets_of(const DataTable& data, ContentHashes planned) {
+    TaskParts parts;
+    parts.task = std::make_unique<ner::Ner>(Options(), TaskContext{data.max_length});
+    parts.reader = std::make_unique<conll::ConllReader>(Options(), ReaderContext{});
+    parts.fields = ner::Ner::fields();
+    parts.measures = ner::Ner::measures();
+    parts.identity = "ner from conll";
+    return {std::move(parts), data, std::move(planned)};
+  }
+  TaskSets encoded() const {
+    TaskSets sets = sets_of(table(), hashes());
+    sets.encode(LetterTokenizer(), 2);
+    return sets;
+  }
+  std::string predictions(const TaskSets& sets, Split split, const Outputs& outputs) const {
+    sets.save_predictions(split, outputs, sets.measure(split, outputs), folder_ / "predictions.jsonl");
+    std::ifstream in(folder_ / "predictions.jsonl");
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  /// The second class for every row.
+  static Outputs some_outputs(const TaskSets& sets, Split split) {
+    return {std::vector<std::int32_t>(sets.set(split).set.all_ids().size(), 1)};
+  }
+  static std::vector<std::pair<std::string, double>> scores(const TaskSets& sets, Split split) {
+    return measure_values(sets.measures(), sets.measure(split, some_outputs(sets, split)));
+  }
+  void expect_equal(const TaskSets& a, const TaskSets& b) const {
+    EXPECT_EQ(a.task().labels(), b.task().labels());
+    EXPECT_EQ(a.task().knowledge(), b.task().knowledge());
+    EXPECT_EQ(a.notes(), b.notes());
+    for (const Split split : all_splits) {
+      const ExampleSet &of_a = a.set(split).set, &of_b = b.set(split).set;
+      EXPECT_TRUE(std::ranges::equal(of_a.lengths(), of_b.lengths())) << name_of(split);
+      EXPECT_TRUE(std::ranges::equal(of_a.all_ids(), of_b.all_ids())) << name_of(split);
+      ASSERT_EQ(of_a.columns().size(), of_b.columns().size());
+      for (std::size_t i = 0; i < of_a.columns().size(); ++i) {
+        const ColumnValues &x = of_a.columns()[i], &y = of_b.columns()[i];
+        EXPECT_EQ(x.rule, y.rule);
+        EXPECT_TRUE(std::ranges::equal(x.values, y.values)) << name_of(split) << x.rule.name;
+        EXPECT_TRUE(std::ranges::equal(x.counts, y.counts)) << name_of(split) << x.rule.name;
+      }
+      EXPECT_EQ(a.describe(split).counts, b.describe(split).counts);
+      EXPECT_EQ(scores(a, split), scores(b, split));
+      EXPECT_EQ(predictions(a, split, some_outputs(a, split)), predictions(b, split, some_outputs(b, split)));
+    }
+  }
+
+  fs::path folder_;
+};
+
+std::string message_of(const std::function<void()>& act) {
+  try {
+    act();
+    return "nothing was refused";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+TEST_F(TaskSetsTest, IsTheSameFromTheCache) {
+  const TokenCache cache(folder_ / "tokens");
+  TaskSets cold = encoded();
+  cold.save_encoded(cache, "letters");
+  TaskSets warm = sets_of(table(), hashes());
+  ASSERT_TRUE(warm.load_encoded(cache, "letters"));
+  const std::vector<std::pair<std::string, std::int64_t>> counts = {
+      {"words", 4},     {"entities", 2},     {"cut sentences", 1},
+      {"cut words", 2}, {"cut entities", 1}, {"words with labels not in training", 2}};
+  EXPECT_EQ(cold.describe(Split::test).counts, counts);
+  const Notes notes = cold.notes();
+  EXPECT_NE(std::ranges::find(notes,
+                              "test: the label \"ORG\" of 1 entity does not stand in the training set; "
+                              "they are scored as missed"),
+            notes.end());
+  expect_equal(cold, warm);
+}
+
+TEST_F(TaskSetsTest, ScoresFromTheCacheWithoutTheFiles) {
+  const TokenCache cache(folder_ / "tokens");
+  TaskSets cold = encoded();
+  cold.save_encoded(cache, "letters");
+  const ContentHashes planned = hashes();
+  for (const std::string split : {"train", "dev", "test"}) fs::remove(file(split));
+  TaskSets warm = sets_of(table(), planned);
+  ASSERT_TRUE(warm.load_encoded(cache, "letters"));
+  EXPECT_EQ(scores(warm, Split::dev), scores(cold, Split::dev));
+  // The words stand in the file only.
+  EXPECT_NE(message_of([&] {
+              predictions(warm, Split::dev, some_outputs(warm, Split::dev));
+            }).find("cannot read the development set " + file("dev").string()),
+            std::string::npos);
+}
+
+TEST_F(TaskSetsTest, MissesWhateverWouldGiveOtherExamples) {
+  const TokenCache cache(folder_ / "tokens");
+  encoded().save_encoded(cache, "letters");
+  const auto found = [&](const DataTable& data, const ContentHashes& files, const std::string& encoding) {
+    return sets_of(data, files).load_encoded(cache, encoding);
+  };
+  EXPECT_TRUE(found(table(), hashes(), "letters"));
+  EXPECT_FALSE(found(table(), hashes(), "letters in lower case"));
+  DataTable longer = table();
+  longer.max_length = 15;
+  EXPECT_FALSE(found(longer, hashes(), "letters"));
+  EXPECT_FALSE(found(table(), {}, "letters"));
+  ContentHashes with_vocabulary = hashes();
+  with_vocabulary["vocab"] = "0123";
+  EXPECT_FALSE(found(table(), with_vocabulary, "letters"));
+  for (const std::string split : {"train", "dev", "test"}) {
+    ContentHashes other = hashes();
+    other[split] = sha256("another file");
+    EXPECT_FALSE(found(table(), other, "letters")) << split;
+  }
+}
+
+TEST_F(TaskSetsTest, MakesAnewWhatHasAnotherForm) {
+  const TokenCache cache(folder_ / "tokens");
+  TaskSets task = encoded();
+  task.save_encoded(cache, "letters");
+  const fs::path path = fs::directory_iterator(folder_ / "tokens")->path();
+  const std::string key = Safetensors(path).text("key");
+  Notes notes;
+  cache.save(key, {}, {{"knowledge", "O\n"}, {"train", "[]"}}, notes);
+  TaskSets other = sets_of(table(), hashes());
+  EXPECT_FALSE(other.load_encoded(cache, "letters"));
+  other.encode(LetterTokenizer(), 1);
+  EXPECT_NE(other.notes().at(0).find("a file of the token cache is made anew: " + path.string()),
+            std::string::npos)
+      << other.notes().at(0);
+  other.save_encoded(cache, "letters");
+  TaskSets mended = sets_of(table(), hashes());
+  ASSERT_TRUE(mended.load_encoded(cache, "letters"));
+  expect_equal(task, mended);
+}
+
+TEST_F(TaskSetsTest, RefusesAFileThatIsNotThePlannedOne) {
+  const ContentHashes planned = hashes();
+  write("dev", "Bob B-PER\n");
+  TaskSets task = sets_of(table(), planned);
+  const std::string expected = file("dev").string() + " (dev) has changed since the run was planned";
+  EXPECT_NE(message_of([&] { task.encode(LetterTokenizer(), 1); }).find(expected), std::string::npos);
+  EXPECT_NE(message_of([&] { task.read(); }).find(expected), std::string::npos);
+}
+
+TEST_F(TaskSetsTest, WritesPredictionsWithTheirStatistics) {
+  const TaskSets sets = encoded();
+  const std::string lines = predictions(sets, Split::dev, some_outputs(sets, Split::dev));
+  EXPECT_EQ(
+      lines.substr(0, lines.find('\n')),
+      R"({"example":0,"predicted":["B-LOC","B-LOC"],"statistics":{"confusion":{"O":{"LOC":1},"PER":{"LOC":1}},)"
+      R"("correct":{"LOC":0,"PER":0},"correct_words":0,"predicted":{"LOC":2,"PER":0},)"
+      R"("truth":{"LOC":0,"PER":1},"words":2},"truth":["B-PER","O"],"words":["Bob","?"]})");
+}
+
+TEST_F(TaskSetsTest, SaysWhichSetHasNothingToLearn) {
+  write("train", "a O\n");
+  TaskSets sets = sets_of(table(), {});
+  EXPECT_EQ(
+      message_of([&] { sets.read(); }),
+      file("train").string() +
+          ": no word of the training set belongs to an entity (every tag is O); there is nothing to learn");
+}
+
+TEST_F(TaskSetsTest, CountsWordsWithoutReadingTheOtherSets) {
+  fs::remove(file("dev"));
+  TaskSets task = sets_of(table(), {});
+  EXPECT_EQ(task.word_counts().at("Ann"), 1);
+  EXPECT_NE(message_of([&] { task.read(); }).find("development set"), std::string::npos);
+}
+
+TEST(ReadSet, RefusesFilesItCannotRead) {
+  const testing::TemporaryFolder folder;
+  const auto refusal_of = [&](const std::string& name) {
+    return message_of([&] { read_set(conll::ConllReader({}, {}), folder / name, "test set"); });
+  };
+  EXPECT_EQ(refusal_of("none.conll"),
+            "cannot read the test set " + (folder / "none.conll").string() +
+                ": there is no such file; check the path and the folder it is relative to");
+  EXPECT_EQ(refusal_of("."),
+            "cannot read the test set " + (folder / ".").string() + ": it is a folder; name a file");
+  ASSERT_EQ(::mkfifo((folder / "pipe.conll").c_str(), 0600), 0);
+  EXPECT_EQ(refusal_of("pipe.conll"),
+            "cannot read the test set " + (folder / "pipe.conll").string() +
+                ": it is a pipe, which may never end; write what comes through it to a file, and name that");
+  EXPECT_EQ(message_of([] { read_set(conll::ConllReader({}, {}), "/dev/zero", "test set"); }),
+            "cannot read the test set /dev/zero: it is a device, which may never end; name a file");
+  EXPECT_EQ(message_of([] { sha256_of_file("/dev/zero"); }),
+            "cannot read /dev/zero: it is a device, which may never end; name a file");
+  testing::write_bytes(folder / "latin.conll", "Ann\tO\nJos\xE9\tB-PER\n");
+  EXPECT_EQ(refusal_of("latin.conll"),
+            (folder / "latin.conll").string() +
+                ":2: the test set is not UTF-8; find its encoding and convert it, for "
+                "example with iconv -f LATIN1 -t UTF-8");
+  testing::write_bytes(folder / "wide.conll", std::string("\xFF\xFE"
+                                                          "A\0\t\0O\0\n\0",
+                                                          10));
+  EXPECT_EQ(refusal_of("wide.conll"),
+            (folder / "wide.conll").string() +
+                ":1: the test set is not UTF-8 but looks like UTF-16; convert it, for "
+                "example with iconv -f UTF-16 -t UTF-8");
+}
+
+}  // namespace
+}  // namespace encore
