@@ -124,21 +124,25 @@ MeasureCells::MeasureCells(Measure measure, std::string key)
 }
 
 ExampleSums MeasureCells::sums_of(const Statistics& statistics) {
+  // Looked up once by number: a set has many more entries than columns and keys.
   const std::vector<int> places = places_of(measure_, statistics);
+  std::vector<std::optional<std::uint32_t>> groups(statistics.keys().size());
   const bool is_macro = measure_.reducer == Reducer::macro_harmonic_mean;
-  const auto columns = static_cast<std::uint32_t>(measure_.columns.size());
+  const auto group_of = [&](std::uint32_t key) {
+    if (groups[key]) return *groups[key];
+    const auto next = static_cast<std::uint32_t>(is_macro ? groups_.size() * measure_.columns.size() : 0);
+    return groups[key].emplace(is_macro ? groups_.emplace(statistics.keys()[key], next).first->second : next);
+  };
+  std::vector<bool> counts(statistics.keys().size(), true);
+  if (!key_.empty())
+    for (std::size_t key = 0; key < counts.size(); ++key) counts[key] = statistics.keys()[key] == key_;
   ExampleSums sums;
   for (std::size_t example = 0; example < statistics.examples(); ++example) {
     for (const auto* entry = statistics.begin(example); entry != statistics.end(example); ++entry) {
-      const std::string& key = statistics.keys()[entry->key];
-      if (places[entry->column] < 0 || (!key_.empty() && key != key_)) continue;
-      std::uint32_t group = 0;
-      if (is_macro) {
-        const auto next = static_cast<std::uint32_t>(groups_.size() * columns);
-        group = groups_.emplace(key, next).first->second;
-      }
+      if (places[entry->column] < 0 || !counts[entry->key]) continue;
       sums.entries.push_back(
-          {.cell = group + static_cast<std::uint32_t>(places[entry->column]), .value = entry->value});
+          {.cell = group_of(entry->key) + static_cast<std::uint32_t>(places[entry->column]),
+           .value = entry->value});
     }
     sums.ends.push_back(sums.entries.size());
   }

@@ -47,12 +47,13 @@ std::string title_of_column(const Measure& measure) {
   return is_family(measure) ? family_name(measure) : measure.name;
 }
 
-/// "3 examples, 41 words"
+/// "3 examples, 41 words"; what was counted and is not there says nothing.
 std::string counts_text(const Json& answer) {
   const auto examples = answer.value("examples", std::int64_t{0});
   std::string text = std::to_string(examples) + (examples == 1 ? " example" : " examples");
   for (const Json& count : answer.value("counts", Json::array()))
-    text += ", " + count.value("value", Json(0)).dump() + " " + count.value("name", "");
+    if (count.value("value", Json(0)) != 0)
+      text += ", " + count.value("value", Json(0)).dump() + " " + count.value("name", "");
   return text;
 }
 
@@ -80,9 +81,9 @@ std::set<std::string> print_labels(std::ostream& out, const Scored& evaluated, c
   std::vector<Cell> all = {"all"};
   for (const Measure& family : families) {
     all.emplace_back(evaluated.text(family, family_name(family)));
-    overall.insert(family_name(family));
+    if (evaluated.values.contains(family_name(family))) overall.insert(family_name(family));
   }
-  table.add(std::move(all));
+  if (!overall.empty()) table.add(std::move(all));
   table.print(out, terminal);
   return overall;
 }

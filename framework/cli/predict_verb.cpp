@@ -82,9 +82,10 @@ int predict_verb(const Arguments& arguments) {
         {"exp predict quickstart --file notes.txt --format jsonl", "each line of a file, as JSON lines"}}});
   line.options()("file", po::value<std::string>()->value_name("FILE"),
                  "read the lines of this file; - for the standard input");
-  line.options()("format", po::value<std::string>()->value_name("FORMAT")->default_value("text"),
-                 "text: for people, such as [Anna Berg PER] met; jsonl: one object per line; or the format of the run's "
-                 "data, its data.type, labelled by the model");
+  line.options()(
+      "format", po::value<std::string>()->value_name("FORMAT")->default_value("text"),
+      "text: for people, such as [Anna Berg PER] met; jsonl: one object per line; or the format of the run's "
+      "data, its data.type, labelled by the model");
   line.options()("backend", po::value<std::string>()->value_name("NAME"),
                  "openmp, cuda or hip (default: that of the run)");
   add_run_plugin_option(line);
@@ -110,9 +111,8 @@ int predict_verb(const Arguments& arguments) {
   if (!selection.best.empty())
     std::cerr << "exp: the best of these by " << selection.best << " is " << run.name << '\n';
   // Before the standard input becomes the text: somebody may have to be asked.
-  const std::vector<std::string> arguments_of_worker =
-      worker_arguments(line, run, "predict",
-                       {"--format", format, "--threads", std::to_string(line.integer("threads"))});
+  const std::vector<std::string> arguments_of_worker = worker_arguments(
+      line, run, "predict", {"--format", format, "--threads", std::to_string(line.integer("threads"))});
   if (line.has("file") && line.text("file") != "-") {
     read_from(line.text("file"));
   } else if (line.has("text")) {
@@ -120,7 +120,7 @@ int predict_verb(const Arguments& arguments) {
     for (const std::string& word : line.texts("text")) text += (text.empty() ? "" : " ") + word;
     use_as_input(file_with(text + '\n').get());
   } else if (::isatty(STDIN_FILENO) != 0) {
-    std::cerr << "exp: reading sentences from the terminal, one per line; Ctrl-D ends\n";
+    std::cerr << "exp: reading from the terminal, a text per line; Ctrl-D ends\n";
   }
   become(run.worker, arguments_of_worker);
 }

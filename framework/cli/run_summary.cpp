@@ -1,4 +1,4 @@
-// See run_summary.hpp.
+// Lines for people at the end of a run; what was measured comes from the database.
 #include "cli/run_summary.hpp"
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include "cli/run_list.hpp"
 #include "record/checkpoint.hpp"
 #include "report/comparison.hpp"
+#include "report/predictions.hpp"
 #include "store/run_score.hpp"
 
 namespace encore {
@@ -42,19 +43,11 @@ std::string relative_text(const std::filesystem::path& path) {
 }
 
 void print_next(std::ostream& out, const CommandLine& line, const Store& store, const RunRow& run) {
-  std::string sentence = "Anna lives in Lund .";
-  try {
-    const Specification specification = Specification::load(store.run_folder(run.id));
-    for (const char* role : {"test", "dev"})
-      if (const auto data = specification.data.find(role); data != specification.data.end()) {
-        sentence = sample_sentence(data->second.path);
-        break;
-      }
-  } catch (const Error&) {
-    // The folder may be gone; the sentence above serves as well.
-  }
+  const std::filesystem::path folder = store.run_folder(run.id);
+  const bool has_test = std::filesystem::exists(folder / predictions_name("test"));
+  const std::string text = sample_text(folder / predictions_name(has_test ? "test" : "dev"));
   out << "  next      " << suggestion(line, "show " + run.name) << '\n'
-      << "            " << suggestion(line, "predict " + run.name + " \"" + sentence + "\"") << '\n';
+      << "            " << suggestion(line, "predict " + run.name + " \"" + text + "\"") << '\n';
 }
 
 void print_place(std::ostream& out, const Store& store, const RunRow& run) {
@@ -62,8 +55,18 @@ void print_place(std::ostream& out, const Store& store, const RunRow& run) {
       << "  folder    " << relative_text(store.run_folder(run.id)) << '\n';
 }
 
-bool safe_to_quote(const std::string& word) {
-  return word.find_first_of("\"\\$`!") == std::string::npos;
+bool safe_to_quote(const std::string& text) {
+  return text.find_first_of("\"\\$`!") == std::string::npos && printable(text) == text;
+}
+
+/// Of a line of a file of predictions; empty where it holds none.
+std::string first_input(const std::string& line) {
+  try {
+    const PredictedExample example = read_prediction(line);
+    return example.input.empty() ? "" : example.input.front().second;
+  } catch (const Error&) {
+    return "";
+  }
 }
 
 }  // namespace
@@ -75,26 +78,17 @@ std::string resume_text(const Store& store, const std::string& run_id) {
              : "it goes on from its checkpoint of step " + std::to_string(checkpoints.back().step);
 }
 
-std::string sample_sentence(const std::filesystem::path& file) {
-  constexpr std::size_t fewest = 4, most = 14;
-  std::ifstream in(file);
-  std::string sentence, line;
-  std::size_t words = 0;
-  bool fits = true;
-  for (int count = 0; count < 2000 && std::getline(in, line); ++count) {
-    const std::string word = line.substr(0, line.find_first_of(" \t\r"));
-    if (!word.empty()) {
-      fits = fits && safe_to_quote(word) && word != "-DOCSTART-";
-      sentence += (sentence.empty() ? "" : " ") + word;
-      ++words;
-      continue;
-    }
-    if (fits && words >= fewest && words <= most) return sentence;
-    sentence.clear();
-    words = 0;
-    fits = true;
+std::string sample_text(const std::filesystem::path& predictions) {
+  constexpr std::ptrdiff_t fewest = 4, most = 14;  // words
+  constexpr int most_lines = 200;
+  std::ifstream in(predictions);
+  std::string line;
+  for (int count = 0; count < most_lines && std::getline(in, line); ++count) {
+    const std::string text = first_input(line);
+    const std::ptrdiff_t words = text.empty() ? 0 : 1 + std::ranges::count(text, ' ');
+    if (words >= fewest && words <= most && safe_to_quote(text)) return text;
   }
-  return "Anna lives in Lund .";
+  return "a line of text";
 }
 
 void print_completed(std::ostream& out, const CommandLine& line, Store& store, const RunRow& run,

@@ -34,7 +34,8 @@ void print_sweep_summary(std::ostream& out, const CommandLine& line, Store& stor
 void print_nothing_to_do(std::ostream& out, const CommandLine& line, Store* store,
                          const PlannedRuns& planned);
 
-/// A sentence of a CoNLL file to try a model on, safe between double quotes; another one where nothing fits.
-std::string sample_sentence(const std::filesystem::path& file);
+/// A text to try a model on, safe between double quotes: of the first example of a file of predictions whose
+/// first field is short; "a line of text" where there is none.
+std::string sample_text(const std::filesystem::path& predictions);
 
 }  // namespace encore

@@ -70,8 +70,21 @@ std::set<std::string> labels_of(const Metrics& metrics, const RunRow& run) {
   return labels;
 }
 
+/// Adds the families of a split that have no measure over all labels beside them ("test/f1" of
+/// "test/f1/LOC").
+void add_families(std::vector<Metric>& columns, const Metrics& metrics, const RunRow& run,
+                  const std::string& split) {
+  for (const auto& [name, value] : run.result["measures"].items()) {
+    Metric member = metrics.of(name);
+    const std::optional<std::string> key = member.key();
+    if (!key || member.split() != split) continue;
+    member.name = name.substr(0, name.size() - key->size() - 1);
+    if (std::ranges::find(columns, member.name, &Metric::name) == columns.end()) columns.push_back(member);
+  }
+}
+
 /// Columns: the measure that chooses checkpoints on dev and test, then the others on test, or on dev where
-/// there is no test. Rows: everything, then each label.
+/// there is no test, those of single labels last. Rows: everything, then each label.
 void print_scores(std::ostream& out, const RunRow& run, const Metrics& metrics, const std::string& selected,
                   const Terminal& terminal) {
   if (!run.result.is_object() || !run.result.contains("measures") || !run.result["measures"].is_object())
@@ -87,6 +100,7 @@ void print_scores(std::ostream& out, const RunRow& run, const Metrics& metrics, 
   std::erase_if(columns, [&](const Metric& metric) {
     return metric.measure_name() != leading && metric.split() != (tested ? "test" : "dev");
   });
+  add_families(columns, metrics, run, tested ? "test" : "dev");
   std::vector<TableColumn> heads = {{"LABEL"}};
   for (const Metric& metric : columns)
     heads.push_back(

@@ -60,6 +60,10 @@ void require_own_names(const std::vector<Measure>& measures, const std::string& 
     const auto same = [&](const Measure& other) { return other.name == measure.name; };
     if (std::ranges::count_if(measures, same) > 1)
       throw Error(owner + " declares the measure \"" + measure.name + "\" twice");
+    for (const Measure& other : measures)
+      if (&other != &measure && key_in_name(measure, other.name))
+        throw Error(owner + " declares the measure \"" + other.name +
+                    "\", which could be one of the family \"" + measure.name + "\"");
     if (same(loss_measure()))
       throw Error(owner + " declares a measure \"" + measure.name + "\", which every run has already");
   }

@@ -1,4 +1,4 @@
-// See selection.hpp.
+// Every refusal says what may be written instead.
 #include "config/selection.hpp"
 
 #include "base/host_measures.hpp"
@@ -72,8 +72,8 @@ std::optional<std::string> selection_problem(const std::string& text, const Mani
   }
   if (!can_select(*measure))
     return "names the measure \"" + name + "\", which " +
-           (measure->better == Better::neither ? "is neither better high nor low" : "is no number") +
-           "; with " + subject + " it may be " + quoted_list(sure);
+           (has_value(measure->reducer) ? "is neither better high nor low" : "is no number") + "; with " +
+           subject + " it may be " + quoted_list(sure);
   if (is_family(*measure) && name == measure->name)
     return "names \"" + name + "\", which stands for many measures; write the name of one in place of " +
            name.substr(name.find('{'), name.find('}') - name.find('{') + 1);

@@ -9,7 +9,8 @@
 namespace encore {
 
 /// The records in their order. The number of threads changes nothing but the time. Throws Error when the task
-/// gives a sequence that is empty or longer than max_length, or columns that do not fit it.
+/// gives a sequence that is empty or longer than max_length, columns that do not fit it, an id that the
+/// vocabulary does not have, or a target that is none of the task's classes.
 ExampleSet encode_records(const Task& task, const Records& records, const Tokenizer& tokenizer,
                           std::int64_t max_length, int threads = 1);
 

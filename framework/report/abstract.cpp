@@ -52,7 +52,7 @@ std::string common_text(const Material& material, const std::string& key) {
   return setting_text(first);
 }
 
-/// What a worker told of the size of a set: "1,200 sentences of train.conll"; empty where none did.
+/// What a worker reported of the size of a set: "1,200 examples of train.conll"; empty where none did.
 std::string set_text(const Material& material, const std::string& role) {
   std::set<std::string> texts;
   for (const RunRow& run : material.runs) {
@@ -61,7 +61,7 @@ std::string set_text(const Material& material, const std::string& role) {
     if (facts == nullptr || files == material.datasets.end()) return "";
     for (const DatasetRow& file : files->second)
       if (file.role == role)
-        texts.insert(thousands(facts->examples) + " sentences of " + setting_text(file.path));
+        texts.insert(thousands(facts->examples) + " examples of " + setting_text(file.path));
   }
   return texts.size() == 1 ? *texts.begin() : "";
 }
@@ -82,7 +82,8 @@ std::string trained_text(const Material& material) {
     model += " (" + thousands(*sizes.begin()) +
              (sizes.size() > 1 ? " to " + thousands(*sizes.rbegin()) : "") + " parameters)";
   const std::string task = common_text(material, "task.type");
-  return "Trained: " + model + (task.empty() ? "" : " for the task " + task) + ", from random weights, on " + train + (test.empty() ? "" : "; scored on " + test) + ".";
+  return "Trained: " + model + (task.empty() ? "" : " for the task " + task) + ", from random weights, on " +
+         train + (test.empty() ? "" : "; scored on " + test) + ".";
 }
 
 std::string run_text(const Material& material) {

@@ -1,4 +1,4 @@
-// The data: which files, how large, how long the sentences, how many words carry which label, what was cut.
+// The data: which files, how large, how long the examples, how often each label occurs, what was cut.
 #include <algorithm>
 
 #include "report/sections.hpp"
@@ -85,7 +85,7 @@ TableBlock size_table(const std::vector<Set>& sets) {
   table.caption =
       "Sizes as the model sees them: tokens are pieces with [CLS] and [SEP]; what is longer than "
       "data.max_length is cut, and what should be found in it is scored as missed.";
-  table.columns = {{"set", "", false},          {"file", "", false},         {"sentences", "", true},
+  table.columns = {{"set", "", false},          {"file", "", false},         {"examples", "", true},
                    {"tokens", "", true},        {"longest", "tokens", true}, {"max_length", "tokens", true},
                    {"unknown pieces", "", true}};
   const std::vector<std::string> names = count_names(sets);
@@ -151,8 +151,8 @@ void add_histograms(const std::vector<Set>& sets, std::vector<Block>& blocks) {
     if (set.role != "train" || set.facts == nullptr || set.facts->lengths.counts.empty() || number == most)
       continue;
     const SetFacts& facts = *set.facts;
-    Histogram chart{{"length of a sentence", "tokens"},
-                    {"sentences", ""},
+    Histogram chart{{"length of an example", "tokens"},
+                    {"examples", ""},
                     0.5,
                     static_cast<double>(facts.lengths.width),
                     {facts.lengths.counts.begin(), facts.lengths.counts.end()},
@@ -166,9 +166,9 @@ void add_histograms(const std::vector<Set>& sets, std::vector<Block>& blocks) {
     Figure figure;
     figure.id = "lengths" + (++number > 1 ? "-" + std::to_string(number) : "");
     figure.caption =
-        "Lengths of the training sentences of " + setting_text(set.path) + ", in tokens, after cutting.";
+        "Lengths of the training examples of " + setting_text(set.path) + ", in tokens, after cutting.";
     figure.alternative = "A histogram of " + count_cell(facts.examples).text.plain() +
-                         " sentences; the longest has " + cell_of(facts.longest).text.plain() + " tokens.";
+                         " examples; the longest has " + cell_of(facts.longest).text.plain() + " tokens.";
     figure.chart = std::move(chart);
     blocks.push_back(std::move(figure));
   }

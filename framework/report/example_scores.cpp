@@ -58,7 +58,11 @@ PermutationTest permutation_test(std::span<const ExampleSums> a, std::span<const
     for (std::size_t cell = 0; cell < count; ++cell) other[cell] = sum_all[cell] - one[cell];
     return cells.value(one) - cells.value(other);
   };
-  PermutationTest test{difference_of(sum_left), 1.0, left.examples(), shuffles};
+  PermutationTest test{
+      .difference = difference_of(sum_left), .p = 1.0, .examples = left.examples(), .shuffles = shuffles};
+  // Nothing is as large as what is no number, so that p would be as small as can be.
+  if (!std::isfinite(test.difference))
+    throw Error("the statistics of the predictions give a difference that is not finite");
   std::size_t as_large = 0;
   const std::size_t words = (left.examples() + 63) / 64;
   std::vector<double> sum(count);
@@ -71,7 +75,7 @@ PermutationTest permutation_test(std::span<const ExampleSums> a, std::span<const
         sum[entry.cell] += entry.value;
       coins >>= 1U;
     }
-    if (std::abs(difference_of(sum)) >= std::abs(test.difference)) ++as_large;
+    if (!(std::abs(difference_of(sum)) < std::abs(test.difference))) ++as_large;  // NaN counts
   }
   test.p = static_cast<double>(1 + as_large) / static_cast<double>(1 + shuffles);
   return test;

@@ -19,27 +19,28 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+nlohmann::ordered_json object_in(const std::string& line) {
+  nlohmann::ordered_json object;
+  try {
+    object = parse_json<nlohmann::ordered_json>(line);
+  } catch (const JsonError&) {
+    throw Error("is no JSON object");
+  }
+  if (!object.is_object()) throw Error("is no JSON object");
+  return object;
+}
+
 /// Calls `take` with the object of each line; what it throws gets the file and the line in front.
 template <class Take>
 void for_each_example(const std::filesystem::path& file, const Take& take) {
   std::istringstream in(read_file(file));
   std::size_t number = 0;
-  const auto refuse = [&](const std::string& problem) {
-    throw Error(file.string() + ":" + std::to_string(number) + ": " + problem);
-  };
   for (std::string line; std::getline(in, line);) {
     ++number;
-    nlohmann::ordered_json example;
     try {
-      example = parse_json<nlohmann::ordered_json>(line);
-    } catch (const JsonError&) {
-      refuse("is no JSON object");
-    }
-    if (!example.is_object()) refuse("is no JSON object");
-    try {
-      take(example);
+      take(object_in(line));
     } catch (const Error& error) {
-      refuse(error.what());
+      throw Error(file.string() + ":" + std::to_string(number) + ": " + error.what());
     }
   }
 }
@@ -115,6 +116,10 @@ PredictedStatistics read_statistics(const std::filesystem::path& predictions) {
     add_old_example(read.statistics, example);
   });
   return read;
+}
+
+PredictedExample read_prediction(const std::string& line) {
+  return example_in(object_in(line));
 }
 
 std::vector<PredictedExample> read_predictions(Store& store, const RunRow& run, const std::string& split) {

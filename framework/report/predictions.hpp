@@ -33,12 +33,14 @@ PredictedStatistics read_statistics(const std::filesystem::path& predictions);
 struct PredictedExample {
   std::vector<std::pair<std::string, std::string>> input = {};  ///< fields of the record, as text
   std::string truth = {}, predicted = {};                       ///< as text
-  /// Where truth and prediction are one label per word: the labels may be fewer in the prediction, the rest
-  /// was cut.
+  /// Where truth and prediction are one label per word: the prediction may have fewer labels, its last words
+  /// were cut.
   std::vector<std::string> words = {}, true_labels = {}, predicted_labels = {};
 
   bool has_labels() const { return !words.empty(); }
 };
+/// Of one line of a file of predictions. Throws Error that says what is wrong with it.
+PredictedExample read_prediction(const std::string& line);
 /// The predictions of a run on "dev" or "test". Throws Error as above.
 std::vector<PredictedExample> read_predictions(Store& store, const RunRow& run, const std::string& split);
 

@@ -1,4 +1,4 @@
-// See prediction_file.hpp.
+// Values of fields as JSON, and a line for each record.
 #include "tasks/prediction_file.hpp"
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// See task_sets.hpp.
+// Every set is read, encoded and scored on its own; only the labels come from all of them.
 #include "tasks/task_sets.hpp"
 
 #include <bit>
@@ -22,12 +22,31 @@ std::size_t index(Split split) {
   return static_cast<std::size_t>(split);
 }
 
+/// "1287 examples, 20125 words, 41 cut words"
+std::string counts_note(const EncodedSet& set, const SetDescription& description) {
+  const std::size_t examples = set.set.size();
+  std::string text = std::to_string(examples) + (examples == 1 ? " example" : " examples");
+  for (const auto& [name, value] : description.counts)
+    if (value != 0) text += ", " + std::to_string(value) + " " + name;
+  return text;
+}
+
 }  // namespace
 
 ReadSet read_set(const Reader& reader, const std::filesystem::path& path, const std::string& what) {
   const std::string text = load_text(path, what);
   const InputText file{path.string(), text};
   return {reader.read({&file, 1}, what), sha256(text)};
+}
+
+Statistics measured(const Task& task, const ExampleSet& set, const Outputs& outputs,
+                    const std::string& what) {
+  Statistics statistics;
+  task.measure(set, outputs, statistics);
+  if (statistics.examples() != set.size())
+    throw Error("the task measures " + std::to_string(statistics.examples()) + " of the " +
+                std::to_string(set.size()) + " sequences of the " + what);
+  return statistics;
 }
 
 TaskSets::TaskSets(TaskParts parts, const DataTable& data, ContentHashes planned)
@@ -56,13 +75,13 @@ void TaskSets::read() {
   for (const Split split : all_splits)
     if (has(split)) require_read(split);
   if (prepared_) return;
-  try {
-    parts_.task->prepare(require_read(Split::train));
-  } catch (const Error& error) {
-    throw Error(path(Split::train) + ": " + error.what());
+  const Records& train = require_read(Split::train);
+  with_file(path(Split::train), [&] { parts_.task->prepare(train); });
+  for (const Split split : {Split::dev, Split::test}) {
+    if (!has(split)) continue;
+    const Records& other = require_read(split);
+    with_file(path(split), [&] { parts_.task->extend(other); });
   }
-  for (const Split split : {Split::dev, Split::test})
-    if (has(split)) parts_.task->extend(require_read(split));
   prepared_ = true;
 }
 
@@ -77,12 +96,10 @@ void TaskSets::encode(const Tokenizer& tokenizer, int threads) {
   for (const Split split : all_splits) {
     if (!has(split)) continue;
     const Records& records = require_read(split);
-    try {
+    with_file(path(split), [&] {
       sets_[split].emplace(encode_records(task(), records, tokenizer, data_.max_length, threads),
                            records.notes);
-    } catch (const Error& error) {
-      throw Error(path(split) + ": " + error.what());
-    }
+    });
   }
   sets_.knowledge = task().knowledge();
   records_[index(Split::train)].reset();  // nobody asks for its text again, and it takes the most memory
@@ -130,19 +147,16 @@ Notes TaskSets::notes() const {
   for (const Split split : all_splits) {
     if (!has(split)) continue;
     const std::string prefix = std::string(name_of(split)) + ": ";
-    for (const std::string& note : describe(split).notes) notes.push_back(prefix + note);
+    const SetDescription description = describe(split);
+    notes.push_back(prefix + counts_note(set(split), description));
+    for (const std::string& note : description.notes) notes.push_back(prefix + note);
     for (const std::string& note : set(split).reader_notes) notes.push_back(prefix + note);
   }
   return notes;
 }
 
 Statistics TaskSets::measure(Split split, const Outputs& outputs) const {
-  Statistics statistics;
-  task().measure(set(split).set, outputs, statistics);
-  if (statistics.examples() != set(split).set.size())
-    throw Error("the task measures " + std::to_string(statistics.examples()) + " of the " +
-                std::to_string(set(split).set.size()) + " sequences of the " + title_of(split));
-  return statistics;
+  return measured(task(), set(split).set, outputs, title_of(split));
 }
 
 void TaskSets::save_predictions(Split split, const Outputs& outputs, const Statistics& statistics,

@@ -40,6 +40,19 @@ struct ReadSet {
 };
 ReadSet read_set(const Reader& reader, const std::filesystem::path& path, const std::string& what);
 
+/// What `work` gives, which is done on the content of a file: an Error of it gets the file's name in front.
+template <class Work>
+auto with_file(const std::filesystem::path& path, const Work& work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    throw Error(path.string() + ": " + error.what());
+  }
+}
+
+/// What each sequence of a set adds to the measures. Throws Error when the task leaves one out.
+Statistics measured(const Task& task, const ExampleSet& set, const Outputs& outputs, const std::string& what);
+
 class TaskSets {
  public:
   /// Reads nothing yet. Without `planned` hashes nothing is compared with them, and nothing is cached.

@@ -2,7 +2,7 @@
 // files twice. A file is named by the SHA-256 of its key, the text of everything that decides its content; it
 // is a safetensors file, mapped, and carries a digest of its own, so that a damaged one is noticed, removed
 // and made anew. Losing the cache, or a part of it, costs time and nothing else: failures are said, never
-// thrown. Place in the flow: train/session.cpp -> RunTask::load_encoded or encode and save_encoded -> here.
+// thrown. Place in the flow: train/session.cpp -> TaskSets::load_encoded or encode and save_encoded -> here.
 #pragma once
 
 #include <cstdint>

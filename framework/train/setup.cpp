@@ -91,10 +91,9 @@ TaskParts make_task_parts(const Experiment& experiment, const Registry& registry
 }
 
 bool always_there(const Selection& select, const std::vector<Measure>& measures) {
-  const auto is_it = [&](const Measure& measure) {
-    return measure.always && select.metric == dev_prefix + measure.name;
-  };
-  return is_it(loss_measure()) || std::any_of(measures.begin(), measures.end(), is_it);
+  if (select.measure() == loss_measure().name) return true;
+  const Measure* measure = measure_of(measures, select.measure());
+  return measure != nullptr && measure->always && !is_family(*measure);
 }
 
 void require_selectable(const Selection& select, const TaskSets& sets) {

@@ -33,7 +33,8 @@ TrainedModel::TrainedModel(const std::filesystem::path& run_folder,
                                               " is missing, and the model was trained with it; put it back");
                                 })),
       parts_(make_task_parts(loaded_.experiment, loaded_.registry)) {
-  parts_.task->restore(load_text(run_folder / knowledge_file, "list of labels"));
+  const std::string knowledge = load_text(run_folder / knowledge_file, "list of labels");
+  with_file(run_folder / knowledge_file, [&] { parts_.task->restore(knowledge); });
   const auto vocabulary = static_cast<std::int64_t>(tokenizer_->vocabulary().size());
   model_ = std::make_unique<Model>(loaded_.experiment, ModelSize{vocabulary, task().labels()},
                                    loaded_.registry, device);

@@ -118,7 +118,8 @@ class Checker {
     CheckedSets& checked = sets_of(specification, experiment, plugins.registry, tokenizers_[known].get());
     Model(experiment, {small_vocabulary, checked.sets.task().labels()}, plugins.registry, device_);
     if (always_there(experiment.train.select, checked.sets.measures())) return;
-    if (!std::exchange(checked.encoded, true)) checked.sets.encode(OnePieceTokenizer(), 1);
+    if (!checked.encoded) checked.sets.encode(OnePieceTokenizer(), 1);
+    checked.encoded = true;
     require_selectable(experiment.train.select, checked.sets);
   }
 

@@ -33,11 +33,12 @@ int evaluate_verb(const TrainedRunArguments& run, const std::filesystem::path& f
   const Device device;
   TrainedModel model(run.folder, run.plugin_folders, device);
   const ReadSet read = read_set(model.reader(), file, "evaluation set");
-  model.extend(read.records);
-  const EncodedSet set = model.encode(read.records, Kokkos::num_threads());
+  const EncodedSet set = with_file(file, [&] {
+    model.extend(read.records);
+    return model.encode(read.records, Kokkos::num_threads());
+  });
   const Evaluation evaluation = model.run(set);
-  Statistics statistics;
-  model.task().measure(set.set, evaluation.outputs, statistics);
+  const Statistics statistics = measured(model.task(), set.set, evaluation.outputs, "evaluation set");
 
   json measures = json::object(), definitions = json::array(), counts = json::array();
   for (const auto& [name, value] : measure_values(model.measures(), statistics)) measures[name] = value;
@@ -57,7 +58,7 @@ int evaluate_verb(const TrainedRunArguments& run, const std::filesystem::path& f
                     {"measures", measures},
                     {"definitions", definitions},
                     {"matrices", matrices_of(model.measures(), statistics)}}
-                   .dump()
+                   .dump(-1, ' ', false, json::error_handler_t::replace)
             << '\n';
   return 0;
 }

@@ -57,21 +57,22 @@ class LeftOut {
   explicit LeftOut(const TrainedModel& model) : model_(model) {}
 
   void look_at(const ExampleSet& set) {
-    for (std::size_t i = 0; i < set.size() && !told_; ++i) {
+    for (std::size_t i = 0; i < set.size() && !found_; ++i) {
       ++line_;
       const std::string what = model_.task().left_out(set, i);
       if (what.empty()) continue;
-      told_ = true;
+      found_ = true;
       std::cerr << "encore-worker: line " << line_
                 << " is longer than data.max_length = " << model_.experiment().data.max_length
-                << " of the model: " << what << "; cut the text into sentences (told once)\n";
+                << " of the model: " << what
+                << "; cut the text into shorter lines (only the first such line is named)\n";
     }
   }
 
  private:
   const TrainedModel& model_;
   std::int64_t line_ = 0;
-  bool told_ = false;
+  bool found_ = false;
 };
 
 }  // namespace
@@ -96,13 +97,13 @@ int predict_verb(const TrainedRunArguments& run, const std::string& format) {
     const EncodedSet set = model.encode(records);
     const Outputs outputs = model.run(set).outputs;
     left_out.look_at(set.set);
-    if (format == reader)
-      std::cout << model.reader().write(
-          labelled(model.fields(), records, model.task().label(records, set.set, outputs)));
-    else if (format == "jsonl")
+    if (format == "text")
+      write_text(std::cout, model.task().answer(records, set.set, outputs));
+    else if (format == "jsonl")  // of answers, also where the reader has this name
       write_jsonl(std::cout, model.task().answer(records, set.set, outputs));
     else
-      write_text(std::cout, model.task().answer(records, set.set, outputs));
+      std::cout << model.reader().write(
+          labelled(model.fields(), records, model.task().label(records, set.set, outputs)));
     std::cout.flush();
     if (!std::cout) throw Error("standard output was closed while the predictions were written");
   }

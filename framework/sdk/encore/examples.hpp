@@ -1,6 +1,7 @@
-// ExampleSet: the records of a set as numbers: ids of pieces, and beside them columns that the task filled. The host
-// stores, caches and packs them without knowing what they mean; the task reads its columns back when it scores.
-// Place in the flow: Task::encode fills one EncodedExample after the other -> ExampleSet -> batches -> model -> Outputs.
+// ExampleSet: the records of a set as numbers: ids of pieces, and beside them columns that the task filled.
+// The host stores, caches and packs them without knowing what they mean; the task reads its columns back when
+// it scores. Place in the flow: Task::encode fills one EncodedExample after the other -> ExampleSet ->
+// batches -> model -> Outputs.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,8 @@ namespace encore {
 enum class Space : std::uint8_t {
   tokens,     ///< one per id
   sequences,  ///< one per sequence
-  ragged,     ///< as many per sequence as the task writes: positions that are picked, the true labels of all words
+  ragged,     ///< as many per sequence as the task writes: positions that are picked, the true labels of all
+              ///< words
 };
 
 struct ColumnRule {
@@ -30,15 +32,15 @@ struct ColumnRule {
   friend bool operator==(const ColumnRule&, const ColumnRule&) = default;
 };
 
-/// The column over `tokens` that the head's loss reads: the class of a row, `no_target` where it has none. Where nothing
-/// is known (prediction), class 0 marks the rows to decode.
+/// The column over `tokens` that the head's loss reads: the class of a row, `no_target` where it has none.
+/// Where nothing is known (prediction), class 0 marks the rows to decode.
 inline constexpr const char* targets_column = "targets";
 /// The target of a row that has none.
 inline constexpr std::int32_t no_target = -1;
 
 /// One record as the model sees it. The vectors come empty and keep their memory from record to record.
 struct EncodedExample {
-  std::vector<std::int32_t> ids;                   ///< (T)
+  std::vector<std::int32_t> ids;                   ///< (T), numbers of pieces of the vocabulary
   std::vector<std::vector<std::int32_t>> columns;  ///< one per rule of Task::columns()
 };
 
@@ -49,20 +51,23 @@ struct ColumnValues {
   std::span<const std::int32_t> counts = {};  ///< (S) values per sequence, `ragged` only
 };
 
-/// S sequences, N rows. Copies share what they look into.
+/// S sequences, N rows. Copies share what they look into. Nothing changes after construction: safe to read
+/// from several threads. Numbers of sequences are from 0 to size() - 1, those of columns come from column().
 class ExampleSet {
  public:
   ExampleSet() = default;
   /// `owner` keeps alive what the spans look into. Throws Error when lengths do not add up.
-  ExampleSet(std::span<const std::int32_t> lengths, std::span<const std::int32_t> ids, std::vector<ColumnValues> columns,
-             std::shared_ptr<const void> owner)
+  ExampleSet(std::span<const std::int32_t> lengths, std::span<const std::int32_t> ids,
+             std::vector<ColumnValues> columns, std::shared_ptr<const void> owner)
       : lengths_(lengths), ids_(ids), columns_(std::move(columns)), owner_(std::move(owner)) {
     row_offsets_ = offsets(lengths_, ids_.size());
     for (const ColumnValues& column : columns_) {
       const std::size_t count = column.values.size();
-      if (column.rule.space == Space::tokens ? count != ids_.size() : column.rule.space == Space::sequences && count != size())
+      if (column.rule.space == Space::tokens ? count != ids_.size()
+                                             : column.rule.space == Space::sequences && count != size())
         throw Error("column \"" + column.rule.name + "\" of the encoded set does not fit its rows");
-      value_offsets_.push_back(column.rule.space == Space::ragged ? offsets(column.counts, count) : std::vector<std::size_t>());
+      value_offsets_.push_back(column.rule.space == Space::ragged ? offsets(column.counts, count)
+                                                                  : std::vector<std::size_t>());
     }
   }
 
@@ -84,7 +89,8 @@ class ExampleSet {
   std::span<const std::int32_t> values(std::size_t column, std::size_t sequence) const {
     const ColumnValues& of = columns_[column];
     if (of.rule.space == Space::sequences) return of.values.subspan(sequence, 1);
-    const std::vector<std::size_t>& from = of.rule.space == Space::tokens ? row_offsets_ : value_offsets_[column];
+    const std::vector<std::size_t>& from =
+        of.rule.space == Space::tokens ? row_offsets_ : value_offsets_[column];
     return of.values.subspan(from[sequence], from[sequence + 1] - from[sequence]);
   }
 

@@ -1,7 +1,8 @@
-// Measure: what a number that a task reports means, as data: which way is better, whether it is a fraction, and how it
-// follows from what is counted example by example. A task lists its measures once (T::measures()); the list stands in the
-// manifest and travels with every run, so that progress, tables, comparisons and reports need not know any task.
-// Place in the flow: Task::measure counts (statistics.hpp) -> base/measures reduces -> `dev/NAME`, `test/NAME`.
+// Measure: what a number that a task reports means, as data: which way is better, whether it is a fraction,
+// and how it follows from what is counted example by example. A task lists its measures once (T::measures());
+// the list stands in the manifest and travels with every run, so that progress, tables, comparisons and
+// reports need not know any task. Place in the flow: Task::measure counts (statistics.hpp) -> base/measures
+// reduces -> `dev/NAME`, `test/NAME`.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +11,15 @@
 
 namespace encore {
 
-/// Neither: a number that is watched, such as a learning rate; nothing can be selected by it.
+/// Neither: a number that is watched, such as a learning rate, or a table; nothing can be selected by it.
 enum class Better : std::uint8_t { higher, lower, neither };
 
-/// How a value follows from the statistics of all examples. The list is closed: a new meaning gets a new name. Sums run
-/// over examples, and over keys where a column has keys; nothing to divide by gives 0.
+/// How a value follows from the statistics of all examples. The list is closed: a new meaning gets a new
+/// name. Sums run over examples, and over keys where a column has keys; nothing to divide by gives 0.
 enum class Reducer : std::uint8_t {
-  ratio,                ///< columns {part, whole}: sum(part) / sum(whole)
-  harmonic_mean,        ///< {part, whole, other}: of part / whole and part / other; F1 of {correct, predicted, truth}
+  ratio,          ///< columns {part, whole}: sum(part) / sum(whole)
+  harmonic_mean,  ///< {part, whole, other}: of part / whole and part / other; F1 of {correct, predicted,
+                  ///< truth}
   macro_harmonic_mean,  ///< the mean over keys of the same
   exponential,          ///< {part, whole}: exp(sum(part) / sum(whole)), the perplexity of {loss, tokens}
   matrix,               ///< {counts} with two keys, truth and prediction: a table, no number
@@ -25,7 +27,8 @@ enum class Reducer : std::uint8_t {
 };
 
 struct Measure {
-  /// "f1", named `dev/f1` and `test/f1` in a run. "f1/{label}" is a family: one measure for each key of its columns.
+  /// "f1", named `dev/f1` and `test/f1` in a run. "f1/{label}" is a family: one measure for each key of its
+  /// columns.
   std::string name;
   std::string title = {};  ///< as people write it ("F1"); empty: the name
   std::string help = {};   ///< one line, no final stop
@@ -34,7 +37,8 @@ struct Measure {
   Better better = Better::higher;
   Reducer reducer = Reducer::opaque;
   std::vector<std::string> columns = {};  ///< of the statistics, in the order that the reducer wants
-  bool always = true;  ///< false: some data do not have it, so `train.select` cannot be promised it before the start
+  bool always =
+      true;  ///< false: some data do not have it, so `train.select` cannot be promised it before the start
 
   friend bool operator==(const Measure&, const Measure&) = default;
 };

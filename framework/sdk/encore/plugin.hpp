@@ -4,11 +4,12 @@
 //     plugin.add<Kind::layer, Highway>("highway");
 //   }
 //
-// T needs `static Schema options()` and a constructor T(const Options&, const Context&), where Context is LayerContext,
-// HeadContext, TokenizerContext, OptimizerContext, ScheduleContext, TaskContext or ReaderContext. `T::version` (optional, default 1) is the version of
-// the type's meaning: raise it when equal options give other numbers; it counts in a run's identity. `T::summary`
-// (optional, a `const char*`) is one line: the formula or what it does, and its source; help and pages begin with it.
-// A plugin never prints, aborts or exits; it throws encore::Error. Its code lives in a namespace of its own.
+// T needs `static Schema options()` and a constructor T(const Options&, const Context&), where Context is
+// that of its kind: LayerContext ... ReaderContext; a task and a reader need more (task.hpp, reader.hpp).
+// `T::version` (optional, default 1) is the version of the type's meaning: raise it when equal options give
+// other numbers; it counts in a run's identity. `T::summary` (optional, a `const char*`) is one line: the
+// formula or what it does, and its source; help and pages begin with it. A plugin never prints, aborts or
+// exits; it throws encore::Error. Its code lives in a namespace of its own.
 #pragma once
 
 #include <memory>
@@ -47,16 +48,23 @@ struct KindTypes {
 };
 template <Kind K>
 struct KindTraits;
-template <> struct KindTraits<Kind::layer> : KindTypes<Layer, LayerContext> {};
-template <> struct KindTraits<Kind::head> : KindTypes<Head, HeadContext> {};
-template <> struct KindTraits<Kind::tokenizer> : KindTypes<Tokenizer, TokenizerContext> {};
-template <> struct KindTraits<Kind::optimizer> : KindTypes<Optimizer, OptimizerContext> {};
-template <> struct KindTraits<Kind::schedule> : KindTypes<Schedule, ScheduleContext> {};
-template <> struct KindTraits<Kind::task> : KindTypes<Task, TaskContext> {};
-template <> struct KindTraits<Kind::reader> : KindTypes<Reader, ReaderContext> {};
+template <>
+struct KindTraits<Kind::layer> : KindTypes<Layer, LayerContext> {};
+template <>
+struct KindTraits<Kind::head> : KindTypes<Head, HeadContext> {};
+template <>
+struct KindTraits<Kind::tokenizer> : KindTypes<Tokenizer, TokenizerContext> {};
+template <>
+struct KindTraits<Kind::optimizer> : KindTypes<Optimizer, OptimizerContext> {};
+template <>
+struct KindTraits<Kind::schedule> : KindTypes<Schedule, ScheduleContext> {};
+template <>
+struct KindTraits<Kind::task> : KindTypes<Task, TaskContext> {};
+template <>
+struct KindTraits<Kind::reader> : KindTypes<Reader, ReaderContext> {};
 
-/// One thing a plugin offers. `make` is a function `Base*(const Options&, const Context&)` of its kind, passed as a plain
-/// function pointer; the host casts it back by `kind`.
+/// One thing a plugin offers. `make` is a function `Base*(const Options&, const Context&)` of its kind,
+/// passed as a plain function pointer; the host casts it back by `kind`.
 struct Offer {
   Kind kind = Kind::layer;
   std::string name;
@@ -73,13 +81,17 @@ struct Offer {
 namespace detail {
 template <class T>
 constexpr int version_of() {
-  if constexpr (requires { T::version; }) return T::version;
-  else return 1;
+  if constexpr (requires { T::version; })
+    return T::version;
+  else
+    return 1;
 }
 template <class T>
 constexpr const char* summary_of() {
-  if constexpr (requires { T::summary; }) return T::summary;
-  else return "";
+  if constexpr (requires { T::summary; })
+    return T::summary;
+  else
+    return "";
 }
 template <Kind K, class T>
 typename KindTraits<K>::Base* make(const Options& options, const typename KindTraits<K>::Context& context) {
@@ -92,9 +104,14 @@ class Registrar {
  public:
   template <Kind K, class T>
   void add(std::string name) {
-    static_assert(std::is_base_of_v<typename KindTraits<K>::Base, T>, "T derives from the base class of its kind");
-    Offer offer = {K, std::move(name), detail::version_of<T>(), T::options(),
-                   reinterpret_cast<void (*)()>(&detail::make<K, T>), detail::summary_of<T>()};
+    static_assert(std::is_base_of_v<typename KindTraits<K>::Base, T>,
+                  "T derives from the base class of its kind");
+    Offer offer = {.kind = K,
+                   .name = std::move(name),
+                   .version = detail::version_of<T>(),
+                   .options = T::options(),
+                   .make = reinterpret_cast<void (*)()>(&detail::make<K, T>),
+                   .summary = detail::summary_of<T>()};
     if constexpr (K == Kind::task) {
       offer.needs = T::fields();
       offer.measures = T::measures();
@@ -121,7 +138,7 @@ std::unique_ptr<typename KindTraits<K>::Base> make(const Offer& offer, const Opt
 
 /// Plain data at a known symbol, read after dlopen and before any code of the plugin is called by the host.
 struct PluginTag {
-  char magic[8];      ///< "ENCORE1"
+  char magic[8];  ///< "ENCORE1"
   int sdk_version;
   const char* name;
   const char* version;
@@ -130,27 +147,29 @@ struct PluginTag {
 
 }  // namespace encore
 
-/// Set by the build to `key=value;` text: sdk, compiler, standard library, kokkos, backend, architecture, sanitizer.
+/// Set by the build to `key=value;` text: sdk, compiler, standard library, kokkos, backend, architecture,
+/// sanitizer.
 #ifndef ENCORE_FINGERPRINT
 #define ENCORE_FINGERPRINT "unknown"
 #endif
 
 /// Defines the tag and the entry point; the block that follows is the body of register(Registrar& plugin).
-#define ENCORE_PLUGIN(NAME, VERSION)                                                                              \
-  static void encore_register_offers(::encore::Registrar& plugin);                                               \
-  extern "C" __attribute__((visibility("default"))) const ::encore::PluginTag encore_plugin_tag = {              \
-      "ENCORE1", ENCORE_SDK_VERSION, NAME, VERSION, ENCORE_FINGERPRINT};                                          \
-  /* Returns null, or why registering failed; the text lives as long as the plugin. */                           \
-  extern "C" __attribute__((visibility("default"))) const char* encore_plugin_register(::encore::Registrar* to) { \
-    static std::string failure;                                                                                  \
-    try {                                                                                                        \
-      encore_register_offers(*to);                                                                               \
-      return nullptr;                                                                                            \
-    } catch (const std::exception& error) {                                                                      \
-      failure = error.what();                                                                                    \
-    } catch (...) {                                                                                              \
-      failure = "an exception that is no std::exception";                                                        \
-    }                                                                                                            \
-    return failure.c_str();                                                                                      \
-  }                                                                                                              \
+#define ENCORE_PLUGIN(NAME, VERSION)                                                                \
+  static void encore_register_offers(::encore::Registrar& plugin);                                  \
+  extern "C" __attribute__((visibility("default"))) const ::encore::PluginTag encore_plugin_tag = { \
+      "ENCORE1", ENCORE_SDK_VERSION, NAME, VERSION, ENCORE_FINGERPRINT};                            \
+  /* Returns null, or why registering failed; the text lives as long as the plugin. */              \
+  extern "C" __attribute__((visibility("default"))) const char* encore_plugin_register(             \
+      ::encore::Registrar* to) {                                                                    \
+    static std::string failure;                                                                     \
+    try {                                                                                           \
+      encore_register_offers(*to);                                                                  \
+      return nullptr;                                                                               \
+    } catch (const std::exception& error) {                                                         \
+      failure = error.what();                                                                       \
+    } catch (...) {                                                                                 \
+      failure = "an exception that is no std::exception";                                           \
+    }                                                                                               \
+    return failure.c_str();                                                                         \
+  }                                                                                                 \
   static void encore_register_offers([[maybe_unused]] ::encore::Registrar& plugin)

@@ -1,6 +1,7 @@
-// Records: what a reader makes of a file and a task understands: named fields with a value for each record. Field names
-// are shared words: words, tags, text, label, text2, context, question, answers, source, target.
-// Place in the flow: Reader::read or Task::from_text -> Records -> Task::encode; predictions leave a task as Records too.
+// Records: what a reader makes of a file and a task understands: named fields with a value for each record.
+// Field names are shared words: words, tags, text, label, text2, context, question, answers, source, target.
+// Place in the flow: Reader::read or Task::from_text -> Records -> Task::encode; predictions leave a task as
+// Records too.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +26,7 @@ struct TextSpan {
   friend bool operator==(const TextSpan&, const TextSpan&) = default;
 };
 
+/// R records with some fields, each with R values. Reading is safe from several threads; adding is not.
 class Records {
  public:
   using Texts = std::vector<std::string>;                   ///< one text per record
@@ -42,7 +44,8 @@ class Records {
     const std::size_t count = std::visit([](const auto& each) { return each.size(); }, values);
     if (find(name) != nullptr) throw Error("field \"" + name + "\" stands twice in the records");
     if (!fields_.empty() && count != size_)
-      throw Error("field \"" + name + "\" has " + std::to_string(count) + " values for " + std::to_string(size_) + " records");
+      throw Error("field \"" + name + "\" has " + std::to_string(count) + " values for " +
+                  std::to_string(size_) + " records");
     size_ = count;
     fields_.push_back({std::move(name), std::move(values)});
   }
@@ -69,7 +72,8 @@ class Records {
   const T& get(std::string_view name) const {
     const Field* field = find(name);
     const T* values = field == nullptr ? nullptr : std::get_if<T>(&field->values);
-    if (values == nullptr) throw Error("the records have no field \"" + std::string(name) + "\" of the type that is asked for");
+    if (values == nullptr)
+      throw Error("the records have no field \"" + std::string(name) + "\" of the type that is asked for");
     return *values;
   }
 

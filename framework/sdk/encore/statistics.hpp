@@ -1,6 +1,6 @@
-// Statistics: what each example adds to the measures of its set. Kept example by example, so that any test that draws or
-// exchanges examples works without knowing the task. Place in the flow: Task::measure -> here -> reducers (measure.hpp),
-// and into the file of predictions.
+// Statistics: what each example adds to the measures of its set. Kept example by example, so that any test
+// that draws or exchanges examples works without knowing the task. Place in the flow: Task::measure -> here
+// -> reducers (measure.hpp), and into the file of predictions.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +12,34 @@
 
 namespace encore {
 
-/// Rows are examples. An entry adds to a column, where the column has keys under one key ("PER") or two (truth and
-/// prediction, for a matrix).
+/// Rows are examples. An entry adds to a column, where the column has keys under one key ("PER") or two
+/// (truth and prediction, for a matrix). Values are finite: of what is not, no measure follows. Not for
+/// several threads at once.
 class Statistics {
  public:
   struct Entry {
-    std::uint32_t column = 0, key = 0, second_key = 0;  ///< numbers in columns() and keys(); key 0 is "", no key
+    std::uint32_t column = 0, key = 0,
+                  second_key = 0;  ///< numbers in columns() and keys(); key 0 is "", no key
     double value = 0.0;
   };
 
   /// Begins the next example; what is added belongs to it.
   void begin_example() { ends_.push_back(entries_.size()); }
-  void add(std::string_view column, double value, std::string_view key = {}, std::string_view second_key = {}) {
-    entries_.push_back({number(columns_, column_numbers_, column), number(keys_, key_numbers_, key),
-                        number(keys_, key_numbers_, second_key), value});
+  /// After begin_example. Entries of equal column and keys add up.
+  void add(std::string_view column, double value, std::string_view key = {},
+           std::string_view second_key = {}) {
+    entries_.push_back({.column = number(columns_, column_numbers_, column),
+                        .key = number(keys_, key_numbers_, key),
+                        .second_key = number(keys_, key_numbers_, second_key),
+                        .value = value});
     ends_.back() = entries_.size();
   }
 
   std::size_t examples() const { return ends_.size(); }
-  const Entry* begin(std::size_t example) const { return entries_.data() + (example == 0 ? 0 : ends_[example - 1]); }
+  /// The entries of one example, number < examples(): [begin, end).
+  const Entry* begin(std::size_t example) const {
+    return entries_.data() + (example == 0 ? 0 : ends_[example - 1]);
+  }
   const Entry* end(std::size_t example) const { return entries_.data() + ends_[example]; }
   const std::vector<Entry>& entries() const { return entries_; }
   const std::vector<std::string>& columns() const { return columns_; }

@@ -1,7 +1,7 @@
-// Task: what entity recognition, classification, translation differ in: which fields of a record matter, how they become
-// ids and targets, how outputs are scored and shown. Host code, in the worker; the trainer knows only this.
-// Place in the flow: Reader -> Records -> prepare, encode -> ExampleSet -> model -> Outputs -> measure, label, answer.
-// Read next: plugins/tasks/ner/ner.cpp.
+// Task: what entity recognition, classification, translation differ in: which fields of a record matter, how
+// they become ids and targets, how outputs are scored and shown. Host code, in the worker; the trainer knows
+// only this. Place in the flow: Reader -> Records -> prepare, encode -> ExampleSet -> model -> Outputs ->
+// measure, label, answer. Read next: plugins/tasks/ner/ner.cpp.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ struct TaskContext {
   std::int64_t max_length = 0;  ///< rows of the longest sequence, data.max_length
 };
 
-/// The fields of records that a task reads: those that are there at prediction too, and those that hold the truth.
+/// The fields of records that a task reads: those that are there at prediction too, and those that hold the
+/// truth.
 struct TaskFields {
   std::vector<std::string> structure;
   std::vector<std::string> truth;
@@ -38,23 +39,27 @@ using WordCounts = std::map<std::string, std::int64_t>;
 
 /// What a user should know of an encoded set.
 struct SetDescription {
-  std::vector<std::pair<std::string, std::int64_t>> counts;  ///< {"words", 1287}, {"cut words", 41}; shown in reports
-  std::vector<std::string> notes;                            ///< lines for the run's log
+  /// {"words", 1287}, {"cut words", 41}: in reports, and in logs where not 0.
+  std::vector<std::pair<std::string, std::int64_t>> counts;
+  std::vector<std::string> notes;  ///< lines for the run's log, without the counts
 };
 
-/// T also needs `static TaskFields fields()`, `static std::vector<Measure> measures()` and `static constexpr const char*
-/// select`, the default of train.select ("max dev/f1").
+/// T also needs `static TaskFields fields()`, `static std::vector<Measure> measures()` and `static constexpr
+/// const char* select`, the default of train.select ("max dev/f1"). All calls but `encode` come from one
+/// thread at a time.
 class Task {
  public:
   virtual ~Task() = default;
 
   // --- what the training set decides ---
-  /// Takes from the training set what the model has to know, the names of the classes above all. Throws Error when nothing
-  /// can be learned from it.
+  /// Takes from the training set what the model has to know, the names of the classes above all. Throws Error
+  /// when nothing can be learned from it.
   virtual void prepare(const Records& train) = 0;
-  /// Takes note of another set, before it is encoded: names that only it holds. `prepare` or `restore` came first.
+  /// Takes note of another set, before it is encoded: names that only it holds. `prepare` or `restore` came
+  /// first.
   virtual void extend(const Records& other) { static_cast<void>(other); }
-  /// All of that as text, and back: it is kept with encoded sets and in the run's folder. restore throws Error.
+  /// All of that as UTF-8 text, and back: it is kept with encoded sets and in the run's folder (labels.txt).
+  /// restore throws Error where the text is not one of knowledge().
   virtual std::string knowledge() const = 0;
   virtual void restore(std::string_view knowledge) = 0;
   /// The names of the classes that the head tells apart, by number.
@@ -64,29 +69,35 @@ class Task {
 
   // --- records to numbers ---
   virtual std::vector<ColumnRule> columns() const = 0;
-  /// One record. At most TaskContext::max_length ids. Truth fields may be missing (prediction). Called from several
-  /// threads at once, each with its own `to`.
-  virtual void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer, EncodedExample& to) const = 0;
+  /// One record, a number below records.size(). From 1 to TaskContext::max_length ids, all of the vocabulary;
+  /// targets are `no_target` or below labels().size(). Truth fields may be missing (prediction). Called from
+  /// several threads at once, each with its own `to`; what it throws gets the name of the file in front.
+  virtual void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
+                      EncodedExample& to) const = 0;
   virtual SetDescription describe(const ExampleSet& set) const = 0;
 
   // --- outputs to what is reported ---
-  /// What each sequence adds to the measures, in the order of the set.
+  /// What each sequence adds to the measures, in the order of the set: begin_example once for each.
   virtual void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const = 0;
-  /// The truth fields of these records as the model has them.
+  /// The truth fields of these records as the model has them, a value for each record. `records` are those of
+  /// `set`.
   virtual Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const = 0;
 
   // --- text that a user types ---
-  /// One record per line, without truth. Throws Error where the task has no such thing.
+  /// One record per line, without truth and without its line end. Lines are as they were typed: bytes that
+  /// are not UTF-8 are possible. Throws Error where the task has no such thing.
   virtual Records from_text(std::span<const std::string> lines) const {
     static_cast<void>(lines);
     throw Error("this task cannot be asked with a line of text");
   }
-  /// What the model answers to records of from_text: fields for programs (JSON), and in the field `shown` a line for people.
+  /// What the model answers to records of from_text: fields for programs (JSON), and in the field `shown` a
+  /// line for people.
   virtual Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
     static_cast<void>(records), static_cast<void>(set), static_cast<void>(outputs);
     throw Error("this task cannot be asked with a line of text");
   }
-  /// What of a record was not looked at because it is too long ("entities are not looked for in its last 3 words"), or "".
+  /// What of a record was not looked at because it is too long ("entities are not looked for in its last 3
+  /// words"), or "".
   virtual std::string left_out(const ExampleSet& set, std::size_t sequence) const {
     static_cast<void>(set), static_cast<void>(sequence);
     return {};

@@ -49,7 +49,8 @@ class MyPluginReader final : public Reader {
       std::string_view line = left.substr(0, end);
       left.remove_prefix(std::min(end + 1, left.size()));
       if (line.ends_with('\r')) line.remove_suffix(1);
-      if (line.empty() || (header_ && number == 1)) continue;
+      // Predictions are written piece by piece, so the heading may come again.
+      if (line.empty() || (header_ && (number == 1 || line == "label\ttext"))) continue;
       const std::size_t tab = line.find('\t');
       if (tab == 0 || tab == std::string_view::npos) {
         mistakes.push_back(file.name + ":" + std::to_string(number) + ": needs a label, a tab and a text");

@@ -1,6 +1,5 @@
-// What only the author of "my_plugin" knows: the records that must come out, and what must be refused. The
-// rest (what it writes it reads, equal records twice) is checked by `exp plugin check`, the same for every
-// plugin.
+// What only the author of "my_plugin" knows: the records that must come out, and what must be refused.
+// `exp plugin check` looks at what every reader must do: it reads what it writes, and equal records twice.
 #include <cstdio>
 
 #include "my_plugin.cpp"
@@ -36,6 +35,8 @@ void reads_labels_and_texts() {
   expect(records.texts("text") == std::vector<std::string>{"never better", "worse\tand worse"},
          "the text is all that follows the first tab");
   expect(read("label\ttext\ngood\tfine\n", true).size() == 1, "a header is no example");
+  expect(read("label\ttext\ngood\tfine\nlabel\ttext\nbad\tworse\n", true).size() == 2,
+         "two texts that were written stand one behind the other");
 }
 
 void names_every_line_that_is_wrong() {

@@ -28,6 +28,7 @@ class MyPluginTask final : public Task {
              .columns = {"right", "texts"}},
             {.name = "confusion",
              .help = "texts by their true label and the predicted one",
+             .better = Better::neither,
              .reducer = Reducer::matrix,
              .columns = {"confusion"}}};
   }

@@ -12,7 +12,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 const Json labelled = Json::parse(R"({"step": 12, "file": "test.conll", "examples": 3,
-  "counts": [{"name": "words", "value": 41}, {"name": "cut words", "value": 2}],
+  "counts": [{"name": "words", "value": 41}, {"name": "cut words", "value": 2}, {"name": "cut sentences", "value": 0}],
   "notes": ["a label of 3 spans does not stand in the training set"],
   "measures": {"f1": 0.5, "f1_macro": 0.25, "f1/PER": 0.75, "f1/LOC": 0.125, "recall": 0.5, "recall/PER": 1, "loss": 0.3125},
   "definitions": [{"name": "f1", "title": "F1", "fraction": true}, {"name": "recall", "fraction": true},

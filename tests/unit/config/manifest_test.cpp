@@ -352,6 +352,11 @@ TEST_F(ManifestTest, SaysWhatIsWrongWithATaskOrAReader) {
             "\"gives\" of reader \"tsv\" has the wrong type: [\"text\",3]");
   EXPECT_EQ(with([](auto& task, auto&) { task["measures"][1] = task["measures"][0]; }),
             "task \"rate\" declares the measure \"accuracy\" twice");
+  const std::string same_name = "task \"rate\" declares the measure \"";
+  EXPECT_EQ(with([](auto& task, auto&) { task["measures"][0]["name"] = "error/rain"; }),
+            same_name + "error/rain\", which could be one of the family \"error/{label}\"");
+  EXPECT_EQ(with([](auto& task, auto&) { task["measures"][0]["name"] = "error/{class}"; }),
+            same_name + "error/{label}\", which could be one of the family \"error/{class}\"");
   EXPECT_EQ(with([](auto& task, auto&) { task["measures"][1]["name"] = "loss"; }),
             "task \"rate\" declares a measure \"loss\", which every run has already");
   EXPECT_EQ(

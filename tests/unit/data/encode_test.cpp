@@ -22,7 +22,8 @@ class ColumnTask final : public Task {
   void prepare(const Records&) override {}
   std::string knowledge() const override { return ""; }
   void restore(std::string_view) override {}
-  std::vector<std::string> labels() const override { return {"a"}; }
+  /// Targets are lengths, at most 7.
+  std::vector<std::string> labels() const override { return std::vector<std::string>(8, "a"); }
   WordCounts word_counts(const Records&) const override { return {}; }
   std::vector<ColumnRule> columns() const override {
     return {{"picked", Space::ragged}, {targets_column, Space::tokens}, {"length", Space::sequences}};
@@ -46,11 +47,15 @@ class ColumnTask final : public Task {
 
 class NoTokenizer final : public Tokenizer {
  public:
+  explicit NoTokenizer(std::size_t pieces = 0) : pieces_(pieces) {}
   void load(std::vector<std::string>) override {}
   void train(const std::map<std::string, std::int64_t>&) override {}
-  std::span<const std::string> vocabulary() const override { return {}; }
+  std::span<const std::string> vocabulary() const override { return pieces_; }
   SpecialPieces special() const override { return {}; }
   void encode(std::string_view, std::vector<std::int32_t>&) const override {}
+
+ private:
+  std::vector<std::string> pieces_;
 };
 
 Records records_of(std::size_t count) {
@@ -105,6 +110,20 @@ TEST(Encode, RefusesWhatDoesNotFit) {
             "the task gives 0 values of column \"length\" for record 4, which needs 1");
   EXPECT_EQ(refusal([](EncodedExample& to) { to.columns.pop_back(); }),
             "the task gives 2 columns for record 4 and declares 3");
+  EXPECT_EQ(refusal([](EncodedExample& to) { to.columns[1][2] = 8; }),
+            "the task gives the target 8 for record 4, and has 8 classes");
+  EXPECT_EQ(refusal([](EncodedExample& to) { to.columns[1][2] = -2; }),
+            "the task gives the target -2 for record 4, and has 8 classes");
+  EXPECT_NO_THROW(encoded(ColumnTask([](EncodedExample& to) { to.columns[1][2] = no_target; }), 9));
+}
+
+TEST(Encode, RefusesIdsThatTheVocabularyDoesNotHave) {
+  const auto refusal = [](std::size_t pieces) {
+    return testing::message_of<Error>(
+        [&] { encode_records(ColumnTask(), records_of(2), NoTokenizer(pieces), 7); });
+  };
+  EXPECT_EQ(refusal(101), "the task gives the id 101 for record 2, and the vocabulary has 101 pieces");
+  EXPECT_NO_THROW(encode_records(ColumnTask(), records_of(2), NoTokenizer(102), 7));
 }
 
 TEST(ExampleSet, RefusesArraysThatDoNotAddUp) {

@@ -143,6 +143,17 @@ TEST(ExampleScores, PermutationOfAMeasureThatIsNoFraction) {
   EXPECT_NEAR(test.p, 2.0 / 64, 0.006);
 }
 
+TEST(ExampleScores, StatisticsThatAreNotFiniteProveNothing) {
+  MeasureCells cells(perplexity);
+  for (const double loss : {std::nan(""), 1e6}) {  // the exponential of the second is infinite
+    Statistics broken = losses_of(100, 0);
+    broken.add("loss", loss * 400);
+    const std::vector<ExampleSums> a = {cells.sums_of(losses_of(100, 50))}, b = {cells.sums_of(broken)};
+    EXPECT_EQ(message_of<Error>([&] { permutation_test(a, b, cells); }),
+              "the statistics of the predictions give a difference that is not finite");
+  }
+}
+
 TEST(ExampleScores, SeedsDoNotCountAsExamples) {
   MeasureCells cells(f1);
   const ExampleSums a = cells.sums_of(found_in(100, 50)), b = cells.sums_of(found_in(100, 44));

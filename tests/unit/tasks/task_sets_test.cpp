@@ -124,6 +124,44 @@ std::string message_of(const std::function<void()>& act) {
   }
 }
 
+/// What no reader should give: words with other things than tags.
+class CarelessReader final : public Reader {
+ public:
+  Records read(std::span<const InputText> files, const std::string& what) const override {
+    Records records;
+    records.add("words", Records::TextLists{{"Ann", "ate"}});
+    if (what == "development set" && files[0].text.starts_with("short"))
+      records.add("tags", Records::TextLists{{"O"}});
+    else
+      records.add("tags", Records::TextLists{{what == "training set" ? "B-PER" : "PER", "O"}});
+    return records;
+  }
+};
+
+TEST_F(TaskSetsTest, WhatTheTaskRefusesIsNamedByItsFile) {
+  const auto refusal = [&] {
+    TaskParts parts;
+    parts.task = std::make_unique<ner::Ner>(Options(), TaskContext{14});
+    parts.reader = std::make_unique<CarelessReader>();
+    DataTable data = table();
+    data.test.clear();
+    TaskSets sets(std::move(parts), data, {});
+    return message_of([&] { sets.encode(LetterTokenizer(), 1); });
+  };
+  EXPECT_EQ(refusal(),
+            file("dev").string() + ": \"PER\" is no tag of IOB2; a tag is O, or B- or I- before a type");
+  write("dev", "short");
+  EXPECT_EQ(refusal(), file("dev").string() + ": record 1 has 2 words and 1 tag");
+}
+
+TEST_F(TaskSetsTest, NotesBeginWithWhatWasCounted) {
+  const Notes notes = encoded().notes();
+  EXPECT_EQ(notes.front(),
+            "train: 3 examples, 7 words, 3 entities, 1 cut sentences, 1 cut words, 1 cut entities");
+  EXPECT_NE(std::ranges::find(notes, "dev: 2 examples, 3 words, 2 entities"), notes.end())
+      << "nothing was cut";
+}
+
 TEST_F(TaskSetsTest, IsTheSameFromTheCache) {
   const TokenCache cache(folder_ / "tokens");
   TaskSets cold = encoded();

@@ -377,7 +377,8 @@ class MovedFolder final : public Control {
 };
 
 TEST_F(TrainerTest, AFolderThatIsMovedIsTheReasonWhateverFailsFirst) {
-  for (const int asked : {1, 2, 3}) {  // before the file is written, before its new name, before the old ones go
+  for (const int asked :
+       {1, 2, 3}) {  // before the file is written, before its new name, before the old ones go
     const std::string name = "run" + std::to_string(asked);
     fs::create_directories(folder_ / name);
     const Device device;
@@ -427,6 +428,24 @@ TEST_F(TrainerTest, ShardsAreAddedInTheirOrder) {
   EXPECT_NEAR(one.steps.front().loss, two.steps.front().loss, 1e-5);
   EXPECT_NE(one.digests.at({4, "parameters"}), two.digests.at({4, "parameters"}));
   EXPECT_EQ(two.digests, run("again", specification({"train.gradient_shards=2"})).digests);
+}
+
+TEST_F(TrainerTest, DamagedLabelsAreNamedByTheirFile) {
+  run("run", specification());
+  const Device device;
+  const auto refusal = [&](const std::string& labels) {
+    std::ofstream(folder_ / "run" / "labels.txt") << labels;
+    try {
+      TrainedModel(folder_ / "run", Specification::load(folder_ / "run").plugin_folders, device);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing was refused");
+  };
+  const std::string file = (folder_ / "run" / "labels.txt").string();
+  EXPECT_EQ(refusal(""), file + ": a list of labels needs at least one label");
+  EXPECT_EQ(refusal("O\nB-PER\nO\n"), file + ": the list of labels names \"O\" twice");
+  EXPECT_NE(refusal("O\nB-PER\n"), "nothing was refused") << "the head has another number of classes";
 }
 
 TEST_F(TrainerTest, ATrainedModelScoresAsTheRunDid) {

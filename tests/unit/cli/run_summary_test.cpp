@@ -1,0 +1,44 @@
+// The text that exp run suggests to try a model with, whatever the task.
+#include "cli/run_summary.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore {
+namespace {
+
+class SampleText : public ::testing::Test {
+ protected:
+  std::string of(const std::string& lines) const {
+    std::ofstream(folder_ / "test.jsonl") << lines;
+    return sample_text(folder_ / "test.jsonl");
+  }
+
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(SampleText, IsTheFirstShortInputWhateverItsField) {
+  EXPECT_EQ(of("{\"example\": 0, \"predicted\": [], \"words\": [\"Too\", \"short\"]}\n"
+               "{\"example\": 1, \"predicted\": [], \"words\": [\"Ann\", \"lives\", \"in\", \"Lund\"]}\n"),
+            "Ann lives in Lund");
+  EXPECT_EQ(of("{\"predicted\": \"good\", \"text\": \"never was it better\", \"truth\": \"a b c d e\"}\n"),
+            "never was it better");
+}
+
+TEST_F(SampleText, IsNothingThatAShellWouldRead) {
+  EXPECT_EQ(of("{\"predicted\": 1, \"text\": \"what does $(reboot) do\"}\n"
+               "{\"predicted\": 1, \"text\": \"a bell \\u0007 rings here\"}\n"
+               "{\"predicted\": 1, \"text\": \"this one is fine\"}\n"),
+            "this one is fine");
+}
+
+TEST_F(SampleText, IsThereWithoutPredictionsToo) {
+  EXPECT_EQ(of("no JSON\n[]\n{}\n{\"predicted\": 1, \"text\": 3}\n"), "a line of text");
+  EXPECT_EQ(sample_text(folder_ / "absent.jsonl"), "a line of text");
+}
+
+}  // namespace
+}  // namespace encore
