@@ -1,4 +1,4 @@
-// See conll.hpp.
+// Line by line; all rows that cannot be read are reported at once.
 #include "conll.hpp"
 
 #include <algorithm>
@@ -7,6 +7,8 @@
 #include <utility>
 
 #include <encore/error.hpp>
+
+#include "row_problems.hpp"
 
 namespace encore::conll {
 namespace {
@@ -85,31 +87,6 @@ TagScheme recognise(const std::vector<Sentence>& sentences) {
   }
   return best;
 }
-
-/// The rows of a file that cannot be read; the first ones with what is wrong with each.
-class RowProblems {
- public:
-  explicit RowProblems(const std::string& name) : name_(name) {}
-
-  void add(std::int64_t line, const std::string& message) {
-    if (++count_ <= most_listed)
-      text_ += (count_ > 1 ? "\n" : "") + name_ + ":" + std::to_string(line) + ": " + message;
-  }
-  void require_none() const {
-    if (count_ == 0) return;
-    const int more = count_ - most_listed;
-    throw Error(text_ + (more <= 0   ? ""
-                         : more == 1 ? "\nand 1 more row like these"
-                                     : "\nand " + std::to_string(more) + " more rows like these"));
-  }
-
- private:
-  static constexpr int most_listed = 10;
-
-  const std::string& name_;
-  int count_ = 0;
-  std::string text_;
-};
 
 /// What is wrong with a row; empty where nothing is. `expected` columns, 0 before the first row.
 std::string problem_of(std::span<const std::string_view> columns, std::int64_t expected, bool ends_with_tab) {
@@ -191,7 +168,7 @@ Dataset parse(std::string_view text, const std::string& name, const std::string&
   Sentence sentence;
   std::vector<std::int64_t> first_lines;  // of each sentence; its rows follow one another
   std::vector<std::string_view> columns;
-  RowProblems problems(name);
+  RowProblems problems;
   const auto finish_sentence = [&] {
     if (sentence.words.empty()) return;
     set.sentences.push_back(std::move(sentence));
@@ -212,7 +189,7 @@ Dataset parse(std::string_view text, const std::string& name, const std::string&
                   columns);
     const std::string problem = problem_of(columns, set.columns, whole.find('\t') != std::string_view::npos);
     if (!problem.empty()) {
-      problems.add(line_number, problem);
+      problems.add(name, line_number, problem);
       continue;
     }
     set.columns = static_cast<std::int64_t>(columns.size());

@@ -1,4 +1,4 @@
-// See measures.hpp.
+// Names of columns are literals here and nowhere else.
 #include "measures.hpp"
 
 #include <map>
@@ -71,6 +71,7 @@ std::vector<Measure> measures() {
            .always = false},
           {.name = "confusion",
            .help = "words by the type of their tag, true and predicted; O outside of entities",
+           .better = Better::neither,
            .reducer = Reducer::matrix,
            .columns = {"confusion"}}};
 }

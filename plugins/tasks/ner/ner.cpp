@@ -1,4 +1,4 @@
-// See ner.hpp.
+// Records of sentences to rows, and classes of rows back to tags, entities and counts.
 #include "ner.hpp"
 
 #include <algorithm>
@@ -95,7 +95,7 @@ void Ner::prepare(const Records& train) {
     labels.push_back("B-" + type);
     labels.push_back("I-" + type);
   }
-  names_ = TagNames(labels);
+  names_ = tasks::LabelNames(labels);
 }
 
 void Ner::extend(const Records& other) {
@@ -146,6 +146,10 @@ void Ner::encode(const Records& records, std::size_t record, const Tokenizer& to
     return;
   }
   const std::vector<std::string>& truth = records.lists("tags")[record];
+  if (truth.size() != words.size())
+    throw Error("record " + std::to_string(record + 1) + " has " +
+                counted(std::ssize(words), "word", "words") + " and " +
+                counted(std::ssize(truth), "tag", "tags"));
   for (const std::string& tag : truth) to.columns[tags].push_back(names_.number(tag));
   for (std::size_t word = 0; word < rows.size(); ++word)
     if (const std::int32_t tag = to.columns[tags][word]; names_.is_label(tag))
@@ -178,8 +182,6 @@ SetDescription Ner::describe(const ExampleSet& set) const {
                         {"cut entities", cut_entities},
                         {"words with labels not in training", unseen_words}};
   std::vector<std::string>& notes = description.notes;
-  notes.push_back(std::to_string(set.size()) + " sentences, " + std::to_string(words) + " words, " +
-                  std::to_string(entities) + " entities");
   if (entities == 0)
     notes.push_back(
         "no word belongs to an entity, so its F1 is 0 whatever a model finds, and chooses no checkpoint");
@@ -234,8 +236,10 @@ Records Ner::answer(const Records& records, const ExampleSet& set, const Outputs
     for (const Entity& entity : entities) {
       const TextWord& first = words[static_cast<std::size_t>(entity.begin)];
       const TextWord& last = words[static_cast<std::size_t>(entity.end - 1)];
-      found[i].push_back({entity.type, std::string(first.text.data(), last.text.data() + last.text.size()),
-                          static_cast<std::int64_t>(first.start), static_cast<std::int64_t>(last.end)});
+      found[i].push_back({.label = entity.type,
+                          .text = std::string(first.text.data(), last.text.data() + last.text.size()),
+                          .start = static_cast<std::int64_t>(first.start),
+                          .end = static_cast<std::int64_t>(last.end)});
     }
     shown[i] = bracketed(words, entities);
   }

@@ -8,7 +8,7 @@
 
 #include <encore/task.hpp>
 
-#include "tag_names.hpp"
+#include "label_names.hpp"
 
 namespace encore::ner {
 
@@ -26,7 +26,7 @@ class Ner final : public Task {
   void prepare(const Records& train) override;
   void extend(const Records& other) override;
   std::string knowledge() const override { return names_.text(); }
-  void restore(std::string_view knowledge) override { names_ = TagNames::from_text(knowledge); }
+  void restore(std::string_view knowledge) override { names_ = tasks::LabelNames::from_text(knowledge); }
   std::vector<std::string> labels() const override { return names_.labels(); }
   WordCounts word_counts(const Records& train) const override;
 
@@ -55,7 +55,7 @@ class Ner final : public Task {
   Records::TextLists all_predicted(const ExampleSet& set, const Outputs& outputs) const;
 
   std::int64_t max_length_;
-  TagNames names_;
+  tasks::LabelNames names_;
 };
 
 }  // namespace encore::ner

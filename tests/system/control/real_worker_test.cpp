@@ -80,7 +80,8 @@ TEST_F(RealWorker, PredictTellsOfLongLinesAndDamagedCheckpoints) {
       cut.errors.starts_with("encore-worker: line 2 is longer than data.max_length = 32 of the model: "
                              "entities are not looked for in its last "))
       << cut.errors;
-  EXPECT_EQ(std::count(cut.errors.begin(), cut.errors.end(), '\n'), 1) << "told once: " << cut.errors;
+  EXPECT_EQ(std::count(cut.errors.begin(), cut.errors.end(), '\n'), 1)
+      << "one line of two is named: " << cut.errors;
 
   for (const auto& file : std::filesystem::directory_iterator(
            sandbox.folder() / "encore.db.runs" / sandbox.one("SELECT id FROM run") / "checkpoints"))

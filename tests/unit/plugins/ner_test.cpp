@@ -88,8 +88,20 @@ TEST(Ner, PutsTheLabelOnTheFirstPieceOfAWord) {
   EXPECT_EQ(column(set, "first_pieces", 0), (Values{1, 4, 5}));
   EXPECT_EQ(column(set, "tags", 0), (Values{1, 2, 0}));
   EXPECT_EQ(column(set, "cut_words", 0), Values{0});
-  EXPECT_EQ(task.describe(set).notes, Words{"1 sentences, 3 words, 1 entities"});
+  EXPECT_EQ(task.describe(set).notes, Words{}) << "what is counted is not repeated";
+  EXPECT_EQ(count(task.describe(set), "entities"), 1);
   EXPECT_EQ(task.left_out(set, 0), "");
+}
+
+TEST(Ner, RefusesASentenceWithAnotherNumberOfTagsThanWords) {
+  const auto refusal = [](Words words, Words tags) {
+    return message_of<Error>([&] {
+      encode_records(task_with_labels(16), records_of({{"a"}, std::move(words)}, {{"O"}, std::move(tags)}),
+                     make_tokenizer(), 16);
+    });
+  };
+  EXPECT_EQ(refusal({"a", "c"}, {"O"}), "record 2 has 2 words and 1 tag");
+  EXPECT_EQ(refusal({"a"}, {"O", "B-X"}), "record 2 has 1 word and 2 tags");
 }
 
 TEST(Ner, GivesAWordWithoutPiecesTheUnknownPiece) {
@@ -113,7 +125,7 @@ TEST(Ner, CutsAtAWordBorderAndReportsIt) {
   EXPECT_EQ(count(description, "cut sentences"), 2);
   EXPECT_EQ(count(description, "cut words"), 4);
   EXPECT_EQ(count(description, "cut entities"), 3);  // two of the first, and the third's, which lost its end
-  EXPECT_EQ(description.notes.at(1),
+  EXPECT_EQ(description.notes.at(0),
             "2 of 3 sentences are longer than max_length = 4: 4 words are cut, 3 entities with them count as "
             "missed");
   EXPECT_EQ(task.left_out(set, 0), "entities are not looked for in its last 3 words");
@@ -124,12 +136,12 @@ TEST(Ner, GivesLabelsTheListLacksNoTarget) {
   Ner task = task_with_labels(16);
   const Records records = records_of({{"a", "c", "a"}}, {{"B-Y", "I-Y", "B-X"}});
   EXPECT_EQ(message_of<Error>([&] { encode_records(task, records, make_tokenizer(), 16); }),
-            "the tag \"B-Y\" stands in no set that was looked at");
+            "the label \"B-Y\" stands in no set that was looked at");
   task.extend(records);
   const ExampleSet set = encode_records(task, records, make_tokenizer(), 16);
   EXPECT_EQ(column(set, "targets", 0), (Values{-1, -1, -1, 1, -1}));
   EXPECT_EQ(column(set, "first_pieces", 0), (Values{1, 2, 3}));
-  EXPECT_EQ(task.describe(set).notes.at(1),
+  EXPECT_EQ(task.describe(set).notes.at(0),
             "the label \"Y\" of 1 entity does not stand in the training set; they are scored as missed");
 }
 

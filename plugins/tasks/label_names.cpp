@@ -1,11 +1,11 @@
-// See tag_names.hpp.
-#include "tag_names.hpp"
+// A number is the place in the list of names.
+#include "label_names.hpp"
 
 #include <algorithm>
 
 #include <encore/error.hpp>
 
-namespace encore::ner {
+namespace encore::tasks {
 namespace {
 
 std::vector<std::string> lines_of(std::string_view text) {
@@ -20,7 +20,7 @@ std::vector<std::string> lines_of(std::string_view text) {
 
 }  // namespace
 
-TagNames::TagNames(const std::vector<std::string>& labels) {
+LabelNames::LabelNames(const std::vector<std::string>& labels) {
   if (labels.empty()) throw Error("a list of labels needs at least one label");
   for (const std::string& label : labels) {
     if (label.empty())
@@ -31,32 +31,32 @@ TagNames::TagNames(const std::vector<std::string>& labels) {
   labels_ = names_.size();
 }
 
-TagNames TagNames::from_text(std::string_view text) {
+LabelNames LabelNames::from_text(std::string_view text) {
   const std::size_t parting = std::min(text.find("\n\n"), text.size());
-  TagNames names(lines_of(text.substr(0, parting)));
+  LabelNames names(lines_of(text.substr(0, parting)));
   if (parting < text.size())
-    for (const std::string& tag : lines_of(text.substr(parting + 2))) names.add(tag);
+    for (const std::string& label : lines_of(text.substr(parting + 2))) names.add(label);
   return names;
 }
 
-std::string TagNames::text() const {
+std::string LabelNames::text() const {
   std::string text;
   for (std::size_t i = 0; i < names_.size(); ++i) text += (i == labels_ ? "\n" : "") + names_[i] + "\n";
   return text;
 }
 
-void TagNames::add(const std::string& tag) {
-  if (numbers_.emplace(tag, static_cast<std::int32_t>(names_.size())).second) names_.push_back(tag);
+void LabelNames::add(const std::string& label) {
+  if (numbers_.emplace(label, static_cast<std::int32_t>(names_.size())).second) names_.push_back(label);
 }
 
-std::int32_t TagNames::number(const std::string& tag) const {
-  const auto found = numbers_.find(tag);
-  if (found == numbers_.end()) throw Error("the tag \"" + tag + "\" stands in no set that was looked at");
+std::int32_t LabelNames::number(const std::string& label) const {
+  const auto found = numbers_.find(label);
+  if (found == numbers_.end()) throw Error("the label \"" + label + "\" stands in no set that was looked at");
   return found->second;
 }
 
-std::vector<std::string> TagNames::labels() const {
+std::vector<std::string> LabelNames::labels() const {
   return {names_.begin(), names_.begin() + static_cast<std::ptrdiff_t>(labels_)};
 }
 
-}  // namespace encore::ner
+}  // namespace encore::tasks

@@ -1,0 +1,55 @@
+// The task "classify": one label per text, read off the first row of its sequence ([CLS]); scored by
+// accuracy. Place in the flow: records with `text` (and `label`, the truth) -> ids and a target -> the class
+// of the first row -> counts per text, labels. Read next: measures.hpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <encore/task.hpp>
+
+#include "label_names.hpp"
+
+namespace encore::classify {
+
+class Classify final : public Task {
+ public:
+  static constexpr const char* summary =
+      "one label per text, read off its first row ([CLS]); scored by accuracy";
+  static constexpr const char* select = "max dev/accuracy";
+  static Schema options() { return {}; }
+  static TaskFields fields() { return {{"text"}, {"label"}}; }
+  static std::vector<Measure> measures();
+
+  Classify(const Options& options, const TaskContext& context);
+
+  void prepare(const Records& train) override;
+  void extend(const Records& other) override;
+  std::string knowledge() const override { return names_.text(); }
+  void restore(std::string_view knowledge) override { names_ = tasks::LabelNames::from_text(knowledge); }
+  std::vector<std::string> labels() const override { return names_.labels(); }
+  /// Words are parted by white space.
+  WordCounts word_counts(const Records& train) const override;
+
+  std::vector<ColumnRule> columns() const override;
+  /// [CLS] pieces [SEP], the class on the first row. Pieces that would pass max_length - 1 rows are cut at
+  /// the end.
+  void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
+              EncodedExample& to) const override;
+  SetDescription describe(const ExampleSet& set) const override;
+
+  void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;
+  Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+
+  Records from_text(std::span<const std::string> lines) const override;
+  Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+  std::string left_out(const ExampleSet& set, std::size_t sequence) const override;
+
+ private:
+  const std::string& predicted(const ExampleSet& set, const Outputs& outputs, std::size_t sequence) const;
+
+  std::size_t max_length_;
+  tasks::LabelNames names_;
+};
+
+}  // namespace encore::classify

@@ -1,0 +1,176 @@
+// The task "classify" with the reader "tsv" from file to prediction, and what is refused before anything
+// starts.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/places.hpp"
+#include "system/control/sandbox.hpp"
+
+namespace encore::system_test {
+namespace {
+
+using nlohmann::json;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// Each text has one word that decides its label.
+std::string reviews(int begin, int end) {
+  const char *good[] = {"good", "great", "fine"}, *bad[] = {"bad", "dull", "poor"},
+             *things[] = {"film", "plot", "cast", "scene"};
+  std::string lines;
+  for (int i = begin; i < end; ++i)
+    lines += std::string("a ") + (i % 2 == 0 ? good : bad)[i / 2 % 3] + " " + things[i % 4] + "\t" +
+             (i % 2 == 0 ? "positive" : "negative") + "\n";
+  return lines;
+}
+
+void replace(std::string& text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+/// What the sandbox trains, as classification.
+std::string reviews_experiment(const std::string& more = "") {
+  std::string text = tiny_experiment("reviews");
+  replace(text, "\"ner\"", "\"classify\"");
+  replace(text, "\"conll\"", "\"tsv\"");
+  replace(text, ".conll", ".tsv");
+  return text + more;
+}
+
+class Classification : public testing::Test {
+ protected:
+  Classification() : sandbox_(true) {
+    sandbox_.write("train.tsv", reviews(0, 48));
+    sandbox_.write("dev.tsv", reviews(48, 60));
+    sandbox_.write("test.tsv", reviews(60, 72));
+  }
+  /// A build for a GPU is also made, and its other tests run, on machines that have none.
+  void SetUp() override {
+    const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+    if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
+  }
+
+  std::string output_of(const std::vector<std::string>& arguments, const std::string& input = "") const {
+    const ProgramOutput output = sandbox_.exp(arguments, input);
+    EXPECT_EQ(output.end.exit_code, 0) << output.errors;
+    return output.output;
+  }
+  /// What is said of an experiment that must not start.
+  std::string refusal(const std::string& experiment) const {
+    sandbox_.write("reviews.toml", experiment);
+    const ProgramOutput output = sandbox_.exp({"run", "reviews.toml"});
+    EXPECT_EQ(output.end.exit_code, 2) << output.output;
+    EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "encore.db"));
+    return output.errors;
+  }
+
+  Sandbox sandbox_;
+};
+
+TEST_F(Classification, TrainsShowsEvaluatesPredictsAndReports) {
+  sandbox_.write("reviews.toml", reviews_experiment());
+  const std::string run = output_of({"run", "reviews.toml"});
+  EXPECT_TRUE(contains(run, "train: the most frequent label, \"negative\", is that of 24 of 48 texts"))
+      << run;
+  EXPECT_TRUE(contains(run, "dev accuracy ") && contains(run, "test accuracy ")) << run;
+  const double accuracy = std::stod(sandbox_.one("SELECT value FROM curve WHERE metric = 'test/accuracy'"));
+  EXPECT_GT(accuracy, 0.9) << run;
+
+  const std::string list = output_of({"ls"});
+  EXPECT_TRUE(contains(list, "DEV ACCURACY") && contains(list, "TEST ACCURACY")) << list;
+  const std::string shown = output_of({"show", "reviews"});
+  EXPECT_TRUE(contains(shown, "data.type") && contains(shown, "ACCURACY") && contains(shown, "MACRO F1"))
+      << shown;
+  const std::string positive =
+      shown.substr(shown.find("\n  positive"), shown.find("curves") - shown.find("\n  positive"));
+  EXPECT_NE(positive.find_first_of("0123456789"), std::string::npos) << "the measures of a label:\n" << shown;
+
+  const std::string table = output_of({"evaluate", "reviews", "test.tsv"});
+  for (const char* part : {"12 examples, 2 labels\n", "LABEL", "PRECISION", "RECALL", "negative", "positive"})
+    EXPECT_TRUE(contains(table, part)) << part << "\n" << table;
+  EXPECT_FALSE(contains(table, "\nall ")) << "no family has a value over all labels:\n" << table;
+  const json evaluation = json::parse(output_of({"evaluate", "reviews", "test.tsv", "--json"}));
+  EXPECT_NEAR(evaluation.at("measures").at("accuracy").get<double>(), accuracy, 1e-12)
+      << "the same model on the same file";
+
+  const std::string report = output_of({"report", "reviews", "--format", "json"});
+  for (const char* id : {"results-test-accuracy", "classes-test-accuracy", "confusion-test-accuracy",
+                         "curve-dev-accuracy", "lengths"})
+    EXPECT_TRUE(contains(report, "\"id\": \"" + std::string(id) + "\"")) << id;
+}
+
+TEST_F(Classification, PredictsInEveryFormat) {
+  sandbox_.write("reviews.toml", reviews_experiment());
+  output_of({"run", "reviews.toml", "-q"});
+  EXPECT_EQ(output_of({"predict", "reviews", "a great plot"}), "positive\ta great plot\n");
+  EXPECT_EQ(json::parse(output_of({"predict", "reviews", "--format", "jsonl", "a dull cast"})),
+            json({{"text", "a dull cast"}, {"label", "negative"}}));
+  const std::string lines = "a great plot\n\na dull cast\n";
+  const std::string written = output_of({"predict", "reviews", "--format", "tsv"}, lines);
+  EXPECT_EQ(written, "a great plot\tpositive\n\na dull cast\tnegative\n");
+  sandbox_.write("written.tsv", written);
+  const json again = json::parse(output_of({"evaluate", "reviews", "written.tsv", "--json"}));
+  EXPECT_EQ(again.at("measures").at("accuracy").get<double>(), 1.0) << "what it wrote is what it says";
+
+  std::string words;
+  for (int i = 0; i < 100; ++i) words += "a great ";
+  const ProgramOutput cut = sandbox_.exp({"predict", "reviews"}, "a great plot\n" + words + "\n");
+  EXPECT_EQ(cut.end.exit_code, 0);
+  EXPECT_TRUE(
+      cut.errors.starts_with("encore-worker: line 2 is longer than data.max_length = 32 of the model: its "
+                             "label does not depend on its last "))
+      << cut.errors;
+}
+
+TEST_F(Classification, SelectsByTheMeasureOfOneLabel) {
+  sandbox_.write("reviews.toml", reviews_experiment("select = \"max dev/f1/positive\"\n"));
+  const std::string run = output_of({"run", "reviews.toml"});
+  EXPECT_TRUE(contains(run, "test F1 of positive ")) << run;
+  EXPECT_TRUE(contains(output_of({"ls"}), "DEV F1 OF POSITIVE"));
+}
+
+TEST_F(Classification, RefusesAMeasureOfALabelThatTheDevelopmentSetLacks) {
+  const std::string errors = refusal(reviews_experiment("select = \"max dev/f1/NOSUCH\"\n"));
+  EXPECT_TRUE(errors.starts_with(
+                  "reviews.toml:35:10: the development set has no measure \"dev/f1/NOSUCH\"; it has ") &&
+              contains(errors, "\"dev/f1/negative\", \"dev/f1/positive\""))
+      << errors;
+}
+
+TEST_F(Classification, RefusesWhatTheReaderCannotUse) {
+  std::string text = reviews_experiment();
+  replace(text, "type = \"tsv\"", "type = \"tsv\"\nlabel_column = \"kind\"");
+  EXPECT_TRUE(
+      refusal(text).starts_with("reviews.toml:7:16: label_column = \"kind\" is no number of a column; "));
+  text = reviews_experiment();
+  replace(text, "\"tsv\"", "\"conll\"");
+  EXPECT_TRUE(
+      contains(refusal(text),
+               "reviews.toml:6:8: reader \"conll\" does not give the fields \"text\", \"label\" that task "
+               "\"classify\" needs; it gives \"words\", \"tags\"; what gives all that the task needs: "
+               "\"tsv\""));
+  sandbox_.write("dev.tsv", "fine\tpositive\nno label\n\tnegative\n");
+  const std::string errors = refusal(reviews_experiment());
+  EXPECT_TRUE(contains(errors, "dev.tsv:2: this row has 1 column, the rows before it have 2") &&
+              contains(errors, "dev.tsv:3: the text in column 1 is empty"))
+      << errors;
+}
+
+TEST_F(Classification, CountsLabelsThatTrainingLacksAsWrong) {
+  sandbox_.write("test.tsv", reviews(60, 72) + "an odd film\tstrange\n");
+  sandbox_.write("reviews.toml", reviews_experiment());
+  const std::string run = output_of({"run", "reviews.toml"});
+  EXPECT_TRUE(
+      contains(run,
+               "test: the label \"strange\" of 1 text does not stand in the training set; it is counted as "
+               "wrong whatever a model says"))
+      << run;
+  EXPECT_LT(std::stod(sandbox_.one("SELECT value FROM curve WHERE metric = 'test/accuracy'")), 0.95);
+}
+
+}  // namespace
+}  // namespace encore::system_test

@@ -1,0 +1,202 @@
+// Classification as a task: what a text becomes, labels that training lacks, its measures, what it answers.
+#include "classify/classify.hpp"
+
+#include <gtest/gtest.h>
+
+#include <encore/error.hpp>
+
+#include "base/measures.hpp"
+#include "classify/measures.hpp"
+#include "data/encode.hpp"
+#include "unit/record/temporary_folder.hpp"
+#include "wordpiece.hpp"
+
+namespace encore::classify {
+namespace {
+
+using testing::message_of;
+using Values = std::vector<std::int32_t>;
+using Texts = Records::Texts;
+
+wordpiece::WordPiece make_tokenizer() {
+  Options options;
+  options.set("vocab", std::string("none"));
+  options.set("min_frequency", std::int64_t{2});
+  options.set("lowercase", false);
+  wordpiece::WordPiece tokenizer(options, {});
+  tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "##b", "c"});
+  return tokenizer;
+}
+
+Records records_of(Texts texts, Texts labels) {
+  Records records;
+  records.add("text", std::move(texts));
+  records.add("label", std::move(labels));
+  return records;
+}
+
+Classify task_with_labels(std::int64_t max_length, const std::string& knowledge = "bad\ngood\n") {
+  Classify task({}, {max_length});
+  task.restore(knowledge);
+  return task;
+}
+
+ExampleSet encode(const Classify& task, const Records& records, std::int64_t max_length = 16) {
+  return encode_records(task, records, make_tokenizer(), max_length);
+}
+
+Values numbers(std::span<const std::int32_t> values) {
+  return {values.begin(), values.end()};
+}
+Values column(const ExampleSet& set, const char* name, std::size_t sequence) {
+  return numbers(set.values(set.column(name), sequence));
+}
+std::int64_t count(const SetDescription& description, const std::string& name) {
+  for (const auto& [each, value] : description.counts)
+    if (each == name) return value;
+  return -1;
+}
+
+std::map<std::string, double> score(const std::vector<std::pair<std::string, std::string>>& texts) {
+  Statistics statistics;
+  for (const auto& [truth, predicted] : texts) measure_text(truth, predicted, statistics);
+  const auto values = measure_values(measures(), statistics);
+  return {values.begin(), values.end()};
+}
+
+TEST(Classify, LearnsItsLabelsInOrder) {
+  Classify task({}, {16});
+  task.prepare(records_of({"a", "c", "a"}, {"good", "a bad one", "good"}));
+  EXPECT_EQ(task.labels(), (Texts{"a bad one", "good"}));
+  task.extend(records_of({"a"}, {"odd"}));
+  EXPECT_EQ(task.labels(), (Texts{"a bad one", "good"}));
+  Classify other({}, {16});
+  other.restore(task.knowledge());
+  EXPECT_EQ(other.labels(), task.labels());
+  EXPECT_EQ(other.knowledge(), "a bad one\ngood\n\nodd\n");
+}
+
+TEST(Classify, RefusesWhatItCannotLearnFrom) {
+  const auto refusal = [](const Texts& labels) {
+    Classify task({}, {16});
+    return message_of<Error>([&] { task.prepare(records_of(Texts(labels.size(), "a"), labels)); });
+  };
+  EXPECT_EQ(refusal({}), "the training set has no text; there is nothing to learn");
+  EXPECT_EQ(refusal({"good", "good"}),
+            "every text of the training set has the label \"good\"; there is nothing to learn");
+  EXPECT_EQ(refusal({"good", ""}), "a label is empty; every text needs a label");
+  EXPECT_EQ(refusal({"good", "b\nad"}), "the label \"b\nad\" has a line break in it");
+  Classify task = task_with_labels(16);
+  EXPECT_EQ(message_of<Error>([&] { task.extend(records_of({"a"}, {""})); }),
+            "a label is empty; every text needs a label");
+  EXPECT_THROW(Classify({}, {2}), std::logic_error);
+}
+
+TEST(Classify, CountsWordsPartedByWhiteSpace) {
+  const WordCounts expected = {{"a", 3}, {"b.", 1}, {"c", 1}};
+  EXPECT_EQ(task_with_labels(16).word_counts(records_of({" a  a b. ", "", "c\ta"}, {"x", "x", "y"})),
+            expected);
+}
+
+TEST(Classify, PutsTheLabelOnTheFirstRow) {
+  const Classify task = task_with_labels(16);
+  const ExampleSet set = encode(task, records_of({"abb c z", " "}, {"good", "bad"}));
+  EXPECT_EQ(numbers(set.ids(0)), (Values{2, 4, 5, 5, 6, 1, 3}));
+  EXPECT_EQ(column(set, "targets", 0), (Values{1, -1, -1, -1, -1, -1, -1}));
+  EXPECT_EQ(numbers(set.ids(1)), (Values{2, 3})) << "a text without any piece has its markers";
+  EXPECT_EQ(column(set, "targets", 1), (Values{0, -1}));
+  EXPECT_EQ(column(set, "truth", 0), Values{1});
+  EXPECT_EQ(task.left_out(set, 0), "");
+  EXPECT_EQ(task.describe(set).notes, Texts{"the most frequent label, \"bad\", is that of 1 of 2 texts"});
+}
+
+TEST(Classify, CutsLongTextsAndReportsIt) {
+  const Classify task = task_with_labels(4);
+  const ExampleSet set = encode(task, records_of({"a c", "abb c", "a c c"}, {"good", "bad", "bad"}), 4);
+  EXPECT_EQ(numbers(set.ids(0)), (Values{2, 4, 6, 3}));
+  EXPECT_EQ(column(set, "cut_pieces", 0), Values{0});
+  EXPECT_EQ(numbers(set.ids(1)), (Values{2, 4, 5, 3}));
+  EXPECT_EQ(column(set, "cut_pieces", 1), Values{2});
+  const SetDescription description = task.describe(set);
+  EXPECT_EQ(count(description, "labels"), 2);
+  EXPECT_EQ(count(description, "cut texts"), 2);
+  EXPECT_EQ(count(description, "cut pieces"), 3);
+  EXPECT_EQ(description.notes.at(1),
+            "2 of 3 texts are longer than max_length = 4: 3 pieces are cut at the end");
+  EXPECT_EQ(task.left_out(set, 1), "its label does not depend on its last 2 pieces");
+  EXPECT_EQ(task.left_out(set, 2), "its label does not depend on its last 1 piece");
+}
+
+TEST(Classify, CountsLabelsThatTrainingLacksAsWrong) {
+  Classify task = task_with_labels(16);
+  const Records records = records_of({"a", "c"}, {"odd", "good"});
+  EXPECT_EQ(message_of<Error>([&] { encode(task, records); }),
+            "the label \"odd\" stands in no set that was looked at");
+  task.extend(records);
+  const ExampleSet set = encode(task, records);
+  EXPECT_EQ(column(set, "targets", 0), (Values{-1, -1, -1}));
+  EXPECT_EQ(column(set, "truth", 0), Values{2});
+  const SetDescription description = task.describe(set);
+  EXPECT_EQ(count(description, "texts with labels not in training"), 1);
+  EXPECT_EQ(
+      description.notes.at(1),
+      "the label \"odd\" of 1 text does not stand in the training set; it is counted as wrong whatever a "
+      "model says");
+  const Outputs outputs{{2, 0, 0, 1, 0, 0}};  // anything where there is no target
+  Statistics statistics;
+  task.measure(set, outputs, statistics);
+  EXPECT_EQ(statistics.examples(), 2U);
+  const auto values = measure_values(measures(), statistics);
+  const std::map<std::string, double> by_name(values.begin(), values.end());
+  EXPECT_DOUBLE_EQ(by_name.at("accuracy"), 0.5);
+  EXPECT_DOUBLE_EQ(by_name.at("recall/odd"), 0.0);
+  EXPECT_EQ(task.label(records, set, outputs).texts("label"), (Texts{"bad", "good"}));
+}
+
+TEST(Classify, MarksTheFirstRowInPredictionAndAnswers) {
+  const Classify task = task_with_labels(16);
+  const std::vector<std::string> lines = {"ab c", ""};
+  const Records records = task.from_text(lines);
+  const ExampleSet set = encode(task, records);
+  EXPECT_EQ(column(set, "targets", 0), (Values{0, -1, -1, -1, -1}));
+  const Outputs outputs{{1, 7, 7, 7, 7, 0, 7}};  // what stands on rows without a target is not looked at
+  EXPECT_EQ(task.label(records, set, outputs).texts("label"), (Texts{"good", "bad"}));
+  const Records answers = task.answer(records, set, outputs);
+  EXPECT_EQ(answers.texts("label"), (Texts{"good", "bad"}));
+  EXPECT_EQ(answers.texts("text"), lines);
+  EXPECT_EQ(answers.texts("shown"), (Texts{"good\tab c", "bad\t"}));
+}
+
+TEST(ClassifyMeasures, AreThoseOfClassificationReport) {
+  // scikit-learn 1.9.1 of y_true = a a a b b c, y_pred = a a b b a a
+  const auto values = score({{"a", "a"}, {"a", "a"}, {"a", "b"}, {"b", "b"}, {"b", "a"}, {"c", "a"}});
+  EXPECT_DOUBLE_EQ(values.at("accuracy"), 0.5);
+  EXPECT_DOUBLE_EQ(values.at("precision/a"), 0.5);
+  EXPECT_DOUBLE_EQ(values.at("recall/a"), 2.0 / 3.0);
+  EXPECT_DOUBLE_EQ(values.at("f1/a"), 4.0 / 7.0);
+  EXPECT_DOUBLE_EQ(values.at("f1/b"), 0.5);
+  EXPECT_DOUBLE_EQ(values.at("f1/c"), 0.0);
+  EXPECT_DOUBLE_EQ(values.at("f1_macro"), (4.0 / 7.0 + 0.5) / 3.0);
+}
+
+TEST(ClassifyMeasures, AreZeroWhereThereIsNothingToDivideBy) {
+  EXPECT_DOUBLE_EQ(score({}).at("accuracy"), 0.0);
+  EXPECT_DOUBLE_EQ(score({}).at("f1_macro"), 0.0);
+  EXPECT_DOUBLE_EQ(score({{"a", "b"}}).at("precision/b"), 0.0);
+  EXPECT_DOUBLE_EQ(score({{"a", "b"}}).at("f1/b"), 0.0);
+}
+
+TEST(ClassifyMeasures, ConfuseLabels) {
+  CountMatrix matrix;
+  Statistics statistics;
+  for (const auto& [truth, predicted] : {std::pair("a", "a"), std::pair("a", "b"), std::pair("c", "b")})
+    measure_text(truth, predicted, statistics);
+  for (const Measure& measure : measures())
+    if (measure.reducer == Reducer::matrix) matrix.add(measure, statistics);
+  EXPECT_EQ(matrix.names(), (Texts{"a", "b", "c"}));
+  const std::vector<std::vector<double>> expected = {{1, 1, 0}, {0, 0, 0}, {0, 1, 0}};
+  EXPECT_EQ(matrix.counts(), expected);
+}
+
+}  // namespace
+}  // namespace encore::classify

@@ -1,0 +1,162 @@
+// Reading TSV files: every accepted form, and the message for every refused one.
+#include "tsv.hpp"
+
+#include <gtest/gtest.h>
+
+#include <encore/error.hpp>
+
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore::tsv {
+namespace {
+
+using testing::message_of;
+using Texts = std::vector<std::string>;
+
+struct Settings {
+  std::string text = "1", label = "2";
+  bool header = false;
+};
+
+TsvReader make(const Settings& settings) {
+  Options options;
+  options.set("text_column", settings.text);
+  options.set("label_column", settings.label);
+  options.set("header", settings.header);
+  return {options, {}};
+}
+
+Records read(std::string_view text, const Settings& settings = {}) {
+  const InputText file{"train.tsv", text};
+  return make(settings).read({&file, 1}, "training set");
+}
+
+std::string refusal(std::string_view text, const Settings& settings = {}) {
+  return message_of<Error>([&] { read(text, settings); });
+}
+
+TEST(Tsv, ReadsTheTextAndItsLabel) {
+  const Records records = read("never better\tgood\nthe worst\tbad\n");
+  EXPECT_EQ(records.texts("text"), (Texts{"never better", "the worst"}));
+  EXPECT_EQ(records.texts("label"), (Texts{"good", "bad"}));
+}
+
+TEST(Tsv, TakesColumnsByNumber) {
+  const Records records = read("NUM\tdate\tWhen ?\nHUM\tdesc\tWho ?\n", {.text = "3", .label = "1"});
+  EXPECT_EQ(records.texts("text"), (Texts{"When ?", "Who ?"}));
+  EXPECT_EQ(records.texts("label"), (Texts{"NUM", "HUM"}));
+}
+
+TEST(Tsv, TakesColumnsByTheNamesInTheFirstLineOfEachFile) {
+  const TsvReader reader = make({.text = "sentence", .label = "label", .header = true});
+  const std::vector<InputText> files = {{"a.tsv", "id\tsentence\tlabel\n7\tnever better\tgood\n"},
+                                        {"b.tsv", "label\tsentence\nbad\tthe worst\n"}};
+  const Records records = reader.read(files, "training set");
+  EXPECT_EQ(records.texts("text"), (Texts{"never better", "the worst"}));
+  EXPECT_EQ(records.texts("label"), (Texts{"good", "bad"}));
+  EXPECT_EQ(read("x\ty\nfine\tgood\n", {.header = true}).texts("text"), Texts{"fine"})
+      << "numbers serve beside a header too";
+}
+
+TEST(Tsv, AcceptsWhatOtherToolsWrite) {
+  const Records records = read("\xEF\xBB\xBF\"so\" \t good \r\n\r\n  \nit's \"5\"\" long\tbad");
+  EXPECT_EQ(records.texts("text"), (Texts{"\"so\"", "it's \"5\"\" long"})) << "quotation marks mean nothing";
+  EXPECT_EQ(records.texts("label"), (Texts{"good", "bad"}));
+}
+
+TEST(Tsv, SkipsTheFirstLineWhereItStandsAgain) {
+  const std::string file = "text\tlabel\nfine\tgood\n";
+  EXPECT_EQ(read(file + file, {.header = true}).texts("text"), (Texts{"fine", "fine"}));
+}
+
+TEST(Tsv, RefusesRowsThatLackAColumnOrAValue) {
+  EXPECT_EQ(refusal("fine good\n"),
+            "train.tsv:1: this row has 1 column and no column 2, which holds the label; columns are parted "
+            "by tabs");
+  EXPECT_EQ(refusal("a\tb\n", {.text = "3", .label = "1"}),
+            "train.tsv:1: this row has 2 columns and no column 3, which holds the text; columns are parted "
+            "by tabs");
+  EXPECT_EQ(refusal("fine\tgood\n \tgood\nfine\t\n"),
+            "train.tsv:2: the text in column 1 is empty\ntrain.tsv:3: the label in column 2 is empty");
+  EXPECT_EQ(
+      refusal("fine\tgood\nwith a\ttab\tbad\n"),
+      "train.tsv:2: this row has 3 columns, the rows before it have 2; every row needs the same columns");
+  EXPECT_EQ(
+      refusal("text\tlabel\tid\nfine\tgood\n", {.header = true}),
+      "train.tsv:2: this row has 2 columns, the rows before it have 3; every row needs the same columns");
+}
+
+TEST(Tsv, NamesEveryBadRowOfAllFilesUpToALimit) {
+  const std::vector<InputText> files = {{"a.tsv", "fine\tgood\nfine\t\n"}, {"b.tsv", "\tgood\n"}};
+  EXPECT_EQ(message_of<Error>([&] { make({}).read(files, "training set"); }),
+            "a.tsv:2: the label in column 2 is empty\nb.tsv:1: the text in column 1 is empty");
+  std::string text;
+  for (int i = 0; i < 11; ++i) text += "fine\t\n";
+  EXPECT_TRUE(
+      refusal(text).ends_with("\ntrain.tsv:10: the label in column 2 is empty\nand 1 more row like these"));
+  EXPECT_TRUE(refusal(text + text).ends_with("\nand 12 more rows like these"));
+}
+
+TEST(Tsv, RefusesNamesThatTheFirstLineLacks) {
+  const Settings names = {.text = "sentence", .label = "label", .header = true};
+  EXPECT_EQ(refusal("text\tlabel\nfine\tgood\n", names),
+            "train.tsv:1: no column is called \"sentence\"; this line names \"text\", \"label\"");
+  EXPECT_EQ(
+      refusal("sentence\tlabel\tlabel\nfine\tgood\tbad\n", names),
+      "train.tsv:1: two columns are called \"label\"; this line names \"sentence\", \"label\", \"label\"");
+  EXPECT_EQ(refusal("label\tid\nfine\t1\n", {.text = "1", .label = "label", .header = true}),
+            "train.tsv:1: \"1\" and \"label\" are one column; text and label need a column each");
+}
+
+TEST(Tsv, RefusesAnEmptySet) {
+  const std::string expected =
+      "train.tsv: the training set is empty; it needs at least one row with a text and a label";
+  EXPECT_EQ(refusal(""), expected);
+  EXPECT_EQ(refusal("\n \r\n"), expected);
+  EXPECT_EQ(refusal("text\tlabel\n", {.header = true}), expected);
+}
+
+TEST(Tsv, RefusesOptionsThatNameNoColumn) {
+  const auto message = [](const Settings& settings) {
+    return message_of<OptionError>([&] { make(settings); });
+  };
+  EXPECT_EQ(message({.text = "0"}),
+            "text_column = \"0\" is no number of a column; columns are counted from 1");
+  EXPECT_EQ(
+      message({.label = "99999999999999999999999"}),
+      "label_column = \"99999999999999999999999\" is no number of a column; columns are counted from 1");
+  for (const std::string name : {"label", "-1", "", " "})
+    EXPECT_EQ(message({.label = name}),
+              "label_column = \"" + name +
+                  "\" is no number of a column; columns are counted from 1, and go by the "
+                  "names in the first line of the file only with header = true");
+  EXPECT_EQ(message({.text = "2"}),
+            "label_column = \"2\" is the column of the text too; text and label need a column each");
+  EXPECT_EQ(message({.text = "x", .label = "x", .header = true}),
+            "label_column = \"x\" is the column of the text too; text and label need a column each");
+}
+
+TEST(Tsv, ReadsWhatItWrites) {
+  Records records;
+  records.add("text", Texts{"never better", "", "a\ttab and a\nbreak"});
+  records.add("label", Texts{"good", "bad", "odd"});
+  EXPECT_EQ(make({}).write(records), "never better\tgood\n\na tab and a break\todd\n");
+  EXPECT_EQ(make({.text = "3", .label = "1"}).write(records),
+            "good\t-\tnever better\n\nodd\t-\ta tab and a break\n");
+  for (const Settings& settings :
+       {Settings{}, Settings{.text = "4", .label = "2"}, Settings{.text = "s", .label = "l", .header = true},
+        Settings{.text = "s", .label = "1", .header = true},
+        Settings{.text = "2", .label = "l", .header = true},
+        Settings{.text = "1", .label = "l", .header = true},
+        Settings{.text = "s", .label = "2", .header = true}}) {
+    const std::string once = make(settings).write(records);
+    const Records again = read(once + once, settings);
+    EXPECT_EQ(again.texts("text"),
+              (Texts{"never better", "a tab and a break", "never better", "a tab and a break"}))
+        << once;
+    EXPECT_EQ(again.texts("label"), (Texts{"good", "odd", "good", "odd"})) << once;
+  }
+}
+
+}  // namespace
+}  // namespace encore::tsv
