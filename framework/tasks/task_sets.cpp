@@ -102,6 +102,7 @@ void TaskSets::encode(const Tokenizer& tokenizer, int threads) {
     });
   }
   sets_.knowledge = task().knowledge();
+  descriptions_ = {};
   records_[index(Split::train)].reset();  // nobody asks for its text again, and it takes the most memory
 }
 
@@ -123,6 +124,7 @@ bool TaskSets::load_encoded(const TokenCache& cache, const std::string& encoding
     EncodedSets sets = encoded_sets_in(file, task().columns());
     parts_.task->restore(sets.knowledge);
     sets_ = std::move(sets);
+    descriptions_ = {};
     prepared_ = true;
     return true;
   } catch (const Error& error) {
@@ -147,12 +149,18 @@ Notes TaskSets::notes() const {
   for (const Split split : all_splits) {
     if (!has(split)) continue;
     const std::string prefix = std::string(name_of(split)) + ": ";
-    const SetDescription description = describe(split);
+    const SetDescription& description = describe(split);
     notes.push_back(prefix + counts_note(set(split), description));
     for (const std::string& note : description.notes) notes.push_back(prefix + note);
     for (const std::string& note : set(split).reader_notes) notes.push_back(prefix + note);
   }
   return notes;
+}
+
+const SetDescription& TaskSets::describe(Split split) const {
+  std::optional<SetDescription>& description = descriptions_[index(split)];
+  if (!description) description = task().describe(set(split).set);
+  return *description;
 }
 
 Statistics TaskSets::measure(Split split, const Outputs& outputs) const {

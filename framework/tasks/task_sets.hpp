@@ -79,7 +79,8 @@ class TaskSets {
   const EncodedSet& set(Split split) const;
   /// What a user should know about the data: sequences that were cut, labels that training lacks.
   Notes notes() const;
-  SetDescription describe(Split split) const { return task().describe(set(split).set); }
+  /// Made once: the task walks through the whole set for it.
+  const SetDescription& describe(Split split) const;
   Statistics measure(Split split, const Outputs& outputs) const;
   /// Writes the predictions example by example, one JSON object a line. Reads the set's records again when
   /// the examples came from the cache.
@@ -98,6 +99,7 @@ class TaskSets {
   std::array<std::optional<Records>, all_splits.size()> records_;  ///< as far as they were needed
   bool prepared_ = false;
   EncodedSets sets_;
+  mutable std::array<std::optional<SetDescription>, all_splits.size()> descriptions_;
   Notes cache_notes_;
 };
 

@@ -49,15 +49,16 @@ std::string layer_of(const std::string& path) {
 
 }  // namespace
 
-SetFacts set_facts(const ExampleSet& set, const Task& task, std::int32_t unknown) {
+SetFacts set_facts(const ExampleSet& set, const std::vector<std::string>& labels,
+                   const SetDescription& description, std::int32_t unknown) {
   const std::span<const std::int32_t> ids = set.all_ids();
   SetFacts facts{.examples = static_cast<std::int64_t>(set.size()),
                  .tokens = static_cast<std::int64_t>(ids.size()),
                  .longest = longest_of(set),
                  .unknown_pieces = std::count(ids.begin(), ids.end(), unknown),
                  .lengths = length_histogram(set),
-                 .labels = count_labels(set, task.labels())};
-  for (const auto& [name, value] : task.describe(set).counts) facts.counts.push_back({name, value});
+                 .labels = count_labels(set, labels)};
+  for (const auto& [name, value] : description.counts) facts.counts.push_back({name, value});
   return facts;
 }
 
@@ -86,8 +87,8 @@ Started started_event(Session& session, int threads) {
     started.parameter_layers[layer_of(slice.path)] += slice.size;
   for (const Split split : all_splits)
     if (sets.has(split))
-      started.data[name_of(split)] =
-          set_facts(sets.set(split).set, sets.task(), session.tokenizer().special().unknown);
+      started.data[name_of(split)] = set_facts(sets.set(split).set, started.labels, sets.describe(split),
+                                               session.tokenizer().special().unknown);
   return started;
 }
 

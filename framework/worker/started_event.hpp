@@ -10,8 +10,9 @@ namespace encore {
 
 Started started_event(Session& session, int threads);
 
-/// Sizes of a set, what the task counts in it, the histogram of lengths, and how many rows have each label as
-/// their target. `unknown` is the tokenizer's piece for what it does not know.
-SetFacts set_facts(const ExampleSet& set, const Task& task, std::int32_t unknown);
+/// Sizes of a set, what the task counted in it, the histogram of lengths, and how many rows have each label
+/// as their target. `unknown` is the tokenizer's piece for what it does not know.
+SetFacts set_facts(const ExampleSet& set, const std::vector<std::string>& labels,
+                   const SetDescription& description, std::int32_t unknown);
 
 }  // namespace encore

@@ -161,8 +161,7 @@ SetDescription Ner::describe(const ExampleSet& set) const {
   std::int64_t words = 0, entities = 0, unseen_words = 0, cut_sentences = 0, cut = 0, cut_entities = 0;
   std::map<std::string, std::int64_t> unseen;
   for (std::size_t i = 0; i < set.size(); ++i) {
-    const std::vector<std::string> truth = true_tags(in, i);
-    words += static_cast<std::int64_t>(truth.size());
+    words += std::ssize(in.tags(i));
     for (const std::int32_t tag : in.tags(i)) {
       unseen_words += names_.is_label(tag) ? 0 : 1;
       if (names_.name(tag)[0] != 'B') continue;
@@ -172,7 +171,7 @@ SetDescription Ner::describe(const ExampleSet& set) const {
     if (in.cut_words(i) == 0) continue;
     ++cut_sentences;
     cut += in.cut_words(i);
-    cut_entities += count_cut_entities(truth, in.first_pieces(i).size());
+    cut_entities += count_cut_entities(true_tags(in, i), in.first_pieces(i).size());
   }
   SetDescription description;
   description.counts = {{"words", words},
