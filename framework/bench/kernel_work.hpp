@@ -13,7 +13,7 @@
 #include <optional>
 #include <string_view>
 
-#include "data/batches.hpp"
+#include "data/packing.hpp"
 #include "model/model.hpp"
 
 namespace encore {

@@ -52,7 +52,7 @@ void free_column_sums(const Device& device, const T* values, std::int64_t rows, 
 }
 
 template <class T>
-void free_embedding_backward(const Device& device, const Batch& batch, const T* dy, std::int64_t width,
+void free_embedding_backward(const Device& device, const RowSet& batch, const T* dy, std::int64_t width,
                              Sum<T>* table) {
   using S = Sum<T>;
   const std::int32_t* ids = elements<std::int32_t>(batch.ids);
@@ -135,7 +135,7 @@ OrderCost::OrderCost(const Device& device, const Model& model, const ModelTable&
   table_ = DeviceBuffer("encore::bench_table", static_cast<std::size_t>(vocabulary_ * width_) * sum);
 }
 
-Samples OrderCost::measure(const Batch& batch) const {
+Samples OrderCost::measure(const RowSet& batch) const {
   Samples samples;
   dispatch(type_, [&](auto element) {
     using T = decltype(element);

@@ -28,7 +28,7 @@ class OrderCost {
 
   /// Seconds of each free reduction in one step of this batch, by quantity; and of the fixed ones that no
   /// kernel does alone.
-  Samples measure(const Batch& batch) const;
+  Samples measure(const RowSet& batch) const;
 
  private:
   /// A matrix with a bias.

@@ -8,34 +8,54 @@
 
 #include "bench/clock.hpp"
 #include "bench/kernel_watch.hpp"
+#include "data/largest_batch.hpp"
 #include "kernels/product_label.hpp"
 
 namespace encore {
 namespace {
 
-BatchSize at_least(BatchSize a, const BatchSize& b) {
-  return {std::max(a.tokens, b.tokens), std::max(a.sequences, b.sequences), std::max(a.squares, b.squares),
-          std::max(a.longest, b.longest)};
-}
-
-/// Sequences of exactly `length` tokens, cut from the examples one behind the other.
-class FullExamples {
- public:
-  FullExamples(std::span<const Example> from, std::int64_t length, std::int64_t count) {
-    const auto rows = static_cast<std::size_t>(length), all = static_cast<std::size_t>(count) * rows;
-    for (std::size_t at = 0; ids_.size() < all; at = (at + 1) % from.size()) {
-      ids_.insert(ids_.end(), from[at].ids.begin(), from[at].ids.end());
-      targets_.insert(targets_.end(), from[at].targets.begin(), from[at].targets.end());
-    }
-    for (std::size_t begin = 0; begin < all; begin += rows)
-      examples_.push_back({std::span(ids_).subspan(begin, rows), std::span(targets_).subspan(begin, rows)});
+/// Sequences of exactly `length` tokens, cut from those of a set one behind the other; what belongs to whole
+/// sequences is that of the one in which it begins.
+ExampleSet full_examples(const ExampleSet& set, std::int64_t length, std::int64_t count) {
+  struct Arrays {
+    std::vector<std::int32_t> lengths, ids;
+    std::vector<std::vector<std::int32_t>> columns;
+  };
+  if (set.has_target() || !set.arrays().sequences.empty())
+    throw Error("--length cuts examples of one sequence; this task has others");
+  const auto arrays = std::make_shared<Arrays>();
+  const auto rows = static_cast<std::size_t>(length), all = static_cast<std::size_t>(count) * rows;
+  std::vector<std::size_t> kept;
+  for (std::size_t c = 0; c < set.columns().size(); ++c) {
+    const ColumnRule& rule = set.columns()[c].rule;
+    if (rule.type == ColumnType::integers && rule.width == 1 &&
+        (rule.space == Space::tokens || rule.space == Space::sequences))
+      kept.push_back(c);
   }
-  std::span<const Example> examples() const { return examples_; }
-
- private:
-  std::vector<std::int32_t> ids_, targets_;
-  std::vector<Example> examples_;
-};
+  arrays->columns.resize(kept.size());
+  for (std::size_t at = 0; arrays->ids.size() < all; at = (at + 1) % set.sequence_count()) {
+    const std::size_t begun = (arrays->ids.size() + rows - 1) / rows;
+    const auto add = [](auto from, auto& to) { to.insert(to.end(), from.begin(), from.end()); };
+    add(set.ids(at), arrays->ids);
+    const std::size_t ends = (arrays->ids.size() + rows - 1) / rows;
+    for (std::size_t k = 0; k < kept.size(); ++k) {
+      const auto values = set.integers(kept[k], at);
+      if (set.columns()[kept[k]].rule.space == Space::tokens)
+        add(values, arrays->columns[k]);
+      else
+        arrays->columns[k].insert(arrays->columns[k].end(), ends - begun, values.front());
+    }
+  }
+  arrays->ids.resize(all);
+  arrays->lengths.assign(static_cast<std::size_t>(count), static_cast<std::int32_t>(length));
+  ExampleArrays spans = {.lengths = arrays->lengths, .ids = arrays->ids};
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    const ColumnRule& rule = set.columns()[kept[k]].rule;
+    arrays->columns[k].resize(rule.space == Space::tokens ? all : static_cast<std::size_t>(count));
+    spans.columns.push_back({.rule = rule, .integers = arrays->columns[k]});
+  }
+  return {std::move(spans), arrays};
+}
 
 /// "encore::gemm N x 1152 x 384 nt": batches have different numbers of tokens, and the product is the same
 /// one.
@@ -54,10 +74,10 @@ BenchData load_bench_data(const LoadedExperiment& loaded, const std::filesystem:
   BenchData data{
       std::make_unique<TaskSets>(make_task_parts(loaded.experiment, loaded.registry), loaded.experiment.data),
       {}};
-  const auto tokenizer = load_tokenizer(loaded, folder, [&] { return data.sets->word_counts(); });
+  const auto tokenizer = load_tokenizer(loaded, folder, [&] { return data.sets->text_counts(); });
   data.sets->encode(*tokenizer, Kokkos::num_threads());
   const auto vocabulary = tokenizer->vocabulary();
-  data.vocabulary_size = static_cast<std::int64_t>(vocabulary.size());
+  data.vocabulary_size = vocabulary.size();
   return data;
 }
 
@@ -67,10 +87,9 @@ StepCase::StepCase(const BenchCaseRequest& request, LoadedExperiment loaded, con
       device_(device),
       type_(type_of_precision(request.specification.config.at("train").at("precision").get<std::string>())),
       seed_(request.specification.seed) {
+  model_ = std::make_unique<Model>(loaded_.experiment, model_size(data.sets->task(), data.vocabulary_size),
+                                   loaded_.registry, device);
   take_batches(data, request.length, batches);
-  model_ =
-      std::make_unique<Model>(loaded_.experiment, ModelSize{data.vocabulary_size, data.sets->task().labels()},
-                              loaded_.registry, device);
   optimizer_ = loaded_.registry.make_optimizer(loaded_.experiment.optimizer.type,
                                                loaded_.experiment.optimizer.options);
   const std::int64_t shards = loaded_.experiment.train.gradient_shards;
@@ -78,7 +97,7 @@ StepCase::StepCase(const BenchCaseRequest& request, LoadedExperiment loaded, con
   model_->parameters().make_states(optimizer_->states());
   model_->initialize(seed_);
   mark_all_tokens(data);
-  uploaded_ = std::make_unique<DeviceBatch>(device_, largest_, shards);
+  uploaded_ = std::make_unique<DeviceBatch>(device_, largest_, model_->needs(), shards);
   update_ = std::make_unique<TrainingStep>(*model_, *optimizer_, loaded_.experiment.train.clip_norm);
   products_ =
       std::make_unique<BareProducts>(device_, *model_, loaded_.experiment.model, type_, largest_.tokens);
@@ -91,45 +110,46 @@ void StepCase::take_batches(const BenchData& data, std::int64_t length, std::int
   const TrainTable& train = loaded_.experiment.train;
   const EncodedSet& set = data.sets->set(Split::train);
   const Packing packing{train.batching, loaded_.experiment.data.max_length, 0};
-  std::optional<FullExamples> full;
+  std::optional<ExampleSet> full;
   std::vector<std::vector<std::int32_t>> plan;
   if (length > 0) {
-    full.emplace(set.examples, length, count * train.batch_size);
+    full.emplace(full_examples(set.set, length, count * train.batch_size));
     for (std::int64_t batch = 0; batch < count; ++batch) {
       auto& members = plan.emplace_back();
       for (std::int64_t i = 0; i < train.batch_size; ++i)
         members.push_back(static_cast<std::int32_t>(batch * train.batch_size + i));
     }
   } else {
-    plan = plan_epoch(set.set.lengths(), {seed_, train.batch_size}, 0);
+    plan = plan_epoch(example_lengths(set.set), {seed_, train.batch_size}, 0);
   }
   // A batch that is not full would be measured as if it were one.
   std::erase_if(plan, [&](const auto& members) {
     return static_cast<std::int64_t>(members.size()) < train.batch_size;
   });
   if (plan.empty())
-    throw Error("the training set has " + std::to_string(set.examples.size()) +
+    throw Error("the training set has " + std::to_string(set.set.size()) +
                 " examples, too few for one batch of " + std::to_string(train.batch_size) +
                 "; give a smaller --batch-size");
   plan.resize(std::min(plan.size(), static_cast<std::size_t>(count)));
+  Packer packer(full ? *full : set.set, model_->needs(), packing);
+  packer.draw(data.sets->task(), seed_, 0);
   for (const auto& members : plan) {
-    pack(full ? full->examples() : std::span<const Example>(set.examples), members, packing,
-         batches_.emplace_back());
+    packer.pack(members, batches_.emplace_back());
     largest_ = at_least(largest_, batches_.back().size());
   }
 }
 
 void StepCase::mark_all_tokens(const BenchData& data) {
-  std::vector<std::int32_t> ids;
-  for (const Example& example : data.sets->set(Split::train).examples)
-    ids.insert(ids.end(), example.ids.begin(), example.ids.end());
+  const ExampleArrays& arrays = data.sets->set(Split::train).set.arrays();
+  std::vector<std::int32_t> ids(arrays.ids.begin(), arrays.ids.end());
+  ids.insert(ids.end(), arrays.target_ids.begin(), arrays.target_ids.end());
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   std::vector<std::int32_t> order(ids.size());
   std::iota(order.begin(), order.end(), 0);
   const auto count = static_cast<std::int64_t>(ids.size());
   const DeviceBuffer memory("encore::bench_tokens", 2 * aligned(ids.size() * sizeof(std::int32_t)));
-  Batch all;
+  RowSet all;
   all.size.tokens = count;
   all.ids = Tensor(memory.data(), DType::int32, {count});
   all.order = Tensor(memory.data() + memory.bytes() / 2, DType::int32, {count});
@@ -156,7 +176,7 @@ Samples StepCase::measure(GemmLibrary& free_gemm) {
     samples["matmul"] += seconds_of(device_, [&] { products_->run(free_gemm, tokens); });
     samples["gemm"] += seconds_of(device_, [&] { products_->run(device_.gemm(), tokens); });
     if (order_cost_)
-      for (const auto& [quantity, seconds] : order_cost_->measure(uploaded_->shards().front().batch))
+      for (const auto& [quantity, seconds] : order_cost_->measure(uploaded_->shards().front().batch.tokens))
         samples[quantity] += seconds;
   }
   watch(samples);
@@ -223,7 +243,7 @@ nlohmann::json StepCase::facts() const {
   for (const PackedBatch& batch : batches_) {
     real += static_cast<double>(batch.real_tokens);
     rows += static_cast<double>(batch.size().tokens);
-    sequences += static_cast<double>(batch.examples.size());
+    sequences += static_cast<double>(batch.sequences.size());
     flops += products_->flops(batch.size().tokens);
   }
   const ParameterBlock& parameters = model_->parameters();

@@ -17,8 +17,8 @@
 #include "bench/kernel_work.hpp"
 #include "bench/machine.hpp"
 #include "bench/order_cost.hpp"
+#include "infer/setup.hpp"
 #include "record/bench_request.hpp"
-#include "train/setup.hpp"
 #include "train/training_step.hpp"
 
 namespace encore {
@@ -26,7 +26,7 @@ namespace encore {
 /// The training set of an experiment in tokens; cases that read the same share it.
 struct BenchData {
   std::unique_ptr<TaskSets> sets;
-  std::int64_t vocabulary_size = 0;
+  std::size_t vocabulary_size = 0;
 };
 /// `folder`: of the measurement; a vocabulary in it would be taken.
 BenchData load_bench_data(const LoadedExperiment& loaded, const std::filesystem::path& folder);

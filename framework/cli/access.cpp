@@ -3,13 +3,15 @@
 
 #include <cstdlib>
 
+#include "record/checkpoint.hpp"
+#include "record/weights_file.hpp"
+
 namespace encore {
 
 TrainedRun find_trained_run(const Store& store, const RunRow& run, const std::string& backend) {
   const std::filesystem::path folder = store.run_folder(run.id);
   std::error_code ignored;
-  const std::filesystem::path checkpoints = folder / "checkpoints";
-  if (!std::filesystem::exists(checkpoints, ignored) || std::filesystem::is_empty(checkpoints, ignored))
+  if (!std::filesystem::exists(folder / weights_file, ignored) && list_checkpoints(folder).empty())
     throw Error("run " + run.name + " (" + name_of(run.state) + ") has no checkpoint in " + folder.string() +
                 (run.state == RunState::completed ? "; was its folder removed?" : "; train it first"));
   return {run.name, folder, worker_program(installed_programs(), backend.empty() ? run.backend : backend)};

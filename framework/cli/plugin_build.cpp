@@ -7,7 +7,7 @@
 #include "cli/access.hpp"
 #include "cli/command_line.hpp"
 #include "cli/plugin_verb.hpp"
-#include "config/manifest.hpp"
+#include "config/catalogue.hpp"
 #include "runner/programs.hpp"
 #include "runner/worker_process.hpp"
 

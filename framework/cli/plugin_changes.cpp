@@ -50,7 +50,8 @@ const std::vector<UsedPlugin>& PluginFiles::used_by(const Specification& specifi
 
 std::vector<UsedPlugin> PluginFiles::look_up(const Specification& specification, const Catalogue& catalogue) {
   std::vector<UsedPlugin> used;
-  for (const TypeName& type : needed_types(make_experiment(specification.config, catalogue))) {
+  for (const TypeName& type :
+       needed_types(make_experiment(specification.config, catalogue, specification.origin))) {
     const Manifest* owner = catalogue.owner(type.kind, type.name);
     if (owner == nullptr) throw Error(catalogue.unknown(type.kind, type.name));
     const std::filesystem::path file = owner->library_path();

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/manifest.hpp"
+#include "config/catalogue.hpp"
 #include "record/specification.hpp"
 #include "store/store.hpp"
 

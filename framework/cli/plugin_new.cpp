@@ -10,7 +10,7 @@
 #include "cli/access.hpp"
 #include "cli/command_line.hpp"
 #include "cli/plugin_verb.hpp"
-#include "config/manifest.hpp"
+#include "config/catalogue.hpp"
 #include "config/nearest.hpp"
 #include "runner/programs.hpp"
 

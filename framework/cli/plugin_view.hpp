@@ -9,7 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "cli/command_line.hpp"
-#include "config/manifest.hpp"
+#include "config/catalogue.hpp"
 
 namespace encore {
 

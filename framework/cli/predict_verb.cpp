@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 
@@ -54,6 +55,12 @@ void require_format(const std::string& format, Store& store, const RunRow& run) 
   if (format != of_data || of_data.empty())
     throw UsageError("--format is \"" + format + "\"; it must be text, jsonl or " + of_data +
                      ", the format of the data of " + run.name);
+}
+
+/// One sentence has less work than threads: who waits for the others gives its core away in place of
+/// spinning, unless the user has chosen.
+void wait_without_spinning() {
+  ::setenv("OMP_WAIT_POLICY", "passive", 0);
 }
 
 [[noreturn]] void become(const std::filesystem::path& program, std::vector<std::string> arguments) {
@@ -122,6 +129,7 @@ int predict_verb(const Arguments& arguments) {
   } else if (::isatty(STDIN_FILENO) != 0) {
     std::cerr << "exp: reading from the terminal, a text per line; Ctrl-D ends\n";
   }
+  wait_without_spinning();
   become(run.worker, arguments_of_worker);
 }
 

@@ -51,7 +51,8 @@ bool lies_in(const Folders& folders, const fs::path& file) {
 std::vector<UsedPlugin> plugins_outside(const Folders& folders, const Specification& specification,
                                         const Catalogue& catalogue) {
   std::vector<UsedPlugin> found;
-  for (const TypeName& type : needed_types(make_experiment(specification.config, catalogue))) {
+  for (const TypeName& type :
+       needed_types(make_experiment(specification.config, catalogue, specification.origin))) {
     const Manifest* owner = catalogue.owner(type.kind, type.name);
     if (owner == nullptr || lies_in(folders, owner->file)) continue;
     const fs::path file = owner->library_path();

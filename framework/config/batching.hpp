@@ -1,4 +1,4 @@
-// What stands between the sequences of a batch; named in an experiment file, obeyed by data/batches.
+// What stands between the sequences of a batch; named in an experiment file, obeyed by data/packing.
 #pragma once
 
 #include <cstdint>

@@ -83,9 +83,24 @@ const Schema& model_schema() {
               "norm_position", "post", {"post", "pre"},
               {.help =
                    "norm after the residual sum, as in BERT, or before each sub-layer and once at the end"})
+          .boolean("causal", false,
+                   {.help = "a token sees itself and those before it only, as a model of language does"})
           .required("block", OptionType::text_list,
                     {.help = "sub-layers of a block in their order; each has a table "
                              "`[model.layer.NAME]`"});
+  return schema;
+}
+
+const Schema& decoder_schema() {
+  static const Schema schema =
+      Schema()
+          .add(required_integer("layers",
+                                {.help = "how often the block is repeated", .min = 1, .max = most_layers}))
+          .required(
+              "block", OptionType::text_list,
+              {.help =
+                   "sub-layers of a block in their order, as in `[model]`; one of them reads the encoder, "
+                   "such as a `cross_attention`"});
   return schema;
 }
 
@@ -93,7 +108,7 @@ const Schema& train_schema() {
   static const Schema schema =
       Schema()
           .integer("batch_size", 32,
-                   {.help = "sequences in a step", .unit = "sequences", .min = 1, .max = most_sequences})
+                   {.help = "examples in a step", .unit = "examples", .min = 1, .max = most_sequences})
           .add(required_integer(
               "epochs", {.help = "passes over the training data, at most", .min = 1, .max = most_epochs}))
           .choice("precision", "float32", {"float32", "bfloat16", "float64"},
@@ -133,6 +148,10 @@ const Schema& train_schema() {
                    .min = 0.0,
                    .max = 1.0,
                    .exclusive_max = true})
+          .text_list(
+              "freeze", {},
+              {.help = "parts of the model that stay as they are: names of parameters or beginnings of "
+                       "them, such as `embedding` or `encoder.0`"})
           .integer("digest_steps", 10,
                    {.help = "first steps whose weights are digested for `exp verify`; after them, "
                             "every epoch",

@@ -11,11 +11,12 @@
 
 namespace encore {
 
-const Schema& top_schema();    ///< name, note, tags, seed, seeds, base, plugin_path
-const Schema& data_schema();   ///< [data], to which the reader adds its own
-const Schema& model_schema();  ///< [model]
-const Schema& train_schema();  ///< [train]
-const Schema& sweep_schema();  ///< [sweep], without its tables
+const Schema& top_schema();      ///< name, note, tags, seed, seeds, base, plugin_path
+const Schema& data_schema();     ///< [data], to which the reader adds its own
+const Schema& model_schema();    ///< [model]
+const Schema& decoder_schema();  ///< [model.decoder]
+const Schema& train_schema();    ///< [train]
+const Schema& sweep_schema();    ///< [sweep], without its tables
 
 /// A table whose options depend on its `type`, which a plugin of that kind offers.
 struct PluginTableRule {

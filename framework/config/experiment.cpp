@@ -14,21 +14,23 @@ namespace {
 using nlohmann::json;
 
 // The tree that a file with these values would give, without places.
-Value value_from_json(const json& in, const std::string& key) {
-  if (in.is_boolean()) return {in.get<bool>(), {}};
-  if (in.is_number_integer()) return {in.get<std::int64_t>(), {}};
-  if (in.is_number()) return {in.get<double>(), {}};
-  if (in.is_string()) return {in.get<std::string>(), {}};
+Value value_from_json(const json& in, const std::string& key, const Origins& origins) {
+  const auto known = origins.find(key);
+  const Origin origin{known == origins.end() ? Source::file : known->second.source, {}};
+  if (in.is_boolean()) return {in.get<bool>(), origin};
+  if (in.is_number_integer()) return {in.get<std::int64_t>(), origin};
+  if (in.is_number()) return {in.get<double>(), origin};
+  if (in.is_string()) return {in.get<std::string>(), origin};
   if (in.is_array()) {
     Value::Array elements;
-    for (const json& element : in) elements.push_back(value_from_json(element, key));
-    return {std::move(elements), {}};
+    for (const json& element : in) elements.push_back(value_from_json(element, key, origins));
+    return {std::move(elements), origin};
   }
   if (!in.is_object()) throw ConfigError(key, "a value of a resolved experiment cannot be " + in.dump());
   Value::Table members;
   for (const auto& [name, member] : in.items())
-    members.push_back({name, {}, value_from_json(member, key.empty() ? name : key + "." + name)});
-  return {std::move(members), {}};
+    members.push_back({name, {}, value_from_json(member, key.empty() ? name : key + "." + name, origins)});
+  return {std::move(members), origin};
 }
 
 void require_none(const Problems& problems) {
@@ -39,8 +41,13 @@ void require_none(const Problems& problems) {
 PluginTable plugin_table(const Resolved& resolved, const std::string& key) {
   const ResolvedTable& table = resolved.tables.at(key);
   Options options;
-  for (const auto& [name, value] : table.options.values())
-    if (table.offer->options.find(name) != nullptr) options.set(name, value);
+  for (const auto& [name, value] : table.options.values()) {
+    if (table.offer->options.find(name) == nullptr) continue;
+    if (table.options.given(name))
+      options.set(name, value);
+    else
+      options.set_default(name, value);
+  }
   return {key, table.offer->name, table.offer->version, std::move(options)};
 }
 
@@ -65,6 +72,12 @@ ModelTable model_table(const Resolved& resolved) {
   table.norm_position = model.text("norm_position") == "pre" ? NormPosition::pre : NormPosition::post;
   table.norm = layer_table(resolved, model.text("norm"));
   for (const std::string& name : model.text_list("block")) table.block.push_back(layer_table(resolved, name));
+  table.causal = model.flag("causal");
+  if (const auto decoder = resolved.tables.find("model.decoder"); decoder != resolved.tables.end()) {
+    table.decoder.emplace().layers = decoder->second.options.integer("layers");
+    for (const std::string& name : decoder->second.options.text_list("block"))
+      table.decoder->block.push_back(layer_table(resolved, name));
+  }
   table.head = plugin_table(resolved, "model.head");
   return table;
 }
@@ -88,14 +101,15 @@ TrainTable train_table(const Options& train) {
   table.gradient_shards = train.integer("gradient_shards");
   table.label_smoothing = train.number("label_smoothing");
   table.digest_steps = train.integer("digest_steps");
+  table.freeze = train.text_list("freeze");
   return table;
 }
 
 }  // namespace
 
-Experiment make_experiment(const json& config, const Catalogue& catalogue) {
+Experiment make_experiment(const json& config, const Catalogue& catalogue, const Origins& origins) {
   Problems problems;
-  const Value root = value_from_json(config, "");
+  const Value root = value_from_json(config, "", origins);
   if (!root.is_table())
     throw ConfigError("", "a resolved experiment must be an object, found " + config.dump());
   const Resolved resolved = resolve(root, catalogue, problems);
@@ -109,9 +123,10 @@ Experiment make_experiment(const json& config, const Catalogue& catalogue) {
           train_table(resolved.tables.at("train").options)};
 }
 
-Options options_from_config(const json& table, const Schema& schema, const std::string& key) {
+Options options_from_config(const json& table, const Schema& schema, const std::string& key,
+                            const Origins& origins) {
   Problems problems;
-  const Value value = value_from_json(table, key);
+  const Value value = value_from_json(table, key, origins);
   if (!value.is_table()) throw ConfigError(key, "[" + key + "] must be a table, found " + describe(value));
   ValidTable valid = validate(value, schema, {key, "[" + key + "]"}, problems, {"type"});
   require_none(problems);
@@ -124,10 +139,14 @@ std::vector<TypeName> needed_types(const Experiment& experiment) {
       {Kind::tokenizer, experiment.tokenizer.type}, {Kind::layer, experiment.model.norm.type},
       {Kind::head, experiment.model.head.type},     {Kind::optimizer, experiment.optimizer.type},
       {Kind::schedule, experiment.schedule.type}};
-  for (const LayerTable& layer : experiment.model.block) {
-    const TypeName type{Kind::layer, layer.type};
-    if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
-  }
+  const auto add = [&](const std::vector<LayerTable>& block) {
+    for (const LayerTable& layer : block) {
+      const TypeName type{Kind::layer, layer.type};
+      if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
+    }
+  };
+  add(experiment.model.block);
+  if (experiment.model.decoder) add(experiment.model.decoder->block);
   return types;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include <encore/plugin.hpp>
 
 #include "config/batching.hpp"
+#include "config/origin.hpp"
 #include "config/selection.hpp"
 
 namespace encore {
@@ -50,6 +52,12 @@ struct LayerTable : PluginTable {
 enum class Positions : std::uint8_t { sinusoidal, learned };
 enum class NormPosition : std::uint8_t { post, pre };
 
+/// Blocks behind one another.
+struct StackTable {
+  std::int64_t layers = 0;        ///< number of blocks
+  std::vector<LayerTable> block;  ///< in their order
+};
+
 struct ModelTable {
   std::int64_t width = 0;   ///< C
   std::int64_t layers = 0;  ///< number of blocks
@@ -59,6 +67,9 @@ struct ModelTable {
   NormPosition norm_position = NormPosition::post;
   LayerTable norm;
   std::vector<LayerTable> block;  ///< in the order of `model.block`
+  bool causal = false;            ///< whether a row may depend on those before it only
+  /// A causal stack over the second text of the examples, whose layers may read the rows of the first one.
+  std::optional<StackTable> decoder;
   HeadTable head;
 };
 
@@ -77,6 +88,7 @@ struct TrainTable {
   std::int64_t gradient_shards = 1;
   double label_smoothing = 0.0;
   std::int64_t digest_steps = 0;
+  std::vector<std::string> freeze;  ///< parameters, or beginnings of their paths
 };
 
 struct Experiment {
@@ -89,13 +101,16 @@ struct Experiment {
   TrainTable train;
 };
 
-/// `config` is complete, as resolve.hpp makes it. Throws ConfigError with the dotted key of what does not
+/// `config` is complete, as resolve.hpp makes it, and `origins` goes with it: a value counts as given
+/// (Options::given) unless its origin is a default. Throws ConfigError with the dotted key of what does not
 /// fit: an unknown or missing option, a wrong type, a value out of range, a type no plugin offers.
-Experiment make_experiment(const nlohmann::json& config, const Catalogue& catalogue);
+Experiment make_experiment(const nlohmann::json& config, const Catalogue& catalogue,
+                           const Origins& origins = {});
 
 /// The options of a plugin's table within `config`, checked against its schema; throws ConfigError.
 /// `key` is the table's dotted name; the table's "type" is no option.
-Options options_from_config(const nlohmann::json& table, const Schema& schema, const std::string& key);
+Options options_from_config(const nlohmann::json& table, const Schema& schema, const std::string& key,
+                            const Origins& origins = {});
 
 /// One type by what it is and how an experiment calls it.
 struct TypeName {

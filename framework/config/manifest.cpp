@@ -8,14 +8,11 @@
 #include "base/host_measures.hpp"
 #include "base/measure_json.hpp"
 #include "config/core_schema.hpp"
-#include "config/fingerprint.hpp"
 #include "config/input_file.hpp"
 #include "config/json_text.hpp"
 #include "config/limits.hpp"
-#include "config/nearest.hpp"
 #include "config/schema_json.hpp"
 #include "config/selection.hpp"
-#include "config/shared_object.hpp"
 
 namespace encore {
 
@@ -100,7 +97,7 @@ ManifestOffer offer_from_json(const json& in) {
   ManifestOffer offer;
   offer.kind = kind_from_name(text_member(in, "kind", "an offer"));
   offer.name = text_member(in, "name", "an offer");
-  const std::string owner = std::string(name_of(offer.kind)) + " \"" + offer.name + "\"";
+  const std::string owner = title_of(offer.kind, offer.name);
   offer.version = member(in, "version", json::value_t::number_integer, owner).get<int>();
   if (in.contains("summary")) offer.summary = text_member(in, "summary", owner);
   try {
@@ -114,17 +111,13 @@ ManifestOffer offer_from_json(const json& in) {
   return offer;
 }
 
-std::string title(Kind kind, const std::string& name) {
-  return std::string(name_of(kind)) + " \"" + name + "\"";
-}
-
 /// Everything a manifest says, by what people call it.
 std::map<std::string, std::string> statements(const Manifest& manifest) {
   std::map<std::string, std::string> all = {{"its name", manifest.name},
                                             {"its version", manifest.version},
                                             {"its fingerprint", manifest.fingerprint}};
   for (const ManifestOffer& offer : manifest.offers) {
-    const std::string owner = title(offer.kind, offer.name);
+    const std::string owner = title_of(offer.kind, offer.name);
     all[owner] = "version " + std::to_string(offer.version);
     const json described = offer_to_json(offer);
     for (const char* part : {"summary", "needs", "select", "gives"})
@@ -138,17 +131,11 @@ std::map<std::string, std::string> statements(const Manifest& manifest) {
   return all;
 }
 
-/// The files of a folder with these endings, in the order of their names. Throws filesystem_error.
-std::vector<std::filesystem::path> plugin_files(const std::filesystem::path& folder) {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().extension() == ".json" || entry.path().extension() == ".so")
-      files.push_back(entry.path());
-  std::ranges::sort(files);
-  return files;
-}
-
 }  // namespace
+
+std::string title_of(Kind kind, const std::string& name) {
+  return std::string(name_of(kind)) + " \"" + name + "\"";
+}
 
 std::string with_article(Kind kind) {
   return (kind == Kind::optimizer ? "an " : "a ") + std::string(name_of(kind));
@@ -237,140 +224,6 @@ std::string manifest_difference(const Manifest& manifest, const Manifest& librar
         (difference.empty() ? "" : ", ") + name + " is " + there + " in the manifest and " + here + " in it";
   }
   return difference;
-}
-
-Catalogue Catalogue::survey(const std::vector<std::filesystem::path>& folders, std::string_view fingerprint) {
-  Catalogue catalogue;
-  for (const std::filesystem::path& folder : folders) {
-    // A folder named twice, by whatever name, would make its own plugins their second owners.
-    const auto is_this = [&](const std::filesystem::path& other) {
-      std::error_code missing;
-      return other == folder || std::filesystem::equivalent(other, folder, missing);
-    };
-    if (std::ranges::none_of(catalogue.folders_, is_this)) catalogue.add_folder(folder, fingerprint);
-  }
-  return catalogue;
-}
-
-Catalogue Catalogue::load(const std::vector<std::filesystem::path>& folders, std::string_view fingerprint) {
-  Catalogue catalogue = survey(folders, fingerprint);
-  if (!catalogue.second_owner_.empty()) throw Error(catalogue.second_owner_);
-  return catalogue;
-}
-
-void Catalogue::add_folder(const std::filesystem::path& folder, std::string_view fingerprint) {
-  folders_.push_back(folder);
-  std::vector<std::filesystem::path> files;
-  try {
-    files = plugin_files(folder);
-  } catch (const std::filesystem::filesystem_error& error) {
-    refused_.push_back({folder, folder.string() +
-                                    ": this plugin folder cannot be read: " + error.code().message() +
-                                    "; make it readable, or take it out of the plugin path"});
-    return;
-  }
-  std::vector<std::filesystem::path> described;
-  for (const std::filesystem::path& file : files)
-    if (file.extension() == ".json") described.push_back(add_file(file, fingerprint));
-  for (const std::filesystem::path& file : files)
-    if (file.extension() == ".so" && std::ranges::find(described, file) == described.end())
-      refused_.push_back({file, file.string() + ": has no manifest " + file.stem().string() +
-                                    ".json beside it, which the build of a plugin writes; build it again: " +
-                                    rebuild_command(file)});
-}
-
-std::filesystem::path Catalogue::add_file(const std::filesystem::path& file, std::string_view fingerprint) {
-  Manifest manifest;
-  std::filesystem::path library = std::filesystem::path(file).replace_extension(".so");
-  std::string problem;
-  try {
-    manifest = load_manifest(file);
-    library = manifest.library_path();
-    if (!fingerprint.empty())
-      problem = fingerprint_problem(manifest.name, library, manifest.fingerprint, fingerprint);
-    if (problem.empty()) problem = shared_object_problem(library);
-  } catch (const Error& error) {
-    problem = error.what();
-  }
-  if (!problem.empty()) {
-    refused_.push_back({file, problem, manifest.offers});
-    return library;
-  }
-  try {
-    add(std::move(manifest));
-  } catch (const Error& error) {
-    if (second_owner_.empty()) second_owner_ = error.what();
-    refused_.push_back({file, error.what(), {}});
-  }
-  return library;
-}
-
-void Catalogue::add(Manifest manifest) {
-  for (auto offer = manifest.offers.begin(); offer != manifest.offers.end(); ++offer) {
-    const std::string what = title(offer->kind, offer->name);
-    if (const Manifest* other = owner(offer->kind, offer->name))
-      throw Error("two plugins offer the " + what + ": " + other->file.string() + " and " +
-                  manifest.file.string() + "; remove one of them from the plugin folders");
-    const bool again = std::any_of(manifest.offers.begin(), offer, [&](const ManifestOffer& earlier) {
-      return earlier.kind == offer->kind && earlier.name == offer->name;
-    });
-    if (again) throw Error(manifest.file.string() + ": it offers the " + what + " twice");
-  }
-  for (const ManifestOffer& offer : manifest.offers) {
-    if (host_options(offer.kind).options().empty()) continue;
-    Schema& shared = shared_tables_[{offer.kind, offer.name}] = host_options(offer.kind);
-    for (const Option& option : offer.options.options()) shared.add(option);
-  }
-  manifests_.push_back(std::move(manifest));
-}
-
-const ManifestOffer* Catalogue::find(Kind kind, const std::string& name) const {
-  for (const Manifest& manifest : manifests_)
-    for (const ManifestOffer& offer : manifest.offers)
-      if (offer.kind == kind && offer.name == name) return &offer;
-  return nullptr;
-}
-
-const Manifest* Catalogue::owner(Kind kind, const std::string& name) const {
-  for (const Manifest& manifest : manifests_)
-    for (const ManifestOffer& offer : manifest.offers)
-      if (offer.kind == kind && offer.name == name) return &manifest;
-  return nullptr;
-}
-
-const ManifestOffer& Catalogue::get(Kind kind, const std::string& name) const {
-  const ManifestOffer* offer = find(kind, name);
-  if (offer == nullptr) throw Error(unknown(kind, name));
-  return *offer;
-}
-
-std::string Catalogue::unknown(Kind kind, const std::string& name) const {
-  for (const RefusedPlugin& refused : refused_)
-    for (const ManifestOffer& offer : refused.offers)
-      if (offer.kind == kind && offer.name == name)
-        return "the plugin that offers " + title(kind, name) + " is refused: " + refused.reason;
-  const std::vector<std::string> offered = names(kind);
-  const std::string others = offered.empty() ? "" : "; there is " + quoted_list(offered);
-  std::string text = "no plugin offers " + with_article(kind) + " \"" + name + "\"" +
-                     did_you_mean(name, offered, others) + " (searched:";
-  for (const std::filesystem::path& folder : folders_) text += " " + folder.string();
-  text += folders_.empty() ? " no folder)" : ")";
-  for (const RefusedPlugin& refused : refused_) text += "\n  refused: " + refused.reason;
-  return text;
-}
-
-const Schema& Catalogue::table_options(const ManifestOffer& offer) const {
-  const auto shared = shared_tables_.find({offer.kind, offer.name});
-  return shared == shared_tables_.end() ? offer.options : shared->second;
-}
-
-std::vector<std::string> Catalogue::names(Kind kind) const {
-  std::vector<std::string> found;
-  for (const Manifest& manifest : manifests_)
-    for (const ManifestOffer& offer : manifest.offers)
-      if (offer.kind == kind) found.push_back(offer.name);
-  std::ranges::sort(found);
-  return found;
 }
 
 }  // namespace encore

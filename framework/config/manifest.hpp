@@ -1,14 +1,9 @@
-// Manifest: what a plugin says about itself beside its shared object, read before anything is loaded; and
-// Catalogue, everything the plugins in a list of folders offer. Both programs use it; the control program
-// never loads a plugin. What can be known without loading is refused here. Read next: plugin_host/, which
-// loads.
+// Manifest: what a plugin says about itself beside its shared object, read before anything is loaded. Both
+// programs use it; the control program never loads a plugin. Read next: catalogue.hpp.
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -20,6 +15,8 @@ namespace encore {
 
 /// "a layer", "an optimizer"
 std::string with_article(Kind kind);
+/// layer "self_attention"
+std::string title_of(Kind kind, const std::string& name);
 
 /// Offer (encore/plugin.hpp) without the code.
 struct ManifestOffer {
@@ -62,58 +59,5 @@ Manifest load_manifest(const std::filesystem::path& file);
 /// What a manifest says otherwise than its library, by name and with both values; empty when they agree.
 /// `library` is what make_manifest (plugin_host/loader.hpp) tells.
 std::string manifest_difference(const Manifest& manifest, const Manifest& library);
-
-/// Something in a plugin folder that cannot be used: a manifest, a shared object without one, or the folder.
-struct RefusedPlugin {
-  std::filesystem::path file;
-  std::string reason;                      ///< a whole message: file, what is wrong, what to do
-  std::vector<ManifestOffer> offers = {};  ///< what it would offer, where its manifest could be read
-};
-
-class Catalogue {
- public:
-  Catalogue() = default;
-  /// Reads every `*.json` of the folders, in the order of the folders and then of the file names. Refused and
-  /// remembered are: damaged manifests; plugins whose fingerprint is not `fingerprint` (an empty one compares
-  /// nothing), so that one folder may hold builds for several backends; manifests whose shared object is
-  /// missing, cut or none; shared objects without a manifest; folders that are missing or cannot be read.
-  /// None of these harms a run that does not need them. Throws Error when two plugins own one name.
-  static Catalogue load(const std::vector<std::filesystem::path>& folders, std::string_view fingerprint = "");
-  /// As load, but the second owner of a name is refused like the rest: to show everything there is.
-  static Catalogue survey(const std::vector<std::filesystem::path>& folders,
-                          std::string_view fingerprint = "");
-
-  /// Throws Error naming both files when something in it has an owner already.
-  void add(Manifest manifest);
-
-  const ManifestOffer* find(Kind kind, const std::string& name) const;
-  /// Which plugin offers it, or null.
-  const Manifest* owner(Kind kind, const std::string& name) const;
-  /// As find, but throws Error with unknown().
-  const ManifestOffer& get(Kind kind, const std::string& name) const;
-  /// `no plugin offers a layer "self_atention"; did you mean "self_attention"? (searched: ...)`, or why the
-  /// plugin that offers it is refused.
-  std::string unknown(Kind kind, const std::string& name) const;
-  /// In alphabetical order.
-  std::vector<std::string> names(Kind kind) const;
-  /// What a table may hold that names this type, which the catalogue owns: its options, and those of Encore's
-  /// own table around them (core_schema.hpp, host_options).
-  const Schema& table_options(const ManifestOffer& offer) const;
-
-  const std::vector<Manifest>& manifests() const { return manifests_; }
-  const std::vector<RefusedPlugin>& refused() const { return refused_; }
-  const std::vector<std::filesystem::path>& folders() const { return folders_; }
-
- private:
-  void add_folder(const std::filesystem::path& folder, std::string_view fingerprint);
-  /// Returns the shared object that the manifest describes.
-  std::filesystem::path add_file(const std::filesystem::path& file, std::string_view fingerprint);
-
-  std::vector<std::filesystem::path> folders_;
-  std::vector<Manifest> manifests_;
-  std::vector<RefusedPlugin> refused_;
-  std::map<std::pair<Kind, std::string>, Schema> shared_tables_;  ///< where Encore has options of its own
-  std::string second_owner_;                                      ///< the first message about one
-};
 
 }  // namespace encore

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "config/catalogue.hpp"
 #include "config/core_schema.hpp"
-#include "config/manifest.hpp"
 #include "config/toml.hpp"
 #include "config/value.hpp"
 
@@ -61,10 +61,14 @@ void add_layers(const Value& root, const Catalogue& catalogue, const std::string
 std::vector<std::string> OptionPlaces::tables_with(const std::string& option) const {
   std::vector<std::string> tables;
   if (option == "type") return tables;  // every plugin's table has one
-  const std::pair<const char*, const Schema&> own[] = {
-      {"data", data_schema()}, {"model", model_schema()}, {"train", train_schema()}};
+  const std::pair<const char*, const Schema&> own[] = {{"data", data_schema()},
+                                                       {"model", model_schema()},
+                                                       {"model.decoder", decoder_schema()},
+                                                       {"train", train_schema()}};
+  const bool decoder = root_ != nullptr && root_->at({"model", "decoder"}) != nullptr;
   for (const auto& [table, schema] : own)
-    if (schema.find(option) != nullptr) tables.emplace_back(table);
+    if (schema.find(option) != nullptr && (&schema != &decoder_schema() || decoder))
+      tables.emplace_back(table);
   if (root_ == nullptr) return tables;
   for (const PluginTableRule& rule : plugin_table_rules()) {
     const Value* table = root_->at(parse_key(rule.key));

@@ -6,11 +6,11 @@
 #include <optional>
 #include <set>
 
+#include "config/across_tables.hpp"
 #include "config/core_schema.hpp"
 #include "config/limits.hpp"
 #include "config/nearest.hpp"
 #include "config/schema_json.hpp"
-#include "config/selection.hpp"
 #include "config/validate.hpp"
 
 namespace encore {
@@ -33,11 +33,12 @@ class Resolver {
 
   Resolved run() {
     for (const PluginTableRule& rule : plugin_table_rules()) part_table(rule);
-    if (const Value* model = core_table("model", model_schema(), {"layer", "head"})) layers(*model);
+    if (const Value* model = core_table("model", model_schema(), {"layer", "head", "decoder"})) {
+      if (model->find("decoder") != nullptr) core_table("model.decoder", decoder_schema());
+      layers(*model);
+    }
     core_table("train", train_schema());
-    check_fields();
-    select();
-    check_across_tables();
+    check_across_tables(root_, catalogue_, resolved_, problems_);
     return std::move(resolved_);
   }
 
@@ -165,7 +166,7 @@ class Resolver {
     const Schema& schema = catalogue_.table_options(*offer);
     // [data] is Encore's own table first.
     const bool shared = !host_options(kind).options().empty();
-    const TableName name{key, shared ? "[" + key + "]" : subject(*offer)};
+    const TableName name{key, shared ? "[" + key + "]" : title_of(offer->kind, offer->name)};
     return Checked{validate(table, schema, name, problems_, {"type"}, root, places_), &schema, offer,
                    type->value.origin};
   }
@@ -185,7 +186,9 @@ class Resolver {
     for (const Value::Member& member : layers.table())
       if (problems_.all().size() < most_problems) check_layer(member, checked);
     std::set<std::string> used;
-    block(model, layers, used);
+    block("model", model, layers, used);
+    if (const Value::Member* decoder = model.find("decoder"); decoder != nullptr && decoder->value.is_table())
+      block("model.decoder", decoder->value, layers, used);
     norm(model, layers, checked, used);
     for (const Value::Member& member : layers.table()) {
       if (!used.contains(member.key)) resolved_.unused_layers[member.key] = member.key_origin.place;
@@ -220,26 +223,29 @@ class Resolver {
     }
   }
 
-  void block(const Value& model, const Value& layers, std::set<std::string>& used) {
-    const Value::Member* block = model.find("block");
+  /// table: [model] or [model.decoder], whose blocks may name the same layers.
+  void block(const std::string& key, const Value& table, const Value& layers, std::set<std::string>& used) {
+    const Value::Member* block = table.find("block");
     if (block == nullptr || !block->value.is_array()) return;
+    const std::string subject = "\"block\" of [" + key + "]";
     if (block->value.array().empty())
-      problems_.add(block->value.origin.place, "model.block",
-                    "\"block\" of [model] is empty; it names the sub-layers");
+      problems_.add(block->value.origin.place, key + ".block",
+                    subject + " is empty; it names the sub-layers");
+    std::set<std::string> own;
     std::vector<std::string> names;
     for (const Value::Member& member : layers.table()) names.push_back(member.key);
     for (const Value& name : block->value.array()) {
       if (!name.is_text()) continue;
       if (layers.find(name.text()) == nullptr)
-        problems_.add(name.origin.place, "model.block",
-                      "\"block\" of [model] names \"" + name.text() +
-                          "\", but there is no table [model.layer." + name.text() + "]" +
-                          did_you_mean(name.text(), names));
-      if (!used.insert(name.text()).second)
-        problems_.add(name.origin.place, "model.block",
-                      "\"block\" of [model] names \"" + name.text() +
+        problems_.add(name.origin.place, key + ".block",
+                      subject + " names \"" + name.text() + "\", but there is no table [model.layer." +
+                          name.text() + "]" + did_you_mean(name.text(), names));
+      if (!own.insert(name.text()).second)
+        problems_.add(name.origin.place, key + ".block",
+                      subject + " names \"" + name.text() +
                           "\" twice; each sub-layer needs a table of its own, "
                           "because its name is part of the names of its parameters");
+      used.insert(name.text());
     }
   }
 
@@ -262,87 +268,6 @@ class Resolver {
     else if (auto found = plugin_table(key, Kind::layer, implied))
       keep(key, std::move(*found));
     checked.erase(name);
-  }
-
-  static std::string subject(const ManifestOffer& offer) {
-    return std::string(name_of(offer.kind)) + " \"" + offer.name + "\"";
-  }
-
-  /// The type of a plugin's table, null where it has none that is right.
-  const ManifestOffer* offer_of(const std::string& key) const {
-    const auto table = resolved_.tables.find(key);
-    return table == resolved_.tables.end() ? nullptr : table->second.offer;
-  }
-
-  // What the task reads of a record must be given by the reader.
-  void check_fields() {
-    const ManifestOffer *task = offer_of("task"), *reader = offer_of("data");
-    if (task == nullptr || reader == nullptr) return;
-    const std::vector<std::string> missing = missing_fields(*task, *reader);
-    if (missing.empty()) return;
-    std::vector<std::string> fitting;
-    for (const std::string& name : catalogue_.names(Kind::reader))
-      if (missing_fields(*task, catalogue_.get(Kind::reader, name)).empty()) fitting.push_back(name);
-    refuse("data.type",
-           subject(*reader) + " does not give the field" + (missing.size() == 1 ? " " : "s ") +
-               quoted_list(missing) + " that " + subject(*task) + " needs; it gives " +
-               quoted_list(reader->gives) +
-               (fitting.empty() ? "; no reader that is here gives all that the task needs"
-                                : "; what gives all that the task needs: " + quoted_list(fitting)));
-  }
-
-  // The task decides what may be selected by, and what is selected by where the file is silent.
-  void select() {
-    const auto train = resolved_.tables.find("train");
-    const ManifestOffer* task = offer_of("task");
-    if (train == resolved_.tables.end() || task == nullptr) return;
-    ResolvedTable& table = train->second;
-    table.defaults.set("select", task->select);
-    if (root_.at({"train", "select"}) == nullptr) {
-      table.options.set("select", task->select);
-      resolved_.config["train"]["select"] = task->select;
-      resolved_.origin["train.select"] = {Source::fallback, root_.at({"train"})->origin.place};
-    } else if (table.options.has("select")) {
-      if (const auto problem = selection_problem(table.options.text("select"), *task))
-        refuse("train.select", "option \"select\" of [train] " + *problem);
-    }
-  }
-
-  // What needs two options to be seen wrong, and no plugin to say it.
-  void check_across_tables() {
-    const auto model = resolved_.tables.find("model");
-    if (model != resolved_.tables.end() && model->second.options.has("width") &&
-        model->second.options.has("positions")) {
-      const std::int64_t width = model->second.options.integer("width");
-      if (width % 2 != 0 && model->second.options.text("positions") == "sinusoidal")
-        refuse("model.width", "option \"width\" of [model] is " + std::to_string(width) +
-                                  "; sinusoidal positions come in pairs and need an even width");
-    }
-    if (model != resolved_.tables.end() && model->second.options.has("layers") &&
-        model->second.options.has("groups")) {
-      const std::int64_t layers = model->second.options.integer("layers");
-      const std::int64_t groups = model->second.options.integer("groups");
-      if (groups > layers)
-        refuse("model.groups",
-               "option \"groups\" of [model] is " + std::to_string(groups) + ", but " +
-                   std::to_string(layers) +
-                   " layers cannot be cut into more groups than there are layers; 0 lets every "
-                   "block have its own parameters");
-    }
-    const auto train = resolved_.tables.find("train");
-    if (train != resolved_.tables.end() && train->second.options.has("batch_size") &&
-        train->second.options.has("gradient_shards")) {
-      const std::int64_t batch = train->second.options.integer("batch_size");
-      const std::int64_t shards = train->second.options.integer("gradient_shards");
-      if (shards > batch)
-        refuse("train.gradient_shards", "option \"gradient_shards\" of [train] is " + std::to_string(shards) +
-                                            ", but a batch of " + std::to_string(batch) +
-                                            " sequences cannot be cut into more parts than it has sequences");
-    }
-  }
-
-  void refuse(const std::string& key, const std::string& message) {
-    problems_.add(place_of(resolved_.origin, key), key, message);
   }
 
   const Value& root_;

@@ -9,8 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "config/catalogue.hpp"
 #include "config/error.hpp"
-#include "config/manifest.hpp"
 #include "config/value.hpp"
 
 namespace encore {

@@ -163,7 +163,10 @@ class TableCheck {
   }
 
   void put(const Option& option, OptionValue value, const Origin& origin) {
-    valid_.options.set(option.name, std::move(value));
+    if (origin.source == Source::fallback)
+      valid_.options.set_default(option.name, std::move(value));
+    else
+      valid_.options.set(option.name, std::move(value));
     valid_.origin[name_.dotted(option.name)] = origin;
   }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 
+#include "contract/head_trial.hpp"
 #include "contract/suite.hpp"
 #include "contract/trial.hpp"
 #include "kernels/gemm.hpp"
@@ -22,14 +23,18 @@ std::vector<DType> run_precisions(const Device& device) {
 /// Narrow widths make differences cheap; a plugin whose defaults ask for more gets it.
 std::int64_t fitting_width(const Device& device, const Offer& offer, const Options& options) {
   std::string refused;
-  for (const std::int64_t width : {8, 16, 32, 64, 128}) {
-    try {
-      make_trial(device, offer, options, {.width = width, .lengths = {2}});
-      return width;
-    } catch (const OptionError& error) {
-      refused = error.what();
+  for (const std::int64_t width : {8, 16, 32, 64, 128})
+    for (const Space targets : {Space::tokens, Space::sequences, Space::picked}) {
+      if (offer.kind != Kind::head && targets != Space::tokens) continue;
+      try {
+        make_trial(device, offer, options, {.width = width, .lengths = {2}, .targets = targets});
+        return width;
+      } catch (const OptionError& error) {
+        refused = error.what();
+      } catch (const Error&) {
+        if (targets == Space::picked || offer.kind != Kind::head) throw;  // it can do with no task
+      }
     }
-  }
   throw Error("refuses its default options at every width from 8 to 128: " + refused);
 }
 
@@ -42,20 +47,25 @@ class LayerChecks {
   std::string gradients() {
     int compared = 0, arrangements = 0;
     double largest = 0.0;
+    const std::vector<double> smoothings = usable_smoothings();
     for (const OptionsVariant& variant : usable_variants())
       for (const Lengths& lengths : {Lengths{5, 1, 9, 3}, Lengths{1}, Lengths{2, 2, 7}})
-        for (const double smoothing : usable_smoothings()) {
-          const GradientReport report = check_gradients([&](std::uint64_t seed) {
-            return make_trial(device_, offer_, variant.options,
-                              {.width = width(), .lengths = lengths, .seed = seed}, smoothing);
-          });
-          if (!report.mismatches.empty())
-            throw Error("with " + variant.name + ", sequences of lengths " + text(lengths) +
-                        (smoothing > 0.0 ? ", label smoothing" : "") + ":\n" + report.text());
-          compared += report.compared;
-          largest = std::max(largest, report.largest_error);
-          ++arrangements;
-        }
+        for (const Space targets : usable_spaces())
+          for (const double smoothing : smoothings) {
+            const GradientReport report = check_gradients([&](std::uint64_t seed) {
+              return make_trial(device_, offer_, variant.options,
+                                {.width = width(), .lengths = lengths, .seed = seed, .targets = targets},
+                                smoothing);
+            });
+            if (!report.mismatches.empty())
+              throw Error(
+                  "with " + variant.name + ", sequences of lengths " + text(lengths) +
+                  (targets == Space::tokens ? "" : std::string(", targets over ") + name_of(targets)) +
+                  (smoothing > 0.0 ? ", label smoothing" : "") + ":\n" + report.text());
+            compared += report.compared;
+            largest = std::max(largest, report.largest_error);
+            ++arrangements;
+          }
     char error[32];
     std::snprintf(error, sizeof(error), "%.1e", largest);
     return std::to_string(compared) + " derivatives in " + std::to_string(arrangements) +
@@ -97,24 +107,29 @@ class LayerChecks {
 
   /// A sequence's rows do not depend on what else is in the batch.
   std::string packing() {
-    for (const bool training : {true, false}) {
-      const TrialSetup together{
-          .width = width(), .lengths = {4, 9, 1, 6}, .examples = {3, 17, 20, 41}, .training = training};
-      TrialSetup alone = together;
-      alone.lengths = {9};
-      alone.examples = {17};
-      const std::vector<TrialResult> all = results(together), one = results(alone);
-      for (std::size_t i = 0; i < one.size(); ++i) {
-        if (one[i].row_width == 0) continue;
-        const std::int64_t first = 4 * one[i].row_width;
-        for (std::size_t k = 0; k < one[i].values.size(); ++k) {
-          const double a = all[i].values[static_cast<std::size_t>(first) + k], b = one[i].values[k];
-          if (!(std::abs(a - b) <= 1e-11 * (1.0 + std::abs(b))))
-            throw Error(one[i].name + " of a sequence changes with the other sequences of the batch: " +
-                        std::to_string(a) + " among others, " + std::to_string(b) + " alone");
+    if (couples_sequences()) return "its loss is one of whole batches, as it says";
+    for (const bool training : {true, false})
+      for (const Space targets : usable_spaces()) {
+        const TrialSetup together{.width = width(),
+                                  .lengths = {4, 9, 1, 6},
+                                  .examples = {3, 17, 20, 41},
+                                  .training = training,
+                                  .targets = targets};
+        TrialSetup alone = together;
+        alone.lengths = {9};
+        alone.examples = {17};
+        const std::vector<TrialResult> all = results(together), one = results(alone);
+        for (std::size_t i = 0; i < one.size(); ++i) {
+          if (one[i].row_width == 0) continue;
+          const std::int64_t first = all[i].first[1] * one[i].row_width;
+          for (std::size_t k = 0; k < one[i].values.size(); ++k) {
+            const double a = all[i].values[static_cast<std::size_t>(first) + k], b = one[i].values[k];
+            if (!(std::abs(a - b) <= 1e-11 * (1.0 + std::abs(b))))
+              throw Error(one[i].name + " of a sequence changes with the other sequences of the batch: " +
+                          std::to_string(a) + " among others, " + std::to_string(b) + " alone");
+          }
         }
       }
-    }
     return "a sequence gives the same numbers in any batch";
   }
 
@@ -202,7 +217,8 @@ class LayerChecks {
     std::vector<OptionsVariant> usable;
     for (OptionsVariant& variant : option_variants(offer_.options)) {
       try {
-        make_trial(device_, offer_, variant.options, {.width = width(), .lengths = {2}});
+        make_trial(device_, offer_, variant.options,
+                   {.width = width(), .lengths = {2}, .targets = usable_spaces().front()});
         usable.push_back(std::move(variant));
       } catch (const OptionError&) {  // a combination that cannot be; the defaults can
       }
@@ -210,17 +226,40 @@ class LayerChecks {
     return usable;
   }
 
+  /// Over what a head takes the targets of a task.
+  const std::vector<Space>& usable_spaces() {
+    if (!spaces_.empty()) return spaces_;
+    std::string refused;
+    for (const Space space : {Space::tokens, Space::sequences, Space::picked}) try {
+        if (takes_targets(device_, offer_, defaults_, {.width = width(), .lengths = {2}, .targets = space}))
+          spaces_.push_back(space);
+      } catch (const OptionError&) {
+        throw;
+      } catch (const Error& error) {  // it cannot do with such a task
+        refused = error.what();
+      }
+    if (spaces_.empty()) throw Error("the head takes no targets: " + refused);
+    return spaces_;
+  }
+
+  bool couples_sequences() {
+    return offer_.kind == Kind::head && trial({.width = width(), .lengths = {2}})->couples_sequences();
+  }
+
   std::vector<double> usable_smoothings() {
     if (offer_.kind != Kind::head) return {0.0};
     try {
-      make_trial(device_, offer_, defaults_, {.width = width(), .lengths = {2}}, 0.2);
+      make_trial(device_, offer_, defaults_,
+                 {.width = width(), .lengths = {2}, .targets = usable_spaces()[0]}, 0.2);
       return {0.0, 0.2};
     } catch (const Error&) {  // this head cannot smooth labels
       return {0.0};
     }
   }
 
-  std::unique_ptr<Trial> trial(const TrialSetup& setup) {
+  std::unique_ptr<Trial> trial(TrialSetup setup) {
+    if (std::ranges::find(usable_spaces(), setup.targets) == usable_spaces().end())
+      setup.targets = usable_spaces().front();
     return make_trial(device_, offer_, defaults_, setup);
   }
 
@@ -278,6 +317,7 @@ class LayerChecks {
   const Offer& offer_;
   Options defaults_;
   std::int64_t width_ = 0;
+  std::vector<Space> spaces_;
 };
 
 }  // namespace

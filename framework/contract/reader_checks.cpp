@@ -1,5 +1,6 @@
 // The checks of readers: what each does with texts of many forms, and with a file of the author's own.
 #include <algorithm>
+#include <set>
 
 #include "contract/suite.hpp"
 #include "plugin_host/make_offer.hpp"
@@ -49,6 +50,22 @@ bool equal(const Records& a, const Records& b) {
   return std::ranges::equal(a.fields(), b.fields(), [](const Records::Field& x, const Records::Field& y) {
     return x.name == y.name && x.values == y.values;
   });
+}
+
+/// The records, then the same again.
+Records twice(const Records& records) {
+  Records result;
+  for (const Records::Field& field : records.fields()) {
+    Records::Values values = field.values;
+    std::visit(
+        [](auto& list) {
+          const auto once = list;
+          list.insert(list.end(), once.begin(), once.end());
+        },
+        values);
+    result.add(field.name, std::move(values));
+  }
+  return result;
 }
 
 class ReaderCheck {
@@ -112,26 +129,21 @@ class ReaderCheck {
   }
 
   std::string written() const {
-    const auto reader = make();
-    std::size_t back = 0;
-    for (const NamedText& file : texts_) {
-      const Outcome outcome = outcome_of(*reader, file);
-      if (!outcome.is_read || outcome.records.size() == 0) continue;
-      std::string text;
+    std::set<std::string> back;
+    for (const OptionsVariant& variant : option_variants(offer_.options)) {
+      std::unique_ptr<Reader> reader;
       try {
-        text = reader->write(outcome.records);
-      } catch (const Error&) {  // it reads only
+        reader = make_offer<Kind::reader>(offer_, variant.options, {});
+      } catch (const OptionError&) {  // a combination that cannot be
         continue;
       }
-      const Outcome again = outcome_of(*reader, {"written from " + file.name, text});
-      require(again.is_read, "what it writes of " + file.name + " it does not read: " + again.refusal);
-      require(equal(outcome.records, again.records),
-              "what it writes of " + file.name + " it reads as other records");
-      ++back;
+      for (const NamedText& file : texts_)
+        if (is_read_back(*reader, file, variant.name == "defaults" ? "" : " with " + variant.name))
+          back.insert(file.name);
     }
-    return back == 0 ? (own_ ? "it writes no files"
-                             : "none of the samples is written; --data FILE names one of yours")
-                     : counted(back) + " written and read again, equal records";
+    return back.empty() ? (own_ ? "it writes no files"
+                                : "none of the samples is written; --data FILE names one of yours")
+                        : counted(back.size()) + " written, in one part and in two, and read again";
   }
 
   bool has_own_file() const { return own_; }
@@ -139,6 +151,27 @@ class ReaderCheck {
  private:
   std::unique_ptr<Reader> make() const {
     return make_offer<Kind::reader>(offer_, default_options(offer_.options), {});
+  }
+  /// False where the text is not read or not written. `how` names the options in messages.
+  static bool is_read_back(const Reader& reader, const NamedText& file, const std::string& how) {
+    const Outcome outcome = outcome_of(reader, file);
+    if (!outcome.is_read || outcome.records.size() == 0) return false;
+    std::string text;
+    try {
+      text = reader.write(outcome.records, FilePart::first);
+    } catch (const Error&) {  // it reads only
+      return false;
+    }
+    const std::string what = "what it writes of " + file.name + how;
+    const Outcome again = outcome_of(reader, {"written from " + file.name, text});
+    require(again.is_read, what + " it does not read: " + again.refusal);
+    require(equal(outcome.records, again.records), what + " it reads as other records");
+    text += reader.write(outcome.records, FilePart::later);
+    const Outcome longer = outcome_of(reader, {"written in two parts from " + file.name, text});
+    require(longer.is_read, what + " as a first and a later part it does not read: " + longer.refusal);
+    require(equal(twice(outcome.records), longer.records),
+            what + " as a first and a later part it does not read as the records twice");
+    return true;
   }
   static std::string counted(std::size_t texts) {
     return std::to_string(texts) + (texts == 1 ? " text" : " texts");

@@ -128,23 +128,33 @@ Records with_fields(const Records& records, const std::vector<std::string>& fiel
   return chosen;
 }
 
-void SampleTokenizer::encode(std::string_view text, std::vector<std::int32_t>& to) const {
-  constexpr std::int32_t special_pieces = 4;
-  std::size_t in_piece = 0;
+std::string SampleTokenizer::decode(std::span<const std::int32_t> numbers) const {
+  std::string text;
+  for (const std::int32_t number : numbers) {
+    if (number < static_cast<std::int32_t>(all_specials.size())) continue;
+    text += (text.empty() ? "" : " ") + std::to_string(number);
+  }
+  return text;
+}
+
+void SampleTokenizer::append_pieces(std::string_view text, std::vector<std::int32_t>& to,
+                                    std::vector<ByteRange>* ranges) const {
+  constexpr auto first = static_cast<std::int32_t>(all_specials.size());
+  std::size_t in_piece = 0, at = 0;
   std::uint32_t hash = 0;
   const auto end_piece = [&] {
-    if (in_piece > 0)
-      to.push_back(special_pieces + static_cast<std::int32_t>(hash % (pieces - special_pieces)));
+    if (in_piece > 0) {
+      to.push_back(first + static_cast<std::int32_t>(hash % (pieces - first)));
+      if (ranges != nullptr) ranges->push_back({at - in_piece, at});
+    }
     in_piece = 0;
     hash = 0;
   };
-  for (const char byte : text) {
-    if (byte == ' ') {
-      end_piece();
-      continue;
-    }
-    hash = hash * 31 + static_cast<unsigned char>(byte);
-    if (++in_piece == 3) end_piece();
+  for (; at < text.size(); ++at) {
+    if (text[at] == ' ' || in_piece == 3) end_piece();
+    if (text[at] == ' ') continue;
+    hash = hash * 31 + static_cast<unsigned char>(text[at]);
+    ++in_piece;
   }
   end_piece();
 }

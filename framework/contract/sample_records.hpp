@@ -24,19 +24,23 @@ std::vector<std::string> all_fields(const TaskFields& needs);
 /// The records with only these of their fields.
 Records with_fields(const Records& records, const std::vector<std::string>& fields);
 
-/// A piece for every three bytes of a word, by their hash.
+/// A piece for every three bytes of a word, by their hash; `decode` cannot give the bytes back and names the
+/// numbers instead.
 class SampleTokenizer final : public Tokenizer {
  public:
   static constexpr std::int32_t pieces = 100;
 
   SampleTokenizer() : vocabulary_(pieces, "piece") {}
   void load(std::vector<std::string>) override {}
-  void train(const std::map<std::string, std::int64_t>&) override {}
+  void train(const TextCounts&) override {}
   std::span<const std::string> vocabulary() const override { return vocabulary_; }
-  SpecialPieces special() const override { return {0, 1, 2, 3}; }
-  void encode(std::string_view text, std::vector<std::int32_t>& to) const override;
+  std::optional<std::int32_t> find(Special role) const override { return static_cast<std::int32_t>(role); }
+  std::string decode(std::span<const std::int32_t> numbers) const override;
 
  private:
+  void append_pieces(std::string_view text, std::vector<std::int32_t>& to,
+                     std::vector<ByteRange>* ranges) const override;
+
   std::vector<std::string> vocabulary_;
 };
 

@@ -199,7 +199,7 @@ Options default_options(const Schema& schema) {
   Options options;
   for (const Option& option : schema.options()) {
     if (option.fallback)
-      options.set(option.name, *option.fallback);
+      options.set_default(option.name, *option.fallback);
     else if (option.required)
       options.set(option.name, smallest(option));
   }

@@ -22,7 +22,7 @@ class SummedLayer {
         training_(training),
         plan_(width),
         batch_({5, 1, 40, 3}),
-        memory_(device, declare(), batch_, type, 1),
+        memory_(device, declare(), batch_.size(), type, 1),
         trunk_(rows(1)),
         branch_(rows(2)),
         output_gradient_(rows(3)) {}
@@ -32,7 +32,7 @@ class SummedLayer {
   std::vector<TrialResult> made_before() {
     const OwnedTensor x = rows(0), dtrunk = rows(0), dbranch = rows(0);
     kernels::dropout_add(device_, batch_, key, training_ ? dropout_ : 0.0, branch_, trunk_, x);
-    std::vector<TrialResult> results = run({x}, {dtrunk}, x);
+    std::vector<TrialResult> results = run(x, dtrunk);
     if (!training_) return results;
     kernels::dropout(device_, batch_, key, dropout_, dtrunk, dbranch);
     add_gradients(results, dtrunk, dbranch);
@@ -44,7 +44,7 @@ class SummedLayer {
     OwnedTensor x = rows(0), trunk = rows(1), dtrunk = rows(0), other = rows(0);
     x.set(branch_.values());
     const OwnedTensor& dbranch = shared ? dtrunk : other;
-    std::vector<TrialResult> results = run({x, trunk}, {dbranch, dtrunk}, x);
+    std::vector<TrialResult> results = run(x, dbranch, trunk, dtrunk);
     if (trunk.values() != trunk_.values()) throw Error("forward changes the trunk of the sum it takes");
     if (training_) add_gradients(results, dtrunk, dbranch);
     return results;
@@ -67,18 +67,22 @@ class SummedLayer {
   }
 
   /// Both passes; x: where the sum is to be found after forward.
-  std::vector<TrialResult> run(const std::vector<Tensor>& inputs, const std::vector<Tensor>& gradients,
-                               const OwnedTensor& x) {
+  std::vector<TrialResult> run(const OwnedTensor& x, Tensor dx, Tensor trunk = {}, Tensor dtrunk = {}) {
     const OwnedTensor output = rows(0);
-    const Step step = memory_.step(device_, batch_, training_, {dropout_, key});
+    Step::Bound bound = memory_.bound(training_);
+    bound.trunk = trunk;
+    bound.trunk_gradient = dtrunk;
+    bound.branch_dropout = {dropout_, key};
+    const Step step(device_, batch_, training_, bound);
+    const Tensor input = x;
     memory_.poison(false);
-    layer_->forward(step, inputs, output);
+    layer_->forward(step, {&input, 1}, output);
     device_.fence();
     std::vector<TrialResult> results{{"output", output.values(), plan_.width()}};
     if (!training_) return results;
     if (plan_.reads_input()) results.push_back({"sum", x.values(), plan_.width()});
     for (OwnedTensor& gradient : memory_.gradients()) gradient.fill(0.0);
-    layer_->backward(step, inputs, output, output_gradient_, gradients);
+    layer_->backward(step, {&input, 1}, output, output_gradient_, {&dx, 1});
     return results;
   }
 

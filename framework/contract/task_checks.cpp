@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <future>
+#include <numeric>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -11,70 +12,51 @@
 #include "config/selection.hpp"
 #include "contract/sample_records.hpp"
 #include "contract/suite.hpp"
+#include "contract/task_samples.hpp"
 #include "data/encode.hpp"
+#include "data/packing.hpp"
 #include "plugin_host/loader.hpp"
 #include "plugin_host/make_offer.hpp"
 
 namespace encore {
 namespace {
 
-/// Room for every sample, and so little that most are cut.
-constexpr std::int64_t roomy = 256, narrow = 8;
-
-bool equal(const ExampleSet& a, const ExampleSet& b) {
-  const auto same = [](std::span<const std::int32_t> x, std::span<const std::int32_t> y) {
-    return std::ranges::equal(x, y);
-  };
-  return same(a.lengths(), b.lengths()) && same(a.all_ids(), b.all_ids()) &&
-         std::ranges::equal(a.columns(), b.columns(), [&](const ColumnValues& x, const ColumnValues& y) {
-           return x.rule == y.rule && same(x.values, y.values) && same(x.counts, y.counts);
-         });
-}
-
-bool equal(const Statistics& a, const Statistics& b) {
-  const auto same = [](const Statistics::Entry& x, const Statistics::Entry& y) {
-    return x.column == y.column && x.key == y.key && x.second_key == y.second_key && x.value == y.value;
-  };
-  if (a.examples() != b.examples() || a.columns() != b.columns() || a.keys() != b.keys()) return false;
-  for (std::size_t i = 0; i < a.examples(); ++i)
-    if (!std::equal(a.begin(i), a.end(i), b.begin(i), b.end(i), same)) return false;
-  return true;
-}
+constexpr std::int64_t roomy = TaskSamples::roomy, narrow = TaskSamples::narrow;
 
 class TaskCheck {
  public:
-  TaskCheck(const Offer& offer, const CheckData& data) : offer_(offer), data_(data) {}
+  explicit TaskCheck(const TaskSamples& samples) : samples_(samples) {}
 
   std::string declaration() const {
-    require(!offer_.needs.structure.empty(), "fields() names no field that is there at prediction");
-    const std::vector<std::string> fields = all_fields(offer_.needs);
+    require(!samples_.needs().structure.empty(), "fields() names no field that is there at prediction");
+    const std::vector<std::string> fields = all_fields(samples_.needs());
     require(std::set<std::string>(fields.begin(), fields.end()).size() == fields.size(),
             "fields() names a field twice");
     // What reading its manifest would refuse.
-    const nlohmann::json manifest = manifest_to_json({"plugin", "1", "", "plugin.so", {describe(offer_)}});
+    const nlohmann::json manifest =
+        manifest_to_json({"plugin", "1", "", "plugin.so", {describe(samples_.offer())}});
     require(manifest_to_json(manifest_from_json(manifest)) == manifest, "its manifest reads back otherwise");
-    const Selection selection = parse_selection(offer_.select);
-    const Measure* chosen = measure_of(offer_.measures, selection.measure());
+    const Selection selection = parse_selection(samples_.offer().select);
+    const Measure* chosen = measure_of(samples_.offer().measures, selection.measure());
     require(chosen == nullptr || (chosen->always && !is_family(*chosen)),
-            "its select is \"" + offer_.select + "\", which is not there in all data");
-    return std::to_string(fields.size()) + " fields, " + std::to_string(offer_.measures.size()) +
-           " measures, select = \"" + offer_.select + "\"";
+            "its select is \"" + samples_.offer().select + "\", which is not there in all data");
+    return std::to_string(fields.size()) + " fields, " + std::to_string(samples_.offer().measures.size()) +
+           " measures, select = \"" + samples_.offer().select + "\"";
   }
 
   std::string labels() const {
-    const auto one = prepared(roomy), two = prepared(roomy);
+    const auto one = samples_.prepared(roomy), two = samples_.prepared(roomy);
     const std::vector<std::string> names = one->labels();
-    require(!names.empty(), "labels() is empty after prepare; a head needs at least one class");
     require(std::set<std::string>(names.begin(), names.end()).size() == names.size(),
             "two classes have one name");
     require(names == two->labels() && one->knowledge() == two->knowledge(),
             "preparing twice with one training set gives two labels() or knowledge()");
-    const WordCounts words = one->word_counts(train());
-    require(!words.empty(), "word_counts() is empty, so that no tokenizer can be trained");
-    require(words == two->word_counts(train()), "word_counts() of one training set differ");
-    const auto empty = make(roomy);
+    const TextCounts words = one->text_counts(samples_.train());
+    require(!words.empty(), "text_counts() is empty, so that no tokenizer can be trained");
+    require(words == two->text_counts(samples_.train()), "text_counts() of one training set differ");
+    const auto empty = samples_.make(roomy);
     try {
-      empty->prepare(without_rows(train()));
+      empty->prepare(without_rows(samples_.train()));
     } catch (const Error&) {  // nothing can be learned from nothing
     }
     return std::to_string(names.size()) + " classes, the same ones twice, " + std::to_string(words.size()) +
@@ -82,15 +64,15 @@ class TaskCheck {
   }
 
   std::string knowledge() const {
-    const auto task = prepared(roomy);
-    task->extend(other());
-    const auto again = make(roomy);
+    const auto task = samples_.prepared(roomy);
+    task->extend(samples_.other());
+    const auto again = samples_.make(roomy);
     again->restore(task->knowledge());
     require(again->labels() == task->labels(), "restore(knowledge()) gives other labels()");
     require(again->knowledge() == task->knowledge(), "restore(knowledge()) gives another knowledge()");
     require(again->columns() == task->columns(), "restore(knowledge()) gives other columns()");
-    for (const Records& records : {train(), other()})
-      require(equal(encoded(*task, records), encoded(*again, records)),
+    for (const Records& records : {samples_.train(), samples_.other()})
+      require(equal(TaskSamples::encoded(*task, records), TaskSamples::encoded(*again, records)),
               "a task that is restored from its knowledge() encodes otherwise");
     return "a task restored from its knowledge has equal labels and encodings";
   }
@@ -98,45 +80,45 @@ class TaskCheck {
   /// Lengths, columns, ids and targets are what encode_records requires.
   std::string encoding() const {
     std::size_t sets = 0;
-    for (const OptionsVariant& variant : option_variants(offer_.options))
+    for (const OptionsVariant& variant : option_variants(samples_.offer().options))
       for (const std::int64_t length : {roomy, narrow, std::int64_t{3}}) {
         std::unique_ptr<Task> task;
         try {
-          task = make_offer<Kind::task>(offer_, variant.options, {length});
+          task = make_offer<Kind::task>(samples_.offer(), variant.options, {length});
         } catch (const OptionError&) {  // a combination that cannot be
           continue;
         }
-        task->prepare(train());
-        task->extend(other());
+        task->prepare(samples_.train());
+        task->extend(samples_.other());
         const std::string where = " with max_length = " + std::to_string(length) + " and " + variant.name;
-        for (const Records& records : {train(), other()}) {
+        for (const Records& records : {samples_.train(), samples_.other()}) {
           require_columns(*task, where);
-          encoded(*task, records, length);
+          require_classes(*task, TaskSamples::encoded(*task, records, length), where);
           ++sets;
         }
       }
-    return std::to_string(sets) +
-           " sets: lengths within max_length, columns that fit, targets among the classes";
+    return std::to_string(sets) + " sets: lengths within max_length, columns that fit";
   }
 
   std::string same_numbers() const {
-    const auto task = prepared(roomy);
-    task->extend(other());
-    const Records records = train();
-    const ExampleSet expected = encoded(*task, records);
+    const auto task = samples_.prepared(roomy);
+    task->extend(samples_.other());
+    const Records records = samples_.train();
+    const ExampleSet expected = TaskSamples::encoded(*task, records);
     for (std::size_t i = records.size(); i-- > 0;) {
       EncodedExample example;
       example.columns.resize(task->columns().size());
       task->encode(records, i, SampleTokenizer(), example);
-      require(std::ranges::equal(example.ids, expected.ids(i)), in_other_order(i));
-      for (std::size_t k = 0; k < example.columns.size(); ++k)
-        require(std::ranges::equal(example.columns[k], expected.values(k, i)), in_other_order(i));
+      require(holds(expected, i, example),
+              "record " + std::to_string(i + 1) +
+                  ", encoded in another order, gives other numbers; encode is a pure function of the record");
     }
     std::vector<std::future<bool>> threads;
     for (int i = 0; i < 4; ++i)
       threads.push_back(std::async(std::launch::async, [&] {
         bool same = true;
-        for (int round = 0; round < 50; ++round) same = same && equal(encoded(*task, records), expected);
+        for (int round = 0; round < 50; ++round)
+          same = same && equal(TaskSamples::encoded(*task, records), expected);
         return same;
       }));
     for (std::future<bool>& thread : threads)
@@ -144,113 +126,66 @@ class TaskCheck {
     return "equal numbers in any order, and from four threads at once";
   }
 
+  /// Packs the training set as a run would, epoch by epoch.
+  std::string drawing() const {
+    const auto task = samples_.prepared(roomy);
+    if (!task->draws()) return "every epoch sees the same numbers";
+    const ExampleSet set = TaskSamples::encoded(*task, samples_.train());
+    BatchNeeds needs = {.vocabulary = static_cast<std::int64_t>(SampleTokenizer().vocabulary().size()),
+                        .picked = set.has_column(picked_column)};
+    for (const ColumnValues& column : set.columns())
+      if (column.rule.space != Space::ragged)
+        needs.columns.push_back({.name = column.rule.name,
+                                 .space = column.rule.space,
+                                 .type = column.rule.type,
+                                 .width = column.rule.width});
+    std::vector<std::int32_t> all(set.size());
+    std::iota(all.begin(), all.end(), 0);
+    const auto drawn = [&](std::uint64_t seed, std::int64_t epoch) {
+      Packer packer(set, needs);
+      packer.draw(*task, seed, epoch);
+      PackedBatch batch;
+      packer.pack(all, batch);
+      std::vector<std::int32_t> numbers = batch.ids;
+      const auto add = [&](const std::vector<std::int32_t>& more) {
+        numbers.insert(numbers.end(), more.begin(), more.end());
+      };
+      add(batch.target.ids);
+      add(batch.picked);
+      for (const EncodedExample::Column& column : batch.columns) add(column.integers);
+      return numbers;
+    };
+    require(drawn(1, 0) == drawn(1, 0), "drawn twice in one epoch, an example has other numbers");
+    require(drawn(1, 0) != drawn(1, 1), "draws() says that epochs differ, and two epochs have equal numbers");
+    require(drawn(1, 0) != drawn(2, 0), "two seeds draw equal numbers");
+    return "equal numbers for one seed and epoch, others for another";
+  }
+
   std::string prediction() const {
-    const auto task = prepared(roomy);
-    const Records bare = with_fields(train(), offer_.needs.structure);
-    const ExampleSet known = encoded(*task, train()), unknown = encoded(*task, bare);
-    require(std::ranges::equal(known.lengths(), unknown.lengths()) &&
-                std::ranges::equal(known.all_ids(), unknown.all_ids()),
+    const auto task = samples_.prepared(roomy);
+    const Records bare = with_fields(samples_.train(), samples_.needs().structure);
+    const ExampleSet known = TaskSamples::encoded(*task, samples_.train()),
+                     unknown = TaskSamples::encoded(*task, bare);
+    require(std::ranges::equal(known.arrays().lengths, unknown.arrays().lengths) &&
+                std::ranges::equal(known.arrays().ids, unknown.arrays().ids),
             "without the truth the records have other ids");
-    const std::span<const std::int32_t> targets = targets_of(unknown);
-    require(std::ranges::any_of(targets, [](std::int32_t target) { return target != no_target; }),
-            "without the truth no row is marked to be decoded (class 0 in the column \"" +
-                std::string(targets_column) + "\")");
+    for (const ColumnValues& column : known.columns()) {
+      if (column.rule.truth) continue;
+      const ColumnValues& without = unknown.columns()[unknown.column(column.rule.name)];
+      require(std::ranges::equal(column.integers, without.integers) &&
+                  std::ranges::equal(column.numbers, without.numbers),
+              "without the truth the column \"" + column.rule.name +
+                  "\" has other values; columns() says that it is "
+                  "no truth");
+    }
+    require(samples_.needs().truth.empty() || knows_more(known, unknown),
+            "no column is marked as truth, though the records have fields of truth");
     task->describe(unknown);
     for (std::size_t i = 0; i < unknown.size(); ++i) task->left_out(unknown, i);
-    return "records without the truth have the same ids";
-  }
-
-  std::string measures() const {
-    const auto task = prepared(roomy);
-    const ExampleSet set = encoded(*task, train());
-    const Outputs right = perfect(set);
-    const Statistics best = counted(*task, set, right);
-    require(equal(best, counted(*task, set, right)), "measuring twice gives other statistics");
-    for (const Measure& measure : offer_.measures)
-      for (const std::string& column : measure.columns)
-        require(!measure.always || std::ranges::find(best.columns(), column) != best.columns().end(),
-                "measure \"" + measure.name + "\" is always there, but nothing is added to its column \"" +
-                    column + "\"" + did_you_mean(column, best.columns()));
-    bool told_apart = false;
-    for (std::uint32_t seed = 1; seed <= 3; ++seed) {
-      const Statistics arbitrary = counted(*task, set, random(set, *task, seed));
-      told_apart = compare(best, arbitrary) || told_apart;
-    }
-    const Measure* chosen = measure_of(offer_.measures, parse_selection(offer_.select).measure());
-    require(told_apart || chosen == nullptr,
-            "measure \"" + std::string(chosen == nullptr ? "" : chosen->name) +
-                "\", by which it selects, is the same for perfect outputs and for arbitrary ones");
-    return std::to_string(measure_values(offer_.measures, best).size()) +
-           " finite values, best for perfect outputs, each example by itself";
-  }
-
-  std::string labelling() const {
-    const auto task = prepared(roomy);
-    const Records records = train(), bare = with_fields(records, offer_.needs.structure);
-    const ExampleSet set = encoded(*task, records);
-    for (const Outputs& outputs : {perfect(set), random(set, *task, 1)}) {
-      const Records labelled = task->label(bare, set, outputs);
-      for (const std::string& field : offer_.needs.truth) {
-        require(labelled.has(field),
-                "label() gives no field \"" + field + "\", which fields() names as truth");
-        require(labelled.size() == records.size(), "label() gives " + std::to_string(labelled.size()) +
-                                                       " records for " + std::to_string(records.size()));
-        require(type_of(labelled, field) == type_of(records, field),
-                "label() gives the field \"" + field + "\" with another type than that of the records");
-      }
-    }
-    return "the truth fields of every record, as the model has them";
-  }
-
-  std::string typed_text() const {
-    const auto task = prepared(roomy);
-    const std::vector<std::string> lines = {"Anna lives in Lund", "", "rain , rain",
-                                            "Zürich \xF0\x9F\x99\x82"};
-    Records records;
-    try {
-      records = task->from_text(lines);
-    } catch (const Error&) {
-      return "it cannot be asked with a line of text";
-    }
-    require(records.size() == lines.size(), "from_text gives " + std::to_string(records.size()) +
-                                                " records for " + std::to_string(lines.size()) + " lines");
-    for (const std::string& field : offer_.needs.structure)
-      require(records.has(field), "from_text gives no field \"" + field + "\", which fields() names");
-    const ExampleSet set = encoded(*task, records);
-    const Records answers = task->answer(records, set, random(set, *task, 1));
-    require(answers.has("shown"), "answer() gives no field \"shown\", the line for people");
-    require(answers.texts("shown").size() == lines.size(),
-            "answer() gives another number of records than it got");
-    return std::to_string(lines.size()) + " lines, an answer to each";
+    return "records without the truth have the same ids, and equal values in all other columns";
   }
 
  private:
-  std::unique_ptr<Task> make(std::int64_t max_length) const {
-    return make_offer<Kind::task>(offer_, default_options(offer_.options), {max_length});
-  }
-  std::unique_ptr<Task> prepared(std::int64_t max_length) const {
-    std::unique_ptr<Task> task = make(max_length);
-    task->prepare(train());
-    return task;
-  }
-
-  Records train() const { return records_of(SampleSet::train); }
-  Records other() const { return records_of(SampleSet::other); }
-
-  /// The author's file where a reader of the plugin gives what the task needs.
-  Records records_of(SampleSet set) const {
-    const std::vector<std::string> fields = all_fields(offer_.needs);
-    if (data_.given())
-      for (const Offer& reader : data_.readers)
-        if (missing_fields(describe(offer_), describe(reader)).empty()) {
-          const InputText file{data_.name, data_.text};
-          return with_fields(make_offer<Kind::reader>(reader, default_options(reader.options), {})
-                                 ->read({&file, 1}, "training set"),
-                             fields);
-        }
-    return sample_records(fields, set);
-  }
-
   static Records without_rows(const Records& records) {
     Records none;
     for (const Records::Field& field : records.fields()) {
@@ -261,99 +196,84 @@ class TaskCheck {
     return none;
   }
 
-  static ExampleSet encoded(const Task& task, const Records& records, std::int64_t max_length = roomy) {
-    return encode_records(task, records, SampleTokenizer(), max_length);
-  }
-
-  static std::span<const std::int32_t> targets_of(const ExampleSet& set) {
-    return set.columns()[set.column(targets_column)].values;
-  }
-
   static void require_columns(const Task& task, const std::string& where) {
     std::set<std::string> names;
     for (const ColumnRule& rule : task.columns()) {
       require(names.insert(rule.name).second, "two columns are called \"" + rule.name + "\"" + where);
-      require(rule.name != targets_column || rule.space == Space::tokens,
-              "the column \"" + rule.name + "\" must have a value per id (Space::tokens)" + where);
+      require(
+          rule.width >= 1 && (rule.width == 1 || rule.space != Space::ragged),
+          "the column \"" + rule.name + "\" has " + std::to_string(rule.width) + " values per row" + where);
+      require(
+          rule.name != picked_column || (rule.space == Space::ragged && rule.type == ColumnType::integers),
+          "the column \"" + rule.name + "\" names rows: integers over ragged" + where);
     }
-    require(names.contains(targets_column),
-            "there is no column \"" + std::string(targets_column) + "\", which the head learns from" + where);
-  }
-
-  static Outputs perfect(const ExampleSet& set) {
-    const std::span<const std::int32_t> targets = targets_of(set);
-    Outputs outputs{{targets.begin(), targets.end()}};
-    for (std::int32_t& output : outputs.classes) output = std::max(output, 0);
-    return outputs;
-  }
-
-  static Outputs random(const ExampleSet& set, const Task& task, std::uint32_t seed) {
-    const auto classes = static_cast<std::uint32_t>(task.labels().size());
-    Outputs outputs{std::vector<std::int32_t>(set.all_ids().size())};
-    for (std::int32_t& output : outputs.classes) {
-      seed = seed * 1664525U + 1013904223U;
-      output = static_cast<std::int32_t>((seed >> 16) % classes);
+    for (const OutputRule& rule : task.outputs()) {
+      if (rule.truth.empty()) continue;
+      const std::vector<ColumnRule> columns = task.columns();
+      const auto truth = std::ranges::find(columns, rule.truth, &ColumnRule::name);
+      require(truth != columns.end() && truth->space == rule.space && truth->type == rule.type,
+              "the output \"" + rule.name + "\" has the truth \"" + rule.truth +
+                  "\", which is no column of its kind" + where);
     }
-    return outputs;
   }
 
-  static Statistics counted(const Task& task, const ExampleSet& set, const Outputs& outputs) {
-    Statistics statistics;
-    task.measure(set, outputs, statistics);
-    require(statistics.examples() == set.size(), "measure() begins " + std::to_string(statistics.examples()) +
-                                                     " examples for " + std::to_string(set.size()));
-    return statistics;
+  static void require_classes(const Task& task, const ExampleSet& set, const std::string& where) {
+    const auto classes = static_cast<std::int32_t>(task.labels().size());
+    for (const OutputRule& rule : task.outputs()) {
+      if (rule.name != classes_output || rule.truth.empty()) continue;
+      for (const std::int32_t target : set.columns()[set.column(rule.truth)].integers)
+        require(target == no_target || (target >= 0 && target < classes),
+                "the task gives the target " + std::to_string(target) + " in the column \"" + rule.truth +
+                    "\", and has " + std::to_string(classes) + " classes" + where);
+    }
   }
 
-  /// Whether the measure that it selects by tells perfect outputs from arbitrary ones.
-  bool compare(const Statistics& perfect, const Statistics& arbitrary) const {
-    bool told_apart = false;
-    for (const Measure& measure : offer_.measures) {
-      if (!has_value(measure.reducer) || is_family(measure)) continue;
-      const double best = measure_value(measure, perfect), other = measure_value(measure, arbitrary);
-      for (const double value : {best, other}) {
-        const std::string found = "measure \"" + measure.name + "\" is " + std::to_string(value);
-        require(std::isfinite(value), found);
-        require(!measure.fraction || (value >= 0.0 && value <= 1.0), found + ", which is no fraction");
+  /// Whether the example is that of the set.
+  static bool holds(const ExampleSet& set, std::size_t number, const EncodedExample& example) {
+    const Run of = set.sequences(number);
+    EncodedExample expected;
+    expected.columns.resize(set.columns().size());
+    const auto add = [](auto from, auto& to) { to.insert(to.end(), from.begin(), from.end()); };
+    for (std::size_t s = of.first; s < of.first + of.count; ++s) {
+      add(set.ids(s), expected.ids);
+      add(set.target_ids(s), expected.target_ids);
+      for (std::size_t c = 0; c < expected.columns.size(); ++c) {
+        add(set.integers(c, s), expected.columns[c].integers);
+        add(set.numbers(c, s), expected.columns[c].numbers);
       }
-      if (measure.better == Better::neither) continue;
-      const double gain = measure.better == Better::higher ? best - other : other - best;
-      require(gain >= 0.0, "measure \"" + measure.name + "\" is " + std::to_string(best) +
-                               " for perfect outputs and " + std::to_string(other) +
-                               " for arbitrary ones, which would be better");
-      told_apart = told_apart || (gain > 0.0 && measure.name == parse_selection(offer_.select).measure());
     }
-    for (const auto& [name, value] : measure_values(offer_.measures, arbitrary))
-      require(std::isfinite(value), "measure \"" + name + "\" is " + std::to_string(value));
-    return told_apart;
+    bool same = expected.ids == example.ids && expected.target_ids == example.target_ids;
+    for (std::size_t c = 0; same && c < expected.columns.size(); ++c)
+      same = expected.columns[c].integers == example.columns[c].integers &&
+             expected.columns[c].numbers == example.columns[c].numbers;
+    return same;
   }
 
-  static std::size_t type_of(const Records& records, const std::string& name) {
-    return std::ranges::find(records.fields(), name, &Records::Field::name)->values.index();
+  static bool knows_more(const ExampleSet& known, const ExampleSet& unknown) {
+    for (const ColumnValues& column : known.columns())
+      if (column.rule.truth && (!unknown.has_column(column.rule.name) ||
+                                unknown.columns()[unknown.column(column.rule.name)].size() < column.size()))
+        return true;
+    return false;
   }
 
-  static std::string in_other_order(std::size_t record) {
-    return "record " + std::to_string(record + 1) +
-           ", encoded in another order, gives other numbers; encode is a pure function of the record";
-  }
-
-  const Offer& offer_;
-  CheckData data_;
+  TaskSamples samples_;
 };
 
 }  // namespace
 
 std::vector<Check> task_checks(const Offer& offer, const CheckData& data) {
-  const TaskCheck check(offer, data);
-  return {{"declaration", [check] { return check.declaration(); }},
-          {"labels", [check] { return check.labels(); }},
-          {"knowledge", [check] { return check.knowledge(); }},
-          {"encoding", [check] { return check.encoding(); }},
-          {"same numbers", [check] { return check.same_numbers(); }},
-          {"prediction", [check] { return check.prediction(); }},
-          {"measures", [check] { return check.measures(); }},
-          {"labelling", [check] { return check.labelling(); }},
-          {"typed text", [check] { return check.typed_text(); }}};
+  const TaskSamples samples(offer, data);
+  const TaskCheck check(samples);
+  std::vector<Check> all = {{"declaration", [check] { return check.declaration(); }},
+                            {"labels", [check] { return check.labels(); }},
+                            {"knowledge", [check] { return check.knowledge(); }},
+                            {"encoding", [check] { return check.encoding(); }},
+                            {"same numbers", [check] { return check.same_numbers(); }},
+                            {"drawing", [check] { return check.drawing(); }},
+                            {"prediction", [check] { return check.prediction(); }}};
+  for (Check& each : task_output_checks(samples)) all.push_back(std::move(each));
+  return all;
 }
 
 }  // namespace encore

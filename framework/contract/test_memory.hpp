@@ -85,8 +85,10 @@ inline std::vector<double> normal_values(std::int64_t count, std::uint64_t seed,
 /// stands.
 class OwnedBatch {
  public:
-  /// `examples`: the number of each sequence's example, ascending; 100, 103, 106, ... where none are given.
-  explicit OwnedBatch(const std::vector<std::int64_t>& lengths, std::int64_t vocabulary = 17,
+  static constexpr std::int64_t default_vocabulary = 17;
+
+  /// `numbers`: the number of each sequence's example, ascending; 100, 103, 106, ... where none are given.
+  explicit OwnedBatch(const std::vector<std::int64_t>& lengths, std::int64_t vocabulary = default_vocabulary,
                       std::vector<std::int64_t> numbers = {}) {
     std::vector<double> ids, offsets{0.0}, sequence, positions, examples;
     for (std::size_t b = 0; b < lengths.size(); ++b) {
@@ -115,9 +117,13 @@ class OwnedBatch {
     batch_.examples = own(DType::int64, examples);
     batch_.order = own(DType::int32, order);
     rows_ = {examples, positions};
+    offsets_.assign(offsets.begin(), offsets.end());
   }
-  operator const Batch&() const { return batch_; }
-  const Batch& batch() const { return batch_; }
+  operator const RowSet&() const { return batch_; }
+  const RowSet& batch() const { return batch_; }
+  BatchSize size() const { return {batch_.size, {}, 0}; }
+  /// First row of each sequence, then the number of rows.
+  const std::vector<std::int64_t>& offsets() const { return offsets_; }
   std::int64_t rows() const { return batch_.size.tokens; }
   /// Example and position of a row.
   std::int64_t example(std::int64_t row) const { return static_cast<std::int64_t>(rows_[0][index(row)]); }
@@ -131,8 +137,9 @@ class OwnedBatch {
     return memory_.back();
   }
   std::vector<OwnedTensor> memory_;
-  Batch batch_;
+  RowSet batch_;
   std::array<std::vector<double>, 2> rows_;
+  std::vector<std::int64_t> offsets_;
 };
 
 /// Everything a plan asks for, for one batch: what the host does in a real run, without sharing memory.
@@ -140,8 +147,8 @@ class OwnedPlan {
  public:
   /// Parameters get their initial values plus noise: zeros and ones would hide mistakes, such as a bias that
   /// is never added or a gain that is never applied.
-  OwnedPlan(const Device& device, const LayerPlan& plan, const Batch& batch, DType type, std::uint64_t seed,
-            double noise = 0.2)
+  OwnedPlan(const Device& device, const LayerPlan& plan, const BatchSize& size, DType type,
+            std::uint64_t seed, double noise = 0.2)
       : plan_(&plan) {
     std::uint64_t stream = 0;
     for (const ParameterSpec& spec : plan.parameters()) {
@@ -158,7 +165,7 @@ class OwnedPlan {
     }
     for (const BufferSpec& spec : plan.buffers()) {
       std::vector<std::int64_t> shape;
-      for (const Extent& extent : spec.shape) shape.push_back(extent.in(batch.size));
+      for (const Extent& extent : spec.shape) shape.push_back(extent.in(size));
       const DType element = spec.element == Element::index        ? DType::int32
                             : spec.element == Element::accumulate ? sum_type(type)
                                                                   : type;
@@ -174,12 +181,11 @@ class OwnedPlan {
   }
 
   /// Valid while the plan is. In evaluation there are no backward buffers.
-  Step step(const Device& device, const Batch& batch, bool training,
-            const DropoutDraw& branch_dropout = {}) const {
-    Step result(device, batch, training);
-    result.bind(bound_parameters_, bound_gradients_, training ? bound_buffers_ : evaluation_buffers_, keys_,
-                branch_dropout);
-    return result;
+  Step::Bound bound(bool training) const {
+    return {.parameters = bound_parameters_,
+            .gradients = bound_gradients_,
+            .buffers = training ? bound_buffers_ : evaluation_buffers_,
+            .keys = keys_};
   }
   /// Fills the buffers with NaN, but for the saved ones where those are kept.
   void poison(bool keep_saved) {

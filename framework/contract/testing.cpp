@@ -1,9 +1,10 @@
 // Behind encore/testing.hpp.
 #include <encore/testing.hpp>
 
+#include <algorithm>
 #include <memory>
 
-#include "contract/test_memory.hpp"
+#include "contract/head_memory.hpp"
 
 namespace encore {
 namespace {
@@ -15,61 +16,47 @@ void start_kokkos() {
           : std::make_unique<Kokkos::ScopeGuard>(Kokkos::InitializationSettings().set_disable_warnings(true));
 }
 
-/// A layer or head that has declared what it needs, with rows of input in double.
-class Declared {
- public:
-  Declared(auto& part, std::int64_t width, const std::vector<std::int64_t>& lengths,
-           const std::vector<double>& rows)
-      : plan_(width),
-        batch_(lengths),
-        memory_(device_, declare(part, plan_), batch_, DType::float64, 1, 0.0),
-        input_(DType::float64, {batch_.rows(), width}) {
-    input_.set(rows);
-  }
-
-  const Device& device() const { return device_; }
-  std::int64_t rows() const { return batch_.rows(); }
-  Tensor input() const { return input_; }
-  Step step() const { return memory_.step(device_, batch_, false); }
-
- private:
-  static const LayerPlan& declare(auto& part, LayerPlan& plan) {
-    part.declare(plan);
-    return plan;
-  }
-
-  Device device_;
-  LayerPlan plan_;
-  OwnedBatch batch_;
-  OwnedPlan memory_;
-  OwnedTensor input_;
-};
-
 }  // namespace
 
 std::vector<double> run_layer(Layer& layer, std::int64_t width, const std::vector<std::int64_t>& lengths,
                               const std::vector<double>& input) {
   start_kokkos();
-  const Declared declared(layer, width, lengths, input);
-  const OwnedTensor y(DType::float64, {declared.rows(), width});
-  const Tensor inputs = declared.input();
-  layer.forward(declared.step(), {&inputs, 1}, y);
-  declared.device().fence();
+  const Device device;
+  const OwnedBatch batch(lengths);
+  LayerPlan plan(width);
+  layer.declare(plan);
+  const OwnedPlan memory(device, plan, batch.size(), DType::float64, 1, 0.0);
+  OwnedTensor x(DType::float64, {batch.rows(), width});
+  const OwnedTensor y(DType::float64, {batch.rows(), width});
+  x.set(input);
+  const Tensor inputs = x;
+  layer.forward(Step(device, batch, false, memory.bound(false)), {&inputs, 1}, y);
+  device.fence();
   return y.values();
 }
 
-HeadOutput run_head(Head& head, std::int64_t width, const std::vector<std::int64_t>& lengths,
-                    const std::vector<double>& states, const std::vector<std::int32_t>& targets) {
+HeadResult run_head(Head& head, std::int64_t width, const std::vector<std::int64_t>& lengths,
+                    const std::vector<double>& states, const HeadColumns& columns) {
   start_kokkos();
-  const Declared declared(head, width, lengths, states);
-  OwnedTensor wanted(DType::int32, {declared.rows()});
-  const OwnedTensor losses(DType::float64, {declared.rows()}), classes(DType::int32, {declared.rows()});
-  wanted.set({targets.begin(), targets.end()});
-  head.loss(declared.step(), declared.input(), wanted, losses);
-  head.decode(declared.step(), declared.input(), wanted, classes);
-  declared.device().fence();
-  const std::vector<double> decoded = classes.values();
-  return {losses.values(), {decoded.begin(), decoded.end()}};
+  const Device device;
+  const OwnedBatch batch(lengths);
+  HeadMemory memory(device, head, width, batch, DType::float64, 1, 0.0);
+  const HeadPlan& plan = memory.plan();
+  ENCORE_REQUIRE(plan.reads().size() == 1, "run_head is for heads that read one space");
+  memory.inputs().front().set(states);
+  for (const auto& [name, values] : columns) {
+    const auto found = std::ranges::find(plan.columns(), name, &ColumnNeed::name);
+    ENCORE_REQUIRE(found != plan.columns().end(), "the head reads no column \"" + name + "\"");
+    memory.columns()[static_cast<std::size_t>(found - plan.columns().begin())].set(values);
+  }
+  head.score(memory.step(false, true));
+  head.loss(memory.step(false, true), memory.losses());
+  head.decode(memory.step(false, false));
+  device.fence();
+  HeadResult result = {memory.losses().values(), {}};
+  for (std::size_t i = 0; i < plan.outputs().size(); ++i)
+    result.outputs[plan.outputs()[i].name] = memory.outputs()[i].values();
+  return result;
 }
 
 }  // namespace encore

@@ -71,7 +71,7 @@ class TableTrial {
     std::iota(rows.begin(), rows.end(), 0.0);
     ids.set(tokens);
     order.set(rows);
-    Batch batch;
+    RowSet batch;
     batch.size.tokens = count;
     batch.ids = ids;
     batch.order = order;

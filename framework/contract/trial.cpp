@@ -1,10 +1,13 @@
+// Layers in memory that holds nothing but what the contract promises.
 #include "contract/trial.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <numeric>
 
+#include "contract/head_trial.hpp"
 #include "memory/device_memory.hpp"
 #include "plugin_host/make_offer.hpp"
 #include "record/crash_line.hpp"
@@ -14,45 +17,67 @@ namespace {
 
 constexpr double marker = 0.5;  // what parameter gradients hold before backward
 
-/// Numbers per row of a batch that depend on example, position and channel only, not on the row.
-std::vector<double> row_values(const OwnedBatch& batch, std::int64_t width, std::uint64_t seed) {
-  std::vector<double> values;
-  values.reserve(static_cast<std::size_t>(batch.rows() * width));
-  for (std::int64_t row = 0; row < batch.rows(); ++row) {
-    const auto key = static_cast<std::uint64_t>(batch.example(row) * 100003 + batch.position(row));
-    for (const double value : normal_values(width, seed * 1000003 + key)) values.push_back(value);
-  }
-  return values;
+/// Of another stack, whose rows a layer may read: as many sequences, of other lengths.
+std::vector<std::int64_t> other_lengths(const std::vector<std::int64_t>& lengths) {
+  std::vector<std::int64_t> other;
+  for (const std::int64_t length : lengths) other.push_back(length == 0 ? 0 : 1 + 3 * length % 7);
+  return other;
 }
 
 class LayerTrial final : public Trial {
  public:
   LayerTrial(const Device& device, const TrialSetup& setup, std::unique_ptr<Layer> layer)
-      : Trial(device, setup), layer_(std::move(layer)) {
-    allocate();
-    output_ = rows(setup_.width, 0);
-    output_gradient_ = rows(setup_.width, 2);
+      : Trial(device, setup),
+        layer_(std::move(layer)),
+        plan_(setup.width),
+        other_(other_lengths(setup.lengths), OwnedBatch::default_vocabulary, setup.examples) {
+    layer_->declare(plan_);
+    BatchSize size = batch_.size();
+    size.memory = other_.batch().size;
+    memory_ = std::make_unique<OwnedPlan>(device, plan_, size, setup_.type, setup_.seed);
+    for (OwnedTensor* tensor : {&inputs_[0], &gradients_[0], &output_, &output_gradient_})
+      *tensor = OwnedTensor(setup_.type, {batch_.rows(), setup_.width});
+    for (OwnedTensor* tensor : {&inputs_[1], &gradients_[1]})
+      *tensor = OwnedTensor(setup_.type, {other_.rows(), setup_.width});
+    output_gradient_.set(row_values(rows_in(batch_, Space::tokens), setup_.width, 2));
     weights_ = output_gradient_.values();
   }
 
  private:
-  void declare(LayerPlan& plan) override { layer_->declare(plan); }
+  const LayerPlan& plan() const override { return plan_; }
+  OwnedPlan& memory() override { return *memory_; }
+  std::vector<Input> inputs() override {
+    std::vector<Input> all = {{"input", rows_in(batch_, Space::tokens), &inputs_[0], &gradients_[0]}};
+    if (plan_.reads_memory())
+      all.push_back({"memory", rows_in(other_, Space::tokens), &inputs_[1], &gradients_[1]});
+    return all;
+  }
+  Step step() const {
+    Step::Bound bound = memory_->bound(setup_.training);
+    if (plan_.reads_memory()) bound.memory = &other_.batch();
+    return {device_, batch_.batch(), setup_.training, bound};
+  }
+  std::size_t input_count() const { return plan_.reads_memory() ? 2 : 1; }
+
   void run_forward() override {
     const CurrentWork work("forward");
-    const Tensor x = input();
-    layer_->forward(step(), {&x, 1}, output_);
+    const std::array<Tensor, 2> x = {inputs_[0], inputs_[1]};
+    layer_->forward(step(), std::span(x).first(input_count()), output_);
   }
   void run_backward() override {
     const CurrentWork work("backward");
-    const Tensor x = input(), dx = input_gradient();
-    layer_->backward(step(), {&x, 1}, output_, output_gradient_, {&dx, 1});
+    const std::array<Tensor, 2> x = {inputs_[0], inputs_[1]}, dx = {gradients_[0], gradients_[1]};
+    layer_->backward(step(), std::span(x).first(input_count()), output_, output_gradient_,
+                     std::span(dx).first(input_count()));
   }
   void poison_output() override { output_.fill(nan); }
   double read_objective() const override {
     const std::vector<double> output = output_.values();
     return std::inner_product(output.begin(), output.end(), weights_.begin(), 0.0);
   }
-  std::vector<TrialResult> outputs() const override { return {{"output", output_.values(), setup_.width}}; }
+  std::vector<TrialResult> outputs() const override {
+    return {{"output", output_.values(), setup_.width, rows_in(batch_, Space::tokens).first}};
+  }
   void hide_before_backward() override {
     if (!plan_.reads_output()) output_.fill(nan);
   }
@@ -62,97 +87,51 @@ class LayerTrial final : public Trial {
   }
 
   std::unique_ptr<Layer> layer_;
+  LayerPlan plan_;
+  OwnedBatch other_;
+  std::unique_ptr<OwnedPlan> memory_;
+  std::array<OwnedTensor, 2> inputs_, gradients_;
   OwnedTensor output_, output_gradient_;
   std::vector<double> weights_;
-};
-
-/// Every third row of a sequence has no target.
-class HeadTrial final : public Trial {
- public:
-  static constexpr std::int64_t classes = 5;
-  static constexpr double scale = 0.7;
-
-  HeadTrial(const Device& device, const TrialSetup& setup, std::unique_ptr<Head> head)
-      : Trial(device, setup), head_(std::move(head)) {
-    allocate();
-    const std::int64_t n = batch_.rows();
-    targets_ = OwnedTensor(DType::int32, {n});
-    losses_ = OwnedTensor(sum_type(setup_.type), {n});
-    predictions_ = OwnedTensor(DType::int32, {n});
-    for (std::int64_t row = 0; row < n; ++row) {
-      const std::int64_t t = batch_.position(row);
-      wanted_.push_back(static_cast<double>(t % 3 == 2 ? std::int64_t{no_target}
-                                                       : (batch_.example(row) + 2 * t) % classes));
-    }
-    targets_.set(wanted_);
-  }
-
- private:
-  void declare(LayerPlan& plan) override { head_->declare(plan); }
-  void run_forward() override {
-    const CurrentWork loss("loss");
-    head_->loss(step(), input(), targets_, losses_);
-    if (setup_.training) return;
-    const CurrentWork decode("decode");
-    head_->decode(step(), input(), targets_, predictions_);
-  }
-  void run_backward() override {
-    const CurrentWork work("backward");
-    head_->backward(step(), input(), targets_, scale, input_gradient());
-  }
-  void poison_output() override {
-    losses_.fill(nan);
-    predictions_.fill(-7);
-  }
-  double read_objective() const override {
-    const std::vector<double> losses = losses_.values();
-    for (std::size_t row = 0; row < losses.size(); ++row)
-      if (wanted_[row] == no_target && losses[row] != 0.0)
-        throw Error("row " + std::to_string(row) + " has no target and a loss of " +
-                    std::to_string(losses[row]) + " instead of 0");
-    return scale * std::accumulate(losses.begin(), losses.end(), 0.0);
-  }
-  std::vector<TrialResult> outputs() const override {
-    std::vector<TrialResult> all{{"losses", losses_.values(), 1}};
-    if (setup_.training) return all;
-    std::vector<double> predictions = predictions_.values();
-    for (std::size_t row = 0; row < predictions.size(); ++row) {
-      if (wanted_[row] == no_target)
-        predictions[row] = no_target;  // anything is allowed there
-      else if (predictions[row] < 0 || predictions[row] >= classes)
-        throw Error("decode predicts class " + std::to_string(predictions[row]) + " of " +
-                    std::to_string(classes));
-    }
-    all.push_back({"predictions", std::move(predictions), 1});
-    return all;
-  }
-
-  std::unique_ptr<Head> head_;
-  OwnedTensor targets_, losses_, predictions_;
-  std::vector<double> wanted_;
 };
 
 }  // namespace
 
 Trial::Trial(const Device& device, const TrialSetup& setup)
-    : device_(device), setup_(setup), batch_(setup.lengths, 17, setup.examples), plan_(setup.width) {}
+    : device_(device), setup_(setup), batch_(setup.lengths, OwnedBatch::default_vocabulary, setup.examples) {}
 
-OwnedTensor Trial::rows(std::int64_t width, std::uint64_t purpose) const {
-  OwnedTensor tensor(setup_.type, {batch_.rows(), width});
-  tensor.set(row_values(batch_, width, setup_.seed * 31 + purpose));
-  return tensor;
+std::vector<double> Trial::row_values(const SpaceRows& rows, std::int64_t width,
+                                      std::uint64_t purpose) const {
+  const std::uint64_t seed = setup_.seed * 31 + purpose;
+  std::vector<double> values;
+  values.reserve(static_cast<std::size_t>(rows.count() * width));
+  for (std::size_t row = 0; row < rows.examples.size(); ++row) {
+    const auto key = static_cast<std::uint64_t>(rows.examples[row] * 100003 + rows.positions[row]);
+    for (const double value : normal_values(width, seed * 1000003 + key)) values.push_back(value);
+  }
+  return values;
 }
 
-void Trial::allocate() {
-  declare(plan_);
-  memory_ = std::make_unique<OwnedPlan>(device_, plan_, batch_, setup_.type, setup_.seed);
-  input_ = rows(setup_.width, 1);
-  input_values_ = input_.values();
-  input_gradient_ = OwnedTensor(setup_.type, {batch_.rows(), setup_.width});
+void Trial::fill_inputs() {
+  if (!input_values_.empty()) return;
+  for (const Input& input : inputs()) {
+    input.values->set(row_values(input.rows, setup_.width, 1));
+    input_values_.push_back(input.values->values());
+  }
 }
+
+void Trial::require_inputs(const char* pass) {
+  const std::vector<Input> all = inputs();
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i].values->values() != input_values_[i])
+      throw Error(std::string(pass) + " changes its " + all[i].name);
+}
+
+// --- passes ---
 
 void Trial::prepare_forward() {
-  memory_->poison(false);
+  fill_inputs();
+  memory().poison(false);
   poison_output();
 }
 
@@ -165,14 +144,16 @@ void Trial::forward() {
   prepare_forward();
   launch_forward();
   outputs_ = outputs();
-  if (input_.values() != input_values_) throw Error("forward changes its input");
+  require_inputs("forward");
 }
 
 void Trial::prepare_backward(double held) {
-  memory_->poison(true);
-  for (OwnedTensor& gradient : memory_->gradients()) gradient.fill(marker);
-  input_gradient_.fill(held);
-  if (!plan_.reads_input()) input_.fill(nan);
+  memory().poison(true);
+  for (OwnedTensor& gradient : memory().gradients()) gradient.fill(marker);
+  for (const Input& input : inputs()) {
+    input.gradient->fill(held);
+    if (!plan().reads_input()) input.values->fill(nan);
+  }
   hide_before_backward();
 }
 
@@ -184,19 +165,20 @@ void Trial::launch_backward() {
 void Trial::backward(double held) {
   prepare_backward(held);
   launch_backward();
-  if (plan_.reads_input() && input_.values() != input_values_) throw Error("backward changes its input");
-  input_.set(input_values_);
+  if (plan().reads_input()) require_inputs("backward");
+  const std::vector<Input> all = inputs();
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].values->set(input_values_[i]);
   require_unchanged();
   require_token_rows();
 }
 
-void Trial::require_token_rows() const {
+void Trial::require_token_rows() {
   std::vector<std::int32_t> ids(static_cast<std::size_t>(batch_.rows()));
   copy_to_host(device_, batch_.batch().ids, ids.data());
-  for (std::size_t i = 0; i < plan_.parameters().size(); ++i) {
-    const ParameterSpec& spec = plan_.parameters()[i];
+  for (std::size_t i = 0; i < plan().parameters().size(); ++i) {
+    const ParameterSpec& spec = plan().parameters()[i];
     if (!spec.token_rows) continue;
-    const std::vector<double> gradient = memory_->gradients()[i].values();
+    const std::vector<double> gradient = memory().gradients()[i].values();
     const std::int64_t row_size = static_cast<std::int64_t>(gradient.size()) / spec.shape.at(0);
     for (std::size_t k = 0; k < gradient.size(); ++k) {
       const std::int64_t row = static_cast<std::int64_t>(k) / row_size;
@@ -207,50 +189,47 @@ void Trial::require_token_rows() const {
   }
 }
 
+// --- what the checks compare ---
+
 double Trial::objective() const {
   return read_objective();
 }
 
 std::vector<CheckedTensor> Trial::tensors() {
-  const auto stored_in = [](OwnedTensor& tensor) {
-    return [&tensor](const std::vector<double>& values) { tensor.set(values); };
-  };
-  std::vector<CheckedTensor> all{
-      {"input", input_values_, input_gradient_.values(), [this](const std::vector<double>& values) {
-         input_.set(values);
-         input_values_ = input_.values();
-       }}};
-  for (std::size_t i = 0; i < plan_.parameters().size(); ++i) {
-    OwnedTensor& parameter = memory_->parameters()[i];
-    std::vector<double> gradient = memory_->gradients()[i].values();
+  std::vector<CheckedTensor> all;
+  const std::vector<Input> read = inputs();
+  for (std::size_t i = 0; i < read.size(); ++i)
+    all.push_back({read[i].name, input_values_[i], read[i].gradient->values(),
+                   [this, i, tensor = read[i].values](const std::vector<double>& values) {
+                     tensor->set(values);
+                     input_values_[i] = tensor->values();
+                   }});
+  for (std::size_t i = 0; i < plan().parameters().size(); ++i) {
+    OwnedTensor& parameter = memory().parameters()[i];
+    std::vector<double> gradient = memory().gradients()[i].values();
     for (double& g : gradient) g -= marker;
-    all.push_back(
-        {plan_.parameters()[i].name, parameter.values(), std::move(gradient), stored_in(parameter)});
+    all.push_back({plan().parameters()[i].name, parameter.values(), std::move(gradient),
+                   [&parameter](const std::vector<double>& values) { parameter.set(values); }});
   }
   return all;
 }
 
-std::vector<TrialResult> Trial::results() const {
+std::vector<TrialResult> Trial::results() {
   std::vector<TrialResult> all = outputs_;
   if (!setup_.training) return all;
-  all.push_back({"input gradient", input_gradient_.values(), setup_.width});
-  for (std::size_t i = 0; i < plan_.parameters().size(); ++i)
-    all.push_back({"gradient of " + plan_.parameters()[i].name, memory_->gradients()[i].values(), 0});
+  for (const Input& input : inputs())
+    all.push_back({input.name + " gradient", input.gradient->values(), setup_.width, input.rows.first});
+  for (std::size_t i = 0; i < plan().parameters().size(); ++i)
+    all.push_back({"gradient of " + plan().parameters()[i].name, memory().gradients()[i].values(), 0});
   return all;
 }
 
 std::unique_ptr<Trial> make_trial(const Device& device, const Offer& offer, const Options& options,
                                   const TrialSetup& setup, double smoothing) {
-  if (offer.kind == Kind::layer) {
-    LayerContext context{.width = setup.width, .max_length = 1, .block = 0, .blocks = 1};
-    for (const std::int64_t length : setup.lengths) context.max_length = std::max(context.max_length, length);
-    return make_trial(device, make_offer<Kind::layer>(offer, options, context), setup);
-  }
-  const HeadContext context{.width = setup.width,
-                            .classes = HeadTrial::classes,
-                            .label_smoothing = smoothing,
-                            .labels = {"O", "B-X", "I-X", "B-Y", "I-Y"}};
-  return std::make_unique<HeadTrial>(device, setup, make_offer<Kind::head>(offer, options, context));
+  if (offer.kind == Kind::head) return make_head_trial(device, offer, options, setup, smoothing);
+  LayerContext context{.width = setup.width, .max_length = 1, .block = 0, .blocks = 1};
+  for (const std::int64_t length : setup.lengths) context.max_length = std::max(context.max_length, length);
+  return make_trial(device, make_offer<Kind::layer>(offer, options, context), setup);
 }
 
 std::unique_ptr<Trial> make_trial(const Device& device, std::unique_ptr<Layer> layer,

@@ -11,7 +11,7 @@
 #include <encore/plugin.hpp>
 
 #include "contract/gradient_check.hpp"
-#include "contract/test_memory.hpp"
+#include "contract/head_memory.hpp"
 
 namespace encore {
 
@@ -25,13 +25,15 @@ struct TrialSetup {
   DType type = DType::float64;
   std::uint64_t seed = 1;
   bool training = true;
+  Space targets = Space::tokens;  ///< of a head: over what the task has the column "targets"
 };
 
 /// A tensor that a pass has computed.
 struct TrialResult {
   std::string name;
   std::vector<double> values;
-  std::int64_t row_width = 0;  ///< values per row of the batch; 0: a parameter's gradient
+  std::int64_t row_width = 0;            ///< values per row; 0: a parameter's gradient
+  std::vector<std::int64_t> first = {};  ///< first row of each sequence
 };
 
 class Trial {
@@ -51,7 +53,7 @@ class Trial {
   /// Input and parameters with the gradients of the last backward pass.
   std::vector<CheckedTensor> tensors();
   /// What the last passes have computed: output (losses, predictions), and in training all gradients.
-  std::vector<TrialResult> results() const;
+  std::vector<TrialResult> results();
 
   /// The host's part of a pass, apart from the object's: only fills memory. For counting what the object
   /// does.
@@ -61,16 +63,24 @@ class Trial {
   void launch_backward();
 
   const OwnedBatch& batch() const { return batch_; }
+  /// Of a head: HeadPlan::couple_sequences.
+  virtual bool couples_sequences() const { return false; }
 
  protected:
-  /// To be called once the object exists.
-  void allocate();
-  Step step() const { return memory_->step(device_, batch_, setup_.training); }
-  Tensor input() const { return input_; }
-  Tensor input_gradient() const { return input_gradient_; }
-  OwnedTensor rows(std::int64_t width, std::uint64_t purpose) const;
+  /// What an object reads, with the gradient of it.
+  struct Input {
+    std::string name;
+    SpaceRows rows;
+    OwnedTensor* values = nullptr;
+    OwnedTensor* gradient = nullptr;
+  };
 
-  virtual void declare(LayerPlan& plan) = 0;
+  /// Numbers that depend on example, position and channel only, not on the row.
+  std::vector<double> row_values(const SpaceRows& rows, std::int64_t width, std::uint64_t purpose) const;
+
+  virtual const LayerPlan& plan() const = 0;
+  virtual OwnedPlan& memory() = 0;
+  virtual std::vector<Input> inputs() = 0;
   virtual void run_forward() = 0;
   virtual void run_backward() = 0;
   virtual void poison_output() = 0;
@@ -83,15 +93,15 @@ class Trial {
   const Device& device_;
   TrialSetup setup_;
   OwnedBatch batch_;
-  LayerPlan plan_;
 
  private:
+  /// Fills the inputs when they are first needed.
+  void fill_inputs();
+  void require_inputs(const char* pass);
   /// Of parameters with `token_rows`, after backward: the rows of other tokens are untouched.
-  void require_token_rows() const;
+  void require_token_rows();
 
-  std::unique_ptr<OwnedPlan> memory_;
-  OwnedTensor input_, input_gradient_;
-  std::vector<double> input_values_;
+  std::vector<std::vector<double>> input_values_;
   std::vector<TrialResult> outputs_;  ///< of the last forward pass; backward may find them gone
 };
 

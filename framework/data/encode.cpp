@@ -11,94 +11,143 @@ namespace {
 /// Records of one piece of work.
 constexpr std::int64_t records_per_part = 1024;
 
+template <class T>
+void join(std::vector<T>& to, const std::vector<T>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+/// Lengths from where each sequence ends.
+void append_lengths(const std::vector<std::int32_t>& ends, std::vector<std::int32_t>& lengths) {
+  std::int32_t begin = 0;
+  for (const std::int32_t end : ends) {
+    lengths.push_back(end - begin);
+    begin = end;
+  }
+}
+
 /// The arrays of a set while they grow.
 struct Storage {
-  struct Values {
-    std::vector<std::int32_t> values, counts;
-  };
-  std::vector<std::int32_t> lengths, ids;
-  std::vector<Values> columns;
+  std::vector<std::int32_t> lengths, ids, target_lengths, target_ids, sequences;
+  std::vector<EncodedExample::Column> columns;  ///< counts: values per sequence
 
   void append(const EncodedExample& example) {
-    lengths.push_back(static_cast<std::int32_t>(example.ids.size()));
-    ids.insert(ids.end(), example.ids.begin(), example.ids.end());
+    append_lengths(example.ends, lengths);
+    append_lengths(example.target_ends, target_lengths);
+    join(ids, example.ids);
+    join(target_ids, example.target_ids);
+    sequences.push_back(static_cast<std::int32_t>(example.ends.size()));
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      const std::vector<std::int32_t>& from = example.columns[i];
-      columns[i].values.insert(columns[i].values.end(), from.begin(), from.end());
-      columns[i].counts.push_back(static_cast<std::int32_t>(from.size()));
+      join(columns[i].integers, example.columns[i].integers);
+      join(columns[i].numbers, example.columns[i].numbers);
+      append_lengths(example.columns[i].counts, columns[i].counts);
     }
   }
 
   void append(const Storage& other) {
-    const auto join = [](std::vector<std::int32_t>& to, const std::vector<std::int32_t>& from) {
-      to.insert(to.end(), from.begin(), from.end());
-    };
     join(lengths, other.lengths);
     join(ids, other.ids);
+    join(target_lengths, other.target_lengths);
+    join(target_ids, other.target_ids);
+    join(sequences, other.sequences);
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      join(columns[i].values, other.columns[i].values);
+      join(columns[i].integers, other.columns[i].integers);
+      join(columns[i].numbers, other.columns[i].numbers);
       join(columns[i].counts, other.columns[i].counts);
     }
   }
+
+  ExampleArrays arrays(const std::vector<ColumnRule>& rules) const {
+    ExampleArrays arrays = {.lengths = lengths, .ids = ids};
+    if (!target_ids.empty()) {
+      arrays.target_lengths = target_lengths;
+      arrays.target_ids = target_ids;
+    }
+    if (std::ranges::any_of(sequences, [](std::int32_t count) { return count != 1; }))
+      arrays.sequences = sequences;
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      const EncodedExample::Column& column = columns[i];
+      const bool ragged = rules[i].space == Space::ragged;
+      if (rules[i].truth && !ragged && column.integers.empty() && column.numbers.empty() && !lengths.empty())
+        continue;  // there is no truth
+      arrays.columns.push_back(
+          {rules[i], column.integers, column.numbers,
+           ragged ? std::span<const std::int32_t>(column.counts) : std::span<const std::int32_t>()});
+    }
+    return arrays;
+  }
 };
 
-std::string of_record(std::size_t record) {
-  return " for record " + std::to_string(record + 1);
-}
+/// What the numbers of a record are held against.
+class Check {
+ public:
+  Check(const std::vector<ColumnRule>& rules, std::int64_t max_length, std::size_t pieces)
+      : rules_(rules), max_length_(max_length), pieces_(pieces) {}
 
-/// What the numbers of a record must stay below.
-struct Limits {
-  std::int64_t max_length = 0;
-  std::size_t pieces = 0;  ///< 0: the tokenizer has no vocabulary yet, ids are not looked at
-  std::size_t classes = 0;
+  void operator()(const EncodedExample& example, std::size_t record) const {
+    const std::string of_record = " for record " + std::to_string(record + 1);
+    require_sequences(example.ends, example.ids.size(), "ids", 1, of_record);
+    require_sequences(example.target_ends, example.target_ids.size(), "ids of the second text",
+                      example.target_ids.empty() ? 0 : 1, of_record);
+    for (const std::vector<std::int32_t>* ids : {&example.ids, &example.target_ids})
+      for (const std::int32_t id : *ids)
+        if (pieces_ > 0 && (id < 0 || static_cast<std::size_t>(id) >= pieces_))
+          throw Error("the task gives the id " + std::to_string(id) + of_record +
+                      ", and the vocabulary has " + std::to_string(pieces_) + " pieces");
+    if (example.columns.size() != rules_.size())
+      throw Error("the task gives " + std::to_string(example.columns.size()) + " columns" + of_record +
+                  " and declares " + std::to_string(rules_.size()));
+    for (std::size_t i = 0; i < rules_.size(); ++i) require_fits(example, i, of_record);
+  }
+
+ private:
+  void require_sequences(const std::vector<std::int32_t>& ends, std::size_t count, const char* what,
+                         std::int64_t least, const std::string& of_record) const {
+    std::vector<std::int32_t> lengths;
+    append_lengths(ends, lengths);
+    for (const std::int32_t length : lengths)
+      if (length < least || length > max_length_)
+        throw Error("the task gives " + std::to_string(length) + " " + what + of_record +
+                    "; it must be at least 1 and at most data.max_length = " + std::to_string(max_length_));
+    ENCORE_REQUIRE(!ends.empty() && static_cast<std::size_t>(ends.back()) == count,
+                   "the last sequence of an example is closed");
+  }
+
+  void require_fits(const EncodedExample& example, std::size_t i, const std::string& of_record) const {
+    const ColumnRule& rule = rules_[i];
+    const EncodedExample::Column& column = example.columns[i];
+    const std::size_t given = column.integers.size() + column.numbers.size();
+    if (rule.type == ColumnType::integers ? !column.numbers.empty() : !column.integers.empty())
+      throw Error("the task gives the column \"" + rule.name + "\"" + of_record + " values of another type");
+    if (rule.space == Space::ragged || (rule.truth && given == 0)) return;
+    const std::size_t rows = rule.space == Space::tokens      ? example.ids.size()
+                             : rule.space == Space::target    ? example.target_ids.size()
+                             : rule.space == Space::sequences ? example.ends.size()
+                                                              : picked(example, rule, of_record);
+    const std::size_t expected = rows * static_cast<std::size_t>(rule.width);
+    if (given != expected)
+      throw Error("the task gives " + std::to_string(given) + " values of column \"" + rule.name + "\"" +
+                  of_record + ", which needs " + std::to_string(expected));
+  }
+
+  std::size_t picked(const EncodedExample& example, const ColumnRule& rule,
+                     const std::string& of_record) const {
+    for (std::size_t i = 0; i < rules_.size(); ++i)
+      if (rules_[i].name == picked_column) return example.columns[i].integers.size();
+    throw Error("the task has no column \"picked\"" + of_record +
+                ", which says over what rows the column \"" + rule.name + "\" is");
+  }
+
+  const std::vector<ColumnRule>& rules_;
+  std::int64_t max_length_;
+  std::size_t pieces_;  ///< 0: the tokenizer has no vocabulary yet, ids are not looked at
 };
-
-bool is_below(std::int32_t number, std::size_t limit) {
-  return number >= 0 && static_cast<std::size_t>(number) < limit;
-}
-
-/// Kernels index with ids and targets and do not look at them again.
-void require_numbers(const EncodedExample& example, const std::vector<ColumnRule>& rules,
-                     const Limits& limits, std::size_t record) {
-  for (const std::int32_t id : example.ids)
-    if (limits.pieces > 0 && !is_below(id, limits.pieces))
-      throw Error("the task gives the id " + std::to_string(id) + of_record(record) +
-                  ", and the vocabulary has " + std::to_string(limits.pieces) + " pieces");
-  for (std::size_t i = 0; i < rules.size(); ++i) {
-    if (rules[i].name != targets_column) continue;
-    for (const std::int32_t target : example.columns[i])
-      if (target != no_target && !is_below(target, limits.classes))
-        throw Error("the task gives the target " + std::to_string(target) + of_record(record) + ", and has " +
-                    std::to_string(limits.classes) + " classes");
-  }
-}
-
-void require_sound(const EncodedExample& example, const std::vector<ColumnRule>& rules, const Limits& limits,
-                   std::size_t record) {
-  const std::size_t rows = example.ids.size();
-  if (rows == 0 || static_cast<std::int64_t>(rows) > limits.max_length)
-    throw Error("the task gives " + std::to_string(rows) + " ids" + of_record(record) +
-                "; it must be at least 1 and at most data.max_length = " + std::to_string(limits.max_length));
-  if (example.columns.size() != rules.size())
-    throw Error("the task gives " + std::to_string(example.columns.size()) + " columns" + of_record(record) +
-                " and declares " + std::to_string(rules.size()));
-  for (std::size_t i = 0; i < rules.size(); ++i) {
-    if (rules[i].space == Space::ragged) continue;
-    const std::size_t expected = rules[i].space == Space::tokens ? rows : 1;
-    if (example.columns[i].size() != expected)
-      throw Error("the task gives " + std::to_string(example.columns[i].size()) + " values of column \"" +
-                  rules[i].name + "\"" + of_record(record) + ", which needs " + std::to_string(expected));
-  }
-  require_numbers(example, rules, limits, record);
-}
 
 }  // namespace
 
 ExampleSet encode_records(const Task& task, const Records& records, const Tokenizer& tokenizer,
                           std::int64_t max_length, int threads) {
   const std::vector<ColumnRule> rules = task.columns();
-  const Limits limits{
-      .max_length = max_length, .pieces = tokenizer.vocabulary().size(), .classes = task.labels().size()};
+  const Check check(rules, max_length, tokenizer.vocabulary().size());
   const auto count = static_cast<std::int64_t>(records.size());
   std::vector<Storage> parts(static_cast<std::size_t>((count + records_per_part - 1) / records_per_part));
   run_pieces(static_cast<std::int64_t>(parts.size()), threads, [&](std::int64_t piece) {
@@ -108,10 +157,10 @@ ExampleSet encode_records(const Task& task, const Records& records, const Tokeni
     example.columns.resize(rules.size());
     const std::int64_t first = piece * records_per_part;
     for (std::int64_t i = first; i < std::min(first + records_per_part, count); ++i) {
-      example.ids.clear();
-      for (std::vector<std::int32_t>& column : example.columns) column.clear();
+      example.clear();
       task.encode(records, static_cast<std::size_t>(i), tokenizer, example);
-      require_sound(example, rules, limits, static_cast<std::size_t>(i));
+      if (example.ends.empty()) example.end_sequence();
+      check(example, static_cast<std::size_t>(i));
       part.append(example);
     }
   });
@@ -121,12 +170,7 @@ ExampleSet encode_records(const Task& task, const Records& records, const Tokeni
     all->append(part);
     part = {};
   }
-  std::vector<ColumnValues> columns;
-  for (std::size_t i = 0; i < rules.size(); ++i)
-    columns.push_back({rules[i], all->columns[i].values,
-                       rules[i].space == Space::ragged ? std::span<const std::int32_t>(all->columns[i].counts)
-                                                       : std::span<const std::int32_t>()});
-  return {all->lengths, all->ids, std::move(columns), all};
+  return {all->arrays(rules), all};
 }
 
 }  // namespace encore

@@ -1,5 +1,5 @@
 // Records to numbers: a task encodes them one by one, on several threads.
-// Place in the flow: Records (a reader's) + Task + Tokenizer -> ExampleSet -> batches.hpp.
+// Place in the flow: Records (a reader's) + Task + Tokenizer -> ExampleSet -> batch_plan.hpp, packing.hpp.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace encore {
 
-/// The records in their order. The number of threads changes nothing but the time. Throws Error when the task
-/// gives a sequence that is empty or longer than max_length, columns that do not fit it, an id that the
-/// vocabulary does not have, or a target that is none of the task's classes.
+/// The records in their order, an example each; truth columns that every record leaves empty are left out.
+/// The number of threads changes nothing but the time. Throws Error when the task gives a sequence that is
+/// empty or longer than max_length, columns that do not fit it, or an id that the vocabulary does not have.
 ExampleSet encode_records(const Task& task, const Records& records, const Tokenizer& tokenizer,
                           std::int64_t max_length, int threads = 1);
 

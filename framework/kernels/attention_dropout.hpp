@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 
 #include <encore/random.hpp>
 
@@ -14,29 +15,41 @@ namespace encore::kernels {
 template <class S>
 class WeightDropout {
  public:
-  /// Takes its memory from `scratch`, for sequences of at most p.longest.
-  WeightDropout(const AttentionProblem& p, Scratch<S>& scratch) : p_(p) {
-    if (!p.drop) return;
-    capacity_ = padded<std::uint32_t>(std::max(drawn_counters, (p.longest + 3) / 4)) + lanes<std::uint32_t>;
-    words_ = reinterpret_cast<std::uint32_t*>(
-        scratch.take(4 * capacity_ * static_cast<std::int64_t>(sizeof(std::uint32_t)) /
-                     static_cast<std::int64_t>(sizeof(S))));
-    factors_ = scratch.take(padded<S>(p.longest) + 2 * lanes<S>);
-  }
+  /// Scratch memory for sequences of any length that the problem has.
+  struct Layout {
+    std::int64_t capacity = 0;   // words of one run
+    Piece<std::uint32_t> words;  // (4, capacity): word k of the counters of each query drawn
+    Piece<S> factors;            // of one query
+
+    Layout(const AttentionProblem& p, ScratchLayout& scratch) {
+      if (!p.drop) return;
+      capacity =
+          padded<std::uint32_t>(std::max(drawn_counters, (p.keys.longest + 3) / 4)) + lanes<std::uint32_t>;
+      words = scratch.add<std::uint32_t>(4 * capacity);
+      factors = scratch.add<S>(padded<S>(p.keys.longest) + 2 * lanes<S>);
+    }
+  };
+
+  WeightDropout(const AttentionProblem& p, const Layout& layout, char* memory)
+      : p_(p),
+        capacity_(layout.capacity),
+        words_(layout.words.in(memory)),
+        factors_(layout.factors.in(memory)) {}
 
   /// Before the first query of a head.
-  void start(std::int64_t sequence, std::int64_t head, std::int64_t length) {
-    if (!p_.drop) return;
-    example_ = p_.examples[p_.offsets[sequence]];
+  void start(const AttentionSequence& of, std::int64_t head) {
+    if (!p_.drop || of.queries == 0) return;
+    example_ = p_.examples[of.first_query];
     head_ = attention_counter(head);
-    stride_ = (length + 3) / 4;
-    drawn_end_ = 0;
+    stride_ = (of.keys + 3) / 4;
+    drawn_begin_ = drawn_end_ = std::numeric_limits<std::int64_t>::min();
   }
 
-  /// The factors, 0 or 1 / (1 - p), of a query for its columns, filled up to whole vectors with anything;
-  /// null without dropout. Queries come in ascending order; those before `end` have the same columns.
+  /// The factors, 0 or 1 / (1 - p), of the query at a position for its columns, filled up to whole vectors
+  /// with anything; null without dropout. Queries come in ascending order; those before the position `end`
+  /// have the same columns.
   const S* factors(std::int64_t query, std::int64_t end, const KeyRange& columns) {
-    if (!p_.drop) return nullptr;
+    if (!p_.drop || columns.begin == columns.end) return nullptr;
     if (query >= drawn_end_) draw(query, end, columns);
     const std::uint32_t threshold = p_.dropped.threshold();
     const S kept = static_cast<S>(p_.dropped.scale());
@@ -60,7 +73,7 @@ class WeightDropout {
   static constexpr std::int64_t drawn_counters =
       256;  // at a time, where a query needs no more: 4 KiB of words
 
-  /// Draws for queries from `query` on, up to `end`.
+  /// Draws for queries from position `query` on, up to `end`.
   void draw(std::int64_t query, std::int64_t end, const KeyRange& columns) {
     const std::int64_t run = columns.begin / stride_;
     const bool one_run = columns.end <= (run + 1) * stride_;
@@ -100,12 +113,12 @@ class WeightDropout {
   }
 
   AttentionProblem p_;
-  std::int64_t capacity_ = 0;       // words of one run
-  std::uint32_t* words_ = nullptr;  // (4, capacity): word k of the counters of each query drawn
-  S* factors_ = nullptr;            // of one query
+  std::int64_t capacity_;
+  std::uint32_t* words_;
+  S* factors_;
   std::int64_t example_ = 0, stride_ = 0;
   std::uint32_t head_ = 0;
-  std::int64_t drawn_begin_ = 0, drawn_end_ = 0;  // queries
+  std::int64_t drawn_begin_ = 0, drawn_end_ = 0;  // positions of queries
   std::int64_t first_ = 0, count_ = 0;            // counters of each
 };
 

@@ -10,22 +10,6 @@
 
 namespace encore::kernels {
 
-/// A thread's place: row of the packed batch, head, and its sequence.
-struct GpuPlace {
-  std::int64_t row, head, first, length, position, example;
-};
-
-KOKKOS_INLINE_FUNCTION GpuPlace gpu_place(const AttentionProblem& p, std::int64_t index) {
-  const std::int64_t row = index / p.heads;
-  const std::int64_t sequence = p.sequence[row];
-  return {row,
-          index % p.heads,
-          p.offsets[sequence],
-          p.offsets[sequence + 1] - p.offsets[sequence],
-          p.positions[row],
-          p.examples[row]};
-}
-
 template <class S, class T>
 KOKKOS_INLINE_FUNCTION S dot(const T* a, const T* b, std::int64_t size) {
   S sum = S(0);
@@ -38,57 +22,56 @@ KOKKOS_INLINE_FUNCTION S distance(std::int64_t i, std::int64_t j) {
   return static_cast<S>(i < j ? j - i : i - j);
 }
 
-/// 0 or 1 / (1 - p) for the weight of (query, key).
+/// 0 or 1 / (1 - p) for the weight of the query at `position` and a key.
 template <class S>
-KOKKOS_INLINE_FUNCTION S dropout_factor(const AttentionProblem& p, const GpuPlace& at, std::int64_t query,
-                                        std::int64_t key) {
+KOKKOS_INLINE_FUNCTION S dropout_factor(const AttentionProblem& p, const AttentionSequence& of,
+                                        std::int64_t head, std::int64_t position, std::int64_t key) {
   if (!p.drop) return S(1);
-  return p.dropped.factor<S>(p.random.word(at.example, static_cast<std::uint32_t>(query),
-                                           attention_counter(at.head), static_cast<std::uint32_t>(key),
-                                           static_cast<std::uint32_t>(at.length)));
+  return p.dropped.factor<S>(p.random.word(p.examples[of.first_query], static_cast<std::uint32_t>(position),
+                                           attention_counter(head), static_cast<std::uint32_t>(key),
+                                           static_cast<std::uint32_t>(of.keys)));
 }
 
-/// `gathered` (N, C) in the type of sums takes the running sum of values of the query.
+/// `gathered` (N2, C) in the type of sums takes the running sum of values of the query.
 template <class T>
 struct GpuAttention {
   using S = Sum<T>;
   AttentionProblem p;
-  const T* qkv;
+  SliceRows<const T> q, k, v;
   T* out;
   S* log_sum;
   S* gathered;
 
   KOKKOS_FUNCTION void operator()(const std::int64_t index) const {
-    const GpuPlace at = gpu_place(p, index);
-    const std::int64_t row = 3 * p.width;
-    const std::int64_t offset = at.head * p.head_size;
-    const T* q = qkv + at.row * row + offset;
-    const T* k = qkv + at.first * row + p.width + offset;
-    const T* v = k + p.width;
+    const std::int64_t row = index / p.heads, head = index % p.heads, column = head * p.head_size;
+    const AttentionSequence of = sequence_of(p, p.queries.sequence[row]);
+    const std::int64_t position = of.position + row - of.first_query;
+    const T* query = q[row] + column;
+    const SliceRows<const T> keys = k.from(of.first_key, column), values = v.from(of.first_key, column);
     const S scale = static_cast<S>(p.scale);
-    const S slope = static_cast<S>(alibi_slope(p, at.head));
-    const KeyRange keys = keys_of(p, at.position, at.length);
+    const S slope = static_cast<S>(alibi_slope(p, head));
+    const KeyRange seen = keys_of(p, position, of.keys);
     const auto score = [&](std::int64_t j) {
-      return dot<S>(q, k + j * row, p.head_size) * scale - slope * distance<S>(at.position, j);
+      return dot<S>(query, keys[j], p.head_size) * scale - slope * distance<S>(position, j);
     };
-    S largest = score(keys.begin);
-    for (std::int64_t j = keys.begin + 1; j < keys.end; ++j) largest = Kokkos::max(largest, score(j));
-    S* sums = gathered + at.row * p.width + offset;
+    S largest = -Kokkos::Experimental::infinity<S>::value;
+    for (std::int64_t j = seen.begin; j < seen.end; ++j) largest = Kokkos::max(largest, score(j));
+    S* sums = gathered + row * p.width + column;
     for (std::int64_t d = 0; d < p.head_size; ++d) sums[d] = S(0);
     S sum = S(0);
-    for (std::int64_t j = keys.begin; j < keys.end; ++j) {
+    for (std::int64_t j = seen.begin; j < seen.end; ++j) {
       const S weight = math::exp(score(j) - largest);
-      const S kept = weight * dropout_factor<S>(p, at, at.position, j);
+      const S kept = weight * dropout_factor<S>(p, of, head, position, j);
       sum += weight;
-      for (std::int64_t d = 0; d < p.head_size; ++d) sums[d] += kept * static_cast<S>(v[j * row + d]);
+      for (std::int64_t d = 0; d < p.head_size; ++d) sums[d] += kept * static_cast<S>(values[j][d]);
     }
     for (std::int64_t d = 0; d < p.head_size; ++d)
-      out[at.row * p.width + offset + d] = static_cast<T>(sums[d] / sum);
-    log_sum[at.row * p.heads + at.head] = largest + math::log(sum);
+      out[row * p.width + column + d] = static_cast<T>(sum == S(0) ? S(0) : sums[d] / sum);
+    log_sum[index] = largest + math::log(sum);
   }
 };
 
-/// delta (N, H) = sum over the head of dout * out.
+/// delta (N2, H) = sum over the head of dout * out.
 template <class T>
 struct GpuAttentionDelta {
   using S = Sum<T>;
@@ -103,88 +86,122 @@ struct GpuAttentionDelta {
   }
 };
 
-/// One thread is query for dQ and key for dK and dV; `gathered` (N, 3 C) takes the sums.
+/// The first threads are queries, for dQ, the others keys, for dK and dV; `gathered`, (N2, C) and then
+/// (N, 2 C), takes the sums.
 template <class T>
 struct GpuAttentionBackward {
   using S = Sum<T>;
   AttentionProblem p;
-  const T* qkv;
+  SliceRows<const T> q, k, v;
   const S* log_sum;
   const T* dout;
   const S* delta;
-  T* dqkv;
+  SliceRows<T> dq, dk, dv;
   S* gathered;
 
   KOKKOS_FUNCTION void operator()(const std::int64_t index) const {
-    const GpuPlace at = gpu_place(p, index);
-    const std::int64_t row = 3 * p.width;
-    const std::int64_t size = p.head_size;
-    const std::int64_t offset = at.head * size;
-    const T* own = qkv + at.row * row + offset;
-    const T* own_dy = dout + at.row * p.width + offset;
-    const S scale = static_cast<S>(p.scale);
-    S* sums = gathered + at.row * row + offset;
-    for (int part = 0; part < 3; ++part)
-      for (std::int64_t d = 0; d < size; ++d) sums[part * p.width + d] = S(0);
-    const S slope = static_cast<S>(alibi_slope(p, at.head));
-    const KeyRange keys = keys_of(p, at.position, at.length);  // also the queries that see this key
-    for (std::int64_t j = keys.begin; j < keys.end; ++j) {
-      const S bias = slope * distance<S>(at.position, j);
-      const std::int64_t other_row = at.first + j;
-      const T* other = qkv + other_row * row + offset;
-      const T* other_dy = dout + other_row * p.width + offset;
-      // This thread's query with the other's key.
-      const S weight = math::exp(dot<S>(own, other + p.width, size) * scale - bias - log_sum[index]);
-      const S dp = dot<S>(own_dy, other + 2 * p.width, size) * dropout_factor<S>(p, at, at.position, j);
-      const S ds = scale * weight * (dp - delta[index]);
-      // The other's query with this thread's key.
-      const std::int64_t other_index = other_row * p.heads + at.head;
-      const S factor = dropout_factor<S>(p, at, j, at.position);
-      const S other_weight =
-          math::exp(dot<S>(other, own + p.width, size) * scale - bias - log_sum[other_index]);
-      const S other_dp = dot<S>(other_dy, own + 2 * p.width, size) * factor;
-      const S other_ds = scale * other_weight * (other_dp - delta[other_index]);
+    const std::int64_t queries = p.queries.tokens * p.heads;
+    if (index < queries)
+      query(index / p.heads, index % p.heads);
+    else
+      key((index - queries) / p.heads, (index - queries) % p.heads);
+  }
+
+  KOKKOS_FUNCTION void query(std::int64_t row, std::int64_t head) const {
+    const std::int64_t size = p.head_size, column = head * size;
+    const AttentionSequence of = sequence_of(p, p.queries.sequence[row]);
+    const std::int64_t position = of.position + row - of.first_query;
+    const KeyRange seen = keys_of(p, position, of.keys);
+    const S slope = static_cast<S>(alibi_slope(p, head));
+    S* sums = gathered + row * p.width + column;
+    for (std::int64_t d = 0; d < size; ++d) sums[d] = S(0);
+    for (std::int64_t j = seen.begin; j < seen.end; ++j) {
+      const S ds = gradient(of, head, row, j, weight(of, head, row, j, slope));
+      const T* other = k[of.first_key + j] + column;
+      for (std::int64_t d = 0; d < size; ++d) sums[d] += ds * static_cast<S>(other[d]);
+    }
+    for (std::int64_t d = 0; d < size; ++d) dq[row][column + d] = static_cast<T>(sums[d]);
+  }
+
+  KOKKOS_FUNCTION void key(std::int64_t row, std::int64_t head) const {
+    const std::int64_t size = p.head_size, column = head * size;
+    const AttentionSequence of = sequence_of(p, p.keys.sequence[row]);
+    const std::int64_t j = row - of.first_key;
+    const S slope = static_cast<S>(alibi_slope(p, head));
+    S* key_sums = gathered + p.queries.tokens * p.width + 2 * (row * p.width + column);
+    S* value_sums = key_sums + size;
+    for (std::int64_t d = 0; d < 2 * size; ++d) key_sums[d] = S(0);
+    for (std::int64_t i = 0; i < of.queries; ++i) {
+      const std::int64_t position = of.position + i;
+      const KeyRange seen = keys_of(p, position, of.keys);
+      if (seen.begin > j) break;  // so are those of all queries behind
+      if (seen.end <= j) continue;
+      const std::int64_t other_row = of.first_query + i;
+      const S other_weight = weight(of, head, other_row, j, slope);
+      const S ds = gradient(of, head, other_row, j, other_weight);
+      const S kept = other_weight * dropout_factor<S>(p, of, head, position, j);
+      const T* other = q[other_row] + column;
+      const T* other_dy = dout + other_row * p.width + column;
       for (std::int64_t d = 0; d < size; ++d) {
-        sums[d] += ds * static_cast<S>(other[p.width + d]);
-        sums[p.width + d] += other_ds * static_cast<S>(other[d]);
-        sums[2 * p.width + d] += other_weight * factor * static_cast<S>(other_dy[d]);
+        key_sums[d] += ds * static_cast<S>(other[d]);
+        value_sums[d] += kept * static_cast<S>(other_dy[d]);
       }
     }
-    for (int part = 0; part < 3; ++part)
-      for (std::int64_t d = 0; d < size; ++d)
-        dqkv[at.row * row + part * p.width + offset + d] = static_cast<T>(sums[part * p.width + d]);
+    for (std::int64_t d = 0; d < size; ++d) {
+      dk[row][column + d] = static_cast<T>(key_sums[d]);
+      dv[row][column + d] = static_cast<T>(value_sums[d]);
+    }
+  }
+
+  /// P of the query in row `row` and key j.
+  KOKKOS_FUNCTION S weight(const AttentionSequence& of, std::int64_t head, std::int64_t row, std::int64_t j,
+                           S slope) const {
+    const std::int64_t column = head * p.head_size, position = of.position + row - of.first_query;
+    const S score =
+        dot<S>(q[row] + column, k[of.first_key + j] + column, p.head_size) * static_cast<S>(p.scale);
+    return math::exp(score - slope * distance<S>(position, j) - log_sum[row * p.heads + head]);
+  }
+  /// scale dS of the same.
+  KOKKOS_FUNCTION S gradient(const AttentionSequence& of, std::int64_t head, std::int64_t row, std::int64_t j,
+                             S weight) const {
+    const std::int64_t column = head * p.head_size, position = of.position + row - of.first_query;
+    const S dp = dot<S>(dout + row * p.width + column, v[of.first_key + j] + column, p.head_size) *
+                 dropout_factor<S>(p, of, head, position, j);
+    return static_cast<S>(p.scale) * weight * (dp - delta[row * p.heads + head]);
   }
 };
 
 template <class Kernel>
-void run_attention(const Device& device, const char* label, const Kernel& kernel) {
+void run_attention(const Device& device, const char* label, std::int64_t rows, const Kernel& kernel) {
   Kokkos::parallel_for(label,
                        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-                           device.space(), 0, kernel.p.tokens * kernel.p.heads),
+                           device.space(), 0, rows * kernel.p.heads),
                        kernel);
 }
 
 template <class T>
-void launch_attention(const Device& device, const AttentionProblem& p, Tensor qkv, Tensor out,
-                      Tensor log_sum) {
+void launch_attention(const Device& device, const AttentionProblem& p, const SliceRows<const T>& q,
+                      const SliceRows<const T>& k, const SliceRows<const T>& v, T* out, Sum<T>* log_sum) {
   using S = Sum<T>;
-  S* gathered = static_cast<S*>(device.workspace(static_cast<std::size_t>(p.tokens * p.width) * sizeof(S)));
-  run_attention(device, "encore::attention",
-                GpuAttention<T>{p, elements<T>(qkv), elements<T>(out), elements<S>(log_sum), gathered});
+  S* gathered =
+      static_cast<S*>(device.workspace(static_cast<std::size_t>(p.queries.tokens * p.width) * sizeof(S)));
+  run_attention(device, "encore::attention", p.queries.tokens,
+                GpuAttention<T>{p, q, k, v, out, log_sum, gathered});
 }
 
 template <class T>
-void launch_attention_backward(const Device& device, const AttentionProblem& p, Tensor qkv, Tensor out,
-                               Tensor log_sum, Tensor dout, Tensor dqkv) {
+void launch_attention_backward(const Device& device, const AttentionProblem& p, const SliceRows<const T>& q,
+                               const SliceRows<const T>& k, const SliceRows<const T>& v, const T* out,
+                               const Sum<T>* log_sum, const T* dout, const SliceRows<T>& dq,
+                               const SliceRows<T>& dk, const SliceRows<T>& dv) {
   using S = Sum<T>;
-  const std::int64_t gathered = p.tokens * 3 * p.width;
-  S* memory =
-      static_cast<S*>(device.workspace(static_cast<std::size_t>(gathered + p.tokens * p.heads) * sizeof(S)));
-  run_attention(device, "encore::attention_delta",
-                GpuAttentionDelta<T>{p, elements<T>(out), elements<T>(dout), memory + gathered});
-  run_attention(device, "encore::attention_backward",
-                GpuAttentionBackward<T>{p, elements<T>(qkv), elements<S>(log_sum), elements<T>(dout),
-                                        memory + gathered, elements<T>(dqkv), memory});
+  const std::int64_t gathered = (p.queries.tokens + 2 * p.keys.tokens) * p.width;
+  S* memory = static_cast<S*>(
+      device.workspace(static_cast<std::size_t>(gathered + p.queries.tokens * p.heads) * sizeof(S)));
+  run_attention(device, "encore::attention_delta", p.queries.tokens,
+                GpuAttentionDelta<T>{p, out, dout, memory + gathered});
+  run_attention(device, "encore::attention_backward", p.queries.tokens + p.keys.tokens,
+                GpuAttentionBackward<T>{p, q, k, v, log_sum, dout, memory + gathered, dq, dk, dv, memory});
 }
 
 }  // namespace encore::kernels

@@ -1,8 +1,10 @@
 // Attention on the host: a task is one head of one sequence (forward: and a tile of queries), done by one
 // thread with small matrix products. Only a few rows of the T x T weights exist at a time, and of those only
 // the columns of keys that one of the queries sees. Keys (and for backward values) are transposed once per
-// task, so that every product runs along contiguous rows. Included by attention.cpp only; see
-// attention_bfloat16.hpp for the same with products of pairs, attention_gpu.hpp for a GPU.
+// task, so that every product runs along contiguous rows. A sum over keys begins at key 0 or at a multiple of
+// a vector, and an unseen key adds zero: what a query gets does not depend on which queries share its tile.
+// Included by attention.cpp only; see attention_bfloat16.hpp for the same with products of pairs,
+// attention_gpu.hpp for a GPU.
 #pragma once
 
 #include "kernels/attention_bfloat16.hpp"
@@ -16,75 +18,95 @@ namespace encore::kernels {
 template <class T>
 struct HostAttention {
   using S = Sum<T>;
+
+  struct Layout : ScratchLayout {
+    Piece<S> keys, weights, result, q, k, v;
+    typename WeightDropout<S>::Layout dropout;
+
+    explicit Layout(const AttentionProblem& p)
+        : keys(add<S>(p.head_size * padded<S>(p.keys.longest))),    // K^T (D, T)
+          weights(add<S>(query_rows * padded<S>(p.keys.longest))),  // (rows, T)
+          result(add<S>(query_rows * p.head_size)),
+          q(add<S>(converted_size<T>(std::min(p.queries.longest, task_queries), p.head_size))),
+          k(add<S>(converted_size<T>(p.keys.longest, p.head_size))),
+          v(add<S>(converted_size<T>(p.keys.longest, p.head_size))),
+          dropout(p, *this) {}
+  };
+
   AttentionProblem p;
-  const T* qkv;
+  SliceRows<const T> q, k, v;
   T* out;
   S* log_sum;
+  Layout layout{p};
 
-  std::size_t run(std::int64_t sequence, std::int64_t head, std::int64_t tile, void* memory) const {
-    const std::int64_t first = p.offsets == nullptr ? 0 : p.offsets[sequence];
-    const std::int64_t length = p.offsets == nullptr ? p.longest : p.offsets[sequence + 1] - first;
-    const std::int64_t size = p.head_size;
-    Scratch<S> scratch(memory);
-    S* keys = scratch.take(size * padded<S>(p.longest));           // K^T (D, T)
-    S* weights = scratch.take(query_rows * padded<S>(p.longest));  // (rows, T)
-    S* result = scratch.take(query_rows * size);
-    WeightDropout<S> dropout(p, scratch);
-    if (memory == nullptr) {
-      if constexpr (!std::is_same_v<T, S>) scratch.take(3 * p.longest * size);
-      return scratch.bytes();
-    }
+  void run(std::int64_t sequence, std::int64_t head, std::int64_t tile, char* memory) const {
+    const AttentionSequence of = sequence_of(p, sequence);
+    const std::int64_t size = p.head_size, column = head * size;
+    S* keys = layout.keys.in(memory);
+    S* weights = layout.weights.in(memory);
+    WeightDropout<S> dropout(p, layout.dropout, memory);
     const std::int64_t begin = tile * task_queries;
-    const std::int64_t end = std::min(length, begin + task_queries);
-    if (begin >= end) return 0;
-    const KeyRange all =
-        columns_of<S>(p, begin, end, length);  // the keys of this task; k, v and keys hold only those
-    const std::int64_t key_stride = padded<S>(all.end - all.begin);
+    const std::int64_t end = std::min(of.queries, begin + task_queries);
+    if (begin >= end) return;
+    // The keys of this task; keys and values hold only those.
+    const KeyRange all = columns_of<S>(p, of.position + begin, of.position + end, of.keys);
+    const std::int64_t all_count = all.end - all.begin, key_stride = padded<S>(all_count);
     const S slope = static_cast<S>(alibi_slope(p, head));
-    const std::int64_t row = 3 * p.width;
-    const T* base = qkv + first * row + head * size;
-    const T* key_base = base + all.begin * row;
-    const RowsOf<S> q = rows_of<T>(base + begin * row, row, end - begin, size, scratch, p.longest);
-    const RowsOf<S> k = rows_of<T>(key_base + p.width, row, all.end - all.begin, size, scratch, p.longest);
-    const RowsOf<S> v =
-        rows_of<T>(key_base + 2 * p.width, row, all.end - all.begin, size, scratch, p.longest);
-    transpose(k, all.end - all.begin, size, keys);
-    const NextHead next(p, qkv + first * row, row, length, head);
-    dropout.start(sequence, head, length);
+    const RowsOf<S> query_rows_of =
+        rows_of<T>(q.from(of.first_query + begin, column), end - begin, size, layout.q.in(memory));
+    const RowsOf<S> key_rows =
+        rows_of<T>(k.from(of.first_key + all.begin, column), all_count, size, layout.k.in(memory));
+    const RowsOf<S> value_rows =
+        rows_of<T>(v.from(of.first_key + all.begin, column), all_count, size, layout.v.in(memory));
+    transpose(key_rows, all_count, size, keys);
+    const NextHead next_q(p, q[of.first_query], q.row, of.queries, head);
+    const NextHead next_k(p, k[of.first_key], k.row, of.keys, head);
+    const NextHead next_v(p, v[of.first_key], v.row, of.keys, head);
+    dropout.start(of, head);
     for (std::int64_t i0 = begin; i0 < end; i0 += query_rows) {
       const std::int64_t rows = std::min(query_rows, end - i0);
-      const KeyRange columns = columns_of<S>(p, i0, i0 + rows, length);
+      const std::int64_t position = of.position + i0;
+      const KeyRange columns = columns_of<S>(p, position, position + rows, of.keys);
       const std::int64_t count = columns.end - columns.begin;
       const std::int64_t stride = padded<S>(count);
-      small_product<S>(rows, stride, size, static_cast<S>(p.scale), {q[i0 - begin], q.row, 1},
-                       keys + (columns.begin - all.begin), key_stride, false, weights, stride);
-      for (std::int64_t i = i0; i < i0 + rows; ++i) {
-        for (int part = 0; part < 3; ++part) next.prefetch(i, part * p.width);
-        if (p.alibi) add_bias(slope, i, columns, weights + (i - i0) * stride);
+      product(rows, stride, size, static_cast<S>(p.scale), query_rows_of[i0 - begin], query_rows_of.row,
+              keys + (columns.begin - all.begin), key_stride, weights, stride);
+      for (std::int64_t i = 0; i < rows; ++i) {
+        next_q.prefetch(i0 + i);
+        next_k.prefetch(i0 + i);
+        next_v.prefetch(i0 + i);
+        if (p.alibi) add_bias(slope, position + i, columns, weights + i * stride);
       }
       S log_sums[query_rows];
-      for (std::int64_t at = i0; at < i0 + rows; at += lanes<S>) {
-        S* group = weights + (at - i0) * stride;
+      for (std::int64_t at = 0; at < rows; at += lanes<S>) {
+        S* group = weights + at * stride;
         softmax_rows(
-            std::min(i0 + rows - at, lanes<S>), stride,
-            [&](std::int64_t i) { return SeenColumns<S>(keys_of(p, at + i, length), columns); },
-            [&](std::int64_t i) { return dropout.factors(at + i, i0 + rows, columns); }, group, group,
-            log_sums + (at - i0));
+            std::min(rows - at, lanes<S>), stride,
+            [&](std::int64_t i) { return SeenColumns<S>(keys_of(p, position + at + i, of.keys), columns); },
+            [&](std::int64_t i) { return dropout.factors(position + at + i, position + rows, columns); },
+            group, group, log_sums + at);
       }
-      for (std::int64_t i = 0; i < rows; ++i) log_sum[(first + i0 + i) * p.heads + head] = log_sums[i];
-      T* to = out + (first + i0) * p.width + head * size;
-      const S* seen_values = v[columns.begin - all.begin];
+      for (std::int64_t i = 0; i < rows; ++i)
+        log_sum[(of.first_query + i0 + i) * p.heads + head] = log_sums[i];
+      T* to = out + (of.first_query + i0) * p.width + column;
+      const S* seen_values = value_rows[columns.begin - all.begin];
       if constexpr (std::is_same_v<T, S>) {
-        small_product<S>(rows, size, count, S(1), {weights, stride, 1}, seen_values, v.row, false, to,
-                         p.width);
+        product(rows, size, count, S(1), weights, stride, seen_values, value_rows.row, to, p.width);
       } else {
-        small_product<S>(rows, size, count, S(1), {weights, stride, 1}, seen_values, v.row, false, result,
-                         size);
+        S* result = layout.result.in(memory);
+        product(rows, size, count, S(1), weights, stride, seen_values, value_rows.row, result, size);
         for (std::int64_t i = 0; i < rows; ++i)
           for (std::int64_t d = 0; d < size; ++d) to[i * p.width + d] = static_cast<T>(result[i * size + d]);
       }
     }
-    return 0;
+  }
+
+ private:
+  /// c (rows, columns) = alpha a (rows, inner) b (inner, columns), a with contiguous rows.
+  void product(std::int64_t rows, std::int64_t columns, std::int64_t inner, S alpha, const S* a,
+               std::int64_t a_row, const S* b, std::int64_t b_row, S* c, std::int64_t c_row) const {
+    if (rows == 1 && p.equal_rows) return row_product<S>(columns, inner, alpha, a, b, b_row, c);
+    small_product<S>(rows, columns, inner, alpha, {a, a_row, 1}, b, b_row, false, c, c_row);
   }
 };
 
@@ -94,105 +116,134 @@ struct HostAttention {
 template <class T>
 struct HostAttentionBackward {
   using S = Sum<T>;
+  static constexpr bool in_place = std::is_same_v<T, S>;
+
+  struct Layout : ScratchLayout {
+    Piece<S> keys, values, weights, gradients;
+    Piece<S> dq, dk, dv;  // before they are rounded
+    Piece<S> q, k, v, dy;
+    typename WeightDropout<S>::Layout dropout;
+
+    explicit Layout(const AttentionProblem& p)
+        : keys(add<S>(p.head_size * padded<S>(p.keys.longest))),      // K^T (D, T)
+          values(add<S>(p.head_size * padded<S>(p.keys.longest))),    // V^T (D, T)
+          weights(add<S>(query_rows * padded<S>(p.keys.longest))),    // P, then P' (rows, T)
+          gradients(add<S>(query_rows * padded<S>(p.keys.longest))),  // dP, then dS
+          dq(add<S>(converted_size<T>(p.queries.longest, p.head_size))),
+          dk(add<S>(converted_size<T>(p.keys.longest, p.head_size))),
+          dv(add<S>(converted_size<T>(p.keys.longest, p.head_size))),
+          q(add<S>(converted_size<T>(p.queries.longest, p.head_size))),
+          k(add<S>(converted_size<T>(p.keys.longest, p.head_size))),
+          v(add<S>(converted_size<T>(p.keys.longest, p.head_size))),
+          dy(add<S>(converted_size<T>(p.queries.longest, p.head_size))),
+          dropout(p, *this) {}
+  };
+
   AttentionProblem p;
-  const T* qkv;
+  SliceRows<const T> q, k, v;
   const T* out;
   const S* log_sum;
   const T* dout;
-  T* dqkv;
+  SliceRows<T> dq, dk, dv;
+  Layout layout{p};
 
-  std::size_t run(std::int64_t sequence, std::int64_t head, std::int64_t, void* memory) const {
-    constexpr bool in_place = std::is_same_v<T, S>;
-    const std::int64_t first = p.offsets == nullptr ? 0 : p.offsets[sequence];
-    const std::int64_t length = p.offsets == nullptr ? p.longest : p.offsets[sequence + 1] - first;
-    const std::int64_t size = p.head_size;
-    const std::int64_t key_stride = padded<S>(length);
-    Scratch<S> scratch(memory);
-    S* keys = scratch.take(size * padded<S>(p.longest));                // K^T (D, T)
-    S* values = scratch.take(size * padded<S>(p.longest));              // V^T (D, T)
-    S* weights = scratch.take(query_rows * padded<S>(p.longest));       // P, then P' (rows, T)
-    S* gradients = scratch.take(query_rows * padded<S>(p.longest));     // dP, then dS
-    S* sums = in_place ? nullptr : scratch.take(3 * p.longest * size);  // dQ, dK, dV before they are rounded
-    WeightDropout<S> dropout(p, scratch);
-    if (memory == nullptr) {
-      if constexpr (!in_place) scratch.take(4 * p.longest * size);
-      return scratch.bytes();
-    }
-    if (length == 0) return 0;
-    const std::int64_t row = 3 * p.width;
-    const T* base = qkv + first * row + head * size;
-    const T* out_base = out + first * p.width + head * size;
-    T* to = dqkv + first * row + head * size;
-    const RowsOf<S> q = rows_of<T>(base, row, length, size, scratch, p.longest);
-    const RowsOf<S> k = rows_of<T>(base + p.width, row, length, size, scratch, p.longest);
-    const RowsOf<S> v = rows_of<T>(base + 2 * p.width, row, length, size, scratch, p.longest);
+  void run(std::int64_t sequence, std::int64_t head, std::int64_t, char* memory) const {
+    const AttentionSequence of = sequence_of(p, sequence);
+    const std::int64_t size = p.head_size, column = head * size;
+    const std::int64_t key_stride = padded<S>(of.keys);
+    S* keys = layout.keys.in(memory);
+    S* values = layout.values.in(memory);
+    S* weights = layout.weights.in(memory);
+    S* gradients = layout.gradients.in(memory);
+    WeightDropout<S> dropout(p, layout.dropout, memory);
+    const std::int64_t line = of.first_query * p.width;  // of out and dout
+    const RowsOf<S> query_rows_of =
+        rows_of<T>(q.from(of.first_query, column), of.queries, size, layout.q.in(memory));
+    const RowsOf<S> key_rows = rows_of<T>(k.from(of.first_key, column), of.keys, size, layout.k.in(memory));
+    const RowsOf<S> value_rows = rows_of<T>(v.from(of.first_key, column), of.keys, size, layout.v.in(memory));
     const RowsOf<S> dy =
-        rows_of<T>(dout + first * p.width + head * size, p.width, length, size, scratch, p.longest);
-    S* dq = sums;
-    S* dk = sums + p.longest * size;
-    S* dv = sums + 2 * p.longest * size;
-    std::int64_t d_row = size;
-    if constexpr (in_place) {
-      dq = to;
-      dk = to + p.width;
-      dv = to + 2 * p.width;
-      d_row = row;
-    }
-    transpose(k, length, size, keys);
-    transpose(v, length, size, values);
-    const NextHead next(p, qkv + first * row, row, length, head);
-    const NextHead next_dy(p, dout + first * p.width, p.width, length, head);
-    const NextHead next_out(p, out + first * p.width, p.width, length, head);
-    dropout.start(sequence, head, length);
+        rows_of<T>(SliceRows<const T>{dout + line + column, p.width}, of.queries, size, layout.dy.in(memory));
+    const SliceRows<S> dq_sums = sums_of(dq.from(of.first_query, column), layout.dq.in(memory));
+    const SliceRows<S> dk_sums = sums_of(dk.from(of.first_key, column), layout.dk.in(memory));
+    const SliceRows<S> dv_sums = sums_of(dv.from(of.first_key, column), layout.dv.in(memory));
+    transpose(key_rows, of.keys, size, keys);
+    transpose(value_rows, of.keys, size, values);
+    const NextHead next_q(p, q[of.first_query], q.row, of.queries, head);
+    const NextHead next_k(p, k[of.first_key], k.row, of.keys, head);
+    const NextHead next_v(p, v[of.first_key], v.row, of.keys, head);
+    const NextHead next_dy(p, dout + line, p.width, of.queries, head);
+    const NextHead next_out(p, out + line, p.width, of.queries, head);
+    dropout.start(of, head);
     const S scale = static_cast<S>(p.scale);
     const S slope = static_cast<S>(alibi_slope(p, head));
     std::int64_t written = 0;  // rows of dK and dV that hold a sum already
-    for (std::int64_t i0 = 0; i0 < length; i0 += query_rows) {
-      const std::int64_t rows = std::min(query_rows, length - i0);
-      const KeyRange columns = columns_of<S>(p, i0, i0 + rows, length);
+    const auto clear_keys = [&](std::int64_t to_key) {
+      clear_rows(dk_sums.data, dk_sums.row, written, to_key, size);
+      clear_rows(dv_sums.data, dv_sums.row, written, to_key, size);
+      written = std::max(written, to_key);
+    };
+    for (std::int64_t i0 = 0; i0 < of.queries; i0 += query_rows) {
+      const std::int64_t rows = std::min(query_rows, of.queries - i0);
+      const std::int64_t position = of.position + i0;
+      const KeyRange columns = columns_of<S>(p, position, position + rows, of.keys);
       const std::int64_t count = columns.end - columns.begin;
       const std::int64_t stride = padded<S>(count);
-      small_product<S>(rows, stride, size, scale, {q[i0], q.row, 1}, keys + columns.begin, key_stride, false,
-                       weights, stride);
+      small_product<S>(rows, stride, size, scale, {query_rows_of[i0], query_rows_of.row, 1},
+                       keys + columns.begin, key_stride, false, weights, stride);
       small_product<S>(rows, stride, size, S(1), {dy[i0], dy.row, 1}, values + columns.begin, key_stride,
                        false, gradients, stride);
       for (std::int64_t i = 0; i < rows; ++i) {
-        for (int part = 0; part < 3; ++part) next.prefetch(i0 + i, part * p.width);
+        next_q.prefetch(i0 + i);
+        next_k.prefetch(i0 + i);
+        next_v.prefetch(i0 + i);
         next_dy.prefetch(i0 + i);
         next_out.prefetch(i0 + i);
-        const T* out_row = out_base + (i0 + i) * p.width;
+        const T* out_row = out + line + (i0 + i) * p.width + column;
         const S* dy_row = dy[i0 + i];
         S delta = S(0);
         ENCORE_SIMD_SUM(delta)
         for (std::int64_t d = 0; d < size; ++d) delta += dy_row[d] * static_cast<S>(out_row[d]);
         S* row_weights = weights + i * stride;
         S* row_gradients = gradients + i * stride;
-        if (p.alibi) add_bias(slope, i0 + i, columns, row_weights);
-        weight_gradients(SeenColumns<S>(keys_of(p, i0 + i, length), columns), delta,
-                         log_sum[(first + i0 + i) * p.heads + head], S(1),
-                         dropout.factors(i0 + i, i0 + rows, columns), row_weights, row_gradients, row_weights,
-                         row_gradients);
+        if (p.alibi) add_bias(slope, position + i, columns, row_weights);
+        weight_gradients(SeenColumns<S>(keys_of(p, position + i, of.keys), columns), delta,
+                         log_sum[(of.first_query + i0 + i) * p.heads + head], S(1),
+                         dropout.factors(position + i, position + rows, columns), row_weights, row_gradients,
+                         row_weights, row_gradients);
       }
-      small_product<S>(rows, size, count, scale, {gradients, stride, 1}, k[columns.begin], k.row, false,
-                       dq + i0 * d_row, d_row);
+      small_product<S>(rows, size, count, scale, {gradients, stride, 1}, key_rows[columns.begin],
+                       key_rows.row, false, dq_sums[i0], dq_sums.row);
       const auto add_keys = [&](std::int64_t from, std::int64_t to_key, bool add) {
-        const std::int64_t column = from - columns.begin;
-        small_product<S>(to_key - from, size, rows, scale, {gradients + column, 1, stride}, q[i0], q.row, add,
-                         dk + from * d_row, d_row);
-        small_product<S>(to_key - from, size, rows, S(1), {weights + column, 1, stride}, dy[i0], dy.row, add,
-                         dv + from * d_row, d_row);
+        const std::int64_t at = from - columns.begin;
+        small_product<S>(to_key - from, size, rows, scale, {gradients + at, 1, stride}, query_rows_of[i0],
+                         query_rows_of.row, add, dk_sums[from], dk_sums.row);
+        small_product<S>(to_key - from, size, rows, S(1), {weights + at, 1, stride}, dy[i0], dy.row, add,
+                         dv_sums[from], dv_sums.row);
       };
+      clear_keys(columns.begin);  // what no query so far sees
       add_keys(columns.begin, written, true);
       add_keys(written, columns.end, false);
       written = columns.end;
     }
+    clear_keys(of.keys);
     if constexpr (!in_place) {
-      for (int part = 0; part < 3; ++part)
-        for (std::int64_t i = 0; i < length; ++i)
-          for (std::int64_t d = 0; d < size; ++d)
-            to[i * row + part * p.width + d] = static_cast<T>(sums[(part * p.longest + i) * size + d]);
+      round_rows(dq_sums, of.queries, size, dq.from(of.first_query, column));
+      round_rows(dk_sums, of.keys, size, dk.from(of.first_key, column));
+      round_rows(dv_sums, of.keys, size, dv.from(of.first_key, column));
     }
-    return 0;
+  }
+
+ private:
+  SliceRows<S> sums_of([[maybe_unused]] const SliceRows<T>& result, [[maybe_unused]] S* memory) const {
+    if constexpr (in_place)
+      return result;
+    else
+      return {memory, p.head_size};
+  }
+  static void round_rows(const SliceRows<S>& sums, std::int64_t rows, std::int64_t size,
+                         const SliceRows<T>& to) {
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t d = 0; d < size; ++d) to[i][d] = static_cast<T>(sums[i][d]);
   }
 };
 
@@ -200,11 +251,8 @@ struct HostAttentionBackward {
 /// turn as leave it enough pieces to end together with the others: NextHead counts on it.
 template <class Kernel>
 void run_attention(const Device& device, const char* label, std::int64_t tiles, const Kernel& kernel) {
-  Kernel counting = kernel;
-  counting.p.offsets = nullptr;
-  const std::size_t bytes = counting.run(0, 0, 0, nullptr);
   const Kokkos::Experimental::UniqueToken<ExecutionSpace> thread;
-  const std::size_t stride = (bytes + 4095) / 4096 * 4096;
+  const std::size_t stride = (kernel.layout.bytes() + 4095) / 4096 * 4096;
   char* memory = static_cast<char*>(device.workspace(stride * static_cast<std::size_t>(thread.size())));
   constexpr std::int64_t pieces = 16;  // of each thread
   const std::int64_t heads = kernel.p.heads, tasks = kernel.p.sequences * heads * tiles;
@@ -223,29 +271,29 @@ void run_attention(const Device& device, const char* label, std::int64_t tiles, 
 }
 
 template <class T>
-void launch_attention(const Device& device, const AttentionProblem& p, Tensor qkv, Tensor out,
-                      Tensor log_sum) {
-  const std::int64_t tiles = (p.longest + task_queries - 1) / task_queries;
-  const HostAttention<T> by_rows{p, elements<T>(qkv), elements<T>(out), elements<Sum<T>>(log_sum)};
+void launch_attention(const Device& device, const AttentionProblem& p, const SliceRows<const T>& q,
+                      const SliceRows<const T>& k, const SliceRows<const T>& v, T* out, Sum<T>* log_sum) {
+  const std::int64_t tiles = (p.queries.longest + task_queries - 1) / task_queries;
+  const HostAttention<T> by_rows{p, q, k, v, out, log_sum};
 #if ENCORE_HAVE_BFLOAT16_PAIRS
   if constexpr (std::is_same_v<T, bfloat16>) {
-    const PairAttention by_pairs{p, by_rows.qkv, by_rows.out, by_rows.log_sum};
-    return run_attention(device, "encore::attention", tiles, PairsOrRows{p, by_pairs, by_rows});
+    const PairAttention by_pairs{p, q, k, v, out, log_sum};
+    return run_attention(device, "encore::attention", tiles, PairsOrRows{by_pairs, by_rows});
   }
 #endif
   run_attention(device, "encore::attention", tiles, by_rows);
 }
 
 template <class T>
-void launch_attention_backward(const Device& device, const AttentionProblem& p, Tensor qkv, Tensor out,
-                               Tensor log_sum, Tensor dout, Tensor dqkv) {
-  const HostAttentionBackward<T> by_rows{
-      p, elements<T>(qkv), elements<T>(out), elements<Sum<T>>(log_sum), elements<T>(dout), elements<T>(dqkv)};
+void launch_attention_backward(const Device& device, const AttentionProblem& p, const SliceRows<const T>& q,
+                               const SliceRows<const T>& k, const SliceRows<const T>& v, const T* out,
+                               const Sum<T>* log_sum, const T* dout, const SliceRows<T>& dq,
+                               const SliceRows<T>& dk, const SliceRows<T>& dv) {
+  const HostAttentionBackward<T> by_rows{p, q, k, v, out, log_sum, dout, dq, dk, dv};
 #if ENCORE_HAVE_BFLOAT16_PAIRS
   if constexpr (std::is_same_v<T, bfloat16>) {
-    const PairAttentionBackward by_pairs{p,           by_rows.qkv, by_rows.out, by_rows.log_sum, by_rows.dout,
-                                         by_rows.dqkv};
-    return run_attention(device, "encore::attention_backward", 1, PairsOrRows{p, by_pairs, by_rows});
+    const PairAttentionBackward by_pairs{p, q, k, v, out, log_sum, dout, dq, dk, dv};
+    return run_attention(device, "encore::attention_backward", 1, PairsOrRows{by_pairs, by_rows});
   }
 #endif
   run_attention(device, "encore::attention_backward", 1, by_rows);

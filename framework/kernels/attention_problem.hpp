@@ -1,44 +1,92 @@
-// What forward and backward of attention share, on the host and on a GPU: sizes, the batch's tables, the bias
-// and the window, dropout.
+// What forward and backward of attention share, on the host and on a GPU: sizes, the tables of both row sets,
+// where queries, keys and values lie, the bias and the mask, dropout.
 #pragma once
 
 #include <encore/kernels.hpp>
 #include <encore/math.hpp>
 #include <encore/random.hpp>
+#include <encore/view.hpp>
 
 namespace encore::kernels {
 
-struct AttentionProblem {
+/// The row set of the queries, or of the keys.
+struct AttentionSide {
   const std::int32_t* offsets;    // (B + 1)
   const std::int32_t* sequence;   // (N)
   const std::int32_t* positions;  // (N)
-  const std::int64_t* examples;   // (N)
   std::int64_t tokens;            // N
-  std::int64_t sequences;         // B
   std::int64_t longest;           // the largest T
-  std::int64_t width;             // C
-  std::int64_t heads;             // H
-  std::int64_t head_size;         // D = C / H
-  double scale;                   // D^-0.5
+};
+
+struct AttentionProblem {
+  AttentionSide queries, keys;
+  const std::int64_t* examples;  // of the queries
+  std::int64_t sequences;        // B
+  std::int64_t width;            // C
+  std::int64_t heads;            // H
+  std::int64_t head_size;        // D = C / H
+  double scale;                  // D^-0.5
   bool alibi;
+  bool causal;
   std::int64_t window;  // 0: all keys
+  bool equal_rows;      // a query gets the same bits alone as beside others (host)
   bool drop;
   Random random;
   Dropout dropped;
 };
+
+/// One sequence: its rows on both sides, and the position of its first query, counted from its first key.
+struct AttentionSequence {
+  std::int64_t first_query, queries, first_key, keys, position;
+};
+
+KOKKOS_INLINE_FUNCTION AttentionSequence sequence_of(const AttentionProblem& p, std::int64_t sequence) {
+  const std::int64_t query = p.queries.offsets[sequence], key = p.keys.offsets[sequence];
+  const std::int64_t queries = p.queries.offsets[sequence + 1] - query;
+  const std::int64_t keys = p.keys.offsets[sequence + 1] - key;
+  const std::int64_t position =
+      queries > 0 && keys > 0 ? p.queries.positions[query] - p.keys.positions[key] : 0;
+  return {query, queries, key, keys, position};
+}
+
+/// The rows of a Slice: row i begins at data + i * row.
+template <class T>
+struct SliceRows {
+  T* data;
+  std::int64_t row;
+
+  KOKKOS_INLINE_FUNCTION T* operator[](std::int64_t i) const { return data + i * row; }
+  /// From row `first` on, the columns of a head that begin at `column`.
+  KOKKOS_INLINE_FUNCTION SliceRows from(std::int64_t first, std::int64_t column) const {
+    return {data + first * row + column, row};
+  }
+};
+
+template <class T>
+SliceRows<T> slice_rows(const Slice& slice) {
+  return {elements<std::remove_const_t<T>>(slice.matrix) + slice.first, slice.matrix.extent(1)};
+}
 
 /// First random counter of a head: rows of weights of different heads share example and position.
 KOKKOS_INLINE_FUNCTION std::uint32_t attention_counter(std::int64_t head) {
   return static_cast<std::uint32_t>(head) << 16;
 }
 
-/// The keys [begin, end) that a query sees.
+/// The keys [begin, end).
 struct KeyRange {
   std::int64_t begin, end;
 };
-KOKKOS_INLINE_FUNCTION KeyRange keys_of(const AttentionProblem& p, std::int64_t query, std::int64_t length) {
-  if (p.window == 0) return {0, length};
-  return {query > p.window ? query - p.window : 0, length - query > p.window ? query + p.window + 1 : length};
+
+/// Those of `keys` keys that a query at this position sees. Both ends grow with the position.
+KOKKOS_INLINE_FUNCTION KeyRange keys_of(const AttentionProblem& p, std::int64_t position, std::int64_t keys) {
+  KeyRange seen{0, keys};
+  if (p.window > 0) {
+    if (position > p.window) seen.begin = position - p.window < keys ? position - p.window : keys;
+    if (keys - position > p.window) seen.end = position + p.window + 1;
+  }
+  if (p.causal && position + 1 < seen.end) seen.end = position + 1;
+  if (seen.end < seen.begin) seen.end = seen.begin;
+  return seen;
 }
 
 /// By how much the score falls for every step between query and key; kernels.hpp says why so.

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
-
-#include <encore/view.hpp>
+#include <type_traits>
 
 #include "kernels/attention_problem.hpp"
 #include "kernels/pack.hpp"
@@ -19,24 +19,30 @@ inline constexpr std::int64_t task_queries = 128;  // queries of a forward task
 inline constexpr std::int64_t prefetched_rows =
     64;  // of the next head: all of most sentences, 80 KiB at D = 64
 
-/// Hands out pieces of a thread's scratch memory, each aligned to vectors; with a null base it only counts.
+/// A piece of a thread's scratch memory.
 template <class S>
-class Scratch {
- public:
-  explicit Scratch(void* base) : base_(static_cast<S*>(base)) {}
-  S* take(std::int64_t count) {
-    S* piece = base_ + used_;
-    used_ += padded<S>(count);
-    return piece;
-  }
-  std::size_t bytes() const { return static_cast<std::size_t>(used_) * sizeof(S) + 64; }
-
- private:
-  S* base_;
-  std::int64_t used_ = 0;
+struct Piece {
+  std::size_t offset = 0;
+  S* in(char* memory) const { return reinterpret_cast<S*>(memory + offset); }
 };
 
-/// Rows of T as rows of S: in place where T is S, else converted into scratch memory.
+/// Where the pieces of a thread's scratch memory lie: one behind the other, each aligned to vectors.
+class ScratchLayout {
+ public:
+  template <class S>
+  Piece<S> add(std::int64_t count) {
+    const Piece<S> piece{bytes_};
+    bytes_ += static_cast<std::size_t>(padded<S>(count)) * sizeof(S);
+    return piece;
+  }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::size_t bytes_ = 0;
+};
+
+/// Rows of T as rows of S: in place where T is S, else converted into scratch memory, which must have room
+/// for converted_size() elements.
 template <class S>
 struct RowsOf {
   const S* data;
@@ -45,18 +51,30 @@ struct RowsOf {
 };
 
 template <class T>
-RowsOf<Sum<T>> rows_of(const T* from, std::int64_t row, std::int64_t count, std::int64_t size,
-                       Scratch<Sum<T>>& scratch, std::int64_t longest) {
+constexpr std::int64_t converted_size(std::int64_t rows, std::int64_t size) {
+  return std::is_same_v<T, Sum<T>> ? 0 : rows * size;
+}
+
+template <class T>
+RowsOf<Sum<T>> rows_of(const SliceRows<const T>& from, std::int64_t count, std::int64_t size,
+                       [[maybe_unused]] Sum<T>* to) {
   if constexpr (std::is_same_v<T, Sum<T>>) {
-    return {from, row};
+    return {from.data, from.row};
   } else {
-    Sum<T>* to = scratch.take(longest * size);
     for (std::int64_t i = 0; i < count; ++i) {
+      const T* row = from[i];
       ENCORE_SIMD
-      for (std::int64_t d = 0; d < size; ++d) to[i * size + d] = static_cast<Sum<T>>(from[i * row + d]);
+      for (std::int64_t d = 0; d < size; ++d) to[i * size + d] = static_cast<Sum<T>>(row[d]);
     }
     return {to, size};
   }
+}
+
+/// Rows [begin, end) of a matrix with `size` columns become zero.
+template <class T>
+void clear_rows(T* data, std::int64_t row, std::int64_t begin, std::int64_t end, std::int64_t size) {
+  for (std::int64_t i = begin; i < end; ++i)
+    for (std::int64_t d = 0; d < size; ++d) data[i * row + d] = T(0);
 }
 
 /// to (size, padded count) = from (count, size) transposed, the padding zero.
@@ -81,11 +99,12 @@ void transpose(const RowsOf<S>& from, std::int64_t count, std::int64_t size, S* 
     }
 }
 
-/// The columns of weights of the queries [first, last): every key that one of them sees, from a multiple of a
-/// vector on, so that whole vectors stay within the padded row.
+/// The columns of weights of the queries at positions [first, last): every key that one of them sees, from a
+/// multiple of a vector on, so that whole vectors stay within the padded row, and a key has the same place in
+/// its vector for whatever queries.
 template <class S>
-KeyRange columns_of(const AttentionProblem& p, std::int64_t first, std::int64_t last, std::int64_t length) {
-  return {keys_of(p, first, length).begin / lanes<S> * lanes<S>, keys_of(p, last - 1, length).end};
+KeyRange columns_of(const AttentionProblem& p, std::int64_t first, std::int64_t last, std::int64_t keys) {
+  return {keys_of(p, first, keys).begin / lanes<S> * lanes<S>, keys_of(p, last - 1, keys).end};
 }
 
 /// The rows of the head after this one, which the same thread computes next: asked for while this one is
@@ -101,13 +120,13 @@ struct NextHead {
         row(row),
         size(p.head_size) {}
 
-  /// Row i of the head, behind `column`. Of a long head only the first rows: the others would push out what
-  /// this one still needs, and are read while there is much else to do. Inlined by force: a call that only
-  /// prefetches has no effect in GCC's eyes and goes.
-  KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t i, std::int64_t column = 0) const {
+  /// Row i of the head. Of a long head only the first rows: the others would push out what this one still
+  /// needs, and are read while there is much else to do. Inlined by force: a call that only prefetches has no
+  /// effect in GCC's eyes and goes.
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t i) const {
     if (i >= prefetched_rows) return;
     constexpr std::int64_t line = 64 / sizeof(T);
-    for (std::int64_t d = 0; d < size; d += line) __builtin_prefetch(data + i * row + column + d, 0, 2);
+    for (std::int64_t d = 0; d < size; d += line) __builtin_prefetch(data + i * row + d, 0, 2);
   }
 };
 

@@ -11,12 +11,12 @@
 
 namespace encore::kernels {
 
-/// scores[j - columns.begin] -= slope |query - j|.
+/// scores[j - columns.begin] -= slope |position - j|.
 template <class S>
-void add_bias(S slope, std::int64_t query, const KeyRange& columns, S* scores) {
+void add_bias(S slope, std::int64_t position, const KeyRange& columns, S* scores) {
   ENCORE_SIMD
   for (std::int64_t j = columns.begin; j < columns.end; ++j)
-    scores[j - columns.begin] -= slope * static_cast<S>(j < query ? query - j : j - query);
+    scores[j - columns.begin] -= slope * static_cast<S>(j < position ? position - j : j - position);
 }
 
 /// Which columns of a padded row of weights belong to keys that the query sees. What is unseen or padding
@@ -55,7 +55,7 @@ Pack<S> sums_of_rows(Pack<S> (&rows)[lanes<S>]) {
 /// The scores of at most a vector's count of queries become weights exp(score - largest) / sum, and
 /// log_sums = largest + log(sum), a whole vector of them. The weights are kept times `factors(i)`, where
 /// that is not null, as the type of the operand that they become; kept may be scores. `seen(i)`: the columns
-/// of row i.
+/// of row i. A row that sees none gets zeros, and the logarithm of zero.
 template <class S, class To, class Seen, class Factors>
 void softmax_rows(std::int64_t rows, std::int64_t stride, const Seen& seen, const Factors& factors, S* scores,
                   To* kept, S* log_sums) {
@@ -81,7 +81,7 @@ void softmax_rows(std::int64_t rows, std::int64_t stride, const Seen& seen, cons
   store<S>(sum, sums_of_rows<S>(sums));
   ENCORE_SIMD
   for (int i = 0; i < lanes<S>; ++i) {
-    inverse[i] = S(1) / sum[i];
+    inverse[i] = sum[i] == S(0) ? S(0) : S(1) / sum[i];
     log_sums[i] = largest[i] + math::log(sum[i]);
   }
   for (std::int64_t i = 0; i < rows; ++i) {

@@ -284,17 +284,17 @@ struct Result {
 };
 
 /// The rows [begin, end) of c = a b, of the columns of one panel of b. A: PairRows or Panels; begin is a
-/// multiple of tile_rows.
+/// multiple of tile_rows. pairs: how many along the inner dimension count.
 template <class A, class C>
 void multiply_panel(std::int64_t begin, std::int64_t end, const A& a, const Panels& b, std::int64_t panel,
-                    const Result<C>& to) {
+                    const Result<C>& to, std::int64_t pairs) {
   const std::int64_t column = panel * b.width;
   with_registers(b.registers(panel), [&](auto registers) {
     std::int64_t rows = 0;
     for (std::int64_t i = begin; i < end; i += rows) {
       rows = next_rows(std::min(end, a.end_of_panel(i)) - i, tile_rows);
       multiply_rows<registers>(
-          rows, b.pair_count(), a.from(i), b.at(panel),
+          rows, pairs, a.from(i), b.at(panel),
           TileEnd<C>{to.c + i * to.row + column, to.row, b.extent(panel), to.scale,
                      to.bias != nullptr ? to.bias + column : nullptr, to.relu, to.accumulate,
                      to.positive != nullptr ? to.positive + i * to.row + column : nullptr});
@@ -302,10 +302,28 @@ void multiply_panel(std::int64_t begin, std::int64_t end, const A& a, const Pane
   });
 }
 
+template <class A, class C>
+void multiply_panel(std::int64_t begin, std::int64_t end, const A& a, const Panels& b, std::int64_t panel,
+                    const Result<C>& to) {
+  multiply_panel(begin, end, a, b, panel, to, b.pair_count());
+}
+
 /// c (rows, outer of b) = a b.
 template <class A, class C>
 void multiply(std::int64_t rows, const A& a, const Panels& b, const Result<C>& to) {
   for (std::int64_t panel = 0; panel < b.count(); ++panel) multiply_panel(0, rows, a, b, panel, to);
+}
+/// The same of the panels that hold the first `columns` columns of c.
+template <class A, class C>
+void multiply_columns(std::int64_t rows, std::int64_t columns, const A& a, const Panels& b,
+                      const Result<C>& to) {
+  for (std::int64_t panel = 0; panel * b.width < columns; ++panel) multiply_panel(0, rows, a, b, panel, to);
+}
+/// c = a b, where of each inner product the first `inner` elements count.
+template <class A, class C>
+void multiply_inner(std::int64_t rows, std::int64_t inner, const A& a, const Panels& b, const Result<C>& to) {
+  for (std::int64_t panel = 0; panel < b.count(); ++panel)
+    multiply_panel(0, rows, a, b, panel, to, (inner + 1) / 2);
 }
 
 }  // namespace encore::pairs

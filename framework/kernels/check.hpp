@@ -33,6 +33,27 @@ inline void check(const char* name, const Tensor& tensor, DType type,
                    where);
 }
 
+inline std::string describe(const Slice& slice) {
+  return "columns " + std::to_string(slice.first) + " .. " + std::to_string(slice.first + slice.width - 1) +
+         " of " + describe(slice.matrix);
+}
+
+/// Requires that `slice` lies in a matrix of this type with so many rows, and has so many columns.
+inline void check(const char* name, const Slice& slice, DType type, std::int64_t rows, std::int64_t width,
+                  std::source_location where = std::source_location::current()) {
+  const Tensor& matrix = slice.matrix;
+  if (matrix.rank == 2 && matrix.dtype == type && matrix.extent(0) == rows && slice.width == width &&
+      slice.first >= 0 && slice.first + width <= matrix.extent(1) &&
+      (matrix.data != nullptr || matrix.size() == 0))
+    return;
+  fail_requirement("shape and type of the arguments",
+                   std::string(name) + " is " + describe(slice) +
+                       (matrix.data == nullptr ? " without memory" : "") + ", expected " +
+                       std::to_string(width) + " columns of a " + name_of(type) + " matrix with " +
+                       std::to_string(rows) + " rows",
+                   where);
+}
+
 inline void check_rank(const char* name, const Tensor& tensor, int rank,
                        std::source_location where = std::source_location::current()) {
   if (tensor.rank == rank) return;

@@ -7,44 +7,44 @@ namespace {
 
 /// y = factor * x (+ residual).
 template <class T, bool Add>
-void dropout_rows(const Device& device, const char* label, const Batch& batch, const DropoutDraw& draw,
+void dropout_rows(const Device& device, const char* label, const RowSet& rows, const DropoutDraw& draw,
                   Tensor x, Tensor residual, Tensor y) {
   const std::int64_t width = x.extent(1);
   const T* in = elements<T>(x);
   const T* added = Add ? elements<T>(residual) : nullptr;
   T* out = elements<T>(y);
-  const DropoutRows<T> rows(&batch, draw);
+  const DropoutRows<T> factors(&rows, draw);
   for_rows(
       device, label, x.extent(0), KOKKOS_LAMBDA(const Row& row) {
         const std::int64_t start = row.index * width;
-        rows.template apply<Add>(row, row.index, width, in + start, Add ? added + start : nullptr,
-                                 out + start);
+        factors.template apply<Add>(row, row.index, width, in + start, Add ? added + start : nullptr,
+                                    out + start);
       });
 }
 
 }  // namespace
 
-void dropout(const Device& device, const Batch& batch, RandomKey key, double probability, Tensor x,
+void dropout(const Device& device, const RowSet& rows, RandomKey key, double probability, Tensor x,
              Tensor y) {
-  check("x", x, x.dtype, {batch.size.tokens, x.extent(1)});
+  check("x", x, x.dtype, {rows.size.tokens, x.extent(1)});
   check("y", y, x.dtype, {x.extent(0), x.extent(1)});
   if (probability == 0.0) {
     if (x.data != y.data) copy(device, x, y);
     return;
   }
   dispatch(x.dtype, [&](auto type) {
-    dropout_rows<decltype(type), false>(device, "encore::dropout", batch, {probability, key}, x, {}, y);
+    dropout_rows<decltype(type), false>(device, "encore::dropout", rows, {probability, key}, x, {}, y);
   });
 }
 
-void dropout_add(const Device& device, const Batch& batch, RandomKey key, double probability, Tensor x,
+void dropout_add(const Device& device, const RowSet& rows, RandomKey key, double probability, Tensor x,
                  Tensor residual, Tensor y) {
-  check("x", x, x.dtype, {batch.size.tokens, x.extent(1)});
+  check("x", x, x.dtype, {rows.size.tokens, x.extent(1)});
   check("residual", residual, x.dtype, {x.extent(0), x.extent(1)});
   check("y", y, x.dtype, {x.extent(0), x.extent(1)});
   const char* label = probability == 0.0 ? "encore::residual_add" : "encore::dropout_add";
   dispatch(x.dtype, [&](auto type) {
-    dropout_rows<decltype(type), true>(device, label, batch, {probability, key}, x, residual, y);
+    dropout_rows<decltype(type), true>(device, label, rows, {probability, key}, x, residual, y);
   });
 }
 

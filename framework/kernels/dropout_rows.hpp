@@ -15,17 +15,17 @@ class DropoutRows {
   using S = Sum<T>;
 
  public:
-  /// With probability 0 nothing is drawn, and `batch` may be null.
-  DropoutRows(const Batch* batch, const DropoutDraw& draw)
+  /// With probability 0 nothing is drawn, and `rows` may be null.
+  DropoutRows(const RowSet* rows, const DropoutDraw& draw)
       : drawn_(draw.probability != 0.0),
-        examples_(drawn_ ? elements<std::int64_t>(batch->examples) : nullptr),
-        positions_(drawn_ ? elements<std::int32_t>(batch->positions) : nullptr),
+        examples_(drawn_ ? elements<std::int64_t>(rows->examples) : nullptr),
+        positions_(drawn_ ? elements<std::int32_t>(rows->positions) : nullptr),
         random_(draw.key) {
     const Dropout dropout(draw.probability);
     change_ = {dropout.threshold(), static_cast<S>(dropout.scale())};
   }
 
-  /// y = factor * x (+ added) over row number r of the batch, each pointer to the row's first of `width`
+  /// y = factor * x (+ added) over row number r of the row set, each pointer to the row's first of `width`
   /// channels; y may be x or added. To be read by other lanes after row.barrier().
   template <bool Add>
   KOKKOS_FORCEINLINE_FUNCTION void apply(const Row& row, std::int64_t r, std::int64_t width, const T* x,

@@ -8,13 +8,13 @@ namespace encore::kernels {
 namespace {
 
 template <class T>
-void embedding_rows(const Device& device, const Batch& batch, Tensor table, double scale,
+void embedding_rows(const Device& device, const RowSet& rows, Tensor table, double scale,
                     Tensor positions_table, Tensor y) {
   using S = Sum<T>;
   const std::int64_t width = y.extent(1);
   const S factor = static_cast<S>(scale);
-  const std::int32_t* ids = elements<std::int32_t>(batch.ids);
-  const std::int32_t* positions = elements<std::int32_t>(batch.positions);
+  const std::int32_t* ids = elements<std::int32_t>(rows.ids);
+  const std::int32_t* positions = elements<std::int32_t>(rows.positions);
   T* out = elements<T>(y);
   const S* token_rows = elements<S>(table);
   const S* position_rows = elements<S>(positions_table);
@@ -30,22 +30,22 @@ void embedding_rows(const Device& device, const Batch& batch, Tensor table, doub
 /// Rows of dy with equal token numbers stand next to each other in `order`. Each such run is one task, which
 /// sums it in row order; the other tasks end at once.
 template <class T>
-void embedding_backward_rows(const Device& device, const Batch& batch, Tensor dy, double scale,
+void embedding_backward_rows(const Device& device, const RowSet& rows, Tensor dy, double scale,
                              Tensor dtable) {
   using S = Sum<T>;
   const std::int64_t width = dy.extent(1);
-  const std::int64_t rows = dy.extent(0);
+  const std::int64_t count = dy.extent(0);
   const S factor = static_cast<S>(scale);
-  const std::int32_t* ids = elements<std::int32_t>(batch.ids);
-  const std::int32_t* order = elements<std::int32_t>(batch.order);
+  const std::int32_t* ids = elements<std::int32_t>(rows.ids);
+  const std::int32_t* order = elements<std::int32_t>(rows.order);
   const T* gradient = elements<T>(dy);
   S* result = elements<S>(dtable);
   for_rows(
-      device, "encore::embedding_backward", rows, KOKKOS_LAMBDA(const Row& row) {
+      device, "encore::embedding_backward", count, KOKKOS_LAMBDA(const Row& row) {
         const std::int32_t id = ids[order[row.index]];
         if (row.index > 0 && ids[order[row.index - 1]] == id) return;
         S* to = result + std::int64_t{id} * width;
-        for (std::int64_t i = row.index; i < rows && ids[order[i]] == id; ++i) {
+        for (std::int64_t i = row.index; i < count && ids[order[i]] == id; ++i) {
           const T* from = gradient + std::int64_t{order[i]} * width;
           row.each(width, [&](std::int64_t c) { to[c] += factor * static_cast<S>(from[c]); });
         }
@@ -53,15 +53,15 @@ void embedding_backward_rows(const Device& device, const Batch& batch, Tensor dy
 }
 
 template <class T>
-void positions_backward_rows(const Device& device, const Batch& batch, Tensor dy, Tensor dpositions) {
+void positions_backward_rows(const Device& device, const RowSet& rows, Tensor dy, Tensor dpositions) {
   using S = Sum<T>;
   const std::int64_t width = dy.extent(1);
-  const std::int64_t sequences = batch.size.sequences;
-  const std::int32_t* offsets = elements<std::int32_t>(batch.offsets);
+  const std::int64_t sequences = rows.size.sequences;
+  const std::int32_t* offsets = elements<std::int32_t>(rows.offsets);
   const T* gradient = elements<T>(dy);
   S* result = elements<S>(dpositions);
   for_rows(
-      device, "encore::positions_backward", batch.size.longest, KOKKOS_LAMBDA(const Row& row) {
+      device, "encore::positions_backward", rows.size.longest, KOKKOS_LAMBDA(const Row& row) {
         S* to = result + row.index * width;
         for (std::int64_t b = 0; b < sequences; ++b) {
           if (row.index >= offsets[b + 1] - offsets[b]) continue;
@@ -91,40 +91,41 @@ void sinusoidal_rows(const Device& device, Tensor table) {
 
 }  // namespace
 
-void embedding(const Device& device, const Batch& batch, Tensor table, double scale, Tensor positions_table,
+void embedding(const Device& device, const RowSet& rows, Tensor table, double scale, Tensor positions_table,
                Tensor y) {
   check_rank("table", table, 2);
   check_rank("positions_table", positions_table, 2);
   const DType sums = sum_type(y.dtype);
   const std::int64_t width = table.extent(1);
-  check("y", y, y.dtype, {batch.size.tokens, width});
+  check("y", y, y.dtype, {rows.size.tokens, width});
   check("table", table, sums, {table.extent(0), width});
   check("positions_table", positions_table, sums, {positions_table.extent(0), width});
-  ENCORE_REQUIRE(batch.size.longest <= positions_table.extent(0),
-                 "the batch holds a sequence of " + std::to_string(batch.size.longest) +
+  const std::int64_t longest = rows.size.longest + rows.size.past;
+  ENCORE_REQUIRE(longest <= positions_table.extent(0),
+                 "the batch holds a sequence of " + std::to_string(longest) +
                      " tokens, positions_table has " + std::to_string(positions_table.extent(0)) + " rows");
   dispatch(y.dtype, [&](auto type) {
-    embedding_rows<decltype(type)>(device, batch, table, scale, positions_table, y);
+    embedding_rows<decltype(type)>(device, rows, table, scale, positions_table, y);
   });
 }
 
-void embedding_backward(const Device& device, const Batch& batch, Tensor dy, double scale, Tensor dtable) {
+void embedding_backward(const Device& device, const RowSet& rows, Tensor dy, double scale, Tensor dtable) {
   check_rank("dtable", dtable, 2);
   check("dtable", dtable, sum_type(dy.dtype), {dtable.extent(0), dtable.extent(1)});
-  check("dy", dy, dy.dtype, {batch.size.tokens, dtable.extent(1)});
+  check("dy", dy, dy.dtype, {rows.size.tokens, dtable.extent(1)});
   dispatch(dy.dtype,
-           [&](auto type) { embedding_backward_rows<decltype(type)>(device, batch, dy, scale, dtable); });
+           [&](auto type) { embedding_backward_rows<decltype(type)>(device, rows, dy, scale, dtable); });
 }
 
-void positions_backward(const Device& device, const Batch& batch, Tensor dy, Tensor dpositions) {
+void positions_backward(const Device& device, const RowSet& rows, Tensor dy, Tensor dpositions) {
   check_rank("dpositions", dpositions, 2);
   check("dpositions", dpositions, sum_type(dy.dtype), {dpositions.extent(0), dpositions.extent(1)});
-  check("dy", dy, dy.dtype, {batch.size.tokens, dpositions.extent(1)});
-  ENCORE_REQUIRE(batch.size.longest <= dpositions.extent(0),
-                 "the batch holds a sequence of " + std::to_string(batch.size.longest) +
+  check("dy", dy, dy.dtype, {rows.size.tokens, dpositions.extent(1)});
+  ENCORE_REQUIRE(rows.size.longest <= dpositions.extent(0),
+                 "the batch holds a sequence of " + std::to_string(rows.size.longest) +
                      " tokens, dpositions has " + std::to_string(dpositions.extent(0)) + " rows");
   dispatch(dy.dtype,
-           [&](auto type) { positions_backward_rows<decltype(type)>(device, batch, dy, dpositions); });
+           [&](auto type) { positions_backward_rows<decltype(type)>(device, rows, dy, dpositions); });
 }
 
 void sinusoidal_positions(const Device& device, Tensor table) {

@@ -16,7 +16,7 @@ class SummedRows {
       : trunk_(elements<T>(x.trunk)),
         sum_(x.branch ? elements<T>(x.branch) : trunk_),
         width_(x.trunk.extent(1)),
-        dropout_(x.batch, x.dropout) {}
+        dropout_(x.rows, x.dropout) {}
 
   /// Row r of x.
   KOKKOS_FORCEINLINE_FUNCTION const T* add_up(const Row& row, std::int64_t r) const {
@@ -42,7 +42,7 @@ class BranchGradient {
   explicit BranchGradient(const ResidualSum& dx)
       : branch_(has_own(dx) ? elements<T>(dx.branch) : nullptr),
         width_(dx.trunk.extent(1)),
-        dropout_(dx.batch, dx.dropout) {}
+        dropout_(dx.rows, dx.dropout) {}
 
   /// Whether trunk and branch have gradients of their own.
   static bool has_own(const ResidualSum& dx) { return dx.branch && dx.branch.data != dx.trunk.data; }
@@ -87,9 +87,9 @@ inline void check_sum(const ResidualSum& x, const Tensor& rows) {
   check("the trunk", x.trunk, rows.dtype, {rows.extent(0), rows.extent(1)});
   if (x.branch) check("the branch", x.branch, rows.dtype, {rows.extent(0), rows.extent(1)});
   if (x.dropout.probability == 0.0) return;
-  ENCORE_REQUIRE(x.branch && x.batch != nullptr,
-                 "dropout acts on the branch of a sum over the rows of a batch");
-  check("the batch's examples", x.batch->examples, DType::int64, {rows.extent(0)});
+  ENCORE_REQUIRE(x.branch && x.rows != nullptr,
+                 "dropout acts on the branch of a sum over the rows of a row set");
+  check("the examples of the rows", x.rows->examples, DType::int64, {rows.extent(0)});
   ENCORE_REQUIRE(rows.size() == 0 || x.branch.data != x.trunk.data,
                  "with dropout trunk and branch lie apart");
 }

@@ -59,6 +59,30 @@ inline Pack<T> pack_of(T value) {
   return Pack<T>{} + value;
 }
 
+/// factor * x + y of each element, rounded once.
+template <class T>
+inline Pack<T> fma_of(T factor, const Pack<T>& x, const Pack<T>& y) {
+  T sums[lanes<T>], values[lanes<T>];
+  store<T>(values, x);
+  store<T>(sums, y);
+  ENCORE_SIMD
+  for (int l = 0; l < lanes<T>; ++l) sums[l] = Kokkos::fma(factor, values[l], sums[l]);
+  return load(sums);
+}
+
+/// A product that is rounded before it is added to something. Without this the compiler may contract both to
+/// an fma in one copy of a function and not in another, as it happens to be inlined.
+template <class P>
+inline P rounded(const P& product) {
+#if __has_builtin(__builtin_assoc_barrier)
+  return __builtin_assoc_barrier(product);
+#elif __has_builtin(__arithmetic_fence)
+  return __arithmetic_fence(product);
+#else
+  return product;
+#endif
+}
+
 /// e^x of each element.
 template <class T>
 inline Pack<T> exp_of(const Pack<T>& x) {

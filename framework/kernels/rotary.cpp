@@ -1,4 +1,4 @@
-// Rotary positions (Su et al. 2021): in each head of queries and keys the channels d and d + D / 2 are a
+// Rotary positions (Su et al. 2021): in each head the channels d and d + D / 2 are a
 // point in the plane, turned by position * base^(-2 d / D). The paper pairs neighbours; halves are the same
 // up to the order of a head's channels, which is nowhere fixed, and run along contiguous memory.
 #include <encore/math.hpp>
@@ -9,15 +9,17 @@
 namespace encore::kernels {
 namespace {
 
-/// sines and cosines (longest, D / 2), computed in double; `direction` 1 or -1.
+/// sines and cosines (lines, D / 2), computed in double; line i is for positions[i], or for position i where
+/// positions is null; `direction` 1 or -1.
 template <class S>
-void rotary_angles(const Device& device, std::int64_t longest, std::int64_t half, double log_base,
-                   double direction, S* sines, S* cosines) {
+void rotary_angles(const Device& device, std::int64_t lines, const std::int32_t* positions, std::int64_t half,
+                   double log_base, double direction, S* sines, S* cosines) {
   for_rows(
-      device, "encore::rotary_angles", longest, KOKKOS_LAMBDA(const Row& row) {
+      device, "encore::rotary_angles", lines, KOKKOS_LAMBDA(const Row& row) {
+        const auto position = static_cast<double>(positions == nullptr ? row.index : positions[row.index]);
         row.each(half, [&](std::int64_t d) {
           const double rate = math::exp(static_cast<double>(d) * (-log_base / static_cast<double>(half)));
-          const math::SineCosine angle = math::sine_cosine(static_cast<double>(row.index) * rate);
+          const math::SineCosine angle = math::sine_cosine(position * rate);
           sines[row.index * half + d] = static_cast<S>(direction * angle.sine);
           cosines[row.index * half + d] = static_cast<S>(angle.cosine);
         });
@@ -25,25 +27,29 @@ void rotary_angles(const Device& device, std::int64_t longest, std::int64_t half
 }
 
 template <class T>
-void turn_rows(const Device& device, const Batch& batch, std::int64_t heads, double base, bool inverse,
-               Tensor qkv) {
+void turn_rows(const Device& device, const RowSet& rows, std::int64_t heads, double base, bool inverse,
+               const Slice& x) {
   using S = Sum<T>;
-  const std::int64_t width = qkv.extent(1) / 3;
-  const std::int64_t size = width / heads;
+  const std::int64_t size = x.width / heads;
   const std::int64_t half = size / 2;
-  const std::int64_t table = batch.size.longest * half;
-  S* sines = static_cast<S*>(device.workspace(static_cast<std::size_t>(2 * table) * sizeof(S)));
-  S* cosines = sines + table;
-  rotary_angles(device, batch.size.longest, half, math::log(base), inverse ? -1.0 : 1.0, sines, cosines);
-  const std::int32_t* positions = elements<std::int32_t>(batch.positions);
-  T* values = elements<T>(qkv);  // (N, 3 C): queries by head, keys by head, values
+  const std::int32_t* positions = elements<std::int32_t>(rows.positions);
+  // Positions that begin at 0 come again in every sequence and have a line each; others are at most as many
+  // as there are rows.
+  const bool line_of_row = rows.size.past > 0;
+  const std::int64_t lines = line_of_row ? rows.size.tokens : rows.size.longest;
+  S* sines = static_cast<S*>(device.workspace(static_cast<std::size_t>(2 * lines * half) * sizeof(S)));
+  S* cosines = sines + lines * half;
+  rotary_angles(device, lines, line_of_row ? positions : nullptr, half, math::log(base), inverse ? -1.0 : 1.0,
+                sines, cosines);
+  T* values = elements<T>(x.matrix) + x.first;
+  const std::int64_t stride = x.matrix.extent(1);
   for_rows(
-      device, "encore::rotary", qkv.extent(0), KOKKOS_LAMBDA(const Row& row) {
-        const S* sine = sines + positions[row.index] * half;
-        const S* cosine = cosines + positions[row.index] * half;
-        for (std::int64_t head = 0; head < 2 * heads;
-             ++head) {  // those of the keys follow those of the queries
-          T* first = values + row.index * 3 * width + head * size;
+      device, "encore::rotary", rows.size.tokens, KOKKOS_LAMBDA(const Row& row) {
+        const std::int64_t line = line_of_row ? row.index : positions[row.index];
+        const S* sine = sines + line * half;
+        const S* cosine = cosines + line * half;
+        for (std::int64_t head = 0; head < heads; ++head) {
+          T* first = values + row.index * stride + head * size;
           T* second = first + half;
           row.each(half, [&](std::int64_t d) {
             const S x = static_cast<S>(first[d]);
@@ -57,16 +63,15 @@ void turn_rows(const Device& device, const Batch& batch, std::int64_t heads, dou
 
 }  // namespace
 
-void rotary(const Device& device, const Batch& batch, std::int64_t heads, double base, bool inverse,
-            Tensor qkv) {
-  check_rank("qkv", qkv, 2);
-  check("qkv", qkv, qkv.dtype, {batch.size.tokens, qkv.extent(1)});
-  ENCORE_REQUIRE(heads >= 1 && qkv.extent(1) % (6 * heads) == 0,
-                 std::to_string(heads) + " heads of pairs do not divide qkv, which is " + describe(qkv));
+void rotary(const Device& device, const RowSet& rows, std::int64_t heads, double base, bool inverse,
+            const Slice& x) {
+  check("x", x, x.matrix.dtype, rows.size.tokens, x.width);
+  ENCORE_REQUIRE(heads >= 1 && x.width % (2 * heads) == 0,
+                 std::to_string(heads) + " heads of pairs do not divide x, which is " + describe(x));
   ENCORE_REQUIRE(base >= 1.0, "the base of the angles is at least 1");
-  if (qkv.extent(0) == 0) return;
-  dispatch(qkv.dtype,
-           [&](auto type) { turn_rows<decltype(type)>(device, batch, heads, base, inverse, qkv); });
+  if (rows.size.tokens == 0) return;
+  dispatch(x.matrix.dtype,
+           [&](auto type) { turn_rows<decltype(type)>(device, rows, heads, base, inverse, x); });
 }
 
 }  // namespace encore::kernels

@@ -44,7 +44,7 @@ inline void product_tile(std::int64_t inner, T alpha, const Strided<T>& a, const
   }
   encore::unroll<Rows * Packs>([&](int sum) ENCORE_ALWAYS_INLINE {
     T* to = c + sum / Packs * c_row + sum % Packs * lanes<T>;
-    Pack<T> result = alpha * sums[sum];
+    Pack<T> result = rounded(alpha * sums[sum]);
     if (accumulate) result += load(to);
     store<T>(to, result);
   });
@@ -87,8 +87,20 @@ void product_tail(std::int64_t rows, std::int64_t columns, std::int64_t inner, T
       for (std::int64_t k = 0; k < inner; ++k)
         sum = Kokkos::fma(a.data[i * a.row + k * a.step], b[k * b_row + j], sum);
       T& to = c[i * c_row + j];
-      to = accumulate ? to + alpha * sum : alpha * sum;
+      const T scaled = rounded(alpha * sum);
+      to = accumulate ? to + scaled : scaled;
     }
+}
+
+/// Packs vectors of one row, each step written as an fma.
+template <class T, int Packs>
+inline void row_tile(std::int64_t inner, T alpha, const T* a, const T* b, std::int64_t b_row, T* c) {
+  Pack<T> sums[Packs];
+  encore::unroll<Packs>([&](int p) ENCORE_ALWAYS_INLINE { sums[p] = Pack<T>{}; });
+  for (std::int64_t k = 0; k < inner; ++k, b += b_row)
+    encore::unroll<Packs>(
+        [&](int p) ENCORE_ALWAYS_INLINE { sums[p] = fma_of<T>(a[k], load(b + p * lanes<T>), sums[p]); });
+  encore::unroll<Packs>([&](int p) ENCORE_ALWAYS_INLINE { store<T>(c + p * lanes<T>, alpha * sums[p]); });
 }
 
 #undef ENCORE_ALWAYS_INLINE
@@ -109,6 +121,21 @@ inline void small_product(std::int64_t rows, std::int64_t columns, std::int64_t 
   }
   if (j < columns)
     detail::product_tail(rows, columns - j, inner, alpha, a, b + j, b_row, accumulate, c + j, c_row);
+}
+
+/// One row, c (columns) = alpha * a (inner) b (inner, columns), with the bits that it has as a row of a
+/// taller product. small_product promises that for two rows and more: a tile of a single sum is a chain of
+/// fma, which compilers replace by products and sums where the processor has long fma.
+template <class T>
+inline void row_product(std::int64_t columns, std::int64_t inner, T alpha, const T* a, const T* b,
+                        std::int64_t b_row, T* c) {
+  std::int64_t j = 0;
+  for (; j + 4 * lanes<T> <= columns; j += 4 * lanes<T>)
+    detail::row_tile<T, 4>(inner, alpha, a, b + j, b_row, c + j);
+  for (; j + lanes<T> <= columns; j += lanes<T>) detail::row_tile<T, 1>(inner, alpha, a, b + j, b_row, c + j);
+  if (j < columns)
+    detail::product_tail(1, columns - j, inner, alpha, Strided<T>{a, 0, 1}, b + j, b_row, false, c + j,
+                         std::int64_t{0});
 }
 
 }  // namespace encore

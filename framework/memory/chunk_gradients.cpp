@@ -71,7 +71,7 @@ void forget_gradients(const Device& device, const RowChunks& chunks, ChunkGradie
       });
 }
 
-void mark_rows(const Device& device, const Batch& batch, const RowChunks& chunks, ChunkGradient* known) {
+void mark_rows(const Device& device, const RowSet& batch, const RowChunks& chunks, ChunkGradient* known) {
   const std::int32_t* ids = elements<std::int32_t>(batch.ids);
   const std::int32_t* order = elements<std::int32_t>(batch.order);
   ChunkGradient* of_rows = known + chunks.first_chunk;

@@ -41,7 +41,7 @@ void zero_gradients(const Device& device, const Blocks& blocks);
 /// After zero_gradients: what was present is absent.
 void forget_gradients(const Device& device, const RowChunks& chunks, ChunkGradient* known);
 /// The chunks of the batch's tokens are present; tokens beyond the last row have none.
-void mark_rows(const Device& device, const Batch& batch, const RowChunks& chunks, ChunkGradient* known);
+void mark_rows(const Device& device, const RowSet& batch, const RowChunks& chunks, ChunkGradient* known);
 /// Of the chunks without a gradient in this step: `never` where all states are +0, else `absent`.
 void find_zero_states(const Device& device, const Blocks& blocks, const RowChunks& chunks,
                       ChunkGradient* known);

@@ -21,8 +21,12 @@ std::string words_of(const std::string& label) {
   return words;
 }
 
-Kokkos::View<std::byte*, DeviceMemory> allocate(const std::string& label, std::size_t bytes) {
+Kokkos::View<std::byte*, DeviceMemory> allocate(const std::string& label, std::size_t bytes,
+                                                Contents contents) {
   try {
+    if (contents == Contents::undefined)
+      return Kokkos::View<std::byte*, DeviceMemory>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label),
+                                                    bytes);
     return Kokkos::View<std::byte*, DeviceMemory>(label, bytes);
   } catch (const std::exception& error) {
     if (std::string_view(error.what()).find("failed to allocate") == std::string_view::npos) throw;
@@ -40,8 +44,8 @@ void fail_out_of_memory(const std::string& what, double bytes) {
               "model.layers, and with more train.gradient_shards");
 }
 
-DeviceBuffer::DeviceBuffer(const std::string& label, std::size_t bytes)
-    : memory_(allocate(label, bytes + tensor_alignment)), bytes_(bytes) {
+DeviceBuffer::DeviceBuffer(const std::string& label, std::size_t bytes, Contents contents)
+    : memory_(allocate(label, bytes + tensor_alignment, contents)), bytes_(bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
   data_ = memory_.data() + (aligned(address) - address);
 }

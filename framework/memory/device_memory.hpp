@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include <Kokkos_Core.hpp>
@@ -27,12 +28,15 @@ constexpr std::size_t aligned(std::size_t bytes) {
 /// More bytes than any machine can address: sizes up to here may be added up in 64 bits without a thought.
 inline constexpr double most_addressable_bytes = 0x1p47;
 
-/// A range of device memory, aligned to `tensor_alignment`, filled with zeros when it is made. Move only.
+/// What memory holds when it is made.
+enum class Contents : std::uint8_t { zeros, undefined };
+
+/// A range of device memory, aligned to `tensor_alignment`. Move only.
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
   /// Throws Error when there is not so much memory.
-  DeviceBuffer(const std::string& label, std::size_t bytes);
+  DeviceBuffer(const std::string& label, std::size_t bytes, Contents contents = Contents::zeros);
   DeviceBuffer(DeviceBuffer&&) = default;
   DeviceBuffer& operator=(DeviceBuffer&&) = default;
 

@@ -15,6 +15,8 @@ namespace {
 constexpr std::int64_t segment_alignment = 16;
 constexpr std::int64_t copy_alignment = 32;  // 64 bytes in bfloat16
 
+constexpr bool host_reads_device = Kokkos::SpaceAccessibility<Kokkos::HostSpace, DeviceMemory>::accessible;
+
 constexpr std::int64_t round_up(std::int64_t count, std::int64_t alignment) {
   return (count + alignment - 1) / alignment * alignment;
 }
@@ -51,7 +53,11 @@ std::vector<ParameterSlice> lay_out(std::vector<NamedParameter> parameters) {
       throw Error("parameter \"" + parameter.path +
                   "\" has token_rows and no rows; give it the shape (vocabulary, ...)");
     const std::int64_t size = element_count(parameter.spec.shape);
-    slices.push_back({std::move(parameter.path), std::move(parameter.spec), begin, size});
+    slices.push_back({.path = std::move(parameter.path),
+                      .spec = std::move(parameter.spec),
+                      .begin = begin,
+                      .size = size,
+                      .frozen = parameter.frozen});
     begin += round_up(size, segment_alignment);
   }
   return slices;
@@ -78,14 +84,16 @@ std::vector<Segment> make_segments(const std::vector<ParameterSlice>& slices) {
   std::int64_t chunks = 0;
   for (const ParameterSlice& slice : slices) {
     segments.push_back({slice.begin, slice.begin + slice.size, slice.spec.decay ? 1.0F : 0.0F, 1.0F, chunks});
-    chunks += chunk_count(slice);
+    if (!slice.frozen) chunks += chunk_count(slice);
   }
   return segments;
 }
 
-std::vector<Chunk> make_chunks(const std::vector<ParameterSlice>& slices) {
+/// Of what is trained, or of what is frozen: optimizers see the first only.
+std::vector<Chunk> make_chunks(const std::vector<ParameterSlice>& slices, bool frozen = false) {
   std::vector<Chunk> chunks;
   for (std::size_t s = 0; s < slices.size(); ++s) {
+    if (slices[s].frozen != frozen) continue;
     const std::int64_t extent = chunk_extent(slices[s].spec);
     for (std::int64_t begin = 0; begin < slices[s].size; begin += extent) {
       const std::int64_t size = std::min(extent, slices[s].size - begin);
@@ -113,21 +121,31 @@ void round_to_copies(const Device& device, const float* values, const Segment* s
 }  // namespace
 
 ParameterBlock::ParameterBlock(const Device& device, std::vector<NamedParameter> parameters, DType precision,
-                               std::int64_t shards)
+                               std::int64_t shards, Use use)
     : device_(device),
+      use_(use),
       precision_(precision),
       dtype_(sum_type(precision)),
       slices_(lay_out(std::move(parameters))) {
   ENCORE_REQUIRE(precision == dtype_ || precision == DType::bfloat16,
                  std::string("activations are float32, float64 or bfloat16, not ") + name_of(precision));
   if (!slices_.empty()) extent_ = slices_.back().begin + round_up(slices_.back().size, segment_alignment);
+  make_blocks(shards);
+  make_copies();
+  make_tables();
+}
+
+void ParameterBlock::make_blocks(std::int64_t shards) {
   const std::size_t bytes = block_bytes();
+  if (use_ == Use::inference) {  // zeros would be a pass over memory that is written anyway, or never used
+    memory_ = DeviceBuffer("encore::parameters", bytes, Contents::undefined);
+    values_ = Tensor(memory_.data(), dtype_, {extent_});
+    return;
+  }
   memory_ = DeviceBuffer("encore::parameters", bytes * (shards > 1 ? 3 : 2));
   values_ = Tensor(memory_.data(), dtype_, {extent_});
   gradients_ = Tensor(memory_.data() + bytes, dtype_, {extent_});
   shard_gradients_ = shards > 1 ? Tensor(memory_.data() + 2 * bytes, dtype_, {extent_}) : gradients_;
-  make_copies();
-  make_tables();
 }
 
 void ParameterBlock::make_copies() {
@@ -148,17 +166,20 @@ std::size_t ParameterBlock::block_bytes() const {
 
 void ParameterBlock::make_tables() {
   const std::vector<Segment> segments = make_segments(slices_);
-  const std::vector<Chunk> chunks = make_chunks(slices_);
+  std::vector<Chunk> chunks = make_chunks(slices_);
+  chunk_count_ = static_cast<std::int64_t>(chunks.size());
+  // Filled up to whole words, in which tables are uploaded.
+  std::vector<ChunkGradient> known((chunks.size() + 3) / 4 * 4, ChunkGradient::present);
+  for (const Chunk& chunk : make_chunks(slices_, true)) chunks.push_back(chunk);
+  all_chunk_count_ = static_cast<std::int64_t>(chunks.size());
   const std::size_t segment_bytes = segments.size() * sizeof(Segment);
   const std::size_t chunk_bytes = chunks.size() * sizeof(Chunk);
   std::vector<std::int64_t> copy_begins;
   for (const ParameterSlice& slice : slices_) copy_begins.push_back(slice.copy_begin);
   const std::size_t copy_bytes = copy_begins.size() * sizeof(std::int64_t);
-  // Filled up to whole words, in which tables are uploaded.
-  std::vector<ChunkGradient> known((chunks.size() + 3) / 4 * 4, ChunkGradient::present);
   for (std::size_t s = 0; s < slices_.size(); ++s) {
     const std::int64_t rows = chunk_rows(slices_[s].spec), first = segments[s].first_chunk;
-    if (rows == 0) continue;
+    if (rows == 0 || slices_[s].frozen) continue;
     row_chunks_.push_back({first, chunk_count(slices_[s]), rows});
     std::fill_n(known.begin() + first, row_chunks_.back().chunk_count, ChunkGradient::never);
   }
@@ -180,7 +201,6 @@ void ParameterBlock::make_tables() {
   chunks_ = reinterpret_cast<const Chunk*>(chunk_table);
   copy_begins_ = reinterpret_cast<const std::int64_t*>(copy_table);
   chunk_gradients_ = reinterpret_cast<ChunkGradient*>(known_table);
-  chunk_count_ = static_cast<std::int64_t>(chunks.size());
 }
 
 const ParameterSlice& ParameterBlock::find(std::string_view path) const {
@@ -198,9 +218,19 @@ std::int64_t ParameterBlock::count() const {
   return count;
 }
 
-Tensor ParameterBlock::seen_by_passes(const ParameterSlice& parameter) const {
+bool ParameterBlock::place_at(const ParameterSlice& parameter, const std::byte* host) {
+  ENCORE_REQUIRE(use_ == Use::inference, "a parameter that is trained lies in the block");
+  if (!host_reads_device || precision_ != dtype_ ||
+      reinterpret_cast<std::uintptr_t>(host) % tensor_alignment != 0)
+    return false;
+  slices_[static_cast<std::size_t>(&find(parameter.path) - slices_.data())].elsewhere = host;
+  return true;
+}
+
+Tensor ParameterBlock::seen_by_passes(const ParameterSlice& parameter, Element element) const {
   Tensor seen = slice(values_, parameter);
-  if (parameter.copy_begin < 0) return seen;
+  if (parameter.elsewhere != nullptr) seen.data = const_cast<std::byte*>(parameter.elsewhere);
+  if (parameter.copy_begin < 0 || element != Element::activation) return seen;
   seen.dtype = precision_;
   seen.data = copy_memory_.data() + static_cast<std::size_t>(parameter.copy_begin) * size_of(precision_);
   return seen;
@@ -210,11 +240,12 @@ void ParameterBlock::refresh_copies() {
   if (!copies_are_old_) return;
   copies_are_old_ = false;
   if (copy_memory_.bytes() > 0)
-    round_to_copies(device_, elements<float>(values_), segments_, chunks_, chunk_count_, copy_begins_,
+    round_to_copies(device_, elements<float>(values_), segments_, chunks_, all_chunk_count_, copy_begins_,
                     reinterpret_cast<bfloat16*>(copy_memory_.data()));
 }
 
 Tensor ParameterBlock::slice(Tensor block, const ParameterSlice& parameter) {
+  if (!block) return {};
   Tensor result;
   result.dtype = block.dtype;
   result.data =
@@ -266,7 +297,7 @@ void ParameterBlock::zero_gradients() {
   for (const RowChunks& chunks : row_chunks_) forget_gradients(device_, chunks, chunk_gradients_);
 }
 
-void ParameterBlock::mark_rows(const Batch& batch) {
+void ParameterBlock::mark_rows(const RowSet& batch) {
   for (const RowChunks& chunks : row_chunks_) encore::mark_rows(device_, batch, chunks, chunk_gradients_);
 }
 

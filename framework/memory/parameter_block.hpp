@@ -26,6 +26,7 @@ namespace encore {
 struct NamedParameter {
   std::string path;
   ParameterSpec spec;
+  bool frozen = false;  ///< no optimizer touches it, and no norm counts its gradient
 };
 
 /// Where a parameter lies in every block.
@@ -34,15 +35,26 @@ struct ParameterSlice {
   ParameterSpec spec;
   std::int64_t begin = 0;  ///< in elements; a multiple of 64 bytes in every precision
   std::int64_t size = 0;
-  std::int64_t copy_begin = -1;  ///< in elements of the block of copies; -1: it has none
+  bool frozen = false;
+  std::int64_t copy_begin = -1;          ///< in elements of the block of copies; -1: it has none
+  const std::byte* elsewhere = nullptr;  ///< its values, where they are not in the block
+};
+
+/// What a model is made for.
+enum class Use : std::uint8_t {
+  training,  ///< parameters are zero until they are initialised or loaded; they have gradients
+  /// Forward passes only: parameters are undefined until they are loaded, here or elsewhere (place_at), and
+  /// nothing else is there.
+  inference,
 };
 
 class ParameterBlock {
  public:
   /// precision: that of the activations. With `shards` > 1 there is a second gradient block, see
-  /// begin_shard. Throws Error when a path stands twice, or when a parameter with `token_rows` has no rows.
+  /// begin_shard; for inference there is none at all, and gradients() is an empty Tensor. Throws Error when a
+  /// path stands twice, or when a parameter with `token_rows` has no rows.
   ParameterBlock(const Device& device, std::vector<NamedParameter> parameters, DType precision,
-                 std::int64_t shards);
+                 std::int64_t shards, Use use = Use::training);
 
   /// Of values, gradients and states: float32, or float64 with float64 activations.
   DType dtype() const { return dtype_; }
@@ -56,8 +68,14 @@ class ParameterBlock {
   /// Who writes to it says values_changed() afterwards.
   Tensor values() const { return values_; }
   void values_changed() { copies_are_old_ = true; }
-  /// What passes read: the parameter's copy where it has one, else its part of values().
-  Tensor seen_by_passes(const ParameterSlice& parameter) const;
+  /// What a pass reads that wants `element`: the parameter's copy where it has one, else its part of
+  /// values().
+  Tensor seen_by_passes(const ParameterSlice& parameter, Element element) const;
+  /// For inference, before passes are made: the parameter's values stay where they are, in host memory that
+  /// outlives this block, and values() does not hold them. False, and nothing is done, where passes could not
+  /// read them there: on a device with memory of its own, with activations of another type (passes read
+  /// copies), and at an address that is not a multiple of tensor_alignment.
+  bool place_at(const ParameterSlice& parameter, const std::byte* host);
   /// Before a pass: makes the copies anew, in one kernel, if the values have changed since the last time.
   void refresh_copies();
   /// The gradients of the whole batch: what the optimizer reads. Who writes to those of a parameter with
@@ -67,7 +85,8 @@ class ParameterBlock {
   void sum_gradient_squares(double* result) const;
   /// The gradients that `backward` adds to: of one shard; the same as gradients() with one shard.
   Tensor shard_gradients() const { return shard_gradients_; }
-  /// A parameter's part of values(), gradients() or a state, in the parameter's own shape.
+  /// A parameter's part of values(), gradients() or a state, in the parameter's own shape; of an empty Tensor
+  /// an empty one.
   static Tensor slice(Tensor block, const ParameterSlice& parameter);
 
   /// Adds state blocks, filled with zeros; earlier ones are dropped.
@@ -86,7 +105,7 @@ class ParameterBlock {
   /// What the last mark_rows() has left; waits for the device.
   GradientCounts gradient_counts() const;
   /// The rows of the batch's tokens have a gradient: to be said before the optimizer asks, for every shard.
-  void mark_rows(const Batch& batch);
+  void mark_rows(const RowSet& batch);
   /// Before the backward pass of a shard: shard_gradients() = 0 (nothing to do with one shard).
   void begin_shard();
   /// After it: gradients() += shard_gradients(). Called in the order of the shards, so that ranks could do
@@ -95,11 +114,13 @@ class ParameterBlock {
 
  private:
   std::size_t block_bytes() const;
+  void make_blocks(std::int64_t shards);
   Blocks all() const;
   void make_tables();
   void make_copies();
 
   const Device& device_;
+  Use use_;
   DType precision_;
   DType dtype_;
   std::vector<ParameterSlice> slices_;
@@ -113,7 +134,8 @@ class ParameterBlock {
   std::vector<Tensor> states_;
   std::vector<std::string> state_names_;
   bool states_are_new_ = false;
-  std::int64_t chunk_count_ = 0;
+  std::int64_t chunk_count_ = 0;      ///< of what is trained
+  std::int64_t all_chunk_count_ = 0;  ///< behind them those of what is frozen
   const Segment* segments_ = nullptr;
   const Chunk* chunks_ = nullptr;
   const std::int64_t* copy_begins_ = nullptr;  ///< per segment

@@ -4,43 +4,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "data/batches.hpp"
-
 namespace encore {
 namespace {
 
 constexpr bool host_writes_device = Kokkos::SpaceAccessibility<Kokkos::HostSpace, DeviceMemory>::accessible;
 /// Uploads between two waits for the device.
 constexpr std::size_t ring_slots = 8;
-
-/// Hands out aligned arrays of a slot, at equal offsets on the host and on the device.
-class Writer {
- public:
-  Writer(std::byte* host, std::byte* device) : host_(host), device_(device) {}
-
-  template <class T>
-  T* take(std::int64_t count, DType dtype, Tensor& tensor) {
-    tensor = Tensor(device_ + used_, dtype, {count});
-    T* result = reinterpret_cast<T*>(host_ + used_);
-    used_ += aligned(tensor.bytes());
-    return result;
-  }
-  std::size_t used() const { return used_; }
-
- private:
-  std::byte* host_;
-  std::byte* device_;
-  std::size_t used_ = 0;
-};
-
-/// All arrays of a batch whose shards each begin at an aligned address.
-std::size_t slot_bytes(const BatchSize& largest, std::int64_t shards) {
-  const auto n = static_cast<std::size_t>(largest.tokens);
-  const auto b = static_cast<std::size_t>(largest.sequences + shards);
-  const std::size_t row_bytes = 5 * sizeof(std::int32_t) + sizeof(std::int64_t);
-  return aligned(n * row_bytes + b * sizeof(std::int32_t) +
-                 static_cast<std::size_t>(shards) * 7 * tensor_alignment);
-}
 
 /// Rows sorted by token number, equal numbers in row order.
 void sort_rows(std::span<const std::int32_t> ids, std::vector<std::uint64_t>& keys, std::int32_t* order) {
@@ -51,65 +20,87 @@ void sort_rows(std::span<const std::int32_t> ids, std::vector<std::uint64_t>& ke
   for (std::size_t k = 0; k < keys.size(); ++k) order[k] = static_cast<std::int32_t>(keys[k] & 0xffffffffU);
 }
 
-Shard write_shard(const PackedBatch& packed, SequenceRange range, std::vector<std::uint64_t>& keys,
-                  Writer& writer) {
-  const auto first = static_cast<std::size_t>(range.first);
-  const std::int32_t begin = packed.offsets[first];
-  const std::int32_t end = packed.offsets[static_cast<std::size_t>(range.last)];
-  Shard shard;
-  shard.first_row = begin;
-  Batch& batch = shard.batch;
-  batch.size.tokens = end - begin;
-  batch.size.sequences = range.last - range.first;
-  const std::int64_t n = batch.size.tokens;
+/// The first and one past the last row of a range of sequences.
+SequenceRange rows_between(const std::vector<std::int32_t>& offsets, const SequenceRange& range) {
+  if (offsets.empty()) return {};
+  return {offsets[static_cast<std::size_t>(range.first)], offsets[static_cast<std::size_t>(range.last)]};
+}
 
-  const auto copy_rows = [&](const std::vector<std::int32_t>& from, Tensor& to) {
-    std::copy(from.begin() + begin, from.begin() + end, writer.take<std::int32_t>(n, DType::int32, to));
-  };
-  copy_rows(packed.ids, batch.ids);
-  copy_rows(packed.positions, batch.positions);
-  copy_rows(packed.targets, shard.targets);
-  auto* offsets = writer.take<std::int32_t>(batch.size.sequences + 1, DType::int32, batch.offsets);
-  auto* sequence = writer.take<std::int32_t>(n, DType::int32, batch.sequence);
-  auto* examples = writer.take<std::int64_t>(n, DType::int64, batch.examples);
-  auto* order = writer.take<std::int32_t>(n, DType::int32, batch.order);
+std::size_t row_set_bytes(const RowSetSize& size, std::int64_t shards) {
+  const auto n = static_cast<std::size_t>(size.tokens), b = static_cast<std::size_t>(size.sequences + shards);
+  return n * (4 * sizeof(std::int32_t) + sizeof(std::int64_t)) + b * sizeof(std::int32_t);
+}
 
-  for (std::int64_t s = 0; s < batch.size.sequences; ++s) {
-    const auto of_batch = first + static_cast<std::size_t>(s);
-    offsets[s] = packed.offsets[of_batch] - begin;
-    offsets[s + 1] = packed.offsets[of_batch + 1] - begin;
-    std::fill(sequence + offsets[s], sequence + offsets[s + 1], static_cast<std::int32_t>(s));
-    std::fill(examples + offsets[s], examples + offsets[s + 1], packed.examples[of_batch]);
-    const std::int64_t length = offsets[s + 1] - offsets[s];
-    batch.size.squares += length * length;
-    batch.size.longest = std::max(batch.size.longest, length);
-  }
-  sort_rows({packed.ids.data() + begin, static_cast<std::size_t>(n)}, keys, order);
-  return shard;
+std::size_t place(Space space) {
+  return static_cast<std::size_t>(space);
+}
+
+void require_sound(const PackedRows& rows, const BatchSize& size, const BatchSize& largest) {
+  ENCORE_REQUIRE(size.tokens <= largest.tokens && size.sequences <= largest.sequences &&
+                     size.target.tokens <= largest.target.tokens && size.picked <= largest.picked,
+                 "the batch is larger than what this DeviceBatch was made for");
+  const auto count = static_cast<std::size_t>(rows.offsets.empty() ? 0 : rows.offsets.back());
+  ENCORE_REQUIRE(rows.ids.size() == count && rows.positions.size() == count,
+                 "ids and positions have one entry per row");
 }
 
 }  // namespace
 
-DeviceBatch::DeviceBatch(const Device& device, const BatchSize& largest, std::int64_t shards)
-    : device_(device), largest_(largest), shard_count_(shards) {
+/// Hands out aligned arrays of a slot, at equal offsets on the host and on the device.
+class DeviceBatch::Writer {
+ public:
+  Writer(std::byte* host, std::byte* device) : host_(host), device_(device) {}
+
+  template <class T>
+  T* take(std::int64_t count, DType dtype, Tensor& tensor) {
+    tensor = Tensor(device_ + used_, dtype, {count});
+    T* result = reinterpret_cast<T*>(host_ + used_);
+    used_ += aligned(tensor.bytes());
+    return result;
+  }
+  template <class T>
+  void copy(std::span<const T> from, DType dtype, Tensor& tensor) {
+    std::copy(from.begin(), from.end(), take<T>(std::ssize(from), dtype, tensor));
+  }
+  std::size_t used() const { return used_; }
+
+ private:
+  std::byte* host_;
+  std::byte* device_;
+  std::size_t used_ = 0;
+};
+
+DeviceBatch::DeviceBatch(const Device& device, const BatchSize& largest, const BatchNeeds& needs,
+                         std::int64_t shards)
+    : device_(device), largest_(largest), needs_(needs), shard_count_(shards) {
   ENCORE_REQUIRE(shards >= 1, "a batch has at least one shard");
-  const std::size_t bytes = slot_bytes(largest, shards);
+  const std::size_t bytes = slot_bytes();
   memory_ = DeviceBuffer("encore::batch", bytes);
   if (!host_writes_device)
     staging_ =
         Kokkos::View<std::byte*, Kokkos::SharedHostPinnedSpace>("encore::batch_staging", ring_slots * bytes);
-  sort_keys_.reserve(static_cast<std::size_t>(largest.tokens));
-  shards_.reserve(static_cast<std::size_t>(shards));
+  sort_keys_.reserve(static_cast<std::size_t>(std::max(largest.tokens, largest.target.tokens)));
+  shards_.resize(static_cast<std::size_t>(shards));
+  for (Shard& shard : shards_) shard.batch.columns.resize(needs_.columns.size());
+}
+
+/// All arrays of a batch whose shards each begin at an aligned address.
+std::size_t DeviceBatch::slot_bytes() const {
+  std::size_t bytes = row_set_bytes(largest_, shard_count_) + row_set_bytes(largest_.target, shard_count_) +
+                      static_cast<std::size_t>(largest_.picked) * sizeof(std::int32_t);
+  for (const ColumnNeed& need : needs_.columns)
+    bytes += static_cast<std::size_t>(largest_.rows(need.space) * need.width) * sizeof(std::int32_t);
+  const std::size_t arrays = 13 + needs_.columns.size();
+  return aligned(bytes + static_cast<std::size_t>(shard_count_) * arrays * tensor_alignment);
 }
 
 void DeviceBatch::upload(const PackedBatch& batch) {
   size_ = batch.size();
-  const auto rows = static_cast<std::size_t>(size_.tokens);
-  ENCORE_REQUIRE(size_.tokens <= largest_.tokens && size_.sequences <= largest_.sequences,
-                 "the batch is larger than what this DeviceBatch was made for");
-  ENCORE_REQUIRE(batch.ids.size() == rows && batch.targets.size() == rows && batch.positions.size() == rows,
-                 "ids, targets and positions have one entry per row");
-  ENCORE_REQUIRE(batch.examples.size() + 1 == batch.offsets.size(), "examples have one entry per sequence");
+  require_sound(batch, size_, largest_);
+  require_sound(batch.target, size_, largest_);
+  ENCORE_REQUIRE(batch.sequences.size() + 1 == batch.offsets.size(), "every sequence has a number");
+  ENCORE_REQUIRE(batch.columns.size() == needs_.columns.size() && batch.known.size() == batch.columns.size(),
+                 "the batch was packed for this model");
 
   std::byte* host = memory_.data();
   if (!host_writes_device) {
@@ -118,16 +109,78 @@ void DeviceBatch::upload(const PackedBatch& batch) {
     slot_ = (slot_ + 1) % ring_slots;
   }
   Writer writer(host, memory_.data());
-  shards_.clear();
-  for (const SequenceRange range : cut_shards(batch.offsets, shard_count_))
-    if (range.first < range.last) shards_.push_back(write_shard(batch, range, sort_keys_, writer));
+  used_ = 0;
+  for (const SequenceRange& range : cut_shards(batch.offsets, batch.borders, shard_count_))
+    if (range.first < range.last) write_shard(batch, range, writer, shards_[used_++]);
   ENCORE_REQUIRE(writer.used() <= memory_.bytes(), "the slot holds every shard");
-  target_count_ = batch.target_count;
+  weight_ = batch.weight;
   if (host_writes_device) return;
   using Source =
       Kokkos::View<std::byte*, Kokkos::SharedHostPinnedSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   using Target = Kokkos::View<std::byte*, DeviceMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   Kokkos::deep_copy(device_.space(), Target(memory_.data(), writer.used()), Source(host, writer.used()));
+}
+
+void DeviceBatch::write_shard(const PackedBatch& packed, const SequenceRange& range, Writer& writer,
+                              Shard& shard) {
+  write_rows(packed, packed, range, writer, shard.batch.tokens);
+  write_rows(packed.target, packed, range, writer, shard.batch.target);
+  const SequenceRange rows = rows_between(packed.offsets, range);
+  const auto pick = [&](std::int64_t row) {
+    return std::lower_bound(packed.picked.begin(), packed.picked.end(), row) - packed.picked.begin();
+  };
+  const SequenceRange picks = {pick(rows.first), pick(rows.last)};
+  auto* picked = writer.take<std::int32_t>(picks.last - picks.first, DType::int32, shard.batch.picked);
+  for (std::int64_t i = picks.first; i < picks.last; ++i)
+    *picked++ = static_cast<std::int32_t>(packed.picked[static_cast<std::size_t>(i)] - rows.first);
+
+  std::array<SequenceRange, 4> ranges;
+  ranges[place(Space::tokens)] = rows;
+  ranges[place(Space::target)] = rows_between(packed.target.offsets, range);
+  ranges[place(Space::sequences)] = range;
+  ranges[place(Space::picked)] = picks;
+  for (std::size_t i = 0; i < ranges.size(); ++i) shard.first[i] = ranges[i].first;
+  for (std::size_t i = 0; i < needs_.columns.size(); ++i) {
+    const ColumnNeed& need = needs_.columns[i];
+    const EncodedExample::Column& column = packed.columns[i];
+    const SequenceRange of = ranges[place(need.space)];
+    const auto part = [&]<class T>(const std::vector<T>& all) {
+      return std::span(all).subspan(static_cast<std::size_t>(of.first * need.width),
+                                    static_cast<std::size_t>((of.last - of.first) * need.width));
+    };
+    Tensor& to = shard.batch.columns[i];
+    if (!packed.known[i])
+      to = {};
+    else if (need.type == ColumnType::integers)
+      writer.copy(part(column.integers), DType::int32, to);
+    else
+      writer.copy(part(column.numbers), DType::float32, to);
+    if (to && need.width > 1) to = Tensor(to.data, to.dtype, {of.last - of.first, need.width});
+  }
+}
+
+void DeviceBatch::write_rows(const PackedRows& rows, const PackedBatch& packed, const SequenceRange& range,
+                             Writer& writer, RowSet& to) {
+  to = {};
+  if (rows.offsets.empty()) return;
+  const auto first = static_cast<std::size_t>(range.first);
+  const auto count = static_cast<std::size_t>(range.last - range.first);
+  const SequenceRange of = rows_between(rows.offsets, range);
+  const auto begin = static_cast<std::size_t>(of.first), n = static_cast<std::size_t>(of.last - of.first);
+  to.size = size_between(std::span(rows.offsets).subspan(first, count + 1));
+  writer.copy(std::span(rows.ids).subspan(begin, n), DType::int32, to.ids);
+  writer.copy(std::span(rows.positions).subspan(begin, n), DType::int32, to.positions);
+  auto* offsets = writer.take<std::int32_t>(static_cast<std::int64_t>(count) + 1, DType::int32, to.offsets);
+  auto* sequence = writer.take<std::int32_t>(to.size.tokens, DType::int32, to.sequence);
+  auto* examples = writer.take<std::int64_t>(to.size.tokens, DType::int64, to.examples);
+  auto* order = writer.take<std::int32_t>(to.size.tokens, DType::int32, to.order);
+  for (std::size_t s = 0; s <= count; ++s)
+    offsets[s] = rows.offsets[first + s] - static_cast<std::int32_t>(of.first);
+  for (std::size_t s = 0; s < count; ++s) {
+    std::fill(sequence + offsets[s], sequence + offsets[s + 1], static_cast<std::int32_t>(s));
+    std::fill(examples + offsets[s], examples + offsets[s + 1], packed.sequences[first + s]);
+  }
+  sort_rows(std::span(rows.ids).subspan(begin, n), sort_keys_, order);
 }
 
 }  // namespace encore

@@ -1,12 +1,13 @@
-// DeviceBatch: a packed batch in device memory, cut by sequence into gradient shards.
+// DeviceBatch: a packed batch in device memory, cut between examples into gradient shards.
 // Place in the flow: data/ packs batches on the host, train/ uploads each into a DeviceBatch that was sized
-// once for the largest, model/ works on its shards one after another. An upload allocates no device memory.
+// once for the largest, model/ works on its shards one after another. An upload allocates no memory.
 //
-//   DeviceBatch batch(device, largest_of_all_batches, experiment.train.gradient_shards);
+//   DeviceBatch batch(device, largest_of_all_batches, model.needs(), experiment.train.gradient_shards);
 //   batch.upload(packed);
-//   model.forward_backward(batch, 1.0 / batch.target_count(), {seed, step});
+//   model.forward_backward(batch, batch.scale(), {seed, step});
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -14,36 +15,54 @@
 #include <encore/device.hpp>
 #include <encore/layer.hpp>
 
+#include "data/packing.hpp"
 #include "memory/device_memory.hpp"
 
 namespace encore {
 
-struct PackedBatch;
+/// What a pass reads: row sets, picked rows, columns.
+struct Batch {
+  RowSet tokens;
+  RowSet target;                ///< without rows where there is no second text
+  Tensor picked;                ///< (M) int32, rows of tokens, ascending
+  std::vector<Tensor> columns;  ///< one per BatchNeeds::columns; empty where the truth is not known
 
-/// Neighbouring sequences of a batch as a batch of their own: offsets start at 0 again.
+  BatchSize size() const { return {tokens.size, target.size, picked.rank == 0 ? 0 : picked.extent(0)}; }
+};
+
+/// Neighbouring examples of a batch as a batch of their own: offsets start at 0 again.
 struct Shard {
   Batch batch;
-  Tensor targets;              ///< (N) int32, no_target on rows without a label
-  std::int64_t first_row = 0;  ///< within the whole batch
+  std::array<std::int64_t, 4> first = {};  ///< by Space, but ragged: rows of the whole batch before it
 };
 
 class DeviceBatch {
  public:
   /// largest: a bound on whole batches, not on shards.
-  DeviceBatch(const Device& device, const BatchSize& largest, std::int64_t shards = 1);
+  DeviceBatch(const Device& device, const BatchSize& largest, const BatchNeeds& needs,
+              std::int64_t shards = 1);
 
   /// Throws std::logic_error when the batch exceeds the bound or its parts disagree in length.
   void upload(const PackedBatch& batch);
 
   const BatchSize& size() const { return size_; }
   /// The shards that hold at least one sequence, in order.
-  std::span<const Shard> shards() const { return shards_; }
-  /// Number of rows with a label: what the loss is normalised by.
-  std::int64_t target_count() const { return target_count_; }
+  std::span<const Shard> shards() const { return std::span(shards_).first(used_); }
+  /// What the sum of the losses is divided by; 0 where there is nothing to learn.
+  double weight() const { return weight_; }
+  double scale() const { return weight_ > 0.0 ? 1.0 / weight_ : 0.0; }
 
  private:
+  class Writer;
+
+  std::size_t slot_bytes() const;
+  void write_shard(const PackedBatch& packed, const SequenceRange& range, Writer& writer, Shard& shard);
+  void write_rows(const PackedRows& rows, const PackedBatch& packed, const SequenceRange& range,
+                  Writer& writer, RowSet& to);
+
   const Device& device_;
   BatchSize largest_;
+  BatchNeeds needs_;
   std::int64_t shard_count_;
   DeviceBuffer memory_;
   /// Where the host cannot write to device memory: a ring of slots, so that an upload seldom waits for the
@@ -52,8 +71,9 @@ class DeviceBatch {
   std::size_t slot_ = 0;
   std::vector<std::uint64_t> sort_keys_;
   std::vector<Shard> shards_;
+  std::size_t used_ = 0;
   BatchSize size_;
-  std::int64_t target_count_ = 0;
+  double weight_ = 0.0;
 };
 
 }  // namespace encore

@@ -33,7 +33,8 @@ class Embedding final : public Layer {
                               .shape = {options_.vocabulary, width_},
                               .initializer = Initializer::normal,
                               .deviation = deviation,
-                              .token_rows = true});
+                              .token_rows = true,
+                              .alias = options_.tied_to});
     if (learned())
       positions_ =
           plan.parameter({"positions", {options_.max_length, width_}, Initializer::normal, deviation, true});
@@ -44,9 +45,9 @@ class Embedding final : public Layer {
 
   void forward(const Step& step, std::span<const Tensor>, Tensor output) override {
     const Tensor positions = learned() ? step.parameter(positions_) : sinusoids();
-    kernels::embedding(step.device(), step.batch(), step.parameter(tokens_), scale_, positions, output);
+    kernels::embedding(step.device(), step.rows(), step.parameter(tokens_), scale_, positions, output);
     if (step.training() && options_.dropout > 0.0)
-      kernels::dropout(step.device(), step.batch(), step.random(stream_), options_.dropout, output, output);
+      kernels::dropout(step.device(), step.rows(), step.random(stream_), options_.dropout, output, output);
   }
 
   void backward(const Step& step, std::span<const Tensor>, Tensor, Tensor output_gradient,
@@ -54,11 +55,11 @@ class Embedding final : public Layer {
     Tensor dy = output_gradient;  // (N, C)
     if (options_.dropout > 0.0) {
       dy = step.buffer(dy_);
-      kernels::dropout(step.device(), step.batch(), step.random(stream_), options_.dropout, output_gradient,
+      kernels::dropout(step.device(), step.rows(), step.random(stream_), options_.dropout, output_gradient,
                        dy);
     }
-    kernels::embedding_backward(step.device(), step.batch(), dy, scale_, step.gradient(tokens_));
-    if (learned()) kernels::positions_backward(step.device(), step.batch(), dy, step.gradient(positions_));
+    kernels::embedding_backward(step.device(), step.rows(), dy, scale_, step.gradient(tokens_));
+    if (learned()) kernels::positions_backward(step.device(), step.rows(), dy, step.gradient(positions_));
   }
 
  private:

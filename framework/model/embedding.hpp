@@ -19,6 +19,7 @@ struct EmbeddingOptions {
   Positions positions = Positions::sinusoidal;
   double dropout = 0.0;
   DType precision = DType::float32;  ///< of the output; both tables are in the type of sums
+  std::string tied_to = {};          ///< path of the table of tokens that it shares; empty: it has its own
 };
 
 /// Throws ConfigError for an odd width with sinusoidal positions. The device must outlive the layer.

@@ -33,12 +33,14 @@ std::string part_of(const std::string& path) {
 }  // namespace
 
 Model::Model(const Experiment& experiment, const ModelSize& size, const Registry& registry,
-             const Device& device)
+             const Device& device, Use use)
     : device_(device),
-      network_(std::make_unique<Network>(experiment, size.vocabulary, size.labels, registry, device)),
+      use_(use),
+      network_(std::make_unique<Network>(experiment, size, registry, device)),
+      needs_(network_->needs()),
       parameters_(std::make_unique<ParameterBlock>(device, network_->parameters(), network_->precision(),
-                                                   experiment.train.gradient_shards)),
-      training_plan_(plan_step(*network_, true)),
+                                                   experiment.train.gradient_shards, use)),
+      training_plan_(use == Use::training ? plan_step(*network_, true) : StepPlan()),
       evaluation_plan_(plan_step(*network_, false)),
       losses_("encore::losses",
               sizeof(double) * static_cast<std::size_t>(experiment.train.gradient_shards + 1)) {}
@@ -52,7 +54,8 @@ void Model::plan(const BatchSize& training, const BatchSize& evaluation) {
   evaluation_.reset();
   arena_ = DeviceBuffer();  // give back the old arena before taking the new one
   arena_ = DeviceBuffer("encore::arena", std::max(training_plan_.arena_bytes, evaluation_plan_.arena_bytes));
-  training_ = std::make_unique<Pass>(*network_, training_plan_, *parameters_, device_, arena_.data());
+  if (use_ == Use::training)
+    training_ = std::make_unique<Pass>(*network_, training_plan_, *parameters_, device_, arena_.data());
   evaluation_ = std::make_unique<Pass>(*network_, evaluation_plan_, *parameters_, device_, arena_.data());
 }
 
@@ -64,38 +67,57 @@ void Model::initialize(std::uint64_t seed) {
 }
 
 const double* Model::forward_backward(const DeviceBatch& batch, double scale, StepRandom random) {
-  ENCORE_REQUIRE(training_ != nullptr, "Model::plan comes first");
+  ENCORE_REQUIRE(training_ != nullptr, "Model::plan comes first, and the model is not for inference");
   double* losses = reinterpret_cast<double*>(losses_.data());
   std::int64_t shards = 0;
   parameters_->refresh_copies();
   parameters_->zero_gradients();
   for (const Shard& shard : batch.shards()) {
     parameters_->begin_shard();
-    parameters_->mark_rows(shard.batch);
+    parameters_->mark_rows(shard.batch.tokens);
+    if (shard.batch.target.ids) parameters_->mark_rows(shard.batch.target);
     training_->start(shard.batch, random.seed, random.step);
     training_->forward();
-    kernels::sum(device_, training_->loss(shard.targets), losses + shards++);
-    training_->backward(shard.targets, scale);
+    kernels::sum(device_, training_->loss(), losses + shards++);
+    training_->backward(scale);
     parameters_->end_shard();
   }
   return total_loss(shards, scale);
 }
 
-const double* Model::evaluate(const DeviceBatch& batch, Tensor predictions) {
+const double* Model::evaluate(const DeviceBatch& batch, std::span<const Tensor> outputs) {
   ENCORE_REQUIRE(evaluation_ != nullptr, "Model::plan comes first");
   double* losses = reinterpret_cast<double*>(losses_.data());
   std::int64_t shards = 0;
+  bool truth = true;
   parameters_->refresh_copies();
   for (const Shard& shard : batch.shards()) {
     evaluation_->start(shard.batch, 0, 0);
     evaluation_->forward();
-    kernels::sum(device_, evaluation_->loss(shard.targets), losses + shards++);
-    if (predictions) {
-      auto* rows = static_cast<std::int32_t*>(predictions.data) + shard.first_row;
-      evaluation_->decode(shard.targets, Tensor(rows, DType::int32, {shard.batch.size.tokens}));
-    }
+    truth = truth && knows_truth(shard.batch);
+    if (truth) kernels::sum(device_, evaluation_->loss(), losses + shards++);
+    if (!outputs.empty()) decode(shard, outputs);
   }
-  return total_loss(shards, 1.0);
+  return truth ? total_loss(shards, 1.0) : nullptr;
+}
+
+bool Model::knows_truth(const Batch& batch) const {
+  for (std::size_t i = 0; i < batch.columns.size(); ++i)
+    if (network_->is_truth(i) && !batch.columns[i]) return false;
+  return true;
+}
+
+void Model::decode(const Shard& shard, std::span<const Tensor> outputs) {
+  std::vector<Tensor> parts;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const OutputRule& rule = this->outputs()[i];
+    const std::int64_t first = shard.first[static_cast<std::size_t>(rule.space)] * rule.width;
+    Tensor part = outputs[i];
+    part.data = static_cast<std::byte*>(part.data) + static_cast<std::size_t>(first) * size_of(part.dtype);
+    part.extents[0] = shard.batch.size().rows(rule.space);
+    parts.push_back(part);
+  }
+  evaluation_->decode(parts);
 }
 
 const double* Model::total_loss(std::int64_t shards, double scale) {
@@ -132,7 +154,7 @@ std::string Model::first_not_finite(const DeviceBatch& batch, StepRandom random)
   for (const Shard& shard : batch.shards()) {
     training_->start(shard.batch, random.seed, random.step);
     training_->forward(check);
-    check("head", training_->loss(shard.targets));
+    check("head", training_->loss());
     if (!found.empty()) return found;
   }
   return {};

@@ -1,10 +1,10 @@
 // Model: embedding -> blocks -> head, built from an experiment and the layers and heads of the registry.
 // Place in the flow: train/ and the worker's predict drive it; it owns parameters, step plans and the arena.
 //
-//   Model model(experiment, {vocabulary, labels}, registry, device);
+//   Model model(experiment, model_size(task, vocabulary), registry, device);
 //   model.plan(largest_training_shard, largest_evaluation_batch);
 //   model.initialize(seed);
-//   const double* loss = model.forward_backward(batch, 1.0 / batch.target_count(), {seed, step});
+//   const double* loss = model.forward_backward(batch, batch.scale(), {seed, step});
 //   optimizer.update(device, model.parameters().blocks(clip), learning_rate, step);
 //
 // Read next: network.cpp (the model's flow on one screen), step_plan.hpp (memory), pass.hpp (forward and
@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,19 +23,13 @@
 #include "config/experiment.hpp"
 #include "memory/parameter_block.hpp"
 #include "model/device_batch.hpp"
+#include "model/network.hpp"
 #include "model/step_plan.hpp"
 
 namespace encore {
 
-class Network;
 class Pass;
 class Registry;
-
-/// What a model needs to know of the data.
-struct ModelSize {
-  std::int64_t vocabulary = 0;
-  std::vector<std::string> labels;
-};
 
 /// What the random numbers of a step depend on, beside the tensor's path.
 struct StepRandom {
@@ -51,9 +46,10 @@ struct PartCount {
 class Model {
  public:
   /// Throws ConfigError with the dotted key when an option cannot be right for this model (`heads` that do
-  /// not divide `width`). Parameters exist from here on, all zero. The registry may go away afterwards, the
-  /// device may not.
-  Model(const Experiment& experiment, const ModelSize& size, const Registry& registry, const Device& device);
+  /// not divide `width`). Parameters exist from here on, as `use` says; a model for inference only evaluates:
+  /// it has neither gradients nor a training plan. The registry may go away afterwards, the device may not.
+  Model(const Experiment& experiment, const ModelSize& size, const Registry& registry, const Device& device,
+        Use use = Use::training);
   ~Model();
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
@@ -71,9 +67,15 @@ class Model {
   /// allocates nothing.
   const double* forward_backward(const DeviceBatch& batch, double scale, StepRandom random);
 
-  /// Without dropout. predictions: (N) int32 on the device, overwritten; may be an empty Tensor. Returns the
-  /// sum of the losses of the rows with a label, as above.
-  const double* evaluate(const DeviceBatch& batch, Tensor predictions);
+  /// Without dropout. outputs: device memory for each of outputs(), of the whole batch, overwritten; none of
+  /// them: nothing is decoded. Returns the sum of the losses as above, or null where the batch has no truth.
+  const double* evaluate(const DeviceBatch& batch, std::span<const Tensor> outputs);
+
+  /// What it reads of a batch, and gives.
+  const BatchNeeds& needs() const { return needs_; }
+  const std::vector<OutputRule>& outputs() const { return network_->head().outputs(); }
+  /// Whether a sequence's loss depends on the others of its batch.
+  bool couples_sequences() const { return network_->head().couples_sequences(); }
 
   /// Waits for the device.
   double read(const double* loss) const;
@@ -93,7 +95,8 @@ class Model {
   const ParameterBlock& parameters() const { return *parameters_; }
   std::vector<PartCount> parameter_counts() const;
 
-  /// The list of steps of a training pass and of an evaluation; tensors have offsets after plan().
+  /// The list of steps of a training pass (empty for inference) and of an evaluation; tensors have offsets
+  /// after plan().
   const StepPlan& training_plan() const { return training_plan_; }
   const StepPlan& evaluation_plan() const { return evaluation_plan_; }
   /// Device memory of the passes, without parameters, gradients and optimizer states.
@@ -104,9 +107,13 @@ class Model {
 
  private:
   const double* total_loss(std::int64_t shards, double scale);
+  bool knows_truth(const Batch& batch) const;
+  void decode(const Shard& shard, std::span<const Tensor> outputs);
 
   const Device& device_;
+  Use use_;
   std::unique_ptr<Network> network_;
+  BatchNeeds needs_;
   std::unique_ptr<ParameterBlock> parameters_;
   StepPlan training_plan_;
   StepPlan evaluation_plan_;

@@ -4,26 +4,38 @@
 #include <algorithm>
 
 #include "config/error.hpp"
+#include "config/nearest.hpp"
 #include "kernels/gemm.hpp"
 #include "model/embedding.hpp"
-#include "model/residual.hpp"
+#include "model/head_fit.hpp"
+#include "model/node_builder.hpp"
 #include "plugin_host/registry.hpp"
-#include "record/crash_line.hpp"
 
 namespace encore {
 namespace {
 
-std::string path_in(std::int64_t block, const std::string& name) {
-  return "encoder." + std::to_string(block) + "." + name;
-}
+/// Blocks behind one another, over the rows of one space.
+struct Stack {
+  std::string prefix;  ///< of its paths
+  Space space = Space::tokens;
+  bool causal = false;
+  std::int64_t layers = 0;
+  std::int64_t groups = 0;
+  const std::vector<LayerTable>& block;
+  ValueIndex memory = no_value;  ///< the rows of another stack that its layers may read
+
+  std::string path(std::int64_t number, const std::string& name) const {
+    return prefix + "." + std::to_string(number) + "." + name;
+  }
+};
 
 /// The first block of a block's group, whose parameters it uses: blocks are cut into `groups` runs as equal
 /// as they can be, block b into run floor(b G / L) (Lan et al. 2020, who share among all blocks or among such
 /// groups).
-std::int64_t first_of_group(const ModelTable& model, std::int64_t block) {
-  if (model.groups == 0) return block;
-  const std::int64_t group = block * model.groups / model.layers;
-  return (group * model.layers + model.groups - 1) / model.groups;
+std::int64_t first_of_group(const Stack& stack, std::int64_t block) {
+  if (stack.groups == 0) return block;
+  const std::int64_t group = block * stack.groups / stack.layers;
+  return (group * stack.layers + stack.groups - 1) / stack.groups;
 }
 
 DType element_type(Precision precision) {
@@ -39,153 +51,134 @@ DType element_type(Precision precision) {
 
 }  // namespace
 
-/// Adds nodes one after another and lets each declare what it needs.
-class Network::Builder {
- public:
-  Builder(std::vector<Node>& nodes, std::int64_t width, const Registry& registry)
-      : nodes_(nodes), width_(width), registry_(registry) {}
-
-  Value add(const std::string& path, const std::string& parameter_path, const PluginTable* table,
-            std::vector<Value> inputs, const auto& make) {
-    return push(make_node(path, parameter_path, table, std::move(inputs), make));
-  }
-
-  /// norm(trunk + dropout(branch)): one node where the norm takes a sum and may leave it in the branch's
-  /// memory, else two.
-  Value add_norm_of_sum(const InputSum& sum, Value branch, Value trunk, const std::string& path,
-                        const std::string& parameter_path, const PluginTable* table, const auto& make) {
-    Node node = make_node(path, parameter_path, table, {branch, trunk}, make);
-    if (node.plan.takes_sum() && !nodes_[static_cast<std::size_t>(branch)].plan.reads_output())
-      node.sum = sum;
-    else
-      node.inputs = {add_residual(sum.path, branch, trunk, sum.dropout)};
-    return push(std::move(node));
-  }
-
-  Value add_residual(const std::string& path, Value branch, Value trunk, double dropout) {
-    Node node{path, path, std::make_unique<Residual>(dropout), nullptr, LayerPlan(width_), {branch, trunk},
-              0,    {1}};
-    if (dropout == 0.0) node.passed_inputs = {0, 1};
-    node.layer->declare(node.plan);
-    return push(std::move(node));
-  }
-
-  void add_head(const PluginTable& table, Value states, const auto& make) {
-    Node node{"head", "head", nullptr, nullptr, LayerPlan(width_), {states}, -1, {}};
-    with_key(&table, "head", [&] {
-      node.owner = registry_.owner_text(Kind::head, table.type);
-      node.head = make();
-      declare(*node.head, node);
-    });
-    push(std::move(node));
-  }
-
- private:
-  Node make_node(const std::string& path, const std::string& parameter_path, const PluginTable* table,
-                 std::vector<Value> inputs, const auto& make) const {
-    Node node{path, parameter_path, nullptr, nullptr, LayerPlan(width_), std::move(inputs), -1, {}};
-    with_key(table, path, [&] {
-      if (table != nullptr) node.owner = registry_.owner_text(Kind::layer, table->type);
-      node.layer = make();
-      declare(*node.layer, node);
-    });
-    if (parameter_path != path) require_equal_parameters(node);
-    return node;
-  }
-
-  static void declare(auto& part, Node& node) {
-    const std::string text = work_text("declaration", node.path, node.owner);
-    const CurrentWork work(text.c_str());
-    part.declare(node.plan);
-  }
-
-  Value push(Node node) {
-    nodes_.push_back(std::move(node));
-    return static_cast<Value>(nodes_.size()) - 1;
-  }
-
-  /// A layer may look at the number of its block; then it may not be able to share.
-  void require_equal_parameters(const Node& node) const {
-    const auto owner = std::find_if(nodes_.begin(), nodes_.end(),
-                                    [&](const Node& other) { return other.path == node.parameter_path; });
-    const auto equal = [](const ParameterSpec& a, const ParameterSpec& b) {
-      return a.name == b.name && a.shape == b.shape && a.element == b.element && a.token_rows == b.token_rows;
-    };
-    if (!std::equal(owner->plan.parameters().begin(), owner->plan.parameters().end(),
-                    node.plan.parameters().begin(), node.plan.parameters().end(), equal))
-      throw ConfigError("model.groups", node.path + " cannot share the parameters of " + owner->path +
-                                            ": it declares other names, shapes or types; set groups = 0");
-  }
-
-  /// A layer knows its options by name only; the user knows them by the key in the file.
-  static void with_key(const PluginTable* table, const std::string& path, const auto& build) {
-    if (table == nullptr) return build();
-    try {
-      build();
-    } catch (const OptionError& error) {
-      throw ConfigError(table->key + "." + error.option(), error.what());
-    } catch (const ConfigError&) {
-      throw;
-    } catch (const Error& error) {
-      throw ConfigError(table->key, path + ": " + error.what());
-    } catch (const OptionMisuse& error) {
-      throw ConfigError(table->key, path + ": " + error.what());
-    }
-  }
-
-  std::vector<Node>& nodes_;
-  std::int64_t width_;
-  const Registry& registry_;
-};
-
-Network::Network(const Experiment& experiment, std::int64_t vocabulary,
-                 const std::vector<std::string>& labels, const Registry& registry, const Device& device)
-    : precision_(element_type(experiment.train.precision)),
+Network::Network(const Experiment& experiment, const ModelSize& size, const Registry& registry,
+                 const Device& device)
+    : head_(experiment.model.width),
+      freeze_(experiment.train.freeze),
+      vocabulary_(size.vocabulary),
+      precision_(element_type(experiment.train.precision)),
       width_(experiment.model.width),
       max_length_(experiment.data.max_length) {
   if (!device.gemm().multiplies(precision_))
     throw ConfigError("train.precision", device.gemm().name() + " has no products of " + name_of(precision_) +
                                              " matrices; set \"float32\"");
   const ModelTable& model = experiment.model;
-  Builder builder(nodes_, width_, registry);
-  const auto make = [&](const LayerTable& table, std::int64_t block) {
-    return registry.make_layer(table.type, table.options, {width_, max_length_, block, model.layers});
-  };
-  const auto layer = [&](std::int64_t block, const std::string& name, const LayerTable& table, Value input) {
-    return builder.add(path_in(block, name), path_in(first_of_group(model, block), name), &table, {input},
-                       [&] { return make(table, block); });
-  };
-  const auto norm_of_sum = [&](std::int64_t block, const std::string& name, Value branch, Value trunk) {
-    const InputSum sum{path_in(block, name + ".residual"), model.dropout};
-    return builder.add_norm_of_sum(sum, branch, trunk, path_in(block, name + ".norm"),
-                                   path_in(first_of_group(model, block), name + ".norm"), &model.norm,
-                                   [&] { return make(model.norm, block); });
-  };
+  NodeBuilder builder(nodes_, width_, registry);
 
-  const EmbeddingOptions embedding{vocabulary, max_length_, model.positions, model.dropout, precision_};
-  Value x = builder.add("embedding", "embedding", nullptr, {},
-                        [&] { return make_embedding(device, width_, embedding); });
-  for (std::int64_t block = 0; block < model.layers; ++block) {
-    for (const LayerTable& table : model.block) {
-      const std::string& name = table.name;
-      if (model.norm_position == NormPosition::post) {  // norm(x + dropout(layer(x)))
-        const Value branch = layer(block, name, table, x);
-        x = norm_of_sum(block, name, branch, x);
-      } else {  // x + dropout(layer(norm(x)))
-        const Value normed = layer(block, name + ".norm", model.norm, x);
-        const Value branch = layer(block, name, table, normed);
-        x = builder.add_residual(path_in(block, name + ".residual"), branch, x, model.dropout);
+  /// From the rows x of a stack's embedding to those of its last block, or of its last norm.
+  const auto add_blocks = [&](const Stack& stack, ValueIndex x) {
+    const auto make = [&](const LayerTable& table, std::int64_t block) {
+      return registry.make_layer(table.type, table.options,
+                                 {width_, max_length_, block, stack.layers, stack.causal});
+    };
+    const auto layer = [&](std::int64_t block, const std::string& name, const LayerTable& table,
+                           ValueIndex input) {
+      return builder.add(stack.path(block, name), stack.path(first_of_group(stack, block), name), &table,
+                         {input}, [&] { return make(table, block); });
+    };
+    const auto norm_of_sum = [&](std::int64_t block, const std::string& name, ValueIndex branch,
+                                 ValueIndex trunk) {
+      const InputSum sum{stack.path(block, name + ".residual"), model.dropout};
+      return builder.add_norm_of_sum(sum, branch, trunk, stack.path(block, name + ".norm"),
+                                     stack.path(first_of_group(stack, block), name + ".norm"), &model.norm,
+                                     [&] { return make(model.norm, block); });
+    };
+    for (std::int64_t block = 0; block < stack.layers; ++block) {
+      for (const LayerTable& table : stack.block) {
+        const std::string& name = table.name;
+        if (model.norm_position == NormPosition::post) {  // norm(x + dropout(layer(x)))
+          const ValueIndex branch = layer(block, name, table, x);
+          x = norm_of_sum(block, name, branch, x);
+        } else {  // x + dropout(layer(norm(x)))
+          const ValueIndex normed = layer(block, name + ".norm", model.norm, x);
+          const ValueIndex branch = layer(block, name, table, normed);
+          x = builder.add_residual(stack.path(block, name + ".residual"), branch, x, model.dropout);
+        }
       }
     }
-  }
-  if (model.norm_position == NormPosition::pre)
-    x = builder.add("encoder.norm", "encoder.norm", &model.norm, {x},
-                    [&] { return make(model.norm, model.layers); });
+    if (model.norm_position == NormPosition::post) return x;
+    return builder.add(stack.prefix + ".norm", stack.prefix + ".norm", &model.norm, {x},
+                       [&] { return make(model.norm, stack.layers); });
+  };
+  const auto add_stack = [&](const Stack& stack, const std::string& path, const std::string& tied_to) {
+    builder.begin(stack.space, stack.memory);
+    const EmbeddingOptions embedding{vocabulary_,   max_length_, model.positions,
+                                     model.dropout, precision_,  tied_to};
+    return add_blocks(stack, builder.add(path, path, nullptr, {},
+                                         [&] { return make_embedding(device, width_, embedding); }));
+  };
 
-  const HeadContext context{width_, static_cast<std::int64_t>(labels.size()),
-                            experiment.train.label_smoothing, labels};
-  builder.add_head(model.head, x,
+  const ValueIndex states = add_stack({.prefix = "encoder",
+                                       .causal = model.causal,
+                                       .layers = model.layers,
+                                       .groups = model.groups,
+                                       .block = model.block},
+                                      "embedding", "");
+  ValueIndex target = no_value;
+  if (model.decoder)
+    target = add_stack({.prefix = "decoder",
+                        .space = Space::target,
+                        .causal = true,
+                        .layers = model.decoder->layers,
+                        .block = model.decoder->block,
+                        .memory = states},
+                       "decoder.embedding", "embedding.tokens");
+
+  const HeadContext context{.width = width_,
+                            .classes = static_cast<std::int64_t>(size.labels.size()),
+                            .label_smoothing = experiment.train.label_smoothing,
+                            .labels = size.labels,
+                            .vocabulary = vocabulary_,
+                            .columns = size.columns};
+  builder.add_head(model.head, states, target, head_,
                    [&] { return registry.make_head(model.head.type, model.head.options, context); });
+  require_fit(head_, experiment, size);
+  require_readers(nodes_, experiment);
+  require_aliases(nodes_, experiment);
+  for (const ColumnNeed& need : head_.columns())
+    truths_.push_back(std::ranges::find(size.columns, need.name, &ColumnRule::name)->truth);
+  require_freezable();
+}
+
+bool Network::is_frozen(const std::string& path) const {
+  return std::ranges::any_of(freeze_, [&](const std::string& part) {
+    return path == part || (path.starts_with(part) && path[part.size()] == '.');
+  });
+}
+
+bool Network::trains(const Node& node) const {
+  return std::ranges::any_of(node.plan.parameters(),
+                             [&](const ParameterSpec& spec) { return !is_frozen(path_of(node, spec)); });
+}
+
+void Network::require_freezable() const {
+  std::vector<std::string> parts;  // all that could be named
+  bool trained = false;
+  for (const NamedParameter& parameter : parameters()) {
+    trained = trained || !parameter.frozen;
+    for (std::size_t end = parameter.path.find('.'); end != std::string::npos;
+         end = parameter.path.find('.', end + 1))
+      parts.push_back(parameter.path.substr(0, end));
+    parts.push_back(parameter.path);
+  }
+  for (const std::string& part : freeze_)
+    if (std::ranges::find(parts, part) == parts.end())
+      throw ConfigError("train.freeze", "the model has no part \"" + part + "\"" + did_you_mean(part, parts));
+  if (!trained) throw ConfigError("train.freeze", "every parameter is frozen; nothing is left to train");
+}
+
+BatchNeeds Network::needs() const {
+  const std::vector<Space>& reads = head_.reads();
+  return {
+      .columns = head_.columns(),
+      .normalizer = head_.normalizer(),
+      .vocabulary = vocabulary_,
+      .picked = std::ranges::find(reads, Space::picked) != reads.end(),
+      .target = std::ranges::any_of(nodes_, [](const Node& node) { return node.space == Space::target; })};
+}
+
+std::string path_of(const Node& node, const ParameterSpec& spec) {
+  return spec.alias.empty() ? node.parameter_path + "." + spec.name : spec.alias;
 }
 
 std::vector<NamedParameter> Network::parameters() const {
@@ -193,8 +186,17 @@ std::vector<NamedParameter> Network::parameters() const {
   for (const Node& node : nodes_) {
     if (node.parameter_path != node.path) continue;  // another node lists them
     for (const ParameterSpec& spec : node.plan.parameters())
-      parameters.push_back({node.path + "." + spec.name, spec});
+      if (spec.alias.empty())
+        parameters.push_back({path_of(node, spec), spec, is_frozen(path_of(node, spec))});
   }
+  // What is known about a parameter is what is true for all its readers.
+  for (const Node& node : nodes_)
+    for (const ParameterSpec& spec : node.plan.parameters()) {
+      if (spec.alias.empty()) continue;
+      ParameterSpec& shared = std::ranges::find(parameters, spec.alias, &NamedParameter::path)->spec;
+      shared.token_rows = shared.token_rows && spec.token_rows;
+      if (spec.element == Element::activation) shared.element = Element::activation;
+    }
   return parameters;
 }
 

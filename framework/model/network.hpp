@@ -1,7 +1,7 @@
-// Network: the model as a list of nodes in the order of the forward pass. Everything but the head is a Layer:
-// the embedding is one without inputs, the residual sum one with two; a norm that takes a sum has two as
-// well. Place in the flow: made by Model from the experiment; StepPlan reads what the nodes declared, Pass
-// runs them.
+// Network: the model as a list of nodes in the order of the forward pass. Most are layers: the embedding is
+// one without inputs, the residual sum one with two; a norm that takes a sum has two as well. Others pick
+// rows for the head, which is the last. Place in the flow: made by Model from the experiment; StepPlan reads
+// what the nodes declared, Pass runs them.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,24 @@
 #include <encore/layer.hpp>
 
 #include "config/experiment.hpp"
+#include "data/packing.hpp"
 #include "memory/parameter_block.hpp"
 
 namespace encore {
 
 class Registry;
 
-/// A tensor (N, C) between nodes, by the number of the node that writes it.
-using Value = int;
+/// What a model needs to know of the data.
+struct ModelSize {
+  std::int64_t vocabulary = 0;
+  std::vector<std::string> labels = {};
+  std::vector<ColumnRule> columns = {};  ///< what the task fills
+  std::vector<OutputRule> outputs = {};  ///< what the task reads
+};
+
+/// A tensor (rows, C) between nodes, by the number of the node that writes it.
+using ValueIndex = int;
+inline constexpr ValueIndex no_value = -1;
 
 /// The sum trunk + dropout(branch) that a layer adds up itself (LayerPlan::take_sum).
 struct InputSum {
@@ -33,10 +43,11 @@ struct Node {
   std::string path;  ///< names its buffers and random streams
   std::string
       parameter_path;  ///< names its parameters: the path, or that of the node whose parameters it shares
-  std::unique_ptr<Layer> layer;  ///< null for the head
+  std::unique_ptr<Layer> layer;  ///< null for the head and for what picks rows
   std::unique_ptr<Head> head;    ///< null for all others
   LayerPlan plan;
-  std::vector<Value> inputs;
+  std::vector<ValueIndex> inputs;
+  Space space = Space::tokens;  ///< of the output's rows
   /// The input whose memory the output takes over where nobody needs that input any more, or -1.
   int in_place_input = -1;
   /// Inputs whose gradient is the output's gradient, unchanged: no memory, no copy.
@@ -51,25 +62,40 @@ struct Node {
 class Network {
  public:
   /// Throws ConfigError with the dotted key of the option that does not fit.
-  Network(const Experiment& experiment, std::int64_t vocabulary, const std::vector<std::string>& labels,
-          const Registry& registry, const Device& device);
+  Network(const Experiment& experiment, const ModelSize& size, const Registry& registry,
+          const Device& device);
 
   const std::vector<Node>& nodes() const { return nodes_; }
   /// The element type of activations.
   DType precision() const { return precision_; }
   std::int64_t width() const { return width_; }
   std::int64_t max_length() const { return max_length_; }
+  /// What the head has declared.
+  const HeadPlan& head() const { return head_; }
+  /// Whether a column of the head is only there where the truth is known.
+  bool is_truth(std::size_t column) const { return truths_[column]; }
+  BatchNeeds needs() const;
   /// Every parameter by its full path; one that several nodes share stands here once.
   std::vector<NamedParameter> parameters() const;
+  /// Whether a node has a parameter that is trained.
+  bool trains(const Node& node) const;
 
  private:
-  class Builder;
+  bool is_frozen(const std::string& path) const;
+  void require_freezable() const;
 
   std::vector<Node> nodes_;
+  HeadPlan head_;
+  std::vector<bool> truths_;
+  std::vector<std::string> freeze_;  ///< paths of parameters, or their beginnings
+  std::int64_t vocabulary_;
   DType precision_;
   std::int64_t width_;
   std::int64_t max_length_;
 };
+
+/// The full path of a node's parameter, be it its own or another's.
+std::string path_of(const Node& node, const ParameterSpec& spec);
 
 /// The stream of random numbers of a tensor: a hash of "path/purpose" that no later version may change.
 std::uint64_t random_stream(std::string_view path, std::string_view purpose);

@@ -1,8 +1,11 @@
 // Forward in the order of the nodes, backward in reverse.
 #include "model/pass.hpp"
 
+#include <algorithm>
+
 #include <encore/kernels.hpp>
 
+#include "model/pick.hpp"
 #include "model/residual.hpp"
 #include "record/crash_line.hpp"
 
@@ -10,7 +13,12 @@ namespace encore {
 
 Pass::Pass(const Network& network, const StepPlan& plan, const ParameterBlock& parameters,
            const Device& device, std::byte* arena)
-    : network_(network), plan_(plan), device_(device), arena_(arena), bound_(network.nodes().size()) {
+    : network_(network),
+      plan_(plan),
+      device_(device),
+      arena_(arena),
+      structure_(network.head().columns().size()),
+      bound_(network.nodes().size()) {
   for (std::size_t i = 0; i < bound_.size(); ++i) {
     const Node& node = network.nodes()[i];
     Bound& bound = bound_[i];
@@ -18,34 +26,39 @@ Pass::Pass(const Network& network, const StepPlan& plan, const ParameterBlock& p
     bound.buffers.resize(plan.nodes[i].buffers.size());
     bound.input_gradients.resize(plan.nodes[i].input_gradients.size());
     for (const ParameterSpec& spec : node.plan.parameters()) {
-      const ParameterSlice& slice = parameters.find(node.parameter_path + "." + spec.name);
-      bound.parameters.push_back(parameters.seen_by_passes(slice));
+      const ParameterSlice& slice = parameters.find(path_of(node, spec));
+      bound.parameters.push_back(parameters.seen_by_passes(slice, spec.element));
       bound.gradients.push_back(ParameterBlock::slice(parameters.shard_gradients(), slice));
     }
     for (const std::string& purpose : node.plan.streams())
       bound.keys.push_back({0, random_stream(node.path, purpose), 0});
     for (std::size_t call = 0; call < call_names.size(); ++call)
       bound.works[call] = work_text(call_names[call], node.path, node.owner);
+    bound.takes_sum = node.sum.has_value();
     if (node.sum)
       bound.branch_dropout = {node.sum->dropout, {0, random_stream(node.sum->path, Residual::stream), 0}};
   }
 }
 
 Tensor Pass::resolve(int tensor) const {
-  return tensor < 0 ? Tensor() : plan_.tensors[static_cast<std::size_t>(tensor)].in(batch_.size, arena_);
+  return tensor < 0 ? Tensor() : plan_.tensors[static_cast<std::size_t>(tensor)].in(size_, arena_);
 }
 
 Tensor Pass::tensor(const std::string& path) const {
   for (const PlanTensor& tensor : plan_.tensors)
-    if (tensor.path == path) return tensor.in(batch_.size, arena_);
+    if (tensor.path == path) return tensor.in(size_, arena_);
   ENCORE_REQUIRE(false, "the plan has no tensor \"" + path + "\"");
   return {};
 }
 
 void Pass::start(const Batch& batch, std::uint64_t seed, std::uint64_t step) {
-  ENCORE_REQUIRE(plan_.holds(batch.size), "the batch is larger than what Model::plan was told");
-  ENCORE_REQUIRE(batch.size.longest <= network_.max_length(), "a sequence is longer than data.max_length");
-  batch_ = batch;
+  batch_ = &batch;
+  size_ = batch.size();
+  ENCORE_REQUIRE(plan_.holds(size_), "the batch is larger than what Model::plan was told");
+  ENCORE_REQUIRE(std::max(size_.longest, size_.target.longest) <= network_.max_length(),
+                 "a sequence is longer than data.max_length");
+  for (std::size_t i = 0; i < structure_.size(); ++i)
+    structure_[i] = network_.is_truth(i) ? Tensor() : batch.columns[i];
   const auto resolve_all = [this](const std::vector<int>& from, std::vector<Tensor>& to) {
     for (std::size_t k = 0; k < from.size(); ++k) to[k] = resolve(from[k]);
   };
@@ -62,17 +75,43 @@ void Pass::start(const Batch& batch, std::uint64_t seed, std::uint64_t step) {
   }
 }
 
+Step::Bound Pass::step_bound(const Node& node, const Bound& bound) const {
+  Step::Bound found = {.parameters = bound.parameters,
+                       .gradients = bound.gradients,
+                       .buffers = bound.buffers,
+                       .keys = bound.keys};
+  if (node.plan.reads_memory()) found.memory = &batch_->tokens;
+  if (!node.sum) return found;
+  found.trunk = bound.inputs[1];
+  if (bound.input_gradients.size() > 1) found.trunk_gradient = bound.input_gradients[1];
+  found.branch_dropout = bound.branch_dropout;
+  return found;
+}
+
 void Pass::visit(std::size_t node, Call call, const auto& run) {
   const Bound& bound = bound_[node];
   const CurrentWork work(bound.works[call].c_str());
-  Step step(device_, batch_, plan_.training);
-  step.bind(bound.parameters, bound.gradients, bound.buffers, bound.keys, bound.branch_dropout);
   try {
-    run(network_.nodes()[node], bound, step);
+    run(network_.nodes()[node], bound);
   } catch (const std::exception& error) {
     throw Error(std::string(call_names[call]) + " of " + network_.nodes()[node].path + ": " + error.what());
   }
 }
+
+void Pass::visit_head(Call call, std::span<const Tensor> columns, std::span<const Tensor> outputs,
+                      const auto& run) {
+  visit(bound_.size() - 1, call, [&](const Node& node, const Bound& bound) {
+    const HeadStep step(device_, batch_->tokens, plan_.training, step_bound(node, bound),
+                        {bound.inputs, bound.input_gradients, columns, outputs});
+    run(*node.head, step);
+  });
+}
+
+Tensor Pass::picked_rows(const Node& node) const {
+  return node.space == Space::sequences ? batch_->tokens.offsets : batch_->picked;
+}
+
+// --- forward ---
 
 void Pass::forward() {
   forward(nullptr);
@@ -80,29 +119,46 @@ void Pass::forward() {
 
 void Pass::forward(const std::function<void(const std::string&, Tensor)>& seen) {
   for (std::size_t i = 0; i + 1 < bound_.size(); ++i)
-    visit(i, forward_call, [&](const Node& node, const Bound& bound, const Step& step) {
-      node.layer->forward(step, bound.inputs, bound.output);
+    visit(i, forward_call, [&](const Node& node, const Bound& bound) {
+      if (node.layer)
+        node.layer->forward(Step(device_, rows_of(node), plan_.training, step_bound(node, bound)),
+                            seen_by_layer(bound, bound.inputs), bound.output);
+      else
+        gather_rows(device_, bound.inputs[0], picked_rows(node), bound.output);
       if (seen) seen(node.path, bound.output);
     });
+  visit_head(forward_call, batch_->columns, {}, [](Head& head, const HeadStep& step) { head.score(step); });
 }
 
-Tensor Pass::loss(Tensor targets) {
-  const std::size_t head = bound_.size() - 1;
-  visit(head, loss_call, [&](const Node& node, const Bound& bound, const Step& step) {
-    node.head->loss(step, bound.inputs[0], targets, bound.output);
-  });
-  return bound_[head].output;
+Tensor Pass::loss() {
+  const Tensor losses = bound_.back().output;
+  visit_head(loss_call, batch_->columns, {},
+             [&](Head& head, const HeadStep& step) { head.loss(step, losses); });
+  return losses;
 }
 
-void Pass::backward(Tensor targets, double scale) {
-  for (std::size_t i = bound_.size(); i-- > 0;)
-    visit(i, backward_call, [&](const Node& node, const Bound& bound, const Step& step) {
-      if (node.head)
-        node.head->backward(step, bound.inputs[0], targets, scale, bound.input_gradients[0]);
+void Pass::decode(std::span<const Tensor> outputs) {
+  visit_head(decode_call, structure_, outputs, [](Head& head, const HeadStep& step) { head.decode(step); });
+}
+
+// --- backward ---
+
+void Pass::backward(double scale) {
+  visit_head(backward_call, batch_->columns, {},
+             [&](Head& head, const HeadStep& step) { head.backward(step, scale); });
+  add_gradients(plan_.nodes.back(), {});
+  for (std::size_t i = bound_.size() - 1; i-- > 0;) {
+    if (!plan_.nodes[i].backward) continue;
+    visit(i, backward_call, [&](const Node& node, const Bound& bound) {
+      if (node.layer)
+        node.layer->backward(Step(device_, rows_of(node), plan_.training, step_bound(node, bound)),
+                             seen_by_layer(bound, bound.inputs), bound.output, bound.output_gradient,
+                             seen_by_layer(bound, bound.input_gradients));
       else
-        node.layer->backward(step, bound.inputs, bound.output, bound.output_gradient, bound.input_gradients);
+        scatter_rows(device_, bound.output_gradient, picked_rows(node), bound.input_gradients[0]);
       add_gradients(plan_.nodes[i], bound.output_gradient);
     });
+  }
 }
 
 void Pass::add_gradients(const NodePlan& plan, Tensor output_gradient) const {
@@ -111,12 +167,6 @@ void Pass::add_gradients(const NodePlan& plan, Tensor output_gradient) const {
     if (sum.copy) kernels::copy(device_, output_gradient, total);
     kernels::add(device_, resolve(sum.from), total);
   }
-}
-
-void Pass::decode(Tensor mask, Tensor predictions) {
-  visit(bound_.size() - 1, decode_call, [&](const Node& node, const Bound& bound, const Step& step) {
-    node.head->decode(step, bound.inputs[0], mask, predictions);
-  });
 }
 
 }  // namespace encore

@@ -4,13 +4,14 @@
 //
 //   pass.start(shard.batch, seed, step);
 //   pass.forward();
-//   Tensor losses = pass.loss(shard.targets);
-//   pass.backward(shard.targets, scale);
+//   Tensor losses = pass.loss();
+//   pass.backward(scale);
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include <encore/layer.hpp>
 
 #include "memory/parameter_block.hpp"
+#include "model/device_batch.hpp"
 #include "model/network.hpp"
 #include "model/step_plan.hpp"
 
@@ -29,20 +31,20 @@ class Pass {
   Pass(const Network& network, const StepPlan& plan, const ParameterBlock& parameters, const Device& device,
        std::byte* arena);
 
-  /// Binds every tensor to the extents of this batch and every random stream to this step. `training`
-  /// switches dropout.
+  /// Binds every tensor to the extents of this batch, which must outlive the pass over it, and every random
+  /// stream to this step.
   void start(const Batch& batch, std::uint64_t seed, std::uint64_t step);
 
-  /// From the ids to the states the head reads.
+  /// From the ids to what the head makes of the states (Head::score).
   void forward();
-  /// As forward, and calls `seen` with each node's path and output (N, C) after it has run.
+  /// As forward, and calls `seen` with each node's path and output (rows, C) after it has run.
   void forward(const std::function<void(const std::string& path, Tensor output)>& seen);
-  /// losses (N), in the type of sums. After forward.
-  Tensor loss(Tensor targets);
+  /// A loss for each row of HeadPlan::loss_space, in the type of sums. After forward; the truth is known.
+  Tensor loss();
   /// Adds to the parameter gradients. After loss on the same batch.
-  void backward(Tensor targets, double scale);
-  /// After forward.
-  void decode(Tensor mask, Tensor predictions);
+  void backward(double scale);
+  /// After forward: one tensor per HeadPlan::outputs.
+  void decode(std::span<const Tensor> outputs);
   /// A tensor of the plan with the extents of the current batch. Throws std::logic_error for an unknown path.
   Tensor tensor(const std::string& path) const;
 
@@ -58,6 +60,8 @@ class Pass {
     std::vector<Tensor> gradients;
     std::vector<RandomKey> keys;
     DropoutDraw branch_dropout;
+    /// Where the layer takes a sum: its inputs without the trunk.
+    bool takes_sum = false;
     /// What stands in the crash line while each call runs (record/crash_line.hpp).
     std::array<std::string, 4> works;
   };
@@ -65,16 +69,33 @@ class Pass {
   enum Call : std::uint8_t { forward_call, loss_call, backward_call, decode_call };
   static constexpr std::array<const char*, 4> call_names = {"forward", "loss", "backward", "decode"};
 
+  /// A node's inputs, or their gradients, as the layer sees them: the trunk of a sum is in the Step.
+  static std::span<const Tensor> seen_by_layer(const Bound& bound, const std::vector<Tensor>& all) {
+    return bound.takes_sum && !all.empty() ? std::span(all).first(1) : std::span(all);
+  }
+
   Tensor resolve(int tensor) const;
   /// Calls `run(node, bound, step)` and puts the node's path in front of what goes wrong in it.
   void visit(std::size_t node, Call call, const auto& run);
+  /// The same for the head; `columns` and `outputs` as HeadStep::Found.
+  void visit_head(Call call, std::span<const Tensor> columns, std::span<const Tensor> outputs,
+                  const auto& run);
+  Step::Bound step_bound(const Node& node, const Bound& bound) const;
+  /// The rows that a node works on.
+  const RowSet& rows_of(const Node& node) const {
+    return node.space == Space::target ? batch_->target : batch_->tokens;
+  }
+  /// Rows of the states that a node without a layer picks.
+  Tensor picked_rows(const Node& node) const;
   void add_gradients(const NodePlan& plan, Tensor output_gradient) const;
 
   const Network& network_;
   const StepPlan& plan_;
   const Device& device_;
   std::byte* arena_;
-  Batch batch_;
+  const Batch* batch_ = nullptr;
+  BatchSize size_;
+  std::vector<Tensor> structure_;  ///< the batch's columns without those that hold the truth
   std::vector<Bound> bound_;
 };
 

@@ -21,14 +21,14 @@ class Residual final : public Layer {
   }
 
   void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
-    kernels::dropout_add(step.device(), step.batch(), step.random(stream_), step.training() ? dropout_ : 0.0,
+    kernels::dropout_add(step.device(), step.rows(), step.random(stream_), step.training() ? dropout_ : 0.0,
                          inputs[0], inputs[1], output);
   }
 
   void backward(const Step& step, std::span<const Tensor>, Tensor, Tensor output_gradient,
                 std::span<const Tensor> input_gradients) override {
     if (dropout_ > 0.0)
-      kernels::dropout(step.device(), step.batch(), step.random(stream_), dropout_, output_gradient,
+      kernels::dropout(step.device(), step.rows(), step.random(stream_), dropout_, output_gradient,
                        input_gradients[0]);
   }
 

@@ -26,8 +26,14 @@ class Planner {
     storage_.assign(network.nodes().size(), -1);
     gradient_.assign(network.nodes().size(), -1);
     readers_.assign(network.nodes().size(), 0);
-    for (const Node& node : network.nodes())
-      for (const Value input : node.inputs) ++readers_[index(input)];
+    for (int i = 0; i < count_; ++i) {
+      bool backward = training && network.trains(node(i));
+      for (const ValueIndex input : node(i).inputs) {
+        ++readers_[index(input)];
+        backward = backward || plan_.nodes[index(input)].backward;
+      }
+      plan_.nodes[index(i)].backward = backward;
+    }
   }
 
   StepPlan run() {
@@ -42,9 +48,13 @@ class Planner {
   const Node& node(int i) const { return network_.nodes()[index(i)]; }
   int backward_tick(int i) const { return 2 * count_ - 1 - i; }
 
-  int add(std::string path, Shape shape, Element element, int tick) {
-    plan_.tensors.push_back(
-        {std::move(path), std::move(shape), element_type(element, network_.precision()), tick, tick, 0, 0});
+  int add(std::string path, Shape shape, Element element, int tick, Space space = Space::tokens) {
+    plan_.tensors.push_back({.path = std::move(path),
+                             .shape = std::move(shape),
+                             .dtype = element_type(element, network_.precision()),
+                             .first = tick,
+                             .last = tick,
+                             .space = space});
     return static_cast<int>(plan_.tensors.size()) - 1;
   }
 
@@ -54,13 +64,14 @@ class Planner {
     t.last = std::max(t.last, tick);
   }
 
-  Shape rows() const { return {tokens, network_.width()}; }
+  /// Of node i's output.
+  Shape rows(int i) const { return {rows_of(node(i).space), network_.width()}; }
 
   /// Whether node i may overwrite the input it would like to work on in place.
   bool takes_over_input(int i) const {
     const Node& n = node(i);
     if (n.in_place_input < 0) return false;
-    const Value input = n.inputs[index(n.in_place_input)];
+    const ValueIndex input = n.inputs[index(n.in_place_input)];
     if (readers_[index(input)] > 1) return false;
     return !training_ || (!n.plan.reads_input() && !node(input).plan.reads_output());
   }
@@ -69,35 +80,38 @@ class Planner {
     const Node& n = node(i);
     NodePlan& plan = plan_.nodes[index(i)];
     plan.path = n.path;
-    for (const Value input : n.inputs) {
+    for (const ValueIndex input : n.inputs) {
       plan.inputs.push_back(storage_[index(input)]);
       use(plan.inputs.back(), i);
       const bool summed_up = n.sum && plan.inputs.size() > 1;  // the trunk, which is in the sum
-      if (training_ && (n.head || n.plan.reads_input()) && !summed_up)
+      if (plan.backward && (n.head || n.plan.reads_input()) && !summed_up)
         use(plan.inputs.back(), backward_tick(i));
     }
     if (takes_over_input(i))
       plan.output = plan.inputs[index(n.in_place_input)];
     else if (n.head)
-      plan.output = add(n.path + ".losses", {tokens}, Element::accumulate, i);
+      plan.output = add(n.path + ".losses", {rows_of(n.space)}, Element::accumulate, i);
     else
-      plan.output = add(n.path + ".output", rows(), Element::activation, i);
+      plan.output = add(n.path + ".output", rows(i), Element::activation, i);
     storage_[index(i)] = plan.output;
-    if (training_ && n.layer && n.plan.reads_output()) use(plan.output, backward_tick(i));
+    if (plan.backward && n.layer && n.plan.reads_output()) use(plan.output, backward_tick(i));
     for (const BufferSpec& buffer : n.plan.buffers()) plan.buffers.push_back(plan_buffer(n, buffer, i));
   }
 
   int plan_buffer(const Node& n, const BufferSpec& buffer, int i) {
-    if (buffer.lifetime == Lifetime::backward && !training_) return -1;
+    const bool backward = plan_.nodes[index(i)].backward;
+    if (buffer.lifetime == Lifetime::backward && !backward) return -1;
+    const Space space = n.layer && n.space == Space::target ? Space::target : Space::tokens;
     const int tensor = add(n.path + "." + buffer.name, buffer.shape, buffer.element,
-                           buffer.lifetime == Lifetime::backward ? backward_tick(i) : i);
-    if (buffer.lifetime == Lifetime::saved && training_) use(tensor, backward_tick(i));
+                           buffer.lifetime == Lifetime::backward ? backward_tick(i) : i, space);
+    if (buffer.lifetime == Lifetime::saved && backward) use(tensor, backward_tick(i));
     return tensor;
   }
 
   void plan_backward(int i) {
     const Node& n = node(i);
     NodePlan& plan = plan_.nodes[index(i)];
+    if (!plan.backward) return;
     const int tick = backward_tick(i);
     if (!n.head) {
       ENCORE_REQUIRE(gradient_[index(i)] >= 0, n.path + " is read by no other node");
@@ -119,8 +133,13 @@ class Planner {
     if (passed && total < 0) return total = plan.output_gradient;
     const bool equals_first = n.sum && n.sum->dropout == 0.0 && k == 1;  // the trunk's is the branch's
     if (equals_first && total < 0) return total = plan.input_gradients[0];
+    if (total >= 0 && !plan_.nodes[index(n.inputs[index(k)])].backward) {  // nobody will read it
+      use(total, tick);
+      return total;
+    }
 
-    const int copy = add(n.path + ".input_gradient." + std::to_string(k), rows(), Element::activation, tick);
+    const int copy = add(n.path + ".input_gradient." + std::to_string(k), rows(n.inputs[index(k)]),
+                         Element::activation, tick);
     if (total >= 0) {
       use(total, tick);
       plan.sums.push_back({total, copy, passed});
@@ -137,8 +156,18 @@ class Planner {
   std::vector<int> readers_;
 };
 
+/// The batch as a layer over this space sees it: its own row set first, beside it the rows that it may read.
+BatchSize seen_over(Space space, const BatchSize& batch) {
+  if (space != Space::target) return batch;
+  BatchSize seen = batch;
+  static_cast<RowSetSize&>(seen) = batch.target;
+  seen.memory = batch;
+  return seen;
+}
+
 /// Reckoned in doubles: a factor may be anything, and squares are large.
-double bytes_of(const PlanTensor& tensor, const BatchSize& size) {
+double bytes_of(const PlanTensor& tensor, const BatchSize& batch) {
+  const BatchSize size = seen_over(tensor.space, batch);
   auto bytes = static_cast<double>(size_of(tensor.dtype));
   for (const Extent& extent : tensor.shape)
     bytes *= static_cast<double>(extent.factor) * static_cast<double>(Extent(1, extent.of).in(size));
@@ -147,7 +176,8 @@ double bytes_of(const PlanTensor& tensor, const BatchSize& size) {
 
 }  // namespace
 
-Tensor PlanTensor::in(const BatchSize& size, std::byte* arena) const {
+Tensor PlanTensor::in(const BatchSize& batch, std::byte* arena) const {
+  const BatchSize size = seen_over(space, batch);
   Tensor tensor;
   tensor.data = arena + offset;
   tensor.dtype = dtype;
@@ -172,8 +202,11 @@ void StepPlan::place(const BatchSize& size) {
 }
 
 bool StepPlan::holds(const BatchSize& size) const {
-  return size.tokens <= largest.tokens && size.sequences <= largest.sequences &&
-         size.squares <= largest.squares && size.longest <= largest.longest;
+  const auto within = [](const RowSetSize& a, const RowSetSize& b) {
+    return a.tokens <= b.tokens && a.sequences <= b.sequences && a.squares <= b.squares &&
+           a.longest <= b.longest;
+  };
+  return within(size, largest) && within(size.target, largest.target) && size.picked <= largest.picked;
 }
 
 StepPlan plan_step(const Network& network, bool training) {

@@ -25,8 +25,9 @@ struct PlanTensor {
   DType dtype = DType::float32;
   int first = 0;  ///< ticks
   int last = 0;
-  std::size_t bytes = 0;   ///< of the planned size
-  std::size_t offset = 0;  ///< within the arena
+  Space space = Space::tokens;  ///< of whose rows the extents speak: target in a decoder
+  std::size_t bytes = 0;        ///< of the planned size
+  std::size_t offset = 0;       ///< within the arena
 
   Tensor in(const BatchSize& size, std::byte* arena) const;
 };
@@ -46,6 +47,7 @@ struct NodePlan {
   int output = -1;  ///< of the head: the losses (N)
   std::vector<int> buffers;
   int output_gradient = -1;
+  bool backward = false;  ///< false where nothing trains in it nor before it
   std::vector<int> input_gradients;
   std::vector<GradientSum> sums;
 };

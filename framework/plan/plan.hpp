@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "config/catalogue.hpp"
 #include "config/experiment_file.hpp"
-#include "config/manifest.hpp"
 #include "data/hash.hpp"
 #include "plan/run_point.hpp"
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "config/catalogue.hpp"
 #include "config/experiment_file.hpp"
-#include "config/manifest.hpp"
 #include "config/resolve.hpp"
 #include "plan/name_pattern.hpp"
 #include "plan/proposal.hpp"

@@ -17,8 +17,8 @@
 
 #include <encore/plugin.hpp>
 
+#include "config/catalogue.hpp"
 #include "config/experiment.hpp"
-#include "config/manifest.hpp"
 
 namespace encore {
 

@@ -15,7 +15,20 @@ nlohmann::json files_of(const Specification& specification) {
   return files;
 }
 
+/// The dotted keys of the options in a table, or in one below it, that have their defaults.
+nlohmann::json defaults_of(const Origins& origins, const std::string& table) {
+  nlohmann::json keys = nlohmann::json::array();
+  const std::string prefix = table + ".";
+  for (auto at = origins.lower_bound(prefix); at != origins.end() && at->first.starts_with(prefix); ++at)
+    if (at->second.source == Source::fallback) keys.push_back(at->first);
+  return keys;
+}
+
 }  // namespace
+
+std::string CheckRequest::Run::table(const std::string& name) const {
+  return std::to_string(tables.at(name)) + " " + std::to_string(defaults.at(name));
+}
 
 std::size_t CheckRequest::number_of(const std::string& name, const nlohmann::json& part) {
   const auto latest = latest_.find(name);
@@ -27,10 +40,13 @@ std::size_t CheckRequest::number_of(const std::string& name, const nlohmann::jso
 
 bool CheckRequest::add(const Specification& specification) {
   Run run;
-  for (const auto& [name, table] : specification.config.items()) run.tables[name] = number_of(name, table);
+  for (const auto& [name, table] : specification.config.items()) {
+    run.tables[name] = number_of(name, table);
+    run.defaults[name] = number_of("defaults of " + name, defaults_of(specification.origin, name));
+  }
   run.files = number_of("files", files_of(specification));
   run.folders = number_of("folders", specification.plugin_folders);
-  const auto table = [&](const char* name) { return " " + std::to_string(run.tables.at(name)); };
+  const auto table = [&](const char* name) { return " " + run.table(name); };
   const std::string width = specification.config.at("model").at("width").dump();
   const std::string plugins = " " + std::to_string(run.folders);
   bool is_new = false;
@@ -46,7 +62,8 @@ bool CheckRequest::add(const Specification& specification) {
 std::string CheckRequest::text() const {
   nlohmann::json runs = nlohmann::json::array();
   for (const Run& run : runs_)
-    runs.push_back({{"tables", run.tables}, {"files", run.files}, {"folders", run.folders}});
+    runs.push_back(
+        {{"tables", run.tables}, {"defaults", run.defaults}, {"files", run.files}, {"folders", run.folders}});
   return nlohmann::json{{"parts", parts_}, {"runs", runs}}.dump();
 }
 
@@ -55,15 +72,25 @@ CheckRequest CheckRequest::parse(const std::string& text) try {
   CheckRequest request;
   request.parts_ = std::move(json.at("parts")).get<std::vector<nlohmann::json>>();
   for (const nlohmann::json& run : json.at("runs"))
-    request.runs_.push_back({run.at("tables").get<std::map<std::string, std::size_t>>(),
-                             run.at("files").get<std::size_t>(), run.at("folders").get<std::size_t>()});
+    request.runs_.push_back({.tables = run.at("tables").get<std::map<std::string, std::size_t>>(),
+                             .defaults = run.at("defaults").get<std::map<std::string, std::size_t>>(),
+                             .files = run.at("files").get<std::size_t>(),
+                             .folders = run.at("folders").get<std::size_t>()});
   return request;
 } catch (const std::exception& error) {
   throw Error(std::string("check: the request on standard input cannot be read: ") + error.what());
 }
 
+Origins CheckRequest::origins(const Run& run) const {
+  Origins result;
+  for (const auto& [name, number] : run.defaults)
+    for (const nlohmann::json& key : part(number)) result[key.get<std::string>()].source = Source::fallback;
+  return result;
+}
+
 Specification CheckRequest::specification(const Run& run) const {
   Specification result;
+  result.origin = origins(run);
   for (const auto& [name, number] : run.tables) result.config[name] = part(number);
   for (const auto& [role, file] : part(run.files).items())
     result.data[role] = {file.at(0).get<std::string>(), file.at(1).get<std::string>()};

@@ -25,9 +25,13 @@ class CheckRequest {
  public:
   /// Numbers of parts.
   struct Run {
-    std::map<std::string, std::size_t> tables;  ///< of config, by name
-    std::size_t files = 0;                      ///< the plan's data
-    std::size_t folders = 0;                    ///< of plugins
+    std::map<std::string, std::size_t> tables;    ///< of config, by name
+    std::map<std::string, std::size_t> defaults;  ///< by name: the dotted keys of options nobody gave
+    std::size_t files = 0;                        ///< the plan's data
+    std::size_t folders = 0;                      ///< of plugins
+
+    /// Equal for runs that have this table, and what was given of it, in common: "12 13".
+    std::string table(const std::string& name) const;
   };
 
   /// False when everything in it is in runs that were added before; it is not added then. What was given has
@@ -40,7 +44,9 @@ class CheckRequest {
   std::size_t size() const { return runs_.size(); }
   const Run& run(std::size_t index) const { return runs_.at(index); }
   const nlohmann::json& part(std::size_t number) const { return parts_.at(number); }
-  /// With config, data and plugin folders, nothing else.
+  /// Those of defaults only, without places.
+  Origins origins(const Run& run) const;
+  /// With config, these origins, data and plugin folders, nothing else.
   Specification specification(const Run& run) const;
 
  private:

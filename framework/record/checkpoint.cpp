@@ -122,6 +122,12 @@ Safetensors load_checkpoint(const std::filesystem::path& run_folder, std::int64_
   return load_checked(run_folder, {step, checkpoint_path(step)}, recorded_checkpoints(run_folder));
 }
 
+void require_checkpoint_of(const Safetensors& file, const std::string& question) {
+  if (file.text("format") != checkpoint_format) throw Error("it is no checkpoint of this version of Encore");
+  if (file.text("question") != question)
+    throw Error("it belongs to another experiment (question " + file.text("question") + ")");
+}
+
 std::vector<std::int64_t> prune_checkpoints(const std::filesystem::path& run_folder,
                                             const std::set<std::int64_t>& keep) {
   std::vector<std::int64_t> removed;

@@ -56,6 +56,12 @@ std::optional<FoundCheckpoint> find_newest_checkpoint(
 /// Opens one checkpoint (the best one, say), with the same checks. Throws Error.
 Safetensors load_checkpoint(const std::filesystem::path& run_folder, std::int64_t step);
 
+/// The format that a checkpoint's metadata name.
+inline constexpr const char* checkpoint_format = "encore checkpoint 1";
+
+/// Throws Error where the file is no checkpoint, or one of a run with another question.
+void require_checkpoint_of(const Safetensors& file, const std::string& question);
+
 /// Removes every checkpoint whose step is not in `keep`, and what unfinished writes left; returns the steps
 /// removed. To be called after the newer checkpoint was recorded and the spool synced: before that the older
 /// is the only proof.

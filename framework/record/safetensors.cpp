@@ -24,6 +24,8 @@ namespace encore {
 namespace {
 
 constexpr std::size_t length_bytes = 8;
+/// Of the first tensor in files that are written here: who maps them can compute with what lies there.
+constexpr std::size_t data_alignment = 64;
 constexpr std::uint64_t header_limit = 100'000'000;
 constexpr const char* metadata_name = "__metadata__";
 
@@ -88,7 +90,7 @@ std::string make_header(const std::vector<const TensorSlice*>& tensors, const Te
     offset = end;
   }
   std::string text = header.dump();
-  text.append((length_bytes - text.size() % length_bytes) % length_bytes, ' ');
+  text.append(data_alignment - (length_bytes + text.size()) % data_alignment, ' ');
   return text;
 }
 

@@ -240,7 +240,12 @@ Section missing_section(const Material& material) {
                 }),
         lacking(material, "Predictions",
                 [&](const RunRow& run) {
-                  return run.state == RunState::completed && !material.artifacts.contains(run.number);
+                  const auto own = material.artifacts.find(run.number);
+                  return run.state == RunState::completed &&
+                         (own == material.artifacts.end() ||
+                          std::none_of(own->second.begin(), own->second.end(), [](const ArtifactRow& file) {
+                            return file.name.starts_with("predictions/");
+                          }));
                 }),
         lacking(material, "A spool that could be read to its end", [&](const RunRow& run) {
           return any(run, [](const AttemptRow& attempt) { return !attempt.spool_problem.empty(); });

@@ -9,8 +9,8 @@
 
 #include <encore/error.hpp>
 
+#include "config/catalogue.hpp"
 #include "config/fingerprint.hpp"
-#include "config/manifest.hpp"
 #include "config/nearest.hpp"
 
 namespace encore {

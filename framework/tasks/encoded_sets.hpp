@@ -12,7 +12,6 @@
 
 #include <encore/examples.hpp>
 
-#include "data/batches.hpp"
 #include "data/split.hpp"
 #include "record/safetensors.hpp"
 
@@ -20,10 +19,9 @@ namespace encore {
 
 struct EncodedSet {
   EncodedSet(ExampleSet encoded, std::vector<std::string> of_reader = {})
-      : set(std::move(encoded)), examples(examples_of(set)), reader_notes(std::move(of_reader)) {}
+      : set(std::move(encoded)), reader_notes(std::move(of_reader)) {}
 
   ExampleSet set;
-  std::vector<Example> examples;          ///< what is packed into batches
   std::vector<std::string> reader_notes;  ///< Records::notes
 };
 
@@ -41,8 +39,10 @@ struct EncodedSets {
 /// The form in a file.
 std::vector<TensorSlice> tensors_of(const EncodedSets& sets);
 TensorMetadata metadata_of(const EncodedSets& sets);
-/// The sets look into the file and keep it mapped; `columns` are those of the task. Throws Error when it
-/// holds something else.
+/// Task::knowledge as it is in a file. Throws Error when there is none.
+std::string knowledge_in(const Safetensors& file);
+/// The sets look into the file and keep it mapped; `columns` are those of the task, which has its knowledge
+/// already. Throws Error when it holds something else.
 EncodedSets encoded_sets_in(const std::shared_ptr<const Safetensors>& file,
                             const std::vector<ColumnRule>& columns);
 

@@ -16,7 +16,7 @@ namespace encore {
 namespace {
 
 /// Raised whenever the cache's file gets another form.
-constexpr int cache_format = 3;
+constexpr int cache_format = 4;
 
 std::size_t index(Split split) {
   return static_cast<std::size_t>(split);
@@ -45,7 +45,7 @@ Statistics measured(const Task& task, const ExampleSet& set, const Outputs& outp
   task.measure(set, outputs, statistics);
   if (statistics.examples() != set.size())
     throw Error("the task measures " + std::to_string(statistics.examples()) + " of the " +
-                std::to_string(set.size()) + " sequences of the " + what);
+                std::to_string(set.size()) + " examples of the " + what);
   return statistics;
 }
 
@@ -85,8 +85,8 @@ void TaskSets::read() {
   prepared_ = true;
 }
 
-WordCounts TaskSets::word_counts() {
-  return task().word_counts(require_read(Split::train));
+TextCounts TaskSets::text_counts() {
+  return task().text_counts(require_read(Split::train));
 }
 
 // --- encoding ---
@@ -121,9 +121,8 @@ bool TaskSets::load_encoded(const TokenCache& cache, const std::string& encoding
   const std::shared_ptr<const Safetensors> file = cache.load(key(encoding), cache_notes_);
   if (!file) return false;
   try {
-    EncodedSets sets = encoded_sets_in(file, task().columns());
-    parts_.task->restore(sets.knowledge);
-    sets_ = std::move(sets);
+    parts_.task->restore(knowledge_in(*file));
+    sets_ = encoded_sets_in(file, task().columns());
     descriptions_ = {};
     prepared_ = true;
     return true;

@@ -1,6 +1,6 @@
 // TaskSets: the sets of a run on their way through reader and task: files, records, encoded sets, measures,
 // predictions. What is read or encoded once is kept only as long as it is needed.
-// Place in the flow: train/setup.hpp makes one from an experiment; session, evaluator and trainer use it.
+// Place in the flow: infer/setup.hpp makes one from an experiment; session, evaluator and trainer use it.
 #pragma once
 
 #include <array>
@@ -50,7 +50,7 @@ auto with_file(const std::filesystem::path& path, const Work& work) -> decltype(
   }
 }
 
-/// What each sequence of a set adds to the measures. Throws Error when the task leaves one out.
+/// What each example of a set adds to the measures. Throws Error when the task leaves one out.
 Statistics measured(const Task& task, const ExampleSet& set, const Outputs& outputs, const std::string& what);
 
 class TaskSets {
@@ -66,7 +66,7 @@ class TaskSets {
   /// of what cannot be read, or the file that is no longer the one that was planned.
   void read();
   /// Of the training set; reads it when it is not read yet.
-  WordCounts word_counts();
+  TextCounts text_counts();
 
   /// Turns all sets into examples, reading what is not read yet. The number of threads changes no bit.
   void encode(const Tokenizer& tokenizer, int threads);

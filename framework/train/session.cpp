@@ -31,17 +31,18 @@ Session::Session(Specification specification, std::filesystem::path run_folder, 
       loaded_(load_experiment(require_unchanged(specification_))),
       sets_(make_task_parts(loaded_.experiment, loaded_.registry), loaded_.experiment.data,
             content_hashes(specification_)),
-      tokenizer_(load_tokenizer(loaded_, run_folder, [this] { return sets_.word_counts(); })),
+      tokenizer_(load_tokenizer(loaded_, run_folder, [this] { return sets_.text_counts(); })),
       snapshots_(run_folder, specification_.question, attempt) {
   const std::span<const std::string> vocabulary = tokenizer_->vocabulary();
   encode(cache);
   require_selectable(loaded_.experiment.train.select, sets_);
-  keep(run_folder / "vocab.txt", vocabulary_text(vocabulary));
+  keep(run_folder / vocabulary_file, vocabulary_text(vocabulary));
   keep(run_folder / knowledge_file, sets_.task().knowledge());
 
   const Experiment& experiment = loaded_.experiment;
-  const ModelSize size{static_cast<std::int64_t>(vocabulary.size()), sets_.task().labels()};
-  model_ = std::make_unique<Model>(experiment, size, loaded_.registry, device);
+  model_ = std::make_unique<Model>(experiment, model_size(sets_.task(), vocabulary.size()), loaded_.registry,
+                                   device);
+  require_selectable(experiment.train.select, *model_);
   optimizer_ = with_key(experiment.optimizer, [&] {
     return loaded_.registry.make_optimizer(experiment.optimizer.type, experiment.optimizer.options);
   });

@@ -8,7 +8,7 @@
 
 #include <encore/device.hpp>
 
-#include "train/setup.hpp"
+#include "infer/setup.hpp"
 #include "train/snapshots.hpp"
 #include "train/trainer.hpp"
 

@@ -6,12 +6,13 @@
 #include <encore/error.hpp>
 
 #include "data/hash.hpp"
+#include "infer/setup.hpp"
+#include "model/load_parameters.hpp"
 #include "record/checkpoint.hpp"
+#include "record/weights_file.hpp"
 
 namespace encore {
 namespace {
-
-constexpr const char* format = "encore checkpoint 1";
 
 /// A block's name in the file, "parameter" or "optimizer/<state>", and the block.
 struct NamedBlock {
@@ -24,12 +25,6 @@ std::vector<NamedBlock> blocks_of(const ParameterBlock& parameters) {
   for (std::size_t i = 0; i < parameters.state_names().size(); ++i)
     blocks.push_back({"optimizer/" + parameters.state_names()[i], parameters.state(i)});
   return blocks;
-}
-
-void require_same_question(const Safetensors& file, const std::string& identity) {
-  if (file.text("format") != format) throw Error("it is no checkpoint of this version of Encore");
-  if (file.text("question") != identity)
-    throw Error("it belongs to another experiment (question " + file.text("question") + ")");
 }
 
 RecordError not_owner(const std::string& reason) {
@@ -47,11 +42,24 @@ auto recorded(Control& control, const auto& write) {
   }
 }
 
+/// A block's slices as tensors of a file, named prefix + path; they point into the memory that is returned.
+std::vector<std::byte> add_slices(const Model& model, Tensor block, const std::string& prefix,
+                                  std::vector<TensorSlice>& slices) {
+  std::vector<std::byte> host(block.bytes());
+  copy_to_host(model.device(), block, host.data());
+  const std::size_t element = size_of(block.dtype);
+  for (const ParameterSlice& slice : model.parameters().slices())
+    slices.push_back({prefix + slice.path, block.dtype, slice.spec.shape,
+                      std::span(host).subspan(static_cast<std::size_t>(slice.begin) * element,
+                                              static_cast<std::size_t>(slice.size) * element)});
+  return host;
+}
+
 void load_block(Model& model, const NamedBlock& named, const Safetensors& file) {
-  for (const ParameterSlice& slice : model.parameters().slices()) {
-    const auto& entry = file.tensor(named.name + "/" + slice.path, named.block.dtype, slice.spec.shape);
-    copy_from_host(model.device(), entry.bytes.data(), ParameterBlock::slice(named.block, slice));
-  }
+  with_file(file.path(), [&] {
+    require_complete(load(model.device(), model.parameters(), named.block,
+                          tensors_below(named.name + "/", file), same_name));
+  });
   model.parameters().values_changed();
 }
 
@@ -65,16 +73,9 @@ void Snapshots::save(const Model& model, const Progress& progress, CheckpointKin
   const ParameterBlock& parameters = model.parameters();
   std::vector<std::vector<std::byte>> hosts;
   std::vector<TensorSlice> slices;
-  for (const NamedBlock& named : blocks_of(parameters)) {
-    std::vector<std::byte>& host = hosts.emplace_back(named.block.bytes());
-    copy_to_host(model.device(), named.block, host.data());
-    const std::size_t element = size_of(named.block.dtype);
-    for (const ParameterSlice& slice : parameters.slices())
-      slices.push_back({named.name + "/" + slice.path, named.block.dtype, slice.spec.shape,
-                        std::span(host).subspan(static_cast<std::size_t>(slice.begin) * element,
-                                                static_cast<std::size_t>(slice.size) * element)});
-  }
-  const TensorMetadata metadata = {{"format", format},
+  for (const NamedBlock& named : blocks_of(parameters))
+    hosts.push_back(add_slices(model, named.block, named.name + "/", slices));
+  const TensorMetadata metadata = {{"format", checkpoint_format},
                                    {"question", identity_},
                                    {"attempt", std::to_string(attempt_)},
                                    {"progress", progress_to_text(progress)}};
@@ -108,7 +109,7 @@ SavedFile Snapshots::save(std::int64_t step, const std::vector<TensorSlice>& sli
 std::optional<Progress> Snapshots::restore_newest(Model& model, Observer& observer) {
   std::vector<DamagedCheckpoint> damaged;
   const std::optional<FoundCheckpoint> found = find_newest_checkpoint(
-      folder_, &damaged, [&](const Safetensors& file) { require_same_question(file, identity_); });
+      folder_, &damaged, [&](const Safetensors& file) { require_checkpoint_of(file, identity_); });
   for (const DamagedCheckpoint& checkpoint : damaged)
     observer.happened(Logged{.text = checkpoint.file.path + " is passed over: " + checkpoint.reason});
   if (!found) return std::nullopt;
@@ -119,8 +120,22 @@ std::optional<Progress> Snapshots::restore_newest(Model& model, Observer& observ
 
 void Snapshots::restore_parameters(Model& model, std::int64_t step) {
   const Safetensors file = load_checkpoint(folder_, step);
-  require_same_question(file, identity_);
+  require_checkpoint_of(file, identity_);
   load_block(model, {"parameter", model.parameters().values()}, file);
+}
+
+void Snapshots::write_weights(const Model& model, std::int64_t step, Control& control, Observer& observer) {
+  require_owned(control);  // a folder that was removed is not made again
+  const SavedFile saved = recorded(control, [&] {
+    std::vector<TensorSlice> slices;
+    const std::vector<std::byte> host = add_slices(model, model.parameters().values(), "", slices);
+    WeightsFacts facts{.question = identity_, .step = step};
+    for (const char* file : {vocabulary_file, knowledge_file})
+      facts.files[file] = sha256_of_file(folder_ / file);
+    return save_weights(folder_, slices, std::move(facts), Kokkos::num_threads(),
+                        [&] { require_owned(control); });
+  });
+  observer.happened(Wrote{.name = "weights", .path = weights_file, .sha256 = saved.sha256});
 }
 
 void Snapshots::write_predictions(const TaskSets& sets, Split split, const Outputs& outputs,
@@ -132,21 +147,6 @@ void Snapshots::write_predictions(const TaskSets& sets, Split split, const Outpu
     sets.save_predictions(split, outputs, statistics, folder_ / name);
   });
   observer.happened(Wrote{.name = name, .path = name, .sha256 = sha256_of_file(folder_ / name)});
-}
-
-std::int64_t restore_best(const std::filesystem::path& run_folder, Model& model) {
-  std::vector<DamagedCheckpoint> damaged;
-  const std::optional<FoundCheckpoint> newest = find_newest_checkpoint(run_folder, &damaged);
-  if (!newest && damaged.empty())
-    throw Error(run_folder.string() + " holds no checkpoint yet; let the run finish its first epoch");
-  if (!newest)
-    throw Error("no checkpoint in " + run_folder.string() + " is whole: " + damaged.front().reason +
-                "; put the file back, or train the run again (exp run FILE --fresh)");
-  const Progress progress = progress_from_text(newest->tensors.text("progress"));
-  const std::int64_t step = progress.best_step > 0 ? progress.best_step : progress.step;
-  const Safetensors file = load_checkpoint(run_folder, step);
-  load_block(model, {"parameter", model.parameters().values()}, file);
-  return step;
 }
 
 }  // namespace encore

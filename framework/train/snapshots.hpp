@@ -10,11 +10,11 @@
 #include <string>
 
 #include "model/model.hpp"
+#include "record/progress.hpp"
 #include "record/safetensors.hpp"
 #include "tasks/task_sets.hpp"
 #include "train/control.hpp"
 #include "train/observer.hpp"
-#include "train/progress.hpp"
 
 namespace encore {
 
@@ -40,6 +40,10 @@ class Snapshots {
   /// missing or damaged.
   void restore_parameters(Model& model, std::int64_t step);
 
+  /// Writes the weights file: the model's parameters, which are those after `step`, for whoever computes with
+  /// them from now on; reports it to the observer. Throws as save().
+  void write_weights(const Model& model, std::int64_t step, Control& control, Observer& observer);
+
   /// Writes `predictions/<split>.jsonl` and reports it to the observer. Throws as save().
   void write_predictions(const TaskSets& sets, Split split, const Outputs& outputs,
                          const Statistics& statistics, Control& control, Observer& observer);
@@ -55,9 +59,5 @@ class Snapshots {
   std::int64_t attempt_;
   std::set<std::int64_t> kept_;
 };
-
-/// Loads the parameters of a run's best checkpoint, as the newest whole one names it; returns its step.
-/// Throws Error when the folder holds no whole checkpoint.
-std::int64_t restore_best(const std::filesystem::path& run_folder, Model& model);
 
 }  // namespace encore

@@ -9,6 +9,7 @@
 
 #include "base/host_measures.hpp"
 #include "base/measures.hpp"
+#include "data/largest_batch.hpp"
 #include "train/digests.hpp"
 
 namespace encore {
@@ -18,17 +19,17 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-BatchSize at_least(BatchSize a, const BatchSize& b) {
-  return {std::max(a.tokens, b.tokens), std::max(a.sequences, b.sequences), std::max(a.squares, b.squares),
-          std::max(a.longest, b.longest)};
-}
-
-BatchSize largest_evaluation(const TaskSets& sets, std::int64_t batch_size) {
+BatchSize largest_evaluation(const TaskSets& sets, const Model& model, std::int64_t batch_size) {
   BatchSize largest;
   for (Split split : {Split::dev, Split::test})
     if (sets.has(split))
-      largest = at_least(largest, largest_evaluation_batch(sets.set(split).set.lengths(), batch_size));
+      largest = at_least(largest,
+                         largest_evaluation_batch(sets.set(split).set, batch_size, evaluation_order(model)));
   return largest;
+}
+
+Packing packing_of(const Experiment& experiment) {
+  return {experiment.train.batching, experiment.data.max_length, 0};
 }
 
 }  // namespace
@@ -51,19 +52,19 @@ Trainer::Trainer(const TrainerParts& parts)
       observer_(parts.observer),
       control_(parts.control),
       milestones_(parts.milestones),
-      lengths_(sets_.set(Split::train).set.lengths()),
+      lengths_(example_lengths(sets_.set(Split::train).set)),
       batch_options_{seed_, train_.batch_size},
-      packing_{train_.batching, experiment_.data.max_length, 0},
+      packer_(sets_.set(Split::train).set, model_.needs(), packing_of(experiment_)),
       total_steps_(total_steps(experiment_, sets_)),
-      base_learning_rate_(experiment_.optimizer.options.number("learning_rate")),
       update_(model_, optimizer_, train_.clip_norm, parts.optimizer_owner) {
   const auto largest = [&](std::int64_t shards) {
-    return largest_batch(lengths_, batch_options_, packing_, shards, 0, train_.epochs);
+    return largest_batch(sets_.set(Split::train).set, batch_options_, packing_of(experiment_), shards, 0,
+                         train_.epochs);
   };
-  const BatchSize evaluation = largest_evaluation(sets_, train_.batch_size);
+  const BatchSize evaluation = largest_evaluation(sets_, model_, train_.batch_size);
   const BatchSize whole = largest(1);
   model_.plan(train_.gradient_shards == 1 ? whole : largest(train_.gradient_shards), evaluation);
-  batch_ = std::make_unique<DeviceBatch>(model_.device(), whole, train_.gradient_shards);
+  batch_ = std::make_unique<DeviceBatch>(model_.device(), whole, model_.needs(), train_.gradient_shards);
   evaluator_ = std::make_unique<Evaluator>(model_, evaluation, train_.batch_size);
   snapshots_.keep(milestones_.save_at);
 }
@@ -72,6 +73,7 @@ Ending Trainer::run() {
   restore_or_initialize();
   while (epochs_remain()) {
     const auto batches = plan_epoch(lengths_, batch_options_, progress_.epoch);
+    packer_.draw(sets_.task(), seed_, progress_.epoch);
     while (progress_.batch < static_cast<std::int64_t>(batches.size())) {
       if (!train_step(batches[static_cast<std::size_t>(progress_.batch)]))
         return end(Ending::failed, failure_);
@@ -123,7 +125,7 @@ bool Trainer::train_step(const std::vector<std::int32_t>& members) {
   const std::int64_t step = progress_.step + 1;
   const StepRandom random{seed_, static_cast<std::uint64_t>(step)};
 
-  pack(sets_.set(Split::train).examples, members, packing_, packed_);
+  packer_.pack(members, packed_);
   batch_->upload(packed_);
   const auto [loss, gradient_norm] = update_.compute_gradient(*batch_, random);
   if (!std::isfinite(loss) || !std::isfinite(gradient_norm)) {
@@ -135,7 +137,7 @@ bool Trainer::train_step(const std::vector<std::int32_t>& members) {
     return false;
   }
 
-  const double learning_rate = base_learning_rate_ * schedule_.factor(step);
+  const double learning_rate = optimizer_.learning_rate() * schedule_.factor(step);
   update_.update(learning_rate, step);
   progress_.step = step;
   ++progress_.batch;
@@ -174,7 +176,7 @@ bool Trainer::evaluate_dev() {
 }
 
 Trainer::Score Trainer::score(Split split) {
-  Evaluation evaluation = evaluator_->run(sets_.set(split));
+  Evaluation evaluation = evaluator_->run(sets_.set(split).set);
   Statistics statistics = sets_.measure(split, evaluation.outputs);
   const std::string prefix = std::string(name_of(split)) + "/";
   std::vector<MeasuredValue> measures;
@@ -198,6 +200,7 @@ void Trainer::report_digests() {
 void Trainer::score_with_best() {
   const std::int64_t step = progress_.best_step > 0 ? progress_.best_step : progress_.step;
   snapshots_.restore_parameters(model_, step);
+  snapshots_.write_weights(model_, step, control_, observer_);
   std::vector<MeasuredValue> result;
   for (Split split : {Split::dev, Split::test}) {
     if (!sets_.has(split)) continue;

@@ -13,14 +13,15 @@
 #include <encore/schedule.hpp>
 
 #include "config/experiment.hpp"
-#include "data/batches.hpp"
+#include "data/batch_plan.hpp"
+#include "data/packing.hpp"
+#include "infer/evaluator.hpp"
 #include "model/device_batch.hpp"
 #include "model/model.hpp"
+#include "record/progress.hpp"
 #include "tasks/task_sets.hpp"
 #include "train/control.hpp"
-#include "train/evaluator.hpp"
 #include "train/observer.hpp"
-#include "train/progress.hpp"
 #include "train/snapshots.hpp"
 #include "train/training_step.hpp"
 
@@ -95,11 +96,10 @@ class Trainer {
   Control& control_;
   const Milestones milestones_;
 
-  std::span<const std::int32_t> lengths_;  ///< of the training set
+  std::vector<std::int32_t> lengths_;  ///< of the training set's examples
   BatchOptions batch_options_;
-  Packing packing_;
+  Packer packer_;
   std::int64_t total_steps_;
-  double base_learning_rate_;
   std::unique_ptr<DeviceBatch> batch_;
   std::unique_ptr<Evaluator> evaluator_;
   PackedBatch packed_;

@@ -21,8 +21,7 @@ TrainingStep::TrainingStep(Model& model, Optimizer& optimizer, double clip_norm,
 
 TrainingStep::Gradient TrainingStep::compute_gradient(const DeviceBatch& batch, StepRandom random) {
   const Device& device = model_.device();
-  const double scale = batch.target_count() > 0 ? 1.0 / static_cast<double>(batch.target_count()) : 0.0;
-  const double* loss = model_.forward_backward(batch, scale, random);
+  const double* loss = model_.forward_backward(batch, batch.scale(), random);
   model_.parameters().sum_gradient_squares(squares_);
   kernels::clip_scale(device, squares_, clip_norm_, clip_);
   return {model_.read(loss), std::sqrt(model_.read(squares_))};

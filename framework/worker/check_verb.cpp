@@ -10,30 +10,37 @@
 #include <encore/device.hpp>
 #include <nlohmann/json.hpp>
 
+#include "config/catalogue.hpp"
 #include "config/error.hpp"
 #include "config/fingerprint.hpp"
-#include "config/manifest.hpp"
 #include "data/vocabulary.hpp"
+#include "infer/setup.hpp"
 #include "model/model.hpp"
 #include "record/check_request.hpp"
-#include "train/setup.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore {
 namespace {
 
 /// Enough to build the model; the real vocabulary only makes the embedding larger.
-constexpr std::int64_t small_vocabulary = 16;
+constexpr std::size_t small_vocabulary = 16;
 
 /// The same piece for any text. Which measures a set has does not depend on how it is cut into pieces, and
 /// its vocabulary may not be trained yet.
 class OnePieceTokenizer final : public Tokenizer {
  public:
   void load(std::vector<std::string>) override {}
-  void train(const std::map<std::string, std::int64_t>&) override {}
+  void train(const TextCounts&) override {}
   std::span<const std::string> vocabulary() const override { return {}; }
-  SpecialPieces special() const override { return {}; }
-  void encode(std::string_view, std::vector<std::int32_t>& pieces) const override { pieces.push_back(0); }
+  std::optional<std::int32_t> find(Special) const override { return 0; }
+  std::string decode(std::span<const std::int32_t>) const override { return {}; }
+
+ protected:
+  void append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+                     std::vector<ByteRange>* ranges) const override {
+    pieces.push_back(0);
+    if (ranges != nullptr) ranges->push_back({0, text.size()});
+  }
 };
 
 /// The runs of a sweep share most of their tables: each plugin is opened, each file read, and each table or
@@ -45,7 +52,7 @@ class Checker {
 
   void check(const CheckRequest::Run& run) {
     Plugins& plugins = plugins_of(run.folders);
-    const auto table = [&](const char* name) { return " " + std::to_string(run.tables.at(name)); };
+    const auto table = [&](const char* name) { return " " + run.table(name); };
     const auto once = [&](const std::string& what, const auto& build) {
       Verdict& verdict = verdicts_[what + " " + std::to_string(run.folders)];
       if (!verdict.known) verdict = verdict_on(build);
@@ -105,18 +112,22 @@ class Checker {
     const ManifestOffer& offer = plugins.catalogue.get(kind, table.at("type").get<std::string>());
     const TypeName type{kind, offer.name};
     plugins.registry.load(plugins.catalogue, {&type, 1});
-    return {key, offer.name, offer.version, options_from_config(table, offer.options, key)};
+    return {key, offer.name, offer.version,
+            options_from_config(table, offer.options, key, request_.origins(run))};
   }
 
   void check_model(const CheckRequest::Run& run, Plugins& plugins) {
     const Specification specification = request_.specification(run);
-    const Experiment experiment = make_experiment(specification.config, plugins.catalogue);
+    const Experiment experiment =
+        make_experiment(specification.config, plugins.catalogue, specification.origin);
     plugins.registry.load(plugins.catalogue, needed_types(experiment));
-    const std::string known = std::to_string(run.tables.at("tokenizer")) + " " + std::to_string(run.folders);
+    const std::string known = run.table("tokenizer") + " " + std::to_string(run.folders);
     if (!tokenizers_.contains(known))
       tokenizers_[known] = loaded_tokenizer(experiment.tokenizer, plugins.registry);
     CheckedSets& checked = sets_of(specification, experiment, plugins.registry, tokenizers_[known].get());
-    Model(experiment, {small_vocabulary, checked.sets.task().labels()}, plugins.registry, device_);
+    const Model model(experiment, model_size(checked.sets.task(), small_vocabulary), plugins.registry,
+                      device_);
+    require_selectable(experiment.train.select, model);
     if (always_there(experiment.train.select, checked.sets.measures())) return;
     if (!checked.encoded) checked.sets.encode(OnePieceTokenizer(), 1);
     checked.encoded = true;

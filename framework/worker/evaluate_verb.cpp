@@ -7,7 +7,7 @@
 
 #include "base/host_measures.hpp"
 #include "base/measure_json.hpp"
-#include "train/trained_model.hpp"
+#include "infer/engine.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore {
@@ -31,7 +31,8 @@ json matrices_of(const std::vector<Measure>& measures, const Statistics& statist
 
 int evaluate_verb(const TrainedRunArguments& run, const std::filesystem::path& file) {
   const Device device;
-  TrainedModel model(run.folder, run.plugin_folders, device);
+  Engine model(run.folder, run.plugin_folders, device);
+  for (const std::string& note : model.notes()) std::cerr << "encore-worker: " << note << '\n';
   const ReadSet read = read_set(model.reader(), file, "evaluation set");
   const EncodedSet set = with_file(file, [&] {
     model.extend(read.records);

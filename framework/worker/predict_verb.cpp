@@ -7,8 +7,8 @@
 #include <encore/device.hpp>
 #include <nlohmann/json.hpp>
 
+#include "infer/engine.hpp"
 #include "tasks/prediction_file.hpp"
-#include "train/trained_model.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore {
@@ -54,7 +54,7 @@ Records labelled(const TaskFields& fields, const Records& records, Records predi
 /// The first line of which a part was not looked at: one warning is read, a thousand are not.
 class LeftOut {
  public:
-  explicit LeftOut(const TrainedModel& model) : model_(model) {}
+  explicit LeftOut(const Engine& model) : model_(model) {}
 
   void look_at(const ExampleSet& set) {
     for (std::size_t i = 0; i < set.size() && !found_; ++i) {
@@ -70,7 +70,7 @@ class LeftOut {
   }
 
  private:
-  const TrainedModel& model_;
+  const Engine& model_;
   std::int64_t line_ = 0;
   bool found_ = false;
 };
@@ -79,7 +79,8 @@ class LeftOut {
 
 int predict_verb(const TrainedRunArguments& run, const std::string& format) {
   const Device device;
-  TrainedModel model(run.folder, run.plugin_folders, device);
+  Engine model(run.folder, run.plugin_folders, device);
+  for (const std::string& note : model.notes()) std::cerr << "encore-worker: " << note << '\n';
   const std::string& reader = model.experiment().data.reader.type;
   if (format != "text" && format != "jsonl" && format != reader)
     throw Error("--format is \"" + format + "\"; it must be text, jsonl or " + reader +
@@ -89,7 +90,7 @@ int predict_verb(const TrainedRunArguments& run, const std::string& format) {
   std::cin.rdbuf()->pubsetbuf(buffer.data(), static_cast<std::streamsize>(buffer.size()));
 
   LeftOut left_out(model);
-  for (;;) {
+  for (FilePart part = FilePart::first;; part = FilePart::later) {
     const std::vector<std::string> lines = read_lines(std::cin);
     if (std::cin.bad()) throw Error("the text could not be read to its end");
     if (lines.empty()) return 0;
@@ -103,7 +104,7 @@ int predict_verb(const TrainedRunArguments& run, const std::string& format) {
       write_jsonl(std::cout, model.task().answer(records, set.set, outputs));
     else
       std::cout << model.reader().write(
-          labelled(model.fields(), records, model.task().label(records, set.set, outputs)));
+          labelled(model.fields(), records, model.task().label(records, set.set, outputs)), part);
     std::cout.flush();
     if (!std::cout) throw Error("standard output was closed while the predictions were written");
   }

@@ -15,7 +15,7 @@ constexpr std::int64_t most_bins = 32;
 
 std::int64_t longest_of(const ExampleSet& set) {
   std::int32_t longest = 1;
-  for (const std::int32_t length : set.lengths()) longest = std::max(longest, length);
+  for (const std::int32_t length : set.arrays().lengths) longest = std::max(longest, length);
   return longest;
 }
 
@@ -24,17 +24,20 @@ LengthHistogram length_histogram(const ExampleSet& set) {
   LengthHistogram lengths;
   while (lengths.width * most_bins < longest) lengths.width *= 2;
   lengths.counts.resize(static_cast<std::size_t>((longest + lengths.width - 1) / lengths.width));
-  for (const std::int32_t length : set.lengths())
+  for (const std::int32_t length : set.arrays().lengths)
     if (length > 0) ++lengths.counts[static_cast<std::size_t>((length - 1) / lengths.width)];
   return lengths;
 }
 
-/// How many rows have each label as their target.
+/// How many rows have each label as their target; none of a task without classes.
 std::map<std::string, std::int64_t> count_labels(const ExampleSet& set,
                                                  const std::vector<std::string>& labels) {
   std::vector<std::int64_t> counts(labels.size(), 0);
-  for (const std::int32_t target : set.columns()[set.column(targets_column)].values)
-    if (target != no_target) ++counts[static_cast<std::size_t>(target)];
+  const bool classes = set.has_column(targets_column);
+  for (const std::int32_t target :
+       classes ? set.columns()[set.column(targets_column)].integers : std::span<const std::int32_t>())
+    if (target >= 0 && static_cast<std::size_t>(target) < counts.size())
+      ++counts[static_cast<std::size_t>(target)];
   std::map<std::string, std::int64_t> by_name;
   for (std::size_t i = 0; i < labels.size(); ++i) by_name[labels[i]] = counts[i];
   return by_name;
@@ -51,11 +54,11 @@ std::string layer_of(const std::string& path) {
 
 SetFacts set_facts(const ExampleSet& set, const std::vector<std::string>& labels,
                    const SetDescription& description, std::int32_t unknown) {
-  const std::span<const std::int32_t> ids = set.all_ids();
+  const std::span<const std::int32_t> ids = set.arrays().ids, target_ids = set.arrays().target_ids;
   SetFacts facts{.examples = static_cast<std::int64_t>(set.size()),
-                 .tokens = static_cast<std::int64_t>(ids.size()),
+                 .tokens = static_cast<std::int64_t>(ids.size() + target_ids.size()),
                  .longest = longest_of(set),
-                 .unknown_pieces = std::count(ids.begin(), ids.end(), unknown),
+                 .unknown_pieces = std::ranges::count(ids, unknown) + std::ranges::count(target_ids, unknown),
                  .lengths = length_histogram(set),
                  .labels = count_labels(set, labels)};
   for (const auto& [name, value] : description.counts) facts.counts.push_back({name, value});
@@ -88,7 +91,7 @@ Started started_event(Session& session, int threads) {
   for (const Split split : all_splits)
     if (sets.has(split))
       started.data[name_of(split)] = set_facts(sets.set(split).set, started.labels, sets.describe(split),
-                                               session.tokenizer().special().unknown);
+                                               session.tokenizer().special(Special::unknown));
   return started;
 }
 

@@ -1,7 +1,8 @@
 // Head "crf": a linear-chain conditional random field (Lafferty et al. 2001). A sequence of labels y over the
 // rows of a sequence scores start[y_1] + sum_t e_t[y_t] + sum_t transitions[y_t-1, y_t] + end[y_T] with
 // emissions e = x W^T + b; the loss is -log of its share among all sequences of labels. The chain runs over
-// the rows that have a target, as if the others were not there. Forward and backward pass work on logarithms
+// the rows that have a target, at prediction over those that the task marks in the column "labelled", as if
+// the others were not there. Forward and backward pass work on logarithms
 // and are normalised at every row, so that long sequences lose no precision in float32. One sequence is one
 // row of for_rows: its chain is walked in order, the sums over classes lie across the lanes.
 #include <encore/head.hpp>
@@ -42,11 +43,11 @@ struct Chain {
 /// norms (N): what the row added to log Z, so that log Z up to a row is the sum of the norms so far;
 /// losses (N): the norm less what the row's label added to the score; the last row has both for `end` too.
 template <class T>
-void crf_loss(const Device& device, const Batch& batch, const Chain& chain, Tensor emissions, Tensor targets,
+void crf_loss(const Device& device, const RowSet& rows, const Chain& chain, Tensor emissions, Tensor targets,
               Tensor alphas, Tensor norms, Tensor losses) {
   using S = Sum<T>;
   const std::int64_t classes = emissions.extent(1);
-  const std::int32_t* offsets = elements<std::int32_t>(batch.offsets);
+  const std::int32_t* offsets = elements<std::int32_t>(rows.offsets);
   const T* scores = elements<T>(emissions);
   const S* transitions = elements<S>(chain.transitions);
   const S* start = elements<S>(chain.start);
@@ -56,7 +57,7 @@ void crf_loss(const Device& device, const Batch& batch, const Chain& chain, Tens
   S* norm = elements<S>(norms);
   S* loss = elements<S>(losses);
   for_rows(
-      device, "encore::crf_loss", batch.size.sequences, KOKKOS_LAMBDA(const Row& row) {
+      device, "encore::crf_loss", rows.size.sequences, KOKKOS_LAMBDA(const Row& row) {
         std::int64_t before = -1;  // the labelled row before t
         for (std::int64_t t = offsets[row.index]; t < offsets[row.index + 1]; ++t) {
           const std::int64_t label = wanted[t];
@@ -92,12 +93,12 @@ void crf_loss(const Device& device, const Batch& batch, const Chain& chain, Tens
 /// log of the scores of all that may follow class k, less the norms behind the row, so that a marginal is
 /// e^(alpha + beta).
 template <class T>
-void crf_backward(const Device& device, const Batch& batch, const Chain& chain, Tensor emissions,
+void crf_backward(const Device& device, const RowSet& rows, const Chain& chain, Tensor emissions,
                   Tensor targets, Tensor alphas, Tensor norms, double scale, Tensor betas, Tensor demissions,
                   Tensor shares) {
   using S = Sum<T>;
   const std::int64_t classes = emissions.extent(1);
-  const std::int32_t* offsets = elements<std::int32_t>(batch.offsets);
+  const std::int32_t* offsets = elements<std::int32_t>(rows.offsets);
   const T* scores = elements<T>(emissions);
   const S* transitions = elements<S>(chain.transitions);
   const S* end = elements<S>(chain.end);
@@ -109,7 +110,7 @@ void crf_backward(const Device& device, const Batch& batch, const Chain& chain, 
   S* all_shares = elements<S>(shares);
   const S factor = static_cast<S>(scale);
   for_rows(
-      device, "encore::crf_backward", batch.size.sequences, KOKKOS_LAMBDA(const Row& row) {
+      device, "encore::crf_backward", rows.size.sequences, KOKKOS_LAMBDA(const Row& row) {
         S* dtransitions = all_shares + row.index * (classes + 2) * classes;
         S* dstart = dtransitions + classes * classes;
         S* dend = dstart + classes;
@@ -187,11 +188,11 @@ void add_shares(const Device& device, Tensor shares, const Chain& gradients) {
 /// pointers (N, K): the class at the labelled row before in that chain, the lowest among equals.
 /// allowed (K + 1, K): whether class j may follow class i; row K: whether it may be the first.
 template <class T>
-void crf_viterbi(const Device& device, const Batch& batch, const Chain& chain, Tensor emissions, Tensor mask,
+void crf_viterbi(const Device& device, const RowSet& rows, const Chain& chain, Tensor emissions, Tensor mask,
                  Tensor allowed, Tensor best, Tensor pointers) {
   using S = Sum<T>;
   const std::int64_t classes = emissions.extent(1);
-  const std::int32_t* offsets = elements<std::int32_t>(batch.offsets);
+  const std::int32_t* offsets = elements<std::int32_t>(rows.offsets);
   const T* scores = elements<T>(emissions);
   const S* transitions = elements<S>(chain.transitions);
   const S* start = elements<S>(chain.start);
@@ -200,7 +201,7 @@ void crf_viterbi(const Device& device, const Batch& batch, const Chain& chain, T
   S* highest = elements<S>(best);
   std::int32_t* pointer = elements<std::int32_t>(pointers);
   for_rows(
-      device, "encore::crf_viterbi", batch.size.sequences, KOKKOS_LAMBDA(const Row& row) {
+      device, "encore::crf_viterbi", rows.size.sequences, KOKKOS_LAMBDA(const Row& row) {
         constexpr S never = -Kokkos::Experimental::infinity_v<S>;
         std::int64_t before = -1;
         for (std::int64_t t = offsets[row.index]; t < offsets[row.index + 1]; ++t) {
@@ -231,17 +232,17 @@ void crf_viterbi(const Device& device, const Batch& batch, const Chain& chain, T
 /// Follows the pointers back from the best class of each sequence's last labelled row, the lowest among
 /// equals. predictions (N): 0 on rows without a label.
 template <class S>
-void crf_trace_back(const Device& device, const Batch& batch, Tensor end_scores, Tensor mask, Tensor best,
+void crf_trace_back(const Device& device, const RowSet& rows, Tensor end_scores, Tensor mask, Tensor best,
                     Tensor pointers, Tensor predictions) {
   const std::int64_t classes = best.extent(1);
-  const std::int32_t* offsets = elements<std::int32_t>(batch.offsets);
+  const std::int32_t* offsets = elements<std::int32_t>(rows.offsets);
   const S* end = elements<S>(end_scores);
   const std::int32_t* labelled = elements<std::int32_t>(mask);
   const S* highest = elements<S>(best);
   const std::int32_t* pointer = elements<std::int32_t>(pointers);
   std::int32_t* predicted = elements<std::int32_t>(predictions);
   for_rows(
-      device, "encore::crf_trace_back", batch.size.sequences, KOKKOS_LAMBDA(const Row& row) {
+      device, "encore::crf_trace_back", rows.size.sequences, KOKKOS_LAMBDA(const Row& row) {
         row.once([&] {
           std::int64_t after = -1;
           for (std::int64_t t = offsets[row.index + 1]; t-- > offsets[row.index];) {
@@ -304,7 +305,12 @@ class CrfHead final : public Head {
   }
 
   /// The chain starts at zero and does not decay: the head begins as a linear one.
-  void declare(LayerPlan& plan) override {
+  void declare(HeadPlan& plan) override {
+    states_ = plan.read(Space::tokens);
+    targets_ = plan.column(targets_column, Space::tokens, ColumnType::integers, classes_);
+    labelled_ = plan.column("labelled", Space::tokens);
+    predictions_ = plan.output(classes_output, Space::tokens);
+    plan.normalize_by(targets_);
     weight_ = plan.matrix("weight", classes_, plan.width());
     bias_ = plan.bias("bias", classes_);
     transitions_ = plan.parameter({"transitions", {classes_, classes_}, Initializer::zeros, 0.0, false});
@@ -321,36 +327,41 @@ class CrfHead final : public Head {
         plan.buffer("shares", {sequences, classes_ + 2, classes_}, Lifetime::backward, Element::accumulate);
   }
 
-  void loss(const Step& step, Tensor states, Tensor targets, Tensor losses) override {
-    const Tensor emissions = compute_emissions(step, states);
+  void score(const HeadStep& step) override {
+    kernels::linear(step.device(), step.input(states_), step.parameter(weight_), step.parameter(bias_),
+                    kernels::Activation::none, step.buffer(emissions_));
+  }
+
+  void loss(const HeadStep& step, Tensor losses) override {
+    const Tensor emissions = step.buffer(emissions_);  // (N, K)
     dispatch(emissions.dtype, [&](auto type) {
-      crf_loss<decltype(type)>(step.device(), step.batch(), chain(step), emissions, targets,
+      crf_loss<decltype(type)>(step.device(), step.rows(), chain(step), emissions, step.column(targets_),
                                step.buffer(alphas_), step.buffer(norms_), losses);
     });
   }
 
-  void backward(const Step& step, Tensor states, Tensor targets, double scale,
-                Tensor state_gradients) override {
+  void backward(const HeadStep& step, double scale) override {
     const Device& device = step.device();
     const Tensor emissions = step.buffer(emissions_);    // (N, K)
     const Tensor demissions = step.buffer(demissions_);  // (N, K)
     const Tensor shares = step.buffer(shares_);          // (B, K + 2, K)
     dispatch(emissions.dtype, [&](auto type) {
       using T = decltype(type);
-      crf_backward<T>(device, step.batch(), chain(step), emissions, targets, step.buffer(alphas_),
-                      step.buffer(norms_), scale, step.buffer(betas_), demissions, shares);
+      crf_backward<T>(device, step.rows(), chain(step), emissions, step.column(targets_),
+                      step.buffer(alphas_), step.buffer(norms_), scale, step.buffer(betas_), demissions,
+                      shares);
       add_shares<Sum<T>>(device, shares,
                          {step.gradient(transitions_), step.gradient(start_), step.gradient(end_)});
     });
-    kernels::linear_backward_parameters(device, demissions, states, step.gradient(weight_),
+    kernels::linear_backward_parameters(device, demissions, step.input(states_), step.gradient(weight_),
                                         step.gradient(bias_));
-    kernels::linear_backward_input(device, demissions, step.parameter(weight_), state_gradients);
+    kernels::linear_backward_input(device, demissions, step.parameter(weight_), step.input_gradient(states_));
   }
 
   /// alphas serves as Viterbi's table.
-  void decode(const Step& step, Tensor states, Tensor mask, Tensor predictions) override {
+  void decode(const HeadStep& step) override {
     const Device& device = step.device();
-    const Tensor emissions = compute_emissions(step, states);
+    const Tensor emissions = step.buffer(emissions_), labelled = step.column(labelled_);
     const Tensor allowed = step.buffer(allowed_), best = step.buffer(alphas_),
                  pointers = step.buffer(pointers_);
     using HostTable = Kokkos::View<const std::int32_t*, Kokkos::LayoutRight, Kokkos::HostSpace,
@@ -360,19 +371,13 @@ class CrfHead final : public Head {
                       HostTable(allowed_classes_.data(), allowed_classes_.size()));
     dispatch(emissions.dtype, [&](auto type) {
       using T = decltype(type);
-      crf_viterbi<T>(device, step.batch(), chain(step), emissions, mask, allowed, best, pointers);
-      crf_trace_back<Sum<T>>(device, step.batch(), step.parameter(end_), mask, best, pointers, predictions);
+      crf_viterbi<T>(device, step.rows(), chain(step), emissions, labelled, allowed, best, pointers);
+      crf_trace_back<Sum<T>>(device, step.rows(), step.parameter(end_), labelled, best, pointers,
+                             step.output(predictions_));
     });
   }
 
  private:
-  /// (N, K) from states (N, C).
-  Tensor compute_emissions(const Step& step, Tensor states) const {
-    const Tensor emissions = step.buffer(emissions_);
-    kernels::linear(step.device(), states, step.parameter(weight_), step.parameter(bias_),
-                    kernels::Activation::none, emissions);
-    return emissions;
-  }
   Chain chain(const Step& step) const {
     return {step.parameter(transitions_), step.parameter(start_), step.parameter(end_)};
   }
@@ -380,6 +385,9 @@ class CrfHead final : public Head {
   std::int64_t classes_;
   std::vector<std::int32_t> allowed_classes_;  ///< (K + 1, K) on the host
   Parameter weight_, bias_, transitions_, start_, end_;
+  HeadInput states_;
+  HeadColumn targets_, labelled_;
+  HeadOutput predictions_;
   Buffer emissions_, alphas_, norms_, pointers_, allowed_, betas_, demissions_, shares_;
 };
 

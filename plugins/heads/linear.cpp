@@ -1,5 +1,7 @@
 // Head "linear": a class for each row by softmax over logits = x W^T + b, trained with cross-entropy and
-// optional label smoothing. With residual_norm the states go through LayerNorm(x + x Wmix^T + b) first.
+// optional label smoothing. The rows are those that the task has targets for: tokens, whole sequences (the
+// first row of each), or rows that it picks. With residual_norm the states go through LayerNorm(x + x Wmix^T
+// + b) first.
 #include <encore/kernels.hpp>
 #include <encore/plugin.hpp>
 
@@ -11,7 +13,7 @@ using kernels::Activation;
 class LinearHead final : public Head {
  public:
   static constexpr const char* summary =
-      "a class for each token by softmax over x W^T + b, trained with cross-entropy";
+      "a class for each row with a target by softmax over x W^T + b, trained with cross-entropy";
   static Schema options() {
     return Schema()
         .boolean("residual_norm", false, {.help = "LayerNorm(x + W x) before the projection to the classes"})
@@ -19,40 +21,63 @@ class LinearHead final : public Head {
   }
 
   LinearHead(const Options& options, const HeadContext& context)
-      : classes_(context.classes),
+      : space_(space_of_targets(context)),
+        classes_(context.classes),
         label_smoothing_(context.label_smoothing),
         residual_norm_(options.flag("residual_norm")),
         epsilon_(options.number("epsilon")) {}
 
-  void declare(LayerPlan& plan) override {
+  void declare(HeadPlan& plan) override {
     const std::int64_t width = plan.width();
+    const Extent rows = rows_of(space_);
+    states_ = plan.read(space_);
+    targets_ = plan.column(targets_column, space_, ColumnType::integers, classes_);
+    predictions_ = plan.output(classes_output, space_);
+    plan.normalize_by(targets_);
     if (residual_norm_) {
       mix_weight_ = plan.matrix("mix.weight", width, width);
       mix_bias_ = plan.bias("mix.bias", width);
       norm_gain_ = plan.gain("norm.gain", width);
       norm_bias_ = plan.bias("norm.bias", width);
-      mixed_ = plan.buffer("mixed", {tokens, width}, Lifetime::saved);
-      mean_ = plan.buffer("mean", {tokens}, Lifetime::saved, Element::accumulate);
-      rstd_ = plan.buffer("rstd", {tokens}, Lifetime::saved, Element::accumulate);
-      normed_ = plan.buffer("normed", {tokens, width}, Lifetime::saved);
-      dmixed_ = plan.buffer("mixed_gradient", {tokens, width}, Lifetime::backward);
-      dnormed_ = plan.buffer("normed_gradient", {tokens, width}, Lifetime::backward);
+      mixed_ = plan.buffer("mixed", {rows, width}, Lifetime::saved);
+      mean_ = plan.buffer("mean", {rows}, Lifetime::saved, Element::accumulate);
+      rstd_ = plan.buffer("rstd", {rows}, Lifetime::saved, Element::accumulate);
+      normed_ = plan.buffer("normed", {rows, width}, Lifetime::saved);
+      dmixed_ = plan.buffer("mixed_gradient", {rows, width}, Lifetime::backward);
+      dnormed_ = plan.buffer("normed_gradient", {rows, width}, Lifetime::backward);
     }
     weight_ = plan.matrix("weight", classes_, width);
     bias_ = plan.bias("bias", classes_);
-    logits_ = plan.buffer("logits", {tokens, classes_}, Lifetime::saved);
-    dlogits_ = plan.buffer("logits_gradient", {tokens, classes_}, Lifetime::backward);
+    logits_ = plan.buffer("logits", {rows, classes_}, Lifetime::saved);
+    dlogits_ = plan.buffer("logits_gradient", {rows, classes_}, Lifetime::backward);
   }
 
-  void loss(const Step& step, Tensor states, Tensor targets, Tensor losses) override {
-    kernels::softmax_cross_entropy(step.device(), compute_logits(step, states), targets, label_smoothing_,
-                                   losses);
-  }
-
-  void backward(const Step& step, Tensor states, Tensor targets, double scale,
-                Tensor state_gradients) override {
+  void score(const HeadStep& step) override {
     const Device& device = step.device();
-    const Tensor dlogits = step.buffer(dlogits_);                                     // (N, K)
+    Tensor inputs = step.input(states_);  // (rows, C)
+    if (residual_norm_) {
+      const Tensor states = inputs, mixed = step.buffer(mixed_);
+      inputs = step.buffer(normed_);
+      kernels::linear(device, states, step.parameter(mix_weight_), step.parameter(mix_bias_),
+                      Activation::none, mixed);
+      kernels::add(device, states, mixed);
+      kernels::layer_norm(device, mixed, step.parameter(norm_gain_), step.parameter(norm_bias_), epsilon_,
+                          inputs, step.buffer(mean_), step.buffer(rstd_));
+    }
+    kernels::linear(device, inputs, step.parameter(weight_), step.parameter(bias_), Activation::none,
+                    step.buffer(logits_));
+  }
+
+  void loss(const HeadStep& step, Tensor losses) override {
+    kernels::softmax_cross_entropy(step.device(), step.buffer(logits_), step.column(targets_),
+                                   label_smoothing_, losses);
+  }
+
+  void backward(const HeadStep& step, double scale) override {
+    const Device& device = step.device();
+    const Tensor states = step.input(states_), targets = step.column(targets_);       // (rows, C), (rows)
+    const Tensor state_gradients = step.input_gradient(states_);                      // (rows, C)
+    const Tensor dlogits = step.buffer(dlogits_);                                     // (rows, K)
     const Tensor inputs = residual_norm_ ? step.buffer(normed_) : states;             // (N, C)
     const Tensor dinputs = residual_norm_ ? step.buffer(dnormed_) : state_gradients;  // (N, C)
     kernels::softmax_cross_entropy_backward(device, step.buffer(logits_), targets, label_smoothing_, scale,
@@ -71,34 +96,28 @@ class LinearHead final : public Head {
     kernels::add(device, dmixed, state_gradients);
   }
 
-  void decode(const Step& step, Tensor states, Tensor, Tensor predictions) override {
-    kernels::argmax(step.device(), compute_logits(step, states), predictions);
+  void decode(const HeadStep& step) override {
+    kernels::argmax(step.device(), step.buffer(logits_), step.output(predictions_));
   }
 
  private:
-  /// (N, K) from states (N, C).
-  Tensor compute_logits(const Step& step, Tensor states) {
-    const Device& device = step.device();
-    Tensor inputs = states;
-    if (residual_norm_) {
-      const Tensor mixed = step.buffer(mixed_);
-      inputs = step.buffer(normed_);
-      kernels::linear(device, states, step.parameter(mix_weight_), step.parameter(mix_bias_),
-                      Activation::none, mixed);
-      kernels::add(device, states, mixed);
-      kernels::layer_norm(device, mixed, step.parameter(norm_gain_), step.parameter(norm_bias_), epsilon_,
-                          inputs, step.buffer(mean_), step.buffer(rstd_));
-    }
-    const Tensor logits = step.buffer(logits_);
-    kernels::linear(device, inputs, step.parameter(weight_), step.parameter(bias_), Activation::none, logits);
-    return logits;
+  static Space space_of_targets(const HeadContext& context) {
+    const ColumnRule* targets = context.column(targets_column);
+    if (targets == nullptr)
+      throw Error(std::string("the linear head learns from the column \"") + targets_column +
+                  "\", which this task does not have");
+    return targets->space;
   }
 
+  Space space_;
   std::int64_t classes_;
   double label_smoothing_;
   bool residual_norm_;
   double epsilon_;
   Parameter mix_weight_, mix_bias_, norm_gain_, norm_bias_, weight_, bias_;
+  HeadInput states_;
+  HeadColumn targets_;
+  HeadOutput predictions_;
   Buffer mixed_, mean_, rstd_, normed_, dmixed_, dnormed_, logits_, dlogits_;
 };
 

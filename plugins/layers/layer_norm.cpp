@@ -28,14 +28,14 @@ class LayerNorm final : public Layer {
   }
 
   void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
-    kernels::layer_norm(step.device(), step.sum(inputs), step.parameter(gain_), step.parameter(bias_),
+    kernels::layer_norm(step.device(), step.sum(inputs[0]), step.parameter(gain_), step.parameter(bias_),
                         epsilon_, output, step.buffer(mean_), step.buffer(rstd_));
   }
 
   void backward(const Step& step, std::span<const Tensor> inputs, Tensor, Tensor output_gradient,
                 std::span<const Tensor> input_gradients) override {
     kernels::layer_norm_backward(step.device(), inputs[0], step.parameter(gain_), step.buffer(mean_),
-                                 step.buffer(rstd_), output_gradient, step.sum(input_gradients),
+                                 step.buffer(rstd_), output_gradient, step.sum_gradient(input_gradients[0]),
                                  step.gradient(gain_), step.gradient(bias_));
   }
 

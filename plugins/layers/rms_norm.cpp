@@ -26,14 +26,14 @@ class RmsNorm final : public Layer {
   }
 
   void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
-    kernels::rms_norm(step.device(), step.sum(inputs), step.parameter(gain_), epsilon_, output,
+    kernels::rms_norm(step.device(), step.sum(inputs[0]), step.parameter(gain_), epsilon_, output,
                       step.buffer(rrms_));
   }
 
   void backward(const Step& step, std::span<const Tensor> inputs, Tensor, Tensor output_gradient,
                 std::span<const Tensor> input_gradients) override {
     kernels::rms_norm_backward(step.device(), inputs[0], step.parameter(gain_), step.buffer(rrms_),
-                               output_gradient, step.sum(input_gradients), step.gradient(gain_));
+                               output_gradient, step.sum_gradient(input_gradients[0]), step.gradient(gain_));
   }
 
  private:

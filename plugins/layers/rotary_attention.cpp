@@ -35,11 +35,12 @@ class RotaryAttention final : public encore_multi_head_attention::MultiHeadAtten
 
  private:
   void turn(const Step& step, Tensor qkv) const override {
-    kernels::rotary(step.device(), step.batch(), heads(), base_, false, qkv);
+    kernels::rotary(step.device(), step.rows(), 2 * heads(), base_, false, queries_and_keys(qkv));
   }
   void turn_backward(const Step& step, Tensor dqkv) const override {
-    kernels::rotary(step.device(), step.batch(), heads(), base_, true, dqkv);
+    kernels::rotary(step.device(), step.rows(), 2 * heads(), base_, true, queries_and_keys(dqkv));
   }
+  static kernels::Slice queries_and_keys(Tensor qkv) { return {qkv, 0, qkv.extent(1) / 3 * 2}; }
 
   double base_;
 };

@@ -156,9 +156,11 @@ class Lamb final : public Optimizer {
   }
 
   Lamb(const Options& options, const OptimizerContext&)
-      : settings_{options.number("beta1"), options.number("beta2"), options.number("epsilon"),
+      : learning_rate_(options.number("learning_rate")),
+        settings_{options.number("beta1"), options.number("beta2"), options.number("epsilon"),
                   options.number("weight_decay"), options.number("max_trust_ratio")} {}
 
+  double learning_rate() const override { return learning_rate_; }
   std::vector<std::string> states() const override { return {"first_moment", "second_moment"}; }
 
   void update(const Device& device, const Blocks& blocks, double learning_rate, std::int64_t step) override {
@@ -168,6 +170,7 @@ class Lamb final : public Optimizer {
   }
 
  private:
+  double learning_rate_;
   Settings settings_;
 };
 

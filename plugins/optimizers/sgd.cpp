@@ -82,12 +82,14 @@ class Sgd final : public Optimizer {
   }
 
   Sgd(const Options& options, const OptimizerContext&)
-      : settings_{options.number("momentum"), options.number("weight_decay"), options.flag("nesterov")} {
+      : learning_rate_(options.number("learning_rate")),
+        settings_{options.number("momentum"), options.number("weight_decay"), options.flag("nesterov")} {
     if (settings_.nesterov && settings_.momentum == 0.0)
       throw OptionError("nesterov",
                         "nesterov = true needs a momentum above 0; set momentum = 0.9 or nesterov = false");
   }
 
+  double learning_rate() const override { return learning_rate_; }
   std::vector<std::string> states() const override { return {"momentum"}; }
 
   void update(const Device& device, const Blocks& blocks, double learning_rate, std::int64_t) override {
@@ -97,6 +99,7 @@ class Sgd final : public Optimizer {
   }
 
  private:
+  double learning_rate_;
   Settings settings_;
 };
 

@@ -242,7 +242,7 @@ Records ConllReader::read(std::span<const InputText> files, const std::string& w
   return records;
 }
 
-std::string ConllReader::write(const Records& records) const {
+std::string ConllReader::write(const Records& records, FilePart) const {
   return text_of(records.lists("words"), records.lists("tags"));
 }
 

@@ -69,7 +69,7 @@ class ConllReader final : public Reader {
   ConllReader(const Options&, const ReaderContext&) {}
 
   Records read(std::span<const InputText> files, const std::string& what) const override;
-  std::string write(const Records& records) const override;
+  std::string write(const Records& records, FilePart part) const override;
 };
 
 /// Rewrites one sentence's tags to IOB2, in place, whatever scheme they are in.

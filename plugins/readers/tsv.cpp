@@ -164,13 +164,13 @@ Records TsvReader::read(std::span<const InputText> files, const std::string& wha
   return records;
 }
 
-std::string TsvReader::write(const Records& records) const {
+std::string TsvReader::write(const Records& records, FilePart part) const {
   const std::size_t free = (text_.number == 0U || label_.number == 0U) ? 1 : 0;
   const Places places{.text = text_.number.value_or(free),
                       .label = label_.number.value_or(text_.number ? free : 1)};
-  std::string text =
-      header_ ? row_of(places, text_.number ? "text" : text_.name, label_.number ? "label" : label_.name)
-              : "";
+  std::string text;
+  if (header_ && part == FilePart::first)
+    text = row_of(places, text_.number ? "text" : text_.name, label_.number ? "label" : label_.name);
   for (std::size_t i = 0; i < records.size(); ++i) {
     const std::string value = on_one_line(records.texts("text")[i]);
     text += value.empty() ? "\n" : row_of(places, value, on_one_line(records.texts("label")[i]));

@@ -35,7 +35,7 @@ class TsvReader final : public Reader {
   /// (all such rows at once, up to a limit), a name that the first line lacks, an empty set.
   Records read(std::span<const InputText> files, const std::string& what) const override;
   /// Tabs and line breaks within a text become blanks. A record without text becomes an empty line.
-  std::string write(const Records& records) const override;
+  std::string write(const Records& records, FilePart part) const override;
 
  private:
   bool header_;

@@ -13,16 +13,15 @@ class Constant final : public Schedule {
  public:
   static constexpr const char* summary =
       "up in a line over warmup_steps, then the full learning rate to the end";
-  static constexpr std::int64_t default_warmup = 0;
   static Schema options() {
     Schema schema;
-    schema.integer("warmup_steps", default_warmup,
+    schema.integer("warmup_steps", 0,
                    {.help = "steps over which the rate grows in a line", .unit = "steps", .min = 0});
     return encore_warmup::add_ratio(schema);
   }
 
   Constant(const Options& options, const ScheduleContext& context)
-      : warmup_steps_(static_cast<double>(encore_warmup::steps(options, context, default_warmup))) {}
+      : warmup_steps_(static_cast<double>(encore_warmup::steps(options, context))) {}
 
   double factor(std::int64_t step) const override {
     return std::min(1.0, static_cast<double>(step) / std::max(1.0, warmup_steps_));

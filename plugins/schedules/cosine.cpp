@@ -17,17 +17,16 @@ class Cosine final : public Schedule {
   static constexpr const char* summary =
       "up in a line over warmup_steps, then half a cosine down to floor at the last step (Loshchilov and "
       "Hutter 2017)";
-  static constexpr std::int64_t default_warmup = 200;
   static Schema options() {
     Schema schema;
-    schema.integer("warmup_steps", default_warmup,
+    schema.integer("warmup_steps", 200,
                    {.help = "steps over which the rate grows in a line", .unit = "steps", .min = 0});
     return encore_warmup::add_ratio(schema).number(
         "floor", 0.0, {.help = "factor on the learning rate at the last step", .min = 0.0, .max = 1.0});
   }
 
   Cosine(const Options& options, const ScheduleContext& context)
-      : warmup_steps_(encore_warmup::steps(options, context, default_warmup)),
+      : warmup_steps_(encore_warmup::steps(options, context)),
         floor_(options.number("floor")),
         total_steps_(context.total_steps) {}
 

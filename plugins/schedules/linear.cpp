@@ -15,16 +15,15 @@ class Linear final : public Schedule {
   static constexpr const char* summary =
       "up in a line over warmup_steps, then down in a line towards zero after the last step (Devlin et al. "
       "2019)";
-  static constexpr std::int64_t default_warmup = 200;
   static Schema options() {
     Schema schema;
-    schema.integer("warmup_steps", default_warmup,
+    schema.integer("warmup_steps", 200,
                    {.help = "steps over which the rate grows in a line", .unit = "steps", .min = 0});
     return encore_warmup::add_ratio(schema);
   }
 
   Linear(const Options& options, const ScheduleContext& context)
-      : warmup_steps_(static_cast<double>(encore_warmup::steps(options, context, default_warmup))),
+      : warmup_steps_(static_cast<double>(encore_warmup::steps(options, context))),
         total_steps_(static_cast<double>(context.total_steps)) {}
 
   /// The smaller of both lines: a warm-up longer than the run is cut by the way down.

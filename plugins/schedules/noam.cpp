@@ -16,10 +16,9 @@ class Noam final : public Schedule {
  public:
   static constexpr const char* summary =
       "width^-0.5 * min(step^-0.5, step * warmup_steps^-1.5) (Vaswani et al. 2017, section 5.3)";
-  static constexpr std::int64_t default_warmup = 4000;
   static Schema options() {
     Schema schema;
-    schema.integer("warmup_steps", default_warmup,
+    schema.integer("warmup_steps", 4000,
                    {.help = "steps until the rate is highest; afterwards it falls with the root of the step",
                     .unit = "steps",
                     .min = 1});
@@ -27,8 +26,7 @@ class Noam final : public Schedule {
   }
 
   Noam(const Options& options, const ScheduleContext& context)
-      : warmup_steps_(
-            std::max(1.0, static_cast<double>(encore_warmup::steps(options, context, default_warmup)))),
+      : warmup_steps_(std::max(1.0, static_cast<double>(encore_warmup::steps(options, context)))),
         width_(static_cast<double>(context.width)) {}
 
   double factor(std::int64_t step) const override {

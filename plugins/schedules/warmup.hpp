@@ -17,17 +17,13 @@ inline encore::Schema& add_ratio(encore::Schema& schema) {
       {.help = "the same as a share of all steps, in place of warmup_steps", .min = 0.0, .max = 1.0});
 }
 
-/// `warmup_steps`, or the whole number next to `warmup_ratio` of the run. Only one of both may be given;
-/// `fallback`, the default of warmup_steps, counts as not given, as it does everywhere.
-inline std::int64_t steps(const encore::Options& options, const encore::ScheduleContext& context,
-                          std::int64_t fallback) {
-  const std::int64_t given = options.integer("warmup_steps");
-  if (!options.has("warmup_ratio")) return given;
-  if (given != fallback)
-    throw encore::OptionError("warmup_ratio",
-                              "warmup_ratio and warmup_steps = " + std::to_string(given) +
-                                  " say the same thing twice; keep one of them (warmup_steps = " +
-                                  std::to_string(fallback) + " is its default and counts as left out)");
+/// `warmup_steps`, or the whole number next to `warmup_ratio` of the run; only one of both may be given.
+inline std::int64_t steps(const encore::Options& options, const encore::ScheduleContext& context) {
+  const std::int64_t number = options.integer("warmup_steps");
+  if (!options.has("warmup_ratio")) return number;
+  if (options.given("warmup_steps"))
+    throw encore::OptionError("warmup_ratio", "warmup_ratio and warmup_steps = " + std::to_string(number) +
+                                                  " say the same thing twice; keep one of them");
   return std::llround(options.number("warmup_ratio") * static_cast<double>(context.total_steps));
 }
 

@@ -35,27 +35,28 @@ void append(std::string& text, std::int32_t code_point) {
   text.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(length));
 }
 
-/// Calls visit(code point) for each character that cleaning keeps, with ' ' for white space and around
-/// ideographs.
+/// Calls visit(code point, its bytes in the text) for each character that cleaning keeps, with ' ' for white
+/// space and around ideographs.
 template <class Visit>
 void clean(std::string_view text, Visit visit) {
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
-  auto left = static_cast<utf8proc_ssize_t>(text.size());
-  while (left > 0) {
+  const auto size = static_cast<utf8proc_ssize_t>(text.size());
+  utf8proc_ssize_t at = 0;
+  while (at < size) {
     utf8proc_int32_t c = -1;
-    const utf8proc_ssize_t length = utf8proc_iterate(bytes, left, &c);
-    const utf8proc_ssize_t step = length > 0 ? length : 1;
-    bytes += step;
-    left -= step;
+    const utf8proc_ssize_t length = utf8proc_iterate(bytes + at, size - at, &c);
+    const ByteRange source{static_cast<std::size_t>(at),
+                           static_cast<std::size_t>(at + (length > 0 ? length : 1))};
+    at = static_cast<utf8proc_ssize_t>(source.end);
     if (length <= 0 || in(removed, c)) continue;
     if (in(white_space, c)) {
-      visit(' ');
+      visit(' ', source);
     } else if (in(ideographs, c)) {
-      visit(' ');
-      visit(c);
-      visit(' ');
+      visit(' ', source);
+      visit(c, source);
+      visit(' ', source);
     } else {
-      visit(c);
+      visit(c, source);
     }
   }
 }
@@ -74,12 +75,46 @@ void decompose(const std::string& text, std::vector<std::int32_t>& code_points) 
   }
 }
 
+/// The same for one character, which is appended; the caller puts marks into order.
+void decompose(std::int32_t c, std::vector<std::int32_t>& code_points) {
+  utf8proc_int32_t points[32];  // 18 are the most that Unicode has
+  int bound_class = 0;
+  const auto count = utf8proc_decompose_char(c, points, 32, UTF8PROC_DECOMPOSE, &bound_class);
+  if (count < 0) throw Error(std::string("cannot decompose text: ") + utf8proc_errmsg(count));
+  code_points.insert(code_points.end(), points, points + count);
+}
+
+int combining_class(std::int32_t code_point) {
+  return utf8proc_get_property(code_point)->combining_class;
+}
+
+/// Canonical order of the marks behind each character. Marks that change places come from all of their bytes.
+void order_marks(std::vector<std::int32_t>& code_points, std::vector<ByteRange>& sources) {
+  std::vector<std::int32_t> marks;
+  for (std::size_t begin = 0, end = 0; begin < code_points.size(); begin = std::max(end, begin + 1)) {
+    end = begin;
+    while (end < code_points.size() && combining_class(code_points[end]) > 0) ++end;
+    marks.assign(code_points.begin() + static_cast<std::ptrdiff_t>(begin),
+                 code_points.begin() + static_cast<std::ptrdiff_t>(end));
+    const auto by_class = [](std::int32_t a, std::int32_t b) {
+      return combining_class(a) < combining_class(b);
+    };
+    if (std::is_sorted(marks.begin(), marks.end(), by_class)) continue;
+    std::stable_sort(marks.begin(), marks.end(), by_class);
+    std::copy(marks.begin(), marks.end(), code_points.begin() + static_cast<std::ptrdiff_t>(begin));
+    const ByteRange all{sources[begin].begin, sources[end - 1].end};
+    std::fill(sources.begin() + static_cast<std::ptrdiff_t>(begin),
+              sources.begin() + static_cast<std::ptrdiff_t>(end), all);
+  }
+}
+
 }  // namespace
 
 void SplitText::clear() {
   text_.clear();
   words_.clear();
   open_ = 0;
+  sources_.clear();
 }
 
 void SplitText::end_word() {
@@ -88,17 +123,27 @@ void SplitText::end_word() {
   open_ = text_.size();
 }
 
-void BertText::split(std::string_view text, SplitText& out) const {
+void BertText::split(std::string_view text, SplitText& out, bool ranged) const {
+  if (ranged)
+    split_into<true>(text, out);
+  else
+    split_into<false>(text, out);
+}
+
+template <bool Ranged>
+void BertText::split_into(std::string_view text, SplitText& out) const {
   out.clear();
   if (is_ascii(text))
-    split_ascii(text, out);
+    split_ascii<Ranged>(text, out);
   else
-    split_unicode(text, out);
+    split_unicode<Ranged>(text, out);
   out.end_word();
 }
 
+template <bool Ranged>
 void BertText::split_ascii(std::string_view text, SplitText& out) const {
-  for (const char c : text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
     if (is_ascii_letter_or_digit(c)) {
       out.text_ += lowercase_ && c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
@@ -108,11 +153,13 @@ void BertText::split_ascii(std::string_view text, SplitText& out) const {
       out.text_ += c;
       out.end_word();
     }
+    if constexpr (Ranged) out.sources_.resize(out.text_.size(), {at, at + 1});
   }
 }
 
+template <bool Ranged>
 void BertText::split_unicode(std::string_view text, SplitText& out) const {
-  const auto place = [&](std::int32_t c) {
+  const auto place = [&](std::int32_t c, ByteRange source) {
     if (c == ' ') {
       out.end_word();
     } else if (in(punctuation, c)) {
@@ -122,16 +169,34 @@ void BertText::split_unicode(std::string_view text, SplitText& out) const {
     } else {
       append(out.text_, c);
     }
+    if constexpr (Ranged) out.sources_.resize(out.text_.size(), source);
   };
   if (!lowercase_) {
     clean(text, place);
     return;
   }
-  out.cleaned_.clear();
-  clean(text, [&](std::int32_t c) { append(out.cleaned_, c); });
-  decompose(out.cleaned_, out.code_points_);
-  for (const std::int32_t c : out.code_points_)
-    if (!in(nonspacing_marks, c)) place(utf8proc_tolower(c));
+  if constexpr (Ranged) {
+    out.code_points_.clear();
+    out.point_sources_.clear();
+    clean(text, [&](std::int32_t c, ByteRange source) {
+      decompose(c, out.code_points_);
+      out.point_sources_.resize(out.code_points_.size(), source);
+    });
+    order_marks(out.code_points_, out.point_sources_);
+  } else {
+    out.cleaned_.clear();
+    clean(text, [&](std::int32_t c, ByteRange) { append(out.cleaned_, c); });
+    decompose(out.cleaned_, out.code_points_);
+  }
+  for (std::size_t i = 0; i < out.code_points_.size(); ++i) {
+    const std::int32_t c = out.code_points_[i];
+    const ByteRange source = Ranged ? out.point_sources_[i] : ByteRange{};
+    if (!in(nonspacing_marks, c)) {
+      place(utf8proc_tolower(c), source);
+    } else if (Ranged && !out.sources_.empty() && out.sources_.back().end == source.begin) {
+      out.sources_.back().end = source.end;  // a mark that is dropped belongs to the letter before it
+    }
+  }
 }
 
 }  // namespace encore::wordpiece

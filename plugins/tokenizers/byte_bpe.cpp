@@ -1,6 +1,7 @@
 // See byte_bpe.hpp.
 #include "byte_bpe.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 
@@ -13,19 +14,26 @@ namespace {
 
 using tokenizers::PieceTable;
 
-/// Every way to put a piece together from two others.
-PairTable merges_of(const PieceTable& table) {
-  std::unordered_map<std::string, std::int32_t> numbers;
-  for (std::size_t i = 0; i < table.pieces().size(); ++i) {
-    const auto number = static_cast<std::int32_t>(i);
-    if (table.is_special(number)) continue;
+/// The bytes of each piece, none of those that every vocabulary has.
+std::vector<std::string> all_bytes_of(const PieceTable& table) {
+  std::vector<std::string> all(table.pieces().size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (table.is_required(static_cast<std::int32_t>(i))) continue;
     std::optional<std::string> bytes = bytes_of(table.pieces()[i]);
     if (!bytes)
       throw Error("the piece \"" + table.pieces()[i] +
                   "\" holds a character that stands for no byte; a byte_bpe vocabulary is written in the "
                   "alphabet of GPT-2");
-    numbers.emplace(std::move(*bytes), number);
+    all[i] = std::move(*bytes);
   }
+  return all;
+}
+
+/// Every way to put a piece together from two others.
+PairTable merges_of(const std::vector<std::string>& all_bytes) {
+  std::unordered_map<std::string, std::int32_t> numbers;
+  for (std::size_t i = 0; i < all_bytes.size(); ++i)
+    if (!all_bytes[i].empty()) numbers.emplace(all_bytes[i], static_cast<std::int32_t>(i));
   PairTable merges;
   for (const auto& [bytes, number] : numbers)
     for (std::size_t cut = 1; cut < bytes.size(); ++cut) {
@@ -61,14 +69,16 @@ void ByteBpe::load(std::vector<std::string> vocabulary) {
       throw Error("the vocabulary has no piece \"" + piece + "\" for the byte " + std::to_string(byte) +
                   "; a byte_bpe vocabulary needs a piece for each of the 256 bytes");
   }
-  merges_ = merges_of(table);
+  std::vector<std::string> bytes = all_bytes_of(table);
+  merges_ = merges_of(bytes);
+  bytes_ = std::move(bytes);
   table_ = std::move(table);
 }
 
 template <class Visit>
 void ByteBpe::each_word(std::string_view text, const Visit& visit) const {
   thread_local std::string prefixed;
-  if (add_prefix_space_ && !text.empty() && text.front() != ' ') {
+  if (is_prefixed(text)) {
     prefixed.assign(1, ' ').append(text);
     text = prefixed;
   }
@@ -79,15 +89,17 @@ void ByteBpe::each_word(std::string_view text, const Visit& visit) const {
   }
 }
 
-void ByteBpe::train(const std::map<std::string, std::int64_t>& words) {
+void ByteBpe::train(const TextCounts& texts) {
   tokenizers::require_training(training_);
-  std::map<std::string, std::int64_t> counts;
-  for (const auto& [text, count] : words)
+  TextCounts counts;
+  for (const auto& [text, count] : texts)
     each_word(text, [&, times = count](std::string_view word) { counts[std::string(word)] += times; });
   load(train_vocabulary(counts, training_));
 }
 
-void ByteBpe::encode(std::string_view text, std::vector<std::int32_t>& pieces) const {
+void ByteBpe::append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+                            std::vector<ByteRange>* ranges) const {
+  const std::size_t before = pieces.size();
   thread_local std::vector<std::int32_t> cut;  // encode is const and called from several threads
   each_word(text, [&](std::string_view word) {
     cut.clear();
@@ -96,6 +108,21 @@ void ByteBpe::encode(std::string_view text, std::vector<std::int32_t>& pieces) c
                      [this](std::int32_t left, std::int32_t right) { return merges_.find(left, right); });
     pieces.insert(pieces.end(), cut.begin(), cut.end());
   });
+  if (ranges == nullptr) return;
+  const std::size_t prefix = is_prefixed(text) ? 1 : 0;  // a byte that the text does not have
+  std::size_t begin = 0;
+  for (std::size_t i = before; i < pieces.size(); ++i) {
+    const std::size_t end = begin + bytes_[static_cast<std::size_t>(pieces[i])].size();
+    ranges->push_back({begin - std::min(begin, prefix), end - prefix});
+    begin = end;
+  }
+}
+
+std::string ByteBpe::decode(std::span<const std::int32_t> pieces) const {
+  std::string text;
+  for (const std::int32_t number : pieces)
+    if (!table_.is_special(number)) text += bytes_.at(static_cast<std::size_t>(number));
+  return text;
 }
 
 }  // namespace encore::byte_bpe

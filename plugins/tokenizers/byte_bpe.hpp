@@ -6,6 +6,9 @@
 // entry: byte_bpe_plugin.cpp.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include <encore/plugin.hpp>
 
 #include "pair_table.hpp"
@@ -23,18 +26,25 @@ class ByteBpe final : public Tokenizer {
   ByteBpe(const Options& options, const TokenizerContext& context);
 
   void load(std::vector<std::string> vocabulary) override;
-  void train(const std::map<std::string, std::int64_t>& words) override;
+  void train(const TextCounts& texts) override;
   std::span<const std::string> vocabulary() const override { return table_.pieces(); }
-  SpecialPieces special() const override { return table_.special(); }
-  void encode(std::string_view text, std::vector<std::int32_t>& pieces) const override;
+  std::optional<std::int32_t> find(Special role) const override { return table_.find(role); }
+  /// The very bytes of the pieces; with add_prefix_space the blank in front is one of them.
+  std::string decode(std::span<const std::int32_t> pieces) const override;
 
  private:
+  void append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+                     std::vector<ByteRange>* ranges) const override;
+  bool is_prefixed(std::string_view text) const {
+    return add_prefix_space_ && !text.empty() && text.front() != ' ';
+  }
   template <class Visit>
   void each_word(std::string_view text, const Visit& visit) const;
 
   tokenizers::Training training_;
   bool add_prefix_space_;
   tokenizers::PieceTable table_;
+  std::vector<std::string> bytes_;  ///< of each piece; empty for the special ones
   std::int32_t byte_numbers_[256] = {};
   PairTable merges_;
 };

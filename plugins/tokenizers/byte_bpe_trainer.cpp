@@ -17,7 +17,7 @@ using tokenizers::Pair;
 
 class Trainer {
  public:
-  Trainer(const std::map<std::string, std::int64_t>& words, const tokenizers::Training& training)
+  Trainer(const TextCounts& words, const tokenizers::Training& training)
       : training_(training), pieces_(tokenizers::special_pieces().size()) {
     std::int32_t number_of[256];
     for (const unsigned char byte : alphabet())
@@ -99,8 +99,7 @@ class Trainer {
 
 }  // namespace
 
-std::vector<std::string> train_vocabulary(const std::map<std::string, std::int64_t>& words,
-                                          const tokenizers::Training& training) {
+std::vector<std::string> train_vocabulary(const TextCounts& words, const tokenizers::Training& training) {
   return Trainer(words, training).run();
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -18,7 +17,6 @@ inline constexpr std::int64_t smallest_vocabulary = 4 + 256;
 /// vocab_size pieces or no two stand together min_frequency times. After each merge the words are cut as
 /// merge_neighbours cuts them, so the training text is always cut as `encode` would cut it. `words` are words
 /// as first_word finds them, with their counts. The pieces are printable.
-std::vector<std::string> train_vocabulary(const std::map<std::string, std::int64_t>& words,
-                                          const tokenizers::Training& training);
+std::vector<std::string> train_vocabulary(const TextCounts& words, const tokenizers::Training& training);
 
 }  // namespace encore::byte_bpe

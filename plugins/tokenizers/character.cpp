@@ -35,38 +35,70 @@ class Character final : public Tokenizer {
     table_ = std::move(table);
   }
 
-  void train(const std::map<std::string, std::int64_t>& words) override {
+  void train(const TextCounts& texts) override {
     require_training(training_);
-    std::map<std::string, std::int64_t> counts;
-    for (const auto& [text, count] : words)
-      each_character(text, [&, times = count](const std::string& character) { counts[character] += times; });
+    TextCounts counts;
+    std::string kept;
+    for (const auto& [text, count] : texts)
+      each_character(normal(text, kept), [&, times = count](const std::string& character, ByteRange) {
+        counts[character] += times;
+      });
     load(most_frequent(counts, training_, "character"));
   }
 
   std::span<const std::string> vocabulary() const override { return table_.pieces(); }
-  SpecialPieces special() const override { return table_.special(); }
+  std::optional<std::int32_t> find(Special role) const override { return table_.find(role); }
 
-  void encode(std::string_view text, std::vector<std::int32_t>& pieces) const override {
-    each_character(text, [&](const std::string& character) {
-      const std::int32_t number = table_.find(character);
-      pieces.push_back(number == PieceTable::no_piece ? table_.special().unknown : number);
-    });
+  /// Without the blanks of the text that was encoded: no piece stands for them.
+  std::string decode(std::span<const std::int32_t> pieces) const override {
+    std::string text;
+    for (const std::int32_t number : pieces)
+      if (!table_.is_special(number)) text += table_.piece(number);
+    return text;
   }
 
  private:
-  /// A byte that is not UTF-8 comes as U+FFFD.
+  void append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+                     std::vector<ByteRange>* ranges) const override {
+    const auto add = [&](const std::string& character, ByteRange range) {
+      const std::int32_t number = table_.find(character);
+      pieces.push_back(number == PieceTable::no_piece ? table_.unknown() : number);
+      if (ranges != nullptr) ranges->push_back(range);
+    };
+    std::string kept;
+    const std::string_view whole = normal(text, kept);
+    if (ranges == nullptr || whole == text) return each_character(whole, add);
+    // Nothing is composed across the border of a grapheme cluster, so the clusters one by one give the same.
+    std::string kept_part;
+    for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
+      end = begin + first_grapheme_cluster(text.substr(begin));
+      const std::string_view cluster = text.substr(begin, end - begin), part = normal(cluster, kept_part);
+      each_character(part, [&](const std::string& character, ByteRange range) {
+        add(character,
+            part == cluster ? ByteRange{begin + range.begin, begin + range.end} : ByteRange{begin, end});
+      });
+    }
+  }
+
+  /// The text, composed if that is asked for; `kept` holds it where the text itself is not it.
+  std::string_view normal(std::string_view text, std::string& kept) const {
+    const bool ascii = std::none_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; });
+    if (!compose_ || ascii) return text;
+    kept = composed(text);
+    return kept;
+  }
+
+  /// Calls visit(character, where it stands in `text`). A byte that is not UTF-8 comes as U+FFFD.
   template <class Visit>
   void each_character(std::string_view text, const Visit& visit) const {
-    const bool ascii = std::none_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; });
-    const std::string normal = compose_ && !ascii ? composed(text) : std::string();
-    std::string_view rest = compose_ && !ascii ? normal : text;
     thread_local std::string character;  // encode is const and called from several threads
-    for (CodePoint c; !rest.empty(); rest.remove_prefix(c.bytes)) {
-      c = first_code_point(rest);
+    CodePoint c;
+    for (std::size_t at = 0; at < text.size(); at += c.bytes) {
+      c = first_code_point(text.substr(at));
       if (is_blank(c.value)) continue;
       character.clear();
       append(character, c.value == no_code_point ? 0xFFFD : lowercase_ ? lower(c.value) : c.value);
-      visit(character);
+      visit(character, {at, at + c.bytes});
     }
   }
 

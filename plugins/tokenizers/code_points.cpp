@@ -51,6 +51,18 @@ std::int32_t lower(std::int32_t c) {
   return utf8proc_tolower(c);
 }
 
+std::size_t first_grapheme_cluster(std::string_view text) {
+  CodePoint last = first_code_point(text);
+  std::size_t end = last.bytes;
+  for (utf8proc_int32_t state = 0; end < text.size();) {
+    const CodePoint next = first_code_point(text.substr(end));
+    if (utf8proc_grapheme_break_stateful(last.value, next.value, &state)) break;
+    last = next;
+    end += next.bytes;
+  }
+  return end;
+}
+
 std::string composed(std::string_view text) {
   utf8proc_uint8_t* bytes = nullptr;
   const utf8proc_ssize_t count = utf8proc_map(

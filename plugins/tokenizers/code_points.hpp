@@ -30,6 +30,8 @@ bool is_letter(std::int32_t code_point);  ///< categories L*
 bool is_number(std::int32_t code_point);  ///< categories N*
 /// The lower-case letter of one code point, without context; others as they are.
 std::int32_t lower(std::int32_t code_point);
+/// The bytes of the user-perceived character (UAX 29) that `text`, which is UTF-8 and not empty, begins with.
+std::size_t first_grapheme_cluster(std::string_view text);
 /// Composed (NFC). What is not UTF-8 comes back as it is.
 std::string composed(std::string_view text);
 

@@ -39,8 +39,8 @@ const std::vector<std::string>& special_pieces() {
   return pieces;
 }
 
-std::vector<std::string> most_frequent(const std::map<std::string, std::int64_t>& counts,
-                                       const Training& training, const std::string& what) {
+std::vector<std::string> most_frequent(const TextCounts& counts, const Training& training,
+                                       const std::string& what) {
   std::vector<std::pair<std::int64_t, std::string_view>> ranked;
   for (const auto& [piece, count] : counts)
     if (count >= training.min_frequency &&
@@ -65,19 +65,28 @@ PieceTable::PieceTable(std::vector<std::string> pieces, const std::string& kind)
     if (!numbers_.emplace(pieces_[i], static_cast<std::int32_t>(i)).second)
       throw Error("the vocabulary holds the piece \"" + pieces_[i] + "\" twice");
   }
-  const auto required = [&](const std::string& piece) {
+  for (const Special role : all_specials) {
+    const std::string piece(usual_piece(role));
     const std::int32_t number = find(piece);
-    if (number == no_piece)
+    if (number == no_piece && role != Special::mask)
       throw Error("the vocabulary has no " + piece + "; a " + kind +
                   " vocabulary needs [PAD], [UNK], [CLS] and [SEP]");
-    return number;
-  };
-  special_ = {required("[PAD]"), required("[UNK]"), required("[CLS]"), required("[SEP]")};
+    special_[static_cast<std::size_t>(role)] = number;
+  }
 }
 
 bool PieceTable::is_special(std::int32_t number) const {
-  return number == special_.padding || number == special_.unknown || number == special_.start ||
-         number == special_.end;
+  return number != no_piece && std::find(special_.begin(), special_.end(), number) != special_.end();
+}
+
+bool PieceTable::is_required(std::int32_t number) const {
+  return is_special(number) && number != special_[static_cast<std::size_t>(Special::mask)];
+}
+
+const std::string& PieceTable::piece(std::int32_t number) const {
+  ENCORE_REQUIRE(number >= 0 && static_cast<std::size_t>(number) < pieces_.size(),
+                 "the number of a piece is one of the vocabulary");
+  return pieces_[static_cast<std::size_t>(number)];
 }
 
 }  // namespace encore::tokenizers

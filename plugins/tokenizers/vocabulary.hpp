@@ -2,9 +2,10 @@
 // checked list of pieces with the number of each. Compiled into each tokenizer's plugin.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,8 +35,8 @@ const std::vector<std::string>& special_pieces();
 
 /// The special pieces, then those of `counts` by falling count, equal counts in the order of their bytes, as
 /// far as vocab_size and min_frequency let them in. Throws Error when none gets in; `what` they are: "word".
-std::vector<std::string> most_frequent(const std::map<std::string, std::int64_t>& counts,
-                                       const Training& training, const std::string& what);
+std::vector<std::string> most_frequent(const TextCounts& counts, const Training& training,
+                                       const std::string& what);
 
 /// A vocabulary: pieces in the order of their numbers.
 class PieceTable {
@@ -48,8 +49,17 @@ class PieceTable {
   PieceTable(std::vector<std::string> pieces, const std::string& kind);
 
   std::span<const std::string> pieces() const { return pieces_; }
-  SpecialPieces special() const { return special_; }
+  std::optional<std::int32_t> find(Special role) const {
+    const std::int32_t number = special_[static_cast<std::size_t>(role)];
+    return number == no_piece ? std::nullopt : std::optional(number);
+  }
+  std::int32_t unknown() const { return special_[static_cast<std::size_t>(Special::unknown)]; }
+  /// Whether the piece stands for no text: `decode` leaves it out.
   bool is_special(std::int32_t number) const;
+  /// [PAD], [UNK], [CLS] or [SEP], which every vocabulary has.
+  bool is_required(std::int32_t number) const;
+  /// The piece with this number. Throws std::logic_error where there is none.
+  const std::string& piece(std::int32_t number) const;
   /// no_piece when it is not in the vocabulary.
   std::int32_t find(std::string_view piece) const {
     const auto found = numbers_.find(piece);
@@ -63,7 +73,7 @@ class PieceTable {
   };
   std::vector<std::string> pieces_;
   std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>> numbers_;
-  SpecialPieces special_;
+  std::array<std::int32_t, all_specials.size()> special_ = {};  ///< by role
 };
 
 }  // namespace encore::tokenizers

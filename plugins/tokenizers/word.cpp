@@ -25,42 +25,55 @@ class Word final : public Tokenizer {
     table_ = PieceTable(std::move(vocabulary), "word");
   }
 
-  void train(const std::map<std::string, std::int64_t>& words) override {
+  void train(const TextCounts& texts) override {
     require_training(training_);
-    std::map<std::string, std::int64_t> counts;
-    for (const auto& [text, count] : words)
-      each_word(text, [&, times = count](const std::string& word) { counts[word] += times; });
+    TextCounts counts;
+    for (const auto& [text, count] : texts)
+      each_word(text, [&, times = count](const std::string& word, ByteRange) { counts[word] += times; });
     load(most_frequent(counts, training_, "word"));
   }
 
   std::span<const std::string> vocabulary() const override { return table_.pieces(); }
-  SpecialPieces special() const override { return table_.special(); }
+  std::optional<std::int32_t> find(Special role) const override { return table_.find(role); }
 
-  void encode(std::string_view text, std::vector<std::int32_t>& pieces) const override {
-    each_word(text, [&](const std::string& word) {
-      const std::int32_t number = table_.find(word);
-      const bool known = number != PieceTable::no_piece && !table_.is_special(number);
-      pieces.push_back(known ? number : table_.special().unknown);
-    });
+  /// Words with a blank between them.
+  std::string decode(std::span<const std::int32_t> pieces) const override {
+    std::string text;
+    for (const std::int32_t number : pieces) {
+      if (table_.is_special(number)) continue;
+      text += (text.empty() ? "" : " ") + table_.piece(number);
+    }
+    return text;
   }
 
  private:
-  /// Bytes that are not UTF-8 become U+FFFD.
+  void append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+                     std::vector<ByteRange>* ranges) const override {
+    each_word(text, [&](const std::string& word, ByteRange range) {
+      const std::int32_t number = table_.find(word);
+      const bool known = number != PieceTable::no_piece && !table_.is_required(number);
+      pieces.push_back(known ? number : table_.unknown());
+      if (ranges != nullptr) ranges->push_back(range);
+    });
+  }
+
+  /// Calls visit(word, where it stands in the text). Bytes that are not UTF-8 become U+FFFD.
   template <class Visit>
   void each_word(std::string_view text, const Visit& visit) const {
     thread_local std::string word;  // encode is const and called from several threads
     word.clear();
-    while (!text.empty()) {
-      const CodePoint c = first_code_point(text);
+    std::size_t begin = 0, at = 0;
+    for (CodePoint c; at < text.size(); at += c.bytes) {
+      c = first_code_point(text.substr(at));
       if (!is_blank(c.value)) {
+        if (word.empty()) begin = at;
         append(word, c.value == no_code_point ? 0xFFFD : lowercase_ ? lower(c.value) : c.value);
       } else if (!word.empty()) {
-        visit(word);
+        visit(word, {begin, at});
         word.clear();
       }
-      text.remove_prefix(c.bytes);
     }
-    if (!word.empty()) visit(word);
+    if (!word.empty()) visit(word, {begin, at});
   }
 
   Training training_;

@@ -12,6 +12,10 @@ namespace {
 /// BERT takes longer words for noise and does not cut them.
 constexpr std::ptrdiff_t longest_word = 100;  // characters
 
+bool is_continuation(std::string_view piece) {
+  return piece.starts_with("##") && piece.size() > 2;
+}
+
 std::ptrdiff_t count_characters(std::string_view text) {
   return std::count_if(text.begin(), text.end(),
                        [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
@@ -34,7 +38,7 @@ void WordPiece::load(std::vector<std::string> vocabulary) {
   for (std::size_t i = 0; i < table_.pieces().size(); ++i) {
     const std::string_view piece = table_.pieces()[i];
     const auto number = static_cast<std::int32_t>(i);
-    if (piece.starts_with("##") && piece.size() > 2)
+    if (is_continuation(piece))
       continuations.add(piece.substr(2), number);
     else
       starts.add(piece, number);
@@ -47,18 +51,20 @@ void WordPiece::load(std::vector<std::string> vocabulary) {
   continuations_ = std::move(continuations);
 }
 
-void WordPiece::train(const std::map<std::string, std::int64_t>& words) {
+void WordPiece::train(const TextCounts& texts) {
   tokenizers::require_training(training_);
-  std::map<std::string, std::int64_t> counts;
+  TextCounts counts;
   SplitText split;
-  for (const auto& [word, count] : words) {
-    text_.split(word, split);
+  for (const auto& [text, count] : texts) {
+    text_.split(text, split);
     for (std::size_t i = 0; i < split.size(); ++i) counts[std::string(split.word(i))] += count;
   }
   load(train_vocabulary(counts, training_));
 }
 
-void WordPiece::encode(std::string_view text, std::vector<std::int32_t>& pieces) const {
+void WordPiece::append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+                              std::vector<ByteRange>* ranges) const {
+  const Output out{.pieces = pieces, .ranges = ranges};
   std::size_t plain = 0;
   for (std::size_t at = text.find('['); at != std::string_view::npos;) {
     const NamedPiece* special = special_at(text.substr(at));
@@ -66,12 +72,26 @@ void WordPiece::encode(std::string_view text, std::vector<std::int32_t>& pieces)
       at = text.find('[', at + 1);
       continue;
     }
-    encode_plain(text.substr(plain, at - plain), pieces);
-    pieces.push_back(special->number);
+    append_plain(text, plain, at, out);
     plain = at + special->text.size();
+    pieces.push_back(special->number);
+    if (ranges != nullptr) ranges->push_back({at, plain});
     at = text.find('[', plain);
   }
-  encode_plain(text.substr(plain), pieces);
+  append_plain(text, plain, text.size(), out);
+}
+
+std::string WordPiece::decode(std::span<const std::int32_t> pieces) const {
+  std::string text;
+  for (const std::int32_t number : pieces) {
+    if (table_.is_special(number)) continue;
+    const std::string& piece = table_.piece(number);
+    if (is_continuation(piece))
+      text += std::string_view(piece).substr(2);
+    else
+      text += (text.empty() ? "" : " ") + piece;
+  }
+  return text;
 }
 
 const WordPiece::NamedPiece* WordPiece::special_at(std::string_view text) const {
@@ -80,27 +100,36 @@ const WordPiece::NamedPiece* WordPiece::special_at(std::string_view text) const 
   return nullptr;
 }
 
-void WordPiece::encode_plain(std::string_view text, std::vector<std::int32_t>& pieces) const {
-  if (text.empty()) return;
+void WordPiece::append_plain(std::string_view text, std::size_t begin, std::size_t end, Output out) const {
+  if (begin == end) return;
   thread_local SplitText split;  // encode is const and called from several threads
-  text_.split(text, split);
-  for (std::size_t i = 0; i < split.size(); ++i) encode_word(split.word(i), pieces);
+  text_.split(text.substr(begin, end - begin), split, out.ranges != nullptr);
+  for (std::size_t i = 0; i < split.size(); ++i) append_word(split, i, begin, out);
 }
 
-void WordPiece::encode_word(std::string_view word, std::vector<std::int32_t>& pieces) const {
-  const std::size_t before = pieces.size();
+void WordPiece::append_word(const SplitText& split, std::size_t word, std::size_t begin, Output out) const {
+  const std::string_view text = split.word(word);
+  const std::size_t before = out.pieces.size();
   bool known =
-      static_cast<std::ptrdiff_t>(word.size()) <= longest_word || count_characters(word) <= longest_word;
-  for (std::string_view rest = word; known && !rest.empty();) {
+      static_cast<std::ptrdiff_t>(text.size()) <= longest_word || count_characters(text) <= longest_word;
+  for (std::string_view rest = text; known && !rest.empty();) {
     const PieceTrie::Match match =
-        (rest.size() == word.size() ? starts_ : continuations_).longest_prefix(rest);
+        (rest.size() == text.size() ? starts_ : continuations_).longest_prefix(rest);
     known = match.piece != PieceTrie::no_piece;
-    if (known) pieces.push_back(match.piece);
+    if (known) out.pieces.push_back(match.piece);
     rest.remove_prefix(match.length);
   }
-  if (known) return;
-  pieces.resize(before);
-  pieces.push_back(special().unknown);
+  if (!known) {
+    out.pieces.resize(before);
+    out.pieces.push_back(table_.unknown());
+  }
+  if (out.ranges == nullptr) return;
+  for (std::size_t i = before, from = 0, to = 0; i < out.pieces.size(); ++i, from = to) {
+    const std::size_t mark = i > before ? 2 : 0;  // "##"
+    to = known ? from + table_.piece(out.pieces[i]).size() - mark : text.size();
+    const ByteRange range = split.range(word, from, to);
+    out.ranges->push_back({begin + range.begin, begin + range.end});
+  }
 }
 
 }  // namespace encore::wordpiece

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,19 +28,28 @@ class WordPiece : public Tokenizer {
   WordPiece(const Options& options, const TokenizerContext& context);
 
   void load(std::vector<std::string> vocabulary) override;
-  void train(const std::map<std::string, std::int64_t>& words) override;
+  void train(const TextCounts& texts) override;
   std::span<const std::string> vocabulary() const override { return table_.pieces(); }
-  SpecialPieces special() const override { return table_.special(); }
-  /// A special piece written out in the text, such as "[SEP]", becomes that piece, as in `tokenizers`.
-  void encode(std::string_view text, std::vector<std::int32_t>& pieces) const override;
+  std::optional<std::int32_t> find(Special role) const override { return table_.find(role); }
+  /// Words with a blank between them; punctuation marks are words.
+  std::string decode(std::span<const std::int32_t> pieces) const override;
 
  private:
   struct NamedPiece {
     std::string text;
     std::int32_t number = 0;
   };
-  void encode_plain(std::string_view text, std::vector<std::int32_t>& pieces) const;
-  void encode_word(std::string_view word, std::vector<std::int32_t>& pieces) const;
+  /// Where pieces go: their numbers, and their ranges in the text where `ranges` is not null.
+  struct Output {
+    std::vector<std::int32_t>& pieces;
+    std::vector<ByteRange>* ranges;
+  };
+  /// A special piece written out in the text, such as "[SEP]", becomes that piece, as in `tokenizers`.
+  void append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+                     std::vector<ByteRange>* ranges) const override;
+  /// The bytes [begin, end) of a text, without special pieces.
+  void append_plain(std::string_view text, std::size_t begin, std::size_t end, Output out) const;
+  void append_word(const SplitText& split, std::size_t word, std::size_t begin, Output out) const;
   const NamedPiece* special_at(std::string_view text) const;
 
   tokenizers::Training training_;

@@ -30,8 +30,8 @@ std::vector<std::string> characters(const std::string& word) {
 
 /// The characters of all words, the most frequent ones if there are too many, in the order of their code
 /// points.
-std::set<std::string> find_alphabet(const std::map<std::string, std::int64_t>& words) {
-  std::map<std::string, std::int64_t> counts;
+std::set<std::string> find_alphabet(const TextCounts& words) {
+  TextCounts counts;
   for (const auto& [word, count] : words)
     for (const std::string& character : characters(word)) counts[character] += count;
   std::vector<std::pair<std::int64_t, std::string>> ranked;
@@ -45,8 +45,7 @@ std::set<std::string> find_alphabet(const std::map<std::string, std::int64_t>& w
 
 class Trainer {
  public:
-  Trainer(const std::map<std::string, std::int64_t>& words, const tokenizers::Training& training)
-      : training_(training) {
+  Trainer(const TextCounts& words, const tokenizers::Training& training) : training_(training) {
     for (const std::string& piece : special_pieces()) add(piece);
     const std::set<std::string> alphabet = find_alphabet(words);
     for (const std::string& character : alphabet) add(character);
@@ -141,8 +140,7 @@ const std::vector<std::string>& special_pieces() {
   return pieces;
 }
 
-std::vector<std::string> train_vocabulary(const std::map<std::string, std::int64_t>& words,
-                                          const tokenizers::Training& training) {
+std::vector<std::string> train_vocabulary(const TextCounts& words, const tokenizers::Training& training) {
   return Trainer(words, training).run();
 }
 

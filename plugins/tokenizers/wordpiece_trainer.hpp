@@ -3,8 +3,6 @@
 // released).
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -19,7 +17,6 @@ const std::vector<std::string>& special_pieces();
 /// alone and as a continuation ("##e"), then merges by falling count, equal counts in the order of the
 /// pieces' numbers; it is shorter than vocab_size when no pair is frequent enough. Throws Error when
 /// vocab_size cannot hold the characters.
-std::vector<std::string> train_vocabulary(const std::map<std::string, std::int64_t>& words,
-                                          const tokenizers::Training& training);
+std::vector<std::string> train_vocabulary(const TextCounts& words, const tokenizers::Training& training);
 
 }  // namespace encore::wordpiece

@@ -35,6 +35,7 @@ nlohmann::json measure(std::int64_t sequences, std::int64_t length, std::int64_t
   const OwnedTensor log_sum(DType::float32, {rows, heads});
   qkv.set(normal_values(rows * 3 * width, 1));
   dout.set(normal_values(rows * width, 2));
+  const kernels::Slice q{qkv, 0, width}, k{qkv, width, width}, v{qkv, 2 * width, width};
   kernels::AttentionOptions options;
   options.heads = heads;
   options.training = true;
@@ -42,9 +43,11 @@ nlohmann::json measure(std::int64_t sequences, std::int64_t length, std::int64_t
   nlohmann::json forward = nlohmann::json::array(), backward = nlohmann::json::array();
   for (int i = -2; i < repetitions; ++i) {  // the first two warm up
     const double there =
-        seconds(device, [&] { kernels::attention(device, batch, options, qkv, out, log_sum); });
-    const double back = seconds(
-        device, [&] { kernels::attention_backward(device, batch, options, qkv, out, log_sum, dout, dqkv); });
+        seconds(device, [&] { kernels::attention(device, batch, batch, options, q, k, v, out, log_sum); });
+    const double back = seconds(device, [&] {
+      kernels::attention_backward(device, batch, batch, options, q, k, v, out, log_sum, dout,
+                                  {dqkv, 0, width}, {dqkv, width, width}, {dqkv, 2 * width, width});
+    });
     if (i < 0) continue;
     forward.push_back(there);
     backward.push_back(back);

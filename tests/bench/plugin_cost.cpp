@@ -67,13 +67,13 @@ double call_time(Layer& made) {
   constexpr int calls = 1000000;
   Layer* volatile layer = &made;  // read again for each call, so that the compiler cannot know what it is
   const Device device;
-  const Batch batch;
+  const RowSet rows;
   const std::vector<Tensor> tensors(6);
   const std::vector<RandomKey> keys(1);
   return seconds([&] {
            for (int i = 0; i < calls; ++i) {
-             Step step(device, batch, true);
-             step.bind(tensors, tensors, tensors, keys);
+             const Step step(device, rows, true,
+                             {.parameters = tensors, .gradients = tensors, .buffers = tensors, .keys = keys});
              layer->forward(step, tensors, tensors[0]);
            }
          }) /

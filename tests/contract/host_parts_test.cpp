@@ -7,30 +7,10 @@
 
 #include <encore/plugin.hpp>
 
-#include "contract/suite.hpp"
+#include "contract/findings.hpp"
 
-namespace encore {
+namespace encore::testing {
 namespace {
-
-std::vector<Finding> findings_of(const Offer& offer, const CheckData& data = {}) {
-  const Device device;
-  std::vector<Finding> findings;
-  run_suite(offer, suite_checks(device, offer, data),
-            {[](const std::string&, std::string_view) {},
-             [&](const Finding& finding) { findings.push_back(finding); }});
-  return findings;
-}
-
-std::string failures(const std::vector<Finding>& findings) {
-  std::string text;
-  for (const Finding& finding : findings)
-    if (!finding.passed) text += finding.check + ": " + finding.detail + "\n";
-  return text;
-}
-
-void expect_said(const std::string& failures, const std::string& part) {
-  EXPECT_NE(failures.find(part), std::string::npos) << "said: " << failures;
-}
 
 template <Kind K, class T>
 Offer offer_of(const char* name) {
@@ -50,6 +30,8 @@ enum class Slip {
   shares_memory,
   needs_truth,
   other_ids_without_truth,
+  leaks_truth,
+  knows_no_column,
   forgets_knowledge,
   counts_the_wrong,
   column_without_entries,
@@ -101,17 +83,22 @@ class Labeller final : public Task {
     if (S == Slip::forgets_knowledge) names_.pop_back();
   }
   std::vector<std::string> labels() const override { return names_; }
-  WordCounts word_counts(const Records& train) const override {
-    WordCounts counts;
+  TextCounts text_counts(const Records& train) const override {
+    TextCounts counts;
     for (const std::string& text : train.texts("text")) ++counts[text];
     return counts;
   }
 
-  std::vector<ColumnRule> columns() const override { return {{targets_column, Space::tokens}}; }
+  std::vector<ColumnRule> columns() const override {
+    return {{.name = targets_column, .truth = true}, {.name = "rows"}};
+  }
+  std::vector<OutputRule> outputs() const override {
+    return {{.name = classes_output, .truth = S == Slip::knows_no_column ? "target" : targets_column}};
+  }
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override {
     const bool known = S == Slip::needs_truth || records.has("label");
-    to.ids = {tokenizer.special().start};
+    to.ids = {tokenizer.special(Special::start)};
     tokenizer.encode(records.texts("text")[record], to.ids);
     if (S == Slip::order_counts) to.ids.push_back(calls_++ % 50);
     if (S == Slip::shares_memory) {
@@ -121,15 +108,18 @@ class Labeller final : public Task {
     }
     if (S == Slip::other_ids_without_truth && !known) to.ids.push_back(5);
     if (S != Slip::too_long && to.ids.size() > max_length_) to.ids.resize(max_length_);
-    to.columns[0].assign(to.ids.size() - (S == Slip::short_column ? 1 : 0), no_target);
-    to.columns[0].front() = known ? number(records.texts("label")[record]) : 0;
+    to.integers(1).assign(to.ids.size(), S == Slip::leaks_truth && known ? 1 : 0);
+    if (!known) return;
+    to.integers(0).assign(to.ids.size() - (S == Slip::short_column ? 1 : 0), no_target);
+    to.integers(0).front() = number(records.texts("label")[record]);
   }
   SetDescription describe(const ExampleSet&) const override { return {}; }
 
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override {
     const std::size_t column = set.column(targets_column);
     for (std::size_t i = S == Slip::loses_an_example ? 1 : 0; i < set.size(); ++i) {
-      const std::int32_t truth = set.values(column, i).front(), predicted = outputs.of(set, i).front();
+      const std::int32_t truth = set.integers(column, i).front(),
+                         predicted = outputs.integers(classes_output, set, i).front();
       const bool right = S == Slip::blind || (truth == predicted) != (S == Slip::counts_the_wrong);
       statistics.begin_example();
       statistics.add("all", 1);
@@ -139,7 +129,7 @@ class Labeller final : public Task {
   Records label(const Records&, const ExampleSet& set, const Outputs& outputs) const override {
     Records::Texts labels;
     for (std::size_t i = 0; i < set.size(); ++i)
-      labels.push_back(names_[static_cast<std::size_t>(outputs.of(set, i).front())]);
+      labels.push_back(names_[static_cast<std::size_t>(outputs.integers(classes_output, set, i).front())]);
     Records records;
     if (S != Slip::labels_nothing) records.add("label", std::move(labels));
     return records;
@@ -165,15 +155,18 @@ std::string said_of(const CheckData& data = {}) {
 
 TEST(SuiteFinds, NothingInATaskWithoutMistake) {
   EXPECT_EQ(said_of<Slip::none>(), "");
-  EXPECT_EQ(findings_of(offer_of<Kind::task, Labeller<Slip::none>>("labeller")).size(), 10U);
+  EXPECT_EQ(findings_of(offer_of<Kind::task, Labeller<Slip::none>>("labeller")).size(), 11U);
 }
 
 TEST(SuiteFinds, ATaskThatWritesWhatDoesNotFit) {
   expect_said(said_of<Slip::too_long>(), "encoding: the task gives ");
   expect_said(said_of<Slip::too_long>(), "it must be at least 1 and at most data.max_length = 8");
   expect_said(said_of<Slip::short_column>(), " values of column \"targets\" for record 1, which needs ");
-  expect_said(said_of<Slip::class_out_of_range>(), "the task gives the target 3 for record ");
-  expect_said(said_of<Slip::class_out_of_range>(), ", and has 3 classes");
+  expect_said(
+      said_of<Slip::class_out_of_range>(),
+      "the task gives the target 3 in the column \"targets\", and has 3 classes with max_length = 256");
+  expect_said(said_of<Slip::knows_no_column>(),
+              "the output \"classes\" has the truth \"target\", which is no column of its kind");
 }
 
 TEST(SuiteFinds, ATaskWhoseEncodingIsNoPureFunction) {
@@ -186,6 +179,9 @@ TEST(SuiteFinds, ATaskThatCannotPredict) {
   expect_said(said_of<Slip::needs_truth>(), "prediction: the records have no field \"label\"");
   expect_said(said_of<Slip::other_ids_without_truth>(),
               "prediction: without the truth the records have other ids");
+  expect_said(said_of<Slip::leaks_truth>(),
+              "prediction: without the truth the column \"rows\" has other values; columns() says that it is "
+              "no truth");
 }
 
 TEST(SuiteFinds, ATaskThatForgetsWhatItKnew) {
@@ -220,6 +216,7 @@ enum class Fault {
   names_no_file,
   has_a_memory,
   writes_otherwise,
+  begins_each_part_anew,
 };
 
 template <Fault F>
@@ -252,8 +249,8 @@ class Rows final : public Reader {
     records.add("label", std::move(labels));
     return records;
   }
-  std::string write(const Records& records) const override {
-    std::string text;
+  std::string write(const Records& records, FilePart part) const override {
+    std::string text = F == Fault::begins_each_part_anew && part == FilePart::later ? "again\tagain\n" : "";
     const char* between = F == Fault::writes_otherwise ? "\t " : "\t";
     for (std::size_t i = 0; i < records.size(); ++i)
       text += records.texts("label")[i] + between + records.texts("text")[i] + "\n";
@@ -295,6 +292,13 @@ TEST(SuiteFinds, AReaderThatWritesWhatItReadsOtherwise) {
               "writing: what it writes of rows.tsv it reads as other records");
 }
 
+TEST(SuiteFinds, AReaderThatBeginsEachPartOfAFileAnew) {
+  expect_said(
+      said_of<Fault::begins_each_part_anew>(),
+      "writing: what it writes of rows.tsv as a first and a later part it does not read as the records "
+      "twice");
+}
+
 // --- a file of the author's own ---
 
 TEST(SuiteFinds, WhatIsWrongWithTheFileOfTheAuthor) {
@@ -328,4 +332,4 @@ TEST(SuiteFinds, AFieldThatHasNoSamples) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::testing

@@ -1,7 +1,7 @@
 // Manifests of plugins: read, compared, and written as the pages and JSON that are made of them.
 #include <nlohmann/json.hpp>
 
-#include "config/manifest.hpp"
+#include "config/catalogue.hpp"
 #include "config/markdown.hpp"
 #include "config/option_text.hpp"
 #include "fuzz/scratch.hpp"

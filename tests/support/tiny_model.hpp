@@ -13,9 +13,9 @@
 
 #include <encore/bfloat16.hpp>
 
+#include "config/catalogue.hpp"
 #include "config/experiment.hpp"
-#include "config/manifest.hpp"
-#include "data/batches.hpp"
+#include "data/packing.hpp"
 #include "memory/device_memory.hpp"
 #include "model/model.hpp"
 #include "plugin_host/registry.hpp"
@@ -39,7 +39,7 @@ inline Registry load_builtin_plugins() {
 inline Options defaults(const Schema& schema) {
   Options options;
   for (const Option& option : schema.options())
-    if (option.fallback) options.set(option.name, *option.fallback);
+    if (option.fallback) options.set_default(option.name, *option.fallback);
   return options;
 }
 
@@ -79,7 +79,16 @@ inline Experiment tiny_experiment(const Registry& registry) {
 }
 
 inline ModelSize tiny_size() {
-  return {11, {"O", "B-X", "I-X", "B-Y", "I-Y"}};
+  return {.vocabulary = 11,
+          .labels = {"O", "B-X", "I-X", "B-Y", "I-Y"},
+          .columns = {{.name = targets_column, .truth = true}, {.name = "labelled"}},
+          .outputs = {{.name = classes_output}}};
+}
+
+inline ModelSize size_with(std::int64_t vocabulary) {
+  ModelSize size = tiny_size();
+  size.vocabulary = vocabulary;
+  return size;
 }
 
 /// Small numbers from a formula, the same in every language: a linear congruential generator.
@@ -98,27 +107,65 @@ class Numbers {
   std::uint64_t state_;
 };
 
+inline double weight_of(const std::vector<std::int32_t>& targets) {
+  return static_cast<double>(std::ranges::count_if(targets, [](std::int32_t t) { return t != no_target; }));
+}
+
 /// Sequences of these lengths with tokens below `vocabulary`; two of three rows have a target below
 /// `classes`.
 inline PackedBatch make_batch(const std::vector<std::int32_t>& lengths, std::int32_t vocabulary,
                               std::int32_t classes, std::uint64_t seed) {
   Numbers numbers(seed);
   PackedBatch batch;
+  batch.columns.resize(1);
+  batch.known = {true};
+  std::vector<std::int32_t>& targets = batch.columns[0].integers;
   batch.offsets.push_back(0);
+  batch.borders.push_back(0);
   for (std::size_t s = 0; s < lengths.size(); ++s) {
     for (std::int32_t t = 0; t < lengths[s]; ++t) {
       batch.ids.push_back(numbers.below(vocabulary));
-      batch.targets.push_back(batch.ids.size() % 3 == 0 ? -1 : numbers.below(classes));
+      targets.push_back(batch.ids.size() % 3 == 0 ? no_target : numbers.below(classes));
       batch.positions.push_back(t);
     }
     batch.offsets.push_back(static_cast<std::int32_t>(batch.ids.size()));
-    batch.examples.push_back(static_cast<std::int64_t>(100 + s));
-    batch.longest = std::max<std::int64_t>(batch.longest, lengths[s]);
+    batch.sequences.push_back(static_cast<std::int64_t>(100 + s));
+    batch.borders.push_back(static_cast<std::int32_t>(s) + 1);
   }
   batch.real_tokens = static_cast<std::int64_t>(batch.ids.size());
-  batch.target_count =
-      std::count_if(batch.targets.begin(), batch.targets.end(), [](std::int32_t t) { return t >= 0; });
+  batch.weight = weight_of(targets);
   return batch;
+}
+
+/// The column that the head "crf" reads beside the targets, for a batch of make_batch.
+inline void add_labelled(PackedBatch& batch) {
+  EncodedExample::Column labelled;
+  for (const std::int32_t target : batch.columns[0].integers)
+    labelled.integers.push_back(std::min(target, 0));
+  batch.columns.push_back(std::move(labelled));
+  batch.known.push_back(true);
+}
+
+/// The sequences of one range of make_batch's as a batch of their own.
+inline PackedBatch part_of(const PackedBatch& batch, const SequenceRange& range) {
+  const auto first = static_cast<std::size_t>(range.first), last = static_cast<std::size_t>(range.last);
+  const std::int32_t begin = batch.offsets[first], end = batch.offsets[last];
+  const auto rows = [&](const std::vector<std::int32_t>& all) {
+    return std::vector<std::int32_t>(all.begin() + begin, all.begin() + end);
+  };
+  PackedBatch part;
+  part.ids = rows(batch.ids);
+  part.positions = rows(batch.positions);
+  part.columns.resize(1);
+  part.columns[0].integers = rows(batch.columns[0].integers);
+  part.known = {true};
+  part.sequences.assign(batch.sequences.begin() + range.first, batch.sequences.begin() + range.last);
+  for (std::size_t i = first; i <= last; ++i) {
+    part.offsets.push_back(batch.offsets[i] - begin);
+    part.borders.push_back(static_cast<std::int32_t>(i - first));
+  }
+  part.weight = weight_of(part.columns[0].integers);
+  return part;
 }
 
 inline PackedBatch tiny_batch(std::uint64_t seed = 1) {
@@ -159,8 +206,8 @@ struct TinyModel {
             const Device& used_device, const PackedBatch& packed)
       : device(used_device),
         model(experiment, size, registry, used_device),
-        batch(used_device, packed.size(), experiment.train.gradient_shards),
-        scale(1.0 / static_cast<double>(packed.target_count)) {
+        batch(used_device, packed.size(), model.needs(), experiment.train.gradient_shards),
+        scale(1.0 / packed.weight) {
     model.plan(packed.size(), packed.size());
     batch.upload(packed);
   }

@@ -27,13 +27,13 @@ using Names = std::vector<std::string>;
 const Names shared_folders = {"base", "config", "data", "record"};
 const Names control_folders = {"plan", "store", "runner", "document", "report", "cli"};
 const Names worker_folders = {"plugin_host", "memory", "kernels", "contract", "model",
-                              "tasks",       "train",  "bench",   "worker"};
+                              "tasks",       "infer",  "train",   "bench",    "worker"};
 
 // Headers of the SDK that anybody may include; all others need Kokkos and belong to the worker half and the
 // plugins.
 const std::set<std::string> declaring_tier = {
-    "error",    "tensor", "shape",   "options",    "layer",   "head",     "tokenizer", "optimizer",
-    "schedule", "plugin", "measure", "statistics", "records", "examples", "task",      "reader"};
+    "error",  "tensor",  "shape",      "options", "layer",    "head",    "tokenizer", "optimizer", "schedule",
+    "plugin", "measure", "statistics", "records", "examples", "outputs", "task",      "reader"};
 
 // Libraries that only one folder talks to, so that each of them could be replaced in one place.
 const std::map<std::string, std::set<std::string>> owners = {
@@ -183,16 +183,19 @@ TEST(Layout, TypesAndFieldsOfEventsAreSpelledInOnePlace) {
   const std::map<std::string, std::set<std::string>> elsewhere = {
       {"best_step",
        {"cli/db_check.cpp", "cli/dump_verb.cpp", "cli/run_summary.cpp", "cli/show_text.cpp",
-        "report/trials.cpp", "store/garbage.cpp", "store/store.hpp", "train/progress.cpp"}},
+        "record/progress.cpp", "report/trials.cpp", "store/garbage.cpp", "store/store.hpp"}},
       {"checkpoint", {"record/control_pipe.cpp", "record/control_pipe.hpp", "store/garbage.cpp"}},
       {"digest", {"cli/plugin_check.cpp", "tasks/token_cache.cpp", "worker/check_plugin_verb.cpp"}},
       {"finished",
        {"cli/dump_verb.cpp", "cli/plugin_check.cpp", "cli/run_json.cpp", "store/run_columns.cpp",
         "worker/check_plugin_verb.cpp"}},
-      {"learning_rate", {"base/host_measures.cpp", "report/candidate_key.hpp", "train/trainer.cpp"}},
+      {"learning_rate",
+       {"base/host_measures.cpp", "contract/optimizer_checks.cpp", "report/candidate_key.hpp"}},
       {"numeric_environment", {"cli/run_json.cpp", "worker/main.cpp"}},
       {"peak_bytes", {"runner/bench_run.cpp"}},
-      {"progress", {"cli/db_check.cpp", "cli/status_verb.cpp", "store/garbage.cpp", "train/snapshots.cpp"}},
+      {"progress",
+       {"cli/db_check.cpp", "cli/status_verb.cpp", "infer/run_weights.cpp", "store/garbage.cpp",
+        "train/snapshots.cpp"}},
       {"result", {"cli/db_check.cpp", "cli/dump_verb.cpp", "cli/run_json.cpp", "cli/run_list.cpp"}},
       {"started", {"cli/run_json.cpp"}},
       {"step_seconds", {"base/host_measures.cpp", "report/bench_summary.cpp"}},
@@ -302,6 +305,19 @@ std::set<std::string> tests_below(const std::string& folder) {
       tests.insert((*at)[1].str() + "." + (*at)[2].str());
   }
   return tests;
+}
+
+// A test that no program is built from passes whatever it says.
+TEST(Layout, EveryTestIsPartOfAProgram) {
+  for (const auto& entry : fs::recursive_directory_iterator(root() / "tests")) {
+    if (!entry.path().string().ends_with("_test.cpp")) continue;
+    bool is_named = false;
+    for (fs::path folder = entry.path().parent_path(); folder != root() && !is_named;
+         folder = folder.parent_path())
+      is_named =
+          text_of(folder / "CMakeLists.txt").find(entry.path().filename().string()) != std::string::npos;
+    EXPECT_TRUE(is_named) << entry.path() << " stands in no CMakeLists.txt";
+  }
 }
 
 // A statement about safety is worth what its test is.

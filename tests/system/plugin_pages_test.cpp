@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 
+#include "config/catalogue.hpp"
 #include "config/markdown.hpp"
 #include "support/places.hpp"
 

@@ -1,7 +1,10 @@
 // ExampleSet: the records of a set as numbers: ids of pieces, and beside them columns that the task filled.
-// The host stores, caches and packs them without knowing what they mean; the task reads its columns back when
-// it scores. Place in the flow: Task::encode fills one EncodedExample after the other -> ExampleSet ->
-// batches -> model -> Outputs.
+// The host stores, caches, packs and uploads them without knowing what they mean; a head reads the columns it
+// asks for, the task reads its own back when it scores. Place in the flow: Task::encode fills one
+// EncodedExample after the other -> ExampleSet -> batches -> model -> Outputs (outputs.hpp).
+//
+// An example is the smallest set of sequences that belong together: one text, the two texts of a pair, the
+// windows of one document. train.batch_size counts examples, and no example is ever cut in two.
 #pragma once
 
 #include <cstddef>
@@ -14,88 +17,201 @@
 #include <vector>
 
 #include <encore/error.hpp>
+#include <encore/shape.hpp>
 
 namespace encore {
 
-/// Over what a column has values.
-enum class Space : std::uint8_t {
-  tokens,     ///< one per id
-  sequences,  ///< one per sequence
-  ragged,     ///< as many per sequence as the task writes: positions that are picked, the true labels of all
-              ///< words
-};
+enum class ColumnType : std::uint8_t { integers, numbers };  ///< int32 or float32
 
 struct ColumnRule {
   std::string name;
   Space space = Space::tokens;
+  ColumnType type = ColumnType::integers;
+  /// Truth columns stay empty where the records have no truth (prediction); no head may need one to decode.
+  bool truth = false;
+  std::int64_t width = 1;  ///< values per row; 1 for `picked_column` and over `ragged`
 
   friend bool operator==(const ColumnRule&, const ColumnRule&) = default;
 };
 
-/// The column over `tokens` that the head's loss reads: the class of a row, `no_target` where it has none.
-/// Where nothing is known (prediction), class 0 marks the rows to decode.
-inline constexpr const char* targets_column = "targets";
-/// The target of a row that has none.
+/// In columns of integers the value of a row that has none. Rows that only fill a batch up (train.batching =
+/// "padded") have it too, and 0 in columns of float32.
 inline constexpr std::int32_t no_target = -1;
+/// By custom the column of the classes that a classifying head learns.
+inline constexpr const char* targets_column = "targets";
+/// A column over `ragged`: the rows of its sequence that are the space `picked`, ascending.
+inline constexpr const char* picked_column = "picked";
 
 /// One record as the model sees it. The vectors come empty and keep their memory from record to record.
 struct EncodedExample {
-  std::vector<std::int32_t> ids;                   ///< (T), numbers of pieces of the vocabulary
-  std::vector<std::vector<std::int32_t>> columns;  ///< one per rule of Task::columns()
+  struct Column {
+    std::vector<std::int32_t> integers;
+    std::vector<float> numbers;
+    std::vector<std::int32_t> counts;  ///< values up to the end of each sequence that end_sequence() closed
+  };
+
+  std::vector<std::int32_t> ids;  ///< (N) numbers of pieces, sequence behind sequence
+  std::vector<std::int32_t>
+      target_ids;               ///< (N2) the same of the row set `target`, for tasks with a second text
+  std::vector<Column> columns;  ///< one per rule of Task::columns()
+  std::vector<std::int32_t> ends, target_ends;  ///< of each sequence that end_sequence() closed
+
+  std::vector<std::int32_t>& integers(std::size_t column) { return columns[column].integers; }
+  std::vector<float>& numbers(std::size_t column) { return columns[column].numbers; }
+  /// What was written so far is a sequence; more follow. An example of one sequence need not call it.
+  void end_sequence() {
+    ends.push_back(static_cast<std::int32_t>(ids.size()));
+    target_ends.push_back(static_cast<std::int32_t>(target_ids.size()));
+    for (Column& column : columns)
+      column.counts.push_back(static_cast<std::int32_t>(column.integers.size() + column.numbers.size()));
+  }
+  void clear() {
+    for (std::vector<std::int32_t>* list : {&ids, &target_ids, &ends, &target_ends}) list->clear();
+    for (Column& column : columns) {
+      column.integers.clear();
+      column.numbers.clear();
+      column.counts.clear();
+    }
+  }
 };
 
-/// A column of a whole set.
+/// A column of a whole set; one of the two kinds of values is empty.
 struct ColumnValues {
   ColumnRule rule;
-  std::span<const std::int32_t> values;
+  std::span<const std::int32_t> integers = {};
+  std::span<const float> numbers = {};
   std::span<const std::int32_t> counts = {};  ///< (S) values per sequence, `ragged` only
+
+  std::size_t size() const { return integers.size() + numbers.size(); }
 };
 
-/// S sequences, N rows. Copies share what they look into. Nothing changes after construction: safe to read
-/// from several threads. Numbers of sequences are from 0 to size() - 1, those of columns come from column().
+/// The arrays of a set. Lengths and counts have one value per sequence (S), `sequences` one per example (E).
+struct ExampleArrays {
+  std::span<const std::int32_t> lengths, ids;
+  std::span<const std::int32_t> target_lengths = {}, target_ids = {};  ///< empty: there is no second text
+  std::span<const std::int32_t> sequences = {};                        ///< empty: one per example
+  std::vector<ColumnValues> columns = {};
+};
+
+/// Neighbouring places in an array.
+struct Run {
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
+/// E examples of S sequences with N rows. Copies share what they look into. Nothing changes after
+/// construction: safe to read from several threads. Numbers of examples and sequences count from 0, those of
+/// columns come from column().
 class ExampleSet {
  public:
   ExampleSet() = default;
   /// `owner` keeps alive what the spans look into. Throws Error when lengths do not add up.
-  ExampleSet(std::span<const std::int32_t> lengths, std::span<const std::int32_t> ids,
-             std::vector<ColumnValues> columns, std::shared_ptr<const void> owner)
-      : lengths_(lengths), ids_(ids), columns_(std::move(columns)), owner_(std::move(owner)) {
-    row_offsets_ = offsets(lengths_, ids_.size());
-    for (const ColumnValues& column : columns_) {
-      const std::size_t count = column.values.size();
-      if (column.rule.space == Space::tokens ? count != ids_.size()
-                                             : column.rule.space == Space::sequences && count != size())
+  ExampleSet(ExampleArrays arrays, std::shared_ptr<const void> owner)
+      : arrays_(std::move(arrays)), owner_(std::move(owner)) {
+    const std::size_t count = arrays_.lengths.size();
+    row_offsets_ = offsets(arrays_.lengths, count, arrays_.ids.size());
+    if (has_target()) target_offsets_ = offsets(arrays_.target_lengths, count, arrays_.target_ids.size());
+    if (!arrays_.sequences.empty())
+      sequence_offsets_ = offsets(arrays_.sequences, arrays_.sequences.size(), count);
+    for (const ColumnValues& column : arrays_.columns) {
+      value_offsets_.push_back(column.rule.space == Space::ragged
+                                   ? offsets(column.counts, count, column.size())
+                                   : std::vector<std::size_t>());
+    }
+    for (const ColumnValues& column : arrays_.columns)
+      if (column.rule.space != Space::ragged &&
+          column.size() != static_cast<std::size_t>(column.rule.width) * rows(column.rule.space))
         throw Error("column \"" + column.rule.name + "\" of the encoded set does not fit its rows");
-      value_offsets_.push_back(column.rule.space == Space::ragged ? offsets(column.counts, count)
-                                                                  : std::vector<std::size_t>());
+  }
+
+  /// Number of examples.
+  std::size_t size() const {
+    return arrays_.sequences.empty() ? arrays_.lengths.size() : arrays_.sequences.size();
+  }
+  std::size_t sequence_count() const { return arrays_.lengths.size(); }
+  /// The sequences of an example.
+  Run sequences(std::size_t example) const {
+    if (sequence_offsets_.empty()) return {example, 1};
+    return {sequence_offsets_[example], sequence_offsets_[example + 1] - sequence_offsets_[example]};
+  }
+  bool has_target() const { return !arrays_.target_lengths.empty(); }
+  const ExampleArrays& arrays() const { return arrays_; }
+  const std::vector<ColumnValues>& columns() const { return arrays_.columns; }
+
+  std::span<const std::int32_t> ids(std::size_t sequence) const {
+    return part(arrays_.ids, row_offsets_, sequence);
+  }
+  std::span<const std::int32_t> target_ids(std::size_t sequence) const {
+    if (!has_target()) return {};
+    return part(arrays_.target_ids, target_offsets_, sequence);
+  }
+  /// Rows of a space in the whole set, and those of one sequence. `picked`: those of the column "picked".
+  std::size_t rows(Space space) const {
+    switch (space) {
+      case Space::tokens:
+        return arrays_.ids.size();
+      case Space::target:
+        return arrays_.target_ids.size();
+      case Space::sequences:
+        return arrays_.lengths.size();
+      default:
+        return arrays_.columns[column(picked_column)].size();
+    }
+  }
+  Run rows(Space space, std::size_t sequence) const {
+    switch (space) {
+      case Space::tokens:
+        return run(row_offsets_, sequence);
+      case Space::target:
+        return run(target_offsets_, sequence);
+      case Space::sequences:
+        return {sequence, 1};
+      default:
+        return run(value_offsets_[column(picked_column)], sequence);
     }
   }
 
-  std::size_t size() const { return lengths_.size(); }
-  std::span<const std::int32_t> lengths() const { return lengths_; }  ///< (S) T of each sequence
-  std::span<const std::int32_t> all_ids() const { return ids_; }      ///< (N)
-  const std::vector<ColumnValues>& columns() const { return columns_; }
-  std::size_t first_row(std::size_t sequence) const { return row_offsets_[sequence]; }
-  std::span<const std::int32_t> ids(std::size_t sequence) const {
-    return ids_.subspan(row_offsets_[sequence], row_offsets_[sequence + 1] - row_offsets_[sequence]);
-  }
-  /// The number of a column for values(); throws Error when there is none of that name.
+  bool has_column(std::string_view name) const { return find(name) < arrays_.columns.size(); }
+  /// The number of a column for integers() and numbers(); throws Error when there is none of that name.
   std::size_t column(std::string_view name) const {
-    for (std::size_t i = 0; i < columns_.size(); ++i)
-      if (columns_[i].rule.name == name) return i;
-    throw Error("the encoded set has no column \"" + std::string(name) + "\"");
+    const std::size_t found = find(name);
+    if (found == arrays_.columns.size())
+      throw Error("the encoded set has no column \"" + std::string(name) + "\"");
+    return found;
   }
   /// What belongs to one sequence.
-  std::span<const std::int32_t> values(std::size_t column, std::size_t sequence) const {
-    const ColumnValues& of = columns_[column];
-    if (of.rule.space == Space::sequences) return of.values.subspan(sequence, 1);
-    const std::vector<std::size_t>& from =
-        of.rule.space == Space::tokens ? row_offsets_ : value_offsets_[column];
-    return of.values.subspan(from[sequence], from[sequence + 1] - from[sequence]);
+  std::span<const std::int32_t> integers(std::size_t column, std::size_t sequence) const {
+    return values(arrays_.columns[column].integers, column, sequence);
+  }
+  std::span<const float> numbers(std::size_t column, std::size_t sequence) const {
+    return values(arrays_.columns[column].numbers, column, sequence);
   }
 
  private:
-  static std::vector<std::size_t> offsets(std::span<const std::int32_t> counts, std::size_t total) {
+  std::size_t find(std::string_view name) const {
+    std::size_t i = 0;
+    while (i < arrays_.columns.size() && arrays_.columns[i].rule.name != name) ++i;
+    return i;
+  }
+  template <class T>
+  std::span<const T> values(std::span<const T> all, std::size_t column, std::size_t sequence) const {
+    const ColumnRule& rule = arrays_.columns[column].rule;
+    if (all.empty()) return {};  // of the other kind
+    if (!value_offsets_[column].empty()) return part(all, value_offsets_[column], sequence);
+    const Run of = rows(rule.space, sequence);
+    const auto width = static_cast<std::size_t>(rule.width);
+    return all.subspan(width * of.first, width * of.count);
+  }
+  static Run run(const std::vector<std::size_t>& offsets, std::size_t i) {
+    return {offsets[i], offsets[i + 1] - offsets[i]};
+  }
+  template <class T>
+  static std::span<const T> part(std::span<const T> all, const std::vector<std::size_t>& offsets,
+                                 std::size_t i) {
+    return all.subspan(offsets[i], offsets[i + 1] - offsets[i]);
+  }
+  static std::vector<std::size_t> offsets(std::span<const std::int32_t> counts, std::size_t expected,
+                                          std::size_t total) {
     std::vector<std::size_t> offsets = {0};
     offsets.reserve(counts.size() + 1);
     for (const std::int32_t count : counts) {
@@ -103,24 +219,15 @@ class ExampleSet {
         throw Error("the arrays of the encoded set do not add up");
       offsets.push_back(offsets.back() + static_cast<std::size_t>(count));
     }
-    if (offsets.back() != total) throw Error("the arrays of the encoded set do not add up");
+    if (counts.size() != expected || offsets.back() != total)
+      throw Error("the arrays of the encoded set do not add up");
     return offsets;
   }
 
-  std::span<const std::int32_t> lengths_, ids_;
-  std::vector<ColumnValues> columns_;
-  std::vector<std::size_t> row_offsets_ = {0};
-  std::vector<std::vector<std::size_t>> value_offsets_;  ///< of ragged columns
+  ExampleArrays arrays_;
+  std::vector<std::size_t> row_offsets_ = {0}, target_offsets_, sequence_offsets_;
+  std::vector<std::vector<std::size_t>> value_offsets_;  ///< of columns with counts
   std::shared_ptr<const void> owner_;
-};
-
-/// What the model says of a set: the class of each row; on rows without a target anything.
-struct Outputs {
-  std::vector<std::int32_t> classes;  ///< (N)
-
-  std::span<const std::int32_t> of(const ExampleSet& set, std::size_t sequence) const {
-    return std::span<const std::int32_t>(classes).subspan(set.first_row(sequence), set.ids(sequence).size());
-  }
 };
 
 }  // namespace encore

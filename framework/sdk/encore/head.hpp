@@ -1,33 +1,153 @@
-// Head: the last part of a model, which turns states into a loss and into predictions.
-// A linear classifier and a conditional random field are both heads: what a target is, only task and head know.
-// Place in the flow: model/ calls loss and backward in training, decode in evaluation. See layer.hpp for Step.
+// Head: the last part of a model, which turns states into a loss and into what the task reads. What it needs
+// of the data it asks for by name: columns that the task fills, spaces whose states it reads.
+// Its most different users: a linear classifier (over tokens or over whole sequences, as the task has it), a
+// conditional random field, a language model over picked rows with the embedding's table, a loss between the
+// sequences of a batch. Place in the flow: model/ calls score, then loss and backward in training, loss and
+// decode in evaluation, decode alone in prediction. See layer.hpp for Step.
 #pragma once
 
 #include <encore/examples.hpp>
 #include <encore/layer.hpp>
+#include <encore/outputs.hpp>
 
 namespace encore {
 
 struct HeadContext {
   std::int64_t width = 0;    ///< C
-  std::int64_t classes = 0;  ///< K
+  std::int64_t classes = 0;  ///< K, those of the task; 0 where it has none
   double label_smoothing = 0.0;
-  std::vector<std::string> labels;  ///< the names of the classes, for heads that know about tagging schemes
+  /// The names of the classes, for heads that know about tagging schemes.
+  std::vector<std::string> labels = {};
+  std::int64_t vocabulary = 0;           ///< V
+  std::vector<ColumnRule> columns = {};  ///< what the task fills
+
+  /// The rule of a column; null where the task has none of that name.
+  const ColumnRule* column(std::string_view name) const {
+    for (const ColumnRule& rule : columns)
+      if (rule.name == name) return &rule;
+    return nullptr;
+  }
+};
+
+/// Handles that `declare` returns and the HeadStep resolves.
+struct HeadInput {
+  int index = -1;
+};
+struct HeadColumn {
+  int index = -1;
+};
+struct HeadOutput {
+  int index = -1;
+};
+
+/// A column as a head wants it.
+struct ColumnNeed {
+  std::string name;
+  Space space = Space::tokens;
+  ColumnType type = ColumnType::integers;
+  std::int64_t below = 0;  ///< 0: integers may be anything
+  std::int64_t width = 1;  ///< values per row
+
+  friend bool operator==(const ColumnNeed&, const ColumnNeed&) = default;
+};
+
+/// What a head asks of the host, beside what a layer does.
+class HeadPlan : public LayerPlan {
+ public:
+  using LayerPlan::LayerPlan;
+
+  /// The states of these rows, (rows, C): of a sequence those of its first row. The host gathers them, and
+  /// scatters their gradients in a fixed order. A head reads at least one space, none twice.
+  HeadInput read(Space space) {
+    reads_.push_back(space);
+    return {static_cast<int>(reads_.size()) - 1};
+  }
+  /// A column of the task over a space on the device, (rows) or (rows, width): int32 or float32. With `below`
+  /// the host makes sure that integers are `no_target`, or from 0 to below - 1: kernels index with them.
+  HeadColumn column(std::string name, Space space, ColumnType type = ColumnType::integers,
+                    std::int64_t below = 0, std::int64_t width = 1) {
+    columns_.push_back({std::move(name), space, type, below, width});
+    return {static_cast<int>(columns_.size()) - 1};
+  }
+  /// What the head gives the task, written by `decode`: int32 or float32.
+  HeadOutput output(std::string name, Space space, ColumnType type = ColumnType::integers,
+                    std::int64_t width = 1) {
+    outputs_.push_back({std::move(name), space, type, width});
+    return {static_cast<int>(outputs_.size()) - 1};
+  }
+  /// The parameter of another part of the model, by its full path ("embedding.tokens") and shape.
+  Parameter tie(std::string name, std::string path, std::vector<std::int64_t> shape,
+                Element element = Element::activation) {
+    ParameterSpec spec = {.name = std::move(name), .shape = std::move(shape), .element = element};
+    spec.alias = std::move(path);
+    return parameter(std::move(spec));
+  }
+  /// The loss has a value for each row of this column's space, and the sum of all is divided by the batch's
+  /// number of values other than `no_target`, or by the sum of the values where they are float32. To be
+  /// called once.
+  void normalize_by(HeadColumn column) { normalizer_ = column.index; }
+  /// The loss of a sequence depends on the others of its batch: gradient shards are refused, on dev batches
+  /// are formed in the order of the examples, and dev/loss cannot select.
+  void couple_sequences() { couples_ = true; }
+
+  const std::vector<Space>& reads() const { return reads_; }
+  const std::vector<ColumnNeed>& columns() const { return columns_; }
+  const std::vector<OutputRule>& outputs() const { return outputs_; }
+  int normalizer() const { return normalizer_; }
+  bool couples_sequences() const { return couples_; }
+  /// Over what the loss has values.
+  Space loss_space() const {
+    ENCORE_REQUIRE(normalizer_ >= 0,
+                   "the head does not say by which column its loss is normalised (normalize_by)");
+    return columns_[static_cast<std::size_t>(normalizer_)].space;
+  }
+
+ private:
+  std::vector<Space> reads_;
+  std::vector<ColumnNeed> columns_;
+  std::vector<OutputRule> outputs_;
+  int normalizer_ = -1;
+  bool couples_ = false;
+};
+
+/// One pass as a head sees it. `rows()` are those of the space `tokens`.
+class HeadStep : public Step {
+ public:
+  /// What the host found for the head, beside Step::Bound. Tensors of what is not there are empty.
+  struct Found {
+    std::span<const Tensor> inputs, input_gradients, columns, outputs;
+  };
+
+  HeadStep(const Device& device, const RowSet& rows, bool training, const Bound& bound, const Found& found)
+      : Step(device, rows, training, bound), found_(found) {}
+
+  /// (rows, C) in the order of HeadPlan::read.
+  Tensor input(HeadInput i) const { return declared(found_.inputs, i.index, "space"); }
+  /// (rows, C), to be overwritten in `backward`.
+  Tensor input_gradient(HeadInput i) const { return declared(found_.input_gradients, i.index, "space"); }
+  /// (rows), or (rows, width). In `decode` truth columns are empty.
+  Tensor column(HeadColumn c) const { return declared(found_.columns, c.index, "column"); }
+  /// (rows), or (rows, width), to be overwritten in `decode`.
+  Tensor output(HeadOutput o) const { return declared(found_.outputs, o.index, "output"); }
+
+ private:
+  Found found_;
 };
 
 class Head {
  public:
   virtual ~Head() = default;
-  /// As Layer::declare. Buffers of lifetime `saved` live from `loss` to `backward`.
-  virtual void declare(LayerPlan& plan) = 0;
-  /// states: (N, C); targets: (N) int32, `no_target` where a row has none; losses: (N) in the type of sums, overwritten:
-  /// each row's share of the unnormalised loss, zero without a target. The host sums them in row order.
-  virtual void loss(const Step& step, Tensor states, Tensor targets, Tensor losses) = 0;
-  /// After `loss` on the same batch: gradients of scale * sum(losses). state_gradients: (N, C), overwritten.
-  virtual void backward(const Step& step, Tensor states, Tensor targets, double scale, Tensor state_gradients) = 0;
-  /// states: (N, C); mask: (N) int32 as the targets of `loss`, `no_target` on rows that carry no label;
-  /// predictions: (N) int32, overwritten: the class of each row, on rows without a label anything.
-  virtual void decode(const Step& step, Tensor states, Tensor mask, Tensor predictions) = 0;
+  /// As Layer::declare. Buffers of lifetime `saved` live from `score` to `backward`.
+  virtual void declare(HeadPlan& plan) = 0;
+  /// Computes once what both loss and decode need, logits say, into buffers. Comes first in every pass.
+  virtual void score(const HeadStep& step) = 0;
+  /// losses: (rows) of the normalising column's space, in the type of sums, overwritten: each row's share of
+  /// the unnormalised loss, zero where nothing is to be learned. The host sums them in row order.
+  virtual void loss(const HeadStep& step, Tensor losses) = 0;
+  /// After `loss` on the same batch: gradients of scale * sum(losses). Input gradients are overwritten.
+  virtual void backward(const HeadStep& step, double scale) = 0;
+  /// After `score`, perhaps after `loss`: writes every output. On rows that mean nothing anything may stand.
+  virtual void decode(const HeadStep& step) = 0;
 };
 
 }  // namespace encore

@@ -6,6 +6,7 @@
 // kernel uses atomics or allocates once a shape has been seen.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 
 #include <encore/layer.hpp>
@@ -16,6 +17,18 @@ namespace encore::kernels {
 enum class Transpose : std::uint8_t { no, yes };
 /// gelu: x * Phi(x), with erf (Hendrycks and Gimpel 2016).
 enum class Activation : std::uint8_t { none, relu, gelu };
+
+/// Columns [first, first + width) of a matrix: so queries, keys and values lie in one packed tensor.
+struct Slice {
+  Tensor matrix;
+  std::int64_t first = 0;
+  std::int64_t width = 0;
+
+  /// Not explicit: a whole matrix is a slice.
+  Slice(const std::convertible_to<Tensor> auto& whole) : matrix(whole), width(matrix.extent(1)) {}
+  Slice(Tensor of, std::int64_t first_column, std::int64_t columns)
+      : matrix(of), first(first_column), width(columns) {}
+};
 
 /// c (M, N) = op(a) (M, K) op(b) (K, N), or c += with `accumulate`.
 void gemm(const Device& device, Tensor a, Transpose transpose_a, Tensor b, Transpose transpose_b, Tensor c,
@@ -71,32 +84,40 @@ struct AttentionOptions {
   /// heads.
   bool alibi = false;
   std::int64_t window = 0;  ///< keys with |i - j| <= window only (Beltagy et al. 2020); 0: all keys
+  bool causal = false;      ///< keys with j <= i only
 };
-/// Softmax attention of each sequence over itself (Vaswani et al. 2017), scores scaled by D^-0.5. qkv: (N, 3 C), a row
-/// holds query, key, value, each by head; out: (N, C); log_sum: (N, H), kept for backward.
-void attention(const Device& device, const Batch& batch, const AttentionOptions& options, Tensor qkv,
-               Tensor out, Tensor log_sum);
-/// dqkv (N, 3 C) from dout (N, C); the weights are computed again from qkv and log_sum.
-void attention_backward(const Device& device, const Batch& batch, const AttentionOptions& options, Tensor qkv,
-                        Tensor out, Tensor log_sum, Tensor dout, Tensor dqkv);
-/// Turns queries and keys in qkv (N, 3 C) in place (Su et al. 2021): in each head channels d and d + D / 2
-/// are a pair, turned by position * base^(-2 d / D). `inverse` turns back, which is the backward of turning.
-void rotary(const Device& device, const Batch& batch, std::int64_t heads, double base, bool inverse,
-            Tensor qkv);
+/// Softmax attention (Vaswani et al. 2017), scores scaled by D^-0.5: the queries of a sequence over the keys of the
+/// sequence with the same number. Both row sets have B sequences; self-attention gives the same one twice. i and j are
+/// positions, from 0 at the first key of the sequence: rows of one sequence stand at consecutive positions, so a query
+/// that comes behind t rows whose keys are there already (incremental decoding) has position t in queries.positions.
+/// q, out: (N2, C), k, v: (N, C), by head; log_sum: (N2, H), kept for backward. A query that sees no key gets zeros.
+/// On the host an output row has the same bits whatever rows of queries stand beside it, and under a causal mask
+/// whatever keys stand behind it: decoding row by row repeats the bits of the whole pass.
+void attention(const Device& device, const RowSet& queries, const RowSet& keys, const AttentionOptions& options,
+               const Slice& q, const Slice& k, const Slice& v, Tensor out, Tensor log_sum);
+/// dq, dk, dv from dout (N2, C); the weights are computed again from q, k and log_sum.
+void attention_backward(const Device& device, const RowSet& queries, const RowSet& keys,
+                        const AttentionOptions& options, const Slice& q, const Slice& k, const Slice& v, Tensor out,
+                        Tensor log_sum, Tensor dout, const Slice& dq, const Slice& dk, const Slice& dv);
+/// Turns x (N, heads * D) in place (Su et al. 2021): in each head channels d and d + D / 2 are a pair, turned by
+/// position * base^(-2 d / D). Queries and keys that lie side by side are twice as many heads. `inverse` turns back,
+/// which is the backward of turning.
+void rotary(const Device& device, const RowSet& rows, std::int64_t heads, double base, bool inverse,
+            const Slice& x);
 
 /// y (N, C) = keep(x) / (1 - probability), drawn at (example, position, channel); also its own backward. y may be x.
-void dropout(const Device& device, const Batch& batch, RandomKey key, double probability, Tensor x, Tensor y);
+void dropout(const Device& device, const RowSet& rows, RandomKey key, double probability, Tensor x, Tensor y);
 /// y = residual + dropout(x). With probability 0 a plain sum. y may be x or residual.
-void dropout_add(const Device& device, const Batch& batch, RandomKey key, double probability, Tensor x,
+void dropout_add(const Device& device, const RowSet& rows, RandomKey key, double probability, Tensor x,
                  Tensor residual, Tensor y);
 
 /// y (N, C) = scale * table[ids] + positions_table[position]; table: (V, C), positions_table: (max length, C).
-void embedding(const Device& device, const Batch& batch, Tensor table, double scale, Tensor positions_table,
+void embedding(const Device& device, const RowSet& rows, Tensor table, double scale, Tensor positions_table,
                Tensor y);
 /// dtable (V, C) += scale * the rows of dy with that token, summed in row order.
-void embedding_backward(const Device& device, const Batch& batch, Tensor dy, double scale, Tensor dtable);
+void embedding_backward(const Device& device, const RowSet& rows, Tensor dy, double scale, Tensor dtable);
 /// dpositions (max length, C) += the rows of dy at that position, summed in the order of the sequences.
-void positions_backward(const Device& device, const Batch& batch, Tensor dy, Tensor dpositions);
+void positions_backward(const Device& device, const RowSet& rows, Tensor dy, Tensor dpositions);
 /// table (max length, C): sine at even, cosine at odd channels (Vaswani et al. 2017, section 3.5). C must be even.
 void sinusoidal_positions(const Device& device, Tensor table);
 

@@ -45,6 +45,9 @@ struct ParameterSpec {
   /// (V, ...): row r is used for token r alone, so its gradient is zero in a batch without that token. The host then
   /// spares the other rows what it can (ChunkGradient in optimizer.hpp).
   bool token_rows = false;
+  /// Path of another part's parameter ("embedding.tokens"): this one is the same, its initialiser, decay and
+  /// token_rows count for nothing, and gradients of both are added in the order of the backward pass. Empty: its own.
+  std::string alias = {};
 };
 
 /// When a buffer must hold its content.
@@ -118,6 +121,9 @@ class LayerPlan {
   /// Tell the host that `forward` may get a ResidualSum as its input, which it adds up in its own pass: a norm does,
   /// for it comes after such a sum. Who does not say so gets the sum, at the price of a pass over it.
   void take_sum() { takes_sum_ = true; }
+  /// Ask for the rows of another stack as inputs[1], such as those of the encoder in a decoder's layer, and for their
+  /// gradient as input_gradients[1]. They have C channels too; extents over them are `memory_rows`.
+  void read_memory() { reads_memory_ = true; }
 
   const std::vector<ParameterSpec>& parameters() const { return parameters_; }
   const std::vector<BufferSpec>& buffers() const { return buffers_; }
@@ -125,6 +131,7 @@ class LayerPlan {
   bool reads_input() const { return reads_input_; }
   bool reads_output() const { return reads_output_; }
   bool takes_sum() const { return takes_sum_; }
+  bool reads_memory() const { return reads_memory_; }
 
  private:
   std::int64_t width_;
@@ -134,16 +141,17 @@ class LayerPlan {
   bool reads_input_ = true;
   bool reads_output_ = false;
   bool takes_sum_ = false;
+  bool reads_memory_ = false;
 };
 
-/// The sequences that a step works on: packed rows without padding, all tensors on the device.
-struct Batch {
-  BatchSize size;
+/// Rows of B sequences, packed without padding; all tensors on the device.
+struct RowSet {
+  RowSetSize size;
   Tensor ids;        ///< (N) int32, token numbers
   Tensor offsets;    ///< (B + 1) int32, first row of each sequence
   Tensor sequence;   ///< (N) int32, the sequence a row belongs to
   Tensor positions;  ///< (N) int32, position of a row in its sequence
-  Tensor examples;   ///< (N) int64, the example a row belongs to, counted over the data set: the random counter
+  Tensor examples;   ///< (N) int64, the number of its sequence in the data set: the random counter
   Tensor order;      ///< (N) int32, rows sorted by token number, equal numbers in row order: the embedding's gradient
 };
 
@@ -167,50 +175,61 @@ struct DropoutDraw {
 struct ResidualSum {
   Tensor trunk;                  ///< (N, C)
   Tensor branch = {};            ///< (N, C), or empty
-  const Batch* batch = nullptr;  ///< of the dropout
+  const RowSet* rows = nullptr;  ///< of the dropout
   DropoutDraw dropout = {};      ///< of the branch
 
   /// Not explicit: what takes a sum takes whatever is a tensor.
   ResidualSum(const std::convertible_to<Tensor> auto& x) : trunk(x) {}
-  ResidualSum(Tensor kept, Tensor added, const Batch& rows, const DropoutDraw& draw)
-      : trunk(kept), branch(added), batch(&rows), dropout(draw) {}
+  ResidualSum(Tensor kept, Tensor added, const RowSet& of, const DropoutDraw& draw)
+      : trunk(kept), branch(added), rows(&of), dropout(draw) {}
 };
 
 /// One forward or backward pass as one layer sees it: where its declared tensors lie. Valid during the call only.
 class Step {
  public:
-  Step(const Device& device, const Batch& batch, bool training) : device_(&device), batch_(&batch), training_(training) {}
+  /// What the host found for the layer.
+  struct Bound {
+    std::span<const Tensor> parameters, gradients, buffers;
+    std::span<const RandomKey> keys;
+    Tensor trunk = {}, trunk_gradient = {};  ///< where the layer's input is a sum
+    DropoutDraw branch_dropout = {};         ///< of that sum, in training
+    const RowSet* memory = nullptr;          ///< of inputs[1], where the layer reads another stack
+  };
+
+  Step(const Device& device, const RowSet& rows, bool training, const Bound& bound)
+      : device_(&device), rows_(&rows), training_(training), bound_(bound) {}
 
   const Device& device() const { return *device_; }
-  const Batch& batch() const { return *batch_; }
+  /// The rows that the layer works on: those of its first input and of its output.
+  const RowSet& rows() const { return *rows_; }
+  /// The rows of inputs[1]; throws std::logic_error where `declare` did not ask for them (LayerPlan::read_memory).
+  const RowSet& memory() const {
+    ENCORE_REQUIRE(bound_.memory != nullptr,
+                   "the layer asks for the rows of another stack; call LayerPlan::read_memory in declare");
+    return *bound_.memory;
+  }
   /// False while evaluating: no dropout, nothing is kept for a backward pass.
   bool training() const { return training_; }
 
   /// These four throw std::logic_error for a handle that `declare` did not get from its plan.
-  Tensor parameter(Parameter p) const { return declared(parameters_, p.index, "parameter"); }
+  Tensor parameter(Parameter p) const { return declared(bound_.parameters, p.index, "parameter"); }
   /// The gradient of a parameter, to be added to.
-  Tensor gradient(Parameter p) const { return declared(gradients_, p.index, "parameter"); }
+  Tensor gradient(Parameter p) const { return declared(bound_.gradients, p.index, "parameter"); }
   /// A declared buffer with the extents of this batch.
-  Tensor buffer(Buffer b) const { return declared(buffers_, b.index, "buffer"); }
-  RandomKey random(RandomStream s) const { return declared(keys_, s.index, "random stream"); }
-  /// The inputs of a layer that takes a sum, or their gradients: {x}, or {branch, trunk}.
-  ResidualSum sum(std::span<const Tensor> inputs) const {
-    if (inputs.size() == 1) return inputs[0];
-    ENCORE_REQUIRE(inputs.size() == 2, "a sum has two parts, branch and trunk, or is there already");
-    return {inputs[1], inputs[0], *batch_, training_ ? branch_dropout_ : DropoutDraw{}};
+  Tensor buffer(Buffer b) const { return declared(bound_.buffers, b.index, "buffer"); }
+  RandomKey random(RandomStream s) const { return declared(bound_.keys, s.index, "random stream"); }
+  /// The input of a layer that takes a sum, `input` being inputs[0]: the sum of which it is the branch, or itself.
+  ResidualSum sum(Tensor input) const {
+    if (!bound_.trunk) return input;
+    return {bound_.trunk, input, *rows_, training_ ? bound_.branch_dropout : DropoutDraw{}};
+  }
+  /// The same of gradients, in `backward`: `input_gradient` is input_gradients[0].
+  ResidualSum sum_gradient(Tensor input_gradient) const {
+    if (!bound_.trunk_gradient) return input_gradient;
+    return {bound_.trunk_gradient, input_gradient, *rows_, bound_.branch_dropout};
   }
 
-  /// Called by the host before each pass. branch_dropout: of a layer whose input comes as a sum, in training.
-  void bind(std::span<const Tensor> parameters, std::span<const Tensor> gradients, std::span<const Tensor> buffers,
-            std::span<const RandomKey> keys, const DropoutDraw& branch_dropout = {}) {
-    parameters_ = parameters;
-    gradients_ = gradients;
-    buffers_ = buffers;
-    keys_ = keys;
-    branch_dropout_ = branch_dropout;
-  }
-
- private:
+ protected:
   template <class T>
   static const T& declared(std::span<const T> all, int index, const char* what) {
     const auto place = static_cast<std::size_t>(index);  // -1 becomes the largest
@@ -220,14 +239,11 @@ class Step {
     return all[place];
   }
 
+ private:
   const Device* device_;
-  const Batch* batch_;
+  const RowSet* rows_;
   bool training_;
-  std::span<const Tensor> parameters_;
-  std::span<const Tensor> gradients_;
-  std::span<const Tensor> buffers_;
-  std::span<const RandomKey> keys_;
-  DropoutDraw branch_dropout_;
+  Bound bound_;
 };
 
 /// What a layer is built for, beside its own options.
@@ -236,6 +252,7 @@ struct LayerContext {
   std::int64_t max_length = 0;  ///< the longest sequence that will come
   std::int64_t block = 0;       ///< number of the block the layer stands in, from 0
   std::int64_t blocks = 0;
+  bool causal = false;  ///< in a decoder: an output row may depend only on its own input row and those before it
 };
 
 class Layer {
@@ -243,11 +260,11 @@ class Layer {
   virtual ~Layer() = default;
   /// Called once, before any pass. May throw OptionError.
   virtual void declare(LayerPlan& plan) = 0;
-  /// inputs[i] and output: (N, C), the output written completely, the inputs only read; but of a sum (Step::sum) the
-  /// branch is inputs[0], and the sum is left there.
+  /// inputs[0] and output: (N, C), inputs[1]: (rows of the memory, C) where asked for; the output written completely, the
+  /// inputs only read; but where the layer takes a sum (Step::sum) the branch is inputs[0], and the sum is left there.
   virtual void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) = 0;
-  /// output_gradient: (N, C), may not be changed; input_gradients[i]: (N, C), overwritten. `inputs` and `output` hold
-  /// their content only as far as `LayerPlan::backward_reads` said.
+  /// output_gradient: (N, C), may not be changed; input_gradients[i]: shaped like inputs[i], overwritten. `inputs` and
+  /// `output` hold their content only as far as `LayerPlan::backward_reads` said.
   virtual void backward(const Step& step, std::span<const Tensor> inputs, Tensor output, Tensor output_gradient,
                         std::span<const Tensor> input_gradients) = 0;
 };

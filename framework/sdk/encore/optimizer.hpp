@@ -57,9 +57,12 @@ struct Blocks {
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
+  /// The learning rate where the schedule's factor is 1, finite and above 0; as a rule the option `learning_rate`.
+  virtual double learning_rate() const = 0;
   /// Names of the state blocks, such as {"first_moment", "second_moment"}; they name the slices in a checkpoint.
   virtual std::vector<std::string> states() const = 0;
-  /// One update of all values in place. `step` counts from 1; `learning_rate` has the schedule in it.
+  /// One update of all values in place. `step` counts from 1; `learning_rate` is learning_rate() times the
+  /// schedule's factor.
   virtual void update(const Device& device, const Blocks& blocks, double learning_rate, std::int64_t step) = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -103,8 +104,20 @@ class OptionMisuse : public std::logic_error {
 /// The validated values of one table: every option of its schema that has a value, nothing else.
 class Options {
  public:
-  void set(std::string name, OptionValue value) { values_.insert_or_assign(std::move(name), std::move(value)); }
+  /// A value that somebody chose: in the experiment file, on the command line, by a sweep.
+  void set(std::string name, OptionValue value) {
+    given_.insert(name);
+    values_.insert_or_assign(std::move(name), std::move(value));
+  }
+  /// The schema's default, where nobody chose.
+  void set_default(std::string name, OptionValue value) {
+    given_.erase(name);
+    values_.insert_or_assign(std::move(name), std::move(value));
+  }
   bool has(const std::string& name) const { return values_.contains(name); }
+  /// False for a default, true for an equal value that was written down. For options of which only one may be
+  /// given; what is computed must not depend on it, because a run's identity does not.
+  bool given(const std::string& name) const { return given_.contains(name); }
 
   bool flag(const std::string& name) const { return get<bool>(name); }
   std::int64_t integer(const std::string& name) const { return get<std::int64_t>(name); }
@@ -124,6 +137,7 @@ class Options {
     return *value;
   }
   std::map<std::string, OptionValue> values_;
+  std::set<std::string> given_;
 };
 
 /// Thrown by a plugin's constructor or `declare` when an option cannot be right for this model (say `heads` that do

@@ -1,6 +1,7 @@
 // Reader: files to records. Runs on the host only, in the worker. Read next: plugins/readers/conll.cpp.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@ struct InputText {
   std::string_view text;
 };
 
+/// Which part of a file a text is, where the file is written text by text.
+enum class FilePart : std::uint8_t { first, later };
+
 /// T also needs `static std::vector<std::string> fields()`: the names of the fields that it gives.
 class Reader {
  public:
@@ -28,11 +32,11 @@ class Reader {
   /// ("training set"). A pure function of the bytes, called from one thread at a time. Throws Error that
   /// names file and line of everything that is wrong, up to a limit.
   virtual Records read(std::span<const InputText> files, const std::string& what) const = 0;
-  /// The text of a file with these records, which `read` reads back: `exp predict --format TYPE`. Texts of
-  /// several calls may stand one behind the other, so what must stand only once in a file (a line of
-  /// headings) is not written. Throws Error where the reader cannot write.
-  virtual std::string write(const Records& records) const {
-    static_cast<void>(records);
+  /// The text of a file with these records, which `read` reads back: `exp predict --format TYPE`. The texts
+  /// of later parts follow that of the first; what stands only once in a file (a line of headings) belongs to
+  /// the first. Throws Error where the reader cannot write.
+  virtual std::string write(const Records& records, FilePart part) const {
+    static_cast<void>(records), static_cast<void>(part);
     throw Error("this reader cannot write files");
   }
 };

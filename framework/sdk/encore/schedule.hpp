@@ -15,7 +15,7 @@ struct ScheduleContext {
 class Schedule {
  public:
   virtual ~Schedule() = default;
-  /// Factor on `optimizer.learning_rate` at `step`, counted from 1 to total_steps.
+  /// Factor on Optimizer::learning_rate() at `step`, counted from 1 to total_steps.
   virtual double factor(std::int64_t step) const = 0;
 };
 

@@ -15,6 +15,7 @@
 #include <encore/examples.hpp>
 #include <encore/measure.hpp>
 #include <encore/options.hpp>
+#include <encore/outputs.hpp>
 #include <encore/records.hpp>
 #include <encore/statistics.hpp>
 #include <encore/tokenizer.hpp>
@@ -34,8 +35,12 @@ struct TaskFields {
   friend bool operator==(const TaskFields&, const TaskFields&) = default;
 };
 
-/// Distinct words and how often each stands in a text: what a vocabulary is trained from.
-using WordCounts = std::map<std::string, std::int64_t>;
+/// What a drawn example may depend on beside itself.
+struct ExampleDraw {
+  std::uint64_t seed = 0;   ///< of the run
+  std::int64_t epoch = 0;   ///< from 0
+  std::size_t example = 0;  ///< its number in the set
+};
 
 /// What a user should know of an encoded set.
 struct SetDescription {
@@ -62,22 +67,35 @@ class Task {
   /// restore throws Error where the text is not one of knowledge().
   virtual std::string knowledge() const = 0;
   virtual void restore(std::string_view knowledge) = 0;
-  /// The names of the classes that the head tells apart, by number.
-  virtual std::vector<std::string> labels() const = 0;
-  /// The words of the training set, for a tokenizer that is trained.
-  virtual WordCounts word_counts(const Records& train) const = 0;
+  /// The names of the classes that the head tells apart, by number; empty where there are none.
+  virtual std::vector<std::string> labels() const { return {}; }
+  /// The words or texts of the training set, for a tokenizer that is trained.
+  virtual TextCounts text_counts(const Records& train) const = 0;
 
   // --- records to numbers ---
+  /// What encode fills beside the ids; after prepare or restore, so widths may depend on the labels.
   virtual std::vector<ColumnRule> columns() const = 0;
-  /// One record, a number below records.size(). From 1 to TaskContext::max_length ids, all of the vocabulary;
-  /// targets are `no_target` or below labels().size(). Truth fields may be missing (prediction). Called from
-  /// several threads at once, each with its own `to`; what it throws gets the name of the file in front.
+  /// One record, a number below records.size(), to an example of one sequence or several. A sequence has from
+  /// 1 to TaskContext::max_length ids, all of the vocabulary. Truth fields may be missing (prediction).
+  /// Called from several threads at once, each with its own `to`; what it throws gets the name of the file in
+  /// front.
   virtual void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
                       EncodedExample& to) const = 0;
+  /// Whether every epoch of training sees other numbers: masks. Dev and test are scored as encode left them.
+  virtual bool draws() const { return false; }
+  /// `to` holds an example of the training set as encode left it; ids and values may change, their numbers
+  /// may not, so that batches and memory are known beforehand. A pure function of the example and `draw`:
+  /// Random in encore/random.hpp with RandomKey{seed, a constant of the task's own, epoch}. May come from
+  /// several threads.
+  virtual void redraw(const ExampleDraw& draw, EncodedExample& to) const {
+    static_cast<void>(draw), static_cast<void>(to);
+  }
   virtual SetDescription describe(const ExampleSet& set) const = 0;
 
   // --- outputs to what is reported ---
-  /// What each sequence adds to the measures, in the order of the set: begin_example once for each.
+  /// What measure, label and answer read; the head has to give it.
+  virtual std::vector<OutputRule> outputs() const = 0;
+  /// What each example adds to the measures, in the order of the set: begin_example once for each.
   virtual void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const = 0;
   /// The truth fields of these records as the model has them, a value for each record. `records` are those of
   /// `set`.
@@ -98,8 +116,8 @@ class Task {
   }
   /// What of a record was not looked at because it is too long ("entities are not looked for in its last 3
   /// words"), or "".
-  virtual std::string left_out(const ExampleSet& set, std::size_t sequence) const {
-    static_cast<void>(set), static_cast<void>(sequence);
+  virtual std::string left_out(const ExampleSet& set, std::size_t example) const {
+    static_cast<void>(set), static_cast<void>(example);
     return {};
   }
 };

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include <encore/head.hpp>
@@ -16,13 +18,17 @@ namespace encore {
 std::vector<double> run_layer(Layer& layer, std::int64_t width, const std::vector<std::int64_t>& lengths,
                               const std::vector<double>& input);
 
-struct HeadOutput {
-  std::vector<double> losses;         ///< (N), of `loss`
-  std::vector<std::int32_t> classes;  ///< (N), of `decode`
+/// What a head sees beside states: the values of the columns it asks for, those that are not named being
+/// `no_target`, or 0 in columns of float32.
+using HeadColumns = std::map<std::string, std::vector<double>>;
+
+struct HeadResult {
+  std::vector<double> losses;                          ///< of `loss`, a value per row of its space
+  std::map<std::string, std::vector<double>> outputs;  ///< of `decode`, by name
 };
 
-/// The same for a head. states: (N, C); targets: (N), `no_target` where a row has none.
-HeadOutput run_head(Head& head, std::int64_t width, const std::vector<std::int64_t>& lengths,
-                    const std::vector<double>& states, const std::vector<std::int32_t>& targets);
+/// The same for a head that reads one space. states: (rows, C), the rows of that space.
+HeadResult run_head(Head& head, std::int64_t width, const std::vector<std::int64_t>& lengths,
+                    const std::vector<double>& states, const HeadColumns& columns);
 
 }  // namespace encore

@@ -1,39 +1,106 @@
-// Tokenizer: text to numbers. Runs on the host only, in the worker; `encode` is called from several threads at once.
-// Read next: plugins/tokenizers/wordpiece.cpp.
+// Tokenizer: text to the numbers of pieces, and back. Runs on the host only, in the worker; all const
+// functions are called from several threads at once. Read next: plugins/tokenizers/wordpiece.cpp.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <encore/error.hpp>
 #include <encore/options.hpp>
 
 namespace encore {
 
-/// Numbers of the special pieces in the vocabulary.
-struct SpecialPieces {
-  std::int32_t padding = 0;
-  std::int32_t unknown = 0;
-  std::int32_t start = 0;  ///< [CLS]
-  std::int32_t end = 0;    ///< [SEP]
+/// What a special piece is for; such a piece stands for no text.
+enum class Special : std::uint8_t {
+  padding,    ///< fills sequences up to one length
+  unknown,    ///< in place of text that the vocabulary has no piece for
+  start,      ///< opens a sequence; its row stands for the whole of it
+  end,        ///< closes a sequence
+  separator,  ///< between two texts of a sequence; may be the piece of `end`
+  mask,       ///< in place of a piece that is to be guessed
 };
+
+inline constexpr std::array all_specials = {Special::padding, Special::unknown,   Special::start,
+                                            Special::end,     Special::separator, Special::mask};
+
+/// "padding", for messages.
+constexpr std::string_view name_of(Special role) {
+  constexpr std::array<std::string_view, all_specials.size()> names = {"padding", "unknown",   "start",
+                                                                       "end",     "separator", "mask"};
+  return names[static_cast<std::size_t>(role)];
+}
+
+/// How BERT's vocabularies write the piece with this role, and those that are trained here: "[MASK]".
+constexpr std::string_view usual_piece(Special role) {
+  constexpr std::array<std::string_view, all_specials.size()> pieces = {"[PAD]", "[UNK]", "[CLS]",
+                                                                        "[SEP]", "[SEP]", "[MASK]"};
+  return pieces[static_cast<std::size_t>(role)];
+}
+
+/// The bytes [begin, end) of a text.
+struct ByteRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
+};
+
+/// Distinct texts (words, sentences) and how often each stands in a training set: what a vocabulary is
+/// trained from.
+using TextCounts = std::map<std::string, std::int64_t>;
 
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
   /// Takes a vocabulary, one piece per entry in the order of the numbers. Throws Error when it cannot be one
-  /// (a special piece is missing, a piece stands twice).
+  /// (a piece stands twice; none has the role padding, unknown, start or end).
   virtual void load(std::vector<std::string> vocabulary) = 0;
-  /// Makes a vocabulary from the words of the training text and their counts, then loads it. Equal input gives an
-  /// equal vocabulary on every machine. Throws Error when this tokenizer cannot be trained.
-  virtual void train(const std::map<std::string, std::int64_t>& words) = 0;
+  /// Makes a vocabulary from texts and their counts, then loads it. White space within a text separates words
+  /// as it does in `encode`. Equal input gives an equal vocabulary on every machine. Throws Error when this
+  /// tokenizer cannot be trained.
+  virtual void train(const TextCounts& texts) = 0;
   virtual std::span<const std::string> vocabulary() const = 0;
-  virtual SpecialPieces special() const = 0;
-  /// Appends the pieces of one word or text; appends nothing for a text without any (white space, control characters).
-  virtual void encode(std::string_view text, std::vector<std::int32_t>& pieces) const = 0;
+
+  /// The number of the piece with this role; nothing where the vocabulary has none. After `load` there is one
+  /// for padding, unknown, start and end.
+  virtual std::optional<std::int32_t> find(Special role) const = 0;
+  /// The same for a task that cannot do without: throws Error naming the piece that the vocabulary lacks.
+  std::int32_t special(Special role) const {
+    if (const std::optional<std::int32_t> piece = find(role)) return *piece;
+    throw Error("the vocabulary has no piece for the role \"" + std::string(name_of(role)) +
+                "\"; add the line " + std::string(usual_piece(role)) + " to its file");
+  }
+
+  /// Appends the pieces of one word or text; appends nothing for a text without any (white space, control
+  /// characters).
+  void encode(std::string_view text, std::vector<std::int32_t>& pieces) const {
+    append_pieces(text, pieces, nullptr);
+  }
+  /// The same pieces, and for each of them the bytes of `text` it comes from. A piece of a character that was
+  /// normalised (lowered, decomposed) has the range of that character as it stands in `text`. Ranges may be
+  /// empty and may overlap; neither their begins nor their ends decrease.
+  void encode(std::string_view text, std::vector<std::int32_t>& pieces,
+              std::vector<ByteRange>& ranges) const {
+    append_pieces(text, pieces, &ranges);
+  }
+  /// Whether characters other than white space may lie in the range of no piece (a tokenizer that drops
+  /// punctuation).
+  virtual bool drops_text() const { return false; }
+
+  /// The text of pieces, as far as they tell it; special pieces are left out.
+  virtual std::string decode(std::span<const std::int32_t> pieces) const = 0;
+
+ protected:
+  /// Both forms of `encode`; `ranges` is null where nobody wants them.
+  virtual void append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+                             std::vector<ByteRange>* ranges) const = 0;
 };
 
 }  // namespace encore

@@ -55,7 +55,7 @@ void Classify::extend(const Records& other) {
   for (const std::string& label : other.texts("label")) names_.add(checked(label));
 }
 
-WordCounts Classify::word_counts(const Records& train) const {
+TextCounts Classify::text_counts(const Records& train) const {
   // Counted in a hash table and sorted once: the map is part of the interface because its order is fixed.
   std::unordered_map<std::string_view, std::int64_t> counts;
   for (const std::string_view text : train.texts("text"))
@@ -70,37 +70,43 @@ WordCounts Classify::word_counts(const Records& train) const {
 // --- records to numbers ---
 
 std::vector<ColumnRule> Classify::columns() const {
-  return {{targets_column, Space::tokens},
-          {"truth", Space::sequences},        // number of the true label
-          {"cut_pieces", Space::sequences}};  // pieces at the end that did not fit
+  return {{.name = targets_column, .space = Space::sequences, .truth = true},
+          {.name = "truth",
+           .space = Space::sequences,
+           .truth = true},                                     // number of the label, seen in training or not
+          {.name = "cut_pieces", .space = Space::sequences}};  // pieces at the end that did not fit
+}
+
+std::vector<OutputRule> Classify::outputs() const {
+  return {{.name = classes_output, .space = Space::sequences, .truth = targets_column}};
 }
 
 void Classify::encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
                       EncodedExample& to) const {
-  const SpecialPieces special = tokenizer.special();
-  to.ids.push_back(special.start);
+  to.ids.push_back(tokenizer.special(Special::start));
   tokenizer.encode(records.texts("text")[record], to.ids);
   const std::size_t kept = std::min(to.ids.size(), max_length_ - 1);
-  to.columns[cut_pieces].push_back(static_cast<std::int32_t>(to.ids.size() - kept));
+  to.integers(cut_pieces).push_back(static_cast<std::int32_t>(to.ids.size() - kept));
   to.ids.resize(kept);
-  to.ids.push_back(special.end);
-  // Without truth class 0 marks the row to decode.
-  const std::int32_t number = records.has("label") ? names_.number(records.texts("label")[record]) : 0;
-  to.columns[truth].push_back(number);
-  to.columns[targets].assign(to.ids.size(), no_target);
-  if (names_.is_label(number)) to.columns[targets].front() = number;
+  to.ids.push_back(tokenizer.special(Special::end));
+  if (!records.has("label")) return;
+  const std::int32_t number = names_.number(records.texts("label")[record]);
+  to.integers(truth).push_back(number);
+  to.integers(targets).push_back(names_.is_label(number) ? number : no_target);
 }
 
 SetDescription Classify::describe(const ExampleSet& set) const {
-  const std::size_t truths = set.column("truth"), cuts = set.column("cut_pieces");
-  std::map<std::int32_t, std::int64_t> texts;  // by label
+  const std::size_t cuts = set.column("cut_pieces");
+  std::map<std::int32_t, std::int64_t> texts;  // by label; none where the truth is not known
   std::int64_t cut_texts = 0, cut = 0, unseen = 0;
   for (std::size_t i = 0; i < set.size(); ++i) {
-    const std::int32_t number = set.values(truths, i).front(), pieces = set.values(cuts, i).front();
-    ++texts[number];
-    unseen += names_.is_label(number) ? 0 : 1;
+    const std::int32_t pieces = set.integers(cuts, i).front();
     cut_texts += pieces > 0 ? 1 : 0;
     cut += pieces;
+    if (!set.has_column("truth")) continue;
+    const std::int32_t number = set.integers(set.column("truth"), i).front();
+    ++texts[number];
+    unseen += names_.is_label(number) ? 0 : 1;
   }
   SetDescription description;
   description.counts = {{"labels", static_cast<std::int64_t>(texts.size())},
@@ -129,7 +135,7 @@ SetDescription Classify::describe(const ExampleSet& set) const {
 void Classify::measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const {
   const std::size_t truths = set.column("truth");
   for (std::size_t i = 0; i < set.size(); ++i)
-    measure_text(names_.name(set.values(truths, i).front()), predicted(set, outputs, i), statistics);
+    measure_text(names_.name(set.integers(truths, i).front()), predicted(set, outputs, i), statistics);
 }
 
 Records Classify::label(const Records&, const ExampleSet& set, const Outputs& outputs) const {
@@ -158,14 +164,14 @@ Records Classify::answer(const Records& records, const ExampleSet& set, const Ou
 }
 
 std::string Classify::left_out(const ExampleSet& set, std::size_t sequence) const {
-  const std::int32_t cut = set.values(set.column("cut_pieces"), sequence).front();
+  const std::int32_t cut = set.integers(set.column("cut_pieces"), sequence).front();
   return cut == 0 ? "" : "its label does not depend on its last " + counted(cut, "piece", "pieces");
 }
 
-/// The row of a label that is not in training has no target, and heads may give anything there.
+/// A head may give anything for a text without a target.
 const std::string& Classify::predicted(const ExampleSet& set, const Outputs& outputs,
                                        std::size_t sequence) const {
-  const std::int32_t number = outputs.of(set, sequence).front();
+  const std::int32_t number = outputs.integers(classes_output, set, sequence).front();
   return names_.name(names_.is_label(number) ? number : 0);
 }
 

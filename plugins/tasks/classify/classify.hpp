@@ -14,6 +14,7 @@ namespace encore::classify {
 
 class Classify final : public Task {
  public:
+  static constexpr int version = 2;  // 1 computed the head on every row
   static constexpr const char* summary =
       "one label per text, read off its first row ([CLS]); scored by accuracy";
   static constexpr const char* select = "max dev/accuracy";
@@ -29,9 +30,10 @@ class Classify final : public Task {
   void restore(std::string_view knowledge) override { names_ = tasks::LabelNames::from_text(knowledge); }
   std::vector<std::string> labels() const override { return names_.labels(); }
   /// Words are parted by white space.
-  WordCounts word_counts(const Records& train) const override;
+  TextCounts text_counts(const Records& train) const override;
 
   std::vector<ColumnRule> columns() const override;
+  std::vector<OutputRule> outputs() const override;
   /// [CLS] pieces [SEP], the class on the first row. Pieces that would pass max_length - 1 rows are cut at
   /// the end.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,

@@ -16,7 +16,7 @@ namespace {
 const std::string outside = "O";
 
 /// The columns of an example, in the order of Ner::columns().
-enum : std::size_t { targets, first_pieces, tags, cut_words };
+enum : std::size_t { targets, labelled, first_pieces, tags, cut_words };
 
 /// Throws Error for a tag that is none of IOB2.
 std::string type_in_iob2(const std::string& tag) {
@@ -61,11 +61,11 @@ class Ner::Columns {
         tags_(set.column("tags")),
         first_pieces_(set.column("first_pieces")),
         cut_words_(set.column("cut_words")) {}
-  std::span<const std::int32_t> tags(std::size_t sequence) const { return set_.values(tags_, sequence); }
+  std::span<const std::int32_t> tags(std::size_t sequence) const { return set_.integers(tags_, sequence); }
   std::span<const std::int32_t> first_pieces(std::size_t sequence) const {
-    return set_.values(first_pieces_, sequence);
+    return set_.integers(first_pieces_, sequence);
   }
-  std::int32_t cut_words(std::size_t sequence) const { return set_.values(cut_words_, sequence)[0]; }
+  std::int32_t cut_words(std::size_t sequence) const { return set_.integers(cut_words_, sequence)[0]; }
 
  private:
   const ExampleSet& set_;
@@ -106,7 +106,7 @@ void Ner::extend(const Records& other) {
     }
 }
 
-WordCounts Ner::word_counts(const Records& train) const {
+TextCounts Ner::text_counts(const Records& train) const {
   // Counted in a hash table and sorted once: the map is part of the interface because its order is fixed.
   std::unordered_map<std::string_view, std::int64_t> counts;
   for (const std::vector<std::string>& sentence : train.lists("words"))
@@ -117,43 +117,48 @@ WordCounts Ner::word_counts(const Records& train) const {
 // --- records to numbers ---
 
 std::vector<ColumnRule> Ner::columns() const {
-  return {{targets_column, Space::tokens},
-          {"first_pieces", Space::ragged},   // row of the first piece of each word that was kept
-          {"tags", Space::ragged},           // number of each word's true tag, those of cut words too
-          {"cut_words", Space::sequences}};  // words at the end that did not fit
+  return {
+      {.name = targets_column, .truth = true},           // label of the first piece of each word
+      {.name = "labelled"},                              // 0 on these rows, `no_target` on others
+      {.name = "first_pieces", .space = Space::ragged},  // the same rows, those of words that were kept
+      {.name = "tags", .space = Space::ragged, .truth = true},  // number of each word's true tag, cut or not
+      {.name = "cut_words", .space = Space::sequences}};        // words at the end that did not fit
+}
+
+std::vector<OutputRule> Ner::outputs() const {
+  return {{.name = classes_output, .truth = targets_column}};
 }
 
 void Ner::encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
                  EncodedExample& to) const {
   const std::vector<std::string>& words = records.lists("words")[record];
-  const SpecialPieces special = tokenizer.special();
+  const std::int32_t unknown = tokenizer.special(Special::unknown);
   std::vector<std::int32_t> pieces;
-  to.ids.push_back(special.start);
+  to.ids.push_back(tokenizer.special(Special::start));
   for (const std::string& word : words) {
     pieces.clear();
     tokenizer.encode(word, pieces);
-    if (pieces.empty()) pieces.push_back(special.unknown);
+    if (pieces.empty()) pieces.push_back(unknown);
     if (static_cast<std::int64_t>(to.ids.size() + pieces.size()) > max_length_ - 1) break;
-    to.columns[first_pieces].push_back(static_cast<std::int32_t>(to.ids.size()));
+    to.integers(first_pieces).push_back(static_cast<std::int32_t>(to.ids.size()));
     to.ids.insert(to.ids.end(), pieces.begin(), pieces.end());
   }
-  to.ids.push_back(special.end);
-  const std::vector<std::int32_t>& rows = to.columns[first_pieces];
-  to.columns[cut_words].push_back(static_cast<std::int32_t>(words.size() - rows.size()));
-  to.columns[targets].assign(to.ids.size(), no_target);
-  if (!records.has("tags")) {
-    for (const std::int32_t row : rows) to.columns[targets][static_cast<std::size_t>(row)] = 0;
-    return;
-  }
+  to.ids.push_back(tokenizer.special(Special::end));
+  const std::vector<std::int32_t>& rows = to.integers(first_pieces);
+  to.integers(cut_words).push_back(static_cast<std::int32_t>(words.size() - rows.size()));
+  to.integers(labelled).assign(to.ids.size(), no_target);
+  for (const std::int32_t row : rows) to.integers(labelled)[static_cast<std::size_t>(row)] = 0;
+  if (!records.has("tags")) return;
   const std::vector<std::string>& truth = records.lists("tags")[record];
   if (truth.size() != words.size())
     throw Error("record " + std::to_string(record + 1) + " has " +
                 counted(std::ssize(words), "word", "words") + " and " +
                 counted(std::ssize(truth), "tag", "tags"));
-  for (const std::string& tag : truth) to.columns[tags].push_back(names_.number(tag));
+  for (const std::string& tag : truth) to.integers(tags).push_back(names_.number(tag));
+  to.integers(targets).assign(to.ids.size(), no_target);
   for (std::size_t word = 0; word < rows.size(); ++word)
-    if (const std::int32_t tag = to.columns[tags][word]; names_.is_label(tag))
-      to.columns[targets][static_cast<std::size_t>(rows[word])] = tag;
+    if (const std::int32_t tag = to.integers(tags)[word]; names_.is_label(tag))
+      to.integers(targets)[static_cast<std::size_t>(rows[word])] = tag;
 }
 
 SetDescription Ner::describe(const ExampleSet& set) const {
@@ -201,7 +206,8 @@ void Ner::measure(const ExampleSet& set, const Outputs& outputs, Statistics& sta
   const Columns in(set);
   for (std::size_t i = 0; i < set.size(); ++i) {
     const std::vector<std::string> truth = true_tags(in, i),
-                                   predicted = predicted_tags(in, i, outputs.of(set, i));
+                                   predicted =
+                                       predicted_tags(in, i, outputs.integers(classes_output, set, i));
     measure_sentence(truth, predicted, statistics);
   }
 }
@@ -274,7 +280,8 @@ std::vector<std::string> Ner::predicted_tags(const Columns& in, std::size_t sequ
 Records::TextLists Ner::all_predicted(const ExampleSet& set, const Outputs& outputs) const {
   const Columns in(set);
   Records::TextLists predicted(set.size());
-  for (std::size_t i = 0; i < set.size(); ++i) predicted[i] = predicted_tags(in, i, outputs.of(set, i));
+  for (std::size_t i = 0; i < set.size(); ++i)
+    predicted[i] = predicted_tags(in, i, outputs.integers(classes_output, set, i));
   return predicted;
 }
 

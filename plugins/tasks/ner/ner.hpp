@@ -28,9 +28,10 @@ class Ner final : public Task {
   std::string knowledge() const override { return names_.text(); }
   void restore(std::string_view knowledge) override { names_ = tasks::LabelNames::from_text(knowledge); }
   std::vector<std::string> labels() const override { return names_.labels(); }
-  WordCounts word_counts(const Records& train) const override;
+  TextCounts text_counts(const Records& train) const override;
 
   std::vector<ColumnRule> columns() const override;
+  std::vector<OutputRule> outputs() const override;
   /// [CLS] pieces [SEP], the label on the first piece of each word. Cuts before the word that would pass
   /// max_length - 1 rows, so that [SEP] still fits. A word without any piece (a lone control character)
   /// becomes [UNK].

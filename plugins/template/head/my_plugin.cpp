@@ -35,7 +35,7 @@ struct Focus {
   }
 };
 
-/// logits: (N, K); targets: (N); losses: (N), zero where a row has no target.
+/// logits: (rows, K); targets: (rows); losses: (rows), zero where a row has no target.
 template <class T>
 void focal_loss(const Device& device, Tensor logits, Tensor targets, double gamma, Tensor losses) {
   using S = Sum<T>;
@@ -55,7 +55,7 @@ void focal_loss(const Device& device, Tensor logits, Tensor targets, double gamm
       });
 }
 
-/// dlogits: (N, K), overwritten with the gradient of scale * sum(losses).
+/// dlogits: (rows, K), overwritten with the gradient of scale * sum(losses).
 template <class T>
 void focal_loss_backward(const Device& device, Tensor logits, Tensor targets, double gamma, double scale,
                          Tensor dlogits) {
@@ -92,52 +92,61 @@ class MyPluginHead final : public Head {
         {.help = "how little a row counts that is right already; 0: cross-entropy", .min = 0.0, .max = 10.0});
   }
 
+  /// The rows are those that the task has targets for: tokens, whole sequences, or rows that it picks.
   MyPluginHead(const Options& options, const HeadContext& context)
       : classes_(context.classes), gamma_(options.number("gamma")) {
     if (context.label_smoothing > 0.0)
       throw Error("the focal loss knows no smooth labels; set train.label_smoothing = 0");
+    if (const ColumnRule* targets = context.column(targets_column)) space_ = targets->space;
   }
 
-  void declare(LayerPlan& plan) override {
+  void declare(HeadPlan& plan) override {
+    const Extent rows = rows_of(space_);
+    states_ = plan.read(space_);
+    targets_ = plan.column(targets_column, space_, ColumnType::integers, classes_);
+    predictions_ = plan.output(classes_output, space_);
+    plan.normalize_by(targets_);
     weight_ = plan.matrix("weight", classes_, plan.width());
     bias_ = plan.bias("bias", classes_);
-    logits_ = plan.buffer("logits", {tokens, classes_}, Lifetime::saved);
-    dlogits_ = plan.buffer("logits_gradient", {tokens, classes_}, Lifetime::backward);
+    logits_ = plan.buffer("logits", {rows, classes_}, Lifetime::saved);
+    dlogits_ = plan.buffer("logits_gradient", {rows, classes_}, Lifetime::backward);
   }
 
-  void loss(const Step& step, Tensor states, Tensor targets, Tensor losses) override {
-    const Tensor logits = compute_logits(step, states);  // (N, K)
+  void score(const HeadStep& step) override {
+    kernels::linear(step.device(), step.input(states_), step.parameter(weight_), step.parameter(bias_),
+                    kernels::Activation::none, step.buffer(logits_));
+  }
+
+  void loss(const HeadStep& step, Tensor losses) override {
+    const Tensor logits = step.buffer(logits_), targets = step.column(targets_);  // (rows, K), (rows)
     dispatch(logits.dtype,
              [&](auto type) { focal_loss<decltype(type)>(step.device(), logits, targets, gamma_, losses); });
   }
 
   /// Parameter gradients are added to, the gradient of the states is overwritten.
-  void backward(const Step& step, Tensor states, Tensor targets, double scale,
-                Tensor state_gradients) override {
-    const Tensor logits = step.buffer(logits_), dlogits = step.buffer(dlogits_);  // (N, K) each
+  void backward(const HeadStep& step, double scale) override {
+    const Tensor logits = step.buffer(logits_), dlogits = step.buffer(dlogits_);  // (rows, K) each
     dispatch(logits.dtype, [&](auto type) {
-      focal_loss_backward<decltype(type)>(step.device(), logits, targets, gamma_, scale, dlogits);
+      focal_loss_backward<decltype(type)>(step.device(), logits, step.column(targets_), gamma_, scale,
+                                          dlogits);
     });
-    kernels::linear_backward_parameters(step.device(), dlogits, states, step.gradient(weight_),
+    kernels::linear_backward_parameters(step.device(), dlogits, step.input(states_), step.gradient(weight_),
                                         step.gradient(bias_));
-    kernels::linear_backward_input(step.device(), dlogits, step.parameter(weight_), state_gradients);
+    kernels::linear_backward_input(step.device(), dlogits, step.parameter(weight_),
+                                   step.input_gradient(states_));
   }
 
-  void decode(const Step& step, Tensor states, Tensor, Tensor predictions) override {
-    kernels::argmax(step.device(), compute_logits(step, states), predictions);
+  void decode(const HeadStep& step) override {
+    kernels::argmax(step.device(), step.buffer(logits_), step.output(predictions_));
   }
 
  private:
-  /// (N, K) from states (N, C).
-  Tensor compute_logits(const Step& step, Tensor states) {
-    const Tensor logits = step.buffer(logits_);
-    kernels::linear(step.device(), states, step.parameter(weight_), step.parameter(bias_),
-                    kernels::Activation::none, logits);
-    return logits;
-  }
-
   std::int64_t classes_;
   double gamma_;
+  Space space_ = Space::tokens;
+  HeadInput states_;
+  HeadColumn targets_;
+  HeadOutput predictions_;
   Parameter weight_, bias_;
   Buffer logits_, dlogits_;
 };

@@ -19,11 +19,11 @@ void expect(bool condition, const char* what) {
 }
 
 /// Two sequences of three rows and one, with states of width 2; three classes.
-encore::HeadOutput run(double gamma, const std::vector<std::int32_t>& targets, double label_smoothing = 0.0) {
+encore::HeadResult run(double gamma, const Numbers& targets, double label_smoothing = 0.0) {
   encore::Options options;
   options.set("gamma", gamma);
   my_plugin_head::MyPluginHead head(options, {.width = 2, .classes = 3, .label_smoothing = label_smoothing});
-  return encore::run_head(head, 2, {3, 1}, {1, 0, 0, 1, 2, -3, -1, 4}, targets);
+  return encore::run_head(head, 2, {3, 1}, {1, 0, 0, 1, 2, -3, -1, 4}, {{"targets", targets}});
 }
 
 bool near(double a, double b) {
@@ -33,7 +33,7 @@ bool near(double a, double b) {
 /// With gamma = 0 the loss is -log p, and the probabilities of all classes add up to 1.
 void is_cross_entropy_without_gamma() {
   Numbers sums(4, 0.0);
-  for (std::int32_t k = 0; k < 3; ++k) {
+  for (const double k : {0, 1, 2}) {
     const Numbers losses = run(0.0, {k, k, k, k}).losses;
     for (std::size_t row = 0; row < 4; ++row) sums[row] += std::exp(-losses[row]);
   }
@@ -55,8 +55,8 @@ void leaves_rows_without_a_target_alone() {
 
 void decodes_the_likeliest_class() {
   std::vector<Numbers> by_class;
-  for (std::int32_t k = 0; k < 3; ++k) by_class.push_back(run(2.0, {k, k, k, k}).losses);
-  const std::vector<std::int32_t> classes = run(2.0, {0, 0, 0, 0}).classes;
+  for (const double k : {0, 1, 2}) by_class.push_back(run(2.0, {k, k, k, k}).losses);
+  const Numbers classes = run(2.0, {0, 0, 0, 0}).outputs.at("classes");
   for (std::size_t row = 0; row < 4; ++row)
     for (std::size_t k = 0; k < 3; ++k)
       expect(by_class[static_cast<std::size_t>(classes[row])][row] <= by_class[k][row],

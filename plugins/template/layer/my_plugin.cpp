@@ -15,7 +15,7 @@ using namespace encore;
 template <class T>
 void shift(const Step& step, Tensor x, std::int64_t distance, Tensor y) {
   const auto in = matrix_view<T>(x), out = matrix_view<T>(y);
-  const auto sequence = vector_view<std::int32_t>(step.batch().sequence);
+  const auto sequence = vector_view<std::int32_t>(step.rows().sequence);
   for_rows(
       step.device(), "my_plugin::shift", x.extent(0), KOKKOS_LAMBDA(const Row& row) {
         const std::int64_t n = row.index, m = n - distance;

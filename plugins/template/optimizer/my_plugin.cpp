@@ -57,12 +57,14 @@ class MyPluginOptimizer final : public Optimizer {
   }
 
   MyPluginOptimizer(const Options& options, const OptimizerContext&)
-      : settings_{options.number("beta1"), options.number("beta2"), options.number("weight_decay")} {
+      : learning_rate_(options.number("learning_rate")),
+        settings_{options.number("beta1"), options.number("beta2"), options.number("weight_decay")} {
     if (settings_.beta1 == 0.0 && settings_.beta2 == 0.0)
       throw OptionError("beta2",
                         "with beta1 = beta2 = 0 nothing is remembered; use optimizer sgd, or beta2 = 0.99");
   }
 
+  double learning_rate() const override { return learning_rate_; }
   std::vector<std::string> states() const override { return {"mean"}; }
 
   void update(const Device& device, const Blocks& blocks, double learning_rate, std::int64_t) override {
@@ -72,6 +74,7 @@ class MyPluginOptimizer final : public Optimizer {
   }
 
  private:
+  double learning_rate_;
   Settings settings_;
 };
 

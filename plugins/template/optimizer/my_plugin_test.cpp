@@ -17,6 +17,7 @@ void expect(bool condition, const char* what) {
 
 my_plugin_optimizer::MyPluginOptimizer make(double beta1, double beta2, double weight_decay) {
   encore::Options options;
+  options.set("learning_rate", 0.1);
   options.set("beta1", beta1);
   options.set("beta2", beta2);
   options.set("weight_decay", weight_decay);
@@ -33,7 +34,7 @@ Kokkos::View<T*, encore::DeviceMemory> on_device(const std::vector<T>& from) {
   return to;
 }
 
-/// The values after as many updates as there are gradients of each value, with learning rate 0.1.
+/// The values after as many updates as there are gradients of each value, at the full learning rate.
 Numbers train(Numbers values, const std::vector<Numbers>& gradients, double weight_decay) {
   const encore::Device device;
   const auto size = static_cast<std::int64_t>(values.size());
@@ -48,7 +49,7 @@ Numbers train(Numbers values, const std::vector<Numbers>& gradients, double weig
     const auto gradient = on_device(gradients[step]);
     const encore::Blocks blocks{
         tensor(x), tensor(gradient), {tensor(mean)}, segments.data(), chunks.data(), 1, 1};
-    optimizer.update(device, blocks, 0.1, static_cast<std::int64_t>(step) + 1);
+    optimizer.update(device, blocks, optimizer.learning_rate(), static_cast<std::int64_t>(step) + 1);
     device.fence();
   }
   Kokkos::deep_copy(Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(

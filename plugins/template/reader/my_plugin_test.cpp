@@ -35,8 +35,16 @@ void reads_labels_and_texts() {
   expect(records.texts("text") == std::vector<std::string>{"never better", "worse\tand worse"},
          "the text is all that follows the first tab");
   expect(read("label\ttext\ngood\tfine\n", true).size() == 1, "a header is no example");
-  expect(read("label\ttext\ngood\tfine\nlabel\ttext\nbad\tworse\n", true).size() == 2,
-         "two texts that were written stand one behind the other");
+}
+
+void writes_the_header_once() {
+  encore::Options options;
+  options.set("header", true);
+  const my_plugin_reader::MyPluginReader reader(options, {});
+  const encore::Records records = read("good\tfine\n");
+  expect(reader.write(records, encore::FilePart::first) == "label\ttext\ngood\tfine\n",
+         "the first part has the header");
+  expect(reader.write(records, encore::FilePart::later) == "good\tfine\n", "later parts have none");
 }
 
 void names_every_line_that_is_wrong() {
@@ -50,6 +58,7 @@ void names_every_line_that_is_wrong() {
 
 int main() {
   reads_labels_and_texts();
+  writes_the_header_once();
   names_every_line_that_is_wrong();
   std::puts(failures == 0 ? "all passed" : "some failed");
   return failures == 0 ? 0 : 1;

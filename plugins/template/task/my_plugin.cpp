@@ -68,8 +68,8 @@ class MyPluginTask final : public Task {
   std::vector<std::string> labels() const override {
     return {names_.begin(), names_.begin() + static_cast<std::ptrdiff_t>(classes_)};
   }
-  WordCounts word_counts(const Records& train) const override {
-    WordCounts counts;
+  TextCounts text_counts(const Records& train) const override {
+    TextCounts counts;
     for (const std::string& text : train.texts("text")) {
       std::istringstream words(text);
       for (std::string word; words >> word;) ++counts[word];
@@ -78,29 +78,33 @@ class MyPluginTask final : public Task {
   }
 
   std::vector<ColumnRule> columns() const override {
-    return {{targets_column, Space::tokens}, {"truth", Space::sequences}};
+    return {{.name = targets_column, .space = Space::sequences, .truth = true},
+            {.name = "truth", .space = Space::sequences, .truth = true}};
   }
-  /// [CLS] pieces [SEP], with the class on the first row. Called from several threads at once.
+  /// [CLS] pieces [SEP] and the class of the whole text. Called from several threads at once.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override {
     std::vector<std::int32_t> pieces;
     tokenizer.encode(records.texts("text")[record], pieces);
     const std::size_t kept = std::min(pieces.size(), most_), first = keep_end_ ? pieces.size() - kept : 0;
-    to.ids.push_back(tokenizer.special().start);
+    to.ids.push_back(tokenizer.special(Special::start));
     for (std::size_t i = 0; i < kept; ++i) to.ids.push_back(pieces[first + i]);
-    to.ids.push_back(tokenizer.special().end);
-    const std::size_t truth = records.has("label") ? number(records.texts("label")[record]) : 0;
-    to.columns[0].assign(to.ids.size(), no_target);
-    to.columns[0].front() = static_cast<std::int32_t>(truth < classes_ ? truth : 0);  // decoded in any case
-    to.columns[1] = {static_cast<std::int32_t>(truth)};
+    to.ids.push_back(tokenizer.special(Special::end));
+    if (!records.has("label")) return;
+    const std::size_t truth = number(records.texts("label")[record]);
+    to.integers(0).push_back(truth < classes_ ? static_cast<std::int32_t>(truth) : no_target);
+    to.integers(1).push_back(static_cast<std::int32_t>(truth));
   }
   SetDescription describe(const ExampleSet& set) const override {
     return {.counts = {{"texts", set.size()}}, .notes = {}};
   }
 
+  std::vector<OutputRule> outputs() const override {
+    return {{.name = classes_output, .space = Space::sequences, .truth = targets_column}};
+  }
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override {
     for (std::size_t i = 0; i < set.size(); ++i) {
-      const auto number = static_cast<std::size_t>(set.values(set.column("truth"), i).front());
+      const auto number = static_cast<std::size_t>(set.integers(set.column("truth"), i).front());
       const std::string &truth = names_[number], &found = predicted(set, outputs, i);
       statistics.begin_example();
       statistics.add("texts", 1);
@@ -136,8 +140,8 @@ class MyPluginTask final : public Task {
     if (found == names_.end()) throw Error("the label \"" + label + "\" stands in no set that was looked at");
     return static_cast<std::size_t>(found - names_.begin());
   }
-  const std::string& predicted(const ExampleSet& set, const Outputs& outputs, std::size_t sequence) const {
-    return names_[static_cast<std::size_t>(outputs.of(set, sequence).front())];
+  const std::string& predicted(const ExampleSet& set, const Outputs& outputs, std::size_t example) const {
+    return names_[static_cast<std::size_t>(outputs.integers(classes_output, set, example).front())];
   }
 
   bool keep_end_;

@@ -45,22 +45,27 @@ class MyPluginTokenizer final : public Tokenizer {
     for (const std::string& piece : vocabulary)
       if (!numbers.emplace(piece, static_cast<std::int32_t>(numbers.size())).second)
         throw Error("the vocabulary holds the piece \"" + piece + "\" twice");
-    const auto special = [&](const char* piece) {
-      if (!numbers.contains(piece)) throw Error(std::string("the vocabulary has no ") + piece);
-      return numbers.at(piece);
-    };
-    special_ = {special("[PAD]"), special("[UNK]"), special("[CLS]"), special("[SEP]")};
-    for (const char* piece : {"[PAD]", "[UNK]", "[CLS]", "[SEP]"}) numbers.erase(piece);  // no text is one
+    std::map<Special, std::int32_t> special;
+    for (const Special role : all_specials) {
+      const std::string piece(usual_piece(role));
+      if (numbers.contains(piece))
+        special[role] = numbers.at(piece);
+      else if (role != Special::mask)
+        throw Error("the vocabulary has no " + piece);
+    }
+    for (const Special role : all_specials) numbers.erase(std::string(usual_piece(role)));  // no text is one
+    special_ = std::move(special);
     pieces_ = std::move(vocabulary);
     numbers_ = std::move(numbers);
   }
 
-  /// The special pieces, then the stretches by falling count, equal counts in the order of their bytes.
-  void train(const std::map<std::string, std::int64_t>& words) override {
+  /// The special pieces, then the stretches by falling count, equal counts in the order of their bytes. Texts
+  /// may hold several words.
+  void train(const TextCounts& texts) override {
     std::vector<std::string> vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
     std::map<std::string, std::int64_t> counts;
-    for (const auto& [word, times] : words)
-      for (const std::string_view stretch : cut(word)) counts[std::string(stretch)] += times;
+    for (const auto& [text, times] : texts)
+      for (const std::string_view stretch : cut(text)) counts[std::string(stretch)] += times;
     for (const std::string& piece : vocabulary) counts.erase(piece);
     std::vector<std::pair<std::int64_t, std::string>> ranked;
     for (const auto& [stretch, count] : counts) ranked.emplace_back(-count, stretch);
@@ -71,13 +76,30 @@ class MyPluginTokenizer final : public Tokenizer {
   }
 
   std::span<const std::string> vocabulary() const override { return pieces_; }
-  SpecialPieces special() const override { return special_; }
+  std::optional<std::int32_t> find(Special role) const override {
+    const auto found = special_.find(role);
+    return found == special_.end() ? std::nullopt : std::optional(found->second);
+  }
 
-  /// Called from several threads at once: changes nothing but `pieces`.
-  void encode(std::string_view text, std::vector<std::int32_t>& pieces) const override {
+  /// Without white space: no piece stands for it.
+  std::string decode(std::span<const std::int32_t> pieces) const override {
+    std::string text;
+    for (const std::int32_t number : pieces)
+      if (const std::string& piece = pieces_.at(static_cast<std::size_t>(number)); numbers_.contains(piece))
+        text += piece;
+    return text;
+  }
+
+ protected:
+  /// What `encode` calls, from several threads at once: changes nothing but `pieces` and `ranges`.
+  void append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+                     std::vector<ByteRange>* ranges) const override {
     for (const std::string_view stretch : cut(text)) {
       const auto found = numbers_.find(std::string(stretch));
-      pieces.push_back(found == numbers_.end() ? special_.unknown : found->second);
+      pieces.push_back(found == numbers_.end() ? special_.at(Special::unknown) : found->second);
+      if (ranges == nullptr) continue;
+      const auto begin = static_cast<std::size_t>(stretch.data() - text.data());
+      ranges->push_back({begin, begin + stretch.size()});
     }
   }
 
@@ -97,8 +119,8 @@ class MyPluginTokenizer final : public Tokenizer {
 
   std::int64_t length_, vocab_size_;
   std::vector<std::string> pieces_;
-  std::unordered_map<std::string, std::int32_t> numbers_;
-  SpecialPieces special_;
+  std::unordered_map<std::string, std::int32_t> numbers_;  // of pieces that stand for text
+  std::map<Special, std::int32_t> special_;
 };
 
 }  // namespace my_plugin_tokenizer

@@ -41,6 +41,18 @@ void cuts_words_into_stretches() {
   expect(pieces_of(tokenizer, " \t").empty(), "white space has no pieces");
 }
 
+void tells_where_pieces_come_from_and_what_they_spell() {
+  MyPluginTokenizer tokenizer = make(3, 100);
+  tokenizer.train({{"Paris on", 2}, {"naïve", 1}});
+  std::vector<std::int32_t> pieces;
+  std::vector<encore::ByteRange> ranges;
+  tokenizer.encode(" Paris naïve", pieces, ranges);
+  expect(ranges == std::vector<encore::ByteRange>{{1, 4}, {4, 6}, {7, 11}, {11, 13}}, "ranges are bytes");
+  expect(tokenizer.decode(pieces) == "Parisnaïve", "the pieces one behind the other");
+  pieces = {tokenizer.special(encore::Special::start), tokenizer.special(encore::Special::unknown)};
+  expect(tokenizer.decode(pieces).empty(), "special pieces are no text");
+}
+
 void keeps_the_most_frequent() {
   MyPluginTokenizer tokenizer = make(2, 6);
   tokenizer.train({{"aabb", 1}, {"bbcc", 3}, {"dd", 2}});
@@ -73,6 +85,7 @@ void refuses_two_vocabularies() {
 
 int main() {
   cuts_words_into_stretches();
+  tells_where_pieces_come_from_and_what_they_spell();
   keeps_the_most_frequent();
   takes_no_text_for_a_special_piece();
   refuses_two_vocabularies();

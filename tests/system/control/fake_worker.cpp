@@ -28,9 +28,9 @@
 
 #include <encore/error.hpp>
 
+#include "config/catalogue.hpp"
 #include "config/experiment.hpp"
 #include "config/fingerprint.hpp"
-#include "config/manifest.hpp"
 #include "data/hash.hpp"
 #include "record/check_request.hpp"
 #include "record/checkpoint.hpp"
@@ -65,7 +65,8 @@ nlohmann::json plugins_of(const Specification& specification) {
   const Catalogue catalogue = Catalogue::load(
       {specification.plugin_folders.begin(), specification.plugin_folders.end()}, host_fingerprint());
   std::map<std::string, nlohmann::json> plugins;
-  for (const TypeName& type : needed_types(make_experiment(specification.config, catalogue))) {
+  for (const TypeName& type :
+       needed_types(make_experiment(specification.config, catalogue, specification.origin))) {
     const Manifest& owner = *catalogue.owner(type.kind, type.name);
     plugins[owner.name] = {{"name", owner.name},
                            {"version", owner.version},
@@ -276,7 +277,8 @@ int evaluate(const std::string& file) {
                               {"examples", 3},
                               {"counts", {{{"name", "words"}, {"value", 12}}}},
                               {"notes", nlohmann::json::array()},
-                              {"measures", {{"f1", 0.5}, {"precision", 0.25}, {"loss", 1.5}, {"f1/PER", 0.5}}},
+                              {"measures",
+                               {{"f1", 0.5}, {"precision", 0.25}, {"loss", 1.5}, {"f1/PER", 0.5}}},
                               {"definitions",
                                {{{"name", "f1"}, {"title", "F1"}, {"fraction", true}},
                                 {{"name", "precision"}, {"fraction", true}},

@@ -67,7 +67,7 @@ TEST_F(RealWorker, TrainsScoresEvaluatesAndPredicts) {
   EXPECT_TRUE(predict.output.starts_with("Anna\t")) << predict.output;
 }
 
-TEST_F(RealWorker, PredictTellsOfLongLinesAndDamagedCheckpoints) {
+TEST_F(RealWorker, PredictTellsOfLongLinesAndDamagedFiles) {
   const Sandbox sandbox(true);
   ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
   std::string words;
@@ -83,8 +83,19 @@ TEST_F(RealWorker, PredictTellsOfLongLinesAndDamagedCheckpoints) {
   EXPECT_EQ(std::count(cut.errors.begin(), cut.errors.end(), '\n'), 1)
       << "one line of two is named: " << cut.errors;
 
-  for (const auto& file : std::filesystem::directory_iterator(
-           sandbox.folder() / "encore.db.runs" / sandbox.one("SELECT id FROM run") / "checkpoints"))
+  const std::filesystem::path folder =
+      sandbox.folder() / "encore.db.runs" / sandbox.one("SELECT id FROM run");
+  const ProgramOutput whole = sandbox.exp({"predict", "tiny", "Anna"});
+  EXPECT_EQ(whole.errors, "");
+  std::filesystem::resize_file(folder / "weights.safetensors", 1000);
+  const ProgramOutput passed_over = sandbox.exp({"predict", "tiny", "Anna"});
+  EXPECT_EQ(passed_over.output, whole.output);
+  EXPECT_TRUE(
+      passed_over.errors.starts_with("encore-worker: " + (folder / "weights.safetensors").string() + ": ") &&
+      contains(passed_over.errors, "; the best checkpoint, that of step "))
+      << passed_over.errors;
+
+  for (const auto& file : std::filesystem::directory_iterator(folder / "checkpoints"))
     std::filesystem::resize_file(file.path(), 100);
   const ProgramOutput damaged = sandbox.exp({"predict", "tiny", "Anna"});
   EXPECT_EQ(damaged.end.exit_code, 1);
@@ -103,19 +114,22 @@ TEST_F(RealWorker, WhatOnlyTheModelKnowsIsRefusedWithItsPlace) {
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
 }
 
+/// 200 is the default of warmup_steps, but whoever writes it down has given it.
 TEST_F(RealWorker, TwoWaysToGiveTheWarmUpAreRefusedWithTheirPlace) {
   const Sandbox sandbox(true);
-  std::string text = tiny_experiment();
-  text.replace(text.find("type = \"constant\""), 17,
-               "type = \"linear\"\nwarmup_steps = 2\nwarmup_ratio = 0.1");
-  sandbox.write("tiny.toml", text);
-  const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
-  EXPECT_EQ(output.end.exit_code, 2) << output.output;
-  EXPECT_TRUE(contains(output.errors, "tiny.toml:")) << output.errors;
-  EXPECT_TRUE(
-      contains(output.errors, "warmup_ratio and warmup_steps = 2 say the same thing twice; keep one of them"))
-      << output.errors;
-  EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
+  for (const std::string steps : {"2", "200"}) {
+    std::string text = tiny_experiment();
+    text.replace(text.find("type = \"constant\""), 17,
+                 "type = \"linear\"\nwarmup_steps = " + steps + "\nwarmup_ratio = 0.1");
+    sandbox.write("tiny.toml", text);
+    const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
+    EXPECT_EQ(output.end.exit_code, 2) << output.output;
+    EXPECT_TRUE(contains(output.errors, "tiny.toml:")) << output.errors;
+    EXPECT_TRUE(contains(output.errors, "warmup_ratio and warmup_steps = " + steps +
+                                            " say the same thing twice; keep one of them"))
+        << output.errors;
+    EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
+  }
 }
 
 TEST_F(RealWorker, DataThatCannotBeReadIsRefusedBeforeAnythingStarts) {

@@ -129,10 +129,31 @@ TEST(Experiment, RefusesWhatDoesNotFitAndNamesTheKey) {
   EXPECT_EQ(problem(json::array()), ": a resolved experiment must be an object, found []");
 }
 
+/// An equal value that was written down is given, a default is not; without origins every value is given.
+TEST(Experiment, KnowsWhichOptionsWereGiven) {
+  Problems problems;
+  const Catalogue catalogue = sample::catalogue();
+  const Resolved run = resolve(parse_experiment_file(sample::experiment, "a.toml").root, catalogue, problems);
+  problems.require_none();
+  const Experiment experiment = make_experiment(run.config, catalogue, run.origin);
+  EXPECT_TRUE(experiment.optimizer.options.given("learning_rate"));
+  EXPECT_TRUE(experiment.optimizer.options.has("weight_decay"));
+  EXPECT_FALSE(experiment.optimizer.options.given("weight_decay"));
+  EXPECT_FALSE(experiment.model.norm.options.given("epsilon"));
+  EXPECT_TRUE(experiment.model.block[0].options.given("heads"));
+  EXPECT_TRUE(make_experiment(run.config, catalogue).optimizer.options.given("weight_decay"));
+  const Origins stored = origins_from_json(origins_to_json(run.origin));
+  EXPECT_FALSE(make_experiment(run.config, catalogue, stored).optimizer.options.given("weight_decay"));
+}
+
 TEST(Experiment, ReadsOptionsOfOneTable) {
   const Schema schema = Schema().integer("heads", 4, {.help = "heads", .min = 1});
   EXPECT_EQ(options_from_config({{"type", "x"}, {"heads", 2}}, schema, "model.layer.a").integer("heads"), 2);
   EXPECT_EQ(options_from_config(json::object(), schema, "model.layer.a").integer("heads"), 4);
+  EXPECT_FALSE(options_from_config(json::object(), schema, "a").given("heads"));
+  EXPECT_TRUE(options_from_config({{"heads", 4}}, schema, "a").given("heads"));
+  const Origins origins = {{"a.heads", {Source::fallback, {}}}};
+  EXPECT_FALSE(options_from_config({{"heads", 4}}, schema, "a", origins).given("heads"));
   EXPECT_THROW(options_from_config({{"heads", 0}}, schema, "model.layer.a"), ConfigError);
   EXPECT_THROW(options_from_config(3, schema, "model.layer.a"), ConfigError);
 }

@@ -1,5 +1,5 @@
 // Manifests on disk and the catalogue made of them: lookup, second owners, damaged files.
-#include "config/manifest.hpp"
+#include "config/catalogue.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -49,6 +49,7 @@ TEST(Resolve, CompletesEveryTable) {
       {"model",
        {{"width", 8},
         {"layers", 2},
+        {"causal", false},
         {"groups", 0},
         {"dropout", 0.1},
         {"positions", "sinusoidal"},
@@ -72,6 +73,7 @@ TEST(Resolve, CompletesEveryTable) {
         {"evaluate_every", 0},
         {"checkpoint_every", 0},
         {"batching", "packed"},
+        {"freeze", nlohmann::json::array()},
         {"gradient_shards", 1},
         {"label_smoothing", 0.0},
         {"digest_steps", 10}}}};
@@ -157,6 +159,25 @@ TEST(Resolve, SaysToWhichTableAMisplacedOptionBelongs) {
   EXPECT_EQ(in_train("type = 3").substr(0, 60), unknown("type", "it takes \"batch_size\"").substr(0, 60));
 }
 
+TEST(Resolve, TakesATableOfADecoder) {
+  const std::string decoder = "block = [\"attention\", \"feed_forward\"]\ndecoder = ";
+  const auto problem = [&](const std::string& table) {
+    const std::string text = problem_with("block = [\"attention\", \"feed_forward\"]", decoder + table);
+    const std::size_t begin = text.find(": ") + 2;
+    return text.substr(begin, text.find('\n') - begin);
+  };
+  EXPECT_EQ(problem("{ layers = 1, block = [\"attenton\"] }"),
+            "\"block\" of [model.decoder] names \"attenton\", but there is no table [model.layer.attenton]; "
+            "did you mean "
+            "\"attention\"?");
+  EXPECT_EQ(problem("{ layers = 1, block = [\"attention\", \"attention\"] }"),
+            "\"block\" of [model.decoder] names \"attention\" twice; each sub-layer needs a table of its "
+            "own, because its "
+            "name is part of the names of its parameters");
+  EXPECT_EQ(problem("{ layers = 1, blocks = [\"attention\"] }"),
+            "unknown option \"blocks\" of [model.decoder]; did you mean \"block\"?");
+}
+
 TEST(Resolve, SuggestsANearNameBesideTheTableOfTheVeryName) {
   EXPECT_EQ(
       problem_with("width = 8", "width = 8\nheads = 2"),
@@ -166,7 +187,8 @@ TEST(Resolve, SuggestsANearNameBesideTheTableOfTheVeryName) {
   EXPECT_EQ(problem_with("epochs = 3", "epochs = 3\nhiden = 4"),
             "dir/a.toml:32:1: unknown option \"hiden\" of [train]; it takes \"batch_size\", \"epochs\", "
             "\"precision\", \"clip_norm\", \"select\", \"patience\", \"evaluate_every\", "
-            "\"checkpoint_every\", \"batching\", \"gradient_shards\", \"label_smoothing\", \"digest_steps\"");
+            "\"checkpoint_every\", \"batching\", \"gradient_shards\", \"label_smoothing\", \"freeze\", "
+            "\"digest_steps\"");
 }
 
 TEST(Resolve, PointsAtATypeThatNoPluginOffers) {

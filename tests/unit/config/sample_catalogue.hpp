@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "config/manifest.hpp"
+#include "config/catalogue.hpp"
 
 namespace encore::sample {
 

@@ -43,6 +43,10 @@ TEST(Validate, FillsInDefaultsAndSaysWhereEachValueComesFrom) {
   EXPECT_EQ(table.options.number("dropout"), 0.1);
   EXPECT_TRUE(table.options.flag("bias"));
   EXPECT_FALSE(table.options.has("vocab"));
+  EXPECT_TRUE(table.options.given("heads"));
+  EXPECT_FALSE(table.options.given("dropout"));
+  EXPECT_FALSE(table.options.given("vocab"));
+  EXPECT_TRUE(check("dropout = 0.1\n", problems).options.given("dropout")) << "also where it is the default";
   EXPECT_EQ(table.origin.at("model.layer.attention.heads").source, Source::file);
   EXPECT_EQ(table.origin.at("model.layer.attention.heads").place.text(), "sweep.toml:1:9");
   EXPECT_EQ(table.origin.at("model.layer.attention.dropout").source, Source::fallback);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "data/batches.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace encore {
@@ -16,25 +15,26 @@ using Values = std::vector<std::int32_t>;
 /// Ids, and beside them a column of each kind; `break_record` gives one record something that does not fit.
 class ColumnTask final : public Task {
  public:
-  explicit ColumnTask(std::function<void(EncodedExample&)> break_record = {})
-      : break_(std::move(break_record)) {}
+  explicit ColumnTask(std::function<void(EncodedExample&)> break_record = {}, bool truth = true)
+      : break_(std::move(break_record)), truth_(truth) {}
 
   void prepare(const Records&) override {}
   std::string knowledge() const override { return ""; }
   void restore(std::string_view) override {}
-  /// Targets are lengths, at most 7.
-  std::vector<std::string> labels() const override { return std::vector<std::string>(8, "a"); }
-  WordCounts word_counts(const Records&) const override { return {}; }
+  TextCounts text_counts(const Records&) const override { return {}; }
   std::vector<ColumnRule> columns() const override {
-    return {{"picked", Space::ragged}, {targets_column, Space::tokens}, {"length", Space::sequences}};
+    return {{.name = "words", .space = Space::ragged},
+            {.name = targets_column, .truth = true},
+            {.name = "length", .space = Space::sequences}};
   }
+  std::vector<OutputRule> outputs() const override { return {}; }
   void encode(const Records& records, std::size_t record, const Tokenizer&,
               EncodedExample& to) const override {
     const auto length = static_cast<std::int32_t>(records.numbers("length")[record]);
     for (std::int32_t i = 0; i < length; ++i) to.ids.push_back(static_cast<std::int32_t>(record) * 100 + i);
-    for (std::int32_t i = 1; i < length; i += 2) to.columns[0].push_back(i);
-    to.columns[1].assign(to.ids.size(), length);
-    to.columns[2] = {length};
+    for (std::int32_t i = 1; i < length; i += 2) to.integers(0).push_back(i);
+    if (truth_) to.integers(1).assign(to.ids.size(), length);
+    to.integers(2) = {length};
     if (record == 3 && break_) break_(to);
   }
   SetDescription describe(const ExampleSet&) const override { return {}; }
@@ -43,18 +43,21 @@ class ColumnTask final : public Task {
 
  private:
   std::function<void(EncodedExample&)> break_;
+  bool truth_;
 };
 
 class NoTokenizer final : public Tokenizer {
  public:
   explicit NoTokenizer(std::size_t pieces = 0) : pieces_(pieces) {}
   void load(std::vector<std::string>) override {}
-  void train(const std::map<std::string, std::int64_t>&) override {}
+  void train(const TextCounts&) override {}
   std::span<const std::string> vocabulary() const override { return pieces_; }
-  SpecialPieces special() const override { return {}; }
-  void encode(std::string_view, std::vector<std::int32_t>&) const override {}
+  std::optional<std::int32_t> find(Special) const override { return {}; }
+  std::string decode(std::span<const std::int32_t>) const override { return {}; }
 
  private:
+  void append_pieces(std::string_view, std::vector<std::int32_t>&, std::vector<ByteRange>*) const override {}
+
   std::vector<std::string> pieces_;
 };
 
@@ -74,23 +77,23 @@ TEST(Encode, KeepsEachRecordsColumns) {
   const ExampleSet set = encoded(ColumnTask(), 9);
   ASSERT_EQ(set.size(), 9u);
   EXPECT_TRUE(std::ranges::equal(set.ids(3), Values{300, 301, 302, 303}));
-  EXPECT_TRUE(std::ranges::equal(set.values(set.column("picked"), 3), Values{1, 3}));
-  EXPECT_TRUE(std::ranges::equal(set.values(set.column("picked"), 7), Values{}));
-  EXPECT_TRUE(std::ranges::equal(set.values(set.column("length"), 8), Values{2}));
-  EXPECT_EQ(set.first_row(2), 3u);
-  const std::vector<Example> examples = examples_of(set);
-  EXPECT_TRUE(std::ranges::equal(examples.at(1).ids, Values{100, 101}));
-  EXPECT_TRUE(std::ranges::equal(examples.at(1).targets, Values{2, 2}));
+  EXPECT_TRUE(std::ranges::equal(set.integers(set.column("words"), 3), Values{1, 3}));
+  EXPECT_TRUE(std::ranges::equal(set.integers(set.column("words"), 7), Values{}));
+  EXPECT_TRUE(std::ranges::equal(set.integers(set.column("length"), 8), Values{2}));
+  EXPECT_EQ(set.rows(Space::tokens, 2).first, 3u);
+  EXPECT_TRUE(std::ranges::equal(set.integers(set.column(targets_column), 1), Values{2, 2}));
+  EXPECT_EQ(set.sequences(8).first, 8u);
+  EXPECT_EQ(set.sequences(8).count, 1u);
 }
 
 TEST(Encode, IsTheSameOnAnyNumberOfThreads) {
   const ExampleSet one = encoded(ColumnTask(), 5000);
   for (const int threads : {2, 7}) {
     const ExampleSet many = encoded(ColumnTask(), 5000, threads);
-    EXPECT_TRUE(std::ranges::equal(one.lengths(), many.lengths()));
-    EXPECT_TRUE(std::ranges::equal(one.all_ids(), many.all_ids()));
+    EXPECT_TRUE(std::ranges::equal(one.arrays().lengths, many.arrays().lengths));
+    EXPECT_TRUE(std::ranges::equal(one.arrays().ids, many.arrays().ids));
     for (std::size_t i = 0; i < one.columns().size(); ++i) {
-      EXPECT_TRUE(std::ranges::equal(one.columns()[i].values, many.columns()[i].values)) << i;
+      EXPECT_TRUE(std::ranges::equal(one.columns()[i].integers, many.columns()[i].integers)) << i;
       EXPECT_TRUE(std::ranges::equal(one.columns()[i].counts, many.columns()[i].counts)) << i;
     }
   }
@@ -104,17 +107,49 @@ TEST(Encode, RefusesWhatDoesNotFit) {
             "the task gives 0 ids for record 4; it must be at least 1 and at most data.max_length = 7");
   EXPECT_EQ(refusal([](EncodedExample& to) { to.ids.resize(8); }),
             "the task gives 8 ids for record 4; it must be at least 1 and at most data.max_length = 7");
-  EXPECT_EQ(refusal([](EncodedExample& to) { to.columns[1].pop_back(); }),
+  EXPECT_EQ(refusal([](EncodedExample& to) { to.integers(1).pop_back(); }),
             "the task gives 3 values of column \"targets\" for record 4, which needs 4");
-  EXPECT_EQ(refusal([](EncodedExample& to) { to.columns[2].clear(); }),
+  EXPECT_EQ(refusal([](EncodedExample& to) { to.integers(2).clear(); }),
             "the task gives 0 values of column \"length\" for record 4, which needs 1");
   EXPECT_EQ(refusal([](EncodedExample& to) { to.columns.pop_back(); }),
             "the task gives 2 columns for record 4 and declares 3");
-  EXPECT_EQ(refusal([](EncodedExample& to) { to.columns[1][2] = 8; }),
-            "the task gives the target 8 for record 4, and has 8 classes");
-  EXPECT_EQ(refusal([](EncodedExample& to) { to.columns[1][2] = -2; }),
-            "the task gives the target -2 for record 4, and has 8 classes");
-  EXPECT_NO_THROW(encoded(ColumnTask([](EncodedExample& to) { to.columns[1][2] = no_target; }), 9));
+  EXPECT_EQ(refusal([](EncodedExample& to) { to.numbers(2).push_back(1.0F); }),
+            "the task gives the column \"length\" for record 4 values of another type");
+  EXPECT_EQ(refusal([](EncodedExample& to) { to.target_ids.resize(8); }),
+            "the task gives 8 ids of the second text for record 4; it must be at least 1 and at most "
+            "data.max_length = 7");
+}
+
+TEST(Encode, KeepsSeveralSequencesOfARecordTogether) {
+  const ExampleSet set = encoded(ColumnTask([](EncodedExample& to) {
+                                   to.clear();
+                                   to.ids = {7};
+                                   to.integers(1) = {1};
+                                   to.integers(2) = {1};
+                                   to.end_sequence();
+                                   to.ids.insert(to.ids.end(), {8, 9});
+                                   to.integers(0) = {5, 6};
+                                   to.integers(1).insert(to.integers(1).end(), {2, 2});
+                                   to.integers(2).push_back(2);
+                                   to.end_sequence();
+                                 }),
+                                 5);
+  ASSERT_EQ(set.size(), 5u);
+  EXPECT_EQ(set.sequence_count(), 6u);
+  EXPECT_EQ(set.sequences(3).first, 3u);
+  EXPECT_EQ(set.sequences(3).count, 2u);
+  EXPECT_EQ(set.sequences(4).first, 5u);
+  EXPECT_TRUE(std::ranges::equal(set.ids(4), Values{8, 9}));
+  EXPECT_TRUE(std::ranges::equal(set.integers(set.column("words"), 4), Values{5, 6}));
+  EXPECT_TRUE(std::ranges::equal(set.integers(set.column("length"), 4), Values{2}));
+}
+
+TEST(Encode, LeavesOutATruthThatNoRecordHas) {
+  EXPECT_FALSE(encoded(ColumnTask({}, false), 5).has_column(targets_column));
+  EXPECT_TRUE(encoded(ColumnTask(), 5).has_column(targets_column));
+  const ColumnTask once([](EncodedExample& to) { to.integers(1).clear(); });
+  EXPECT_EQ(testing::message_of<Error>([&] { encoded(once, 5); }),
+            "column \"targets\" of the encoded set does not fit its rows");
 }
 
 TEST(Encode, RefusesIdsThatTheVocabularyDoesNotHave) {
@@ -128,18 +163,27 @@ TEST(Encode, RefusesIdsThatTheVocabularyDoesNotHave) {
 
 TEST(ExampleSet, RefusesArraysThatDoNotAddUp) {
   const Values two = {2}, one = {1}, negative = {-1}, ids = {2, 3}, none;
-  const auto refused = [](const Values& lengths, const Values& all, ColumnValues column) {
-    return testing::message_of<Error>([&] { ExampleSet(lengths, all, {column}, nullptr); });
+  const auto made = [](const Values& lengths, const Values& all, const ColumnValues& column) {
+    return ExampleSet({.lengths = lengths, .ids = all, .columns = {column}}, nullptr);
   };
-  const std::string message = "the arrays of the encoded set do not add up";
-  EXPECT_NO_THROW(ExampleSet(two, ids, {{{"a", Space::ragged}, ids, two}}, nullptr));
-  EXPECT_EQ(refused(one, ids, {{"a"}, ids}), message);
-  EXPECT_EQ(refused(negative, ids, {{"a"}, ids}), message);
-  EXPECT_EQ(refused(two, ids, {{"a", Space::ragged}, ids, one}), message);
-  EXPECT_EQ(refused(two, ids, {{"a", Space::ragged}, ids, none}), message);
-  EXPECT_EQ(refused(two, ids, {{"a"}, one}), "column \"a\" of the encoded set does not fit its rows");
-  EXPECT_EQ(refused(two, ids, {{"a", Space::sequences}, ids}),
-            "column \"a\" of the encoded set does not fit its rows");
+  const auto refused = [&](const Values& lengths, const Values& all, const ColumnValues& column) {
+    return testing::message_of<Error>([&] { made(lengths, all, column); });
+  };
+  const ColumnRule tokens = {.name = "a"}, ragged = {.name = "a", .space = Space::ragged},
+                   sequences = {.name = "a", .space = Space::sequences}, wide = {.name = "a", .width = 2};
+  const std::string message = "the arrays of the encoded set do not add up",
+                    misfit = "column \"a\" of the encoded set does not fit its rows";
+  EXPECT_NO_THROW(made(two, ids, {.rule = ragged, .integers = ids, .counts = two}));
+  EXPECT_EQ(refused(one, ids, {.rule = tokens, .integers = ids}), message);
+  EXPECT_EQ(refused(negative, ids, {.rule = tokens, .integers = ids}), message);
+  EXPECT_EQ(refused(two, ids, {.rule = ragged, .integers = ids, .counts = one}), message);
+  EXPECT_EQ(refused(two, ids, {.rule = ragged, .integers = ids, .counts = none}), message);
+  EXPECT_EQ(refused(two, ids, {.rule = tokens, .integers = one}), misfit);
+  EXPECT_EQ(refused(two, ids, {.rule = wide, .integers = ids}), misfit);
+  EXPECT_EQ(refused(two, ids, {.rule = sequences, .integers = ids}), misfit);
+  EXPECT_EQ(testing::message_of<Error>(
+                [&] { ExampleSet({.lengths = two, .ids = ids, .sequences = two}, nullptr); }),
+            message);
 }
 
 TEST(ExampleSet, NamesAColumnItDoesNotHave) {

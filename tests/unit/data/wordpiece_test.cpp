@@ -15,6 +15,7 @@ namespace {
 using encore::Error;
 using encore::OptionError;
 using encore::Options;
+using encore::Special;
 using encore::testing::message_of;
 using encore::wordpiece::WordPiece;
 
@@ -132,11 +133,59 @@ TEST(WordPiece, EncodesFromSeveralThreads) {
 }
 
 TEST(WordPiece, KnowsItsSpecialPieces) {
-  const encore::SpecialPieces special = make(false).special();
-  EXPECT_EQ(special.padding, 0);
-  EXPECT_EQ(special.unknown, 1);
-  EXPECT_EQ(special.start, 2);
-  EXPECT_EQ(special.end, 3);
+  const WordPiece tokenizer = make(false);
+  EXPECT_EQ(tokenizer.special(Special::padding), 0);
+  EXPECT_EQ(tokenizer.special(Special::unknown), 1);
+  EXPECT_EQ(tokenizer.special(Special::start), 2);
+  EXPECT_EQ(tokenizer.special(Special::end), 3);
+  EXPECT_EQ(tokenizer.special(Special::separator), 3);
+  EXPECT_EQ(tokenizer.special(Special::mask), 4);
+}
+
+/// The bytes that each piece comes from, with bars between them.
+std::string sources(const WordPiece& tokenizer, std::string_view text) {
+  std::vector<std::int32_t> numbers;
+  std::vector<encore::ByteRange> ranges;
+  tokenizer.encode(text, numbers, ranges);
+  EXPECT_EQ(numbers.size(), ranges.size()) << text;
+  std::string joined;
+  for (std::size_t i = 0; i < ranges.size(); ++i)
+    joined +=
+        (i == 0 ? "" : "|") + std::string(text.substr(ranges[i].begin, ranges[i].end - ranges[i].begin));
+  return joined;
+}
+
+TEST(WordPiece, SaysWhereInTheOriginalTextPiecesComeFrom) {
+  const std::vector<Case> cases = {
+      {"The quickly walking, unaffected!", "The|quick|ly|walk|ing|,|un|affect|ed|!",
+       "The|quick|ly|walk|ing|,|un|affect|ed|!"},
+      {"ZÜRICH Zu\u0308rich", "ZÜRICH|Zu\u0308rich", "ZÜRICH|Zu\u0308rich"},
+      {"cafés cafe\u0301s", "caf|é|s|cafe\u0301s", "caf|é|s|caf|e\u0301|s"},
+      {"a\u200bb a\u00a0b", "a\u200bb|a|b", "a\u200bb|a|b"},
+      {"日本語東京", "日|本|語|東|京", "日|本|語|東|京"},
+      {"İstanbul ΣΑΣ", "İ|stanbul|Σ|Α|Σ", "İstanbul|Σ|Α|Σ"},
+      {"한국 한", "한|국|한", "한국|한|한|한"},
+      {"a[UNK]b [[SEP]] é[CLS]é", "a|[UNK]|b|[|[SEP]|]|é|[CLS]|é", "a|[UNK]|b|[|[SEP]|]|é|[CLS]|é"},
+      {"the\xFF quick\xC3", "the|quick", "the|quick"},
+      {" \u0301the", "\u0301the", "the"},
+      {"\t", "", ""},
+  };
+  const WordPiece cased = make(false), uncased = make(true);
+  for (const Case& each : cases) {
+    EXPECT_EQ(sources(cased, each.text), each.cased) << each.text;
+    EXPECT_EQ(sources(uncased, each.text), each.uncased) << each.text;
+  }
+}
+
+TEST(WordPiece, DecodesToWordsWithABlankBetweenThem) {
+  const WordPiece tokenizer = make(true);
+  std::vector<std::int32_t> numbers;
+  tokenizer.encode("[CLS] The quickly-walking  cat [UNK], unaffected [SEP][PAD]", numbers);
+  EXPECT_EQ(tokenizer.decode(numbers), "the quickly - walking , unaffected") << "the cat is unknown";
+  EXPECT_EQ(tokenizer.decode(std::vector<std::int32_t>{2, 8, 9}), "lyer") << "it begins within a word";
+  EXPECT_EQ(tokenizer.decode({}), "");
+  EXPECT_THROW(tokenizer.decode(std::vector<std::int32_t>{-1}), std::logic_error);
+  EXPECT_THROW(tokenizer.decode(std::vector<std::int32_t>{100000}), std::logic_error);
 }
 
 TEST(WordPiece, RefusesWhatIsNoVocabulary) {
@@ -179,7 +228,7 @@ TEST(WordPieceTrainer, MergesTheMostFrequentPairsFirst) {
 }
 
 TEST(WordPieceTrainer, StopsAtTheSizeAndAtRarePairs) {
-  const std::map<std::string, std::int64_t> words = {{"low", 4}, {"lower", 3}};
+  const encore::TextCounts words = {{"low", 4}, {"lower", 3}};
   EXPECT_EQ(encore::wordpiece::train_vocabulary(words, {17, 2}).size(), 17u);
   const std::vector<std::string> frequent = encore::wordpiece::train_vocabulary(words, {100, 4});
   EXPECT_EQ(frequent.back(), "low");
@@ -200,13 +249,21 @@ TEST(WordPieceTrainer, RefusesASizeBelowTheCharacters) {
       "vocab_size = 10 is too small for this text: its 3 characters and the special pieces already need 11");
 }
 
+TEST(WordPieceTrainer, TakesTextsWithSeveralWords) {
+  WordPiece words(options(true, "vocab_size", std::int64_t{40}), {}), texts = words;
+  words.train({{"Lower", 3}, {"lower", 2}, {"slow,", 5}, {"wolves", 2}});
+  texts.train({{"Lower wolves", 2}, {" lower\tLower", 1}, {"lower", 1}, {"slow,\nslow,", 2}, {"slow,", 1}});
+  EXPECT_TRUE(std::equal(words.vocabulary().begin(), words.vocabulary().end(), texts.vocabulary().begin(),
+                         texts.vocabulary().end()));
+}
+
 TEST(WordPieceTrainer, WordsOfTheTextAreEncodableAfterTraining) {
   WordPiece tokenizer(options(true, "vocab_size", std::int64_t{40}), {});
   tokenizer.train({{"Lower", 3}, {"lower", 2}, {"slow,", 5}, {"wolves", 1}});
   EXPECT_EQ(pieces(tokenizer, "slow LOWER"), "slow lower");
   std::vector<std::int32_t> numbers;
   tokenizer.encode("wolves , solve rower", numbers);
-  EXPECT_EQ(std::count(numbers.begin(), numbers.end(), tokenizer.special().unknown), 0);
+  EXPECT_EQ(std::count(numbers.begin(), numbers.end(), tokenizer.special(Special::unknown)), 0);
 }
 
 }  // namespace

@@ -1,95 +1,11 @@
-// Attention against explicit weights in double, one sequence and head at a time.
+// Self-attention against explicit weights in double. Masks, other keys and decoding:
+// attention_masks_test.cpp.
 #include <numeric>
 
-#include "unit/kernels/kernel_test.hpp"
+#include "unit/kernels/attention_reference.hpp"
 
 namespace encore::test {
 namespace {
-
-struct Reference {
-  Values out, log_sum, dqkv;
-};
-
-/// The factor that dropout puts on each weight; drawn as kernels.hpp says.
-double dropout_factor(const kernels::AttentionOptions& options, std::int64_t example, std::int64_t head,
-                      std::int64_t query, std::int64_t key, std::int64_t length) {
-  if (!options.training || options.dropout == 0.0) return 1.0;
-  const std::uint32_t word =
-      Random(options.key)
-          .word(example, static_cast<std::uint32_t>(query), static_cast<std::uint32_t>(head) << 16,
-                static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(length));
-  return Dropout(options.dropout).factor<double>(word);
-}
-
-/// The slopes as the program that accompanies the paper makes them, by recursion.
-Values alibi_slopes(std::int64_t heads) {
-  const auto power = static_cast<std::int64_t>(std::exp2(std::floor(std::log2(static_cast<double>(heads)))));
-  Values slopes;
-  for (std::int64_t h = 1; h <= power; ++h)
-    slopes.push_back(std::pow(std::pow(2.0, -8.0 / static_cast<double>(power)), static_cast<double>(h)));
-  if (heads == power) return slopes;
-  const Values finer = alibi_slopes(2 * power);
-  for (std::size_t i = 0; static_cast<std::int64_t>(slopes.size()) < heads; i += 2)
-    slopes.push_back(finer[i]);
-  return slopes;
-}
-
-Reference reference(const std::vector<std::int64_t>& lengths, const kernels::AttentionOptions& options,
-                    std::int64_t width, const Values& qkv, const Values& dout) {
-  const auto rows = static_cast<std::int64_t>(dout.size()) / width;
-  const std::int64_t size = width / options.heads;
-  const double scale = 1.0 / std::sqrt(static_cast<double>(size));
-  Reference r{Values(dout.size(), 0.0), Values(static_cast<std::size_t>(rows * options.heads), 0.0),
-              Values(qkv.size(), 0.0)};
-  const Values slopes = alibi_slopes(options.heads);
-  std::int64_t first = 0;
-  for (std::size_t b = 0; b < lengths.size(); first += lengths[b++])
-    for (std::int64_t h = 0; h < options.heads; ++h) {
-      const std::int64_t T = lengths[b];
-      const auto at = [&](std::int64_t t, int part, std::int64_t d) {
-        return static_cast<std::size_t>((first + t) * 3 * width + part * width + h * size + d);
-      };
-      const auto out_at = [&](std::int64_t t, std::int64_t d) {
-        return static_cast<std::size_t>((first + t) * width + h * size + d);
-      };
-      for (std::int64_t i = 0; i < T; ++i) {
-        Values weights, kept, dkept;
-        double sum = 0.0, delta = 0.0;
-        for (std::int64_t j = 0; j < T; ++j) {
-          double score = 0.0;
-          for (std::int64_t d = 0; d < size; ++d) score += qkv[at(i, 0, d)] * qkv[at(j, 1, d)] * scale;
-          if (options.alibi)
-            score -= slopes[static_cast<std::size_t>(h)] * std::abs(static_cast<double>(i - j));
-          const bool seen = options.window == 0 || std::abs(i - j) <= options.window;
-          weights.push_back(seen ? std::exp(score) : 0.0);
-          sum += weights.back();
-        }
-        r.log_sum[static_cast<std::size_t>((first + i) * options.heads + h)] = std::log(sum);
-        for (std::int64_t j = 0; j < T; ++j) {
-          weights[static_cast<std::size_t>(j)] /= sum;
-          const double factor = dropout_factor(options, 100 + 3 * static_cast<std::int64_t>(b), h, i, j, T);
-          kept.push_back(weights[static_cast<std::size_t>(j)] * factor);
-          double gradient = 0.0;
-          for (std::int64_t d = 0; d < size; ++d) {
-            r.out[out_at(i, d)] += kept.back() * qkv[at(j, 2, d)];
-            gradient += dout[out_at(i, d)] * qkv[at(j, 2, d)];
-            r.dqkv[at(j, 2, d)] += kept.back() * dout[out_at(i, d)];
-          }
-          dkept.push_back(gradient * factor);
-          delta += dkept.back() * weights[static_cast<std::size_t>(j)];
-        }
-        for (std::int64_t j = 0; j < T; ++j) {
-          const double ds =
-              weights[static_cast<std::size_t>(j)] * (dkept[static_cast<std::size_t>(j)] - delta) * scale;
-          for (std::int64_t d = 0; d < size; ++d) {
-            r.dqkv[at(i, 0, d)] += ds * qkv[at(j, 1, d)];
-            r.dqkv[at(j, 1, d)] += ds * qkv[at(i, 0, d)];
-          }
-        }
-      }
-    }
-  return r;
-}
 
 class Attention : public ::testing::TestWithParam<Precision> {
  protected:
@@ -111,15 +27,25 @@ class Attention : public ::testing::TestWithParam<Precision> {
     out.fill(NAN);
     dqkv.fill(NAN);
     log_sum.fill(NAN);
-    const Reference expected = reference(lengths, options, width, qkv.values(), dout.values());
-    kernels::attention(device(), batch, options, qkv, out, log_sum);
-    kernels::attention_backward(device(), batch, options, qkv, out, log_sum, dout, dqkv);
+    const Values values = qkv.values();
+    const AttentionResult expected = attention_reference(
+        {lengths, lengths, Lengths(lengths.size(), 0), options, width},
+        columns_of(values, 3 * width, 0, width), columns_of(values, 3 * width, width, width),
+        columns_of(values, 3 * width, 2 * width, width), dout.values());
+    self_attention(batch, options, qkv, out, log_sum);
+    self_attention_backward(batch, options, qkv, out, log_sum, dout, dqkv);
     const std::string what = std::to_string(rows) + " rows, " + std::to_string(heads) + " heads of " +
                              std::to_string(size) + (alibi ? ", alibi" : "") + ", window " +
                              std::to_string(window);
     expect_close(out, expected.out, tolerance, what + " out");
     expect_close(log_sum, expected.log_sum, type == DType::bfloat16 ? 1e-5 : tolerance, what + " log_sum");
-    expect_close(dqkv, expected.dqkv, 10 * tolerance, what + " dqkv");
+    const Values dqkvs = dqkv.values();
+    int number = 0;
+    for (const Values* gradient : {&expected.dq, &expected.dk, &expected.dv}) {
+      expect_close(columns_of(dqkvs, 3 * width, width * number, width), *gradient, 10 * tolerance,
+                   what + " part " + std::to_string(number) + " of dqkv");
+      ++number;
+    }
   }
 };
 
@@ -184,8 +110,8 @@ TEST_P(Attention, a_window_that_holds_every_sequence_changes_no_bit) {
     const kernels::AttentionOptions options{
         .heads = 2, .dropout = 0.2, .training = true, .key = {7, 8, 9}, .window = windowed ? 39 : 0};
     OwnedTensor out(type, {74, 16}), dqkv(type, {74, 48}), log_sum(sum_type(type), {74, 2});
-    kernels::attention(device(), batch, options, qkv, out, log_sum);
-    kernels::attention_backward(device(), batch, options, qkv, out, log_sum, dout, dqkv);
+    self_attention(batch, options, qkv, out, log_sum);
+    self_attention_backward(batch, options, qkv, out, log_sum, dout, dqkv);
     device().fence();
     results[windowed] = dqkv.values();
     for (const double value : out.values()) results[windowed].push_back(value);
@@ -205,8 +131,8 @@ TEST_P(Attention, what_lies_far_outside_the_window_is_not_computed) {
   qkv.set(values);
   const kernels::AttentionOptions options{.heads = 2, .window = window};
   OwnedTensor out(type, {length, 8}), dqkv(type, {length, 24}), log_sum(sum_type(type), {length, 2});
-  kernels::attention(device(), batch, options, qkv, out, log_sum);
-  kernels::attention_backward(device(), batch, options, qkv, out, log_sum, dout, dqkv);
+  self_attention(batch, options, qkv, out, log_sum);
+  self_attention_backward(batch, options, qkv, out, log_sum, dout, dqkv);
   device().fence();
   const Values outs = out.values(), gradients = dqkv.values();
   // A tile of 16 queries shares its columns, which start at a multiple of 16: 3 * 16 rows more on either
@@ -240,7 +166,7 @@ TEST_P(Attention, each_weight_is_dropped_by_its_own_word) {
       qkv.set(values);
       const kernels::AttentionOptions options{
           .heads = heads, .dropout = dropout, .training = true, .key = key, .window = window};
-      kernels::attention(device(), batch, options, qkv, out, log_sum);
+      self_attention(batch, options, qkv, out, log_sum);
       device().fence();
       const Values outs = out.values();
       std::int64_t wrong = 0, dropped = 0;
@@ -263,8 +189,8 @@ TEST_P(Attention, dropout_does_nothing_outside_training) {
   const OwnedBatch batch({9});
   const OwnedTensor qkv = random_tensor(type, {9, 24}, 1);
   OwnedTensor plain(type, {9, 8}), dropped(type, {9, 8}), log_sum(sum_type(type), {9, 2});
-  kernels::attention(device(), batch, {.heads = 2}, qkv, plain, log_sum);
-  kernels::attention(device(), batch, {.heads = 2, .dropout = 0.5, .training = false}, qkv, dropped, log_sum);
+  self_attention(batch, {.heads = 2}, qkv, plain, log_sum);
+  self_attention(batch, {.heads = 2, .dropout = 0.5, .training = false}, qkv, dropped, log_sum);
   expect_close(dropped, plain.values(), 0.0, "out");
 }
 
@@ -273,12 +199,12 @@ TEST_P(Attention, a_sequence_does_not_depend_on_its_neighbours) {
   const kernels::AttentionOptions options{.heads = 2};
   const OwnedBatch alone({11}), among({3, 11, 40});
   OwnedTensor qkv = random_tensor(type, {54, 48}, 1), out(type, {54, 16}), log_sum(sum_type(type), {54, 2});
-  kernels::attention(device(), among, options, qkv, out, log_sum);
+  self_attention(among, options, qkv, out, log_sum);
   device().fence();
   const Values all = qkv.values(), all_out = out.values();
   OwnedTensor one(type, {11, 48}), one_out(type, {11, 16}), one_sum(sum_type(type), {11, 2});
   one.set(Values(all.begin() + 3 * 48, all.begin() + 14 * 48));
-  kernels::attention(device(), alone, options, one, one_out, one_sum);
+  self_attention(alone, options, one, one_out, one_sum);
   expect_close(one_out, Values(all_out.begin() + 3 * 16, all_out.begin() + 14 * 16), 0.0, "out");
 }
 
@@ -287,7 +213,7 @@ TEST_P(Attention, large_scores_do_not_overflow) {
   const OwnedBatch batch({2});
   OwnedTensor qkv(type, {2, 3}), out(type, {2, 1}), log_sum(sum_type(type), {2, 1});
   qkv.set({100.0, 100.0, 1.0, 100.0, 50.0, 2.0});  // scores 10000 and 5000
-  kernels::attention(device(), batch, {.heads = 1}, qkv, out, log_sum);
+  self_attention(batch, {.heads = 1}, qkv, out, log_sum);
   expect_close(out, {1.0, 1.0}, tolerance, "out");
 }
 
@@ -299,16 +225,14 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Attention,
 TEST(AttentionRefuses, heads_that_do_not_divide_and_wrong_shapes) {
   const OwnedBatch batch({3});
   const OwnedTensor qkv(DType::float32, {3, 24}), out(DType::float32, {3, 8}), sums(DType::float32, {3, 3});
-  EXPECT_REFUSED(kernels::attention(device(), batch, {.heads = 3}, qkv, out, sums),
-                 "3 heads do not divide the width 8");
-  EXPECT_REFUSED(kernels::attention(device(), batch, {.heads = 2}, qkv, out, sums),
+  EXPECT_REFUSED(self_attention(batch, {.heads = 3}, qkv, out, sums), "3 heads do not divide the width 8");
+  EXPECT_REFUSED(self_attention(batch, {.heads = 2}, qkv, out, sums),
                  "log_sum is float32 (3, 3), expected float32 (3, 2)");
-  EXPECT_REFUSED(
-      kernels::attention(device(), batch, {.heads = 3, .window = -1}, OwnedTensor(DType::float32, {3, 27}),
-                         OwnedTensor(DType::float32, {3, 9}), sums),
-      "a window of -1 tokens");
-  EXPECT_REFUSED(kernels::attention(device(), batch, {.heads = 3}, out, out, sums),
-                 "qkv is float32 (3, 8), expected float32 (3, 24)");
+  EXPECT_REFUSED(self_attention(batch, {.heads = 3, .window = -1}, OwnedTensor(DType::float32, {3, 27}),
+                                OwnedTensor(DType::float32, {3, 9}), sums),
+                 "a window of -1 tokens");
+  EXPECT_REFUSED(self_attention(batch, {.heads = 3}, OwnedTensor(DType::float32, {3, 9}), out, sums),
+                 "q is columns 0 .. 2 of float32 (3, 9), expected 8 columns of a float32 matrix with 3 rows");
 }
 
 }  // namespace

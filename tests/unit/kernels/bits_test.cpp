@@ -1,7 +1,7 @@
 // Equal bits for 1, 2 and 3 threads: this program runs itself once per number of threads and compares the
 // digests of every kernel's results. That the comparison notices anything at all is shown with a sum whose
 // order depends on the threads. A second test asks the profiling hooks for the kernels' names.
-#include "unit/kernels/kernel_test.hpp"
+#include "unit/kernels/attention_reference.hpp"
 
 #include <array>
 #include <cinttypes>
@@ -72,8 +72,8 @@ Digests digests_of_kernels(DType type) {
   const kernels::AttentionOptions options{.heads = H, .dropout = 0.1, .training = true, .key = {1, 2, 3}};
   const OwnedTensor qkv = random_tensor(type, {N, 3 * C}, 8);
   OwnedTensor out(type, {N, C}), log_sum(sums, {N, H}), dqkv(type, {N, 3 * C});
-  kernels::attention(gpu, batch, options, qkv, out, log_sum);
-  kernels::attention_backward(gpu, batch, options, qkv, out, log_sum, g, dqkv);
+  self_attention(batch, options, qkv, out, log_sum);
+  self_attention_backward(batch, options, qkv, out, log_sum, g, dqkv);
   put("attention", {&out, &log_sum});
   put("attention_backward", {&dqkv});
 
@@ -83,12 +83,18 @@ Digests digests_of_kernels(DType type) {
       const kernels::AttentionOptions variant{
           .heads = H, .dropout = 0.1, .training = true, .key = {1, 2, 3}, .alibi = alibi, .window = window};
       const std::string name = std::string(alibi ? "alibi_" : "") + (window > 0 ? "window_" : "");
-      kernels::attention(gpu, batch, variant, qkv, out, log_sum);
-      kernels::attention_backward(gpu, batch, variant, qkv, out, log_sum, g, dqkv);
+      self_attention(batch, variant, qkv, out, log_sum);
+      self_attention_backward(batch, variant, qkv, out, log_sum, g, dqkv);
       put(name + "attention", {&out, &log_sum});
       put(name + "attention_backward", {&dqkv});
     }
-  kernels::rotary(gpu, batch, H, 10000.0, false, dqkv);
+  const kernels::AttentionOptions causal{
+      .heads = H, .dropout = 0.1, .training = true, .key = {1, 2, 3}, .causal = true};
+  self_attention(batch, causal, qkv, out, log_sum);
+  self_attention_backward(batch, causal, qkv, out, log_sum, g, dqkv);
+  put("causal_attention", {&out, &log_sum});
+  put("causal_attention_backward", {&dqkv});
+  kernels::rotary(gpu, batch, 2 * H, 10000.0, false, {dqkv, 0, 2 * C});
   put("rotary", {&dqkv});
 
   kernels::rms_norm(gpu, x, gain, 1e-5, normed, rstd);

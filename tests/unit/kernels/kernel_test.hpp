@@ -48,14 +48,18 @@ inline OwnedTensor integers(const std::vector<std::int64_t>& values, DType type 
   return tensor;
 }
 
+inline void expect_close(const Values& values, const Values& reference, double tolerance,
+                         const std::string& what) {
+  ASSERT_EQ(values.size(), reference.size()) << what;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    ASSERT_TRUE(values[i] == reference[i] ||
+                std::abs(values[i] - reference[i]) <= tolerance * (1.0 + std::abs(reference[i])))
+        << what << " at " << i << ": " << values[i] << " instead of " << reference[i];
+}
 inline void expect_close(const OwnedTensor& actual, const Values& reference, double tolerance,
                          const std::string& what) {
   device().fence();
-  const Values values = actual.values();
-  ASSERT_EQ(values.size(), reference.size()) << what;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    ASSERT_LE(std::abs(values[i] - reference[i]), tolerance * (1.0 + std::abs(reference[i])))
-        << what << " at " << i << ": " << values[i] << " instead of " << reference[i];
+  expect_close(actual.values(), reference, tolerance, what);
 }
 
 inline Values plus(Values a, const Values& b) {

@@ -156,11 +156,11 @@ TEST(NormOfSumRefuses, PartsThatDoNotFit) {
                  "with dropout trunk and branch lie apart");
   const OwnedBatch other({5});
   EXPECT_REFUSED(norm({p.trunk, p.branch, other, {0.1, key}}),
-                 "the batch's examples is int64 (5), expected int64 (2)");
+                 "the examples of the rows is int64 (5), expected int64 (2)");
   EXPECT_REFUSED(norm({p.trunk, p.branch, p.batch, {1.0, key}}), "a dropout probability lies in [0, 1)");
   ResidualSum alone = p.trunk.tensor();
   alone.dropout = {0.1, key};
-  EXPECT_REFUSED(norm(alone), "dropout acts on the branch of a sum over the rows of a batch");
+  EXPECT_REFUSED(norm(alone), "dropout acts on the branch of a sum over the rows of a row set");
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ struct Tokens {
     batch.order = order;
   }
   OwnedTensor ids, order;
-  Batch batch;
+  RowSet batch;
 };
 
 TEST(ChunkGradients, TablesAreCutByWholeRows) {

@@ -43,6 +43,27 @@ TEST(ParameterBlock, IsOrderedByPathAndAligned) {
   EXPECT_EQ(weight.extent(1), 8);
 }
 
+TEST(ParameterBlock, HasNoGradientsForInference) {
+  const Device device;
+  ParameterBlock block(device, some_parameters(), DType::float32, 2, Use::inference);
+  const ParameterSlice& weight = block.find("head.weight");
+  EXPECT_FALSE(block.gradients());
+  EXPECT_FALSE(block.shard_gradients());
+  EXPECT_FALSE(ParameterBlock::slice(block.gradients(), weight));
+  EXPECT_EQ(block.seen_by_passes(weight, Element::activation).data,
+            ParameterBlock::slice(block.values(), weight).data);
+
+  alignas(tensor_alignment) std::byte host[tensor_alignment + 160] = {};
+  EXPECT_FALSE(block.place_at(weight, host + 4)) << "an address that vectors do not like";
+  if (block.place_at(weight, host)) {  // a device with memory of its own cannot read it there
+    EXPECT_EQ(block.seen_by_passes(weight, Element::activation).data, host);
+  }
+  ParameterBlock narrow(device, some_parameters(), DType::bfloat16, 1, Use::inference);
+  EXPECT_FALSE(narrow.place_at(narrow.find("head.weight"), host)) << "passes read its copy";
+  ParameterBlock trained(device, some_parameters(), DType::float32, 1);
+  EXPECT_THROW(trained.place_at(trained.find("head.weight"), host), std::logic_error);
+}
+
 TEST(ParameterBlock, RefusesMoreThanAMachineAddresses) {
   const Device device;
   const auto refusal = [&](std::vector<std::int64_t> shape, int count) -> std::string {
@@ -146,7 +167,7 @@ TEST(ParameterBlock, PassesSeeRoundedCopiesOfWhatMultiplies) {
   block.refresh_copies();
   device.fence();
   for (const char* path : {"head.weight", "head.mix"}) {
-    const Tensor seen = block.seen_by_passes(block.find(path));
+    const Tensor seen = block.seen_by_passes(block.find(path), Element::activation);
     EXPECT_EQ(seen.dtype, DType::bfloat16);
     EXPECT_EQ(seen.extent(1), block.find(path).spec.shape[1]);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(seen.data) % tensor_alignment, 0u) << path;
@@ -156,8 +177,10 @@ TEST(ParameterBlock, PassesSeeRoundedCopiesOfWhatMultiplies) {
   }
   for (const char* path : {"embedding.tokens", "encoder.0.norm.gain"}) {
     const ParameterSlice& slice = block.find(path);
-    EXPECT_EQ(block.seen_by_passes(slice).data, ParameterBlock::slice(block.values(), slice).data) << path;
-    EXPECT_EQ(block.seen_by_passes(slice).dtype, DType::float32) << path;
+    EXPECT_EQ(block.seen_by_passes(slice, Element::activation).data,
+              ParameterBlock::slice(block.values(), slice).data)
+        << path;
+    EXPECT_EQ(block.seen_by_passes(slice, Element::activation).dtype, DType::float32) << path;
   }
 }
 
@@ -166,8 +189,10 @@ TEST(ParameterBlock, CopiesAreMadeOncePerChange) {
   ParameterBlock block(device, mixed_parameters(), DType::bfloat16, 1);
   const auto first = [&] {
     bfloat16 value;
-    copy_to_host(device, Tensor(block.seen_by_passes(block.find("head.mix")).data, DType::bfloat16, {1}),
-                 &value);
+    copy_to_host(
+        device,
+        Tensor(block.seen_by_passes(block.find("head.mix"), Element::activation).data, DType::bfloat16, {1}),
+        &value);
     return static_cast<float>(value);
   };
   block.refresh_copies();
@@ -185,7 +210,8 @@ TEST(ParameterBlock, WiderPrecisionsNeedNoCopies) {
   for (const DType type : {DType::float32, DType::float64}) {
     const ParameterBlock block(device, mixed_parameters(), type, 1);
     for (const ParameterSlice& slice : block.slices())
-      EXPECT_EQ(block.seen_by_passes(slice).data, ParameterBlock::slice(block.values(), slice).data);
+      EXPECT_EQ(block.seen_by_passes(slice, Element::activation).data,
+                ParameterBlock::slice(block.values(), slice).data);
   }
 }
 

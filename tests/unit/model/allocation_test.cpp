@@ -104,7 +104,7 @@ TEST_P(Allocation, AStepOfAShapeSeenBeforeTakesNoMemoryAndMakesNoPrimitive) {
   experiment.train.precision = GetParam();
   experiment.train.gradient_shards = 2;
   const PackedBatch packed = make_batch({64, 33, 1, 50, 64, 17, 64, 40}, 300, 5, 1);
-  TinyModel tiny(experiment, {300, tiny_size().labels}, registry, device, packed);
+  TinyModel tiny(experiment, size_with(300), registry, device, packed);
   tiny.model.initialize(1);
   const auto optimizer =
       registry.make_optimizer("adam", defaults(registry.offer(Kind::optimizer, "adam").options));

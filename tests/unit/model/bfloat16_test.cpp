@@ -40,7 +40,7 @@ struct Bfloat16Test : ::testing::Test {
     experiment.model.block[1].options.set("hidden", std::int64_t{96});
     experiment.model.head.options.set("residual_norm", true);
     experiment.train.precision = precision;
-    auto tiny = std::make_unique<TinyModel>(experiment, ModelSize{300, tiny_size().labels}, registry, device,
+    auto tiny = std::make_unique<TinyModel>(experiment, size_with(300), registry, device,
                                             make_batch({64, 33, 1, 50, 17, 40}, 300, 5, 1));
     tiny->model.initialize(1);
     return tiny;
@@ -86,7 +86,7 @@ TEST_F(Bfloat16Test, UpdatesTooSmallForABfloat16AddUp) {
   const ParameterSlice& weight = parameters.find("encoder.1.attention.out.weight");
   tiny->set_values(weight, std::vector<double>(static_cast<std::size_t>(weight.size), 0.5));
   const double before = tiny->loss({1, 1});
-  const std::vector<double> seen = to_host(device, parameters.seen_by_passes(weight));
+  const std::vector<double> seen = to_host(device, parameters.seen_by_passes(weight, Element::activation));
   Options options = defaults(registry.offer(Kind::optimizer, "sgd").options);
   options.set("momentum", 0.0);
   const auto optimizer = registry.make_optimizer("sgd", options);
@@ -99,12 +99,12 @@ TEST_F(Bfloat16Test, UpdatesTooSmallForABfloat16AddUp) {
   parameters.zero_gradients();
   update(-0.0009);  // the neighbours of 0.5 are 1/256 away above, 1/512 below
   tiny->model.evaluate(tiny->batch, {});
-  EXPECT_EQ(to_host(device, parameters.seen_by_passes(weight)), seen);
+  EXPECT_EQ(to_host(device, parameters.seen_by_passes(weight, Element::activation)), seen);
   EXPECT_NEAR(tiny->values(weight).front(), 0.5009, 1e-6);
   update(-0.0009);
   update(-0.0009);
   tiny->model.evaluate(tiny->batch, {});
-  EXPECT_EQ(to_host(device, parameters.seen_by_passes(weight)).front(), 0.50390625);
+  EXPECT_EQ(to_host(device, parameters.seen_by_passes(weight, Element::activation)).front(), 0.50390625);
   EXPECT_NE(tiny->loss({1, 1}), before);
 }
 

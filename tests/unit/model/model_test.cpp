@@ -40,6 +40,21 @@ TEST_F(ModelTest, ParametersAreNamedByTheirPath) {
   EXPECT_EQ(parameters.find("head.bias").size, 5);
 }
 
+TEST_F(ModelTest, ForInferenceItEvaluatesWithEqualBitsAndDoesNotTrain) {
+  const auto trained = make();
+  Model lean(tiny_experiment(registry), tiny_size(), registry, device, Use::inference);
+  for (const ParameterSlice& slice : lean.parameters().slices())
+    to_device(device, trained->values(trained->model.parameters().find(slice.path)),
+              ParameterBlock::slice(lean.parameters().values(), slice));
+  lean.parameters().values_changed();
+  lean.plan({}, tiny_batch().size());
+  EXPECT_EQ(lean.read(lean.evaluate(trained->batch, {})),
+            trained->model.read(trained->model.evaluate(trained->batch, {})));
+  EXPECT_TRUE(lean.training_plan().nodes.empty());
+  EXPECT_LT(lean.arena_bytes(), trained->model.arena_bytes());
+  EXPECT_THROW(lean.forward_backward(trained->batch, 1.0, {}), std::logic_error);
+}
+
 TEST_F(ModelTest, CountsParametersPerPart) {
   const auto tiny = make([](Experiment& e) {
     e.model.norm_position = NormPosition::pre;
@@ -170,7 +185,7 @@ TEST_F(ModelTest, PredictsTheClassWithTheLargestLogit) {
   const std::int64_t n = tiny->batch.size().tokens;
   DeviceBuffer memory("predictions", static_cast<std::size_t>(n) * 4);
   const Tensor predictions(memory.data(), DType::int32, {n});
-  tiny->model.evaluate(tiny->batch, predictions);
+  tiny->model.evaluate(tiny->batch, {&predictions, 1});
   const std::vector<double> logits = to_host(device, tiny->model.evaluation_tensor("head.logits"));
   std::vector<std::int32_t> predicted(static_cast<std::size_t>(n));
   copy_to_host(device, predictions, predicted.data());
@@ -209,12 +224,10 @@ TEST_F(ModelTest, ShardsComputedInAnyOrderAndAddedInTheirsGiveEqualBits) {
   const PackedBatch packed = tiny_batch();
   const auto together = make(change(3), packed);
   together->loss({1, 1});
-  const std::vector<SequenceRange> ranges = cut_shards(packed.offsets, 3);
+  const std::vector<SequenceRange> ranges = cut_shards(packed.offsets, packed.borders, 3);
   std::vector<std::vector<double>> parts(ranges.size());
   for (std::size_t k = ranges.size(); k-- > 0;) {  // as ranks would: the last one is ready first
-    PackedBatch part;
-    take_shard(packed, ranges[k], part);
-    const auto alone = make(change(1), part);
+    const auto alone = make(change(1), testing::part_of(packed, ranges[k]));
     alone->scale = together->scale;
     alone->loss({1, 1});
     parts[k] = gradients(*alone);
@@ -230,9 +243,7 @@ TEST_F(ModelTest, ShardsComputedInAnyOrderAndAddedInTheirsGiveEqualBits) {
 
 TEST_F(ModelTest, NeighboursInABatchDoNotMatter) {
   const PackedBatch both = make_batch({5, 7}, 11, 5, 3);
-  std::vector<PackedBatch> parts(2);
-  take_shard(both, {0, 1}, parts[0]);
-  take_shard(both, {1, 2}, parts[1]);
+  const std::vector<PackedBatch> parts = {testing::part_of(both, {0, 1}), testing::part_of(both, {1, 2})};
   const auto dropout = [](Experiment& e) { e.model.dropout = 0.3; };
   const auto together = make(dropout, both);
   together->scale = 1.0;

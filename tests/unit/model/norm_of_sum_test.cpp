@@ -56,8 +56,7 @@ std::string train(const Case& c, const std::string& norm, std::size_t* nodes = n
   experiment.model.norm = layer_table(registry, "norm", norm);
   experiment.train.precision = c.precision;
   experiment.train.gradient_shards = 2;
-  TinyModel tiny(experiment, {300, tiny_size().labels}, registry, device,
-                 make_batch({64, 33, 1, 50, 17}, 300, 5, 1));
+  TinyModel tiny(experiment, size_with(300), registry, device, make_batch({64, 33, 1, 50, 17}, 300, 5, 1));
   tiny.model.initialize(1);
   if (nodes != nullptr) *nodes = tiny.model.training_plan().nodes.size();
   const auto optimizer =

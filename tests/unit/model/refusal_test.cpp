@@ -98,7 +98,7 @@ TEST(ModelRefusal, ABatchLargerThanPlanned) {
   const Registry registry = load_builtin_plugins();
   TinyModel tiny(tiny_experiment(registry), tiny_size(), registry, device, tiny_batch());
   const PackedBatch larger = make_batch({9, 9, 9, 9}, 11, 5, 1);
-  DeviceBatch batch(device, larger.size());
+  DeviceBatch batch(device, larger.size(), tiny.model.needs());
   batch.upload(larger);
   EXPECT_THROW(tiny.model.forward_backward(batch, 1.0, {1, 1}), std::logic_error);
   tiny.model.plan(larger.size(), {});
@@ -117,17 +117,17 @@ TEST(ModelRefusal, APassWithoutAPlan) {
   const Device device;
   const Registry registry = load_builtin_plugins();
   Model model(tiny_experiment(registry), tiny_size(), registry, device);
-  DeviceBatch batch(device, tiny_batch().size());
+  DeviceBatch batch(device, tiny_batch().size(), model.needs());
   EXPECT_THROW(model.forward_backward(batch, 1.0, {1, 1}), std::logic_error);
 }
 
 TEST(StepRefusal, HandlesThatWereNotDeclared) {
   const Device device;
-  const Batch batch;
+  const RowSet batch;
   const std::vector<Tensor> parameters(2), buffers(1);
   const std::vector<RandomKey> keys(1);
-  Step step(device, batch, true);
-  step.bind(parameters, parameters, buffers, keys);
+  const Step step(device, batch, true,
+                  {.parameters = parameters, .gradients = parameters, .buffers = buffers, .keys = keys});
   const auto refusal = [](const auto& ask) -> std::string {
     try {
       ask();
@@ -152,23 +152,133 @@ TEST(StepRefusal, HandlesThatWereNotDeclared) {
             "");
 }
 
-TEST(StepRefusal, ASumOfNeitherOneNorTwoParts) {
+TEST(Step, GivesTheSumThatTheHostHasBound) {
   const Device device;
-  const Batch batch;
-  const Step step(device, batch, true);
-  const std::vector<Tensor> parts(3);
-  EXPECT_EQ(step.sum(std::span(parts).first(1)).batch, nullptr);
-  EXPECT_EQ(step.sum(std::span(parts).first(2)).batch, &batch);
-  for (const std::size_t count : {0, 3}) {
-    try {
-      step.sum(std::span(parts).first(count));
-      ADD_FAILURE() << "a sum of " << count;
-    } catch (const std::logic_error& error) {
-      EXPECT_NE(std::string(error.what()).find("a sum has two parts, branch and trunk, or is there already"),
-                std::string::npos)
-          << error.what();
-    }
+  const RowSet rows;
+  float values[2];
+  const Tensor branch(&values[0], DType::float32, {1}), trunk(&values[1], DType::float32, {1});
+  Step::Bound bound;
+  bound.trunk = trunk;
+  bound.branch_dropout.probability = 0.5;
+  EXPECT_EQ(Step(device, rows, true, {}).sum(branch).rows, nullptr);
+  const ResidualSum sum = Step(device, rows, true, bound).sum(branch);
+  EXPECT_EQ(sum.rows, &rows);
+  EXPECT_EQ(sum.trunk.data, trunk.data);
+  EXPECT_EQ(sum.branch.data, branch.data);
+  EXPECT_EQ(sum.dropout.probability, 0.5);
+  EXPECT_EQ(Step(device, rows, false, bound).sum(branch).dropout.probability, 0.0);
+  EXPECT_EQ(Step(device, rows, true, bound).sum_gradient(branch).rows, nullptr)
+      << "the trunk has no gradient";
+}
+
+// --- a head and a task that do not fit ---
+
+/// Asks for whatever the test wants.
+class AskingHead final : public Head {
+ public:
+  static Schema options() { return {}; }
+  AskingHead(const Options&, const HeadContext&) {}
+  void declare(HeadPlan& plan) override { ask(plan); }
+  void score(const HeadStep&) override {}
+  void loss(const HeadStep&, Tensor) override {}
+  void backward(const HeadStep&, double) override {}
+  void decode(const HeadStep&) override {}
+
+  static inline std::function<void(HeadPlan&)> ask;
+};
+
+std::pair<std::string, std::string> head_refusal(const std::function<void(HeadPlan&)>& ask,
+                                                 const ModelSize& size = tiny_size(),
+                                                 std::int64_t shards = 1) {
+  const Device device;
+  Registry registry = load_builtin_plugins();
+  Registrar offers;
+  offers.add<Kind::head, AskingHead>("asking");
+  registry.add("this test", offers);
+  AskingHead::ask = ask;
+  Experiment experiment = tiny_experiment(registry);
+  experiment.task.type = "guessing";
+  experiment.model.head.type = "asking";
+  experiment.train.gradient_shards = shards;
+  try {
+    Model(experiment, size, registry, device);
+  } catch (const ConfigError& error) {
+    return {error.key(), error.what()};
   }
+  return {};
+}
+
+void ask_for_targets(HeadPlan& plan) {
+  plan.read(Space::tokens);
+  plan.normalize_by(plan.column(targets_column, Space::tokens));
+  plan.output(classes_output, Space::tokens);
+}
+
+TEST(HeadRefusal, AColumnThatTheTaskDoesNotGive) {
+  EXPECT_EQ(head_refusal(ask_for_targets).second, "");
+  const auto [key, message] = head_refusal([](HeadPlan& plan) {
+    ask_for_targets(plan);
+    plan.column("pairs", Space::sequences, ColumnType::numbers, 0, 2);
+  });
+  EXPECT_EQ(key, "model.head.type");
+  EXPECT_EQ(message,
+            "the head \"asking\" reads the column \"pairs\" (2 numbers over sequences), and the task "
+            "\"guessing\" has "
+            "none of that name");
+  EXPECT_EQ(
+      head_refusal([](HeadPlan& plan) {
+        plan.read(Space::tokens);
+        plan.normalize_by(plan.column(targets_column, Space::sequences));
+        plan.output(classes_output, Space::tokens);
+      }).second,
+      "the head \"asking\" reads the column \"targets\" (integers over sequences), and the task \"guessing\" "
+      "gives integers over tokens");
+}
+
+TEST(HeadRefusal, AnOutputThatTheHeadDoesNotGive) {
+  EXPECT_EQ(head_refusal([](HeadPlan& plan) {
+              plan.read(Space::tokens);
+              plan.normalize_by(plan.column(targets_column, Space::tokens));
+            }).second,
+            "the task \"guessing\" reads the output \"classes\" over tokens, which the head \"asking\" does "
+            "not give");
+}
+
+TEST(HeadRefusal, WhatItForgotToSay) {
+  EXPECT_EQ(head_refusal([](HeadPlan&) {}).second, "head: the head reads no space (HeadPlan::read)");
+  EXPECT_EQ(head_refusal([](HeadPlan& plan) {
+              ask_for_targets(plan);
+              plan.read(Space::tokens);
+            }).second,
+            "head: the head reads the space tokens twice");
+  EXPECT_EQ(head_refusal([](HeadPlan& plan) { plan.read(Space::target); }).second,
+            "head: the head cannot read the space target of this model");
+}
+
+TEST(HeadRefusal, ATiedParameterThatIsNotThere) {
+  const auto tied = [](const std::string& path, std::int64_t rows) {
+    return head_refusal([=](HeadPlan& plan) {
+             ask_for_targets(plan);
+             plan.tie("table", path, {rows, 8});
+           })
+        .second;
+  };
+  EXPECT_EQ(tied("embedding.tokens", 11), "");
+  EXPECT_EQ(tied("embedding.tokens", 12),
+            "head shares the parameter \"embedding.tokens\", which has another shape");
+  EXPECT_EQ(tied("embedding.words", 11),
+            "head shares the parameter \"embedding.words\", which this model does not have");
+}
+
+TEST(HeadRefusal, ShardsOfALossBetweenSequences) {
+  const auto [key, message] = head_refusal(
+      [](HeadPlan& plan) {
+        ask_for_targets(plan);
+        plan.couple_sequences();
+      },
+      tiny_size(), 2);
+  EXPECT_EQ(key, "train.gradient_shards");
+  EXPECT_EQ(message, "the loss of the head \"asking\" is one of whole batches, which cannot be cut; set 1");
 }
 
 }  // namespace

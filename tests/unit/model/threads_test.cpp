@@ -84,7 +84,7 @@ std::string train(Precision precision, bool inject) {
   if (inject) experiment.model.block.push_back(layer_table(registry, "broken", "threadwise_sum"));
 
   const PackedBatch packed = make_batch({64, 33, 1, 50, 64, 17, 64, 40}, 300, 5, 1);
-  TinyModel tiny(experiment, {300, tiny_size().labels}, registry, device, packed);
+  TinyModel tiny(experiment, size_with(300), registry, device, packed);
   tiny.model.initialize(1);
   const auto optimizer =
       registry.make_optimizer("adam", defaults(registry.offer(Kind::optimizer, "adam").options));

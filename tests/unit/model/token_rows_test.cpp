@@ -96,10 +96,10 @@ class Training {
       : device_(device),
         used_(used),
         dense_(dense),
-        model_(experiment(registry, used), {vocabulary, tiny_size().labels}, registry, device),
-        batch_(device, {64, 8, 64 * 64, 64}, used.shards),
+        model_(experiment(registry, used), size_with(vocabulary), registry, device),
+        batch_(device, {{64, 8, 64 * 64, 64}}, model_.needs(), used.shards),
         numbers_("test::numbers", 2 * sizeof(double)) {
-    model_.plan({64, 8, 64 * 64, 64}, {});
+    model_.plan({{64, 8, 64 * 64, 64}}, {});
     model_.initialize(1);
     PluginTable table;
     fill_table(table, registry, Kind::optimizer, "optimizer", used.optimizer, used.settings);
@@ -111,8 +111,7 @@ class Training {
     const PackedBatch packed = batch_of_step(step);
     batch_.upload(packed);
     if (dense_) kernels::fill(device_, 0.0, model_.parameters().gradients());
-    model_.forward_backward(batch_, 1.0 / static_cast<double>(packed.target_count),
-                            {1, static_cast<std::uint64_t>(step)});
+    model_.forward_backward(batch_, 1.0 / packed.weight, {1, static_cast<std::uint64_t>(step)});
     if (dense_)
       kernels::sum_of_squares(device_, blocks(), squares());
     else

@@ -30,7 +30,7 @@ using Settings = std::map<std::string, OptionValue>;
 inline Options resolved(const Offer& offer, const Settings& settings) {
   Options options;
   for (const Option& option : offer.options.options())
-    if (option.fallback) options.set(option.name, *option.fallback);
+    if (option.fallback) options.set_default(option.name, *option.fallback);
   for (const auto& [name, value] : settings) {
     EXPECT_NE(offer.options.find(name), nullptr) << name;
     options.set(name, value);

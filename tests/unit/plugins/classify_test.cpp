@@ -8,6 +8,7 @@
 #include "base/measures.hpp"
 #include "classify/measures.hpp"
 #include "data/encode.hpp"
+#include "support/example_sets.hpp"
 #include "unit/record/temporary_folder.hpp"
 #include "wordpiece.hpp"
 
@@ -49,7 +50,7 @@ Values numbers(std::span<const std::int32_t> values) {
   return {values.begin(), values.end()};
 }
 Values column(const ExampleSet& set, const char* name, std::size_t sequence) {
-  return numbers(set.values(set.column(name), sequence));
+  return numbers(set.integers(set.column(name), sequence));
 }
 std::int64_t count(const SetDescription& description, const std::string& name) {
   for (const auto& [each, value] : description.counts)
@@ -93,18 +94,18 @@ TEST(Classify, RefusesWhatItCannotLearnFrom) {
 }
 
 TEST(Classify, CountsWordsPartedByWhiteSpace) {
-  const WordCounts expected = {{"a", 3}, {"b.", 1}, {"c", 1}};
-  EXPECT_EQ(task_with_labels(16).word_counts(records_of({" a  a b. ", "", "c\ta"}, {"x", "x", "y"})),
+  const TextCounts expected = {{"a", 3}, {"b.", 1}, {"c", 1}};
+  EXPECT_EQ(task_with_labels(16).text_counts(records_of({" a  a b. ", "", "c\ta"}, {"x", "x", "y"})),
             expected);
 }
 
-TEST(Classify, PutsTheLabelOnTheFirstRow) {
+TEST(Classify, GivesEachTextItsLabel) {
   const Classify task = task_with_labels(16);
   const ExampleSet set = encode(task, records_of({"abb c z", " "}, {"good", "bad"}));
   EXPECT_EQ(numbers(set.ids(0)), (Values{2, 4, 5, 5, 6, 1, 3}));
-  EXPECT_EQ(column(set, "targets", 0), (Values{1, -1, -1, -1, -1, -1, -1}));
+  EXPECT_EQ(column(set, "targets", 0), Values{1});
   EXPECT_EQ(numbers(set.ids(1)), (Values{2, 3})) << "a text without any piece has its markers";
-  EXPECT_EQ(column(set, "targets", 1), (Values{0, -1}));
+  EXPECT_EQ(column(set, "targets", 1), Values{0});
   EXPECT_EQ(column(set, "truth", 0), Values{1});
   EXPECT_EQ(task.left_out(set, 0), "");
   EXPECT_EQ(task.describe(set).notes, Texts{"the most frequent label, \"bad\", is that of 1 of 2 texts"});
@@ -134,7 +135,7 @@ TEST(Classify, CountsLabelsThatTrainingLacksAsWrong) {
             "the label \"odd\" stands in no set that was looked at");
   task.extend(records);
   const ExampleSet set = encode(task, records);
-  EXPECT_EQ(column(set, "targets", 0), (Values{-1, -1, -1}));
+  EXPECT_EQ(column(set, "targets", 0), Values{-1});
   EXPECT_EQ(column(set, "truth", 0), Values{2});
   const SetDescription description = task.describe(set);
   EXPECT_EQ(count(description, "texts with labels not in training"), 1);
@@ -142,7 +143,7 @@ TEST(Classify, CountsLabelsThatTrainingLacksAsWrong) {
       description.notes.at(1),
       "the label \"odd\" of 1 text does not stand in the training set; it is counted as wrong whatever a "
       "model says");
-  const Outputs outputs{{2, 0, 0, 1, 0, 0}};  // anything where there is no target
+  const Outputs outputs = outputs_of(set, task.outputs().front(), {2, 1});  // anything without a target
   Statistics statistics;
   task.measure(set, outputs, statistics);
   EXPECT_EQ(statistics.examples(), 2U);
@@ -153,13 +154,14 @@ TEST(Classify, CountsLabelsThatTrainingLacksAsWrong) {
   EXPECT_EQ(task.label(records, set, outputs).texts("label"), (Texts{"bad", "good"}));
 }
 
-TEST(Classify, MarksTheFirstRowInPredictionAndAnswers) {
+TEST(Classify, AnswersATypedText) {
   const Classify task = task_with_labels(16);
   const std::vector<std::string> lines = {"ab c", ""};
   const Records records = task.from_text(lines);
   const ExampleSet set = encode(task, records);
-  EXPECT_EQ(column(set, "targets", 0), (Values{0, -1, -1, -1, -1}));
-  const Outputs outputs{{1, 7, 7, 7, 7, 0, 7}};  // what stands on rows without a target is not looked at
+  EXPECT_FALSE(set.has_column("targets"));
+  EXPECT_TRUE(task.describe(set).notes.empty());
+  const Outputs outputs = outputs_of(set, task.outputs().front(), {1, 0});
   EXPECT_EQ(task.label(records, set, outputs).texts("label"), (Texts{"good", "bad"}));
   const Records answers = task.answer(records, set, outputs);
   EXPECT_EQ(answers.texts("label"), (Texts{"good", "bad"}));

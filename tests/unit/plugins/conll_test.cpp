@@ -158,7 +158,7 @@ TEST(ConllReader, GivesRecordsAndWritesThemBack) {
   EXPECT_EQ(records.lists("tags")[1], (Words{"B-LOC", "I-LOC", "B-PER"}));
   EXPECT_EQ(records.notes,
             (Words{"tags in IOB1", "1 tag breaks IOB1 and is read as conlleval reads it: B-PER in line 6"}));
-  const std::string written = reader.write(records);
+  const std::string written = reader.write(records, encore::FilePart::first);
   EXPECT_EQ(written, "Ann\tB-PER\nleft\tO\n\nNew\tB-LOC\nYork\tI-LOC\nRome\tB-PER\n\n");
   const encore::InputText again{"b.conll", written};
   EXPECT_EQ(reader.read({&again, 1}, "training set").lists("tags"), records.lists("tags"));

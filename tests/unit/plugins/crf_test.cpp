@@ -9,7 +9,7 @@
 #include <functional>
 #include <utility>
 
-#include "contract/test_memory.hpp"
+#include "contract/head_memory.hpp"
 
 namespace encore::test {
 namespace {
@@ -33,13 +33,12 @@ struct World {
         batch(lengths),
         rows(batch.batch().size.tokens),
         head(make_built_in<Kind::head>("crf_head", "crf", settings, context(classes, std::move(labels)))),
-        plan(declared(*head, classes)),
-        owned(device, plan, batch, type, 1),
-        states(type, {rows, classes}),
-        state_gradients(type, {rows, classes}),
-        losses(sum_type(type), {rows}),
-        targets(DType::int32, {rows}),
-        predictions(DType::int32, {rows}) {
+        memory(device, *head, classes, batch, type, 1, 0.2),
+        owned(memory.memory()),
+        states(memory.inputs()[0]),
+        state_gradients(memory.input_gradients()[0]),
+        losses(memory.losses()),
+        predictions(memory.outputs()[0]) {
     Values identity(static_cast<std::size_t>(classes * classes), 0.0);
     for (std::int64_t k = 0; k < classes; ++k) identity[static_cast<std::size_t>(k * (classes + 1))] = 1.0;
     owned.parameters()[weight].set(identity);
@@ -47,30 +46,30 @@ struct World {
     for (const Place place : {transitions, start, end})
       owned.parameters()[place].set(normal_values(owned.parameters()[place].tensor().size(), 40 + place));
     states.set(normal_values(rows * classes, 7, 1.5));
-    targets.set(target_values);
+    memory.columns()[0].set(target_values);
+    Values labelled = target_values;
+    for (double& value : labelled) value = std::min(value, 0.0);
+    memory.columns()[1].set(labelled);
     for (OwnedTensor& gradient : owned.gradients()) gradient.fill(0.0);
-  }
-  static LayerPlan declared(Head& head, std::int64_t width) {
-    LayerPlan plan(width);
-    head.declare(plan);
-    return plan;
   }
 
   void loss() {
     owned.poison(false);
     losses.fill(std::numeric_limits<double>::quiet_NaN());
-    head->loss(owned.step(device, batch, true), states, targets, losses);
+    head->score(memory.step(true, true));
+    head->loss(memory.step(true, true), losses);
     device.fence();
   }
   void backward(double scale) {
     owned.poison(true);
-    head->backward(owned.step(device, batch, true), states, targets, scale, state_gradients);
+    head->backward(memory.step(true, true), scale);
     device.fence();
   }
   Path decode() {
     owned.poison(false);
     predictions.fill(-7);
-    head->decode(owned.step(device, batch, false), states, targets, predictions);
+    head->score(memory.step(false, false));
+    head->decode(memory.step(false, false));
     device.fence();
     Path result;
     for (const double value : predictions.values()) result.push_back(static_cast<std::int64_t>(value));
@@ -84,9 +83,9 @@ struct World {
   OwnedBatch batch;
   std::int64_t rows;
   std::unique_ptr<Head> head;
-  LayerPlan plan;
-  OwnedPlan owned;
-  OwnedTensor states, state_gradients, losses, targets, predictions;
+  HeadMemory memory;
+  OwnedPlan& owned;
+  OwnedTensor &states, &state_gradients, &losses, &predictions;
 };
 
 /// The rows of each sequence that have a target.

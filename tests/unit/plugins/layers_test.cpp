@@ -1,7 +1,8 @@
 // What single built-in layers and heads compute and refuse; what all must satisfy is in tests/contract.
 #include "unit/plugins/built_in.hpp"
 
-#include "contract/test_memory.hpp"
+#include "contract/head_memory.hpp"
+#include "unit/record/temporary_folder.hpp"
 
 namespace encore::test {
 namespace {
@@ -53,12 +54,12 @@ std::vector<double> output_of(const std::string& name, const Settings& settings,
   LayerPlan plan(8);
   layer->declare(plan);
   const OwnedBatch batch(lengths);
-  OwnedPlan owned(device, plan, batch, DType::float64, 1);
+  OwnedPlan owned(device, plan, batch.size(), DType::float64, 1);
   const std::int64_t rows = batch.batch().size.tokens;
   OwnedTensor x(DType::float64, {rows, 8}), y(DType::float64, {rows, 8});
   x.set(normal_values(rows * 8, 5));
   const Tensor input = x;
-  layer->forward(owned.step(device, batch, false), {&input, 1}, y);
+  layer->forward(Step(device, batch, false, owned.bound(false)), {&input, 1}, y);
   device.fence();
   return y.values();
 }
@@ -97,13 +98,14 @@ TEST(HighwayLayer, its_own_kernels_run_in_float_and_bear_its_name) {
   const OwnedBatch batch({5, 1});
   std::vector<std::vector<double>> outputs;
   for (const DType type : {DType::float64, DType::float32}) {
-    OwnedPlan owned(device, plan, batch, type, 1);
+    OwnedPlan owned(device, plan, batch.size(), type, 1);
     OwnedTensor x(type, {6, 33}), y(type, {6, 33}), dy(type, {6, 33}), dx(type, {6, 33});
     x.set(normal_values(6 * 33, 5));
     dy.set(normal_values(6 * 33, 6));
     const Tensor input = x, gradient = dx;
-    layer->forward(owned.step(device, batch, true), {&input, 1}, y);
-    layer->backward(owned.step(device, batch, true), {&input, 1}, y, dy, {&gradient, 1});
+    const Step step(device, batch, true, owned.bound(true));
+    layer->forward(step, {&input, 1}, y);
+    layer->backward(step, {&input, 1}, y, dy, {&gradient, 1});
     device.fence();
     outputs.push_back(y.values());
     for (const double value : dx.values()) outputs.back().push_back(value);
@@ -117,19 +119,38 @@ TEST(HighwayLayer, its_own_kernels_run_in_float_and_bear_its_name) {
 
 TEST(LinearHead, decodes_the_class_with_the_largest_logit) {
   const Device device;
-  const auto head =
-      make_built_in<Kind::head>("linear_head", "linear", {}, {.width = 2, .classes = 3, .labels = {}});
-  LayerPlan plan(2);
-  head->declare(plan);
+  const auto head = make_built_in<Kind::head>(
+      "linear_head", "linear", {},
+      {.width = 2, .classes = 3, .columns = {{.name = targets_column, .truth = true}}});
   const OwnedBatch batch({2});
-  OwnedPlan owned(device, plan, batch, DType::float32, 1);
-  owned.parameters()[0].set({1, 0, 0, 1, -1, -1});
-  owned.parameters()[1].set({0, 0, 0.5});
-  OwnedTensor states(DType::float32, {2, 2}), mask(DType::int32, {2}), predictions(DType::int32, {2});
-  states.set({-1, 2, -3, -3});
-  head->decode(owned.step(device, batch, false), states, mask, predictions);
+  HeadMemory memory(device, *head, 2, batch, DType::float32, 1, 0.2);
+  memory.memory().parameters()[0].set({1, 0, 0, 1, -1, -1});
+  memory.memory().parameters()[1].set({0, 0, 0.5});
+  memory.inputs()[0].set({-1, 2, -3, -3});
+  head->score(memory.step(false, false));
+  head->decode(memory.step(false, false));
   device.fence();
-  EXPECT_EQ(predictions.values(), (std::vector<double>{1, 2}));
+  EXPECT_EQ(memory.outputs()[0].values(), (std::vector<double>{1, 2}));
+}
+
+TEST(LinearHead, learns_over_the_rows_that_the_task_has_targets_for) {
+  const Device device;
+  const auto read = [&](Space space) {
+    const auto head = make_built_in<Kind::head>(
+        "linear_head", "linear", {},
+        {.width = 2, .classes = 3, .columns = {{.name = targets_column, .space = space, .truth = true}}});
+    HeadPlan plan(2);
+    head->declare(plan);
+    return plan;
+  };
+  for (const Space space : {Space::tokens, Space::sequences, Space::picked}) {
+    EXPECT_EQ(read(space).reads(), std::vector<Space>{space});
+    EXPECT_EQ(read(space).loss_space(), space);
+    EXPECT_EQ(read(space).outputs().front().space, space);
+  }
+  EXPECT_EQ(encore::testing::message_of<Error>(
+                [] { make_built_in<Kind::head>("linear_head", "linear", {}, {.width = 2, .classes = 3}); }),
+            "the linear head learns from the column \"targets\", which this task does not have");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <encore/error.hpp>
 
 #include "data/encode.hpp"
+#include "support/example_sets.hpp"
 #include "unit/record/temporary_folder.hpp"
 #include "wordpiece.hpp"
 
@@ -43,7 +44,7 @@ Values numbers(std::span<const std::int32_t> values) {
   return {values.begin(), values.end()};
 }
 Values column(const ExampleSet& set, const char* name, std::size_t sequence) {
-  return numbers(set.values(set.column(name), sequence));
+  return numbers(set.integers(set.column(name), sequence));
 }
 std::int64_t count(const SetDescription& description, const std::string& name) {
   for (const auto& [each, value] : description.counts)
@@ -85,6 +86,7 @@ TEST(Ner, PutsTheLabelOnTheFirstPieceOfAWord) {
       encode_records(task, records_of({{"abb", "c", "z"}}, {{"B-X", "I-X", "O"}}), make_tokenizer(), 16);
   EXPECT_EQ(numbers(set.ids(0)), (Values{2, 4, 5, 5, 6, 1, 3}));
   EXPECT_EQ(column(set, "targets", 0), (Values{-1, 1, -1, -1, 2, 0, -1}));
+  EXPECT_EQ(column(set, "labelled", 0), (Values{-1, 0, -1, -1, 0, 0, -1}));
   EXPECT_EQ(column(set, "first_pieces", 0), (Values{1, 4, 5}));
   EXPECT_EQ(column(set, "tags", 0), (Values{1, 2, 0}));
   EXPECT_EQ(column(set, "cut_words", 0), Values{0});
@@ -140,6 +142,7 @@ TEST(Ner, GivesLabelsTheListLacksNoTarget) {
   task.extend(records);
   const ExampleSet set = encode_records(task, records, make_tokenizer(), 16);
   EXPECT_EQ(column(set, "targets", 0), (Values{-1, -1, -1, 1, -1}));
+  EXPECT_EQ(column(set, "labelled", 0), (Values{-1, 0, 0, 0, -1})) << "a prediction knows no labels";
   EXPECT_EQ(column(set, "first_pieces", 0), (Values{1, 2, 3}));
   EXPECT_EQ(task.describe(set).notes.at(0),
             "the label \"Y\" of 1 entity does not stand in the training set; they are scored as missed");
@@ -151,9 +154,11 @@ TEST(Ner, MarksTheRowsToDecodeInPredictionAndAnswers) {
   const Records records = task.from_text(lines);
   const ExampleSet set = encode_records(task, records, make_tokenizer(), 16);
   EXPECT_EQ(numbers(set.ids(0)), (Values{2, 4, 5, 6, 1, 3}));
-  EXPECT_EQ(column(set, "targets", 0), (Values{-1, 0, -1, 0, 0, -1}));
+  EXPECT_FALSE(set.has_column("targets"));
+  EXPECT_EQ(column(set, "labelled", 0), (Values{-1, 0, -1, 0, 0, -1}));
   EXPECT_EQ(numbers(set.ids(1)), (Values{2, 3}));
-  const Outputs outputs{{0, 1, 9, 2, 0, 0, 0, 0}};  // what stands on rows without a target is not looked at
+  // What stands on other rows is not looked at.
+  const Outputs outputs = outputs_of(set, task.outputs().front(), {0, 1, 9, 2, 0, 0, 0, 0});
   EXPECT_EQ(task.label(records, set, outputs).lists("tags"), (Records::TextLists{{"B-X", "I-X", "O"}, {}}));
   const Records answers = task.answer(records, set, outputs);
   EXPECT_EQ(answers.texts("shown"), (Words{"[ab c X] .", ""}));

@@ -114,6 +114,17 @@ TEST(Sgd, follows_its_formula_with_momentum_and_nesterov) {
             });
 }
 
+TEST(Optimizers, have_the_learning_rate_of_their_option) {
+  const std::vector<std::pair<std::string, std::string>> optimizers = {
+      {"adam", "adam"}, {"adam", "adamw"}, {"sgd", "sgd"}, {"lamb", "lamb"}};
+  for (const auto& [plugin, name] : optimizers) {
+    EXPECT_EQ(make_built_in<Kind::optimizer>(plugin, name, {}, {})->learning_rate(),
+              name == "sgd" ? 0.01 : 1e-3);
+    EXPECT_EQ(make_built_in<Kind::optimizer>(plugin, name, {{"learning_rate", 0.3}}, {})->learning_rate(),
+              0.3);
+  }
+}
+
 TEST(Sgd, refuses_nesterov_without_momentum) {
   EXPECT_THROW(make_built_in<Kind::optimizer>("sgd", "sgd", {{"momentum", 0.0}, {"nesterov", true}}, {}),
                OptionError);

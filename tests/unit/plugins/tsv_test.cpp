@@ -140,8 +140,8 @@ TEST(Tsv, ReadsWhatItWrites) {
   Records records;
   records.add("text", Texts{"never better", "", "a\ttab and a\nbreak"});
   records.add("label", Texts{"good", "bad", "odd"});
-  EXPECT_EQ(make({}).write(records), "never better\tgood\n\na tab and a break\todd\n");
-  EXPECT_EQ(make({.text = "3", .label = "1"}).write(records),
+  EXPECT_EQ(make({}).write(records, FilePart::first), "never better\tgood\n\na tab and a break\todd\n");
+  EXPECT_EQ(make({.text = "3", .label = "1"}).write(records, FilePart::later),
             "good\t-\tnever better\n\nodd\t-\ta tab and a break\n");
   for (const Settings& settings :
        {Settings{}, Settings{.text = "4", .label = "2"}, Settings{.text = "s", .label = "l", .header = true},
@@ -149,12 +149,14 @@ TEST(Tsv, ReadsWhatItWrites) {
         Settings{.text = "2", .label = "l", .header = true},
         Settings{.text = "1", .label = "l", .header = true},
         Settings{.text = "s", .label = "2", .header = true}}) {
-    const std::string once = make(settings).write(records);
-    const Records again = read(once + once, settings);
+    const TsvReader reader = make(settings);
+    const std::string once = reader.write(records, FilePart::first);
+    const Records again = read(once + reader.write(records, FilePart::later), settings);
     EXPECT_EQ(again.texts("text"),
               (Texts{"never better", "a tab and a break", "never better", "a tab and a break"}))
         << once;
     EXPECT_EQ(again.texts("label"), (Texts{"good", "odd", "good", "odd"})) << once;
+    EXPECT_EQ(read(once + once, settings).size(), 4U) << "whole files, put one behind the other";
   }
 }
 

@@ -17,6 +17,7 @@
 #include "conll.hpp"
 #include "data/hash.hpp"
 #include "ner.hpp"
+#include "support/example_sets.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace encore {
@@ -28,10 +29,16 @@ namespace fs = std::filesystem;
 class LetterTokenizer final : public Tokenizer {
  public:
   void load(std::vector<std::string>) override {}
-  void train(const std::map<std::string, std::int64_t>&) override {}
+  void train(const TextCounts&) override {}
   std::span<const std::string> vocabulary() const override { return {}; }
-  SpecialPieces special() const override { return {0, 1, 2, 3}; }
-  void encode(std::string_view text, std::vector<std::int32_t>& pieces) const override {
+  std::optional<std::int32_t> find(Special role) const override { return static_cast<std::int32_t>(role); }
+  std::string decode(std::span<const std::int32_t> pieces) const override {
+    return {pieces.begin(), pieces.end()};
+  }
+
+ private:
+  void append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+                     std::vector<ByteRange>*) const override {
     for (const char letter : text) pieces.push_back(letter == '?' ? 1 : letter);
   }
 };
@@ -86,7 +93,9 @@ class TaskSetsTest : public ::testing::Test {
   }
   /// The second class for every row.
   static Outputs some_outputs(const TaskSets& sets, Split split) {
-    return {std::vector<std::int32_t>(sets.set(split).set.all_ids().size(), 1)};
+    const ExampleSet& set = sets.set(split).set;
+    return outputs_of(set, sets.task().outputs().front(),
+                      std::vector<std::int32_t>(set.rows(Space::tokens), 1));
   }
   static std::vector<std::pair<std::string, double>> scores(const TaskSets& sets, Split split) {
     return measure_values(sets.measures(), sets.measure(split, some_outputs(sets, split)));
@@ -97,13 +106,13 @@ class TaskSetsTest : public ::testing::Test {
     EXPECT_EQ(a.notes(), b.notes());
     for (const Split split : all_splits) {
       const ExampleSet &of_a = a.set(split).set, &of_b = b.set(split).set;
-      EXPECT_TRUE(std::ranges::equal(of_a.lengths(), of_b.lengths())) << name_of(split);
-      EXPECT_TRUE(std::ranges::equal(of_a.all_ids(), of_b.all_ids())) << name_of(split);
+      EXPECT_TRUE(std::ranges::equal(of_a.arrays().lengths, of_b.arrays().lengths)) << name_of(split);
+      EXPECT_TRUE(std::ranges::equal(of_a.arrays().ids, of_b.arrays().ids)) << name_of(split);
       ASSERT_EQ(of_a.columns().size(), of_b.columns().size());
       for (std::size_t i = 0; i < of_a.columns().size(); ++i) {
         const ColumnValues &x = of_a.columns()[i], &y = of_b.columns()[i];
         EXPECT_EQ(x.rule, y.rule);
-        EXPECT_TRUE(std::ranges::equal(x.values, y.values)) << name_of(split) << x.rule.name;
+        EXPECT_TRUE(std::ranges::equal(x.integers, y.integers)) << name_of(split) << x.rule.name;
         EXPECT_TRUE(std::ranges::equal(x.counts, y.counts)) << name_of(split) << x.rule.name;
       }
       EXPECT_EQ(a.describe(split).counts, b.describe(split).counts);
@@ -269,7 +278,7 @@ TEST_F(TaskSetsTest, SaysWhichSetHasNothingToLearn) {
 TEST_F(TaskSetsTest, CountsWordsWithoutReadingTheOtherSets) {
   fs::remove(file("dev"));
   TaskSets task = sets_of(table(), {});
-  EXPECT_EQ(task.word_counts().at("Ann"), 1);
+  EXPECT_EQ(task.text_counts().at("Ann"), 1);
   EXPECT_NE(message_of([&] { task.read(); }).find("development set"), std::string::npos);
 }
 

@@ -10,90 +10,17 @@
 
 #include <gtest/gtest.h>
 
-#include "config/experiment_file.hpp"
 #include "data/file.hpp"
-#include "plan/plan.hpp"
 #include "record/checkpoint.hpp"
-#include "support/places.hpp"
-#include "train/session.hpp"
-#include "train/trained_model.hpp"
+#include "record/weights_file.hpp"
+#include "support/training_runs.hpp"
 
 namespace encore {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Sentences in which the word before decides what a name is.
-void write_corpus(const fs::path& file, int first, int count) {
-  const char* names[] = {"Jordan", "Paris", "Florence", "Austin", "Sydney"};
-  std::ofstream out(file);
-  for (int i = first; i < first + count; ++i) {
-    const char* name = names[i % 5];
-    const bool place = i % 2 == 0;
-    for (int k = 0; k < i % 7; ++k) out << "well\tO\n";
-    out << (place ? "in" : "Mrs") << "\tO\n" << name << (place ? "\tB-LOC\n" : "\tB-PER\n") << "slept\tO\n\n";
-  }
-}
-
-/// Keeps everything a run tells.
-class Recorder final : public Observer {
- public:
-  void measures(std::span<const Measure>) override {}
-  void happened(const Event& event) override {
-    handle(
-        event, [&](const Logged& line) { logs.push_back(line.text); },
-        [&](const Evaluated& scores) {
-          for (const MeasuredValue& measure : scores.measures)
-            values[measure.name][scores.step] = measure.value;
-        },
-        [&](const Digested& digest) {
-          digests[{digest.step, digest.scope}] = digest.sha256;
-        },
-        [&](const Saved& saved) {
-          checkpoints.push_back(saved);
-          EXPECT_EQ(safe_steps, steps.size())
-              << "the checkpoint of step " << saved.step << " got its name before";
-        },
-        [&](const Wrote& file) { files.push_back(file.name); },
-        [&](const Concluded& conclusion) {
-          best_step = conclusion.best_step;
-          for (const MeasuredValue& measure : conclusion.measures) result[measure.name] = measure.value;
-        },
-        [&](const Ended& ended) {
-          ending = ended.ending;
-          reason = ended.reason;
-        });
-  }
-  void stepped(const StepReport& report) override { steps.push_back(report); }
-  void saving() override {
-    safe_steps = steps.size();
-    if (disk_full) throw RecordError("no space");
-  }
-
-  std::vector<std::string> logs, files, notes;
-  std::size_t safe_steps = 0;  ///< so many were safe when the last checkpoint was about to get its name
-  bool disk_full = false;
-  std::vector<StepReport> steps;
-  std::map<std::string, std::map<std::int64_t, double>> values;
-  std::map<std::pair<std::int64_t, std::string>, std::string> digests;
-  std::vector<Saved> checkpoints;
-  std::map<std::string, double> result;
-  std::int64_t best_step = 0;
-  Ending ending = Ending::failed;
-  std::string reason;
-};
-
-class ScriptedControl final : public Control {
- public:
-  /// Stops after this many steps of this attempt; 0: never.
-  explicit ScriptedControl(int stop_after = 0) : left_(stop_after) {}
-  Request poll() override { return left_ > 0 && --left_ == 0 ? Request::stop : Request::none; }
-  std::string why_not_owner() override { return owner ? "" : "another attempt has taken over"; }
-  bool owner = true;
-
- private:
-  int left_;
-};
+using testing::Recorder;
+using testing::ScriptedControl;
 
 class TrainerTest : public ::testing::Test {
  protected:
@@ -101,60 +28,19 @@ class TrainerTest : public ::testing::Test {
     folder_ = fs::temp_directory_path() / ("encore_trainer_" + std::to_string(::getpid()) + "_" +
                                            ::testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::create_directories(folder_);
-    write_corpus(folder_ / "train.conll", 0, 60);
-    write_corpus(folder_ / "dev.conll", 60, 20);
-    write_corpus(folder_ / "test.conll", 80, 20);
+    testing::write_corpora(folder_);
   }
   void TearDown() override { fs::remove_all(folder_); }
 
   Specification specification(const std::vector<std::string>& overrides = {}) const {
-    const std::string text = R"(
-seed = 3
-task.type = "ner"
-data = { type = "conll", train = "train.conll", dev = "dev.conll", test = "test.conll", max_length = 32 }
-tokenizer = { type = "wordpiece", vocab_size = 60 }
-optimizer = { type = "adam", learning_rate = 3e-3 }
-schedule = { type = "linear", warmup_steps = 3 }
-train = { batch_size = 8, epochs = 3, digest_steps = 4 }
-[model]
-width = 16
-layers = 2
-dropout = 0.1
-block = ["attention", "feed_forward"]
-layer.attention = { type = "self_attention", heads = 2 }
-layer.feed_forward = { type = "feed_forward", hidden = 24 }
-head.type = "linear"
-)";
-    const fs::path plugins = fs::path(ENCORE_BUILD_DIR) / "lib/encore/plugins";
-    const ExperimentFile document = parse_experiment_file(text, folder_ / "tiny.toml", overrides);
-    const Plan plan = make_plan(document, Catalogue::load({plugins}));
-    const RunPoint& point = plan.points.at(0);
-    Specification specification;
-    specification.run = "0123456789";
-    specification.name = point.name;
-    specification.seed = static_cast<std::uint64_t>(point.seed);
-    specification.question = point.question;
-    specification.group = point.group;
-    specification.backend = ENCORE_BACKEND_NAME;
-    specification.config = point.config;
-    specification.origin = point.origin;
-    for (const auto& [role, file] : point.data) specification.data[role] = {file.path, file.sha256};
-    specification.plugin_folders = {plugins.string()};
-    return specification;
+    return testing::tiny_specification(folder_, overrides);
   }
 
   /// One attempt in the run folder `name`.
   Recorder run(const std::string& name, const Specification& specification,
                ScriptedControl control = ScriptedControl(),
                const TokenCache& cache = TokenCache{fs::path()}) const {
-    Recorder recorder;
-    fs::create_directories(folder_ / name);
-    specification.save(folder_ / name);
-    const Device device;
-    Session session(specification, folder_ / name, 1, device, cache);
-    for (const std::string& note : session.sets().notes()) recorder.notes.push_back(note);
-    Trainer(session.parts(recorder, control)).run();
-    return recorder;
+    return testing::run_attempt(folder_ / name, specification, control, cache);
   }
 
   /// SHA-256 of parameters and optimizer states in the newest checkpoint, and its progress.
@@ -179,7 +65,8 @@ TEST_F(TrainerTest, ReportsEveryStepEveryEpochAndTheResult) {
   EXPECT_EQ(told.values.at("dev/f1").size(), 3u);
   EXPECT_EQ(told.values.at("test/f1").size(), 1u);
   EXPECT_TRUE(told.result.contains("test/f1"));
-  EXPECT_EQ(told.files, (std::vector<std::string>{"predictions/dev.jsonl", "predictions/test.jsonl"}));
+  EXPECT_EQ(told.files,
+            (std::vector<std::string>{"weights", "predictions/dev.jsonl", "predictions/test.jsonl"}));
   for (std::int64_t step : {0, 1, 4, 8, 24}) EXPECT_TRUE(told.digests.contains({step, "parameters"})) << step;
   EXPECT_FALSE(told.digests.contains({5, "parameters"}));
 }
@@ -210,6 +97,8 @@ TEST_F(TrainerTest, StoppingAnywhereAndGoingOnChangesNoBit) {
     EXPECT_EQ(second.ending, Ending::completed) << second.reason;
     EXPECT_EQ(second.steps.front().step, stop_after + 1);
     EXPECT_EQ(newest_state(name), whole) << "stopped after step " << stop_after;
+    EXPECT_EQ(load_file(folder_ / name / weights_file, "file"),
+              load_file(folder_ / "whole" / weights_file, "file"));
   }
 }
 
@@ -322,7 +211,7 @@ TEST_F(TrainerTest, AnAttemptThatLostItsRunWritesNoCheckpoint) {
 
 TEST_F(TrainerTest, DataThatChangedAfterPlanningIsRefused) {
   const Specification planned = specification();
-  write_corpus(folder_ / "dev.conll", 60, 21);
+  testing::write_corpus(folder_ / "dev.conll", 60, 21);
   try {
     run("run", planned);
     FAIL() << "the changed file was accepted";
@@ -428,35 +317,6 @@ TEST_F(TrainerTest, ShardsAreAddedInTheirOrder) {
   EXPECT_NEAR(one.steps.front().loss, two.steps.front().loss, 1e-5);
   EXPECT_NE(one.digests.at({4, "parameters"}), two.digests.at({4, "parameters"}));
   EXPECT_EQ(two.digests, run("again", specification({"train.gradient_shards=2"})).digests);
-}
-
-TEST_F(TrainerTest, DamagedLabelsAreNamedByTheirFile) {
-  run("run", specification());
-  const Device device;
-  const auto refusal = [&](const std::string& labels) {
-    std::ofstream(folder_ / "run" / "labels.txt") << labels;
-    try {
-      TrainedModel(folder_ / "run", Specification::load(folder_ / "run").plugin_folders, device);
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string("nothing was refused");
-  };
-  const std::string file = (folder_ / "run" / "labels.txt").string();
-  EXPECT_EQ(refusal(""), file + ": a list of labels needs at least one label");
-  EXPECT_EQ(refusal("O\nB-PER\nO\n"), file + ": the list of labels names \"O\" twice");
-  EXPECT_NE(refusal("O\nB-PER\n"), "nothing was refused") << "the head has another number of classes";
-}
-
-TEST_F(TrainerTest, ATrainedModelScoresAsTheRunDid) {
-  for (const std::string precision : {"float32", "bfloat16"}) {
-    const Recorder told = run(precision, specification({"train.precision=" + precision}));
-    const Device device;
-    TrainedModel model(folder_ / precision, Specification::load(folder_ / precision).plugin_folders, device);
-    EXPECT_EQ(model.step(), told.best_step);
-    const ReadSet test = read_set(model.reader(), folder_ / "test.conll", "test set");
-    EXPECT_NEAR(model.run(model.encode(test.records)).loss, told.result.at("test/loss"), 1e-12) << precision;
-  }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Progress to and from the metadata of a checkpoint.
-#include "train/progress.hpp"
+#include "record/progress.hpp"
 
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>

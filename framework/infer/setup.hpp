@@ -1,6 +1,6 @@
 // Setup: from a specification to the parts that train, evaluate and predict share: typed experiment, plugins,
 // sets, tokenizer and model. Each step can fail with a message for the user, so `check` runs them without
-// training. Place in the flow: worker verbs -> Setup -> Trainer or Evaluator.
+// training. Place in the flow: worker verbs -> Setup -> Trainer or Engine.
 #pragma once
 
 #include <filesystem>
@@ -10,13 +10,16 @@
 
 #include "config/error.hpp"
 #include "config/experiment.hpp"
+#include "model/model.hpp"
 #include "plugin_host/registry.hpp"
 #include "record/specification.hpp"
 #include "tasks/task_sets.hpp"
 
 namespace encore {
 
-/// In a run's folder, beside `vocab.txt`: what the task took from the training set (Task::knowledge).
+/// In a run's folder: the pieces of the tokenizer.
+inline constexpr const char* vocabulary_file = "vocab.txt";
+/// Beside it: what the task took from the training set (Task::knowledge).
 inline constexpr const char* knowledge_file = "labels.txt";
 
 /// The experiment of a specification and the loaded plugins it needs.
@@ -29,10 +32,10 @@ struct LoadedExperiment {
 LoadedExperiment load_experiment(const Specification& specification);
 
 /// The tokenizer with its vocabulary: the run folder's `vocab.txt` if it is there, else the file that the
-/// option `vocab` names, else trained from `word_counts()`, which only then is called.
+/// option `vocab` names, else trained from `text_counts()`, which only then is called.
 std::unique_ptr<Tokenizer> load_tokenizer(const LoadedExperiment& loaded,
                                           const std::filesystem::path& run_folder,
-                                          const std::function<WordCounts()>& word_counts);
+                                          const std::function<TextCounts()>& text_counts);
 
 /// The text of everything about a tokenizer that decides its pieces (the key of the token cache).
 std::string encoding_of(const TokenizerTable& table, const Registry& registry, const Tokenizer& tokenizer,
@@ -41,11 +44,16 @@ std::string encoding_of(const TokenizerTable& table, const Registry& registry, c
 /// The task and the reader of an experiment.
 TaskParts make_task_parts(const Experiment& experiment, const Registry& registry);
 
+/// What a model needs to know of a task that has its knowledge, and of the vocabulary's size.
+ModelSize model_size(const Task& task, std::size_t vocabulary);
+
 /// Whether every development set has the measure that chooses the best checkpoint.
 bool always_there(const Selection& select, const std::vector<Measure>& measures);
 /// Throws ConfigError where this development set does not have it (it is of a label that does not stand in
 /// it, say): no checkpoint would ever be chosen. The sets are encoded, by whatever tokenizer.
 void require_selectable(const Selection& select, const TaskSets& sets);
+/// Throws ConfigError where the loss is to choose, and depends on which examples stand together in a batch.
+void require_selectable(const Selection& select, const Model& model);
 
 /// The hashes a run was planned with, by role.
 ContentHashes content_hashes(const Specification& specification);

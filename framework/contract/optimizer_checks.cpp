@@ -1,9 +1,8 @@
-// The checks of optimizers, schedules and tokenizers.
-#include <algorithm>
+// The checks of optimizers: what each does to a few parameters that are pulled towards a target.
 #include <cmath>
-#include <future>
 #include <set>
 
+#include "config/validate.hpp"
 #include "contract/suite.hpp"
 #include "contract/test_memory.hpp"
 #include "memory/parameter_block.hpp"
@@ -12,8 +11,6 @@
 
 namespace encore {
 namespace {
-
-// --- optimizers ---
 
 /// An optimizer with three parameters, one of them longer than a chunk, pulled towards a target: the gradient
 /// of half the squared distance.
@@ -110,6 +107,27 @@ class OptimizerTrial {
   std::int64_t step_ = 0;
 };
 
+/// Of an optimizer with the option `learning_rate` it must be that option.
+std::string check_learning_rate(const Offer& offer) {
+  const auto rate_with = [&](const Options& options) {
+    const double rate = make_offer<Kind::optimizer>(offer, options, {})->learning_rate();
+    require(std::isfinite(rate) && rate > 0.0,
+            "learning_rate() is " + std::to_string(rate) + "; it must be finite and above 0");
+    return rate;
+  };
+  Options options = default_options(offer.options);
+  const double rate = rate_with(options);
+  const Option* option = offer.options.find("learning_rate");
+  if (option == nullptr) return "learning_rate() is " + std::to_string(rate) + ", without an option";
+  for (const double other : {0.5 * rate, 0.0123})
+    if (!check_range(OptionValue(other), *option)) {
+      options.set(option->name, other);
+      require(rate_with(options) == other,
+              "learning_rate() is not the option learning_rate = " + std::to_string(other));
+    }
+  return "learning_rate() is the option";
+}
+
 std::string check_states(const Device& device, const Offer& offer) {
   const OptimizerTrial trial(device, offer, DType::float32);
   const std::vector<std::string> names = trial.states();
@@ -172,137 +190,11 @@ std::string check_optimizer_launches(const Device& device, const Offer& offer) {
   return "a second step allocates no Kokkos memory, every kernel has a label";
 }
 
-// --- schedules ---
-
-std::string check_schedule(const Offer& offer) {
-  for (const OptionsVariant& variant : option_variants(offer.options))
-    for (const std::int64_t total : {1, 2, 3, 1000}) {
-      std::unique_ptr<Schedule> schedule;
-      try {
-        schedule = make_offer<Kind::schedule>(offer, variant.options, {total, 384});
-      } catch (const OptionError&) {  // a combination that cannot be
-        continue;
-      }
-      std::vector<double> forward;
-      for (std::int64_t step = 1; step <= total; ++step) forward.push_back(schedule->factor(step));
-      for (std::int64_t step = total; step >= 1; --step) {
-        const double factor = forward[static_cast<std::size_t>(step) - 1];
-        const std::string where =
-            " at step " + std::to_string(step) + " of " + std::to_string(total) + " with " + variant.name;
-        require(std::isfinite(factor) && factor >= 0.0, "the factor is " + std::to_string(factor) + where);
-        require(schedule->factor(step) == factor, "asked again, the factor is another one" + where +
-                                                      "; a schedule is a pure function of the step");
-      }
-    }
-  return "finite, not negative and a pure function of the step, for 1, 2, 3 and 1000 steps";
-}
-
-// --- tokenizers ---
-
-const std::map<std::string, std::int64_t>& small_text() {
-  static const std::map<std::string, std::int64_t> words = {
-      {"the", 40},  {"then", 12},  {"other", 9}, {"Paris", 7}, {"paris", 1}, {"low", 5},
-      {"lower", 4}, {"lowest", 3}, {"new", 6},   {"newer", 5}, {"wide", 2},  {"widest", 3},
-      {".", 30},    {"naïve", 1},  {"Ωmega", 1}, {"2026", 2}};
-  return words;
-}
-
-std::unique_ptr<Tokenizer> untrained(const Offer& offer) {
-  Options options = default_options(offer.options);
-  if (offer.options.find("vocab_size") != nullptr) options.set("vocab_size", std::int64_t{400});
-  return make_offer<Kind::tokenizer>(offer, options, {});
-}
-
-std::unique_ptr<Tokenizer> trained(const Offer& offer) {
-  std::unique_ptr<Tokenizer> tokenizer = untrained(offer);
-  tokenizer->train(small_text());
-  return tokenizer;
-}
-
-std::vector<std::int32_t> encode_all(const Tokenizer& tokenizer) {
-  std::vector<std::int32_t> pieces;
-  for (const auto& [word, count] : small_text()) tokenizer.encode(word, pieces);
-  for (const char* word :
-       {"unseen", "Zürich", "\xF0\x9F\x99\x82", "a-b", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"})
-    tokenizer.encode(word, pieces);
-  return pieces;
-}
-
-std::string check_training(const Offer& offer) {
-  const auto one = trained(offer), two = trained(offer);
-  require(!one->vocabulary().empty(), "training leaves an empty vocabulary");
-  require(std::ranges::equal(one->vocabulary(), two->vocabulary()),
-          "training twice on one text gives two vocabularies");
-  return std::to_string(one->vocabulary().size()) + " pieces from a small text, the same ones twice";
-}
-
-std::string check_encoding(const Offer& offer) {
-  const auto tokenizer = trained(offer);
-  const auto size = static_cast<std::int32_t>(tokenizer->vocabulary().size());
-  const SpecialPieces special = tokenizer->special();
-  for (const std::int32_t piece : {special.padding, special.unknown, special.start, special.end})
-    require(piece >= 0 && piece < size,
-            "a special piece has the number " + std::to_string(piece) + ", which is not in the vocabulary");
-  for (const auto& [word, count] : small_text()) {
-    std::vector<std::int32_t> pieces;
-    tokenizer->encode(word, pieces);
-    require(!pieces.empty(), "\"" + word + "\" has no piece");
-  }
-  for (const std::int32_t piece : encode_all(*tokenizer))
-    require(piece >= 0 && piece < size,
-            "encode gives the number " + std::to_string(piece) + " of " + std::to_string(size));
-  std::vector<std::int32_t> pieces{-5};
-  tokenizer->encode("low", pieces);
-  require(pieces.front() == -5, "encode overwrites what is in the list; it must append");
-  pieces.clear();
-  tokenizer->encode("", pieces);
-  require(pieces.empty(), "the empty text has pieces");
-  return "numbers within the vocabulary, appended to the list";
-}
-
-std::string check_loading(const Offer& offer) {
-  const auto first = trained(offer);
-  const std::vector<std::string> vocabulary(first->vocabulary().begin(), first->vocabulary().end());
-  const auto second = untrained(offer);
-  second->load(vocabulary);
-  require(encode_all(*first) == encode_all(*second),
-          "a tokenizer that loads the trained vocabulary encodes otherwise");
-  std::vector<std::string> without = vocabulary, twice = vocabulary;
-  without.erase(without.begin() + first->special().unknown);
-  twice.push_back(vocabulary.back());
-  for (const auto& [broken, what] :
-       {std::pair{without, "without the unknown piece"}, std::pair{twice, "with a piece twice"}}) {
-    const auto refusing = untrained(offer);
-    bool refused = false;
-    try {
-      refusing->load(broken);
-    } catch (const Error&) {
-      refused = true;
-    }
-    require(refused, std::string("a vocabulary ") + what + " is accepted");
-  }
-  return "a loaded vocabulary encodes as the trained one; broken ones are refused";
-}
-
-std::string check_threads(const Offer& offer) {
-  const auto tokenizer = trained(offer);
-  const std::vector<std::int32_t> expected = encode_all(*tokenizer);
-  std::vector<std::future<bool>> threads;
-  for (int i = 0; i < 4; ++i)
-    threads.push_back(std::async(std::launch::async, [&] {
-      bool equal = true;
-      for (int round = 0; round < 50; ++round) equal = equal && encode_all(*tokenizer) == expected;
-      return equal;
-    }));
-  for (std::future<bool>& thread : threads)
-    require(thread.get(), "four threads that encode at once disturb each other");
-  return "four threads at once encode as one";
-}
-
 }  // namespace
 
 std::vector<Check> optimizer_checks(const Device& device, const Offer& offer) {
-  return {{"states", [&] { return check_states(device, offer); }},
+  return {{"learning rate", [&] { return check_learning_rate(offer); }},
+          {"states", [&] { return check_states(device, offer); }},
           {"descent", [&] { return check_descent(device, offer); }},
           {"gradient scale", [&] { return check_gradient_scale(device, offer); }},
           {"same seed", [&] { return check_same_bits(device, offer); }},
@@ -319,17 +211,6 @@ std::map<std::string, std::string> optimizer_digests(const Device& device, const
     all[std::string(name_of(type)) + " values and states"] = digest_of(trial.everything());
   }
   return all;
-}
-
-std::vector<Check> schedule_checks(const Offer& offer) {
-  return {{"factors", [&] { return check_schedule(offer); }}};
-}
-
-std::vector<Check> tokenizer_checks(const Offer& offer) {
-  return {{"training", [&] { return check_training(offer); }},
-          {"encoding", [&] { return check_encoding(offer); }},
-          {"loading", [&] { return check_loading(offer); }},
-          {"parallel encoding", [&] { return check_threads(offer); }}};
 }
 
 }  // namespace encore

@@ -1,5 +1,5 @@
 // Progress survives its way through a checkpoint's metadata with all bits.
-#include "train/progress.hpp"
+#include "record/progress.hpp"
 
 #include <gtest/gtest.h>
 #include <encore/error.hpp>

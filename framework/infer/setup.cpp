@@ -1,5 +1,5 @@
 // Loads what a specification names.
-#include "train/setup.hpp"
+#include "infer/setup.hpp"
 
 #include <algorithm>
 
@@ -7,8 +7,8 @@
 
 #include "base/host_measures.hpp"
 #include "base/measures.hpp"
+#include "config/catalogue.hpp"
 #include "config/fingerprint.hpp"
-#include "config/manifest.hpp"
 #include "config/nearest.hpp"
 #include "data/hash.hpp"
 #include "data/vocabulary.hpp"
@@ -32,27 +32,27 @@ LoadedExperiment load_experiment(const Specification& specification) {
   const std::vector<std::filesystem::path> folders(specification.plugin_folders.begin(),
                                                    specification.plugin_folders.end());
   const Catalogue catalogue = Catalogue::load(folders, host_fingerprint());
-  LoadedExperiment loaded{make_experiment(specification.config, catalogue), {}};
+  LoadedExperiment loaded{make_experiment(specification.config, catalogue, specification.origin), {}};
   loaded.registry.load(catalogue, needed_types(loaded.experiment));
   return loaded;
 }
 
 std::unique_ptr<Tokenizer> load_tokenizer(const LoadedExperiment& loaded,
                                           const std::filesystem::path& run_folder,
-                                          const std::function<WordCounts()>& word_counts) {
+                                          const std::function<TextCounts()>& text_counts) {
   const TokenizerTable& table = loaded.experiment.tokenizer;
   std::unique_ptr<Tokenizer> tokenizer =
       with_key(table, [&] { return loaded.registry.make_tokenizer(table.type, table.options); });
   const std::string text =
       work_text("vocabulary", "", loaded.registry.owner_text(Kind::tokenizer, table.type));
   const CurrentWork work(text.c_str());
-  const std::filesystem::path kept = run_folder / "vocab.txt";
+  const std::filesystem::path kept = run_folder / vocabulary_file;
   if (std::filesystem::exists(kept))
     tokenizer->load(load_vocabulary(kept));
   else if (table.options.has("vocab"))
     tokenizer->load(load_vocabulary(table.options.text("vocab")));
   else
-    tokenizer->train(word_counts());
+    tokenizer->train(text_counts());
   return tokenizer;
 }
 
@@ -90,6 +90,10 @@ TaskParts make_task_parts(const Experiment& experiment, const Registry& registry
               .dump()};
 }
 
+ModelSize model_size(const Task& task, std::size_t vocabulary) {
+  return {static_cast<std::int64_t>(vocabulary), task.labels(), task.columns(), task.outputs()};
+}
+
 bool always_there(const Selection& select, const std::vector<Measure>& measures) {
   if (select.measure() == loss_measure().name) return true;
   const Measure* measure = measure_of(measures, select.measure());
@@ -99,14 +103,19 @@ bool always_there(const Selection& select, const std::vector<Measure>& measures)
 void require_selectable(const Selection& select, const TaskSets& sets) {
   if (always_there(select, sets.measures())) return;
   // Whatever a model says, what the truth alone gives is there.
-  Outputs any;
-  any.classes.resize(sets.set(Split::dev).set.all_ids().size());
+  const Outputs any(sets.set(Split::dev).set, sets.task().outputs());
   std::vector<std::string> names;
   for (const auto& [name, value] : measure_values(sets.measures(), sets.measure(Split::dev, any)))
     names.push_back(dev_prefix + name);
   if (std::find(names.begin(), names.end(), select.metric) != names.end()) return;
   throw ConfigError("train.select", "the development set has no measure \"" + select.metric + "\"" +
                                         did_you_mean(select.metric, names, "; it has " + quoted_list(names)));
+}
+
+void require_selectable(const Selection& select, const Model& model) {
+  if (!model.couples_sequences() || select.measure() != loss_measure().name) return;
+  throw ConfigError("train.select", "the loss of this head depends on which examples stand together in a batch, so \"" +
+                                        select.metric + "\" cannot choose the best checkpoint; name a measure");
 }
 
 ContentHashes content_hashes(const Specification& specification) {

@@ -1,0 +1,112 @@
+#include "config/across_tables.hpp"
+
+#include "config/nearest.hpp"
+#include "config/selection.hpp"
+
+namespace encore {
+
+namespace {
+
+class AcrossTables {
+ public:
+  AcrossTables(const Value& root, const Catalogue& catalogue, Resolved& resolved, Problems& problems)
+      : root_(root), catalogue_(catalogue), resolved_(resolved), problems_(problems) {}
+
+  void check() {
+    check_fields();
+    select();
+    check_numbers();
+  }
+
+ private:
+  /// The type of a plugin's table, null where it has none that is right.
+  const ManifestOffer* offer_of(const std::string& key) const {
+    const auto table = resolved_.tables.find(key);
+    return table == resolved_.tables.end() ? nullptr : table->second.offer;
+  }
+
+  // What the task reads of a record must be given by the reader.
+  void check_fields() {
+    const ManifestOffer *task = offer_of("task"), *reader = offer_of("data");
+    if (task == nullptr || reader == nullptr) return;
+    const std::vector<std::string> missing = missing_fields(*task, *reader);
+    if (missing.empty()) return;
+    std::vector<std::string> fitting;
+    for (const std::string& name : catalogue_.names(Kind::reader))
+      if (missing_fields(*task, catalogue_.get(Kind::reader, name)).empty()) fitting.push_back(name);
+    refuse("data.type",
+           title_of(reader->kind, reader->name) + " does not give the field" +
+               (missing.size() == 1 ? " " : "s ") + quoted_list(missing) + " that " +
+               title_of(task->kind, task->name) + " needs; it gives " + quoted_list(reader->gives) +
+               (fitting.empty() ? "; no reader that is here gives all that the task needs"
+                                : "; what gives all that the task needs: " + quoted_list(fitting)));
+  }
+
+  // The task decides what may be selected by, and what is selected by where the file is silent.
+  void select() {
+    const auto train = resolved_.tables.find("train");
+    const ManifestOffer* task = offer_of("task");
+    if (train == resolved_.tables.end() || task == nullptr) return;
+    ResolvedTable& table = train->second;
+    table.defaults.set_default("select", task->select);
+    if (root_.at({"train", "select"}) == nullptr) {
+      table.options.set_default("select", task->select);
+      resolved_.config["train"]["select"] = task->select;
+      resolved_.origin["train.select"] = {Source::fallback, root_.at({"train"})->origin.place};
+    } else if (table.options.has("select")) {
+      if (const auto problem = selection_problem(table.options.text("select"), *task))
+        refuse("train.select", "option \"select\" of [train] " + *problem);
+    }
+  }
+
+  // What needs two options to be seen wrong, and no plugin to say it.
+  void check_numbers() {
+    const auto model = resolved_.tables.find("model");
+    if (model != resolved_.tables.end() && model->second.options.has("width") &&
+        model->second.options.has("positions")) {
+      const std::int64_t width = model->second.options.integer("width");
+      if (width % 2 != 0 && model->second.options.text("positions") == "sinusoidal")
+        refuse("model.width", "option \"width\" of [model] is " + std::to_string(width) +
+                                  "; sinusoidal positions come in pairs and need an even width");
+    }
+    if (model != resolved_.tables.end() && model->second.options.has("layers") &&
+        model->second.options.has("groups")) {
+      const std::int64_t layers = model->second.options.integer("layers");
+      const std::int64_t groups = model->second.options.integer("groups");
+      if (groups > layers)
+        refuse("model.groups",
+               "option \"groups\" of [model] is " + std::to_string(groups) + ", but " +
+                   std::to_string(layers) +
+                   " layers cannot be cut into more groups than there are layers; 0 lets every "
+                   "block have its own parameters");
+    }
+    const auto train = resolved_.tables.find("train");
+    if (train != resolved_.tables.end() && train->second.options.has("batch_size") &&
+        train->second.options.has("gradient_shards")) {
+      const std::int64_t batch = train->second.options.integer("batch_size");
+      const std::int64_t shards = train->second.options.integer("gradient_shards");
+      if (shards > batch)
+        refuse("train.gradient_shards", "option \"gradient_shards\" of [train] is " + std::to_string(shards) +
+                                            ", but a batch of " + std::to_string(batch) +
+                                            " sequences cannot be cut into more parts than it has sequences");
+    }
+  }
+
+  void refuse(const std::string& key, const std::string& message) {
+    problems_.add(place_of(resolved_.origin, key), key, message);
+  }
+
+  const Value& root_;
+  const Catalogue& catalogue_;
+  Resolved& resolved_;
+  Problems& problems_;
+};
+
+}  // namespace
+
+void check_across_tables(const Value& root, const Catalogue& catalogue, Resolved& resolved,
+                         Problems& problems) {
+  AcrossTables(root, catalogue, resolved, problems).check();
+}
+
+}  // namespace encore

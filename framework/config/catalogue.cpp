@@ -1,0 +1,160 @@
+#include "config/catalogue.hpp"
+
+#include <algorithm>
+
+#include "config/core_schema.hpp"
+#include "config/fingerprint.hpp"
+#include "config/nearest.hpp"
+#include "config/shared_object.hpp"
+
+namespace encore {
+
+namespace {
+
+/// The files of a folder with these endings, in the order of their names. Throws filesystem_error.
+std::vector<std::filesystem::path> plugin_files(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".json" || entry.path().extension() == ".so")
+      files.push_back(entry.path());
+  std::ranges::sort(files);
+  return files;
+}
+
+}  // namespace
+
+Catalogue Catalogue::survey(const std::vector<std::filesystem::path>& folders, std::string_view fingerprint) {
+  Catalogue catalogue;
+  for (const std::filesystem::path& folder : folders) {
+    // A folder named twice, by whatever name, would make its own plugins their second owners.
+    const auto is_this = [&](const std::filesystem::path& other) {
+      std::error_code missing;
+      return other == folder || std::filesystem::equivalent(other, folder, missing);
+    };
+    if (std::ranges::none_of(catalogue.folders_, is_this)) catalogue.add_folder(folder, fingerprint);
+  }
+  return catalogue;
+}
+
+Catalogue Catalogue::load(const std::vector<std::filesystem::path>& folders, std::string_view fingerprint) {
+  Catalogue catalogue = survey(folders, fingerprint);
+  if (!catalogue.second_owner_.empty()) throw Error(catalogue.second_owner_);
+  return catalogue;
+}
+
+void Catalogue::add_folder(const std::filesystem::path& folder, std::string_view fingerprint) {
+  folders_.push_back(folder);
+  std::vector<std::filesystem::path> files;
+  try {
+    files = plugin_files(folder);
+  } catch (const std::filesystem::filesystem_error& error) {
+    refused_.push_back({folder, folder.string() +
+                                    ": this plugin folder cannot be read: " + error.code().message() +
+                                    "; make it readable, or take it out of the plugin path"});
+    return;
+  }
+  std::vector<std::filesystem::path> described;
+  for (const std::filesystem::path& file : files)
+    if (file.extension() == ".json") described.push_back(add_file(file, fingerprint));
+  for (const std::filesystem::path& file : files)
+    if (file.extension() == ".so" && std::ranges::find(described, file) == described.end())
+      refused_.push_back({file, file.string() + ": has no manifest " + file.stem().string() +
+                                    ".json beside it, which the build of a plugin writes; build it again: " +
+                                    rebuild_command(file)});
+}
+
+std::filesystem::path Catalogue::add_file(const std::filesystem::path& file, std::string_view fingerprint) {
+  Manifest manifest;
+  std::filesystem::path library = std::filesystem::path(file).replace_extension(".so");
+  std::string problem;
+  try {
+    manifest = load_manifest(file);
+    library = manifest.library_path();
+    if (!fingerprint.empty())
+      problem = fingerprint_problem(manifest.name, library, manifest.fingerprint, fingerprint);
+    if (problem.empty()) problem = shared_object_problem(library);
+  } catch (const Error& error) {
+    problem = error.what();
+  }
+  if (!problem.empty()) {
+    refused_.push_back({file, problem, manifest.offers});
+    return library;
+  }
+  try {
+    add(std::move(manifest));
+  } catch (const Error& error) {
+    if (second_owner_.empty()) second_owner_ = error.what();
+    refused_.push_back({file, error.what(), {}});
+  }
+  return library;
+}
+
+void Catalogue::add(Manifest manifest) {
+  for (auto offer = manifest.offers.begin(); offer != manifest.offers.end(); ++offer) {
+    const std::string what = title_of(offer->kind, offer->name);
+    if (const Manifest* other = owner(offer->kind, offer->name))
+      throw Error("two plugins offer the " + what + ": " + other->file.string() + " and " +
+                  manifest.file.string() + "; remove one of them from the plugin folders");
+    const bool again = std::any_of(manifest.offers.begin(), offer, [&](const ManifestOffer& earlier) {
+      return earlier.kind == offer->kind && earlier.name == offer->name;
+    });
+    if (again) throw Error(manifest.file.string() + ": it offers the " + what + " twice");
+  }
+  for (const ManifestOffer& offer : manifest.offers) {
+    if (host_options(offer.kind).options().empty()) continue;
+    Schema& shared = shared_tables_[{offer.kind, offer.name}] = host_options(offer.kind);
+    for (const Option& option : offer.options.options()) shared.add(option);
+  }
+  manifests_.push_back(std::move(manifest));
+}
+
+const ManifestOffer* Catalogue::find(Kind kind, const std::string& name) const {
+  for (const Manifest& manifest : manifests_)
+    for (const ManifestOffer& offer : manifest.offers)
+      if (offer.kind == kind && offer.name == name) return &offer;
+  return nullptr;
+}
+
+const Manifest* Catalogue::owner(Kind kind, const std::string& name) const {
+  for (const Manifest& manifest : manifests_)
+    for (const ManifestOffer& offer : manifest.offers)
+      if (offer.kind == kind && offer.name == name) return &manifest;
+  return nullptr;
+}
+
+const ManifestOffer& Catalogue::get(Kind kind, const std::string& name) const {
+  const ManifestOffer* offer = find(kind, name);
+  if (offer == nullptr) throw Error(unknown(kind, name));
+  return *offer;
+}
+
+std::string Catalogue::unknown(Kind kind, const std::string& name) const {
+  for (const RefusedPlugin& refused : refused_)
+    for (const ManifestOffer& offer : refused.offers)
+      if (offer.kind == kind && offer.name == name)
+        return "the plugin that offers " + title_of(kind, name) + " is refused: " + refused.reason;
+  const std::vector<std::string> offered = names(kind);
+  const std::string others = offered.empty() ? "" : "; there is " + quoted_list(offered);
+  std::string text = "no plugin offers " + with_article(kind) + " \"" + name + "\"" +
+                     did_you_mean(name, offered, others) + " (searched:";
+  for (const std::filesystem::path& folder : folders_) text += " " + folder.string();
+  text += folders_.empty() ? " no folder)" : ")";
+  for (const RefusedPlugin& refused : refused_) text += "\n  refused: " + refused.reason;
+  return text;
+}
+
+const Schema& Catalogue::table_options(const ManifestOffer& offer) const {
+  const auto shared = shared_tables_.find({offer.kind, offer.name});
+  return shared == shared_tables_.end() ? offer.options : shared->second;
+}
+
+std::vector<std::string> Catalogue::names(Kind kind) const {
+  std::vector<std::string> found;
+  for (const Manifest& manifest : manifests_)
+    for (const ManifestOffer& offer : manifest.offers)
+      if (offer.kind == kind) found.push_back(offer.name);
+  std::ranges::sort(found);
+  return found;
+}
+
+}  // namespace encore

@@ -1,0 +1,78 @@
+// Shapes from what the head has declared.
+#include "contract/head_memory.hpp"
+
+namespace encore {
+namespace {
+
+DType element_type(ColumnType type) {
+  return type == ColumnType::integers ? DType::int32 : DType::float32;
+}
+
+std::vector<std::int64_t> shape_of(std::int64_t rows, std::int64_t width) {
+  if (width == 1) return {rows};
+  return {rows, width};
+}
+
+std::vector<Tensor> bound(const std::vector<OwnedTensor>& tensors) {
+  return {tensors.begin(), tensors.end()};
+}
+
+}  // namespace
+
+SpaceRows rows_in(const OwnedBatch& batch, Space space) {
+  SpaceRows rows;
+  rows.first.push_back(0);
+  const auto add = [&](std::int64_t example, std::int64_t position) {
+    rows.examples.push_back(example);
+    rows.positions.push_back(position);
+  };
+  for (std::size_t s = 0; s + 1 < batch.offsets().size(); ++s) {
+    const std::int64_t first = batch.offsets()[s], end = batch.offsets()[s + 1];
+    if (space == Space::sequences) add(first < end ? batch.example(first) : static_cast<std::int64_t>(s), 0);
+    for (std::int64_t row = first; row < end && space != Space::sequences; ++row)
+      if (space == Space::tokens || batch.position(row) % 3 != 1)
+        add(batch.example(row), batch.position(row));
+    rows.first.push_back(rows.count());
+  }
+  return rows;
+}
+
+HeadMemory::HeadMemory(const Device& device, Head& head, std::int64_t width, const OwnedBatch& batch,
+                       DType type, std::uint64_t seed, double noise)
+    : device_(device), batch_(batch), plan_(width) {
+  head.declare(plan_);
+  const BatchSize size = {batch.batch().size, {}, rows_in(batch, Space::picked).count()};
+  memory_ = std::make_unique<OwnedPlan>(device, plan_, size, type, seed, noise);
+  for (const Space space : plan_.reads()) {
+    const std::vector<std::int64_t> shape = {size.rows(space), width};
+    inputs_.emplace_back(type, shape);
+    input_gradients_.emplace_back(type, shape);
+  }
+  for (const ColumnNeed& need : plan_.columns()) {
+    columns_.emplace_back(element_type(need.type), shape_of(size.rows(need.space), need.width));
+    columns_.back().fill(need.type == ColumnType::integers ? no_target : 0.0);
+  }
+  for (const OutputRule& rule : plan_.outputs())
+    outputs_.emplace_back(element_type(rule.type), shape_of(size.rows(rule.space), rule.width));
+  losses_ = OwnedTensor(sum_type(type), {size.rows(plan_.loss_space())});
+  bound_inputs_ = bound(inputs_);
+  bound_gradients_ = bound(input_gradients_);
+  bound_columns_ = bound_structure_ = bound(columns_);
+  bound_outputs_ = bound(outputs_);
+  for (std::size_t i = 0; i < columns_.size(); ++i)
+    if (is_truth(i)) bound_structure_[i] = {};
+}
+
+bool HeadMemory::is_truth(std::size_t column) const {
+  return static_cast<int>(column) == plan_.normalizer() || plan_.columns()[column].below > 0;
+}
+
+HeadStep HeadMemory::step(bool training, bool truth) const {
+  return {device_,
+          batch_.batch(),
+          training,
+          memory_->bound(training),
+          {bound_inputs_, bound_gradients_, truth ? bound_columns_ : bound_structure_, bound_outputs_}};
+}
+
+}  // namespace encore

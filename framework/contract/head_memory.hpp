@@ -1,0 +1,56 @@
+// HeadMemory: everything a head asks for, for one batch: states, columns and outputs made from what it
+// declares. Place in the flow: trial.cpp checks heads in it, testing.cpp runs those of a plugin's own tests.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <encore/head.hpp>
+
+#include "contract/test_memory.hpp"
+
+namespace encore {
+
+/// Rows of a space: the example and the position of each. Of `picked`, two rows of three.
+struct SpaceRows {
+  std::vector<std::int64_t> examples, positions;
+  std::vector<std::int64_t> first;  ///< (B + 1) by sequence
+
+  std::int64_t count() const { return static_cast<std::int64_t>(examples.size()); }
+};
+SpaceRows rows_in(const OwnedBatch& batch, Space space);
+
+class HeadMemory {
+ public:
+  /// The head has not declared anything yet. noise: as in OwnedPlan.
+  HeadMemory(const Device& device, Head& head, std::int64_t width, const OwnedBatch& batch, DType type,
+             std::uint64_t seed, double noise);
+
+  const HeadPlan& plan() const { return plan_; }
+  OwnedPlan& memory() { return *memory_; }
+  const OwnedPlan& memory() const { return *memory_; }
+  std::vector<OwnedTensor>& inputs() { return inputs_; }
+  std::vector<OwnedTensor>& input_gradients() { return input_gradients_; }
+  std::vector<OwnedTensor>& columns() { return columns_; }
+  std::vector<OwnedTensor>& outputs() { return outputs_; }
+  const std::vector<OwnedTensor>& outputs() const { return outputs_; }
+  OwnedTensor& losses() { return losses_; }
+  const OwnedTensor& losses() const { return losses_; }
+
+  /// Without `truth` the columns that a task fills from what is to be predicted are empty: the one that
+  /// normalises the loss, and those whose numbers are bounded.
+  HeadStep step(bool training, bool truth) const;
+
+ private:
+  bool is_truth(std::size_t column) const;
+
+  const Device& device_;
+  const OwnedBatch& batch_;
+  HeadPlan plan_;
+  std::unique_ptr<OwnedPlan> memory_;
+  std::vector<OwnedTensor> inputs_, input_gradients_, columns_, outputs_;
+  OwnedTensor losses_;
+  std::vector<Tensor> bound_inputs_, bound_gradients_, bound_columns_, bound_structure_, bound_outputs_;
+};
+
+}  // namespace encore

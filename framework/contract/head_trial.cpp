@@ -1,0 +1,156 @@
+// See head_trial.hpp.
+#include "contract/head_trial.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "contract/head_memory.hpp"
+#include "plugin_host/make_offer.hpp"
+#include "record/crash_line.hpp"
+
+namespace encore {
+namespace {
+
+/// Every third row of a sequence has no target, or is not marked. Columns are made from what the head
+/// declares.
+class HeadTrial final : public Trial {
+ public:
+  static constexpr std::int64_t classes = 5;
+  static constexpr double scale = 0.7;
+
+  HeadTrial(const Device& device, const TrialSetup& setup, std::unique_ptr<Head> head)
+      : Trial(device, setup),
+        head_(std::move(head)),
+        memory_(device, *head_, setup.width, batch_, setup.type, setup.seed, 0.2) {
+    for (std::size_t i = 0; i < head_plan().columns().size(); ++i)
+      memory_.columns()[i].set(column_values(head_plan().columns()[i]));
+    wanted_ = memory_.columns()[static_cast<std::size_t>(head_plan().normalizer())].values();
+  }
+
+  /// Whether it reads "targets" over the space that the setup has them over.
+  bool takes_targets() const {
+    const auto found = std::ranges::find(head_plan().columns(), targets_column, &ColumnNeed::name);
+    return found == head_plan().columns().end() || found->space == setup_.targets;
+  }
+  bool couples_sequences() const override { return head_plan().couples_sequences(); }
+
+ private:
+  const HeadPlan& head_plan() const { return memory_.plan(); }
+  const LayerPlan& plan() const override { return memory_.plan(); }
+  OwnedPlan& memory() override { return memory_.memory(); }
+  std::vector<Input> inputs() override {
+    std::vector<Input> all;
+    for (std::size_t i = 0; i < head_plan().reads().size(); ++i) {
+      const Space space = head_plan().reads()[i];
+      all.push_back({i == 0 ? "input" : std::string("input over ") + name_of(space), rows_in(batch_, space),
+                     &memory_.inputs()[i], &memory_.input_gradients()[i]});
+    }
+    return all;
+  }
+
+  std::vector<double> column_values(const ColumnNeed& need) const {
+    const SpaceRows rows = rows_in(batch_, need.space);
+    std::vector<double> values;
+    for (std::size_t row = 0; row < rows.examples.size(); ++row)
+      for (std::int64_t k = 0; k < need.width; ++k) {
+        const std::int64_t t = rows.positions[row], number = rows.examples[row] + 2 * t + k;
+        if (need.type == ColumnType::numbers)
+          values.push_back(static_cast<double>(number % 4) / 4.0);
+        else if (t % 3 == 2)
+          values.push_back(no_target);
+        else
+          values.push_back(need.below > 0 ? static_cast<double>(number % need.below) : 0.0);
+      }
+    return values;
+  }
+
+  void run_forward() override {
+    const HeadStep all = memory_.step(setup_.training, true),
+                   structure = memory_.step(setup_.training, false);
+    {
+      const CurrentWork work("score");
+      head_->score(all);
+    }
+    {
+      const CurrentWork work("loss");
+      head_->loss(all, memory_.losses());
+    }
+    if (setup_.training) return;
+    const CurrentWork work("decode");
+    head_->decode(structure);
+  }
+  void run_backward() override {
+    const CurrentWork work("backward");
+    head_->backward(memory_.step(true, true), scale);
+  }
+  void poison_output() override {
+    memory_.losses().fill(nan);
+    for (std::size_t i = 0; i < memory_.outputs().size(); ++i)
+      memory_.outputs()[i].fill(head_plan().outputs()[i].type == ColumnType::integers ? unwritten : nan);
+  }
+  double read_objective() const override {
+    const std::vector<double> losses = memory_.losses().values();
+    if (!head_plan().couples_sequences())
+      for (std::size_t row = 0; row < losses.size(); ++row)
+        if (wanted_[row] == no_target && losses[row] != 0.0)
+          throw Error("row " + std::to_string(row) + " has no target and a loss of " +
+                      std::to_string(losses[row]) + " instead of 0");
+    return scale * std::accumulate(losses.begin(), losses.end(), 0.0);
+  }
+  std::vector<TrialResult> outputs() const override {
+    std::vector<TrialResult> all{
+        {"losses", memory_.losses().values(), 1, rows_in(batch_, head_plan().loss_space()).first}};
+    if (setup_.training) return all;
+    for (std::size_t i = 0; i < memory_.outputs().size(); ++i) {
+      const OutputRule& rule = head_plan().outputs()[i];
+      std::vector<double> values = memory_.outputs()[i].values();
+      if (rule.space == head_plan().loss_space()) hide_rows_without_target(values, rule.width);
+      if (rule.name == classes_output) require_classes(values);
+      all.push_back(
+          {"output " + rule.name, std::move(values), rule.width, rows_in(batch_, rule.space).first});
+    }
+    return all;
+  }
+  /// There anything is allowed.
+  void hide_rows_without_target(std::vector<double>& values, std::int64_t width) const {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (wanted_[i / static_cast<std::size_t>(width)] == no_target) values[i] = no_target;
+  }
+  static void require_classes(const std::vector<double>& values) {
+    for (const double value : values)
+      if (value != no_target && (value < 0 || value >= classes))
+        throw Error("decode predicts class " + std::to_string(value) + " of " + std::to_string(classes));
+  }
+
+  static constexpr double unwritten = -7;
+
+  std::unique_ptr<Head> head_;
+  HeadMemory memory_;
+  std::vector<double> wanted_;
+};
+
+std::unique_ptr<HeadTrial> make(const Device& device, const Offer& offer, const Options& options,
+                                const TrialSetup& setup, double smoothing) {
+  const HeadContext context{.width = setup.width,
+                            .classes = HeadTrial::classes,
+                            .label_smoothing = smoothing,
+                            .labels = {"O", "B-X", "I-X", "B-Y", "I-Y"},
+                            .vocabulary = OwnedBatch::default_vocabulary,
+                            .columns = {{.name = targets_column, .space = setup.targets, .truth = true}}};
+  return std::make_unique<HeadTrial>(device, setup, make_offer<Kind::head>(offer, options, context));
+}
+
+}  // namespace
+
+std::unique_ptr<Trial> make_head_trial(const Device& device, const Offer& offer, const Options& options,
+                                       const TrialSetup& setup, double smoothing) {
+  return make(device, offer, options, setup, smoothing);
+}
+
+bool takes_targets(const Device& device, const Offer& offer, const Options& options,
+                   const TrialSetup& setup) {
+  if (offer.kind != Kind::head) return setup.targets == Space::tokens;
+  return make(device, offer, options, setup, 0.0)->takes_targets();
+}
+
+}  // namespace encore

@@ -1,0 +1,18 @@
+// Trials of heads (trial.hpp): columns and targets are made from what the head declares.
+#pragma once
+
+#include <memory>
+
+#include "contract/trial.hpp"
+
+namespace encore {
+
+/// As make_trial.
+std::unique_ptr<Trial> make_head_trial(const Device& device, const Offer& offer, const Options& options,
+                                       const TrialSetup& setup, double smoothing);
+
+/// Whether a layer or head can be tried with such a setup: a head may want its targets over another space.
+/// Throws what the head says to a task whose targets it cannot take.
+bool takes_targets(const Device& device, const Offer& offer, const Options& options, const TrialSetup& setup);
+
+}  // namespace encore

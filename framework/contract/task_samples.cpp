@@ -1,0 +1,117 @@
+// See task_samples.hpp.
+#include "contract/task_samples.hpp"
+
+#include <algorithm>
+
+#include "data/encode.hpp"
+#include "plugin_host/loader.hpp"
+#include "plugin_host/make_offer.hpp"
+
+namespace encore {
+namespace {
+
+/// What an embedding and its like have per row, where the task takes any number.
+constexpr std::int64_t any_width = 3;
+
+std::vector<OutputRule> rules_of(const Task& task) {
+  std::vector<OutputRule> rules = task.outputs();
+  for (OutputRule& rule : rules)
+    if (rule.width == 0) rule.width = any_width;
+  return rules;
+}
+
+template <class T>
+bool same(std::span<const T> a, std::span<const T> b) {
+  return std::ranges::equal(a, b);
+}
+
+}  // namespace
+
+std::unique_ptr<Task> TaskSamples::make(std::int64_t max_length) const {
+  return make_offer<Kind::task>(offer_, default_options(offer_.options), {max_length});
+}
+
+std::unique_ptr<Task> TaskSamples::prepared(std::int64_t max_length) const {
+  std::unique_ptr<Task> task = make(max_length);
+  task->prepare(train());
+  return task;
+}
+
+Records TaskSamples::records_of(SampleSet set) const {
+  const std::vector<std::string> fields = all_fields(offer_.needs);
+  if (data_.given())
+    for (const Offer& reader : data_.readers)
+      if (missing_fields(describe(offer_), describe(reader)).empty()) {
+        const InputText file{data_.name, data_.text};
+        return with_fields(make_offer<Kind::reader>(reader, default_options(reader.options), {})
+                               ->read({&file, 1}, "training set"),
+                           fields);
+      }
+  return sample_records(fields, set);
+}
+
+ExampleSet TaskSamples::encoded(const Task& task, const Records& records, std::int64_t max_length) {
+  return encode_records(task, records, SampleTokenizer(), max_length);
+}
+
+bool equal(const ExampleSet& a, const ExampleSet& b) {
+  const ExampleArrays &x = a.arrays(), &y = b.arrays();
+  return same(x.lengths, y.lengths) && same(x.ids, y.ids) && same(x.target_lengths, y.target_lengths) &&
+         same(x.target_ids, y.target_ids) && same(x.sequences, y.sequences) &&
+         std::ranges::equal(x.columns, y.columns, [](const ColumnValues& c, const ColumnValues& d) {
+           return c.rule == d.rule && same(c.integers, d.integers) && same(c.numbers, d.numbers) &&
+                  same(c.counts, d.counts);
+         });
+}
+
+bool equal(const Statistics& a, const Statistics& b) {
+  const auto same_entry = [](const Statistics::Entry& x, const Statistics::Entry& y) {
+    return x.column == y.column && x.key == y.key && x.second_key == y.second_key && x.value == y.value;
+  };
+  if (a.examples() != b.examples() || a.columns() != b.columns() || a.keys() != b.keys()) return false;
+  for (std::size_t i = 0; i < a.examples(); ++i)
+    if (!std::equal(a.begin(i), a.end(i), b.begin(i), b.end(i), same_entry)) return false;
+  return true;
+}
+
+Outputs perfect_outputs(const Task& task, const ExampleSet& set) {
+  Outputs outputs(set, rules_of(task));
+  for (Outputs::Values& values : outputs.all()) {
+    if (values.rule.truth.empty()) continue;
+    const ColumnValues& truth = set.columns()[set.column(values.rule.truth)];
+    if (truth.size() != values.integers.size() + values.numbers.size())
+      throw Error("the output \"" + values.rule.name + "\" has another number of values than the column \"" +
+                  values.rule.truth + "\", which outputs() names as its truth");
+    std::ranges::copy(truth.numbers, values.numbers.begin());
+    std::ranges::transform(truth.integers, values.integers.begin(),
+                           [](std::int32_t v) { return std::max(v, 0); });
+  }
+  return outputs;
+}
+
+bool knows_truth(const Task& task) {
+  return std::ranges::none_of(task.outputs(), [](const OutputRule& rule) { return rule.truth.empty(); });
+}
+
+Outputs arbitrary_outputs(const Task& task, const ExampleSet& set, std::uint32_t seed) {
+  Outputs outputs(set, rules_of(task));
+  const auto draw = [&seed](std::size_t below) {
+    seed = seed * 1664525U + 1013904223U;
+    return below == 0 ? 0 : (seed >> 16) % below;
+  };
+  const std::size_t classes = task.labels().size();
+  for (Outputs::Values& values : outputs.all()) {
+    const bool known = !values.rule.truth.empty() && set.has_column(values.rule.truth);
+    const ColumnValues truth = known ? set.columns()[set.column(values.rule.truth)] : ColumnValues();
+    for (std::int32_t& value : values.integers) {
+      if (values.rule.name == classes_output)
+        value = static_cast<std::int32_t>(draw(classes));
+      else if (!truth.integers.empty())
+        value = std::max(truth.integers[draw(truth.integers.size())], 0);
+    }
+    for (float& value : values.numbers) value = static_cast<float>(draw(1000)) / 1000.0F;
+  }
+  return outputs;
+}
+
+}  // namespace encore

@@ -1,0 +1,53 @@
+// What task_checks.cpp compares: encoded sets, statistics, and outputs as a perfect model and a poor one give
+// them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include <encore/task.hpp>
+
+#include "contract/sample_records.hpp"
+#include "contract/suite.hpp"
+
+namespace encore {
+
+/// A task with records of the fields that it reads.
+class TaskSamples {
+ public:
+  /// Room for every sample, and so little that most are cut.
+  static constexpr std::int64_t roomy = 256, narrow = 8;
+
+  TaskSamples(const Offer& offer, const CheckData& data) : offer_(offer), data_(data) {}
+
+  const Offer& offer() const { return offer_; }
+  const TaskFields& needs() const { return offer_.needs; }
+  std::unique_ptr<Task> make(std::int64_t max_length) const;
+  /// One that has seen the training set.
+  std::unique_ptr<Task> prepared(std::int64_t max_length) const;
+  Records train() const { return records_of(SampleSet::train); }
+  Records other() const { return records_of(SampleSet::other); }
+  static ExampleSet encoded(const Task& task, const Records& records, std::int64_t max_length = roomy);
+
+ private:
+  /// The author's file where a reader of the plugin gives what the task needs.
+  Records records_of(SampleSet set) const;
+
+  const Offer& offer_;
+  CheckData data_;
+};
+
+/// What task_checks is made of: of records and encoding, of outputs and measures.
+std::vector<Check> task_output_checks(const TaskSamples& samples);
+
+bool equal(const ExampleSet& a, const ExampleSet& b);
+bool equal(const Statistics& a, const Statistics& b);
+
+/// Each output as the column says that OutputRule::truth names, 0 where there is none.
+Outputs perfect_outputs(const Task& task, const ExampleSet& set);
+/// Whether perfect_outputs knows every output of the task.
+bool knows_truth(const Task& task);
+/// Other numbers that occur: classes of the task, values of the truth.
+Outputs arbitrary_outputs(const Task& task, const ExampleSet& set, std::uint32_t seed);
+
+}  // namespace encore

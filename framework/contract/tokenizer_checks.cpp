@@ -1,0 +1,253 @@
+// The checks of tokenizers: vocabularies trained from a small text, and what becomes of texts with them.
+#include <algorithm>
+#include <future>
+#include <span>
+
+#include "contract/suite.hpp"
+#include "plugin_host/make_offer.hpp"
+
+namespace encore {
+namespace {
+
+const TextCounts& small_text() {
+  static const TextCounts words = {{"the", 40},  {"then", 12}, {"other", 9}, {"Paris", 7},
+                                   {"paris", 1}, {"low", 5},   {"lower", 4}, {"lowest", 3},
+                                   {"new", 6},   {"newer", 5}, {"wide", 2},  {"widest", 3},
+                                   {".", 30},    {"naïve", 1}, {"Ωmega", 1}, {"2026", 2}};
+  return words;
+}
+
+/// What the small text lacks.
+const std::vector<std::string>& odd_texts() {
+  static const std::vector<std::string> texts = {"unseen",
+                                                 "Zürich",
+                                                 "\xF0\x9F\x99\x82",
+                                                 "a-b",
+                                                 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+                                                 " the  low, newer\tParis\n",
+                                                 "nai\u0308ve 日本 한국 İ",
+                                                 "[the] lower [SEP]?"};
+  return texts;
+}
+
+std::unique_ptr<Tokenizer> untrained(const Offer& offer) {
+  Options options = default_options(offer.options);
+  if (offer.options.find("vocab_size") != nullptr) options.set("vocab_size", std::int64_t{400});
+  return make_offer<Kind::tokenizer>(offer, options, {});
+}
+
+std::unique_ptr<Tokenizer> trained(const Offer& offer) {
+  std::unique_ptr<Tokenizer> tokenizer = untrained(offer);
+  tokenizer->train(small_text());
+  return tokenizer;
+}
+
+std::vector<std::int32_t> encode_all(const Tokenizer& tokenizer) {
+  std::vector<std::int32_t> pieces;
+  for (const auto& [word, count] : small_text()) tokenizer.encode(word, pieces);
+  for (const std::string& text : odd_texts()) tokenizer.encode(text, pieces);
+  return pieces;
+}
+
+/// With white space in them, as a language model's training text has.
+const TextCounts& long_texts() {
+  static const TextCounts texts = {{"the low other", 4}, {" new  paper\tnew lower\n", 3}, {"the widest", 2}};
+  return texts;
+}
+
+/// Words of lower-case letters that stand in the small text often enough for any tokenizer.
+constexpr std::string_view simple_words[] = {"the", "then", "other", "low", "lower", "new"};
+
+bool is_white_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+std::string trimmed(const std::string& text) {
+  const auto first = std::find_if_not(text.begin(), text.end(), is_white_space);
+  const auto last = std::find_if_not(text.rbegin(), text.rend(), is_white_space).base();
+  return first < last ? std::string(first, last) : std::string();
+}
+
+std::string check_training(const Offer& offer) {
+  const auto one = trained(offer), two = trained(offer);
+  require(!one->vocabulary().empty(), "training leaves an empty vocabulary");
+  require(std::ranges::equal(one->vocabulary(), two->vocabulary()),
+          "training twice on one text gives two vocabularies");
+  return std::to_string(one->vocabulary().size()) + " pieces from a small text, the same ones twice";
+}
+
+std::string check_texts(const Offer& offer) {
+  const auto tokenizer = untrained(offer);
+  tokenizer->train(long_texts());
+  for (const auto& [text, count] : long_texts()) {
+    std::vector<std::int32_t> pieces;
+    tokenizer->encode(text, pieces);
+    require(
+        pieces.size() > 1 && std::ranges::count(pieces, tokenizer->special(Special::unknown)) == 0,
+        "after training on \"" + text +
+            "\" its words are not known; white space within a text of train() separates words, as it does "
+            "in encode");
+  }
+  return "texts with white space are split as encode splits them";
+}
+
+std::string check_roles(const Offer& offer) {
+  const auto tokenizer = trained(offer);
+  const auto size = static_cast<std::int32_t>(tokenizer->vocabulary().size());
+  std::string found;
+  for (const Special role : all_specials) {
+    const std::string name(name_of(role));
+    const std::optional<std::int32_t> piece = tokenizer->find(role);
+    require(piece || role == Special::separator || role == Special::mask,
+            "no piece has the role \"" + name + "\", which every vocabulary needs");
+    require(!piece || (*piece >= 0 && *piece < size),
+            "the piece with the role \"" + name + "\" has the number " + std::to_string(piece.value_or(0)) +
+                ", which is not in the vocabulary");
+    if (piece) found += (found.empty() ? "" : ", ") + name;
+  }
+  return "pieces of the vocabulary for " + found;
+}
+
+std::string check_encoding(const Offer& offer) {
+  const auto tokenizer = trained(offer);
+  const auto size = static_cast<std::int32_t>(tokenizer->vocabulary().size());
+  for (const auto& [word, count] : small_text()) {
+    std::vector<std::int32_t> pieces;
+    tokenizer->encode(word, pieces);
+    require(!pieces.empty(), "\"" + word + "\" has no piece");
+  }
+  for (const std::int32_t piece : encode_all(*tokenizer))
+    require(piece >= 0 && piece < size,
+            "encode gives the number " + std::to_string(piece) + " of " + std::to_string(size));
+  std::vector<std::int32_t> pieces{-5};
+  tokenizer->encode("low", pieces);
+  require(pieces.front() == -5, "encode overwrites what is in the list; it must append");
+  pieces.clear();
+  tokenizer->encode("", pieces);
+  require(pieces.empty(), "the empty text has pieces");
+  return "numbers within the vocabulary, appended to the list";
+}
+
+/// What is wrong with the ranges of one text; empty where nothing is.
+std::string problem_of(std::span<const ByteRange> ranges, std::string_view text, bool drops_text) {
+  std::size_t covered = 0;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const ByteRange range = ranges[i];
+    const std::string name = "range " + std::to_string(i) + " is [" + std::to_string(range.begin) + ", " +
+                             std::to_string(range.end) + ")";
+    if (range.begin > range.end || range.end > text.size())
+      return name + ", which is no part of its " + std::to_string(text.size()) + " bytes";
+    if (i > 0 && (range.begin < ranges[i - 1].begin || range.end < ranges[i - 1].end))
+      return name + " and lies before the one in front of it";
+    for (; covered < range.begin; ++covered)
+      if (!drops_text && !is_white_space(text[covered]))
+        return "byte " + std::to_string(covered) + " lies in no range, and drops_text() is false";
+    covered = std::max(covered, range.end);
+  }
+  for (; covered < text.size(); ++covered)
+    if (!drops_text && !is_white_space(text[covered]))
+      return "byte " + std::to_string(covered) + " lies in no range, and drops_text() is false";
+  return "";
+}
+
+std::string check_ranges(const Offer& offer) {
+  const auto tokenizer = trained(offer);
+  std::size_t count = 0;
+  for (const std::string& text : odd_texts()) {
+    const std::string where = "of \"" + text + "\": ";
+    std::vector<std::int32_t> plain, pieces{-5};
+    std::vector<ByteRange> ranges{{7, 8}};
+    tokenizer->encode(text, plain);
+    tokenizer->encode(text, pieces, ranges);
+    require(!pieces.empty() && pieces.front() == -5 && !ranges.empty() && ranges.front() == ByteRange{7, 8},
+            where + "encode overwrites what is in the lists; it must append");
+    require(std::equal(plain.begin(), plain.end(), pieces.begin() + 1, pieces.end()),
+            where + "encode gives other pieces where ranges are asked for");
+    require(pieces.size() == ranges.size(), where + std::to_string(plain.size()) + " pieces have " +
+                                                std::to_string(ranges.size() - 1) + " ranges");
+    const std::string problem = problem_of(std::span(ranges).subspan(1), text, tokenizer->drops_text());
+    require(problem.empty(), where + problem);
+    count += plain.size();
+  }
+  return std::to_string(count) + " pieces with ranges in order" +
+         (tokenizer->drops_text() ? "" : ", which leave out nothing but white space");
+}
+
+std::string check_decoding(const Offer& offer) {
+  const auto tokenizer = trained(offer);
+  for (const std::string_view word : simple_words) {
+    std::vector<std::int32_t> pieces;
+    tokenizer->encode(word, pieces);
+    const std::string text = tokenizer->decode(pieces);
+    require(trimmed(text) == word,
+            "decode makes \"" + text + "\" of the pieces of \"" + std::string(word) + "\"");
+    for (const Special role : all_specials)
+      if (const std::optional<std::int32_t> piece = tokenizer->find(role)) {
+        std::vector<std::int32_t> framed = pieces;
+        framed.insert(framed.begin(), *piece);
+        framed.push_back(*piece);
+        require(tokenizer->decode(framed) == text,
+                "decode does not leave out the piece with the role \"" + std::string(name_of(role)) + "\"");
+      }
+  }
+  for (const std::string& text : odd_texts()) {
+    std::vector<std::int32_t> pieces;
+    tokenizer->encode(text, pieces);
+    tokenizer->decode(pieces);
+  }
+  return "simple words come back, special pieces are left out";
+}
+
+std::string check_loading(const Offer& offer) {
+  const auto first = trained(offer);
+  const std::vector<std::string> vocabulary(first->vocabulary().begin(), first->vocabulary().end());
+  const auto second = untrained(offer);
+  second->load(vocabulary);
+  require(encode_all(*first) == encode_all(*second),
+          "a tokenizer that loads the trained vocabulary encodes otherwise");
+  std::vector<std::string> without = vocabulary, twice = vocabulary;
+  without.erase(without.begin() + first->special(Special::unknown));
+  twice.push_back(vocabulary.back());
+  for (const auto& [broken, what] :
+       {std::pair{without, "without the unknown piece"}, std::pair{twice, "with a piece twice"}}) {
+    const auto refusing = untrained(offer);
+    bool refused = false;
+    try {
+      refusing->load(broken);
+    } catch (const Error&) {
+      refused = true;
+    }
+    require(refused, std::string("a vocabulary ") + what + " is accepted");
+  }
+  return "a loaded vocabulary encodes as the trained one; broken ones are refused";
+}
+
+std::string check_threads(const Offer& offer) {
+  const auto tokenizer = trained(offer);
+  const std::vector<std::int32_t> expected = encode_all(*tokenizer);
+  std::vector<std::future<bool>> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.push_back(std::async(std::launch::async, [&] {
+      bool equal = true;
+      for (int round = 0; round < 50; ++round) equal = equal && encode_all(*tokenizer) == expected;
+      return equal;
+    }));
+  for (std::future<bool>& thread : threads)
+    require(thread.get(), "four threads that encode at once disturb each other");
+  return "four threads at once encode as one";
+}
+
+}  // namespace
+
+std::vector<Check> tokenizer_checks(const Offer& offer) {
+  return {{"training", [&] { return check_training(offer); }},
+          {"training on texts", [&] { return check_texts(offer); }},
+          {"special pieces", [&] { return check_roles(offer); }},
+          {"encoding", [&] { return check_encoding(offer); }},
+          {"ranges", [&] { return check_ranges(offer); }},
+          {"decoding", [&] { return check_decoding(offer); }},
+          {"loading", [&] { return check_loading(offer); }},
+          {"parallel encoding", [&] { return check_threads(offer); }}};
+}
+
+}  // namespace encore

@@ -1,0 +1,69 @@
+// PackedBatch: the rows of one batch without padding, with the columns that the model's head asks for, and
+// how they are cut into shards. Place in the flow: packing.hpp fills it -> model/device_batch.hpp;
+// largest_batch.hpp lays batches out to know their sizes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <encore/examples.hpp>
+#include <encore/shape.hpp>
+
+#include "config/batching.hpp"
+
+namespace encore {
+
+/// How rows are laid out (config/batching.hpp says what the two kinds of batching mean).
+struct Packing {
+  Batching batching = Batching::packed;
+  /// Rows per sequence when padded; 0: as many as the longest sequence of the batch has.
+  std::int64_t padded_length = 0;
+  std::int32_t padding_id = 0;
+};
+
+/// The rows of B sequences.
+struct PackedRows {
+  std::vector<std::int32_t> ids;        ///< (N)
+  std::vector<std::int32_t> positions;  ///< (N) 0..T-1 within the sequence
+  std::vector<std::int32_t> offsets;  ///< (B + 1) first row of each sequence, then N; empty: no such row set
+
+  RowSetSize size() const;
+};
+
+/// With `padded`, the padding behind a sequence is a sequence of its own: nothing attends to it, so losses
+/// equal those of the packed batch, and all row-wise work on padding is paid for. Only `tokens` are padded.
+struct PackedBatch : PackedRows {
+  PackedRows target;                    ///< of tasks with a second text
+  std::vector<std::int64_t> sequences;  ///< (B) the number of each in the data set
+  std::vector<std::int32_t>
+      borders;                       ///< sequences before which the batch may be cut; the first 0, the last B
+  std::vector<std::int32_t> picked;  ///< (M) rows of tokens, ascending
+  std::vector<EncodedExample::Column> columns;  ///< one per BatchNeeds::columns
+  std::vector<bool> known;                      ///< whether the set has that column
+  std::int64_t real_tokens = 0;                 ///< rows of both texts that are no padding
+  double weight = 0.0;                          ///< what the loss is divided by; 0 where it is not known
+
+  BatchSize size() const;
+};
+
+/// A range of sequences [first, last) of a batch.
+struct SequenceRange {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+
+/// Cuts a batch into `shards` neighbouring ranges with about equal numbers of rows, at `borders`. Ranges may
+/// be empty when there are more shards than examples; together they always cover the batch in order.
+std::vector<SequenceRange> cut_shards(std::span<const std::int32_t> offsets,
+                                      std::span<const std::int32_t> borders, std::int64_t shards);
+
+/// The size of sequences that lie between these offsets.
+RowSetSize size_between(std::span<const std::int32_t> offsets);
+
+/// Where rows go: offsets of both row sets, sequences, borders and real_tokens of `batch`; nothing else
+/// changes.
+void lay_out(const ExampleSet& set, std::span<const std::int32_t> members, const Packing& packing,
+             PackedBatch& batch);
+
+}  // namespace encore

@@ -1,0 +1,66 @@
+// Packed batches: the rows of one batch without padding, with the columns that the model's head asks for.
+// Place in the flow: batch_plan.hpp says which examples -> Packer -> model/device_batch.hpp.
+//
+//   Packer packer(set, model.needs(), packing);
+//   for (const std::vector<std::int32_t>& members : plan_epoch(lengths, options, epoch))
+//     packer.pack(members, batch);   // reuses the memory of `batch`
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <encore/examples.hpp>
+#include <encore/head.hpp>
+#include <encore/shape.hpp>
+#include <encore/task.hpp>
+
+#include "data/packed_batch.hpp"
+
+namespace encore {
+
+/// What a model reads of a batch.
+struct BatchNeeds {
+  std::vector<ColumnNeed> columns = {};
+  int normalizer = -1;          ///< the column that the loss is divided by
+  std::int64_t vocabulary = 0;  ///< ids are below it
+  bool picked = false;          ///< whether it reads the rows that are picked
+  bool target = false;          ///< whether it has a decoder over the second text
+};
+
+class Packer {
+ public:
+  /// The set outlives the packer. Throws Error, naming column and sequence, when the set lacks what the model
+  /// needs, has it of another type, or holds a number that no kernel may index with.
+  Packer(const ExampleSet& set, BatchNeeds needs, Packing packing = {});
+
+  /// From now on examples are as the task draws them, where it does so (Task::draws): for training.
+  void draw(const Task& task, std::uint64_t seed, std::int64_t epoch);
+  /// Fills `batch`, keeping the memory it already has. `members`: numbers of examples.
+  void pack(std::span<const std::int32_t> members, PackedBatch& batch);
+
+ private:
+  void find_columns();
+  void require_numbers() const;
+  static void require_below(const ColumnNeed& need, std::int32_t value);
+  static void require_rows(std::span<const std::int32_t> rows, std::size_t length, std::size_t sequence);
+  void redraw(std::size_t example);
+  void count_values(std::vector<std::size_t>& counts) const;
+  template <class T>
+  std::span<const T> values(std::span<const T> of_sequence, std::span<const T> of_first,
+                            const std::vector<T>& drawn) const;
+  void append(std::size_t sequence, std::size_t first_of_example, PackedBatch& batch);
+  void append_padding(std::size_t length, std::size_t first_position, PackedBatch& batch);
+
+  const ExampleSet& set_;
+  BatchNeeds needs_;
+  Packing packing_;
+  std::vector<std::size_t> found_;  ///< the set's column of each need, or `absent`: a truth that is not known
+  std::size_t picked_ = 0;          ///< the set's column of picked rows
+  const Task* task_ = nullptr;      ///< that draws examples anew
+  ExampleDraw draw_;
+  EncodedExample drawn_;
+  std::vector<std::size_t> counts_, drawn_counts_;  ///< of its values, before and after
+};
+
+}  // namespace encore

@@ -1,0 +1,62 @@
+// Engine: a run's best model, loaded for forward passes only, from nothing but the run's folder: no
+// gradients, no optimizer, no training plan, and memory for the batches that come, no more. Place in the
+// flow: the worker's evaluate and predict; what it reads is what training wrote: specification.json,
+// vocab.txt, labels.txt, weights.safetensors (without it checkpoints/ and the spools).
+//
+//   Engine engine(run_folder, plugin_folders, device);
+//   const EncodedSet set = engine.encode(engine.task().from_text(lines));
+//   const Outputs outputs = engine.run(set).outputs;
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <encore/device.hpp>
+
+#include "infer/evaluator.hpp"
+#include "infer/run_weights.hpp"
+#include "infer/setup.hpp"
+
+namespace encore {
+
+class Engine {
+ public:
+  /// Plugins are searched in `plugin_folders`, whatever the specification names. Throws Error when the folder
+  /// holds no whole parameters yet, and when the vocabulary or the labels are not those of the run.
+  Engine(const std::filesystem::path& run_folder, const std::vector<std::string>& plugin_folders,
+         const Device& device);
+
+  const Experiment& experiment() const { return loaded_.experiment; }
+  const Tokenizer& tokenizer() const { return *tokenizer_; }
+  const Task& task() const { return *parts_.task; }
+  const Reader& reader() const { return *parts_.reader; }
+  /// The fields of records that the task reads.
+  const TaskFields& fields() const { return parts_.fields; }
+  const std::vector<Measure>& measures() const { return parts_.measures; }
+  /// Takes note of records that are about to be encoded and scored.
+  void extend(const Records& records) { parts_.task->extend(records); }
+  /// After which the parameters were taken.
+  std::int64_t step() const { return step_; }
+  /// What a user should know of how it was loaded: a damaged file that was passed over.
+  const std::vector<std::string>& notes() const { return weights_->notes(); }
+
+  /// Records as this model's task and tokenizer encode them.
+  EncodedSet encode(const Records& records, int threads = 1) const;
+  /// Memory grows with the largest batch so far; the results do not depend on it.
+  Evaluation run(const EncodedSet& set);
+
+ private:
+  Engine(const std::filesystem::path& run_folder, const Specification& specification, const Device& device);
+
+  LoadedExperiment loaded_;
+  std::unique_ptr<Tokenizer> tokenizer_;
+  TaskParts parts_;
+  std::unique_ptr<RunWeights> weights_;  ///< the model's parameters may lie in its file
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<Evaluator> evaluator_;
+  std::int64_t step_ = 0;
+};
+
+}  // namespace encore

@@ -1,0 +1,87 @@
+// Evaluator: batches, decode on the device, outputs back to the sequences they belong to.
+#include "infer/evaluator.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace encore {
+namespace {
+
+DType type_of(const OutputRule& rule) {
+  return rule.type == ColumnType::integers ? DType::int32 : DType::float32;
+}
+
+/// Where the rows of each of the batch's sequences begin in a space, and where the last one's end.
+std::vector<std::int64_t> first_rows(const PackedBatch& batch, Space space) {
+  std::vector<std::int64_t> rows;
+  for (std::size_t s = 0; s < batch.offsets.size(); ++s) {
+    const std::int64_t row = batch.offsets[s];
+    rows.push_back(space == Space::tokens   ? row
+                   : space == Space::target ? batch.target.offsets[s]
+                   : space == Space::sequences
+                       ? static_cast<std::int64_t>(s)
+                       : std::lower_bound(batch.picked.begin(), batch.picked.end(), row) -
+                             batch.picked.begin());
+  }
+  return rows;
+}
+
+}  // namespace
+
+EvaluationOrder evaluation_order(const Model& model) {
+  return model.couples_sequences() ? EvaluationOrder::as_stored : EvaluationOrder::by_length;
+}
+
+Evaluator::Evaluator(Model& model, const BatchSize& largest, std::int64_t batch_size)
+    : model_(model), batch_size_(batch_size), batch_(model.device(), largest, model.needs()) {
+  for (const OutputRule& rule : model.outputs()) {
+    const auto values = static_cast<std::size_t>(largest.rows(rule.space) * rule.width);
+    memory_.emplace_back("encore::outputs", values * size_of(type_of(rule)));
+    Tensor output(memory_.back().data(), type_of(rule), {0});
+    if (rule.width > 1) output = Tensor(output.data, output.dtype, {0, rule.width});
+    outputs_.push_back(output);
+  }
+}
+
+Evaluation Evaluator::run(const ExampleSet& set) {
+  Evaluation result = {.outputs = Outputs(set, model_.outputs())};
+  Packer packer(set, model_.needs());
+  double loss = 0.0, weight = 0.0;
+  bool known = set.size() > 0;
+  for (const std::vector<std::int32_t>& members :
+       plan_evaluation(example_lengths(set), batch_size_, evaluation_order(model_))) {
+    packer.pack(members, packed_);
+    batch_.upload(packed_);
+    for (std::size_t i = 0; i < outputs_.size(); ++i)
+      outputs_[i].extents[0] = packed_.size().rows(model_.outputs()[i].space);
+    const double* sum = model_.evaluate(batch_, outputs_);
+    known = known && sum != nullptr;
+    if (sum != nullptr) loss += model_.read(sum);
+    weight += packed_.weight;
+    collect(set, result.outputs);
+  }
+  result.loss = !known ? std::numeric_limits<double>::quiet_NaN() : weight > 0.0 ? loss / weight : 0.0;
+  return result;
+}
+
+/// From the rows of the batch to those of the set.
+void Evaluator::collect(const ExampleSet& set, Outputs& outputs) {
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    Outputs::Values& values = outputs.all()[i];
+    const Space space = values.rule.space;
+    host_.resize(outputs_[i].bytes());
+    copy_to_host(model_.device(), outputs_[i], host_.data());
+    const std::size_t row_bytes = static_cast<std::size_t>(values.rule.width) * sizeof(std::int32_t);
+    auto* to = values.rule.type == ColumnType::integers ? reinterpret_cast<std::byte*>(values.integers.data())
+                                                        : reinterpret_cast<std::byte*>(values.numbers.data());
+    const std::vector<std::int64_t> rows = first_rows(packed_, space);
+    for (std::size_t s = 0; s < packed_.sequences.size(); ++s) {
+      const Run of = set.rows(space, static_cast<std::size_t>(packed_.sequences[s]));
+      std::memcpy(to + of.first * row_bytes, host_.data() + static_cast<std::size_t>(rows[s]) * row_bytes,
+                  of.count * row_bytes);
+    }
+  }
+}
+
+}  // namespace encore

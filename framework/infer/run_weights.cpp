@@ -1,0 +1,93 @@
+// The weights file needs no spool: its digests stand in it. Checkpoints are compared with what the spools
+// say.
+#include "infer/run_weights.hpp"
+
+#include <encore/error.hpp>
+
+#include "data/hash.hpp"
+#include "model/load_parameters.hpp"
+#include "record/checkpoint.hpp"
+#include "record/progress.hpp"
+#include "tasks/task_sets.hpp"
+
+namespace encore {
+namespace {
+
+constexpr const char* remedy = "; put the file back, or train the run again (exp run FILE --fresh)";
+
+}  // namespace
+
+RunWeights::RunWeights(std::filesystem::path run_folder, std::string question)
+    : folder_(std::move(run_folder)), question_(std::move(question)) {
+  if (!std::filesystem::exists(folder_ / weights_file)) return;
+  try {
+    file_.emplace(folder_);
+  } catch (const Error& error) {
+    damage_ = error.what();
+    return;
+  }
+  if (file_->facts().question != question_)
+    throw Error((folder_ / weights_file).string() + " belongs to another experiment (question " +
+                file_->facts().question +
+                "); put the run's own file back, or remove it: then the best checkpoint is used");
+}
+
+void RunWeights::require_file(const std::string& name) const {
+  if (!file_) return;
+  const DigestsByName& digests = file_->facts().files;
+  const auto known = digests.find(name);
+  if (known != digests.end() && sha256_of_file(folder_ / name) != known->second)
+    throw Error((folder_ / name).string() +
+                " has changed since the run has ended: its SHA-256 is not the one in " + weights_file +
+                ", and its lines say what rows of the parameters mean" + remedy);
+}
+
+std::int64_t RunWeights::load_into(Model& model, int threads) {
+  try {
+    if (file_) file_->require_whole(threads);
+  } catch (const Error& error) {
+    damage_ = error.what();
+  }
+  if (file_ && damage_.empty()) return load_file(model);
+  const std::int64_t step = load_best_checkpoint(model);
+  if (!damage_.empty())
+    notes_.push_back(damage_ + "; the best checkpoint, that of step " + std::to_string(step) +
+                     ", is used in its place");
+  return step;
+}
+
+std::int64_t RunWeights::load_file(Model& model) const {
+  const Safetensors& tensors = file_->tensors();
+  with_file(tensors.path(), [&] {
+    require_complete(load_in_place(model.device(), model.parameters(), tensors.tensors(), same_name));
+  });
+  model.parameters().values_changed();
+  return file_->facts().step;
+}
+
+std::int64_t RunWeights::load_best_checkpoint(Model& model) const {
+  const auto of_this_run = [&](const Safetensors& file) { require_checkpoint_of(file, question_); };
+  const std::string before = damage_.empty() ? "" : damage_ + "; and ";
+  std::vector<DamagedCheckpoint> damaged;
+  std::optional<FoundCheckpoint> found = find_newest_checkpoint(folder_, &damaged, of_this_run);
+  if (!found && !damaged.empty())
+    throw Error(before + "no checkpoint in " + folder_.string() + " is whole: " + damaged.front().reason +
+                remedy);
+  if (!found)
+    throw Error(before + folder_.string() + " holds no checkpoint" +
+                (damage_.empty() ? " yet; let the run finish its first epoch" : remedy));
+  const Progress progress = progress_from_text(found->tensors.text("progress"));
+  const std::int64_t step = progress.best_step > 0 ? progress.best_step : progress.step;
+  Safetensors& file = found->tensors;
+  if (step != found->file.step) file = load_checkpoint(folder_, step);
+  with_file(file.path(), [&] { of_this_run(file); });
+  ParameterBlock& parameters = model.parameters();
+  with_file(file.path(), [&] {
+    require_complete(
+        load(model.device(), parameters, parameters.values(), tensors_below("parameter/", file), same_name));
+  });
+  parameters.values_changed();
+  return step;
+}
+
+}  // namespace encore

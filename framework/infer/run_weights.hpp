@@ -1,0 +1,47 @@
+// The parameters that a run has chosen, from its folder into a model: the weights file that was written when
+// the run concluded, where it lies in the page cache; else a copy of those of its best checkpoint.
+// Place in the flow: Engine -> run_weights -> record/weights_file or record/checkpoint ->
+// model/load_parameters.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/model.hpp"
+#include "record/weights_file.hpp"
+
+namespace encore {
+
+class RunWeights {
+ public:
+  /// Looks at what is there and reads no tensor yet. `question` is that of the run. Throws Error where the
+  /// weights file belongs to another experiment; a damaged one is a note, and the checkpoints count.
+  RunWeights(std::filesystem::path run_folder, std::string question);
+
+  /// Throws Error when a file of the run's folder is not the one that the weights were written with; known
+  /// only where there is a weights file.
+  void require_file(const std::string& name) const;
+
+  /// Fills the model's parameters after comparing their digests; the model needs this object from then on.
+  /// Returns the step of which they are. Throws Error when neither the weights file nor a checkpoint is
+  /// whole, and when they are of another model.
+  std::int64_t load_into(Model& model, int threads);
+
+  /// What was passed over, for the user.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  std::int64_t load_file(Model& model) const;
+  std::int64_t load_best_checkpoint(Model& model) const;
+
+  std::filesystem::path folder_;
+  std::string question_;
+  std::optional<WeightsFile> file_;
+  std::string damage_;  ///< why the weights file is passed over
+  std::vector<std::string> notes_;
+};
+
+}  // namespace encore

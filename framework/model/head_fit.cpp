@@ -1,0 +1,97 @@
+// See head_fit.hpp.
+#include "model/head_fit.hpp"
+
+#include <algorithm>
+
+#include "config/error.hpp"
+
+namespace encore {
+namespace {
+
+std::string quoted(const std::string& name) {
+  return "\"" + name + "\"";
+}
+
+/// "integers over tokens", "4 numbers over sequences"
+std::string column_text(const ColumnNeed& need) {
+  return (need.width > 1 ? std::to_string(need.width) + " " : "") +
+         (need.type == ColumnType::integers ? "integers" : "numbers") + " over " + name_of(need.space);
+}
+
+[[noreturn]] void fail(const Experiment& experiment, const std::string& message) {
+  throw ConfigError(experiment.model.head.key + ".type", message);
+}
+
+/// Kernels read what the task has filled as the head has declared it.
+void require_columns(const HeadPlan& head, const Experiment& experiment,
+                     const std::vector<ColumnRule>& given) {
+  for (const ColumnNeed& need : head.columns()) {
+    const std::string reads = "the head " + quoted(experiment.model.head.type) + " reads the column " +
+                              quoted(need.name) + " (" + column_text(need) + "), and the task " +
+                              quoted(experiment.task.type) + " ";
+    const auto found = std::ranges::find(given, need.name, &ColumnRule::name);
+    if (found == given.end()) fail(experiment, reads + "has none of that name");
+    const ColumnNeed rule{found->name, found->space, found->type, need.below, found->width};
+    if (rule != need) fail(experiment, reads + "gives " + column_text(rule));
+  }
+}
+
+void require_outputs(const HeadPlan& head, const Experiment& experiment,
+                     const std::vector<OutputRule>& wanted) {
+  for (const OutputRule& rule : wanted) {
+    const auto found = std::ranges::find(head.outputs(), rule.name, &OutputRule::name);
+    if (found == head.outputs().end() || found->space != rule.space || found->type != rule.type ||
+        (rule.width != 0 && rule.width != found->width))
+      fail(experiment, "the task " + quoted(experiment.task.type) + " reads the output " + quoted(rule.name) +
+                           " over " + name_of(rule.space) + ", which the head " +
+                           quoted(experiment.model.head.type) + " does not give");
+  }
+}
+
+const ParameterSpec* find_own(const std::vector<Node>& nodes, const std::string& path) {
+  for (const Node& node : nodes)
+    for (const ParameterSpec& spec : node.plan.parameters())
+      if (spec.alias.empty() && path_of(node, spec) == path) return &spec;
+  return nullptr;
+}
+
+}  // namespace
+
+void require_fit(const HeadPlan& head, const Experiment& experiment, const ModelSize& size) {
+  require_columns(head, experiment, size.columns);
+  require_outputs(head, experiment, size.outputs);
+  if (head.couples_sequences() && experiment.train.gradient_shards > 1)
+    throw ConfigError("train.gradient_shards", "the loss of the head " + quoted(experiment.model.head.type) +
+                                                   " is one of whole batches, which cannot be cut; set 1");
+}
+
+void require_readers(const std::vector<Node>& nodes, const Experiment& experiment) {
+  std::vector<bool> is_read(nodes.size(), false);
+  for (const Node& node : nodes)
+    for (const ValueIndex input : node.inputs) is_read[static_cast<std::size_t>(input)] = true;
+  for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
+    if (is_read[i]) continue;
+    if (nodes[i].space == Space::target)
+      throw ConfigError("model.decoder",
+                        "the head " + quoted(experiment.model.head.type) +
+                            " reads nothing of the decoder; leave [model.decoder] out, or name a head "
+                            "of the second text");
+    throw ConfigError(
+        "model.decoder.block",
+        "no sub-layer of the decoder reads the encoder; name one that does, such as a cross_attention");
+  }
+}
+
+void require_aliases(const std::vector<Node>& nodes, const Experiment& experiment) {
+  for (const Node& node : nodes)
+    for (const ParameterSpec& spec : node.plan.parameters()) {
+      if (spec.alias.empty()) continue;
+      const ParameterSpec* owner = find_own(nodes, spec.alias);
+      if (owner == nullptr || owner->shape != spec.shape)
+        fail(experiment,
+             node.path + " shares the parameter " + quoted(spec.alias) + ", " +
+                 (owner == nullptr ? "which this model does not have" : "which has another shape"));
+    }
+}
+
+}  // namespace encore

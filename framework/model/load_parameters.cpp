@@ -1,0 +1,159 @@
+// Rows lie one behind the other, so that pieces of a parameter are ranges of bytes on both sides.
+#include "model/load_parameters.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <encore/error.hpp>
+
+#include "memory/device_memory.hpp"
+
+namespace encore {
+namespace {
+
+constexpr std::size_t most_named = 3;
+
+std::string shape_text(DType dtype, const std::vector<std::int64_t>& shape) {
+  std::string text = std::string(name_of(dtype)) + "(";
+  for (std::size_t axis = 0; axis < shape.size(); ++axis)
+    text += (axis > 0 ? ", " : "") + std::to_string(shape[axis]);
+  return text + ")";
+}
+
+/// Extents of one row.
+std::vector<std::int64_t> row_of(const std::vector<std::int64_t>& shape) {
+  return shape.empty() ? shape : std::vector<std::int64_t>(shape.begin() + 1, shape.end());
+}
+
+std::int64_t rows_of(const std::vector<std::int64_t>& shape) {
+  return shape.empty() ? 1 : shape.front();
+}
+
+/// The pieces of one parameter, with their bytes.
+class PiecesOf {
+ public:
+  PiecesOf(const ParameterSlice& parameter, DType dtype) : parameter_(parameter), dtype_(dtype) {}
+
+  void add(const SourceRows& rows, const Safetensors::Entry& tensor) {
+    const std::int64_t all = rows_of(tensor.shape);
+    const std::int64_t count = rows.count == SourceRows::to_the_end ? all - rows.first : rows.count;
+    const bool whole = rows.first == 0 && count == all;
+    if (tensor.dtype != dtype_ || row_of(tensor.shape) != row_of(parameter_.spec.shape) ||
+        tensor.shape.size() != parameter_.spec.shape.size() || rows.first < 0 || count < 0 ||
+        rows.first + count > all)
+      refuse("tensor \"" + rows.name + "\" is " + shape_text(tensor.dtype, tensor.shape) +
+             (whole ? ""
+                    : " (rows " + std::to_string(rows.first) + " to " + std::to_string(rows.first + count) +
+                          " are wanted)"));
+    const std::size_t row_bytes = all == 0 ? 0 : tensor.bytes.size() / static_cast<std::size_t>(all);
+    pieces_.push_back(tensor.bytes.subspan(static_cast<std::size_t>(rows.first) * row_bytes,
+                                           static_cast<std::size_t>(count) * row_bytes));
+    rows_ += count;
+    names_ += (names_.empty() ? "\"" : ", \"") + rows.name + "\"";
+  }
+
+  void require_all_rows() const {
+    if (rows_ != rows_of(parameter_.spec.shape))
+      refuse("the rows of " + names_ + " are " + std::to_string(rows_));
+  }
+
+  /// Their bytes, where they are one range; else nothing.
+  const std::byte* in_one_piece() const { return pieces_.size() == 1 ? pieces_.front().data() : nullptr; }
+
+  void copy(const Device& device, Tensor to) const {
+    auto* at = static_cast<std::byte*>(to.data);
+    for (const std::span<const std::byte> piece : pieces_) {
+      const auto elements = static_cast<std::int64_t>(piece.size() / size_of(dtype_));
+      copy_from_host(device, piece.data(), Tensor(at, dtype_, {elements}));
+      at += piece.size();
+    }
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw Error(what + ", and parameter \"" + parameter_.path + "\" of the model is " +
+                shape_text(dtype_, parameter_.spec.shape));
+  }
+
+  const ParameterSlice& parameter_;
+  DType dtype_;
+  std::vector<std::span<const std::byte>> pieces_;
+  std::int64_t rows_ = 0;
+  std::string names_;
+};
+
+std::string some_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), most_named); ++i)
+    text += (i > 0 ? ", \"" : "\"") + names[i] + "\"";
+  return names.size() > most_named ? text + " and " + std::to_string(names.size() - most_named) + " more"
+                                   : text;
+}
+
+/// Calls `place(parameter, pieces)` for each parameter that the source has.
+Loaded place_all(const ParameterBlock& parameters, DType dtype, const NamedTensors& source,
+                 const NameMap& names, const auto& place) {
+  Loaded loaded;
+  std::set<std::string> used;
+  for (const ParameterSlice& parameter : parameters.slices()) {
+    const std::vector<SourceRows> rows = names(parameter.path);
+    const bool there = !rows.empty() && std::all_of(rows.begin(), rows.end(), [&](const SourceRows& piece) {
+      return source.contains(piece.name);
+    });
+    (there ? loaded.taken : loaded.missing).push_back(parameter.path);
+    if (!there) continue;
+    PiecesOf pieces(parameter, dtype);
+    for (const SourceRows& piece : rows) {
+      pieces.add(piece, source.at(piece.name));
+      used.insert(piece.name);
+    }
+    pieces.require_all_rows();
+    place(parameter, pieces);
+  }
+  for (const auto& [name, tensor] : source)
+    if (!used.contains(name)) loaded.left.push_back(name);
+  return loaded;
+}
+
+}  // namespace
+
+NamedTensors tensors_below(const std::string& prefix, const Safetensors& file) {
+  NamedTensors found;
+  for (const auto& [name, tensor] : file.tensors())
+    if (name.starts_with(prefix)) found.emplace(name.substr(prefix.size()), tensor);
+  return found;
+}
+
+std::vector<SourceRows> same_name(const std::string& path) {
+  return {{.name = path}};
+}
+
+Loaded load(const Device& device, const ParameterBlock& parameters, Tensor block, const NamedTensors& source,
+            const NameMap& names) {
+  return place_all(parameters, block.dtype, source, names,
+                   [&](const ParameterSlice& parameter, const PiecesOf& pieces) {
+                     pieces.copy(device, ParameterBlock::slice(block, parameter));
+                   });
+}
+
+Loaded load_in_place(const Device& device, ParameterBlock& parameters, const NamedTensors& source,
+                     const NameMap& names) {
+  return place_all(parameters, parameters.dtype(), source, names,
+                   [&](const ParameterSlice& parameter, const PiecesOf& pieces) {
+                     const std::byte* const there = pieces.in_one_piece();
+                     if (there == nullptr || !parameters.place_at(parameter, there))
+                       pieces.copy(device, ParameterBlock::slice(parameters.values(), parameter));
+                   });
+}
+
+void require_complete(const Loaded& loaded) {
+  if (loaded.missing.empty() && loaded.left.empty()) return;
+  std::string text = "it is not of this model:";
+  if (!loaded.missing.empty()) text += " it lacks " + some_of(loaded.missing);
+  if (!loaded.left.empty())
+    text += std::string(loaded.missing.empty() ? "" : ", and") + " it holds " + some_of(loaded.left) +
+            ", which the model does not have";
+  throw Error(text);
+}
+
+}  // namespace encore

@@ -1,0 +1,173 @@
+// NodeBuilder: makes the nodes of a network one after another and lets each declare what it needs.
+// Place in the flow: network.cpp says which follows which.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "config/error.hpp"
+#include "model/network.hpp"
+#include "model/residual.hpp"
+#include "plugin_host/registry.hpp"
+#include "record/crash_line.hpp"
+
+namespace encore {
+
+class NodeBuilder {
+ public:
+  NodeBuilder(std::vector<Node>& nodes, std::int64_t width, const Registry& registry)
+      : nodes_(nodes), width_(width), registry_(registry) {}
+
+  /// A stack over the rows of this space, whose layers may read the rows of `memory`.
+  void begin(Space space, ValueIndex memory) {
+    space_ = space;
+    memory_ = memory;
+  }
+
+  ValueIndex add(const std::string& path, const std::string& parameter_path, const PluginTable* table,
+                 std::vector<ValueIndex> inputs, const auto& make) {
+    Node node = make_node(path, parameter_path, table, std::move(inputs), make);
+    if (node.plan.reads_memory()) {
+      if (memory_ == no_value)
+        throw ConfigError(table->key,
+                          path + " reads the rows of an encoder; it is for the blocks of a decoder");
+      node.inputs.push_back(memory_);
+    }
+    return push(std::move(node));
+  }
+
+  /// norm(trunk + dropout(branch)): one node where the norm takes a sum and may leave it in the branch's
+  /// memory, else two.
+  ValueIndex add_norm_of_sum(const InputSum& sum, ValueIndex branch, ValueIndex trunk,
+                             const std::string& path, const std::string& parameter_path,
+                             const PluginTable* table, const auto& make) {
+    Node node = make_node(path, parameter_path, table, {branch, trunk}, make);
+    if (node.plan.takes_sum() && !nodes_[static_cast<std::size_t>(branch)].plan.reads_output())
+      node.sum = sum;
+    else
+      node.inputs = {add_residual(sum.path, branch, trunk, sum.dropout)};
+    return push(std::move(node));
+  }
+
+  ValueIndex add_residual(const std::string& path, ValueIndex branch, ValueIndex trunk, double dropout) {
+    Node node = node_of(path, LayerPlan(width_), {branch, trunk});
+    node.space = space_;
+    node.layer = std::make_unique<Residual>(dropout);
+    node.in_place_input = 0;
+    node.passed_inputs = {1};
+    if (dropout == 0.0) node.passed_inputs = {0, 1};
+    node.layer->declare(node.plan);
+    return push(std::move(node));
+  }
+
+  /// The head reads the states themselves, or rows of them that are picked by nodes before it. target: the
+  /// states over the second text, where there are some.
+  void add_head(const PluginTable& table, ValueIndex states, ValueIndex target, HeadPlan& plan,
+                const auto& make) {
+    Node node = node_of("head", LayerPlan(width_), {});
+    with_key(&table, "head", [&] {
+      node.owner = registry_.owner_text(Kind::head, table.type);
+      node.head = make();
+      declare(*node.head, node, plan);
+      require_sound(plan, target != no_value);
+    });
+    node.plan = plan;
+    for (const Space space : plan.reads())
+      node.inputs.push_back(space == Space::tokens   ? states
+                            : space == Space::target ? target
+                                                     : add_pick(states, space));
+    node.space = plan.loss_space();
+    push(std::move(node));
+  }
+
+ private:
+  static Node node_of(const std::string& path, LayerPlan plan, std::vector<ValueIndex> inputs) {
+    return {.path = path,
+            .parameter_path = path,
+            .layer = nullptr,
+            .head = nullptr,
+            .plan = std::move(plan),
+            .inputs = std::move(inputs)};
+  }
+
+  ValueIndex add_pick(ValueIndex states, Space space) {
+    Node node = node_of(std::string("head.") + name_of(space), LayerPlan(width_), {states});
+    node.space = space;
+    node.plan.backward_reads(false, false);
+    return push(std::move(node));
+  }
+
+  static void require_sound(const HeadPlan& plan, bool has_target) {
+    if (plan.reads().empty()) throw Error("the head reads no space (HeadPlan::read)");
+    for (const Space space : plan.reads()) {
+      if (std::count(plan.reads().begin(), plan.reads().end(), space) > 1)
+        throw Error(std::string("the head reads the space ") + name_of(space) + " twice");
+      if ((space == Space::target && !has_target) || space == Space::ragged)
+        throw Error(std::string("the head cannot read the space ") + name_of(space) + " of this model");
+    }
+    plan.loss_space();
+  }
+
+  Node make_node(const std::string& path, const std::string& parameter_path, const PluginTable* table,
+                 std::vector<ValueIndex> inputs, const auto& make) const {
+    Node node = node_of(path, LayerPlan(width_), std::move(inputs));
+    node.space = space_;
+    node.parameter_path = parameter_path;
+    with_key(table, path, [&] {
+      if (table != nullptr) node.owner = registry_.owner_text(Kind::layer, table->type);
+      node.layer = make();
+      declare(*node.layer, node, node.plan);
+    });
+    if (parameter_path != path) require_equal_parameters(node);
+    return node;
+  }
+
+  static void declare(auto& part, const Node& node, auto& plan) {
+    const std::string text = work_text("declaration", node.path, node.owner);
+    const CurrentWork work(text.c_str());
+    part.declare(plan);
+  }
+
+  ValueIndex push(Node node) {
+    nodes_.push_back(std::move(node));
+    return static_cast<ValueIndex>(nodes_.size()) - 1;
+  }
+
+  /// A layer may look at the number of its block; then it may not be able to share.
+  void require_equal_parameters(const Node& node) const {
+    const auto owner = std::find_if(nodes_.begin(), nodes_.end(),
+                                    [&](const Node& other) { return other.path == node.parameter_path; });
+    const auto equal = [](const ParameterSpec& a, const ParameterSpec& b) {
+      return a.name == b.name && a.shape == b.shape && a.element == b.element && a.token_rows == b.token_rows;
+    };
+    if (!std::equal(owner->plan.parameters().begin(), owner->plan.parameters().end(),
+                    node.plan.parameters().begin(), node.plan.parameters().end(), equal))
+      throw ConfigError("model.groups", node.path + " cannot share the parameters of " + owner->path +
+                                            ": it declares other names, shapes or types; set groups = 0");
+  }
+
+  /// A layer knows its options by name only; the user knows them by the key in the file.
+  static void with_key(const PluginTable* table, const std::string& path, const auto& build) {
+    if (table == nullptr) return build();
+    try {
+      build();
+    } catch (const OptionError& error) {
+      throw ConfigError(table->key + "." + error.option(), error.what());
+    } catch (const ConfigError&) {
+      throw;
+    } catch (const Error& error) {
+      throw ConfigError(table->key, path + ": " + error.what());
+    } catch (const OptionMisuse& error) {
+      throw ConfigError(table->key, path + ": " + error.what());
+    }
+  }
+
+  std::vector<Node>& nodes_;
+  std::int64_t width_;
+  const Registry& registry_;
+  Space space_ = Space::tokens;   ///< of the nodes that come next
+  ValueIndex memory_ = no_value;  ///< what they may read
+};
+
+}  // namespace encore

@@ -1,0 +1,100 @@
+// The facts are one JSON text in the metadata with a digest of its own, so that every byte of the file that
+// means something is compared with what was written.
+#include "record/weights_file.hpp"
+
+#include <algorithm>
+
+#include <encore/error.hpp>
+#include <nlohmann/json.hpp>
+
+#include "config/json_text.hpp"
+#include "data/hash.hpp"
+#include "data/parallel.hpp"
+
+namespace encore {
+
+namespace {
+
+constexpr const char* weights_format = "encore weights 1";
+constexpr std::size_t cache_line = 64;
+
+std::string facts_text(const WeightsFacts& facts) {
+  return nlohmann::json{
+      {"question", facts.question}, {"step", facts.step}, {"files", facts.files}, {"tensors", facts.tensors}}
+      .dump();
+}
+
+WeightsFacts facts_from_text(const std::string& text) {
+  const nlohmann::json json = parse_json(text);
+  WeightsFacts facts;
+  json.at("question").get_to(facts.question);
+  json.at("step").get_to(facts.step);
+  json.at("files").get_to(facts.files);
+  json.at("tensors").get_to(facts.tensors);
+  return facts;
+}
+
+/// SHA-256 of each, in their order.
+std::vector<std::string> digests_of(const std::vector<std::span<const std::byte>>& pieces, int threads) {
+  std::vector<std::string> digests(pieces.size());
+  run_pieces(static_cast<std::int64_t>(pieces.size()), threads, [&](std::int64_t number) {
+    const auto piece = static_cast<std::size_t>(number);
+    Sha256 hash;
+    hash.add(pieces[piece]);
+    digests[piece] = hash.hex();
+  });
+  return digests;
+}
+
+WeightsFacts read_facts(const Safetensors& file) {
+  if (file.text("format") != weights_format)
+    throw Error("its format is \"" + file.text("format") + "\", not \"" + weights_format + "\"");
+  if (sha256(file.text("facts")) != file.text("facts_sha256"))
+    throw Error("the facts in its header are not those that were written");
+  WeightsFacts facts = facts_from_text(file.text("facts"));
+  for (const auto& [name, entry] : file.tensors())
+    if (!facts.tensors.contains(name)) throw Error("there is no digest of tensor \"" + name + "\"");
+  for (const auto& [name, digest] : facts.tensors)
+    if (!file.has(name)) throw Error("tensor \"" + name + "\" is missing");
+  return facts;
+}
+
+}  // namespace
+
+SavedFile save_weights(const std::filesystem::path& run_folder, std::vector<TensorSlice> tensors,
+                       WeightsFacts facts, int threads, const std::function<void()>& before_rename) {
+  std::stable_partition(tensors.begin(), tensors.end(),
+                        [](const TensorSlice& tensor) { return tensor.bytes.size() % cache_line == 0; });
+  std::vector<std::span<const std::byte>> pieces;
+  for (const TensorSlice& tensor : tensors) pieces.push_back(tensor.bytes);
+  const std::vector<std::string> digests = digests_of(pieces, threads);
+  for (std::size_t i = 0; i < tensors.size(); ++i) facts.tensors[tensors[i].name] = digests[i];
+  const std::string text = facts_text(facts);
+  return save_safetensors(run_folder / weights_file, tensors,
+                          {{"format", weights_format}, {"facts", text}, {"facts_sha256", sha256(text)}},
+                          before_rename);
+}
+
+WeightsFile::WeightsFile(const std::filesystem::path& run_folder) : tensors_(run_folder / weights_file) {
+  try {
+    facts_ = read_facts(tensors_);
+  } catch (const std::exception& error) {
+    throw Error(tensors_.path().string() + ": not a sound file of weights: " + error.what());
+  }
+}
+
+void WeightsFile::require_whole(int threads) const {
+  std::vector<std::string> names;
+  std::vector<std::span<const std::byte>> pieces;
+  for (const auto& [name, entry] : tensors_.tensors()) {
+    names.push_back(name);
+    pieces.push_back(entry.bytes);
+  }
+  const std::vector<std::string> digests = digests_of(pieces, threads);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (digests[i] != facts_.tensors.at(names[i]))
+      throw Error(tensors_.path().string() + ": tensor \"" + names[i] +
+                  "\" is damaged: its SHA-256 is not the one that was written with it");
+}
+
+}  // namespace encore

@@ -1,0 +1,60 @@
+// The weights file of a run's folder: the parameters that the run has chosen, alone, for whoever computes
+// forward passes with them. Written when a run concludes; without it (the run was interrupted, or an earlier
+// version has trained it) the best checkpoint says the same, with three times the bytes.
+// What the parameters would be wrong without stands in the metadata: the question, the digest of each
+// tensor, and the digests of the files beside it that give rows of the parameters their meaning.
+// Place in the flow: train/snapshots writes it, infer/run_weights reads it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "record/safetensors.hpp"
+
+namespace encore {
+
+/// In the run's folder.
+inline constexpr const char* weights_file = "weights.safetensors";
+
+/// SHA-256 by name.
+using DigestsByName = std::map<std::string, std::string>;
+
+struct WeightsFacts {
+  std::string question;        ///< of the run
+  std::int64_t step = 0;       ///< after which the parameters had these values
+  DigestsByName files = {};    ///< of files in the run's folder: "vocab.txt", "labels.txt"
+  DigestsByName tensors = {};  ///< of the bytes of each tensor; save_weights fills it in
+
+  friend bool operator==(const WeightsFacts&, const WeightsFacts&) = default;
+};
+
+/// Writes the file, atomically and durably. Tensors of whole cache lines come first, so that each of them
+/// begins at a multiple of 64 bytes of the file, where it can be computed with when mapped. Equal content
+/// gives equal bytes, whichever attempt writes it. `before_rename` as in save_safetensors. The tensors are
+/// hashed by up to `threads` threads.
+SavedFile save_weights(const std::filesystem::path& run_folder, std::vector<TensorSlice> tensors,
+                       WeightsFacts facts, int threads, const std::function<void()>& before_rename = {});
+
+/// A weights file whose header is sound.
+class WeightsFile {
+ public:
+  /// Throws Error that names the file and what is wrong with it; its tensors are not looked at yet.
+  explicit WeightsFile(const std::filesystem::path& run_folder);
+
+  const WeightsFacts& facts() const { return facts_; }
+  const Safetensors& tensors() const { return tensors_; }
+
+  /// Throws Error that names the first tensor by name whose bytes are not those that were written. Reads all
+  /// of them, with up to `threads` threads.
+  void require_whole(int threads) const;
+
+ private:
+  Safetensors tensors_;
+  WeightsFacts facts_;
+};
+
+}  // namespace encore

@@ -1,0 +1,85 @@
+// Outputs: what the model says of a set: named values over the rows of a space, as its head declares them.
+// Place in the flow: Head::decode -> the host puts them back to the rows of the set -> Task::measure, label, answer.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <encore/error.hpp>
+#include <encore/examples.hpp>
+
+namespace encore {
+
+/// What a head gives and a task reads: values over the rows of a space.
+struct OutputRule {
+  std::string name;  ///< "classes", "start_scores", "embedding"
+  Space space = Space::tokens;
+  ColumnType type = ColumnType::integers;
+  std::int64_t width = 1;  ///< values per row; a task says 0 where it takes any
+  /// Of a task: the column that holds what a perfect model would give; "": there is none.
+  std::string truth = {};
+
+  friend bool operator==(const OutputRule&, const OutputRule&) = default;
+};
+
+/// By custom the output of a classifying head: the number of the best class.
+inline constexpr const char* classes_output = "classes";
+
+/// What the model says of a whole set, output by output.
+class Outputs {
+ public:
+  struct Values {
+    OutputRule rule;
+    std::vector<std::int32_t> integers;
+    std::vector<float> numbers;
+  };
+
+  Outputs() = default;
+  /// Zeros for every row of the set.
+  Outputs(const ExampleSet& set, const std::vector<OutputRule>& rules) {
+    for (const OutputRule& rule : rules) {
+      Values values = {rule, {}, {}};
+      const std::size_t count = set.rows(rule.space) * static_cast<std::size_t>(rule.width);
+      if (rule.type == ColumnType::integers)
+        values.integers.resize(count);
+      else
+        values.numbers.resize(count);
+      all_.push_back(std::move(values));
+    }
+  }
+
+  const std::vector<Values>& all() const { return all_; }
+  std::vector<Values>& all() { return all_; }
+  /// Throws Error when there is no such output.
+  const Values& get(std::string_view name) const {
+    for (const Values& values : all_)
+      if (values.rule.name == name) return values;
+    throw Error("the model gives no output \"" + std::string(name) + "\"");
+  }
+  /// The rows of one sequence, `width` values each.
+  std::span<const std::int32_t> integers(std::string_view name, const ExampleSet& set,
+                                         std::size_t sequence) const {
+    const Values& values = get(name);
+    return part(std::span(values.integers), values.rule, set, sequence);
+  }
+  std::span<const float> numbers(std::string_view name, const ExampleSet& set, std::size_t sequence) const {
+    const Values& values = get(name);
+    return part(std::span(values.numbers), values.rule, set, sequence);
+  }
+
+ private:
+  template <class T>
+  static std::span<const T> part(std::span<const T> all, const OutputRule& rule, const ExampleSet& set,
+                                 std::size_t sequence) {
+    const Run of = set.rows(rule.space, sequence);
+    const auto width = static_cast<std::size_t>(rule.width);
+    return all.subspan(width * of.first, width * of.count);
+  }
+
+  std::vector<Values> all_;
+};
+
+}  // namespace encore

@@ -1,0 +1,100 @@
+// Layer "cross_attention": every row of a decoder attends to all rows of the encoder that belong to its
+// sequence (Vaswani et al. 2017, section 3.2.3):
+//   q = x Wq^T + bq,  kv = memory Wkv^T + bkv,  context = softmax(q k^T / sqrt(D)) v per head,
+//   y = context Wout^T + bout
+// x = inputs[0] (N, C), memory = inputs[1] (M, C). Read next: multi_head_attention.hpp.
+#include "multi_head_attention.hpp"
+
+namespace encore_cross_attention {
+
+using namespace encore;
+
+class CrossAttention final : public Layer {
+ public:
+  static constexpr const char* summary =
+      "multi-head attention of a decoder's rows over the encoder's rows of their sequence (Vaswani et al. "
+      "2017)";
+  static Schema options() { return encore_multi_head_attention::attention_schema(); }
+
+  CrossAttention(const Options& options, const LayerContext& context) {
+    options_.heads = encore_multi_head_attention::heads_of(options, context);
+    options_.dropout = options.number("attention_dropout");
+  }
+
+  void declare(LayerPlan& plan) override {
+    const std::int64_t width = plan.width();
+    plan.read_memory();
+    q_weight_ = plan.matrix("q.weight", width, width);
+    q_bias_ = plan.bias("q.bias", width);
+    kv_weight_ = plan.matrix("kv.weight", 2 * width, width);
+    kv_bias_ = plan.bias("kv.bias", 2 * width);
+    out_weight_ = plan.matrix("out.weight", width, width);
+    out_bias_ = plan.bias("out.bias", width);
+    q_ = plan.buffer("q", {tokens, width}, Lifetime::saved);
+    kv_ = plan.buffer("kv", {memory_rows, 2 * width}, Lifetime::saved);
+    context_ = plan.buffer("context", {tokens, width}, Lifetime::saved);
+    log_sum_ = plan.buffer("log_sum", {tokens, options_.heads}, Lifetime::saved, Element::accumulate);
+    dcontext_ = plan.buffer("context_gradient", {tokens, width}, Lifetime::backward);
+    dq_ = plan.buffer("q_gradient", {tokens, width}, Lifetime::backward);
+    dkv_ = plan.buffer("kv_gradient", {memory_rows, 2 * width}, Lifetime::backward);
+    stream_ = plan.random("attention_dropout");
+  }
+
+  void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
+    const Device& device = step.device();
+    const Tensor q = step.buffer(q_), context = step.buffer(context_);  // (N, C)
+    const Tensor kv = step.buffer(kv_);                                 // (M, 2 C)
+    kernels::linear(device, inputs[0], step.parameter(q_weight_), step.parameter(q_bias_),
+                    kernels::Activation::none, q);
+    kernels::linear(device, inputs[1], step.parameter(kv_weight_), step.parameter(kv_bias_),
+                    kernels::Activation::none, kv);
+    kernels::attention(device, step.rows(), step.memory(), attention_options(step), q, half(kv, 0),
+                       half(kv, 1), context, step.buffer(log_sum_));
+    kernels::linear(device, context, step.parameter(out_weight_), step.parameter(out_bias_),
+                    kernels::Activation::none, output);
+  }
+
+  void backward(const Step& step, std::span<const Tensor> inputs, Tensor, Tensor output_gradient,
+                std::span<const Tensor> input_gradients) override {
+    const Device& device = step.device();
+    const Tensor context = step.buffer(context_), dcontext = step.buffer(dcontext_);  // (N, C)
+    const Tensor q = step.buffer(q_), dq = step.buffer(dq_);                          // (N, C)
+    const Tensor kv = step.buffer(kv_), dkv = step.buffer(dkv_);                      // (M, 2 C)
+    kernels::linear_backward_parameters(device, output_gradient, context, step.gradient(out_weight_),
+                                        step.gradient(out_bias_));
+    kernels::linear_backward_input(device, output_gradient, step.parameter(out_weight_), dcontext);
+    kernels::attention_backward(device, step.rows(), step.memory(), attention_options(step), q, half(kv, 0),
+                                half(kv, 1), context, step.buffer(log_sum_), dcontext, dq, half(dkv, 0),
+                                half(dkv, 1));
+    kernels::linear_backward_parameters(device, dq, inputs[0], step.gradient(q_weight_),
+                                        step.gradient(q_bias_));
+    kernels::linear_backward_input(device, dq, step.parameter(q_weight_), input_gradients[0]);
+    kernels::linear_backward_parameters(device, dkv, inputs[1], step.gradient(kv_weight_),
+                                        step.gradient(kv_bias_));
+    kernels::linear_backward_input(device, dkv, step.parameter(kv_weight_), input_gradients[1]);
+  }
+
+ private:
+  /// Keys (0) or values (1) in kv (M, 2 C).
+  static kernels::Slice half(Tensor kv, std::int64_t number) {
+    const std::int64_t width = kv.extent(1) / 2;
+    return {kv, number * width, width};
+  }
+  kernels::AttentionOptions attention_options(const Step& step) const {
+    kernels::AttentionOptions options = options_;
+    options.training = step.training();
+    options.key = step.random(stream_);
+    return options;
+  }
+
+  kernels::AttentionOptions options_;
+  Parameter q_weight_, q_bias_, kv_weight_, kv_bias_, out_weight_, out_bias_;
+  Buffer q_, kv_, context_, log_sum_, dcontext_, dq_, dkv_;
+  RandomStream stream_;
+};
+
+}  // namespace encore_cross_attention
+
+ENCORE_PLUGIN("cross_attention", "1.0.0") {
+  plugin.add<encore::Kind::layer, encore_cross_attention::CrossAttention>("cross_attention");
+}

@@ -1,0 +1,34 @@
+// What tests of the contract suite share: the findings of an offer, and those that failed as one text.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "contract/suite.hpp"
+
+namespace encore::testing {
+
+inline std::vector<Finding> findings_of(const Offer& offer, const CheckData& data = {}) {
+  const Device device;
+  std::vector<Finding> findings;
+  run_suite(offer, suite_checks(device, offer, data),
+            {[](const std::string&, std::string_view) {},
+             [&](const Finding& finding) { findings.push_back(finding); }});
+  return findings;
+}
+
+inline std::string failures(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& finding : findings)
+    if (!finding.passed) text += finding.check + ": " + finding.detail + "\n";
+  return text;
+}
+
+inline void expect_said(const std::string& failures, const std::string& part) {
+  EXPECT_NE(failures.find(part), std::string::npos) << "said: " << failures;
+}
+
+}  // namespace encore::testing

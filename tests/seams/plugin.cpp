@@ -1,0 +1,8 @@
+// The plugin "seams".
+#include "seams/parts.hpp"
+
+ENCORE_PLUGIN("seams", "1.0.0") {
+  encore_seams::add_masked_words(plugin);
+  encore_seams::add_pairs(plugin);
+  encore_seams::add_copy(plugin);
+}

@@ -1,0 +1,56 @@
+// Sets of examples for tests, made of plain lists.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <vector>
+
+#include <encore/outputs.hpp>
+
+namespace encore {
+
+/// Lists that live as long as the set made of them.
+class SetBuilder {
+ public:
+  using Numbers = std::vector<std::int32_t>;
+
+  std::span<const std::int32_t> keep(Numbers values) { return lists_->emplace_back(std::move(values)); }
+  std::span<const float> keep(std::vector<float> values) { return reals_->emplace_back(std::move(values)); }
+  ExampleSet set(ExampleArrays arrays) const {
+    return {std::move(arrays), std::make_shared<Lists>(Lists{lists_, reals_})};
+  }
+
+ private:
+  struct Lists {
+    std::shared_ptr<std::list<Numbers>> integers;
+    std::shared_ptr<std::list<std::vector<float>>> numbers;
+  };
+  std::shared_ptr<std::list<Numbers>> lists_ = std::make_shared<std::list<Numbers>>();
+  std::shared_ptr<std::list<std::vector<float>>> reals_ = std::make_shared<std::list<std::vector<float>>>();
+};
+
+/// One output of integers, its values row by row.
+inline Outputs outputs_of(const ExampleSet& set, const OutputRule& rule,
+                          const std::vector<std::int32_t>& values) {
+  Outputs outputs(set, {rule});
+  outputs.all().front().integers = values;
+  return outputs;
+}
+
+/// Example i: one sequence of this length with rows of id 10 + i, the target i on row 1.
+inline ExampleSet set_of_lengths(const std::vector<std::int32_t>& lengths) {
+  SetBuilder builder;
+  SetBuilder::Numbers ids, targets;
+  for (std::size_t i = 0; i < lengths.size(); ++i)
+    for (std::int32_t row = 0; row < lengths[i]; ++row) {
+      ids.push_back(static_cast<std::int32_t>(10 + i));
+      targets.push_back(row == 1 ? static_cast<std::int32_t>(i) : no_target);
+    }
+  return builder.set(
+      {.lengths = builder.keep(lengths),
+       .ids = builder.keep(ids),
+       .columns = {{.rule = {.name = targets_column, .truth = true}, .integers = builder.keep(targets)}}});
+}
+
+}  // namespace encore

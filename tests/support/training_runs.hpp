@@ -1,0 +1,91 @@
+// Runs of small experiments within the test's process: what they tell is kept, and they can be asked to stop.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/tiny_run.hpp"
+#include "train/session.hpp"
+#include "train/trainer.hpp"
+
+namespace encore::testing {
+
+/// Keeps everything a run tells.
+class Recorder final : public Observer {
+ public:
+  void measures(std::span<const Measure>) override {}
+  void happened(const Event& event) override {
+    handle(
+        event, [&](const Logged& line) { logs.push_back(line.text); },
+        [&](const Evaluated& scores) {
+          for (const MeasuredValue& measure : scores.measures)
+            values[measure.name][scores.step] = measure.value;
+        },
+        [&](const Digested& digest) {
+          digests[{digest.step, digest.scope}] = digest.sha256;
+        },
+        [&](const Saved& saved) {
+          checkpoints.push_back(saved);
+          EXPECT_EQ(safe_steps, steps.size())
+              << "the checkpoint of step " << saved.step << " got its name before";
+        },
+        [&](const Wrote& file) { files.push_back(file.name); },
+        [&](const Concluded& conclusion) {
+          best_step = conclusion.best_step;
+          for (const MeasuredValue& measure : conclusion.measures) result[measure.name] = measure.value;
+        },
+        [&](const Ended& ended) {
+          ending = ended.ending;
+          reason = ended.reason;
+        });
+  }
+  void stepped(const StepReport& report) override { steps.push_back(report); }
+  void saving() override {
+    safe_steps = steps.size();
+    if (disk_full) throw RecordError("no space");
+  }
+
+  std::vector<std::string> logs, files, notes;
+  std::size_t safe_steps = 0;  ///< so many were safe when the last checkpoint was about to get its name
+  bool disk_full = false;
+  std::vector<StepReport> steps;
+  std::map<std::string, std::map<std::int64_t, double>> values;
+  std::map<std::pair<std::int64_t, std::string>, std::string> digests;
+  std::vector<Saved> checkpoints;
+  std::map<std::string, double> result;
+  std::int64_t best_step = 0;
+  Ending ending = Ending::failed;
+  std::string reason;
+};
+
+class ScriptedControl final : public Control {
+ public:
+  /// Stops after this many steps of this attempt; 0: never.
+  explicit ScriptedControl(int stop_after = 0) : left_(stop_after) {}
+  Request poll() override { return left_ > 0 && --left_ == 0 ? Request::stop : Request::none; }
+  std::string why_not_owner() override { return owner ? "" : "another attempt has taken over"; }
+  bool owner = true;
+
+ private:
+  int left_;
+};
+
+/// One attempt in this run folder.
+inline Recorder run_attempt(const std::filesystem::path& folder, const Specification& specification,
+                            ScriptedControl control = ScriptedControl(),
+                            const TokenCache& cache = TokenCache{std::filesystem::path()}) {
+  Recorder recorder;
+  std::filesystem::create_directories(folder);
+  specification.save(folder);
+  const Device device;
+  Session session(specification, folder, 1, device, cache);
+  for (const std::string& note : session.sets().notes()) recorder.notes.push_back(note);
+  Trainer(session.parts(recorder, control)).run();
+  return recorder;
+}
+
+}  // namespace encore::testing

@@ -1,0 +1,221 @@
+// Engine: a run's folder is all it needs; it computes what the trainer computed, from the weights file or
+// from a checkpoint, and nothing where a file is not the run's own.
+#include "infer/engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+
+#include "data/file.hpp"
+#include "record/weights_file.hpp"
+#include "support/tiny_run.hpp"
+#include "train/session.hpp"
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::message_of;
+using testing::read_bytes;
+using testing::TemporaryFolder;
+using testing::write_bytes;
+
+/// Keeps a run's answer and its files.
+class Answer final : public Observer {
+ public:
+  void measures(std::span<const Measure>) override {}
+  void happened(const Event& event) override {
+    handle(
+        event, [&](const Wrote& file) { files[file.path] = file.sha256; },
+        [&](const Concluded& conclusion) {
+          best_step = conclusion.best_step;
+          for (const MeasuredValue& measure : conclusion.measures) values[measure.name] = measure.value;
+        });
+  }
+  void stepped(const StepReport&) override {}
+  void saving() override {}
+
+  std::map<std::string, std::string> files;
+  std::map<std::string, double> values;
+  std::int64_t best_step = 0;
+};
+
+class NobodyAsks final : public Control {
+ public:
+  explicit NobodyAsks(int stop_after = 0) : left_(stop_after) {}
+  Request poll() override { return left_ > 0 && --left_ == 0 ? Request::stop : Request::none; }
+  std::string why_not_owner() override { return ""; }
+
+ private:
+  int left_;
+};
+
+class EngineTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    testing::write_corpora(folder_.path());
+    fs::create_directory(run_);
+  }
+
+  Answer train(const std::vector<std::string>& overrides = {}, int stop_after = 0) {
+    Answer answer;
+    NobodyAsks control(stop_after);
+    const Specification specification = testing::tiny_specification(folder_.path(), overrides);
+    specification.save(run_);
+    Session session(specification, run_, 1, device_, TokenCache{fs::path()});
+    Trainer(session.parts(answer, control)).run();
+    return answer;
+  }
+  Engine engine() const { return {run_, Specification::load(run_).plugin_folders, device_}; }
+  std::string refusal() const {
+    return message_of<Error>([&] { engine(); });
+  }
+  Evaluation score_test_set(Engine& engine) const {
+    return engine.run(engine.encode(read_set(engine.reader(), folder_ / "test.conll", "test set").records));
+  }
+  std::string file(const char* name) const { return (run_ / name).string(); }
+  /// Flips a bit of the last byte.
+  void damage(const fs::path& path) const {
+    std::string bytes = read_bytes(path);
+    bytes.back() = static_cast<char>(bytes.back() ^ 1);
+    write_bytes(path, bytes);
+  }
+
+  TemporaryFolder folder_;
+  const fs::path run_ = folder_ / "run";
+  const Device device_;
+};
+
+TEST_F(EngineTest, ScoresAsTheRunDidInEveryPrecision) {
+  for (const std::string precision : {"float32", "bfloat16"}) {
+    fs::remove_all(run_);
+    fs::create_directory(run_);
+    const Answer answer = train({"train.precision=" + precision});
+    ASSERT_TRUE(answer.files.contains(weights_file));
+    Engine loaded = engine();
+    EXPECT_EQ(loaded.step(), answer.best_step);
+    EXPECT_TRUE(loaded.notes().empty());
+    EXPECT_NEAR(score_test_set(loaded).loss, answer.values.at("test/loss"), 1e-12) << precision;
+  }
+}
+
+TEST_F(EngineTest, ARunWithoutAWeightsFileGivesEqualBits) {
+  for (const std::string precision : {"float32", "bfloat16"}) {
+    fs::remove_all(run_);
+    fs::create_directory(run_);
+    train({"train.precision=" + precision});
+    Engine with = engine();
+    fs::remove(run_ / weights_file);
+    Engine without = engine();
+    EXPECT_TRUE(without.notes().empty());
+    EXPECT_EQ(with.step(), without.step());
+    const Evaluation one = score_test_set(with), other = score_test_set(without);
+    EXPECT_EQ(one.loss, other.loss) << precision;
+    EXPECT_EQ(one.outputs.get(classes_output).integers, other.outputs.get(classes_output).integers)
+        << precision;
+  }
+}
+
+TEST_F(EngineTest, NeedsNeitherSpoolNorCheckpointOfAConcludedRun) {
+  const Answer answer = train();
+  fs::remove_all(run_ / "checkpoints");
+  Engine loaded = engine();
+  EXPECT_NEAR(score_test_set(loaded).loss, answer.values.at("test/loss"), 1e-12);
+}
+
+TEST_F(EngineTest, AnInterruptedRunIsLoadedFromItsCheckpoint) {
+  train({}, 9);
+  EXPECT_FALSE(fs::exists(run_ / weights_file));
+  EXPECT_EQ(engine().step(), 8);
+}
+
+TEST_F(EngineTest, MemoryGrowsWithWhatComesAndChangesNoBit) {
+  train();
+  Engine grown = engine(), fresh = engine();
+  const std::vector<std::string> lines = {"in Paris slept", "Mrs Jordan slept well well well well well"};
+  const auto ask = [&](Engine& engine, std::span<const std::string> some) {
+    return engine.run(engine.encode(engine.task().from_text(some))).outputs.get(classes_output).integers;
+  };
+  const auto first = ask(grown, std::span(lines).first(1));
+  const auto both = ask(grown, lines);
+  EXPECT_EQ(both, ask(fresh, lines));
+  EXPECT_EQ(first, ask(grown, std::span(lines).first(1)));
+}
+
+TEST_F(EngineTest, DamagedWeightsArePassedOverForTheCheckpoint) {
+  train();
+  Engine whole = engine();
+  const Evaluation before = score_test_set(whole);
+  damage(run_ / weights_file);
+  Engine loaded = engine();
+  ASSERT_EQ(loaded.notes().size(), 1u);
+  EXPECT_TRUE(loaded.notes()[0].starts_with(file(weights_file) + ": tensor \"head.bias\" is damaged: "))
+      << loaded.notes()[0];
+  EXPECT_TRUE(loaded.notes()[0].ends_with("; the best checkpoint, that of step " +
+                                          std::to_string(loaded.step()) + ", is used in its place"))
+      << loaded.notes()[0];
+  EXPECT_EQ(score_test_set(loaded).loss, before.loss);
+
+  fs::remove_all(run_ / "checkpoints");
+  EXPECT_TRUE(refusal().ends_with("; and " + run_.string() +
+                                  " holds no checkpoint; put the file back, or train the "
+                                  "run again (exp run FILE --fresh)"))
+      << refusal();
+}
+
+TEST_F(EngineTest, WeightsOfAnotherQuestionAreRefused) {
+  train({"seed=4"});
+  fs::copy_file(run_ / weights_file, folder_ / "other");
+  fs::remove_all(run_);
+  fs::create_directory(run_);
+  train();
+  fs::remove(run_ / weights_file);
+  fs::copy_file(folder_ / "other", run_ / weights_file);
+  EXPECT_TRUE(refusal().starts_with(file(weights_file) + " belongs to another experiment (question "))
+      << refusal();
+  EXPECT_TRUE(
+      refusal().ends_with("put the run's own file back, or remove it: then the best checkpoint is used"));
+}
+
+TEST_F(EngineTest, LabelsInAnotherOrderAreRefused) {
+  train();
+  const std::string labels = load_file(run_ / knowledge_file, "labels");
+  const std::size_t first = labels.find('\n') + 1, second = labels.find('\n', first) + 1;
+  write_bytes(run_ / knowledge_file,
+              labels.substr(first, second - first) + labels.substr(0, first) + labels.substr(second));
+  EXPECT_EQ(refusal(),
+            file(knowledge_file) +
+                " has changed since the run has ended: its SHA-256 is not the one in "
+                "weights.safetensors, and its lines say what rows of the parameters mean; put the file "
+                "back, or train the run again (exp run FILE --fresh)");
+  write_bytes(run_ / knowledge_file, labels);
+  EXPECT_EQ(refusal(), "no error");
+}
+
+TEST_F(EngineTest, AVocabularyInAnotherOrderIsRefused) {
+  train();
+  const std::string pieces = load_file(run_ / vocabulary_file, "vocabulary");
+  const std::size_t last = pieces.rfind('\n', pieces.size() - 2) + 1;
+  const std::size_t before = pieces.rfind('\n', last - 2) + 1;
+  write_bytes(run_ / vocabulary_file,
+              pieces.substr(0, before) + pieces.substr(last) + pieces.substr(before, last - before));
+  EXPECT_TRUE(refusal().starts_with(file(vocabulary_file) + " has changed since the run has ended: "))
+      << refusal();
+}
+
+TEST_F(EngineTest, DamagedLabelsAreNamedByTheirFile) {
+  train();
+  const auto refused = [&](const std::string& labels) {
+    write_bytes(run_ / knowledge_file, labels);
+    return refusal();
+  };
+  EXPECT_EQ(refused(""), file(knowledge_file) + ": a list of labels needs at least one label");
+  EXPECT_EQ(refused("O\nB-PER\nO\n"), file(knowledge_file) + ": the list of labels names \"O\" twice");
+  fs::remove(run_ / weights_file);
+  EXPECT_NE(refused("O\nB-PER\n"), "no error") << "the head has another number of classes";
+}
+
+}  // namespace
+}  // namespace encore

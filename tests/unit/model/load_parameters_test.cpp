@@ -1,0 +1,168 @@
+// load: our own names, and those of a model from elsewhere; what does not fit is named with both sides.
+#include "model/load_parameters.hpp"
+
+#include <gtest/gtest.h>
+
+#include <list>
+#include <numeric>
+
+#include <encore/error.hpp>
+
+#include "memory/device_memory.hpp"
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore {
+namespace {
+
+using testing::message_of;
+using testing::TemporaryFolder;
+
+/// Width 16: the packed matrix of attention (48, 16), and a gain of 9, which is no whole cache line.
+std::vector<NamedParameter> parameters() {
+  return {{"encoder.0.attention.qkv.weight", {"qkv.weight", {48, 16}}}, {"head.gain", {"gain", {9}}}};
+}
+
+class LoadTest : public ::testing::Test {
+ protected:
+  /// The values count up from `first`.
+  void add(const std::string& name, std::vector<std::int64_t> shape, float first) {
+    std::int64_t count = 1;
+    for (const std::int64_t extent : shape) count *= extent;
+    std::vector<float>& values = memory_.emplace_back(static_cast<std::size_t>(count));
+    std::iota(values.begin(), values.end(), first);
+    source_[name] = {DType::float32, std::move(shape), std::as_bytes(std::span(values))};
+  }
+  Loaded load_block(const NameMap& names = same_name) {
+    return load(device_, block_, block_.values(), source_, names);
+  }
+  std::string refusal(const NameMap& names = same_name) {
+    return message_of<Error>([&] { load_block(names); });
+  }
+  std::vector<float> values_of(const std::string& path, const ParameterBlock& block) const {
+    const Tensor tensor = block.seen_by_passes(block.find(path), Element::activation);
+    std::vector<float> values(static_cast<std::size_t>(tensor.size()));
+    copy_to_host(device_, tensor, values.data());
+    return values;
+  }
+
+  const Device device_;
+  ParameterBlock block_{device_, parameters(), DType::float32, 1};
+  std::list<std::vector<float>> memory_;
+  NamedTensors source_;
+};
+
+std::vector<float> counted(float first, std::size_t count) {
+  std::vector<float> values(count);
+  std::iota(values.begin(), values.end(), first);
+  return values;
+}
+
+/// As a checkpoint from elsewhere may call them, with queries, keys and values apart.
+std::vector<SourceRows> split_names(const std::string& path) {
+  if (path == "head.gain") return {{.name = "classifier.gain"}};
+  return {{.name = "layer.0.query.weight"}, {.name = "layer.0.key.weight"}, {.name = "layer.0.value.weight"}};
+}
+
+TEST_F(LoadTest, OurOwnNamesAreTheIdentity) {
+  add("encoder.0.attention.qkv.weight", {48, 16}, 0);
+  add("head.gain", {9}, 1000);
+  const Loaded loaded = load_block();
+  EXPECT_EQ(loaded.taken, (std::vector<std::string>{"encoder.0.attention.qkv.weight", "head.gain"}));
+  EXPECT_TRUE(loaded.missing.empty() && loaded.left.empty());
+  require_complete(loaded);
+  EXPECT_EQ(values_of("encoder.0.attention.qkv.weight", block_), counted(0, 48 * 16));
+  EXPECT_EQ(values_of("head.gain", block_), counted(1000, 9));
+}
+
+TEST_F(LoadTest, QueriesKeysAndValuesBecomeOneMatrix) {
+  add("layer.0.query.weight", {16, 16}, 0);
+  add("layer.0.key.weight", {16, 16}, 256);
+  add("layer.0.value.weight", {16, 16}, 512);
+  add("classifier.gain", {9}, 5);
+  require_complete(load_block(split_names));
+  EXPECT_EQ(values_of("encoder.0.attention.qkv.weight", block_), counted(0, 48 * 16));
+}
+
+TEST_F(LoadTest, SomeRowsOfALargerMatrix) {
+  add("fused", {60, 16}, 0);
+  const Loaded loaded = load_block([](const std::string& path) {
+    return path == "head.gain" ? std::vector<SourceRows>{}
+                               : std::vector<SourceRows>{{.name = "fused", .first = 12}};
+  });
+  EXPECT_EQ(loaded.missing, std::vector<std::string>{"head.gain"});
+  EXPECT_EQ(values_of("encoder.0.attention.qkv.weight", block_), counted(12 * 16, 48 * 16));
+}
+
+TEST_F(LoadTest, SaysWhatIsMissingAndWhatIsLeft) {
+  add("head.gain", {9}, 1);
+  add("pooler.weight", {2}, 0);
+  add("pooler.bias", {2}, 0);
+  const Loaded loaded = load_block();
+  EXPECT_EQ(loaded.taken, std::vector<std::string>{"head.gain"});
+  EXPECT_EQ(loaded.missing, std::vector<std::string>{"encoder.0.attention.qkv.weight"});
+  EXPECT_EQ(loaded.left, (std::vector<std::string>{"pooler.bias", "pooler.weight"}));
+  EXPECT_EQ(message_of<Error>([&] { require_complete(loaded); }),
+            "it is not of this model: it lacks \"encoder.0.attention.qkv.weight\", and it holds "
+            "\"pooler.bias\", \"pooler.weight\", which the model does not have");
+}
+
+TEST_F(LoadTest, OfAMatrixInPiecesNoneMayBeMissing) {
+  add("layer.0.query.weight", {16, 16}, 0);
+  add("classifier.gain", {9}, 5);
+  const Loaded loaded = load_block(split_names);
+  EXPECT_EQ(loaded.missing, std::vector<std::string>{"encoder.0.attention.qkv.weight"});
+  EXPECT_EQ(loaded.left, std::vector<std::string>{"layer.0.query.weight"});
+}
+
+TEST_F(LoadTest, RefusesAnotherShapeWithBothSides) {
+  add("head.gain", {3, 3}, 1);
+  EXPECT_EQ(refusal(),
+            "tensor \"head.gain\" is float32(3, 3), and parameter \"head.gain\" of the model is float32(9)");
+  add("head.gain", {8}, 1);
+  EXPECT_EQ(refusal(),
+            "the rows of \"head.gain\" are 8, and parameter \"head.gain\" of the model is float32(9)");
+  source_["head.gain"].dtype = DType::int32;
+  EXPECT_EQ(refusal(),
+            "tensor \"head.gain\" is int32(8), and parameter \"head.gain\" of the model is float32(9)");
+}
+
+TEST_F(LoadTest, RefusesRowsThatAreNotThere) {
+  add("long", {12}, 1);
+  EXPECT_EQ(
+      refusal([](const std::string& path) {
+        return path == "head.gain" ? std::vector<SourceRows>{{.name = "long", .first = 4, .count = 9}}
+                                   : std::vector<SourceRows>{};
+      }),
+      "tensor \"long\" is float32(12) (rows 4 to 13 are wanted), and parameter \"head.gain\" of the model "
+      "is float32(9)");
+}
+
+TEST_F(LoadTest, AMappedFileIsReadWhereItLies) {
+  add("encoder.0.attention.qkv.weight", {48, 16}, 0);
+  add("head.gain", {9}, 1000);
+  TemporaryFolder folder;
+  std::vector<TensorSlice> slices;
+  for (const auto& [name, tensor] : source_)
+    slices.push_back({name, tensor.dtype, tensor.shape, tensor.bytes});
+  save_safetensors(folder / "t", slices, {});
+  const Safetensors file(folder / "t");
+
+  ParameterBlock lean(device_, parameters(), DType::float32, 1, Use::inference);
+  require_complete(load_in_place(device_, lean, file.tensors(), same_name));
+  EXPECT_EQ(values_of("encoder.0.attention.qkv.weight", lean), counted(0, 48 * 16));
+  EXPECT_EQ(values_of("head.gain", lean), counted(1000, 9));
+  if (Kokkos::SpaceAccessibility<Kokkos::HostSpace, DeviceMemory>::accessible) {
+    EXPECT_EQ(lean.seen_by_passes(lean.find("encoder.0.attention.qkv.weight"), Element::activation).data,
+              file.tensor("encoder.0.attention.qkv.weight").bytes.data());
+  }
+
+  ParameterBlock narrow(device_, parameters(), DType::bfloat16, 1, Use::inference);
+  require_complete(load_in_place(device_, narrow, file.tensors(), same_name));
+  EXPECT_NE(ParameterBlock::slice(narrow.values(), narrow.find("head.gain")).data, nullptr);
+  std::vector<float> gain(9);
+  copy_to_host(device_, ParameterBlock::slice(narrow.values(), narrow.find("head.gain")), gain.data());
+  EXPECT_EQ(gain, counted(1000, 9)) << "copies are made of what lies in the block";
+}
+
+}  // namespace
+}  // namespace encore
