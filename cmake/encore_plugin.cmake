@@ -50,19 +50,22 @@ function(encore_set_fingerprint TARGET FINGERPRINT)
   set_property(TARGET ${TARGET} PROPERTY INTERFACE_COMPILE_DEFINITIONS "ENCORE_FINGERPRINT=\"${escaped}\"")
 endfunction()
 
-# Warnings, sanitizers and the compiler of the backend. DEVICE sources go to nvcc on CUDA and see Kokkos; HIP has one compiler, which is
-# told that the others are plain C++.
-function(encore_apply_common TARGET VISIBILITY DEVICE)
+# Warnings, sanitizers and the compiler of the backend. What follows VISIBILITY are those of the target's sources that include Kokkos:
+# they go to nvcc on CUDA, where each takes half a minute; HIP has one compiler, which is told that the others are plain C++.
+function(encore_apply_common TARGET VISIBILITY)
   target_link_libraries(${TARGET} PRIVATE encore::compile_options)
-  if(DEVICE)
-    target_link_libraries(${TARGET} ${VISIBILITY} Kokkos::kokkos)
-    if(ENCORE_BACKEND STREQUAL CUDA)
-      get_target_property(sources ${TARGET} SOURCES)
-      list(FILTER sources INCLUDE REGEX "\\.cpp$")
-      set_source_files_properties(${sources} TARGET_DIRECTORY ${TARGET} PROPERTIES LANGUAGE CUDA)
-    endif()
-  elseif(ENCORE_BACKEND STREQUAL HIP)
+  if(ENCORE_BACKEND STREQUAL HIP)
     target_compile_options(${TARGET} PRIVATE "SHELL:-x c++")
+  endif()
+  set(kernels ${ARGN})
+  if(NOT kernels)
+    return()
+  endif()
+  target_link_libraries(${TARGET} ${VISIBILITY} Kokkos::kokkos)
+  if(ENCORE_BACKEND STREQUAL CUDA)
+    set_source_files_properties(${kernels} TARGET_DIRECTORY ${TARGET} PROPERTIES LANGUAGE CUDA)
+  elseif(ENCORE_BACKEND STREQUAL HIP)
+    set_source_files_properties(${kernels} TARGET_DIRECTORY ${TARGET} PROPERTIES COMPILE_OPTIONS "SHELL:-x hip")
   endif()
 endfunction()
 
@@ -92,7 +95,8 @@ endfunction()
 
 # A plugin NAME.so and its manifest NAME.json, which encore-manifest writes as part of the build and which fails it when the plugin could
 # not be loaded. Default visibility and no unique symbols, so that Kokkos' globals exist once per process and a plugin never pins another
-# one. Tokenizers, schedules, tasks and readers (and whatever says HOST) have no kernels and are left to the plain C++ compiler.
+# one. HOST: no source includes Kokkos (a layer that only calls encore::kernels need not), so the plain C++ compiler does; tokenizers,
+# schedules, tasks and readers never do, and do not link the kernels.
 # `cmake --install` puts both files into lib/encore/plugins, where every run finds them.
 function(encore_add_plugin NAME)
   cmake_parse_arguments(arg "HOST;layer;head;tokenizer;optimizer;schedule;task;reader" "" "SOURCES;LIBRARIES" ${ARGN})
@@ -102,20 +106,24 @@ function(encore_add_plugin NAME)
   if(NOT arg_SOURCES)
     message(FATAL_ERROR "encore_add_plugin(${NAME}): SOURCES are missing")
   endif()
-  set(device ON)
-  if(arg_HOST OR arg_tokenizer OR arg_schedule OR arg_task OR arg_reader)
-    set(device OFF)
+  set(computes ON)
+  if(arg_tokenizer OR arg_schedule OR arg_task OR arg_reader)
+    set(computes OFF)
+  endif()
+  set(kernels ${arg_SOURCES})
+  if(arg_HOST OR NOT computes)
+    set(kernels "")
   endif()
   add_library(${NAME} MODULE ${arg_SOURCES})
   set_target_properties(${NAME} PROPERTIES
     PREFIX "" SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY ${ENCORE_PLUGIN_DIRECTORY}
     INSTALL_RPATH "$ORIGIN/../.." INSTALL_RPATH_USE_LINK_PATH ON)
   target_link_libraries(${NAME} PRIVATE encore::sdk ${arg_LIBRARIES})
-  if(device)
+  if(computes)
     target_link_libraries(${NAME} PRIVATE encore::kernels)
   endif()
   encore_own_symbols(${NAME})
-  encore_apply_common(${NAME} PRIVATE ${device})
+  encore_apply_common(${NAME} PRIVATE ${kernels})
 
   set(manifest ${ENCORE_PLUGIN_DIRECTORY}/${NAME}.json)
   encore_write_manifest(${NAME} ${manifest})
@@ -134,7 +142,7 @@ function(encore_add_plugin_test NAME)
   endif()
   add_executable(${NAME}_test ${arg_SOURCES})
   target_link_libraries(${NAME}_test PRIVATE encore::testing ${arg_LIBRARIES})
-  encore_apply_common(${NAME}_test PRIVATE ON)
+  encore_apply_common(${NAME}_test PRIVATE ${arg_SOURCES})
   add_test(NAME ${NAME}.test COMMAND ${NAME}_test)
   add_test(NAME ${NAME}.check COMMAND encore::exp plugin check $<TARGET_FILE:${NAME}>)
   # Threads that wait for each other in busy loops would take the cores from the tests beside them.

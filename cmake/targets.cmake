@@ -1,12 +1,12 @@
 # The functions that every CMakeLists.txt of the tree uses, so that backends, warnings, output folders and manifests are decided once.
 #
-#   encore_add_library(NAME [SHARED] [SDK] [DEVICE] [SOURCES file...] [LIBRARIES target...])
-#   encore_add_executable(NAME [INSTALL] [DEVICE] SOURCES file... [LIBRARIES target...])
+#   encore_add_library(NAME [SHARED] [SDK] [SOURCES file...] [KERNELS file...] [LIBRARIES target...])
+#   encore_add_executable(NAME [INSTALL] SOURCES file... [LIBRARIES target...])
 #   encore_add_plugin(...)   as everybody else: encore_plugin.cmake
-#   encore_add_test(NAME [DEVICE] SOURCES file... [LIBRARIES target...] [LABELS label...])
+#   encore_add_test(NAME [DEVICE] [SOURCES file...] [KERNELS file...] [LIBRARIES target...] [LABELS label...])
 #
-# DEVICE says that the sources include Kokkos: they are compiled by the compiler of the backend (nvcc for CUDA) and linked to Kokkos.
-# Without it a target sees neither Kokkos' headers nor its compile flags: the control program stays a plain C++ program.
+# KERNELS are the sources that include Kokkos, through encore/space.hpp, view.hpp, rows.hpp or math.hpp: the compiler of the backend (nvcc
+# for CUDA) compiles them, the plain C++ compiler everything else. What only calls kernels belongs to SOURCES.
 
 include(GoogleTest)
 include(encore_plugin)
@@ -31,48 +31,47 @@ endfunction()
 # framework/sdk/; both are visible to whoever links the library. LIBRARIES are linked PUBLIC. Without SOURCES it is an interface library.
 # SDK: plugins link it, as encore::NAME without "encore_"; it is installed and shows them the SDK's headers only.
 function(encore_add_library NAME)
-  cmake_parse_arguments(arg "SHARED;SDK;DEVICE" "" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "SHARED;SDK" "" "SOURCES;KERNELS;LIBRARIES" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "encore_add_library(${NAME}): unexpected \"${arg_UNPARSED_ARGUMENTS}\"")
   endif()
+  set(sources ${arg_SOURCES} ${arg_KERNELS})
   set(visibility PUBLIC)
-  if(NOT arg_SOURCES)
+  if(NOT sources)
     set(visibility INTERFACE)
     add_library(${NAME} INTERFACE)
   elseif(arg_SHARED)
-    add_library(${NAME} SHARED ${arg_SOURCES})
+    add_library(${NAME} SHARED ${sources})
   else()
-    add_library(${NAME} STATIC ${arg_SOURCES})
+    add_library(${NAME} STATIC ${sources})
   endif()
   set(framework ${PROJECT_SOURCE_DIR}/framework)
   if(arg_SDK)
     target_include_directories(${NAME} ${visibility} $<BUILD_INTERFACE:${framework}/sdk>)
     string(REGEX REPLACE "^encore_" "" export_name ${NAME})
     encore_export(${NAME} ${export_name})
-    if(arg_SOURCES)
+    if(sources)
       target_include_directories(${NAME} PRIVATE ${framework})
     endif()
   else()
     target_include_directories(${NAME} ${visibility} ${framework} ${framework}/sdk)
   endif()
   target_link_libraries(${NAME} ${visibility} ${arg_LIBRARIES})
-  if(arg_SOURCES)
-    encore_apply_common(${NAME} PUBLIC ${arg_DEVICE})
-  elseif(arg_DEVICE)
-    target_link_libraries(${NAME} INTERFACE Kokkos::kokkos)
+  if(sources)
+    encore_apply_common(${NAME} PUBLIC ${arg_KERNELS})
   endif()
 endfunction()
 
 # A program in build/bin. INSTALL: also in bin/ of an installation, and known to plugins as encore::NAME without "encore-".
 function(encore_add_executable NAME)
-  cmake_parse_arguments(arg "INSTALL;DEVICE" "" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "INSTALL" "" "SOURCES;LIBRARIES" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "encore_add_executable(${NAME}): unexpected \"${arg_UNPARSED_ARGUMENTS}\"")
   endif()
   add_executable(${NAME} ${arg_SOURCES})
   target_include_directories(${NAME} PRIVATE ${PROJECT_SOURCE_DIR}/framework ${PROJECT_SOURCE_DIR}/framework/sdk)
   target_link_libraries(${NAME} PRIVATE ${arg_LIBRARIES})
-  encore_apply_common(${NAME} PRIVATE "${arg_DEVICE}")
+  encore_apply_common(${NAME} PRIVATE)
   if(arg_INSTALL)
     string(REGEX REPLACE "^encore-" "" export_name ${NAME})
     encore_export(${NAME} ${export_name})
@@ -87,23 +86,25 @@ function(encore_finish_plugins)
 endfunction()
 
 # A GoogleTest program build/bin/tests/NAME, each of its tests known to CTest as NAME.suite.test. DEVICE links a main that holds
-# Kokkos open around all tests; otherwise GoogleTest's own main. The tests are listed when ctest runs, not when they are built, because
+# Kokkos open around all tests, and adds the program to the target device_tests; otherwise GoogleTest's own main. The tests are listed when ctest runs, not when they are built, because
 # a machine that compiles for a GPU need not have one. "support/places.hpp" has the folders of the tree and of the build as strings, for
 # tests that need their files; ENCORE_BACKEND_NAME is defined everywhere.
 function(encore_add_test NAME)
-  cmake_parse_arguments(arg "DEVICE" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "DEVICE" "" "SOURCES;KERNELS;LIBRARIES;LABELS" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "encore_add_test(${NAME}): unexpected \"${arg_UNPARSED_ARGUMENTS}\"")
   endif()
-  add_executable(${NAME} ${arg_SOURCES})
+  add_executable(${NAME} ${arg_SOURCES} ${arg_KERNELS})
   set_target_properties(${NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
   target_include_directories(${NAME} PRIVATE
     ${PROJECT_SOURCE_DIR}/framework ${PROJECT_SOURCE_DIR}/framework/sdk ${PROJECT_SOURCE_DIR}/tests ${PROJECT_BINARY_DIR}/tests/include)
   target_compile_definitions(${NAME} PRIVATE ENCORE_BACKEND_NAME="${ENCORE_BACKEND_NAME}")
   target_link_libraries(${NAME} PRIVATE ${arg_LIBRARIES} GTest::gtest)
-  encore_apply_common(${NAME} PRIVATE "${arg_DEVICE}")
+  encore_apply_common(${NAME} PRIVATE ${arg_KERNELS})
+  target_compile_options(${NAME} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O1>)   # what runs once gains nothing from -O3
   if(arg_DEVICE)
     target_link_libraries(${NAME} PRIVATE encore_device_test_main)
+    add_dependencies(device_tests ${NAME})
   else()
     target_link_libraries(${NAME} PRIVATE GTest::gtest_main)
   endif()
@@ -111,8 +112,12 @@ function(encore_add_test NAME)
   if(arg_LABELS)
     set(labels LABELS "${arg_LABELS}")
   endif()
+  set(cost 1)
+  if("system" IN_LIST arg_LABELS)   # the long ones begin first, the short ones fill the gaps
+    set(cost 100)
+  endif()
   # Tests run side by side: threads that wait for each other in busy loops would take the cores from the others. The limits only end what
   # hangs; no test may meet one on a machine that is very busy.
   gtest_discover_tests(${NAME} TEST_PREFIX "${NAME}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 600
-    PROPERTIES TIMEOUT 3600 ENVIRONMENT OMP_WAIT_POLICY=passive ${labels})
+    PROPERTIES TIMEOUT 3600 COST ${cost} ENVIRONMENT OMP_WAIT_POLICY=passive ${labels})
 endfunction()

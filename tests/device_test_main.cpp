@@ -4,11 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include <Kokkos_Core.hpp>
+#include <encore/device.hpp>
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   if (GTEST_FLAG_GET(list_tests)) return RUN_ALL_TESTS();
-  Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
+  const encore::KokkosSession kokkos;
   return RUN_ALL_TESTS();
 }

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <encore/view.hpp>
+#include <encore/tensor.hpp>
 
 #include "bench/kernel_work.hpp"
 #include "bench/machine.hpp"

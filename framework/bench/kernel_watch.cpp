@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include <Kokkos_Core.hpp>
 #include <encore/error.hpp>
 
 #include "kernels/product_label.hpp"

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include <encore/view.hpp>
+#include <encore/tensor.hpp>
 
 namespace encore {
 namespace {

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include <Kokkos_Core.hpp>
-
 #include "bench/clock.hpp"
 #include "bench/kernel_watch.hpp"
 #include "data/largest_batch.hpp"
@@ -75,7 +73,7 @@ BenchData load_bench_data(const LoadedExperiment& loaded, const std::filesystem:
       std::make_unique<TaskSets>(make_task_parts(loaded.experiment, loaded.registry), loaded.experiment.data),
       {}};
   const auto tokenizer = load_tokenizer(loaded, folder, [&] { return data.sets->text_counts(); });
-  data.sets->encode(*tokenizer, Kokkos::num_threads());
+  data.sets->encode(*tokenizer, host_threads());
   const auto vocabulary = tokenizer->vocabulary();
   data.vocabulary_size = vocabulary.size();
   return data;

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cinttypes>
 #include <cstdio>
-#include <set>
-
-#include <Kokkos_Core.hpp>
 
 #include "config/error.hpp"
 #include "config/nearest.hpp"
@@ -126,23 +124,6 @@ OptionValue smallest(const Option& option) {
   return option.choices.empty() ? std::string("value") : option.choices.front();
 }
 
-// --- what Kokkos does ---
-
-std::set<std::string>& seen_kernels() {
-  static std::set<std::string> labels;
-  return labels;
-}
-std::vector<std::string>& seen_allocations() {
-  static std::vector<std::string> labels;
-  return labels;
-}
-void on_kernel(const char* label, std::uint32_t, std::uint64_t*) {
-  seen_kernels().insert(label);
-}
-void on_allocation(Kokkos::Profiling::SpaceHandle, const char* label, const void*, std::uint64_t) {
-  seen_allocations().emplace_back(label);
-}
-
 bool is_label(const std::string& label) {
   const std::size_t colons = label.find("::");
   if (colons == std::string::npos || colons == 0 || colons + 2 == label.size()) return false;
@@ -151,29 +132,6 @@ bool is_label(const std::string& label) {
 }
 
 }  // namespace
-
-KokkosWatch::KokkosWatch() {
-  seen_kernels().clear();
-  seen_allocations().clear();
-  Kokkos::Tools::Experimental::set_begin_parallel_for_callback(on_kernel);
-  Kokkos::Tools::Experimental::set_begin_parallel_reduce_callback(on_kernel);
-  Kokkos::Tools::Experimental::set_begin_parallel_scan_callback(on_kernel);
-  Kokkos::Tools::Experimental::set_allocate_data_callback(on_allocation);
-}
-
-KokkosWatch::~KokkosWatch() {
-  Kokkos::Tools::Experimental::set_begin_parallel_for_callback(nullptr);
-  Kokkos::Tools::Experimental::set_begin_parallel_reduce_callback(nullptr);
-  Kokkos::Tools::Experimental::set_begin_parallel_scan_callback(nullptr);
-  Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
-}
-
-std::vector<std::string> KokkosWatch::kernels() const {
-  return {seen_kernels().begin(), seen_kernels().end()};
-}
-std::vector<std::string> KokkosWatch::allocations() const {
-  return seen_allocations();
-}
 
 void require_labels(const KokkosWatch& watch) {
   for (const std::string& label : watch.kernels())
@@ -188,7 +146,7 @@ std::string subject_of(const Offer& offer) {
 std::string digest_of(const std::vector<double>& values) {
   std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a
   for (const double value : values)
-    for (std::uint64_t bits = Kokkos::bit_cast<std::uint64_t>(value), byte = 0; byte < 8; ++byte, bits >>= 8)
+    for (std::uint64_t bits = std::bit_cast<std::uint64_t>(value), byte = 0; byte < 8; ++byte, bits >>= 8)
       hash = (hash ^ (bits & 0xFFU)) * 1099511628211ULL;
   std::array<char, 20> text{};
   std::snprintf(text.data(), text.size(), "%016" PRIx64, hash);

@@ -13,6 +13,8 @@
 #include <encore/device.hpp>
 #include <encore/plugin.hpp>
 
+#include "contract/kokkos_watch.hpp"
+
 namespace encore {
 
 /// One check that has ended.
@@ -93,20 +95,6 @@ std::vector<Check> reader_checks(const Offer& offer, const CheckData& data);
 /// What suite_digests is made of, by kind; kinds that run on the host only have none.
 std::map<std::string, std::string> layer_digests(const Device& device, const Offer& offer);
 std::map<std::string, std::string> optimizer_digests(const Device& device, const Offer& offer);
-
-/// Counts what Kokkos is asked to do while it lives. One at a time.
-class KokkosWatch {
- public:
-  KokkosWatch();
-  ~KokkosWatch();
-  KokkosWatch(const KokkosWatch&) = delete;
-  KokkosWatch& operator=(const KokkosWatch&) = delete;
-
-  /// Labels of the kernels that were launched, each once.
-  std::vector<std::string> kernels() const;
-  /// Labels of the memory that was allocated.
-  std::vector<std::string> allocations() const;
-};
 
 /// Throws Error with `message` unless `condition` holds: what a check expects of the part.
 void require(bool condition, const std::string& message);

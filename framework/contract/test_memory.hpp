@@ -7,12 +7,13 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <vector>
 
+#include <encore/device.hpp>
+#include <encore/elements.hpp>
 #include <encore/kernels.hpp>
-#include <encore/random.hpp>
-#include <encore/view.hpp>
 
 namespace encore {
 
@@ -20,65 +21,21 @@ namespace encore {
 class OwnedTensor {
  public:
   OwnedTensor() = default;
-  OwnedTensor(DType type, const std::vector<std::int64_t>& shape) {
-    tensor_.dtype = type;
-    for (const std::int64_t extent : shape)
-      tensor_.extents[static_cast<std::size_t>(tensor_.rank++)] = extent;
-    memory_ = Kokkos::View<std::byte*, DeviceMemory>("encore::owned_tensor",
-                                                     std::max<std::size_t>(1, tensor_.bytes()));
-    tensor_.data = memory_.data();
-  }
+  OwnedTensor(DType type, const std::vector<std::int64_t>& shape);
   operator Tensor() const { return tensor_; }
   const Tensor& tensor() const { return tensor_; }
 
-  std::vector<double> values() const {
-    std::vector<double> result(static_cast<std::size_t>(tensor_.size()));
-    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), memory_);
-    visit([&](auto type) {
-      const auto* from = reinterpret_cast<const decltype(type)*>(host.data());
-      for (std::size_t i = 0; i < result.size(); ++i) result[i] = static_cast<double>(from[i]);
-    });
-    return result;
-  }
-  void set(const std::vector<double>& values) {
-    ENCORE_REQUIRE(static_cast<std::int64_t>(values.size()) == tensor_.size(),
-                   "one value for each element is expected");
-    const auto host = Kokkos::create_mirror_view(Kokkos::HostSpace(), memory_);
-    visit([&](auto type) {
-      using T = decltype(type);
-      auto* to = reinterpret_cast<T*>(host.data());
-      for (std::size_t i = 0; i < values.size(); ++i)
-        if constexpr (std::is_same_v<T, bfloat16>)
-          to[i] = T(static_cast<float>(values[i]));
-        else
-          to[i] = static_cast<T>(values[i]);
-    });
-    Kokkos::deep_copy(memory_, host);
-  }
+  std::vector<double> values() const;
+  void set(const std::vector<double>& values);
   void fill(double value) { set(std::vector<double>(static_cast<std::size_t>(tensor_.size()), value)); }
 
  private:
-  template <class Body>
-  void visit(const Body& body) const {
-    if (tensor_.dtype == DType::int32) return body(std::int32_t{});
-    if (tensor_.dtype == DType::int64) return body(std::int64_t{});
-    dispatch(tensor_.dtype, body);
-  }
   Tensor tensor_;
-  Kokkos::View<std::byte*, DeviceMemory> memory_;
+  std::shared_ptr<void> memory_;
 };
 
 /// `count` numbers from a normal distribution, a pure function of seed and purpose.
-inline std::vector<double> normal_values(std::int64_t count, std::uint64_t seed, double deviation = 1.0) {
-  const Random random(RandomKey{seed, 0x7E57, 0});
-  std::vector<double> values(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const RandomWords words = random.words(static_cast<std::int64_t>(i), 0, 0);
-    values[i] = deviation * std::sqrt(-2.0 * std::log(uniform(words.word[0]))) *
-                std::cos(6.283185307179586 * uniform(words.word[1]));
-  }
-  return values;
-}
+std::vector<double> normal_values(std::int64_t count, std::uint64_t seed, double deviation = 1.0);
 
 /// A batch of sequences of the given lengths with its tables on the device. Token numbers (below
 /// `vocabulary`) are a function of example and position, so a sequence is the same in whatever batch it

@@ -2,18 +2,17 @@
 #include <encore/testing.hpp>
 
 #include <algorithm>
-#include <memory>
+
+#include <encore/device.hpp>
 
 #include "contract/head_memory.hpp"
 
 namespace encore {
 namespace {
 
+/// Until the program ends.
 void start_kokkos() {
-  static const std::unique_ptr<Kokkos::ScopeGuard> kokkos =
-      Kokkos::is_initialized()
-          ? nullptr
-          : std::make_unique<Kokkos::ScopeGuard>(Kokkos::InitializationSettings().set_disable_warnings(true));
+  static const KokkosSession kokkos;
 }
 
 }  // namespace

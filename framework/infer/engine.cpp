@@ -36,7 +36,7 @@ Engine::Engine(const std::filesystem::path& run_folder, const Specification& spe
   for (const char* file : {vocabulary_file, knowledge_file}) weights_->require_file(file);
   model_ = std::make_unique<Model>(loaded_.experiment, model_size(task(), tokenizer_->vocabulary().size()),
                                    loaded_.registry, device, Use::inference);
-  step_ = weights_->load_into(*model_, Kokkos::num_threads());
+  step_ = weights_->load_into(*model_, host_threads());
 }
 
 EncodedSet Engine::encode(const Records& records, int threads) const {

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include <encore/elements.hpp>
 #include <encore/kernels.hpp>
-#include <encore/view.hpp>
 
 namespace encore::kernels {
 

@@ -1,16 +1,61 @@
-// Device: its workspace and its gemm library.
-#include <encore/device.hpp>
+// What device.hpp declares: Kokkos opened and closed, the execution space, the workspace, the gemm library.
+#include <encore/space.hpp>
 
 #include "kernels/gemm.hpp"
 
 namespace encore {
 
+KokkosSession::KokkosSession(int threads) : opened_(!Kokkos::is_initialized()) {
+  if (!opened_) return;
+  Kokkos::InitializationSettings settings;
+  settings.set_disable_warnings(true);
+  if (threads > 0) settings.set_num_threads(threads);
+  Kokkos::initialize(settings);
+}
+
+KokkosSession::~KokkosSession() {
+  if (opened_) Kokkos::finalize();
+}
+
+std::string kokkos_version() {
+  return std::to_string(KOKKOS_VERSION / 10000) + "." + std::to_string(KOKKOS_VERSION / 100 % 100) + "." +
+         std::to_string(KOKKOS_VERSION % 100);
+}
+
+int host_threads() {
+  return Kokkos::num_threads();
+}
+
+void on_host_threads(const std::function<void()>& work) {
+#ifdef KOKKOS_ENABLE_OPENMP
+#pragma omp parallel
+#endif
+  work();
+}
+
 struct Device::Workspace {
   Kokkos::View<char*, DeviceMemory> memory;
 };
 
-Device::Device() : workspace_(std::make_unique<Workspace>()), gemm_(make_gemm_library()) {}
+Device::Device()
+    : space_(std::make_unique<SpaceInstance>()),
+      workspace_(std::make_unique<Workspace>()),
+      gemm_(make_gemm_library()) {}
 Device::~Device() = default;
+
+std::string Device::gpu() const {
+#if defined(KOKKOS_ENABLE_CUDA)
+  return space_->cuda_device_prop().name;
+#elif defined(KOKKOS_ENABLE_HIP)
+  return space_->hip_device_prop().name;
+#else
+  return {};
+#endif
+}
+
+void Device::fence() const {
+  space_->fence("encore::device_fence");
+}
 
 void* Device::workspace(std::size_t bytes) const {
   auto& memory = workspace_->memory;

@@ -97,9 +97,9 @@ void multiply_typed(const Device& device, const Product& p) {
   if constexpr (std::is_same_v<T, bfloat16>) {
     throw Error("Kokkos Kernels has no products of bfloat16 matrices; set precision = \"float32\"");
   } else {
-    KokkosBlas::gemm(device.space(), p.transpose_a ? "T" : "N", p.transpose_b ? "T" : "N", T(1),
-                     matrix_view<T>(p.a), matrix_view<T>(p.b), p.accumulate ? T(1) : T(0),
-                     matrix_view<C>(p.c));
+    const ExecutionSpace& space = device.space();
+    KokkosBlas::gemm(space, p.transpose_a ? "T" : "N", p.transpose_b ? "T" : "N", T(1), matrix_view<T>(p.a),
+                     matrix_view<T>(p.b), p.accumulate ? T(1) : T(0), matrix_view<C>(p.c));
     finish_product(device, p, true);  // Kokkos Kernels has no epilogue
   }
 }

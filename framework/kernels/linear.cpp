@@ -1,4 +1,6 @@
 // linear: y = activation(x W^T + b) and its three gradients, as matrix products with an epilogue.
+#include <encore/device.hpp>
+
 #include "kernels/check.hpp"
 #include "kernels/gemm.hpp"
 

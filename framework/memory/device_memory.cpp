@@ -8,11 +8,23 @@
 #include <exception>
 #include <string_view>
 
+#include <encore/space.hpp>
+
 namespace encore {
 namespace {
 
-using HostBytes = Kokkos::View<std::byte*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-using DeviceBytes = Kokkos::View<std::byte*, DeviceMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+template <class Space>
+using Bytes = Kokkos::View<std::byte*, Space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+template <class Space>
+using OwnedBytes = Kokkos::View<std::byte*, Space>;
+using Staging = Kokkos::SharedHostPinnedSpace;
+using Owner = std::unique_ptr<void, void (*)(void*)>;
+
+/// Keeps a View where its type is not known.
+template <class View>
+Owner owner_of(View view) {
+  return {new View(std::move(view)), [](void* kept) { delete static_cast<View*>(kept); }};
+}
 
 /// "encore::optimizer_states" to "optimizer states".
 std::string words_of(const std::string& label) {
@@ -21,13 +33,11 @@ std::string words_of(const std::string& label) {
   return words;
 }
 
-Kokkos::View<std::byte*, DeviceMemory> allocate(const std::string& label, std::size_t bytes,
-                                                Contents contents) {
+OwnedBytes<DeviceMemory> allocate(const std::string& label, std::size_t bytes, Contents contents) {
   try {
     if (contents == Contents::undefined)
-      return Kokkos::View<std::byte*, DeviceMemory>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label),
-                                                    bytes);
-    return Kokkos::View<std::byte*, DeviceMemory>(label, bytes);
+      return OwnedBytes<DeviceMemory>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), bytes);
+    return OwnedBytes<DeviceMemory>(label, bytes);
   } catch (const std::exception& error) {
     if (std::string_view(error.what()).find("failed to allocate") == std::string_view::npos) throw;
     fail_out_of_memory(words_of(label), static_cast<double>(bytes));
@@ -44,16 +54,28 @@ void fail_out_of_memory(const std::string& what, double bytes) {
               "model.layers, and with more train.gradient_shards");
 }
 
-DeviceBuffer::DeviceBuffer(const std::string& label, std::size_t bytes, Contents contents)
-    : memory_(allocate(label, bytes + tensor_alignment, contents)), bytes_(bytes) {
-  const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
-  data_ = memory_.data() + (aligned(address) - address);
+DeviceBuffer::DeviceBuffer(const std::string& label, std::size_t bytes, Contents contents) : bytes_(bytes) {
+  const auto memory = allocate(label, bytes + tensor_alignment, contents);
+  const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+  data_ = memory.data() + (aligned(address) - address);
+  memory_ = owner_of(memory);
+}
+
+StagingBuffer::StagingBuffer(const std::string& label, std::size_t bytes) {
+  const OwnedBytes<Staging> memory(label, bytes);
+  data_ = memory.data();
+  memory_ = owner_of(memory);
+}
+
+bool host_reaches_device() {
+  return Kokkos::SpaceAccessibility<Kokkos::HostSpace, DeviceMemory>::accessible;
 }
 
 void copy_to_host(const Device& device, Tensor tensor, void* host) {
   if (tensor.bytes() == 0) return;
-  Kokkos::deep_copy(device.space(), HostBytes(static_cast<std::byte*>(host), tensor.bytes()),
-                    DeviceBytes(static_cast<std::byte*>(tensor.data), tensor.bytes()));
+  const ExecutionSpace& space = device.space();
+  Kokkos::deep_copy(space, Bytes<Kokkos::HostSpace>(static_cast<std::byte*>(host), tensor.bytes()),
+                    Bytes<DeviceMemory>(static_cast<std::byte*>(tensor.data), tensor.bytes()));
   device.fence();
 }
 
@@ -61,10 +83,16 @@ void copy_from_host(const Device& device, const void* host, Tensor tensor) {
   if (tensor.bytes() == 0) return;
   // A View of const bytes would do on the source side, but Kokkos copies only between Views of one value
   // type.
-  HostBytes source(static_cast<std::byte*>(const_cast<void*>(host)), tensor.bytes());
-  Kokkos::deep_copy(device.space(), DeviceBytes(static_cast<std::byte*>(tensor.data), tensor.bytes()),
-                    source);
+  const Bytes<Kokkos::HostSpace> source(static_cast<std::byte*>(const_cast<void*>(host)), tensor.bytes());
+  const ExecutionSpace& space = device.space();
+  Kokkos::deep_copy(space, Bytes<DeviceMemory>(static_cast<std::byte*>(tensor.data), tensor.bytes()), source);
   device.fence();
+}
+
+void start_copy(const Device& device, const std::byte* staging, std::size_t bytes, std::byte* to) {
+  const ExecutionSpace& space = device.space();
+  Kokkos::deep_copy(space, Bytes<DeviceMemory>(to, bytes),
+                    Bytes<Staging>(const_cast<std::byte*>(staging), bytes));
 }
 
 }  // namespace encore

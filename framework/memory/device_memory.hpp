@@ -5,9 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
-#include <Kokkos_Core.hpp>
 #include <encore/device.hpp>
 #include <encore/tensor.hpp>
 
@@ -44,14 +44,32 @@ class DeviceBuffer {
   std::byte* data() const { return data_; }
 
  private:
-  Kokkos::View<std::byte*, DeviceMemory> memory_;
+  std::unique_ptr<void, void (*)(void*)> memory_ = {nullptr, nullptr};
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
 };
+
+/// Host memory from which the device copies while the host goes on. Move only.
+class StagingBuffer {
+ public:
+  StagingBuffer() = default;
+  StagingBuffer(const std::string& label, std::size_t bytes);
+
+  std::byte* data() const { return data_; }
+
+ private:
+  std::unique_ptr<void, void (*)(void*)> memory_ = {nullptr, nullptr};
+  std::byte* data_ = nullptr;
+};
+
+/// Whether the host reads and writes device memory as its own.
+bool host_reaches_device();
 
 /// Copies tensor.bytes() bytes to host memory; waits for the device.
 void copy_to_host(const Device& device, Tensor tensor, void* host);
 /// Copies tensor.bytes() bytes from host memory; waits for the device.
 void copy_from_host(const Device& device, const void* host, Tensor tensor);
+/// Starts a copy of `bytes` from a StagingBuffer to device memory, and does not wait.
+void start_copy(const Device& device, const std::byte* staging, std::size_t bytes, std::byte* to);
 
 }  // namespace encore

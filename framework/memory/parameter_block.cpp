@@ -15,8 +15,6 @@ namespace {
 constexpr std::int64_t segment_alignment = 16;
 constexpr std::int64_t copy_alignment = 32;  // 64 bytes in bfloat16
 
-constexpr bool host_reads_device = Kokkos::SpaceAccessibility<Kokkos::HostSpace, DeviceMemory>::accessible;
-
 constexpr std::int64_t round_up(std::int64_t count, std::int64_t alignment) {
   return (count + alignment - 1) / alignment * alignment;
 }
@@ -220,7 +218,7 @@ std::int64_t ParameterBlock::count() const {
 
 bool ParameterBlock::place_at(const ParameterSlice& parameter, const std::byte* host) {
   ENCORE_REQUIRE(use_ == Use::inference, "a parameter that is trained lies in the block");
-  if (!host_reads_device || precision_ != dtype_ ||
+  if (!host_reaches_device() || precision_ != dtype_ ||
       reinterpret_cast<std::uintptr_t>(host) % tensor_alignment != 0)
     return false;
   slices_[static_cast<std::size_t>(&find(parameter.path) - slices_.data())].elsewhere = host;

@@ -7,7 +7,6 @@
 namespace encore {
 namespace {
 
-constexpr bool host_writes_device = Kokkos::SpaceAccessibility<Kokkos::HostSpace, DeviceMemory>::accessible;
 /// Uploads between two waits for the device.
 constexpr std::size_t ring_slots = 8;
 
@@ -76,9 +75,7 @@ DeviceBatch::DeviceBatch(const Device& device, const BatchSize& largest, const B
   ENCORE_REQUIRE(shards >= 1, "a batch has at least one shard");
   const std::size_t bytes = slot_bytes();
   memory_ = DeviceBuffer("encore::batch", bytes);
-  if (!host_writes_device)
-    staging_ =
-        Kokkos::View<std::byte*, Kokkos::SharedHostPinnedSpace>("encore::batch_staging", ring_slots * bytes);
+  if (!host_reaches_device()) staging_ = StagingBuffer("encore::batch_staging", ring_slots * bytes);
   sort_keys_.reserve(static_cast<std::size_t>(std::max(largest.tokens, largest.target.tokens)));
   shards_.resize(static_cast<std::size_t>(shards));
   for (Shard& shard : shards_) shard.batch.columns.resize(needs_.columns.size());
@@ -103,7 +100,7 @@ void DeviceBatch::upload(const PackedBatch& batch) {
                  "the batch was packed for this model");
 
   std::byte* host = memory_.data();
-  if (!host_writes_device) {
+  if (!host_reaches_device()) {
     if (slot_ == 0) device_.fence();  // the copies out of the ring have ended
     host = staging_.data() + slot_ * memory_.bytes();
     slot_ = (slot_ + 1) % ring_slots;
@@ -114,11 +111,7 @@ void DeviceBatch::upload(const PackedBatch& batch) {
     if (range.first < range.last) write_shard(batch, range, writer, shards_[used_++]);
   ENCORE_REQUIRE(writer.used() <= memory_.bytes(), "the slot holds every shard");
   weight_ = batch.weight;
-  if (host_writes_device) return;
-  using Source =
-      Kokkos::View<std::byte*, Kokkos::SharedHostPinnedSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  using Target = Kokkos::View<std::byte*, DeviceMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  Kokkos::deep_copy(device_.space(), Target(memory_.data(), writer.used()), Source(host, writer.used()));
+  if (!host_reaches_device()) start_copy(device_, host, writer.used(), memory_.data());
 }
 
 void DeviceBatch::write_shard(const PackedBatch& packed, const SequenceRange& range, Writer& writer,

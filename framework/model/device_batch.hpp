@@ -67,7 +67,7 @@ class DeviceBatch {
   DeviceBuffer memory_;
   /// Where the host cannot write to device memory: a ring of slots, so that an upload seldom waits for the
   /// device.
-  Kokkos::View<std::byte*, Kokkos::SharedHostPinnedSpace> staging_;
+  StagingBuffer staging_;
   std::size_t slot_ = 0;
   std::vector<std::uint64_t> sort_keys_;
   std::vector<Shard> shards_;

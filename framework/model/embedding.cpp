@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include <encore/kernels.hpp>
-#include <encore/view.hpp>
 
 #include "config/error.hpp"
 #include "memory/device_memory.hpp"

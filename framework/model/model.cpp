@@ -7,20 +7,11 @@
 
 #include "model/network.hpp"
 #include "model/pass.hpp"
+#include "model/sum_shards.hpp"
 #include "plugin_host/registry.hpp"
 
 namespace encore {
 namespace {
-
-/// total = scale * (losses[0] + losses[1] + ...), in the order of the shards.
-void sum_shards(const Device& device, const double* losses, std::int64_t count, double scale, double* total) {
-  Kokkos::parallel_for(
-      "encore::sum_shards", Kokkos::RangePolicy<ExecutionSpace>(device.space(), 0, 1), KOKKOS_LAMBDA(int) {
-        double sum = 0.0;
-        for (std::int64_t i = 0; i < count; ++i) sum += losses[i];
-        *total = scale * sum;
-      });
-}
 
 /// "encoder.3" of "encoder.3.attention.qkv.weight", "encoder.norm" of "encoder.norm.gain", else the first
 /// component.

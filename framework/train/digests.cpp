@@ -9,13 +9,12 @@ namespace encore {
 namespace {
 
 constexpr std::size_t tensor_digits = 16;
-constexpr bool host_reads_device = Kokkos::SpaceAccessibility<Kokkos::HostSpace, DeviceMemory>::accessible;
 
 /// A block where the host can read it.
 class HostBlock {
  public:
   HostBlock(const Device& device, Tensor block) : bytes_(static_cast<const std::byte*>(block.data)) {
-    if (host_reads_device) return;
+    if (host_reaches_device()) return;
     copy_.resize(block.bytes());
     copy_to_host(device, block, copy_.data());
     bytes_ = copy_.data();
@@ -61,7 +60,7 @@ std::vector<Digested> digest_blocks(const Model& model, std::int64_t step, bool 
       hash.add(blocks.front().slice(slices[piece - blocks.size()], dtype));
     hashes[piece] = hash.hex();
   };
-  run_pieces(static_cast<std::int64_t>(hashes.size()), Kokkos::num_threads(), hash_piece);
+  run_pieces(static_cast<std::int64_t>(hashes.size()), host_threads(), hash_piece);
 
   for (std::size_t i = 0; i < blocks.size(); ++i) digests[i].sha256 = hashes[i];
   for (std::size_t i = 0; i < tensors; ++i)

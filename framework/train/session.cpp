@@ -59,7 +59,7 @@ void Session::encode(const TokenCache& cache) {
   const std::string text = work_text(
       "encoding", "", loaded_.registry.owner_text(Kind::tokenizer, loaded_.experiment.tokenizer.type));
   const CurrentWork work(text.c_str());
-  sets_.encode(*tokenizer_, Kokkos::num_threads());
+  sets_.encode(*tokenizer_, host_threads());
   sets_.save_encoded(cache, encoding);
 }
 

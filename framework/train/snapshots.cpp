@@ -132,8 +132,7 @@ void Snapshots::write_weights(const Model& model, std::int64_t step, Control& co
     WeightsFacts facts{.question = identity_, .step = step};
     for (const char* file : {vocabulary_file, knowledge_file})
       facts.files[file] = sha256_of_file(folder_ / file);
-    return save_weights(folder_, slices, std::move(facts), Kokkos::num_threads(),
-                        [&] { require_owned(control); });
+    return save_weights(folder_, slices, std::move(facts), host_threads(), [&] { require_owned(control); });
   });
   observer.happened(Wrote{.name = "weights", .path = weights_file, .sha256 = saved.sha256});
 }

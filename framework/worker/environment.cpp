@@ -9,7 +9,6 @@
 #include <fstream>
 #include <sstream>
 
-#include <Kokkos_Core.hpp>
 #include <encore/device.hpp>
 #include <encore/kernels.hpp>
 #include <nlohmann/json.hpp>
@@ -57,15 +56,10 @@ std::string instruction_set() {
 #endif
 }
 
-std::string device_model() {
-#if defined(KOKKOS_ENABLE_CUDA)
-  return Kokkos::Cuda().cuda_device_prop().name;
-#elif defined(KOKKOS_ENABLE_HIP)
-  return Kokkos::HIP().hip_device_prop().name;
-#else
+std::string device_model(const Device& device) {
+  if (const std::string gpu = device.gpu(); !gpu.empty()) return gpu;
   const std::string model = proc_field("/proc/cpuinfo", "model name");
   return model.empty() ? "unknown" : model;
-#endif
 }
 
 /// SHA-256 of libencore_kernels.so: another source or compiler of it may round otherwise.
@@ -74,11 +68,6 @@ std::string kernels_sha256() {
   if (dladdr(reinterpret_cast<const void*>(&kernels::fill), &library) == 0)
     throw Error("the file of the library that holds the kernels cannot be found");
   return sha256_of_file(library.dli_fname);
-}
-
-std::string dotted(int version) {
-  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
-         std::to_string(version % 100);
 }
 
 }  // namespace
@@ -90,10 +79,15 @@ nlohmann::json numeric_environment(const Device& device, const std::string& prec
     const std::string before = hashes.value(plugin.name, "");
     hashes[plugin.name] = before.empty() ? plugin.sha256 : before + " " + plugin.sha256;
   }
-  return {
-      {"backend", ENCORE_BACKEND_NAME}, {"device", device_model()},    {"instruction_set", instruction_set()},
-      {"precision", precision},         {"compiler", ENCORE_COMPILER}, {"kokkos", dotted(KOKKOS_VERSION)},
-      {"gemm", device.gemm().name()},   {"kernels", kernels_sha256()}, {"plugins", hashes}};
+  return {{"backend", ENCORE_BACKEND_NAME},
+          {"device", device_model(device)},
+          {"instruction_set", instruction_set()},
+          {"precision", precision},
+          {"compiler", ENCORE_COMPILER},
+          {"kokkos", kokkos_version()},
+          {"gemm", device.gemm().name()},
+          {"kernels", kernels_sha256()},
+          {"plugins", hashes}};
 }
 
 nlohmann::json host_description() {

@@ -1,7 +1,6 @@
 // evaluate: a run's best checkpoint on any file that its reader reads.
 #include <iostream>
 
-#include <Kokkos_Core.hpp>
 #include <encore/device.hpp>
 #include <nlohmann/json.hpp>
 
@@ -36,7 +35,7 @@ int evaluate_verb(const TrainedRunArguments& run, const std::filesystem::path& f
   const ReadSet read = read_set(model.reader(), file, "evaluation set");
   const EncodedSet set = with_file(file, [&] {
     model.extend(read.records);
-    return model.encode(read.records, Kokkos::num_threads());
+    return model.encode(read.records, host_threads());
   });
   const Evaluation evaluation = model.run(set);
   const Statistics statistics = measured(model.task(), set.set, evaluation.outputs, "evaluation set");

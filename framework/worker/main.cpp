@@ -4,7 +4,6 @@
 #include <iostream>
 #include <sstream>
 
-#include <Kokkos_Core.hpp>
 #include <boost/program_options.hpp>
 #include <encore/device.hpp>
 #include <encore/error.hpp>
@@ -110,12 +109,8 @@ int run(int argc, char** argv) {
   // Checking builds many small models and trains none: threads would only wait for each other.
   const int few = verb == "check" ? 1 : default_threads(usable_cores(), openmp_wishes());
   const int threads = asked > 0 ? asked : few;
-  const Kokkos::ScopeGuard kokkos(
-      Kokkos::InitializationSettings().set_num_threads(threads).set_disable_warnings(true));
-#ifdef KOKKOS_ENABLE_OPENMP
-#pragma omp parallel
-  add_signal_stack();
-#endif
+  const KokkosSession kokkos(threads);
+  on_host_threads(add_signal_stack);
   return run_verb(verb, values, threads);
 }
 

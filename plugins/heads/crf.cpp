@@ -366,7 +366,8 @@ class CrfHead final : public Head {
                  pointers = step.buffer(pointers_);
     using HostTable = Kokkos::View<const std::int32_t*, Kokkos::LayoutRight, Kokkos::HostSpace,
                                    Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-    Kokkos::deep_copy(device.space(),
+    const ExecutionSpace& space = device.space();
+    Kokkos::deep_copy(space,
                       VectorView<std::int32_t>(elements<std::int32_t>(allowed), allowed_classes_.size()),
                       HostTable(allowed_classes_.data(), allowed_classes_.size()));
     dispatch(emissions.dtype, [&](auto type) {

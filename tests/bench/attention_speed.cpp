@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <Kokkos_Core.hpp>
+#include <encore/device.hpp>
 #include <nlohmann/json.hpp>
 
 #include "contract/test_memory.hpp"
@@ -52,7 +52,7 @@ nlohmann::json measure(std::int64_t sequences, std::int64_t length, std::int64_t
     forward.push_back(there);
     backward.push_back(back);
   }
-  return {{"threads", ExecutionSpace().concurrency()}, {"forward", forward}, {"backward", backward}};
+  return {{"threads", host_threads()}, {"forward", forward}, {"backward", backward}};
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ int main(int count, char** arguments) {
   try {
     if (count != 7)
       throw Error("attention_speed SEQUENCES LENGTH HEADS HEAD_SIZE float32|bfloat16 REPETITIONS");
-    const Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
+    const KokkosSession kokkos;
     const DType type = std::string(arguments[5]) == "bfloat16" ? DType::bfloat16 : DType::float32;
     std::cout << measure(std::stoll(arguments[1]), std::stoll(arguments[2]), std::stoll(arguments[3]),
                          std::stoll(arguments[4]), type, std::stoi(arguments[6]))

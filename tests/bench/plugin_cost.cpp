@@ -12,7 +12,7 @@
 
 #include <sys/wait.h>
 
-#include <Kokkos_Core.hpp>
+#include <encore/device.hpp>
 
 #include "support/tiny_model.hpp"
 
@@ -87,7 +87,7 @@ int main() {
   for (int i = 0; i < 20; ++i) loading.push_back(loading_time());
   print("opening every built-in plugin", loading, 1e3, "ms");
 
-  const Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
+  const KokkosSession kokkos;
   Registry registry = load_builtin_plugins();
   std::printf("%-58s %5zu\n", "plugins", registry.plugins().size());
   Registrar offers;

@@ -15,7 +15,7 @@ namespace encore::testing {
 
 /// In the child: one line for the parent.
 inline void print_digest(const std::string& digest) {
-  std::printf("digest: %d %s\n", ExecutionSpace().concurrency(), digest.c_str());
+  std::printf("digest: %d %s\n", host_threads(), digest.c_str());
 }
 
 /// In the parent: what the disabled test `test` of `program` printed. `environment`: "NAME=VALUE " each.

@@ -4,7 +4,12 @@
 
 #include <cstdint>
 
-#include <Kokkos_Core.hpp>
+// What a kernel may call as well as the host; Kokkos is not needed to read a number.
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define ENCORE_HOST_AND_DEVICE __host__ __device__
+#else
+#define ENCORE_HOST_AND_DEVICE
+#endif
 
 namespace encore {
 
@@ -13,14 +18,14 @@ struct bfloat16 {
 
   bfloat16() = default;
   /// Rounds to nearest, ties to even; a NaN stays a (quiet) NaN.
-  KOKKOS_INLINE_FUNCTION explicit bfloat16(float value) {
-    const auto word = Kokkos::bit_cast<std::uint32_t>(value);
+  ENCORE_HOST_AND_DEVICE explicit bfloat16(float value) {
+    const auto word = __builtin_bit_cast(std::uint32_t, value);
     const std::uint32_t rounded = (word + 0x7FFFU + ((word >> 16) & 1U)) >> 16;
     const std::uint32_t quiet_nan = (word >> 16) | 0x40U;
     bits = static_cast<std::uint16_t>(value == value ? rounded : quiet_nan);
   }
-  KOKKOS_INLINE_FUNCTION operator float() const {
-    return Kokkos::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+  ENCORE_HOST_AND_DEVICE operator float() const {
+    return __builtin_bit_cast(float, static_cast<std::uint32_t>(bits) << 16);
   }
 };
 static_assert(sizeof(bfloat16) == 2);

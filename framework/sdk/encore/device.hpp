@@ -1,31 +1,52 @@
 // Device: where kernels run. One per worker: an execution space instance, a workspace that grows only when a
 // larger shape comes than any before, and the prepared matrix products of the gemm library. Host memory is
-// always there; every Tensor of a Step lies in `DeviceMemory`.
+// always there; every Tensor of a Step lies in device memory. Kokkos is not in sight here: who only calls
+// kernels compiles without it. Who writes kernels includes view.hpp or rows.hpp, which bring space.hpp.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
-
-#include <Kokkos_Core.hpp>
+#include <string>
 
 namespace encore {
 
-using ExecutionSpace = Kokkos::DefaultExecutionSpace;
-using DeviceMemory = ExecutionSpace::memory_space;
+class GemmLibrary;    // framework/kernels/gemm.hpp: oneDNN, cuBLASLt or the portable one
+class SpaceInstance;  // space.hpp: Kokkos' execution space instance
 
-class GemmLibrary;  // framework/kernels/gemm.hpp: oneDNN, cuBLASLt or the portable one
+/// Holds Kokkos open for this process; does nothing where somebody else does.
+class KokkosSession {
+ public:
+  /// threads: of the host; 0: as the environment says.
+  explicit KokkosSession(int threads = 0);
+  ~KokkosSession();
+  KokkosSession(const KokkosSession&) = delete;
+  KokkosSession& operator=(const KokkosSession&) = delete;
+
+ private:
+  bool opened_;
+};
+
+/// Such as "4.7.0".
+std::string kokkos_version();
+/// Number of threads that kernels on the host run on. Kokkos is open.
+int host_threads();
+/// Calls `work` once on each of them.
+void on_host_threads(const std::function<void()>& work);
 
 class Device {
  public:
-  /// Kokkos must be initialised and outlive the device.
+  /// Kokkos must be open and outlive the device.
   Device();
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  const ExecutionSpace& space() const { return space_; }
+  const SpaceInstance& space() const { return *space_; }
+  /// Name of the GPU; empty where kernels run on the host.
+  std::string gpu() const;
   /// Waits until every kernel launched so far has ended.
-  void fence() const { space_.fence("encore::device_fence"); }
+  void fence() const;
   /// At least `bytes` of device memory, aligned to 64 bytes, for the kernel that asks: the next call may
   /// return the same.
   void* workspace(std::size_t bytes) const;
@@ -33,7 +54,7 @@ class Device {
 
  private:
   struct Workspace;
-  ExecutionSpace space_;
+  std::unique_ptr<SpaceInstance> space_;
   std::unique_ptr<Workspace> workspace_;
   std::unique_ptr<GemmLibrary> gemm_;
 };

@@ -1,7 +1,8 @@
-// Layer: one operation of the model with its backward. A layer first says what it needs (`declare`), the host plans
-// memory from that, and from then on `forward` and `backward` only launch kernels; the host owns every byte.
-// The rule of gradients: `backward` ADDS to parameter gradients and OVERWRITES the gradients of its inputs.
-// Read next: kernels.hpp for the operations to build from, head.hpp for the part with targets, plugin.hpp to register.
+// Layer: one operation of the model with its backward. A layer first says what it needs (`declare`), the host
+// plans memory from that, and from then on `forward` and `backward` only launch kernels; the host owns every
+// byte. The rule of gradients: `backward` ADDS to parameter gradients and OVERWRITES the gradients of its
+// inputs. Read next: kernels.hpp for the operations to build from, head.hpp for the part with targets,
+// plugin.hpp to register.
 #pragma once
 
 #include <concepts>
@@ -18,7 +19,7 @@
 
 namespace encore {
 
-class Device;  // the computing tier's execution space instance (device.hpp)
+class Device;  // device.hpp
 
 /// How the values of a parameter start out.
 enum class Initializer : std::uint8_t {
@@ -29,24 +30,26 @@ enum class Initializer : std::uint8_t {
   constant,        ///< every element is `value`
 };
 
-/// An element type: that of the activations, or that of sums (float; double where the activations are double), or an
-/// integer.
+/// An element type: that of the activations, or that of sums (float; double where the activations are
+/// double), or an integer.
 enum class Element : std::uint8_t { activation, accumulate, index };
 
 struct ParameterSpec {
-  std::string name;                 ///< within the layer, such as "qkv.weight"; the host puts the layer's path in front
+  std::string name;  ///< within the layer, such as "qkv.weight"; the host puts the layer's path in front
   std::vector<std::int64_t> shape;  ///< (out, in) for matrices
   Initializer initializer = Initializer::zeros;
   double deviation = 0.0;  ///< of Initializer::normal
   bool decay = true;       ///< whether weight decay applies; by custom not to biases and norm gains
   double value = 0.0;      ///< of Initializer::constant
-  /// As which type passes see it; its gradient is always of the type of sums. Matrices of products: activation.
+  /// As which type passes see it; its gradient is always of the type of sums. Matrices of products:
+  /// activation.
   Element element = Element::accumulate;
-  /// (V, ...): row r is used for token r alone, so its gradient is zero in a batch without that token. The host then
-  /// spares the other rows what it can (ChunkGradient in optimizer.hpp).
+  /// (V, ...): row r is used for token r alone, so its gradient is zero in a batch without that token. The
+  /// host then spares the other rows what it can (ChunkGradient in optimizer.hpp).
   bool token_rows = false;
   /// Path of another part's parameter ("embedding.tokens"): this one is the same, its initialiser, decay and
-  /// token_rows count for nothing, and gradients of both are added in the order of the backward pass. Empty: its own.
+  /// token_rows count for nothing, and gradients of both are added in the order of the backward pass. Empty:
+  /// its own.
   std::string alias = {};
 };
 
@@ -75,8 +78,8 @@ struct RandomStream {
   int index = -1;
 };
 
-/// What a layer asks of the host. Filled by `declare`, read by the memory planner, the optimizer, the digests, the
-/// gradient checks and the drawing of the architecture.
+/// What a layer asks of the host. Filled by `declare`, read by the memory planner, the optimizer, the
+/// digests, the gradient checks and the drawing of the architecture.
 class LayerPlan {
  public:
   explicit LayerPlan(std::int64_t width) : width_(width) {}
@@ -112,17 +115,18 @@ class LayerPlan {
     streams_.push_back(std::move(purpose));
     return {static_cast<int>(streams_.size()) - 1};
   }
-  /// Tell the host that `backward` does not read the layer's input (default: it does), or does read its output
-  /// (default: it does not); the host keeps only what is read.
+  /// Tell the host that `backward` does not read the layer's input (default: it does), or does read its
+  /// output (default: it does not); the host keeps only what is read.
   void backward_reads(bool input, bool output) {
     reads_input_ = input;
     reads_output_ = output;
   }
-  /// Tell the host that `forward` may get a ResidualSum as its input, which it adds up in its own pass: a norm does,
-  /// for it comes after such a sum. Who does not say so gets the sum, at the price of a pass over it.
+  /// Tell the host that `forward` may get a ResidualSum as its input, which it adds up in its own pass: a
+  /// norm does, for it comes after such a sum. Who does not say so gets the sum, at the price of a pass over
+  /// it.
   void take_sum() { takes_sum_ = true; }
-  /// Ask for the rows of another stack as inputs[1], such as those of the encoder in a decoder's layer, and for their
-  /// gradient as input_gradients[1]. They have C channels too; extents over them are `memory_rows`.
+  /// Ask for the rows of another stack as inputs[1], such as those of the encoder in a decoder's layer, and
+  /// for their gradient as input_gradients[1]. They have C channels too; extents over them are `memory_rows`.
   void read_memory() { reads_memory_ = true; }
 
   const std::vector<ParameterSpec>& parameters() const { return parameters_; }
@@ -152,7 +156,8 @@ struct RowSet {
   Tensor sequence;   ///< (N) int32, the sequence a row belongs to
   Tensor positions;  ///< (N) int32, position of a row in its sequence
   Tensor examples;   ///< (N) int64, the number of its sequence in the data set: the random counter
-  Tensor order;      ///< (N) int32, rows sorted by token number, equal numbers in row order: the embedding's gradient
+  Tensor order;      ///< (N) int32, rows sorted by token number, equal numbers in row order: the embedding's
+                     ///< gradient
 };
 
 /// The key of a stream of random numbers in one step; values are drawn at (example, position, channel).
@@ -168,10 +173,10 @@ struct DropoutDraw {
   RandomKey key = {};
 };
 
-/// The input of a layer that takes a sum (LayerPlan::take_sum): trunk + dropout(branch), or the trunk alone where there
-/// is no branch. Whoever adds it up leaves the sum in `branch`, where backward finds it. In backward the gradients of
-/// the two: the trunk's is that of the sum, and so is the branch's where nothing is dropped; then both may lie in the
-/// same memory.
+/// The input of a layer that takes a sum (LayerPlan::take_sum): trunk + dropout(branch), or the trunk alone
+/// where there is no branch. Whoever adds it up leaves the sum in `branch`, where backward finds it. In
+/// backward the gradients of the two: the trunk's is that of the sum, and so is the branch's where nothing is
+/// dropped; then both may lie in the same memory.
 struct ResidualSum {
   Tensor trunk;                  ///< (N, C)
   Tensor branch = {};            ///< (N, C), or empty
@@ -184,7 +189,8 @@ struct ResidualSum {
       : trunk(kept), branch(added), rows(&of), dropout(draw) {}
 };
 
-/// One forward or backward pass as one layer sees it: where its declared tensors lie. Valid during the call only.
+/// One forward or backward pass as one layer sees it: where its declared tensors lie. Valid during the call
+/// only.
 class Step {
  public:
   /// What the host found for the layer.
@@ -202,7 +208,8 @@ class Step {
   const Device& device() const { return *device_; }
   /// The rows that the layer works on: those of its first input and of its output.
   const RowSet& rows() const { return *rows_; }
-  /// The rows of inputs[1]; throws std::logic_error where `declare` did not ask for them (LayerPlan::read_memory).
+  /// The rows of inputs[1]; throws std::logic_error where `declare` did not ask for them
+  /// (LayerPlan::read_memory).
   const RowSet& memory() const {
     ENCORE_REQUIRE(bound_.memory != nullptr,
                    "the layer asks for the rows of another stack; call LayerPlan::read_memory in declare");
@@ -218,7 +225,8 @@ class Step {
   /// A declared buffer with the extents of this batch.
   Tensor buffer(Buffer b) const { return declared(bound_.buffers, b.index, "buffer"); }
   RandomKey random(RandomStream s) const { return declared(bound_.keys, s.index, "random stream"); }
-  /// The input of a layer that takes a sum, `input` being inputs[0]: the sum of which it is the branch, or itself.
+  /// The input of a layer that takes a sum, `input` being inputs[0]: the sum of which it is the branch, or
+  /// itself.
   ResidualSum sum(Tensor input) const {
     if (!bound_.trunk) return input;
     return {bound_.trunk, input, *rows_, training_ ? bound_.branch_dropout : DropoutDraw{}};
@@ -233,8 +241,9 @@ class Step {
   template <class T>
   static const T& declared(std::span<const T> all, int index, const char* what) {
     const auto place = static_cast<std::size_t>(index);  // -1 becomes the largest
-    ENCORE_REQUIRE(place < all.size(), std::string("the layer asks for a ") + what + " that it did not declare (handle " +
-                                           std::to_string(index) + " of " + std::to_string(all.size()) +
+    ENCORE_REQUIRE(place < all.size(), std::string("the layer asks for a ") + what +
+                                           " that it did not declare (handle " + std::to_string(index) +
+                                           " of " + std::to_string(all.size()) +
                                            "); keep what LayerPlan returns for it in declare");
     return all[place];
   }
@@ -252,7 +261,8 @@ struct LayerContext {
   std::int64_t max_length = 0;  ///< the longest sequence that will come
   std::int64_t block = 0;       ///< number of the block the layer stands in, from 0
   std::int64_t blocks = 0;
-  bool causal = false;  ///< in a decoder: an output row may depend only on its own input row and those before it
+  bool causal =
+      false;  ///< in a decoder: an output row may depend only on its own input row and those before it
 };
 
 class Layer {
@@ -260,13 +270,14 @@ class Layer {
   virtual ~Layer() = default;
   /// Called once, before any pass. May throw OptionError.
   virtual void declare(LayerPlan& plan) = 0;
-  /// inputs[0] and output: (N, C), inputs[1]: (rows of the memory, C) where asked for; the output written completely, the
-  /// inputs only read; but where the layer takes a sum (Step::sum) the branch is inputs[0], and the sum is left there.
+  /// inputs[0] and output: (N, C), inputs[1]: (rows of the memory, C) where asked for; the output written
+  /// completely, the inputs only read; but where the layer takes a sum (Step::sum) the branch is inputs[0],
+  /// and the sum is left there.
   virtual void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) = 0;
-  /// output_gradient: (N, C), may not be changed; input_gradients[i]: shaped like inputs[i], overwritten. `inputs` and
-  /// `output` hold their content only as far as `LayerPlan::backward_reads` said.
-  virtual void backward(const Step& step, std::span<const Tensor> inputs, Tensor output, Tensor output_gradient,
-                        std::span<const Tensor> input_gradients) = 0;
+  /// output_gradient: (N, C), may not be changed; input_gradients[i]: shaped like inputs[i], overwritten.
+  /// `inputs` and `output` hold their content only as far as `LayerPlan::backward_reads` said.
+  virtual void backward(const Step& step, std::span<const Tensor> inputs, Tensor output,
+                        Tensor output_gradient, std::span<const Tensor> input_gradients) = 0;
 };
 
 }  // namespace encore

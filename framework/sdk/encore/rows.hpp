@@ -18,9 +18,10 @@
 #include <limits>
 #include <utility>
 
-#include <encore/device.hpp>
+#include <encore/space.hpp>
 
-// Tells the host compiler that the iterations of the loop that follows are independent. Device compilers need no hint.
+// Tells the host compiler that the iterations of the loop that follows are independent. Device compilers need
+// no hint.
 #if defined(KOKKOS_ENABLE_OPENMP) && !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
 #define ENCORE_HOST_BACKEND 1
 #define ENCORE_PRAGMA(text) _Pragma(#text)
@@ -52,7 +53,8 @@ KOKKOS_FORCEINLINE_FUNCTION void unroll(const Body& body) {
 
 #if ENCORE_HOST_BACKEND
 
-// Everything here is inlined by force: only a body whose captures are plain variables becomes good vector code.
+// Everything here is inlined by force: only a body whose captures are plain variables becomes good vector
+// code.
 struct Row {
   std::int64_t index;
 

@@ -1,6 +1,6 @@
 // Tensor: the only data type that crosses the border between host and plugin.
 // A pointer into memory the host owns, an element type and up to four extents, row-major and dense.
-// The computing tier turns it into an unmanaged Kokkos View (view.hpp).
+// Kernels turn it into an unmanaged Kokkos View (view.hpp).
 #pragma once
 
 #include <array>
@@ -22,6 +22,11 @@ constexpr std::size_t size_of(DType type) {
 constexpr const char* name_of(DType type) {
   constexpr const char* names[] = {"float32", "float64", "bfloat16", "int32", "int64"};
   return names[static_cast<int>(type)];
+}
+
+/// The DType of sums over elements of `type`.
+constexpr DType sum_type(DType type) {
+  return type == DType::float64 ? DType::float64 : DType::float32;
 }
 
 /// A non-owning view of device memory. Copying copies the reference, never the data.

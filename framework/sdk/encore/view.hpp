@@ -1,5 +1,5 @@
-// From Tensor to Kokkos: the element types a kernel is instantiated for, checked unmanaged Views, and the
-// dispatch from a DType known at run time to a template argument.
+// From Tensor to Kokkos: checked unmanaged Views of tensors, for kernels that are templates of the element
+// type (elements.hpp).
 //
 //   template <class T> void scale(const Device& device, double factor, Tensor x) {
 //     const auto values = vector_view<T>(x);
@@ -10,31 +10,11 @@
 #pragma once
 
 #include <string>
-#include <type_traits>
 
-#include <encore/bfloat16.hpp>
-#include <encore/device.hpp>
-#include <encore/tensor.hpp>
+#include <encore/elements.hpp>
+#include <encore/space.hpp>
 
 namespace encore {
-
-template <class T>
-inline constexpr DType dtype_of = [] {
-  if constexpr (std::is_same_v<T, float>) return DType::float32;
-  if constexpr (std::is_same_v<T, double>) return DType::float64;
-  if constexpr (std::is_same_v<T, bfloat16>) return DType::bfloat16;
-  if constexpr (std::is_same_v<T, std::int32_t>) return DType::int32;
-  if constexpr (std::is_same_v<T, std::int64_t>) return DType::int64;
-}();
-
-/// The type of sums, statistics and losses over elements of type T.
-template <class T>
-using Sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
-
-/// The DType of sums over elements of `type`.
-constexpr DType sum_type(DType type) {
-  return type == DType::float64 ? DType::float64 : DType::float32;
-}
 
 template <class T>
 using VectorView =
@@ -42,14 +22,6 @@ using VectorView =
 template <class T>
 using MatrixView =
     Kokkos::View<T**, Kokkos::LayoutRight, DeviceMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-
-/// The elements of a tensor of any rank; its type must be T.
-template <class T>
-T* elements(const Tensor& tensor) {
-  ENCORE_REQUIRE(tensor.dtype == dtype_of<T>, std::string("the tensor holds ") + name_of(tensor.dtype) +
-                                                  ", the kernel expects " + name_of(dtype_of<T>));
-  return static_cast<T*>(tensor.data);
-}
 
 template <class T>
 VectorView<T> vector_view(const Tensor& tensor) {
@@ -63,23 +35,6 @@ MatrixView<T> matrix_view(const Tensor& tensor) {
   ENCORE_REQUIRE(tensor.rank == 2,
                  "a matrix is expected, the tensor has rank " + std::to_string(tensor.rank));
   return MatrixView<T>(elements<T>(tensor), tensor.extent(0), tensor.extent(1));
-}
-
-/// Calls body(T{}) with the element type of activations.
-template <class Body>
-void dispatch(DType type, const Body& body) {
-  if (type == DType::float32) return body(float{});
-  if (type == DType::float64) return body(double{});
-  if (type == DType::bfloat16) return body(bfloat16{});
-  throw Error(std::string("no kernel computes on elements of type ") + name_of(type));
-}
-
-/// Calls body(T{}) with the element type of parameters and optimizer states, which are never bfloat16.
-template <class Body>
-void dispatch_parameters(DType type, const Body& body) {
-  if (type == DType::float32) return body(float{});
-  if (type == DType::float64) return body(double{});
-  throw Error(std::string("parameters are float32 or float64, not ") + name_of(type));
 }
 
 }  // namespace encore

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <encore/kernels.hpp>
+#include <encore/space.hpp>
 #include <nlohmann/json.hpp>
 
 #include "bench/machine.hpp"

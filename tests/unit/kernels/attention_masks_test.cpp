@@ -2,6 +2,8 @@
 // explicit weights in double, against differences, and bit for bit against the whole pass.
 #include "unit/kernels/attention_reference.hpp"
 
+#include <bit>
+
 namespace encore::test {
 namespace {
 
@@ -134,7 +136,7 @@ std::string first_difference(const Values& a, const Values& b) {
     return std::to_string(a.size()) + " values instead of " + std::to_string(b.size());
   std::size_t count = 0, first = 0;
   for (std::size_t i = a.size(); i-- > 0;)
-    if (Kokkos::bit_cast<std::uint64_t>(a[i]) != Kokkos::bit_cast<std::uint64_t>(b[i])) first = i, ++count;
+    if (std::bit_cast<std::uint64_t>(a[i]) != std::bit_cast<std::uint64_t>(b[i])) first = i, ++count;
   if (count == 0) return "";
   return std::to_string(count) + " of " + std::to_string(a.size()) + " values, the first at " +
          std::to_string(first) + " by " + std::to_string(1e9 * (a[first] - b[first]) / b[first]) + "e-9";

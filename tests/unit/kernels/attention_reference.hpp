@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <encore/random.hpp>
+
 #include "unit/kernels/kernel_test.hpp"
 
 namespace encore::test {

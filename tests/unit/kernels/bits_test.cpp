@@ -4,12 +4,15 @@
 #include "unit/kernels/attention_reference.hpp"
 
 #include <array>
+#include <bit>
 #include <cinttypes>
 #include <cstdio>
 #include <map>
 #include <set>
 
 #include <unistd.h>
+
+#include <encore/rows.hpp>
 
 namespace encore::test {
 namespace {
@@ -23,8 +26,7 @@ std::string digest(const std::vector<const OwnedTensor*>& tensors) {
   std::uint64_t hash = 14695981039346656037ULL;
   for (const OwnedTensor* tensor : tensors)
     for (const double value : tensor->values())
-      for (std::uint64_t bits = Kokkos::bit_cast<std::uint64_t>(value), byte = 0; byte < 8;
-           ++byte, bits >>= 8)
+      for (std::uint64_t bits = std::bit_cast<std::uint64_t>(value), byte = 0; byte < 8; ++byte, bits >>= 8)
         hash = (hash ^ (bits & 0xFFU)) * 1099511628211ULL;
   std::array<char, 20> text{};
   std::snprintf(text.data(), text.size(), "%016" PRIx64, hash);
@@ -164,7 +166,7 @@ TEST(KernelBitsChild, DISABLED_print_digests) {
     for (const auto& [name, text] : digests_of_kernels(type))
       std::printf("digest %s %s\n", name.c_str(), text.c_str());
   }
-  std::printf("digest careless %08x\n", Kokkos::bit_cast<std::uint32_t>(careless_sum()));
+  std::printf("digest careless %08x\n", std::bit_cast<std::uint32_t>(careless_sum()));
 }
 
 Digests digests_with_threads(int threads) {

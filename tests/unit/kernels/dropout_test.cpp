@@ -1,6 +1,8 @@
 // Dropout: the mask is a pure function of key, example, position and channel.
 #include "unit/kernels/kernel_test.hpp"
 
+#include <encore/random.hpp>
+
 namespace encore::test {
 namespace {
 

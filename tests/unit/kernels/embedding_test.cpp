@@ -1,6 +1,8 @@
 // Embedding, its gradients and the sinusoidal table.
 #include "unit/kernels/kernel_test.hpp"
 
+#include <encore/space.hpp>
+
 namespace encore::test {
 namespace {
 

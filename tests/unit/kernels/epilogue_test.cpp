@@ -3,7 +3,10 @@
 #include "unit/kernels/kernel_test.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <set>
+
+#include <encore/rows.hpp>
 
 #include "kernels/gemm.hpp"
 
@@ -18,7 +21,7 @@ void expect_same_bits(const OwnedTensor& actual, const Values& expected, const s
   const Values values = actual.values();
   ASSERT_EQ(values.size(), expected.size()) << what;
   for (std::size_t i = 0; i < values.size(); ++i)
-    ASSERT_EQ(Kokkos::bit_cast<std::uint64_t>(values[i]), Kokkos::bit_cast<std::uint64_t>(expected[i]))
+    ASSERT_EQ(std::bit_cast<std::uint64_t>(values[i]), std::bit_cast<std::uint64_t>(expected[i]))
         << what << " at " << i << ": " << values[i] << " instead of " << expected[i];
 }
 

@@ -1,6 +1,8 @@
 // gemm and linear against triple loops in double.
 #include "unit/kernels/kernel_test.hpp"
 
+#include <encore/rows.hpp>
+
 #include "kernels/gemm.hpp"
 
 namespace encore::test {

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <encore/device.hpp>
+
 #include "contract/test_memory.hpp"
 
 namespace encore::test {
@@ -15,11 +17,7 @@ using Values = std::vector<double>;
 
 /// One device for all tests of the program: gemm primitives and the workspace are reused, as in a run.
 inline const Device& device() {
-  static const Device* instance = [] {
-    auto* made = new Device();
-    Kokkos::push_finalize_hook([made] { delete made; });
-    return made;
-  }();
+  static const Device* const instance = new Device();  // never deleted: Kokkos is closed before
   return *instance;
 }
 

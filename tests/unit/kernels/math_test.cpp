@@ -1,6 +1,8 @@
 // The elementary functions against the C library in higher precision.
 #include "unit/kernels/kernel_test.hpp"
 
+#include <bit>
+
 #include <encore/math.hpp>
 
 namespace encore::test {
@@ -107,7 +109,7 @@ TEST(BFloat16, rounds_to_nearest_even_and_keeps_special_values) {
   EXPECT_TRUE(std::isinf(static_cast<float>(bfloat16(3.4e38F))));
   EXPECT_TRUE(std::isnan(static_cast<float>(bfloat16(std::nanf("")))));
   EXPECT_TRUE(std::isnan(
-      static_cast<float>(bfloat16(Kokkos::bit_cast<float>(0x7F800001U)))));  // payload in the lower half
+      static_cast<float>(bfloat16(std::bit_cast<float>(0x7F800001U)))));  // payload in the lower half
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <set>
 
+#include <encore/random.hpp>
+
 namespace encore::test {
 namespace {
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 
 #include <encore/kernels.hpp>
+#include <encore/space.hpp>
 
 #include "kernels/gemm.hpp"
 #include "support/tiny_model.hpp"

@@ -151,7 +151,7 @@ TEST_F(LoadTest, AMappedFileIsReadWhereItLies) {
   require_complete(load_in_place(device_, lean, file.tensors(), same_name));
   EXPECT_EQ(values_of("encoder.0.attention.qkv.weight", lean), counted(0, 48 * 16));
   EXPECT_EQ(values_of("head.gain", lean), counted(1000, 9));
-  if (Kokkos::SpaceAccessibility<Kokkos::HostSpace, DeviceMemory>::accessible) {
+  if (host_reaches_device()) {
     EXPECT_EQ(lean.seen_by_passes(lean.find("encoder.0.attention.qkv.weight"), Element::activation).data,
               file.tensor("encoder.0.attention.qkv.weight").bytes.data());
   }

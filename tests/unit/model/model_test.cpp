@@ -6,6 +6,8 @@
 
 #include <limits>
 
+#include <encore/space.hpp>
+
 #include "support/tiny_model.hpp"
 
 namespace encore {

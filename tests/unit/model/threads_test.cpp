@@ -32,7 +32,7 @@ class ThreadwiseSum final : public Layer {
     std::vector<double> gradient = to_host(step.device(), step.gradient(gain_));
     const std::size_t width = gradient.size();
     const std::size_t rows = x.size() / width;
-    const std::size_t parts = static_cast<std::size_t>(step.device().space().concurrency());
+    const std::size_t parts = static_cast<std::size_t>(host_threads());
     for (std::size_t c = 0; c < width; ++c) {
       float total = 0.0F;
       for (std::size_t part = 0; part < parts; ++part) {

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include <encore/space.hpp>
+
 #include "contract/test_memory.hpp"
 
 namespace encore::test {

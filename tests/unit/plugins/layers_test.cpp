@@ -1,6 +1,8 @@
 // What single built-in layers and heads compute and refuse; what all must satisfy is in tests/contract.
 #include "unit/plugins/built_in.hpp"
 
+#include <encore/space.hpp>
+
 #include "contract/head_memory.hpp"
 #include "unit/record/temporary_folder.hpp"
 

@@ -1,6 +1,8 @@
 // Optimizers against their formulas, element by element in double, over several steps, segments and chunks.
 #include <cmath>
 
+#include <encore/space.hpp>
+
 #include "unit/plugins/built_in.hpp"
 
 #include "contract/test_memory.hpp"

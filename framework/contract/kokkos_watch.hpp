@@ -1,0 +1,24 @@
+// KokkosWatch: which kernels are launched and which memory is allocated, through the callbacks of Kokkos
+// Tools. Place in the flow: checks watch the passes of a layer and the updates of an optimizer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace encore {
+
+/// Counts what Kokkos is asked to do while it lives. One at a time.
+class KokkosWatch {
+ public:
+  KokkosWatch();
+  ~KokkosWatch();
+  KokkosWatch(const KokkosWatch&) = delete;
+  KokkosWatch& operator=(const KokkosWatch&) = delete;
+
+  /// Labels of the kernels that were launched, each once.
+  std::vector<std::string> kernels() const;
+  /// Labels of the memory that was allocated.
+  std::vector<std::string> allocations() const;
+};
+
+}  // namespace encore

@@ -1,0 +1,73 @@
+// Tensors of tests: memory on the device, values through the host.
+#include "contract/test_memory.hpp"
+
+#include <encore/random.hpp>
+#include <encore/view.hpp>
+
+namespace encore {
+namespace {
+
+using Bytes = Kokkos::View<std::byte*, DeviceMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+Bytes bytes_of(const Tensor& tensor) {
+  return {static_cast<std::byte*>(tensor.data), tensor.bytes()};
+}
+
+/// Calls body(T{}) with the element type, whatever it is.
+void visit(DType type, const auto& body) {
+  if (type == DType::int32) return body(std::int32_t{});
+  if (type == DType::int64) return body(std::int64_t{});
+  dispatch(type, body);
+}
+
+}  // namespace
+
+OwnedTensor::OwnedTensor(DType type, const std::vector<std::int64_t>& shape) {
+  tensor_.dtype = type;
+  for (const std::int64_t extent : shape) tensor_.extents[static_cast<std::size_t>(tensor_.rank++)] = extent;
+  using Memory = Kokkos::View<std::byte*, DeviceMemory>;
+  const auto memory =
+      std::make_shared<Memory>("encore::owned_tensor", std::max<std::size_t>(1, tensor_.bytes()));
+  tensor_.data = memory->data();
+  memory_ = memory;
+}
+
+std::vector<double> OwnedTensor::values() const {
+  std::vector<double> result(static_cast<std::size_t>(tensor_.size()));
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), bytes_of(tensor_));
+  visit(tensor_.dtype, [&](auto type) {
+    const auto* from = reinterpret_cast<const decltype(type)*>(host.data());
+    for (std::size_t i = 0; i < result.size(); ++i) result[i] = static_cast<double>(from[i]);
+  });
+  return result;
+}
+
+void OwnedTensor::set(const std::vector<double>& values) {
+  ENCORE_REQUIRE(static_cast<std::int64_t>(values.size()) == tensor_.size(),
+                 "one value for each element is expected");
+  const Bytes memory = bytes_of(tensor_);
+  const auto host = Kokkos::create_mirror_view(Kokkos::HostSpace(), memory);
+  visit(tensor_.dtype, [&](auto type) {
+    using T = decltype(type);
+    auto* to = reinterpret_cast<T*>(host.data());
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if constexpr (std::is_same_v<T, bfloat16>)
+        to[i] = T(static_cast<float>(values[i]));
+      else
+        to[i] = static_cast<T>(values[i]);
+  });
+  Kokkos::deep_copy(memory, host);
+}
+
+std::vector<double> normal_values(std::int64_t count, std::uint64_t seed, double deviation) {
+  const Random random(RandomKey{seed, 0x7E57, 0});
+  std::vector<double> values(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const RandomWords words = random.words(static_cast<std::int64_t>(i), 0, 0);
+    values[i] = deviation * std::sqrt(-2.0 * std::log(uniform(words.word[0]))) *
+                std::cos(6.283185307179586 * uniform(words.word[1]));
+  }
+  return values;
+}
+
+}  // namespace encore

@@ -1,0 +1,53 @@
+// From the DType of a tensor, known at run time, to the type of its elements, a template argument.
+//
+//   dispatch(x.dtype, [&](auto type) { scale<decltype(type)>(device, factor, x); });
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include <encore/bfloat16.hpp>
+#include <encore/tensor.hpp>
+
+namespace encore {
+
+template <class T>
+inline constexpr DType dtype_of = [] {
+  if constexpr (std::is_same_v<T, float>) return DType::float32;
+  if constexpr (std::is_same_v<T, double>) return DType::float64;
+  if constexpr (std::is_same_v<T, bfloat16>) return DType::bfloat16;
+  if constexpr (std::is_same_v<T, std::int32_t>) return DType::int32;
+  if constexpr (std::is_same_v<T, std::int64_t>) return DType::int64;
+}();
+
+/// The type of sums, statistics and losses over elements of type T.
+template <class T>
+using Sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
+/// The elements of a tensor of any rank; its type must be T.
+template <class T>
+T* elements(const Tensor& tensor) {
+  ENCORE_REQUIRE(tensor.dtype == dtype_of<T>, std::string("the tensor holds ") + name_of(tensor.dtype) +
+                                                  ", the kernel expects " + name_of(dtype_of<T>));
+  return static_cast<T*>(tensor.data);
+}
+
+/// Calls body(T{}) with the element type of activations.
+template <class Body>
+void dispatch(DType type, const Body& body) {
+  if (type == DType::float32) return body(float{});
+  if (type == DType::float64) return body(double{});
+  if (type == DType::bfloat16) return body(bfloat16{});
+  throw Error(std::string("no kernel computes on elements of type ") + name_of(type));
+}
+
+/// Calls body(T{}) with the element type of parameters and optimizer states, which are never bfloat16.
+template <class Body>
+void dispatch_parameters(DType type, const Body& body) {
+  if (type == DType::float32) return body(float{});
+  if (type == DType::float64) return body(double{});
+  throw Error(std::string("parameters are float32 or float64, not ") + name_of(type));
+}
+
+}  // namespace encore

@@ -1,0 +1,18 @@
+// Kokkos, for who writes kernels: the execution space of this build and its memory. Read next: rows.hpp and
+// view.hpp, which most kernels are written with.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+#include <encore/device.hpp>
+
+namespace encore {
+
+using ExecutionSpace = Kokkos::DefaultExecutionSpace;
+using DeviceMemory = ExecutionSpace::memory_space;
+
+/// What Device::space() returns. Policies take it as it is; functions of Kokkos that are templates of the
+/// space (deep_copy) want `const ExecutionSpace& space = device.space();`.
+class SpaceInstance : public ExecutionSpace {};
+
+}  // namespace encore
