@@ -10,39 +10,44 @@
 namespace encore {
 namespace {
 
-/// Opens a region around each product while a tool listens.
-class NamedGemm final : public GemmLibrary {
+/// Chooses between two libraries, and opens a region around each product while a tool listens.
+class DeviceGemm final : public GemmLibrary {
  public:
-  explicit NamedGemm(std::unique_ptr<GemmLibrary> library) : library_(std::move(library)) {}
+  /// `invariant`: the one for batch-invariant products; null: there is none.
+  explicit DeviceGemm(std::unique_ptr<GemmLibrary> library, std::unique_ptr<GemmLibrary> invariant = nullptr)
+      : library_(std::move(library)), invariant_(std::move(invariant)) {}
 
   std::string name() const override { return library_->name(); }
   bool multiplies(DType type) const override { return library_->multiplies(type); }
   std::int64_t prepared() const override { return library_->prepared(); }
 
   void multiply(const Device& device, const Product& product) override {
-    if (!Kokkos::Tools::profileLibraryLoaded()) return library_->multiply(device, product);
+    GemmLibrary& library = batch_invariant() && invariant_ ? *invariant_ : *library_;
+    if (!Kokkos::Tools::profileLibraryLoaded()) return library.multiply(device, product);
     const Kokkos::Profiling::ScopedRegion region(product_label(product));
-    library_->multiply(device, product);
+    library.multiply(device, product);
   }
 
  private:
-  std::unique_ptr<GemmLibrary> library_;
+  std::unique_ptr<GemmLibrary> library_, invariant_;
 };
 
 }  // namespace
 
 std::unique_ptr<GemmLibrary> make_gemm_library() {
 #if defined(ENCORE_HAVE_CUBLASLT)
-  return std::make_unique<NamedGemm>(make_cublaslt_gemm());
+  return std::make_unique<DeviceGemm>(make_cublaslt_gemm());
+#elif !ENCORE_HOST_BACKEND
+  return std::make_unique<DeviceGemm>(make_portable_gemm());
 #else
   auto library = make_portable_gemm();
 #if defined(ENCORE_HAVE_ONEDNN)
   library = make_onednn_gemm(std::move(library));
 #endif
-#if ENCORE_HOST_BACKEND
+#if !defined(__AMX_BF16__)  // with it oneDNN is faster
   library = make_bfloat16_gemm(std::move(library));
 #endif
-  return std::make_unique<NamedGemm>(std::move(library));
+  return std::make_unique<DeviceGemm>(std::move(library), make_bfloat16_gemm(make_portable_gemm()));
 #endif
 }
 

@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include <encore/device.hpp>
 #include <encore/kernels.hpp>
 
 namespace encore {
@@ -48,9 +49,36 @@ class GemmLibrary {
   virtual std::int64_t prepared() const { return 0; }
   /// Shapes and types have been checked; no extent is zero.
   virtual void multiply(const Device& device, const Product& product) = 0;
+
+  /// Whether a BatchInvariance lives.
+  bool batch_invariant() const { return batch_invariant_; }
+
+ private:
+  friend class BatchInvariance;
+  bool batch_invariant_ = false;
 };
 
-/// Kokkos only: works on every backend and for every type.
+/// While it lives, the products of the device are batch-invariant: a row of c has the same bits whatever rows
+/// stand beside it, so that a text that is generated row by row has those of the whole text. Promised on the
+/// host, where products are then computed by tiles of our own: oneDNN chooses among its kernels by the number
+/// of rows. On a GPU nothing changes.
+class BatchInvariance {
+ public:
+  /// Nothing changes unless `wanted`.
+  BatchInvariance(const Device& device, bool wanted)
+      : library_(device.gemm()), before_(library_.batch_invariant_) {
+    library_.batch_invariant_ = before_ || wanted;
+  }
+  ~BatchInvariance() { library_.batch_invariant_ = before_; }
+  BatchInvariance(const BatchInvariance&) = delete;
+  BatchInvariance& operator=(const BatchInvariance&) = delete;
+
+ private:
+  GemmLibrary& library_;
+  bool before_;
+};
+
+/// Kokkos only: works on every backend and for every type. Batch-invariant on the host.
 std::unique_ptr<GemmLibrary> make_portable_gemm();
 
 #ifdef ENCORE_HAVE_ONEDNN
@@ -59,7 +87,7 @@ std::unique_ptr<GemmLibrary> make_onednn_gemm(std::unique_ptr<GemmLibrary> other
 #endif
 
 /// bfloat16 by pairs, on the host; hands other types to `other`, or everything where the CPU that the build
-/// is for has no instruction for pairs, or a faster one.
+/// is for has no instruction for pairs. Batch-invariant.
 std::unique_ptr<GemmLibrary> make_bfloat16_gemm(std::unique_ptr<GemmLibrary> other);
 
 #ifdef ENCORE_HAVE_CUBLASLT

@@ -3,7 +3,7 @@
 // first, each by one task; then a task computes a block of rows of c times one panel. Rows of a are read
 // where they lie, if their pairs do: else (weight gradients; an odd inner extent) a goes through panels too.
 // No sum is ever cut, so the cut into tasks decides no bit. Sums of a's columns are made while its rows are
-// packed. With AMX oneDNN is faster, and stays.
+// packed. With AMX oneDNN is faster, and stays where products need not be batch-invariant.
 #include <encore/device.hpp>
 #include <encore/view.hpp>
 
@@ -13,7 +13,7 @@
 
 namespace encore {
 
-#if ENCORE_HAVE_BFLOAT16_PAIRS && !defined(__AMX_BF16__)
+#if ENCORE_HAVE_BFLOAT16_PAIRS
 
 namespace {
 

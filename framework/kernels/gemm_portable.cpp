@@ -1,8 +1,10 @@
 // The portable gemm. On the host: tiles of C by small_product, each tile one task of one thread, K cut into
 // blocks that are added in order. On a GPU: Kokkos Kernels. Any type with float sums or double; used for
-// double on the host, and for everything where the faster library is missing.
+// double on the host, for everything where the faster library is missing, and where products are
+// to be batch-invariant: an element is the same sums over k in the same order, whatever tile it stands in.
 #include "kernels/gemm.hpp"
 #include "kernels/small_product.hpp"
+#include "kernels/transpose_square.hpp"
 
 #include <encore/view.hpp>
 
@@ -33,7 +35,7 @@ struct HostProduct {
   C* c;
   const S* bias;
   std::int64_t rows, columns, inner;
-  bool transpose_a, transpose_b, relu, accumulate;
+  bool transpose_a, transpose_b, relu, accumulate, batch_invariant;
   Product whole;
 
   void operator()(std::int64_t tile) const {
@@ -42,23 +44,21 @@ struct HostProduct {
     const std::int64_t column0 = tile % column_tiles * tile_columns;
     const std::int64_t height = std::min(tile_rows, rows - row0);
     const std::int64_t width = std::min(tile_columns, columns - column0);
+    // A tile of a single row may have other bits than a row among others (row_product), so it gets two.
+    const bool twice = batch_invariant && height == 1;
     alignas(64) S packed_a[tile_rows * tile_inner];
     alignas(64) S packed_b[tile_inner * tile_columns];
     alignas(64) S sums[tile_rows * tile_columns] = {};
     for (std::int64_t k0 = 0; k0 < inner; k0 += tile_inner) {
       const std::int64_t depth = std::min(tile_inner, inner - k0);
-      for (std::int64_t i = 0; i < height; ++i)
-        for (std::int64_t k = 0; k < depth; ++k)
-          packed_a[i * tile_inner + k] =
-              static_cast<S>(transpose_a ? a[(k0 + k) * rows + row0 + i] : a[(row0 + i) * inner + k0 + k]);
-      for (std::int64_t k = 0; k < depth; ++k)
-        for (std::int64_t j = 0; j < tile_columns; ++j)
-          packed_b[k * tile_columns + j] =
-              j >= width ? S(0)
-                         : static_cast<S>(transpose_b ? b[(column0 + j) * inner + k0 + k]
-                                                      : b[(k0 + k) * columns + column0 + j]);
-      small_product<S>(height, tile_columns, depth, S(1), {packed_a, tile_inner, 1}, packed_b, tile_columns,
-                       true, sums, tile_columns);
+      if (transpose_b)
+        pack_transposed(b + column0 * inner + k0, width, depth, packed_b);
+      else
+        pack(b + k0 * columns + column0, width, depth, packed_b);
+      Strided<S> from = rows_from(row0, height, k0, depth, packed_a);
+      if (twice) from.row = 0;
+      small_product<S>(twice ? 2 : height, tile_columns, depth, S(1), from, packed_b, tile_columns, true,
+                       sums, tile_columns);
     }
     for (std::int64_t i = 0; i < height; ++i)
       for (std::int64_t j = 0; j < width; ++j) {
@@ -72,15 +72,68 @@ struct HostProduct {
     apply_derivative<C>(whole, {row0, height, column0, width});
     if (whole.sums && column0 == 0) add_column_sums<T>(whole, row0, height);
   }
+
+ private:
+  /// `height` rows of a from row0 on, `depth` elements of each from k0 on: where they lie, or packed.
+  Strided<S> rows_from(std::int64_t row0, std::int64_t height, std::int64_t k0, std::int64_t depth,
+                       S* packed) const {
+    if constexpr (std::is_same_v<T, S>) {
+      if (!transpose_a) return {a + row0 * inner + k0, inner, 1};
+    }
+    for (std::int64_t i = 0; i < height; ++i)
+      for (std::int64_t k = 0; k < depth; ++k)
+        packed[i * tile_inner + k] =
+            static_cast<S>(transpose_a ? a[(k0 + k) * rows + row0 + i] : a[(row0 + i) * inner + k0 + k]);
+    return {packed, tile_inner, 1};
+  }
+
+  /// to (depth, tile_columns) = from (depth, width), stored with rows of `columns`; the other columns zero.
+  void pack(const T* from, std::int64_t width, std::int64_t depth, S* to) const {
+    for (std::int64_t k = 0; k < depth; ++k)
+      for (std::int64_t j = 0; j < tile_columns; ++j)
+        to[k * tile_columns + j] = j >= width ? S(0) : static_cast<S>(from[k * columns + j]);
+  }
+
+  /// The same from a tile stored transposed, (width, depth) with rows of `inner`.
+  void pack_transposed(const T* from, std::int64_t width, std::int64_t depth, S* to) const {
+    for (std::int64_t j0 = 0; j0 < tile_columns; j0 += lanes<S>)
+      for (std::int64_t k0 = 0; k0 < depth; k0 += lanes<S>)
+        transpose_block<S>(
+            width - j0, depth - k0,
+            [&](std::int64_t j) __attribute__((always_inline)) {
+              return load_part(from + (j0 + j) * inner + k0, depth - k0);
+            },
+            [&](std::int64_t k, const Pack<S>& column)
+                __attribute__((always_inline)) { store<S>(to + (k0 + k) * tile_columns + j0, column); });
+  }
+
+  /// A vector of S, its last elements zero where `count` is less.
+  static Pack<S> load_part(const T* from, std::int64_t count) {
+    S part[lanes<S>] = {};
+    if (count >= lanes<S>)
+      for (std::int64_t l = 0; l < lanes<S>; ++l) part[l] = static_cast<S>(from[l]);
+    else
+      for (std::int64_t l = 0; l < count; ++l) part[l] = static_cast<S>(from[l]);
+    return load(part);
+  }
 };
 
 template <class T, class C>
 void multiply_typed(const Device& device, const Product& p) {
   using Kernel = HostProduct<T, C>;
-  const Kernel kernel{
-      elements<T>(p.a), elements<T>(p.b), elements<C>(p.c), p.bias ? elements<Sum<T>>(p.bias) : nullptr,
-      p.rows(),         p.columns(),      p.inner(),        p.transpose_a,
-      p.transpose_b,    p.relu,           p.accumulate,     p};
+  const Kernel kernel{elements<T>(p.a),
+                      elements<T>(p.b),
+                      elements<C>(p.c),
+                      p.bias ? elements<Sum<T>>(p.bias) : nullptr,
+                      p.rows(),
+                      p.columns(),
+                      p.inner(),
+                      p.transpose_a,
+                      p.transpose_b,
+                      p.relu,
+                      p.accumulate,
+                      device.gemm().batch_invariant(),
+                      p};
   const std::int64_t tiles = (p.rows() + Kernel::tile_rows - 1) / Kernel::tile_rows *
                              ((p.columns() + Kernel::tile_columns - 1) / Kernel::tile_columns);
   Kokkos::parallel_for(

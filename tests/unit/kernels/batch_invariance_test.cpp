@@ -1,0 +1,108 @@
+// Batch-invariant products: a row has the same bits whatever rows stand beside it and wherever it stands.
+#include "unit/kernels/kernel_test.hpp"
+
+#include <encore/rows.hpp>
+
+#include "kernels/gemm.hpp"
+
+namespace encore::test {
+namespace {
+
+using kernels::Activation;
+using kernels::Transpose;
+
+constexpr std::int64_t most_rows = 70;
+
+/// Rows [first, first + count) of a matrix.
+Tensor part_of(const OwnedTensor& matrix, std::int64_t first, std::int64_t count) {
+  const Tensor& whole = matrix.tensor();
+  const auto skipped = static_cast<std::size_t>(first * whole.extent(1)) * size_of(whole.dtype);
+  return Tensor(static_cast<std::byte*>(whole.data) + skipped, whole.dtype, {count, whole.extent(1)});
+}
+
+/// multiply(x, y) on all rows, then on every number of them, somewhere in x and somewhere in y.
+template <class Multiply>
+void expect_invariant(DType type, std::int64_t out, std::int64_t in, const std::string& what,
+                      const Multiply& multiply) {
+  const BatchInvariance products(device(), true);
+  const OwnedTensor x = random_tensor(type, {most_rows, in}, 1),
+                    before = random_tensor(type, {most_rows, out}, 2);
+  OwnedTensor y(type, {most_rows, out}), part(type, {most_rows, out});
+  y.set(before.values());
+  multiply(x.tensor(), y.tensor());
+  device().fence();
+  const Values whole = y.values();
+  for (std::int64_t count = 1; count <= most_rows; ++count) {
+    const std::int64_t first = 37 * count % (most_rows - count + 1),
+                       to = 23 * count % (most_rows - count + 1);
+    part.set(before.values());
+    kernels::copy(device(), part_of(before, first, count), part_of(part, to, count));
+    multiply(part_of(x, first, count), part_of(part, to, count));
+    device().fence();
+    const Values values = part.values();
+    for (std::int64_t i = 0; i < count * out; ++i)
+      ASSERT_EQ(values[static_cast<std::size_t>(to * out + i)],
+                whole[static_cast<std::size_t>(first * out + i)])
+          << what << ", " << count << " rows from row " << first << ", element " << i;
+  }
+}
+
+class BatchInvariant : public ::testing::TestWithParam<Precision> {
+ protected:
+  void SetUp() override {
+    if (!ENCORE_HOST_BACKEND) GTEST_SKIP() << "promised on the host";
+  }
+};
+
+const std::vector<std::pair<std::int64_t, std::int64_t>> shapes = {
+    {1, 1}, {5, 3}, {33, 17}, {64, 128}, {100, 129}, {193, 65}, {7, 300}, {320, 257}};
+
+TEST_P(BatchInvariant, linear_with_every_epilogue) {
+  const DType type = GetParam().type;
+  for (const auto& [out, in] : shapes)
+    for (const Activation function : {Activation::none, Activation::relu, Activation::gelu})
+      for (const bool with_bias : {false, true}) {
+        const OwnedTensor weight = random_tensor(type, {out, in}, 3),
+                          bias = random_tensor(sum_type(type), {out}, 4);
+        const Tensor added = with_bias ? bias.tensor() : Tensor();
+        expect_invariant(
+            type, out, in, std::to_string(out) + " x " + std::to_string(in),
+            [&](Tensor x, Tensor y) { kernels::linear(device(), x, weight, added, function, y); });
+      }
+}
+
+TEST_P(BatchInvariant, gemm_either_way_and_accumulated) {
+  const DType type = GetParam().type;
+  for (const auto& [out, in] : shapes)
+    for (const Transpose transpose : {Transpose::no, Transpose::yes})
+      for (const bool accumulate : {false, true}) {
+        const bool stored_out_in = transpose == Transpose::yes;
+        const OwnedTensor b = random_tensor(type, {stored_out_in ? out : in, stored_out_in ? in : out}, 3);
+        expect_invariant(type, out, in, std::to_string(out) + " x " + std::to_string(in),
+                         [&](Tensor x, Tensor y) {
+                           kernels::gemm(device(), x, Transpose::no, b, transpose, y, accumulate);
+                         });
+      }
+}
+
+TEST(BatchInvarianceScope, ends_and_may_stand_within_another) {
+  GemmLibrary& library = device().gemm();
+  EXPECT_FALSE(library.batch_invariant());
+  {
+    const BatchInvariance outer(device(), true);
+    {
+      const BatchInvariance inner(device(), false);
+      EXPECT_TRUE(library.batch_invariant());
+    }
+    EXPECT_TRUE(library.batch_invariant());
+  }
+  EXPECT_FALSE(library.batch_invariant());
+}
+
+INSTANTIATE_TEST_SUITE_P(Precisions, BatchInvariant,
+                         ::testing::Values(Precision{DType::float32, 0}, Precision{DType::float64, 0},
+                                           Precision{DType::bfloat16, 0}),
+                         precision_name);
+
+}  // namespace
+}  // namespace encore::test
