@@ -150,6 +150,12 @@ class LayerChecks {
     return check_sum(device_, offer_, defaults_, width(), types);
   }
 
+  std::string generation() {
+    std::vector<DType> types = run_precisions(device_);
+    types.push_back(DType::float64);
+    return check_generation(device_, offer_, usable_variants(), width(), types);
+  }
+
   std::string step_allocates_nothing() {
     for (const DType type : run_precisions(device_)) {
       const auto made = trial({.width = width(), .lengths = {5, 1, 40, 3}, .type = type});
@@ -332,7 +338,10 @@ std::vector<Check> layer_checks(const Device& device, const Offer& offer) {
                          {"precision", [=] { return checks->precision(); }},
                          {"allocation", [=] { return checks->step_allocates_nothing(); }},
                          {"labels", [=] { return checks->labels(); }}};
-  if (offer.kind == Kind::layer) all.push_back({"sum", [=] { return checks->sum(); }});
+  if (offer.kind == Kind::layer) {
+    all.push_back({"sum", [=] { return checks->sum(); }});
+    all.push_back({"generation", [=] { return checks->generation(); }});
+  }
   return all;
 }
 

@@ -84,6 +84,11 @@ std::vector<Check> layer_checks(const Device& device, const Offer& offer);  ///<
 /// The check of layers that take a sum, in each of these types.
 std::string check_sum(const Device& device, const Offer& offer, const Options& options, std::int64_t width,
                       const std::vector<DType>& types);
+/// The check of layers with which a model generates (LayerPlan::row_wise, Lifetime::persistent), in each of
+/// these types and with each of these options.
+std::string check_generation(const Device& device, const Offer& offer,
+                             const std::vector<OptionsVariant>& variants, std::int64_t width,
+                             const std::vector<DType>& types);
 std::vector<Check> optimizer_checks(const Device& device, const Offer& offer);
 /// Of a table in which most rows have no gradient; one of optimizer_checks.
 std::string check_token_rows(const Device& device, const Offer& offer);

@@ -75,7 +75,7 @@ class SummedLayer {
     bound.branch_dropout = {dropout_, key};
     const Step step(device_, batch_, training_, bound);
     const Tensor input = x;
-    memory_.poison(false);
+    memory_.poison();
     layer_->forward(step, {&input, 1}, output);
     device_.fence();
     std::vector<TrialResult> results{{"output", output.values(), plan_.width()}};

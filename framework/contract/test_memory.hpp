@@ -45,12 +45,14 @@ class OwnedBatch {
   static constexpr std::int64_t default_vocabulary = 17;
 
   /// `numbers`: the number of each sequence's example, ascending; 100, 103, 106, ... where none are given.
+  /// `firsts`: the position of each sequence's first row, where it continues rows of earlier passes; 0.
   explicit OwnedBatch(const std::vector<std::int64_t>& lengths, std::int64_t vocabulary = default_vocabulary,
-                      std::vector<std::int64_t> numbers = {}) {
+                      std::vector<std::int64_t> numbers = {}, const std::vector<std::int64_t>& firsts = {}) {
     std::vector<double> ids, offsets{0.0}, sequence, positions, examples;
     for (std::size_t b = 0; b < lengths.size(); ++b) {
       const std::int64_t example = numbers.empty() ? 100 + 3 * static_cast<std::int64_t>(b) : numbers[b];
-      for (std::int64_t t = 0; t < lengths[b]; ++t) {
+      const std::int64_t first = firsts.empty() ? 0 : firsts[b];
+      for (std::int64_t t = first; t < first + lengths[b]; ++t) {
         ids.push_back(static_cast<double>((7 * t * t + example + t) % vocabulary));
         sequence.push_back(static_cast<double>(b));
         positions.push_back(static_cast<double>(t));
@@ -59,6 +61,7 @@ class OwnedBatch {
       offsets.push_back(static_cast<double>(ids.size()));
       batch_.size.squares += lengths[b] * lengths[b];
       batch_.size.longest = std::max(batch_.size.longest, lengths[b]);
+      batch_.size.past = std::max(batch_.size.past, first);
     }
     batch_.size.tokens = static_cast<std::int64_t>(ids.size());
     batch_.size.sequences = static_cast<std::int64_t>(lengths.size());
@@ -144,11 +147,11 @@ class OwnedPlan {
             .buffers = training ? bound_buffers_ : evaluation_buffers_,
             .keys = keys_};
   }
-  /// Fills the buffers with NaN, but for the saved ones where those are kept.
-  void poison(bool keep_saved) {
+  /// Fills the buffers with NaN, but for those of these lifetimes.
+  void poison(std::initializer_list<Lifetime> kept = {}) {
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       const BufferSpec& spec = plan_->buffers()[i];
-      if (spec.element == Element::index || (keep_saved && spec.lifetime == Lifetime::saved)) continue;
+      if (spec.element == Element::index || std::ranges::find(kept, spec.lifetime) != kept.end()) continue;
       buffers_[i].fill(std::numeric_limits<double>::quiet_NaN());
     }
   }

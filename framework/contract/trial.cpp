@@ -131,7 +131,7 @@ void Trial::require_inputs(const char* pass) {
 
 void Trial::prepare_forward() {
   fill_inputs();
-  memory().poison(false);
+  memory().poison();
   poison_output();
 }
 
@@ -148,7 +148,7 @@ void Trial::forward() {
 }
 
 void Trial::prepare_backward(double held) {
-  memory().poison(true);
+  memory().poison({Lifetime::saved, Lifetime::persistent});
   for (OwnedTensor& gradient : memory().gradients()) gradient.fill(marker);
   for (const Input& input : inputs()) {
     input.gradient->fill(held);

@@ -55,18 +55,20 @@ struct PairAttention {
 
   void run(std::int64_t sequence, std::int64_t head, std::int64_t tile, char* memory) const {
     const AttentionSequence of = sequence_of(p, sequence);
-    const std::int64_t size = p.head_size, column = head * size, stride = padded<float>(of.keys);
-    const pairs::Panels keys = panels_in(layout.keys, memory, of.keys, size);
-    const pairs::Panels values = panels_in(layout.values, memory, size, of.keys);
+    const std::int64_t begin = tile * task_queries, end = std::min(of.queries, begin + task_queries);
+    if (begin >= end) return;
+    // Those that a query of this task sees: what lies behind them in a cache may be anything.
+    const std::int64_t key_count = keys_before(p, of.position + end, of.keys).end;
+    const std::int64_t size = p.head_size, column = head * size, stride = padded<float>(key_count);
+    const pairs::Panels keys = panels_in(layout.keys, memory, key_count, size);
+    const pairs::Panels values = panels_in(layout.values, memory, size, key_count);
     float* scores = layout.scores.in(memory);
     bfloat16* kept = layout.kept.in(memory);
     WeightDropout<float> dropout(p, layout.dropout, memory);
-    const std::int64_t begin = tile * task_queries, end = std::min(of.queries, begin + task_queries);
-    if (begin >= end) return;
     const SliceRows<const bfloat16> queries = q.from(of.first_query, column);
     for (std::int64_t panel = 0; panel < keys.count(); ++panel)
       pairs::pack_columns(keys, panel, k.from(of.first_key, column).data, k.row);
-    pairs::pack_rows(values, 0, of.keys, v.from(of.first_key, column).data, v.row);
+    pairs::pack_rows(values, 0, key_count, v.from(of.first_key, column).data, v.row);
     const NextHead next_q(p, q[of.first_query], q.row, of.queries, head);
     const NextHead next_k(p, k[of.first_key], k.row, of.keys, head);
     const NextHead next_v(p, v[of.first_key], v.row, of.keys, head);

@@ -1,4 +1,4 @@
-// The plain passes over memory: add, copy with conversion, fill.
+// The plain passes over memory: add, copy with conversion, copy of rows into a cache, fill.
 #include <encore/rows.hpp>
 
 #include "kernels/check.hpp"
@@ -38,6 +38,22 @@ void copy_elements(const Device& device, Tensor x, Tensor y) {
 }
 
 template <class T>
+void append_typed(const Device& device, const RowSet& rows, const Slice& x, const RowSet& cache, Tensor y) {
+  const T* in = elements<T>(x.matrix) + x.first;
+  T* out = elements<T>(y);
+  const std::int64_t width = x.width, stride = x.matrix.extent(1);
+  const auto* sequence = elements<std::int32_t>(rows.sequence);
+  const auto* positions = elements<std::int32_t>(rows.positions);
+  const auto* offsets = elements<std::int32_t>(cache.offsets);
+  for_rows(
+      device, "encore::append_rows", rows.size.tokens, KOKKOS_LAMBDA(const Row& row) {
+        const T* from = in + row.index * stride;
+        T* to = out + (std::int64_t{offsets[sequence[row.index]]} + positions[row.index]) * width;
+        row.each(width, [&](std::int64_t c) { to[c] = from[c]; });
+      });
+}
+
+template <class T>
 void fill_elements(const Device& device, double value, Tensor y) {
   T* out = elements<T>(y);
   const std::int64_t count = y.size();
@@ -62,6 +78,19 @@ void copy(const Device& device, Tensor x, Tensor y) {
   dispatch(x.dtype, [&](auto from) {
     dispatch(y.dtype, [&](auto to) { copy_elements<decltype(from), decltype(to)>(device, x, y); });
   });
+}
+
+void append_rows(const Device& device, const RowSet& rows, const Slice& x, const RowSet& cache, Tensor y) {
+  check("x", x, y.dtype, rows.size.tokens, x.width);
+  check("y", y, y.dtype, {cache.size.tokens, x.width});
+  ENCORE_REQUIRE(rows.size.sequences == cache.size.sequences,
+                 "rows of " + std::to_string(rows.size.sequences) + " sequences and a cache of " +
+                     std::to_string(cache.size.sequences));
+  const std::int64_t longest = rows.size.longest + rows.size.past;
+  ENCORE_REQUIRE(longest <= cache.size.longest, "a sequence of " + std::to_string(longest) +
+                                                    " rows, and the cache has room for " +
+                                                    std::to_string(cache.size.longest));
+  dispatch(y.dtype, [&](auto type) { append_typed<decltype(type)>(device, rows, x, cache, y); });
 }
 
 void fill(const Device& device, double value, Tensor y) {

@@ -24,10 +24,14 @@ namespace encore {
 struct Batch {
   RowSet tokens;
   RowSet target;                ///< without rows where there is no second text
+  RowSet cache;                 ///< of a generation: room for the rows of each text (Step::cache)
+  bool first_pass = true;       ///< of a generation
   Tensor picked;                ///< (M) int32, rows of tokens, ascending
   std::vector<Tensor> columns;  ///< one per BatchNeeds::columns; empty where the truth is not known
 
-  BatchSize size() const { return {tokens.size, target.size, picked.rank == 0 ? 0 : picked.extent(0)}; }
+  BatchSize size() const {
+    return {tokens.size, target.size, picked.rank == 0 ? 0 : picked.extent(0), {}, cache.size};
+  }
 };
 
 /// Neighbouring examples of a batch as a batch of their own: offsets start at 0 again.

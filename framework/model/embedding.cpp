@@ -40,6 +40,7 @@ class Embedding final : public Layer {
     stream_ = plan.random("dropout");
     if (options_.dropout > 0.0) dy_ = plan.buffer("dropped_gradient", {tokens, width_}, Lifetime::backward);
     plan.backward_reads(false, false);
+    plan.row_wise();
   }
 
   void forward(const Step& step, std::span<const Tensor>, Tensor output) override {

@@ -5,6 +5,7 @@
 
 #include <encore/kernels.hpp>
 
+#include "model/generation.hpp"
 #include "model/network.hpp"
 #include "model/pass.hpp"
 #include "model/sum_shards.hpp"
@@ -31,8 +32,8 @@ Model::Model(const Experiment& experiment, const ModelSize& size, const Registry
       needs_(network_->needs()),
       parameters_(std::make_unique<ParameterBlock>(device, network_->parameters(), network_->precision(),
                                                    experiment.train.gradient_shards, use)),
-      training_plan_(use == Use::training ? plan_step(*network_, true) : StepPlan()),
-      evaluation_plan_(plan_step(*network_, false)),
+      training_plan_(use == Use::training ? plan_step(*network_, PassMode::train) : StepPlan()),
+      evaluation_plan_(plan_step(*network_, PassMode::score)),
       losses_("encore::losses",
               sizeof(double) * static_cast<std::size_t>(experiment.train.gradient_shards + 1)) {}
 
@@ -90,6 +91,10 @@ const double* Model::evaluate(const DeviceBatch& batch, std::span<const Tensor> 
     if (!outputs.empty()) decode(shard, outputs);
   }
   return truth ? total_loss(shards, 1.0) : nullptr;
+}
+
+std::unique_ptr<Generation> Model::make_generation(const BatchSize& largest, std::int64_t capacity) {
+  return std::make_unique<Generation>(*network_, *parameters_, device_, largest, capacity);
 }
 
 bool Model::knows_truth(const Batch& batch) const {

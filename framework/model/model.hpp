@@ -8,7 +8,7 @@
 //   optimizer.update(device, model.parameters().blocks(clip), learning_rate, step);
 //
 // Read next: network.cpp (the model's flow on one screen), step_plan.hpp (memory), pass.hpp (forward and
-// backward).
+// backward), generation.hpp (texts that grow pass by pass).
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,7 @@
 
 namespace encore {
 
+class Generation;
 class Pass;
 class Registry;
 
@@ -70,6 +71,11 @@ class Model {
   /// Without dropout. outputs: device memory for each of outputs(), of the whole batch, overwritten; none of
   /// them: nothing is decoded. Returns the sum of the losses as above, or null where the batch has no truth.
   const double* evaluate(const DeviceBatch& batch, std::span<const Tensor> outputs);
+
+  /// Memory for texts that grow pass by pass, in passes up to `largest` and to at most `capacity` rows each,
+  /// those of the first pass included; beside that of plan(). The model outlives it. Throws Error where the
+  /// model cannot generate.
+  std::unique_ptr<Generation> make_generation(const BatchSize& largest, std::int64_t capacity);
 
   /// What it reads of a batch, and gives.
   const BatchNeeds& needs() const { return needs_; }

@@ -58,7 +58,9 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
       vocabulary_(size.vocabulary),
       precision_(element_type(experiment.train.precision)),
       width_(experiment.model.width),
-      max_length_(experiment.data.max_length) {
+      max_length_(experiment.data.max_length),
+      causal_(experiment.model.causal || experiment.model.decoder),
+      generated_space_(experiment.model.decoder ? Space::target : Space::tokens) {
   if (!device.gemm().multiplies(precision_))
     throw ConfigError("train.precision", device.gemm().name() + " has no products of " + name_of(precision_) +
                                              " matrices; set \"float32\"");

@@ -70,6 +70,10 @@ class Network {
   DType precision() const { return precision_; }
   std::int64_t width() const { return width_; }
   std::int64_t max_length() const { return max_length_; }
+  /// Whether it has a causal stack: a decoder, or one stack alone that is causal.
+  bool is_causal() const { return causal_; }
+  /// The rows that a generation makes: those of the decoder, or of the stack that stands alone.
+  Space generated_space() const { return generated_space_; }
   /// What the head has declared.
   const HeadPlan& head() const { return head_; }
   /// Whether a column of the head is only there where the truth is known.
@@ -92,6 +96,8 @@ class Network {
   DType precision_;
   std::int64_t width_;
   std::int64_t max_length_;
+  bool causal_;
+  Space generated_space_;
 };
 
 /// The full path of a node's parameter, be it its own or another's.

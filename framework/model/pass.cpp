@@ -5,6 +5,7 @@
 
 #include <encore/kernels.hpp>
 
+#include "kernels/gemm.hpp"
 #include "model/pick.hpp"
 #include "model/residual.hpp"
 #include "record/crash_line.hpp"
@@ -15,6 +16,7 @@ Pass::Pass(const Network& network, const StepPlan& plan, const ParameterBlock& p
            const Device& device, std::byte* arena)
     : network_(network),
       plan_(plan),
+      batch_invariant_(network.is_causal() && plan.mode != PassMode::train),
       device_(device),
       arena_(arena),
       structure_(network.head().columns().size()),
@@ -66,6 +68,8 @@ void Pass::start(const Batch& batch, std::uint64_t seed, std::uint64_t step) {
     const NodePlan& plan = plan_.nodes[i];
     Bound& bound = bound_[i];
     resolve_all(plan.inputs, bound.inputs);
+    for (std::size_t k = 0; k < bound.inputs.size() && !batch.first_pass; ++k)
+      if (source_of(i, k).first_pass_only) bound.inputs[k] = {};  // nothing that a layer could take for rows
     resolve_all(plan.buffers, bound.buffers);
     resolve_all(plan.input_gradients, bound.input_gradients);
     bound.output = resolve(plan.output);
@@ -81,6 +85,9 @@ Step::Bound Pass::step_bound(const Node& node, const Bound& bound) const {
                        .buffers = bound.buffers,
                        .keys = bound.keys};
   if (node.plan.reads_memory()) found.memory = &batch_->tokens;
+  if (plan_.mode == PassMode::generate && node.space == network_.generated_space())
+    found.cache = &batch_->cache;
+  found.first_pass = batch_->first_pass;
   if (!node.sum) return found;
   found.trunk = bound.inputs[1];
   if (bound.input_gradients.size() > 1) found.trunk_gradient = bound.input_gradients[1];
@@ -91,6 +98,7 @@ Step::Bound Pass::step_bound(const Node& node, const Bound& bound) const {
 void Pass::visit(std::size_t node, Call call, const auto& run) {
   const Bound& bound = bound_[node];
   const CurrentWork work(bound.works[call].c_str());
+  const BatchInvariance products(device_, batch_invariant_);
   try {
     run(network_.nodes()[node], bound);
   } catch (const std::exception& error) {
@@ -101,7 +109,7 @@ void Pass::visit(std::size_t node, Call call, const auto& run) {
 void Pass::visit_head(Call call, std::span<const Tensor> columns, std::span<const Tensor> outputs,
                       const auto& run) {
   visit(bound_.size() - 1, call, [&](const Node& node, const Bound& bound) {
-    const HeadStep step(device_, batch_->tokens, plan_.training, step_bound(node, bound),
+    const HeadStep step(device_, batch_->tokens, training(), step_bound(node, bound),
                         {bound.inputs, bound.input_gradients, columns, outputs});
     run(*node.head, step);
   });
@@ -118,15 +126,17 @@ void Pass::forward() {
 }
 
 void Pass::forward(const std::function<void(const std::string&, Tensor)>& seen) {
-  for (std::size_t i = 0; i + 1 < bound_.size(); ++i)
+  for (std::size_t i = 0; i + 1 < bound_.size(); ++i) {
+    if (plan_.nodes[i].first_pass_only && !batch_->first_pass) continue;
     visit(i, forward_call, [&](const Node& node, const Bound& bound) {
       if (node.layer)
-        node.layer->forward(Step(device_, rows_of(node), plan_.training, step_bound(node, bound)),
+        node.layer->forward(Step(device_, rows_of(node), training(), step_bound(node, bound)),
                             seen_by_layer(bound, bound.inputs), bound.output);
       else
         gather_rows(device_, bound.inputs[0], picked_rows(node), bound.output);
       if (seen) seen(node.path, bound.output);
     });
+  }
   visit_head(forward_call, batch_->columns, {}, [](Head& head, const HeadStep& step) { head.score(step); });
 }
 
@@ -151,7 +161,7 @@ void Pass::backward(double scale) {
     if (!plan_.nodes[i].backward) continue;
     visit(i, backward_call, [&](const Node& node, const Bound& bound) {
       if (node.layer)
-        node.layer->backward(Step(device_, rows_of(node), plan_.training, step_bound(node, bound)),
+        node.layer->backward(Step(device_, rows_of(node), training(), step_bound(node, bound)),
                              seen_by_layer(bound, bound.inputs), bound.output, bound.output_gradient,
                              seen_by_layer(bound, bound.input_gradients));
       else

@@ -1,6 +1,6 @@
 // Pass: runs a network over one batch, forward and backward, with the tensors of a placed step plan.
-// Place in the flow: Model owns one for training and one for evaluation. All tables are sized when it is
-// made, so that a step allocates nothing. Read next: model.cpp.
+// Place in the flow: Model owns one for training and one for evaluation, Generation one for its own. All
+// tables are sized when it is made, so that a step allocates nothing. Read next: model.cpp, generation.cpp.
 //
 //   pass.start(shard.batch, seed, step);
 //   pass.forward();
@@ -35,7 +35,8 @@ class Pass {
   /// stream to this step.
   void start(const Batch& batch, std::uint64_t seed, std::uint64_t step);
 
-  /// From the ids to what the head makes of the states (Head::score).
+  /// From the ids to what the head makes of the states (Head::score). In a later pass of a generation nodes
+  /// that run in the first one only are left out.
   void forward();
   /// As forward, and calls `seen` with each node's path and output (rows, C) after it has run.
   void forward(const std::function<void(const std::string& path, Tensor output)>& seen);
@@ -74,6 +75,11 @@ class Pass {
     return bound.takes_sum && !all.empty() ? std::span(all).first(1) : std::span(all);
   }
 
+  bool training() const { return plan_.mode == PassMode::train; }
+  /// The node that input k of node i comes from.
+  const NodePlan& source_of(std::size_t i, std::size_t k) const {
+    return plan_.nodes[static_cast<std::size_t>(network_.nodes()[i].inputs[k])];
+  }
   Tensor resolve(int tensor) const;
   /// Calls `run(node, bound, step)` and puts the node's path in front of what goes wrong in it.
   void visit(std::size_t node, Call call, const auto& run);
@@ -91,6 +97,7 @@ class Pass {
 
   const Network& network_;
   const StepPlan& plan_;
+  bool batch_invariant_;  ///< its products: what is generated row by row has the bits of the whole text
   const Device& device_;
   std::byte* arena_;
   const Batch* batch_ = nullptr;

@@ -18,6 +18,7 @@ class Residual final : public Layer {
   void declare(LayerPlan& plan) override {
     stream_ = plan.random(stream);
     plan.backward_reads(false, false);
+    plan.row_wise();
   }
 
   void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {

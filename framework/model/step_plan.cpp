@@ -19,15 +19,18 @@ DType element_type(Element element, DType precision) {
 /// Walks over the nodes once forward and once backward and notes who needs what at which tick.
 class Planner {
  public:
-  Planner(const Network& network, bool training)
-      : network_(network), training_(training), count_(static_cast<int>(network.nodes().size())) {
-    plan_.training = training;
+  Planner(const Network& network, PassMode mode)
+      : network_(network),
+        training_(mode == PassMode::train),
+        generates_(mode == PassMode::generate),
+        count_(static_cast<int>(network.nodes().size())) {
+    plan_.mode = mode;
     plan_.nodes.resize(network.nodes().size());
     storage_.assign(network.nodes().size(), -1);
     gradient_.assign(network.nodes().size(), -1);
     readers_.assign(network.nodes().size(), 0);
     for (int i = 0; i < count_; ++i) {
-      bool backward = training && network.trains(node(i));
+      bool backward = training_ && network.trains(node(i));
       for (const ValueIndex input : node(i).inputs) {
         ++readers_[index(input)];
         backward = backward || plan_.nodes[index(input)].backward;
@@ -80,6 +83,8 @@ class Planner {
     const Node& n = node(i);
     NodePlan& plan = plan_.nodes[index(i)];
     plan.path = n.path;
+    plan.first_pass_only = generates_ && !n.head && n.space != network_.generated_space() &&
+                           network_.generated_space() == Space::target;
     for (const ValueIndex input : n.inputs) {
       plan.inputs.push_back(storage_[index(input)]);
       use(plan.inputs.back(), i);
@@ -101,10 +106,18 @@ class Planner {
   int plan_buffer(const Node& n, const BufferSpec& buffer, int i) {
     const bool backward = plan_.nodes[index(i)].backward;
     if (buffer.lifetime == Lifetime::backward && !backward) return -1;
+    const bool of_cache =
+        std::ranges::find(buffer.shape, Extent::Of::cache, &Extent::of) != buffer.shape.end();
+    if (of_cache && !generates_) return -1;
     const Space space = n.layer && n.space == Space::target ? Space::target : Space::tokens;
     const int tensor = add(n.path + "." + buffer.name, buffer.shape, buffer.element,
                            buffer.lifetime == Lifetime::backward ? backward_tick(i) : i, space);
-    if (buffer.lifetime == Lifetime::saved && backward) use(tensor, backward_tick(i));
+    const bool persists = buffer.lifetime == Lifetime::persistent;
+    if ((buffer.lifetime == Lifetime::saved || persists) && backward) use(tensor, backward_tick(i));
+    if (persists && generates_) {  // no other tensor may take its place in any pass
+      use(tensor, 0);
+      use(tensor, count_ - 1);
+    }
     return tensor;
   }
 
@@ -148,7 +161,7 @@ class Planner {
   }
 
   const Network& network_;
-  bool training_;
+  bool training_, generates_;
   int count_;
   StepPlan plan_;
   std::vector<int> storage_;   ///< tensor that holds a node's output
@@ -206,11 +219,12 @@ bool StepPlan::holds(const BatchSize& size) const {
     return a.tokens <= b.tokens && a.sequences <= b.sequences && a.squares <= b.squares &&
            a.longest <= b.longest;
   };
-  return within(size, largest) && within(size.target, largest.target) && size.picked <= largest.picked;
+  return within(size, largest) && within(size.target, largest.target) && within(size.cache, largest.cache) &&
+         size.picked <= largest.picked;
 }
 
-StepPlan plan_step(const Network& network, bool training) {
-  return Planner(network, training).run();
+StepPlan plan_step(const Network& network, PassMode mode) {
+  return Planner(network, mode).run();
 }
 
 }  // namespace encore

@@ -40,9 +40,18 @@ struct GradientSum {
   bool copy = false;
 };
 
+/// What a pass is for.
+enum class PassMode : std::uint8_t {
+  train,     ///< forward and backward
+  score,     ///< forward only: evaluation and prediction
+  generate,  ///< forward only, and persistent buffers keep their content from pass to pass (generation.hpp)
+};
+
 /// What one node touches. All numbers are indices into StepPlan::tensors, -1 for none.
 struct NodePlan {
   std::string path;
+  bool first_pass_only =
+      false;  ///< of a generation: the encoder, whose rows later passes do not compute again
   std::vector<int> inputs;
   int output = -1;  ///< of the head: the losses (N)
   std::vector<int> buffers;
@@ -53,7 +62,7 @@ struct NodePlan {
 };
 
 struct StepPlan {
-  bool training = false;
+  PassMode mode = PassMode::score;
   std::vector<NodePlan> nodes;  ///< in the order of the forward pass; the head is the last
   std::vector<PlanTensor> tensors;
   BatchSize largest;  ///< what the offsets were made for
@@ -66,6 +75,6 @@ struct StepPlan {
 };
 
 /// What a pass over the network touches, without places yet.
-StepPlan plan_step(const Network& network, bool training);
+StepPlan plan_step(const Network& network, PassMode mode);
 
 }  // namespace encore

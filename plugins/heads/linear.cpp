@@ -50,6 +50,7 @@ class LinearHead final : public Head {
     bias_ = plan.bias("bias", classes_);
     logits_ = plan.buffer("logits", {rows, classes_}, Lifetime::saved);
     dlogits_ = plan.buffer("logits_gradient", {rows, classes_}, Lifetime::backward);
+    plan.row_wise();
   }
 
   void score(const HeadStep& step) override {

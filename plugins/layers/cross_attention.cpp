@@ -2,7 +2,8 @@
 // sequence (Vaswani et al. 2017, section 3.2.3):
 //   q = x Wq^T + bq,  kv = memory Wkv^T + bkv,  context = softmax(q k^T / sqrt(D)) v per head,
 //   y = context Wout^T + bout
-// x = inputs[0] (N, C), memory = inputs[1] (M, C). Read next: multi_head_attention.hpp.
+// x = inputs[0] (N, C), memory = inputs[1] (M, C). While a text is generated kv is that of its first pass.
+// Read next: multi_head_attention.hpp.
 #include "multi_head_attention.hpp"
 
 namespace encore_cross_attention {
@@ -31,7 +32,7 @@ class CrossAttention final : public Layer {
     out_weight_ = plan.matrix("out.weight", width, width);
     out_bias_ = plan.bias("out.bias", width);
     q_ = plan.buffer("q", {tokens, width}, Lifetime::saved);
-    kv_ = plan.buffer("kv", {memory_rows, 2 * width}, Lifetime::saved);
+    kv_ = plan.buffer("kv", {memory_rows, 2 * width}, Lifetime::persistent);
     context_ = plan.buffer("context", {tokens, width}, Lifetime::saved);
     log_sum_ = plan.buffer("log_sum", {tokens, options_.heads}, Lifetime::saved, Element::accumulate);
     dcontext_ = plan.buffer("context_gradient", {tokens, width}, Lifetime::backward);
@@ -46,8 +47,9 @@ class CrossAttention final : public Layer {
     const Tensor kv = step.buffer(kv_);                                 // (M, 2 C)
     kernels::linear(device, inputs[0], step.parameter(q_weight_), step.parameter(q_bias_),
                     kernels::Activation::none, q);
-    kernels::linear(device, inputs[1], step.parameter(kv_weight_), step.parameter(kv_bias_),
-                    kernels::Activation::none, kv);
+    if (step.first_pass())
+      kernels::linear(device, inputs[1], step.parameter(kv_weight_), step.parameter(kv_bias_),
+                      kernels::Activation::none, kv);
     kernels::attention(device, step.rows(), step.memory(), attention_options(step), q, half(kv, 0),
                        half(kv, 1), context, step.buffer(log_sum_));
     kernels::linear(device, context, step.parameter(out_weight_), step.parameter(out_bias_),

@@ -36,6 +36,7 @@ class FeedForward final : public Layer {
       states_again_ = plan.buffer("states_again", {tokens, hidden_}, Lifetime::backward);
     }
     dstates_ = plan.buffer("states_gradient", {tokens, hidden_}, Lifetime::backward);
+    plan.row_wise();
   }
 
   void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {

@@ -116,6 +116,7 @@ class Highway final : public Layer {
     transform_ = plan.buffer("transform", {tokens, width}, Lifetime::saved);  // before the sigmoid
     dcandidate_ = plan.buffer("candidate_gradient", {tokens, width}, Lifetime::backward);
     dtransform_ = plan.buffer("transform_gradient", {tokens, width}, Lifetime::backward);
+    plan.row_wise();
   }
 
   void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {

@@ -20,6 +20,7 @@ class LayerNorm final : public Layer {
 
   void declare(LayerPlan& plan) override {
     plan.take_sum();
+    plan.row_wise();
     gain_ = plan.gain("gain", plan.width());                                      // (C)
     bias_ = plan.bias("bias", plan.width());                                      // (C)
     mean_ = plan.buffer("mean", {tokens}, Lifetime::saved, Element::accumulate);  // (N)

@@ -2,8 +2,9 @@
 // shares:
 //   qkv = x Wqkv^T + b,  context = softmax(q k^T / sqrt(D) + bias) v per head,  y = context Wout^T + b
 // (Vaswani et al. 2017). A variant chooses the bias and the keys a query sees through `pattern`, or turns
-// queries and keys by their position. In a decoder the mask is causal. The weights (T, T) are never kept:
-// backward computes them again from qkv and the log of their sums. Read next: self_attention.cpp, the plain
+// queries and keys by their position. In a decoder the mask is causal, and a text that is generated keeps its
+// keys and values from pass to pass. The weights (T, T) are never kept: backward computes them again from qkv
+// and the log of their sums. Read next: self_attention.cpp, the plain
 // one; rotary_attention.cpp, the one that turns; cross_attention.cpp, over another stack.
 #pragma once
 
@@ -60,6 +61,7 @@ class MultiHeadAttention : public Layer {
     qkv_ = plan.buffer("qkv", {tokens, 3 * width}, Lifetime::saved);
     context_ = plan.buffer("context", {tokens, width}, Lifetime::saved);
     log_sum_ = plan.buffer("log_sum", {tokens, heads()}, Lifetime::saved, Element::accumulate);
+    if (pattern_.causal) kept_ = plan.buffer("cache", {cache_rows, 2 * width}, Lifetime::persistent);
     dcontext_ = plan.buffer("context_gradient", {tokens, width}, Lifetime::backward);
     dqkv_ = plan.buffer("qkv_gradient", {tokens, 3 * width}, Lifetime::backward);
     stream_ = plan.random("attention_dropout");
@@ -72,8 +74,11 @@ class MultiHeadAttention : public Layer {
     kernels::linear(device, inputs[0], step.parameter(qkv_weight_), step.parameter(qkv_bias_),
                     kernels::Activation::none, qkv);
     turn(step, qkv);
-    kernels::attention(device, step.rows(), step.rows(), attention_options(step), part(qkv, 0), part(qkv, 1),
-                       part(qkv, 2), context, step.buffer(log_sum_));
+    if (step.cache() != nullptr)
+      attend_to_cache(step, *step.cache(), qkv, context);
+    else
+      kernels::attention(device, step.rows(), step.rows(), attention_options(step), part(qkv, 0),
+                         part(qkv, 1), part(qkv, 2), context, step.buffer(log_sum_));
     kernels::linear(device, context, step.parameter(out_weight_), step.parameter(out_bias_),
                     kernels::Activation::none, output);
   }
@@ -101,6 +106,15 @@ class MultiHeadAttention : public Layer {
   std::int64_t heads() const { return pattern_.heads; }
 
  private:
+  /// The queries of new rows over the keys of all rows of their text; those behind a query are masked.
+  void attend_to_cache(const Step& step, const RowSet& cache, Tensor qkv, Tensor context) const {
+    const std::int64_t width = context.extent(1);
+    const Tensor kept = step.buffer(kept_);  // keys and values: (cache rows, 2 C)
+    kernels::append_rows(step.device(), step.rows(), {qkv, width, 2 * width}, cache, kept);
+    kernels::attention(step.device(), step.rows(), cache, attention_options(step), part(qkv, 0),
+                       {kept, 0, width}, {kept, width, width}, context, step.buffer(log_sum_));
+  }
+
   /// What happens to the queries and keys in qkv (N, 3 C) before they meet.
   virtual void turn(const Step&, Tensor) const {}
   /// The gradient of the turned qkv (N, 3 C) becomes that of the unturned one.
@@ -120,7 +134,7 @@ class MultiHeadAttention : public Layer {
 
   kernels::AttentionOptions pattern_;
   Parameter qkv_weight_, qkv_bias_, out_weight_, out_bias_;
-  Buffer qkv_, context_, log_sum_, dcontext_, dqkv_;
+  Buffer qkv_, context_, log_sum_, kept_, dcontext_, dqkv_;
   RandomStream stream_;
 };
 

@@ -20,6 +20,7 @@ class RmsNorm final : public Layer {
 
   void declare(LayerPlan& plan) override {
     plan.take_sum();
+    plan.row_wise();
     gain_ = plan.gain("gain", plan.width());  // (C)
     rrms_ = plan.buffer("rrms", {tokens}, Lifetime::saved,
                         Element::accumulate);  // (N), 1 / sqrt(mean(x^2) + epsilon)

@@ -185,6 +185,68 @@ TEST(SuiteFinds, AGradientInRowsOfOtherTokens) {
   expect_said(said, " of table, which has token_rows, in a batch without token ");
 }
 
+// --- layers that claim to be row-wise ---
+
+enum class RowMistake { reads_the_row_before, orders_by_row_count };
+
+/// y = x + the row before (behind: -1), or x + the sum of the row, whose order depends on the number of rows.
+template <RowMistake M, class T>
+void mix_rows(const Step& step, Tensor x, std::int64_t distance, Tensor y) {
+  using S = Sum<T>;
+  const auto in = matrix_view<T>(x), out = matrix_view<T>(y);
+  const auto sequence = vector_view<std::int32_t>(step.rows().sequence);
+  const std::int64_t rows = x.extent(0), width = x.extent(1);
+  for_rows(
+      step.device(), "test::mix_rows", rows, KOKKOS_LAMBDA(const Row& row) {
+        const std::int64_t n = row.index, m = n - distance;
+        const bool inside = m >= 0 && m < rows && sequence(m) == sequence(n);
+        S sum = 0;
+        for (std::int64_t c = 0; c < width; ++c) sum += static_cast<S>(in(n, (c + rows) % width));
+        row.each(width, [&](std::int64_t c) {
+          S added = sum;
+          if (M == RowMistake::reads_the_row_before) added = inside ? static_cast<S>(in(m, c)) : S(0);
+          out(n, c) = static_cast<T>(static_cast<S>(in(n, c)) + added);
+        });
+      });
+}
+
+template <RowMistake M>
+class NotRowWise : public Layer {
+ public:
+  static Schema options() { return {}; }
+  NotRowWise(const Options&, const LayerContext&) {}
+
+  void declare(LayerPlan& plan) override {
+    plan.backward_reads(false, false);
+    plan.row_wise();
+  }
+  void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
+    mix(step, inputs[0], 1, output);
+  }
+  void backward(const Step& step, std::span<const Tensor>, Tensor, Tensor output_gradient,
+                std::span<const Tensor> input_gradients) override {
+    mix(step, output_gradient, -1, input_gradients[0]);
+  }
+
+ private:
+  static void mix(const Step& step, Tensor x, std::int64_t distance, Tensor y) {
+    dispatch(x.dtype, [&](auto type) { mix_rows<M, decltype(type)>(step, x, distance, y); });
+  }
+};
+
+template <RowMistake M>
+std::string failures_of_rows() {
+  Registrar registrar;
+  registrar.add<Kind::layer, NotRowWise<M>>("not_row_wise");
+  return failures(findings_of(registrar.offers().front()));
+}
+
+TEST(SuiteFinds, ALayerThatIsNotRowWise) {
+  expect_said(failures_of_rows<RowMistake::reads_the_row_before>(),
+              "generation: row 7 has other bits when texts are generated pass by pass, ");
+  expect_said(failures_of_rows<RowMistake::orders_by_row_count>(), "generation: row ");
+}
+
 // --- norms that take a sum, with one mistake each ---
 
 enum class SumMistake { none, drops_nothing, leaves_no_sum, forgets_the_branch, changes_the_trunk };

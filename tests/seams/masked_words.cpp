@@ -139,6 +139,7 @@ class TiedWords final : public Head {
     table_ = plan.tie("table", "embedding.tokens", {vocabulary_, plan.width()});
     logits_ = plan.buffer("logits", {rows, vocabulary_}, Lifetime::saved);
     dlogits_ = plan.buffer("logits_gradient", {rows, vocabulary_}, Lifetime::backward);
+    plan.row_wise();
   }
   void score(const HeadStep& step) override {
     kernels::linear(step.device(), step.input(states_), step.parameter(table_), {}, kernels::Activation::none,

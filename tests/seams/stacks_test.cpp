@@ -1,91 +1,21 @@
 // Two stacks in one model: an encoder over the first text, a causal decoder over the second that reads the
-// encoder's rows, one table of tokens for both embeddings and the head.
-#include <gtest/gtest.h>
-
+// encoder's rows, one table of tokens for both embeddings and the head. Read next: generation_test.cpp.
 #include <cmath>
 #include <set>
 
 #include "config/error.hpp"
-#include "seams/parts.hpp"
-#include "support/tiny_model.hpp"
-#include "train/training_step.hpp"
+#include "seams/copying.hpp"
 
 namespace encore {
 namespace {
 
 using namespace encore::testing;
 
-constexpr std::int32_t vocabulary = 12, start = 0, end = 1;
-
-struct Pair {
-  std::vector<std::int32_t> source, target;
-};
-
-/// The target goes in behind `start`, and is to come out before `end`.
-PackedBatch pack_pairs(const std::vector<Pair>& pairs) {
-  PackedBatch batch;
-  batch.columns.resize(1);
-  batch.known = {true};
-  batch.offsets = batch.target.offsets = batch.borders = {0};
-  for (const Pair& pair : pairs) {
-    const auto add = [](PackedRows& rows, std::int32_t id, std::size_t position) {
-      rows.ids.push_back(id);
-      rows.positions.push_back(static_cast<std::int32_t>(position));
-    };
-    for (std::size_t i = 0; i < pair.source.size(); ++i) add(batch, pair.source[i], i);
-    for (std::size_t i = 0; i <= pair.target.size(); ++i) {
-      add(batch.target, i == 0 ? start : pair.target[i - 1], i);
-      batch.columns[0].integers.push_back(i < pair.target.size() ? pair.target[i] : end);
-    }
-    batch.offsets.push_back(static_cast<std::int32_t>(batch.ids.size()));
-    batch.target.offsets.push_back(static_cast<std::int32_t>(batch.target.ids.size()));
-    batch.sequences.push_back(static_cast<std::int64_t>(batch.sequences.size()));
-    batch.borders.push_back(static_cast<std::int32_t>(batch.sequences.size()));
-  }
-  batch.weight = static_cast<double>(batch.columns[0].integers.size());
-  return batch;
-}
+using StacksTest = CopyTest;
 
 std::vector<Pair> some_pairs() {
   return {{{2, 3, 4, 5, 6}, {7, 8}}, {{9}, {10, 11, 2, 3}}, {{5, 5, 7}, {4}}};
 }
-
-struct StacksTest : ::testing::Test {
-  StacksTest() : registry(load_builtin_plugins()) {
-    Registrar offers;
-    encore_seams::add_masked_words(offers);
-    registry.add("this test", offers);
-  }
-  Experiment experiment(NormPosition position = NormPosition::post) {
-    Experiment experiment = tiny_experiment(registry);
-    ModelTable& model = experiment.model;
-    model.norm_position = position;
-    model.decoder.emplace();
-    model.decoder->layers = 2;
-    model.decoder->block = {model.block[0],
-                            layer_table(registry, "cross", "cross_attention", {{"heads", std::int64_t{2}}}),
-                            model.block[1]};
-    fill_table(model.head, registry, Kind::head, "model.head", "tied_words", {});
-    return experiment;
-  }
-  static ModelSize size() {
-    return {.vocabulary = vocabulary,
-            .columns = {{.name = "next", .space = Space::target, .truth = true}},
-            .outputs = {{.name = "words", .space = Space::target}}};
-  }
-  std::unique_ptr<TinyModel> make(const Experiment& of, const PackedBatch& packed) {
-    auto tiny = std::make_unique<TinyModel>(of, size(), registry, device, packed);
-    tiny->model.initialize(1);
-    return tiny;
-  }
-  std::vector<double> logits(TinyModel& tiny) {
-    tiny.model.evaluate(tiny.batch, {});
-    return to_host(device, tiny.model.evaluation_tensor("head.logits"));
-  }
-
-  Device device;
-  Registry registry;
-};
 
 TEST_F(StacksTest, ShareOneTableAndNameTheirParametersByStack) {
   const auto tiny = make(experiment(NormPosition::pre), pack_pairs(some_pairs()));
@@ -187,37 +117,11 @@ TEST_F(StacksTest, ADecoderReadsItsEncoder) {
   }
 }
 
-/// Texts of up to six words from a generator.
-std::vector<Pair> copies(Numbers& numbers, int count) {
-  std::vector<Pair> pairs;
-  for (int i = 0; i < count; ++i) {
-    std::vector<std::int32_t> text;
-    for (std::int32_t k = 0; k <= numbers.below(6); ++k) text.push_back(2 + numbers.below(vocabulary - 2));
-    pairs.push_back({text, text});
-  }
-  return pairs;
-}
-
 TEST_F(StacksTest, LearnToCopy) {
-  Experiment of = experiment(NormPosition::pre);
-  of.model.width = 32;
-  of.model.decoder->layers = of.model.layers = 1;
-  of.train.precision = Precision::float32;
   Numbers numbers(3);
-  const BatchSize largest = {{32 * 6, 32, 32 * 36, 6}, {32 * 7, 32, 32 * 49, 7}};
-  Model model(of, size(), registry, device);
-  model.plan(largest, largest);
-  model.initialize(1);
-  const auto optimizer =
-      registry.make_optimizer("adam", defaults(registry.offer(Kind::optimizer, "adam").options));
-  model.parameters().make_states(optimizer->states());
-  DeviceBatch batch(device, largest, model.needs());
-  TrainingStep step(model, *optimizer, 1.0);
-  for (int i = 1; i <= 600; ++i) {
-    batch.upload(pack_pairs(copies(numbers, 32)));
-    step.compute_gradient(batch, {1, static_cast<std::uint64_t>(i)});
-    step.update(3e-3 * std::min(1.0, i / 50.0), i);
-  }
+  Model model(copying_experiment(), size(), registry, device);
+  train_to_copy(model, numbers);
+  DeviceBatch batch(device, largest_copies(), model.needs());
   const PackedBatch unseen = pack_pairs(copies(numbers, 32));
   batch.upload(unseen);
   const auto count = static_cast<std::int64_t>(unseen.target.ids.size());

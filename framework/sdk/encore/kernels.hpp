@@ -30,7 +30,9 @@ struct Slice {
       : matrix(of), first(first_column), width(columns) {}
 };
 
-/// c (M, N) = op(a) (M, K) op(b) (K, N), or c += with `accumulate`.
+/// c (M, N) = op(a) (M, K) op(b) (K, N), or c += with `accumulate`. Outside of training, in a model
+/// with a causal stack, products are batch-invariant on the host, those of linear too: a row of c has the same bits
+/// whatever rows stand beside it.
 void gemm(const Device& device, Tensor a, Transpose transpose_a, Tensor b, Transpose transpose_b, Tensor c,
           bool accumulate = false);
 
@@ -146,6 +148,9 @@ std::int64_t count_not_finite(const Device& device, Tensor x);
 void add(const Device& device, Tensor x, Tensor y);
 /// y = x, converting between floating-point types.
 void copy(const Device& device, Tensor x, Tensor y);
+/// Row n of x (N, C), at position i of its sequence, becomes row i of that sequence in y (R, C), the rows of
+/// `cache`: keys and values that later queries see (Step::cache). The other rows of y stay as they are.
+void append_rows(const Device& device, const RowSet& rows, const Slice& x, const RowSet& cache, Tensor y);
 void fill(const Device& device, double value, Tensor y);
 
 /// Fills a parameter; drawn at (0, row, column) of `key`, so independent of threads, device and the other parameters.

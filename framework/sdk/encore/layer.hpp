@@ -5,6 +5,7 @@
 // plugin.hpp to register.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <span>
@@ -58,6 +59,9 @@ enum class Lifetime : std::uint8_t {
   forward,   ///< scratch during `forward` only
   saved,     ///< written in `forward`, read in `backward`
   backward,  ///< scratch during `backward` only
+  /// As `saved`, and in a generation kept from pass to pass. A buffer over `cache_rows` is there in generations
+  /// only.
+  persistent,
 };
 
 struct BufferSpec {
@@ -128,6 +132,9 @@ class LayerPlan {
   /// Ask for the rows of another stack as inputs[1], such as those of the encoder in a decoder's layer, and
   /// for their gradient as input_gradients[1]. They have C channels too; extents over them are `memory_rows`.
   void read_memory() { reads_memory_ = true; }
+  /// Tell the host that an output row depends on its own input row, token and position only. A model generates only
+  /// if every layer of its causal stack, and the head, say so or have a buffer of lifetime `persistent`.
+  void row_wise() { row_wise_ = true; }
 
   const std::vector<ParameterSpec>& parameters() const { return parameters_; }
   const std::vector<BufferSpec>& buffers() const { return buffers_; }
@@ -136,6 +143,11 @@ class LayerPlan {
   bool reads_output() const { return reads_output_; }
   bool takes_sum() const { return takes_sum_; }
   bool reads_memory() const { return reads_memory_; }
+  /// Whether a text that is generated can be given to it pass by pass.
+  bool continues_texts() const {
+    const auto keeps = [](const BufferSpec& buffer) { return buffer.lifetime == Lifetime::persistent; };
+    return std::any_of(buffers_.begin(), buffers_.end(), keeps) || (row_wise_ && !reads_memory_);
+  }
 
  private:
   std::int64_t width_;
@@ -146,6 +158,7 @@ class LayerPlan {
   bool reads_output_ = false;
   bool takes_sum_ = false;
   bool reads_memory_ = false;
+  bool row_wise_ = false;
 };
 
 /// Rows of B sequences, packed without padding; all tensors on the device.
@@ -200,6 +213,8 @@ class Step {
     Tensor trunk = {}, trunk_gradient = {};  ///< where the layer's input is a sum
     DropoutDraw branch_dropout = {};         ///< of that sum, in training
     const RowSet* memory = nullptr;          ///< of inputs[1], where the layer reads another stack
+    const RowSet* cache = nullptr;           ///< in a generation, of the stack that generates
+    bool first_pass = true;
   };
 
   Step(const Device& device, const RowSet& rows, bool training, const Bound& bound)
@@ -217,6 +232,13 @@ class Step {
   }
   /// False while evaluating: no dropout, nothing is kept for a backward pass.
   bool training() const { return training_; }
+  /// In a generation, where rows() continue texts: room for the rows of each text, those of earlier passes
+  /// included, the one at position i being row i of its sequence. Rows that no pass has written hold anything.
+  /// Null in all other passes, and in a stack that does not generate.
+  const RowSet* cache() const { return bound_.cache; }
+  /// False in the later passes of a generation: inputs[1] is empty then, and what the layer needs of it stands in
+  /// a persistent buffer.
+  bool first_pass() const { return bound_.first_pass; }
 
   /// These four throw std::logic_error for a handle that `declare` did not get from its plan.
   Tensor parameter(Parameter p) const { return declared(bound_.parameters, p.index, "parameter"); }

@@ -29,8 +29,8 @@ struct RowSetSize {
   std::int64_t sequences = 0;  ///< B
   std::int64_t squares = 0;    ///< sum over the sequences of T * T
   std::int64_t longest = 0;    ///< the largest T
-  /// Rows of a sequence that were there in earlier passes (incremental decoding), at most: no position
-  /// reaches longest + past.
+  /// Where rows continue sequences of earlier passes (incremental decoding): no position reaches longest +
+  /// past.
   std::int64_t past = 0;
 };
 
@@ -40,6 +40,7 @@ struct BatchSize : RowSetSize {
   std::int64_t picked = 0;  ///< M
   RowSetSize memory =
       {};  ///< for a layer that reads another stack (LayerPlan::read_memory): the rows of that
+  RowSetSize cache = {};  ///< in a generation: room for the rows of each text; none elsewhere
 
   /// Rows of a space on the device.
   constexpr std::int64_t rows(Space space) const {
@@ -62,7 +63,7 @@ struct BatchSize : RowSetSize {
 /// One extent of a shape: a constant factor times nothing, or times what varies from batch to batch. For a
 /// layer `tokens`, `sequences` and `squares` are those of the row set it works on.
 struct Extent {
-  enum class Of : std::uint8_t { one, tokens, sequences, squares, target, picked, memory };
+  enum class Of : std::uint8_t { one, tokens, sequences, squares, target, picked, memory, cache };
 
   std::int64_t factor = 1;
   Of of = Of::one;
@@ -84,6 +85,8 @@ struct Extent {
         return factor * size.picked;
       case Of::memory:
         return factor * size.memory.tokens;
+      case Of::cache:
+        return factor * size.cache.tokens;
       case Of::one:
         break;
     }
@@ -95,6 +98,7 @@ inline constexpr Extent tokens{1, Extent::Of::tokens};
 inline constexpr Extent sequences{1, Extent::Of::sequences};
 inline constexpr Extent squares{1, Extent::Of::squares};
 inline constexpr Extent memory_rows{1, Extent::Of::memory};
+inline constexpr Extent cache_rows{1, Extent::Of::cache};
 
 /// The rows of a space as an extent.
 constexpr Extent rows_of(Space space) {

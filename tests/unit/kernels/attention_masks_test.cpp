@@ -148,8 +148,9 @@ void append(Values& to, const Values& more) {
 class Decoding : public ::testing::TestWithParam<Precision> {
  protected:
   /// Rows of out, then of log_sum, for the next `count` queries of each sequence: positions[b] .., over a
-  /// cache of all keys so far. Sequences that are complete have keys and no queries.
-  static Values steps(const Lengths& lengths, const Lengths& positions, std::int64_t count,
+  /// cache of all keys so far, and where `room` is not 0 with NaN behind them, up to so many rows. Sequences
+  /// that are complete have keys and no queries.
+  static Values steps(const Lengths& lengths, const Lengths& positions, std::int64_t count, std::int64_t room,
                       const kernels::AttentionOptions& options, const OwnedTensor& qkv, Lengths& queries) {
     const std::int64_t width = qkv.tensor().extent(1) / 3;
     Lengths keys;
@@ -162,6 +163,9 @@ class Decoding : public ::testing::TestWithParam<Precision> {
       append(q, columns_of(rows_of(qkv, first + std::min(positions[b], lengths[b]), queries.back()),
                            3 * width, 0, width));
       append(kv, columns_of(rows_of(qkv, first, keys.back()), 3 * width, width, 2 * width));
+      if (room == 0) continue;
+      kv.resize(kv.size() + static_cast<std::size_t>((room - keys.back()) * 2 * width), NAN);
+      keys.back() = room;
     }
     const DType type = qkv.tensor().dtype;
     const OwnedTensor queries_now = tensor_of(type, width, q), cache = tensor_of(type, 2 * width, kv);
@@ -178,7 +182,8 @@ class Decoding : public ::testing::TestWithParam<Precision> {
   /// Decodes `lengths` side by side, `count` rows at a time; each step must repeat the rows of the whole
   /// pass.
   static void expect_equal_bits(const Lengths& lengths, std::int64_t count,
-                                const kernels::AttentionOptions& options, std::int64_t size) {
+                                const kernels::AttentionOptions& options, std::int64_t size,
+                                std::int64_t room = 0) {
     const DType type = GetParam().type;
     const RowsAt rows(lengths);
     const std::int64_t width = options.heads * size;
@@ -189,7 +194,7 @@ class Decoding : public ::testing::TestWithParam<Precision> {
     const std::int64_t longest = *std::max_element(lengths.begin(), lengths.end());
     for (std::int64_t t = 0; t < longest; t += count) {
       Lengths queries;
-      const Values step = steps(lengths, Lengths(lengths.size(), t), count, options, qkv, queries);
+      const Values step = steps(lengths, Lengths(lengths.size(), t), count, room, options, qkv, queries);
       Values expected, log_sums;
       std::int64_t first = 0;
       for (std::size_t b = 0; b < lengths.size(); first += lengths[b++]) {
@@ -227,6 +232,11 @@ TEST_P(Decoding, several_rows_at_a_time) {
   for (const kernels::AttentionOptions& options : masks())
     for (const std::int64_t count : {2, 13, 16, 33})
       expect_equal_bits({70, 1, 33, 150, 17}, count, options, 16);
+}
+
+TEST_P(Decoding, over_a_cache_whose_other_rows_hold_anything) {
+  for (const kernels::AttentionOptions& options : masks())
+    for (const std::int64_t size : {5, 16, 64}) expect_equal_bits({70, 1, 33, 17}, 3, options, size, 131);
 }
 
 /// Without a mask too: over the encoder's rows, whatever rows of queries stand beside.

@@ -124,6 +124,30 @@ TEST(Copy, fills_integers) {
   expect_close(y, Values(4, -1.0), 0.0, "fill");
 }
 
+TEST(AppendRows, puts_rows_at_their_positions_and_leaves_the_others) {
+  const OwnedBatch rows({1, 0, 2}, OwnedBatch::default_vocabulary, {}, {3, 2, 0}), cache({5, 5, 5});
+  const OwnedTensor x = random_tensor(DType::float32, {3, 5}, 1);
+  OwnedTensor y(DType::float32, {15, 2});
+  y.fill(7.0);
+  kernels::append_rows(device(), rows, {x, 2, 2}, cache, y);
+  device().fence();
+  Values expected(30, 7.0);
+  const Values from = x.values();
+  const std::pair<std::size_t, std::size_t> moves[] = {{0, 3}, {1, 10}, {2, 11}};  // row of x, row of y
+  for (const auto& [n, to] : moves)
+    for (std::size_t c = 0; c < 2; ++c) expected[2 * to + c] = from[5 * n + 2 + c];
+  EXPECT_EQ(y.values(), expected);
+}
+TEST(AppendRows, refuses_what_has_no_room) {
+  const OwnedTensor x(DType::float32, {2, 2}), y(DType::float32, {4, 2}), narrow(DType::float32, {4, 1});
+  const OwnedBatch two({2}, OwnedBatch::default_vocabulary, {}, {3}), cache({4});
+  EXPECT_REFUSED(kernels::append_rows(device(), two, x, cache, y),
+                 "a sequence of 5 rows, and the cache has room for 4");
+  EXPECT_REFUSED(kernels::append_rows(device(), OwnedBatch({1, 1}), x, cache, y),
+                 "rows of 2 sequences and a cache of 1");
+  EXPECT_REFUSED(kernels::append_rows(device(), OwnedBatch({2}), x, cache, narrow), "y is float32 (4, 1)");
+}
+
 TEST(ElementwiseRefuses, other_sizes_and_types) {
   const OwnedTensor x(DType::float32, {3}), longer(DType::float32, {4}), wide(DType::float64, {3}),
       whole(DType::int32, {3});

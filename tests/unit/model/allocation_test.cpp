@@ -12,7 +12,7 @@
 #include <encore/space.hpp>
 
 #include "kernels/gemm.hpp"
-#include "support/tiny_model.hpp"
+#include "support/growing_texts.hpp"
 
 extern "C" {
 void* __libc_malloc(std::size_t bytes);
@@ -148,6 +148,45 @@ TEST_P(Allocation, AStepOfAShapeSeenBeforeTakesNoMemoryAndMakesNoPrimitive) {
   RecordProperty("small_allocations_of_four_steps", static_cast<int>(taken_all));
   if (library_takes)
     GTEST_SKIP() << "oneDNN takes heap memory itself on this processor; the rest was checked";
+}
+
+/// The second text of a shape: no memory in the first pass nor in those of one row each.
+TEST_P(Allocation, PassesOfAGenerationTakeNoMemoryAndMakeNoPrimitive) {
+  Experiment experiment = tiny_experiment(registry);
+  experiment.model.width = 64;
+  experiment.model.causal = true;
+  experiment.data.max_length = 64;
+  experiment.train.precision = GetParam();
+  const PackedBatch packed = make_batch({40, 33, 1, 64}, 300, 5, 1);
+  TinyModel tiny(experiment, size_with(300), registry, device, packed);
+  tiny.model.initialize(1);
+  const auto generation = tiny.model.make_generation(packed.size(), 64);
+  std::vector<PackedBatch> passes;
+  const Lengths all = lengths_of(packed);
+  Lengths done(4, 0);
+  while (done != all) {
+    Lengths counts;
+    for (std::size_t s = 0; s < 4; ++s)
+      counts.push_back(std::min<std::int64_t>(all[s] - done[s], passes.empty() ? 20 : 1));
+    passes.push_back(pass_over(packed, done, counts, passes.empty()));
+    for (std::size_t s = 0; s < 4; ++s) done[s] += counts[s];
+  }
+  const auto generate = [&] {
+    generation->begin(passes[0]);
+    for (std::size_t i = 1; i < passes.size(); ++i) generation->next(passes[i]);
+    device.fence();
+  };
+  generate();
+  Kokkos::Tools::Experimental::set_allocate_data_callback(count_kokkos_allocation);
+  kokkos_allocations = 0;
+  const std::int64_t made = device.gemm().prepared();
+  const long before = large_allocations;
+  generate();
+  const long taken = large_allocations - before;
+  Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
+  EXPECT_EQ(taken, 0) << "blocks of " << large << " bytes or more";
+  EXPECT_EQ(kokkos_allocations, 0);
+  EXPECT_EQ(device.gemm().prepared(), made);
 }
 
 TEST_P(Allocation, ANewShapeIsSeenInTheCounter) {

@@ -54,19 +54,19 @@ struct World {
   }
 
   void loss() {
-    owned.poison(false);
+    owned.poison();
     losses.fill(std::numeric_limits<double>::quiet_NaN());
     head->score(memory.step(true, true));
     head->loss(memory.step(true, true), losses);
     device.fence();
   }
   void backward(double scale) {
-    owned.poison(true);
+    owned.poison({Lifetime::saved});
     head->backward(memory.step(true, true), scale);
     device.fence();
   }
   Path decode() {
-    owned.poison(false);
+    owned.poison();
     predictions.fill(-7);
     head->score(memory.step(false, false));
     head->decode(memory.step(false, false));
