@@ -101,7 +101,7 @@ function(encore_add_test NAME)
   target_compile_definitions(${NAME} PRIVATE ENCORE_BACKEND_NAME="${ENCORE_BACKEND_NAME}")
   target_link_libraries(${NAME} PRIVATE ${arg_LIBRARIES} GTest::gtest)
   encore_apply_common(${NAME} PRIVATE ${arg_KERNELS})
-  target_compile_options(${NAME} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O1>)   # what runs once gains nothing from -O3
+  target_compile_options(${NAME} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release,RelWithDebInfo>>:-O1>)   # what runs once gains nothing from -O3
   if(arg_DEVICE)
     target_link_libraries(${NAME} PRIVATE encore_device_test_main)
     add_dependencies(device_tests ${NAME})
