@@ -50,7 +50,7 @@ TEST(PluginCheck, PassesAShippedPlugin) {
   EXPECT_EQ(answer.end.exit_code, 0) << answer.output << answer.errors;
   EXPECT_NE(answer.output.find("ok    layer \"layer_norm\": gradients: "), std::string::npos)
       << answer.output;
-  EXPECT_NE(answer.output.find("11 checks passed"), std::string::npos) << answer.output;
+  EXPECT_NE(answer.output.find("12 checks passed"), std::string::npos) << answer.output;
 }
 
 /// `exp run` warns of a plugin without such a note: PluginChangeTest.
