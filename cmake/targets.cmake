@@ -86,9 +86,9 @@ function(encore_finish_plugins)
 endfunction()
 
 # A GoogleTest program build/bin/tests/NAME, each of its tests known to CTest as NAME.suite.test. DEVICE links a main that holds
-# Kokkos open around all tests, and adds the program to the target device_tests; otherwise GoogleTest's own main. The tests are listed when ctest runs, not when they are built, because
-# a machine that compiles for a GPU need not have one. "support/places.hpp" has the folders of the tree and of the build as strings, for
-# tests that need their files; ENCORE_BACKEND_NAME is defined everywhere.
+# Kokkos open around all tests, and adds the program to the target device_tests; otherwise GoogleTest's own main. The tests are listed
+# when ctest runs, not when they are built, because a machine that compiles for a GPU need not have one. "support/places.hpp" has the
+# folders of the tree and of the build as strings, for tests that need their files; ENCORE_BACKEND_NAME is defined everywhere.
 function(encore_add_test NAME)
   cmake_parse_arguments(arg "DEVICE" "" "SOURCES;KERNELS;LIBRARIES;LABELS" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
@@ -101,7 +101,8 @@ function(encore_add_test NAME)
   target_compile_definitions(${NAME} PRIVATE ENCORE_BACKEND_NAME="${ENCORE_BACKEND_NAME}")
   target_link_libraries(${NAME} PRIVATE ${arg_LIBRARIES} GTest::gtest)
   encore_apply_common(${NAME} PRIVATE ${arg_KERNELS})
-  target_compile_options(${NAME} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release,RelWithDebInfo>>:-O1>)   # what runs once gains nothing from -O3
+  # What runs once gains nothing from -O3.
+  target_compile_options(${NAME} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release,RelWithDebInfo>>:-O1>)
   if(arg_DEVICE)
     target_link_libraries(${NAME} PRIVATE encore_device_test_main)
     add_dependencies(device_tests ${NAME})
