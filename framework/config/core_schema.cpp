@@ -152,6 +152,22 @@ const Schema& train_schema() {
               "freeze", {},
               {.help = "parts of the model that stay as they are: names of parameters or beginnings of "
                        "them, such as `embedding` or `encoder.0`"})
+          .number(
+              "layer_decay", 1.0,
+              {.help = "factor on the learning rate from each level of a stack to the one below: the head "
+                       "learns at the full rate, the last block at this share of it, the embedding slowest",
+               .min = 0.0,
+               .max = 1.0,
+               .exclusive_min = true})
+          .text_list(
+              "lora", {},
+              {.help = "matrices that get a low-rank adapter, which is trained in their place (LoRA, Hu et "
+                       "al. 2022): names of parameters or ends of them, such as `attention.qkv.weight`"})
+          .integer("lora_rank", 8, {.help = "rank r of the adapters", .min = 1, .max = most_channels})
+          .number("lora_alpha", 16.0,
+                  {.help = "size of the adapters' change, which is multiplied by lora_alpha / lora_rank",
+                   .min = 0.0,
+                   .exclusive_min = true})
           .integer("digest_steps", 10,
                    {.help = "first steps whose weights are digested for `exp verify`; after them, "
                             "every epoch",

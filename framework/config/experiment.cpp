@@ -102,6 +102,10 @@ TrainTable train_table(const Options& train) {
   table.label_smoothing = train.number("label_smoothing");
   table.digest_steps = train.integer("digest_steps");
   table.freeze = train.text_list("freeze");
+  table.layer_decay = train.number("layer_decay");
+  table.lora = train.text_list("lora");
+  table.lora_rank = train.integer("lora_rank");
+  table.lora_alpha = train.number("lora_alpha");
   return table;
 }
 

@@ -89,6 +89,10 @@ struct TrainTable {
   double label_smoothing = 0.0;
   std::int64_t digest_steps = 0;
   std::vector<std::string> freeze;  ///< parameters, or beginnings of their paths
+  double layer_decay = 1.0;         ///< of the learning rate, from each level of a stack to the one below
+  std::vector<std::string> lora;    ///< matrices with an adapter, or ends of their paths
+  std::int64_t lora_rank = 8;
+  double lora_alpha = 16.0;
 };
 
 struct Experiment {

@@ -38,6 +38,22 @@ void copy_elements(const Device& device, Tensor x, Tensor y) {
 }
 
 template <class T>
+void scale_elements(const Device& device, double factor, Tensor x, Tensor y) {
+  using S = Sum<T>;
+  const T* in = elements<T>(x);
+  T* out = elements<T>(y);
+  const S scale = static_cast<S>(factor);
+  const std::int64_t count = x.size();
+  for_rows(
+      device, "encore::scale", (count + chunk - 1) / chunk, KOKKOS_LAMBDA(const Row& row) {
+        const std::int64_t first = row.index * chunk;
+        row.each(count - first < chunk ? count - first : chunk, [&](std::int64_t i) {
+          out[first + i] = static_cast<T>(scale * static_cast<S>(in[first + i]));
+        });
+      });
+}
+
+template <class T>
 void append_typed(const Device& device, const RowSet& rows, const Slice& x, const RowSet& cache, Tensor y) {
   const T* in = elements<T>(x.matrix) + x.first;
   T* out = elements<T>(y);
@@ -78,6 +94,11 @@ void copy(const Device& device, Tensor x, Tensor y) {
   dispatch(x.dtype, [&](auto from) {
     dispatch(y.dtype, [&](auto to) { copy_elements<decltype(from), decltype(to)>(device, x, y); });
   });
+}
+
+void scale(const Device& device, double factor, Tensor x, Tensor y) {
+  ENCORE_REQUIRE(x.size() == y.size() && x.dtype == y.dtype, "x is " + describe(x) + ", y is " + describe(y));
+  dispatch(x.dtype, [&](auto type) { scale_elements<decltype(type)>(device, factor, x, y); });
 }
 
 void append_rows(const Device& device, const RowSet& rows, const Slice& x, const RowSet& cache, Tensor y) {

@@ -1,4 +1,5 @@
-// Layout of the parameter blocks and the tables an optimizer runs over.
+// Memory of the parameter blocks, and the tables an optimizer runs over; their layout is
+// parameter_layout.cpp.
 #include "memory/parameter_block.hpp"
 
 #include <algorithm>
@@ -10,97 +11,6 @@
 
 namespace encore {
 namespace {
-
-/// Segments start at multiples of this many elements: 64 bytes in float32, 128 in float64. Copies likewise.
-constexpr std::int64_t segment_alignment = 16;
-constexpr std::int64_t copy_alignment = 32;  // 64 bytes in bfloat16
-
-constexpr std::int64_t round_up(std::int64_t count, std::int64_t alignment) {
-  return (count + alignment - 1) / alignment * alignment;
-}
-
-std::int64_t element_count(std::span<const std::int64_t> shape) {
-  std::int64_t count = 1;
-  for (const std::int64_t extent : shape) count *= extent;
-  return count;
-}
-
-/// Reckoned in doubles, as the extents of a layer from outside may be anything.
-void require_addressable(const std::vector<NamedParameter>& parameters) {
-  double bytes = 0.0;
-  for (const NamedParameter& parameter : parameters) {
-    double size = sizeof(float);
-    for (const std::int64_t extent : parameter.spec.shape) size *= static_cast<double>(extent);
-    bytes += size;
-  }
-  if (bytes > most_addressable_bytes) fail_out_of_memory("parameters", bytes);
-}
-
-std::vector<ParameterSlice> lay_out(std::vector<NamedParameter> parameters) {
-  require_addressable(parameters);
-  std::sort(parameters.begin(), parameters.end(),
-            [](const NamedParameter& a, const NamedParameter& b) { return a.path < b.path; });
-  std::vector<ParameterSlice> slices;
-  std::int64_t begin = 0;
-  for (NamedParameter& parameter : parameters) {
-    if (!slices.empty() && slices.back().path == parameter.path)
-      throw Error("two parameters are called \"" + parameter.path +
-                  "\"; a layer gives each of its parameters its own name");
-    ENCORE_REQUIRE(parameter.spec.shape.size() <= Tensor::max_rank, "a parameter has at most four extents");
-    if (parameter.spec.token_rows && parameter.spec.shape.empty())
-      throw Error("parameter \"" + parameter.path +
-                  "\" has token_rows and no rows; give it the shape (vocabulary, ...)");
-    const std::int64_t size = element_count(parameter.spec.shape);
-    slices.push_back({.path = std::move(parameter.path),
-                      .spec = std::move(parameter.spec),
-                      .begin = begin,
-                      .size = size,
-                      .frozen = parameter.frozen});
-    begin += round_up(size, segment_alignment);
-  }
-  return slices;
-}
-
-/// Rows that are a chunk of a parameter with `token_rows`; 0 for all others.
-std::int64_t chunk_rows(const ParameterSpec& spec) {
-  return spec.token_rows ? rows_per_chunk(element_count(std::span(spec.shape).subspan(1))) : 0;
-}
-
-/// The elements of each chunk but the last.
-std::int64_t chunk_extent(const ParameterSpec& spec) {
-  const std::int64_t rows = chunk_rows(spec);
-  return rows == 0 ? Blocks::chunk_size : rows * element_count(std::span(spec.shape).subspan(1));
-}
-
-std::int64_t chunk_count(const ParameterSlice& slice) {
-  const std::int64_t extent = chunk_extent(slice.spec);
-  return (slice.size + extent - 1) / extent;
-}
-
-std::vector<Segment> make_segments(const std::vector<ParameterSlice>& slices) {
-  std::vector<Segment> segments;
-  std::int64_t chunks = 0;
-  for (const ParameterSlice& slice : slices) {
-    segments.push_back({slice.begin, slice.begin + slice.size, slice.spec.decay ? 1.0F : 0.0F, 1.0F, chunks});
-    if (!slice.frozen) chunks += chunk_count(slice);
-  }
-  return segments;
-}
-
-/// Of what is trained, or of what is frozen: optimizers see the first only.
-std::vector<Chunk> make_chunks(const std::vector<ParameterSlice>& slices, bool frozen = false) {
-  std::vector<Chunk> chunks;
-  for (std::size_t s = 0; s < slices.size(); ++s) {
-    if (slices[s].frozen != frozen) continue;
-    const std::int64_t extent = chunk_extent(slices[s].spec);
-    for (std::int64_t begin = 0; begin < slices[s].size; begin += extent) {
-      const std::int64_t size = std::min(extent, slices[s].size - begin);
-      chunks.push_back(
-          {slices[s].begin + begin, static_cast<std::int32_t>(size), static_cast<std::int32_t>(s)});
-    }
-  }
-  return chunks;
-}
 
 /// copies = values rounded to nearest, for every segment that has a copy.
 void round_to_copies(const Device& device, const float* values, const Segment* segments, const Chunk* chunks,
@@ -130,6 +40,7 @@ ParameterBlock::ParameterBlock(const Device& device, std::vector<NamedParameter>
   if (!slices_.empty()) extent_ = slices_.back().begin + round_up(slices_.back().size, segment_alignment);
   make_blocks(shards);
   make_copies();
+  make_adapters();
   make_tables();
 }
 
@@ -144,6 +55,22 @@ void ParameterBlock::make_blocks(std::int64_t shards) {
   values_ = Tensor(memory_.data(), dtype_, {extent_});
   gradients_ = Tensor(memory_.data() + bytes, dtype_, {extent_});
   shard_gradients_ = shards > 1 ? Tensor(memory_.data() + 2 * bytes, dtype_, {extent_}) : gradients_;
+}
+
+void ParameterBlock::make_adapters() {
+  std::int64_t extent = 0, scratch = 0;
+  for (ParameterSlice& slice : slices_) {
+    if (!slice.adapter) continue;
+    ENCORE_REQUIRE(slice.frozen, "a matrix with an adapter stays as it is");
+    slice.adapted_begin = extent;
+    extent += round_up(slice.size, segment_alignment);
+    scratch = std::max({scratch, find(slice.adapter->a).size, find(slice.adapter->b).size});
+  }
+  if (extent == 0) return;
+  const std::size_t bytes = static_cast<std::size_t>(extent) * size_of(dtype_);
+  adapted_memory_ =
+      DeviceBuffer("encore::adapted_parameters", bytes + static_cast<std::size_t>(scratch) * size_of(dtype_));
+  adapter_scratch_ = Tensor(adapted_memory_.data() + bytes, dtype_, {scratch});
 }
 
 void ParameterBlock::make_copies() {
@@ -225,9 +152,23 @@ bool ParameterBlock::place_at(const ParameterSlice& parameter, const std::byte* 
   return true;
 }
 
+/// The parameter's own values, without its adapter.
+Tensor ParameterBlock::base(const ParameterSlice& parameter) const {
+  Tensor values = slice(values_, parameter);
+  if (parameter.elsewhere != nullptr) values.data = const_cast<std::byte*>(parameter.elsewhere);
+  return values;
+}
+
+Tensor ParameterBlock::adapted(const ParameterSlice& parameter) const {
+  Tensor values = base(parameter);
+  if (parameter.adapted_begin >= 0)
+    values.data =
+        adapted_memory_.data() + static_cast<std::size_t>(parameter.adapted_begin) * size_of(dtype_);
+  return values;
+}
+
 Tensor ParameterBlock::seen_by_passes(const ParameterSlice& parameter, Element element) const {
-  Tensor seen = slice(values_, parameter);
-  if (parameter.elsewhere != nullptr) seen.data = const_cast<std::byte*>(parameter.elsewhere);
+  Tensor seen = adapted(parameter);
   if (parameter.copy_begin < 0 || element != Element::activation) return seen;
   seen.dtype = precision_;
   seen.data = copy_memory_.data() + static_cast<std::size_t>(parameter.copy_begin) * size_of(precision_);
@@ -240,6 +181,20 @@ void ParameterBlock::refresh_copies() {
   if (copy_memory_.bytes() > 0)
     round_to_copies(device_, elements<float>(values_), segments_, chunks_, all_chunk_count_, copy_begins_,
                     reinterpret_cast<bfloat16*>(copy_memory_.data()));
+  for (const ParameterSlice& slice : slices_) {
+    if (!slice.adapter) continue;
+    adapt(device_, parts(slice, values_), slice.adapter->scale, adapter_scratch_, adapted(slice));
+    if (slice.copy_begin >= 0)
+      kernels::copy(device_, adapted(slice), seen_by_passes(slice, Element::activation));
+  }
+}
+
+/// A matrix with an adapter, and the two factors, in `block` (values or gradients).
+AdapterTensors ParameterBlock::parts(const ParameterSlice& matrix, Tensor block) const {
+  const auto part = [&](const ParameterSlice& parameter) {
+    return block.data == values_.data ? base(parameter) : slice(block, parameter);
+  };
+  return {.matrix = part(matrix), .a = part(find(matrix.adapter->a)), .b = part(find(matrix.adapter->b))};
 }
 
 Tensor ParameterBlock::slice(Tensor block, const ParameterSlice& parameter) {
@@ -292,6 +247,8 @@ void ParameterBlock::sum_gradient_squares(double* result) const {
 
 void ParameterBlock::zero_gradients() {
   encore::zero_gradients(device_, all());
+  for (const ParameterSlice& parameter : slices_)  // no optimizer sees it, but it is added to
+    if (parameter.adapter) kernels::fill(device_, 0.0, slice(gradients_, parameter));
   for (const RowChunks& chunks : row_chunks_) forget_gradients(device_, chunks, chunk_gradients_);
 }
 
@@ -322,6 +279,13 @@ void ParameterBlock::begin_shard() {
 
 void ParameterBlock::end_shard() {
   if (shard_gradients_.data != gradients_.data) kernels::add(device_, shard_gradients_, gradients_);
+}
+
+void ParameterBlock::end_shards() {
+  for (const ParameterSlice& parameter : slices_)
+    if (parameter.adapter)
+      project_gradient(device_, parts(parameter, values_), parts(parameter, gradients_),
+                       parameter.adapter->scale, adapter_scratch_);
 }
 
 }  // namespace encore

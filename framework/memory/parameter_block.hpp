@@ -19,26 +19,9 @@
 
 #include "memory/chunk_gradients.hpp"
 #include "memory/device_memory.hpp"
+#include "memory/parameter_layout.hpp"
 
 namespace encore {
-
-/// A parameter to lay out: its full path and what its layer declared.
-struct NamedParameter {
-  std::string path;
-  ParameterSpec spec;
-  bool frozen = false;  ///< no optimizer touches it, and no norm counts its gradient
-};
-
-/// Where a parameter lies in every block.
-struct ParameterSlice {
-  std::string path;
-  ParameterSpec spec;
-  std::int64_t begin = 0;  ///< in elements; a multiple of 64 bytes in every precision
-  std::int64_t size = 0;
-  bool frozen = false;
-  std::int64_t copy_begin = -1;          ///< in elements of the block of copies; -1: it has none
-  const std::byte* elsewhere = nullptr;  ///< its values, where they are not in the block
-};
 
 /// What a model is made for.
 enum class Use : std::uint8_t {
@@ -76,8 +59,12 @@ class ParameterBlock {
   /// read them there: on a device with memory of its own, with activations of another type (passes read
   /// copies), and at an address that is not a multiple of tensor_alignment.
   bool place_at(const ParameterSlice& parameter, const std::byte* host);
-  /// Before a pass: makes the copies anew, in one kernel, if the values have changed since the last time.
+  /// Before a pass: applies the adapters and makes the copies anew, if the values have changed since the last
+  /// time.
   void refresh_copies();
+  /// The parameter's values as passes use them, its adapter included, in the type of values(). After
+  /// refresh_copies().
+  Tensor adapted(const ParameterSlice& parameter) const;
   /// The gradients of the whole batch: what the optimizer reads. Who writes to those of a parameter with
   /// `token_rows` says mark_rows().
   Tensor gradients() const { return gradients_; }
@@ -111,13 +98,18 @@ class ParameterBlock {
   /// After it: gradients() += shard_gradients(). Called in the order of the shards, so that ranks could do
   /// the same.
   void end_shard();
+  /// After the last shard: the gradients of adapters, from those of their matrices.
+  void end_shards();
 
  private:
   std::size_t block_bytes() const;
   void make_blocks(std::int64_t shards);
   Blocks all() const;
   void make_tables();
+  void make_adapters();
   void make_copies();
+  Tensor base(const ParameterSlice& parameter) const;
+  AdapterTensors parts(const ParameterSlice& matrix, Tensor block) const;
 
   const Device& device_;
   Use use_;
@@ -128,6 +120,8 @@ class ParameterBlock {
   DeviceBuffer memory_;
   DeviceBuffer state_memory_;
   DeviceBuffer tables_;
+  DeviceBuffer adapted_memory_;  ///< adapted matrices, behind them the scratch
+  Tensor adapter_scratch_;
   DeviceBuffer copy_memory_;
   bool copies_are_old_ = true;
   Tensor values_, gradients_, shard_gradients_;

@@ -74,6 +74,7 @@ const double* Model::forward_backward(const DeviceBatch& batch, double scale, St
     training_->backward(scale);
     parameters_->end_shard();
   }
+  parameters_->end_shards();
   return total_loss(shards, scale);
 }
 

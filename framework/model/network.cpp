@@ -54,7 +54,7 @@ DType element_type(Precision precision) {
 Network::Network(const Experiment& experiment, const ModelSize& size, const Registry& registry,
                  const Device& device)
     : head_(experiment.model.width),
-      freeze_(experiment.train.freeze),
+      trained_(experiment.train),
       vocabulary_(size.vocabulary),
       precision_(element_type(experiment.train.precision)),
       width_(experiment.model.width),
@@ -86,6 +86,7 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
                                      [&] { return make(model.norm, block); });
     };
     for (std::int64_t block = 0; block < stack.layers; ++block) {
+      builder.set_level(stack.layers - block);
       for (const LayerTable& table : stack.block) {
         const std::string& name = table.name;
         if (model.norm_position == NormPosition::post) {  // norm(x + dropout(layer(x)))
@@ -98,12 +99,14 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
         }
       }
     }
+    builder.set_level(0);
     if (model.norm_position == NormPosition::post) return x;
     return builder.add(stack.prefix + ".norm", stack.prefix + ".norm", &model.norm, {x},
                        [&] { return make(model.norm, stack.layers); });
   };
   const auto add_stack = [&](const Stack& stack, const std::string& path, const std::string& tied_to) {
     builder.begin(stack.space, stack.memory);
+    builder.set_level(stack.layers + 1);
     const EmbeddingOptions embedding{vocabulary_,   max_length_, model.positions,
                                      model.dropout, precision_,  tied_to};
     return add_blocks(stack, builder.add(path, path, nullptr, {},
@@ -139,34 +142,11 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
   require_aliases(nodes_, experiment);
   for (const ColumnNeed& need : head_.columns())
     truths_.push_back(std::ranges::find(size.columns, need.name, &ColumnRule::name)->truth);
-  require_freezable();
-}
-
-bool Network::is_frozen(const std::string& path) const {
-  return std::ranges::any_of(freeze_, [&](const std::string& part) {
-    return path == part || (path.starts_with(part) && path[part.size()] == '.');
-  });
+  trained_.require_sound(nodes_);
 }
 
 bool Network::trains(const Node& node) const {
-  return std::ranges::any_of(node.plan.parameters(),
-                             [&](const ParameterSpec& spec) { return !is_frozen(path_of(node, spec)); });
-}
-
-void Network::require_freezable() const {
-  std::vector<std::string> parts;  // all that could be named
-  bool trained = false;
-  for (const NamedParameter& parameter : parameters()) {
-    trained = trained || !parameter.frozen;
-    for (std::size_t end = parameter.path.find('.'); end != std::string::npos;
-         end = parameter.path.find('.', end + 1))
-      parts.push_back(parameter.path.substr(0, end));
-    parts.push_back(parameter.path);
-  }
-  for (const std::string& part : freeze_)
-    if (std::ranges::find(parts, part) == parts.end())
-      throw ConfigError("train.freeze", "the model has no part \"" + part + "\"" + did_you_mean(part, parts));
-  if (!trained) throw ConfigError("train.freeze", "every parameter is frozen; nothing is left to train");
+  return trained_.trains(node);
 }
 
 BatchNeeds Network::needs() const {
@@ -184,22 +164,7 @@ std::string path_of(const Node& node, const ParameterSpec& spec) {
 }
 
 std::vector<NamedParameter> Network::parameters() const {
-  std::vector<NamedParameter> parameters;
-  for (const Node& node : nodes_) {
-    if (node.parameter_path != node.path) continue;  // another node lists them
-    for (const ParameterSpec& spec : node.plan.parameters())
-      if (spec.alias.empty())
-        parameters.push_back({path_of(node, spec), spec, is_frozen(path_of(node, spec))});
-  }
-  // What is known about a parameter is what is true for all its readers.
-  for (const Node& node : nodes_)
-    for (const ParameterSpec& spec : node.plan.parameters()) {
-      if (spec.alias.empty()) continue;
-      ParameterSpec& shared = std::ranges::find(parameters, spec.alias, &NamedParameter::path)->spec;
-      shared.token_rows = shared.token_rows && spec.token_rows;
-      if (spec.element == Element::activation) shared.element = Element::activation;
-    }
-  return parameters;
+  return trained_.parameters(nodes_);
 }
 
 std::uint64_t random_stream(std::string_view path, std::string_view purpose) {

@@ -16,6 +16,7 @@
 #include "config/experiment.hpp"
 #include "data/packing.hpp"
 #include "memory/parameter_block.hpp"
+#include "model/trained_parameters.hpp"
 
 namespace encore {
 
@@ -48,6 +49,9 @@ struct Node {
   LayerPlan plan;
   std::vector<ValueIndex> inputs;
   Space space = Space::tokens;  ///< of the output's rows
+  /// How far below the head its parameters are: 0 for the head and what belongs to no block, 1 for the last
+  /// block of a stack, one more for each block before it and for the embedding.
+  std::int64_t level = 0;
   /// The input whose memory the output takes over where nobody needs that input any more, or -1.
   int in_place_input = -1;
   /// Inputs whose gradient is the output's gradient, unchanged: no memory, no copy.
@@ -85,13 +89,10 @@ class Network {
   bool trains(const Node& node) const;
 
  private:
-  bool is_frozen(const std::string& path) const;
-  void require_freezable() const;
-
   std::vector<Node> nodes_;
   HeadPlan head_;
   std::vector<bool> truths_;
-  std::vector<std::string> freeze_;  ///< paths of parameters, or their beginnings
+  TrainedParameters trained_;
   std::int64_t vocabulary_;
   DType precision_;
   std::int64_t width_;

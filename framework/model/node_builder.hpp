@@ -25,6 +25,9 @@ class NodeBuilder {
     memory_ = memory;
   }
 
+  /// Node::level of the nodes that come next.
+  void set_level(std::int64_t level) { level_ = level; }
+
   ValueIndex add(const std::string& path, const std::string& parameter_path, const PluginTable* table,
                  std::vector<ValueIndex> inputs, const auto& make) {
     Node node = make_node(path, parameter_path, table, std::move(inputs), make);
@@ -130,6 +133,7 @@ class NodeBuilder {
   }
 
   ValueIndex push(Node node) {
+    node.level = level_;
     nodes_.push_back(std::move(node));
     return static_cast<ValueIndex>(nodes_.size()) - 1;
   }
@@ -168,6 +172,7 @@ class NodeBuilder {
   const Registry& registry_;
   Space space_ = Space::tokens;   ///< of the nodes that come next
   ValueIndex memory_ = no_value;  ///< what they may read
+  std::int64_t level_ = 0;
 };
 
 }  // namespace encore

@@ -148,6 +148,8 @@ std::int64_t count_not_finite(const Device& device, Tensor x);
 void add(const Device& device, Tensor x, Tensor y);
 /// y = x, converting between floating-point types.
 void copy(const Device& device, Tensor x, Tensor y);
+/// y = factor * x, of one type. y may be x.
+void scale(const Device& device, double factor, Tensor x, Tensor y);
 /// Row n of x (N, C), at position i of its sequence, becomes row i of that sequence in y (R, C), the rows of
 /// `cache`: keys and values that later queries see (Step::cache). The other rows of y stay as they are.
 void append_rows(const Device& device, const RowSet& rows, const Slice& x, const RowSet& cache, Tensor y);

@@ -76,6 +76,10 @@ TEST(Resolve, CompletesEveryTable) {
         {"freeze", nlohmann::json::array()},
         {"gradient_shards", 1},
         {"label_smoothing", 0.0},
+        {"layer_decay", 1.0},
+        {"lora", nlohmann::json::array()},
+        {"lora_alpha", 16.0},
+        {"lora_rank", 8},
         {"digest_steps", 10}}}};
   EXPECT_EQ(run.config, expected) << nlohmann::json::diff(expected, run.config).dump(1);
 }
@@ -188,7 +192,7 @@ TEST(Resolve, SuggestsANearNameBesideTheTableOfTheVeryName) {
             "dir/a.toml:32:1: unknown option \"hiden\" of [train]; it takes \"batch_size\", \"epochs\", "
             "\"precision\", \"clip_norm\", \"select\", \"patience\", \"evaluate_every\", "
             "\"checkpoint_every\", \"batching\", \"gradient_shards\", \"label_smoothing\", \"freeze\", "
-            "\"digest_steps\"");
+            "\"layer_decay\", \"lora\", \"lora_rank\", \"lora_alpha\", \"digest_steps\"");
 }
 
 TEST(Resolve, PointsAtATypeThatNoPluginOffers) {

@@ -1,0 +1,36 @@
+// The scale goes into the factor that is small: s B, or s A.
+#include "memory/adapters.hpp"
+
+#include <encore/error.hpp>
+#include <encore/kernels.hpp>
+
+namespace encore {
+namespace {
+
+using kernels::Transpose;
+
+/// scale * x in the first elements of `scratch`, in the shape of x.
+Tensor scaled(const Device& device, double scale, Tensor x, Tensor scratch) {
+  const Tensor y(scratch.data, x.dtype, {x.extent(0), x.extent(1)});
+  ENCORE_REQUIRE(y.size() <= scratch.size(), "the scratch of an adapter is too small");
+  kernels::scale(device, scale, x, y);
+  return y;
+}
+
+}  // namespace
+
+void adapt(const Device& device, const AdapterTensors& values, double scale, Tensor scratch, Tensor adapted) {
+  kernels::copy(device, values.matrix, adapted);
+  kernels::gemm(device, scaled(device, scale, values.b, scratch), Transpose::no, values.a, Transpose::no,
+                adapted, true);
+}
+
+void project_gradient(const Device& device, const AdapterTensors& values, const AdapterTensors& gradients,
+                      double scale, Tensor scratch) {
+  kernels::gemm(device, scaled(device, scale, values.b, scratch), Transpose::yes, gradients.matrix,
+                Transpose::no, gradients.a, true);
+  kernels::gemm(device, gradients.matrix, Transpose::no, scaled(device, scale, values.a, scratch),
+                Transpose::yes, gradients.b, true);
+}
+
+}  // namespace encore

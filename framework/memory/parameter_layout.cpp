@@ -1,0 +1,104 @@
+// See parameter_layout.hpp.
+#include "memory/parameter_layout.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <encore/error.hpp>
+
+#include "memory/chunk_gradients.hpp"
+#include "memory/device_memory.hpp"
+
+namespace encore {
+namespace {
+
+std::int64_t element_count(std::span<const std::int64_t> shape) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape) count *= extent;
+  return count;
+}
+
+/// The elements of each chunk but the last.
+std::int64_t chunk_extent(const ParameterSpec& spec) {
+  const std::int64_t rows = chunk_rows(spec);
+  return rows == 0 ? Blocks::chunk_size : rows * element_count(std::span(spec.shape).subspan(1));
+}
+
+/// Reckoned in doubles, as the extents of a layer from outside may be anything.
+void require_addressable(const std::vector<NamedParameter>& parameters) {
+  double bytes = 0.0;
+  for (const NamedParameter& parameter : parameters) {
+    double size = sizeof(float);
+    for (const std::int64_t extent : parameter.spec.shape) size *= static_cast<double>(extent);
+    bytes += size;
+  }
+  if (bytes > most_addressable_bytes) fail_out_of_memory("parameters", bytes);
+}
+
+}  // namespace
+
+std::vector<ParameterSlice> lay_out(std::vector<NamedParameter> parameters) {
+  require_addressable(parameters);
+  std::sort(parameters.begin(), parameters.end(),
+            [](const NamedParameter& a, const NamedParameter& b) { return a.path < b.path; });
+  std::vector<ParameterSlice> slices;
+  std::int64_t begin = 0;
+  for (NamedParameter& parameter : parameters) {
+    if (!slices.empty() && slices.back().path == parameter.path)
+      throw Error("two parameters are called \"" + parameter.path +
+                  "\"; a layer gives each of its parameters its own name");
+    ENCORE_REQUIRE(parameter.spec.shape.size() <= Tensor::max_rank, "a parameter has at most four extents");
+    if (parameter.spec.token_rows && parameter.spec.shape.empty())
+      throw Error("parameter \"" + parameter.path +
+                  "\" has token_rows and no rows; give it the shape (vocabulary, ...)");
+    const std::int64_t size = element_count(parameter.spec.shape);
+    slices.push_back({.path = std::move(parameter.path),
+                      .spec = std::move(parameter.spec),
+                      .begin = begin,
+                      .size = size,
+                      .frozen = parameter.frozen,
+                      .learning_rate = parameter.learning_rate,
+                      .adapter = std::move(parameter.adapter)});
+    begin += round_up(size, segment_alignment);
+  }
+  return slices;
+}
+
+std::int64_t chunk_rows(const ParameterSpec& spec) {
+  return spec.token_rows ? rows_per_chunk(element_count(std::span(spec.shape).subspan(1))) : 0;
+}
+
+std::int64_t chunk_count(const ParameterSlice& slice) {
+  const std::int64_t extent = chunk_extent(slice.spec);
+  return (slice.size + extent - 1) / extent;
+}
+
+std::vector<Segment> make_segments(const std::vector<ParameterSlice>& slices) {
+  std::vector<Segment> segments;
+  std::int64_t chunks = 0;
+  for (const ParameterSlice& slice : slices) {
+    segments.push_back({.begin = slice.begin,
+                        .end = slice.begin + slice.size,
+                        .decay = slice.spec.decay ? 1.0F : 0.0F,
+                        .learning_rate = slice.learning_rate,
+                        .first_chunk = chunks});
+    if (!slice.frozen) chunks += chunk_count(slice);
+  }
+  return segments;
+}
+
+std::vector<Chunk> make_chunks(const std::vector<ParameterSlice>& slices, bool frozen) {
+  std::vector<Chunk> chunks;
+  for (std::size_t s = 0; s < slices.size(); ++s) {
+    if (slices[s].frozen != frozen) continue;
+    const std::int64_t extent = chunk_extent(slices[s].spec);
+    for (std::int64_t begin = 0; begin < slices[s].size; begin += extent) {
+      const std::int64_t size = std::min(extent, slices[s].size - begin);
+      chunks.push_back(
+          {slices[s].begin + begin, static_cast<std::int32_t>(size), static_cast<std::int32_t>(s)});
+    }
+  }
+  return chunks;
+}
+
+}  // namespace encore

@@ -1,0 +1,60 @@
+// The layout of parameters in blocks, without any memory: which offsets they have, and how an optimizer's
+// tables cut them up. Place in the flow: ParameterBlock lays out what the network lists.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <encore/optimizer.hpp>
+
+#include "memory/adapters.hpp"
+
+namespace encore {
+
+/// A parameter to lay out: its full path and what its layer declared.
+struct NamedParameter {
+  std::string path;
+  ParameterSpec spec;
+  bool frozen = false;                      ///< no optimizer touches it, and no norm counts its gradient
+  float learning_rate = 1.0F;               ///< factor on the learning rate
+  std::optional<AdapterRule> adapter = {};  ///< of a frozen matrix: what is trained in its place
+};
+
+/// Where a parameter lies in every block.
+struct ParameterSlice {
+  std::string path;
+  ParameterSpec spec;
+  std::int64_t begin = 0;  ///< in elements; a multiple of 64 bytes in every precision
+  std::int64_t size = 0;
+  bool frozen = false;
+  float learning_rate = 1.0F;  ///< factor on the learning rate
+  std::optional<AdapterRule> adapter = {};
+  std::int64_t adapted_begin = -1;       ///< in elements of the adapted matrices; -1: it has no adapter
+  std::int64_t copy_begin = -1;          ///< in elements of the block of copies; -1: it has none
+  const std::byte* elsewhere = nullptr;  ///< its values, where they are not in the block
+};
+
+/// Segments start at multiples of this many elements: 64 bytes in float32, 128 in float64. Copies likewise.
+inline constexpr std::int64_t segment_alignment = 16;
+inline constexpr std::int64_t copy_alignment = 32;  // 64 bytes in bfloat16
+
+constexpr std::int64_t round_up(std::int64_t count, std::int64_t alignment) {
+  return (count + alignment - 1) / alignment * alignment;
+}
+
+/// By path, one behind the other. Throws Error when a path stands twice, or when a parameter with
+/// `token_rows` has no rows, and where no machine has the memory.
+std::vector<ParameterSlice> lay_out(std::vector<NamedParameter> parameters);
+
+/// Rows that are a chunk of a parameter with `token_rows`; 0 for all others.
+std::int64_t chunk_rows(const ParameterSpec& spec);
+std::int64_t chunk_count(const ParameterSlice& slice);
+
+std::vector<Segment> make_segments(const std::vector<ParameterSlice>& slices);
+/// Of what is trained, or of what is frozen: optimizers see the first only.
+std::vector<Chunk> make_chunks(const std::vector<ParameterSlice>& slices, bool frozen = false);
+
+}  // namespace encore

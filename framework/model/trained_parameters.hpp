@@ -1,0 +1,44 @@
+// TrainedParameters: what of a network is trained, and how fast: train.freeze, train.layer_decay, train.lora.
+// Place in the flow: Network asks it for the list of its parameters, from which memory/ makes the block.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/experiment.hpp"
+#include "memory/parameter_block.hpp"
+
+namespace encore {
+
+struct Node;
+
+class TrainedParameters {
+ public:
+  explicit TrainedParameters(const TrainTable& train);
+
+  /// Every parameter of the nodes by its full path, those of adapters behind their matrix; one that several
+  /// nodes share stands here once.
+  std::vector<NamedParameter> parameters(const std::vector<Node>& nodes) const;
+  /// Whether the node has a parameter that is trained, be it through an adapter.
+  bool trains(const Node& node) const;
+  /// Throws ConfigError with the dotted key of an option that names what the network does not have, and where
+  /// nothing is left to train.
+  void require_sound(const std::vector<Node>& nodes) const;
+
+ private:
+  bool is_frozen(const std::string& path) const;
+  bool is_adapted(const std::string& path, const ParameterSpec& spec) const;
+  float learning_rate(const Node& node) const;
+  void add(const Node& node, const ParameterSpec& spec, std::vector<NamedParameter>& to) const;
+  void require_freezable(const std::vector<Node>& nodes) const;
+  void require_adaptable(const std::vector<Node>& nodes) const;
+
+  std::vector<std::string> freeze_;  ///< paths of parameters, or their beginnings
+  double layer_decay_;               ///< of the learning rate, from level to level
+  std::vector<std::string> lora_;    ///< paths of matrices that have an adapter, or their ends
+  std::int64_t lora_rank_;
+  double lora_scale_;
+};
+
+}  // namespace encore
