@@ -127,6 +127,19 @@ KernelWork positions_backward(const StepShape& s, double) {
   const double table = static_cast<double>(s.batch.longest * s.width);
   return {states(s), states(s) * e(s) + 2.0 * table * a(s)};
 }
+/// Partial sums of 64 rows each, a few segments.
+KernelWork segments_backward_of_blocks(const StepShape& s, double) {
+  return {states(s), states(s) * e(s) + states(s) / 64.0 * a(s)};
+}
+KernelWork segments_backward(const StepShape& s, double) {
+  return {states(s) / 64.0, states(s) / 64.0 * a(s)};
+}
+/// Of sequences that are pooled: their first rows.
+template <int flops, int tensors>
+KernelWork of_pooled(const StepShape& s, double calls) {
+  const double values = calls * static_cast<double>(s.batch.sequences * s.width);
+  return {flops * values, tensors * values * e(s)};
+}
 KernelWork column_sums_of_blocks(const StepShape& s, double) {
   const double values = rows(s) * static_cast<double>(s.bias_rows);
   return {values, values * e(s) + values / 64.0 * a(s)};
@@ -204,6 +217,7 @@ const std::map<std::string_view, Formula>& formulas() {
       {"encore::dropout_add", of_states<2, 3>},
       {"encore::embedding", embedding},
       {"encore::embedding_backward", embedding_backward},
+      {"encore::embedding_of_segments", embedding},
       {"encore::fill", of_parameters<0, 1>},
       {"encore::find_zero_states", find_zero_states},
       {"encore::forget_gradients", forget_gradients},
@@ -232,6 +246,8 @@ const std::map<std::string_view, Formula>& formulas() {
       {"encore::rms_norm_of_sum_backward", of_states<14, 4>},
       {"encore::rotary", of_states<6, 4>},  // queries and keys, in place
       {"encore::rotary_angles", rotary_angles},
+      {"encore::segments_backward", segments_backward},
+      {"encore::segments_backward_of_blocks", segments_backward_of_blocks},
       {"encore::sgd", sgd},
       {"encore::softmax_cross_entropy", of_logits<4, 1>},
       {"encore::softmax_cross_entropy_backward", of_logits<5, 2>},
@@ -241,6 +257,8 @@ const std::map<std::string_view, Formula>& formulas() {
       {"encore::sum_shards", of_scalars<2, 16>},
       {"encore::swiglu", of_gated<5, 3>},
       {"encore::swiglu_backward", of_gated<11, 5>},
+      {"encore::tanh", of_pooled<20, 2>},
+      {"encore::tanh_backward", of_pooled<3, 3>},
       {"encore::zero_gradients", of_present<0>},
   };
   return list;

@@ -9,31 +9,18 @@
 #include "cli/run_plugins.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
-#include "config/json_text.hpp"
+#include "cli/worker_answer.hpp"
 #include "record/cores.hpp"
-#include "runner/worker_process.hpp"
 
 namespace encore {
 
 namespace {
 
-/// What a worker that refused its work has said, without its name in front and the line end behind.
-std::string message_of(const ProgramOutput& answer) {
-  const std::string prefix = "encore-worker: ";
-  std::string text = answer.errors.starts_with(prefix) ? answer.errors.substr(prefix.size()) : answer.errors;
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text.empty() ? "the worker ended with " + answer.end.text() : text;
-}
-
 /// What the worker answers about one run.
 nlohmann::ordered_json answer_of(const CommandLine& line, const TrainedRun& run, const std::string& file) {
-  const ProgramOutput answer = run_program(
+  return worker_answer(
       run.worker, worker_arguments(line, run, "evaluate",
                                    {"--file", file, "--threads", std::to_string(line.integer("threads"))}));
-  if (answer.end.signal != 0) throw Error("the worker ended with " + answer.end.text());
-  if (!answer.end.success()) throw Error(message_of(answer));
-  std::cerr << answer.errors;
-  return parse_json<nlohmann::ordered_json>(answer.output);
 }
 
 }  // namespace

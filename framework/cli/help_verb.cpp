@@ -44,6 +44,7 @@ const std::vector<Verb>& verbs() {
       {"undelete", "bring back runs that rm took out of sight", undelete_verb},
       {"evaluate", "score a run's best model on a file", evaluate_verb},
       {"predict", "ask a run's best model about text", predict_verb},
+      {"export", "write a run's best model as a folder for other programs", export_verb},
       {"bench", "measure this machine and a step of an experiment on it", bench_verb},
       {"query", "ask the database in SQL", query_verb},
       {"dump", "write runs as CSV, JSON or TensorBoard files", dump_verb},

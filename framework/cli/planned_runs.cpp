@@ -10,6 +10,7 @@
 #include "cli/planning_progress.hpp"
 #include "config/experiment_file.hpp"
 #include "config/fingerprint.hpp"
+#include "pretrained/content_hash.hpp"
 #include "record/checkpoint.hpp"
 #include "runner/check.hpp"
 #include "runner/programs.hpp"
@@ -170,7 +171,7 @@ PlannedRuns read_plan(const CommandLine& line, const std::string& backend,
   planned.catalogue = Catalogue::load(folders, planned.fingerprint);
   PlanningProgress progress;
   const auto made = [&](std::size_t done, std::size_t all) { progress.show("planned", done, all, "points"); };
-  planned.plan = make_plan(document, planned.catalogue, sha256_of_file, made);
+  planned.plan = make_plan(document, planned.catalogue, sha256_of_content, made);
   // A single run has the experiment's own name: nobody wants to type what does not tell it from others.
   if (planned.plan.points.size() == 1 && planned.plan.points.front().varied.empty() && !line.has("seed") &&
       !line.has("seeds"))

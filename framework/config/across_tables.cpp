@@ -69,6 +69,7 @@ class AcrossTables {
         refuse("model.width", "option \"width\" of [model] is " + std::to_string(width) +
                                   "; sinusoidal positions come in pairs and need an even width");
     }
+    check_positions();
     if (model != resolved_.tables.end() && model->second.options.has("layers") &&
         model->second.options.has("groups")) {
       const std::int64_t layers = model->second.options.integer("layers");
@@ -90,6 +91,26 @@ class AcrossTables {
                                             ", but a batch of " + std::to_string(batch) +
                                             " sequences cannot be cut into more parts than it has sequences");
     }
+  }
+
+  // A table of positions has a row for every position of the longest sequence, and is there if it is learned.
+  void check_positions() {
+    const auto model = resolved_.tables.find("model"), data = resolved_.tables.find("data");
+    if (model == resolved_.tables.end() || !model->second.options.has("max_positions") ||
+        !model->second.options.has("positions"))
+      return;
+    const std::int64_t rows = model->second.options.integer("max_positions");
+    if (rows == 0) return;
+    const std::string given = "option \"max_positions\" of [model] is " + std::to_string(rows);
+    if (model->second.options.text("positions") != "learned")
+      return refuse("model.max_positions", given +
+                                               ", which is for learned positions; leave it out, or set "
+                                               "positions = \"learned\"");
+    if (data == resolved_.tables.end() || !data->second.options.has("max_length")) return;
+    const std::int64_t longest = data->second.options.integer("max_length");
+    if (rows < longest)
+      refuse("model.max_positions", given + ", but sequences have up to " + std::to_string(longest) +
+                                        " pieces (data.max_length); shorten them, or let the table grow");
   }
 
   void refuse(const std::string& key, const std::string& message) {

@@ -9,6 +9,7 @@ namespace {
 constexpr double most_layers = 1000;
 constexpr double most_channels = 65536;
 constexpr double most_pieces = 1048576;
+constexpr double most_segments = 1024;
 constexpr double most_sequences = 1048576;
 constexpr double most_epochs = 1000000;
 constexpr double most_steps = 1e12;
@@ -60,6 +61,11 @@ const Schema& data_schema() {
 const Schema& model_schema() {
   static const Schema schema =
       Schema()
+          .optional(
+              "from", OptionType::path,
+              {.help = "folder of a Hugging Face BERT (`config.json`, `model.safetensors`, `vocab.txt`), "
+                       "whose weights training starts from; it fills this table and `[tokenizer]` "
+                       "(docs/pretrained.md)"})
           .add(required_integer("width",
                                 {.help = "size of a token's state, C", .min = 1, .max = most_channels}))
           .add(required_integer("layers",
@@ -77,6 +83,24 @@ const Schema& model_schema() {
                    .exclusive_max = true})
           .choice("positions", "sinusoidal", {"sinusoidal", "learned"},
                   {.help = "how a token's position is added"})
+          .integer(
+              "max_positions", 0,
+              {.help = "rows of the table of `learned` positions, at least `data.max_length`; 0: as many",
+               .unit = "pieces",
+               .min = 0,
+               .max = most_pieces})
+          .integer("segments", 0,
+                   {.help = "rows of a table that says to which text of a pair a token belongs, 2 in BERT; "
+                            "0: there is none",
+                    .min = 0,
+                    .max = most_segments})
+          .boolean(
+              "embedding_norm", false,
+              {.help = "the norm over the sum of token, position and segment, before dropout, as in BERT"})
+          .choice(
+              "embedding_scale", "sqrt_width", {"sqrt_width", "none"},
+              {.help = "what the vectors of tokens are multiplied by: the root of `width`, or nothing, as "
+                       "in BERT; then all tables start with deviation 0.02"})
           .text("norm", "layer_norm",
                 {.help = "the norm: a layer's type, or the name of a `[model.layer.NAME]` table"})
           .choice(

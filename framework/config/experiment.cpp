@@ -69,6 +69,11 @@ ModelTable model_table(const Resolved& resolved) {
   table.groups = model.integer("groups");
   table.dropout = model.number("dropout");
   table.positions = model.text("positions") == "learned" ? Positions::learned : Positions::sinusoidal;
+  table.max_positions = model.integer("max_positions");
+  table.segments = model.integer("segments");
+  table.embedding_scale =
+      model.text("embedding_scale") == "none" ? EmbeddingScale::none : EmbeddingScale::sqrt_width;
+  table.embedding_norm = model.flag("embedding_norm");
   table.norm_position = model.text("norm_position") == "pre" ? NormPosition::pre : NormPosition::post;
   table.norm = layer_table(resolved, model.text("norm"));
   for (const std::string& name : model.text_list("block")) table.block.push_back(layer_table(resolved, name));

@@ -51,6 +51,8 @@ struct LayerTable : PluginTable {
 
 enum class Positions : std::uint8_t { sinusoidal, learned };
 enum class NormPosition : std::uint8_t { post, pre };
+/// What the vector of a token is multiplied by before its position is added.
+enum class EmbeddingScale : std::uint8_t { sqrt_width, none };
 
 /// Blocks behind one another.
 struct StackTable {
@@ -64,6 +66,10 @@ struct ModelTable {
   std::int64_t groups = 0;  ///< of blocks that share parameters; 0: every block has its own
   double dropout = 0.0;
   Positions positions = Positions::sinusoidal;
+  std::int64_t max_positions = 0;  ///< rows of the table of learned positions; 0: data.max_length
+  std::int64_t segments = 0;       ///< rows of the table of segments; 0: none
+  EmbeddingScale embedding_scale = EmbeddingScale::sqrt_width;
+  bool embedding_norm = false;  ///< the norm, before the dropout of the embedding
   NormPosition norm_position = NormPosition::post;
   LayerTable norm;
   std::vector<LayerTable> block;  ///< in the order of `model.block`

@@ -39,6 +39,7 @@ struct PackedBatch : PackedRows {
   std::vector<std::int32_t>
       borders;                       ///< sequences before which the batch may be cut; the first 0, the last B
   std::vector<std::int32_t> picked;  ///< (M) rows of tokens, ascending
+  std::vector<std::int32_t> segments;  ///< (N) of the rows of tokens, below BatchNeeds::segments; or empty
   std::vector<EncodedExample::Column> columns;  ///< one per BatchNeeds::columns
   std::vector<bool> known;                      ///< whether the set has that column
   std::int64_t real_tokens = 0;                 ///< rows of both texts that are no padding

@@ -27,7 +27,7 @@ double weight_of(const EncodedExample::Column& column) {
 // --- what a model needs of a set ---
 
 Packer::Packer(const ExampleSet& set, BatchNeeds needs, Packing packing)
-    : set_(set), needs_(std::move(needs)), packing_(packing) {
+    : set_(set), needs_(std::move(needs)), packing_(packing), segments_(absent) {
   if (set.has_target() && packing.batching == Batching::padded)
     throw Error("examples of two texts cannot be padded; set train.batching = \"packed\"");
   if (needs_.target && !set.has_target() && set.size() > 0)
@@ -41,6 +41,11 @@ void Packer::find_columns() {
     picked_ = set_.column(picked_column);
     if (set_.columns()[picked_].rule.space != Space::ragged)
       throw Error("the column \"picked\" of a task names rows, as many as it likes (Space::ragged)");
+  }
+  if (needs_.segments > 0 && set_.has_column(segments_column)) {
+    segments_ = set_.column(segments_column);
+    ENCORE_REQUIRE(set_.columns()[segments_].rule == ColumnRule{.name = segments_column},
+                   "segments are integers over tokens");
   }
   for (const ColumnNeed& need : needs_.columns) {
     if (!set_.has_column(need.name)) {
@@ -62,6 +67,8 @@ void Packer::require_numbers() const {
     if (found_[i] == absent || need.below == 0) continue;
     for (const std::int32_t value : set_.columns()[found_[i]].integers) require_below(need, value);
   }
+  for (std::size_t s = 0; s < set_.sequence_count() && segments_ != absent; ++s)
+    require_segments(set_.integers(segments_, s), s);
   if (!needs_.picked) return;
   for (std::size_t s = 0; s < set_.sequence_count(); ++s)
     require_rows(set_.integers(picked_, s), set_.ids(s).size(), s);
@@ -71,6 +78,14 @@ void Packer::require_below(const ColumnNeed& need, std::int32_t value) {
   if (value == no_target || (value >= 0 && value < need.below)) return;
   throw Error("the task gives " + std::to_string(value) + " in the column \"" + need.name +
               "\", and the head takes numbers below " + std::to_string(need.below));
+}
+
+void Packer::require_segments(std::span<const std::int32_t> segments, std::size_t sequence) const {
+  for (const std::int32_t segment : segments)
+    if (segment < 0 || segment >= needs_.segments)
+      throw Error("the task gives segment " + std::to_string(segment) + " in sequence " +
+                  std::to_string(sequence + 1) + ", and the model has " + std::to_string(needs_.segments) +
+                  (needs_.segments == 1 ? " segment" : " segments") + ", from 0 (model.segments)");
 }
 
 void Packer::require_rows(std::span<const std::int32_t> rows, std::size_t length, std::size_t sequence) {
@@ -135,8 +150,8 @@ void Packer::redraw(std::size_t example) {
 
 void Packer::pack(std::span<const std::int32_t> members, PackedBatch& batch) {
   lay_out(set_, members, packing_, batch);
-  for (std::vector<std::int32_t>* rows :
-       {&batch.ids, &batch.positions, &batch.target.ids, &batch.target.positions, &batch.picked})
+  for (std::vector<std::int32_t>* rows : {&batch.ids, &batch.positions, &batch.target.ids,
+                                          &batch.target.positions, &batch.picked, &batch.segments})
     rows->clear();
   batch.columns.resize(needs_.columns.size());
   batch.known.clear();
@@ -184,6 +199,12 @@ void Packer::append(std::size_t s, std::size_t first, PackedBatch& batch) {
     if (task_ != nullptr) require_rows(picks, length, s);
     for (const std::int32_t pick : picks) batch.picked.push_back(static_cast<std::int32_t>(row) + pick);
   }
+  if (segments_ != absent) {
+    const auto segments = values(set_.integers(segments_, s), set_.integers(segments_, first),
+                                 drawn_.columns.empty() ? drawn_.ids : drawn_.columns[segments_].integers);
+    if (task_ != nullptr) require_segments(segments, s);
+    add(segments, batch.segments);
+  }
   for (std::size_t i = 0; i < found_.size(); ++i) {
     const std::size_t c = found_[i];
     if (c == absent) continue;
@@ -200,6 +221,7 @@ void Packer::append(std::size_t s, std::size_t first, PackedBatch& batch) {
 void Packer::append_padding(std::size_t length, std::size_t first_position, PackedBatch& batch) {
   batch.ids.insert(batch.ids.end(), length, packing_.padding_id);
   count_up(length, first_position, batch.positions);
+  if (segments_ != absent) batch.segments.insert(batch.segments.end(), length, 0);
   for (std::size_t i = 0; i < found_.size(); ++i) {
     if (found_[i] == absent) continue;
     const ColumnRule& rule = set_.columns()[found_[i]].rule;

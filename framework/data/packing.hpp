@@ -24,6 +24,7 @@ struct BatchNeeds {
   std::vector<ColumnNeed> columns = {};
   int normalizer = -1;          ///< the column that the loss is divided by
   std::int64_t vocabulary = 0;  ///< ids are below it
+  std::int64_t segments = 0;    ///< those of the column "segments" are below it; 0: it does not read them
   bool picked = false;          ///< whether it reads the rows that are picked
   bool target = false;          ///< whether it has a decoder over the second text
 };
@@ -42,6 +43,7 @@ class Packer {
  private:
   void find_columns();
   void require_numbers() const;
+  void require_segments(std::span<const std::int32_t> segments, std::size_t sequence) const;
   static void require_below(const ColumnNeed& need, std::int32_t value);
   static void require_rows(std::span<const std::int32_t> rows, std::size_t length, std::size_t sequence);
   void redraw(std::size_t example);
@@ -57,6 +59,7 @@ class Packer {
   Packing packing_;
   std::vector<std::size_t> found_;  ///< the set's column of each need, or `absent`: a truth that is not known
   std::size_t picked_ = 0;          ///< the set's column of picked rows
+  std::size_t segments_;            ///< the set's column of segments, or `absent`
   const Task* task_ = nullptr;      ///< that draws examples anew
   ExampleDraw draw_;
   EncodedExample drawn_;

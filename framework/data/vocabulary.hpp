@@ -1,4 +1,5 @@
-// Vocabulary files: one piece per line, its number is the line's number from 0.
+// Vocabulary files: one piece per line, its number is the line's number from 0; or tokenizer.json of a
+// Hugging Face folder, known by its extension.
 #pragma once
 
 #include <filesystem>

@@ -37,6 +37,7 @@ Engine::Engine(const std::filesystem::path& run_folder, const Specification& spe
   model_ = std::make_unique<Model>(loaded_.experiment, model_size(task(), tokenizer_->vocabulary().size()),
                                    loaded_.registry, device, Use::inference);
   step_ = weights_->load_into(*model_, host_threads());
+  model_->parameters().refresh_copies();
 }
 
 EncodedSet Engine::encode(const Records& records, int threads) const {

@@ -30,6 +30,7 @@ class Engine {
 
   const Experiment& experiment() const { return loaded_.experiment; }
   const Tokenizer& tokenizer() const { return *tokenizer_; }
+  const Model& model() const { return *model_; }
   const Task& task() const { return *parts_.task; }
   const Reader& reader() const { return *parts_.reader; }
   /// The fields of records that the task reads.

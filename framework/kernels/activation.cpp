@@ -95,8 +95,10 @@ void activation(const Device& device, Activation function, Tensor x, Tensor y) {
     using T = decltype(type);
     if (function == Activation::relu)
       map_elements<T>(device, "encore::relu", x.size(), Relu<T>{elements<T>(x), elements<T>(y)});
-    else
+    else if (function == Activation::gelu)
       map_elements<T>(device, "encore::gelu", x.size(), Gelu<T>{elements<T>(x), elements<T>(y)});
+    else
+      map_elements<T>(device, "encore::tanh", x.size(), Tanh<T>{elements<T>(x), elements<T>(y)});
   });
 }
 
@@ -111,9 +113,12 @@ void activation_backward(const Device& device, Activation function, Tensor saved
     if (function == Activation::relu)
       map_elements<T>(device, "encore::relu_backward", dy.size(),
                       ReluBackward<T>{elements<T>(saved), elements<T>(dy), elements<T>(dx)});
-    else
+    else if (function == Activation::gelu)
       map_elements<T>(device, "encore::gelu_backward", dy.size(),
                       GeluBackward<T>{elements<T>(saved), elements<T>(dy), elements<T>(dx)});
+    else
+      map_elements<T>(device, "encore::tanh_backward", dy.size(),
+                      TanhBackward<T>{elements<T>(saved), elements<T>(dy), elements<T>(dx)});
   });
 }
 

@@ -1,4 +1,4 @@
-// Embedding of token numbers and positions, and the gradients of both tables.
+// Embedding of token numbers, positions and segments, and the gradients of the three tables.
 #include <encore/math.hpp>
 #include <encore/rows.hpp>
 
@@ -24,6 +24,32 @@ void embedding_rows(const Device& device, const RowSet& rows, Tensor table, doub
         const S* position = position_rows + std::int64_t{positions[row.index]} * width;
         T* to = out + row.index * width;
         row.each(width, [&](std::int64_t c) { to[c] = static_cast<T>(factor * token[c] + position[c]); });
+      });
+}
+
+template <class T>
+void embedding_rows_of_segments(const Device& device, const RowSet& rows, Tensor table, double scale,
+                                Tensor positions_table, Tensor segments_table, Tensor y) {
+  using S = Sum<T>;
+  const std::int64_t width = y.extent(1);
+  const S factor = static_cast<S>(scale);
+  const std::int32_t* ids = elements<std::int32_t>(rows.ids);
+  const std::int32_t* positions = elements<std::int32_t>(rows.positions);
+  const std::int32_t* segments = rows.segments ? elements<std::int32_t>(rows.segments) : nullptr;
+  T* out = elements<T>(y);
+  const S* token_rows = elements<S>(table);
+  const S* position_rows = elements<S>(positions_table);
+  const S* segment_rows = elements<S>(segments_table);
+  for_rows(
+      device, "encore::embedding_of_segments", y.extent(0), KOKKOS_LAMBDA(const Row& row) {
+        const std::int64_t number = segments == nullptr ? 0 : segments[row.index];
+        const S* token = token_rows + std::int64_t{ids[row.index]} * width;
+        const S* position = position_rows + std::int64_t{positions[row.index]} * width;
+        const S* segment = segment_rows + number * width;
+        T* to = out + row.index * width;
+        row.each(width, [&](std::int64_t c) {
+          to[c] = static_cast<T>(factor * token[c] + position[c] + segment[c]);
+        });
       });
 }
 
@@ -71,6 +97,42 @@ void positions_backward_rows(const Device& device, const RowSet& rows, Tensor dy
       });
 }
 
+/// Every block of rows adds up its rows of each segment in a task of its own; then each segment adds up the
+/// blocks.
+template <class T>
+void segments_backward_rows(const Device& device, const RowSet& rows, Tensor dy, Tensor dsegments) {
+  using S = Sum<T>;
+  constexpr std::int64_t block_rows = 64;
+  const std::int64_t count = dy.extent(0), width = dy.extent(1), segment_count = dsegments.extent(0);
+  const std::int64_t blocks = (count + block_rows - 1) / block_rows;
+  const std::int32_t* segments = rows.segments ? elements<std::int32_t>(rows.segments) : nullptr;
+  const T* gradient = elements<T>(dy);
+  S* result = elements<S>(dsegments);
+  S* partial = static_cast<S*>(device.workspace(static_cast<std::size_t>(blocks * segment_count * width) *
+                                                sizeof(S)));  // (blocks, S, C)
+  for_rows(
+      device, "encore::segments_backward_of_blocks", blocks, KOKKOS_LAMBDA(const Row& row) {
+        S* sums = partial + row.index * segment_count * width;
+        for (std::int64_t s = 0; s < segment_count; ++s)
+          row.each(width, [&](std::int64_t c) { sums[s * width + c] = S(0); });
+        const std::int64_t end = (row.index + 1) * block_rows < count ? (row.index + 1) * block_rows : count;
+        for (std::int64_t r = row.index * block_rows; r < end; ++r) {
+          const std::int64_t number = segments == nullptr ? 0 : segments[r];
+          S* to = sums + number * width;
+          const T* from = gradient + r * width;
+          row.each(width, [&](std::int64_t c) { to[c] += static_cast<S>(from[c]); });
+        }
+      });
+  for_rows(
+      device, "encore::segments_backward", segment_count, KOKKOS_LAMBDA(const Row& row) {
+        S* to = result + row.index * width;
+        for (std::int64_t block = 0; block < blocks; ++block) {
+          const S* sums = partial + (block * segment_count + row.index) * width;
+          row.each(width, [&](std::int64_t c) { to[c] += sums[c]; });
+        }
+      });
+}
+
 template <class T>
 void sinusoidal_rows(const Device& device, Tensor table) {
   T* out = elements<T>(table);
@@ -89,10 +151,8 @@ void sinusoidal_rows(const Device& device, Tensor table) {
       });
 }
 
-}  // namespace
-
-void embedding(const Device& device, const RowSet& rows, Tensor table, double scale, Tensor positions_table,
-               Tensor y) {
+/// What both forms of embedding take.
+void check_tables(const RowSet& rows, Tensor table, Tensor positions_table, Tensor y) {
   check_rank("table", table, 2);
   check_rank("positions_table", positions_table, 2);
   const DType sums = sum_type(y.dtype);
@@ -104,8 +164,33 @@ void embedding(const Device& device, const RowSet& rows, Tensor table, double sc
   ENCORE_REQUIRE(longest <= positions_table.extent(0),
                  "the batch holds a sequence of " + std::to_string(longest) +
                      " tokens, positions_table has " + std::to_string(positions_table.extent(0)) + " rows");
+}
+
+/// segments: the table (S, C), or its gradient; y: the rows that were embedded, or their gradient.
+void check_segments(const char* name, const RowSet& rows, Tensor segments, Tensor y) {
+  check_rank(name, segments, 2);
+  check(name, segments, sum_type(y.dtype), {segments.extent(0), y.extent(1)});
+  ENCORE_REQUIRE(segments.extent(0) > 0, std::string(name) + " has no row");
+  if (rows.segments) check("rows.segments", rows.segments, DType::int32, {rows.size.tokens});
+}
+
+}  // namespace
+
+void embedding(const Device& device, const RowSet& rows, Tensor table, double scale, Tensor positions_table,
+               Tensor y) {
+  check_tables(rows, table, positions_table, y);
   dispatch(y.dtype, [&](auto type) {
     embedding_rows<decltype(type)>(device, rows, table, scale, positions_table, y);
+  });
+}
+
+void embedding(const Device& device, const RowSet& rows, Tensor table, double scale, Tensor positions_table,
+               Tensor segments_table, Tensor y) {
+  check_tables(rows, table, positions_table, y);
+  check_segments("segments_table", rows, segments_table, y);
+  dispatch(y.dtype, [&](auto type) {
+    embedding_rows_of_segments<decltype(type)>(device, rows, table, scale, positions_table, segments_table,
+                                               y);
   });
 }
 
@@ -126,6 +211,13 @@ void positions_backward(const Device& device, const RowSet& rows, Tensor dy, Ten
                      " tokens, dpositions has " + std::to_string(dpositions.extent(0)) + " rows");
   dispatch(dy.dtype,
            [&](auto type) { positions_backward_rows<decltype(type)>(device, rows, dy, dpositions); });
+}
+
+void segments_backward(const Device& device, const RowSet& rows, Tensor dy, Tensor dsegments) {
+  check_rank("dy", dy, 2);
+  check("dy", dy, dy.dtype, {rows.size.tokens, dy.extent(1)});
+  check_segments("dsegments", rows, dsegments, dy);
+  dispatch(dy.dtype, [&](auto type) { segments_backward_rows<decltype(type)>(device, rows, dy, dsegments); });
 }
 
 void sinusoidal_positions(const Device& device, Tensor table) {

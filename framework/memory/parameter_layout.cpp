@@ -58,7 +58,8 @@ std::vector<ParameterSlice> lay_out(std::vector<NamedParameter> parameters) {
                       .size = size,
                       .frozen = parameter.frozen,
                       .learning_rate = parameter.learning_rate,
-                      .adapter = std::move(parameter.adapter)});
+                      .adapter = std::move(parameter.adapter),
+                      .factor = parameter.factor});
     begin += round_up(size, segment_alignment);
   }
   return slices;

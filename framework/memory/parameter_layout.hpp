@@ -21,6 +21,7 @@ struct NamedParameter {
   bool frozen = false;                      ///< no optimizer touches it, and no norm counts its gradient
   float learning_rate = 1.0F;               ///< factor on the learning rate
   std::optional<AdapterRule> adapter = {};  ///< of a frozen matrix: what is trained in its place
+  bool factor = false;                      ///< A or B of an adapter
 };
 
 /// Where a parameter lies in every block.
@@ -32,6 +33,7 @@ struct ParameterSlice {
   bool frozen = false;
   float learning_rate = 1.0F;  ///< factor on the learning rate
   std::optional<AdapterRule> adapter = {};
+  bool factor = false;                   ///< A or B of an adapter
   std::int64_t adapted_begin = -1;       ///< in elements of the adapted matrices; -1: it has no adapter
   std::int64_t copy_begin = -1;          ///< in elements of the block of copies; -1: it has none
   const std::byte* elsewhere = nullptr;  ///< its values, where they are not in the block

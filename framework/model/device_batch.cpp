@@ -85,9 +85,10 @@ DeviceBatch::DeviceBatch(const Device& device, const BatchSize& largest, const B
 std::size_t DeviceBatch::slot_bytes() const {
   std::size_t bytes = row_set_bytes(largest_, shard_count_) + row_set_bytes(largest_.target, shard_count_) +
                       static_cast<std::size_t>(largest_.picked) * sizeof(std::int32_t);
+  if (needs_.segments > 0) bytes += static_cast<std::size_t>(largest_.tokens) * sizeof(std::int32_t);
   for (const ColumnNeed& need : needs_.columns)
     bytes += static_cast<std::size_t>(largest_.rows(need.space) * need.width) * sizeof(std::int32_t);
-  const std::size_t arrays = 13 + needs_.columns.size();
+  const std::size_t arrays = 13 + (needs_.segments > 0 ? 1 : 0) + needs_.columns.size();
   return aligned(bytes + static_cast<std::size_t>(shard_count_) * arrays * tensor_alignment);
 }
 
@@ -96,6 +97,8 @@ void DeviceBatch::upload(const PackedBatch& batch) {
   require_sound(batch, size_, largest_);
   require_sound(batch.target, size_, largest_);
   ENCORE_REQUIRE(batch.sequences.size() + 1 == batch.offsets.size(), "every sequence has a number");
+  ENCORE_REQUIRE(batch.segments.empty() || (needs_.segments > 0 && batch.segments.size() == batch.ids.size()),
+                 "the segments of a batch, where a model reads them, have one entry per row");
   ENCORE_REQUIRE(batch.columns.size() == needs_.columns.size() && batch.known.size() == batch.columns.size(),
                  "the batch was packed for this model");
 
@@ -119,6 +122,11 @@ void DeviceBatch::write_shard(const PackedBatch& packed, const SequenceRange& ra
   write_rows(packed, packed, range, writer, shard.batch.tokens);
   write_rows(packed.target, packed, range, writer, shard.batch.target);
   const SequenceRange rows = rows_between(packed.offsets, range);
+  if (!packed.segments.empty())
+    writer.copy(
+        std::span(packed.segments)
+            .subspan(static_cast<std::size_t>(rows.first), static_cast<std::size_t>(rows.last - rows.first)),
+        DType::int32, shard.batch.tokens.segments);
   const auto pick = [&](std::int64_t row) {
     return std::lower_bound(packed.picked.begin(), packed.picked.end(), row) - packed.picked.begin();
   };

@@ -1,4 +1,4 @@
-// Forward and backward of the embedding.
+// Forward and backward of the embedding, and of the dropout behind its norm.
 #include "model/embedding.hpp"
 
 #include <cmath>
@@ -11,23 +11,30 @@
 namespace encore {
 namespace {
 
+/// Of tables that are not scaled (Devlin et al. 2019; `initializer_range` of BERT).
+constexpr double unscaled_deviation = 0.02;
+
+double scale_of(std::int64_t width, EmbeddingScale scale) {
+  return scale == EmbeddingScale::none ? 1.0 : std::sqrt(static_cast<double>(width));
+}
+
 class Embedding final : public Layer {
  public:
   Embedding(const Device& device, std::int64_t width, const EmbeddingOptions& options)
-      : width_(width), scale_(std::sqrt(static_cast<double>(width))), options_(options) {
+      : width_(width), scale_(scale_of(width, options.scale)), options_(options) {
     if (options.positions == Positions::learned) return;
     if (width % 2 != 0)
       throw ConfigError("model.width",
                         "must be even with sinusoidal positions (a sine and a cosine each), is " +
                             std::to_string(width) + "; or set positions = \"learned\"");
     const auto bytes =
-        static_cast<std::size_t>(options.max_length * width) * size_of(sum_type(options.precision));
+        static_cast<std::size_t>(options.max_positions * width) * size_of(sum_type(options.precision));
     sinusoids_ = DeviceBuffer("encore::sinusoidal_positions", bytes);
     kernels::sinusoidal_positions(device, sinusoids());
   }
 
   void declare(LayerPlan& plan) override {
-    const double deviation = 1.0 / scale_;
+    const double deviation = options_.scale == EmbeddingScale::none ? unscaled_deviation : 1.0 / scale_;
     tokens_ = plan.parameter({.name = "tokens",
                               .shape = {options_.vocabulary, width_},
                               .initializer = Initializer::normal,
@@ -35,8 +42,11 @@ class Embedding final : public Layer {
                               .token_rows = true,
                               .alias = options_.tied_to});
     if (learned())
-      positions_ =
-          plan.parameter({"positions", {options_.max_length, width_}, Initializer::normal, deviation, true});
+      positions_ = plan.parameter(
+          {"positions", {options_.max_positions, width_}, Initializer::normal, deviation, true});
+    if (options_.segments > 0)
+      segments_ =
+          plan.parameter({"segments", {options_.segments, width_}, Initializer::normal, deviation, true});
     stream_ = plan.random("dropout");
     if (options_.dropout > 0.0) dy_ = plan.buffer("dropped_gradient", {tokens, width_}, Lifetime::backward);
     plan.backward_reads(false, false);
@@ -45,7 +55,11 @@ class Embedding final : public Layer {
 
   void forward(const Step& step, std::span<const Tensor>, Tensor output) override {
     const Tensor positions = learned() ? step.parameter(positions_) : sinusoids();
-    kernels::embedding(step.device(), step.rows(), step.parameter(tokens_), scale_, positions, output);
+    if (options_.segments > 0)
+      kernels::embedding(step.device(), step.rows(), step.parameter(tokens_), scale_, positions,
+                         step.parameter(segments_), output);
+    else
+      kernels::embedding(step.device(), step.rows(), step.parameter(tokens_), scale_, positions, output);
     if (step.training() && options_.dropout > 0.0)
       kernels::dropout(step.device(), step.rows(), step.random(stream_), options_.dropout, output, output);
   }
@@ -60,20 +74,50 @@ class Embedding final : public Layer {
     }
     kernels::embedding_backward(step.device(), step.rows(), dy, scale_, step.gradient(tokens_));
     if (learned()) kernels::positions_backward(step.device(), step.rows(), dy, step.gradient(positions_));
+    if (options_.segments > 0)
+      kernels::segments_backward(step.device(), step.rows(), dy, step.gradient(segments_));
   }
 
  private:
   bool learned() const { return options_.positions == Positions::learned; }
   Tensor sinusoids() const {
-    return Tensor(sinusoids_.data(), sum_type(options_.precision), {options_.max_length, width_});
+    return Tensor(sinusoids_.data(), sum_type(options_.precision), {options_.max_positions, width_});
   }
 
   std::int64_t width_;
   double scale_;
   EmbeddingOptions options_;
   DeviceBuffer sinusoids_;
-  Parameter tokens_, positions_;
+  Parameter tokens_, positions_, segments_;
   Buffer dy_;
+  RandomStream stream_;
+};
+
+class EmbeddingDropout final : public Layer {
+ public:
+  explicit EmbeddingDropout(double probability) : probability_(probability) {}
+
+  void declare(LayerPlan& plan) override {
+    stream_ = plan.random("dropout");
+    plan.backward_reads(false, false);
+    plan.row_wise();
+  }
+
+  void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
+    if (step.training())
+      kernels::dropout(step.device(), step.rows(), step.random(stream_), probability_, inputs[0], output);
+    else if (inputs[0].data != output.data)
+      kernels::copy(step.device(), inputs[0], output);
+  }
+
+  void backward(const Step& step, std::span<const Tensor>, Tensor, Tensor output_gradient,
+                std::span<const Tensor> input_gradients) override {
+    kernels::dropout(step.device(), step.rows(), step.random(stream_), probability_, output_gradient,
+                     input_gradients[0]);
+  }
+
+ private:
+  double probability_;
   RandomStream stream_;
 };
 
@@ -82,6 +126,10 @@ class Embedding final : public Layer {
 std::unique_ptr<Layer> make_embedding(const Device& device, std::int64_t width,
                                       const EmbeddingOptions& options) {
   return std::make_unique<Embedding>(device, width, options);
+}
+
+std::unique_ptr<Layer> make_dropout(double probability) {
+  return std::make_unique<EmbeddingDropout>(probability);
 }
 
 }  // namespace encore

@@ -1,6 +1,8 @@
-// Embedding: output = dropout(sqrt(C) * tokens[id] + positions[position]), the layer without inputs.
-// Token vectors start with deviation C^-0.5, so that after scaling their channels have the size of the
-// sinusoids.
+// Embedding: output = dropout(scale * tokens[id] + positions[position] + segments[segment]), the layer
+// without inputs. With scale = sqrt(C) (Vaswani et al. 2017, section 3.4) token vectors start with deviation
+// C^-0.5, so that after scaling their channels have the size of the sinusoids; without it all tables start
+// with 0.02, as in BERT (Devlin et al. 2019). Place in the flow: network.cpp puts it first, and behind it a
+// norm and the dropout where the model has `embedding_norm`.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +16,21 @@
 namespace encore {
 
 struct EmbeddingOptions {
-  std::int64_t vocabulary = 0;  ///< V
-  std::int64_t max_length = 0;
+  std::int64_t vocabulary = 0;     ///< V
+  std::int64_t max_positions = 0;  ///< rows of the table of positions
+  std::int64_t segments = 0;       ///< rows of the table of segments; 0: none
   Positions positions = Positions::sinusoidal;
+  EmbeddingScale scale = EmbeddingScale::sqrt_width;
   double dropout = 0.0;
-  DType precision = DType::float32;  ///< of the output; both tables are in the type of sums
+  DType precision = DType::float32;  ///< of the output; the tables are in the type of sums
   std::string tied_to = {};          ///< path of the table of tokens that it shares; empty: it has its own
 };
 
 /// Throws ConfigError for an odd width with sinusoidal positions. The device must outlive the layer.
 std::unique_ptr<Layer> make_embedding(const Device& device, std::int64_t width,
                                       const EmbeddingOptions& options);
+
+/// output = dropout(input), which it overwrites; for what follows the norm of an embedding.
+std::unique_ptr<Layer> make_dropout(double probability);
 
 }  // namespace encore

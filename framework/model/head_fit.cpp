@@ -48,6 +48,17 @@ void require_outputs(const HeadPlan& head, const Experiment& experiment,
   }
 }
 
+/// What the task says of two texts, where the model looks at it.
+void require_segments(const Experiment& experiment, const std::vector<ColumnRule>& given) {
+  const auto found = std::ranges::find(given, std::string(segments_column), &ColumnRule::name);
+  if (experiment.model.segments == 0 || found == given.end()) return;
+  if (*found != ColumnRule{.name = segments_column})
+    throw ConfigError("model.segments",
+                      "the column \"" + found->name + "\" of the task " + quoted(experiment.task.type) +
+                          " is not one of integers over tokens, known at prediction; a model "
+                          "with segments cannot read it");
+}
+
 const ParameterSpec* find_own(const std::vector<Node>& nodes, const std::string& path) {
   for (const Node& node : nodes)
     for (const ParameterSpec& spec : node.plan.parameters())
@@ -59,6 +70,7 @@ const ParameterSpec* find_own(const std::vector<Node>& nodes, const std::string&
 
 void require_fit(const HeadPlan& head, const Experiment& experiment, const ModelSize& size) {
   require_columns(head, experiment, size.columns);
+  require_segments(experiment, size.columns);
   require_outputs(head, experiment, size.outputs);
   if (head.couples_sequences() && experiment.train.gradient_shards > 1)
     throw ConfigError("train.gradient_shards", "the loss of the head " + quoted(experiment.model.head.type) +

@@ -7,13 +7,14 @@
 #include <encore/error.hpp>
 
 #include "memory/device_memory.hpp"
+#include "model/convert_elements.hpp"
 
 namespace encore {
 namespace {
 
 constexpr std::size_t most_named = 3;
 
-std::string shape_text(DType dtype, const std::vector<std::int64_t>& shape) {
+std::string shape_text(StoredType dtype, const std::vector<std::int64_t>& shape) {
   std::string text = std::string(name_of(dtype)) + "(";
   for (std::size_t axis = 0; axis < shape.size(); ++axis)
     text += (axis > 0 ? ", " : "") + std::to_string(shape[axis]);
@@ -32,13 +33,15 @@ std::int64_t rows_of(const std::vector<std::int64_t>& shape) {
 /// The pieces of one parameter, with their bytes.
 class PiecesOf {
  public:
-  PiecesOf(const ParameterSlice& parameter, DType dtype) : parameter_(parameter), dtype_(dtype) {}
+  PiecesOf(const ParameterSlice& parameter, DType dtype, SourceTypes types)
+      : parameter_(parameter), dtype_(dtype), types_(types) {}
 
   void add(const SourceRows& rows, const Safetensors::Entry& tensor) {
     const std::int64_t all = rows_of(tensor.shape);
     const std::int64_t count = rows.count == SourceRows::to_the_end ? all - rows.first : rows.count;
     const bool whole = rows.first == 0 && count == all;
-    if (tensor.dtype != dtype_ || row_of(tensor.shape) != row_of(parameter_.spec.shape) ||
+    const bool fits = types_ == SourceTypes::equal ? tensor.dtype == dtype_ : is_float(tensor.dtype);
+    if (!fits || row_of(tensor.shape) != row_of(parameter_.spec.shape) ||
         tensor.shape.size() != parameter_.spec.shape.size() || rows.first < 0 || count < 0 ||
         rows.first + count > all)
       refuse("tensor \"" + rows.name + "\" is " + shape_text(tensor.dtype, tensor.shape) +
@@ -46,8 +49,8 @@ class PiecesOf {
                     : " (rows " + std::to_string(rows.first) + " to " + std::to_string(rows.first + count) +
                           " are wanted)"));
     const std::size_t row_bytes = all == 0 ? 0 : tensor.bytes.size() / static_cast<std::size_t>(all);
-    pieces_.push_back(tensor.bytes.subspan(static_cast<std::size_t>(rows.first) * row_bytes,
-                                           static_cast<std::size_t>(count) * row_bytes));
+    pieces_.push_back({tensor.dtype, tensor.bytes.subspan(static_cast<std::size_t>(rows.first) * row_bytes,
+                                                          static_cast<std::size_t>(count) * row_bytes)});
     rows_ += count;
     names_ += (names_.empty() ? "\"" : ", \"") + rows.name + "\"";
   }
@@ -57,19 +60,32 @@ class PiecesOf {
       refuse("the rows of " + names_ + " are " + std::to_string(rows_));
   }
 
-  /// Their bytes, where they are one range; else nothing.
-  const std::byte* in_one_piece() const { return pieces_.size() == 1 ? pieces_.front().data() : nullptr; }
+  /// Their bytes, where they are one range of the block's type; else nothing.
+  const std::byte* in_one_piece() const {
+    return pieces_.size() == 1 && pieces_.front().dtype == dtype_ ? pieces_.front().bytes.data() : nullptr;
+  }
 
   void copy(const Device& device, Tensor to) const {
     auto* at = static_cast<std::byte*>(to.data);
-    for (const std::span<const std::byte> piece : pieces_) {
-      const auto elements = static_cast<std::int64_t>(piece.size() / size_of(dtype_));
-      copy_from_host(device, piece.data(), Tensor(at, dtype_, {elements}));
-      at += piece.size();
+    std::vector<std::byte> converted;
+    for (const Piece& piece : pieces_) {
+      std::span<const std::byte> bytes = piece.bytes;
+      if (piece.dtype != dtype_) {
+        converted = convert_elements(piece.dtype, piece.bytes, dtype_);
+        bytes = converted;
+      }
+      const auto elements = static_cast<std::int64_t>(bytes.size() / size_of(dtype_));
+      copy_from_host(device, bytes.data(), Tensor(at, dtype_, {elements}));
+      at += bytes.size();
     }
   }
 
  private:
+  struct Piece {
+    StoredType dtype;
+    std::span<const std::byte> bytes;
+  };
+
   [[noreturn]] void refuse(const std::string& what) const {
     throw Error(what + ", and parameter \"" + parameter_.path + "\" of the model is " +
                 shape_text(dtype_, parameter_.spec.shape));
@@ -77,7 +93,8 @@ class PiecesOf {
 
   const ParameterSlice& parameter_;
   DType dtype_;
-  std::vector<std::span<const std::byte>> pieces_;
+  SourceTypes types_;
+  std::vector<Piece> pieces_;
   std::int64_t rows_ = 0;
   std::string names_;
 };
@@ -92,7 +109,7 @@ std::string some_of(const std::vector<std::string>& names) {
 
 /// Calls `place(parameter, pieces)` for each parameter that the source has.
 Loaded place_all(const ParameterBlock& parameters, DType dtype, const NamedTensors& source,
-                 const NameMap& names, const auto& place) {
+                 const NameMap& names, SourceTypes types, const auto& place) {
   Loaded loaded;
   std::set<std::string> used;
   for (const ParameterSlice& parameter : parameters.slices()) {
@@ -102,7 +119,7 @@ Loaded place_all(const ParameterBlock& parameters, DType dtype, const NamedTenso
     });
     (there ? loaded.taken : loaded.missing).push_back(parameter.path);
     if (!there) continue;
-    PiecesOf pieces(parameter, dtype);
+    PiecesOf pieces(parameter, dtype, types);
     for (const SourceRows& piece : rows) {
       pieces.add(piece, source.at(piece.name));
       used.insert(piece.name);
@@ -129,8 +146,8 @@ std::vector<SourceRows> same_name(const std::string& path) {
 }
 
 Loaded load(const Device& device, const ParameterBlock& parameters, Tensor block, const NamedTensors& source,
-            const NameMap& names) {
-  return place_all(parameters, block.dtype, source, names,
+            const NameMap& names, SourceTypes types) {
+  return place_all(parameters, block.dtype, source, names, types,
                    [&](const ParameterSlice& parameter, const PiecesOf& pieces) {
                      pieces.copy(device, ParameterBlock::slice(block, parameter));
                    });
@@ -138,7 +155,7 @@ Loaded load(const Device& device, const ParameterBlock& parameters, Tensor block
 
 Loaded load_in_place(const Device& device, ParameterBlock& parameters, const NamedTensors& source,
                      const NameMap& names) {
-  return place_all(parameters, parameters.dtype(), source, names,
+  return place_all(parameters, parameters.dtype(), source, names, SourceTypes::equal,
                    [&](const ParameterSlice& parameter, const PiecesOf& pieces) {
                      const std::byte* const there = pieces.in_one_piece();
                      if (there == nullptr || !parameters.place_at(parameter, there))

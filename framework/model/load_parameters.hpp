@@ -1,7 +1,7 @@
 // load: fills parameters from named tensors in host memory through a map of names.
 // Place in the flow: infer/ and train/ load files of our own, whose tensors have the names and shapes of the
-// parameters (same_name); a model from elsewhere brings a map that says, for each parameter, of which rows of
-// which of its tensors the values consist.
+// parameters (same_name); a model from elsewhere (infer/pretrained_weights.cpp) brings a map that says, for
+// each parameter, of which rows of which of its tensors the values consist.
 //
 //   const Loaded loaded = load(device, parameters, parameters.values(), file.tensors(), same_name);
 //   require_complete(loaded);
@@ -36,6 +36,12 @@ struct SourceRows {
   std::int64_t count = to_the_end;
 };
 
+/// What element types the tensors of a source may have.
+enum class SourceTypes : std::uint8_t {
+  equal,   ///< those of the block: files of our own
+  floats,  ///< float32, float64, float16, bfloat16, which are converted
+};
+
 /// Where the values of a parameter are: its rows, one piece below the other. One whole tensor for most; three
 /// where the source keeps apart what the model has as one matrix (queries, keys, values); some rows of one
 /// where it is the other way round. No pieces: the source has no such thing.
@@ -54,7 +60,7 @@ struct Loaded {
 /// parameter and tensor where a type or shape does not fit. Who fills values or states tells the block
 /// afterwards (values_changed).
 Loaded load(const Device& device, const ParameterBlock& parameters, Tensor block, const NamedTensors& source,
-            const NameMap& names);
+            const NameMap& names, SourceTypes types = SourceTypes::equal);
 
 /// Fills the values of a model for inference. Where passes can read them in `source` they stay there (a file
 /// that is mapped has no second copy in memory, and many processes share its pages), so that `source` must

@@ -52,10 +52,18 @@ void Model::plan(const BatchSize& training, const BatchSize& evaluation) {
 }
 
 void Model::initialize(std::uint64_t seed) {
-  for (const ParameterSlice& slice : parameters_->slices())
-    kernels::initialize(device_, slice.spec, {seed, random_stream(slice.path, "initial"), 0},
-                        ParameterBlock::slice(parameters_->values(), slice));
+  for (const ParameterSlice& slice : parameters_->slices()) initialize(seed, slice);
   parameters_->values_changed();
+}
+
+void Model::initialize(std::uint64_t seed, std::span<const std::string> paths) {
+  for (const std::string& path : paths) initialize(seed, parameters_->find(path));
+  parameters_->values_changed();
+}
+
+void Model::initialize(std::uint64_t seed, const ParameterSlice& slice) {
+  kernels::initialize(device_, slice.spec, {seed, random_stream(slice.path, "initial"), 0},
+                      ParameterBlock::slice(parameters_->values(), slice));
 }
 
 const double* Model::forward_backward(const DeviceBatch& batch, double scale, StepRandom random) {

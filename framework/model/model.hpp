@@ -62,6 +62,8 @@ class Model {
 
   /// Sets every parameter from its initialiser, each from a stream of its own.
   void initialize(std::uint64_t seed);
+  /// The same of the parameters with these paths.
+  void initialize(std::uint64_t seed, std::span<const std::string> paths);
 
   /// Sets parameters().gradients() to the gradients of `scale` times the sum of the losses of all rows, shard
   /// by shard. Returns that loss: one double in device memory, valid until the next pass. Launches only;
@@ -79,6 +81,7 @@ class Model {
 
   /// What it reads of a batch, and gives.
   const BatchNeeds& needs() const { return needs_; }
+  const HeadPlan& head() const { return network_->head(); }
   const std::vector<OutputRule>& outputs() const { return network_->head().outputs(); }
   /// Whether a sequence's loss depends on the others of its batch.
   bool couples_sequences() const { return network_->head().couples_sequences(); }
@@ -112,6 +115,7 @@ class Model {
   const Device& device() const { return device_; }
 
  private:
+  void initialize(std::uint64_t seed, const ParameterSlice& slice);
   const double* total_loss(std::int64_t shards, double scale);
   bool knows_truth(const Batch& batch) const;
   void decode(const Shard& shard, std::span<const Tensor> outputs);

@@ -59,6 +59,7 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
       precision_(element_type(experiment.train.precision)),
       width_(experiment.model.width),
       max_length_(experiment.data.max_length),
+      segments_(experiment.model.segments),
       causal_(experiment.model.causal || experiment.model.decoder),
       generated_space_(experiment.model.decoder ? Space::target : Space::tokens) {
   if (!device.gemm().multiplies(precision_))
@@ -107,10 +108,25 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
   const auto add_stack = [&](const Stack& stack, const std::string& path, const std::string& tied_to) {
     builder.begin(stack.space, stack.memory);
     builder.set_level(stack.layers + 1);
-    const EmbeddingOptions embedding{vocabulary_,   max_length_, model.positions,
-                                     model.dropout, precision_,  tied_to};
-    return add_blocks(stack, builder.add(path, path, nullptr, {},
-                                         [&] { return make_embedding(device, width_, embedding); }));
+    const EmbeddingOptions embedding = {.vocabulary = vocabulary_,
+                                        .max_positions = std::max(model.max_positions, max_length_),
+                                        .segments = stack.space == Space::tokens ? model.segments : 0,
+                                        .positions = model.positions,
+                                        .scale = model.embedding_scale,
+                                        .dropout = model.embedding_norm ? 0.0 : model.dropout,
+                                        .precision = precision_,
+                                        .tied_to = tied_to};
+    ValueIndex x =
+        builder.add(path, path, nullptr, {}, [&] { return make_embedding(device, width_, embedding); });
+    if (model.embedding_norm) {  // dropout(norm(sum of the vectors))
+      const std::string norm = path + ".norm";
+      x = builder.add(norm, norm, &model.norm, {x}, [&] {
+        return registry.make_layer(model.norm.type, model.norm.options,
+                                   {width_, max_length_, 0, stack.layers, stack.causal});
+      });
+      if (model.dropout > 0.0) x = builder.add_dropout(norm + ".dropout", x, model.dropout);
+    }
+    return add_blocks(stack, x);
   };
 
   const ValueIndex states = add_stack({.prefix = "encoder",
@@ -155,6 +171,7 @@ BatchNeeds Network::needs() const {
       .columns = head_.columns(),
       .normalizer = head_.normalizer(),
       .vocabulary = vocabulary_,
+      .segments = segments_,
       .picked = std::ranges::find(reads, Space::picked) != reads.end(),
       .target = std::ranges::any_of(nodes_, [](const Node& node) { return node.space == Space::target; })};
 }

@@ -97,6 +97,7 @@ class Network {
   DType precision_;
   std::int64_t width_;
   std::int64_t max_length_;
+  std::int64_t segments_;
   bool causal_;
   Space generated_space_;
 };

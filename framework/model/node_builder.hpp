@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/error.hpp"
+#include "model/embedding.hpp"
 #include "model/network.hpp"
 #include "model/residual.hpp"
 #include "plugin_host/registry.hpp"
@@ -60,6 +61,16 @@ class NodeBuilder {
     node.in_place_input = 0;
     node.passed_inputs = {1};
     if (dropout == 0.0) node.passed_inputs = {0, 1};
+    node.layer->declare(node.plan);
+    return push(std::move(node));
+  }
+
+  /// dropout(x) in the memory of x.
+  ValueIndex add_dropout(const std::string& path, ValueIndex x, double dropout) {
+    Node node = node_of(path, LayerPlan(width_), {x});
+    node.space = space_;
+    node.layer = make_dropout(dropout);
+    node.in_place_input = 0;
     node.layer->declare(node.plan);
     return push(std::move(node));
   }

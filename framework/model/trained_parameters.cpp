@@ -60,10 +60,12 @@ void TrainedParameters::add(const Node& node, const ParameterSpec& spec,
                             .shape = {lora_rank_, in},
                             .initializer = Initializer::normal,
                             .deviation = 1.0 / std::sqrt(3.0 * static_cast<double>(in))},
-                   .learning_rate = parameter.learning_rate};
+                   .learning_rate = parameter.learning_rate,
+                   .factor = true};
   NamedParameter b{.path = parameter.path + ".lora_b",
                    .spec = {.name = spec.name + ".lora_b", .shape = {out, lora_rank_}},
-                   .learning_rate = parameter.learning_rate};
+                   .learning_rate = parameter.learning_rate,
+                   .factor = true};
   parameter.frozen = true;
   parameter.adapter = {.a = a.path, .b = b.path, .scale = lora_scale_};
   to.push_back(std::move(parameter));

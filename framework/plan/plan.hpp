@@ -13,8 +13,8 @@
 
 #include "config/catalogue.hpp"
 #include "config/experiment_file.hpp"
-#include "data/hash.hpp"
 #include "plan/run_point.hpp"
+#include "pretrained/content_hash.hpp"
 
 namespace encore {
 
@@ -35,7 +35,7 @@ struct Plan {
 /// Throws ConfigErrors with everything that is wrong in any point. Nothing is written. `hash` is called once
 /// per path, `made` after each point with how many there are so far and will be.
 Plan make_plan(const ExperimentFile& document, const Catalogue& catalogue,
-               const ContentHash& hash = sha256_of_file,
+               const ContentHash& hash = sha256_of_content,
                const std::function<void(std::size_t, std::size_t)>& made = {});
 
 }  // namespace encore

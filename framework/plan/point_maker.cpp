@@ -53,7 +53,10 @@ PointMaker::PointMaker(const ExperimentFile& document, Value root, const Catalog
 std::vector<RunPoint> PointMaker::make(const Proposal& proposal, Problems& problems) {
   Problems own;
   const Proposal applied = applicable(proposal, problems);
-  Resolved resolved = resolve(assigned(applied, own), catalogue_, own);
+  const Value& root = assigned(applied, own);
+  Problems beside;  // what is missing because the folder of model.from cannot be used
+  Problems& found = folder_is_usable_ ? own : beside;
+  Resolved resolved = resolve(root, catalogue_, found);
   note_names(resolved);
   // An excluded point may be wrong: that may be why it is excluded.
   if (is_excluded(resolved.config, problems)) {
@@ -124,8 +127,9 @@ Proposal PointMaker::applicable(const Proposal& proposal, Problems& problems) {
   return chosen;
 }
 
-/// The document's root with what the proposal sets. Points that set the same options only replace each
-/// other's values: a copy for each of them would cost as much as everything else about it.
+/// The document's root with what the proposal sets, and with what the folder of model.from decides. Points
+/// that set the same options only replace each other's values: a copy for each of them would cost as much as
+/// everything else about it.
 const Value& PointMaker::assigned(const Proposal& proposal, Problems& problems) {
   std::vector<std::string> keys;
   for (const Assignment& assignment : proposal) keys.push_back(assignment.key);
@@ -140,7 +144,11 @@ const Value& PointMaker::assigned(const Proposal& proposal, Problems& problems) 
       problems.add(assignment->key_origin.place, assignment->key,
                    "\"" + assignment->key + "\" runs through something that is no table");
   apply_overrides(assigned_, document_.overrides, problems);
-  return assigned_;
+  folder_is_usable_ = true;
+  if (named_folder(assigned_) == nullptr) return assigned_;
+  filled_ = assigned_;
+  folder_is_usable_ = filler_.fill(filled_, problems);
+  return filled_;
 }
 
 void PointMaker::note_names(const Resolved& resolved) {

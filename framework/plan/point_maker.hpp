@@ -18,6 +18,7 @@
 #include "plan/run_names.hpp"
 #include "plan/run_point.hpp"
 #include "plan/sweep.hpp"
+#include "pretrained/folder_filler.hpp"
 
 namespace encore {
 
@@ -63,6 +64,9 @@ class PointMaker {
   Value root_;                              // without [sweep], of which a point needs nothing
   Value assigned_;                          // root_ with what the last point set
   std::vector<std::string> assigned_keys_;  // what that was
+  FolderFiller filler_;
+  Value filled_;                  // assigned_ and what its folder decides
+  bool folder_is_usable_ = true;  // or there is none
   const Catalogue& catalogue_;
   const Sweep& sweep_;
   PlanHeader header_;

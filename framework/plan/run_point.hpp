@@ -37,7 +37,7 @@ struct RunPoint {
   std::vector<std::pair<std::string, std::string>> varied;
 };
 
-/// SHA-256 of a file's content in lower-case hex; throws Error.
+/// SHA-256 of what a path names, a file or a folder, in lower-case hex; throws Error.
 using ContentHash = std::function<std::string(const std::filesystem::path& path)>;
 
 }  // namespace encore

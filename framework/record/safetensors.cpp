@@ -30,14 +30,16 @@ constexpr std::uint64_t header_limit = 100'000'000;
 constexpr const char* metadata_name = "__metadata__";
 
 struct DTypeName {
-  DType dtype;
+  StoredType dtype;
   const char* name;
 };
-constexpr DTypeName dtype_names[] = {{DType::float32, "F32"},
-                                     {DType::float64, "F64"},
-                                     {DType::bfloat16, "BF16"},
-                                     {DType::int32, "I32"},
-                                     {DType::int64, "I64"}};
+constexpr DTypeName dtype_names[] = {{DType::float32, "F32"},   {DType::float64, "F64"},
+                                     {DType::bfloat16, "BF16"}, {std::nullopt, "F16"},
+                                     {DType::int32, "I32"},     {DType::int64, "I64"}};
+
+std::size_t element_bytes(StoredType dtype) {
+  return dtype ? size_of(*dtype) : 2;
+}
 
 const char* format_name(DType dtype) {
   for (const DTypeName& entry : dtype_names)
@@ -52,8 +54,8 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
 }
 
 /// Bytes of a tensor; nothing when an extent is negative or the product leaves 63 bits.
-std::optional<std::uint64_t> size_in_bytes(DType dtype, const std::vector<std::int64_t>& shape) {
-  std::int64_t size = static_cast<std::int64_t>(size_of(dtype));
+std::optional<std::uint64_t> size_in_bytes(StoredType dtype, const std::vector<std::int64_t>& shape) {
+  std::int64_t size = static_cast<std::int64_t>(element_bytes(dtype));
   for (std::int64_t extent : shape) {
     if (extent < 0 || __builtin_mul_overflow(size, extent, &size)) return std::nullopt;
   }
@@ -95,6 +97,10 @@ std::string make_header(const std::vector<const TensorSlice*>& tensors, const Te
 }
 
 }  // namespace
+
+const char* name_of(StoredType type) {
+  return type ? name_of(*type) : "float16";
+}
 
 SavedFile save_safetensors(const std::filesystem::path& path, const std::vector<TensorSlice>& tensors,
                            const TensorMetadata& metadata, const std::function<void()>& before_rename) {

@@ -20,6 +20,11 @@
 
 namespace encore {
 
+/// The element type of a tensor in a file. Empty: float16, which files from elsewhere have and in which
+/// nothing computes; it is converted when it is read (model/convert_elements.hpp).
+using StoredType = std::optional<DType>;
+const char* name_of(StoredType type);
+
 /// A named piece of host memory to be written.
 struct TensorSlice {
   std::string name;
@@ -44,7 +49,7 @@ SavedFile save_safetensors(const std::filesystem::path& path, const std::vector<
 class Safetensors {
  public:
   struct Entry {
-    DType dtype = DType::float32;
+    StoredType dtype = DType::float32;
     std::vector<std::int64_t> shape;
     std::span<const std::byte> bytes;
   };

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <span>
 
+#include <nlohmann/json.hpp>
+
 #include <encore/error.hpp>
 #include <encore/measure.hpp>
 

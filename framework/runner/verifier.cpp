@@ -9,7 +9,7 @@
 #include <set>
 #include <system_error>
 
-#include "data/hash.hpp"
+#include "pretrained/content_hash.hpp"
 #include "record/checkpoint.hpp"
 #include "record/spool.hpp"
 #include "runner/drift.hpp"
@@ -141,7 +141,7 @@ void Verifier::require_data() const {
     std::error_code ignored;
     if (!std::filesystem::exists(file.path, ignored))
       throw Error(what + " is not there any more; put back the file with SHA-256 " + file.sha256);
-    if (sha256_of_file(file.path) != file.sha256)
+    if (sha256_of_bytes_of_content(file.path) != file.sha256)
       throw Error(what + " has changed since the run was planned; put back the file with SHA-256 " +
                   file.sha256);
   }

@@ -1,8 +1,9 @@
 // Builds the parts of a training run.
 #include "train/session.hpp"
 
-#include "data/hash.hpp"
 #include "data/vocabulary.hpp"
+#include "infer/pretrained_weights.hpp"
+#include "pretrained/content_hash.hpp"
 #include "record/atomic_file.hpp"
 #include "record/crash_line.hpp"
 
@@ -10,8 +11,15 @@ namespace encore {
 namespace {
 
 const Specification& require_unchanged(const Specification& specification) {
-  for (const auto& [role, file] : specification.data) require_planned(file, role, sha256_of_file(file.path));
+  for (const auto& [role, file] : specification.data)
+    require_planned(file, role, sha256_of_content(file.path));
   return specification;
+}
+
+/// Of `[model] from`; empty where the experiment has none.
+std::filesystem::path pretrained_folder(const Specification& specification) {
+  const auto folder = specification.data.find(pretrained_role);
+  return folder == specification.data.end() ? std::filesystem::path() : folder->second.path;
 }
 
 /// Whole or not at all: the next attempt takes what it finds for what this one was trained with.
@@ -74,7 +82,8 @@ TrainerParts Session::parts(Observer& observer, Control& control, Milestones mil
           observer,
           control,
           std::move(milestones),
-          loaded_.registry.owner_text(Kind::optimizer, loaded_.experiment.optimizer.type)};
+          loaded_.registry.owner_text(Kind::optimizer, loaded_.experiment.optimizer.type),
+          pretrained_folder(specification_)};
 }
 
 }  // namespace encore

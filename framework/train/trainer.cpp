@@ -10,6 +10,7 @@
 #include "base/host_measures.hpp"
 #include "base/measures.hpp"
 #include "data/largest_batch.hpp"
+#include "infer/pretrained_weights.hpp"
 #include "train/digests.hpp"
 
 namespace encore {
@@ -52,6 +53,7 @@ Trainer::Trainer(const TrainerParts& parts)
       observer_(parts.observer),
       control_(parts.control),
       milestones_(parts.milestones),
+      pretrained_(parts.pretrained),
       lengths_(example_lengths(sets_.set(Split::train).set)),
       batch_options_{seed_, train_.batch_size},
       packer_(sets_.set(Split::train).set, model_.needs(), packing_of(experiment_)),
@@ -107,8 +109,15 @@ void Trainer::restore_or_initialize() {
                                       std::to_string(total_steps_)});
     return;
   }
-  model_.initialize(seed_);
+  initialize();
   report_digests();
+}
+
+void Trainer::initialize() {
+  if (pretrained_.empty()) return model_.initialize(seed_);
+  const PretrainedWeights weights = load_pretrained(model_, pretrained_);
+  model_.initialize(seed_, weights.fresh);
+  observer_.happened(Logged{.text = weights.note});
 }
 
 bool Trainer::stops_here() const {

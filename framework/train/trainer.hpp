@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <set>
 #include <span>
@@ -47,6 +48,9 @@ struct TrainerParts {
   Control& control;
   Milestones milestones = {};
   std::string optimizer_owner = {};  ///< for the crash line (record/crash_line.hpp)
+  /// A folder with the weights that a new run starts from (infer/pretrained_weights.hpp); empty: there is
+  /// none.
+  std::filesystem::path pretrained = {};
 };
 
 /// Updates of a whole run: epochs times batches per epoch.
@@ -64,6 +68,8 @@ class Trainer {
 
  private:
   void restore_or_initialize();
+  /// Initial values, or those of the folder where there is one.
+  void initialize();
   /// Where the milestones end it.
   bool stops_here() const;
   bool epochs_remain() const;
@@ -95,6 +101,7 @@ class Trainer {
   Observer& observer_;
   Control& control_;
   const Milestones milestones_;
+  const std::filesystem::path pretrained_;
 
   std::vector<std::int32_t> lengths_;  ///< of the training set's examples
   BatchOptions batch_options_;

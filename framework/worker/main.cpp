@@ -28,6 +28,7 @@ constexpr const char* usage =
     "  predict   --run-folder DIR --plugin-folder DIR... [--format text|jsonl|READER] [--threads T]    < "
     "text\n"
     "  evaluate  --run-folder DIR --plugin-folder DIR... --file FILE [--threads T]\n"
+    "  export    --run-folder DIR --plugin-folder DIR... --to FOLDER [--threads T]\n"
     "  bench     --run-folder DIR [--attempt N] [--control-fd FD] [--threads T]\n"
     "  check-plugin  --file PLUGIN.so [--data FILE] [--digests] [--threads T]\n"
     "  plugins   FOLDER...\n"
@@ -77,6 +78,7 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
         {run_folder, values["attempt"].as<std::int64_t>(), values["control-fd"].as<int>(), threads});
   const TrainedRunArguments run = {run_folder, values["plugin-folder"].as<std::vector<std::string>>()};
   if (verb == "predict") return predict_verb(run, values["format"].as<std::string>());
+  if (verb == "export") return export_verb(run, values["to"].as<std::string>());
   return evaluate_verb(run, values["file"].as<std::string>());
 }
 
@@ -84,7 +86,7 @@ int run(int argc, char** argv) {
   const std::string verb = argc > 1 ? argv[1] : "";
   if (verb == "plugins") return plugins_verb({argv + 2, argv + argc});
   const bool known = verb == "train" || verb == "check" || verb == "predict" || verb == "evaluate" ||
-                     verb == "bench" || verb == "check-plugin" || verb == "version";
+                     verb == "export" || verb == "bench" || verb == "check-plugin" || verb == "version";
   if (!known) {
     (verb == "-h" || verb == "--help" ? std::cout : std::cerr) << usage;
     return verb == "-h" || verb == "--help" ? 0 : 2;
@@ -97,8 +99,8 @@ int run(int argc, char** argv) {
       "control-fd", po::value<int>()->default_value(-1))("threads", po::value<int>()->default_value(0))(
       "format", po::value<std::string>()->default_value("text"))("file",
                                                                  po::value<std::string>()->default_value(""))(
-      "data", po::value<std::string>()->default_value(""))("digests", po::bool_switch())(
-      "stop-after", po::value<std::int64_t>()->default_value(0))(
+      "data", po::value<std::string>()->default_value(""))("to", po::value<std::string>()->default_value(""))(
+      "digests", po::bool_switch())("stop-after", po::value<std::int64_t>()->default_value(0))(
       "die-after", po::value<std::int64_t>()->default_value(0))("save-at",
                                                                 po::value<std::string>()->default_value(""));
   po::variables_map values;

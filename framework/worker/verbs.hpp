@@ -44,6 +44,10 @@ int predict_verb(const TrainedRunArguments& run, const std::string& format);
 /// Scores a file that the run's reader reads; the measures as JSON on standard output.
 int evaluate_verb(const TrainedRunArguments& run, const std::filesystem::path& file);
 
+/// Writes the model as a Hugging Face folder into `folder`, which is there; what it is as JSON on standard
+/// output.
+int export_verb(const TrainedRunArguments& run, const std::filesystem::path& folder);
+
 /// Measures what the request in the folder asks for, into the spool of the attempt. 0, or it throws.
 int bench_verb(const BenchArguments& arguments);
 

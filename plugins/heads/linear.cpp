@@ -1,7 +1,8 @@
 // Head "linear": a class for each row by softmax over logits = x W^T + b, trained with cross-entropy and
 // optional label smoothing. The rows are those that the task has targets for: tokens, whole sequences (the
 // first row of each), or rows that it picks. With residual_norm the states go through LayerNorm(x + x Wmix^T
-// + b) first.
+// + b) first, with pooler through tanh(x Wpool^T + b), as BERT's do before it classifies a sequence (Devlin
+// et al. 2019).
 #include <encore/kernels.hpp>
 #include <encore/plugin.hpp>
 
@@ -17,7 +18,9 @@ class LinearHead final : public Head {
   static Schema options() {
     return Schema()
         .boolean("residual_norm", false, {.help = "LayerNorm(x + W x) before the projection to the classes"})
-        .number("epsilon", 1e-5, {.help = "added to the variance by residual_norm", .min = 0.0, .max = 1.0});
+        .number("epsilon", 1e-5, {.help = "added to the variance by residual_norm", .min = 0.0, .max = 1.0})
+        .boolean("pooler", false,
+                 {.help = "tanh(x W^T + b) before the projection to the classes, as in BERT for sequences"});
   }
 
   LinearHead(const Options& options, const HeadContext& context)
@@ -25,7 +28,8 @@ class LinearHead final : public Head {
         classes_(context.classes),
         label_smoothing_(context.label_smoothing),
         residual_norm_(options.flag("residual_norm")),
-        epsilon_(options.number("epsilon")) {}
+        epsilon_(options.number("epsilon")),
+        pooler_(options.flag("pooler")) {}
 
   void declare(HeadPlan& plan) override {
     const std::int64_t width = plan.width();
@@ -46,6 +50,12 @@ class LinearHead final : public Head {
       dmixed_ = plan.buffer("mixed_gradient", {rows, width}, Lifetime::backward);
       dnormed_ = plan.buffer("normed_gradient", {rows, width}, Lifetime::backward);
     }
+    if (pooler_) {
+      pooler_weight_ = plan.matrix("pooler.weight", width, width);
+      pooler_bias_ = plan.bias("pooler.bias", width);
+      pooled_ = plan.buffer("pooled", {rows, width}, Lifetime::saved);
+      dpooled_ = plan.buffer("pooled_gradient", {rows, width}, Lifetime::backward);
+    }
     weight_ = plan.matrix("weight", classes_, width);
     bias_ = plan.bias("bias", classes_);
     logits_ = plan.buffer("logits", {rows, classes_}, Lifetime::saved);
@@ -65,6 +75,12 @@ class LinearHead final : public Head {
       kernels::layer_norm(device, mixed, step.parameter(norm_gain_), step.parameter(norm_bias_), epsilon_,
                           inputs, step.buffer(mean_), step.buffer(rstd_));
     }
+    if (pooler_) {
+      const Tensor pooled = step.buffer(pooled_);  // (rows, C)
+      kernels::linear(device, inputs, step.parameter(pooler_weight_), step.parameter(pooler_bias_),
+                      Activation::tanh, pooled);
+      inputs = pooled;
+    }
     kernels::linear(device, inputs, step.parameter(weight_), step.parameter(bias_), Activation::none,
                     step.buffer(logits_));
   }
@@ -79,15 +95,24 @@ class LinearHead final : public Head {
     const Tensor states = step.input(states_), targets = step.column(targets_);       // (rows, C), (rows)
     const Tensor state_gradients = step.input_gradient(states_);                      // (rows, C)
     const Tensor dlogits = step.buffer(dlogits_);                                     // (rows, K)
-    const Tensor inputs = residual_norm_ ? step.buffer(normed_) : states;             // (N, C)
-    const Tensor dinputs = residual_norm_ ? step.buffer(dnormed_) : state_gradients;  // (N, C)
+    const Tensor inputs = residual_norm_ ? step.buffer(normed_) : states;             // (rows, C)
+    const Tensor dinputs = residual_norm_ ? step.buffer(dnormed_) : state_gradients;  // (rows, C)
     kernels::softmax_cross_entropy_backward(device, step.buffer(logits_), targets, label_smoothing_, scale,
                                             dlogits);
-    kernels::linear_backward_parameters(device, dlogits, inputs, step.gradient(weight_),
-                                        step.gradient(bias_));
-    kernels::linear_backward_input(device, dlogits, step.parameter(weight_), dinputs);
+    kernels::linear_backward_parameters(device, dlogits, pooler_ ? step.buffer(pooled_) : inputs,
+                                        step.gradient(weight_), step.gradient(bias_));
+    if (pooler_) {
+      const Tensor dpooled = step.buffer(dpooled_);  // (rows, C), of what tanh is taken of
+      kernels::linear_backward_input(device, dlogits, step.parameter(weight_), dpooled, Activation::tanh,
+                                     step.buffer(pooled_));
+      kernels::linear_backward_parameters(device, dpooled, inputs, step.gradient(pooler_weight_),
+                                          step.gradient(pooler_bias_));
+      kernels::linear_backward_input(device, dpooled, step.parameter(pooler_weight_), dinputs);
+    } else {
+      kernels::linear_backward_input(device, dlogits, step.parameter(weight_), dinputs);
+    }
     if (!residual_norm_) return;
-    const Tensor dmixed = step.buffer(dmixed_);  // (N, C)
+    const Tensor dmixed = step.buffer(dmixed_);  // (rows, C)
     kernels::layer_norm_backward(device, step.buffer(mixed_), step.parameter(norm_gain_), step.buffer(mean_),
                                  step.buffer(rstd_), dinputs, dmixed, step.gradient(norm_gain_),
                                  step.gradient(norm_bias_));
@@ -115,11 +140,12 @@ class LinearHead final : public Head {
   double label_smoothing_;
   bool residual_norm_;
   double epsilon_;
-  Parameter mix_weight_, mix_bias_, norm_gain_, norm_bias_, weight_, bias_;
+  bool pooler_;
+  Parameter mix_weight_, mix_bias_, norm_gain_, norm_bias_, pooler_weight_, pooler_bias_, weight_, bias_;
   HeadInput states_;
   HeadColumn targets_;
   HeadOutput predictions_;
-  Buffer mixed_, mean_, rstd_, normed_, dmixed_, dnormed_, logits_, dlogits_;
+  Buffer mixed_, mean_, rstd_, normed_, dmixed_, dnormed_, pooled_, dpooled_, logits_, dlogits_;
 };
 
 }  // namespace encore_linear_head

@@ -32,7 +32,10 @@ GradientReport check_model(TinyModel& tiny, StepRandom random) {
 
 GradientReport check(const Experiment& experiment, const Registry& registry) {
   const Device device;
-  TinyModel tiny(experiment, tiny_size(), registry, device, tiny_batch());
+  PackedBatch batch = tiny_batch();
+  for (std::size_t row = 0; experiment.model.segments > 0 && row < batch.ids.size(); ++row)
+    batch.segments.push_back(static_cast<std::int32_t>(row / 3) % 2);  // a third one stays unused
+  TinyModel tiny(experiment, tiny_size(), registry, device, batch);
   for (std::uint64_t seed = 3; seed < 30; ++seed) {
     spread_parameters(tiny, seed);
     GradientReport report = check_model(tiny, {7, 2});
@@ -55,6 +58,27 @@ const Case cases[] = {
     {"learned_positions", [](Experiment& e, const Registry&) { e.model.positions = Positions::learned; }},
     {"residual_norm_head",
      [](Experiment& e, const Registry&) { e.model.head.options.set("residual_norm", true); }},
+    {"pooler_head", [](Experiment& e, const Registry&) { e.model.head.options.set("pooler", true); }},
+    {"residual_norm_and_pooler",
+     [](Experiment& e, const Registry&) {
+       e.model.head.options.set("residual_norm", true);
+       e.model.head.options.set("pooler", true);
+     }},
+    {"segments_and_norm_of_the_embedding",
+     [](Experiment& e, const Registry&) {
+       e.model.positions = Positions::learned;
+       e.model.max_positions = 12;
+       e.model.segments = 3;
+       e.model.embedding_scale = EmbeddingScale::none;
+       e.model.embedding_norm = true;
+       e.model.dropout = 0.3;
+       e.train.gradient_shards = 2;
+     }},
+    {"segments_beside_sinusoids",
+     [](Experiment& e, const Registry&) {
+       e.model.segments = 2;
+       e.model.dropout = 0.3;
+     }},
     {"label_smoothing", [](Experiment& e, const Registry&) { e.train.label_smoothing = 0.1; }},
     {"gelu",
      [](Experiment& e, const Registry&) { e.model.block[1].options.set("activation", std::string("gelu")); }},

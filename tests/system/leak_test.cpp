@@ -23,8 +23,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::vector<std::string> blind_folders = {"plan",   "store", "runner", "document",
-                                                "report", "cli",   "record", "config"};
+const std::vector<std::string> blind_folders = {"plan", "store",  "runner", "document",  "report",
+                                                "cli",  "record", "config", "pretrained"};
 
 /// "precision" names a format of numbers too: train.precision, exp bench --precision.
 const std::set<std::string> words_of_the_host = {"precision"};

@@ -41,6 +41,10 @@ inline constexpr std::int32_t no_target = -1;
 inline constexpr const char* targets_column = "targets";
 /// A column over `ragged`: the rows of its sequence that are the space `picked`, ascending.
 inline constexpr const char* picked_column = "picked";
+/// A column of integers over `tokens`, for tasks whose sequences join two texts: 0 on the rows of the first
+/// text and its markers, 1 on those of the second. A model with `model.segments` embeds it; the others do not
+/// look at it.
+inline constexpr const char* segments_column = "segments";
 
 /// One record as the model sees it. The vectors come empty and keep their memory from record to record.
 struct EncodedExample {

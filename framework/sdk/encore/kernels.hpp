@@ -16,7 +16,7 @@ namespace encore::kernels {
 
 enum class Transpose : std::uint8_t { no, yes };
 /// gelu: x * Phi(x), with erf (Hendrycks and Gimpel 2016).
-enum class Activation : std::uint8_t { none, relu, gelu };
+enum class Activation : std::uint8_t { none, relu, gelu, tanh };
 
 /// Columns [first, first + width) of a matrix: so queries, keys and values lie in one packed tensor.
 struct Slice {
@@ -50,7 +50,8 @@ void linear_backward_parameters(const Device& device, Tensor dy, Tensor x, Tenso
 
 /// y = activation(x), elementwise.
 void activation(const Device& device, Activation function, Tensor x, Tensor y);
-/// dx = dy * activation'(saved). `saved` is the activation's OUTPUT for relu and its INPUT for gelu. dx may be dy.
+/// dx = dy * activation'(saved). `saved` is the activation's OUTPUT for relu and tanh and its INPUT for gelu. dx may be
+/// dy.
 void activation_backward(const Device& device, Activation function, Tensor saved, Tensor dy, Tensor dx);
 
 /// y (N, C) = gain * (x - mean) * rstd + bias, over each row; mean and rstd: (N), kept for backward (Ba et al. 2016).
@@ -116,10 +117,15 @@ void dropout_add(const Device& device, const RowSet& rows, RandomKey key, double
 /// y (N, C) = scale * table[ids] + positions_table[position]; table: (V, C), positions_table: (max length, C).
 void embedding(const Device& device, const RowSet& rows, Tensor table, double scale, Tensor positions_table,
                Tensor y);
+/// The same + segments_table[segment], (S, C) (Devlin et al. 2019). The host makes sure that segments are below S.
+void embedding(const Device& device, const RowSet& rows, Tensor table, double scale, Tensor positions_table,
+               Tensor segments_table, Tensor y);
 /// dtable (V, C) += scale * the rows of dy with that token, summed in row order.
 void embedding_backward(const Device& device, const RowSet& rows, Tensor dy, double scale, Tensor dtable);
 /// dpositions (max length, C) += the rows of dy at that position, summed in the order of the sequences.
 void positions_backward(const Device& device, const RowSet& rows, Tensor dy, Tensor dpositions);
+/// dsegments (S, C) += the rows of dy of that segment: 64 rows are added first, then these sums in order.
+void segments_backward(const Device& device, const RowSet& rows, Tensor dy, Tensor dsegments);
 /// table (max length, C): sine at even, cosine at odd channels (Vaswani et al. 2017, section 3.5). C must be even.
 void sinusoidal_positions(const Device& device, Tensor table);
 

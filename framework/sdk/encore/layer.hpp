@@ -171,6 +171,7 @@ struct RowSet {
   Tensor examples;   ///< (N) int64, the number of its sequence in the data set: the random counter
   Tensor order;      ///< (N) int32, rows sorted by token number, equal numbers in row order: the embedding's
                      ///< gradient
+  Tensor segments = {};  ///< (N) int32, to which text of a pair a row belongs; empty: all rows to segment 0
 };
 
 /// The key of a stream of random numbers in one step; values are drawn at (example, position, channel).

@@ -47,8 +47,8 @@ TEST(Completion, OffersVerbsActionsAndOptions) {
 
 TEST(Completion, EveryVerbThatTakesRunsTakesTheSameOptions) {
   for (const char* name :
-       {"ls", "show", "status", "logs", "stop", "retry", "verify", "diff", "compare", "report", "explain",
-        "tag", "note", "rm", "undelete", "evaluate", "predict", "dump", "gc"})
+       {"ls",      "show", "status", "logs", "stop",     "retry",    "verify",  "diff",   "compare", "report",
+        "explain", "tag",  "note",   "rm",   "undelete", "evaluate", "predict", "export", "dump",    "gc"})
     for (const char* option : {"--state", "--tag", "--sweep", "--where", "--best"})
       EXPECT_EQ(completions({name, "x", option}), Words{option}) << name;
 }
@@ -81,8 +81,7 @@ TEST(Completion, OffersRunsTagsAndSweepsOfTheDatabase) {
     store.set_removed({store.find_run("deep").number}, true);
   }
   EXPECT_EQ(completions({"show", "--db", path, ""}), (Words{"wide", "wide-s1", "wide-s2"}));
-  EXPECT_EQ(completions({"rm", "--db=" + path, "wide-s1", "wide-s"}),
-            (Words{"wide-s1", "wide-s2"}));
+  EXPECT_EQ(completions({"rm", "--db=" + path, "wide-s1", "wide-s"}), (Words{"wide-s1", "wide-s2"}));
   EXPECT_TRUE(completions({"predict", "--db", path, "wide-s1", ""}).empty()) << "predict takes one";
   EXPECT_EQ(completions({"undelete", "--db", path, ""}), (Words{"deep", "wide"}));
   EXPECT_EQ(completions({"ls", "--db", path, "--tag", ""}), Words{"paper"});

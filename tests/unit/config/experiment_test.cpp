@@ -45,6 +45,10 @@ TEST(Experiment, HasEveryTableWithItsTypes) {
   EXPECT_EQ(run.model.groups, 0);
   EXPECT_EQ(run.model.dropout, 0.1);
   EXPECT_EQ(run.model.positions, Positions::sinusoidal);
+  EXPECT_EQ(run.model.max_positions, 0);
+  EXPECT_EQ(run.model.segments, 0);
+  EXPECT_EQ(run.model.embedding_scale, EmbeddingScale::sqrt_width);
+  EXPECT_FALSE(run.model.embedding_norm);
   EXPECT_EQ(run.model.norm_position, NormPosition::post);
   ASSERT_EQ(run.model.block.size(), 2U);
   EXPECT_EQ(run.model.block[0].name, "attention");
@@ -65,6 +69,10 @@ TEST(Experiment, HasEveryTableWithItsTypes) {
 TEST(Experiment, ReadsTheOtherChoices) {
   json in = config();
   in["model"]["positions"] = "learned";
+  in["model"]["max_positions"] = 512;
+  in["model"]["segments"] = 2;
+  in["model"]["embedding_scale"] = "none";
+  in["model"]["embedding_norm"] = true;
   in["model"]["norm_position"] = "pre";
   in["model"]["groups"] = 2;
   in["train"]["select"] = "min dev/loss";
@@ -73,6 +81,10 @@ TEST(Experiment, ReadsTheOtherChoices) {
   in["data"]["test"] = "/test.conll";
   const Experiment run = make_experiment(in, sample::catalogue());
   EXPECT_EQ(run.model.positions, Positions::learned);
+  EXPECT_EQ(run.model.max_positions, 512);
+  EXPECT_EQ(run.model.segments, 2);
+  EXPECT_EQ(run.model.embedding_scale, EmbeddingScale::none);
+  EXPECT_TRUE(run.model.embedding_norm);
   EXPECT_EQ(run.model.norm_position, NormPosition::pre);
   EXPECT_EQ(run.model.groups, 2);
   EXPECT_FALSE(run.train.select.maximize);

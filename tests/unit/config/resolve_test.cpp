@@ -53,6 +53,10 @@ TEST(Resolve, CompletesEveryTable) {
         {"groups", 0},
         {"dropout", 0.1},
         {"positions", "sinusoidal"},
+        {"max_positions", 0},
+        {"segments", 0},
+        {"embedding_norm", false},
+        {"embedding_scale", "sqrt_width"},
         {"norm", "layer_norm"},
         {"norm_position", "post"},
         {"block", {"attention", "feed_forward"}},
@@ -256,6 +260,29 @@ TEST(Resolve, RefusesABlockThatDoesNotFitItsTables) {
             "dir/a.toml:17:14: \"a b\" cannot be the name of a layer: it becomes part of the names of its "
             "parameters, so "
             "only letters, digits, \"_\" and \"-\" may stand in it");
+}
+
+TEST(Resolve, ATableOfPositionsIsLearnedAndLongEnough) {
+  const auto with = [](const std::string& lines) {
+    return problem_with("layers = 2", "layers = 2\n" + lines);
+  };
+  EXPECT_EQ(with("positions = \"learned\"\nmax_positions = 512"), "");
+  EXPECT_EQ(with("positions = \"learned\"\nmax_positions = 256"), "") << "data.max_length";
+  EXPECT_EQ(
+      with("positions = \"learned\"\nmax_positions = 255"),
+      "dir/a.toml:16:17: option \"max_positions\" of [model] is 255, but sequences have up to 256 pieces "
+      "(data.max_length); shorten them, or let the table grow");
+  EXPECT_EQ(
+      with("max_positions = 512"),
+      "dir/a.toml:15:17: option \"max_positions\" of [model] is 512, which is for learned positions; leave "
+      "it out, or set positions = \"learned\"");
+  EXPECT_EQ(with("segments = 1025"),
+            "dir/a.toml:15:12: option \"segments\" of [model] must be at least 0 and at most 1024, found the "
+            "integer 1025");
+  EXPECT_EQ(
+      with("embedding_scale = \"width\""),
+      "dir/a.toml:15:19: option \"embedding_scale\" of [model] must be \"sqrt_width\" or \"none\", found "
+      "text \"width\"");
 }
 
 TEST(Resolve, RefusesWhatTwoOptionsMakeWrong) {

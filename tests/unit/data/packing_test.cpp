@@ -179,6 +179,39 @@ TEST(Packer, RefusesNumbersThatNoKernelMayIndexWith) {
   EXPECT_NO_THROW(Packer(picking({0, 1}), needs));
 }
 
+// --- segments of a pair ---
+
+/// A pair of texts in one sequence, then a text alone.
+ExampleSet joined(Numbers segments, ColumnRule rule = {.name = segments_column}) {
+  SetBuilder builder;
+  return builder.set({.lengths = builder.keep(Numbers{4, 2}),
+                      .ids = builder.keep(Numbers{1, 2, 3, 4, 5, 6}),
+                      .columns = {{.rule = std::move(rule), .integers = builder.keep(std::move(segments))}}});
+}
+
+TEST(Packer, BringsSegmentsToAModelThatReadsThem) {
+  const BatchNeeds needs = {.vocabulary = 100, .segments = 2};
+  const ExampleSet set = joined({0, 0, 1, 1, 0, 0});
+  EXPECT_EQ(packed(set, {1, 0}, needs).segments, (Numbers{0, 0, 0, 0, 1, 1}));
+  EXPECT_EQ(packed(set, {1, 0}, needs, {Batching::padded, 0, 7}).segments, (Numbers{0, 0, 0, 0, 0, 0, 1, 1}))
+      << "padding is of segment 0";
+  EXPECT_TRUE(packed(set, {1, 0}, {.vocabulary = 100}).segments.empty()) << "a model without segments";
+  EXPECT_TRUE(packed(set_of_lengths({3}), {0}, needs).segments.empty()) << "a task without segments";
+}
+
+TEST(Packer, RefusesSegmentsThatTheModelDoesNotHave) {
+  const auto refusal = [](Numbers segments, std::int64_t count) {
+    return testing::message_of<Error>(
+        [&] { Packer(joined(std::move(segments)), {.vocabulary = 100, .segments = count}); });
+  };
+  EXPECT_EQ(refusal({0, 0, 1, 1, 0, 2}, 2),
+            "the task gives segment 2 in sequence 2, and the model has 2 segments, from 0 (model.segments)");
+  EXPECT_EQ(refusal({0, 0, 1, 1, 0, 0}, 1),
+            "the task gives segment 1 in sequence 1, and the model has 1 segment, from 0 (model.segments)");
+  EXPECT_EQ(refusal({no_target, 0, 1, 1, 0, 0}, 2),
+            "the task gives segment -1 in sequence 1, and the model has 2 segments, from 0 (model.segments)");
+}
+
 // --- examples that are drawn anew ---
 
 class DrawingTask final : public Task {

@@ -62,6 +62,10 @@ Digests digests_of_kernels(DType type) {
   put("gelu", {&y});
   kernels::activation_backward(gpu, Activation::gelu, dy, y, y);
   put("gelu_backward", {&y});
+  kernels::activation(gpu, Activation::tanh, dy, y);
+  put("tanh", {&y});
+  kernels::activation_backward(gpu, Activation::tanh, y, dy, y);
+  put("tanh_backward", {&y});
 
   const OwnedTensor gain = random_tensor(sums, {C}, 5), norm_bias = random_tensor(sums, {C}, 6),
                     g = random_tensor(type, {N, C}, 7);
@@ -134,6 +138,17 @@ Digests digests_of_kernels(DType type) {
   kernels::positions_backward(gpu, batch, g, dpositions);
   put("embedding", {&out});
   put("embedding_backward", {&dtable, &dpositions});
+  const OwnedTensor segments = random_tensor(sums, {2, C}, 14);
+  OwnedTensor dsegments(sums, {2, C}), numbers(DType::int32, {N});
+  Values halves(static_cast<std::size_t>(N), 1.0);
+  std::fill_n(halves.begin(), N / 2, 0.0);
+  numbers.set(halves);
+  RowSet pairs = batch.batch();
+  pairs.segments = numbers;
+  kernels::embedding(gpu, pairs, table, 2.0, positions, segments, out);
+  kernels::segments_backward(gpu, pairs, g, dsegments);
+  put("embedding_of_segments", {&out});
+  put("segments_backward", {&dsegments});
 
   OwnedTensor losses(sums, {N}), dlogits(type, {N, C}), targets(DType::int32, {N}),
       total(DType::float64, {1});

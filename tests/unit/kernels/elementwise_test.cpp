@@ -17,11 +17,12 @@ TEST_P(Elementwise, activations_and_their_derivatives) {
   for (const std::int64_t count : {0, 1, 33, 5000}) {
     const OwnedTensor x = random_tensor(type, {count}, 1, 2.0), dy = random_tensor(type, {count}, 2);
     const Values in = x.values(), gradient = dy.values();
-    Values relu = in, relu_gradient = gradient, gelu = in, gelu_gradient = gradient;
+    Values relu = in, relu_gradient = gradient, gelu = in, gelu_gradient = gradient, tanh = in;
     for (std::size_t i = 0; i < in.size(); ++i) {
       const double density = std::exp(-0.5 * in[i] * in[i]) / std::sqrt(2.0 * M_PI);
       relu[i] = std::max(0.0, in[i]);
       if (in[i] <= 0.0) relu_gradient[i] = 0.0;
+      tanh[i] = std::tanh(in[i]);
       gelu[i] *= normal_distribution(in[i]);
       gelu_gradient[i] *= normal_distribution(in[i]) + in[i] * density;
     }
@@ -35,6 +36,13 @@ TEST_P(Elementwise, activations_and_their_derivatives) {
     dx.set(gradient);
     kernels::activation_backward(device(), Activation::gelu, x, dx, dx);
     expect_close(dx, gelu_gradient, tolerance, "gelu_backward in place");
+    kernels::activation(device(), Activation::tanh, x, y);
+    expect_close(y, tanh, tolerance, "tanh");
+    const Values saved = y.values();
+    Values tanh_gradient = gradient;
+    for (std::size_t i = 0; i < saved.size(); ++i) tanh_gradient[i] *= 1.0 - saved[i] * saved[i];
+    kernels::activation_backward(device(), Activation::tanh, y, dy, dx);
+    expect_close(dx, tanh_gradient, tolerance, "tanh_backward");
     kernels::activation(device(), Activation::none, x, y);
     expect_close(y, in, 0.0, "none");
   }

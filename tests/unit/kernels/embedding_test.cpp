@@ -6,6 +6,12 @@
 namespace encore::test {
 namespace {
 
+OwnedTensor as_double(const OwnedTensor& tensor) {
+  OwnedTensor wide(DType::float64, {tensor.tensor().extent(0), tensor.tensor().extent(1)});
+  wide.set(tensor.values());
+  return wide;
+}
+
 class Embedding : public ::testing::TestWithParam<Precision> {};
 
 TEST_P(Embedding, forward_and_backward) {
@@ -47,6 +53,46 @@ TEST_P(Embedding, forward_and_backward) {
   }
 }
 
+TEST_P(Embedding, segments_forward_and_backward) {
+  const auto [type, tolerance] = GetParam();
+  const DType sums = sum_type(type);
+  const std::vector<std::int64_t> lengths{60, 0, 1, 90};  // more than two blocks of rows
+  const OwnedBatch batch(lengths, 5);
+  const OwnedTensor numbers = [] {
+    std::vector<std::int64_t> values;
+    for (std::int64_t row = 0; row < 151; ++row) values.push_back(row % 7 == 0 ? 2 : row / 40 % 2);
+    return integers(values);
+  }();
+  RowSet rows = batch.batch();
+  for (const bool given : {true, false}) {
+    rows.segments = given ? numbers.tensor() : Tensor();
+    for (const std::int64_t width : {1, 6, 33}) {
+      const auto C = static_cast<std::size_t>(width);
+      const OwnedTensor table = random_tensor(sums, {5, width}, 1),
+                        positions = random_tensor(sums, {90, width}, 2),
+                        segments = random_tensor(sums, {4, width}, 3),
+                        dy = random_tensor(type, {151, width}, 4);
+      OwnedTensor without(DType::float64, {151, width}), y(type, {151, width}),
+          dsegments = random_tensor(sums, {4, width}, 5);
+      const OwnedTensor wide_table = as_double(table), wide_positions = as_double(positions);
+      kernels::embedding(device(), rows, wide_table, 3.0, wide_positions, without);
+      device().fence();
+      Values expected = without.values(), expected_gradient = dsegments.values();
+      const Values vectors = segments.values(), gradient = dy.values(), segment_of = numbers.values();
+      for (std::size_t row = 0; row < 151; ++row)
+        for (std::size_t c = 0; c < C; ++c) {
+          const std::size_t segment = given ? static_cast<std::size_t>(segment_of[row]) : 0;
+          expected[row * C + c] += vectors[segment * C + c];
+          expected_gradient[segment * C + c] += gradient[row * C + c];
+        }
+      kernels::embedding(device(), rows, table, 3.0, positions, segments, y);
+      kernels::segments_backward(device(), rows, dy, dsegments);
+      expect_close(y, expected, tolerance, "y");
+      expect_close(dsegments, expected_gradient, 10 * tolerance, "dsegments");
+    }
+  }
+}
+
 TEST_P(Embedding, sinusoidal_table) {
   const auto [type, tolerance] = GetParam();
   OwnedTensor table(type, {300, 6});
@@ -73,6 +119,16 @@ TEST(EmbeddingRefuses, sequences_beyond_the_table_and_odd_widths) {
   EXPECT_REFUSED(kernels::embedding(device(), batch, table, 1.0, short_table, y),
                  "a sequence of 4 tokens, positions_table has 3 rows");
   EXPECT_REFUSED(kernels::positions_backward(device(), batch, y, short_table), "dpositions has 3 rows");
+  const OwnedTensor positions(DType::float32, {4, 2}), narrow(DType::float32, {2, 3}),
+      none(DType::float32, {0, 2});
+  EXPECT_REFUSED(kernels::embedding(device(), batch, table, 1.0, positions, narrow, y),
+                 "segments_table is float32 (2, 3), expected float32 (2, 2)");
+  EXPECT_REFUSED(kernels::segments_backward(device(), batch, y, none), "dsegments has no row");
+  RowSet short_segments = batch.batch();
+  const OwnedTensor three = integers({0, 1, 0});
+  short_segments.segments = three.tensor();
+  EXPECT_REFUSED(kernels::segments_backward(device(), short_segments, y, table),
+                 "rows.segments is int32 (3), expected int32 (4)");
   EXPECT_REFUSED(kernels::sinusoidal_positions(device(), OwnedTensor(DType::float32, {4, 3})),
                  "need an even width, not 3");
 }

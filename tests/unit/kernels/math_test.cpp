@@ -5,6 +5,8 @@
 
 #include <encore/math.hpp>
 
+#include "kernels/activation_function.hpp"
+
 namespace encore::test {
 namespace {
 
@@ -90,6 +92,32 @@ TEST(Erf, limits) {
   EXPECT_EQ(math::erf(-inf), -1.0);
   EXPECT_TRUE(std::isnan(math::erf(std::nan(""))));
   EXPECT_EQ(math::erf(30.0F), 1.0F);
+}
+
+template <class T>
+double worst_tanh(T begin, T end) {
+  return worst_error<T>(
+      begin, end, [](T x) { return kernels::hyperbolic_tangent(x); },
+      [](long double x) { return std::tanh(x); });
+}
+
+TEST(Tanh, accuracy) {
+  EXPECT_LE(worst_tanh<double>(-0.7, 0.7), 8e-16);
+  EXPECT_LE(worst_tanh<double>(-20.0, 20.0), 5e-16);
+  EXPECT_LE(worst_tanh<double>(1e-9, 1e-3), 5e-16);
+  EXPECT_LE(worst_tanh<float>(-0.7F, 0.7F), 3e-7);
+  EXPECT_LE(worst_tanh<float>(-10.0F, 10.0F), 3e-7);
+}
+TEST(Tanh, limits) {
+  EXPECT_EQ(kernels::hyperbolic_tangent(0.0), 0.0);
+  EXPECT_TRUE(std::signbit(kernels::hyperbolic_tangent(-0.0)));
+  EXPECT_EQ(kernels::hyperbolic_tangent(inf), 1.0);
+  EXPECT_EQ(kernels::hyperbolic_tangent(-inf), -1.0);
+  EXPECT_EQ(kernels::hyperbolic_tangent(-1000.0), -1.0);
+  EXPECT_EQ(kernels::hyperbolic_tangent(5e-324), 5e-324);
+  EXPECT_EQ(kernels::hyperbolic_tangent(200.0F), 1.0F);
+  EXPECT_TRUE(std::isnan(kernels::hyperbolic_tangent(std::nan(""))));
+  EXPECT_TRUE(std::isnan(kernels::hyperbolic_tangent(std::nanf(""))));
 }
 
 TEST(SineCosine, accuracy) {

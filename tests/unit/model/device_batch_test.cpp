@@ -97,6 +97,30 @@ TEST(DeviceBatch, RefusesWhatItWasNotMadeFor) {
   EXPECT_THROW(DeviceBatch(device, {}, needs, 0), std::logic_error);
 }
 
+TEST(DeviceBatch, SegmentsAreCutWithTheirRows) {
+  const Device device;
+  PackedBatch packed = make_batch({2, 3, 1}, 11, 5, 1);
+  packed.segments = {0, 1, 0, 1, 1, 0};
+  const BatchNeeds reading = {.columns = needs.columns, .normalizer = 0, .segments = 2};
+  DeviceBatch batch(device, packed.size(), reading, 2);
+  batch.upload(packed);
+  ASSERT_EQ(batch.shards().size(), 2u);
+  Ints both = read<std::int32_t>(device, batch.shards()[0].batch.tokens.segments);
+  const Ints second = read<std::int32_t>(device, batch.shards()[1].batch.tokens.segments);
+  EXPECT_EQ(std::ssize(both), batch.shards()[0].batch.tokens.size.tokens);
+  both.insert(both.end(), second.begin(), second.end());
+  EXPECT_EQ(both, packed.segments);
+
+  packed.segments.clear();  // a task without segments
+  batch.upload(packed);
+  EXPECT_FALSE(batch.shards()[0].batch.tokens.segments);
+  packed.segments = {0, 1};
+  EXPECT_THROW(batch.upload(packed), std::logic_error);
+  DeviceBatch not_reading(device, packed.size(), needs);
+  packed.segments = {0, 1, 0, 1, 1, 0};
+  EXPECT_THROW(not_reading.upload(packed), std::logic_error);
+}
+
 /// Two pairs of sequences with a second text each, a row picked in every sequence, columns over all spaces.
 TEST(DeviceBatch, CutsEverySpaceBetweenExamples) {
   const Device device;

@@ -3,12 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstring>
 #include <list>
 #include <numeric>
 
+#include <encore/bfloat16.hpp>
 #include <encore/error.hpp>
 
 #include "memory/device_memory.hpp"
+#include "model/convert_elements.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace encore {
@@ -135,6 +139,57 @@ TEST_F(LoadTest, RefusesRowsThatAreNotThere) {
       }),
       "tensor \"long\" is float32(12) (rows 4 to 13 are wanted), and parameter \"head.gain\" of the model "
       "is float32(9)");
+}
+
+TEST_F(LoadTest, NumbersOfOtherTypesAreConvertedWhereThatIsAskedFor) {
+  const std::vector<bfloat16> brains(48 * 16, bfloat16(-1.5F));
+  const std::vector<std::uint16_t> halves(9, 0x3C01);  // 1 + 2^-10
+  source_["encoder.0.attention.qkv.weight"] = {DType::bfloat16, {48, 16}, std::as_bytes(std::span(brains))};
+  source_["head.gain"] = {std::nullopt, {9}, std::as_bytes(std::span(halves))};
+  EXPECT_EQ(refusal(),
+            "tensor \"encoder.0.attention.qkv.weight\" is bfloat16(48, 16), and parameter "
+            "\"encoder.0.attention.qkv.weight\" of the model is float32(48, 16)");
+  const auto load_floats = [&] {
+    return load(device_, block_, block_.values(), source_, same_name, SourceTypes::floats);
+  };
+  require_complete(load_floats());
+  EXPECT_EQ(values_of("encoder.0.attention.qkv.weight", block_), std::vector<float>(48 * 16, -1.5F));
+  EXPECT_EQ(values_of("head.gain", block_), std::vector<float>(9, 1.0009765625F));
+  source_["head.gain"] = {DType::int64, {9}, {}};
+  EXPECT_EQ(message_of<Error>(load_floats),
+            "tensor \"head.gain\" is int64(9), and parameter \"head.gain\" of the model is float32(9)");
+}
+
+TEST(ConvertElements, EveryHalfHasItsValue) {
+  // The smallest and largest of both kinds, and what is no number.
+  const std::vector<std::pair<std::uint16_t, double>> cases = {
+      {0x0000, 0.0},      {0x0001, 0x1p-24},  {0x03FF, 0x3FFp-24}, {0x0400, 0x1p-14},
+      {0x3C00, 1.0},      {0xC000, -2.0},     {0x7BFF, 65504.0},   {0xFBFF, -65504.0},
+      {0x8001, -0x1p-24}, {0x7C00, INFINITY}, {0xFC00, -INFINITY}, {0x3555, 0x1.554p-2}};
+  for (const auto& [bits, value] : cases) EXPECT_EQ(float_of_half(bits), value) << std::hex << bits;
+  EXPECT_TRUE(std::signbit(float_of_half(0x8000)));
+  EXPECT_TRUE(std::isnan(float_of_half(0x7E00)));
+  EXPECT_TRUE(std::isnan(float_of_half(0x7C01)));
+}
+
+TEST(ConvertElements, AnyFloatsBecomeFloatsOrDoubles) {
+  const std::vector<double> wide = {0.1, -1e300, 3.0};
+  const std::vector<float> narrow = {0.1F, -2.0F};
+  const auto converted = [](StoredType from, std::span<const std::byte> bytes, auto to) {
+    using T = decltype(to);
+    const std::vector<std::byte> result =
+        convert_elements(from, bytes, sizeof(T) == 8 ? DType::float64 : DType::float32);
+    std::vector<T> values(result.size() / sizeof(T));
+    std::memcpy(values.data(), result.data(), result.size());
+    return values;
+  };
+  EXPECT_EQ(converted(DType::float64, std::as_bytes(std::span(wide)), 0.0F),
+            (std::vector<float>{0.1F, -INFINITY, 3.0F}));
+  EXPECT_EQ(converted(DType::float32, std::as_bytes(std::span(narrow)), 0.0),
+            (std::vector<double>{static_cast<double>(0.1F), -2.0}));
+  EXPECT_EQ(converted(DType::float32, std::as_bytes(std::span(narrow)).subspan(0, 4), 0.0F),
+            (std::vector<float>{0.1F}));
+  EXPECT_THROW(convert_elements(DType::int32, {}, DType::float32), std::logic_error);
 }
 
 TEST_F(LoadTest, AMappedFileIsReadWhereItLies) {

@@ -45,6 +45,27 @@ TEST(ModelRefusal, OddWidthWithSinusoidalPositions) {
             "no error");
 }
 
+TEST(ModelRefusal, SegmentsThatAreNoIntegersOverTokens) {
+  const Device device;
+  const Registry registry = load_builtin_plugins();
+  Experiment experiment = tiny_experiment(registry);
+  ModelSize size = tiny_size();
+  size.columns.push_back({.name = segments_column, .space = Space::sequences});
+  EXPECT_NO_THROW(Model(experiment, size, registry, device)) << "nobody looks at it";
+  experiment.model.segments = 2;
+  try {
+    Model(experiment, size, registry, device);
+    ADD_FAILURE() << "not refused";
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(error.key(), "model.segments");
+    EXPECT_STREQ(error.what(),
+                 "the column \"segments\" of the task \"\" is not one of integers over tokens, known at "
+                 "prediction; a model with segments cannot read it");
+  }
+  size.columns.back() = {.name = segments_column};
+  EXPECT_NO_THROW(Model(experiment, size, registry, device));
+}
+
 TEST(ModelRefusal, TwoSubLayersOfOneName) {
   const Device device;
   const Registry registry = load_builtin_plugins();

@@ -67,6 +67,19 @@ TEST(Safetensors, returns_what_was_written) {
   EXPECT_EQ(file.tensor("counters").shape, std::vector<std::int64_t>{});
 }
 
+TEST(Safetensors, knows_the_halves_of_other_programs) {
+  TemporaryFolder folder;
+  write_bytes(folder / "t", file_with(tensor("F16", "[4]", "[0,8]"), "12345678"));
+  const Safetensors file(folder / "t");
+  EXPECT_EQ(file.tensor("x").dtype, std::nullopt);
+  EXPECT_STREQ(name_of(file.tensor("x").dtype), "float16");
+  EXPECT_EQ(file.tensor("x").bytes.size(), 8u);
+  EXPECT_NE(message_of<Error>([&] {
+              file.tensor("x", DType::bfloat16, {4});
+            }).find("\"x\" is float16(4) in the file, bfloat16(4) in the model"),
+            std::string::npos);
+}
+
 TEST(Safetensors, names_what_does_not_fit) {
   TemporaryFolder folder;
   const std::vector<float> weights = {1.0f, 2.0f};
@@ -147,6 +160,7 @@ TEST(Safetensors, hostile_headers_are_refused) {
       {tensor("F32", "[2]", "[0,9]"), "outside the file"},
       {tensor("F32", "[2]", "[9223372036854775800,9223372036854775807]"), "outside the file"},
       {tensor("F32", "[3]", "[0,8]"), "does not fill its 8 bytes"},
+      {tensor("F16", "[2]", "[0,8]"), "does not fill its 8 bytes"},
       {tensor("F32", "[4611686018427387904,4]", "[0,0]"), "does not fill"},
       {tensor("F32", "[4294967296,4294967296,2]", "[0,8]"), "does not fill"},
       {tensor("F32", "[1]", "[4,8]"), "a hole between"},

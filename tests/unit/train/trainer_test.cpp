@@ -11,9 +11,13 @@
 #include <gtest/gtest.h>
 
 #include "data/file.hpp"
+#include "infer/pretrained_weights.hpp"
+#include "pretrained/content_hash.hpp"
 #include "record/checkpoint.hpp"
 #include "record/weights_file.hpp"
+#include "support/bert_folder.hpp"
 #include "support/training_runs.hpp"
+#include "unit/record/temporary_folder.hpp"
 
 namespace encore {
 namespace {
@@ -100,6 +104,39 @@ TEST_F(TrainerTest, StoppingAnywhereAndGoingOnChangesNoBit) {
     EXPECT_EQ(load_file(folder_ / name / weights_file, "file"),
               load_file(folder_ / "whole" / weights_file, "file"));
   }
+}
+
+/// The shape of a BERT of 16 channels.
+const std::vector<std::string> bert_shape = {
+    "model.positions=learned",   "model.max_positions=40",     "model.segments=2",
+    "model.embedding_norm=true", "model.embedding_scale=none", "model.layer.feed_forward.activation=gelu"};
+
+TEST_F(TrainerTest, ANewRunStartsFromTheWeightsOfAFolder) {
+  Specification specified = specification(bert_shape);
+  const Recorder donor = run("donor", specified);
+  ASSERT_EQ(donor.ending, Ending::completed) << donor.reason;
+  testing::write_bert_folder(folder_ / "bert", Safetensors(folder_ / "donor" / weights_file).tensors(),
+                             BertHead::classes);
+  specified.data[pretrained_role] = {(folder_ / "bert").string(), sha256_of_content(folder_ / "bert")};
+  const Recorder whole = run("whole", specified);
+  ASSERT_EQ(whole.ending, Ending::completed) << whole.reason;
+  const std::string note = "model.from: 39 tensors taken";
+  EXPECT_EQ(std::ranges::count(whole.logs, note), 1);
+  EXPECT_EQ(whole.digests.at({0, "parameters"}), donor.digests.at({donor.best_step, "parameters"}));
+
+  // A resumed run has its checkpoint, and ends with the bits of one that was never stopped.
+  const Recorder first = run("stopped", specified, ScriptedControl(9));
+  EXPECT_EQ(first.ending, Ending::interrupted);
+  const Recorder second = run("stopped", specified);
+  EXPECT_EQ(second.ending, Ending::completed) << second.reason;
+  EXPECT_EQ(std::ranges::count(second.logs, note), 0);
+  EXPECT_EQ(newest_state("stopped"), newest_state("whole"));
+
+  testing::write_bert_folder(folder_ / "bert", Safetensors(folder_ / "whole" / weights_file).tensors(),
+                             BertHead::classes);
+  EXPECT_EQ(testing::message_of<Error>([&] { run("changed", specified); }),
+            (folder_ / "bert").string() +
+                " (model.from) has changed since the run was planned; run the experiment file again");
 }
 
 TEST_F(TrainerTest, StoppingAndGoingOnInBfloat16ChangesNoBit) {

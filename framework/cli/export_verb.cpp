@@ -1,0 +1,133 @@
+// export: the best model of a run as a folder for other programs: the worker writes the weights, the model
+// card comes from the database. The folder is made aside and renamed, so that it is whole or not there.
+#include <unistd.h>
+
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/access.hpp"
+#include "cli/run_plugins.hpp"
+#include "cli/run_selection.hpp"
+#include "cli/verbs.hpp"
+#include "cli/worker_answer.hpp"
+#include "record/atomic_file.hpp"
+#include "record/cores.hpp"
+#include "report/model_card.hpp"
+#include "report/wording.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* only_format = "huggingface";
+
+void require_free(const fs::path& folder) {
+  std::error_code failure;
+  const fs::file_status status = fs::status(folder, failure);
+  if (status.type() == fs::file_type::not_found) return;
+  if (status.type() != fs::file_type::directory)
+    throw UsageError(folder.string() + " is there and is no folder; name one that is not there yet");
+  if (!fs::is_empty(folder, failure) || failure)
+    throw UsageError(folder.string() + " is not empty; name a folder that is not there yet");
+}
+
+/// A folder that becomes another one, or nothing.
+class FolderAside {
+ public:
+  explicit FolderAside(const fs::path& folder)
+      : folder_(folder),
+        aside_(folder.string() + std::string(aside_suffix) + "-" + std::to_string(::getpid())) {
+    make_folder(aside_);
+  }
+  ~FolderAside() {
+    std::error_code ignored;
+    if (!committed_) fs::remove_all(aside_, ignored);
+  }
+  FolderAside(const FolderAside&) = delete;
+  FolderAside& operator=(const FolderAside&) = delete;
+
+  const fs::path& path() const { return aside_; }
+  /// An empty folder of that name is replaced.
+  void commit() {
+    std::error_code failure;
+    sync_folder(aside_);
+    fs::rename(aside_, folder_, failure);
+    if (failure) throw Error("cannot write " + folder_.string() + ": " + failure.message());
+    committed_ = true;
+    sync_folder(folder_.parent_path());
+  }
+
+ private:
+  fs::path folder_, aside_;
+  bool committed_ = false;
+};
+
+CardModel card_model_from(const nlohmann::ordered_json& answer) {
+  return {.architecture = answer.at("architecture"),
+          .pipeline = answer.at("pipeline"),
+          .parameters = answer.at("parameters"),
+          .step = answer.at("step"),
+          .weights_sha256 = answer.at("weights_sha256")};
+}
+
+}  // namespace
+
+int export_verb(const Arguments& arguments) {
+  namespace po = boost::program_options;
+  CommandLine line(
+      "export",
+      {"export RUN -o DIR [options]",
+       "Writes the best model of a run as a folder that the Python package transformers opens: config.json,\n"
+       "model.safetensors, the vocabulary, and a model card with data, scores, hashes and how to verify "
+       "them.",
+       {{"exp export quickstart --format huggingface -o quickstart-bert", "a folder beside the database"},
+        {"exp export all --best dev/f1 -o best", "the best model there is"}}});
+  line.options()("output,o", po::value<std::string>()->value_name("DIR"),
+                 "the folder to write; it must not be there yet, or be empty");
+  line.options()("format", po::value<std::string>()->value_name("FORMAT")->default_value(only_format),
+                 "huggingface: a BERT as transformers saves it; a model that is none is refused");
+  line.options()("json", po::bool_switch(), "what was written, as JSON");
+  line.options()("backend", po::value<std::string>()->value_name("NAME"),
+                 "openmp, cuda or hip (default: that of the run)");
+  add_run_plugin_option(line);
+  line.options()("threads", po::value<int>()->value_name("N")->default_value(0),
+                 "threads; 0: all this process may use");
+  add_run_arguments(line);
+  if (!line.parse(arguments)) return exit_done;
+
+  if (line.text("format") != only_format)
+    throw UsageError("--format is \"" + line.text("format") + "\"; it must be " + only_format);
+  const RunSelection selection = selection_from(line);
+  const fs::path folder =
+      fs::absolute(line.required("output", "a folder to write (-o DIR)")).lexically_normal();
+  const fs::path target = folder.has_filename() ? folder : folder.parent_path();  // without a last slash
+  require_free(target);
+  require_threads(line.integer("threads"));
+
+  Store store(line.database(), OpenMode::read);
+  const RunRow row = selected_run(line, store, selection);
+  const TrainedRun run = find_trained_run(store, row, line.text("backend"));
+  FolderAside aside(target);
+  nlohmann::ordered_json answer = worker_answer(
+      run.worker, worker_arguments(
+                      line, run, "export",
+                      {"--to", aside.path().string(), "--threads", std::to_string(line.integer("threads"))}));
+  const CardModel model = card_model_from(answer);
+  save_file(aside.path() / "README.md", model_card(store, row, model));
+  aside.commit();
+
+  if (line.flag("json")) {
+    answer["run"] = row.name;
+    answer["folder"] = target.string();
+    std::cout << answer.dump(2) << '\n';
+  } else {
+    std::cout << "Run " << row.name << " (step " << model.step << ") written to " << target.string() << " as "
+              << model.architecture << " with " << thousands(model.parameters) << " parameters\n";
+  }
+  return exit_done;
+}
+
+}  // namespace encore

@@ -1,0 +1,17 @@
+// What a worker answers to a question about a trained model, as JSON on its standard output.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace encore {
+
+/// Runs the worker to its end; what it says beside its answer goes to the standard error. Throws Error with
+/// its own message where it refuses.
+nlohmann::ordered_json worker_answer(const std::filesystem::path& worker,
+                                     const std::vector<std::string>& arguments);
+
+}  // namespace encore

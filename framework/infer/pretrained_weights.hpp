@@ -1,0 +1,30 @@
+// PretrainedWeights: the parameters of a new model from a Hugging Face folder. Place in the flow: Trainer
+// calls it at step 0, where the experiment has `[model] from`; a resumed run has its checkpoint. Everything
+// but the head must be in the folder, and everything of its body must be of use. Read next:
+// pretrained/bert_names.hpp.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "model/model.hpp"
+
+namespace encore {
+
+/// In Specification::data: the folder that model.from names.
+inline constexpr const char* pretrained_role = "model.from";
+
+struct PretrainedWeights {
+  std::vector<std::string>
+      fresh;         ///< of the head or of adapters: the folder does not have them; they are as they were
+  std::string note;  ///< for the run's log: how many tensors were taken, what is new, what is left
+};
+
+/// Fills the parameters of `model` that the folder has, each converted to the parameter's type. Throws Error
+/// naming the file, and the parameter and the tensor, where a tensor of embedding or encoder is missing, left
+/// over, of another shape or no floating-point numbers. A tensor of the head of another shape (other classes)
+/// is left.
+PretrainedWeights load_pretrained(Model& model, const std::filesystem::path& folder);
+
+}  // namespace encore

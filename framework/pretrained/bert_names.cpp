@@ -1,0 +1,212 @@
+// Tables of names, and rules for those with a number.
+#include "pretrained/bert_names.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include <encore/error.hpp>
+
+namespace encore {
+namespace {
+
+/// The beginning of one name, and the beginning of another that means the same.
+struct Renaming {
+  std::string_view from, to;
+};
+
+constexpr std::string_view layer_prefix = "bert.encoder.layer.";
+
+/// Parameters without a block.
+constexpr Renaming embedding_names[] = {
+    {"embedding.tokens", "bert.embeddings.word_embeddings.weight"},
+    {"embedding.positions", "bert.embeddings.position_embeddings.weight"},
+    {"embedding.segments", "bert.embeddings.token_type_embeddings.weight"},
+    {"embedding.norm.gain", "bert.embeddings.LayerNorm.weight"},
+    {"embedding.norm.bias", "bert.embeddings.LayerNorm.bias"},
+};
+
+/// Parameters of a block, behind "encoder.L." and "bert.encoder.layer.L.".
+constexpr Renaming block_names[] = {
+    {"attention.out.weight", "attention.output.dense.weight"},
+    {"attention.out.bias", "attention.output.dense.bias"},
+    {"attention.norm.gain", "attention.output.LayerNorm.weight"},
+    {"attention.norm.bias", "attention.output.LayerNorm.bias"},
+    {"feed_forward.up.weight", "intermediate.dense.weight"},
+    {"feed_forward.up.bias", "intermediate.dense.bias"},
+    {"feed_forward.down.weight", "output.dense.weight"},
+    {"feed_forward.down.bias", "output.dense.bias"},
+    {"feed_forward.norm.gain", "output.LayerNorm.weight"},
+    {"feed_forward.norm.bias", "output.LayerNorm.bias"},
+};
+constexpr std::string_view packed_name = "attention.qkv.";
+constexpr const char* packed_parts[] = {"query", "key", "value"};
+
+constexpr Renaming classifier_names[] = {
+    {"head.pooler.weight", "bert.pooler.dense.weight"},
+    {"head.pooler.bias", "bert.pooler.dense.bias"},
+    {"head.weight", "classifier.weight"},
+    {"head.bias", "classifier.bias"},
+};
+constexpr Renaming span_names[] = {
+    {"head.weight", "qa_outputs.weight"},
+    {"head.bias", "qa_outputs.bias"},
+};
+constexpr Renaming language_model_names[] = {
+    {"head.transform.weight", "cls.predictions.transform.dense.weight"},
+    {"head.transform.bias", "cls.predictions.transform.dense.bias"},
+    {"head.norm.gain", "cls.predictions.transform.LayerNorm.weight"},
+    {"head.norm.bias", "cls.predictions.transform.LayerNorm.bias"},
+    {"head.bias", "cls.predictions.bias"},
+};
+
+/// DistilBERT's names as BERT's, behind "distilbert." where they have it.
+constexpr Renaming distilbert_blocks[] = {
+    {"attention.q_lin.", "attention.self.query."},
+    {"attention.k_lin.", "attention.self.key."},
+    {"attention.v_lin.", "attention.self.value."},
+    {"attention.out_lin.", "attention.output.dense."},
+    {"sa_layer_norm.", "attention.output.LayerNorm."},
+    {"ffn.lin1.", "intermediate.dense."},
+    {"ffn.lin2.", "output.dense."},
+    {"output_layer_norm.", "output.LayerNorm."},
+};
+constexpr Renaming distilbert_heads[] = {
+    {"vocab_transform.", "cls.predictions.transform.dense."},
+    {"vocab_layer_norm.", "cls.predictions.transform.LayerNorm."},
+    {"vocab_projector.", "cls.predictions.decoder."},
+};
+
+/// The other name of an equal one, or "".
+template <std::size_t N>
+std::string_view find_name(const Renaming (&names)[N], std::string_view from) {
+  const auto* found = std::ranges::find(names, from, &Renaming::from);
+  return found == std::end(names) ? std::string_view() : found->to;
+}
+
+/// With another beginning, where it begins so.
+template <std::size_t N>
+std::string rename_beginning(const Renaming (&names)[N], std::string_view name) {
+  for (const Renaming& renaming : names)
+    if (name.starts_with(renaming.from))
+      return std::string(renaming.to) + std::string(name.substr(renaming.from.size()));
+  return std::string(name);
+}
+
+bool drop_beginning(std::string_view& name, std::string_view beginning) {
+  if (!name.starts_with(beginning)) return false;
+  name.remove_prefix(beginning.size());
+  return true;
+}
+
+/// Cuts "3." off, or nothing where no such number begins it.
+std::string_view cut_number(std::string_view& name) {
+  const std::size_t end = name.find('.');
+  std::size_t number = 0;
+  if (end == std::string_view::npos ||
+      std::from_chars(name.data(), name.data() + end, number).ptr != name.data() + end)
+    return {};
+  const std::string_view cut = name.substr(0, end + 1);
+  name.remove_prefix(end + 1);
+  return cut;
+}
+
+/// "LayerNorm.gamma" and "LayerNorm.beta", as the first BERT was saved.
+std::string with_new_norm_names(std::string name) {
+  for (const Renaming& renaming : {Renaming{".gamma", ".weight"}, Renaming{".beta", ".bias"}})
+    if (name.ends_with(renaming.from))
+      return name.substr(0, name.size() - renaming.from.size()) + std::string(renaming.to);
+  return name;
+}
+
+std::vector<std::string> block_tensors_of(std::string_view path) {
+  const std::string_view number = cut_number(path);
+  if (number.empty()) return {};
+  const std::string block = std::string(layer_prefix) + std::string(number);
+  if (drop_beginning(path, packed_name)) {
+    std::vector<std::string> parts;
+    for (const char* part : packed_parts)
+      parts.push_back(block + "attention.self." + part + "." + std::string(path));
+    return parts;
+  }
+  const std::string_view name = find_name(block_names, path);
+  if (name.empty()) return {};
+  return {block + std::string(name)};
+}
+
+std::string_view head_tensor_of(std::string_view path, BertHead head) {
+  switch (head) {
+    case BertHead::classes:
+      return find_name(classifier_names, path);
+    case BertHead::spans:
+      return find_name(span_names, path);
+    case BertHead::language_model:
+      return find_name(language_model_names, path);
+    case BertHead::none:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
+BertHead bert_head_of(const HeadPlan& head) {
+  const auto has = [&](const auto& condition) { return std::ranges::any_of(head.parameters(), condition); };
+  if (has([](const ParameterSpec& spec) { return spec.alias == embedding_names[0].from; }))
+    return BertHead::language_model;
+  const bool matrix = has([](const ParameterSpec& spec) { return spec.name == "weight"; });
+  const bool scores = std::ranges::any_of(head.outputs(), [](const OutputRule& output) {
+    return output.space == Space::tokens && output.type == ColumnType::numbers && output.width == 2;
+  });
+  if (matrix && scores && head.loss_space() == Space::sequences) return BertHead::spans;
+  return matrix ? BertHead::classes : BertHead::none;
+}
+
+std::vector<std::string> bert_tensors_of(std::string_view path, BertHead head) {
+  if (const std::string_view name = find_name(embedding_names, path); !name.empty())
+    return {std::string(name)};
+  if (const std::string_view name = head_tensor_of(path, head); !name.empty()) return {std::string(name)};
+  return drop_beginning(path, "encoder.") ? block_tensors_of(path) : std::vector<std::string>();
+}
+
+std::string bert_spelling(std::string_view name) {
+  const bool prefixed = drop_beginning(name, "bert.") || drop_beginning(name, "distilbert.");
+  if (drop_beginning(name, "transformer.layer.")) {
+    const std::string_view number = cut_number(name);
+    return std::string(layer_prefix) + std::string(number) + rename_beginning(distilbert_blocks, name);
+  }
+  const std::string body = with_new_norm_names(std::string(name));
+  const bool of_bert = prefixed || body.starts_with("embeddings.") || body.starts_with("encoder.") ||
+                       body.starts_with("pooler.");
+  return of_bert ? "bert." + body : rename_beginning(distilbert_heads, body);
+}
+
+bool is_of_bert_body(std::string_view name) {
+  return (name.starts_with("bert.embeddings.") || name.starts_with("bert.encoder.")) && !is_bert_buffer(name);
+}
+
+bool is_bert_buffer(std::string_view name) {
+  return name == "bert.embeddings.position_ids" || name == "bert.embeddings.token_type_ids";
+}
+
+BertNames::BertNames(const std::vector<std::string>& names) {
+  // DistilBERT's classes come behind another layer than a pooler, so that they would mean nothing here.
+  const bool other_classes = std::ranges::find(names, "pre_classifier.weight") != names.end();
+  for (const std::string& name : names) {
+    if (other_classes && name.starts_with("classifier.")) continue;
+    const auto [place, added] = names_.emplace(bert_spelling(name), name);
+    if (!added) throw Error("tensors \"" + place->second + "\" and \"" + name + "\" are the same of BERT's");
+  }
+  // A projection that has its own bias beside the one of the predictions has a copy of it.
+  if (const auto bias = names_.find("cls.predictions.decoder.bias"); bias != names_.end())
+    names_.emplace("cls.predictions.bias", bias->second);
+}
+
+std::vector<std::string> BertNames::tensors_of(std::string_view path, BertHead head) const {
+  std::vector<std::string> tensors = bert_tensors_of(path, head);
+  for (std::string& tensor : tensors)
+    if (const auto found = names_.find(tensor); found != names_.end()) tensor = found->second;
+  return tensors;
+}
+
+}  // namespace encore

@@ -1,0 +1,123 @@
+#include "pretrained/bert_tokenizer.hpp"
+
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+#include "config/value.hpp"
+#include "pretrained/hugging_face_folder.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+struct SpecialPiece {
+  const char* member;
+  const char* piece;
+};
+/// Our tokenizers know these pieces by their spelling (Tokenizer::special).
+constexpr SpecialPiece special_pieces[] = {{.member = "unk_token", .piece = "[UNK]"},
+                                           {.member = "sep_token", .piece = "[SEP]"},
+                                           {.member = "pad_token", .piece = "[PAD]"},
+                                           {.member = "cls_token", .piece = "[CLS]"},
+                                           {.member = "mask_token", .piece = "[MASK]"}};
+
+/// true, false, or nothing where the member is absent or null.
+std::optional<bool> flag(const json& object, const char* name, const fs::path& file) {
+  const auto found = object.find(name);
+  if (found == object.end() || found->is_null()) return std::nullopt;
+  if (!found->is_boolean())
+    throw Error(file.string() + ": " + name + " must be true or false, found " + shortened(found->dump()));
+  return found->get<bool>();
+}
+
+/// What a text goes through before it is cut; `chinese` is the name that the file has for it.
+void require_known_cleaning(const json& object, const fs::path& file, bool lowercase, const char* chinese) {
+  if (!flag(object, chinese, file).value_or(true))
+    throw Error(file.string() + ": " + chinese +
+                " is false, but this tokenizer always cuts Chinese characters apart");
+  const std::optional<bool> strip = flag(object, "strip_accents", file);
+  if (strip && *strip != lowercase)
+    throw Error(file.string() + ": strip_accents is " + (*strip ? "true" : "false") +
+                ", but this tokenizer drops accents exactly where it lowers the text");
+}
+
+void require_known_specials(const json& config, const fs::path& file) {
+  for (const auto& [member, piece] : special_pieces) {
+    const auto found = config.find(member);
+    if (found == config.end() || found->is_null()) continue;
+    const json& text = found->is_object() && found->contains("content") ? found->at("content") : *found;
+    if (text != piece)
+      throw Error(file.string() + ": " + member + " is " + shortened(text.dump()) +
+                  ", but this tokenizer has \"" + piece + "\" for it");
+  }
+}
+
+/// tokenizer_config.json, where it decides.
+bool read_tokenizer_config(const fs::path& file, BertTokenizer& tokenizer) {
+  const json config = read_json_object(file);
+  require_known_specials(config, file);
+  const std::optional<bool> lowercase = flag(config, "do_lower_case", file);
+  if (!lowercase) return false;
+  tokenizer.lowercase = *lowercase;
+  tokenizer.lowercase_file = file;
+  tokenizer.lowercase_reason = std::string("do_lower_case = ") + (*lowercase ? "true" : "false");
+  require_known_cleaning(config, file, *lowercase, "tokenize_chinese_chars");
+  return true;
+}
+
+/// tokenizer.json, which states everything about the tokenizer; `decides` whether it also says what happens
+/// to capitals.
+void read_tokenizer_json(const fs::path& file, bool decides, BertTokenizer& tokenizer) {
+  const json all = read_json_object(file);
+  const json model = all.value("model", json::object());
+  const std::string type = model.is_object() ? model.value("type", json("WordPiece")).dump() : model.dump();
+  if (type != "\"WordPiece\"")
+    throw Error(file.string() + ": the tokenizer's model is " + shortened(type) +
+                "; supported is \"WordPiece\"");
+  if (model.value("continuing_subword_prefix", json("##")) != "##")
+    throw Error(file.string() + ": continuing_subword_prefix is " +
+                shortened(model.at("continuing_subword_prefix").dump()) + ", but this tokenizer has \"##\"");
+  const json normalizer = all.value("normalizer", json());
+  if (!decides || !normalizer.is_object()) return;
+  tokenizer.lowercase = flag(normalizer, "lowercase", file).value_or(true);
+  tokenizer.lowercase_file = file;
+  tokenizer.lowercase_reason = std::string("lowercase = ") + (tokenizer.lowercase ? "true" : "false");
+  require_known_cleaning(normalizer, file, tokenizer.lowercase, "handle_chinese_chars");
+}
+
+}  // namespace
+
+BertTokenizer read_bert_tokenizer(const fs::path& folder) {
+  const fs::path pieces = folder / pieces_file, whole = folder / tokenizer_file;
+  const fs::path config = folder / tokenizer_config_file;
+  // What transformers does where nothing is said.
+  BertTokenizer tokenizer = {.vocabulary = is_there(pieces) ? pieces : whole,
+                             .lowercase = true,
+                             .lowercase_file = folder / config_file,
+                             .lowercase_reason = "model_type of BERT and no do_lower_case"};
+  const bool decided = is_there(config) && read_tokenizer_config(config, tokenizer);
+  if (tokenizer.vocabulary == whole) read_tokenizer_json(whole, !decided, tokenizer);
+  return tokenizer;
+}
+
+nlohmann::json tokenizer_config_json(bool lowercase, std::int64_t max_length) {
+  nlohmann::json config = special_tokens_json();
+  config["tokenizer_class"] = "BertTokenizer";
+  config["do_lower_case"] = lowercase;
+  config["tokenize_chinese_chars"] = true;
+  config["strip_accents"] = nullptr;
+  config["model_max_length"] = max_length;
+  return config;
+}
+
+nlohmann::json special_tokens_json() {
+  nlohmann::json map = nlohmann::json::object();
+  for (const auto& [member, piece] : special_pieces) map[member] = piece;
+  return map;
+}
+
+}  // namespace encore

@@ -1,0 +1,31 @@
+// FolderFiller: completes an experiment whose [model] has `from = "DIR"`: what the folder decides is put
+// where the experiment is silent, and where the two disagree both places are named. Place in the flow: plan/
+// sets what the sweep varies, then this, then resolve(). Afterwards nothing needs the folder to know the
+// model's shape: the resolved experiment is what it would be with every option written by hand.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "config/error.hpp"
+#include "config/value.hpp"
+#include "pretrained/hugging_face_folder.hpp"
+
+namespace encore {
+
+/// The text of model.from, or null where the experiment names no folder.
+const Value* named_folder(const Value& root);
+
+class FolderFiller {
+ public:
+  /// `root` is the document of one run. What is wrong is added to `problems`. False where the folder cannot
+  /// be used, so that nothing was filled in and every missing option would only repeat it.
+  bool fill(Value& root, Problems& problems);
+
+ private:
+  const HuggingFaceFolder& open(const std::string& path);
+
+  std::map<std::string, HuggingFaceFolder> folders_;  ///< each is read once, by path
+};
+
+}  // namespace encore

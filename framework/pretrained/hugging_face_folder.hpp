@@ -1,0 +1,44 @@
+// HuggingFaceFolder: a folder as `transformers` saves a model: config.json, model.safetensors, and vocab.txt
+// or tokenizer.json. Opening it looks at everything but the values of the weights, so that a plan can refuse
+// what no run could use. Read next: folder_filler.hpp.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "pretrained/bert_config.hpp"
+#include "pretrained/bert_tokenizer.hpp"
+
+namespace encore {
+
+inline constexpr const char* config_file = "config.json";
+inline constexpr const char* tensors_file = "model.safetensors";
+inline constexpr const char* pieces_file = "vocab.txt";
+inline constexpr const char* tokenizer_file = "tokenizer.json";
+inline constexpr const char* tokenizer_config_file = "tokenizer_config.json";
+inline constexpr const char* special_tokens_file = "special_tokens_map.json";
+
+struct HuggingFaceFolder {
+  std::filesystem::path path;
+  BertConfig config;
+  BertTokenizer tokenizer;
+};
+
+/// Throws Error naming folder or file: what is missing, no regular file, damaged, or of an architecture that
+/// is not supported.
+HuggingFaceFolder open_hugging_face_folder(const std::filesystem::path& folder);
+
+/// The files that are read of such a folder, by name: what its content is. Throws Error where it is no such
+/// folder.
+std::vector<std::string> files_of_hugging_face_folder(const std::filesystem::path& folder);
+
+/// False also where the system does not say.
+bool is_there(const std::filesystem::path& path);
+
+/// A JSON file whose outermost value is an object. Throws Error naming the file.
+nlohmann::json read_json_object(const std::filesystem::path& file);
+
+}  // namespace encore

@@ -1,0 +1,85 @@
+// One file per path, named by the hash of the path: a line with what the system says of the file, and its
+// hash.
+#include "record/hash_cache.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <ctime>
+
+#include <encore/error.hpp>
+
+#include "config/input_file.hpp"
+#include "data/hash.hpp"
+#include "record/atomic_file.hpp"
+#include "record/cache_folder.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Smaller files are read faster than looked up.
+constexpr std::int64_t smallest_kept = std::int64_t{4} << 20;
+constexpr std::int64_t seconds_of_doubt = 2;
+constexpr std::size_t longest_entry = 4096;
+constexpr std::size_t digits = 64;
+
+/// What the system says of a file: no change of its content leaves all of this as it was.
+struct FileState {
+  bool is_known = false;
+  bool is_kept = false;  ///< large, and changed long enough ago
+  std::string text;
+};
+
+FileState state_of(const fs::path& path) {
+  struct stat status = {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  const auto time = [](const timespec& moment) {
+    return std::to_string(moment.tv_sec) + "." + std::to_string(moment.tv_nsec);
+  };
+  const std::int64_t changed = std::max<std::int64_t>(status.st_mtim.tv_sec, status.st_ctim.tv_sec);
+  return {.is_known = true,
+          .is_kept = status.st_size >= smallest_kept && changed + seconds_of_doubt < std::time(nullptr),
+          .text = std::to_string(status.st_dev) + " " + std::to_string(status.st_ino) + " " +
+                  std::to_string(status.st_size) + " " + time(status.st_mtim) + " " + time(status.st_ctim)};
+}
+
+/// Empty where nothing is kept for this state.
+std::string kept_hash(const fs::path& entry, const FileState& state) {
+  try {
+    const std::string text = read_file(entry, longest_entry);
+    const std::string begin = state.text + " ";
+    if (!text.starts_with(begin) || text.size() != begin.size() + digits + 1) return "";
+    const std::string hash = text.substr(begin.size(), digits);
+    return hash.find_first_not_of("0123456789abcdef") == std::string::npos ? hash : "";
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+void keep_hash(const fs::path& entry, const FileState& state, const std::string& hash) {
+  try {
+    make_folder(entry.parent_path());
+    replace_file(entry, state.text + " " + hash + "\n");
+  } catch (const Error&) {
+    // The next one reads the file again.
+  }
+}
+
+}  // namespace
+
+std::string cached_sha256_of_file(const fs::path& path) {
+  const fs::path cache = cache_folder();
+  const FileState before = state_of(path);
+  if (cache.empty() || !before.is_known || !before.is_kept) return sha256_of_file(path);
+  const fs::path entry = cache / "hashes" / sha256(fs::absolute(path).lexically_normal().string());
+  if (std::string hash = kept_hash(entry, before); !hash.empty()) return hash;
+  const std::string hash = sha256_of_file(path);
+  if (state_of(path).text == before.text) keep_hash(entry, before, hash);
+  return hash;
+}
+
+}  // namespace encore

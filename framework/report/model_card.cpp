@@ -1,0 +1,167 @@
+#include "report/model_card.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "document/escape.hpp"
+#include "report/pooling.hpp"
+#include "report/statistics.hpp"
+#include "report/wording.hpp"
+#include "store/run_score.hpp"
+
+namespace encore {
+
+namespace {
+
+/// A line of a table; cells are Markdown already.
+std::string row_of(const std::vector<std::string>& cells) {
+  std::string line = "|";
+  for (const std::string& cell : cells) line += " " + cell + " |";
+  return line + "\n";
+}
+
+std::string in_code(const std::string& text) {
+  return markdown_code(text, true);
+}
+
+std::string shown(const Metric& metric, double value) {
+  return markdown_text(value_cell(metric, value).text.plain());
+}
+
+/// The measures that this run has, the leading one first.
+std::vector<Metric> metrics_of(Store& store, const RunRow& run) {
+  const Metrics all = read_metrics(store.database());
+  std::vector<Metric> metrics = all.in_order(leading_metric(store, {run}).name, {"test", "dev"});
+  std::erase_if(metrics, [&](const Metric& metric) { return !result_measure(run, metric.name); });
+  return metrics;
+}
+
+std::string score_row(const Metric& metric, const RunRow& run, const std::vector<RunRow>& replicates) {
+  std::vector<double> values;
+  for (const RunRow& replicate : replicates)
+    if (const auto value = result_measure(replicate, metric.name)) values.push_back(*value);
+  const Unit unit = unit_of(metric);
+  const std::string name = in_code(metric.name) + (unit.name.empty() ? "" : ", " + markdown_text(unit.name));
+  const std::optional<Interval> interval = t_interval(values);
+  return row_of(
+      {name, shown(metric, *result_measure(run, metric.name)), shown(metric, mean_of(values)),
+       interval ? shown(metric, interval->low) + " .. " + shown(metric, interval->high) : "\u2013"});
+}
+
+std::string scores(Store& store, const RunRow& run, const std::vector<RunRow>& replicates) {
+  std::string text = "## Scores\n\n";
+  const std::vector<Metric> metrics = metrics_of(store, run);
+  if (metrics.empty()) return text + "The database holds no score of this run.\n\n";
+  text += row_of({"measure", "this model", "mean", "95 % interval of the mean"}) +
+          "| --- | ---: | ---: | --- |\n";
+  for (const Metric& metric : metrics) text += score_row(metric, run, replicates);
+  std::vector<std::string> seeds;
+  for (const RunRow& replicate : replicates) seeds.push_back(std::to_string(replicate.seed));
+  if (seeds.size() < 2)
+    return text +
+           "\nNo other run differs in the seed alone, so there is no interval: how far chance goes is not "
+           "known.\n\n";
+  return text + "\nMean and interval (Student's t) are over " + std::to_string(seeds.size()) +
+         " runs that differ in the seed alone: " + listed(seeds) + ".\n\n";
+}
+
+std::string data(Store& store, const RunRow& run) {
+  std::string text =
+      "## Data\n\n" + row_of({"role", "file", "SHA-256 of the content"}) + "| --- | --- | --- |\n";
+  for (const DatasetRow& set : store.read_datasets(run.number))
+    text += row_of({in_code(set.role), in_code(std::filesystem::path(set.path).filename().string()),
+                    in_code(set.sha256)});
+  return text + "\n";
+}
+
+std::string commit_of(Store& store, const RunRow& run) {
+  const std::vector<AttemptRow> attempts = store.read_attempts(run.number);
+  return attempts.empty() || attempts.back().commit_hash.empty()
+             ? ""
+             : attempts.back().commit_hash + (attempts.back().diff.empty() ? "" : ", and changes to it");
+}
+
+/// Whether a shell takes the name for itself.
+bool is_plain(const std::string& name) {
+  return name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.=") ==
+         std::string::npos;
+}
+
+std::string proof(Store& store, const RunRow& run, const CardModel& model) {
+  std::string text =
+      "## How to verify\n\nWho has the database of the experiment and the data trains the model again, and "
+      "compares every parameter, with\n\n```sh\nexp verify " +
+      (is_plain(run.name) ? run.name : run.id) + "\n```\n\n";
+  const auto fact = [&](const std::string& name, const std::string& value) {
+    if (!value.empty()) text += row_of({name, in_code(value)});
+  };
+  text += row_of({"fact", "value"}) + "| --- | --- |\n";
+  fact("run", run.id);
+  fact("seed", std::to_string(run.seed));
+  fact("parameters are those of step", std::to_string(model.step));
+  fact("question, SHA-256 of settings and data", run.question);
+  fact("the same without the seed", run.group);
+  fact("SHA-256 of model.safetensors", model.weights_sha256);
+  fact("backend", run.backend);
+  fact("commit", commit_of(store, run));
+  std::vector<std::string> verdicts;
+  for (const VerificationRow& verification : store.read_verifications(run.number))
+    verdicts.push_back(verification.outcome + " (" + utc_text(verification.time) + ")");
+  text += "\n";
+  return verdicts.empty() ? text + "It has not been verified yet.\n\n"
+                          : text + "Verified so far: " + markdown_text(listed(verdicts)) + ".\n\n";
+}
+
+std::string settings(Store& store, const RunRow& run) {
+  std::string text = "## Settings\n\nEvery setting that is not a default.\n\n" +
+                     row_of({"setting", "value"}) + "| --- | --- |\n";
+  for (const ParamRow& param : store.read_params(run.number))
+    if (param.source != name_of(Source::fallback))
+      text += row_of({in_code(param.key), in_code(setting_text(param.value))});
+  return text + "\n";
+}
+
+std::string use(const CardModel& model) {
+  return "## Use\n\n```python\nfrom transformers import AutoTokenizer, " + model.architecture +
+         "\n\ntokenizer = AutoTokenizer.from_pretrained(DIR)\nmodel = " + model.architecture +
+         ".from_pretrained(DIR)\n```\n";
+}
+
+}  // namespace
+
+std::vector<RunRow> replicates_of(Store& store, const RunRow& run) {
+  std::vector<RunRow> runs = store.list_runs({.states = {RunState::completed}});
+  std::erase_if(
+      runs, [&](const RunRow& other) { return other.group != run.group || other.backend != run.backend; });
+  if (std::ranges::find(runs, run.number, &RunRow::number) == runs.end()) return {run};
+  std::vector<RunSource> sources;
+  for (const RunRow& other : runs) sources.push_back({&other, environments_of(store, other)});
+  const std::vector<std::string> keys = candidate_keys(sources, false);
+  std::string key;
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    if (runs[i].number == run.number) key = keys[i];
+  std::vector<RunRow> same;
+  std::set<std::uint64_t> seeds;
+  // A repeat of the run itself is the same draw again.
+  const auto take = [&](const RunRow& other) {
+    if (seeds.insert(other.seed).second) same.push_back(other);
+  };
+  take(run);
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    if (keys[i] == key) take(runs[i]);
+  std::ranges::sort(same, {}, &RunRow::seed);
+  return same;
+}
+
+std::string model_card(Store& store, const RunRow& run, const CardModel& model) {
+  const std::vector<RunRow> replicates = replicates_of(store, run);
+  return "---\nlibrary_name: transformers\npipeline_tag: " + model.pipeline + "\ntags:\n- encore\n---\n\n# " +
+         markdown_text(run.name) + "\n\nA " + markdown_code(model.architecture, false) + " with " +
+         thousands(model.parameters) +
+         " parameters, trained with Encore. What follows is from the database of the experiment.\n\n" +
+         scores(store, run, replicates) + data(store, run) + proof(store, run, model) + settings(store, run) +
+         use(model);
+}
+
+}  // namespace encore

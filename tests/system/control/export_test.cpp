@@ -1,0 +1,295 @@
+// A model goes out as a Hugging Face folder and comes back: `exp export`, and [model] from = that folder. And
+// what is refused of both.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <nlohmann/json.hpp>
+
+#include "data/hash.hpp"
+#include "support/places.hpp"
+#include "system/control/sandbox.hpp"
+
+namespace encore::system_test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+void replace(std::string& text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  ASSERT_NE(at, std::string::npos) << from << " is not in\n" << text;
+  text.replace(at, from.size(), to);
+}
+
+/// The sandbox's experiment as a BERT that is trained from scratch.
+std::string bert_experiment(const std::string& name) {
+  return "name = \"" + name + R"("
+[task]
+type = "ner"
+[data]
+type = "conll"
+train = "train.conll"
+dev = "dev.conll"
+test = "test.conll"
+max_length = 32
+[tokenizer]
+type = "wordpiece"
+vocab_size = 120
+lowercase = true
+[model]
+width = 16
+layers = 2
+dropout = 0.1
+positions = "learned"
+max_positions = 40
+segments = 2
+embedding_norm = true
+embedding_scale = "none"
+block = ["attention", "feed_forward"]
+[model.layer.attention]
+type = "self_attention"
+heads = 2
+[model.layer.feed_forward]
+type = "feed_forward"
+hidden = 32
+activation = "gelu"
+[model.head]
+type = "linear"
+[optimizer]
+type = "adamw"
+learning_rate = 1e-2
+[schedule]
+type = "constant"
+[train]
+batch_size = 16
+epochs = 2
+)";
+}
+
+/// Starts from the folder, and moves by less than the last bit of any number.
+std::string restful_experiment(const std::string& name, const std::string& folder,
+                               const std::string& model = "") {
+  return "name = \"" + name + R"("
+[task]
+type = "ner"
+[data]
+type = "conll"
+train = "train.conll"
+dev = "dev.conll"
+test = "test.conll"
+max_length = 32
+[model]
+from = ")" +
+         folder + "\"\n" + model + R"([model.head]
+type = "linear"
+[optimizer]
+type = "adamw"
+learning_rate = 1e-30
+weight_decay = 0
+[schedule]
+type = "constant"
+[train]
+batch_size = 16
+epochs = 1
+)";
+}
+
+class Export : public testing::Test {
+ protected:
+  Export() : sandbox_(true) {}
+  /// A build for a GPU is also made, and its other tests run, on machines that have none.
+  void SetUp() override {
+    const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+    if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
+  }
+
+  std::string output_of(const std::vector<std::string>& arguments) const {
+    const ProgramOutput output = sandbox_.exp(arguments);
+    EXPECT_EQ(output.end.exit_code, 0) << output.errors << output.output;
+    return output.output;
+  }
+  std::string refusal_of(const std::vector<std::string>& arguments) const {
+    const ProgramOutput output = sandbox_.exp(arguments);
+    EXPECT_EQ(output.end.exit_code, 2) << output.output;
+    return output.errors;
+  }
+  void train(const std::string& name, const std::string& text) const {
+    sandbox_.write(name + ".toml", text);
+    output_of({"run", name + ".toml", "-q"});
+  }
+  json json_in(const std::string& file) const { return json::parse(sandbox_.read(file)); }
+  /// Of what lies beside the database: exported folders and what is left of unfinished ones.
+  std::vector<std::string> folders_with(const std::string& part) const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(sandbox_.folder()))
+      if (contains(entry.path().filename().string(), part)) names.push_back(entry.path().filename().string());
+    return names;
+  }
+
+  Sandbox sandbox_;
+};
+
+TEST_F(Export, WritesAFolderWhoseParametersComeBackBitByBit) {
+  train("bert", bert_experiment("bert"));
+  const std::string said = output_of({"export", "bert", "--format", "huggingface", "-o", "out"});
+  EXPECT_TRUE(contains(said, "written to ") && contains(said, " as BertForTokenClassification with "))
+      << said;
+  EXPECT_EQ(folders_with("out"), std::vector<std::string>{"out"}) << "nothing is left aside";
+
+  const json config = json_in("out/config.json");
+  EXPECT_EQ(config.at("architectures"), json({"BertForTokenClassification"}));
+  EXPECT_EQ(config.at("hidden_size"), 16);
+  EXPECT_EQ(config.at("max_position_embeddings"), 40);
+  EXPECT_EQ(config.at("type_vocab_size"), 2);
+  EXPECT_EQ(config.at("hidden_act"), "gelu");
+  EXPECT_EQ(config.at("label2id").size(), config.at("id2label").size());
+  EXPECT_EQ(json_in("out/tokenizer_config.json").at("do_lower_case"), true);
+  EXPECT_EQ(json_in("out/special_tokens_map.json").at("cls_token"), "[CLS]");
+
+  train("again", restful_experiment("again", "out"));
+  output_of({"export", "again", "-o", "again-out"});
+  EXPECT_EQ(sandbox_.read("out/model.safetensors"), sandbox_.read("again-out/model.safetensors"));
+  EXPECT_EQ(sandbox_.read("out/vocab.txt"), sandbox_.read("again-out/vocab.txt"));
+  json before = config, after = json_in("again-out/config.json");
+  EXPECT_EQ(before, after);
+  const json first = json::parse(output_of({"evaluate", "bert", "test.conll", "--json"}));
+  const json second = json::parse(output_of({"evaluate", "again", "test.conll", "--json"}));
+  EXPECT_EQ(first.at("measures"), second.at("measures"));
+}
+
+TEST_F(Export, TheRunNeedsTheFolderOnlyToTrain) {
+  train("bert", bert_experiment("bert"));
+  output_of({"export", "bert", "-o", "out"});
+  train("again", restful_experiment("again", "out"));
+  fs::rename(sandbox_.folder() / "out", sandbox_.folder() / "elsewhere");
+  output_of({"predict", "again", "Anna met Berg ."});
+  EXPECT_TRUE(
+      contains(refusal_of({"verify", "again"}), "out (model.from of run again) is not there any more"));
+  fs::rename(sandbox_.folder() / "elsewhere", sandbox_.folder() / "out");
+  EXPECT_TRUE(contains(output_of({"verify", "again"}), "again equal: "));
+  sandbox_.write("out/tokenizer_config.json", "{\"do_lower_case\": true, \"x\": 1}");
+  EXPECT_TRUE(contains(refusal_of({"verify", "again"}),
+                       "out (model.from of run again) has changed since the run was planned"));
+}
+
+TEST_F(Export, WritesAModelCardFromTheDatabase) {
+  sandbox_.write("bert.toml", bert_experiment("bert"));
+  output_of({"run", "bert.toml", "--seeds", "1-2", "-q"});
+  const json answer = json::parse(output_of({"export", "bert-s1", "-o", "out", "--json"}));
+  EXPECT_EQ(answer.at("architecture"), "BertForTokenClassification");
+  EXPECT_EQ(answer.at("run"), "bert-s1");
+  const std::string card = sandbox_.read("out/README.md");
+  EXPECT_TRUE(card.starts_with("---\nlibrary_name: transformers\npipeline_tag: token-classification\n"))
+      << card;
+  for (const std::string& part :
+       {std::string("are over 2 runs that differ in the seed alone: 1 and 2."),
+        std::string("| `test/f1`, % | "), std::string("exp verify bert-s1"),
+        std::string("It has not been verified yet."),
+        "`" + sha256_of_file(sandbox_.folder() / "out/model.safetensors") + "`",
+        "| `train` | `train.conll` | `" + sha256_of_file(sandbox_.folder() / "train.conll") + "` |",
+        std::string("| `model.width` | `16` |"),
+        std::string("BertForTokenClassification.from_pretrained(DIR)")})
+    EXPECT_TRUE(contains(card, part)) << part << "\n" << card;
+}
+
+TEST_F(Export, OfTextsNeedsAPooler) {
+  std::string lines;
+  for (int i = 0; i < 40; ++i)
+    lines += std::string(i % 2 == 0 ? "a good film\tpositive\n" : "a bad film\tnegative\n");
+  for (const char* set : {"train.tsv", "dev.tsv", "test.tsv"}) sandbox_.write(set, lines);
+  std::string text = bert_experiment("texts");
+  replace(text, "\"ner\"", "\"classify\"");
+  replace(text, "\"conll\"", "\"tsv\"");
+  for (const std::string set : {"train", "dev", "test"}) replace(text, set + ".conll", set + ".tsv");
+  replace(text, "vocab_size = 120", "vocab_size = 16");
+  train("texts", text);
+  EXPECT_TRUE(
+      contains(refusal_of({"export", "texts", "-o", "out"}),
+               "model.head.pooler = false cannot be written as a BERT: BertForSequenceClassification has a "
+               "pooler between the first state and the classes; train with model.head.pooler = true"));
+  EXPECT_TRUE(folders_with("out").empty()) << "nothing is written";
+  replace(text, "type = \"linear\"", "type = \"linear\"\npooler = true");
+  replace(text, "\"texts\"", "\"pooled\"");
+  train("pooled", text);
+  output_of({"export", "pooled", "-o", "out"});
+  EXPECT_EQ(json_in("out/config.json").at("architectures"), json({"BertForSequenceClassification"}));
+  EXPECT_EQ(json_in("out/config.json").at("id2label").size(), 2U);
+}
+
+TEST_F(Export, RefusesWhatBertHasNoWordFor) {
+  struct Case {
+    const char* name;
+    const char *from, *to;
+    const char* message;
+  };
+  const Case cases[] = {
+      {"pre", "embedding_norm = true", "embedding_norm = true\nnorm_position = \"pre\"",
+       "model.norm_position = \"pre\" cannot be written as a BERT, which has a norm after each sum"},
+      {"sines", "positions = \"learned\"\nmax_positions = 40", "positions = \"sinusoidal\"",
+       "model.positions = \"sinusoidal\" cannot be written as a BERT, which has \"learned\" positions"},
+      {"groups", "layers = 2", "layers = 2\ngroups = 1",
+       "model.groups = 1 cannot be written as a BERT, which has parameters of its own in every block"},
+      {"rotary", "type = \"self_attention\"", "type = \"rotary_attention\"",
+       "model.layer.attention.type = \"rotary_attention\" cannot be written as a BERT, which has "
+       "\"self_attention\" in this place"},
+      {"rms", "block = [", "norm = \"rms_norm\"\nblock = [",
+       "model.norm = \"rms_norm\" cannot be written as a BERT, which has \"layer_norm\""},
+      {"scaled", "embedding_scale = \"none\"", "embedding_scale = \"sqrt_width\"",
+       "model.embedding_scale = \"sqrt_width\" cannot be written as a BERT, which has an embedding that is "
+       "not "
+       "scaled (\"none\")"},
+      {"chain", "type = \"linear\"", "type = \"crf\"",
+       "(model.head.type = \"crf\") has no counterpart in BertForTokenClassification"},
+      {"bytes", "type = \"wordpiece\"\nvocab_size = 120\nlowercase = true",
+       "type = \"byte_bpe\"\nvocab_size = 300",
+       "tokenizer.type = \"byte_bpe\" cannot be written as a BERT, which has \"wordpiece\""},
+  };
+  for (const auto& [name, from, to, message] : cases) {
+    std::string text = bert_experiment(name);
+    replace(text, from, to);
+    replace(text, "epochs = 2", "epochs = 1");
+    train(name, text);
+    const std::string said = refusal_of({"export", name, "-o", "out"});
+    EXPECT_TRUE(contains(said, message)) << said;
+    EXPECT_TRUE(folders_with("out").empty()) << name;
+  }
+}
+
+TEST_F(Export, RefusesAPlaceThatIsTaken) {
+  train("bert", bert_experiment("bert"));
+  sandbox_.write("full/file.txt", "of somebody");
+  EXPECT_TRUE(contains(refusal_of({"export", "bert", "-o", "full"}),
+                       "full is not empty; name a folder that is not there yet"));
+  sandbox_.write("file.txt", "of somebody");
+  EXPECT_TRUE(contains(refusal_of({"export", "bert", "-o", "file.txt"}),
+                       "file.txt is there and is no folder; name one that is not there yet"));
+  EXPECT_TRUE(contains(refusal_of({"export", "bert"}), "a folder to write (-o DIR)"));
+  EXPECT_TRUE(contains(refusal_of({"export", "bert", "-o", "out", "--format", "onnx"}),
+                       "--format is \"onnx\"; it must be huggingface"));
+  fs::create_directory(sandbox_.folder() / "empty");
+  output_of({"export", "bert", "-o", "empty/"});
+  EXPECT_TRUE(fs::exists(sandbox_.folder() / "empty/config.json"));
+}
+
+TEST_F(Export, APlanNamesWhatIsWrongWithAFolder) {
+  train("bert", bert_experiment("bert"));
+  output_of({"export", "bert", "-o", "out"});
+  sandbox_.write("again.toml", restful_experiment("again", "out", "width = 32\n"));
+  EXPECT_TRUE(
+      contains(refusal_of({"plan", "again.toml"}), "again.toml:11:9: model.width = 32, but ") &&
+      contains(refusal_of({"plan", "again.toml"}), "out/config.json says hidden_size = 16; leave it out"));
+  sandbox_.write("again.toml", restful_experiment("again", "nowhere"));
+  EXPECT_EQ(refusal_of({"plan", "again.toml"}),
+            "again.toml:10:8: option \"from\" of [model]: " + (sandbox_.folder() / "nowhere").string() +
+                " is not there; a Hugging Face folder holds config.json, model.safetensors and vocab.txt\n");
+  sandbox_.write("again.toml", restful_experiment("again", "out"));
+  const json plan = json::parse(output_of({"plan", "again.toml", "--json"}));
+  EXPECT_FALSE(plan.at("runs").at(0).at("question").get<std::string>().empty());
+}
+
+}  // namespace
+}  // namespace encore::system_test

@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Exported models in the Python package `transformers`: trains small BERTs, exports them, opens the folders there, and compares
+the loss of whole files and of single examples, and the labels, with what `exp evaluate` and `exp predict` say. The loss is a
+function of every logit, so a difference above 1e-5 fails. Leaves with 77 (skipped) without transformers and torch, and where the
+worker of the build does not run.
+
+    compare_export.py build/openmp/bin/exp
+"""
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+TOLERANCE = 1e-5
+SINGLE = 5
+PEOPLE = ["Anna", "Berg", "Nora", "Ivan", "Zoe"]
+PLACES = ["Lund", "Paris", "Osaka", "Kiel"]
+EXPERIMENT = """
+name = "{name}"
+[task]
+type = "{task}"
+[data]
+type = "{reader}"
+train = "train.{reader}"
+dev = "test.{reader}"
+max_length = 48
+[tokenizer]
+type = "wordpiece"
+vocab_size = 80
+lowercase = {lowercase}
+[model]
+width = 32
+layers = 3
+positions = "learned"
+max_positions = 64
+segments = {segments}
+embedding_norm = true
+embedding_scale = "none"
+block = ["attention", "feed_forward"]
+[model.layer.attention]
+type = "self_attention"
+heads = 4
+[model.layer.feed_forward]
+type = "feed_forward"
+hidden = 64
+activation = "{activation}"
+[model.head]
+{head}
+[optimizer]
+type = "adamw"
+learning_rate = 3e-3
+[schedule]
+type = "constant"
+[train]
+epochs = 4
+"""
+
+
+class Bench:
+    def __init__(self, exp, folder):
+        self.exp, self.folder = exp, folder
+        self.environment = {**os.environ, "ENCORE_CACHE": os.path.join(folder, "cache"), "OMP_NUM_THREADS": "1"}
+
+    def call(self, *arguments, text=None):
+        done = subprocess.run([self.exp, *arguments], cwd=self.folder, env=self.environment, input=text, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if done.returncode != 0:
+            raise SystemExit(f"exp {' '.join(arguments)}: {done.stderr}")
+        return done.stdout
+
+    def write(self, name, text):
+        with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def loss(self, run, name):
+        return json.loads(self.call("evaluate", run, name, "--json"))["measures"]["loss"]
+
+    def train_and_export(self, name, **values):
+        self.write(name + ".toml", EXPERIMENT.format(name=name, **values))
+        self.call("run", name + ".toml", "-q")
+        self.call("export", name, "-o", name + "-folder")
+        return os.path.join(self.folder, name + "-folder")
+
+
+def sentences(rng, count):
+    made = []
+    for _ in range(count):
+        person, place = rng.choice(PEOPLE), rng.choice(PLACES)
+        words = rng.choice([["{P}", "lives", "in", "{L}", "."], ["in", "{L}", ",", "{P}", "met", "{P}"], ["no", "name", "here"]])
+        made.append([(w.format(P=person, L=place), {"{P}": "B-PER", "{L}": "B-LOC"}.get(w, "O")) for w in words])
+    return made
+
+
+def conll(examples):
+    return "\n".join("".join(f"{word} {tag}\n" for word, tag in example) for example in examples)
+
+
+def reviews(rng, count):
+    words = {"positive": ["good", "great", "fine"], "negative": ["bad", "dull", "poor"]}
+    labels = [rng.choice(sorted(words)) for _ in range(count)]
+    return [(f"A {rng.choice(words[label])} {rng.choice(['film', 'plot', 'cast'])}", label) for label in labels]
+
+
+def tsv(examples):
+    return "".join(f"{text}\t{label}\n" for text, label in examples)
+
+
+def token_losses(torch, folder, examples):
+    """The losses of the words of each example (of a word its first piece), and the labels that score highest."""
+    from transformers import AutoModelForTokenClassification, AutoTokenizer
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForTokenClassification.from_pretrained(folder).eval()
+    losses, labels = [], []
+    for example in examples:
+        encoded = tokenizer([word for word, _ in example], is_split_into_words=True, return_tensors="pt")
+        with torch.no_grad():
+            logits = model(**encoded).logits[0]
+        words, rows = encoded.word_ids(), []
+        for i, word in enumerate(words):
+            if word is not None and word != words[i - 1]:
+                rows.append(i)
+        truth = torch.tensor([model.config.label2id[tag] for _, tag in example])
+        losses.append(torch.nn.functional.cross_entropy(logits[rows], truth, reduction="none").double().tolist())
+        labels.append([model.config.id2label[int(k)] for k in logits[rows].argmax(-1)])
+    return losses, labels
+
+
+def text_losses(torch, folder, examples):
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    losses, labels = [], []
+    for text, label in examples:
+        with torch.no_grad():
+            logits = model(**tokenizer(text, return_tensors="pt")).logits
+        truth = torch.tensor([model.config.label2id[label]])
+        losses.append([torch.nn.functional.cross_entropy(logits, truth).double().item()])
+        labels.append(model.config.id2label[int(logits.argmax())])
+    return losses, labels
+
+
+def compare(bench, name, examples, written, losses, reader):
+    """The losses of the whole file and of its first examples, each as a file of its own."""
+    flat = [value for row in losses for value in row]
+    found = [("all", sum(flat) / len(flat), bench.loss(name, f"test.{reader}"))]
+    for i in range(SINGLE):
+        bench.write(f"one.{reader}", written(examples[i:i + 1]))
+        found.append((f"example {i}", sum(losses[i]) / len(losses[i]), bench.loss(name, f"one.{reader}")))
+    wrong = [entry for entry in found if not abs(entry[1] - entry[2]) <= TOLERANCE]
+    for what, theirs, ours in wrong:
+        print(f"{name}, {what}: transformers {theirs:.8f}, encore {ours:.8f}")
+    print(f"{name}: {len(found)} losses, {len(wrong)} differences")
+    return not wrong
+
+
+def main():
+    try:
+        import torch
+        import transformers
+    except ImportError as error:
+        print(f"skipped: {error}")
+        sys.exit(77)
+    exp = os.path.abspath(sys.argv[1])
+    worker = os.path.join(os.path.dirname(exp), "encore-worker")
+    if subprocess.run([worker, "version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
+        print("skipped: this worker does not run here")
+        sys.exit(77)
+    torch.set_num_threads(1)
+    transformers.logging.set_verbosity_error()
+    rng = random.Random(7)
+    equal = True
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(exp, folder)
+        words = sentences(rng, 60)
+        bench.write("train.conll", conll(sentences(rng, 300)))
+        bench.write("test.conll", conll(words))
+        for name, values in {"words": dict(segments=2, activation="gelu", lowercase="false"),
+                             "plain": dict(segments=0, activation="relu", lowercase="true")}.items():
+            path = bench.train_and_export(name, task="ner", reader="conll", head='type = "linear"', **values)
+            losses, labels = token_losses(torch, path, words)
+            equal &= compare(bench, name, words, conll, losses, "conll")
+            text = bench.call("predict", name, "--format", "conll", text="\n".join(" ".join(w for w, _ in e) for e in words))
+            ours = [[line.split()[-1] for line in part.splitlines()] for part in text.strip().split("\n\n")]
+            equal &= ours == labels
+        texts = reviews(rng, 60)
+        bench.write("train.tsv", tsv(reviews(rng, 300)))
+        bench.write("test.tsv", tsv(texts))
+        path = bench.train_and_export("texts", task="classify", reader="tsv", head='type = "linear"\npooler = true', segments=2,
+                                      activation="gelu", lowercase="true")
+        losses, labels = text_losses(torch, path, texts)
+        equal &= compare(bench, "texts", texts, tsv, losses, "tsv")
+        text = bench.call("predict", "texts", "--format", "jsonl", text="".join(t + "\n" for t, _ in texts))
+        equal &= [json.loads(line)["label"] for line in text.splitlines()] == labels
+    print("equal" if equal else "different")
+    sys.exit(0 if equal else 1)
+
+
+main()

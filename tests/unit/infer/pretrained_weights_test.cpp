@@ -1,0 +1,163 @@
+// load_pretrained: what is taken, what may be new or left, and what is refused with both names.
+#include "infer/pretrained_weights.hpp"
+
+#include <gtest/gtest.h>
+
+#include <list>
+
+#include "support/bert_folder.hpp"
+#include "support/tiny_model.hpp"
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore {
+namespace {
+
+using testing::message_of;
+using testing::TemporaryFolder;
+
+/// Every parameter of the body of a small BERT.
+void make_bert(Experiment& experiment) {
+  ModelTable& model = experiment.model;
+  model.positions = Positions::learned;
+  model.max_positions = 12;
+  model.segments = 2;
+  model.embedding_scale = EmbeddingScale::none;
+  model.embedding_norm = true;
+}
+
+ModelSize size_with_classes(std::int64_t classes) {
+  ModelSize size = testing::tiny_size();
+  size.labels.resize(static_cast<std::size_t>(classes));
+  return size;
+}
+
+class PretrainedTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Model> make_model(std::int64_t classes = 5, bool pooler = false) const {
+    Experiment experiment = testing::tiny_experiment(registry_);
+    make_bert(experiment);
+    experiment.train.precision = Precision::float32;
+    experiment.model.head.options.set("pooler", pooler);
+    return std::make_unique<Model>(experiment, size_with_classes(classes), registry_, device_);
+  }
+
+  /// The tensors of a folder with a model's values, which a test may change before it writes them.
+  void take(const Model& model) {
+    for (const ParameterSlice& slice : model.parameters().slices()) {
+      const Tensor values = ParameterBlock::slice(model.parameters().values(), slice);
+      std::vector<std::byte>& bytes = memory_.emplace_back(values.bytes());
+      copy_to_host(device_, values, bytes.data());
+      const Safetensors::Entry entry = {values.dtype, slice.spec.shape, bytes};
+      for (const TensorSlice& tensor : testing::bert_tensors(slice.path, entry, BertHead::classes))
+        tensors_[tensor.name] = tensor;
+    }
+  }
+  void add(const std::string& name, std::vector<std::int64_t> shape, DType dtype = DType::float32) {
+    std::size_t bytes = size_of(dtype);
+    for (const std::int64_t extent : shape) bytes *= static_cast<std::size_t>(extent);
+    tensors_[name] = {
+        .name = name, .dtype = dtype, .shape = std::move(shape), .bytes = memory_.emplace_back(bytes)};
+  }
+  std::filesystem::path write() const {
+    std::vector<TensorSlice> list;
+    for (const auto& [name, tensor] : tensors_) list.push_back(tensor);
+    save_safetensors(folder_ / "model.safetensors", list, {});
+    return folder_.path();
+  }
+  std::string refusal(Model& model) const {
+    const std::string text = message_of<Error>([&] { load_pretrained(model, write()); });
+    const std::string file = (folder_ / "model.safetensors").string() + ": ";
+    EXPECT_TRUE(text.starts_with(file)) << text;
+    return text.substr(std::min(file.size(), text.size()));
+  }
+  std::vector<double> values(const Model& model) const {
+    return testing::to_host(device_, model.parameters().values());
+  }
+
+  Device device_;
+  Registry registry_ = testing::load_builtin_plugins();
+  TemporaryFolder folder_;
+  std::list<std::vector<std::byte>> memory_;
+  std::map<std::string, TensorSlice> tensors_;
+};
+
+TEST_F(PretrainedTest, GivesEveryParameterItsBits) {
+  const auto donor = make_model(5, true), taker = make_model(5, true);
+  donor->initialize(3);
+  take(*donor);
+  const PretrainedWeights weights = load_pretrained(*taker, write());
+  EXPECT_EQ(values(*taker), values(*donor));
+  EXPECT_TRUE(weights.fresh.empty());
+  EXPECT_EQ(weights.note, "model.from: 41 tensors taken");
+}
+
+TEST_F(PretrainedTest, SaysWhatIsNewAndWhatIsLeft) {
+  const auto donor = make_model(5, true), taker = make_model(7);
+  donor->initialize(3);
+  take(*donor);
+  add("embeddings.position_ids", {1, 12}, DType::int64);
+  const PretrainedWeights weights = load_pretrained(*taker, write());
+  EXPECT_EQ(weights.fresh, (std::vector<std::string>{"head.bias", "head.weight"}));
+  EXPECT_EQ(weights.note,
+            "model.from: 37 tensors taken; head.bias, head.weight are new; left: bert.pooler.dense.bias, "
+            "bert.pooler.dense.weight, classifier.bias, classifier.weight");
+
+  // What is new starts as it would without the folder.
+  const auto plain = make_model(7);
+  plain->initialize(9);
+  taker->initialize(9, weights.fresh);
+  const auto of = [&](const Model& model, const char* path) {
+    return testing::to_host(
+        device_, ParameterBlock::slice(model.parameters().values(), model.parameters().find(path)));
+  };
+  EXPECT_EQ(of(*taker, "head.weight"), of(*plain, "head.weight"));
+  EXPECT_EQ(of(*taker, "embedding.tokens"), of(*donor, "embedding.tokens"));
+}
+
+TEST_F(PretrainedTest, RefusesABodyThatIsNotTheModels) {
+  const auto model = make_model();
+  model->initialize(1);
+  take(*model);
+  const std::map<std::string, TensorSlice> whole = tensors_;
+  tensors_.erase("bert.encoder.layer.1.attention.self.key.bias");
+  EXPECT_EQ(refusal(*model),
+            "it lacks \"bert.encoder.layer.1.attention.self.key.bias\", of which parameter "
+            "\"encoder.1.attention.qkv.bias\" of the model is made");
+  tensors_ = whole;
+  add("bert.encoder.layer.2.output.dense.bias", {8});
+  EXPECT_EQ(refusal(*model),
+            "it holds \"bert.encoder.layer.2.output.dense.bias\", which a model of this shape does not have");
+  tensors_ = whole;
+  add("bert.embeddings.position_embeddings.weight", {9, 8});
+  EXPECT_EQ(refusal(*model),
+            "the rows of \"bert.embeddings.position_embeddings.weight\" are 9, and parameter "
+            "\"embedding.positions\" of the model is float32(12, 8)");
+  add("bert.embeddings.position_embeddings.weight", {12, 16});
+  EXPECT_EQ(refusal(*model),
+            "tensor \"bert.embeddings.position_embeddings.weight\" is float32(12, 16), and parameter "
+            "\"embedding.positions\" of the model is float32(12, 8)");
+  add("bert.embeddings.position_embeddings.weight", {12, 8}, DType::int32);
+  EXPECT_EQ(refusal(*model),
+            "tensor \"bert.embeddings.position_embeddings.weight\" is int32(12, 8), and parameter "
+            "\"embedding.positions\" of the model is float32(12, 8)");
+  tensors_ = whole;
+  add("embeddings.LayerNorm.gamma", {8});
+  EXPECT_EQ(refusal(*model),
+            "tensors \"bert.embeddings.LayerNorm.weight\" and \"embeddings.LayerNorm.gamma\" are the same of "
+            "BERT's");
+}
+
+TEST_F(PretrainedTest, RefusesAModelThatIsNoBert) {
+  const auto donor = make_model();
+  donor->initialize(1);
+  take(*donor);
+  Experiment experiment = testing::tiny_experiment(registry_);
+  make_bert(experiment);
+  experiment.model.norm_position = NormPosition::pre;
+  Model model(experiment, testing::tiny_size(), registry_, device_);
+  EXPECT_EQ(refusal(model),
+            "a BERT has nothing that parameter \"encoder.norm.bias\" of the model could be taken from");
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,147 @@
+// Names of tensors: those that transformers writes for each of its models, and those of ours.
+#include "pretrained/bert_names.hpp"
+
+#include <gtest/gtest.h>
+
+#include <encore/error.hpp>
+
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore {
+namespace {
+
+using Names = std::vector<std::string>;
+
+TEST(BertNames, EmbeddingAndBlocks) {
+  const auto tensors = [](const char* path) { return bert_tensors_of(path, BertHead::none); };
+  EXPECT_EQ(tensors("embedding.tokens"), Names{"bert.embeddings.word_embeddings.weight"});
+  EXPECT_EQ(tensors("embedding.positions"), Names{"bert.embeddings.position_embeddings.weight"});
+  EXPECT_EQ(tensors("embedding.segments"), Names{"bert.embeddings.token_type_embeddings.weight"});
+  EXPECT_EQ(tensors("embedding.norm.gain"), Names{"bert.embeddings.LayerNorm.weight"});
+  EXPECT_EQ(tensors("encoder.3.attention.qkv.weight"),
+            (Names{"bert.encoder.layer.3.attention.self.query.weight",
+                   "bert.encoder.layer.3.attention.self.key.weight",
+                   "bert.encoder.layer.3.attention.self.value.weight"}));
+  EXPECT_EQ(tensors("encoder.11.attention.qkv.bias")[2], "bert.encoder.layer.11.attention.self.value.bias");
+  EXPECT_EQ(tensors("encoder.0.attention.out.bias"),
+            Names{"bert.encoder.layer.0.attention.output.dense.bias"});
+  EXPECT_EQ(tensors("encoder.0.attention.norm.gain"),
+            Names{"bert.encoder.layer.0.attention.output.LayerNorm.weight"});
+  EXPECT_EQ(tensors("encoder.0.feed_forward.up.weight"),
+            Names{"bert.encoder.layer.0.intermediate.dense.weight"});
+  EXPECT_EQ(tensors("encoder.0.feed_forward.down.weight"), Names{"bert.encoder.layer.0.output.dense.weight"});
+  EXPECT_EQ(tensors("encoder.0.feed_forward.norm.bias"), Names{"bert.encoder.layer.0.output.LayerNorm.bias"});
+  for (const char* path : {"encoder.norm.gain", "encoder.0.carry.weight", "encoder.x.attention.out.bias",
+                           "head.weight", "decoder.0.attention.out.bias", "encoder.", ""})
+    EXPECT_TRUE(tensors(path).empty()) << path;
+}
+
+TEST(BertNames, TensorsOfAHeadAreCalledAfterWhatItComputes) {
+  EXPECT_EQ(bert_tensors_of("head.weight", BertHead::classes), Names{"classifier.weight"});
+  EXPECT_EQ(bert_tensors_of("head.pooler.bias", BertHead::classes), Names{"bert.pooler.dense.bias"});
+  EXPECT_EQ(bert_tensors_of("head.weight", BertHead::spans), Names{"qa_outputs.weight"});
+  EXPECT_EQ(bert_tensors_of("head.bias", BertHead::language_model), Names{"cls.predictions.bias"});
+  EXPECT_EQ(bert_tensors_of("head.transform.weight", BertHead::language_model),
+            Names{"cls.predictions.transform.dense.weight"});
+  EXPECT_EQ(bert_tensors_of("head.norm.gain", BertHead::language_model),
+            Names{"cls.predictions.transform.LayerNorm.weight"});
+  EXPECT_TRUE(bert_tensors_of("head.transitions", BertHead::classes).empty());
+}
+
+/// Of heads that declare these.
+TEST(BertNames, WhatAHeadComputesIsSeenByWhatItDeclares) {
+  HeadPlan classifier(8);
+  classifier.read(Space::tokens);
+  classifier.normalize_by(classifier.column("targets", Space::tokens));
+  EXPECT_EQ(bert_head_of(classifier), BertHead::none);
+  classifier.matrix("weight", 3, 8);
+  classifier.output("classes", Space::tokens);
+  EXPECT_EQ(bert_head_of(classifier), BertHead::classes);
+
+  HeadPlan spans(8);
+  spans.read(Space::tokens);
+  spans.normalize_by(spans.column("start", Space::sequences));
+  spans.matrix("weight", 2, 8);
+  spans.output("spans", Space::tokens, ColumnType::numbers, 2);
+  EXPECT_EQ(bert_head_of(spans), BertHead::spans);
+
+  HeadPlan model(8);
+  model.read(Space::picked);
+  model.normalize_by(model.column("targets", Space::picked));
+  model.tie("table", "embedding.tokens", {11, 8});
+  model.matrix("transform.weight", 8, 8);
+  EXPECT_EQ(bert_head_of(model), BertHead::language_model);
+}
+
+TEST(BertNames, EverySpellingMeansTheSame) {
+  const auto expect = [](const char* name, const char* spelling) {
+    EXPECT_EQ(bert_spelling(name), spelling);
+  };
+  expect("bert.embeddings.LayerNorm.weight", "bert.embeddings.LayerNorm.weight");
+  expect("embeddings.LayerNorm.weight", "bert.embeddings.LayerNorm.weight");
+  expect("bert.embeddings.LayerNorm.gamma", "bert.embeddings.LayerNorm.weight");
+  expect("encoder.layer.2.output.LayerNorm.beta", "bert.encoder.layer.2.output.LayerNorm.bias");
+  expect("pooler.dense.weight", "bert.pooler.dense.weight");
+  expect("classifier.weight", "classifier.weight");
+  expect("cls.predictions.transform.LayerNorm.gamma", "cls.predictions.transform.LayerNorm.weight");
+  for (const std::string prefix : {"", "distilbert."}) {
+    const auto expect_distil = [&](const char* name, const char* spelling) {
+      EXPECT_EQ(bert_spelling(prefix + name), spelling);
+    };
+    expect_distil("embeddings.word_embeddings.weight", "bert.embeddings.word_embeddings.weight");
+    expect_distil("transformer.layer.0.attention.q_lin.weight",
+                  "bert.encoder.layer.0.attention.self.query.weight");
+    expect_distil("transformer.layer.0.attention.k_lin.bias", "bert.encoder.layer.0.attention.self.key.bias");
+    expect_distil("transformer.layer.5.attention.v_lin.bias",
+                  "bert.encoder.layer.5.attention.self.value.bias");
+    expect_distil("transformer.layer.5.attention.out_lin.bias",
+                  "bert.encoder.layer.5.attention.output.dense.bias");
+    expect_distil("transformer.layer.5.sa_layer_norm.weight",
+                  "bert.encoder.layer.5.attention.output.LayerNorm.weight");
+    expect_distil("transformer.layer.5.ffn.lin1.weight", "bert.encoder.layer.5.intermediate.dense.weight");
+    expect_distil("transformer.layer.5.ffn.lin2.bias", "bert.encoder.layer.5.output.dense.bias");
+    expect_distil("transformer.layer.5.output_layer_norm.bias", "bert.encoder.layer.5.output.LayerNorm.bias");
+  }
+  expect("vocab_transform.weight", "cls.predictions.transform.dense.weight");
+  expect("vocab_layer_norm.bias", "cls.predictions.transform.LayerNorm.bias");
+  expect("vocab_projector.bias", "cls.predictions.decoder.bias");
+  expect("something.else", "something.else");
+}
+
+TEST(BertNames, BuffersAreNoWeights) {
+  EXPECT_TRUE(is_bert_buffer(bert_spelling("embeddings.position_ids")));
+  EXPECT_FALSE(is_of_bert_body(bert_spelling("embeddings.position_ids")));
+  EXPECT_TRUE(is_of_bert_body(bert_spelling("encoder.layer.6.output.dense.bias")));
+  EXPECT_FALSE(is_of_bert_body(bert_spelling("pooler.dense.bias")));
+  EXPECT_FALSE(is_of_bert_body("classifier.bias"));
+}
+
+TEST(BertNames, AnswersInTheSpellingOfTheFile) {
+  const BertNames names({"embeddings.LayerNorm.gamma",
+                         "distilbert.transformer.layer.0.attention.q_lin.weight",
+                         "cls.predictions.decoder.bias"});
+  EXPECT_EQ(names.tensors_of("embedding.norm.gain", BertHead::none), Names{"embeddings.LayerNorm.gamma"});
+  EXPECT_EQ(names.tensors_of("encoder.0.attention.qkv.weight", BertHead::none),
+            (Names{"distilbert.transformer.layer.0.attention.q_lin.weight",
+                   "bert.encoder.layer.0.attention.self.key.weight",
+                   "bert.encoder.layer.0.attention.self.value.weight"}));
+  EXPECT_EQ(names.tensors_of("head.bias", BertHead::language_model), Names{"cls.predictions.decoder.bias"});
+}
+
+TEST(BertNames, ClassesBehindAnotherLayerAreNotTaken) {
+  const BertNames names({"pre_classifier.weight", "pre_classifier.bias", "classifier.weight"});
+  EXPECT_EQ(names.tensors_of("head.pooler.weight", BertHead::classes), Names{"bert.pooler.dense.weight"});
+  EXPECT_EQ(BertNames({"classifier.weight"}).tensors_of("head.weight", BertHead::classes),
+            Names{"classifier.weight"});
+}
+
+TEST(BertNames, RefusesTwoTensorsThatMeanTheSame) {
+  EXPECT_EQ(testing::message_of<Error>([] {
+              BertNames({"bert.embeddings.LayerNorm.weight", "embeddings.LayerNorm.gamma"});
+            }),
+            "tensors \"bert.embeddings.LayerNorm.weight\" and \"embeddings.LayerNorm.gamma\" are the same of "
+            "BERT's");
+}
+
+}  // namespace
+}  // namespace encore

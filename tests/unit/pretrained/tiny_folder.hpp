@@ -1,0 +1,76 @@
+// A Hugging Face folder of a few bytes for tests: everything but the values of the weights is as it would be.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "record/safetensors.hpp"
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore::testing {
+
+class TinyFolder {
+ public:
+  TinyFolder() {
+    std::filesystem::create_directory(path());
+    write("config.json", config().dump(2));
+    write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nlund\n");
+    const std::vector<float> values(6 * 8, 0.5F);
+    save_safetensors(path() / "model.safetensors",
+                     {{.name = "embeddings.word_embeddings.weight",
+                       .dtype = DType::float32,
+                       .shape = {6, 8},
+                       .bytes = std::as_bytes(std::span(values))}},
+                     {{"format", "pt"}});
+  }
+
+  std::filesystem::path path() const { return folder_ / "bert"; }
+  std::filesystem::path operator/(const std::string& name) const { return path() / name; }
+  void write(const std::string& name, const std::string& text) const { write_bytes(path() / name, text); }
+  void remove(const std::string& name) const { std::filesystem::remove(path() / name); }
+
+  /// With one member of config.json replaced.
+  void set(const std::string& member, nlohmann::json value) const {
+    nlohmann::json changed = nlohmann::json::parse(read_bytes(path() / "config.json"));
+    changed[member] = std::move(value);
+    write("config.json", changed.dump(2));
+  }
+
+  static nlohmann::json config() {
+    return {{"architectures", {"BertModel"}},
+            {"model_type", "bert"},
+            {"vocab_size", 6},
+            {"hidden_size", 8},
+            {"num_hidden_layers", 2},
+            {"num_attention_heads", 4},
+            {"intermediate_size", 16},
+            {"hidden_act", "gelu"},
+            {"max_position_embeddings", 32},
+            {"type_vocab_size", 2},
+            {"layer_norm_eps", 1e-12},
+            {"hidden_dropout_prob", 0.1},
+            {"attention_probs_dropout_prob", 0.2},
+            {"position_embedding_type", "absolute"}};
+  }
+  static nlohmann::json distilbert_config() {
+    return {{"architectures", {"DistilBertModel"}},
+            {"model_type", "distilbert"},
+            {"vocab_size", 6},
+            {"dim", 8},
+            {"n_layers", 2},
+            {"n_heads", 4},
+            {"hidden_dim", 16},
+            {"activation", "relu"},
+            {"max_position_embeddings", 32},
+            {"dropout", 0.1},
+            {"attention_dropout", 0.2}};
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+}  // namespace encore::testing
