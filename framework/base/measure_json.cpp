@@ -24,6 +24,11 @@ constexpr ReducerName reducer_names[] = {
     {Reducer::harmonic_mean, "harmonic_mean"},
     {Reducer::macro_harmonic_mean, "macro_harmonic_mean"},
     {Reducer::exponential, "exponential"},
+    {Reducer::area_under_ranks, "area_under_ranks"},
+    {Reducer::macro_area_under_ranks, "macro_area_under_ranks"},
+    {Reducer::rank_correlation, "rank_correlation"},
+    {Reducer::correlation, "correlation"},
+    {Reducer::matthews, "matthews"},
     {Reducer::matrix, "matrix"},
     {Reducer::opaque, "opaque"},
 };

@@ -16,6 +16,8 @@
 #include <encore/measure.hpp>
 #include <encore/statistics.hpp>
 
+#include "base/pair_measures.hpp"
+
 namespace encore {
 
 /// As people write it: the title, else the name.
@@ -69,11 +71,20 @@ class MeasureCells {
   ExampleSums sums_of(const Statistics& statistics);
   std::size_t size() const;
   double value(std::span<const double> cells) const;
+  /// False where the value stands for none: one class alone has no area under ranks.
+  bool is_defined(std::span<const double> cells) const;
 
  private:
+  struct Wanted;
+  ExampleSums column_sums(const Statistics& statistics, const Wanted& wanted);
+  ExampleSums number_pairs(const Statistics& statistics, const Wanted& wanted);
+  ExampleSums name_pairs(const Statistics& statistics, const Wanted& wanted);
+
   Measure measure_;
   std::string key_;
   std::map<std::string, std::uint32_t> groups_;  ///< by key: the first of its cells, one for each column
+  NumberPairs numbers_;                          ///< the cells of reducers that look at pairs of numbers
+  NamePairs names_;                              ///< the cells of `matthews`
 };
 
 /// Of a measure that is no family and has a value, over all examples.

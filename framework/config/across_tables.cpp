@@ -38,6 +38,7 @@ class AcrossTables {
            title_of(reader->kind, reader->name) + " does not give the field" +
                (missing.size() == 1 ? " " : "s ") + quoted_list(missing) + " that " +
                title_of(task->kind, task->name) + " needs; it gives " + quoted_list(reader->gives) +
+               (reader->may_give.empty() ? "" : ", with its options " + quoted_list(reader->may_give)) +
                (fitting.empty() ? "; no reader that is here gives all that the task needs"
                                 : "; what gives all that the task needs: " + quoted_list(fitting)));
   }

@@ -70,6 +70,8 @@ void read_task(const json& in, const std::string& owner, ManifestOffer& offer) {
   const json& needs = member(in, "needs", json::value_t::object, owner);
   offer.needs = {text_list_member(needs, "structure", "the needs of " + owner),
                  text_list_member(needs, "truth", "the needs of " + owner)};
+  if (needs.contains("optional"))
+    offer.needs.optional = text_list_member(needs, "optional", "the needs of " + owner);
   const json& measures = member(in, "measures", json::value_t::array, owner);
   try {
     for (const json& measure : measures) offer.measures.push_back(measure_in(measure));
@@ -108,6 +110,8 @@ ManifestOffer offer_from_json(const json& in) {
   require_free_options(offer, owner);
   if (offer.kind == Kind::task) read_task(in, owner, offer);
   if (offer.kind == Kind::reader) offer.gives = text_list_member(in, "gives", owner);
+  if (offer.kind == Kind::reader && in.contains("may_give"))
+    offer.may_give = text_list_member(in, "may_give", owner);
   return offer;
 }
 
@@ -120,7 +124,7 @@ std::map<std::string, std::string> statements(const Manifest& manifest) {
     const std::string owner = title_of(offer.kind, offer.name);
     all[owner] = "version " + std::to_string(offer.version);
     const json described = offer_to_json(offer);
-    for (const char* part : {"summary", "needs", "select", "gives"})
+    for (const char* part : {"summary", "needs", "select", "gives", "may_give"})
       if (described.contains(part))
         all["the \"" + std::string(part) + "\" of " + owner] = described[part].dump();
     for (const json& option : described["options"])
@@ -145,7 +149,9 @@ std::vector<std::string> missing_fields(const ManifestOffer& task, const Manifes
   std::vector<std::string> missing;
   for (const std::vector<std::string>* fields : {&task.needs.structure, &task.needs.truth})
     for (const std::string& field : *fields)
-      if (std::ranges::find(reader.gives, field) == reader.gives.end()) missing.push_back(field);
+      if (std::ranges::find(reader.gives, field) == reader.gives.end() &&
+          std::ranges::find(reader.may_give, field) == reader.may_give.end())
+        missing.push_back(field);
   return missing;
 }
 
@@ -157,11 +163,13 @@ json offer_to_json(const ManifestOffer& offer) {
               {"options", schema_to_json(offer.options)}};
   if (offer.kind == Kind::task) {
     out["needs"] = {{"structure", offer.needs.structure}, {"truth", offer.needs.truth}};
+    if (!offer.needs.optional.empty()) out["needs"]["optional"] = offer.needs.optional;
     out["measures"] = json::array();
     for (const Measure& measure : offer.measures) out["measures"].push_back(json_of(measure));
     out["select"] = offer.select;
   }
   if (offer.kind == Kind::reader) out["gives"] = offer.gives;
+  if (!offer.may_give.empty()) out["may_give"] = offer.may_give;
   return out;
 }
 

@@ -24,14 +24,15 @@ struct ManifestOffer {
   std::string name;
   int version = 1;
   Schema options = {};
-  std::string summary = {};             ///< one line; empty where the type declares none
-  TaskFields needs = {};                ///< of a task: the fields of records that it reads
-  std::vector<Measure> measures = {};   ///< of a task
-  std::string select = {};              ///< of a task: the default of train.select
-  std::vector<std::string> gives = {};  ///< of a reader: the fields of its records
+  std::string summary = {};                ///< one line; empty where the type declares none
+  TaskFields needs = {};                   ///< of a task: the fields of records that it reads
+  std::vector<Measure> measures = {};      ///< of a task
+  std::string select = {};                 ///< of a task: the default of train.select
+  std::vector<std::string> gives = {};     ///< of a reader: the fields of its records
+  std::vector<std::string> may_give = {};  ///< of a reader: those that its options add
 };
 
-/// The fields that the task reads and the reader does not give.
+/// The fields that the task needs and the reader does not give, whatever its options.
 std::vector<std::string> missing_fields(const ManifestOffer& task, const ManifestOffer& reader);
 
 struct Manifest {
@@ -45,8 +46,9 @@ struct Manifest {
   std::filesystem::path library_path() const { return file.parent_path() / library; }
 };
 
-/// {"kind", "name", "version", "summary", "options"}; of a task also {"needs": {"structure", "truth"},
-/// "measures", "select"}, of a reader {"gives"}.
+/// {"kind", "name", "version", "summary", "options"}; of a task also {"needs": {"structure", "truth",
+/// "optional"}, "measures", "select"}, of a reader {"gives", "may_give"}; empty lists of what is optional are
+/// left out.
 nlohmann::json offer_to_json(const ManifestOffer& offer);
 
 /// {"format": 2, "name", "version", "fingerprint", "library", "offers"}

@@ -38,11 +38,16 @@ std::string limits_text(const Option& option) {
 }
 
 std::string fields_text(const ManifestOffer& offer) {
-  if (offer.kind == Kind::reader) return "It gives the fields " + quoted_list(offer.gives);
+  if (offer.kind == Kind::reader)
+    return "It gives the fields " + quoted_list(offer.gives) +
+           (offer.may_give.empty() ? ""
+                                   : "; where its options ask for them also " + quoted_list(offer.may_give));
   if (offer.kind != Kind::task) return "";
   return "It reads the fields " + quoted_list(offer.needs.structure) +
          (offer.needs.truth.empty() ? ""
-                                    : ", to learn and to be scored also " + quoted_list(offer.needs.truth));
+                                    : ", to learn and to be scored also " + quoted_list(offer.needs.truth)) +
+         (offer.needs.optional.empty() ? ""
+                                       : "; where there are any also " + quoted_list(offer.needs.optional));
 }
 
 std::string better_text(const Measure& measure) {

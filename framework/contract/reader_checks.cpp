@@ -87,9 +87,10 @@ class ReaderCheck {
         require(outcome.records.has(field),
                 "the records of " + file.name + " have no field \"" + field + "\", which fields() names");
       for (const Records::Field& field : outcome.records.fields())
-        require(std::ranges::find(offer_.gives, field.name) != offer_.gives.end(),
+        require(std::ranges::find(offer_.gives, field.name) != offer_.gives.end() ||
+                    std::ranges::find(offer_.may_give, field.name) != offer_.may_give.end(),
                 "the records of " + file.name + " have a field \"" + field.name +
-                    "\", which fields() does not name");
+                    "\", which neither fields() nor optional_fields() names");
     }
     return counted(read) + " read, each with the fields that it declares";
   }

@@ -94,6 +94,16 @@ Records::Values values_of(const std::string& field, const std::vector<Sample>& s
     return for_each(samples, [](const Sample& sample) { return reversed(sample.text); });
   if (field == "label")
     return for_each(samples, [](const Sample& sample) { return std::string(sample.label); });
+  if (field == "labels")
+    return for_each(samples, [](const Sample& sample) {
+      std::vector<std::string> labels = {sample.label};
+      if (words_of(sample.text).size() > 5) labels.emplace_back("long");
+      return labels;
+    });
+  if (field == "number")
+    return for_each(samples, [](const Sample& sample) {
+      return 0.25 * static_cast<double>(words_of(sample.text).size());
+    });
   if (field == "words") return for_each(samples, [](const Sample& sample) { return words_of(sample.text); });
   if (field == "tags")
     return for_each(samples, [](const Sample& sample) { return tags_of(words_of(sample.text)); });

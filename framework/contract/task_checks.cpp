@@ -29,7 +29,8 @@ class TaskCheck {
 
   std::string declaration() const {
     require(!samples_.needs().structure.empty(), "fields() names no field that is there at prediction");
-    const std::vector<std::string> fields = all_fields(samples_.needs());
+    std::vector<std::string> fields = all_fields(samples_.needs());
+    fields.insert(fields.end(), samples_.needs().optional.begin(), samples_.needs().optional.end());
     require(std::set<std::string>(fields.begin(), fields.end()).size() == fields.size(),
             "fields() names a field twice");
     // What reading its manifest would refuse.
@@ -163,7 +164,7 @@ class TaskCheck {
 
   std::string prediction() const {
     const auto task = samples_.prepared(roomy);
-    const Records bare = with_fields(samples_.train(), samples_.needs().structure);
+    const Records bare = with_fields(samples_.train(), samples_.structure());
     const ExampleSet known = TaskSamples::encoded(*task, samples_.train()),
                      unknown = TaskSamples::encoded(*task, bare);
     require(std::ranges::equal(known.arrays().lengths, unknown.arrays().lengths) &&
@@ -260,6 +261,21 @@ class TaskCheck {
   TaskSamples samples_;
 };
 
+/// What may be otherwise where the records have the fields that the task can do without.
+std::string with_optional_fields(const Offer& offer, const CheckData& data) {
+  const TaskSamples samples(offer, data, true);
+  const TaskCheck check(samples);
+  check.knowledge();
+  check.encoding();
+  check.same_numbers();
+  check.prediction();
+  for (const Check& each : task_output_checks(samples)) each.run();
+  std::string names;
+  for (const std::string& field : offer.needs.optional)
+    names += (names.empty() ? "\"" : ", \"") + field + "\"";
+  return "the same with " + names;
+}
+
 }  // namespace
 
 std::vector<Check> task_checks(const Offer& offer, const CheckData& data) {
@@ -273,6 +289,8 @@ std::vector<Check> task_checks(const Offer& offer, const CheckData& data) {
                             {"drawing", [check] { return check.drawing(); }},
                             {"prediction", [check] { return check.prediction(); }}};
   for (Check& each : task_output_checks(samples)) all.push_back(std::move(each));
+  if (!offer.needs.optional.empty())
+    all.push_back({"optional fields", [&offer, data] { return with_optional_fields(offer, data); }});
   return all;
 }
 

@@ -41,7 +41,7 @@ class OutputCheck {
 
   std::string labelling() const {
     const auto task = samples_.prepared(TaskSamples::roomy);
-    const Records records = samples_.train(), bare = with_fields(records, samples_.needs().structure);
+    const Records records = samples_.train(), bare = with_fields(records, samples_.structure());
     const ExampleSet set = TaskSamples::encoded(*task, records);
     for (const Outputs& outputs : {perfect_outputs(*task, set), arbitrary_outputs(*task, set, 1)}) {
       const Records labelled = task->label(bare, set, outputs);
@@ -69,7 +69,7 @@ class OutputCheck {
     }
     require(records.size() == lines.size(), "from_text gives " + std::to_string(records.size()) +
                                                 " records for " + std::to_string(lines.size()) + " lines");
-    for (const std::string& field : samples_.needs().structure)
+    for (const std::string& field : samples_.structure())
       require(records.has(field), "from_text gives no field \"" + field + "\", which fields() names");
     const ExampleSet set = TaskSamples::encoded(*task, records);
     const Records answers = task->answer(records, set, arbitrary_outputs(*task, set, 1));

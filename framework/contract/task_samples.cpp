@@ -37,8 +37,15 @@ std::unique_ptr<Task> TaskSamples::prepared(std::int64_t max_length) const {
   return task;
 }
 
+std::vector<std::string> TaskSamples::structure() const {
+  std::vector<std::string> fields = needs().structure;
+  if (with_optional_) fields.insert(fields.end(), needs().optional.begin(), needs().optional.end());
+  return fields;
+}
+
 Records TaskSamples::records_of(SampleSet set) const {
-  const std::vector<std::string> fields = all_fields(offer_.needs);
+  std::vector<std::string> fields = structure();
+  fields.insert(fields.end(), needs().truth.begin(), needs().truth.end());
   if (data_.given())
     for (const Offer& reader : data_.readers)
       if (missing_fields(describe(offer_), describe(reader)).empty()) {

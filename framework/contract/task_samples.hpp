@@ -18,10 +18,14 @@ class TaskSamples {
   /// Room for every sample, and so little that most are cut.
   static constexpr std::int64_t roomy = 256, narrow = 8;
 
-  TaskSamples(const Offer& offer, const CheckData& data) : offer_(offer), data_(data) {}
+  /// `with_optional`: the records have also the fields that the task can do without.
+  TaskSamples(const Offer& offer, const CheckData& data, bool with_optional = false)
+      : offer_(offer), data_(data), with_optional_(with_optional) {}
 
   const Offer& offer() const { return offer_; }
   const TaskFields& needs() const { return offer_.needs; }
+  /// The fields of the records that are there at prediction too.
+  std::vector<std::string> structure() const;
   std::unique_ptr<Task> make(std::int64_t max_length) const;
   /// One that has seen the training set.
   std::unique_ptr<Task> prepared(std::int64_t max_length) const;
@@ -35,6 +39,7 @@ class TaskSamples {
 
   const Offer& offer_;
   CheckData data_;
+  bool with_optional_;
 };
 
 /// What task_checks is made of: of records and encoding, of outputs and measures.

@@ -63,7 +63,8 @@ ManifestOffer describe(const Offer& offer) {
           .needs = offer.needs,
           .measures = offer.measures,
           .select = offer.select,
-          .gives = offer.gives};
+          .gives = offer.gives,
+          .may_give = offer.may_give};
 }
 
 Manifest make_manifest(const OpenedPlugin& plugin, const std::filesystem::path& library) {

@@ -60,6 +60,8 @@ void write_predictions(const std::filesystem::path& path, const TaskFields& fiel
                  {"predicted", truth_json(fields, predicted, i)},
                  {"statistics", json_of(statistics, i)}};
     for (const std::string& name : fields.structure) line[name] = field_json(field_of(records, name), i);
+    for (const std::string& name : fields.optional)
+      if (records.has(name)) line[name] = field_json(field_of(records, name), i);
     out << line.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
   }
   out.close();

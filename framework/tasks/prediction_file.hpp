@@ -17,9 +17,9 @@ namespace encore {
 /// "end"}.
 nlohmann::json field_json(const Records::Field& field, std::size_t record);
 
-/// {"example": i, FIELD: value of each structure field, "truth", "predicted", "statistics"}; truth and
-/// prediction are the value of the truth field, or an object where a task has several. Throws Error when the
-/// disk is full.
+/// {"example": i, FIELD: value of each structure or optional field, "truth", "predicted", "statistics"};
+/// truth and prediction are the value of the truth field, or an object where a task has several. Throws Error
+/// when the disk is full.
 void write_predictions(const std::filesystem::path& path, const TaskFields& fields, const Records& records,
                        const Records& predicted, const Statistics& statistics);
 

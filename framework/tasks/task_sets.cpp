@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "config/nearest.hpp"
 #include "data/encode.hpp"
 #include "data/file.hpp"
 #include "data/hash.hpp"
@@ -39,6 +40,18 @@ ReadSet read_set(const Reader& reader, const std::filesystem::path& path, const 
   return {reader.read({&file, 1}, what), sha256(text)};
 }
 
+void require_fields(const Records& records, const TaskFields& needs) {
+  std::vector<std::string> missing, given;
+  for (const std::vector<std::string>* fields : {&needs.structure, &needs.truth})
+    for (const std::string& field : *fields)
+      if (!records.has(field)) missing.push_back(field);
+  if (missing.empty()) return;
+  for (const Records::Field& field : records.fields()) given.push_back(field.name);
+  throw Error("the task needs the field" + std::string(missing.size() == 1 ? " " : "s ") +
+              quoted_list(missing) + ", and the reader gives " + quoted_list(given) +
+              "; its options decide what it gives");
+}
+
 Statistics measured(const Task& task, const ExampleSet& set, const Outputs& outputs,
                     const std::string& what) {
   Statistics statistics;
@@ -62,6 +75,7 @@ Records TaskSets::read(Split split) const {
   ReadSet set = read_set(*parts_.reader, path(split), title_of(split));
   if (const auto planned = planned_.find(name_of(split)); planned != planned_.end())
     require_planned({path(split), planned->second}, name_of(split), set.sha256);
+  with_file(path(split), [&] { require_fields(set.records, parts_.fields); });
   return std::move(set.records);
 }
 

@@ -40,6 +40,9 @@ struct ReadSet {
 };
 ReadSet read_set(const Reader& reader, const std::filesystem::path& path, const std::string& what);
 
+/// Throws Error where the records lack a field that the task needs: a reader's options may leave some out.
+void require_fields(const Records& records, const TaskFields& needs);
+
 /// What `work` gives, which is done on the content of a file: an Error of it gets the file's name in front.
 template <class Work>
 auto with_file(const std::filesystem::path& path, const Work& work) -> decltype(work()) {

@@ -34,6 +34,7 @@ int evaluate_verb(const TrainedRunArguments& run, const std::filesystem::path& f
   for (const std::string& note : model.notes()) std::cerr << "encore-worker: " << note << '\n';
   const ReadSet read = read_set(model.reader(), file, "evaluation set");
   const EncodedSet set = with_file(file, [&] {
+    require_fields(read.records, model.fields());
     model.extend(read.records);
     return model.encode(read.records, host_threads());
   });

@@ -46,8 +46,8 @@ void write_jsonl(std::ostream& out, const Records& answers) {
 /// Records as the run's reader would have read them, had somebody labelled the text as the model does.
 Records labelled(const TaskFields& fields, const Records& records, Records predicted) {
   for (const Records::Field& field : records.fields())
-    if (std::find(fields.structure.begin(), fields.structure.end(), field.name) != fields.structure.end())
-      predicted.add(field.name, field.values);
+    for (const std::vector<std::string>* names : {&fields.structure, &fields.optional})
+      if (std::ranges::find(*names, field.name) != names->end()) predicted.add(field.name, field.values);
   return predicted;
 }
 

@@ -1,37 +1,23 @@
-// Line by line; all rows that cannot be read are reported at once. Options of their own for the two columns,
-// not one list of fields: a file of twenty columns is read by naming two.
+// Row by row; all rows that cannot be read are reported at once. Options of their own for the columns, not
+// one list of fields: a file of twenty columns is read by naming two.
 #include "tsv.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <cmath>
 
 #include "row_problems.hpp"
+#include "separated_rows.hpp"
 
 namespace encore::tsv {
 namespace {
-
-constexpr std::string_view white_space = " \t\r\n\v\f";
-
-std::string_view trimmed(std::string_view value) {
-  const std::size_t first = value.find_first_not_of(white_space);
-  if (first == std::string_view::npos) return {};
-  return value.substr(first, value.find_last_not_of(white_space) - first + 1);
-}
-
-void split_columns(std::string_view line, std::vector<std::string_view>& values) {
-  values.clear();
-  for (std::size_t end = line.find('\t'); end != std::string_view::npos; end = line.find('\t')) {
-    values.push_back(trimmed(line.substr(0, end)));
-    line.remove_prefix(end + 1);
-  }
-  values.push_back(trimmed(line));
-}
 
 std::string counted_columns(std::size_t count) {
   return std::to_string(count) + (count == 1 ? " column" : " columns");
 }
 
-Column column_of(const Options& options, const std::string& option) {
+Column column_of(const Options& options, const std::string& option, const std::string& holds) {
   const std::string& name = options.text(option);
   if (name.empty() || name.find_first_not_of("0123456789") != std::string::npos) {
     if (!options.flag("header") || trimmed(name).empty())
@@ -39,141 +25,289 @@ Column column_of(const Options& options, const std::string& option) {
                         option + " = \"" + name +
                             "\" is no number of a column; columns are counted from 1, and go by the names in "
                             "the first line of the file only with header = true");
-    return {.name = std::string(trimmed(name)), .number = {}};
+    return {.option = option, .holds = holds, .name = std::string(trimmed(name)), .number = {}};
   }
   std::size_t number = 0;
   const auto parsed = std::from_chars(name.data(), name.data() + name.size(), number);
   if (parsed.ec != std::errc() || number == 0)
     throw OptionError(option,
                       option + " = \"" + name + "\" is no number of a column; columns are counted from 1");
-  return {.name = name, .number = number - 1};
+  return {.option = option, .holds = holds, .name = name, .number = number - 1};
 }
 
-/// The numbers of the two columns in one file.
-struct Places {
-  std::size_t text = 0, label = 0;
-};
+char delimiter_of(const Options& options) {
+  const std::string& text = options.text("delimiter");
+  if (text == "tab" || text == "\t") return '\t';
+  if (text.size() == 1 && std::ispunct(static_cast<unsigned char>(text.front())) != 0 && text != "\"")
+    return text.front();
+  throw OptionError("delimiter",
+                    "delimiter = \"" + text +
+                        "\" parts no columns; it is \"tab\", or one character that is no letter, digit, "
+                        "blank or quotation mark");
+}
+
+LabelType label_type_of(const Options& options) {
+  const std::string& type = options.text("label_type");
+  return type == "list" ? LabelType::list : type == "number" ? LabelType::number : LabelType::text;
+}
+
+void require_own_columns(const std::vector<Column>& columns) {
+  for (std::size_t i = 1; i < columns.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      const Column &one = columns[j], &other = columns[i];
+      if (one.number ? one.number == other.number : !other.number && one.name == other.name)
+        throw OptionError(other.option, other.option + " = \"" + other.name + "\" is the column of the " +
+                                            one.holds + " too; " + one.holds + " and " + other.holds +
+                                            " need a column each");
+    }
+}
 
 /// Throws Error where the first line lacks a name or has it twice.
-std::size_t place_of(const Column& column, const std::vector<std::string_view>& names,
-                     const std::string& where) {
+std::size_t place_of(const Column& column, const std::vector<std::string>& names, const std::string& where) {
   if (column.number) return *column.number;
   const auto found = std::ranges::find(names, column.name);
   const auto again = found == names.end() ? found : std::find(found + 1, names.end(), column.name);
   if (found != names.end() && again == names.end()) return static_cast<std::size_t>(found - names.begin());
   std::string all;
-  for (const std::string_view name : names) all += (all.empty() ? "\"" : ", \"") + std::string(name) + "\"";
+  for (const std::string& name : names) all += (all.empty() ? "\"" : ", \"") + name + "\"";
   throw Error(where + (found == names.end() ? "no column is called \"" : "two columns are called \"") +
               column.name + "\"; this line names " + all);
 }
 
-/// What is wrong with a row; empty where nothing is. `expected` columns, 0 before the first row.
-std::string problem_of(const std::vector<std::string_view>& values, std::size_t expected,
-                       const Places& places) {
-  if (expected != 0 && values.size() != expected)
-    return "this row has " + counted_columns(values.size()) + ", the rows before it have " +
-           std::to_string(expected) + "; every row needs the same columns";
-  for (const auto& [what, place] : {std::pair("text", places.text), std::pair("label", places.label)}) {
-    const std::string column = "column " + std::to_string(place + 1);
-    if (place >= values.size())
-      return "this row has " + counted_columns(values.size()) + " and no " + column + ", which holds the " +
-             what + "; columns are parted by tabs";
-    if (values[place].empty()) return "the " + std::string(what) + " in " + column + " is empty";
-  }
-  return "";
-}
-
-/// A value as one column of one line.
-std::string on_one_line(std::string_view value) {
-  std::string text(trimmed(value));
-  std::ranges::replace_if(
-      text, [](char c) { return c == '\t' || c == '\n'; }, ' ');
-  return text;
-}
-
-/// One line from the values of two columns; columns between them hold a dash.
-std::string row_of(const Places& places, const std::string& text, const std::string& label) {
-  std::string line;
-  for (std::size_t i = 0; i <= std::max(places.text, places.label); ++i)
-    line += (i > 0 ? "\t" : "") + (i == places.text ? text : i == places.label ? label : "-");
-  return line + "\n";
+std::string shortest(double number) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof(text), number).ptr};
 }
 
 }  // namespace
+
+/// The label of a row as its type has it.
+struct TsvReader::Label {
+  std::string text = {};
+  std::vector<std::string> list = {};
+  double number = 0.0;
+};
+
+/// What was read so far.
+struct TsvReader::Taken {
+  Records::Texts texts = {}, second_texts = {}, labels = {};
+  Records::TextLists lists = {};
+  Records::Numbers numbers = {};
+  RowProblems problems = {};
+  std::int64_t rows = 0;
+};
 
 Schema TsvReader::options() {
   return Schema()
       .boolean("header", false, {.help = "the first line of a file names its columns and is no example"})
       .text("text_column", "1",
             {.help = "column with the text: its number from 1 (\"1\"), or its name with header = true"})
-      .text("label_column", "2", {.help = "column with the label, likewise"});
+      .text("label_column", "2", {.help = "column with the label, likewise; \"\": there is none"})
+      .text("text2_column", "",
+            {.help = "column with the second text of a pair, likewise; \"\": there is none"})
+      .choice("label_type", "text", {"text", "list", "number"},
+              {.help = "what a label is: one name, several of them, or a number"})
+      .text("label_separator", ",", {.help = "what stands between the names of a list"})
+      .text("delimiter", "tab",
+            {.help = "what parts the columns: \"tab\", or a character such as \",\", with which values may "
+                     "stand in "
+                     "quotation marks (RFC 4180)"})
+      .choice(
+          "bad_rows", "error", {"error", "skip"},
+          {.help = "what becomes of rows that cannot be read; skipped ones are counted in the run's log"});
 }
 
 TsvReader::TsvReader(const Options& options, const ReaderContext&)
     : header_(options.flag("header")),
-      text_(column_of(options, "text_column")),
-      label_(column_of(options, "label_column")) {
-  if (text_.number ? text_.number == label_.number : !label_.number && text_.name == label_.name)
-    throw OptionError("label_column",
-                      "label_column = \"" + label_.name +
-                          "\" is the column of the text too; text and label need a column each");
+      skips_(options.text("bad_rows") == "skip"),
+      delimiter_(delimiter_of(options)),
+      separator_(options.text("label_separator")),
+      type_(label_type_of(options)) {
+  columns_.push_back(column_of(options, "text_column", "text"));
+  if (!options.text("text2_column").empty()) {
+    second_ = columns_.size();
+    columns_.push_back(column_of(options, "text2_column", "second text"));
+  }
+  if (!options.text("label_column").empty()) {
+    label_ = columns_.size();
+    columns_.push_back(column_of(options, "label_column", "label"));
+  }
+  require_own_columns(columns_);
+  const bool is_split = delimiter_ == '\t' && separator_.find('\t') != std::string::npos;
+  if (type_ == LabelType::list && (trimmed(separator_).empty() || is_split))
+    throw OptionError("label_separator", "label_separator = \"" + separator_ +
+                                             "\" cannot part labels; name a character such as \",\"");
+}
+
+// --- reading ---
+
+std::string TsvReader::delimiter_text() const {
+  return delimiter_ == '\t' ? "tabs" : "\"" + std::string(1, delimiter_) + "\"";
+}
+
+/// What is wrong with a row; empty where nothing is.
+std::string TsvReader::problem_of(const std::vector<std::string_view>& values,
+                                  const std::vector<std::size_t>& places, Label& label) const {
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const std::string column = "column " + std::to_string(places[i] + 1);
+    if (places[i] >= values.size())
+      return "this row has " + counted_columns(values.size()) + " and no " + column + ", which holds the " +
+             columns_[i].holds + "; columns are parted by " + delimiter_text();
+    const std::string_view value = values[places[i]];
+    const bool may_be_empty = i == label_ && type_ == LabelType::list;
+    if (trimmed(value).empty() && !may_be_empty)
+      return "the " + columns_[i].holds + " in " + column + " is empty";
+    if (i != label_) continue;
+    if (const std::string problem = take_label(value, column, label); !problem.empty()) return problem;
+  }
+  return "";
+}
+
+std::string TsvReader::take_label(std::string_view value, const std::string& column, Label& label) const {
+  if (type_ == LabelType::text) {
+    label.text = value;
+  } else if (type_ == LabelType::list) {
+    label.list.clear();
+    for (std::string_view left = trimmed(value); !left.empty();) {
+      const std::size_t end = std::min(left.find(separator_), left.size());
+      const std::string_view name = trimmed(left.substr(0, end));
+      const bool is_last = end == left.size();
+      left.remove_prefix(is_last ? end : end + separator_.size());
+      if (name.empty() || (!is_last && trimmed(left).empty()))
+        return "the list of labels in " + column + " has an empty place: \"" + std::string(value) + "\"";
+      label.list.emplace_back(name);
+    }
+  } else {
+    const std::string_view text = trimmed(value);
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), label.number);
+    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || !std::isfinite(label.number))
+      return "the label in " + column + " is no number: \"" + std::string(text) + "\"";
+  }
+  return "";
+}
+
+std::vector<std::size_t> TsvReader::places_in(const std::vector<std::string>& names,
+                                              const std::string& where) const {
+  std::vector<std::size_t> places;
+  for (const Column& column : columns_) {
+    places.push_back(place_of(column, names, where));
+    for (std::size_t i = 0; i + 1 < places.size(); ++i)
+      if (places[i] == places.back())
+        throw Error(where + "\"" + columns_[i].name + "\" and \"" + column.name + "\" are one column; " +
+                    columns_[i].holds + " and " + column.holds + " need a column each");
+  }
+  return places;
+}
+
+void TsvReader::read_file(const InputText& file, Taken& taken) const {
+  SeparatedRows rows(file.text, delimiter_, delimiter_ != '\t');
+  std::vector<std::size_t> places;
+  for (const Column& column : columns_) places.push_back(column.number.value_or(0));
+  std::vector<std::string> names;
+  std::size_t expected = 0;  // columns; 0 before the first row
+  Label label;
+  while (rows.next()) {
+    const std::vector<std::string_view>& values = rows.values();
+    if (header_ && names.empty()) {
+      if (!rows.problem().empty())
+        throw Error(file.name + ":" + std::to_string(rows.line()) + ": " + rows.problem());
+      names.assign(values.begin(), values.end());
+      places = places_in(names, file.name + ":" + std::to_string(rows.line()) + ": ");
+    } else if (names.empty() || !std::ranges::equal(values, names)) {
+      ++taken.rows;
+      std::string problem = rows.problem();
+      if (problem.empty() && expected != 0 && values.size() != expected)
+        problem = "this row has " + counted_columns(values.size()) + ", the rows before it have " +
+                  std::to_string(expected) + "; every row needs the same columns";
+      if (problem.empty()) problem = problem_of(values, places, label);
+      if (!problem.empty()) {
+        taken.problems.add(file.name, rows.line(), problem);
+        continue;
+      }
+      taken.texts.emplace_back(values[places[0]]);
+      if (second_) taken.second_texts.emplace_back(values[places[*second_]]);
+      if (label_ && type_ == LabelType::text) taken.labels.push_back(label.text);
+      if (label_ && type_ == LabelType::list) taken.lists.push_back(label.list);
+      if (label_ && type_ == LabelType::number) taken.numbers.push_back(label.number);
+    }
+    expected = values.size();
+  }
 }
 
 Records TsvReader::read(std::span<const InputText> files, const std::string& what) const {
-  Records::Texts texts, labels;
-  RowProblems problems;
-  std::vector<std::string_view> values, names;
-  for (const InputText& file : files) {
-    std::string_view left = file.text;
-    while (left.starts_with("\xEF\xBB\xBF")) left.remove_prefix(3);
-    std::size_t expected = 0;
-    Places places{.text = text_.number.value_or(0), .label = label_.number.value_or(0)};
-    names.clear();
-    for (std::int64_t number = 1; !left.empty(); ++number) {
-      const std::size_t end = std::min(left.find('\n'), left.size());
-      const std::string_view line = left.substr(0, end);
-      left.remove_prefix(std::min(end + 1, left.size()));
-      if (trimmed(line).empty() && line.find('\t') == std::string_view::npos) continue;
-      split_columns(line, values);
-      if (header_ && names.empty()) {
-        names = values;
-        const std::string where = file.name + ":" + std::to_string(number) + ": ";
-        places = {.text = place_of(text_, names, where), .label = place_of(label_, names, where)};
-        if (places.text == places.label)
-          throw Error(where + "\"" + text_.name + "\" and \"" + label_.name +
-                      "\" are one column; text and label need a column each");
-      } else if (names.empty() || values != names) {
-        const std::string problem = problem_of(values, expected, places);
-        if (!problem.empty()) {
-          problems.add(file.name, number, problem);
-          continue;
-        }
-        texts.emplace_back(values[places.text]);
-        labels.emplace_back(values[places.label]);
-      }
-      expected = values.size();
-    }
-  }
-  problems.require_none();
-  if (texts.empty() && !files.empty())
+  Taken taken;
+  for (const InputText& file : files) read_file(file, taken);
+  if (!skips_) taken.problems.require_none();
+  if (taken.texts.empty() && !files.empty())
     throw Error(files.front().name + ": the " + what +
-                " is empty; it needs at least one row with a text and a label");
+                (taken.rows > 0 ? " has no row that can be read; "
+                                : " is empty; it needs at least one row with a text" +
+                                      std::string(label_ ? " and a label" : "")) +
+                (taken.rows > 0 ? taken.problems.skipped(taken.rows) : ""));
   Records records;
-  records.add("text", std::move(texts));
-  records.add("label", std::move(labels));
+  records.add("text", std::move(taken.texts));
+  if (second_) records.add("text2", std::move(taken.second_texts));
+  if (label_ && type_ == LabelType::text) records.add("label", std::move(taken.labels));
+  if (label_ && type_ == LabelType::list) records.add("labels", std::move(taken.lists));
+  if (label_ && type_ == LabelType::number) records.add("number", std::move(taken.numbers));
+  if (taken.problems.count() > 0) records.notes.push_back(taken.problems.skipped(taken.rows));
   return records;
 }
 
-std::string TsvReader::write(const Records& records, FilePart part) const {
-  const std::size_t free = (text_.number == 0U || label_.number == 0U) ? 1 : 0;
-  const Places places{.text = text_.number.value_or(free),
-                      .label = label_.number.value_or(text_.number ? free : 1)};
+// --- writing ---
+
+/// Columns that go by names stand in the places that are free.
+std::vector<std::size_t> TsvReader::places_to_write() const {
+  std::vector<std::size_t> places, used;
+  for (const Column& column : columns_)
+    if (column.number) used.push_back(*column.number);
+  for (const Column& column : columns_) {
+    std::size_t place = column.number.value_or(0);
+    while (!column.number && std::ranges::find(used, place) != used.end()) ++place;
+    places.push_back(place);
+    used.push_back(place);
+  }
+  return places;
+}
+
+/// One line from the values of columns_; places between them hold a dash.
+std::string TsvReader::row_of(const std::vector<std::string>& values,
+                              const std::vector<std::size_t>& places) const {
+  std::string line;
+  for (std::size_t i = 0; i <= *std::ranges::max_element(places); ++i) {
+    const auto place = std::ranges::find(places, i);
+    if (i > 0) line += delimiter_;
+    line += place == places.end() ? "-"
+                                  : written_value(values[static_cast<std::size_t>(place - places.begin())],
+                                                  delimiter_, delimiter_ != '\t');
+  }
+  return line + "\n";
+}
+
+std::string TsvReader::label_text(const Records& records, std::size_t record) const {
+  if (type_ == LabelType::text) return records.texts("label")[record];
+  if (type_ == LabelType::number) return shortest(records.numbers("number")[record]);
   std::string text;
-  if (header_ && part == FilePart::first)
-    text = row_of(places, text_.number ? "text" : text_.name, label_.number ? "label" : label_.name);
+  for (const std::string& name : records.lists("labels")[record])
+    text += (text.empty() ? "" : separator_) + name;
+  return text;
+}
+
+std::string TsvReader::write(const Records& records, FilePart part) const {
+  const std::vector<std::size_t> places = places_to_write();
+  std::string text;
+  std::vector<std::string> values(columns_.size());
+  if (header_ && part == FilePart::first) {
+    const std::vector<std::string> headings = {"text", "text2", "label"};
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+      values[i] = !columns_[i].number ? columns_[i].name : headings[i == 0 ? 0 : i == second_ ? 1 : 2];
+    text = row_of(values, places);
+  }
   for (std::size_t i = 0; i < records.size(); ++i) {
-    const std::string value = on_one_line(records.texts("text")[i]);
-    text += value.empty() ? "\n" : row_of(places, value, on_one_line(records.texts("label")[i]));
+    values[0] = records.texts("text")[i];
+    if (second_) values[*second_] = records.has("text2") ? records.texts("text2")[i] : "-";
+    if (label_) values[*label_] = label_text(records, i);
+    text += trimmed(values[0]).empty() ? "\n" : row_of(values, places);
   }
   return text;
 }

@@ -1,7 +1,10 @@
-// The reader "tsv": one example per line, columns parted by tabs, one of them the text, one its label.
-// Place in the flow: the text of a file -> Records with `text` and `label`, of which a task makes examples.
+// The reader "tsv": one example per row of a table, columns parted by tabs or by another character (CSV),
+// named by number or by heading: a text, perhaps a second one, and a label, a list of labels or a number.
+// Place in the flow: the text of a file -> Records, of which a task makes examples. Read next:
+// separated_rows.hpp.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,32 +17,59 @@ namespace encore::tsv {
 
 /// A column as the experiment file names it: by its number, or by its name in the first line.
 struct Column {
+  std::string option;                 ///< that names it: "text_column"
+  std::string holds;                  ///< "text", "second text", "label"
   std::string name;                   ///< as the user wrote it
   std::optional<std::size_t> number;  ///< counted from 0; nothing: to be looked up in the first line
 };
 
+/// What the column with the label holds, and the field that it becomes.
+enum class LabelType : std::uint8_t { text, list, number };
+
 class TsvReader final : public Reader {
  public:
   static constexpr const char* summary =
-      "one example per line, columns parted by tabs, one with the text and one with its label";
+      "one example per row, columns parted by tabs or another character (CSV): a text, perhaps a second one, "
+      "and a "
+      "label, several labels or a number";
   static Schema options();
   static std::vector<std::string> fields() { return {"text", "label"}; }
+  static std::vector<std::string> optional_fields() { return {"text2", "labels", "number"}; }
 
-  /// Throws OptionError: a number below 1, a name without `header`, one column for both.
+  /// Throws OptionError: a number below 1, a name without `header`, one column for two things, a delimiter
+  /// that is none.
   TsvReader(const Options& options, const ReaderContext& context);
 
-  /// Accepts a byte order mark, CRLF and empty lines; white space around a value is dropped, a quotation mark
-  /// is a character like any other. With `header` the first line of each file names the columns; where that
-  /// line stands once more it is skipped, so that files may be put one behind the other. Throws Error naming
-  /// file and line: a row with another number of columns than the first or too few, an empty text or label
-  /// (all such rows at once, up to a limit), a name that the first line lacks, an empty set.
+  /// Accepts a byte order mark, CRLF and empty lines; white space around a value is dropped. Between tabs a
+  /// quotation mark is a character like any other, else it is that of RFC 4180. With `header` the first line
+  /// of each file names the columns; where that line stands once more it is skipped, so that files may be put
+  /// one behind the other. Throws Error naming file and line: a row with another number of columns than the
+  /// first or too few, an empty text or label (all such rows at once, up to a limit; or notes them with
+  /// bad_rows = "skip"), a name that the first line lacks, an empty set.
   Records read(std::span<const InputText> files, const std::string& what) const override;
-  /// Tabs and line breaks within a text become blanks. A record without text becomes an empty line.
+  /// Where quotation marks mean nothing, delimiters and line breaks within a text become blanks. A record
+  /// without text becomes an empty line.
   std::string write(const Records& records, FilePart part) const override;
 
  private:
-  bool header_;
-  Column text_, label_;
+  struct Label;
+  struct Taken;
+  std::string delimiter_text() const;
+  std::string problem_of(const std::vector<std::string_view>& values, const std::vector<std::size_t>& places,
+                         Label& label) const;
+  std::string take_label(std::string_view value, const std::string& column, Label& label) const;
+  std::vector<std::size_t> places_in(const std::vector<std::string>& names, const std::string& where) const;
+  std::vector<std::size_t> places_to_write() const;
+  void read_file(const InputText& file, Taken& taken) const;
+  std::string row_of(const std::vector<std::string>& values, const std::vector<std::size_t>& places) const;
+  std::string label_text(const Records& records, std::size_t record) const;
+
+  bool header_, skips_;
+  char delimiter_;
+  std::string separator_;
+  LabelType type_;
+  std::vector<Column> columns_;  ///< the text, then the second text and the label where there are any
+  std::optional<std::size_t> second_, label_;  ///< places in columns_
 };
 
 }  // namespace encore::tsv

@@ -136,6 +136,18 @@ void softmax_cross_entropy(const Device& device, Tensor logits, Tensor targets, 
 /// dlogits (N, K) = scale * (softmax(logits) - q); 0 on rows without a target. dlogits may be logits.
 void softmax_cross_entropy_backward(const Device& device, Tensor logits, Tensor targets,
                                     double label_smoothing, double scale, Tensor dlogits);
+/// losses (N): the mean over k of max(z, 0) - z t + log(1 + e^-|z|), the binary cross-entropy of sigmoid(z) with the
+/// target t in [0, 1]; 0 where `known` is negative. logits z: (N, K); targets t: (N, K) float32; known: (N) int32.
+void binary_cross_entropy(const Device& device, Tensor logits, Tensor targets, Tensor known, Tensor losses);
+/// dlogits (N, K) = scale / K * (sigmoid(z) - t); 0 on rows that are not known. dlogits may be logits.
+void binary_cross_entropy_backward(const Device& device, Tensor logits, Tensor targets, Tensor known, double scale,
+                                   Tensor dlogits);
+/// y (N, K) float32 = 1 / (1 + e^-x).
+void sigmoid(const Device& device, Tensor x, Tensor y);
+/// losses (N): the mean over k of (x - t)^2; arguments as of binary_cross_entropy.
+void squared_error(const Device& device, Tensor x, Tensor targets, Tensor known, Tensor losses);
+/// dx (N, K) = scale / K * 2 (x - t); 0 on rows that are not known. dx may be x.
+void squared_error_backward(const Device& device, Tensor x, Tensor targets, Tensor known, double scale, Tensor dx);
 /// predictions (N) int32: the first channel with the largest logit.
 void argmax(const Device& device, Tensor logits, Tensor predictions);
 

@@ -22,8 +22,14 @@ enum class Reducer : std::uint8_t {
                   ///< truth}
   macro_harmonic_mean,  ///< the mean over keys of the same
   exponential,          ///< {part, whole}: exp(sum(part) / sum(whole)), the perplexity of {loss, tokens}
-  matrix,               ///< {counts} with two keys, truth and prediction: a table, no number
-  opaque,               ///< the task gives a value that nothing here follows
+  area_under_ranks,  ///< {score, truth}: the area under the ROC curve. What an example adds under one key is
+                     ///< a pair; a truth above 0 is a positive, equal scores count half (Fawcett 2006)
+  macro_area_under_ranks,  ///< the mean over the keys that have positives and negatives of the same
+  rank_correlation,  ///< {prediction, truth}: Spearman's rho of these pairs, equal values share a mean rank
+  correlation,       ///< the same: Pearson's r
+  matthews,          ///< {counts} with two keys, truth and prediction: R_K, in [-1, 1] (Gorodkin 2004)
+  matrix,            ///< {counts} with two keys, truth and prediction: a table, no number
+  opaque,            ///< the task gives a value that nothing here follows
 };
 
 struct Measure {

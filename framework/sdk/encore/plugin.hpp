@@ -72,10 +72,11 @@ struct Offer {
   Schema options;
   void (*make)() = nullptr;
   std::string summary = {};
-  TaskFields needs = {};                ///< of a task: the fields of records that it reads
-  std::vector<Measure> measures = {};   ///< of a task
-  std::string select = {};              ///< of a task: the default of train.select
-  std::vector<std::string> gives = {};  ///< of a reader: the fields of its records
+  TaskFields needs = {};                   ///< of a task: the fields of records that it reads
+  std::vector<Measure> measures = {};      ///< of a task
+  std::string select = {};                 ///< of a task: the default of train.select
+  std::vector<std::string> gives = {};     ///< of a reader: the fields of its records
+  std::vector<std::string> may_give = {};  ///< of a reader: those that its options add
 };
 
 namespace detail {
@@ -118,6 +119,7 @@ class Registrar {
       offer.select = T::select;
     } else if constexpr (K == Kind::reader) {
       offer.gives = T::fields();
+      if constexpr (requires { T::optional_fields(); }) offer.may_give = T::optional_fields();
     }
     offers_.push_back(std::move(offer));
   }

@@ -24,7 +24,9 @@ struct InputText {
 /// Which part of a file a text is, where the file is written text by text.
 enum class FilePart : std::uint8_t { first, later };
 
-/// T also needs `static std::vector<std::string> fields()`: the names of the fields that it gives.
+/// T also needs `static std::vector<std::string> fields()`: the names of the fields that it gives with its
+/// default options; and may have `optional_fields()`, those that it gives where its options ask for them,
+/// perhaps in place of others.
 class Reader {
  public:
   virtual ~Reader() = default;

@@ -26,11 +26,13 @@ struct TaskContext {
   std::int64_t max_length = 0;  ///< rows of the longest sequence, data.max_length
 };
 
-/// The fields of records that a task reads: those that are there at prediction too, and those that hold the
-/// truth.
+/// The fields of records that a task reads: those that are there at prediction too, those that hold the
+/// truth, and those of structure that it does without where the training set has none (the second text of
+/// pairs).
 struct TaskFields {
   std::vector<std::string> structure;
   std::vector<std::string> truth;
+  std::vector<std::string> optional = {};
 
   friend bool operator==(const TaskFields&, const TaskFields&) = default;
 };

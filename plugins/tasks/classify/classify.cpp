@@ -4,21 +4,16 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_map>
 
 #include "measures.hpp"
 
 namespace encore::classify {
 namespace {
 
-constexpr std::string_view white_space = " \t\r\n\v\f";
+using tasks::counted;
 
-/// The columns of an example, in the order of Classify::columns().
-enum : std::size_t { targets, truth, cut_pieces };
-
-std::string counted(std::int64_t count, const char* one, const char* several) {
-  return std::to_string(count) + " " + (count == 1 ? one : several);
-}
+/// The columns of an example, in the order of Classify::columns(); those of the texts come last.
+enum : std::size_t { targets, truth, of_texts };
 
 /// Throws Error for what cannot name a class.
 const std::string& checked(const std::string& label) {
@@ -30,10 +25,7 @@ const std::string& checked(const std::string& label) {
 
 }  // namespace
 
-Classify::Classify(const Options&, const TaskContext& context)
-    : max_length_(static_cast<std::size_t>(context.max_length)) {
-  ENCORE_REQUIRE(context.max_length >= 3, "max_length must leave room for the two markers and one piece");
-}
+Classify::Classify(const Options&, const TaskContext& context) : texts_(context.max_length) {}
 
 std::vector<Measure> Classify::measures() {
   return classify::measures();
@@ -49,32 +41,27 @@ void Classify::prepare(const Records& train) {
                                : "every text of the training set has the label \"" + *labels.begin() +
                                      "\"; there is nothing to learn");
   names_ = tasks::LabelNames({labels.begin(), labels.end()});
+  texts_.prepare(train);
 }
 
 void Classify::extend(const Records& other) {
+  texts_.require_texts(other);
   for (const std::string& label : other.texts("label")) names_.add(checked(label));
 }
 
-TextCounts Classify::text_counts(const Records& train) const {
-  // Counted in a hash table and sorted once: the map is part of the interface because its order is fixed.
-  std::unordered_map<std::string_view, std::int64_t> counts;
-  for (const std::string_view text : train.texts("text"))
-    for (std::size_t end = 0, first = text.find_first_not_of(white_space); first != std::string_view::npos;
-         first = text.find_first_not_of(white_space, end)) {
-      end = std::min(text.find_first_of(white_space, first), text.size());
-      ++counts[text.substr(first, end - first)];
-    }
-  return {counts.begin(), counts.end()};
+void Classify::restore(std::string_view knowledge) {
+  names_ = tasks::LabelNames::from_text(texts_.take_mark(knowledge));
 }
 
 // --- records to numbers ---
 
 std::vector<ColumnRule> Classify::columns() const {
-  return {{.name = targets_column, .space = Space::sequences, .truth = true},
-          {.name = "truth",
-           .space = Space::sequences,
-           .truth = true},                                     // number of the label, seen in training or not
-          {.name = "cut_pieces", .space = Space::sequences}};  // pieces at the end that did not fit
+  std::vector<ColumnRule> columns = {{.name = targets_column, .space = Space::sequences, .truth = true},
+                                     {.name = "truth",
+                                      .space = Space::sequences,
+                                      .truth = true}};  // number of the label, seen in training or not
+  texts_.add_columns(columns);
+  return columns;
 }
 
 std::vector<OutputRule> Classify::outputs() const {
@@ -83,12 +70,7 @@ std::vector<OutputRule> Classify::outputs() const {
 
 void Classify::encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
                       EncodedExample& to) const {
-  to.ids.push_back(tokenizer.special(Special::start));
-  tokenizer.encode(records.texts("text")[record], to.ids);
-  const std::size_t kept = std::min(to.ids.size(), max_length_ - 1);
-  to.integers(cut_pieces).push_back(static_cast<std::int32_t>(to.ids.size() - kept));
-  to.ids.resize(kept);
-  to.ids.push_back(tokenizer.special(Special::end));
+  texts_.encode(records, record, tokenizer, to, of_texts);
   if (!records.has("label")) return;
   const std::int32_t number = names_.number(records.texts("label")[record]);
   to.integers(truth).push_back(number);
@@ -96,33 +78,23 @@ void Classify::encode(const Records& records, std::size_t record, const Tokenize
 }
 
 SetDescription Classify::describe(const ExampleSet& set) const {
-  const std::size_t cuts = set.column("cut_pieces");
   std::map<std::int32_t, std::int64_t> texts;  // by label; none where the truth is not known
-  std::int64_t cut_texts = 0, cut = 0, unseen = 0;
-  for (std::size_t i = 0; i < set.size(); ++i) {
-    const std::int32_t pieces = set.integers(cuts, i).front();
-    cut_texts += pieces > 0 ? 1 : 0;
-    cut += pieces;
-    if (!set.has_column("truth")) continue;
+  std::int64_t unseen = 0;
+  for (std::size_t i = 0; i < set.size() && set.has_column("truth"); ++i) {
     const std::int32_t number = set.integers(set.column("truth"), i).front();
     ++texts[number];
     unseen += names_.is_label(number) ? 0 : 1;
   }
   SetDescription description;
-  description.counts = {{"labels", static_cast<std::int64_t>(texts.size())},
-                        {"cut texts", cut_texts},
-                        {"cut pieces", cut},
-                        {"texts with labels not in training", unseen}};
+  description.counts = {{"labels", static_cast<std::int64_t>(texts.size())}};
   std::vector<std::string>& notes = description.notes;
   const std::string all = counted(static_cast<std::int64_t>(set.size()), "text", "texts");
   const auto most = std::ranges::max_element(texts, {}, [](const auto& each) { return each.second; });
   if (texts.size() > 1)
     notes.push_back("the most frequent label, \"" + names_.name(most->first) + "\", is that of " +
                     std::to_string(most->second) + " of " + all);
-  if (cut_texts > 0)
-    notes.push_back(std::to_string(cut_texts) + " of " + all +
-                    " are longer than max_length = " + std::to_string(max_length_) + ": " +
-                    counted(cut, "piece is", "pieces are") + " cut at the end");
+  texts_.describe(set, description);
+  description.counts.emplace_back("texts with labels not in training", unseen);
   for (const auto& [number, count] : texts)
     if (!names_.is_label(number))
       notes.push_back("the label \"" + names_.name(number) + "\" of " + counted(count, "text", "texts") +
@@ -149,23 +121,20 @@ Records Classify::label(const Records&, const ExampleSet& set, const Outputs& ou
 // --- text that a user types ---
 
 Records Classify::from_text(std::span<const std::string> lines) const {
-  Records records;
-  records.add("text", Records::Texts(lines.begin(), lines.end()));
-  return records;
+  return texts_.from_text(lines);
 }
 
 Records Classify::answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
   Records answers = label(records, set, outputs);
   Records::Texts shown = answers.texts("label");
-  for (std::size_t i = 0; i < shown.size(); ++i) shown[i] += "\t" + records.texts("text")[i];
-  answers.add("text", records.texts("text"));
+  for (std::size_t i = 0; i < shown.size(); ++i) shown[i] += "\t" + texts_.shown(records, i);
+  texts_.add_texts(records, answers);
   answers.add("shown", std::move(shown));
   return answers;
 }
 
 std::string Classify::left_out(const ExampleSet& set, std::size_t sequence) const {
-  const std::int32_t cut = set.integers(set.column("cut_pieces"), sequence).front();
-  return cut == 0 ? "" : "its label does not depend on its last " + counted(cut, "piece", "pieces");
+  return texts_.left_out(set, sequence, "its label");
 }
 
 /// A head may give anything for a text without a target.

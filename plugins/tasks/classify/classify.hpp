@@ -1,6 +1,7 @@
-// The task "classify": one label per text, read off the first row of its sequence ([CLS]); scored by
-// accuracy. Place in the flow: records with `text` (and `label`, the truth) -> ids and a target -> the class
-// of the first row -> counts per text, labels. Read next: measures.hpp.
+// The task "classify": one label per text or pair of texts, read off the first row of its sequence ([CLS]);
+// scored by accuracy. Place in the flow: records with `text`, perhaps `text2` (and `label`, the truth) -> ids
+// and a target -> the class of the first row -> counts per text, labels. Read next: text_input.hpp,
+// measures.hpp.
 #pragma once
 
 #include <string>
@@ -9,6 +10,7 @@
 #include <encore/task.hpp>
 
 #include "label_names.hpp"
+#include "text_input.hpp"
 
 namespace encore::classify {
 
@@ -16,26 +18,24 @@ class Classify final : public Task {
  public:
   static constexpr int version = 2;  // 1 computed the head on every row
   static constexpr const char* summary =
-      "one label per text, read off its first row ([CLS]); scored by accuracy";
+      "one label per text or pair of texts, read off its first row ([CLS]); scored by accuracy";
   static constexpr const char* select = "max dev/accuracy";
   static Schema options() { return {}; }
-  static TaskFields fields() { return {{"text"}, {"label"}}; }
+  static TaskFields fields() { return {{"text"}, {"label"}, {"text2"}}; }
   static std::vector<Measure> measures();
 
   Classify(const Options& options, const TaskContext& context);
 
   void prepare(const Records& train) override;
   void extend(const Records& other) override;
-  std::string knowledge() const override { return names_.text(); }
-  void restore(std::string_view knowledge) override { names_ = tasks::LabelNames::from_text(knowledge); }
+  std::string knowledge() const override { return texts_.marked(names_.text()); }
+  void restore(std::string_view knowledge) override;
   std::vector<std::string> labels() const override { return names_.labels(); }
-  /// Words are parted by white space.
-  TextCounts text_counts(const Records& train) const override;
+  TextCounts text_counts(const Records& train) const override { return texts_.text_counts(train); }
 
   std::vector<ColumnRule> columns() const override;
   std::vector<OutputRule> outputs() const override;
-  /// [CLS] pieces [SEP], the class on the first row. Pieces that would pass max_length - 1 rows are cut at
-  /// the end.
+  /// The class is that of the sequence; ids are those of TextInput.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
   SetDescription describe(const ExampleSet& set) const override;
@@ -50,7 +50,7 @@ class Classify final : public Task {
  private:
   const std::string& predicted(const ExampleSet& set, const Outputs& outputs, std::size_t sequence) const;
 
-  std::size_t max_length_;
+  tasks::TextInput texts_;
   tasks::LabelNames names_;
 };
 

@@ -55,7 +55,9 @@ TEST(MeasureJson, a_measure_that_means_nothing_is_refused) {
   EXPECT_EQ(
       refused(R"({"name": "f1", "reducer": "mean"})"),
       "measure \"f1\": reducer \"mean\" is not known; there are ratio, harmonic_mean, macro_harmonic_mean, "
-      "exponential, matrix, opaque");
+      "exponential, area_under_ranks, macro_area_under_ranks, rank_correlation, correlation, matthews, "
+      "matrix, "
+      "opaque");
   EXPECT_EQ(refused(R"({"name": "f1", "reducer": "ratio", "columns": ["correct"]})"),
             "measure \"f1\": reducer ratio needs 2 columns, not 1");
   for (const char* name :

@@ -1,4 +1,4 @@
-// Softmax cross-entropy, its gradient and argmax.
+// Softmax cross-entropy, binary cross-entropy and the squared error, their gradients, the sigmoid and argmax.
 #include "unit/kernels/kernel_test.hpp"
 
 namespace encore::test {
@@ -56,6 +56,117 @@ INSTANTIATE_TEST_SUITE_P(Precisions, CrossEntropy,
                          ::testing::Values(Precision{DType::float32, 3e-6}, Precision{DType::float64, 1e-13},
                                            Precision{DType::bfloat16, 1e-2}),
                          precision_name);
+
+class ElementwiseLoss : public ::testing::TestWithParam<Precision> {};
+
+/// Rows 1 and 4 of 5 are not known.
+const std::vector<std::int64_t> known_rows = {0, -1, 3, 0, -1};
+
+/// `value` and `derivative` of (x, target) against a kernel and its backward, as means over rows.
+template <class Forward, class Backward, class Value, class Derivative>
+void expect_elementwise(const Precision& precision, const Forward& forward, const Backward& backward,
+                        const Value& value, const Derivative& derivative) {
+  const auto [type, tolerance] = precision;
+  for (const std::int64_t classes : {1, 2, 9, 33, 150}) {
+    const OwnedTensor x = random_tensor(type, {5, classes}, 1, 3.0), known = integers(known_rows);
+    OwnedTensor targets(DType::float32, {5, classes}), losses(sum_type(type), {5}), dx(type, {5, classes});
+    Values wanted(static_cast<std::size_t>(5 * classes));
+    for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = static_cast<double>(i % 5) / 4.0;
+    targets.set(wanted);
+    losses.fill(NAN);
+    dx.fill(NAN);
+    const auto K = static_cast<std::size_t>(classes);
+    const Values given = x.values();
+    Values expected(5, 0.0), expected_gradient(given.size(), 0.0);
+    for (std::size_t r = 0; r < 5; ++r)
+      for (std::size_t k = 0; k < K && known_rows[r] >= 0; ++k) {
+        const std::size_t i = r * K + k;
+        expected[r] += value(given[i], wanted[i]) / static_cast<double>(K);
+        expected_gradient[i] = 0.25 * derivative(given[i], wanted[i]) / static_cast<double>(K);
+      }
+    forward(x, targets, known, losses);
+    expect_close(losses, expected, type == DType::bfloat16 ? 1e-5 : tolerance, "losses");
+    backward(x, targets, known, 0.25, dx);
+    expect_close(dx, expected_gradient, tolerance, "dx");
+    backward(x, targets, known, 0.25, x);
+    expect_close(x, expected_gradient, tolerance, "dx in place");
+  }
+}
+
+TEST_P(ElementwiseLoss, binary_cross_entropy_and_its_gradient) {
+  expect_elementwise(
+      GetParam(),
+      [](Tensor z, Tensor t, Tensor known, Tensor losses) {
+        kernels::binary_cross_entropy(device(), z, t, known, losses);
+      },
+      [](Tensor z, Tensor t, Tensor known, double scale, Tensor dz) {
+        kernels::binary_cross_entropy_backward(device(), z, t, known, scale, dz);
+      },
+      [](double z, double t) {
+        const double p = 1.0 / (1.0 + std::exp(-z));
+        return -t * std::log(p) - (1.0 - t) * std::log(1.0 - p);
+      },
+      [](double z, double t) { return 1.0 / (1.0 + std::exp(-z)) - t; });
+}
+
+TEST_P(ElementwiseLoss, squared_error_and_its_gradient) {
+  expect_elementwise(
+      GetParam(),
+      [](Tensor x, Tensor t, Tensor known, Tensor losses) {
+        kernels::squared_error(device(), x, t, known, losses);
+      },
+      [](Tensor x, Tensor t, Tensor known, double scale, Tensor dx) {
+        kernels::squared_error_backward(device(), x, t, known, scale, dx);
+      },
+      [](double x, double t) { return (x - t) * (x - t); }, [](double x, double t) { return 2.0 * (x - t); });
+}
+
+TEST_P(ElementwiseLoss, huge_logits_do_not_overflow) {
+  const auto type = GetParam().type;
+  OwnedTensor logits(type, {1, 4}), targets(DType::float32, {1, 4}), losses(sum_type(type), {1}),
+      scores(DType::float32, {1, 4});
+  logits.set({1000.0, -1000.0, 1000.0, -1000.0});
+  targets.set({1.0, 0.0, 0.0, 1.0});
+  kernels::binary_cross_entropy(device(), logits, targets, integers({0}), losses);
+  expect_close(losses, {500.0}, 1e-6, "loss");
+  kernels::sigmoid(device(), logits, scores);
+  expect_close(scores, {1.0, 0.0, 1.0, 0.0}, 1e-30, "scores");
+}
+
+TEST_P(ElementwiseLoss, sigmoid_of_odd_shapes) {
+  for (const std::int64_t classes : {1, 33}) {
+    const OwnedTensor x = random_tensor(GetParam().type, {7, classes}, 2, 3.0);
+    OwnedTensor y(DType::float32, {7, classes});
+    kernels::sigmoid(device(), x, y);
+    Values expected = x.values();
+    for (double& value : expected) value = 1.0 / (1.0 + std::exp(-value));
+    expect_close(y, expected, 3e-7, "y");
+  }
+  OwnedTensor none(DType::float32, {0, 3});
+  kernels::sigmoid(device(), OwnedTensor(GetParam().type, {0, 3}), none);
+}
+
+INSTANTIATE_TEST_SUITE_P(Precisions, ElementwiseLoss,
+                         ::testing::Values(Precision{DType::float32, 3e-6}, Precision{DType::float64, 1e-13},
+                                           Precision{DType::bfloat16, 1e-2}),
+                         precision_name);
+
+TEST(ElementwiseLossRefuses, wrong_shapes_and_types) {
+  const OwnedTensor x(DType::float32, {2, 3}), targets(DType::float32, {2, 3}), losses(DType::float32, {2}),
+      known = integers({0, 0});
+  EXPECT_REFUSED(kernels::binary_cross_entropy(device(), x, x, integers({0, 0, 0}), losses),
+                 "known is int32 (3), expected int32 (2)");
+  EXPECT_REFUSED(kernels::squared_error(device(), x, OwnedTensor(DType::float32, {2}), known, losses),
+                 "targets is float32 (2), expected float32 (2, 3)");
+  EXPECT_REFUSED(kernels::binary_cross_entropy_backward(device(), x, targets, known, 1.0,
+                                                        OwnedTensor(DType::float64, {2, 3})),
+                 "dlogits is float64 (2, 3), expected float32 (2, 3)");
+  EXPECT_REFUSED(
+      kernels::squared_error(device(), OwnedTensor(DType::float32, {2, 0}), targets, known, losses),
+      "at least one class");
+  EXPECT_REFUSED(kernels::sigmoid(device(), x, OwnedTensor(DType::float64, {2, 3})),
+                 "y is float64 (2, 3), expected float32 (2, 3)");
+}
 
 TEST(CrossEntropyRefuses, wrong_targets_and_smoothing) {
   const OwnedTensor logits(DType::float32, {2, 3}), losses(DType::float32, {2}), three = integers({0, 1, 2}),

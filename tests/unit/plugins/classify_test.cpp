@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <encore/error.hpp>
 
 #include "base/measures.hpp"
@@ -169,6 +171,80 @@ TEST(Classify, AnswersATypedText) {
   EXPECT_EQ(answers.texts("shown"), (Texts{"good\tab c", "bad\t"}));
 }
 
+Records pairs_of(Texts first, Texts second, Texts labels) {
+  Records records = records_of(std::move(first), std::move(labels));
+  records.add("text2", std::move(second));
+  return records;
+}
+
+/// One that was trained on pairs.
+Classify task_of_pairs(std::int64_t max_length) {
+  return task_with_labels(max_length, "\nbad\ngood\n");
+}
+
+TEST(ClassifyPairs, AreLearnedWhereTheTrainingSetHasASecondText) {
+  Classify task({}, {16});
+  task.prepare(pairs_of({"a", "c"}, {"c d", "a"}, {"good", "bad"}));
+  EXPECT_EQ(task.knowledge(), "\nbad\ngood\n");
+  EXPECT_EQ(task.labels(), (Texts{"bad", "good"}));
+  EXPECT_EQ(task.text_counts(pairs_of({"a", "c"}, {"c d", "a"}, {"x", "y"})),
+            (TextCounts{{"a", 2}, {"c", 2}, {"d", 1}}));
+  EXPECT_EQ(message_of<Error>([&] { task.extend(records_of({"a"}, {"good"})); }),
+            "the records have no field \"text2\", the second text that those of the training set have");
+  Classify again({}, {16});
+  again.restore(task.knowledge());
+  EXPECT_EQ(again.knowledge(), task.knowledge());
+  EXPECT_EQ(again.columns().back().name, "segments");
+}
+
+TEST(ClassifyPairs, HaveOneSequenceWithTheirSegments) {
+  const Classify task = task_of_pairs(16);
+  const ExampleSet set = encode(task, pairs_of({"a c", " "}, {"c", "ab"}, {"good", "bad"}));
+  EXPECT_EQ(numbers(set.ids(0)), (Values{2, 4, 6, 3, 6, 3}));
+  EXPECT_EQ(column(set, "segments", 0), (Values{0, 0, 0, 0, 1, 1}));
+  EXPECT_EQ(numbers(set.ids(1)), (Values{2, 3, 4, 5, 3}));
+  EXPECT_EQ(column(set, "segments", 1), (Values{0, 0, 1, 1, 1}));
+  EXPECT_EQ(column(set, "targets", 0), Values{1});
+  EXPECT_EQ(task.left_out(set, 0), "");
+}
+
+TEST(ClassifyPairs, AreCutAtTheLongerText) {
+  const Classify task = task_of_pairs(7);
+  const ExampleSet set = encode(
+      task, pairs_of({"a", "a c a c a", "a c a c"}, {"c a c a c", "c", "a c a"}, {"good", "bad", "bad"}), 7);
+  EXPECT_EQ(numbers(set.ids(0)), (Values{2, 4, 3, 6, 4, 6, 3}));
+  EXPECT_EQ(numbers(set.ids(1)), (Values{2, 4, 6, 4, 3, 6, 3}));
+  EXPECT_EQ(numbers(set.ids(2)), (Values{2, 4, 6, 3, 4, 6, 3})) << "both are long: each keeps half";
+  EXPECT_EQ(column(set, "cut_pieces", 2), Values{3});
+  EXPECT_EQ(task.left_out(set, 2), "its label does not depend on 3 pieces at the ends of its texts");
+  EXPECT_EQ(task.describe(set).notes.at(1),
+            "3 of 3 pairs are longer than max_length = 7: 7 pieces are cut at the ends");
+}
+
+TEST(ClassifyPairs, KeepAsManyPiecesAsTheLibraryTokenizers) {
+  // tokenizers 0.22, truncation "longest_first": pieces of both texts, room, what stays
+  const std::size_t cases[][5] = {{5, 5, 5, 2, 3}, {6, 5, 5, 3, 2}, {5, 6, 5, 2, 3}, {9, 1, 5, 4, 1},
+                                  {1, 9, 5, 1, 4}, {9, 2, 4, 2, 2}, {9, 9, 0, 0, 0}, {3, 0, 2, 2, 0},
+                                  {2, 3, 5, 2, 3}, {7, 3, 7, 4, 3}};
+  for (const auto& [first, second, room, kept_first, kept_second] : cases) {
+    const tasks::KeptPieces kept = tasks::longest_first(first, second, room);
+    EXPECT_EQ(kept.first, kept_first) << first << " " << second << " " << room;
+    EXPECT_EQ(kept.second, kept_second) << first << " " << second << " " << room;
+  }
+}
+
+TEST(ClassifyPairs, AnswerLinesWithATab) {
+  const Classify task = task_of_pairs(16);
+  const std::vector<std::string> lines = {"a\tc", "a", ""};
+  const Records records = task.from_text(lines);
+  EXPECT_EQ(records.texts("text"), (Texts{"a", "a", ""}));
+  EXPECT_EQ(records.texts("text2"), (Texts{"c", "", ""}));
+  const ExampleSet set = encode(task, records);
+  const Records answers = task.answer(records, set, outputs_of(set, task.outputs().front(), {1, 0, 0}));
+  EXPECT_EQ(answers.texts("shown"), (Texts{"good\ta\tc", "bad\ta\t", "bad\t\t"}));
+  EXPECT_EQ(answers.texts("text2"), (Texts{"c", "", ""}));
+}
+
 TEST(ClassifyMeasures, AreThoseOfClassificationReport) {
   // scikit-learn 1.9.1 of y_true = a a a b b c, y_pred = a a b b a a
   const auto values = score({{"a", "a"}, {"a", "a"}, {"a", "b"}, {"b", "b"}, {"b", "a"}, {"c", "a"}});
@@ -179,6 +255,7 @@ TEST(ClassifyMeasures, AreThoseOfClassificationReport) {
   EXPECT_DOUBLE_EQ(values.at("f1/b"), 0.5);
   EXPECT_DOUBLE_EQ(values.at("f1/c"), 0.0);
   EXPECT_DOUBLE_EQ(values.at("f1_macro"), (4.0 / 7.0 + 0.5) / 3.0);
+  EXPECT_NEAR(values.at("mcc"), 2.0 / std::sqrt(22.0 * 16.0), 1e-12);
 }
 
 TEST(ClassifyMeasures, AreZeroWhereThereIsNothingToDivideBy) {

@@ -1,4 +1,4 @@
-// Reading TSV files: every accepted form, and the message for every refused one.
+// Reading tables, with tabs and as CSV: every accepted form, and the message for every refused one.
 #include "tsv.hpp"
 
 #include <gtest/gtest.h>
@@ -16,6 +16,7 @@ using Texts = std::vector<std::string>;
 struct Settings {
   std::string text = "1", label = "2";
   bool header = false;
+  std::string text2 = "", type = "text", separator = ",", delimiter = "tab", bad_rows = "error";
 };
 
 TsvReader make(const Settings& settings) {
@@ -23,6 +24,11 @@ TsvReader make(const Settings& settings) {
   options.set("text_column", settings.text);
   options.set("label_column", settings.label);
   options.set("header", settings.header);
+  options.set("text2_column", settings.text2);
+  options.set("label_type", settings.type);
+  options.set("label_separator", settings.separator);
+  options.set("delimiter", settings.delimiter);
+  options.set("bad_rows", settings.bad_rows);
   return {options, {}};
 }
 
@@ -125,7 +131,7 @@ TEST(Tsv, RefusesOptionsThatNameNoColumn) {
   EXPECT_EQ(
       message({.label = "99999999999999999999999"}),
       "label_column = \"99999999999999999999999\" is no number of a column; columns are counted from 1");
-  for (const std::string name : {"label", "-1", "", " "})
+  for (const std::string name : {"label", "-1", " "})
     EXPECT_EQ(message({.label = name}),
               "label_column = \"" + name +
                   "\" is no number of a column; columns are counted from 1, and go by the "
@@ -134,6 +140,128 @@ TEST(Tsv, RefusesOptionsThatNameNoColumn) {
             "label_column = \"2\" is the column of the text too; text and label need a column each");
   EXPECT_EQ(message({.text = "x", .label = "x", .header = true}),
             "label_column = \"x\" is the column of the text too; text and label need a column each");
+}
+
+TEST(Tsv, GivesTheFieldsThatItsOptionsAskFor) {
+  const auto fields = [](const Records& records) {
+    Texts names;
+    for (const Records::Field& field : records.fields()) names.push_back(field.name);
+    return names;
+  };
+  EXPECT_EQ(fields(read("a\tb\n")), (Texts{"text", "label"}));
+  EXPECT_EQ(fields(read("a\tb\tc\n", {.label = "3", .text2 = "2"})), (Texts{"text", "text2", "label"}));
+  EXPECT_EQ(fields(read("a\tb\n", {.label = "", .text2 = "2"})), (Texts{"text", "text2"}));
+  EXPECT_EQ(fields(read("a\n", {.label = ""})), Texts{"text"});
+  EXPECT_EQ(fields(read("a\tb\n", {.type = "list"})), (Texts{"text", "labels"}));
+  EXPECT_EQ(fields(read("a\t1\n", {.type = "number"})), (Texts{"text", "number"}));
+}
+
+TEST(Tsv, ReadsPairs) {
+  const Records records = read("id\ta\tb\tkind\n7\tone text\tanother\tsame\n",
+                               {.text = "a", .label = "kind", .header = true, .text2 = "b"});
+  EXPECT_EQ(records.texts("text"), Texts{"one text"});
+  EXPECT_EQ(records.texts("text2"), Texts{"another"});
+  EXPECT_EQ(records.texts("label"), Texts{"same"});
+  EXPECT_EQ(refusal("one\t\tsame\n", {.label = "3", .text2 = "2"}),
+            "train.tsv:1: the second text in column 2 is empty");
+}
+
+TEST(Tsv, ReadsListsOfLabels) {
+  using Lists = Records::TextLists;
+  EXPECT_EQ(read("a\t3, 7\nb\t\nc\t12\n", {.type = "list"}).lists("labels"), (Lists{{"3", "7"}, {}, {"12"}}))
+      << "a text may have no label";
+  EXPECT_EQ(read("a\tjoy; love\n", {.type = "list", .separator = ";"}).lists("labels"),
+            (Lists{{"joy", "love"}}));
+  for (const char* list : {"3,,7", ",3", "3,", ","})
+    EXPECT_EQ(
+        refusal(std::string("a\t") + list + "\n", {.type = "list"}),
+        "train.tsv:1: the list of labels in column 2 has an empty place: \"" + std::string(list) + "\"");
+}
+
+TEST(Tsv, ReadsNumbers) {
+  EXPECT_EQ(read("a\t3\nb\t-0.5\nc\t1e2\n", {.type = "number"}).numbers("number"),
+            (Records::Numbers{3.0, -0.5, 100.0}));
+  EXPECT_EQ(refusal("a\tthree\nb\t1,5\nc\tnan\nd\t\n", {.type = "number"}),
+            "train.tsv:1: the label in column 2 is no number: \"three\"\n"
+            "train.tsv:2: the label in column 2 is no number: \"1,5\"\n"
+            "train.tsv:3: the label in column 2 is no number: \"nan\"\n"
+            "train.tsv:4: the label in column 2 is empty");
+}
+
+TEST(Tsv, ReadsCsvWithQuotationMarks) {
+  const Records records = read(
+      "text,label\r\n\"so, so\",good\r\n\"a \"\"great\"\"\nfilm\" , bad\n\nplain \"5\"\" long,good\n\" kept "
+      "\",\"b\"",
+      {.text = "text", .label = "label", .header = true, .delimiter = ","});
+  EXPECT_EQ(records.texts("text"), (Texts{"so, so", "a \"great\"\nfilm", "plain \"5\"\" long", " kept "}));
+  EXPECT_EQ(records.texts("label"), (Texts{"good", "bad", "good", "b"}));
+  EXPECT_EQ(read("a;b\n", {.delimiter = ";"}).texts("label"), Texts{"b"});
+  EXPECT_EQ(read("a\tb\n", {.delimiter = "\t"}).texts("label"), Texts{"b"});
+}
+
+TEST(Tsv, CountsTheLinesOfQuotedValues) {
+  EXPECT_EQ(refusal("\"a\nb\nc\",good\n\"d\",\n", {.delimiter = ","}),
+            "train.tsv:4: the label in column 2 is empty");
+  EXPECT_EQ(refusal("a,b\n\"c\"d,e\n", {.delimiter = ","}),
+            "train.tsv:2: letters follow the closing quotation mark of column 1; a quotation mark within a "
+            "value is "
+            "written twice");
+  EXPECT_EQ(refusal("a,b\nc,\"d\ne,f\n", {.delimiter = ","}),
+            "train.tsv:2: the quotation mark that opens column 2 is never closed");
+  EXPECT_EQ(refusal("a b\n", {.delimiter = ","}),
+            "train.tsv:1: this row has 1 column and no column 2, which holds the label; columns are parted "
+            "by \",\"");
+}
+
+TEST(Tsv, SkipsBadRowsWhereItIsTold) {
+  const Records records = read("fine\tgood\n \tgood\nfine\t\nbetter\tgood\n", {.bad_rows = "skip"});
+  EXPECT_EQ(records.texts("text"), (Texts{"fine", "better"}));
+  EXPECT_EQ(records.notes,
+            Texts{"2 of 4 rows are skipped; the first: train.tsv:2: the text in column 1 is empty"});
+  EXPECT_EQ(read("fine\tgood\nfine\t\n", {.bad_rows = "skip"}).notes,
+            Texts{"1 of 2 rows is skipped: train.tsv:2: the label in column 2 is empty"});
+  EXPECT_TRUE(read("fine\tgood\n", {.bad_rows = "skip"}).notes.empty());
+  EXPECT_EQ(refusal("fine\t\n", {.bad_rows = "skip"}),
+            "train.tsv: the training set has no row that can be read; 1 of 1 rows is skipped: train.tsv:1: "
+            "the label "
+            "in column 2 is empty");
+}
+
+TEST(Tsv, RefusesOptionsThatDoNotGoTogether) {
+  const auto message = [](const Settings& settings) {
+    return message_of<OptionError>([&] { make(settings); });
+  };
+  EXPECT_EQ(message({.text2 = "1"}),
+            "text2_column = \"1\" is the column of the text too; text and second text need a column each");
+  EXPECT_EQ(
+      message({.text2 = "2"}),
+      "label_column = \"2\" is the column of the second text too; second text and label need a column each");
+  for (const std::string delimiter : {"", "::", "a", " ", "\"", "\n"})
+    EXPECT_EQ(message({.delimiter = delimiter}), "delimiter = \"" + delimiter +
+                                                     "\" parts no columns; it is \"tab\", or one character "
+                                                     "that is no letter, digit, blank or quotation "
+                                                     "mark");
+  for (const std::string separator : {"", " ", ",\t"})
+    EXPECT_EQ(message({.type = "list", .separator = separator}),
+              "label_separator = \"" + separator + "\" cannot part labels; name a character such as \",\"");
+}
+
+TEST(Tsv, ReadsWhatItWritesOfEveryKind) {
+  Records records;
+  records.add("text", Texts{"so, \"so\"", " a\nb ", ""});
+  records.add("text2", Texts{"x", "y\tz", "-"});
+  records.add("labels", Records::TextLists{{"joy", "love"}, {}, {"rage"}});
+  const Settings csv = {.label = "3", .text2 = "2", .type = "list", .delimiter = ","};
+  const std::string text = make(csv).write(records, FilePart::first);
+  EXPECT_EQ(text, "\"so, \"\"so\"\"\",x,\"joy,love\"\n\" a\nb \",y\tz,\n\n");
+  const Records again = read(text, csv);
+  EXPECT_EQ(again.texts("text"), (Texts{"so, \"so\"", " a\nb "}));
+  EXPECT_EQ(again.texts("text2"), (Texts{"x", "y\tz"}));
+  EXPECT_EQ(again.lists("labels"), (Records::TextLists{{"joy", "love"}, {}}));
+  Records numbers;
+  numbers.add("text", Texts{"a"});
+  numbers.add("number", Records::Numbers{0.1});
+  EXPECT_EQ(make({.type = "number"}).write(numbers, FilePart::first), "a\t0.1\n");
 }
 
 TEST(Tsv, ReadsWhatItWrites) {

@@ -1,0 +1,89 @@
+// What follows from pairs rather than from sums of columns: the area under the ROC curve, correlations, and
+// Matthews' coefficient. Equal pairs share a cell that counts them, so that any selection of examples is a
+// vector of counts, as for the other reducers. Place in the flow: MeasureCells (measures.hpp) owns one of
+// each.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace encore {
+
+/// Pairs of numbers under keys: a score and the truth, a prediction and the truth.
+///   const std::uint32_t cell = pairs.cell(pairs.key("joy"), 0.7, 1.0);   // for each pair
+///   pairs.arrange();
+///   pairs.areas(counts);                                                // counts[cell], size() of them
+class NumberPairs {
+ public:
+  std::uint32_t key(const std::string& name) {
+    return keys_.emplace(name, static_cast<std::uint32_t>(keys_.size())).first->second;
+  }
+  /// The cell that counts such pairs.
+  std::uint32_t cell(std::uint32_t key, double first, double second);
+  std::size_t size() const { return pairs_.size(); }
+  /// To be called after the last cell() and before what follows.
+  void arrange();
+
+  /// Of each key that has pairs with `second` above 0 and others: the share of (one such, one other) of which
+  /// the former has the larger `first`, equal ones counted half. That is the area under the ROC curve by the
+  /// trapezoidal rule. One NaN where a number that counts is none.
+  std::vector<double> areas(std::span<const double> counts) const;
+  /// Pearson's r of all pairs, whatever their keys; 0 where one side is constant.
+  double correlation(std::span<const double> counts) const;
+  /// The same of their ranks, equal numbers having the mean of their ranks: Spearman's rho.
+  double rank_correlation(std::span<const double> counts) const;
+
+ private:
+  struct Pair {
+    std::uint32_t key = 0;
+    double first = 0.0, second = 0.0;
+
+    /// By their bits, so that a NaN has a cell too.
+    friend bool operator==(const Pair& a, const Pair& b) {
+      const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
+      return a.key == b.key && bits(a.first) == bits(b.first) && bits(a.second) == bits(b.second);
+    }
+  };
+  struct Hash {
+    std::size_t operator()(const Pair& pair) const;
+  };
+  bool is_nan(std::span<const double> counts) const;
+  /// By cell.
+  std::vector<double> ranks(const std::vector<std::uint32_t>& order, double Pair::*number,
+                            std::span<const double> counts) const;
+  double correlation(std::span<const double> x, std::span<const double> y,
+                     std::span<const double> counts) const;
+
+  std::map<std::string, std::uint32_t> keys_;
+  std::vector<Pair> pairs_;  ///< by cell
+  std::unordered_map<Pair, std::uint32_t, Hash> cells_;
+  std::vector<std::uint32_t> by_first_, by_second_;  ///< cells, by key and number; without those of no number
+  std::vector<std::uint32_t> no_numbers_;            ///< cells with a NaN
+};
+
+/// How often a name was taken for another.
+class NamePairs {
+ public:
+  std::uint32_t cell(const std::string& truth, const std::string& predicted);
+  std::size_t size() const { return pairs_.size(); }
+  /// R_K = (c s - sum p_k t_k) / sqrt((s^2 - sum p_k^2) (s^2 - sum t_k^2)) with s pairs, c of them right, t_k
+  /// of class k and p_k predicted as k (Gorodkin 2004); 0 where the root is.
+  double matthews(std::span<const double> counts) const;
+
+ private:
+  std::uint32_t number(const std::string& name) {
+    return names_.emplace(name, static_cast<std::uint32_t>(names_.size())).first->second;
+  }
+  std::map<std::string, std::uint32_t> names_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> cells_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs_;  ///< by cell
+};
+
+}  // namespace encore

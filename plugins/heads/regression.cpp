@@ -1,0 +1,80 @@
+// Head "regression": a number for each row, y = x w^T + b, trained with the squared error. It learns the
+// column "targets" (a number for each row, over the space that the task chose) on the rows that the column
+// "known" marks, and gives y as "numbers". Read next: kernels::squared_error.
+#include <encore/kernels.hpp>
+#include <encore/plugin.hpp>
+
+namespace encore_regression_head {
+
+using namespace encore;
+
+class RegressionHead final : public Head {
+ public:
+  static constexpr const char* summary = "a number for each row, x w^T + b, trained with the squared error";
+  static Schema options() { return {}; }
+
+  RegressionHead(const Options&, const HeadContext& context) {
+    const ColumnRule* targets = context.column(targets_column);
+    if (targets == nullptr)
+      throw Error(std::string("the regression head learns from the column \"") + targets_column +
+                  "\", which this task does not have");
+    if (context.label_smoothing > 0.0)
+      throw Error("the regression head has no labels to smooth; set train.label_smoothing = 0");
+    space_ = targets->space;
+  }
+
+  void declare(HeadPlan& plan) override {
+    const Extent rows = rows_of(space_);
+    states_ = plan.read(space_);
+    targets_ = plan.column(targets_column, space_, ColumnType::numbers);
+    known_ = plan.column("known", space_);
+    numbers_ = plan.output("numbers", space_, ColumnType::numbers);
+    plan.normalize_by(known_);
+    weight_ = plan.matrix("weight", 1, plan.width());
+    bias_ = plan.bias("bias", 1);
+    values_ = plan.buffer("values", {rows, 1}, Lifetime::saved);
+    dvalues_ = plan.buffer("values_gradient", {rows, 1}, Lifetime::backward);
+    plan.row_wise();
+  }
+
+  void score(const HeadStep& step) override {
+    kernels::linear(step.device(), step.input(states_), step.parameter(weight_), step.parameter(bias_),
+                    kernels::Activation::none, step.buffer(values_));
+  }
+
+  void loss(const HeadStep& step, Tensor losses) override {
+    kernels::squared_error(step.device(), step.buffer(values_), one_column(step.column(targets_)),
+                           step.column(known_), losses);
+  }
+
+  void backward(const HeadStep& step, double scale) override {
+    const Device& device = step.device();
+    const Tensor dvalues = step.buffer(dvalues_);  // (rows, 1)
+    kernels::squared_error_backward(device, step.buffer(values_), one_column(step.column(targets_)),
+                                    step.column(known_), scale, dvalues);
+    kernels::linear_backward_parameters(device, dvalues, step.input(states_), step.gradient(weight_),
+                                        step.gradient(bias_));
+    kernels::linear_backward_input(device, dvalues, step.parameter(weight_), step.input_gradient(states_));
+  }
+
+  void decode(const HeadStep& step) override {
+    kernels::copy(step.device(), step.buffer(values_), one_column(step.output(numbers_)));
+  }
+
+ private:
+  /// (rows, 1)
+  static Tensor one_column(const Tensor& values) { return values.reshaped({values.extent(0), 1}); }
+
+  Space space_ = Space::sequences;
+  HeadInput states_;
+  HeadColumn targets_, known_;
+  HeadOutput numbers_;
+  Parameter weight_, bias_;
+  Buffer values_, dvalues_;
+};
+
+}  // namespace encore_regression_head
+
+ENCORE_PLUGIN("regression_head", "1.0.0") {
+  plugin.add<encore::Kind::head, encore_regression_head::RegressionHead>("regression");
+}

@@ -1,0 +1,88 @@
+// Head "sigmoid": several labels at once: for each class its own probability, the sigmoid of x W^T + b,
+// trained with binary cross-entropy averaged over rows and classes. It learns the column "targets" (K numbers
+// in [0, 1] for each row, over the space that the task chose) on the rows that the column "known" marks, and
+// gives the probabilities as "scores". Read next: kernels::binary_cross_entropy.
+#include <encore/kernels.hpp>
+#include <encore/plugin.hpp>
+
+namespace encore_sigmoid_head {
+
+using namespace encore;
+
+class SigmoidHead final : public Head {
+ public:
+  static constexpr const char* summary =
+      "a probability for each class by itself, sigmoid(x W^T + b), trained with binary cross-entropy";
+  static Schema options() { return {}; }
+
+  SigmoidHead(const Options&, const HeadContext& context) : classes_(context.classes) {
+    const ColumnRule* targets = context.column(targets_column);
+    if (targets == nullptr)
+      throw Error(std::string("the sigmoid head learns from the column \"") + targets_column +
+                  "\", which this task does not have");
+    if (classes_ < 1) throw Error("the sigmoid head tells labels apart, and this task has none");
+    if (context.label_smoothing > 0.0)
+      throw Error("the sigmoid head cannot smooth labels; set train.label_smoothing = 0");
+    space_ = targets->space;
+  }
+
+  void declare(HeadPlan& plan) override {
+    const Extent rows = rows_of(space_);
+    states_ = plan.read(space_);
+    targets_ = plan.column(targets_column, space_, ColumnType::numbers, 0, classes_);
+    known_ = plan.column("known", space_);
+    scores_ = plan.output("scores", space_, ColumnType::numbers, classes_);
+    plan.normalize_by(known_);
+    weight_ = plan.matrix("weight", classes_, plan.width());
+    bias_ = plan.bias("bias", classes_);
+    logits_ = plan.buffer("logits", {rows, classes_}, Lifetime::saved);
+    dlogits_ = plan.buffer("logits_gradient", {rows, classes_}, Lifetime::backward);
+    plan.row_wise();
+  }
+
+  void score(const HeadStep& step) override {
+    kernels::linear(step.device(), step.input(states_), step.parameter(weight_), step.parameter(bias_),
+                    kernels::Activation::none, step.buffer(logits_));
+  }
+
+  void loss(const HeadStep& step, Tensor losses) override {
+    const Tensor logits = step.buffer(logits_);  // (rows, K)
+    kernels::binary_cross_entropy(step.device(), logits, matrix_of(step.column(targets_), logits),
+                                  step.column(known_), losses);
+  }
+
+  void backward(const HeadStep& step, double scale) override {
+    const Device& device = step.device();
+    const Tensor logits = step.buffer(logits_), dlogits = step.buffer(dlogits_);  // (rows, K)
+    kernels::binary_cross_entropy_backward(device, logits, matrix_of(step.column(targets_), logits),
+                                           step.column(known_), scale, dlogits);
+    kernels::linear_backward_parameters(device, dlogits, step.input(states_), step.gradient(weight_),
+                                        step.gradient(bias_));
+    kernels::linear_backward_input(device, dlogits, step.parameter(weight_), step.input_gradient(states_));
+  }
+
+  void decode(const HeadStep& step) override {
+    const Tensor logits = step.buffer(logits_);
+    kernels::sigmoid(step.device(), logits, matrix_of(step.output(scores_), logits));
+  }
+
+ private:
+  /// (rows, K), also where K is 1 and the host leaves it out.
+  static Tensor matrix_of(const Tensor& values, const Tensor& logits) {
+    return values.reshaped({logits.extent(0), logits.extent(1)});
+  }
+
+  Space space_ = Space::sequences;
+  std::int64_t classes_;
+  HeadInput states_;
+  HeadColumn targets_, known_;
+  HeadOutput scores_;
+  Parameter weight_, bias_;
+  Buffer logits_, dlogits_;
+};
+
+}  // namespace encore_sigmoid_head
+
+ENCORE_PLUGIN("sigmoid_head", "1.0.0") {
+  plugin.add<encore::Kind::head, encore_sigmoid_head::SigmoidHead>("sigmoid");
+}

@@ -1,0 +1,192 @@
+// Line by line; what is wrong with a line is a sentence, so that all lines are reported at once.
+#include "jsonl.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+#include "row_problems.hpp"
+
+namespace encore::jsonl {
+namespace {
+
+using Json = nlohmann::json;
+
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
+}
+
+/// The name that a value is; nothing where it is none.
+std::optional<std::string> name_in(const Json& value) {
+  if (value.is_number_integer() || value.is_boolean()) return value.dump();
+  if (!value.is_string() || is_blank(value.get_ref<const std::string&>())) return std::nullopt;
+  return value.get<std::string>();
+}
+
+std::string key_text(const std::string& key) {
+  return "\"" + key + "\"";
+}
+
+/// Stops the parser at what nests too deep, before anything is made of it.
+struct TooDeep {};
+
+Json parsed(std::string_view line) {
+  return Json::parse(line, [](int depth, Json::parse_event_t, const Json&) {
+    if (depth > JsonlReader::most_levels) throw TooDeep();
+    return true;
+  });
+}
+
+}  // namespace
+
+/// What was read so far.
+struct JsonlReader::Taken {
+  Records::Texts texts = {}, second_texts = {}, labels = {};
+  Records::TextLists lists = {};
+  Records::Numbers numbers = {};
+};
+
+Schema JsonlReader::options() {
+  return Schema()
+      .text("text_key", "text", {.help = "key of the text"})
+      .text("label_key", "label", {.help = "key of the label; \"\": there is none"})
+      .text("text2_key", "", {.help = "key of the second text of a pair; \"\": there is none"})
+      .choice("label_type", "text", {"text", "list", "number"},
+              {.help = "what a label is: one name, a list of them, or a number"})
+      .choice(
+          "bad_rows", "error", {"error", "skip"},
+          {.help = "what becomes of lines that cannot be read; skipped ones are counted in the run's log"});
+}
+
+JsonlReader::JsonlReader(const Options& options, const ReaderContext&)
+    : text_key_(options.text("text_key")),
+      second_key_(options.text("text2_key")),
+      label_key_(options.text("label_key")),
+      type_(options.text("label_type") == "list"     ? LabelType::list
+            : options.text("label_type") == "number" ? LabelType::number
+                                                     : LabelType::text),
+      skips_(options.text("bad_rows") == "skip") {
+  if (text_key_.empty()) throw OptionError("text_key", "text_key is empty; name the key of the text");
+  if (second_key_ == text_key_)
+    throw OptionError("text2_key",
+                      "text2_key = " + key_text(second_key_) + " is the key of the first text too");
+  if (label_key_ == text_key_ || (!label_key_.empty() && label_key_ == second_key_))
+    throw OptionError("label_key", "label_key = " + key_text(label_key_) + " is the key of a text too");
+}
+
+// --- reading ---
+
+/// What is wrong with a line; empty where nothing is, and then it was taken.
+std::string JsonlReader::take(std::string_view line, Taken& taken) const {
+  if (line.size() > most_bytes)
+    return "this line has " + std::to_string(line.size()) + " bytes; at most " + std::to_string(most_bytes) +
+           " are read";
+  Json object;
+  try {
+    object = parsed(line);
+  } catch (const Json::parse_error& error) {
+    return "this line is no JSON: byte " + std::to_string(error.byte) + " cannot be read";
+  } catch (const Json::exception&) {
+    return "this line holds a number that is too large";
+  } catch (const TooDeep&) {
+    return "this line nests more than " + std::to_string(most_levels) + " levels deep";
+  }
+  if (!object.is_object()) return std::string("this line is ") + object.type_name() + " and no JSON object";
+  std::vector<std::string> texts;
+  for (const std::string* key : {&text_key_, &second_key_}) {
+    if (key->empty()) continue;
+    const auto found = object.find(*key);
+    if (found == object.end()) return "this object has no key " + key_text(*key);
+    if (!found->is_string()) return key_text(*key) + " is " + found->type_name() + " and no text";
+    texts.push_back(found->get<std::string>());
+    if (is_blank(texts.back())) return "the text of " + key_text(*key) + " is empty";
+  }
+  if (!label_key_.empty()) {
+    const auto found = object.find(label_key_);
+    if (found == object.end()) return "this object has no key " + key_text(label_key_);
+    if (std::string problem = take_label(*found, taken); !problem.empty()) return problem;
+  }
+  taken.texts.push_back(std::move(texts.front()));
+  if (texts.size() > 1) taken.second_texts.push_back(std::move(texts.back()));
+  return "";
+}
+
+std::string JsonlReader::take_label(const Json& value, Taken& taken) const {
+  const std::string is = key_text(label_key_) + " is " + value.type_name();
+  if (type_ == LabelType::number) {
+    if (!value.is_number()) return is + " and no number";
+    taken.numbers.push_back(value.get<double>());
+    return "";
+  }
+  if (type_ == LabelType::text) {
+    std::optional<std::string> name = name_in(value);
+    if (!name)
+      return value.is_string() ? "the label of " + key_text(label_key_) + " is empty" : is + " and no name";
+    taken.labels.push_back(std::move(*name));
+    return "";
+  }
+  if (!value.is_array()) return is + " and no list of names";
+  std::vector<std::string> list;
+  for (const Json& entry : value) {
+    std::optional<std::string> name = name_in(entry);
+    if (!name) return "the list of " + key_text(label_key_) + " holds " + entry.dump() + ", which is no name";
+    list.push_back(std::move(*name));
+  }
+  taken.lists.push_back(std::move(list));
+  return "";
+}
+
+Records JsonlReader::read(std::span<const InputText> files, const std::string& what) const {
+  Taken taken;
+  RowProblems problems;
+  std::int64_t rows = 0;
+  for (const InputText& file : files) {
+    std::string_view left = file.text;
+    while (left.starts_with("\xEF\xBB\xBF")) left.remove_prefix(3);
+    for (std::int64_t number = 1; !left.empty(); ++number) {
+      const std::string_view line = left.substr(0, left.find('\n'));
+      left.remove_prefix(std::min(line.size() + 1, left.size()));
+      if (is_blank(line)) continue;
+      ++rows;
+      const std::string problem = take(line, taken);
+      if (!problem.empty()) problems.add(file.name, number, problem);
+    }
+  }
+  if (!skips_) problems.require_none();
+  if (taken.texts.empty() && !files.empty())
+    throw Error(files.front().name + ": the " + what +
+                (rows > 0 ? " has no line that can be read; " + problems.skipped(rows)
+                          : " is empty; it needs at least one object with a text"));
+  Records records;
+  records.add("text", std::move(taken.texts));
+  if (!second_key_.empty()) records.add("text2", std::move(taken.second_texts));
+  if (!label_key_.empty()) {
+    if (type_ == LabelType::text) records.add("label", std::move(taken.labels));
+    if (type_ == LabelType::list) records.add("labels", std::move(taken.lists));
+    if (type_ == LabelType::number) records.add("number", std::move(taken.numbers));
+  }
+  if (problems.count() > 0) records.notes.push_back(problems.skipped(rows));
+  return records;
+}
+
+// --- writing ---
+
+std::string JsonlReader::write(const Records& records, FilePart) const {
+  std::string text;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    Json object = {{text_key_, records.texts("text")[i]}};
+    if (!second_key_.empty()) object[second_key_] = records.has("text2") ? records.texts("text2")[i] : "-";
+    if (!label_key_.empty()) {
+      if (type_ == LabelType::text) object[label_key_] = records.texts("label")[i];
+      if (type_ == LabelType::list) object[label_key_] = records.lists("labels")[i];
+      if (type_ == LabelType::number) object[label_key_] = records.numbers("number")[i];
+    }
+    if (!is_blank(records.texts("text")[i]))
+      text += object.dump(-1, ' ', false, Json::error_handler_t::replace);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace encore::jsonl

@@ -1,0 +1,55 @@
+// The reader "jsonl": one JSON object per line, of which two or three keys count: a text, perhaps a second
+// one, and a label, a list of labels or a number. Place in the flow: the text of a file -> Records, of which
+// a task makes examples. Read next: tsv.hpp, which gives the same fields.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <encore/reader.hpp>
+
+namespace encore::jsonl {
+
+/// What a label is, and the field that it becomes.
+enum class LabelType : std::uint8_t { text, list, number };
+
+class JsonlReader final : public Reader {
+ public:
+  static constexpr const char* summary =
+      "one JSON object per line: a text, perhaps a second one, and a label, several labels or a number";
+  static Schema options();
+  static std::vector<std::string> fields() { return {"text", "label"}; }
+  static std::vector<std::string> optional_fields() { return {"text2", "labels", "number"}; }
+
+  /// Nesting and length of a line beyond which it is refused.
+  static constexpr int most_levels = 32;
+  static constexpr std::size_t most_bytes = std::size_t{1} << 24;
+
+  /// Throws OptionError: no key for the text, one key for two things.
+  JsonlReader(const Options& options, const ReaderContext& context);
+
+  /// Accepts a byte order mark, CRLF and empty lines; other keys are ignored, and where a label is a name a
+  /// whole number or a truth value is its own name. Throws Error naming file and line of everything that is
+  /// no JSON object, too deep or too long, or lacks a key or a value of its type (all such lines at once, up
+  /// to a limit; or notes them with bad_rows = "skip"), and an empty set.
+  Records read(std::span<const InputText> files, const std::string& what) const override;
+  /// A record without text becomes an empty line.
+  std::string write(const Records& records, FilePart part) const override;
+
+ private:
+  struct Taken;
+  std::string take(std::string_view line, Taken& taken) const;
+  std::string take_label(const nlohmann::json& value, Taken& taken) const;
+
+  std::string text_key_, second_key_, label_key_;
+  LabelType type_;
+  bool skips_;
+};
+
+}  // namespace encore::jsonl

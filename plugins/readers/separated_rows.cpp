@@ -1,0 +1,128 @@
+// Walks over the text once; values point into it unless they hold doubled quotation marks.
+#include "separated_rows.hpp"
+
+#include <algorithm>
+
+namespace encore::tsv {
+namespace {
+
+constexpr std::string_view white_space = " \t\r\n\v\f";
+
+std::int64_t line_breaks(std::string_view text) {
+  return std::count(text.begin(), text.end(), '\n');
+}
+
+}  // namespace
+
+std::string_view trimmed(std::string_view value) {
+  const std::size_t first = value.find_first_not_of(white_space);
+  if (first == std::string_view::npos) return {};
+  return value.substr(first, value.find_last_not_of(white_space) - first + 1);
+}
+
+SeparatedRows::SeparatedRows(std::string_view text, char delimiter, bool has_quotes)
+    : left_(text), delimiter_(delimiter), has_quotes_(has_quotes) {
+  while (left_.starts_with("\xEF\xBB\xBF")) left_.remove_prefix(3);
+}
+
+bool SeparatedRows::next() {
+  while (!left_.empty()) {
+    values_.clear();
+    unquoted_.clear();
+    problem_.clear();
+    line_ = next_line_;
+    if (has_quotes_)
+      take_quoted_row();
+    else
+      take_line();
+    if (!left_.empty()) {  // its line end
+      left_.remove_prefix(1);
+      ++next_line_;
+    }
+    if (values_.size() > 1 || !values_.front().empty() || !problem_.empty()) return true;
+  }
+  return false;
+}
+
+void SeparatedRows::take_line() {
+  std::string_view line = left_.substr(0, left_.find('\n'));
+  left_.remove_prefix(line.size());
+  for (std::size_t end = line.find(delimiter_); end != std::string_view::npos; end = line.find(delimiter_)) {
+    values_.push_back(trimmed(line.substr(0, end)));
+    line.remove_prefix(end + 1);
+  }
+  values_.push_back(trimmed(line));
+}
+
+void SeparatedRows::take_quoted_row() {
+  while (true) {
+    std::size_t blanks = left_.find_first_not_of(" \t\r\v\f");
+    blanks = std::min(blanks, left_.size());
+    const bool is_quoted = blanks < left_.size() && left_[blanks] == '"' &&
+                           left_.substr(0, blanks).find(delimiter_) == std::string_view::npos;
+    if (is_quoted) {
+      left_.remove_prefix(blanks + 1);
+      values_.push_back(take_quoted_value());
+      const std::string_view behind = take_plain_value();
+      if (!behind.empty() && problem_.empty())
+        problem_ = "letters follow the closing quotation mark of column " + std::to_string(values_.size()) +
+                   "; a quotation mark within a value is written twice";
+    } else {
+      values_.push_back(take_plain_value());
+    }
+    if (at_row_end()) return;
+    left_.remove_prefix(1);  // the delimiter
+  }
+}
+
+std::string_view SeparatedRows::take_quoted_value() {
+  const std::string_view from = left_;
+  bool has_doubled = false;
+  std::size_t end = from.find('"');
+  while (end != std::string_view::npos && end + 1 < from.size() && from[end + 1] == '"') {
+    has_doubled = true;
+    end = from.find('"', end + 2);
+  }
+  if (end == std::string_view::npos) {
+    problem_ =
+        "the quotation mark that opens column " + std::to_string(values_.size() + 1) + " is never closed";
+    end = from.size();
+  }
+  const std::string_view value = from.substr(0, end);
+  next_line_ += line_breaks(value);
+  left_.remove_prefix(std::min(end + 1, from.size()));
+  if (!has_doubled) return value;
+  std::string& text = unquoted_.emplace_back();
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    text += value[i];
+    if (value[i] == '"') ++i;
+  }
+  return text;
+}
+
+std::string_view SeparatedRows::take_plain_value() {
+  const std::size_t end = std::min({left_.find(delimiter_), left_.find('\n'), left_.size()});
+  const std::string_view value = left_.substr(0, end);
+  left_.remove_prefix(end);
+  return trimmed(value);
+}
+
+std::string written_value(std::string_view value, char delimiter, bool has_quotes) {
+  if (!has_quotes) {
+    std::string text(trimmed(value));
+    std::ranges::replace_if(
+        text, [&](char letter) { return letter == delimiter || letter == '\n'; }, ' ');
+    return text;
+  }
+  const bool is_plain = value.find_first_of("\"\n") == std::string_view::npos &&
+                        value.find(delimiter) == std::string_view::npos && trimmed(value) == value;
+  if (is_plain) return std::string(value);
+  std::string text = "\"";
+  for (const char letter : value) {
+    text += letter;
+    if (letter == '"') text += letter;
+  }
+  return text + "\"";
+}
+
+}  // namespace encore::tsv

@@ -1,0 +1,51 @@
+// SeparatedRows: a text whose lines are rows with columns parted by one character; where quotes count, as RFC
+// 4180 has it, a value in quotation marks may hold that character, line breaks, and "" for a quotation mark.
+// Place in the flow: the text of a file -> here -> the reader "tsv".
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace encore::tsv {
+
+/// Without blanks, tabs and line breaks at both ends.
+std::string_view trimmed(std::string_view value);
+
+class SeparatedRows {
+ public:
+  SeparatedRows(std::string_view text, char delimiter, bool has_quotes);
+
+  /// The next row that is not empty; false at the end.
+  bool next();
+  /// Of the current row, which may have several lines: the first, from 1.
+  std::int64_t line() const { return line_; }
+  /// White space around a value is dropped, within quotation marks it is kept. Valid until next().
+  const std::vector<std::string_view>& values() const { return values_; }
+  /// What is wrong with its quotation marks, or "".
+  const std::string& problem() const { return problem_; }
+
+ private:
+  void take_line();
+  void take_quoted_row();
+  std::string_view take_quoted_value();
+  /// Up to the delimiter or the end of the line, which stay.
+  std::string_view take_plain_value();
+  bool at_row_end() const { return left_.empty() || left_.front() == '\n'; }
+
+  std::string_view left_;
+  char delimiter_;
+  bool has_quotes_;
+  std::int64_t line_ = 0, next_line_ = 1;
+  std::vector<std::string_view> values_;
+  std::deque<std::string> unquoted_;  ///< values whose quotation marks were doubled
+  std::string problem_;
+};
+
+/// A value as `has_quotes` wants it in a file: in quotation marks where it could be misread, else on one
+/// line.
+std::string written_value(std::string_view value, char delimiter, bool has_quotes);
+
+}  // namespace encore::tsv

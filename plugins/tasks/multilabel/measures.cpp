@@ -1,0 +1,85 @@
+// Names of columns are literals here and nowhere else.
+#include "measures.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace encore::multilabel {
+
+std::vector<Measure> measures() {
+  const std::vector<std::string> f1 = {"correct", "predicted", "truth"}, area = {"score", "truth"};
+  return {
+      {.name = "micro_f1",
+       .title = "micro F1",
+       .help = "of all decisions, whatever their label",
+       .fraction = true,
+       .reducer = Reducer::harmonic_mean,
+       .columns = f1},
+      {.name = "macro_f1",
+       .title = "macro F1",
+       .help = "mean of the F1 of each label",
+       .fraction = true,
+       .reducer = Reducer::macro_harmonic_mean,
+       .columns = f1},
+      {.name = "macro_auc",
+       .title = "macro AUC",
+       .help = "mean of the area under the ROC curve of each label that some texts have and some have not",
+       .fraction = true,
+       .reducer = Reducer::macro_area_under_ranks,
+       .columns = area},
+      {.name = "subset_accuracy",
+       .title = "subset accuracy",
+       .help = "share of the texts with exactly the right labels",
+       .fraction = true,
+       .reducer = Reducer::ratio,
+       .columns = {"exact", "texts"}},
+      {.name = "f1/{label}",
+       .title = "F1",
+       .help = "of one label",
+       .fraction = true,
+       .reducer = Reducer::harmonic_mean,
+       .columns = f1,
+       .always = false},
+      {.name = "precision/{label}",
+       .help = "share of the texts given one label that have it",
+       .fraction = true,
+       .reducer = Reducer::ratio,
+       .columns = {"correct", "predicted"},
+       .always = false},
+      {.name = "recall/{label}",
+       .help = "share of the texts with one label that are given it",
+       .fraction = true,
+       .reducer = Reducer::ratio,
+       .columns = {"correct", "truth"},
+       .always = false},
+      {.name = "auc/{label}",
+       .title = "AUC",
+       .help = "area under the ROC curve of one label",
+       .fraction = true,
+       .reducer = Reducer::area_under_ranks,
+       .columns = area,
+       .always = false}};
+}
+
+void measure_text(const std::vector<std::string>& labels, const Labelling& text, Statistics& statistics) {
+  const bool is_first = statistics.examples() == 0;
+  statistics.begin_example();
+  for (std::size_t k = 0; k < labels.size(); ++k) {
+    if (is_first)
+      for (const char* column : {"truth", "predicted", "correct"}) statistics.add(column, 0, labels[k]);
+    statistics.add("score", static_cast<double>(text.scores[k]), labels[k]);
+  }
+  const std::set<std::string> predicted(text.predicted.begin(), text.predicted.end());
+  std::size_t correct = 0;
+  for (const std::string& label : text.predicted) statistics.add("predicted", 1, label);
+  for (const std::string& label : text.truth) {
+    statistics.add("truth", 1, label);
+    if (!predicted.contains(label)) continue;
+    statistics.add("correct", 1, label);
+    ++correct;
+  }
+  statistics.add("texts", 1);
+  statistics.add("exact", correct == text.truth.size() && correct == predicted.size() ? 1 : 0);
+}
+
+}  // namespace encore::multilabel

@@ -1,0 +1,198 @@
+// Lists of labels to a 0 or 1 for each of them, and probabilities back to lists and counts.
+#include "multilabel.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include "measures.hpp"
+
+namespace encore::multilabel {
+namespace {
+
+using tasks::counted;
+
+/// The columns of an example, in the order of Multilabel::columns(); those of the texts come last.
+enum : std::size_t { targets, known, truth, of_texts };
+
+constexpr const char* scores_output = "scores";
+
+/// Throws Error for what cannot name a label.
+const std::string& checked(const std::string& label) {
+  if (label.empty()) throw Error("a label is empty; leave it out of its list");
+  if (label.find('\n') != std::string::npos)
+    throw Error("the label \"" + label + "\" has a line break in it");
+  return label;
+}
+
+std::string rounded(float probability) {
+  char text[16];
+  std::snprintf(text, sizeof(text), "%.2f", static_cast<double>(probability));
+  return text;
+}
+
+}  // namespace
+
+Schema Multilabel::options() {
+  return Schema().number("threshold", 0.5,
+                         {.help = "a text gets the labels whose probability is above it",
+                          .min = 0.0,
+                          .max = 1.0,
+                          .exclusive_max = true});
+}
+
+Multilabel::Multilabel(const Options& options, const TaskContext& context)
+    : threshold_(static_cast<float>(options.number("threshold"))), texts_(context.max_length) {}
+
+std::vector<Measure> Multilabel::measures() {
+  return multilabel::measures();
+}
+
+// --- what the training set decides ---
+
+void Multilabel::prepare(const Records& train) {
+  std::set<std::string> labels;
+  for (const std::vector<std::string>& list : train.lists("labels"))
+    for (const std::string& label : list) labels.insert(checked(label));
+  if (labels.empty())
+    throw Error(train.size() == 0 ? "the training set has no text; there is nothing to learn"
+                                  : "no text of the training set has a label; there is nothing to learn");
+  names_ = tasks::LabelNames({labels.begin(), labels.end()});
+  texts_.prepare(train);
+}
+
+void Multilabel::extend(const Records& other) {
+  texts_.require_texts(other);
+  for (const std::vector<std::string>& list : other.lists("labels"))
+    for (const std::string& label : list) names_.add(checked(label));
+}
+
+void Multilabel::restore(std::string_view knowledge) {
+  names_ = tasks::LabelNames::from_text(texts_.take_mark(knowledge));
+}
+
+// --- records to numbers ---
+
+std::vector<ColumnRule> Multilabel::columns() const {
+  std::vector<ColumnRule> columns = {
+      {.name = targets_column,
+       .space = Space::sequences,
+       .type = ColumnType::numbers,
+       .truth = true,
+       .width = static_cast<std::int64_t>(names_.labels().size())},
+      {.name = "known", .space = Space::sequences, .truth = true},  // 0: there are targets to learn from
+      {.name = "truth",
+       .space = Space::ragged,
+       .truth = true}};  // numbers of all labels, seen in training or not
+  texts_.add_columns(columns);
+  return columns;
+}
+
+std::vector<OutputRule> Multilabel::outputs() const {
+  return {{.name = scores_output,
+           .space = Space::sequences,
+           .type = ColumnType::numbers,
+           .width = static_cast<std::int64_t>(names_.labels().size()),
+           .truth = targets_column}};
+}
+
+void Multilabel::encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
+                        EncodedExample& to) const {
+  texts_.encode(records, record, tokenizer, to, of_texts);
+  if (!records.has("labels")) return;
+  std::set<std::int32_t> numbers;
+  for (const std::string& label : records.lists("labels")[record]) numbers.insert(names_.number(label));
+  std::vector<float>& wanted = to.numbers(targets);
+  wanted.assign(names_.labels().size(), 0.0F);
+  for (const std::int32_t number : numbers) {
+    to.integers(truth).push_back(number);
+    if (names_.is_label(number)) wanted[static_cast<std::size_t>(number)] = 1.0F;
+  }
+  to.integers(known).push_back(0);
+}
+
+SetDescription Multilabel::describe(const ExampleSet& set) const {
+  std::map<std::int32_t, std::int64_t> texts;  // by label; none where the truth is not known
+  std::int64_t given = 0, without = 0, unseen = 0;
+  for (std::size_t i = 0; i < set.size() && set.has_column("truth"); ++i) {
+    const auto numbers = set.integers(set.column("truth"), i);
+    for (const std::int32_t number : numbers) {
+      ++texts[number];
+      unseen += names_.is_label(number) ? 0 : 1;
+    }
+    given += static_cast<std::int64_t>(numbers.size());
+    without += numbers.empty() ? 1 : 0;
+  }
+  SetDescription description;
+  description.counts = {{"labels", static_cast<std::int64_t>(texts.size())},
+                        {"labels of texts", given},
+                        {"texts without a label", without}};
+  const std::string all = counted(static_cast<std::int64_t>(set.size()), "text", "texts");
+  const auto most = std::ranges::max_element(texts, {}, [](const auto& each) { return each.second; });
+  if (texts.size() > 1)
+    description.notes.push_back("the most frequent label, \"" + names_.name(most->first) +
+                                "\", is one of those of " + std::to_string(most->second) + " of " + all);
+  texts_.describe(set, description);
+  description.counts.emplace_back("labels of texts that training lacks", unseen);
+  for (const auto& [number, count] : texts)
+    if (!names_.is_label(number))
+      description.notes.push_back(
+          "the label \"" + names_.name(number) + "\" of " + counted(count, "text", "texts") +
+          " does not stand in the training set; it is counted as missed whatever a model "
+          "says");
+  return description;
+}
+
+// --- outputs to what is reported ---
+
+void Multilabel::measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const {
+  const std::vector<std::string> labels = names_.labels();
+  const std::size_t truths = set.column("truth");
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    Labelling text{.predicted = predicted(set, outputs, i), .scores = outputs.numbers(scores_output, set, i)};
+    for (const std::int32_t number : set.integers(truths, i)) text.truth.push_back(names_.name(number));
+    measure_text(labels, text, statistics);
+  }
+}
+
+Records Multilabel::label(const Records&, const ExampleSet& set, const Outputs& outputs) const {
+  Records::TextLists lists;
+  for (std::size_t i = 0; i < set.size(); ++i) lists.push_back(predicted(set, outputs, i));
+  Records labelled;
+  labelled.add("labels", std::move(lists));
+  return labelled;
+}
+
+// --- text that a user types ---
+
+Records Multilabel::answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
+  Records answers = label(records, set, outputs);
+  const std::vector<std::string> labels = names_.labels();
+  Records::Texts shown;
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    const auto scores = outputs.numbers(scores_output, set, i);
+    std::string line;
+    for (std::size_t k = 0; k < labels.size(); ++k)
+      if (scores[k] > threshold_) line += (line.empty() ? "" : ", ") + labels[k] + " " + rounded(scores[k]);
+    shown.push_back((line.empty() ? "-" : line) + "\t" + texts_.shown(records, i));
+  }
+  texts_.add_texts(records, answers);
+  answers.add("shown", std::move(shown));
+  return answers;
+}
+
+std::string Multilabel::left_out(const ExampleSet& set, std::size_t sequence) const {
+  return texts_.left_out(set, sequence, "what labels it gets");
+}
+
+std::vector<std::string> Multilabel::predicted(const ExampleSet& set, const Outputs& outputs,
+                                               std::size_t sequence) const {
+  const auto scores = outputs.numbers(scores_output, set, sequence);
+  std::vector<std::string> labels;
+  for (std::size_t k = 0; k < scores.size(); ++k)
+    if (scores[k] > threshold_) labels.push_back(names_.name(static_cast<std::int32_t>(k)));
+  return labels;
+}
+
+}  // namespace encore::multilabel

@@ -1,0 +1,60 @@
+// The task "multilabel": any number of labels per text or pair of texts, each with a probability of its own,
+// read off the first row of the sequence ([CLS]). Place in the flow: records with `text`, perhaps `text2`
+// (and `labels`, the truth) -> ids and a 0 or 1 for each label -> probabilities -> labels above the
+// threshold, counts per text. Read next: text_input.hpp, measures.hpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <encore/task.hpp>
+
+#include "label_names.hpp"
+#include "text_input.hpp"
+
+namespace encore::multilabel {
+
+class Multilabel final : public Task {
+ public:
+  static constexpr const char* summary =
+      "any number of labels per text or pair of texts, each with a probability of its own, read off the "
+      "first row "
+      "([CLS])";
+  static constexpr const char* select = "max dev/micro_f1";
+  static Schema options();
+  static TaskFields fields() { return {{"text"}, {"labels"}, {"text2"}}; }
+  static std::vector<Measure> measures();
+
+  Multilabel(const Options& options, const TaskContext& context);
+
+  void prepare(const Records& train) override;
+  void extend(const Records& other) override;
+  std::string knowledge() const override { return texts_.marked(names_.text()); }
+  void restore(std::string_view knowledge) override;
+  std::vector<std::string> labels() const override { return names_.labels(); }
+  TextCounts text_counts(const Records& train) const override { return texts_.text_counts(train); }
+
+  std::vector<ColumnRule> columns() const override;
+  std::vector<OutputRule> outputs() const override;
+  void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
+              EncodedExample& to) const override;
+  SetDescription describe(const ExampleSet& set) const override;
+
+  void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;
+  Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+
+  Records from_text(std::span<const std::string> lines) const override { return texts_.from_text(lines); }
+  Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+  std::string left_out(const ExampleSet& set, std::size_t sequence) const override;
+
+ private:
+  /// The labels above the threshold, in the order of their numbers.
+  std::vector<std::string> predicted(const ExampleSet& set, const Outputs& outputs,
+                                     std::size_t sequence) const;
+
+  float threshold_;
+  tasks::TextInput texts_;
+  tasks::LabelNames names_;
+};
+
+}  // namespace encore::multilabel

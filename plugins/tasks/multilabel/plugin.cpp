@@ -1,0 +1,8 @@
+// The task "multilabel" as a plugin.
+#include <encore/plugin.hpp>
+
+#include "multilabel.hpp"
+
+ENCORE_PLUGIN("multilabel", "1.0.0") {
+  plugin.add<encore::Kind::task, encore::multilabel::Multilabel>("multilabel");
+}

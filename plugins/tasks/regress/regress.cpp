@@ -1,0 +1,174 @@
+// Numbers to targets, and what the model says back to numbers and errors.
+#include "regress.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace encore::regress {
+namespace {
+
+/// The columns of an example, in the order of Regress::columns(); those of the texts come last.
+enum : std::size_t { targets, known, of_texts };
+
+constexpr const char* numbers_output = "numbers";
+/// What a run remembers beside whether examples are pairs: nothing.
+constexpr std::string_view knowledge_text = "numbers\n";
+
+/// Throws Error for what float32 cannot hold.
+double checked(double number) {
+  if (!std::isfinite(static_cast<float>(number)))
+    throw Error("a number is " + std::to_string(number) + ", which is not finite; every text needs a number");
+  return number;
+}
+
+std::string written(double number) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.4g", number);
+  return text;
+}
+
+}  // namespace
+
+Regress::Regress(const Options&, const TaskContext& context) : texts_(context.max_length) {}
+
+std::vector<Measure> Regress::measures() {
+  const std::vector<std::string> pair = {"prediction", "truth"};
+  return {{.name = "spearman",
+           .title = "Spearman's rho",
+           .help = "correlation of the ranks of true and predicted numbers, in [-1, 1]",
+           .reducer = Reducer::rank_correlation,
+           .columns = pair},
+          {.name = "pearson",
+           .title = "Pearson's r",
+           .help = "correlation of true and predicted numbers, in [-1, 1]",
+           .reducer = Reducer::correlation,
+           .columns = pair},
+          {.name = "mse",
+           .title = "mean squared error",
+           .help = "mean of the squared differences",
+           .better = Better::lower,
+           .reducer = Reducer::ratio,
+           .columns = {"squared_error", "texts"}},
+          {.name = "mae",
+           .title = "mean absolute error",
+           .help = "mean of the differences without their sign",
+           .better = Better::lower,
+           .reducer = Reducer::ratio,
+           .columns = {"absolute_error", "texts"}}};
+}
+
+// --- what the training set decides ---
+
+void Regress::prepare(const Records& train) {
+  const Records::Numbers& numbers = train.numbers("number");
+  for (const double number : numbers) checked(number);
+  if (numbers.empty()) throw Error("the training set has no text; there is nothing to learn");
+  const auto [least, most] = std::ranges::minmax(numbers);
+  if (least == most)
+    throw Error("every text of the training set has the number " + written(least) +
+                "; there is nothing to learn");
+  texts_.prepare(train);
+}
+
+void Regress::extend(const Records& other) {
+  texts_.require_texts(other);
+  for (const double number : other.numbers("number")) checked(number);
+}
+
+std::string Regress::knowledge() const {
+  return texts_.marked(std::string(knowledge_text));
+}
+
+void Regress::restore(std::string_view knowledge) {
+  if (texts_.take_mark(knowledge) != knowledge_text)
+    throw Error("this is not what a run of the task \"regress\" leaves");
+}
+
+// --- records to numbers ---
+
+std::vector<ColumnRule> Regress::columns() const {
+  std::vector<ColumnRule> columns = {
+      {.name = targets_column, .space = Space::sequences, .type = ColumnType::numbers, .truth = true},
+      {.name = "known", .space = Space::sequences, .truth = true}};  // 0: there is a number to learn from
+  texts_.add_columns(columns);
+  return columns;
+}
+
+std::vector<OutputRule> Regress::outputs() const {
+  return {{.name = numbers_output,
+           .space = Space::sequences,
+           .type = ColumnType::numbers,
+           .truth = targets_column}};
+}
+
+void Regress::encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
+                     EncodedExample& to) const {
+  texts_.encode(records, record, tokenizer, to, of_texts);
+  if (!records.has("number")) return;
+  to.numbers(targets).push_back(static_cast<float>(checked(records.numbers("number")[record])));
+  to.integers(known).push_back(0);
+}
+
+SetDescription Regress::describe(const ExampleSet& set) const {
+  SetDescription description;
+  texts_.describe(set, description);
+  if (set.size() == 0 || !set.has_column(targets_column)) return description;
+  double sum = 0.0, squares = 0.0;
+  std::int64_t count = 0;
+  for (const float number : set.columns()[set.column(targets_column)].numbers) {
+    sum += static_cast<double>(number);
+    squares += static_cast<double>(number) * static_cast<double>(number);
+    ++count;
+  }
+  if (count == 0) return description;
+  const double mean = sum / static_cast<double>(count);
+  description.notes.push_back(
+      "the numbers have the mean " + written(mean) + " and the standard deviation " +
+      written(std::sqrt(std::max(0.0, squares / static_cast<double>(count) - mean * mean))));
+  return description;
+}
+
+// --- outputs to what is reported ---
+
+void Regress::measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const {
+  const std::size_t truths = set.column(targets_column);
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    const auto truth = static_cast<double>(set.numbers(truths, i).front()),
+               predicted = static_cast<double>(outputs.numbers(numbers_output, set, i).front());
+    const double error = predicted - truth;
+    statistics.begin_example();
+    statistics.add("prediction", predicted);
+    statistics.add("truth", truth);
+    statistics.add("squared_error", error * error);
+    statistics.add("absolute_error", std::abs(error));
+    statistics.add("texts", 1);
+  }
+}
+
+Records Regress::label(const Records&, const ExampleSet& set, const Outputs& outputs) const {
+  Records::Numbers numbers;
+  for (std::size_t i = 0; i < set.size(); ++i)
+    numbers.push_back(static_cast<double>(outputs.numbers(numbers_output, set, i).front()));
+  Records labelled;
+  labelled.add("number", std::move(numbers));
+  return labelled;
+}
+
+// --- text that a user types ---
+
+Records Regress::answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
+  Records answers = label(records, set, outputs);
+  Records::Texts shown;
+  for (std::size_t i = 0; i < set.size(); ++i)
+    shown.push_back(written(answers.numbers("number")[i]) + "\t" + texts_.shown(records, i));
+  texts_.add_texts(records, answers);
+  answers.add("shown", std::move(shown));
+  return answers;
+}
+
+std::string Regress::left_out(const ExampleSet& set, std::size_t sequence) const {
+  return texts_.left_out(set, sequence, "its number");
+}
+
+}  // namespace encore::regress

@@ -1,0 +1,50 @@
+// The task "regress": a number per text or pair of texts, read off the first row of the sequence ([CLS]);
+// scored by the correlation of ranks. Place in the flow: records with `text`, perhaps `text2` (and `number`,
+// the truth) -> ids and a target -> a number -> errors and pairs of numbers per text. Read next:
+// text_input.hpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <encore/task.hpp>
+
+#include "text_input.hpp"
+
+namespace encore::regress {
+
+class Regress final : public Task {
+ public:
+  static constexpr const char* summary =
+      "a number per text or pair of texts, read off the first row ([CLS]); scored by Spearman's rho";
+  static constexpr const char* select = "max dev/spearman";
+  static Schema options() { return {}; }
+  static TaskFields fields() { return {{"text"}, {"number"}, {"text2"}}; }
+  static std::vector<Measure> measures();
+
+  Regress(const Options& options, const TaskContext& context);
+
+  void prepare(const Records& train) override;
+  void extend(const Records& other) override;
+  std::string knowledge() const override;
+  void restore(std::string_view knowledge) override;
+  TextCounts text_counts(const Records& train) const override { return texts_.text_counts(train); }
+
+  std::vector<ColumnRule> columns() const override;
+  std::vector<OutputRule> outputs() const override;
+  void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
+              EncodedExample& to) const override;
+  SetDescription describe(const ExampleSet& set) const override;
+
+  void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;
+  Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+
+  Records from_text(std::span<const std::string> lines) const override { return texts_.from_text(lines); }
+  Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+  std::string left_out(const ExampleSet& set, std::size_t sequence) const override;
+
+ private:
+  tasks::TextInput texts_;
+};
+
+}  // namespace encore::regress

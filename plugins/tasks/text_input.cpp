@@ -1,0 +1,152 @@
+// Rows, and what of the texts they leave out.
+#include "text_input.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace encore::tasks {
+namespace {
+
+constexpr std::string_view space_letters = " \t\r\n\v\f";
+constexpr const char* cut_column = "cut_pieces";
+constexpr const char* segments_name = "segments";
+
+void cut(std::vector<std::int32_t>& ids, std::size_t begin, std::size_t kept) {
+  ids.resize(std::min(ids.size(), begin + kept));
+}
+
+}  // namespace
+
+std::string counted(std::int64_t count, const char* one, const char* several) {
+  return std::to_string(count) + " " + (count == 1 ? one : several);
+}
+
+KeptPieces longest_first(std::size_t first, std::size_t second, std::size_t room) {
+  const bool is_swapped = first > second;
+  std::size_t shorter = std::min(first, second), longer = std::max(first, second);
+  if (shorter + longer > room) {
+    longer = std::max(shorter, room - std::min(shorter, room));
+    if (shorter + longer > room) {
+      shorter = room / 2;
+      longer = room - shorter;
+    }
+  }
+  return is_swapped ? KeptPieces{longer, shorter} : KeptPieces{shorter, longer};
+}
+
+TextInput::TextInput(std::int64_t max_length) : max_length_(static_cast<std::size_t>(max_length)) {
+  ENCORE_REQUIRE(max_length >= 3, "max_length must leave room for the markers");
+}
+
+void TextInput::require_texts(const Records& records) const {
+  if (pairs_ && !records.has(second_field))
+    throw Error(std::string("the records have no field \"") + second_field +
+                "\", the second text that those of the training set have");
+}
+
+std::string_view TextInput::take_mark(std::string_view knowledge) {
+  pairs_ = knowledge.starts_with('\n');
+  return knowledge.substr(pairs_ ? 1 : 0);
+}
+
+TextCounts TextInput::text_counts(const Records& train) const {
+  // Counted in a hash table and sorted once: the map is part of the interface because its order is fixed.
+  std::unordered_map<std::string_view, std::int64_t> counts;
+  const auto count = [&](std::string_view text) {
+    for (std::size_t end = 0, first = text.find_first_not_of(space_letters); first != std::string_view::npos;
+         first = text.find_first_not_of(space_letters, end)) {
+      end = std::min(text.find_first_of(space_letters, first), text.size());
+      ++counts[text.substr(first, end - first)];
+    }
+  };
+  for (const std::string_view text : train.texts("text")) count(text);
+  if (pairs_)
+    for (const std::string_view text : train.texts(second_field)) count(text);
+  return {counts.begin(), counts.end()};
+}
+
+void TextInput::add_columns(std::vector<ColumnRule>& columns) const {
+  columns.push_back({.name = cut_column, .space = Space::sequences});  // pieces at the ends that did not fit
+  if (pairs_) columns.push_back({.name = segments_name, .space = Space::tokens});
+}
+
+void TextInput::encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
+                       EncodedExample& to, std::size_t first_column) const {
+  to.ids.push_back(tokenizer.special(Special::start));
+  tokenizer.encode(records.texts("text")[record], to.ids);
+  const std::size_t first = to.ids.size() - 1;
+  if (!pairs_) {
+    const std::size_t kept = std::min(first, max_length_ - 2);
+    cut(to.ids, 1, kept);
+    to.ids.push_back(tokenizer.special(Special::end));
+    to.integers(first_column).push_back(static_cast<std::int32_t>(first - kept));
+    return;
+  }
+  require_texts(records);
+  std::vector<std::int32_t> pieces;
+  tokenizer.encode(records.texts(second_field)[record], pieces);
+  const KeptPieces kept = longest_first(first, pieces.size(), max_length_ - 3);
+  to.integers(first_column)
+      .push_back(static_cast<std::int32_t>(first + pieces.size() - kept.first - kept.second));
+  cut(to.ids, 1, kept.first);
+  to.ids.push_back(tokenizer.special(Special::end));
+  std::vector<std::int32_t>& segments = to.integers(first_column + 1);
+  segments.insert(segments.end(), to.ids.size(), 0);
+  cut(pieces, 0, kept.second);
+  to.ids.insert(to.ids.end(), pieces.begin(), pieces.end());
+  to.ids.push_back(tokenizer.special(Special::end));
+  segments.insert(segments.end(), pieces.size() + 1, 1);
+}
+
+void TextInput::describe(const ExampleSet& set, SetDescription& description) const {
+  const std::size_t cuts = set.column(cut_column);
+  std::int64_t texts = 0, pieces = 0;
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    const std::int32_t here = set.integers(cuts, i).front();
+    texts += here > 0 ? 1 : 0;
+    pieces += here;
+  }
+  description.counts.emplace_back("cut texts", texts);
+  description.counts.emplace_back("cut pieces", pieces);
+  if (texts > 0)
+    description.notes.push_back(std::to_string(texts) + " of " +
+                                (pairs_ ? counted(static_cast<std::int64_t>(set.size()), "pair", "pairs")
+                                        : counted(static_cast<std::int64_t>(set.size()), "text", "texts")) +
+                                " are longer than max_length = " + std::to_string(max_length_) + ": " +
+                                counted(pieces, "piece is", "pieces are") +
+                                (pairs_ ? " cut at the ends" : " cut at the end"));
+}
+
+std::string TextInput::left_out(const ExampleSet& set, std::size_t sequence,
+                                const std::string& answer) const {
+  const std::int32_t pieces = set.integers(set.column(cut_column), sequence).front();
+  if (pieces == 0) return "";
+  return answer + " does not depend on " +
+         (pairs_ ? counted(pieces, "piece", "pieces") + " at the ends of its texts"
+                 : "its last " + counted(pieces, "piece", "pieces"));
+}
+
+Records TextInput::from_text(std::span<const std::string> lines) const {
+  Records::Texts first(lines.begin(), lines.end()), second(pairs_ ? lines.size() : 0);
+  for (std::size_t i = 0; i < second.size(); ++i) {
+    const std::size_t tab = std::min(first[i].find('\t'), first[i].size());
+    second[i] = first[i].substr(std::min(tab + 1, first[i].size()));
+    first[i].resize(tab);
+  }
+  Records records;
+  records.add("text", std::move(first));
+  if (pairs_) records.add(second_field, std::move(second));
+  return records;
+}
+
+std::string TextInput::shown(const Records& records, std::size_t record) const {
+  return records.texts("text")[record] + (pairs_ ? "\t" + records.texts(second_field)[record] : "");
+}
+
+void TextInput::add_texts(const Records& records, Records& answers) const {
+  answers.add("text", records.texts("text"));
+  if (pairs_) answers.add(second_field, records.texts(second_field));
+}
+
+}  // namespace encore::tasks

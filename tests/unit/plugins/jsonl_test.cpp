@@ -1,0 +1,131 @@
+// Reading JSON lines: every accepted form, and the message for every refused one.
+#include "jsonl.hpp"
+
+#include <gtest/gtest.h>
+
+#include <encore/error.hpp>
+
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore::jsonl {
+namespace {
+
+using testing::message_of;
+using Texts = std::vector<std::string>;
+
+struct Settings {
+  std::string text = "text", text2 = "", label = "label", type = "text", bad_rows = "error";
+};
+
+JsonlReader make(const Settings& settings) {
+  Options options;
+  options.set("text_key", settings.text);
+  options.set("text2_key", settings.text2);
+  options.set("label_key", settings.label);
+  options.set("label_type", settings.type);
+  options.set("bad_rows", settings.bad_rows);
+  return {options, {}};
+}
+
+Records read(std::string_view text, const Settings& settings = {}) {
+  const InputText file{"train.jsonl", text};
+  return make(settings).read({&file, 1}, "training set");
+}
+
+std::string refusal(std::string_view text, const Settings& settings = {}) {
+  return message_of<Error>([&] { read(text, settings); });
+}
+
+TEST(Jsonl, ReadsTheTextAndItsLabel) {
+  const Records records = read(
+      "\xEF\xBB\xBF{\"text\": \"never\\nbetter\", \"label\": \"good\", \"more\": [1, {}]}\r\n\n"
+      "{\"label\": 3, \"text\": \"caf\\u00e9\"}\n{\"text\": \"x\", \"label\": true}");
+  EXPECT_EQ(records.texts("text"), (Texts{"never\nbetter", "caf\xC3\xA9", "x"}));
+  EXPECT_EQ(records.texts("label"), (Texts{"good", "3", "true"}))
+      << "whole numbers and truth values are names";
+}
+
+TEST(Jsonl, ReadsPairsListsAndNumbers) {
+  const Records pairs = read("{\"a\": \"one\", \"b\": \"two\", \"score\": 4.5}\n",
+                             {.text = "a", .text2 = "b", .label = "score", .type = "number"});
+  EXPECT_EQ(pairs.texts("text"), Texts{"one"});
+  EXPECT_EQ(pairs.texts("text2"), Texts{"two"});
+  EXPECT_EQ(pairs.numbers("number"), Records::Numbers{4.5});
+  EXPECT_EQ(
+      read("{\"text\": \"a\", \"label\": [\"joy\", 3]}\n{\"text\": \"b\", \"label\": []}\n", {.type = "list"})
+          .lists("labels"),
+      (Records::TextLists{{"joy", "3"}, {}}));
+  EXPECT_EQ(read("{\"text\": \"a\"}\n", {.label = ""}).fields().size(), 1U);
+}
+
+TEST(Jsonl, NamesWhatIsWrongWithALine) {
+  const std::string at = "train.jsonl:1: ";
+  EXPECT_EQ(refusal("{\"text\": \"a\"\n"), at + "this line is no JSON: byte 13 cannot be read");
+  EXPECT_EQ(refusal("[1]\n"), at + "this line is array and no JSON object");
+  EXPECT_EQ(refusal("{\"label\": \"x\"}\n"), at + "this object has no key \"text\"");
+  EXPECT_EQ(refusal("{\"text\": 3, \"label\": \"x\"}\n"), at + "\"text\" is number and no text");
+  EXPECT_EQ(refusal("{\"text\": \" \", \"label\": \"x\"}\n"), at + "the text of \"text\" is empty");
+  EXPECT_EQ(refusal("{\"text\": \"a\"}\n"), at + "this object has no key \"label\"");
+  EXPECT_EQ(refusal("{\"text\": \"a\", \"label\": \"\"}\n"), at + "the label of \"label\" is empty");
+  EXPECT_EQ(refusal("{\"text\": \"a\", \"label\": [\"x\"]}\n"), at + "\"label\" is array and no name");
+  EXPECT_EQ(refusal("{\"text\": \"a\", \"label\": \"x\"}\n", {.type = "list"}),
+            at + "\"label\" is string and no list of names");
+  EXPECT_EQ(refusal("{\"text\": \"a\", \"label\": [\"x\", {}]}\n", {.type = "list"}),
+            at + "the list of \"label\" holds {}, which is no name");
+  EXPECT_EQ(refusal("{\"text\": \"a\", \"label\": \"3\"}\n", {.type = "number"}),
+            at + "\"label\" is string and no number");
+  EXPECT_EQ(refusal("{\"text\": \"a\", \"label\": 1e999}\n", {.type = "number"}),
+            at + "this line holds a number that is too large");
+}
+
+TEST(Jsonl, RefusesWhatIsTooDeepOrTooLong) {
+  const std::string deep = "{\"text\": \"a\", \"label\": \"x\", \"more\": " + std::string(100000, '[');
+  EXPECT_EQ(refusal(deep), "train.jsonl:1: this line nests more than 32 levels deep");
+  const std::string long_line =
+      "{\"text\": \"" + std::string(JsonlReader::most_bytes, 'a') + "\", \"label\": \"x\"}";
+  EXPECT_EQ(refusal(long_line), "train.jsonl:1: this line has " + std::to_string(long_line.size()) +
+                                    " bytes; at most 16777216 are read");
+}
+
+TEST(Jsonl, NamesEveryBadLineOrSkipsThem) {
+  const std::string text = "{}\n{\"text\": \"a\", \"label\": \"x\"}\n\nno\n";
+  EXPECT_EQ(refusal(text),
+            "train.jsonl:1: this object has no key \"text\"\ntrain.jsonl:4: this line is no JSON: byte 2 "
+            "cannot be read");
+  const Records records = read(text, {.bad_rows = "skip"});
+  EXPECT_EQ(records.texts("text"), Texts{"a"});
+  EXPECT_EQ(records.notes,
+            Texts{"2 of 3 rows are skipped; the first: train.jsonl:1: this object has no key \"text\""});
+  EXPECT_EQ(refusal("\n \r\n"),
+            "train.jsonl: the training set is empty; it needs at least one object with a text");
+  EXPECT_EQ(refusal("{}\n", {.bad_rows = "skip"}),
+            "train.jsonl: the training set has no line that can be read; 1 of 1 rows is skipped: "
+            "train.jsonl:1: this "
+            "object has no key \"text\"");
+}
+
+TEST(Jsonl, RefusesKeysThatAreOne) {
+  const auto message = [](const Settings& settings) {
+    return message_of<OptionError>([&] { make(settings); });
+  };
+  EXPECT_EQ(message({.text = ""}), "text_key is empty; name the key of the text");
+  EXPECT_EQ(message({.text2 = "text"}), "text2_key = \"text\" is the key of the first text too");
+  EXPECT_EQ(message({.label = "text"}), "label_key = \"text\" is the key of a text too");
+  EXPECT_EQ(message({.text2 = "b", .label = "b"}), "label_key = \"b\" is the key of a text too");
+}
+
+TEST(Jsonl, ReadsWhatItWrites) {
+  Records records;
+  records.add("text", Texts{"a \"b\"\n", "", "caf\xC3\xA9"});
+  records.add("labels", Records::TextLists{{"joy"}, {}, {}});
+  const JsonlReader reader = make({.type = "list"});
+  const std::string text = reader.write(records, FilePart::first);
+  EXPECT_EQ(text,
+            "{\"label\":[\"joy\"],\"text\":\"a \\\"b\\\"\\n\"}\n\n{\"label\":[],\"text\":\"caf\xC3\xA9\"}\n");
+  const Records again = read(text, {.type = "list"});
+  EXPECT_EQ(again.texts("text"), (Texts{"a \"b\"\n", "caf\xC3\xA9"}));
+  EXPECT_EQ(again.lists("labels"), (Records::TextLists{{"joy"}, {}}));
+}
+
+}  // namespace
+}  // namespace encore::jsonl

@@ -1,0 +1,182 @@
+// Several labels per text as a task: targets, labels that training lacks, the threshold, its measures, its
+// answers.
+#include "multilabel/multilabel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <encore/error.hpp>
+
+#include "base/measures.hpp"
+#include "data/encode.hpp"
+#include "multilabel/measures.hpp"
+#include "support/example_sets.hpp"
+#include "unit/record/temporary_folder.hpp"
+#include "wordpiece.hpp"
+
+namespace encore::multilabel {
+namespace {
+
+using testing::message_of;
+using Texts = Records::Texts;
+using Lists = Records::TextLists;
+using Scores = std::vector<float>;
+
+wordpiece::WordPiece make_tokenizer() {
+  Options options;
+  options.set("vocab", std::string("none"));
+  options.set("min_frequency", std::int64_t{2});
+  options.set("lowercase", false);
+  wordpiece::WordPiece tokenizer(options, {});
+  tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "##b", "c"});
+  return tokenizer;
+}
+
+Multilabel make(std::int64_t max_length = 16, double threshold = 0.5) {
+  Options options;
+  options.set("threshold", threshold);
+  return {options, {max_length}};
+}
+
+Multilabel task_with_labels(double threshold = 0.5) {
+  Multilabel task = make(16, threshold);
+  task.restore("joy\nlove\nrage\n");
+  return task;
+}
+
+Records records_of(Texts texts, Lists labels) {
+  Records records;
+  records.add("text", std::move(texts));
+  records.add("labels", std::move(labels));
+  return records;
+}
+
+ExampleSet encode(const Multilabel& task, const Records& records) {
+  return encode_records(task, records, make_tokenizer(), 16);
+}
+
+Outputs outputs_of(const Multilabel& task, const ExampleSet& set, const Scores& scores) {
+  Outputs outputs(set, task.outputs());
+  outputs.all().front().numbers = scores;
+  return outputs;
+}
+
+std::map<std::string, double> measured(const Multilabel& task, const ExampleSet& set, const Scores& scores) {
+  Statistics statistics;
+  task.measure(set, outputs_of(task, set, scores), statistics);
+  EXPECT_EQ(statistics.examples(), set.size());
+  const auto values = measure_values(measures(), statistics);
+  return {values.begin(), values.end()};
+}
+
+TEST(Multilabel, LearnsTheLabelsOfAllLists) {
+  Multilabel task = make();
+  task.prepare(records_of({"a", "c", "a"}, {{"love", "joy"}, {}, {"joy"}}));
+  EXPECT_EQ(task.labels(), (Texts{"joy", "love"}));
+  task.extend(records_of({"a"}, {{"odd", "joy"}}));
+  EXPECT_EQ(task.knowledge(), "joy\nlove\n\nodd\n");
+  Multilabel again = make();
+  again.restore(task.knowledge());
+  EXPECT_EQ(again.labels(), task.labels());
+  EXPECT_EQ(again.columns(), task.columns());
+  EXPECT_EQ(again.outputs().front().width, 2);
+}
+
+TEST(Multilabel, RefusesWhatItCannotLearnFrom) {
+  const auto refusal = [](const Lists& labels) {
+    Multilabel task = make();
+    return message_of<Error>([&] { task.prepare(records_of(Texts(labels.size(), "a"), labels)); });
+  };
+  EXPECT_EQ(refusal({}), "the training set has no text; there is nothing to learn");
+  EXPECT_EQ(refusal({{}, {}}), "no text of the training set has a label; there is nothing to learn");
+  EXPECT_EQ(refusal({{"joy", ""}}), "a label is empty; leave it out of its list");
+  EXPECT_EQ(refusal({{"j\noy"}}), "the label \"j\noy\" has a line break in it");
+}
+
+TEST(Multilabel, GivesEachTextAZeroOrOneForEachLabel) {
+  const Multilabel task = task_with_labels();
+  const ExampleSet set = encode(task, records_of({"a", "c", "ab"}, {{"rage", "joy", "joy"}, {}, {"love"}}));
+  const auto targets = [&](std::size_t i) {
+    const auto values = set.numbers(set.column(targets_column), i);
+    return Scores(values.begin(), values.end());
+  };
+  EXPECT_EQ(targets(0), (Scores{1, 0, 1})) << "a label that stands twice counts once";
+  EXPECT_EQ(targets(1), (Scores{0, 0, 0})) << "a text without a label is learned from too";
+  EXPECT_EQ(targets(2), (Scores{0, 1, 0}));
+  EXPECT_EQ(set.integers(set.column("known"), 1).front(), 0);
+  EXPECT_EQ(set.integers(set.column("truth"), 0).size(), 2U);
+  const SetDescription description = task.describe(set);
+  EXPECT_EQ(description.counts[0], (std::pair<std::string, std::int64_t>("labels", 3)));
+  EXPECT_EQ(description.counts[1], (std::pair<std::string, std::int64_t>("labels of texts", 3)));
+  EXPECT_EQ(description.counts[2], (std::pair<std::string, std::int64_t>("texts without a label", 1)));
+}
+
+TEST(Multilabel, TakesTheLabelsAboveTheThreshold) {
+  const Records records = records_of({"a", "c"}, {{"joy"}, {"joy", "rage"}});
+  const Scores scores = {0.9F, 0.5F, 0.3F, 0.51F, 0.2F, 0.1F};
+  for (const auto& [threshold, expected] : {std::pair{0.5, Lists{{"joy"}, {"joy"}}},
+                                            {0.25, Lists{{"joy", "love", "rage"}, {"joy"}}},
+                                            {0.95, Lists{{}, {}}}}) {
+    const Multilabel task = task_with_labels(threshold);
+    const ExampleSet set = encode(task, records);
+    EXPECT_EQ(task.label(records, set, outputs_of(task, set, scores)).lists("labels"), expected) << threshold;
+  }
+}
+
+TEST(Multilabel, CountsAsScikitLearn) {
+  const Multilabel task = task_with_labels();
+  const ExampleSet set =
+      encode(task, records_of({"a", "c", "ab", "a"}, {{"joy"}, {"joy", "love"}, {"love"}, {}}));
+  const auto values = measured(task, set,
+                               {0.9F, 0.2F, 0.1F,    // right
+                                0.8F, 0.4F, 0.7F,    // misses love, invents rage
+                                0.6F, 0.9F, 0.2F,    // invents joy
+                                0.1F, 0.3F, 0.4F});  // right
+  // joy: 2 right of 3 predicted, 2 true; love: 1 of 1, 2; rage: 0 of 1, 0
+  EXPECT_DOUBLE_EQ(values.at("micro_f1"), 2.0 * 3.0 / (5.0 + 4.0));
+  EXPECT_DOUBLE_EQ(values.at("f1/joy"), 2.0 * 2.0 / 5.0);
+  EXPECT_DOUBLE_EQ(values.at("macro_f1"), (0.8 + 2.0 / 3.0 + 0.0) / 3.0);
+  EXPECT_DOUBLE_EQ(values.at("subset_accuracy"), 0.5);
+  EXPECT_DOUBLE_EQ(values.at("auc/joy"), 1.0);
+  EXPECT_DOUBLE_EQ(values.at("auc/love"), 1.0);
+  EXPECT_FALSE(values.contains("auc/rage")) << "no text has it";
+  EXPECT_DOUBLE_EQ(values.at("macro_auc"), 1.0);
+}
+
+TEST(Multilabel, CountsALabelThatNoTextHasOrGetsAsZeroInTheMean) {
+  const Multilabel task = task_with_labels();
+  const ExampleSet set = encode(task, records_of({"a"}, {{"joy"}}));
+  EXPECT_DOUBLE_EQ(measured(task, set, {0.9F, 0.1F, 0.1F}).at("macro_f1"), 1.0 / 3.0);
+}
+
+TEST(Multilabel, CountsLabelsThatTrainingLacksAsMissed) {
+  Multilabel task = task_with_labels();
+  const Records records = records_of({"a", "c"}, {{"odd", "joy"}, {"rage"}});
+  EXPECT_EQ(message_of<Error>([&] { encode(task, records); }),
+            "the label \"odd\" stands in no set that was looked at");
+  task.extend(records);
+  const ExampleSet set = encode(task, records);
+  EXPECT_EQ(
+      task.describe(set).notes.back(),
+      "the label \"odd\" of 1 text does not stand in the training set; it is counted as missed whatever a "
+      "model says");
+  const auto values = measured(task, set, {0.9F, 0.1F, 0.1F, 0.1F, 0.1F, 0.8F});
+  EXPECT_DOUBLE_EQ(values.at("recall/odd"), 0.0);
+  EXPECT_DOUBLE_EQ(values.at("subset_accuracy"), 0.5);
+  EXPECT_FALSE(values.contains("auc/odd"));
+}
+
+TEST(Multilabel, AnswersATypedText) {
+  const Multilabel task = task_with_labels();
+  const std::vector<std::string> lines = {"a c", ""};
+  const Records records = task.from_text(lines);
+  const ExampleSet set = encode(task, records);
+  EXPECT_FALSE(set.has_column(targets_column));
+  EXPECT_TRUE(task.describe(set).notes.empty());
+  const Outputs outputs = outputs_of(task, set, {0.914F, 0.2F, 0.6F, 0.1F, 0.2F, 0.3F});
+  const Records answers = task.answer(records, set, outputs);
+  EXPECT_EQ(answers.lists("labels"), (Lists{{"joy", "rage"}, {}}));
+  EXPECT_EQ(answers.texts("shown"), (Texts{"joy 0.91, rage 0.60\ta c", "-\t"}));
+}
+
+}  // namespace
+}  // namespace encore::multilabel

@@ -1,0 +1,115 @@
+// A number per text as a task: targets, what it cannot learn from, its measures, its answers.
+#include "regress/regress.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include <encore/error.hpp>
+
+#include "base/measures.hpp"
+#include "data/encode.hpp"
+#include "support/example_sets.hpp"
+#include "unit/record/temporary_folder.hpp"
+#include "wordpiece.hpp"
+
+namespace encore::regress {
+namespace {
+
+using testing::message_of;
+using Texts = Records::Texts;
+using Numbers = Records::Numbers;
+
+wordpiece::WordPiece make_tokenizer() {
+  Options options;
+  options.set("vocab", std::string("none"));
+  options.set("min_frequency", std::int64_t{2});
+  options.set("lowercase", false);
+  wordpiece::WordPiece tokenizer(options, {});
+  tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "##b", "c"});
+  return tokenizer;
+}
+
+Records records_of(Texts texts, Numbers numbers) {
+  Records records;
+  records.add("text", std::move(texts));
+  records.add("number", std::move(numbers));
+  return records;
+}
+
+ExampleSet encode(const Regress& task, const Records& records) {
+  return encode_records(task, records, make_tokenizer(), 16);
+}
+
+Outputs outputs_of(const Regress& task, const ExampleSet& set, const std::vector<float>& numbers) {
+  Outputs outputs(set, task.outputs());
+  outputs.all().front().numbers = numbers;
+  return outputs;
+}
+
+TEST(Regress, LearnsNumbers) {
+  Regress task({}, {16});
+  const Records records = records_of({"a", "c", "ab"}, {0.5, 4.0, -1.5});
+  task.prepare(records);
+  EXPECT_EQ(task.knowledge(), "numbers\n");
+  const ExampleSet set = encode(task, records);
+  EXPECT_EQ(set.numbers(set.column(targets_column), 2).front(), -1.5F);
+  EXPECT_EQ(set.integers(set.column("known"), 2).front(), 0);
+  EXPECT_EQ(task.describe(set).notes, Texts{"the numbers have the mean 1 and the standard deviation 2.273"});
+}
+
+TEST(Regress, RemembersThatExamplesArePairs) {
+  Regress task({}, {16}), again({}, {16});
+  Records records = records_of({"a", "c"}, {1, 2});
+  records.add("text2", Texts{"c", "a"});
+  task.prepare(records);
+  EXPECT_EQ(task.knowledge(), "\nnumbers\n");
+  again.restore(task.knowledge());
+  EXPECT_EQ(again.columns(), task.columns());
+  EXPECT_EQ(message_of<Error>([&] { again.restore("positive\nnegative\n"); }),
+            "this is not what a run of the task \"regress\" leaves");
+}
+
+TEST(Regress, RefusesWhatItCannotLearnFrom) {
+  const auto refusal = [](const Numbers& numbers) {
+    Regress task({}, {16});
+    return message_of<Error>([&] { task.prepare(records_of(Texts(numbers.size(), "a"), numbers)); });
+  };
+  EXPECT_EQ(refusal({}), "the training set has no text; there is nothing to learn");
+  EXPECT_EQ(refusal({2.5, 2.5}),
+            "every text of the training set has the number 2.5; there is nothing to learn");
+  EXPECT_EQ(refusal({1.0, std::numeric_limits<double>::quiet_NaN()}),
+            "a number is nan, which is not finite; every text needs a number");
+  EXPECT_TRUE(refusal({1.0, 1e300}).ends_with("which is not finite; every text needs a number"));
+}
+
+TEST(Regress, MeasuresErrorsAndCorrelations) {
+  Regress task({}, {16});
+  const Records records = records_of({"a", "c", "ab", "a"}, {1, 2, 3, 4});
+  task.prepare(records);
+  const ExampleSet set = encode(task, records);
+  Statistics statistics;
+  task.measure(set, outputs_of(task, set, {1, 3, 2, 4}), statistics);
+  const auto list = measure_values(Regress::measures(), statistics);
+  const std::map<std::string, double> values(list.begin(), list.end());
+  EXPECT_DOUBLE_EQ(values.at("mse"), 0.5);
+  EXPECT_DOUBLE_EQ(values.at("mae"), 0.5);
+  EXPECT_DOUBLE_EQ(values.at("spearman"), 0.8);
+  EXPECT_DOUBLE_EQ(values.at("pearson"), 0.8);
+  EXPECT_EQ(task.label(records, set, outputs_of(task, set, {1, 3, 2, 4})).numbers("number"),
+            (Numbers{1, 3, 2, 4}));
+}
+
+TEST(Regress, AnswersATypedText) {
+  Regress task({}, {16});
+  task.restore("numbers\n");
+  const std::vector<std::string> lines = {"a c"};
+  const Records records = task.from_text(lines);
+  const ExampleSet set = encode(task, records);
+  const Records answers = task.answer(records, set, outputs_of(task, set, {3.14159F}));
+  EXPECT_EQ(answers.texts("shown"), Texts{"3.142\ta c"});
+  EXPECT_NEAR(answers.numbers("number").front(), 3.14159, 1e-6);
+}
+
+}  // namespace
+}  // namespace encore::regress
