@@ -23,6 +23,8 @@ std::string load_text(const std::filesystem::path& path, const std::string& what
   std::string text = load_file(path, what);
   const std::optional<std::size_t> bad = find_invalid_utf8(text);
   if (!bad) return text;
+  if (text.starts_with("\x1F\x8B"))
+    throw Error(path.string() + ": the " + what + " is packed by gzip; unpack it, for example with gunzip");
   const auto at = text.begin() + static_cast<std::ptrdiff_t>(*bad);
   const auto line = 1 + std::count(text.begin(), at, '\n');
   const bool utf16 = text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");

@@ -312,6 +312,10 @@ TEST(ReadSet, RefusesFilesItCannotRead) {
             (folder / "wide.conll").string() +
                 ":1: the test set is not UTF-8 but looks like UTF-16; convert it, for "
                 "example with iconv -f UTF-16 -t UTF-8");
+  testing::write_bytes(folder / "packed.conll", "\x1F\x8B\x08 and so on");
+  EXPECT_EQ(refusal_of("packed.conll"),
+            (folder / "packed.conll").string() +
+                ": the test set is packed by gzip; unpack it, for example with gunzip");
 }
 
 }  // namespace

@@ -1,0 +1,198 @@
+// Head "language_model": which piece of the vocabulary stands at each row that the task has a target for, by
+// softmax over logits = h E^T + b with the table E of the embedding (Press and Wolf 2017) and, as in BERT
+// (Devlin et al. 2019), h = LayerNorm(gelu(x W^T + c)). Trained with cross-entropy. Where the rows are those
+// that a task picks, logits exist for these alone. For each row it gives the best pieces with their
+// probabilities, and the loss that measures are made of. Place in the flow: plugins/tasks/mlm/mlm.cpp gives
+// the targets and reads the outputs.
+#include <encore/head.hpp>
+#include <encore/kernels.hpp>
+#include <encore/math.hpp>
+#include <encore/plugin.hpp>
+#include <encore/rows.hpp>
+#include <encore/view.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace encore_language_model {
+
+using namespace encore;
+using kernels::Activation;
+
+/// pieces (rows, count): the channels with the largest logits (rows, V) of a row, the largest first, of equal
+/// ones the first; probabilities (rows, count): softmax of the row at these channels. Each is found by a pass
+/// over the row, whose order does not count.
+template <class T>
+void best_pieces(const Device& device, Tensor logits, Tensor pieces, Tensor probabilities) {
+  using S = Sum<T>;
+  const std::int64_t vocabulary = logits.extent(1);
+  const std::int64_t count = pieces.size() / std::max<std::int64_t>(1, logits.extent(0));
+  const S infinity = std::numeric_limits<S>::infinity();
+  const T* in = elements<T>(logits);
+  std::int32_t* best = elements<std::int32_t>(pieces);
+  float* shares = elements<float>(probabilities);
+  for_rows(
+      device, "encore_language_model::best_pieces", logits.extent(0), KOKKOS_LAMBDA(const Row& row) {
+        const T* z = in + row.index * vocabulary;
+        S first = S(0), sum = S(1), last = infinity;
+        std::int64_t last_piece = -1;
+        for (std::int64_t k = 0; k < count; ++k) {
+          // Behind the last one: smaller, or equal with a larger number.
+          const S value = row.max<S>(vocabulary, [&](std::int64_t i) {
+            const S logit = static_cast<S>(z[i]);
+            return logit < last || (logit == last && i > last_piece) ? logit : -infinity;
+          });
+          const double number = -row.max<double>(vocabulary, [&](std::int64_t i) {
+            const S logit = static_cast<S>(z[i]);
+            const bool behind = logit < last || (logit == last && i > last_piece);
+            return behind && logit == value ? -static_cast<double>(i) : -static_cast<double>(vocabulary);
+          });
+          // Of numbers that are not finite any piece is as good.
+          last_piece = number < static_cast<double>(vocabulary) ? static_cast<std::int64_t>(number) : 0;
+          last = value;
+          if (k == 0) {
+            first = value;
+            sum = row.sum<S>(vocabulary,
+                             [&](std::int64_t i) { return math::exp(static_cast<S>(z[i]) - value); });
+          }
+          const std::int64_t place = row.index * count + k;
+          row.once([&] {
+            best[place] = static_cast<std::int32_t>(last_piece);
+            shares[place] = static_cast<float>(math::exp(value - first) / sum);
+          });
+        }
+      });
+}
+
+class LanguageModel final : public Head {
+ public:
+  static constexpr const char* summary =
+      "a piece of the vocabulary for each row with a target by softmax over h E^T + b, E the table of the "
+      "embedding (Devlin et al. 2019)";
+  static Schema options() {
+    return Schema()
+        .boolean("transform", true, {.help = "h = LayerNorm(gelu(x W^T + c)); without it h = x"})
+        .number("epsilon", 1e-12,
+                {.help = "added to the variance by the norm of transform", .min = 0.0, .max = 1.0});
+  }
+
+  LanguageModel(const Options& options, const HeadContext& context)
+      : space_(space_of_targets(context)),
+        vocabulary_(context.vocabulary),
+        label_smoothing_(context.label_smoothing),
+        transform_(options.flag("transform")),
+        epsilon_(options.number("epsilon")) {}
+
+  void declare(HeadPlan& plan) override {
+    const std::int64_t width = plan.width(), candidates = std::min(most_candidates, vocabulary_);
+    const Extent rows = rows_of(space_);
+    states_ = plan.read(space_);
+    targets_ = plan.column(targets_column, space_, ColumnType::integers, vocabulary_);
+    pieces_ = plan.output("candidates", space_, ColumnType::integers, candidates);
+    probabilities_ = plan.output("probabilities", space_, ColumnType::numbers, candidates);
+    losses_ = plan.output("losses", space_, ColumnType::numbers);
+    plan.normalize_by(targets_);
+    if (transform_) {
+      weight_ = plan.matrix("transform.weight", width, width);
+      transform_bias_ = plan.bias("transform.bias", width);
+      norm_gain_ = plan.gain("norm.gain", width);
+      norm_bias_ = plan.bias("norm.bias", width);
+      dense_ = plan.buffer("dense", {rows, width}, Lifetime::saved);
+      active_ = plan.buffer("active", {rows, width}, Lifetime::saved);
+      mean_ = plan.buffer("mean", {rows}, Lifetime::saved, Element::accumulate);
+      rstd_ = plan.buffer("rstd", {rows}, Lifetime::saved, Element::accumulate);
+      normed_ = plan.buffer("normed", {rows, width}, Lifetime::saved);
+      dactive_ = plan.buffer("active_gradient", {rows, width}, Lifetime::backward);
+      dnormed_ = plan.buffer("normed_gradient", {rows, width}, Lifetime::backward);
+    }
+    table_ = plan.tie("table", "embedding.tokens", {vocabulary_, width});
+    bias_ = plan.bias("bias", vocabulary_);
+    logits_ = plan.buffer("logits", {rows, vocabulary_}, Lifetime::saved);
+    row_losses_ = plan.buffer("row_losses", {rows}, Lifetime::saved, Element::accumulate);
+    plan.row_wise();
+  }
+
+  void score(const HeadStep& step) override {
+    const Device& device = step.device();
+    Tensor inputs = step.input(states_);  // (rows, C)
+    if (transform_) {
+      const Tensor dense = step.buffer(dense_), active = step.buffer(active_);  // (rows, C)
+      kernels::linear(device, inputs, step.parameter(weight_), step.parameter(transform_bias_),
+                      Activation::none, dense);
+      kernels::activation(device, Activation::gelu, dense, active);
+      inputs = step.buffer(normed_);
+      kernels::layer_norm(device, active, step.parameter(norm_gain_), step.parameter(norm_bias_), epsilon_,
+                          inputs, step.buffer(mean_), step.buffer(rstd_));
+    }
+    kernels::linear(device, inputs, step.parameter(table_), step.parameter(bias_), Activation::none,
+                    step.buffer(logits_));
+    // What decode gives where nobody asks for the loss.
+    if (!step.training()) kernels::fill(device, 0.0, step.buffer(row_losses_));
+  }
+
+  void loss(const HeadStep& step, Tensor losses) override {
+    const Tensor logits = step.buffer(logits_), targets = step.column(targets_);  // (rows, V), (rows)
+    kernels::softmax_cross_entropy(step.device(), logits, targets, label_smoothing_, losses);
+    // Perplexity is that of the true pieces alone.
+    if (!step.training())
+      kernels::softmax_cross_entropy(step.device(), logits, targets, 0.0, step.buffer(row_losses_));
+  }
+
+  /// The gradient of the logits takes their place, which is the largest buffer by far.
+  void backward(const HeadStep& step, double scale) override {
+    const Device& device = step.device();
+    const Tensor states = step.input(states_), dstates = step.input_gradient(states_);  // (rows, C)
+    const Tensor inputs = transform_ ? step.buffer(normed_) : states;                   // (rows, C)
+    const Tensor dinputs = transform_ ? step.buffer(dnormed_) : dstates;                // (rows, C)
+    const Tensor dlogits = step.buffer(logits_);                                        // (rows, V)
+    kernels::softmax_cross_entropy_backward(device, dlogits, step.column(targets_), label_smoothing_, scale,
+                                            dlogits);
+    kernels::linear_backward_parameters(device, dlogits, inputs, step.gradient(table_), step.gradient(bias_));
+    kernels::linear_backward_input(device, dlogits, step.parameter(table_), dinputs);
+    if (!transform_) return;
+    const Tensor dactive = step.buffer(dactive_);  // (rows, C)
+    kernels::layer_norm_backward(device, step.buffer(active_), step.parameter(norm_gain_), step.buffer(mean_),
+                                 step.buffer(rstd_), dinputs, dactive, step.gradient(norm_gain_),
+                                 step.gradient(norm_bias_));
+    kernels::activation_backward(device, Activation::gelu, step.buffer(dense_), dactive, dactive);
+    kernels::linear_backward_parameters(device, dactive, states, step.gradient(weight_),
+                                        step.gradient(transform_bias_));
+    kernels::linear_backward_input(device, dactive, step.parameter(weight_), dstates);
+  }
+
+  void decode(const HeadStep& step) override {
+    const Tensor logits = step.buffer(logits_);  // (rows, V)
+    dispatch(logits.dtype, [&](auto type) {
+      best_pieces<decltype(type)>(step.device(), logits, step.output(pieces_), step.output(probabilities_));
+    });
+    kernels::copy(step.device(), step.buffer(row_losses_), step.output(losses_));
+  }
+
+ private:
+  static constexpr std::int64_t most_candidates = 5;
+
+  static Space space_of_targets(const HeadContext& context) {
+    const ColumnRule* targets = context.column(targets_column);
+    if (targets == nullptr)
+      throw Error(std::string("the language_model head learns from the column \"") + targets_column +
+                  "\", which this task does not have");
+    return targets->space;
+  }
+
+  Space space_;
+  std::int64_t vocabulary_;
+  double label_smoothing_;
+  bool transform_;
+  double epsilon_;
+  HeadInput states_;
+  HeadColumn targets_;
+  HeadOutput pieces_, probabilities_, losses_;
+  Parameter weight_, transform_bias_, norm_gain_, norm_bias_, table_, bias_;
+  Buffer dense_, active_, mean_, rstd_, normed_, dactive_, dnormed_, logits_, row_losses_;
+};
+
+}  // namespace encore_language_model
+
+ENCORE_PLUGIN("language_model", "1.0.0") {
+  plugin.add<encore::Kind::head, encore_language_model::LanguageModel>("language_model");
+}

@@ -1,0 +1,79 @@
+// The task "mlm": masked language modelling (Devlin et al. 2019): some pieces of a text are hidden, drawn
+// anew in every epoch, and guessed from the others; scored by perplexity. Needs a head that gives the best
+// pieces of each picked row, and its loss, as "language_model" does.
+// Place in the flow: records with `text` -> windows of ids, picked rows and their targets -> the head's
+// guesses -> counts per text, guesses for what a user masks. Read next: masking.hpp.
+#pragma once
+
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <encore/task.hpp>
+
+#include "masking.hpp"
+
+namespace encore::mlm {
+
+class Mlm final : public Task {
+ public:
+  static constexpr const char* summary =
+      "masked language modelling: hidden pieces are guessed from the others, masks drawn anew in every epoch "
+      "(Devlin et al. 2019)";
+  static constexpr const char* select = "min dev/perplexity";
+  static Schema options();
+  static TaskFields fields() { return {{"text"}, {}}; }
+  static std::vector<Measure> measures();
+
+  Mlm(const Options& options, const TaskContext& context);
+
+  /// Throws Error for a training set without any text.
+  void prepare(const Records& train) override;
+  /// Nothing is taken from the training set.
+  std::string knowledge() const override;
+  void restore(std::string_view knowledge) override;
+  /// Words are parted by white space.
+  TextCounts text_counts(const Records& train) const override;
+
+  std::vector<ColumnRule> columns() const override;
+  std::vector<OutputRule> outputs() const override;
+  /// Windows [CLS] pieces [SEP] of at most max_length rows, a sequence each; no piece is left out. The masks
+  /// follow from the pieces, whatever their record's place. Records of from_text are masked where their user
+  /// wrote the mask piece, and nowhere else. Throws Error where the vocabulary has no mask piece.
+  void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
+              EncodedExample& to) const override;
+  bool draws() const override { return true; }
+  void redraw(const ExampleDraw& draw, EncodedExample& to) const override;
+  SetDescription describe(const ExampleSet& set) const override;
+
+  void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;
+  /// The records have no truth; "correct" is the share of a text's masked pieces that were guessed.
+  Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+
+  Records from_text(std::span<const std::string> lines) const override;
+  /// `masks`: the best piece for each mask; `candidates`: for each mask the best pieces, each followed by its
+  /// probability, parted by blanks. After encode of these records.
+  Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+
+ private:
+  /// The pieces of a text, and for whole words the word of each; empty otherwise.
+  struct Text {
+    std::vector<std::int32_t> pieces, words;
+  };
+  Text text_of(const std::string& text, const Tokenizer& tokenizer) const;
+  void mask_window(std::size_t first_row, const Pieces& pieces, EncodedExample& to) const;
+  static void pick_masks(std::size_t first_row, const Pieces& pieces, EncodedExample& to);
+  void remember_names(const Tokenizer& tokenizer) const;
+  std::string name(std::int32_t piece) const;
+
+  std::size_t max_length_;
+  double probability_;
+  bool whole_word_;
+  /// What pieces look like, for answers. encode learns it when a user asks, on several threads.
+  mutable std::mutex mutex_;
+  mutable std::vector<std::string> names_;
+  mutable std::string mask_name_;
+};
+
+}  // namespace encore::mlm

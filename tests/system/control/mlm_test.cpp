@@ -1,0 +1,137 @@
+// Masked language modelling from plain text to what `exp predict` answers, and what is refused before
+// anything starts.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/places.hpp"
+#include "system/control/sandbox.hpp"
+
+namespace encore::system_test {
+namespace {
+
+using nlohmann::json;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+void replace(std::string& text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+const std::string markers = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n";
+
+/// Days in their order: neighbours say which day is hidden.
+std::string days(int begin, int end) {
+  const char* names[] = {"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"};
+  std::string lines;
+  for (int i = begin; i < end; ++i) {
+    for (int k = 0; k < 5 + i % 4; ++k) lines += std::string(k > 0 ? " " : "") + names[(i + k) % 7];
+    lines += "\n";
+  }
+  return lines;
+}
+
+/// What the sandbox trains, as a masked language model.
+std::string days_experiment() {
+  std::string text = tiny_experiment("days");
+  replace(text, "\"ner\"", "\"mlm\"");
+  replace(text, "\"conll\"", "\"text\"");
+  replace(text, ".conll", ".txt");
+  replace(text, "\"linear\"", "\"language_model\"");
+  replace(text, "vocab_size = 60", "vocab = \"vocab.txt\"");
+  replace(text, "epochs = 4", "epochs = 20");
+  replace(text, "dropout = 0.1", "dropout = 0.0");
+  return text;
+}
+
+class MaskedLanguageModel : public testing::Test {
+ protected:
+  MaskedLanguageModel() : sandbox_(true) {
+    sandbox_.write("train.txt", days(0, 56));
+    sandbox_.write("dev.txt", days(70, 84));
+    sandbox_.write("test.txt", days(90, 104));
+    sandbox_.write("vocab.txt",
+                   markers + "[MASK]\nmonday\ntuesday\nwednesday\nthursday\nfriday\nsaturday\nsunday\n");
+  }
+  /// A build for a GPU is also made, and its other tests run, on machines that have none.
+  void SetUp() override {
+    const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+    if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
+  }
+
+  std::string output_of(const std::vector<std::string>& arguments, const std::string& input = "") const {
+    const ProgramOutput output = sandbox_.exp(arguments, input);
+    EXPECT_EQ(output.end.exit_code, 0) << output.errors;
+    return output.output;
+  }
+  /// What is said of an experiment that must not start.
+  std::string refusal(const std::string& experiment) const {
+    sandbox_.write("days.toml", experiment);
+    const ProgramOutput output = sandbox_.exp({"run", "days.toml"});
+    EXPECT_EQ(output.end.exit_code, 2) << output.output;
+    EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "encore.db"));
+    return output.errors;
+  }
+
+  Sandbox sandbox_;
+};
+
+TEST_F(MaskedLanguageModel, TrainsEvaluatesReportsAndFillsMasks) {
+  sandbox_.write("days.toml", days_experiment());
+  const std::string run = output_of({"run", "days.toml"});
+  EXPECT_TRUE(contains(run, "dev perplexity ") && contains(run, "test perplexity ")) << run;
+  const double perplexity =
+      std::stod(sandbox_.one("SELECT value FROM curve WHERE metric = 'test/perplexity'"));
+  EXPECT_LT(perplexity, 5.0) << "of seven days and the other pieces";
+
+  const json evaluation = json::parse(output_of({"evaluate", "days", "test.txt", "--json"}));
+  EXPECT_NEAR(evaluation.at("measures").at("perplexity").get<double>(), perplexity, 1e-9 * perplexity)
+      << "the same model on the same file has the same masks";
+
+  const std::string line = "monday [MASK] wednesday thursday [MASK] saturday";
+  const json answer = json::parse(output_of({"predict", "days", "--format", "jsonl", line}));
+  EXPECT_EQ(answer.at("text"), line);
+  EXPECT_EQ(answer.at("masks"), json({"tuesday", "friday"}));
+  EXPECT_TRUE(answer.at("candidates").at(0).get<std::string>().starts_with("tuesday 0.")) << answer;
+  const std::string shown = output_of({"predict", "days"}, line + "\n\nmonday tuesday\n");
+  EXPECT_TRUE(shown.starts_with("tuesday 0.")) << shown;
+  EXPECT_TRUE(contains(shown, " | friday 0.")) << shown;
+  EXPECT_TRUE(shown.ends_with("\t" + line + "\nno [MASK]\t\nno [MASK]\tmonday tuesday\n")) << shown;
+  EXPECT_EQ(output_of({"predict", "days"}, "monday\n"), "no [MASK]\tmonday\n") << "a batch without any mask";
+
+  const std::string report = output_of({"report", "days", "--format", "json"});
+  for (const char* id : {"results-test-perplexity", "curve-dev-perplexity", "lengths"})
+    EXPECT_TRUE(contains(report, "\"id\": \"" + std::string(id) + "\"")) << id;
+}
+
+TEST_F(MaskedLanguageModel, RefusesAHeadThatDoesNotGuessPieces) {
+  std::string text = days_experiment();
+  replace(text, "\"language_model\"", "\"linear\"");
+  EXPECT_TRUE(contains(refusal(text),
+                       "the task \"mlm\" reads the output \"candidates\" over picked, which the head "
+                       "\"linear\" does not give"))
+      << refusal(text);
+}
+
+TEST_F(MaskedLanguageModel, RefusesAPackedFileAndAnEmptyOne) {
+  sandbox_.write("dev.txt", std::string("\x1F\x8B\x08\0", 4));
+  EXPECT_TRUE(contains(refusal(days_experiment()),
+                       "dev.txt: the development set is packed by gzip; unpack it, for example with gunzip"));
+  sandbox_.write("dev.txt", "\n\n");
+  EXPECT_TRUE(contains(refusal(days_experiment()),
+                       "dev.txt: the development set is empty; it needs at least one line with text"));
+}
+
+TEST_F(MaskedLanguageModel, RefusesAVocabularyWithoutTheMaskPiece) {
+  sandbox_.write("vocab.txt", markers + "monday\ntuesday\n");
+  const std::string errors = refusal(days_experiment());
+  EXPECT_TRUE(
+      contains(errors, "the vocabulary has no piece for the role \"mask\"; add the line [MASK] to its file"))
+      << errors;
+}
+
+}  // namespace
+}  // namespace encore::system_test
