@@ -254,6 +254,8 @@ const std::map<std::string_view, Formula>& formulas() {
       {"encore::sigmoid", of_logits<3, 2>},
       {"encore::softmax_cross_entropy", of_logits<4, 1>},
       {"encore::softmax_cross_entropy_backward", of_logits<5, 2>},
+      {"encore::span_cross_entropy", of_logits<4, 1>},
+      {"encore::span_cross_entropy_backward", of_logits<5, 2>},
       {"encore::squared_error", of_logits<3, 2>},
       {"encore::squared_error_backward", of_logits<3, 3>},
       {"encore::sum", sum_of_losses},

@@ -30,6 +30,7 @@ std::vector<std::unique_ptr<Target>> make_targets();
 
 std::unique_ptr<Target> make_toml_target();
 std::unique_ptr<Target> make_conll_target();
+std::unique_ptr<Target> make_squad_target();
 std::unique_ptr<Target> make_spool_target();
 std::unique_ptr<Target> make_manifest_target();
 std::unique_ptr<Target> make_safetensors_target();

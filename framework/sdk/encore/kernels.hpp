@@ -148,6 +148,13 @@ void sigmoid(const Device& device, Tensor x, Tensor y);
 void squared_error(const Device& device, Tensor x, Tensor targets, Tensor known, Tensor losses);
 /// dx (N, K) = scale / K * 2 (x - t); 0 on rows that are not known. dx may be x.
 void squared_error_backward(const Device& device, Tensor x, Tensor targets, Tensor known, double scale, Tensor dx);
+/// losses (B): half of -log softmax(logits_0)[start] - log softmax(logits_1)[end], each softmax over the rows of one
+/// sequence; a row outside of its sequence adds 0. logits: (N, 2); starts, ends: (B) int32, counted within the sequence.
+void span_cross_entropy(const Device& device, const RowSet& rows, Tensor logits, Tensor starts, Tensor ends,
+                        Tensor losses);
+/// dlogits (N, 2) = scale / 2 * (softmax - [row = start, or end]); 0 where the row lies outside. dlogits may be logits.
+void span_cross_entropy_backward(const Device& device, const RowSet& rows, Tensor logits, Tensor starts, Tensor ends,
+                                 double scale, Tensor dlogits);
 /// predictions (N) int32: the first channel with the largest logit.
 void argmax(const Device& device, Tensor logits, Tensor predictions);
 

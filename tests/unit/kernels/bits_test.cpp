@@ -156,6 +156,13 @@ Digests digests_of_kernels(DType type) {
   kernels::softmax_cross_entropy(gpu, x, targets, 0.1, losses);
   kernels::softmax_cross_entropy_backward(gpu, x, targets, 0.1, 0.5, dlogits);
   put("softmax_cross_entropy", {&losses, &dlogits});
+  const std::int64_t sequences = batch.batch().size.sequences;
+  const OwnedTensor span_logits = random_tensor(type, {N, 2}, 13);
+  OwnedTensor span_losses(sums, {sequences}), dspan(type, {N, 2}), span_rows(DType::int32, {sequences});
+  kernels::fill(gpu, 0.0, span_rows);
+  kernels::span_cross_entropy(gpu, batch, span_logits, span_rows, span_rows, span_losses);
+  kernels::span_cross_entropy_backward(gpu, batch, span_logits, span_rows, span_rows, 0.5, dspan);
+  put("span_cross_entropy", {&span_losses, &dspan});
   const OwnedTensor large = random_tensor(type, {100003}, 11);
   kernels::sum_of_squares(gpu, large, static_cast<double*>(total.tensor().data));
   put("sum_of_squares", {&total});
@@ -241,6 +248,8 @@ TEST(KernelLabels, are_named_like_the_functions) {
                            "encore::embedding_backward",
                            "encore::positions_backward",
                            "encore::softmax_cross_entropy",
+                           "encore::span_cross_entropy",
+                           "encore::span_cross_entropy_backward",
                            "encore::sum_of_squares",
                            "encore::initialize",
                            "encore::gelu_backward",

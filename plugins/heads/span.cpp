@@ -1,0 +1,72 @@
+// Head "span": a part of a text, by two scores for each row: logits (N, 2) = x W^T + b say where it begins
+// and where it ends (Devlin et al. 2019, section 4.2). The loss is the mean of two cross-entropies over the
+// rows of each sequence; rows of padding lie in no sequence. The search for the best pair is the task's,
+// which knows which rows may be answers. Read next: framework/kernels/span_loss.cpp.
+#include <encore/kernels.hpp>
+#include <encore/plugin.hpp>
+
+namespace encore_span_head {
+
+using namespace encore;
+
+class SpanHead final : public Head {
+ public:
+  static constexpr const char* summary =
+      "where a part of a text begins and ends: two scores for each token by x W^T + b, trained with "
+      "cross-entropy over the tokens of each sequence (Devlin et al. 2019)";
+  static Schema options() { return {}; }
+
+  SpanHead(const Options&, const HeadContext& context) {
+    if (context.label_smoothing > 0.0)
+      throw Error("the span head cannot smooth labels; set train.label_smoothing = 0");
+  }
+
+  void declare(HeadPlan& plan) override {
+    states_ = plan.read(Space::tokens);
+    start_ = plan.column("start", Space::sequences);
+    end_ = plan.column("end", Space::sequences);
+    spans_ = plan.output("spans", Space::tokens, ColumnType::numbers, 2);
+    plan.normalize_by(start_);
+    weight_ = plan.matrix("weight", 2, plan.width());
+    bias_ = plan.bias("bias", 2);
+    logits_ = plan.buffer("logits", {tokens, 2}, Lifetime::saved);
+    dlogits_ = plan.buffer("logits_gradient", {tokens, 2}, Lifetime::backward);
+  }
+
+  void score(const HeadStep& step) override {
+    kernels::linear(step.device(), step.input(states_), step.parameter(weight_), step.parameter(bias_),
+                    kernels::Activation::none, step.buffer(logits_));
+  }
+
+  void loss(const HeadStep& step, Tensor losses) override {
+    kernels::span_cross_entropy(step.device(), step.rows(), step.buffer(logits_), step.column(start_),
+                                step.column(end_), losses);
+  }
+
+  void backward(const HeadStep& step, double scale) override {
+    const Device& device = step.device();
+    const Tensor dlogits = step.buffer(dlogits_);  // (N, 2)
+    kernels::span_cross_entropy_backward(device, step.rows(), step.buffer(logits_), step.column(start_),
+                                         step.column(end_), scale, dlogits);
+    kernels::linear_backward_parameters(device, dlogits, step.input(states_), step.gradient(weight_),
+                                        step.gradient(bias_));
+    kernels::linear_backward_input(device, dlogits, step.parameter(weight_), step.input_gradient(states_));
+  }
+
+  void decode(const HeadStep& step) override {
+    kernels::copy(step.device(), step.buffer(logits_), step.output(spans_));
+  }
+
+ private:
+  HeadInput states_;
+  HeadColumn start_, end_;
+  HeadOutput spans_;
+  Parameter weight_, bias_;
+  Buffer logits_, dlogits_;
+};
+
+}  // namespace encore_span_head
+
+ENCORE_PLUGIN("span_head", "1.0.0") {
+  plugin.add<encore::Kind::head, encore_span_head::SpanHead>("span");
+}

@@ -1,0 +1,295 @@
+// From JSON to questions; all that cannot be read is named at once, by article, paragraph and question.
+#include "squad.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "json_place.hpp"
+
+namespace encore::squad {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t most_levels = 32;
+constexpr std::size_t most_bytes = std::size_t{1} << 20;  // of a context, a question, an answer
+constexpr std::size_t most_listed = 10;
+constexpr std::size_t most_shown = 60;  // bytes of a text in a message
+constexpr std::string_view white_space = " \t\r\n\v\f";
+
+bool begins_character(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
+}
+
+std::int64_t count_code_points(std::string_view text) {
+  return std::count_if(text.begin(), text.end(), begins_character);
+}
+
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(white_space) == std::string_view::npos;
+}
+
+/// In quotation marks, long texts cut behind a whole character.
+std::string quoted(std::string_view text) {
+  std::size_t end = std::min(text.size(), most_shown);
+  while (end < text.size() && !begins_character(text[end])) --end;
+  return "\"" + std::string(text.substr(0, end)) + (end < text.size() ? "..." : "") + "\"";
+}
+
+/// A paragraph's text, with the place of each code point.
+class Context {
+ public:
+  explicit Context(std::string_view text) : text_(text) {
+    for (std::size_t i = 0; i < text.size(); ++i)
+      if (begins_character(text[i])) begins_.push_back(i);
+    begins_.push_back(text.size());
+  }
+  std::int64_t size() const { return std::ssize(begins_) - 1; }
+  /// So many code points from this one on, or those that there are.
+  std::string_view part(std::int64_t first, std::int64_t count) const {
+    const std::int64_t begin = std::min(first, size()), end = std::min(begin + count, size());
+    const std::size_t byte = begins_[static_cast<std::size_t>(begin)];
+    return text_.substr(byte, begins_[static_cast<std::size_t>(end)] - byte);
+  }
+  /// The place in code points of the occurrence that is nearest to `to`; nothing where there is none.
+  std::optional<std::int64_t> nearest(std::string_view part, std::int64_t to) const {
+    std::optional<std::int64_t> best;
+    for (std::size_t at = text_.find(part); at != std::string_view::npos; at = text_.find(part, at + 1)) {
+      const auto place = std::lower_bound(begins_.begin(), begins_.end(), at) - begins_.begin();
+      if (!best || std::abs(place - to) < std::abs(*best - to)) best = place;
+    }
+    return best;
+  }
+
+ private:
+  std::string_view text_;
+  std::vector<std::size_t> begins_;
+};
+
+/// The text of a member; null where it is none.
+const std::string* text_in(const json& object, const char* name) {
+  const auto found = object.find(name);
+  return found == object.end() ? nullptr : found->get_ptr<const std::string*>();
+}
+
+/// What is wrong with a text that has to be there; empty where nothing is.
+std::string problem_of_text(const std::string* text, const char* name) {
+  if (text == nullptr) return "no text \"" + std::string(name) + "\"";
+  if (is_blank(*text)) return "the text \"" + std::string(name) + "\" is empty";
+  if (text->size() > most_bytes)
+    return "the text \"" + std::string(name) + "\" has " + std::to_string(text->size()) + " bytes; at most " +
+           std::to_string(most_bytes) + " are read";
+  return "";
+}
+
+struct Question {
+  std::string id, question;
+  std::vector<TextSpan> answers;
+};
+
+/// Reads an answer; gives what is wrong with it.
+std::string read_answer(const json& answer, const Context& context, TextSpan& to) {
+  if (!answer.is_object()) return "an answer is no object with \"text\" and \"answer_start\"";
+  const std::string* text = text_in(answer, "text");
+  if (std::string problem = problem_of_text(text, "text"); !problem.empty())
+    return "an answer cannot be read: " + problem;
+  const auto start = answer.find("answer_start");
+  if (start == answer.end() || !start->is_number_unsigned())
+    return "the answer " + quoted(*text) + " has no number \"answer_start\", from 0 on";
+  const std::uint64_t given = start->get<std::uint64_t>();
+  if (given >= static_cast<std::uint64_t>(context.size()))
+    return "the answer " + quoted(*text) + " has answer_start = " + std::to_string(given) +
+           ", and the context has " + std::to_string(context.size()) + " characters";
+  const auto first = static_cast<std::int64_t>(given);
+  const std::int64_t count = count_code_points(*text);
+  const std::string_view there = context.part(first, count);
+  if (there == *text) {
+    to = {.label = {}, .text = *text, .start = first, .end = first + count};
+    return "";
+  }
+  const std::optional<std::int64_t> nearest = context.nearest(*text, first);
+  return "the answer " + quoted(*text) + " does not stand at answer_start = " + std::to_string(first) +
+         ", where " + quoted(there) + " stands; " +
+         (nearest ? "it stands at " + std::to_string(*nearest) + " (characters are counted, not bytes)"
+                  : "the context does not have it");
+}
+
+/// Reads a question; gives what is wrong with it.
+std::string read_question(const json& qa, const Context& context, Question& to) {
+  if (std::string problem = problem_of_text(text_in(qa, "id"), "id"); !problem.empty()) return problem;
+  if (std::string problem = problem_of_text(text_in(qa, "question"), "question"); !problem.empty())
+    return problem;
+  to.id = *text_in(qa, "id");
+  to.question = *text_in(qa, "question");
+  const auto impossible = qa.find("is_impossible"), answers = qa.find("answers");
+  const bool has_none = impossible != qa.end() && *impossible == json(true);
+  if (answers == qa.end() ? !has_none : !answers->is_array())
+    return "no list \"answers\"; that of a question without an answer is empty";
+  to.answers.clear();
+  if (answers == qa.end()) return "";
+  if (has_none && !answers->empty()) return "it is_impossible, and has an answer";
+  for (const json& answer : *answers) {
+    to.answers.emplace_back();
+    if (std::string problem = read_answer(answer, context, to.answers.back()); !problem.empty())
+      return problem;
+  }
+  return "";
+}
+
+/// "article 3 (Huguenot), paragraph 2, question 5 (56beb4343aeaaa14008c925b)"
+struct Place {
+  std::size_t article = 0, paragraph = 0, question = 0;  ///< from 1; 0: the whole of what is above
+  std::string title, id;
+
+  std::string text() const {
+    std::string text = "article " + std::to_string(article) + (title.empty() ? "" : " (" + title + ")");
+    if (paragraph > 0) text += ", paragraph " + std::to_string(paragraph);
+    if (question > 0) text += ", question " + std::to_string(question) + (id.empty() ? "" : " (" + id + ")");
+    return text;
+  }
+};
+
+json parsed(const InputText& file) {
+  std::string_view text = file.text;
+  while (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  if (const std::optional<std::size_t> bracket = too_deep(text, most_levels))
+    throw Error(file.name + ":" + place_in(text, *bracket) + ": JSON nested more than " +
+                std::to_string(most_levels) + " levels deep");
+  try {
+    return json::parse(text);
+  } catch (const json::parse_error& error) {
+    throw Error(file.name + ":" + place_in(text, error.byte == 0 ? 0 : error.byte - 1) +
+                ": this is no JSON; a SQuAD file is {\"data\": [{\"paragraphs\": [...]}]}");
+  } catch (const json::exception&) {
+    throw Error(file.name + ": JSON with a number that no 64-bit float can hold");
+  }
+}
+
+/// Takes files one after the other.
+class Collector {
+ public:
+  void take(const InputText& file) {
+    const json root = parsed(file);
+    const auto data = root.is_object() ? root.find("data") : root.end();
+    if (data == root.end() || !data->is_array())
+      throw Error(file.name + ": no list \"data\"; a SQuAD file is {\"data\": [{\"paragraphs\": [...]}]}");
+    Place place;
+    for (const json& article : *data) {
+      place = {.article = place.article + 1, .title = {}, .id = {}};
+      take_article(file, article, place);
+    }
+  }
+  /// Throws Error that names what could not be read, or says so in a note.
+  Records records(bool skips) {
+    if (bad_ > 0 && !skips) throw Error(problems_ + more());
+    Records records;
+    if (bad_ > 0)
+      records.notes.push_back(std::to_string(bad_) + (bad_ == 1 ? " question is" : " questions are") +
+                              " skipped: " + problems_.substr(0, problems_.find('\n')) +
+                              (bad_ > 1 ? "; ..." : ""));
+    records.add("id", std::move(ids_));
+    records.add("question", std::move(questions_));
+    records.add("context", std::move(contexts_));
+    records.add("answers", std::move(answers_));
+    return records;
+  }
+  bool empty() const { return ids_.empty(); }
+
+ private:
+  void take_article(const InputText& file, const json& article, Place& place) {
+    if (article.is_object())
+      if (const std::string* title = text_in(article, "title")) place.title = *title;
+    const auto paragraphs = article.is_object() ? article.find("paragraphs") : article.end();
+    if (paragraphs == article.end() || !paragraphs->is_array())
+      return add_problem(file, place, "no list \"paragraphs\"", 1);
+    for (const json& paragraph : *paragraphs) {
+      ++place.paragraph;
+      place.question = 0;
+      take_paragraph(file, paragraph, place);
+    }
+  }
+
+  void take_paragraph(const InputText& file, const json& paragraph, Place& place) {
+    const auto qas = paragraph.is_object() ? paragraph.find("qas") : paragraph.end();
+    if (qas == paragraph.end() || !qas->is_array())
+      return add_problem(file, place, "no list \"qas\" of questions", 1);
+    const std::string* text = text_in(paragraph, "context");
+    if (const std::string problem = problem_of_text(text, "context"); !problem.empty()) {
+      if (qas->empty()) return;
+      return add_problem(file, place,
+                         problem + ", and " + std::to_string(qas->size()) +
+                             (qas->size() == 1 ? " question" : " questions") + " about it",
+                         qas->size());
+    }
+    const Context context(*text);
+    Question question;
+    for (const json& qa : *qas) {
+      ++place.question;
+      place.id.clear();
+      if (!qa.is_object()) {
+        add_problem(file, place, "it is no object", 1);
+        continue;
+      }
+      std::string problem = read_question(qa, context, question);
+      if (const std::string* id = text_in(qa, "id")) place.id = *id;
+      if (problem.empty() && !known_ids_.insert(question.id).second)
+        problem = "a question before it has the same id";
+      if (!problem.empty()) {
+        add_problem(file, place, problem, 1);
+        continue;
+      }
+      ids_.push_back(std::move(question.id));
+      questions_.push_back(std::move(question.question));
+      contexts_.push_back(*text);
+      answers_.push_back(std::move(question.answers));
+    }
+  }
+
+  void add_problem(const InputText& file, const Place& place, const std::string& problem,
+                   std::size_t questions) {
+    bad_ += questions;
+    if (++listed_ <= most_listed)
+      problems_ += (listed_ > 1 ? "\n" : "") + file.name + ": " + place.text() + ": " + problem;
+  }
+  std::string more() const {
+    if (listed_ <= most_listed) return "";
+    const std::size_t count = listed_ - most_listed;
+    return "\nand " + std::to_string(count) + (count == 1 ? " more place" : " more places") + " like these";
+  }
+
+  Records::Texts ids_, questions_, contexts_;
+  Records::SpanLists answers_;
+  std::unordered_set<std::string> known_ids_;
+  std::size_t bad_ = 0, listed_ = 0;  ///< questions that are not read, places that say why
+  std::string problems_;
+};
+
+}  // namespace
+
+Schema SquadReader::options() {
+  return Schema().choice("bad_rows", "error", {"error", "skip"},
+                         {.help = "what becomes of questions that cannot be read: all are named and nothing "
+                                  "starts, or they are left out and counted in the log"});
+}
+
+SquadReader::SquadReader(const Options& options, const ReaderContext&)
+    : skips_(options.text("bad_rows") == "skip") {}
+
+Records SquadReader::read(std::span<const InputText> files, const std::string& what) const {
+  Collector collector;
+  for (const InputText& file : files) collector.take(file);
+  const bool empty = collector.empty();
+  Records records = collector.records(skips_);
+  if (empty && !files.empty())
+    throw Error(files.front().name + ": the " + what + " is empty; it needs at least one question" +
+                (records.notes.empty() ? "" : " (" + records.notes.front() + ")"));
+  return records;
+}
+
+}  // namespace encore::squad

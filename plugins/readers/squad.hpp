@@ -1,0 +1,34 @@
+// SQuAD files, versions 1.1 and 2.0 (Rajpurkar et al. 2016, 2018): JSON with articles, their paragraphs, and
+// questions about each paragraph whose answers are parts of it. Place in the flow: the text of a file ->
+// Records, one for each question. Read next: the task "qa".
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <encore/reader.hpp>
+
+namespace encore::squad {
+
+/// {"data": [{"title", "paragraphs": [{"context", "qas": [{"id", "question", "answers": [{"text",
+/// "answer_start"}]}]}]}]}; answer_start counts code points. A question without an answer has an empty list.
+/// Other members are not looked at.
+class SquadReader final : public Reader {
+ public:
+  static constexpr const char* summary =
+      "SQuAD 1.1 and 2.0: JSON with paragraphs, questions about each and the answers in it";
+  static Schema options();
+  static std::vector<std::string> fields() { return {"id", "question", "context", "answers"}; }
+
+  SquadReader(const Options& options, const ReaderContext&);
+
+  /// Throws Error naming all questions that cannot be read, up to a limit; with bad_rows = "skip" these are
+  /// left out and counted in a note. A file that is no JSON, or of another form, is refused either way.
+  Records read(std::span<const InputText> files, const std::string& what) const override;
+
+ private:
+  bool skips_;
+};
+
+}  // namespace encore::squad

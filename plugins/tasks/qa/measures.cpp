@@ -1,0 +1,96 @@
+// Names of columns are literals here and nowhere else.
+#include "measures.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "normal_answer.hpp"
+
+namespace encore::qa {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// Words that both have, each as often as in the one that has it less often.
+std::size_t common(const Words& a, const Words& b) {
+  std::map<std::string_view, std::size_t> counts;
+  for (const std::string& word : a) ++counts[word];
+  std::size_t same = 0;
+  for (const std::string& word : b) {
+    const auto found = counts.find(word);
+    if (found == counts.end() || found->second == 0) continue;
+    --found->second;
+    ++same;
+  }
+  return same;
+}
+
+/// 2 p r / (p + r) of the words; of two of which one has no word, 1 in version 2.0 where they are equal.
+double f1_of(const Words& predicted, const Words& truth, bool no_answer) {
+  if (no_answer && (predicted.empty() || truth.empty())) return predicted == truth ? 1.0 : 0.0;
+  const auto same = static_cast<double>(common(predicted, truth));
+  if (same == 0.0) return 0.0;
+  const double precision = same / static_cast<double>(predicted.size()),
+               recall = same / static_cast<double>(truth.size());
+  return 2.0 * precision * recall / (precision + recall);
+}
+
+}  // namespace
+
+std::vector<Measure> measures() {
+  return {
+      {.name = "exact",
+       .title = "exact match",
+       .help = "share of the questions with a right answer, compared without case, punctuation and articles",
+       .fraction = true,
+       .reducer = Reducer::ratio,
+       .columns = {"exact", "questions"}},
+      {.name = "f1",
+       .title = "F1",
+       .help = "of the words of the answer, the best over the true answers, mean over questions",
+       .fraction = true,
+       .reducer = Reducer::ratio,
+       .columns = {"f1", "questions"}},
+      {.name = "exact/{kind}",
+       .title = "exact match",
+       .help = "of the questions that have an answer (answerable), and of those that have none",
+       .fraction = true,
+       .reducer = Reducer::ratio,
+       .columns = {"exact", "questions"},
+       .always = false},
+      {.name = "f1/{kind}",
+       .title = "F1",
+       .help = "of the questions that have an answer (answerable), and of those that have none",
+       .fraction = true,
+       .reducer = Reducer::ratio,
+       .columns = {"f1", "questions"},
+       .always = false}};
+}
+
+AnswerScore score_answer(std::string_view predicted, std::span<const std::string> truths, bool no_answer) {
+  const Words words = normal_words(predicted);
+  std::vector<Words> wanted;
+  for (const std::string& truth : truths) {
+    Words normal = normal_words(truth);
+    if (!no_answer || !normal.empty()) wanted.push_back(std::move(normal));
+  }
+  if (wanted.empty()) {  // a question without an answer, which version 1.1 does not know
+    wanted.emplace_back();
+    no_answer = true;
+  }
+  AnswerScore best;
+  for (const Words& truth : wanted) {
+    best.exact = std::max(best.exact, words == truth ? 1.0 : 0.0);
+    best.f1 = std::max(best.f1, f1_of(words, truth, no_answer));
+  }
+  return best;
+}
+
+void measure_question(const AnswerScore& score, std::string_view key, Statistics& statistics) {
+  statistics.begin_example();
+  statistics.add("questions", 1, key);
+  statistics.add("exact", score.exact, key);
+  statistics.add("f1", score.f1, key);
+}
+
+}  // namespace encore::qa

@@ -1,0 +1,381 @@
+// Records of questions to windows, and scores of rows back to a part of the context.
+#include "qa.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "measures.hpp"
+#include "spans.hpp"
+#include "text_column.hpp"
+
+namespace encore::qa {
+namespace {
+
+constexpr std::string_view white_space = " \t\r\n\v\f";
+constexpr std::string_view knowledge_text = "questions about contexts\n";
+constexpr std::size_t markers = 3;                                // [CLS], [SEP] and [SEP]
+constexpr std::size_t most_context_bytes = std::size_t{1} << 24;  // a column counts bytes in 32 bits
+
+/// The columns of an example, in the order of Qa::columns().
+enum : std::size_t { start, end, segments, cut_pieces, ranges, context, answers };
+
+std::string counted(std::int64_t count, const char* one, const char* several) {
+  return std::to_string(count) + " " + (count == 1 ? one : several);
+}
+
+void count_words(std::string_view text, std::unordered_map<std::string_view, std::int64_t>& counts) {
+  for (std::size_t end = 0, first = text.find_first_not_of(white_space); first != std::string_view::npos;
+       first = text.find_first_not_of(white_space, end)) {
+    end = std::min(text.find_first_of(white_space, first), text.size());
+    ++counts[text.substr(first, end - first)];
+  }
+}
+
+/// The bytes of an answer. Throws Error where the context does not have it there.
+ByteRange bytes_of(const TextSpan& answer, std::string_view text) {
+  const std::optional<std::size_t> begin = byte_of_code_point(text, answer.start);
+  if (!begin || answer.text.empty() || text.substr(*begin, answer.text.size()) != answer.text)
+    throw Error("the answer \"" + answer.text + "\" does not stand at " + std::to_string(answer.start) +
+                " of its context");
+  return {*begin, *begin + answer.text.size()};
+}
+
+}  // namespace
+
+/// The columns of an encoded set by what they mean.
+class Qa::Columns {
+ public:
+  explicit Columns(const ExampleSet& set)
+      : set_(set),
+        cut_(set.column("cut_pieces")),
+        ranges_(set.column("ranges")),
+        context_(set.column("context")),
+        answers_(set.column("answers")),
+        known_(set.has_column("start")) {}
+
+  const ExampleSet& set() const { return set_; }
+  /// Whether the set has the truth.
+  bool known() const { return known_; }
+  std::int32_t cut_pieces(std::size_t example) const {
+    return set_.integers(cut_, set_.sequences(example).first).front();
+  }
+  std::string context(std::size_t example) const {
+    return texts_in(set_.integers(context_, set_.sequences(example).first)).front();
+  }
+  std::vector<std::string> answers(std::size_t example) const {
+    return texts_in(set_.integers(answers_, set_.sequences(example).first));
+  }
+  /// Pieces of the context in a window: these are its last rows but for one [SEP].
+  std::size_t pieces(std::size_t sequence) const { return set_.integers(ranges_, sequence).size() / 2; }
+  std::size_t first_row(std::size_t sequence) const {
+    return set_.ids(sequence).size() - 1 - pieces(sequence);
+  }
+  /// From the first byte of one row of the context to behind the last byte of another.
+  ByteRange bytes(std::size_t sequence, std::size_t first, std::size_t last) const {
+    const std::span<const std::int32_t> all = set_.integers(ranges_, sequence);
+    const std::size_t before = first_row(sequence);
+    return {static_cast<std::size_t>(all[2 * (first - before)]),
+            static_cast<std::size_t>(all[2 * (last - before) + 1])};
+  }
+  /// Whether a window holds the whole answer; the truth is known.
+  bool is_answered(std::size_t sequence) const {
+    return set_.integers(set_.column("start"), sequence).front() > 0;
+  }
+
+ private:
+  const ExampleSet& set_;
+  std::size_t cut_, ranges_, context_, answers_;
+  bool known_;
+};
+
+Schema Qa::options() {
+  return Schema()
+      .integer("stride", 128,
+               {.help = "pieces of the context that a window shares with the one before it",
+                .unit = "pieces",
+                .min = 0.0})
+      .integer("max_question", 64,
+               {.help = "pieces of a question that are read; longer ones are cut at the end",
+                .unit = "pieces",
+                .min = 1.0})
+      .integer("max_answer", 30,
+               {.help = "pieces of the longest answer that is given", .unit = "pieces", .min = 1.0})
+      .boolean("no_answer", false,
+               {.help = "a question may have no answer (SQuAD 2.0): none is given where the scores of [CLS] "
+                        "are above those of every part of the context"})
+      .number("no_answer_threshold", 0.0, {.help = "by how much they have to be above, with no_answer"});
+}
+
+Qa::Qa(const Options& options, const TaskContext& context)
+    : max_length_(static_cast<std::size_t>(context.max_length)),
+      stride_(static_cast<std::size_t>(options.integer("stride"))),
+      max_question_(static_cast<std::size_t>(options.integer("max_question"))),
+      max_answer_(static_cast<std::size_t>(options.integer("max_answer"))),
+      no_answer_(options.flag("no_answer")),
+      no_answer_threshold_(options.number("no_answer_threshold")) {
+  const std::string of_length = "data.max_length = " + std::to_string(max_length_),
+                    of_question = "max_question = " + std::to_string(max_question_);
+  if (max_length_ < max_question_ + markers + 1)
+    throw OptionError("max_question", of_question +
+                                          " and three markers leave no room for the context in a "
+                                          "window of " +
+                                          of_length);
+  const std::size_t room = max_length_ - max_question_ - markers;
+  if (stride_ >= room)
+    throw OptionError("stride", "stride = " + std::to_string(stride_) + ", but with " + of_length + " and " +
+                                    of_question + " a window may have no more than " +
+                                    counted(static_cast<std::int64_t>(room), "piece", "pieces") +
+                                    " of the context; the stride must be smaller");
+}
+
+std::vector<Measure> Qa::measures() {
+  return qa::measures();
+}
+
+// --- what the training set decides ---
+
+void Qa::prepare(const Records& train) {
+  const Records::SpanLists& all = train.spans("answers");
+  if (all.empty()) throw Error("the training set has no question; there is nothing to learn");
+  if (std::ranges::all_of(all, [](const std::vector<TextSpan>& each) { return each.empty(); }))
+    throw Error("no question of the training set has an answer; there is nothing to learn");
+}
+
+std::string Qa::knowledge() const {
+  return std::string(knowledge_text);
+}
+
+void Qa::restore(std::string_view knowledge) {
+  if (knowledge != knowledge_text) throw Error("this is not what the task \"qa\" keeps with a run");
+}
+
+TextCounts Qa::text_counts(const Records& train) const {
+  // Counted in a hash table and sorted once: the map is part of the interface because its order is fixed.
+  std::unordered_map<std::string_view, std::int64_t> counts;
+  std::unordered_set<std::string_view> contexts;
+  for (const std::string& text : train.texts("context"))
+    if (contexts.insert(text).second) count_words(text, counts);
+  for (const std::string& text : train.texts("question")) count_words(text, counts);
+  return {counts.begin(), counts.end()};
+}
+
+// --- records to numbers ---
+
+std::vector<ColumnRule> Qa::columns() const {
+  return {
+      {.name = "start",
+       .space = Space::sequences,
+       .truth = true},  // rows of the answer in its window; 0: none
+      {.name = "end", .space = Space::sequences, .truth = true},
+      {.name = "segments"},                               // 0: [CLS] question [SEP], 1: window [SEP]
+      {.name = "cut_pieces", .space = Space::sequences},  // of the question, at its end
+      {.name = "ranges", .space = Space::ragged},         // bytes [begin, end) of each piece of the context
+      {.name = "context", .space = Space::ragged},        // its text, with the first window
+      {.name = "answers", .space = Space::ragged, .truth = true}};  // all true ones, with the first window
+}
+
+std::vector<OutputRule> Qa::outputs() const {
+  return {{.name = "spans", .type = ColumnType::numbers, .width = 2}};
+}
+
+void Qa::encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
+                EncodedExample& to) const {
+  const std::string& text = records.texts("context")[record];
+  if (text.size() > most_context_bytes)
+    throw Error("the context of record " + std::to_string(record + 1) + " has " +
+                std::to_string(text.size()) + " bytes; at most " + std::to_string(most_context_bytes) +
+                " are read");
+  std::vector<std::int32_t> question, pieces;
+  std::vector<ByteRange> bytes;
+  tokenizer.encode(records.texts("question")[record], question);
+  const std::size_t asked = std::min(question.size(), max_question_), cut = question.size() - asked;
+  question.resize(asked);
+  tokenizer.encode(text, pieces, bytes);
+
+  const bool known = records.has("answers");
+  std::optional<std::pair<std::size_t, std::size_t>> answer;  // its first and its last piece
+  put_text(text, to.integers(context));
+  if (known) {
+    const std::vector<TextSpan>& truths = records.spans("answers")[record];
+    for (const TextSpan& truth : truths) put_text(truth.text, to.integers(answers));
+    if (!truths.empty()) answer = pieces_of(bytes, bytes_of(truths.front(), text));
+  }
+  for (const Window& window : windows_of(pieces.size(), max_length_ - markers - asked, stride_)) {
+    const std::size_t begin = to.ids.size(), first_row = asked + 2, last_piece = window.first + window.count;
+    to.ids.push_back(tokenizer.special(Special::start));
+    to.ids.insert(to.ids.end(), question.begin(), question.end());
+    to.ids.push_back(tokenizer.special(Special::separator));
+    for (std::size_t piece = window.first; piece < last_piece; ++piece) {
+      to.ids.push_back(pieces[piece]);
+      to.integers(ranges).push_back(static_cast<std::int32_t>(bytes[piece].begin));
+      to.integers(ranges).push_back(static_cast<std::int32_t>(bytes[piece].end));
+    }
+    to.ids.push_back(tokenizer.special(Special::end));
+    for (std::size_t row = 0; row < to.ids.size() - begin; ++row)
+      to.integers(segments).push_back(row < first_row ? 0 : 1);
+    to.integers(cut_pieces).push_back(static_cast<std::int32_t>(cut));
+    if (known) {
+      const bool whole = answer && window.first <= answer->first && answer->second < last_piece;
+      const auto row_of = [&](std::size_t piece) {
+        return static_cast<std::int32_t>(first_row + piece - window.first);
+      };
+      to.integers(start).push_back(whole ? row_of(answer->first) : 0);
+      to.integers(end).push_back(whole ? row_of(answer->second) : 0);
+    }
+    to.end_sequence();
+  }
+}
+
+SetDescription Qa::describe(const ExampleSet& set) const {
+  const Columns in(set);
+  std::int64_t several = 0, cut = 0, without = 0, outside = 0;
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    const Run windows = set.sequences(i);
+    several += windows.count > 1 ? 1 : 0;
+    cut += in.cut_pieces(i) > 0 ? 1 : 0;
+    if (!in.known()) continue;
+    bool found = false;
+    for (std::size_t s = windows.first; s < windows.first + windows.count; ++s)
+      found = found || in.is_answered(s);
+    const bool has_answer = !in.answers(i).empty();
+    without += has_answer ? 0 : 1;
+    outside += has_answer && !found ? 1 : 0;
+  }
+  SetDescription description;
+  description.counts = {{"windows", static_cast<std::int64_t>(set.sequence_count())},
+                        {"questions with several windows", several},
+                        {"questions without an answer", without},
+                        {"cut questions", cut},
+                        {"answers in no window", outside}};
+  std::vector<std::string>& notes = description.notes;
+  const std::string of_all = " of " + counted(static_cast<std::int64_t>(set.size()), "question", "questions");
+  if (several > 0)
+    notes.push_back("the contexts of " + std::to_string(several) + of_all +
+                    " are longer than a window of max_length = " + std::to_string(max_length_) + ": " +
+                    counted(static_cast<std::int64_t>(set.sequence_count()), "window", "windows") +
+                    " in all");
+  if (cut > 0)
+    notes.push_back(std::to_string(cut) + of_all + " are longer than max_question = " +
+                    std::to_string(max_question_) + " pieces and cut at the end");
+  if (outside > 0)
+    notes.push_back(
+        "the answer to " + std::to_string(outside) + of_all +
+        " lies within no window, so it is not learned; a larger stride gives windows that overlap "
+        "more");
+  if (without > 0 && !no_answer_)
+    notes.push_back(std::to_string(without) + of_all +
+                    " have no answer, and one is always given; set task.no_answer = true");
+  return description;
+}
+
+// --- outputs to what is reported ---
+
+Qa::Answer Qa::find(const Columns& in, std::size_t example, const Outputs& outputs) const {
+  const Run windows = in.set().sequences(example);
+  std::optional<RowSpan> best;
+  std::size_t place = windows.first, null_place = windows.first;
+  double null_score = std::numeric_limits<double>::infinity();  // that of the window that is least sure of it
+  const auto scores_of = [&](std::size_t sequence) { return outputs.numbers("spans", in.set(), sequence); };
+  for (std::size_t s = windows.first; s < windows.first + windows.count; ++s) {
+    const std::span<const float> scores = scores_of(s);
+    const std::size_t begin = in.first_row(s);
+    const std::optional<RowSpan> found = best_span(scores, begin, begin + in.pieces(s), max_answer_);
+    if (found && (!best || found->score > best->score)) {
+      best = found;
+      place = s;
+    }
+    const double null = static_cast<double>(scores[0]) + static_cast<double>(scores[1]);
+    if (null < null_score) {
+      null_score = null;
+      null_place = s;
+    }
+  }
+  if (!best || (no_answer_ && null_score - best->score > no_answer_threshold_))
+    return {.span = {}, .probability = probability_of(scores_of(null_place), {})};
+  const std::string text = in.context(example);
+  const ByteRange bytes = trimmed(text, in.bytes(place, best->first, best->last));
+  const std::int64_t first = code_points_before(text, bytes.begin);
+  TextSpan span = {.label = {}, .text = text.substr(bytes.begin, bytes.end - bytes.begin), .start = first};
+  span.end = first + code_points_before(span.text, span.text.size());
+  return {.span = std::move(span), .probability = probability_of(scores_of(place), *best)};
+}
+
+std::vector<Qa::Answer> Qa::find_all(const ExampleSet& set, const Outputs& outputs) const {
+  const Columns in(set);
+  std::vector<Answer> all;
+  for (std::size_t i = 0; i < set.size(); ++i) all.push_back(find(in, i, outputs));
+  return all;
+}
+
+void Qa::measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const {
+  const Columns in(set);
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    const std::vector<std::string> truths = in.answers(i);
+    const Answer found = find(in, i, outputs);
+    const char* kind = truths.empty() ? "unanswerable" : "answerable";
+    measure_question(score_answer(found.span ? found.span->text : "", truths, no_answer_),
+                     no_answer_ ? kind : "", statistics);
+  }
+}
+
+Records Qa::label(const Records&, const ExampleSet& set, const Outputs& outputs) const {
+  Records::SpanLists given;
+  for (Answer& found : find_all(set, outputs)) {
+    given.emplace_back();
+    if (found.span) given.back().push_back(std::move(*found.span));
+  }
+  Records labelled;
+  labelled.add("answers", std::move(given));
+  return labelled;
+}
+
+// --- text that a user types ---
+
+Records Qa::from_text(std::span<const std::string> lines) const {
+  Records::Texts questions, contexts;
+  for (const std::string& line : lines) {
+    const std::size_t tab = line.find('\t');
+    if (tab == std::string::npos && line.find_first_not_of(white_space) != std::string::npos)
+      throw Error("\"" + line.substr(0, 60) + (line.size() > 60 ? "..." : "") +
+                  "\" is a question without a context; a line is a question, a tab and the text that holds "
+                  "the answer");
+    questions.push_back(line.substr(0, tab));
+    contexts.push_back(tab == std::string::npos ? "" : line.substr(tab + 1));
+  }
+  Records records;
+  records.add("question", std::move(questions));
+  records.add("context", std::move(contexts));
+  return records;
+}
+
+Records Qa::answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
+  Records::SpanLists given;
+  Records::Numbers probabilities;
+  Records::Texts shown;
+  for (Answer& found : find_all(set, outputs)) {
+    shown.push_back((found.span ? found.span->text : "(no answer)") + "\t" +
+                    records.texts("question")[shown.size()]);
+    given.emplace_back();
+    if (found.span) given.back().push_back(std::move(*found.span));
+    probabilities.push_back(found.probability);
+  }
+  Records all;
+  all.add("question", records.texts("question"));
+  all.add("context", records.texts("context"));
+  all.add("answers", std::move(given));
+  all.add("score", std::move(probabilities));
+  all.add("shown", std::move(shown));
+  return all;
+}
+
+std::string Qa::left_out(const ExampleSet& set, std::size_t example) const {
+  const std::int32_t cut = Columns(set).cut_pieces(example);
+  if (cut == 0) return "";
+  return "its question is read without its last " + counted(cut, "piece", "pieces") +
+         " (task.max_question = " + std::to_string(max_question_) + ")";
+}
+
+}  // namespace encore::qa

@@ -1,0 +1,68 @@
+// The task "qa", extractive question answering: the part of a context that answers a question, scored as the
+// scripts of SQuAD do. A question is one example; its sequences are windows of the context, because contexts
+// are longer than what a model reads. Place in the flow: records with `question`, `context` (and `answers`,
+// the truth) -> windows with the rows where the answer begins and ends -> two scores for each row -> the best
+// span of all windows -> text. Read next: spans.hpp, measures.hpp.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <encore/task.hpp>
+
+namespace encore::qa {
+
+class Qa final : public Task {
+ public:
+  static constexpr const char* summary =
+      "extractive question answering: the part of a context that answers a question; exact match and F1 as "
+      "the scripts of SQuAD count them";
+  static constexpr const char* select = "max dev/f1";
+  static Schema options();
+  static TaskFields fields() { return {.structure = {"question", "context"}, .truth = {"answers"}}; }
+  static std::vector<Measure> measures();
+
+  Qa(const Options& options, const TaskContext& context);
+
+  void prepare(const Records& train) override;
+  std::string knowledge() const override;
+  void restore(std::string_view knowledge) override;
+  /// Words of questions and contexts, parted by white space; a context counts once for all its questions.
+  TextCounts text_counts(const Records& train) const override;
+
+  std::vector<ColumnRule> columns() const override;
+  std::vector<OutputRule> outputs() const override;
+  /// [CLS] question [SEP] window [SEP], window by window. `start` and `end` are the rows of the first true
+  /// answer, and 0, the row of [CLS], in windows that do not hold all of it.
+  void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
+              EncodedExample& to) const override;
+  SetDescription describe(const ExampleSet& set) const override;
+
+  void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;
+  Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+
+  /// A line is a question, a tab and the context.
+  Records from_text(std::span<const std::string> lines) const override;
+  Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+  std::string left_out(const ExampleSet& set, std::size_t example) const override;
+
+ private:
+  class Columns;
+
+  /// A part of the context, or none.
+  struct Answer {
+    std::optional<TextSpan> span;
+    double probability = 0.0;  ///< of its first row times that of its last one, within its window
+  };
+  Answer find(const Columns& in, std::size_t example, const Outputs& outputs) const;
+  std::vector<Answer> find_all(const ExampleSet& set, const Outputs& outputs) const;
+
+  std::size_t max_length_, stride_, max_question_, max_answer_;
+  bool no_answer_;
+  double no_answer_threshold_;
+};
+
+}  // namespace encore::qa

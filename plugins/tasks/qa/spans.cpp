@@ -1,0 +1,89 @@
+// All spans of a window are looked at: with a limit to their length these are few, and no list of n best ends
+// is needed, which could miss the best pair.
+#include "spans.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <encore/error.hpp>
+
+namespace encore::qa {
+namespace {
+
+constexpr std::string_view blanks = " \t\r\n\v\f";
+
+bool continues_character(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
+}
+
+/// softmax of one of the two scores over all rows, at one row.
+double share_of(std::span<const float> scores, std::size_t channel, std::size_t row) {
+  double largest = -std::numeric_limits<double>::infinity(), sum = 0.0;
+  for (std::size_t i = channel; i < scores.size(); i += 2)
+    largest = std::max(largest, static_cast<double>(scores[i]));
+  for (std::size_t i = channel; i < scores.size(); i += 2)
+    sum += std::exp(static_cast<double>(scores[i]) - largest);
+  return std::exp(static_cast<double>(scores[2 * row + channel]) - largest) / sum;
+}
+
+}  // namespace
+
+std::vector<Window> windows_of(std::size_t pieces, std::size_t room, std::size_t stride) {
+  ENCORE_REQUIRE(stride < room, "every window shows something new");
+  std::vector<Window> windows;
+  for (std::size_t first = 0;; first += room - stride) {
+    windows.push_back({.first = first, .count = std::min(room, pieces - first)});
+    if (first + windows.back().count == pieces) return windows;
+  }
+}
+
+std::optional<std::pair<std::size_t, std::size_t>> pieces_of(const std::vector<ByteRange>& pieces,
+                                                             ByteRange part) {
+  std::optional<std::pair<std::size_t, std::size_t>> found;
+  for (std::size_t i = 0; i < pieces.size() && pieces[i].begin < part.end; ++i) {
+    if (pieces[i].end <= part.begin) continue;
+    if (!found) found.emplace(i, i);
+    found->second = i;
+  }
+  return found;
+}
+
+std::optional<RowSpan> best_span(std::span<const float> scores, std::size_t begin, std::size_t end,
+                                 std::size_t longest) {
+  std::optional<RowSpan> best;
+  for (std::size_t first = begin; first < end; ++first)
+    for (std::size_t last = first; last < std::min(end, first + longest); ++last) {
+      const double score = static_cast<double>(scores[2 * first]) + static_cast<double>(scores[2 * last + 1]);
+      if (best ? score > best->score : !std::isnan(score))
+        best = RowSpan{.first = first, .last = last, .score = score};
+    }
+  return best;
+}
+
+double probability_of(std::span<const float> scores, const RowSpan& span) {
+  const double product = share_of(scores, 0, span.first) * share_of(scores, 1, span.last);
+  return std::isfinite(product) ? product : 0.0;
+}
+
+ByteRange trimmed(std::string_view text, ByteRange part) {
+  while (part.begin > 0 && part.begin < text.size() && continues_character(text[part.begin])) --part.begin;
+  while (part.end < text.size() && continues_character(text[part.end])) ++part.end;
+  while (part.begin < part.end && blanks.find(text[part.begin]) != std::string_view::npos) ++part.begin;
+  while (part.begin < part.end && blanks.find(text[part.end - 1]) != std::string_view::npos) --part.end;
+  return part;
+}
+
+std::int64_t code_points_before(std::string_view text, std::size_t byte) {
+  return std::count_if(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(byte),
+                       [](char each) { return !continues_character(each); });
+}
+
+std::optional<std::size_t> byte_of_code_point(std::string_view text, std::int64_t number) {
+  if (number < 0) return std::nullopt;
+  for (std::size_t byte = 0; byte < text.size(); ++byte)
+    if (!continues_character(text[byte]) && number-- == 0) return byte;
+  return number == 0 ? std::optional(text.size()) : std::nullopt;
+}
+
+}  // namespace encore::qa

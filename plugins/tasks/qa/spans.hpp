@@ -1,0 +1,56 @@
+// Windows of a long context, and the best span of rows in one of them. Place in the flow: Qa::encode cuts
+// contexts into windows; what the model says of their rows is searched here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <encore/tokenizer.hpp>
+
+namespace encore::qa {
+
+/// Neighbouring pieces of a context.
+struct Window {
+  std::size_t first = 0, count = 0;
+
+  friend bool operator==(const Window&, const Window&) = default;
+};
+
+/// Windows of at most `room` pieces, each beginning room - stride pieces behind the one before; the last one
+/// is the first that reaches the end. So `stride` of Hugging Face's tokenizers cuts with "only_second". A
+/// context without any piece has one empty window. stride < room.
+std::vector<Window> windows_of(std::size_t pieces, std::size_t room, std::size_t stride);
+
+/// The first and the last piece that share a byte with `part`; nothing where none does.
+std::optional<std::pair<std::size_t, std::size_t>> pieces_of(const std::vector<ByteRange>& pieces,
+                                                             ByteRange part);
+
+/// Rows [first, last] of a window.
+struct RowSpan {
+  std::size_t first = 0, last = 0;
+  double score = 0.0;  ///< start score of the first row + end score of the last one
+};
+
+/// scores: (T, 2) start and end of each row. The span of rows in [begin, end) with the largest score, at most
+/// `longest` rows long; of equal ones the one that begins first, then the shorter one. Nothing where there is
+/// no row, or no score is a number.
+std::optional<RowSpan> best_span(std::span<const float> scores, std::size_t begin, std::size_t end,
+                                 std::size_t longest);
+
+/// softmax(start)[first] * softmax(end)[last], each over all T rows.
+double probability_of(std::span<const float> scores, const RowSpan& span);
+
+/// Whole characters of a text, without white space at both ends.
+ByteRange trimmed(std::string_view text, ByteRange part);
+
+/// Code points that begin in front of this byte.
+std::int64_t code_points_before(std::string_view text, std::size_t byte);
+/// The byte at which a code point begins; the text's size for its number of code points. Nothing beyond.
+std::optional<std::size_t> byte_of_code_point(std::string_view text, std::int64_t number);
+
+}  // namespace encore::qa

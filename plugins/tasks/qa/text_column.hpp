@@ -1,0 +1,43 @@
+// Texts in a column of integers: a set is scored after its records are gone, and what is scored here is text.
+// Place in the flow: Qa::encode writes, Qa::measure and Qa::answer read.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <encore/error.hpp>
+
+namespace encore::qa {
+
+/// Appends the number of bytes, then the bytes, four to an integer, the first one lowest.
+inline void put_text(std::string_view text, std::vector<std::int32_t>& to) {
+  to.push_back(static_cast<std::int32_t>(text.size()));
+  for (std::size_t at = 0; at < text.size(); at += 4) {
+    std::uint32_t four = 0;
+    for (std::size_t i = 0; i < 4 && at + i < text.size(); ++i)
+      four |= std::uint32_t{static_cast<unsigned char>(text[at + i])} << (8 * i);
+    to.push_back(static_cast<std::int32_t>(four));
+  }
+}
+
+/// All texts that put_text wrote. Throws Error where these are no such integers.
+inline std::vector<std::string> texts_in(std::span<const std::int32_t> values) {
+  std::vector<std::string> texts;
+  while (!values.empty()) {
+    const std::int64_t bytes = values.front(), integers = (bytes + 3) / 4;
+    values = values.subspan(1);
+    if (bytes < 0 || integers > std::ssize(values)) throw Error("the texts of the encoded set are broken");
+    texts.emplace_back();
+    for (std::int64_t at = 0; at < bytes; ++at) {
+      const auto four = static_cast<std::uint32_t>(values[static_cast<std::size_t>(at / 4)]);
+      texts.back() += static_cast<char>(static_cast<unsigned char>(four >> (8 * (at % 4)) & 0xFFU));
+    }
+    values = values.subspan(static_cast<std::size_t>(integers));
+  }
+  return texts;
+}
+
+}  // namespace encore::qa
