@@ -83,8 +83,8 @@ int export_verb(const Arguments& arguments) {
        "Writes the best model of a run as a folder that the Python package transformers opens: config.json,\n"
        "model.safetensors, the vocabulary, and a model card with data, scores, hashes and how to verify "
        "them.",
-       {{"exp export quickstart --format huggingface -o quickstart-bert", "a folder beside the database"},
-        {"exp export all --best dev/f1 -o best", "the best model there is"}}});
+       {{"exp export minilm_wnut17-s1 -o minilm-names", "a folder for transformers, or for model.from"},
+        {"exp export minilm_wnut17 --best dev/f1 -o best-names", "the best run of a sweep"}}});
   line.options()("output,o", po::value<std::string>()->value_name("DIR"),
                  "the folder to write; it must not be there yet, or be empty");
   line.options()("format", po::value<std::string>()->value_name("FORMAT")->default_value(only_format),

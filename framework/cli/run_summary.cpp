@@ -59,11 +59,12 @@ bool safe_to_quote(const std::string& text) {
   return text.find_first_of("\"\\$`!") == std::string::npos && printable(text) == text;
 }
 
-/// Of a line of a file of predictions; empty where it holds none.
+/// Of a line of a file of predictions; empty where it holds none, and where a record has more than a text:
+/// how these stand in a line is the task's business.
 std::string first_input(const std::string& line) {
   try {
     const PredictedExample example = read_prediction(line);
-    return example.input.empty() ? "" : example.input.front().second;
+    return example.input.size() != 1 ? "" : example.input.front().second;
   } catch (const Error&) {
     return "";
   }

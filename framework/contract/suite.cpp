@@ -81,7 +81,11 @@ std::string check_options(const Offer& offer) {
     const std::string wrong = mistyped(option.name);
     if (schema.find(wrong) == nullptr) {
       const std::string said = refusal(schema, subject, table_with(wrong, value_of(true)));
-      require(said.find("did you mean") != std::string::npos && said.find(option.name) != std::string::npos,
+      // Where two names differ by a letter the hint may be at the other one.
+      const auto hints_at = [&](const Option& near) {
+        return said.find("did you mean \"" + near.name + "\"") != std::string::npos;
+      };
+      require(std::ranges::any_of(schema.options(), hints_at),
               "\"" + wrong + "\" is not refused with a hint at \"" + option.name + "\": " + said);
     }
     const bool takes_text = option.type == OptionType::text || option.type == OptionType::path;

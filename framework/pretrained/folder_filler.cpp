@@ -76,7 +76,7 @@ class Filling {
   bool put(const ImpliedOption& option, const fs::path& file) {
     const Value* given = root_.at(option.path);
     if (given == nullptr) {
-      if (!option.is_default) set(option.path, option.value, file);
+      if (!option.is_default) set(option.path, option.value, from(file));
       return true;
     }
     if (option.may_differ || is_same(*given, option.value)) return true;
@@ -85,11 +85,16 @@ class Filling {
     refuse(*given, key,
            key + " = " + written(*given) + ", but " + file.string() + " says " + option.reason +
                (says_so ? "" : ", which means " + key + means) + "; leave it out");
+    // As if it were left out, so that nothing that follows from it is said too; a type stays beside its
+    // options.
+    if (option.path.back() != "type") set(option.path, option.value, given->origin);
     return false;
   }
 
-  void set(const std::vector<std::string>& path, Value value, const fs::path& file) {
-    const Origin origin{Source::file, {file.string(), 0, 0}};
+  static Origin from(const fs::path& file) { return {Source::file, {file.string(), 0, 0}}; }
+
+  void set(const std::vector<std::string>& path, Value value, const Origin& of_value) {
+    const Origin origin = of_value;  // which may be that of what is replaced
     set_origin(value, origin);
     root_.set(path, std::move(value), origin);
   }
@@ -114,7 +119,8 @@ class Filling {
     if (const Value* given = root_.at({"tokenizer", "vocab"}))
       compare_vocabulary(*given);
     else
-      set({"tokenizer", "vocab"}, Value{tokenizer.vocabulary.filename().string(), {}}, tokenizer.vocabulary);
+      set({"tokenizer", "vocab"}, Value{tokenizer.vocabulary.filename().string(), {}},
+          from(tokenizer.vocabulary));
   }
 
   /// Another file will do where it says the same.

@@ -98,10 +98,28 @@ ItemList labelled_examples(const std::vector<PredictedExample>& examples, Kind k
   return list;
 }
 
+/// At most so many words of a text: those around `part` where it has that, else the first ones.
+std::string excerpt(const std::string& text, const std::string& part) {
+  if (static_cast<std::size_t>(std::count(text.begin(), text.end(), ' ')) < most_words) return text;
+  const std::size_t found = part.empty() ? std::string::npos : text.find(part);
+  std::size_t begin = found == std::string::npos ? 0 : found, end = begin;
+  for (std::size_t words = 0; words < most_words / 2 && begin > 0; ++words) {
+    const std::size_t blank = begin < 2 ? std::string::npos : text.rfind(' ', begin - 2);
+    begin = blank == std::string::npos ? 0 : blank + 1;
+  }
+  for (std::size_t words =
+           static_cast<std::size_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                                               text.begin() + static_cast<std::ptrdiff_t>(end), ' '));
+       words < most_words && end < text.size(); ++words)
+    end = std::min(text.find(' ', end + 1), text.size());
+  return (begin > 0 ? "... " : "") + text.substr(begin, end - begin) + (end < text.size() ? " ..." : "");
+}
+
 /// Any other record: its fields, and behind them what was predicted for it.
 Text with_answer(const PredictedExample& example) {
   std::vector<Span> spans;
-  for (const auto& [field, text] : example.input) {
+  for (const auto& [field, whole] : example.input) {
+    const std::string text = excerpt(whole, example.predicted);
     if (example.input.size() > 1) spans.push_back(code(field));
     spans.push_back({(example.input.size() > 1 ? " " : "") + text + " "});
   }
@@ -119,11 +137,14 @@ std::size_t words_in(const PredictedExample& example) {
   return blanks;
 }
 
+/// Short ones; where all are long, as the contexts of questions are, excerpts of the first.
 ItemList plain_examples(const std::vector<PredictedExample>& examples, bool right) {
+  const auto is_short = [](const PredictedExample& example) { return words_in(example) <= most_words; };
+  const bool any = std::ranges::none_of(examples, is_short);
   ItemList list;
   for (const PredictedExample& example : examples) {
     if (list.items.size() == most_of_kind) break;
-    if (words_in(example) <= most_words && (example.predicted == example.truth) == right)
+    if ((any || is_short(example)) && (example.predicted == example.truth) == right)
       list.items.push_back(with_answer(example));
   }
   return list;

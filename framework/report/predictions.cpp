@@ -1,6 +1,7 @@
 // Lines of JSON as statistics, and as examples to be shown.
 #include "report/predictions.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <sstream>
 
@@ -56,12 +57,38 @@ std::optional<Words> words_in(const nlohmann::ordered_json& example, const char*
   return words;
 }
 
+/// The text of a part of a text, with its label where it has one; nothing for any other value.
+std::optional<std::string> span_text(const nlohmann::ordered_json& value) {
+  if (!value.is_object() || !value.contains("text") || !value["text"].is_string()) return std::nullopt;
+  std::string text = value["text"].get<std::string>();
+  if (value.contains("type") && value["type"].is_string() && value["type"] != "")
+    text += " (" + value["type"].get<std::string>() + ")";
+  return text;
+}
+
 std::string plain_text(const nlohmann::ordered_json& value) {
   if (value.is_string()) return value.get<std::string>();
+  if (std::optional<std::string> text = span_text(value)) return *text;
   if (!value.is_array()) return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   std::string text;
   for (const auto& part : value) text += (text.empty() ? "" : " ") + plain_text(part);
   return text;
+}
+
+/// Parts without a label are alternatives, such as the answers that several people gave: the one that was
+/// predicted, or all that differ.
+std::string true_text(const nlohmann::ordered_json& truth, const std::string& predicted) {
+  if (!truth.is_array() || truth.size() < 2) return plain_text(truth);
+  std::vector<std::string> texts;
+  for (const auto& part : truth) {
+    if (!span_text(part) || !part.contains("type") || part["type"] != "") return plain_text(truth);
+    const std::string text = *span_text(part);
+    if (text == predicted) return text;
+    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
+  }
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : " / ") + text;
+  return all;
 }
 
 /// Of a line without statistics.
@@ -75,7 +102,7 @@ void add_old_example(Statistics& statistics, const nlohmann::ordered_json& examp
 PredictedExample example_in(const nlohmann::ordered_json& json) {
   if (!json.contains("predicted")) throw Error("has no \"predicted\"");
   PredictedExample example{.predicted = plain_text(json["predicted"])};
-  if (json.contains("truth")) example.truth = plain_text(json["truth"]);
+  if (json.contains("truth")) example.truth = true_text(json["truth"], example.predicted);
   for (const auto& [field, value] : json.items())
     if (field != "example" && field != "truth" && field != "predicted" && field != "statistics")
       example.input.emplace_back(field, plain_text(value));

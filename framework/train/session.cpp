@@ -19,7 +19,8 @@ const Specification& require_unchanged(const Specification& specification) {
 /// Of `[model] from`; empty where the experiment has none.
 std::filesystem::path pretrained_folder(const Specification& specification) {
   const auto folder = specification.data.find(pretrained_role);
-  return folder == specification.data.end() ? std::filesystem::path() : folder->second.path;
+  return folder == specification.data.end() ? std::filesystem::path()
+                                            : std::filesystem::path(folder->second.path);
 }
 
 /// Whole or not at all: the next attempt takes what it finds for what this one was trained with.

@@ -36,7 +36,7 @@ bool is_blank(std::string_view text) {
 }
 
 /// In quotation marks, long texts cut behind a whole character.
-std::string quoted(std::string_view text) {
+std::string shown(std::string_view text) {
   std::size_t end = std::min(text.size(), most_shown);
   while (end < text.size() && !begins_character(text[end])) --end;
   return "\"" + std::string(text.substr(0, end)) + (end < text.size() ? "..." : "") + "\"";
@@ -101,10 +101,10 @@ std::string read_answer(const json& answer, const Context& context, TextSpan& to
     return "an answer cannot be read: " + problem;
   const auto start = answer.find("answer_start");
   if (start == answer.end() || !start->is_number_unsigned())
-    return "the answer " + quoted(*text) + " has no number \"answer_start\", from 0 on";
+    return "the answer " + shown(*text) + " has no number \"answer_start\", from 0 on";
   const std::uint64_t given = start->get<std::uint64_t>();
   if (given >= static_cast<std::uint64_t>(context.size()))
-    return "the answer " + quoted(*text) + " has answer_start = " + std::to_string(given) +
+    return "the answer " + shown(*text) + " has answer_start = " + std::to_string(given) +
            ", and the context has " + std::to_string(context.size()) + " characters";
   const auto first = static_cast<std::int64_t>(given);
   const std::int64_t count = count_code_points(*text);
@@ -114,8 +114,8 @@ std::string read_answer(const json& answer, const Context& context, TextSpan& to
     return "";
   }
   const std::optional<std::int64_t> nearest = context.nearest(*text, first);
-  return "the answer " + quoted(*text) + " does not stand at answer_start = " + std::to_string(first) +
-         ", where " + quoted(there) + " stands; " +
+  return "the answer " + shown(*text) + " does not stand at answer_start = " + std::to_string(first) +
+         ", where " + shown(there) + " stands; " +
          (nearest ? "it stands at " + std::to_string(*nearest) + " (characters are counted, not bytes)"
                   : "the context does not have it");
 }

@@ -2,15 +2,14 @@
 #include "text_input.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
+
+#include "word_counts.hpp"
 
 namespace encore::tasks {
 namespace {
 
-constexpr std::string_view space_letters = " \t\r\n\v\f";
 constexpr const char* cut_column = "cut_pieces";
-constexpr const char* segments_name = "segments";
 
 void cut(std::vector<std::int32_t>& ids, std::size_t begin, std::size_t kept) {
   ids.resize(std::min(ids.size(), begin + kept));
@@ -51,24 +50,16 @@ std::string_view TextInput::take_mark(std::string_view knowledge) {
 }
 
 TextCounts TextInput::text_counts(const Records& train) const {
-  // Counted in a hash table and sorted once: the map is part of the interface because its order is fixed.
-  std::unordered_map<std::string_view, std::int64_t> counts;
-  const auto count = [&](std::string_view text) {
-    for (std::size_t end = 0, first = text.find_first_not_of(space_letters); first != std::string_view::npos;
-         first = text.find_first_not_of(space_letters, end)) {
-      end = std::min(text.find_first_of(space_letters, first), text.size());
-      ++counts[text.substr(first, end - first)];
-    }
-  };
-  for (const std::string_view text : train.texts("text")) count(text);
-  if (pairs_)
-    for (const std::string_view text : train.texts(second_field)) count(text);
-  return {counts.begin(), counts.end()};
+  WordCounts counts;
+  for (const std::string& text : train.texts("text")) counts.add(text);
+  if (train.has(second_field))  // a vocabulary may be trained before prepare
+    for (const std::string& text : train.texts(second_field)) counts.add(text);
+  return counts.sorted();
 }
 
 void TextInput::add_columns(std::vector<ColumnRule>& columns) const {
   columns.push_back({.name = cut_column, .space = Space::sequences});  // pieces at the ends that did not fit
-  if (pairs_) columns.push_back({.name = segments_name, .space = Space::tokens});
+  if (pairs_) columns.push_back({.name = segments_column, .space = Space::tokens});
 }
 
 void TextInput::encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,

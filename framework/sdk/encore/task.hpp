@@ -87,7 +87,7 @@ class Task {
   virtual bool draws() const { return false; }
   /// `to` holds an example of the training set as encode left it; ids and values may change, their numbers
   /// may not, so that batches and memory are known beforehand. A pure function of the example and `draw`:
-  /// Random in encore/random.hpp with RandomKey{seed, a constant of the task's own, epoch}. May come from
+  /// numbers hashed from `draw`, as in plugins/tasks/mlm/masking.cpp (random.hpp is for kernels). May come from
   /// several threads.
   virtual void redraw(const ExampleDraw& draw, EncodedExample& to) const {
     static_cast<void>(draw), static_cast<void>(to);

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <unordered_map>
 
 #include "whole_words.hpp"
+#include "word_counts.hpp"
 
 namespace encore::mlm {
 namespace {
@@ -129,16 +129,9 @@ void Mlm::restore(std::string_view knowledge) {
 }
 
 TextCounts Mlm::text_counts(const Records& train) const {
-  constexpr std::string_view white_space = " \t\r\n\v\f";
-  // Counted in a hash table and sorted once: the map is part of the interface because its order is fixed.
-  std::unordered_map<std::string_view, std::int64_t> counts;
-  for (const std::string_view text : train.texts("text"))
-    for (std::size_t end = 0, first = text.find_first_not_of(white_space); first != std::string_view::npos;
-         first = text.find_first_not_of(white_space, end)) {
-      end = std::min(text.find_first_of(white_space, first), text.size());
-      ++counts[text.substr(first, end - first)];
-    }
-  return {counts.begin(), counts.end()};
+  tasks::WordCounts counts;
+  for (const std::string& text : train.texts("text")) counts.add(text);
+  return counts.sorted();
 }
 
 // --- records to numbers ---

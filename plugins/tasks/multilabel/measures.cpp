@@ -2,13 +2,16 @@
 #include "measures.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+
+#include "label_measures.hpp"
 
 namespace encore::multilabel {
 
 std::vector<Measure> measures() {
   const std::vector<std::string> f1 = {"correct", "predicted", "truth"}, area = {"score", "truth"};
-  return {
+  std::vector<Measure> measures = {
       {.name = "micro_f1",
        .title = "micro F1",
        .help = "of all decisions, whatever their label",
@@ -32,33 +35,16 @@ std::vector<Measure> measures() {
        .help = "share of the texts with exactly the right labels",
        .fraction = true,
        .reducer = Reducer::ratio,
-       .columns = {"exact", "texts"}},
-      {.name = "f1/{label}",
-       .title = "F1",
-       .help = "of one label",
-       .fraction = true,
-       .reducer = Reducer::harmonic_mean,
-       .columns = f1,
-       .always = false},
-      {.name = "precision/{label}",
-       .help = "share of the texts given one label that have it",
-       .fraction = true,
-       .reducer = Reducer::ratio,
-       .columns = {"correct", "predicted"},
-       .always = false},
-      {.name = "recall/{label}",
-       .help = "share of the texts with one label that are given it",
-       .fraction = true,
-       .reducer = Reducer::ratio,
-       .columns = {"correct", "truth"},
-       .always = false},
-      {.name = "auc/{label}",
-       .title = "AUC",
-       .help = "area under the ROC curve of one label",
-       .fraction = true,
-       .reducer = Reducer::area_under_ranks,
-       .columns = area,
-       .always = false}};
+       .columns = {"exact", "texts"}}};
+  std::ranges::move(tasks::measures_of_labels(), std::back_inserter(measures));
+  measures.push_back({.name = "auc/{label}",
+                      .title = "AUC",
+                      .help = "area under the ROC curve of one label",
+                      .fraction = true,
+                      .reducer = Reducer::area_under_ranks,
+                      .columns = area,
+                      .always = false});
+  return measures;
 }
 
 void measure_text(const std::vector<std::string>& labels, const Labelling& text, Statistics& statistics) {

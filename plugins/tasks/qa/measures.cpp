@@ -39,24 +39,24 @@ double f1_of(const Words& predicted, const Words& truth, bool no_answer) {
 
 std::vector<Measure> measures() {
   return {
-      {.name = "exact",
+      {.name = "exact_match",
        .title = "exact match",
        .help = "share of the questions with a right answer, compared without case, punctuation and articles",
        .fraction = true,
        .reducer = Reducer::ratio,
-       .columns = {"exact", "questions"}},
+       .columns = {"exact_match", "questions"}},
       {.name = "f1",
        .title = "F1",
        .help = "of the words of the answer, the best over the true answers, mean over questions",
        .fraction = true,
        .reducer = Reducer::ratio,
        .columns = {"f1", "questions"}},
-      {.name = "exact/{kind}",
+      {.name = "exact_match/{kind}",
        .title = "exact match",
        .help = "of the questions that have an answer (answerable), and of those that have none",
        .fraction = true,
        .reducer = Reducer::ratio,
-       .columns = {"exact", "questions"},
+       .columns = {"exact_match", "questions"},
        .always = false},
       {.name = "f1/{kind}",
        .title = "F1",
@@ -89,7 +89,7 @@ AnswerScore score_answer(std::string_view predicted, std::span<const std::string
 void measure_question(const AnswerScore& score, std::string_view key, Statistics& statistics) {
   statistics.begin_example();
   statistics.add("questions", 1, key);
-  statistics.add("exact", score.exact, key);
+  statistics.add("exact_match", score.exact, key);
   statistics.add("f1", score.f1, key);
 }
 

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "measures.hpp"
 #include "spans.hpp"
 #include "text_column.hpp"
+#include "word_counts.hpp"
 
 namespace encore::qa {
 namespace {
@@ -24,14 +24,6 @@ enum : std::size_t { start, end, segments, cut_pieces, ranges, context, answers 
 
 std::string counted(std::int64_t count, const char* one, const char* several) {
   return std::to_string(count) + " " + (count == 1 ? one : several);
-}
-
-void count_words(std::string_view text, std::unordered_map<std::string_view, std::int64_t>& counts) {
-  for (std::size_t end = 0, first = text.find_first_not_of(white_space); first != std::string_view::npos;
-       first = text.find_first_not_of(white_space, end)) {
-    end = std::min(text.find_first_of(white_space, first), text.size());
-    ++counts[text.substr(first, end - first)];
-  }
 }
 
 /// The bytes of an answer. Throws Error where the context does not have it there.
@@ -153,13 +145,12 @@ void Qa::restore(std::string_view knowledge) {
 }
 
 TextCounts Qa::text_counts(const Records& train) const {
-  // Counted in a hash table and sorted once: the map is part of the interface because its order is fixed.
-  std::unordered_map<std::string_view, std::int64_t> counts;
+  tasks::WordCounts counts;
   std::unordered_set<std::string_view> contexts;
   for (const std::string& text : train.texts("context"))
-    if (contexts.insert(text).second) count_words(text, counts);
-  for (const std::string& text : train.texts("question")) count_words(text, counts);
-  return {counts.begin(), counts.end()};
+    if (contexts.insert(text).second) counts.add(text);
+  for (const std::string& text : train.texts("question")) counts.add(text);
+  return counts.sorted();
 }
 
 // --- records to numbers ---
@@ -170,7 +161,7 @@ std::vector<ColumnRule> Qa::columns() const {
        .space = Space::sequences,
        .truth = true},  // rows of the answer in its window; 0: none
       {.name = "end", .space = Space::sequences, .truth = true},
-      {.name = "segments"},                               // 0: [CLS] question [SEP], 1: window [SEP]
+      {.name = segments_column},                          // 0: [CLS] question [SEP], 1: window [SEP]
       {.name = "cut_pieces", .space = Space::sequences},  // of the question, at its end
       {.name = "ranges", .space = Space::ragged},         // bytes [begin, end) of each piece of the context
       {.name = "context", .space = Space::ragged},        // its text, with the first window

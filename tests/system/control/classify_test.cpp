@@ -2,10 +2,11 @@
 // starts.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include <nlohmann/json.hpp>
 
-#include "support/places.hpp"
-#include "system/control/sandbox.hpp"
+#include "system/control/real_worker.hpp"
 
 namespace encore::system_test {
 namespace {
@@ -41,34 +42,13 @@ std::string reviews_experiment(const std::string& more = "") {
   return text + more;
 }
 
-class Classification : public testing::Test {
+class Classification : public RealWorkerTest {
  protected:
-  Classification() : sandbox_(true) {
+  Classification() {
     sandbox_.write("train.tsv", reviews(0, 48));
     sandbox_.write("dev.tsv", reviews(48, 60));
     sandbox_.write("test.tsv", reviews(60, 72));
   }
-  /// A build for a GPU is also made, and its other tests run, on machines that have none.
-  void SetUp() override {
-    const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
-    if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
-  }
-
-  std::string output_of(const std::vector<std::string>& arguments, const std::string& input = "") const {
-    const ProgramOutput output = sandbox_.exp(arguments, input);
-    EXPECT_EQ(output.end.exit_code, 0) << output.errors;
-    return output.output;
-  }
-  /// What is said of an experiment that must not start.
-  std::string refusal(const std::string& experiment) const {
-    sandbox_.write("reviews.toml", experiment);
-    const ProgramOutput output = sandbox_.exp({"run", "reviews.toml"});
-    EXPECT_EQ(output.end.exit_code, 2) << output.output;
-    EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "encore.db"));
-    return output.errors;
-  }
-
-  Sandbox sandbox_;
 };
 
 TEST_F(Classification, TrainsShowsEvaluatesPredictsAndReports) {
@@ -126,6 +106,86 @@ TEST_F(Classification, PredictsInEveryFormat) {
       << cut.errors;
 }
 
+TEST_F(Classification, PairsAreTrainedAndPredicted) {
+  for (const char* set : {"train", "dev", "test"}) {
+    const int first = std::string(set) == "train" ? 0 : std::string(set) == "dev" ? 48 : 60;
+    std::string text = "id,first,second,same\n";
+    for (int i = first; i < first + (first == 0 ? 48 : 12); ++i)
+      text += std::to_string(i) + ",\"a film, a " + (i % 2 == 0 ? "plot" : "cast") + "\",\"it is \"\"" +
+              (i / 2 % 2 == 0 ? "good" : "bad") + "\"\"\"," + (i / 2 % 2 == 0 ? "yes" : "no") + "\n";
+    sandbox_.write(std::string(set) + ".tsv", text + "lost row\n");
+  }
+  std::string experiment = reviews_experiment();
+  replace(
+      experiment, "type = \"tsv\"",
+      "type = \"tsv\"\ndelimiter = \",\"\nheader = true\ntext_column = \"first\"\ntext2_column = \"second\"\n"
+      "label_column = \"same\"\nbad_rows = \"skip\"");
+  sandbox_.write("reviews.toml", experiment);
+  const std::string run = output_of({"run", "reviews.toml"});
+  EXPECT_TRUE(contains(run, "train: 1 of 49 rows is skipped: ")) << run;
+  EXPECT_GT(std::stod(sandbox_.one("SELECT value FROM curve WHERE metric = 'test/accuracy'")), 0.9) << run;
+  EXPECT_GT(std::stod(sandbox_.one("SELECT value FROM curve WHERE metric = 'test/mcc'")), 0.8) << run;
+  EXPECT_EQ(output_of({"predict", "reviews"}, "a film , a cast\tit is \"bad\"\n"),
+            "no\ta film , a cast\tit is \"bad\"\n");
+  EXPECT_EQ(output_of({"predict", "reviews", "--format", "tsv"}, "a film\tit is \"good\"\n"),
+            "first,second,same\na film,\"it is \"\"good\"\"\",yes\n");
+  EXPECT_TRUE(contains(output_of({"report", "reviews", "--format", "json"}), "it is"))
+      << "examples show both texts";
+}
+
+TEST_F(Classification, SeveralLabelsAndNumbersAreTrainedAndPredicted) {
+  const auto write = [&](const std::function<std::string(int)>& answer) {
+    const char *judged[] = {"good", "great", "bad", "dull"}, *things[] = {"film", "plot", "cast"};
+    for (const auto& [set, first, count] : {std::tuple{"train", 0, 48}, {"dev", 48, 12}, {"test", 60, 12}}) {
+      std::string text;
+      for (int i = first; i < first + count; ++i)
+        text += std::string("a ") + judged[i % 4] + " " + things[i % 3] + "\t" + answer(i) + "\n";
+      sandbox_.write(std::string(set) + ".tsv", text);
+    }
+  };
+  const auto experiment = [](const std::string& task, const std::string& labels, const std::string& head) {
+    std::string text = reviews_experiment();
+    replace(text, "name = \"reviews\"", "name = \"" + task + "\"");
+    replace(text, "\"classify\"", "\"" + task + "\"");
+    replace(text, "type = \"tsv\"", "type = \"tsv\"\nlabel_type = \"" + labels + "\"");
+    replace(text, "\"linear\"\n", "\"" + head + "\"\n");
+    return text;
+  };
+  write([](int i) {
+    return std::string(i % 4 < 2 ? "up" : "") + (i % 4 == 1 ? ",strong" : i % 4 == 3 ? "strong" : "");
+  });
+  sandbox_.write("several.toml", experiment("multilabel", "list", "sigmoid"));
+  const std::string several = output_of({"run", "several.toml"});
+  EXPECT_TRUE(contains(several, "dev micro F1 ") && contains(several, "test micro F1 ")) << several;
+  EXPECT_GT(std::stod(sandbox_.one("SELECT value FROM curve WHERE metric = 'test/macro_auc'")), 0.8)
+      << several;
+  EXPECT_TRUE(contains(output_of({"evaluate", "multilabel", "test.tsv"}), "AUC"));
+
+  write([](int i) { return std::to_string(i % 4) + ".5"; });
+  sandbox_.write("number.toml", experiment("regress", "number", "regression"));
+  const std::string number = output_of({"run", "number.toml"});
+  EXPECT_TRUE(contains(number, "dev Spearman's rho ")) << number;
+  EXPECT_TRUE(contains(number, "train: the numbers have the mean 2 ")) << number;
+  const json answer = json::parse(output_of({"predict", "regress", "--format", "jsonl", "a dull plot"}));
+  EXPECT_TRUE(answer.at("number").is_number()) << answer;
+}
+
+TEST_F(Classification, RefusesAHeadOrAReaderThatGivesSomethingElse) {
+  std::string text = reviews_experiment();
+  replace(text, "\"classify\"", "\"multilabel\"");
+  EXPECT_TRUE(contains(
+      refusal(text),
+      "train.tsv: the task needs the field \"labels\", and the reader gives \"text\", \"label\"; its "
+      "options decide what it gives"));
+  replace(text, "type = \"tsv\"", "type = \"tsv\"\nlabel_type = \"list\"");
+  const std::string errors = refusal(text);
+  EXPECT_TRUE(
+      contains(errors,
+               "the head \"linear\" reads the column \"targets\" (integers over sequences), and the task "
+               "\"multilabel\" gives 2 numbers over sequences"))
+      << errors;
+}
+
 TEST_F(Classification, SelectsByTheMeasureOfOneLabel) {
   sandbox_.write("reviews.toml", reviews_experiment("select = \"max dev/f1/positive\"\n"));
   const std::string run = output_of({"run", "reviews.toml"});
@@ -136,7 +196,7 @@ TEST_F(Classification, SelectsByTheMeasureOfOneLabel) {
 TEST_F(Classification, RefusesAMeasureOfALabelThatTheDevelopmentSetLacks) {
   const std::string errors = refusal(reviews_experiment("select = \"max dev/f1/NOSUCH\"\n"));
   EXPECT_TRUE(errors.starts_with(
-                  "reviews.toml:35:10: the development set has no measure \"dev/f1/NOSUCH\"; it has ") &&
+                  "refused.toml:35:10: the development set has no measure \"dev/f1/NOSUCH\"; it has ") &&
               contains(errors, "\"dev/f1/negative\", \"dev/f1/positive\""))
       << errors;
 }
@@ -145,14 +205,14 @@ TEST_F(Classification, RefusesWhatTheReaderCannotUse) {
   std::string text = reviews_experiment();
   replace(text, "type = \"tsv\"", "type = \"tsv\"\nlabel_column = \"kind\"");
   EXPECT_TRUE(
-      refusal(text).starts_with("reviews.toml:7:16: label_column = \"kind\" is no number of a column; "));
+      refusal(text).starts_with("refused.toml:7:16: label_column = \"kind\" is no number of a column; "));
   text = reviews_experiment();
   replace(text, "\"tsv\"", "\"conll\"");
   EXPECT_TRUE(
       contains(refusal(text),
-               "reviews.toml:6:8: reader \"conll\" does not give the fields \"text\", \"label\" that task "
+               "refused.toml:6:8: reader \"conll\" does not give the fields \"text\", \"label\" that task "
                "\"classify\" needs; it gives \"words\", \"tags\"; what gives all that the task needs: "
-               "\"tsv\""));
+               "\"jsonl\", \"tsv\""));
   sandbox_.write("dev.tsv", "fine\tpositive\nno label\n\tnegative\n");
   const std::string errors = refusal(reviews_experiment());
   EXPECT_TRUE(contains(errors, "dev.tsv:2: this row has 1 column, the rows before it have 2") &&

@@ -205,7 +205,7 @@ TEST_F(Export, OfTextsNeedsAPooler) {
   replace(text, "\"ner\"", "\"classify\"");
   replace(text, "\"conll\"", "\"tsv\"");
   for (const std::string set : {"train", "dev", "test"}) replace(text, set + ".conll", set + ".tsv");
-  replace(text, "vocab_size = 120", "vocab_size = 16");
+  replace(text, "vocab_size = 120", "vocab_size = 30");
   train("texts", text);
   EXPECT_TRUE(
       contains(refusal_of({"export", "texts", "-o", "out"}),
@@ -280,11 +280,11 @@ TEST_F(Export, APlanNamesWhatIsWrongWithAFolder) {
   output_of({"export", "bert", "-o", "out"});
   sandbox_.write("again.toml", restful_experiment("again", "out", "width = 32\n"));
   EXPECT_TRUE(
-      contains(refusal_of({"plan", "again.toml"}), "again.toml:11:9: model.width = 32, but ") &&
+      contains(refusal_of({"plan", "again.toml"}), "again.toml:12:9: model.width = 32, but ") &&
       contains(refusal_of({"plan", "again.toml"}), "out/config.json says hidden_size = 16; leave it out"));
   sandbox_.write("again.toml", restful_experiment("again", "nowhere"));
   EXPECT_EQ(refusal_of({"plan", "again.toml"}),
-            "again.toml:10:8: option \"from\" of [model]: " + (sandbox_.folder() / "nowhere").string() +
+            "again.toml:11:8: option \"from\" of [model]: " + (sandbox_.folder() / "nowhere").string() +
                 " is not there; a Hugging Face folder holds config.json, model.safetensors and vocab.txt\n");
   sandbox_.write("again.toml", restful_experiment("again", "out"));
   const json plan = json::parse(output_of({"plan", "again.toml", "--json"}));

@@ -79,6 +79,20 @@ std::vector<std::string> all_examples(const Sandbox& sandbox) {
   return all;
 }
 
+/// The sandbox's experiment as a BERT, under the name of one that starts from a pretrained folder.
+std::string bert_experiment() {
+  std::string text = tiny_experiment("minilm_wnut17");
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from << " is not in\n" << text;
+    if (at != std::string::npos) text.replace(at, from.size(), to);
+  };
+  replace("\nseed = 1\n", "\nseeds = [1, 2]\n");
+  replace("[model]\n",
+          "[model]\npositions = \"learned\"\nembedding_norm = true\nembedding_scale = \"none\"\n");
+  return text;
+}
+
 bool makes_a_plugin(const std::string& command) {
   return command.starts_with("exp plugin new ") || command.starts_with("exp plugin build ");
 }
@@ -93,6 +107,10 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
     sandbox.write("experiments/corpus/" + set, sandbox.read(set));
   }
   sandbox.write("notes.txt", "Anna lives in Lund .\n");
+  // For the examples about models from elsewhere: what has the shape of one.
+  sandbox.write("minilm.toml", bert_experiment());
+  const ProgramOutput trained = sandbox.exp({"run", "minilm.toml", "-q"});
+  EXPECT_EQ(trained.end.exit_code, 0) << trained.errors;
   std::vector<std::string> commands = all_examples(sandbox);
   EXPECT_GE(commands.size(), 50u);
   std::ranges::stable_partition(commands, makes_a_plugin);  // others look at what these make
@@ -107,7 +125,8 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
     // On a busy machine a second measurement may well be slower than the first, which is exit code 1.
     const bool compares = command.starts_with("exp bench") && command.find("--against") != std::string::npos;
     EXPECT_TRUE(output.end.exit_code == 0 || (compares && output.end.exit_code == 1))
-        << command << "\n" << output.output << output.errors;
+        << command << "\n"
+        << output.output << output.errors;
   }
 }
 

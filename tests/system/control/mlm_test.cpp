@@ -4,8 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "support/places.hpp"
-#include "system/control/sandbox.hpp"
+#include "system/control/real_worker.hpp"
 
 namespace encore::system_test {
 namespace {
@@ -38,45 +37,27 @@ std::string days(int begin, int end) {
 std::string days_experiment() {
   std::string text = tiny_experiment("days");
   replace(text, "\"ner\"", "\"mlm\"");
-  replace(text, "\"conll\"", "\"text\"");
+  replace(text, "\"conll\"", "\"text_file\"");
   replace(text, ".conll", ".txt");
   replace(text, "\"linear\"", "\"language_model\"");
   replace(text, "vocab_size = 60", "vocab = \"vocab.txt\"");
-  replace(text, "epochs = 4", "epochs = 20");
+  replace(text, "type = \"mlm\"", "type = \"mlm\"\nprobability = 0.3");
+  replace(text, "width = 16", "width = 32\nnorm_position = \"pre\"");
+  replace(text, "learning_rate = 1e-2", "learning_rate = 5e-3");
+  replace(text, "epochs = 4", "epochs = 60");
   replace(text, "dropout = 0.1", "dropout = 0.0");
   return text;
 }
 
-class MaskedLanguageModel : public testing::Test {
+class MaskedLanguageModel : public RealWorkerTest {
  protected:
-  MaskedLanguageModel() : sandbox_(true) {
+  MaskedLanguageModel() {
     sandbox_.write("train.txt", days(0, 56));
     sandbox_.write("dev.txt", days(70, 84));
     sandbox_.write("test.txt", days(90, 104));
     sandbox_.write("vocab.txt",
                    markers + "[MASK]\nmonday\ntuesday\nwednesday\nthursday\nfriday\nsaturday\nsunday\n");
   }
-  /// A build for a GPU is also made, and its other tests run, on machines that have none.
-  void SetUp() override {
-    const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
-    if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
-  }
-
-  std::string output_of(const std::vector<std::string>& arguments, const std::string& input = "") const {
-    const ProgramOutput output = sandbox_.exp(arguments, input);
-    EXPECT_EQ(output.end.exit_code, 0) << output.errors;
-    return output.output;
-  }
-  /// What is said of an experiment that must not start.
-  std::string refusal(const std::string& experiment) const {
-    sandbox_.write("days.toml", experiment);
-    const ProgramOutput output = sandbox_.exp({"run", "days.toml"});
-    EXPECT_EQ(output.end.exit_code, 2) << output.output;
-    EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "encore.db"));
-    return output.errors;
-  }
-
-  Sandbox sandbox_;
 };
 
 TEST_F(MaskedLanguageModel, TrainsEvaluatesReportsAndFillsMasks) {
@@ -85,7 +66,7 @@ TEST_F(MaskedLanguageModel, TrainsEvaluatesReportsAndFillsMasks) {
   EXPECT_TRUE(contains(run, "dev perplexity ") && contains(run, "test perplexity ")) << run;
   const double perplexity =
       std::stod(sandbox_.one("SELECT value FROM curve WHERE metric = 'test/perplexity'"));
-  EXPECT_LT(perplexity, 5.0) << "of seven days and the other pieces";
+  EXPECT_LT(perplexity, 3.0) << "of seven days";
 
   const json evaluation = json::parse(output_of({"evaluate", "days", "test.txt", "--json"}));
   EXPECT_NEAR(evaluation.at("measures").at("perplexity").get<double>(), perplexity, 1e-9 * perplexity)
@@ -127,10 +108,13 @@ TEST_F(MaskedLanguageModel, RefusesAPackedFileAndAnEmptyOne) {
 
 TEST_F(MaskedLanguageModel, RefusesAVocabularyWithoutTheMaskPiece) {
   sandbox_.write("vocab.txt", markers + "monday\ntuesday\n");
-  const std::string errors = refusal(days_experiment());
-  EXPECT_TRUE(
-      contains(errors, "the vocabulary has no piece for the role \"mask\"; add the line [MASK] to its file"))
-      << errors;
+  sandbox_.write("days.toml", days_experiment());
+  const ProgramOutput output = sandbox_.exp({"run", "days.toml"});
+  EXPECT_EQ(output.end.exit_code, 1);
+  EXPECT_TRUE(contains(output.output + output.errors,
+                       "train.txt: the vocabulary has no piece for the role \"mask\"; add the line [MASK] to "
+                       "its file"))
+      << output.output << output.errors;
 }
 
 }  // namespace

@@ -313,6 +313,32 @@ TEST_F(ManifestTest, ATaskAndAReaderSurviveTheWayThroughJson) {
   EXPECT_EQ(manifest_to_json(read), host_parts());
 }
 
+TEST_F(ManifestTest, OptionalFieldsSurviveTheWayThroughJson) {
+  Manifest written = manifest_from_json(host_parts());
+  EXPECT_FALSE(host_parts()["offers"][0]["needs"].contains("optional")) << "empty lists are left out";
+  EXPECT_FALSE(host_parts()["offers"][1].contains("may_give"));
+  written.offers[0].needs.optional = {"text2"};
+  written.offers[1].may_give = {"text2", "labels"};
+  const Manifest read = manifest_from_json(nlohmann::json::parse(manifest_to_json(written).dump()));
+  EXPECT_EQ(read.offers[0].needs, (TaskFields{{"text"}, {"label"}, {"text2"}}));
+  EXPECT_EQ(read.offers[1].may_give, (std::vector<std::string>{"text2", "labels"}));
+  EXPECT_EQ(manifest_difference(manifest_from_json(host_parts()), written),
+            R"(the "may_give" of reader "tsv" is absent in the manifest and ["text2","labels"] in it, )"
+            R"(the "needs" of task "rate" is {"structure":["text"],"truth":["label"]} in the manifest and )"
+            R"({"optional":["text2"],"structure":["text"],"truth":["label"]} in it)");
+  nlohmann::json json = manifest_to_json(written);
+  json["offers"][1]["may_give"] = 3;
+  EXPECT_EQ(problem(json), "\"may_give\" of reader \"tsv\" has the wrong type: 3");
+}
+
+TEST_F(ManifestTest, WhatAReaderMayGiveIsNotMissing) {
+  const ManifestOffer task = {.kind = Kind::task, .name = "rate", .needs = {{"text", "text2"}, {"labels"}}};
+  ManifestOffer reader = {.kind = Kind::reader, .name = "tsv", .gives = {"text", "label"}};
+  EXPECT_EQ(missing_fields(task, reader), (std::vector<std::string>{"text2", "labels"}));
+  reader.may_give = {"labels"};
+  EXPECT_EQ(missing_fields(task, reader), std::vector<std::string>{"text2"});
+}
+
 TEST_F(ManifestTest, DifferencesOfTasksAndReadersAreNamed) {
   const Manifest library = manifest_from_json(host_parts());
   const auto difference = [&](const auto& change) {

@@ -282,7 +282,7 @@ TEST(Resolve, ATableOfPositionsIsLearnedAndLongEnough) {
   EXPECT_EQ(
       with("embedding_scale = \"width\""),
       "dir/a.toml:15:19: option \"embedding_scale\" of [model] must be \"sqrt_width\" or \"none\", found "
-      "text \"width\"");
+      "text \"width\"; did you mean \"sqrt_width\"?");
 }
 
 TEST(Resolve, RefusesWhatTwoOptionsMakeWrong) {

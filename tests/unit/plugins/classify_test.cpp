@@ -222,7 +222,7 @@ TEST(ClassifyPairs, AreCutAtTheLongerText) {
 }
 
 TEST(ClassifyPairs, KeepAsManyPiecesAsTheLibraryTokenizers) {
-  // tokenizers 0.22, truncation "longest_first": pieces of both texts, room, what stays
+  // tokenizers 0.23.3, truncation "longest_first": pieces of both texts, room, what stays
   const std::size_t cases[][5] = {{5, 5, 5, 2, 3}, {6, 5, 5, 3, 2}, {5, 6, 5, 2, 3}, {9, 1, 5, 4, 1},
                                   {1, 9, 5, 1, 4}, {9, 2, 4, 2, 2}, {9, 9, 0, 0, 0}, {3, 0, 2, 2, 0},
                                   {2, 3, 5, 2, 3}, {7, 3, 7, 4, 3}};

@@ -224,7 +224,7 @@ TEST(Mlm, EveryEpochHidesOtherPiecesOfTheSameText) {
       EXPECT_EQ(drawn.ids, again.ids);
       EXPECT_EQ(drawn.integers(0), again.integers(0));
       ASSERT_EQ(drawn.ids.size(), first.ids.size());
-      ASSERT_EQ(drawn.integers(0).size(), first.integers(0).size());
+      ASSERT_EQ(drawn.integers(0).size(), first.columns[0].integers.size());
       different.insert(drawn.integers(0));
       // Put back, the pieces are those of the text.
       std::size_t value = 0;

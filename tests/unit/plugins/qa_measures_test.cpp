@@ -61,8 +61,8 @@ TEST(QaMeasures, AreMeansOverQuestions) {
   Statistics statistics;
   measure_question({.exact = 1.0, .f1 = 1.0}, "", statistics);
   measure_question({.exact = 0.0, .f1 = 0.5}, "", statistics);
-  EXPECT_EQ(values_of(statistics), (std::map<std::string, double>{{"exact", 0.5}, {"f1", 0.75}}));
-  EXPECT_EQ(values_of({}), (std::map<std::string, double>{{"exact", 0.0}, {"f1", 0.0}}));
+  EXPECT_EQ(values_of(statistics), (std::map<std::string, double>{{"exact_match", 0.5}, {"f1", 0.75}}));
+  EXPECT_EQ(values_of({}), (std::map<std::string, double>{{"exact_match", 0.0}, {"f1", 0.0}}));
 }
 
 TEST(QaMeasures, AreGivenForEachKindOfQuestion) {
@@ -72,9 +72,9 @@ TEST(QaMeasures, AreGivenForEachKindOfQuestion) {
   measure_question({.exact = 1.0, .f1 = 1.0}, "answerable", statistics);
   const std::map<std::string, double> values = values_of(statistics);
   EXPECT_DOUBLE_EQ(values.at("f1"), 2.5 / 3.0);
-  EXPECT_DOUBLE_EQ(values.at("exact"), 2.0 / 3.0);
+  EXPECT_DOUBLE_EQ(values.at("exact_match"), 2.0 / 3.0);
   EXPECT_DOUBLE_EQ(values.at("f1/answerable"), 0.75);
-  EXPECT_DOUBLE_EQ(values.at("exact/answerable"), 0.5);
+  EXPECT_DOUBLE_EQ(values.at("exact_match/answerable"), 0.5);
   EXPECT_DOUBLE_EQ(values.at("f1/unanswerable"), 1.0);
 }
 

@@ -296,11 +296,11 @@ TEST(Qa, ScoresQuestionsWithoutAnAnswer) {
     const auto values = measure_values(Qa::measures(), statistics);
     return std::map<std::string, double>(values.begin(), values.end());
   };
-  EXPECT_EQ(score(false, 9), (std::map<std::string, double>{{"exact", 0.5}, {"f1", 0.5}}));
-  EXPECT_EQ(score(true, 9), (std::map<std::string, double>{{"exact", 1},
+  EXPECT_EQ(score(false, 9), (std::map<std::string, double>{{"exact_match", 0.5}, {"f1", 0.5}}));
+  EXPECT_EQ(score(true, 9), (std::map<std::string, double>{{"exact_match", 1},
                                                            {"f1", 1},
-                                                           {"exact/answerable", 1},
-                                                           {"exact/unanswerable", 1},
+                                                           {"exact_match/answerable", 1},
+                                                           {"exact_match/unanswerable", 1},
                                                            {"f1/answerable", 1},
                                                            {"f1/unanswerable", 1}}));
   EXPECT_EQ(score(true, 0).at("f1/unanswerable"), 0.0);

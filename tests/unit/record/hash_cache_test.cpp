@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <encore/error.hpp>
+
 #include "data/hash.hpp"
 #include "unit/record/temporary_folder.hpp"
 

@@ -43,6 +43,24 @@ class LetterTokenizer final : public Tokenizer {
   }
 };
 
+TEST(RequireFields, NamesWhatTheReaderLeavesOut) {
+  Records records;
+  records.add("text", Records::Texts{"a"});
+  records.add("number", Records::Numbers{1});
+  const auto refusal = [&](const TaskFields& needs) {
+    return testing::message_of<Error>([&] { require_fields(records, needs); });
+  };
+  EXPECT_NO_THROW(require_fields(records, {{"text"}, {"number"}, {"text2"}}));
+  EXPECT_EQ(
+      refusal({{"text"}, {"label"}}),
+      "the task needs the field \"label\", and the reader gives \"text\", \"number\"; its options decide "
+      "what it gives");
+  EXPECT_EQ(refusal({{"text", "text2"}, {"label"}}),
+            "the task needs the fields \"text2\", \"label\", and the reader gives \"text\", \"number\"; its "
+            "options "
+            "decide what it gives");
+}
+
 class TaskSetsTest : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -44,8 +44,8 @@ class Pretraining : public ::testing::Test {
   Specification specification(const std::vector<std::string>& overrides = {}) const {
     return testing::specification_of(R"(
 seed = 3
-task.type = "mlm"
-data = { type = "text", train = "train.txt", dev = "dev.txt", test = "test.txt", max_length = 16 }
+task = { type = "mlm", probability = 0.3 }
+data = { type = "text_file", train = "train.txt", dev = "dev.txt", test = "test.txt", max_length = 16 }
 tokenizer = { type = "wordpiece", vocab_size = 40 }
 optimizer = { type = "adamw", learning_rate = 5e-3 }
 schedule = { type = "constant" }
@@ -74,7 +74,7 @@ TEST_F(Pretraining, PerplexityFallsAndWordsAreGuessed) {
   for (const char* whole_word : {"false", "true"}) {
     const Recorder told = run(
         std::string("run_") + whole_word,
-        specification({"train.epochs=20", "model.dropout=0", std::string("task.whole_word=") + whole_word}));
+        specification({"train.epochs=30", "model.dropout=0", std::string("task.whole_word=") + whole_word}));
     ASSERT_EQ(told.ending, Ending::completed) << told.reason;
     const std::map<std::int64_t, double>& curve = told.values.at("dev/perplexity");
     EXPECT_LT(curve.rbegin()->second, 0.5 * curve.begin()->second);

@@ -62,7 +62,7 @@ TEST_F(QaRun, FindsAnswersInContextsOfSeveralWindows) {
   ASSERT_EQ(told.ending, Ending::completed) << told.reason;
   EXPECT_LT(told.steps.back().loss, 0.5 * told.steps.front().loss);
   EXPECT_GT(told.result.at("test/f1"), 0.7);
-  EXPECT_GE(told.result.at("test/f1"), told.result.at("test/exact"));
+  EXPECT_GE(told.result.at("test/f1"), told.result.at("test/exact_match"));
   EXPECT_TRUE(std::ranges::any_of(told.notes, [](const std::string& note) {
     return note.find("are longer than a window of max_length = 24") != std::string::npos;
   }));

@@ -1,5 +1,5 @@
 // Reading plain text: what is a record, what is skipped and counted, what is refused.
-#include "text.hpp"
+#include "text_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,13 +7,13 @@
 
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore::plain_text {
+namespace encore::text_file {
 namespace {
 
 using testing::message_of;
 using Texts = std::vector<std::string>;
 
-TextReader make(const std::string& record) {
+TextFile make(const std::string& record) {
   Options options;
   options.set("record", record);
   return {options, {}};
@@ -24,40 +24,40 @@ Records read(std::string_view text, const std::string& record = "line") {
   return make(record).read({&file, 1}, "training set");
 }
 
-TEST(TextReader, MakesEachLineARecord) {
+TEST(TextFile, MakesEachLineARecord) {
   const Records records = read("One line.\n\tAnother,  with blanks \nno \"label\"\tat all");
   EXPECT_EQ(records.texts("text"), (Texts{"One line.", "Another,  with blanks", "no \"label\"\tat all"}));
   EXPECT_TRUE(records.notes.empty());
 }
 
-TEST(TextReader, AcceptsWhatOtherToolsWrite) {
+TEST(TextFile, AcceptsWhatOtherToolsWrite) {
   EXPECT_EQ(read("\xEF\xBB\xBFZürich\r\nOslo\r\n").texts("text"), (Texts{"Zürich", "Oslo"}));
 }
 
-TEST(TextReader, CountsTheLinesThatItSkips) {
+TEST(TextFile, CountsTheLinesThatItSkips) {
   EXPECT_EQ(read("a\n\n \t\nb\n\n").notes, Texts{"3 lines have no text and are skipped"});
   EXPECT_EQ(read("a\n\nb\n").notes, Texts{"1 line has no text and is skipped"});
 }
 
-TEST(TextReader, JoinsTheLinesOfAParagraph) {
+TEST(TextFile, JoinsTheLinesOfAParagraph) {
   const Records records = read("\nOne line\n and its end.\n\n\nAnother.\r\n \nThe last\none", "paragraph");
   EXPECT_EQ(records.texts("text"), (Texts{"One line and its end.", "Another.", "The last one"}));
   EXPECT_TRUE(records.notes.empty()) << "blank lines part paragraphs";
 }
 
-TEST(TextReader, ReadsSeveralFilesWithoutJoiningTheirParagraphs) {
+TEST(TextFile, ReadsSeveralFilesWithoutJoiningTheirParagraphs) {
   const std::vector<InputText> files = {{"a.txt", "one"}, {"b.txt", "two\n"}};
   EXPECT_EQ(make("paragraph").read(files, "training set").texts("text"), (Texts{"one", "two"}));
 }
 
-TEST(TextReader, RefusesASetWithoutText) {
+TEST(TextFile, RefusesASetWithoutText) {
   const std::string expected = "train.txt: the training set is empty; it needs at least one line with text";
   EXPECT_EQ(message_of<Error>([] { read(""); }), expected);
   EXPECT_EQ(message_of<Error>([] { read("\n \r\n"); }), expected);
   EXPECT_EQ(message_of<Error>([] { read("\n\n", "paragraph"); }), expected);
 }
 
-TEST(TextReader, ReadsBackWhatItWrites) {
+TEST(TextFile, ReadsBackWhatItWrites) {
   for (const char* record : {"line", "paragraph"}) {
     const Records records = read("One.\n\nTwo,\nand more.\n", record);
     const std::string written = make(record).write(records, FilePart::first);
@@ -69,4 +69,4 @@ TEST(TextReader, ReadsBackWhatItWrites) {
 }
 
 }  // namespace
-}  // namespace encore::plain_text
+}  // namespace encore::text_file

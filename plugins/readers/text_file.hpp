@@ -1,4 +1,4 @@
-// The reader "text": plain text without labels, one record per line or per paragraph.
+// The reader "text_file": plain text without labels, one record per line or per paragraph.
 // Place in the flow: the text of a file -> Records with `text`, of which a task such as masked language
 // modelling makes examples.
 #pragma once
@@ -9,15 +9,15 @@
 
 #include <encore/reader.hpp>
 
-namespace encore::plain_text {
+namespace encore::text_file {
 
-class TextReader final : public Reader {
+class TextFile final : public Reader {
  public:
   static constexpr const char* summary = "plain text: one record per line, or per paragraph";
   static Schema options();
   static std::vector<std::string> fields() { return {"text"}; }
 
-  TextReader(const Options& options, const ReaderContext& context);
+  TextFile(const Options& options, const ReaderContext& context);
 
   /// Accepts a byte order mark and CRLF; white space at both ends of a line is dropped. Lines of white space
   /// alone are no records; a note says how many there were. A paragraph is what stands between such lines,
@@ -30,4 +30,4 @@ class TextReader final : public Reader {
   bool paragraphs_;
 };
 
-}  // namespace encore::plain_text
+}  // namespace encore::text_file

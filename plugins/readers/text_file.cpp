@@ -1,9 +1,9 @@
 // Line by line. Every line is a text, whatever characters it has: there are no rows that could be wrong.
-#include "text.hpp"
+#include "text_file.hpp"
 
 #include <algorithm>
 
-namespace encore::plain_text {
+namespace encore::text_file {
 namespace {
 
 constexpr std::string_view white_space = " \t\r\n\v\f";
@@ -20,15 +20,15 @@ std::string counted_lines(std::int64_t count) {
 
 }  // namespace
 
-Schema TextReader::options() {
+Schema TextFile::options() {
   return Schema().choice("record", "line", {"line", "paragraph"},
                          {.help = "what a record is: a line, or all lines up to one without text"});
 }
 
-TextReader::TextReader(const Options& options, const ReaderContext&)
+TextFile::TextFile(const Options& options, const ReaderContext&)
     : paragraphs_(options.text("record") == "paragraph") {}
 
-Records TextReader::read(std::span<const InputText> files, const std::string& what) const {
+Records TextFile::read(std::span<const InputText> files, const std::string& what) const {
   Records::Texts texts;
   std::int64_t blank = 0;
   for (const InputText& file : files) {
@@ -60,7 +60,7 @@ Records TextReader::read(std::span<const InputText> files, const std::string& wh
   return records;
 }
 
-std::string TextReader::write(const Records& records, FilePart) const {
+std::string TextFile::write(const Records& records, FilePart) const {
   std::string all;
   for (std::string text : records.texts("text")) {
     std::ranges::replace(text, '\n', ' ');
@@ -69,4 +69,4 @@ std::string TextReader::write(const Records& records, FilePart) const {
   return all;
 }
 
-}  // namespace encore::plain_text
+}  // namespace encore::text_file

@@ -1,0 +1,8 @@
+// The reader "text_file" as a plugin.
+#include <encore/plugin.hpp>
+
+#include "text_file.hpp"
+
+ENCORE_PLUGIN("text_file", "1.0.0") {
+  plugin.add<encore::Kind::reader, encore::text_file::TextFile>("text_file");
+}

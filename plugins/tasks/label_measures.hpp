@@ -1,0 +1,34 @@
+// The measures of single labels that every task has whose texts have labels. Their columns have the label as
+// key: "truth", "predicted", and "correct" where both are so.
+#pragma once
+
+#include <vector>
+
+#include <encore/measure.hpp>
+
+namespace encore::tasks {
+
+/// f1/{label}, precision/{label}, recall/{label}
+inline std::vector<Measure> measures_of_labels() {
+  return {{.name = "f1/{label}",
+           .title = "F1",
+           .help = "of one label",
+           .fraction = true,
+           .reducer = Reducer::harmonic_mean,
+           .columns = {"correct", "predicted", "truth"},
+           .always = false},
+          {.name = "precision/{label}",
+           .help = "share of the texts given one label that have it",
+           .fraction = true,
+           .reducer = Reducer::ratio,
+           .columns = {"correct", "predicted"},
+           .always = false},
+          {.name = "recall/{label}",
+           .help = "share of the texts with one label that are given it",
+           .fraction = true,
+           .reducer = Reducer::ratio,
+           .columns = {"correct", "truth"},
+           .always = false}};
+}
+
+}  // namespace encore::tasks

@@ -1,0 +1,32 @@
+// WordCounts: the words of texts, parted by white space, for a tokenizer that is trained. Shared by the tasks
+// that read whole texts. Place in the flow: Task::text_counts.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+
+#include <encore/tokenizer.hpp>
+
+namespace encore::tasks {
+
+/// The texts must outlive it.
+class WordCounts {
+ public:
+  void add(std::string_view text) {
+    constexpr std::string_view white_space = " \t\r\n\v\f";
+    for (std::size_t end = 0, first = text.find_first_not_of(white_space); first != std::string_view::npos;
+         first = text.find_first_not_of(white_space, end)) {
+      end = std::min(text.find_first_of(white_space, first), text.size());
+      ++counts_[text.substr(first, end - first)];
+    }
+  }
+  /// Sorted once: the map is part of the interface because its order is fixed.
+  TextCounts sorted() const { return {counts_.begin(), counts_.end()}; }
+
+ private:
+  std::unordered_map<std::string_view, std::int64_t> counts_;
+};
+
+}  // namespace encore::tasks
