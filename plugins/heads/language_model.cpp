@@ -133,8 +133,11 @@ class LanguageModel final : public Head {
   void loss(const HeadStep& step, Tensor losses) override {
     const Tensor logits = step.buffer(logits_), targets = step.column(targets_);  // (rows, V), (rows)
     kernels::softmax_cross_entropy(step.device(), logits, targets, label_smoothing_, losses);
+    if (step.training()) return;
     // Perplexity is that of the true pieces alone.
-    if (!step.training())
+    if (label_smoothing_ == 0.0)
+      kernels::copy(step.device(), losses, step.buffer(row_losses_));
+    else
       kernels::softmax_cross_entropy(step.device(), logits, targets, 0.0, step.buffer(row_losses_));
   }
 

@@ -6,8 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/hash.hpp"
-#include "support/places.hpp"
-#include "system/control/sandbox.hpp"
+#include "system/control/real_worker.hpp"
 
 namespace encore::system_test {
 namespace {
@@ -98,20 +97,8 @@ epochs = 1
 )";
 }
 
-class Export : public testing::Test {
+class Export : public RealWorkerTest {
  protected:
-  Export() : sandbox_(true) {}
-  /// A build for a GPU is also made, and its other tests run, on machines that have none.
-  void SetUp() override {
-    const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
-    if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
-  }
-
-  std::string output_of(const std::vector<std::string>& arguments) const {
-    const ProgramOutput output = sandbox_.exp(arguments);
-    EXPECT_EQ(output.end.exit_code, 0) << output.errors << output.output;
-    return output.output;
-  }
   std::string refusal_of(const std::vector<std::string>& arguments) const {
     const ProgramOutput output = sandbox_.exp(arguments);
     EXPECT_EQ(output.end.exit_code, 2) << output.output;
@@ -129,8 +116,6 @@ class Export : public testing::Test {
       if (contains(entry.path().filename().string(), part)) names.push_back(entry.path().filename().string());
     return names;
   }
-
-  Sandbox sandbox_;
 };
 
 TEST_F(Export, WritesAFolderWhoseParametersComeBackBitByBit) {
