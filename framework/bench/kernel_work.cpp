@@ -30,9 +30,9 @@ double a(const StepShape& s) {
 double parameters(const StepShape& s) {
   return static_cast<double>(s.parameters);
 }
-/// C times the sum of T squared: one product of scores.
+/// H D times the sum of T squared: one product of scores.
 double scores(const StepShape& s) {
-  return static_cast<double>(s.width) * static_cast<double>(s.batch.squares);
+  return static_cast<double>(s.attention_width) * static_cast<double>(s.batch.squares);
 }
 
 /// `flops` and `elements` read or written for each of the N C states, once per call.
@@ -115,30 +115,39 @@ KernelWork attention(const StepShape& s, double calls) {  // q k^T, softmax, p v
 KernelWork attention_backward(const StepShape& s, double calls) {  // q k^T again, dv, dp, dq, dk
   return {calls * 10.0 * scores(s), calls * 8.0 * states(s) * e(s)};
 }
+/// N E: the rows of an embedding.
+double embedded(const StepShape& s) {
+  return rows(s) * static_cast<double>(s.table_width);
+}
 KernelWork embedding(const StepShape& s, double) {
-  const double table = static_cast<double>(s.distinct * s.width);
-  return {2.0 * states(s), states(s) * e(s) + table * a(s)};
+  const double table = static_cast<double>(s.distinct * s.table_width);
+  return {2.0 * embedded(s), embedded(s) * e(s) + table * a(s)};
 }
 KernelWork embedding_backward(const StepShape& s, double) {
-  const double table = static_cast<double>(s.distinct * s.width);
-  return {2.0 * states(s), states(s) * e(s) + 2.0 * table * a(s)};
+  const double table = static_cast<double>(s.distinct * s.table_width);
+  return {2.0 * embedded(s), embedded(s) * e(s) + 2.0 * table * a(s)};
 }
 KernelWork positions_backward(const StepShape& s, double) {
-  const double table = static_cast<double>(s.batch.longest * s.width);
-  return {states(s), states(s) * e(s) + 2.0 * table * a(s)};
+  const double table = static_cast<double>(s.batch.longest * s.table_width);
+  return {embedded(s), embedded(s) * e(s) + 2.0 * table * a(s)};
 }
 /// Partial sums of 64 rows each, a few segments.
 KernelWork segments_backward_of_blocks(const StepShape& s, double) {
-  return {states(s), states(s) * e(s) + states(s) / 64.0 * a(s)};
+  return {embedded(s), embedded(s) * e(s) + embedded(s) / 64.0 * a(s)};
 }
 KernelWork segments_backward(const StepShape& s, double) {
-  return {states(s) / 64.0, states(s) / 64.0 * a(s)};
+  return {embedded(s) / 64.0, embedded(s) / 64.0 * a(s)};
 }
 /// Of sequences that are pooled: their first rows.
 template <int flops, int tensors>
 KernelWork of_pooled(const StepShape& s, double calls) {
   const double values = calls * static_cast<double>(s.batch.sequences * s.width);
   return {flops * values, tensors * values * e(s)};
+}
+/// Of the hidden channels where feed-forward layers use it, else of a pooler.
+template <int flops, int tensors>
+KernelWork of_tanh(const StepShape& s, double calls) {
+  return s.hidden_tanh ? of_hidden<flops, tensors>(s, calls) : of_pooled<flops, tensors>(s, calls);
 }
 KernelWork column_sums_of_blocks(const StepShape& s, double) {
   const double values = rows(s) * static_cast<double>(s.bias_rows);
@@ -227,6 +236,8 @@ const std::map<std::string_view, Formula>& formulas() {
       {"encore::geglu_backward", of_gated<17, 5>},
       {"encore::gelu", of_hidden<8, 2>},
       {"encore::gelu_backward", of_hidden<14, 3>},
+      {"encore::glu", of_gated<5, 3>},
+      {"encore::glu_backward", of_gated<9, 5>},
       {"encore::lamb_moments", lamb_moments},
       {"encore::lamb_ratios", lamb_ratios},
       {"encore::lamb_update", lamb_update},
@@ -238,6 +249,8 @@ const std::map<std::string_view, Formula>& formulas() {
       {"encore::mark_rows", mark_rows},
       {"encore::positions_backward", positions_backward},
       {"encore::refresh_copies", refresh_copies},
+      {"encore::reglu", of_gated<2, 3>},
+      {"encore::reglu_backward", of_gated<4, 5>},
       {"encore::relu", of_hidden<1, 2>},
       {"encore::relu_backward", of_hidden<1, 3>},
       {"encore::residual_add", of_states<1, 3>},
@@ -252,6 +265,10 @@ const std::map<std::string_view, Formula>& formulas() {
       {"encore::segments_backward_of_blocks", segments_backward_of_blocks},
       {"encore::sgd", sgd},
       {"encore::sigmoid", of_logits<3, 2>},
+      {"encore::sigmoid_activation", of_hidden<3, 2>},
+      {"encore::sigmoid_activation_backward", of_hidden<3, 3>},
+      {"encore::silu", of_hidden<4, 2>},
+      {"encore::silu_backward", of_hidden<9, 3>},
       {"encore::softmax_cross_entropy", of_logits<4, 1>},
       {"encore::softmax_cross_entropy_backward", of_logits<5, 2>},
       {"encore::span_cross_entropy", of_logits<4, 1>},
@@ -264,8 +281,10 @@ const std::map<std::string_view, Formula>& formulas() {
       {"encore::sum_shards", of_scalars<2, 16>},
       {"encore::swiglu", of_gated<5, 3>},
       {"encore::swiglu_backward", of_gated<11, 5>},
-      {"encore::tanh", of_pooled<20, 2>},
-      {"encore::tanh_backward", of_pooled<3, 3>},
+      {"encore::tanh", of_tanh<20, 2>},
+      {"encore::tanh_backward", of_tanh<3, 3>},
+      {"encore::tanh_glu", of_gated<21, 3>},
+      {"encore::tanh_glu_backward", of_gated<25, 5>},
       {"encore::zero_gradients", of_present<0>},
   };
   return list;
@@ -294,6 +313,7 @@ StepShape shape_of_step(const Model& model, const Experiment& experiment, DType 
   std::sort(ids.begin(), ids.end());
   shape.distinct = std::unique(ids.begin(), ids.end()) - ids.begin();
   shape.width = experiment.model.width;
+  shape.table_width = experiment.model.table_width();
   shape.parameters = model.parameters().count();
   shape.gradients = model.parameters().gradient_counts();
   shape.state_blocks = static_cast<std::int64_t>(model.parameters().state_names().size());
@@ -301,8 +321,16 @@ StepShape shape_of_step(const Model& model, const Experiment& experiment, DType 
                       experiment.optimizer.options.number("weight_decay") > 0.0;
   shape.shrinks = decays && experiment.optimizer.type == "adamw";
   shape.penalty = decays && !shape.shrinks;
-  for (const LayerTable& layer : experiment.model.block)
-    if (layer.options.has("heads")) shape.head_size = shape.width / layer.options.integer("heads");
+  for (const LayerTable& layer : experiment.model.block) {
+    if (layer.options.has("heads")) {
+      const std::int64_t heads = layer.options.integer("heads");
+      shape.head_size =
+          layer.options.has("head_size") ? layer.options.integer("head_size") : shape.width / heads;
+      shape.attention_width = heads * shape.head_size;
+    }
+    if (layer.options.has("activation") && layer.options.text("activation") == "tanh")
+      shape.hidden_tanh = true;
+  }
   for (const PlanTensor& tensor : model.training_plan().tensors)
     if (tensor.path == "head.logits" || tensor.path == "head.emissions")
       shape.classes = tensor.shape[1].factor;

@@ -15,6 +15,7 @@ class AcrossTables {
   void check() {
     check_fields();
     select();
+    final_norm();
     check_numbers();
   }
 
@@ -60,15 +61,26 @@ class AcrossTables {
     }
   }
 
+  // A stack whose norms stand before the sub-layers ends with one, any other does not; to say so is no other
+  // model.
+  void final_norm() {
+    const auto model = resolved_.tables.find("model");
+    if (model != resolved_.tables.end() && model->second.options.has("norm_position"))
+      model->second.defaults.set_default("final_norm", model->second.options.text("norm_position") == "pre");
+  }
+
   // What needs two options to be seen wrong, and no plugin to say it.
   void check_numbers() {
     const auto model = resolved_.tables.find("model");
     if (model != resolved_.tables.end() && model->second.options.has("width") &&
         model->second.options.has("positions")) {
-      const std::int64_t width = model->second.options.integer("width");
+      const std::int64_t tables_width =
+          model->second.options.has("embedding_width") ? model->second.options.integer("embedding_width") : 0;
+      const std::string name = tables_width > 0 ? "embedding_width" : "width";
+      const std::int64_t width = model->second.options.integer(name);
       if (width % 2 != 0 && model->second.options.text("positions") == "sinusoidal")
-        refuse("model.width", "option \"width\" of [model] is " + std::to_string(width) +
-                                  "; sinusoidal positions come in pairs and need an even width");
+        refuse("model." + name, "option \"" + name + "\" of [model] is " + std::to_string(width) +
+                                    "; sinusoidal positions come in pairs and need an even width");
     }
     check_positions();
     if (model != resolved_.tables.end() && model->second.options.has("layers") &&

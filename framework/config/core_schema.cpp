@@ -94,19 +94,29 @@ const Schema& model_schema() {
                             "0: there is none",
                     .min = 0,
                     .max = most_segments})
+          .integer(
+              "embedding_width", 0,
+              {.help = "size of the vectors in the tables of tokens, positions and segments, and of their "
+                       "norm, which a matrix brings to `width`, as in ALBERT; 0: `width`, without a matrix",
+               .min = 0,
+               .max = most_channels})
           .boolean(
               "embedding_norm", false,
               {.help = "the norm over the sum of token, position and segment, before dropout, as in BERT"})
           .choice(
               "embedding_scale", "sqrt_width", {"sqrt_width", "none"},
-              {.help = "what the vectors of tokens are multiplied by: the root of `width`, or nothing, as "
-                       "in BERT; then all tables start with deviation 0.02"})
+              {.help =
+                   "what the vectors of tokens are multiplied by: the root of their width, or nothing, as "
+                   "in BERT; then all tables start with deviation 0.02"})
           .text("norm", "layer_norm",
                 {.help = "the norm: a layer's type, or the name of a `[model.layer.NAME]` table"})
           .choice(
               "norm_position", "post", {"post", "pre"},
               {.help =
                    "norm after the residual sum, as in BERT, or before each sub-layer and once at the end"})
+          .optional("final_norm", OptionType::boolean,
+                    {.help = "whether the norm stands behind the last block too; default: only with "
+                             "`norm_position = \"pre\"`"})
           .boolean("causal", false,
                    {.help = "a token sees itself and those before it only, as a model of language does"})
           .required("block", OptionType::text_list,

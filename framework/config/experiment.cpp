@@ -73,8 +73,10 @@ ModelTable model_table(const Resolved& resolved) {
   table.segments = model.integer("segments");
   table.embedding_scale =
       model.text("embedding_scale") == "none" ? EmbeddingScale::none : EmbeddingScale::sqrt_width;
+  table.embedding_width = model.integer("embedding_width");
   table.embedding_norm = model.flag("embedding_norm");
   table.norm_position = model.text("norm_position") == "pre" ? NormPosition::pre : NormPosition::post;
+  if (model.has("final_norm")) table.final_norm = model.flag("final_norm");
   table.norm = layer_table(resolved, model.text("norm"));
   for (const std::string& name : model.text_list("block")) table.block.push_back(layer_table(resolved, name));
   table.causal = model.flag("causal");

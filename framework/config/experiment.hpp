@@ -69,8 +69,15 @@ struct ModelTable {
   std::int64_t max_positions = 0;  ///< rows of the table of learned positions; 0: data.max_length
   std::int64_t segments = 0;       ///< rows of the table of segments; 0: none
   EmbeddingScale embedding_scale = EmbeddingScale::sqrt_width;
-  bool embedding_norm = false;  ///< the norm, before the dropout of the embedding
+  std::int64_t embedding_width = 0;  ///< E, of the tables and their norm; 0: C, without a projection
+  bool embedding_norm = false;       ///< the norm, before the dropout of the embedding
   NormPosition norm_position = NormPosition::post;
+  std::optional<bool> final_norm;  ///< behind the last block; without a value as norm_position has it
+
+  bool ends_with_norm() const { return final_norm.value_or(norm_position == NormPosition::pre); }
+  /// Of the rows of the table of tokens.
+  std::int64_t table_width() const { return embedding_width > 0 ? embedding_width : width; }
+
   LayerTable norm;
   std::vector<LayerTable> block;  ///< in the order of `model.block`
   bool causal = false;            ///< whether a row may depend on those before it only

@@ -152,13 +152,26 @@ void require_agreement(const std::vector<double>& whole, const std::vector<doubl
           "same way whatever rows stand beside it");
 }
 
+/// What the layer says where it is not for causal stacks; empty where it is.
+std::string refusal_of(const Offer& offer, const Options& options, const LayerContext& context) {
+  try {
+    make_offer<Kind::layer>(offer, options, context);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 }  // namespace
 
 std::string check_generation(const Device& device, const Offer& offer,
                              const std::vector<OptionsVariant>& variants, std::int64_t width,
                              const std::vector<DType>& types) {
   const LayerContext context{.width = width, .max_length = capacity, .block = 0, .blocks = 1, .causal = true};
-  for (const OptionsVariant& variant : variants)
+  for (const OptionsVariant& variant : variants) {
+    // Without a causal mask the same options have been accepted.
+    if (const std::string refusal = refusal_of(offer, variant.options, context); !refusal.empty())
+      return "refuses a causal stack: " + refusal;
     for (const DType type : types) {
       GeneratingLayer layer(device, make_offer<Kind::layer>(offer, variant.options, context), width, type);
       if (!layer.continues_texts())
@@ -169,6 +182,7 @@ std::string check_generation(const Device& device, const Offer& offer,
                           std::string(name_of(type)) + " with " + variant.name + ", " + std::to_string(step) +
                               " rows at a time");
     }
+  }
   return "a text pass by pass has the bits of the whole text";
 }
 

@@ -67,10 +67,19 @@ void gate(const Device& device, Gate function, Tensor x, Tensor y) {
   check("x", x, y.dtype, {y.extent(0), 2 * y.extent(1)});
   dispatch(y.dtype, [&](auto type) {
     using T = decltype(type);
-    if (function == Gate::geglu)
-      gate_rows<T, GeluFunction<Sum<T>>>(device, "encore::geglu", x, y);
-    else
-      gate_rows<T, SiluFunction<Sum<T>>>(device, "encore::swiglu", x, y);
+    using S = Sum<T>;
+    switch (function) {
+      case Gate::geglu:
+        return gate_rows<T, GeluFunction<S>>(device, "encore::geglu", x, y);
+      case Gate::swiglu:
+        return gate_rows<T, SiluFunction<S>>(device, "encore::swiglu", x, y);
+      case Gate::glu:
+        return gate_rows<T, SigmoidFunction<S>>(device, "encore::glu", x, y);
+      case Gate::reglu:
+        return gate_rows<T, ReluFunction<S>>(device, "encore::reglu", x, y);
+      case Gate::tanh_glu:
+        return gate_rows<T, TanhFunction<S>>(device, "encore::tanh_glu", x, y);
+    }
   });
 }
 
@@ -81,10 +90,19 @@ void gate_backward(const Device& device, Gate function, Tensor x, Tensor dy, Ten
   check("dx", dx, dy.dtype, {dy.extent(0), 2 * dy.extent(1)});
   dispatch(dy.dtype, [&](auto type) {
     using T = decltype(type);
-    if (function == Gate::geglu)
-      gate_backward_rows<T, GeluFunction<Sum<T>>>(device, "encore::geglu_backward", x, dy, dx);
-    else
-      gate_backward_rows<T, SiluFunction<Sum<T>>>(device, "encore::swiglu_backward", x, dy, dx);
+    using S = Sum<T>;
+    switch (function) {
+      case Gate::geglu:
+        return gate_backward_rows<T, GeluFunction<S>>(device, "encore::geglu_backward", x, dy, dx);
+      case Gate::swiglu:
+        return gate_backward_rows<T, SiluFunction<S>>(device, "encore::swiglu_backward", x, dy, dx);
+      case Gate::glu:
+        return gate_backward_rows<T, SigmoidFunction<S>>(device, "encore::glu_backward", x, dy, dx);
+      case Gate::reglu:
+        return gate_backward_rows<T, ReluFunction<S>>(device, "encore::reglu_backward", x, dy, dx);
+      case Gate::tanh_glu:
+        return gate_backward_rows<T, TanhFunction<S>>(device, "encore::tanh_glu_backward", x, dy, dx);
+    }
   });
 }
 
@@ -93,12 +111,22 @@ void activation(const Device& device, Activation function, Tensor x, Tensor y) {
   if (function == Activation::none) return copy(device, x, y);
   dispatch(x.dtype, [&](auto type) {
     using T = decltype(type);
-    if (function == Activation::relu)
-      map_elements<T>(device, "encore::relu", x.size(), Relu<T>{elements<T>(x), elements<T>(y)});
-    else if (function == Activation::gelu)
-      map_elements<T>(device, "encore::gelu", x.size(), Gelu<T>{elements<T>(x), elements<T>(y)});
-    else
-      map_elements<T>(device, "encore::tanh", x.size(), Tanh<T>{elements<T>(x), elements<T>(y)});
+    const T* from = elements<T>(x);
+    T* to = elements<T>(y);
+    switch (function) {
+      case Activation::relu:
+        return map_elements<T>(device, "encore::relu", x.size(), Relu<T>{from, to});
+      case Activation::gelu:
+        return map_elements<T>(device, "encore::gelu", x.size(), Gelu<T>{from, to});
+      case Activation::tanh:
+        return map_elements<T>(device, "encore::tanh", x.size(), Tanh<T>{from, to});
+      case Activation::silu:
+        return map_elements<T>(device, "encore::silu", x.size(), Silu<T>{from, to});
+      case Activation::sigmoid:
+        return map_elements<T>(device, "encore::sigmoid_activation", x.size(), Sigmoid<T>{from, to});
+      case Activation::none:
+        break;
+    }
   });
 }
 
@@ -110,15 +138,26 @@ void activation_backward(const Device& device, Activation function, Tensor saved
                  "saved is " + describe(saved) + ", dy is " + describe(dy));
   dispatch(dy.dtype, [&](auto type) {
     using T = decltype(type);
-    if (function == Activation::relu)
-      map_elements<T>(device, "encore::relu_backward", dy.size(),
-                      ReluBackward<T>{elements<T>(saved), elements<T>(dy), elements<T>(dx)});
-    else if (function == Activation::gelu)
-      map_elements<T>(device, "encore::gelu_backward", dy.size(),
-                      GeluBackward<T>{elements<T>(saved), elements<T>(dy), elements<T>(dx)});
-    else
-      map_elements<T>(device, "encore::tanh_backward", dy.size(),
-                      TanhBackward<T>{elements<T>(saved), elements<T>(dy), elements<T>(dx)});
+    const T* kept = elements<T>(saved);
+    const T* gradient = elements<T>(dy);
+    T* to = elements<T>(dx);
+    const auto map = [&](const char* label, const auto& each) {
+      map_elements<T>(device, label, dy.size(), each);
+    };
+    switch (function) {
+      case Activation::relu:
+        return map("encore::relu_backward", ReluBackward<T>{kept, gradient, to});
+      case Activation::gelu:
+        return map("encore::gelu_backward", GeluBackward<T>{kept, gradient, to});
+      case Activation::tanh:
+        return map("encore::tanh_backward", TanhBackward<T>{kept, gradient, to});
+      case Activation::silu:
+        return map("encore::silu_backward", SiluBackward<T>{kept, gradient, to});
+      case Activation::sigmoid:
+        return map("encore::sigmoid_activation_backward", SigmoidBackward<T>{kept, gradient, to});
+      case Activation::none:
+        break;
+    }
   });
 }
 

@@ -1,6 +1,7 @@
 // Activations by the element: relu(x) = max(0, x); gelu(x) = x Phi(x) with Phi(x) = (1 + erf(x / sqrt 2)) /
-// 2; tanh; and what opens gates, gelu or silu(x) = x s(x), s(x) = 1 / (1 + e^-x). Used by the passes of
-// activation.cpp and by the epilogues of products, which therefore give the same bits.
+// 2; tanh; sigmoid(x) = 1 / (1 + e^-x); silu(x) = x sigmoid(x). A ...Function has value and derivative, as
+// gates need them. Used by the passes of activation.cpp and by the epilogues of products, which therefore
+// give the same bits.
 #pragma once
 
 #include <encore/math.hpp>
@@ -44,13 +45,27 @@ struct GeluFunction {  // gelu'(x) = Phi(x) + x phi(x)
 };
 
 template <class S>
-struct SiluFunction {  // silu' = s (1 + x (1 - s))
-  KOKKOS_INLINE_FUNCTION static S sigmoid(S x) { return S(1) / (S(1) + math::exp(-x)); }
-  KOKKOS_INLINE_FUNCTION static S value(S x) { return x * sigmoid(x); }
+struct SigmoidFunction {  // s' = s (1 - s)
+  KOKKOS_INLINE_FUNCTION static S value(S x) { return S(1) / (S(1) + math::exp(-x)); }
   KOKKOS_INLINE_FUNCTION static S derivative(S x) {
-    const S share = sigmoid(x);
+    const S share = value(x);
+    return share * (S(1) - share);
+  }
+};
+
+template <class S>
+struct SiluFunction {  // silu' = s (1 + x (1 - s))
+  KOKKOS_INLINE_FUNCTION static S value(S x) { return x * SigmoidFunction<S>::value(x); }
+  KOKKOS_INLINE_FUNCTION static S derivative(S x) {
+    const S share = SigmoidFunction<S>::value(x);
     return share * (S(1) + x * (S(1) - share));
   }
+};
+
+template <class S>
+struct ReluFunction {
+  KOKKOS_INLINE_FUNCTION static S value(S x) { return x < S(0) ? S(0) : x; }
+  KOKKOS_INLINE_FUNCTION static S derivative(S x) { return x > S(0) ? S(1) : S(0); }
 };
 
 /// tanh with the same bits on every processor: below 5/8 a convergent of Lambert's continued fraction
@@ -76,6 +91,15 @@ KOKKOS_INLINE_FUNCTION S hyperbolic_tangent(S x) {
   return x < S(0) ? -result : result;
 }
 
+template <class S>
+struct TanhFunction {
+  KOKKOS_INLINE_FUNCTION static S value(S x) { return hyperbolic_tangent(x); }
+  KOKKOS_INLINE_FUNCTION static S derivative(S x) {
+    const S y = value(x);
+    return Kokkos::fma(-y, y, S(1));
+  }
+};
+
 template <class T>
 struct Tanh {
   const T* x;
@@ -94,6 +118,47 @@ struct TanhBackward {  // tanh' = 1 - tanh^2
     using S = Sum<T>;
     const S value = static_cast<S>(y[i]);
     dx[i] = static_cast<T>(static_cast<S>(dy[i]) * Kokkos::fma(-value, value, S(1)));
+  }
+};
+
+template <class T>
+struct Sigmoid {
+  const T* x;
+  T* y;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    y[i] = static_cast<T>(SigmoidFunction<Sum<T>>::value(static_cast<Sum<T>>(x[i])));
+  }
+};
+
+template <class T>
+struct SigmoidBackward {
+  const T* y;
+  const T* dy;
+  T* dx;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    using S = Sum<T>;
+    const S value = static_cast<S>(y[i]);
+    dx[i] = static_cast<T>(static_cast<S>(dy[i]) * (value * (S(1) - value)));
+  }
+};
+
+template <class T>
+struct Silu {
+  const T* x;
+  T* y;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    y[i] = static_cast<T>(SiluFunction<Sum<T>>::value(static_cast<Sum<T>>(x[i])));
+  }
+};
+
+template <class T>
+struct SiluBackward {
+  const T* x;
+  const T* dy;
+  T* dx;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    using S = Sum<T>;
+    dx[i] = static_cast<T>(static_cast<S>(dy[i]) * SiluFunction<S>::derivative(static_cast<S>(x[i])));
   }
 };
 

@@ -1,14 +1,14 @@
-// Attention of the queries of each sequence over its keys: checks, then the kernels of the host or of a GPU.
+// Attention of the queries of each sequence over its keys: checks, then the kernels of the host, or those
+// that go pair by pair.
 #include <cmath>
 
 #include <encore/rows.hpp>
 
+#include "kernels/attention_pairs.hpp"
 #include "kernels/check.hpp"
 
 #if ENCORE_HOST_BACKEND
 #include "kernels/attention_host.hpp"
-#else
-#include "kernels/attention_gpu.hpp"
 #endif
 
 namespace encore::kernels {
@@ -25,6 +25,9 @@ AttentionProblem make_problem(const RowSet& queries, const RowSet& keys, const A
                  std::to_string(options.heads) + " heads do not divide the width " + std::to_string(width));
   ENCORE_REQUIRE(options.window >= 0,
                  "a window of " + std::to_string(options.window) + " tokens; 0 means all keys");
+  ENCORE_REQUIRE(options.stride >= 0 && (options.stride == 0 || options.window > 0),
+                 "a stride of " + std::to_string(options.stride) + " tokens with a window of " +
+                     std::to_string(options.window) + "; a stride goes with a window");
   ENCORE_REQUIRE(queries.size.sequences == keys.size.sequences,
                  "queries of " + std::to_string(queries.size.sequences) + " sequences and keys of " +
                      std::to_string(keys.size.sequences));
@@ -42,6 +45,7 @@ AttentionProblem make_problem(const RowSet& queries, const RowSet& keys, const A
           .alibi = options.alibi,
           .causal = options.causal,
           .window = options.window,
+          .stride = options.stride,
           // Self-attention without a mask never sees a part of its rows, and keeps the bits of recorded runs.
           .equal_rows = options.causal || queries.offsets.data != keys.offsets.data,
           .drop = drop,
@@ -71,8 +75,14 @@ void attention(const Device& device, const RowSet& queries, const RowSet& keys,
   if (problem.queries.tokens == 0) return;
   dispatch(out.dtype, [&](auto type) {
     using T = decltype(type);
-    launch_attention<T>(device, problem, slice_rows<const T>(q), slice_rows<const T>(k),
-                        slice_rows<const T>(v), elements<T>(out), elements<Sum<T>>(log_sum));
+    const auto q_rows = slice_rows<const T>(q), k_rows = slice_rows<const T>(k),
+               v_rows = slice_rows<const T>(v);
+#if ENCORE_HOST_BACKEND
+    if (problem.stride == 0)
+      return launch_attention<T>(device, problem, q_rows, k_rows, v_rows, elements<T>(out),
+                                 elements<Sum<T>>(log_sum));
+#endif
+    launch_pairs<T>(device, problem, q_rows, k_rows, v_rows, elements<T>(out), elements<Sum<T>>(log_sum));
   });
 }
 
@@ -90,9 +100,17 @@ void attention_backward(const Device& device, const RowSet& queries, const RowSe
   if (problem.queries.tokens == 0 && problem.keys.tokens == 0) return;
   dispatch(out.dtype, [&](auto type) {
     using T = decltype(type);
-    launch_attention_backward<T>(device, problem, slice_rows<const T>(q), slice_rows<const T>(k),
-                                 slice_rows<const T>(v), elements<T>(out), elements<Sum<T>>(log_sum),
-                                 elements<T>(dout), slice_rows<T>(dq), slice_rows<T>(dk), slice_rows<T>(dv));
+    const auto q_rows = slice_rows<const T>(q), k_rows = slice_rows<const T>(k),
+               v_rows = slice_rows<const T>(v);
+#if ENCORE_HOST_BACKEND
+    if (problem.stride == 0)
+      return launch_attention_backward<T>(device, problem, q_rows, k_rows, v_rows, elements<T>(out),
+                                          elements<Sum<T>>(log_sum), elements<T>(dout), slice_rows<T>(dq),
+                                          slice_rows<T>(dk), slice_rows<T>(dv));
+#endif
+    launch_pairs_backward<T>(device, problem, q_rows, k_rows, v_rows, elements<T>(out),
+                             elements<Sum<T>>(log_sum), elements<T>(dout), slice_rows<T>(dq),
+                             slice_rows<T>(dk), slice_rows<T>(dv));
   });
 }
 

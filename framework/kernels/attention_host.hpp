@@ -4,7 +4,7 @@
 // task, so that every product runs along contiguous rows. A sum over keys begins at key 0 or at a multiple of
 // a vector, and an unseen key adds zero: what a query gets does not depend on which queries share its tile.
 // Included by attention.cpp only; see attention_bfloat16.hpp for the same with products of pairs,
-// attention_gpu.hpp for a GPU.
+// attention_pairs.hpp for a GPU and for masks with a stride.
 #pragma once
 
 #include "kernels/attention_bfloat16.hpp"

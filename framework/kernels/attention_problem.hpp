@@ -29,6 +29,7 @@ struct AttentionProblem {
   bool alibi;
   bool causal;
   std::int64_t window;  // 0: all keys
+  std::int64_t stride;  // 0: the window alone
   bool equal_rows;      // a query gets the same bits alone as beside others (host)
   bool drop;
   Random random;
@@ -87,6 +88,48 @@ KOKKOS_INLINE_FUNCTION KeyRange keys_of(const AttentionProblem& p, std::int64_t 
   if (p.causal && position + 1 < seen.end) seen.end = position + 1;
   if (seen.end < seen.begin) seen.end = seen.begin;
   return seen;
+}
+
+/// Calls visit(j) for each of `keys` keys that a query at this position sees: those of its window in
+/// ascending order, then the others at multiples of the stride.
+template <class Visit>
+KOKKOS_FORCEINLINE_FUNCTION void each_seen(const AttentionProblem& p, std::int64_t position,
+                                           std::int64_t keys, const Visit& visit) {
+  const KeyRange near = keys_of(p, position, keys);
+  for (std::int64_t j = near.begin; j < near.end; ++j) visit(j);
+  if (p.stride == 0) return;
+  const std::int64_t end = p.causal && position + 1 < keys ? position + 1 : keys;
+  for (std::int64_t j = position % p.stride; j < end; j += p.stride)
+    if (j < near.begin || j >= near.end) visit(j);
+}
+
+/// The reverse: calls visit(position) for each query of the sequence that sees key j, in the same order.
+template <class Visit>
+KOKKOS_FORCEINLINE_FUNCTION void each_seeing(const AttentionProblem& p, const AttentionSequence& of,
+                                             std::int64_t j, const Visit& visit) {
+  const std::int64_t last = of.position + of.queries;
+  const std::int64_t first = p.causal && of.position < j ? j : of.position;
+  std::int64_t begin = first, end = last;
+  if (p.window > 0) {
+    if (begin < j - p.window) begin = j - p.window;
+    if (end > j + p.window + 1) end = j + p.window + 1;
+  }
+  for (std::int64_t position = begin; position < end; ++position) visit(position);
+  if (p.stride == 0) return;
+  const std::int64_t over = (first - j) % p.stride;  // may be negative
+  const std::int64_t start = over == 0 ? first : first + (over < 0 ? -over : p.stride - over);
+  for (std::int64_t position = start; position < last; position += p.stride)
+    if (position < begin || position >= end) visit(position);
+}
+
+/// 0 or 1 / (1 - p) for the weight of the query at `position` and a key.
+template <class S>
+KOKKOS_INLINE_FUNCTION S dropout_factor(const AttentionProblem& p, const AttentionSequence& of,
+                                        std::int64_t head, std::int64_t position, std::int64_t key) {
+  if (!p.drop) return S(1);
+  return p.dropped.factor<S>(p.random.word(p.examples[of.first_query], static_cast<std::uint32_t>(position),
+                                           attention_counter(head), static_cast<std::uint32_t>(key),
+                                           static_cast<std::uint32_t>(of.keys)));
 }
 
 /// By how much the score falls for every step between query and key; kernels.hpp says why so.

@@ -17,7 +17,7 @@ void linear(const Device& device, Tensor x, Tensor weight, Tensor bias, Activati
   check("y", y, x.dtype, {rows, out});
   if (rows == 0) return;
   device.gemm().multiply(device, {x, weight, y, false, true, bias, function == Activation::relu, false});
-  if (function == Activation::gelu || function == Activation::tanh) activation(device, function, y, y);
+  if (function != Activation::none && function != Activation::relu) activation(device, function, y, y);
 }
 
 void linear_backward_input(const Device& device, Tensor dy, Tensor weight, Tensor dx) {
@@ -39,7 +39,7 @@ void linear_backward_input(const Device& device, Tensor dy, Tensor weight, Tenso
       "saved is dx, which is overwritten before the derivative is taken; give dx memory of its own");
   if (dx.size() == 0) return;
   ENCORE_REQUIRE(dy.extent(1) > 0, "dy is " + describe(dy) + ", expected a column at least");
-  if (function == Activation::tanh) {  // follows small products only (poolers): a pass of its own
+  if (function != Activation::relu && function != Activation::gelu) {  // a pass of its own
     linear_backward_input(device, dy, weight, dx);
     return activation_backward(device, function, saved, dx, dx);
   }

@@ -1,4 +1,5 @@
-// Forward and backward of the embedding, and of the dropout behind its norm.
+// Forward and backward of the embedding, of the dropout behind its norm, and of the projection of one that is
+// factorised.
 #include "model/embedding.hpp"
 
 #include <cmath>
@@ -24,7 +25,7 @@ class Embedding final : public Layer {
       : width_(width), scale_(scale_of(width, options.scale)), options_(options) {
     if (options.positions == Positions::learned) return;
     if (width % 2 != 0)
-      throw ConfigError("model.width",
+      throw ConfigError(options.width_key,
                         "must be even with sinusoidal positions (a sine and a cosine each), is " +
                             std::to_string(width) + "; or set positions = \"learned\"");
     const auto bytes =
@@ -93,6 +94,34 @@ class Embedding final : public Layer {
   RandomStream stream_;
 };
 
+class Projection final : public Layer {
+ public:
+  explicit Projection(std::int64_t input_width) : input_width_(input_width) {}
+
+  void declare(LayerPlan& plan) override {
+    weight_ = plan.matrix("weight", plan.width(), input_width_);
+    bias_ = plan.bias("bias", plan.width());
+    plan.row_wise();
+  }
+
+  void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
+    kernels::linear(step.device(), inputs[0], step.parameter(weight_), step.parameter(bias_),
+                    kernels::Activation::none, output);
+  }
+
+  void backward(const Step& step, std::span<const Tensor> inputs, Tensor, Tensor output_gradient,
+                std::span<const Tensor> input_gradients) override {
+    kernels::linear_backward_parameters(step.device(), output_gradient, inputs[0], step.gradient(weight_),
+                                        step.gradient(bias_));
+    kernels::linear_backward_input(step.device(), output_gradient, step.parameter(weight_),
+                                   input_gradients[0]);
+  }
+
+ private:
+  std::int64_t input_width_;  ///< E
+  Parameter weight_, bias_;
+};
+
 class EmbeddingDropout final : public Layer {
  public:
   explicit EmbeddingDropout(double probability) : probability_(probability) {}
@@ -126,6 +155,10 @@ class EmbeddingDropout final : public Layer {
 std::unique_ptr<Layer> make_embedding(const Device& device, std::int64_t width,
                                       const EmbeddingOptions& options) {
   return std::make_unique<Embedding>(device, width, options);
+}
+
+std::unique_ptr<Layer> make_projection(std::int64_t input_width) {
+  return std::make_unique<Projection>(input_width);
 }
 
 std::unique_ptr<Layer> make_dropout(double probability) {

@@ -101,31 +101,36 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
       }
     }
     builder.set_level(0);
-    if (model.norm_position == NormPosition::post) return x;
+    if (!model.ends_with_norm()) return x;
     return builder.add(stack.prefix + ".norm", stack.prefix + ".norm", &model.norm, {x},
                        [&] { return make(model.norm, stack.layers); });
   };
   const auto add_stack = [&](const Stack& stack, const std::string& path, const std::string& tied_to) {
     builder.begin(stack.space, stack.memory);
     builder.set_level(stack.layers + 1);
-    const EmbeddingOptions embedding = {.vocabulary = vocabulary_,
-                                        .max_positions = std::max(model.max_positions, max_length_),
-                                        .segments = stack.space == Space::tokens ? model.segments : 0,
-                                        .positions = model.positions,
-                                        .scale = model.embedding_scale,
-                                        .dropout = model.embedding_norm ? 0.0 : model.dropout,
-                                        .precision = precision_,
-                                        .tied_to = tied_to};
+    const std::int64_t table_width = model.table_width();
+    builder.set_width(table_width);
+    const EmbeddingOptions embedding = {
+        .vocabulary = vocabulary_,
+        .max_positions = std::max(model.max_positions, max_length_),
+        .segments = stack.space == Space::tokens ? model.segments : 0,
+        .positions = model.positions,
+        .scale = model.embedding_scale,
+        .dropout = model.embedding_norm ? 0.0 : model.dropout,
+        .precision = precision_,
+        .tied_to = tied_to,
+        .width_key = model.embedding_width > 0 ? "model.embedding_width" : "model.width"};
     ValueIndex x =
-        builder.add(path, path, nullptr, {}, [&] { return make_embedding(device, width_, embedding); });
+        builder.add(path, path, nullptr, {}, [&] { return make_embedding(device, table_width, embedding); });
     if (model.embedding_norm) {  // dropout(norm(sum of the vectors))
       const std::string norm = path + ".norm";
       x = builder.add(norm, norm, &model.norm, {x}, [&] {
         return registry.make_layer(model.norm.type, model.norm.options,
-                                   {width_, max_length_, 0, stack.layers, stack.causal});
+                                   {table_width, max_length_, 0, stack.layers, stack.causal});
       });
       if (model.dropout > 0.0) x = builder.add_dropout(norm + ".dropout", x, model.dropout);
     }
+    if (model.embedding_width > 0) x = builder.add_projection(path + ".projection", x, width_);
     return add_blocks(stack, x);
   };
 
@@ -150,7 +155,8 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
                             .label_smoothing = experiment.train.label_smoothing,
                             .labels = size.labels,
                             .vocabulary = vocabulary_,
-                            .columns = size.columns};
+                            .columns = size.columns,
+                            .embedding_width = model.table_width()};
   builder.add_head(model.head, states, target, head_,
                    [&] { return registry.make_head(model.head.type, model.head.options, context); });
   require_fit(head_, experiment, size);

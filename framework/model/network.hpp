@@ -72,7 +72,6 @@ class Network {
   const std::vector<Node>& nodes() const { return nodes_; }
   /// The element type of activations.
   DType precision() const { return precision_; }
-  std::int64_t width() const { return width_; }
   std::int64_t max_length() const { return max_length_; }
   /// Whether it has a causal stack: a decoder, or one stack alone that is causal.
   bool is_causal() const { return causal_; }

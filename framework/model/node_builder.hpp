@@ -26,6 +26,9 @@ class NodeBuilder {
     memory_ = memory;
   }
 
+  /// C of the nodes that come next; at first that of the model.
+  void set_width(std::int64_t width) { width_ = width; }
+
   /// Node::level of the nodes that come next.
   void set_level(std::int64_t level) { level_ = level; }
 
@@ -72,6 +75,16 @@ class NodeBuilder {
     node.layer = make_dropout(dropout);
     node.in_place_input = 0;
     node.layer->declare(node.plan);
+    return push(std::move(node));
+  }
+
+  /// x W^T + b, from rows of the width set before to `width` channels, which is set from now on.
+  ValueIndex add_projection(const std::string& path, ValueIndex x, std::int64_t width) {
+    Node node = node_of(path, LayerPlan(width), {x});
+    node.space = space_;
+    node.layer = make_projection(width_);
+    node.layer->declare(node.plan);
+    width_ = width;
     return push(std::move(node));
   }
 
@@ -179,7 +192,7 @@ class NodeBuilder {
   }
 
   std::vector<Node>& nodes_;
-  std::int64_t width_;
+  std::int64_t width_;  ///< of the outputs of the nodes that come next
   const Registry& registry_;
   Space space_ = Space::tokens;   ///< of the nodes that come next
   ValueIndex memory_ = no_value;  ///< what they may read

@@ -68,7 +68,7 @@ class Planner {
   }
 
   /// Of node i's output.
-  Shape rows(int i) const { return {rows_of(node(i).space), network_.width()}; }
+  Shape rows(int i) const { return {rows_of(node(i).space), node(i).plan.width()}; }
 
   /// Whether node i may overwrite the input it would like to work on in place.
   bool takes_over_input(int i) const {

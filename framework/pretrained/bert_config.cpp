@@ -143,6 +143,9 @@ void require_bert_stack(const ModelTable& model) {
     refuse("groups", std::to_string(model.groups), "parameters of its own in every block");
   if (model.positions != Positions::learned) refuse("positions", "\"sinusoidal\"", "\"learned\" positions");
   if (model.norm_position != NormPosition::post) refuse("norm_position", "\"pre\"", "a norm after each sum");
+  if (model.ends_with_norm()) refuse("final_norm", "true", "no other norm behind its last block");
+  if (model.embedding_width != 0)
+    refuse("embedding_width", std::to_string(model.embedding_width), "tables as wide as the model");
   if (model.norm.type != "layer_norm") refuse("norm", "\"" + model.norm.type + "\"", "\"layer_norm\"");
 }
 
@@ -225,6 +228,8 @@ std::vector<ImpliedOption> implied_options(const BertConfig& config) {
   add({"model", "embedding_scale"}, std::string("none"), type);
   add({"model", "norm"}, std::string(bert_norm), type);
   add({"model", "norm_position"}, std::string("post"), type).is_default = true;
+  add({"model", "final_norm"}, false, type).is_default = true;
+  add({"model", "embedding_width"}, std::int64_t{0}, type).is_default = true;
   add({"model", "groups"}, std::int64_t{0}, type).is_default = true;
   add({"model", "causal"}, false, type).is_default = true;
   share({"model", "dropout"}, config.dropout, names->dropout);
@@ -247,6 +252,10 @@ BertConfig bert_config_of(const ModelTable& model, std::int64_t pieces, std::int
   require_bert_stack(model);
   const LayerTable& attention = sub_layer(model, 0, "self_attention");
   const LayerTable& feed_forward = sub_layer(model, 1, "feed_forward");
+  if (attention.options.has("head_size") &&
+      attention.options.integer("head_size") * attention.options.integer("heads") != model.width)
+    refuse("layer." + attention.name + ".head_size", std::to_string(attention.options.integer("head_size")),
+           "heads of width / heads channels");
   if (!model.embedding_norm) refuse("embedding_norm", "false", "a norm behind the embedding");
   if (model.embedding_scale != EmbeddingScale::none)
     refuse("embedding_scale", "\"sqrt_width\"", "an embedding that is not scaled (\"none\")");

@@ -24,7 +24,8 @@ class Drawer {
     const nlohmann::json layers = material_.setting(run_, "model.layers");
     chart_.groups.push_back({"encoder", first, chart_.boxes.size() - 1,
                              layers.is_number_integer() ? layers.get<std::size_t>() : 1});
-    if (text("model.norm_position") == "pre")
+    const nlohmann::json final_norm = material_.setting(run_, "model.final_norm");
+    if (final_norm.is_boolean() ? final_norm.get<bool>() : text("model.norm_position") == "pre")
       box(text("model.norm"), with_parameters("", "encoder.norm"), Tone::third);
     box(text("model.head.type") + " head", with_parameters("", "head"), Tone::second);
     box(text("task.type"), "a label for each word", Tone::faint);

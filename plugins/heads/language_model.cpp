@@ -1,7 +1,8 @@
 // Head "language_model": which piece of the vocabulary stands at each row that the task has a target for, by
 // softmax over logits = h E^T + b with the table E of the embedding (Press and Wolf 2017) and, as in BERT
-// (Devlin et al. 2019), h = LayerNorm(gelu(x W^T + c)). Trained with cross-entropy. Where the rows are those
-// that a task picks, logits exist for these alone. For each row it gives the best pieces with their
+// (Devlin et al. 2019), h = LayerNorm(gelu(x W^T + c)), which also brings the C channels of x to the E of a
+// table that is factorised, as in ALBERT (Lan et al. 2020). Trained with cross-entropy. Where the rows are
+// those that a task picks, logits exist for these alone. For each row it gives the best pieces with their
 // probabilities, and the loss that measures are made of. Place in the flow: plugins/tasks/mlm/mlm.cpp gives
 // the targets and reads the outputs.
 #include <encore/head.hpp>
@@ -71,7 +72,10 @@ class LanguageModel final : public Head {
       "embedding (Devlin et al. 2019)";
   static Schema options() {
     return Schema()
-        .boolean("transform", true, {.help = "h = LayerNorm(gelu(x W^T + c)); without it h = x"})
+        .boolean(
+            "transform", true,
+            {.help =
+                 "h = LayerNorm(gelu(x W^T + c)); without it h = x, where the table is as wide as the model"})
         .number("epsilon", 1e-12,
                 {.help = "added to the variance by the norm of transform", .min = 0.0, .max = 1.0});
   }
@@ -79,12 +83,20 @@ class LanguageModel final : public Head {
   LanguageModel(const Options& options, const HeadContext& context)
       : space_(space_of_targets(context)),
         vocabulary_(context.vocabulary),
+        table_width_(context.embedding_width > 0 ? context.embedding_width : context.width),
         label_smoothing_(context.label_smoothing),
         transform_(options.flag("transform")),
-        epsilon_(options.number("epsilon")) {}
+        epsilon_(options.number("epsilon")) {
+    if (!transform_ && table_width_ != context.width)
+      throw OptionError("transform",
+                        "the table of tokens is " + std::to_string(table_width_) +
+                            " channels wide (model.embedding_width), the states are " +
+                            std::to_string(context.width) +
+                            "; only the transform brings one to the other, set transform = true");
+  }
 
   void declare(HeadPlan& plan) override {
-    const std::int64_t width = plan.width(), candidates = std::min(most_candidates, vocabulary_);
+    const std::int64_t candidates = std::min(most_candidates, vocabulary_);
     const Extent rows = rows_of(space_);
     states_ = plan.read(space_);
     targets_ = plan.column(targets_column, space_, ColumnType::integers, vocabulary_);
@@ -93,19 +105,19 @@ class LanguageModel final : public Head {
     losses_ = plan.output("losses", space_, ColumnType::numbers);
     plan.normalize_by(targets_);
     if (transform_) {
-      weight_ = plan.matrix("transform.weight", width, width);
-      transform_bias_ = plan.bias("transform.bias", width);
-      norm_gain_ = plan.gain("norm.gain", width);
-      norm_bias_ = plan.bias("norm.bias", width);
-      dense_ = plan.buffer("dense", {rows, width}, Lifetime::saved);
-      active_ = plan.buffer("active", {rows, width}, Lifetime::saved);
+      weight_ = plan.matrix("transform.weight", table_width_, plan.width());
+      transform_bias_ = plan.bias("transform.bias", table_width_);
+      norm_gain_ = plan.gain("norm.gain", table_width_);
+      norm_bias_ = plan.bias("norm.bias", table_width_);
+      dense_ = plan.buffer("dense", {rows, table_width_}, Lifetime::saved);
+      active_ = plan.buffer("active", {rows, table_width_}, Lifetime::saved);
       mean_ = plan.buffer("mean", {rows}, Lifetime::saved, Element::accumulate);
       rstd_ = plan.buffer("rstd", {rows}, Lifetime::saved, Element::accumulate);
-      normed_ = plan.buffer("normed", {rows, width}, Lifetime::saved);
-      dactive_ = plan.buffer("active_gradient", {rows, width}, Lifetime::backward);
-      dnormed_ = plan.buffer("normed_gradient", {rows, width}, Lifetime::backward);
+      normed_ = plan.buffer("normed", {rows, table_width_}, Lifetime::saved);
+      dactive_ = plan.buffer("active_gradient", {rows, table_width_}, Lifetime::backward);
+      dnormed_ = plan.buffer("normed_gradient", {rows, table_width_}, Lifetime::backward);
     }
-    table_ = plan.tie("table", "embedding.tokens", {vocabulary_, width});
+    table_ = plan.tie("table", "embedding.tokens", {vocabulary_, table_width_});
     bias_ = plan.bias("bias", vocabulary_);
     logits_ = plan.buffer("logits", {rows, vocabulary_}, Lifetime::saved);
     row_losses_ = plan.buffer("row_losses", {rows}, Lifetime::saved, Element::accumulate);
@@ -116,7 +128,7 @@ class LanguageModel final : public Head {
     const Device& device = step.device();
     Tensor inputs = step.input(states_);  // (rows, C)
     if (transform_) {
-      const Tensor dense = step.buffer(dense_), active = step.buffer(active_);  // (rows, C)
+      const Tensor dense = step.buffer(dense_), active = step.buffer(active_);  // (rows, E)
       kernels::linear(device, inputs, step.parameter(weight_), step.parameter(transform_bias_),
                       Activation::none, dense);
       kernels::activation(device, Activation::gelu, dense, active);
@@ -145,15 +157,15 @@ class LanguageModel final : public Head {
   void backward(const HeadStep& step, double scale) override {
     const Device& device = step.device();
     const Tensor states = step.input(states_), dstates = step.input_gradient(states_);  // (rows, C)
-    const Tensor inputs = transform_ ? step.buffer(normed_) : states;                   // (rows, C)
-    const Tensor dinputs = transform_ ? step.buffer(dnormed_) : dstates;                // (rows, C)
+    const Tensor inputs = transform_ ? step.buffer(normed_) : states;                   // (rows, E)
+    const Tensor dinputs = transform_ ? step.buffer(dnormed_) : dstates;                // (rows, E)
     const Tensor dlogits = step.buffer(logits_);                                        // (rows, V)
     kernels::softmax_cross_entropy_backward(device, dlogits, step.column(targets_), label_smoothing_, scale,
                                             dlogits);
     kernels::linear_backward_parameters(device, dlogits, inputs, step.gradient(table_), step.gradient(bias_));
     kernels::linear_backward_input(device, dlogits, step.parameter(table_), dinputs);
     if (!transform_) return;
-    const Tensor dactive = step.buffer(dactive_);  // (rows, C)
+    const Tensor dactive = step.buffer(dactive_);  // (rows, E)
     kernels::layer_norm_backward(device, step.buffer(active_), step.parameter(norm_gain_), step.buffer(mean_),
                                  step.buffer(rstd_), dinputs, dactive, step.gradient(norm_gain_),
                                  step.gradient(norm_bias_));
@@ -184,6 +196,7 @@ class LanguageModel final : public Head {
 
   Space space_;
   std::int64_t vocabulary_;
+  std::int64_t table_width_;  ///< E
   double label_smoothing_;
   bool transform_;
   double epsilon_;

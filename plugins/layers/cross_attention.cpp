@@ -18,33 +18,34 @@ class CrossAttention final : public Layer {
   static Schema options() { return encore_multi_head_attention::attention_schema(); }
 
   CrossAttention(const Options& options, const LayerContext& context) {
-    options_.heads = encore_multi_head_attention::heads_of(options, context);
+    heads_ = encore_multi_head_attention::heads_of(options, context);
+    options_.heads = heads_.count;
     options_.dropout = options.number("attention_dropout");
   }
 
   void declare(LayerPlan& plan) override {
-    const std::int64_t width = plan.width();
+    const std::int64_t width = plan.width(), inner = heads_.width();
     plan.read_memory();
-    q_weight_ = plan.matrix("q.weight", width, width);
-    q_bias_ = plan.bias("q.bias", width);
-    kv_weight_ = plan.matrix("kv.weight", 2 * width, width);
-    kv_bias_ = plan.bias("kv.bias", 2 * width);
-    out_weight_ = plan.matrix("out.weight", width, width);
+    q_weight_ = plan.matrix("q.weight", inner, width);
+    q_bias_ = plan.bias("q.bias", inner);
+    kv_weight_ = plan.matrix("kv.weight", 2 * inner, width);
+    kv_bias_ = plan.bias("kv.bias", 2 * inner);
+    out_weight_ = plan.matrix("out.weight", width, inner);
     out_bias_ = plan.bias("out.bias", width);
-    q_ = plan.buffer("q", {tokens, width}, Lifetime::saved);
-    kv_ = plan.buffer("kv", {memory_rows, 2 * width}, Lifetime::persistent);
-    context_ = plan.buffer("context", {tokens, width}, Lifetime::saved);
+    q_ = plan.buffer("q", {tokens, inner}, Lifetime::saved);
+    kv_ = plan.buffer("kv", {memory_rows, 2 * inner}, Lifetime::persistent);
+    context_ = plan.buffer("context", {tokens, inner}, Lifetime::saved);
     log_sum_ = plan.buffer("log_sum", {tokens, options_.heads}, Lifetime::saved, Element::accumulate);
-    dcontext_ = plan.buffer("context_gradient", {tokens, width}, Lifetime::backward);
-    dq_ = plan.buffer("q_gradient", {tokens, width}, Lifetime::backward);
-    dkv_ = plan.buffer("kv_gradient", {memory_rows, 2 * width}, Lifetime::backward);
+    dcontext_ = plan.buffer("context_gradient", {tokens, inner}, Lifetime::backward);
+    dq_ = plan.buffer("q_gradient", {tokens, inner}, Lifetime::backward);
+    dkv_ = plan.buffer("kv_gradient", {memory_rows, 2 * inner}, Lifetime::backward);
     stream_ = plan.random("attention_dropout");
   }
 
   void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
     const Device& device = step.device();
-    const Tensor q = step.buffer(q_), context = step.buffer(context_);  // (N, C)
-    const Tensor kv = step.buffer(kv_);                                 // (M, 2 C)
+    const Tensor q = step.buffer(q_), context = step.buffer(context_);  // (N, H D)
+    const Tensor kv = step.buffer(kv_);                                 // (M, 2 H D)
     kernels::linear(device, inputs[0], step.parameter(q_weight_), step.parameter(q_bias_),
                     kernels::Activation::none, q);
     if (step.first_pass())
@@ -59,9 +60,9 @@ class CrossAttention final : public Layer {
   void backward(const Step& step, std::span<const Tensor> inputs, Tensor, Tensor output_gradient,
                 std::span<const Tensor> input_gradients) override {
     const Device& device = step.device();
-    const Tensor context = step.buffer(context_), dcontext = step.buffer(dcontext_);  // (N, C)
-    const Tensor q = step.buffer(q_), dq = step.buffer(dq_);                          // (N, C)
-    const Tensor kv = step.buffer(kv_), dkv = step.buffer(dkv_);                      // (M, 2 C)
+    const Tensor context = step.buffer(context_), dcontext = step.buffer(dcontext_);  // (N, H D)
+    const Tensor q = step.buffer(q_), dq = step.buffer(dq_);                          // (N, H D)
+    const Tensor kv = step.buffer(kv_), dkv = step.buffer(dkv_);                      // (M, 2 H D)
     kernels::linear_backward_parameters(device, output_gradient, context, step.gradient(out_weight_),
                                         step.gradient(out_bias_));
     kernels::linear_backward_input(device, output_gradient, step.parameter(out_weight_), dcontext);
@@ -77,10 +78,10 @@ class CrossAttention final : public Layer {
   }
 
  private:
-  /// Keys (0) or values (1) in kv (M, 2 C).
+  /// Keys (0) or values (1) in kv (M, 2 H D).
   static kernels::Slice half(Tensor kv, std::int64_t number) {
-    const std::int64_t width = kv.extent(1) / 2;
-    return {kv, number * width, width};
+    const std::int64_t inner = kv.extent(1) / 2;
+    return {kv, number * inner, inner};
   }
   kernels::AttentionOptions attention_options(const Step& step) const {
     kernels::AttentionOptions options = options_;
@@ -89,6 +90,7 @@ class CrossAttention final : public Layer {
     return options;
   }
 
+  encore_multi_head_attention::Heads heads_;
   kernels::AttentionOptions options_;
   Parameter q_weight_, q_bias_, kv_weight_, kv_bias_, out_weight_, out_bias_;
   Buffer q_, kv_, context_, log_sum_, dcontext_, dq_, dkv_;

@@ -1,6 +1,6 @@
 // Layer "feed_forward": y = activation(x Wup^T + b) Wdown^T + b, with F hidden channels (Vaswani et al.
-// 2017). With relu the hidden states themselves tell backward which channels were cut; gelu needs its input,
-// so there the input is kept and the hidden states are computed again.
+// 2017). The backward of relu, tanh and sigmoid reads the hidden states themselves; that of gelu and silu
+// their input, so there the input is kept and the hidden states are computed again.
 #include <encore/kernels.hpp>
 #include <encore/plugin.hpp>
 
@@ -18,20 +18,24 @@ class FeedForward final : public Layer {
                  {.help = "number of hidden channels, often two to four times model.width",
                   .min = 1,
                   .max = 1048576})
-        .choice("activation", "relu", {"relu", "gelu"},
-                {.help = "relu, or gelu: x Phi(x) with the exact erf"});
+        .choice(
+            "activation", "relu", {"relu", "gelu", "silu", "tanh", "sigmoid"},
+            {.help = "relu; gelu: x Phi(x) with the exact erf; silu: x sigmoid(x), also called swish; tanh; "
+                     "sigmoid: 1 / (1 + e^-x)"});
   }
 
   FeedForward(const Options& options, const LayerContext&)
-      : hidden_(options.integer("hidden")), gelu_(options.text("activation") == "gelu") {}
+      : hidden_(options.integer("hidden")),
+        activation_(activation_of(options.text("activation"))),
+        keeps_input_(!kernels::derivative_reads_output(activation_)) {}
 
   void declare(LayerPlan& plan) override {
     up_weight_ = plan.matrix("up.weight", hidden_, plan.width());
     up_bias_ = plan.bias("up.bias", hidden_);
     down_weight_ = plan.matrix("down.weight", plan.width(), hidden_);
     down_bias_ = plan.bias("down.bias", plan.width());
-    saved_ = plan.buffer(gelu_ ? "up" : "states", {tokens, hidden_}, Lifetime::saved);
-    if (gelu_) {
+    saved_ = plan.buffer(keeps_input_ ? "up" : "states", {tokens, hidden_}, Lifetime::saved);
+    if (keeps_input_) {
       states_ = plan.buffer("states", {tokens, hidden_}, Lifetime::forward);
       states_again_ = plan.buffer("states_again", {tokens, hidden_}, Lifetime::backward);
     }
@@ -43,9 +47,9 @@ class FeedForward final : public Layer {
     const Device& device = step.device();
     const Tensor saved = step.buffer(saved_);  // (N, F)
     kernels::linear(device, inputs[0], step.parameter(up_weight_), step.parameter(up_bias_),
-                    gelu_ ? Activation::none : Activation::relu, saved);
-    const Tensor states = gelu_ ? step.buffer(states_) : saved;  // (N, F)
-    if (gelu_) kernels::activation(device, Activation::gelu, saved, states);
+                    keeps_input_ ? Activation::none : activation_, saved);
+    const Tensor states = keeps_input_ ? step.buffer(states_) : saved;  // (N, F)
+    if (keeps_input_) kernels::activation(device, activation_, saved, states);
     kernels::linear(device, states, step.parameter(down_weight_), step.parameter(down_bias_),
                     Activation::none, output);
   }
@@ -53,22 +57,30 @@ class FeedForward final : public Layer {
   void backward(const Step& step, std::span<const Tensor> inputs, Tensor, Tensor output_gradient,
                 std::span<const Tensor> input_gradients) override {
     const Device& device = step.device();
-    const Tensor saved = step.buffer(saved_);                          // (N, F)
-    const Tensor states = gelu_ ? step.buffer(states_again_) : saved;  // (N, F)
-    const Tensor dstates = step.buffer(dstates_);                      // (N, F)
-    if (gelu_) kernels::activation(device, Activation::gelu, saved, states);
+    const Tensor saved = step.buffer(saved_);                                 // (N, F)
+    const Tensor states = keeps_input_ ? step.buffer(states_again_) : saved;  // (N, F)
+    const Tensor dstates = step.buffer(dstates_);                             // (N, F)
+    if (keeps_input_) kernels::activation(device, activation_, saved, states);
     kernels::linear_backward_parameters(device, output_gradient, states, step.gradient(down_weight_),
                                         step.gradient(down_bias_));
     kernels::linear_backward_input(device, output_gradient, step.parameter(down_weight_), dstates,
-                                   gelu_ ? Activation::gelu : Activation::relu, saved);
+                                   activation_, saved);
     kernels::linear_backward_parameters(device, dstates, inputs[0], step.gradient(up_weight_),
                                         step.gradient(up_bias_));
     kernels::linear_backward_input(device, dstates, step.parameter(up_weight_), input_gradients[0]);
   }
 
  private:
+  static Activation activation_of(const std::string& name) {
+    if (name == "gelu") return Activation::gelu;
+    if (name == "silu") return Activation::silu;
+    if (name == "tanh") return Activation::tanh;
+    return name == "sigmoid" ? Activation::sigmoid : Activation::relu;
+  }
+
   std::int64_t hidden_;
-  bool gelu_;
+  Activation activation_;
+  bool keeps_input_;  ///< what the activation is computed of, rather than its result
   Parameter up_weight_, up_bias_, down_weight_, down_bias_;
   Buffer saved_, states_, states_again_, dstates_;
 };

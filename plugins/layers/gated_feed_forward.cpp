@@ -1,7 +1,7 @@
-// Layer "gated_feed_forward": y = (f(x Wg^T + bg) * (x Wu^T + bu)) Wdown^T + b with f = gelu (GEGLU) or silu
-// (SwiGLU) (Shazeer 2020). Gate and up are one product, whose result (N, 2 F) is kept; backward computes the
-// hidden states (N, F) again. F channels cost 3 C F weights: for as many as feed_forward has with 2 C F, take
-// two thirds.
+// Layer "gated_feed_forward": y = (f(x Wg^T + bg) * (x Wu^T + bu)) Wdown^T + b with f = gelu (GEGLU), silu
+// (SwiGLU), sigmoid (GLU), relu (ReGLU) (Shazeer 2020) or tanh. Gate and up are one product, whose result
+// (N, 2 F) is kept; backward computes the hidden states (N, F) again. F channels cost 3 C F weights: for as
+// many as feed_forward has with 2 C F, take two thirds.
 #include <encore/kernels.hpp>
 #include <encore/plugin.hpp>
 
@@ -14,20 +14,21 @@ using kernels::Gate;
 class GatedFeedForward final : public Layer {
  public:
   static constexpr const char* summary =
-      "y = (f(x Wg^T + bg) * (x Wu^T + bu)) Wdown^T + b: GEGLU or SwiGLU (Shazeer 2020)";
+      "y = (f(x Wg^T + bg) * (x Wu^T + bu)) Wdown^T + b: GEGLU, SwiGLU and others (Shazeer 2020)";
   static Schema options() {
     return Schema()
         .integer("hidden", 1024,
                  {.help = "number of hidden channels; two thirds of feed_forward's have as many weights",
                   .min = 1,
                   .max = 1048576})
-        .choice("activation", "geglu", {"geglu", "swiglu"},
-                {.help = "what opens the gate: geglu, x Phi(x) with the exact erf, or swiglu, x sigmoid(x)"});
+        .choice(
+            "activation", "geglu", {"geglu", "swiglu", "glu", "reglu", "tanh_glu"},
+            {.help = "what opens the gate: geglu, x Phi(x) with the exact erf; swiglu, x sigmoid(x); glu, "
+                     "sigmoid(x); reglu, max(0, x); tanh_glu, tanh(x)"});
   }
 
   GatedFeedForward(const Options& options, const LayerContext&)
-      : hidden_(options.integer("hidden")),
-        gate_(options.text("activation") == "swiglu" ? Gate::swiglu : Gate::geglu) {}
+      : hidden_(options.integer("hidden")), gate_(gate_of(options.text("activation"))) {}
 
   void declare(LayerPlan& plan) override {
     gate_up_weight_ = plan.matrix("gate_up.weight", 2 * hidden_, plan.width());
@@ -71,6 +72,13 @@ class GatedFeedForward final : public Layer {
   }
 
  private:
+  static Gate gate_of(const std::string& name) {
+    if (name == "swiglu") return Gate::swiglu;
+    if (name == "glu") return Gate::glu;
+    if (name == "reglu") return Gate::reglu;
+    return name == "tanh_glu" ? Gate::tanh_glu : Gate::geglu;
+  }
+
   std::int64_t hidden_;
   Gate gate_;
   Parameter gate_up_weight_, gate_up_bias_, down_weight_, down_bias_;

@@ -1,11 +1,12 @@
-// Multi-head attention of each sequence over itself, the part that every self-attention layer of this folder
-// shares:
-//   qkv = x Wqkv^T + b,  context = softmax(q k^T / sqrt(D) + bias) v per head,  y = context Wout^T + b
-// (Vaswani et al. 2017). A variant chooses the bias and the keys a query sees through `pattern`, or turns
-// queries and keys by their position. In a decoder the mask is causal, and a text that is generated keeps its
-// keys and values from pass to pass. The weights (T, T) are never kept: backward computes them again from qkv
-// and the log of their sums. Read next: self_attention.cpp, the plain
-// one; rotary_attention.cpp, the one that turns; cross_attention.cpp, over another stack.
+// Attention of each sequence over itself, the part that the attention layers of this folder share:
+//   qkv = x Wqkv^T + b,  context = attention of q, k and v per head,  y = context Wout^T + b
+// AttentionOverSelf has the two products; MultiHeadAttention between them context = softmax(q k^T / sqrt(D) +
+// bias) v (Vaswani et al. 2017). A variant of it chooses the bias and the keys a query sees through
+// `pattern`, or turns queries and keys by their position. In a decoder the mask is causal, and a text that is
+// generated keeps its keys and values from pass to pass. The weights (T, T) are never kept: backward computes
+// them again from qkv and the log of their sums. Read next: self_attention.cpp, the plain one;
+// rotary_attention.cpp, the one that turns; linear_attention.cpp, another attention; cross_attention.cpp,
+// over another stack.
 #pragma once
 
 #include <string>
@@ -17,68 +18,76 @@ namespace encore_multi_head_attention {
 
 using namespace encore;
 
-/// The options that every attention layer has.
-inline Schema attention_schema() {
+/// The options of the heads, which every attention layer has.
+inline Schema head_schema() {
   return Schema()
       .integer("heads", 4,
-               {.help = "number of attention heads; must divide model.width", .min = 1, .max = 65536})
-      .number("attention_dropout", 0.0,
-              {.help = "probability of dropping an attention weight in training",
-               .min = 0.0,
-               .max = 1.0,
-               .exclusive_max = true});
+               {.help = "number of attention heads; must divide model.width, unless head_size is given",
+                .min = 1,
+                .max = 65536})
+      .optional("head_size", OptionType::integer,
+                {.help = "channels of a head, D; default: model.width / heads", .min = 1, .max = 65536});
 }
 
-/// The option `heads`; throws OptionError where it does not divide the width.
-inline std::int64_t heads_of(const Options& options, const LayerContext& context) {
-  const std::int64_t heads = options.integer("heads");
-  if (context.width % heads == 0) return heads;
-  std::int64_t nearest = heads;  // the next smaller number that divides; 1 always does
+/// Those, and the dropout of softmax attention.
+inline Schema attention_schema() {
+  return head_schema().number("attention_dropout", 0.0,
+                              {.help = "probability of dropping an attention weight in training",
+                               .min = 0.0,
+                               .max = 1.0,
+                               .exclusive_max = true});
+}
+
+/// H heads of D channels.
+struct Heads {
+  std::int64_t count = 1, size = 0;
+  /// H D, the width of queries, keys and values.
+  std::int64_t width() const { return count * size; }
+};
+
+/// The options `heads` and `head_size`; throws OptionError where the heads do not divide the width and have
+/// no size of their own, or where they have more channels than tensors should.
+inline Heads heads_of(const Options& options, const LayerContext& context) {
+  constexpr std::int64_t most_channels = 65536;
+  const Heads heads{options.integer("heads"), options.has("head_size") ? options.integer("head_size") : 0};
+  if (heads.width() > most_channels)
+    throw OptionError("head_size", std::to_string(heads.count) + " heads of " + std::to_string(heads.size) +
+                                       " channels are " + std::to_string(heads.width()) + ", more than " +
+                                       std::to_string(most_channels));
+  if (heads.size > 0) return heads;
+  if (context.width % heads.count == 0) return {heads.count, context.width / heads.count};
+  std::int64_t nearest = heads.count;  // the next smaller number that divides; 1 always does
   while (context.width % nearest != 0) --nearest;
-  throw OptionError("heads", std::to_string(heads) + " heads do not divide model.width = " +
-                                 std::to_string(context.width) + "; " + std::to_string(nearest) + " would");
+  throw OptionError("heads", std::to_string(heads.count) +
+                                 " heads do not divide model.width = " + std::to_string(context.width) +
+                                 "; " + std::to_string(nearest) + " would, or set head_size");
 }
 
-class MultiHeadAttention : public Layer {
+/// Both products; what stands between them is the derived class's.
+class AttentionOverSelf : public Layer {
  public:
-  static Schema options() { return attention_schema(); }
-
-  /// `pattern`: what makes a variant of it (alibi, window); heads and dropout come from the options.
-  MultiHeadAttention(const Options& options, const LayerContext& context,
-                     kernels::AttentionOptions pattern = {})
-      : pattern_(pattern) {
-    pattern_.heads = heads_of(options, context);
-    pattern_.dropout = options.number("attention_dropout");
-    pattern_.causal = context.causal;
-  }
+  explicit AttentionOverSelf(const Heads& heads) : heads_(heads) {}
 
   void declare(LayerPlan& plan) override {
-    const std::int64_t width = plan.width();
-    qkv_weight_ = plan.matrix("qkv.weight", 3 * width, width);
-    qkv_bias_ = plan.bias("qkv.bias", 3 * width);
-    out_weight_ = plan.matrix("out.weight", width, width);
+    const std::int64_t width = plan.width(), inner = heads_.width();
+    qkv_weight_ = plan.matrix("qkv.weight", 3 * inner, width);
+    qkv_bias_ = plan.bias("qkv.bias", 3 * inner);
+    out_weight_ = plan.matrix("out.weight", width, inner);
     out_bias_ = plan.bias("out.bias", width);
-    qkv_ = plan.buffer("qkv", {tokens, 3 * width}, Lifetime::saved);
-    context_ = plan.buffer("context", {tokens, width}, Lifetime::saved);
-    log_sum_ = plan.buffer("log_sum", {tokens, heads()}, Lifetime::saved, Element::accumulate);
-    if (pattern_.causal) kept_ = plan.buffer("cache", {cache_rows, 2 * width}, Lifetime::persistent);
-    dcontext_ = plan.buffer("context_gradient", {tokens, width}, Lifetime::backward);
-    dqkv_ = plan.buffer("qkv_gradient", {tokens, 3 * width}, Lifetime::backward);
-    stream_ = plan.random("attention_dropout");
+    qkv_ = plan.buffer("qkv", {tokens, 3 * inner}, Lifetime::saved);
+    context_ = plan.buffer("context", {tokens, inner}, Lifetime::saved);
+    declare_attention(plan);
+    dcontext_ = plan.buffer("context_gradient", {tokens, inner}, Lifetime::backward);
+    dqkv_ = plan.buffer("qkv_gradient", {tokens, 3 * inner}, Lifetime::backward);
   }
 
   void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
     const Device& device = step.device();
-    const Tensor qkv = step.buffer(qkv_);          // (N, 3 C)
-    const Tensor context = step.buffer(context_);  // (N, C)
+    const Tensor qkv = step.buffer(qkv_);          // (N, 3 H D)
+    const Tensor context = step.buffer(context_);  // (N, H D)
     kernels::linear(device, inputs[0], step.parameter(qkv_weight_), step.parameter(qkv_bias_),
                     kernels::Activation::none, qkv);
-    turn(step, qkv);
-    if (step.cache() != nullptr)
-      attend_to_cache(step, *step.cache(), qkv, context);
-    else
-      kernels::attention(device, step.rows(), step.rows(), attention_options(step), part(qkv, 0),
-                         part(qkv, 1), part(qkv, 2), context, step.buffer(log_sum_));
+    attend(step, qkv, context);
     kernels::linear(device, context, step.parameter(out_weight_), step.parameter(out_bias_),
                     kernels::Activation::none, output);
   }
@@ -86,45 +95,90 @@ class MultiHeadAttention : public Layer {
   void backward(const Step& step, std::span<const Tensor> inputs, Tensor, Tensor output_gradient,
                 std::span<const Tensor> input_gradients) override {
     const Device& device = step.device();
-    const Tensor qkv = step.buffer(qkv_);            // (N, 3 C)
-    const Tensor context = step.buffer(context_);    // (N, C)
-    const Tensor dcontext = step.buffer(dcontext_);  // (N, C)
-    const Tensor dqkv = step.buffer(dqkv_);          // (N, 3 C)
+    const Tensor context = step.buffer(context_);    // (N, H D)
+    const Tensor dcontext = step.buffer(dcontext_);  // (N, H D)
+    const Tensor dqkv = step.buffer(dqkv_);          // (N, 3 H D)
     kernels::linear_backward_parameters(device, output_gradient, context, step.gradient(out_weight_),
                                         step.gradient(out_bias_));
     kernels::linear_backward_input(device, output_gradient, step.parameter(out_weight_), dcontext);
-    kernels::attention_backward(device, step.rows(), step.rows(), attention_options(step), part(qkv, 0),
-                                part(qkv, 1), part(qkv, 2), context, step.buffer(log_sum_), dcontext,
-                                part(dqkv, 0), part(dqkv, 1), part(dqkv, 2));
-    turn_backward(step, dqkv);
+    attend_backward(step, step.buffer(qkv_), context, dcontext, dqkv);
     kernels::linear_backward_parameters(device, dqkv, inputs[0], step.gradient(qkv_weight_),
                                         step.gradient(qkv_bias_));
     kernels::linear_backward_input(device, dqkv, step.parameter(qkv_weight_), input_gradients[0]);
   }
 
  protected:
-  std::int64_t heads() const { return pattern_.heads; }
+  const Heads& heads() const { return heads_; }
+  /// Queries (0), keys (1) or values (2) in qkv (N, 3 H D).
+  static kernels::Slice part(Tensor qkv, std::int64_t number) {
+    const std::int64_t inner = qkv.extent(1) / 3;
+    return {qkv, number * inner, inner};
+  }
 
  private:
+  /// What attention itself needs.
+  virtual void declare_attention(LayerPlan& plan) = 0;
+  /// context (N, H D) from qkv (N, 3 H D).
+  virtual void attend(const Step& step, Tensor qkv, Tensor context) = 0;
+  /// dqkv (N, 3 H D) from dcontext (N, H D).
+  virtual void attend_backward(const Step& step, Tensor qkv, Tensor context, Tensor dcontext,
+                               Tensor dqkv) = 0;
+
+  Heads heads_;
+  Parameter qkv_weight_, qkv_bias_, out_weight_, out_bias_;
+  Buffer qkv_, context_, dcontext_, dqkv_;
+};
+
+class MultiHeadAttention : public AttentionOverSelf {
+ public:
+  static Schema options() { return attention_schema(); }
+
+  /// `pattern`: what makes a variant of it (alibi, window); heads and dropout come from the options.
+  MultiHeadAttention(const Options& options, const LayerContext& context,
+                     kernels::AttentionOptions pattern = {})
+      : AttentionOverSelf(heads_of(options, context)), pattern_(pattern) {
+    pattern_.heads = heads().count;
+    pattern_.dropout = options.number("attention_dropout");
+    pattern_.causal = context.causal;
+  }
+
+ private:
+  void declare_attention(LayerPlan& plan) override {
+    log_sum_ = plan.buffer("log_sum", {tokens, heads().count}, Lifetime::saved, Element::accumulate);
+    if (pattern_.causal)
+      kept_ = plan.buffer("cache", {cache_rows, 2 * heads().width()}, Lifetime::persistent);
+    stream_ = plan.random("attention_dropout");
+  }
+
+  void attend(const Step& step, Tensor qkv, Tensor context) override {
+    turn(step, qkv);
+    if (step.cache() != nullptr) return attend_to_cache(step, *step.cache(), qkv, context);
+    kernels::attention(step.device(), step.rows(), step.rows(), attention_options(step), part(qkv, 0),
+                       part(qkv, 1), part(qkv, 2), context, step.buffer(log_sum_));
+  }
+
+  void attend_backward(const Step& step, Tensor qkv, Tensor context, Tensor dcontext, Tensor dqkv) override {
+    const Device& device = step.device();
+    kernels::attention_backward(device, step.rows(), step.rows(), attention_options(step), part(qkv, 0),
+                                part(qkv, 1), part(qkv, 2), context, step.buffer(log_sum_), dcontext,
+                                part(dqkv, 0), part(dqkv, 1), part(dqkv, 2));
+    turn_backward(step, dqkv);
+  }
+
   /// The queries of new rows over the keys of all rows of their text; those behind a query are masked.
   void attend_to_cache(const Step& step, const RowSet& cache, Tensor qkv, Tensor context) const {
-    const std::int64_t width = context.extent(1);
-    const Tensor kept = step.buffer(kept_);  // keys and values: (cache rows, 2 C)
-    kernels::append_rows(step.device(), step.rows(), {qkv, width, 2 * width}, cache, kept);
+    const std::int64_t inner = context.extent(1);
+    const Tensor kept = step.buffer(kept_);  // keys and values: (cache rows, 2 H D)
+    kernels::append_rows(step.device(), step.rows(), {qkv, inner, 2 * inner}, cache, kept);
     kernels::attention(step.device(), step.rows(), cache, attention_options(step), part(qkv, 0),
-                       {kept, 0, width}, {kept, width, width}, context, step.buffer(log_sum_));
+                       {kept, 0, inner}, {kept, inner, inner}, context, step.buffer(log_sum_));
   }
 
-  /// What happens to the queries and keys in qkv (N, 3 C) before they meet.
+  /// What happens to the queries and keys in qkv (N, 3 H D) before they meet.
   virtual void turn(const Step&, Tensor) const {}
-  /// The gradient of the turned qkv (N, 3 C) becomes that of the unturned one.
+  /// The gradient of the turned qkv (N, 3 H D) becomes that of the unturned one.
   virtual void turn_backward(const Step&, Tensor) const {}
 
-  /// Queries (0), keys (1) or values (2) in qkv (N, 3 C).
-  static kernels::Slice part(Tensor qkv, std::int64_t number) {
-    const std::int64_t width = qkv.extent(1) / 3;
-    return {qkv, number * width, width};
-  }
   kernels::AttentionOptions attention_options(const Step& step) const {
     kernels::AttentionOptions options = pattern_;
     options.training = step.training();
@@ -133,8 +187,7 @@ class MultiHeadAttention : public Layer {
   }
 
   kernels::AttentionOptions pattern_;
-  Parameter qkv_weight_, qkv_bias_, out_weight_, out_bias_;
-  Buffer qkv_, context_, log_sum_, kept_, dcontext_, dqkv_;
+  Buffer log_sum_, kept_;
   RandomStream stream_;
 };
 

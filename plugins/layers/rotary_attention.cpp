@@ -19,26 +19,29 @@ class RotaryAttention final : public encore_multi_head_attention::MultiHeadAtten
 
   RotaryAttention(const Options& options, const LayerContext& context)
       : MultiHeadAttention(options, context), base_(options.number("base")) {
-    const std::int64_t size = context.width / heads();
+    const std::int64_t size = heads().size;
     if (size % 2 == 0) return;
+    if (options.has("head_size"))
+      throw OptionError("head_size", "a head of " + std::to_string(size) +
+                                         " channels; rotary positions turn pairs and need an even number");
     std::string hint = "; set an even model.width";
     if (context.width % 2 == 0) {
-      std::int64_t nearest = heads();  // the next smaller number that leaves pairs; 1 does
+      std::int64_t nearest = heads().count;  // the next smaller number that leaves pairs; 1 does
       while (context.width % (2 * nearest) != 0) --nearest;
       hint = "; " + std::to_string(nearest) + " would do";
     }
-    throw OptionError("heads",
-                      std::to_string(heads()) + " heads of model.width = " + std::to_string(context.width) +
-                          " have " + std::to_string(size) +
-                          " channels each; rotary positions turn pairs and need an even number" + hint);
+    throw OptionError(
+        "heads", std::to_string(heads().count) + " heads of model.width = " + std::to_string(context.width) +
+                     " have " + std::to_string(size) +
+                     " channels each; rotary positions turn pairs and need an even number" + hint);
   }
 
  private:
   void turn(const Step& step, Tensor qkv) const override {
-    kernels::rotary(step.device(), step.rows(), 2 * heads(), base_, false, queries_and_keys(qkv));
+    kernels::rotary(step.device(), step.rows(), 2 * heads().count, base_, false, queries_and_keys(qkv));
   }
   void turn_backward(const Step& step, Tensor dqkv) const override {
-    kernels::rotary(step.device(), step.rows(), 2 * heads(), base_, true, queries_and_keys(dqkv));
+    kernels::rotary(step.device(), step.rows(), 2 * heads().count, base_, true, queries_and_keys(dqkv));
   }
   static kernels::Slice queries_and_keys(Tensor qkv) { return {qkv, 0, qkv.extent(1) / 3 * 2}; }
 

@@ -35,7 +35,9 @@ GradientReport check(const Experiment& experiment, const Registry& registry) {
   PackedBatch batch = tiny_batch();
   for (std::size_t row = 0; experiment.model.segments > 0 && row < batch.ids.size(); ++row)
     batch.segments.push_back(static_cast<std::int32_t>(row / 3) % 2);  // a third one stays unused
-  TinyModel tiny(experiment, tiny_size(), registry, device, batch);
+  ModelSize size = tiny_size();
+  if (experiment.model.head.type == "language_model") size.outputs.clear();
+  TinyModel tiny(experiment, size, registry, device, batch);
   for (std::uint64_t seed = 3; seed < 30; ++seed) {
     spread_parameters(tiny, seed);
     GradientReport report = check_model(tiny, {7, 2});
@@ -108,6 +110,67 @@ const Case cases[] = {
      [](Experiment& e, const Registry& r) {
        e.model.block[0] = layer_table(r, "attention", "sliding_window_attention",
                                       {{"heads", std::int64_t{2}}, {"window", std::int64_t{2}}});
+     }},
+    {"silu",
+     [](Experiment& e, const Registry&) { e.model.block[1].options.set("activation", std::string("silu")); }},
+    {"tanh",
+     [](Experiment& e, const Registry&) { e.model.block[1].options.set("activation", std::string("tanh")); }},
+    {"sigmoid", [](Experiment& e,
+                   const Registry&) { e.model.block[1].options.set("activation", std::string("sigmoid")); }},
+    {"post_norm_with_a_final_norm",
+     [](Experiment& e, const Registry&) {
+       e.model.final_norm = true;
+       e.model.dropout = 0.3;
+     }},
+    {"pre_norm_without_a_final_norm",
+     [](Experiment& e, const Registry&) {
+       e.model.norm_position = NormPosition::pre;
+       e.model.final_norm = false;
+     }},
+    {"head_size",
+     [](Experiment& e, const Registry&) { e.model.block[0].options.set("head_size", std::int64_t{3}); }},
+    {"factorised_embedding",
+     [](Experiment& e, const Registry&) {
+       e.model.embedding_width = 6;
+       e.train.gradient_shards = 2;
+     }},
+    {"factorised_embedding_with_all_its_parts",
+     [](Experiment& e, const Registry&) {
+       e.model.embedding_width = 12;
+       e.model.positions = Positions::learned;
+       e.model.segments = 2;
+       e.model.embedding_scale = EmbeddingScale::none;
+       e.model.embedding_norm = true;
+       e.model.dropout = 0.3;
+     }},
+    {"factorised_embedding_with_a_tied_output",
+     [](Experiment& e, const Registry& r) {
+       e.model.embedding_width = 6;
+       fill_table(e.model.head, r, Kind::head, "model.head", "language_model", {{"epsilon", 1e-3}});
+     }},
+    {"linear_attention",
+     [](Experiment& e, const Registry& r) {
+       e.model.block[0] = layer_table(r, "attention", "linear_attention", {{"heads", std::int64_t{2}}});
+     }},
+    {"sparse_attention",
+     [](Experiment& e, const Registry& r) {
+       e.model.block[0] = layer_table(
+           r, "attention", "sparse_attention",
+           {{"heads", std::int64_t{2}}, {"window", std::int64_t{1}}, {"stride", std::int64_t{3}}});
+     }},
+    {"disentangled_attention",
+     [](Experiment& e, const Registry& r) {
+       e.model.block[0] = layer_table(r, "attention", "disentangled_attention",
+                                      {{"heads", std::int64_t{2}}, {"max_distance", std::int64_t{3}}});
+     }},
+    {"disentangled_attention_with_dropout_and_head_size",
+     [](Experiment& e, const Registry& r) {
+       e.model.block[0] = layer_table(r, "attention", "disentangled_attention",
+                                      {{"heads", std::int64_t{2}},
+                                       {"head_size", std::int64_t{3}},
+                                       {"attention_dropout", 0.3},
+                                       {"max_distance", std::int64_t{2}}});
+       e.train.gradient_shards = 2;
      }},
     {"gated_feed_forward",
      [](Experiment& e, const Registry& r) {

@@ -20,6 +20,8 @@ struct HeadContext {
   std::vector<std::string> labels = {};
   std::int64_t vocabulary = 0;           ///< V
   std::vector<ColumnRule> columns = {};  ///< what the task fills
+  /// Of the rows of "embedding.tokens": C, or less or more where the embedding is factorised; 0 counts as C.
+  std::int64_t embedding_width = 0;
 
   /// The rule of a column; null where the task has none of that name.
   const ColumnRule* column(std::string_view name) const {

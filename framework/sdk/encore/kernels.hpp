@@ -15,8 +15,13 @@
 namespace encore::kernels {
 
 enum class Transpose : std::uint8_t { no, yes };
-/// gelu: x * Phi(x), with erf (Hendrycks and Gimpel 2016).
-enum class Activation : std::uint8_t { none, relu, gelu, tanh };
+/// gelu: x * Phi(x), with erf (Hendrycks and Gimpel 2016); sigmoid: 1 / (1 + e^-x); silu: x * sigmoid(x) (Elfwing et
+/// al. 2018).
+enum class Activation : std::uint8_t { none, relu, gelu, tanh, silu, sigmoid };
+/// Whether activation_backward reads the activation's output, rather than its input.
+constexpr bool derivative_reads_output(Activation function) {
+  return function == Activation::relu || function == Activation::tanh || function == Activation::sigmoid;
+}
 
 /// Columns [first, first + width) of a matrix: so queries, keys and values lie in one packed tensor.
 struct Slice {
@@ -50,8 +55,8 @@ void linear_backward_parameters(const Device& device, Tensor dy, Tensor x, Tenso
 
 /// y = activation(x), elementwise.
 void activation(const Device& device, Activation function, Tensor x, Tensor y);
-/// dx = dy * activation'(saved). `saved` is the activation's OUTPUT for relu and tanh and its INPUT for gelu. dx may be
-/// dy.
+/// dx = dy * activation'(saved). `saved` is the activation's OUTPUT for relu, tanh and sigmoid and its INPUT for gelu
+/// and silu. dx may be dy.
 void activation_backward(const Device& device, Activation function, Tensor saved, Tensor dy, Tensor dx);
 
 /// y (N, C) = gain * (x - mean) * rstd + bias, over each row; mean and rstd: (N), kept for backward (Ba et al. 2016).
@@ -63,8 +68,8 @@ void layer_norm(const Device& device, const ResidualSum& x, Tensor gain, Tensor 
 void layer_norm_backward(const Device& device, Tensor x, Tensor gain, Tensor mean, Tensor rstd, Tensor dy,
                          const ResidualSum& dx, Tensor dgain, Tensor dbias);
 
-/// What opens a gate: gelu or silu, x / (1 + e^-x).
-enum class Gate : std::uint8_t { geglu, swiglu };
+/// What opens a gate: gelu, silu, sigmoid (Dauphin et al. 2017), relu or tanh.
+enum class Gate : std::uint8_t { geglu, swiglu, glu, reglu, tanh_glu };
 /// y (N, F) = f(gate) * up; x (N, 2 F): a row holds gate, then up (Shazeer 2020).
 void gate(const Device& device, Gate function, Tensor x, Tensor y);
 /// dx (N, 2 F) from dy (N, F).
@@ -88,6 +93,9 @@ struct AttentionOptions {
   bool alibi = false;
   std::int64_t window = 0;  ///< keys with |i - j| <= window only (Beltagy et al. 2020); 0: all keys
   bool causal = false;      ///< keys with j <= i only
+  /// Beside the keys of the window, which must be given, those with i - j a multiple of the stride (the strided pattern
+  /// of Child et al. 2019); 0: none. Keys that are not seen cost nothing.
+  std::int64_t stride = 0;
 };
 /// Softmax attention (Vaswani et al. 2017), scores scaled by D^-0.5: the queries of a sequence over the keys of the
 /// sequence with the same number. Both row sets have B sequences; self-attention gives the same one twice. i and j are
@@ -102,6 +110,32 @@ void attention(const Device& device, const RowSet& queries, const RowSet& keys, 
 void attention_backward(const Device& device, const RowSet& queries, const RowSet& keys,
                         const AttentionOptions& options, const Slice& q, const Slice& k, const Slice& v, Tensor out,
                         Tensor log_sum, Tensor dout, const Slice& dq, const Slice& dk, const Slice& dv);
+/// Linear attention of each sequence over itself (Katharopoulos et al. 2020): per head
+///   out_i = f(q_i) S / (f(q_i) z + 1e-6),  S (D, D) = sum_j f(k_j)^T v_j,  z (D) = sum_j f(k_j),  f(x) = elu(x) + 1.
+/// q, k, v, out: (N, C), C = heads * D. In the type of sums, kept for backward: features (N, 2 C), f(q) and f(k);
+/// sums (B, C (D + 1)), of each head D rows of S with an element of z behind; norms (N, H), the divisors.
+void linear_attention(const Device& device, const RowSet& rows, std::int64_t heads, const Slice& q, const Slice& k,
+                      const Slice& v, Tensor features, Tensor sums, Tensor norms, Tensor out);
+/// dq, dk, dv from dout (N, C). dsums and dnorms, shaped like sums and norms, are overwritten with their gradients.
+void linear_attention_backward(const Device& device, const RowSet& rows, std::int64_t heads, const Slice& q,
+                               const Slice& k, const Slice& v, Tensor features, Tensor sums, Tensor norms, Tensor out,
+                               Tensor dout, Tensor dsums, Tensor dnorms, const Slice& dq, const Slice& dk,
+                               const Slice& dv);
+
+/// Disentangled attention of each sequence over itself (He et al. 2021, section 3.1): softmax attention with the scores
+///   (q_i k_j + q_i kr_d + k_j qr_d) / sqrt(3 D),  d = min(max(i - j + R, 0), 2 R - 1),
+/// content to content, content to position, position to content; qr, kr (2 R, C): queries and keys made of the vectors
+/// of distances. One d for both, as in the authors' program; equation 4 of the paper has that of j - i for qr.
+/// weights (sum of T * T, H), in the type of sums, kept for backward: of each sequence and head (T, T).
+/// Heads, dropout and causal of the options count.
+void disentangled_attention(const Device& device, const RowSet& rows, const AttentionOptions& options, const Slice& q,
+                            const Slice& k, const Slice& v, Tensor qr, Tensor kr, Tensor weights, Tensor out);
+/// dq, dk, dv (N, C), dqr, dkr (2 R, C) from dout (N, C). dscores, shaped like weights, is overwritten with the gradients
+/// of the scores, and weights with those that dropout kept.
+void disentangled_attention_backward(const Device& device, const RowSet& rows, const AttentionOptions& options,
+                                     const Slice& q, const Slice& k, const Slice& v, Tensor qr, Tensor kr,
+                                     Tensor weights, Tensor out, Tensor dout, Tensor dscores, const Slice& dq,
+                                     const Slice& dk, const Slice& dv, Tensor dqr, Tensor dkr);
 /// Turns x (N, heads * D) in place (Su et al. 2021): in each head channels d and d + D / 2 are a pair, turned by
 /// position * base^(-2 d / D). Queries and keys that lie side by side are twice as many heads. `inverse` turns back,
 /// which is the backward of turning.

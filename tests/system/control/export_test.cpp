@@ -218,6 +218,13 @@ TEST_F(Export, RefusesWhatBertHasNoWordFor) {
        "model.positions = \"sinusoidal\" cannot be written as a BERT, which has \"learned\" positions"},
       {"groups", "layers = 2", "layers = 2\ngroups = 1",
        "model.groups = 1 cannot be written as a BERT, which has parameters of its own in every block"},
+      {"final", "embedding_norm = true", "embedding_norm = true\nfinal_norm = true",
+       "model.final_norm = true cannot be written as a BERT, which has no other norm behind its last block"},
+      {"narrow", "embedding_norm = true", "embedding_norm = true\nembedding_width = 4",
+       "model.embedding_width = 4 cannot be written as a BERT, which has tables as wide as the model"},
+      {"wide", "type = \"self_attention\"", "type = \"self_attention\"\nhead_size = 3",
+       "model.layer.attention.head_size = 3 cannot be written as a BERT, which has heads of width / heads "
+       "channels"},
       {"rotary", "type = \"self_attention\"", "type = \"rotary_attention\"",
        "model.layer.attention.type = \"rotary_attention\" cannot be written as a BERT, which has "
        "\"self_attention\" in this place"},

@@ -49,7 +49,11 @@ TEST(Experiment, HasEveryTableWithItsTypes) {
   EXPECT_EQ(run.model.segments, 0);
   EXPECT_EQ(run.model.embedding_scale, EmbeddingScale::sqrt_width);
   EXPECT_FALSE(run.model.embedding_norm);
+  EXPECT_EQ(run.model.embedding_width, 0);
+  EXPECT_EQ(run.model.table_width(), 8);
   EXPECT_EQ(run.model.norm_position, NormPosition::post);
+  EXPECT_EQ(run.model.final_norm, std::nullopt);
+  EXPECT_FALSE(run.model.ends_with_norm());
   ASSERT_EQ(run.model.block.size(), 2U);
   EXPECT_EQ(run.model.block[0].name, "attention");
   EXPECT_EQ(run.model.block[0].key, "model.layer.attention");
@@ -73,6 +77,7 @@ TEST(Experiment, ReadsTheOtherChoices) {
   in["model"]["segments"] = 2;
   in["model"]["embedding_scale"] = "none";
   in["model"]["embedding_norm"] = true;
+  in["model"]["embedding_width"] = 4;
   in["model"]["norm_position"] = "pre";
   in["model"]["groups"] = 2;
   in["train"]["select"] = "min dev/loss";
@@ -85,7 +90,15 @@ TEST(Experiment, ReadsTheOtherChoices) {
   EXPECT_EQ(run.model.segments, 2);
   EXPECT_EQ(run.model.embedding_scale, EmbeddingScale::none);
   EXPECT_TRUE(run.model.embedding_norm);
+  EXPECT_EQ(run.model.embedding_width, 4);
+  EXPECT_EQ(run.model.table_width(), 4);
   EXPECT_EQ(run.model.norm_position, NormPosition::pre);
+  EXPECT_TRUE(run.model.ends_with_norm());
+  in["model"]["final_norm"] = false;
+  EXPECT_FALSE(make_experiment(in, sample::catalogue()).model.ends_with_norm());
+  in["model"]["norm_position"] = "post";
+  in["model"]["final_norm"] = true;
+  EXPECT_TRUE(make_experiment(in, sample::catalogue()).model.ends_with_norm());
   EXPECT_EQ(run.model.groups, 2);
   EXPECT_FALSE(run.train.select.maximize);
   EXPECT_EQ(run.train.select.metric, "dev/loss");

@@ -56,6 +56,7 @@ TEST(Resolve, CompletesEveryTable) {
         {"max_positions", 0},
         {"segments", 0},
         {"embedding_norm", false},
+        {"embedding_width", 0},
         {"embedding_scale", "sqrt_width"},
         {"norm", "layer_norm"},
         {"norm_position", "post"},

@@ -4,6 +4,8 @@
 
 #include <bit>
 
+#include "kernels/attention_problem.hpp"
+
 namespace encore::test {
 namespace {
 
@@ -113,10 +115,71 @@ TEST_P(AttentionMasks, queries_that_start_at_an_offset) {
         compare(queries, keys, positions,
                 {.heads = 2, .dropout = 0.2, .alibi = alibi, .window = window, .causal = causal}, 8);
 }
+TEST_P(AttentionMasks, every_stride_th_key_beside_a_window) {
+  const Lengths lengths{1, 2, 33, 7, 0, 16, 17, 64, 130};
+  for (const auto& [window, stride] :
+       {std::pair<std::int64_t, std::int64_t>{1, 1}, {1, 7}, {4, 4}, {3, 16}, {20, 5}, {8, 1000}})
+    for (const bool causal : {false, true}) {
+      compare_self(lengths, {.heads = 2, .window = window, .causal = causal, .stride = stride}, 5);
+      compare_self(
+          lengths,
+          {.heads = 3, .dropout = 0.2, .alibi = true, .window = window, .causal = causal, .stride = stride},
+          16);
+    }
+  const Lengths queries{1, 5, 33, 1, 40}, keys{9, 12, 64, 1, 90}, positions{8, 7, 31, 0, 30};
+  for (const bool causal : {false, true})
+    compare(queries, keys, positions, {.heads = 2, .window = 3, .causal = causal, .stride = 6}, 8);
+  compare({20, 3}, {5, 40}, {0, 61}, {.heads = 2, .window = 4, .stride = 7}, 8);
+}
 /// Far behind the last key a window is empty: zeros come out, and no gradient goes back.
 TEST_P(AttentionMasks, queries_whose_window_holds_no_key) {
   compare({20, 3}, {5, 40}, {0, 60}, {.heads = 2, .window = 4}, 8);
   compare({20, 3}, {5, 40}, {0, 60}, {.heads = 2, .dropout = 0.3, .window = 4, .causal = true}, 8);
+}
+
+/// Counts the visits of each place.
+struct Visits {
+  int* counts;
+  KOKKOS_FUNCTION void operator()(std::int64_t at) const { ++counts[at]; }
+};
+
+/// With window and stride at the root of T, a query sees about 3 T^0.5 keys, each once, and no other is
+/// visited.
+TEST(StridedAttention, visits_what_is_seen_and_nothing_else) {
+  for (const std::int64_t root : {4, 16, 64}) {
+    const std::int64_t keys = root * root;
+    const kernels::AttentionProblem problem{.queries = {},
+                                            .keys = {},
+                                            .examples = nullptr,
+                                            .sequences = 1,
+                                            .width = 1,
+                                            .heads = 1,
+                                            .head_size = 1,
+                                            .scale = 1.0,
+                                            .alibi = false,
+                                            .causal = false,
+                                            .window = root,
+                                            .stride = root,
+                                            .equal_rows = false,
+                                            .drop = false,
+                                            .random = Random({}),
+                                            .dropped = Dropout(0.0)};
+    std::int64_t visits = 0;
+    for (std::int64_t position = 0; position < keys; ++position) {
+      std::vector<int> seen(static_cast<std::size_t>(keys), 0), seeing = seen;
+      kernels::each_seen(problem, position, keys, Visits{seen.data()});
+      kernels::each_seeing(problem, {0, keys, 0, keys, 0}, position, Visits{seeing.data()});
+      for (std::int64_t j = 0; j < keys; ++j) {
+        const std::int64_t distance = std::abs(position - j);
+        const int expected = distance <= root || distance % root == 0 ? 1 : 0;
+        ASSERT_EQ(seen[static_cast<std::size_t>(j)], expected) << position << " " << j;
+        visits += expected;
+      }
+      ASSERT_EQ(seen, seeing) << "the pattern is the same both ways";
+    }
+    EXPECT_LE(visits, 3 * keys * root);
+    EXPECT_GE(visits, 2 * keys * root);
+  }
 }
 
 /// Rows [begin, begin + count) of a tensor.

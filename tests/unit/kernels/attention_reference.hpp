@@ -121,8 +121,9 @@ inline AttentionResult attention_reference(const AttentionCase& of, const Values
           for (std::int64_t d = 0; d < size; ++d) score += q[at(query, d)] * k[at(first_key + j, d)] * scale;
           const std::int64_t distance = std::abs(position - j);
           if (options.alibi) score -= slopes[static_cast<std::size_t>(h)] * static_cast<double>(distance);
-          const bool seen =
-              (options.window == 0 || distance <= options.window) && !(options.causal && j > position);
+          const bool near = options.window == 0 || distance <= options.window;
+          const bool on_stride = options.stride > 0 && distance % options.stride == 0;
+          const bool seen = (near || on_stride) && !(options.causal && j > position);
           weights.push_back(seen ? std::exp(score) : 0.0);
           sum += weights.back();
         }

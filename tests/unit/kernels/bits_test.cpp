@@ -66,6 +66,13 @@ Digests digests_of_kernels(DType type) {
   put("tanh", {&y});
   kernels::activation_backward(gpu, Activation::tanh, y, dy, y);
   put("tanh_backward", {&y});
+  for (const Activation function : {Activation::silu, Activation::sigmoid}) {
+    const std::string name = function == Activation::silu ? "silu" : "sigmoid";
+    kernels::activation(gpu, function, dy, y);
+    put(name, {&y});
+    kernels::activation_backward(gpu, function, y, dy, y);
+    put(name + "_backward", {&y});
+  }
 
   const OwnedTensor gain = random_tensor(sums, {C}, 5), norm_bias = random_tensor(sums, {C}, 6),
                     g = random_tensor(type, {N, C}, 7);
@@ -100,8 +107,36 @@ Digests digests_of_kernels(DType type) {
   self_attention_backward(batch, causal, qkv, out, log_sum, g, dqkv);
   put("causal_attention", {&out, &log_sum});
   put("causal_attention_backward", {&dqkv});
+  const kernels::AttentionOptions strided{
+      .heads = H, .dropout = 0.1, .training = true, .key = {1, 2, 3}, .window = 8, .stride = 12};
+  self_attention(batch, strided, qkv, out, log_sum);
+  self_attention_backward(batch, strided, qkv, out, log_sum, g, dqkv);
+  put("strided_attention", {&out, &log_sum});
+  put("strided_attention_backward", {&dqkv});
   kernels::rotary(gpu, batch, 2 * H, 10000.0, false, {dqkv, 0, 2 * C});
   put("rotary", {&dqkv});
+
+  const std::int64_t B = batch.batch().size.sequences, S = C * (C / H + 1), R = 20;
+  OwnedTensor features(sums, {N, 2 * C}), lines(sums, {B, S}), dlines(sums, {B, S}), norms(sums, {N, H}),
+      dnorms(sums, {N, H});
+  kernels::linear_attention(gpu, batch, H, part(qkv, 0), part(qkv, 1), part(qkv, 2), features, lines, norms,
+                            out);
+  kernels::linear_attention_backward(gpu, batch, H, part(qkv, 0), part(qkv, 1), part(qkv, 2), features, lines,
+                                     norms, out, g, dlines, dnorms, part(dqkv, 0), part(dqkv, 1),
+                                     part(dqkv, 2));
+  put("linear_attention", {&features, &lines, &norms, &out});
+  put("linear_attention_backward", {&dlines, &dnorms, &dqkv});
+
+  const OwnedTensor qr = random_tensor(type, {2 * R, C}, 15), kr = random_tensor(type, {2 * R, C}, 16);
+  OwnedTensor weights(sums, {batch.batch().size.squares, H}), dscores(sums, {batch.batch().size.squares, H}),
+      dqr(type, {2 * R, C}), dkr(type, {2 * R, C});
+  kernels::disentangled_attention(gpu, batch, options, part(qkv, 0), part(qkv, 1), part(qkv, 2), qr, kr,
+                                  weights, out);
+  put("disentangled_attention", {&weights, &out});
+  kernels::disentangled_attention_backward(gpu, batch, options, part(qkv, 0), part(qkv, 1), part(qkv, 2), qr,
+                                           kr, weights, out, g, dscores, part(dqkv, 0), part(dqkv, 1),
+                                           part(dqkv, 2), dqr, dkr);
+  put("disentangled_attention_backward", {&dscores, &dqkv, &dqr, &dkr});
 
   kernels::rms_norm(gpu, x, gain, 1e-5, normed, rstd);
   kernels::rms_norm_backward(gpu, x, gain, rstd, g, dx, dgain);
@@ -260,6 +295,12 @@ TEST(KernelLabels, are_named_like_the_functions) {
                            "encore::rms_norm_of_sum",
                            "encore::rms_norm_of_sum_backward",
                            "encore::rotary",
+                           "encore::strided_attention",
+                           "encore::strided_attention_backward",
+                           "encore::linear_attention",
+                           "encore::disentangled_attention",
+                           "encore::silu",
+                           "encore::silu_backward",
                            "encore::geglu",
                            "encore::geglu_backward",
                            "encore::swiglu",

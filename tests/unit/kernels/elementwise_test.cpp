@@ -52,6 +52,57 @@ double sigmoid(double x) {
   return 1.0 / (1.0 + std::exp(-x));
 }
 
+/// Value and derivative of what opens a gate.
+std::pair<double, double> opening(kernels::Gate function, double x) {
+  const double share = sigmoid(x), curve = std::tanh(x);
+  switch (function) {
+    case kernels::Gate::geglu:
+      return {x * normal_distribution(x),
+              normal_distribution(x) + x * std::exp(-0.5 * x * x) / std::sqrt(2.0 * M_PI)};
+    case kernels::Gate::swiglu:
+      return {x * share, share + x * share * (1.0 - share)};
+    case kernels::Gate::glu:
+      return {share, share * (1.0 - share)};
+    case kernels::Gate::reglu:
+      return {std::max(0.0, x), x > 0.0 ? 1.0 : 0.0};
+    case kernels::Gate::tanh_glu:
+      break;
+  }
+  return {curve, 1.0 - curve * curve};
+}
+
+TEST_P(Elementwise, silu_and_sigmoid_and_their_derivatives) {
+  const auto [type, tolerance] = GetParam();
+  for (const std::int64_t count : {0, 1, 33, 5000}) {
+    OwnedTensor x = random_tensor(type, {count}, 1, 3.0), y(type, {count}), dx(type, {count});
+    const OwnedTensor dy = random_tensor(type, {count}, 2);
+    if (count > 1) {  // where e^-x overflows, and where it is nothing
+      Values far = x.values();
+      far[0] = -1000.0;
+      far[1] = 1000.0;
+      x.set(far);
+    }
+    const Values in = x.values(), gradient = dy.values();
+    Values silu = in, shares = in, silu_gradient = gradient, share_gradient = gradient;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      const auto [value, slope] = opening(kernels::Gate::swiglu, in[i]);
+      silu[i] = value;
+      silu_gradient[i] *= slope;
+      shares[i] = sigmoid(in[i]);
+    }
+    kernels::activation(device(), Activation::silu, x, y);
+    expect_close(y, silu, tolerance, "silu");
+    kernels::activation_backward(device(), Activation::silu, x, dy, dx);
+    expect_close(dx, silu_gradient, tolerance, "silu_backward");
+    kernels::activation(device(), Activation::sigmoid, x, y);
+    expect_close(y, shares, tolerance, "sigmoid");
+    const Values saved = y.values();
+    for (std::size_t i = 0; i < saved.size(); ++i) share_gradient[i] *= saved[i] * (1.0 - saved[i]);
+    kernels::activation_backward(device(), Activation::sigmoid, y, dy, dx);
+    expect_close(dx, share_gradient, tolerance, "sigmoid_backward");
+  }
+}
+
 TEST_P(Elementwise, gates_and_their_derivatives) {
   const auto [type, tolerance] = GetParam();
   for (const std::int64_t rows : {0, 1, 7})
@@ -64,17 +115,14 @@ TEST_P(Elementwise, gates_and_their_derivatives) {
         x.set(far);
       }
       const Values in = x.values(), gradient = dy.values();
-      for (const kernels::Gate function : {kernels::Gate::geglu, kernels::Gate::swiglu}) {
+      using kernels::Gate;
+      for (const Gate function : {Gate::geglu, Gate::swiglu, Gate::glu, Gate::reglu, Gate::tanh_glu}) {
         Values expected(gradient.size()), expected_dx(in.size());
         for (std::size_t i = 0; i < gradient.size(); ++i) {
           const std::size_t width = static_cast<std::size_t>(hidden);
           const std::size_t at = i / width * 2 * width + i % width;
           const double a = in[at], b = in[at + width];
-          const bool gelu = function == kernels::Gate::geglu;
-          const double open = gelu ? a * normal_distribution(a) : a * sigmoid(a);
-          const double slope =
-              gelu ? normal_distribution(a) + a * std::exp(-0.5 * a * a) / std::sqrt(2.0 * M_PI)
-                   : sigmoid(a) + a * sigmoid(a) * (1.0 - sigmoid(a));
+          const auto [open, slope] = opening(function, a);
           expected[i] = open * b;
           expected_dx[at] = gradient[i] * b * slope;
           expected_dx[at + width] = gradient[i] * open;

@@ -84,7 +84,8 @@ TEST_P(Epilogue, linear_backward_input_takes_the_derivative) {
   const OwnedTensor dy = random_tensor(type, {17, 33}, 1), weight = random_tensor(type, {33, 65}, 2),
                     saved = random_tensor(type, {17, 65}, 3);
   OwnedTensor dx(type, {17, 65}), apart(type, {17, 65});
-  for (const Activation function : {Activation::none, Activation::relu, Activation::gelu}) {
+  for (const Activation function : {Activation::none, Activation::relu, Activation::gelu, Activation::tanh,
+                                    Activation::silu, Activation::sigmoid}) {
     kernels::linear_backward_input(device(), dy, weight, apart);
     const Values product = apart.values();
     kernels::activation_backward(device(), function, saved, apart, apart);

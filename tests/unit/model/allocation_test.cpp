@@ -102,6 +102,10 @@ TEST_P(Allocation, AStepOfAShapeSeenBeforeTakesNoMemoryAndMakesNoPrimitive) {
   experiment.model.block[0].options.set("heads", std::int64_t{4});
   experiment.model.block[0].options.set("attention_dropout", 0.1);
   experiment.model.block[1].options.set("hidden", std::int64_t{96});
+  experiment.model.block[1].options.set("activation", std::string("silu"));
+  for (const char* type : {"linear_attention", "sparse_attention", "disentangled_attention"})
+    experiment.model.block.push_back(layer_table(registry, type, type));
+  experiment.model.embedding_width = 32;
   experiment.train.precision = GetParam();
   experiment.train.gradient_shards = 2;
   const PackedBatch packed = make_batch({64, 33, 1, 50, 64, 17, 64, 40}, 300, 5, 1);

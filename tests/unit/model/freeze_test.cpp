@@ -109,6 +109,15 @@ TEST_F(FreezeTest, BackwardStopsWhereNothingTrains) {
   EXPECT_LT(make({"embedding", "encoder"})->model.arena_bytes(), make({})->model.arena_bytes());
 }
 
+TEST_F(FreezeTest, AFactorisedEmbeddingIsFrozenWithItsProjection) {
+  Experiment experiment = tiny_experiment(registry);
+  experiment.model.embedding_width = 6;
+  experiment.train.freeze = {"embedding"};
+  TinyModel tiny(experiment, tiny_size(), registry, device, tiny_batch());
+  for (const ParameterSlice& slice : tiny.model.parameters().slices())
+    EXPECT_EQ(slice.frozen, slice.path.starts_with("embedding.")) << slice.path;
+}
+
 TEST_F(FreezeTest, RefusesWhatIsNotThereAndAllThatIs) {
   EXPECT_EQ(refusal({"encoder.0", "encodr.1"}),
             "train.freeze: the model has no part \"encodr.1\"; did you mean \"encoder.1\"?");

@@ -9,10 +9,13 @@ namespace {
 using namespace encore::testing;
 
 struct LayerDecayTest : ::testing::Test {
-  std::unique_ptr<TinyModel> make(double layer_decay, NormPosition position = NormPosition::post) {
+  std::unique_ptr<TinyModel> make(double layer_decay, NormPosition position = NormPosition::post,
+                                  std::int64_t embedding_width = 0) {
     Experiment experiment = tiny_experiment(registry);
     experiment.model.layers = 3;
     experiment.model.norm_position = position;
+    experiment.model.final_norm = true;
+    experiment.model.embedding_width = embedding_width;
     experiment.train.layer_decay = layer_decay;
     auto tiny = std::make_unique<TinyModel>(experiment, tiny_size(), registry, device, tiny_batch());
     tiny->model.initialize(1);
@@ -39,7 +42,8 @@ struct LayerDecayTest : ::testing::Test {
 
 TEST_F(LayerDecayTest, EveryLevelHasItsFactor) {
   for (const NormPosition position : {NormPosition::post, NormPosition::pre}) {
-    const auto tiny = make(0.5, position);
+    const auto tiny = make(0.5, position, 6);
+    EXPECT_NO_THROW(tiny->model.parameters().find("embedding.projection.weight"));
     for (const ParameterSlice& slice : tiny->model.parameters().slices()) {
       const std::string& path = slice.path;
       const float expected = path.starts_with("embedding.")   ? 0.0625F

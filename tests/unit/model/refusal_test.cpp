@@ -45,6 +45,22 @@ TEST(ModelRefusal, OddWidthWithSinusoidalPositions) {
             "no error");
 }
 
+TEST(ModelRefusal, OddWidthOfAFactorisedEmbedding) {
+  const auto [key, message] = refusal([](Experiment& e) { e.model.embedding_width = 5; });
+  EXPECT_EQ(key, "model.embedding_width");
+  EXPECT_NE(message.find("must be even with sinusoidal positions"), std::string::npos) << message;
+}
+
+TEST(ModelRefusal, LinearAttentionInACausalStack) {
+  const Registry registry = load_builtin_plugins();
+  const auto [key, message] = refusal([&](Experiment& e) {
+    e.model.causal = true;
+    e.model.block[0] = layer_table(registry, "attention", "linear_attention", {{"heads", std::int64_t{2}}});
+  });
+  EXPECT_EQ(key, "model.layer.attention");
+  EXPECT_NE(message.find("a causal stack may not see them"), std::string::npos) << message;
+}
+
 TEST(ModelRefusal, SegmentsThatAreNoIntegersOverTokens) {
   const Device device;
   const Registry registry = load_builtin_plugins();

@@ -37,6 +37,7 @@ struct Case {
   Precision precision = Precision::float32;
   std::int64_t shards = 1;
   double odd_scale = 0.5;  ///< of step 5
+  std::int64_t embedding_width = 0;
 };
 
 std::vector<Case> cases() {
@@ -47,6 +48,8 @@ std::vector<Case> cases() {
           {.optimizer = "adam", .settings = {{"beta1", none}}, .width = 64},
           {.optimizer = "adam", .settings = {}, .precision = Precision::float64, .shards = 2},
           {.optimizer = "adam", .settings = {}, .precision = Precision::bfloat16},
+          {.optimizer = "adam", .settings = {}, .shards = 2, .embedding_width = 64},
+          {.optimizer = "adam", .settings = {}, .precision = Precision::bfloat16, .embedding_width = 256},
           {.optimizer = "adam", .settings = {}, .odd_scale = not_a_number},
           {.optimizer = "adam", .settings = {}, .odd_scale = infinite},
           {.optimizer = "adam", .settings = {}, .odd_scale = none},
@@ -80,7 +83,8 @@ std::string name_of(const Case& used) {
             (std::holds_alternative<double>(value) ? std::to_string(std::get<double>(value)) : "true");
   return name + " width=" + std::to_string(used.width) + " shards=" + std::to_string(used.shards) +
          " precision=" + std::to_string(static_cast<int>(used.precision)) +
-         " scale=" + std::to_string(used.odd_scale);
+         " scale=" + std::to_string(used.odd_scale) +
+         " embedding_width=" + std::to_string(used.embedding_width);
 }
 
 Bytes bytes_of(const Device& device, Tensor tensor) {
@@ -161,6 +165,7 @@ class Training {
     Experiment experiment = tiny_experiment(registry);
     experiment.data.max_length = 64;
     experiment.model.width = used.width;
+    experiment.model.embedding_width = used.embedding_width;
     experiment.model.layers = 1;
     experiment.model.dropout = 0.1;
     experiment.train.precision = used.precision;

@@ -57,6 +57,19 @@ TEST(Identity, NeverChanges) {
   EXPECT_EQ(drawn.points[1].question, "bea1535f06ff05ca9903a1f7eaaef57537dc884e5969a385aca88c1fe0b22f04");
 }
 
+TEST(Identity, AFinalNormThatIsThereAnywayDoesNotCount) {
+  const auto with = [](const char* line) {
+    return question(changed(sample::experiment, "layers = 2\n", std::string("layers = 2\n") + line));
+  };
+  EXPECT_EQ(with("final_norm = false\n"), original());
+  EXPECT_NE(with("final_norm = true\n"), original());
+  const std::string pre = with("norm_position = \"pre\"\n");
+  EXPECT_EQ(with("norm_position = \"pre\"\nfinal_norm = true\n"), pre);
+  EXPECT_NE(with("norm_position = \"pre\"\nfinal_norm = false\n"), pre);
+  EXPECT_EQ(with("embedding_width = 0\n"), original());
+  EXPECT_NE(with("embedding_width = 4\n"), original());
+}
+
 TEST(Identity, FormattingAndCommentsDoNotCount) {
   std::string text = "# a comment\n\n";
   for (const char letter : sample::experiment) {

@@ -125,6 +125,27 @@ TEST(LanguageModel, scores_with_the_table_of_the_embedding_after_its_transform) 
   }
 }
 
+TEST(LanguageModel, its_transform_brings_the_states_to_the_width_of_a_factorised_table) {
+  HeadContext factorised = context();
+  factorised.embedding_width = 4;
+  World world({{"epsilon", 1e-3}}, factorised);
+  OwnedPlan& owned = world.memory.memory();
+  EXPECT_EQ(owned.parameters()[weight].tensor().extent(0), 4);
+  EXPECT_EQ(owned.parameters()[weight].tensor().extent(1), width);
+  EXPECT_EQ(owned.parameters()[table].tensor().extent(1), 4);
+  world.evaluate();
+  expect_reference(world, 0.0, [&](const double* x) { return transformed(x, owned, 1e-3); });
+  try {
+    make_head({{"transform", false}}, factorised);
+    ADD_FAILURE() << "not refused";
+  } catch (const OptionError& error) {
+    EXPECT_EQ(error.option(), "transform");
+    EXPECT_STREQ(error.what(),
+                 "the table of tokens is 4 channels wide (model.embedding_width), the states are 6; only the "
+                 "transform brings one to the other, set transform = true");
+  }
+}
+
 TEST(LanguageModel, scores_the_states_themselves_without_transform) {
   World world({{"transform", false}}, context(Space::tokens));
   world.evaluate();

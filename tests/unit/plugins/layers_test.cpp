@@ -16,7 +16,7 @@ TEST(SelfAttentionLayer, refuses_heads_that_do_not_divide_the_width) {
     ADD_FAILURE() << "not refused";
   } catch (const OptionError& error) {
     EXPECT_EQ(error.option(), "heads");
-    EXPECT_STREQ(error.what(), "5 heads do not divide model.width = 384; 4 would");
+    EXPECT_STREQ(error.what(), "5 heads do not divide model.width = 384; 4 would, or set head_size");
   }
 }
 
@@ -32,10 +32,45 @@ std::pair<std::string, std::string> refusal(const std::string& name, const Setti
 }
 
 TEST(AttentionLayers, all_refuse_heads_that_do_not_divide_the_width) {
-  for (const char* name : {"alibi_attention", "rotary_attention", "sliding_window_attention"})
-    EXPECT_EQ(
-        refusal(name, {{"heads", std::int64_t{5}}}),
-        std::pair(std::string("heads"), std::string("5 heads do not divide model.width = 384; 4 would")));
+  for (const char* name : {"alibi_attention", "cross_attention", "disentangled_attention", "linear_attention",
+                           "rotary_attention", "sliding_window_attention", "sparse_attention"}) {
+    EXPECT_EQ(refusal(name, {{"heads", std::int64_t{5}}}),
+              std::pair(std::string("heads"),
+                        std::string("5 heads do not divide model.width = 384; 4 would, or set head_size")));
+    EXPECT_EQ(refusal(name, {{"heads", std::int64_t{5}}, {"head_size", std::int64_t{6}}}).first,
+              "not refused");
+    EXPECT_EQ(refusal(name, {{"heads", std::int64_t{60000}}, {"head_size", std::int64_t{60000}}}),
+              std::pair(std::string("head_size"),
+                        std::string("60000 heads of 60000 channels are 3600000000, more than 65536")));
+  }
+}
+
+TEST(AttentionLayers, heads_may_have_a_size_of_their_own) {
+  for (const char* name : {"self_attention", "cross_attention", "disentangled_attention"}) {
+    const auto layer =
+        make_built_in<Kind::layer>(name, name, {{"heads", std::int64_t{3}}, {"head_size", std::int64_t{10}}},
+                                   {.width = 8, .max_length = 64});
+    LayerPlan plan(8);
+    layer->declare(plan);
+    const auto shape = [&](const std::string& parameter) {
+      return std::ranges::find(plan.parameters(), parameter, &ParameterSpec::name)->shape;
+    };
+    EXPECT_EQ(shape("out.weight"), (std::vector<std::int64_t>{8, 30})) << name;
+    if (std::string(name) == "cross_attention")
+      EXPECT_EQ(shape("kv.weight"), (std::vector<std::int64_t>{60, 8}));
+    else
+      EXPECT_EQ(shape("qkv.weight"), (std::vector<std::int64_t>{90, 8})) << name;
+  }
+}
+
+TEST(LinearAttentionLayer, refuses_a_causal_stack) {
+  EXPECT_EQ(
+      encore::testing::message_of<Error>([] {
+        make_built_in<Kind::layer>("linear_attention", "linear_attention", {},
+                                   {.width = 8, .max_length = 64, .causal = true});
+      }),
+      "linear_attention sums over all tokens of a sequence, those behind a token too, and a causal stack may "
+      "not see them; take self_attention there, or sparse_attention for long texts");
 }
 TEST(RotaryAttentionLayer, refuses_odd_head_sizes) {
   EXPECT_EQ(
@@ -46,6 +81,10 @@ TEST(RotaryAttentionLayer, refuses_odd_head_sizes) {
             "3 heads of model.width = 9 have 3 channels each; rotary positions turn pairs and need an even "
             "number; set an even model.width");
   EXPECT_EQ(refusal("rotary_attention", {{"heads", std::int64_t{192}}}).first, "not refused");
+  EXPECT_EQ(
+      refusal("rotary_attention", {{"head_size", std::int64_t{7}}}),
+      std::pair(std::string("head_size"),
+                std::string("a head of 7 channels; rotary positions turn pairs and need an even number")));
 }
 
 /// What a layer makes of the numbers from a seed, in double.
@@ -70,13 +109,16 @@ TEST(AttentionLayers, differ_from_each_other_and_agree_where_they_must) {
   const std::vector<std::int64_t> lengths{6, 1};
   const std::vector<double> plain = output_of("self_attention", {}, lengths);
   EXPECT_EQ(output_of("sliding_window_attention", {{"window", std::int64_t{5}}}, lengths), plain);
+  // A token that sees all others: the same but for the order of sums.
+  const std::vector<double> whole = output_of("sparse_attention", {{"stride", std::int64_t{1}}}, lengths);
+  for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_NEAR(whole[i], plain[i], 1e-13);
   for (const auto& other :
        {output_of("sliding_window_attention", {{"window", std::int64_t{4}}}, lengths),
-        output_of("alibi_attention", {}, lengths), output_of("rotary_attention", {}, lengths)}) {
+        output_of("alibi_attention", {}, lengths), output_of("rotary_attention", {}, lengths),
+        output_of("sparse_attention", {{"window", std::int64_t{1}}, {"stride", std::int64_t{3}}}, lengths)}) {
     EXPECT_NE(other, plain);
     // A token alone has nothing to be far from.
-    EXPECT_EQ(std::vector<double>(other.end() - 8, other.end()),
-              std::vector<double>(plain.end() - 8, plain.end()));
+    for (std::size_t i = plain.size() - 8; i < plain.size(); ++i) EXPECT_NEAR(other[i], plain[i], 1e-15);
   }
 }
 

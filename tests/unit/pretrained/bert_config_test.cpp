@@ -44,6 +44,8 @@ TEST(BertConfig, GivesTheOptionsOfABert) {
                                                        {"model.embedding_scale", "none"},
                                                        {"model.norm", "norm"},
                                                        {"model.norm_position", "post"},
+                                                       {"model.final_norm", "false"},
+                                                       {"model.embedding_width", "0"},
                                                        {"model.groups", "0"},
                                                        {"model.causal", "false"},
                                                        {"model.dropout", "0.1"},

@@ -25,6 +25,8 @@ struct Case {
   std::string (*line)(int i);
   std::string measure;  ///< in the conclusion
   double at_least = 0.0;
+  std::string attention = "type = \"self_attention\"";
+  std::vector<std::string> overrides = {};  ///< of [model]
 };
 std::ostream& operator<<(std::ostream& out, const Case& one) {
   return out << one.name;
@@ -51,6 +53,20 @@ std::string several_labels(int i) {
 }
 std::string number(int i) {
   return review(i) + "\t" + std::to_string(3 - i % 4) + ".5";
+}
+
+/// A task that any encoder learns, by another model.
+Case of_layer(const std::string& name, const std::string& attention,
+              const std::vector<std::string>& overrides = {}) {
+  return {.name = name,
+          .task = "classify",
+          .data = "type = \"tsv\"",
+          .head = "linear",
+          .line = one_label,
+          .measure = "test/accuracy",
+          .at_least = 0.9,
+          .attention = attention,
+          .overrides = overrides};
 }
 
 const std::vector<Case>& cases() {
@@ -83,6 +99,12 @@ const std::vector<Case>& cases() {
        .line = number,
        .measure = "test/spearman",
        .at_least = 0.9},
+      of_layer("linear_attention", "type = \"linear_attention\""),
+      of_layer("sparse_attention", "type = \"sparse_attention\", window = 1, stride = 2"),
+      of_layer("disentangled_attention", "type = \"disentangled_attention\", max_distance = 3"),
+      of_layer("factorised_embedding", "type = \"self_attention\", head_size = 5",
+               {"model.embedding_width=6", "model.final_norm=true",
+                "model.layer.feed_forward.activation=\"silu\""}),
   };
   return all;
 }
@@ -118,11 +140,14 @@ width = 16
 layers = 1
 dropout = 0.1
 block = ["attention", "feed_forward"]
-layer.attention = { type = "self_attention", heads = 2 }
+layer.attention = { )" + case_.attention +
+                             R"(, heads = 2 }
 layer.feed_forward = { type = "feed_forward", hidden = 24 }
 head.type = ")" + case_.head +
                              "\"\n";
-    Specification of = testing::specification_of(text, folder_, {}, overrides);
+    std::vector<std::string> all = case_.overrides;
+    all.insert(all.end(), overrides.begin(), overrides.end());
+    Specification of = testing::specification_of(text, folder_, {}, all);
     of.seed = seed;
     return testing::run_attempt(folder_ / name, of, control);
   }

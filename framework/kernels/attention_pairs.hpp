@@ -1,9 +1,11 @@
-// Attention on a GPU: one thread per (row, head). Forward and dQ run over the keys of a query, dK and dV over
-// the queries of a key, so nothing is added by two threads and the order is fixed. Plain and exact; the
-// formulas stand in attention_host.hpp. Included by attention.cpp only.
+// Attention pair by pair, for any mask: one thread per (row, head). Forward and dQ run over the keys that a
+// query sees, dK and dV over the queries that see a key, so nothing is added by two threads, the order is
+// fixed, and what is masked costs nothing. A GPU computes all attention so, the host that with a stride,
+// whose keys lie apart. The formulas stand in attention_host.hpp. Included by attention.cpp only.
 #pragma once
 
 #include <encore/math.hpp>
+#include <encore/rows.hpp>
 #include <encore/view.hpp>
 
 #include "kernels/attention_problem.hpp"
@@ -13,6 +15,7 @@ namespace encore::kernels {
 template <class S, class T>
 KOKKOS_INLINE_FUNCTION S dot(const T* a, const T* b, std::int64_t size) {
   S sum = S(0);
+  ENCORE_SIMD_SUM(sum)
   for (std::int64_t d = 0; d < size; ++d) sum += static_cast<S>(a[d]) * static_cast<S>(b[d]);
   return sum;
 }
@@ -22,19 +25,9 @@ KOKKOS_INLINE_FUNCTION S distance(std::int64_t i, std::int64_t j) {
   return static_cast<S>(i < j ? j - i : i - j);
 }
 
-/// 0 or 1 / (1 - p) for the weight of the query at `position` and a key.
-template <class S>
-KOKKOS_INLINE_FUNCTION S dropout_factor(const AttentionProblem& p, const AttentionSequence& of,
-                                        std::int64_t head, std::int64_t position, std::int64_t key) {
-  if (!p.drop) return S(1);
-  return p.dropped.factor<S>(p.random.word(p.examples[of.first_query], static_cast<std::uint32_t>(position),
-                                           attention_counter(head), static_cast<std::uint32_t>(key),
-                                           static_cast<std::uint32_t>(of.keys)));
-}
-
 /// `gathered` (N2, C) in the type of sums takes the running sum of values of the query.
 template <class T>
-struct GpuAttention {
+struct PairwiseAttention {
   using S = Sum<T>;
   AttentionProblem p;
   SliceRows<const T> q, k, v;
@@ -50,21 +43,22 @@ struct GpuAttention {
     const SliceRows<const T> keys = k.from(of.first_key, column), values = v.from(of.first_key, column);
     const S scale = static_cast<S>(p.scale);
     const S slope = static_cast<S>(alibi_slope(p, head));
-    const KeyRange seen = keys_of(p, position, of.keys);
     const auto score = [&](std::int64_t j) {
       return dot<S>(query, keys[j], p.head_size) * scale - slope * distance<S>(position, j);
     };
     S largest = -Kokkos::Experimental::infinity<S>::value;
-    for (std::int64_t j = seen.begin; j < seen.end; ++j) largest = Kokkos::max(largest, score(j));
+    each_seen(p, position, of.keys, [&](std::int64_t j) { largest = Kokkos::max(largest, score(j)); });
     S* sums = gathered + row * p.width + column;
     for (std::int64_t d = 0; d < p.head_size; ++d) sums[d] = S(0);
     S sum = S(0);
-    for (std::int64_t j = seen.begin; j < seen.end; ++j) {
+    each_seen(p, position, of.keys, [&](std::int64_t j) {
       const S weight = math::exp(score(j) - largest);
       const S kept = weight * dropout_factor<S>(p, of, head, position, j);
+      const T* value = values[j];
       sum += weight;
-      for (std::int64_t d = 0; d < p.head_size; ++d) sums[d] += kept * static_cast<S>(values[j][d]);
-    }
+      ENCORE_SIMD
+      for (std::int64_t d = 0; d < p.head_size; ++d) sums[d] += kept * static_cast<S>(value[d]);
+    });
     for (std::int64_t d = 0; d < p.head_size; ++d)
       out[row * p.width + column + d] = static_cast<T>(sum == S(0) ? S(0) : sums[d] / sum);
     log_sum[index] = largest + math::log(sum);
@@ -73,7 +67,7 @@ struct GpuAttention {
 
 /// delta (N2, H) = sum over the head of dout * out.
 template <class T>
-struct GpuAttentionDelta {
+struct PairwiseAttentionDelta {
   using S = Sum<T>;
   AttentionProblem p;
   const T* out;
@@ -89,7 +83,7 @@ struct GpuAttentionDelta {
 /// The first threads are queries, for dQ, the others keys, for dK and dV; `gathered`, (N2, C) and then
 /// (N, 2 C), takes the sums.
 template <class T>
-struct GpuAttentionBackward {
+struct PairwiseAttentionBackward {
   using S = Sum<T>;
   AttentionProblem p;
   SliceRows<const T> q, k, v;
@@ -111,15 +105,15 @@ struct GpuAttentionBackward {
     const std::int64_t size = p.head_size, column = head * size;
     const AttentionSequence of = sequence_of(p, p.queries.sequence[row]);
     const std::int64_t position = of.position + row - of.first_query;
-    const KeyRange seen = keys_of(p, position, of.keys);
     const S slope = static_cast<S>(alibi_slope(p, head));
     S* sums = gathered + row * p.width + column;
     for (std::int64_t d = 0; d < size; ++d) sums[d] = S(0);
-    for (std::int64_t j = seen.begin; j < seen.end; ++j) {
+    each_seen(p, position, of.keys, [&](std::int64_t j) {
       const S ds = gradient(of, head, row, j, weight(of, head, row, j, slope));
       const T* other = k[of.first_key + j] + column;
+      ENCORE_SIMD
       for (std::int64_t d = 0; d < size; ++d) sums[d] += ds * static_cast<S>(other[d]);
-    }
+    });
     for (std::int64_t d = 0; d < size; ++d) dq[row][column + d] = static_cast<T>(sums[d]);
   }
 
@@ -131,22 +125,19 @@ struct GpuAttentionBackward {
     S* key_sums = gathered + p.queries.tokens * p.width + 2 * (row * p.width + column);
     S* value_sums = key_sums + size;
     for (std::int64_t d = 0; d < 2 * size; ++d) key_sums[d] = S(0);
-    for (std::int64_t i = 0; i < of.queries; ++i) {
-      const std::int64_t position = of.position + i;
-      const KeyRange seen = keys_of(p, position, of.keys);
-      if (seen.begin > j) break;  // so are those of all queries behind
-      if (seen.end <= j) continue;
-      const std::int64_t other_row = of.first_query + i;
+    each_seeing(p, of, j, [&](std::int64_t position) {
+      const std::int64_t other_row = of.first_query + position - of.position;
       const S other_weight = weight(of, head, other_row, j, slope);
       const S ds = gradient(of, head, other_row, j, other_weight);
       const S kept = other_weight * dropout_factor<S>(p, of, head, position, j);
       const T* other = q[other_row] + column;
       const T* other_dy = dout + other_row * p.width + column;
+      ENCORE_SIMD
       for (std::int64_t d = 0; d < size; ++d) {
         key_sums[d] += ds * static_cast<S>(other[d]);
         value_sums[d] += kept * static_cast<S>(other_dy[d]);
       }
-    }
+    });
     for (std::int64_t d = 0; d < size; ++d) {
       dk[row][column + d] = static_cast<T>(key_sums[d]);
       dv[row][column + d] = static_cast<T>(value_sums[d]);
@@ -172,36 +163,36 @@ struct GpuAttentionBackward {
 };
 
 template <class Kernel>
-void run_attention(const Device& device, const char* label, std::int64_t rows, const Kernel& kernel) {
-  Kokkos::parallel_for(label,
-                       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-                           device.space(), 0, rows * kernel.p.heads),
-                       kernel);
+void run_pairs(const Device& device, const char* label, std::int64_t rows, const Kernel& kernel) {
+  using Policy =
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>, Kokkos::Schedule<Kokkos::Dynamic>>;
+  Kokkos::parallel_for(label, Policy(device.space(), 0, rows * kernel.p.heads), kernel);
 }
 
 template <class T>
-void launch_attention(const Device& device, const AttentionProblem& p, const SliceRows<const T>& q,
-                      const SliceRows<const T>& k, const SliceRows<const T>& v, T* out, Sum<T>* log_sum) {
+void launch_pairs(const Device& device, const AttentionProblem& p, const SliceRows<const T>& q,
+                  const SliceRows<const T>& k, const SliceRows<const T>& v, T* out, Sum<T>* log_sum) {
   using S = Sum<T>;
   S* gathered =
       static_cast<S*>(device.workspace(static_cast<std::size_t>(p.queries.tokens * p.width) * sizeof(S)));
-  run_attention(device, "encore::attention", p.queries.tokens,
-                GpuAttention<T>{p, q, k, v, out, log_sum, gathered});
+  run_pairs(device, p.stride > 0 ? "encore::strided_attention" : "encore::attention", p.queries.tokens,
+            PairwiseAttention<T>{p, q, k, v, out, log_sum, gathered});
 }
 
 template <class T>
-void launch_attention_backward(const Device& device, const AttentionProblem& p, const SliceRows<const T>& q,
-                               const SliceRows<const T>& k, const SliceRows<const T>& v, const T* out,
-                               const Sum<T>* log_sum, const T* dout, const SliceRows<T>& dq,
-                               const SliceRows<T>& dk, const SliceRows<T>& dv) {
+void launch_pairs_backward(const Device& device, const AttentionProblem& p, const SliceRows<const T>& q,
+                           const SliceRows<const T>& k, const SliceRows<const T>& v, const T* out,
+                           const Sum<T>* log_sum, const T* dout, const SliceRows<T>& dq,
+                           const SliceRows<T>& dk, const SliceRows<T>& dv) {
   using S = Sum<T>;
   const std::int64_t gathered = (p.queries.tokens + 2 * p.keys.tokens) * p.width;
   S* memory = static_cast<S*>(
       device.workspace(static_cast<std::size_t>(gathered + p.queries.tokens * p.heads) * sizeof(S)));
-  run_attention(device, "encore::attention_delta", p.queries.tokens,
-                GpuAttentionDelta<T>{p, out, dout, memory + gathered});
-  run_attention(device, "encore::attention_backward", p.queries.tokens + p.keys.tokens,
-                GpuAttentionBackward<T>{p, q, k, v, log_sum, dout, memory + gathered, dq, dk, dv, memory});
+  run_pairs(device, "encore::attention_delta", p.queries.tokens,
+            PairwiseAttentionDelta<T>{p, out, dout, memory + gathered});
+  run_pairs(device, p.stride > 0 ? "encore::strided_attention_backward" : "encore::attention_backward",
+            p.queries.tokens + p.keys.tokens,
+            PairwiseAttentionBackward<T>{p, q, k, v, log_sum, dout, memory + gathered, dq, dk, dv, memory});
 }
 
 }  // namespace encore::kernels

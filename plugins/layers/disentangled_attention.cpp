@@ -1,0 +1,110 @@
+// Layer "disentangled_attention": the attention of DeBERTa (He et al. 2021, section 3.1). A token is two
+// vectors, its content and its distance from the other token:
+//   score_ij = (q_i k_j + q_i kr_d + k_j qr_d) / sqrt(3 D),  d = min(max(i - j + R, 0), 2 R - 1),  R =
+//   max_distance,
+// kr and qr being products of a table of distances (2 R, C) with a matrix each, plus a bias. All heads and
+// both products share the table; each layer has its own (with model.groups those of a group share it). The
+// kernels stand in kernels/disentangled_attention.cpp.
+#include "multi_head_attention.hpp"
+
+namespace encore_disentangled_attention {
+
+using namespace encore;
+using kernels::Activation;
+using kernels::Transpose;
+
+class DisentangledAttention final : public encore_multi_head_attention::AttentionOverSelf {
+ public:
+  static constexpr const char* summary =
+      "self_attention whose scores also add content times distance and distance times content (DeBERTa, He "
+      "et al. "
+      "2021)";
+  static Schema options() {
+    return encore_multi_head_attention::attention_schema().integer(
+        "max_distance", 128,
+        {.help = "R: tokens farther apart count as so far apart; the table of distances has 2 R rows",
+         .unit = "tokens",
+         .min = 1,
+         .max = 65536});
+  }
+
+  DisentangledAttention(const Options& options, const LayerContext& context)
+      : AttentionOverSelf(encore_multi_head_attention::heads_of(options, context)),
+        places_(2 * options.integer("max_distance")) {
+    options_.heads = heads().count;
+    options_.dropout = options.number("attention_dropout");
+    options_.causal = context.causal;
+  }
+
+ private:
+  void declare_attention(LayerPlan& plan) override {
+    const std::int64_t width = plan.width(), inner = heads().width();
+    distances_ = plan.parameter({.name = "distances",
+                                 .shape = {places_, width},
+                                 .initializer = Initializer::normal,
+                                 .deviation = 0.02,  // as DeBERTa's
+                                 .element = Element::activation});
+    query_weight_ = plan.matrix("distance_query.weight", inner, width);
+    query_bias_ = plan.bias("distance_query.bias", inner);
+    key_weight_ = plan.matrix("distance_key.weight", inner, width);
+    key_bias_ = plan.bias("distance_key.bias", inner);
+    queries_ = plan.buffer("distance_queries", {places_, inner}, Lifetime::saved);
+    keys_ = plan.buffer("distance_keys", {places_, inner}, Lifetime::saved);
+    weights_ = plan.buffer("weights", {squares, heads().count}, Lifetime::saved, Element::accumulate);
+    dscores_ =
+        plan.buffer("scores_gradient", {squares, heads().count}, Lifetime::backward, Element::accumulate);
+    dqueries_ = plan.buffer("distance_queries_gradient", {places_, inner}, Lifetime::backward);
+    dkeys_ = plan.buffer("distance_keys_gradient", {places_, inner}, Lifetime::backward);
+    stream_ = plan.random("attention_dropout");
+  }
+
+  void attend(const Step& step, Tensor qkv, Tensor context) override {
+    const Device& device = step.device();
+    const Tensor distances = step.parameter(distances_);                      // (2 R, C)
+    const Tensor queries = step.buffer(queries_), keys = step.buffer(keys_);  // (2 R, H D)
+    kernels::linear(device, distances, step.parameter(query_weight_), step.parameter(query_bias_),
+                    Activation::none, queries);
+    kernels::linear(device, distances, step.parameter(key_weight_), step.parameter(key_bias_),
+                    Activation::none, keys);
+    kernels::disentangled_attention(device, step.rows(), attention_options(step), part(qkv, 0), part(qkv, 1),
+                                    part(qkv, 2), queries, keys, step.buffer(weights_), context);
+  }
+
+  void attend_backward(const Step& step, Tensor qkv, Tensor context, Tensor dcontext, Tensor dqkv) override {
+    const Device& device = step.device();
+    const Tensor distances = step.parameter(distances_);                          // (2 R, C)
+    const Tensor dqueries = step.buffer(dqueries_), dkeys = step.buffer(dkeys_);  // (2 R, H D)
+    kernels::disentangled_attention_backward(
+        device, step.rows(), attention_options(step), part(qkv, 0), part(qkv, 1), part(qkv, 2),
+        step.buffer(queries_), step.buffer(keys_), step.buffer(weights_), context, dcontext,
+        step.buffer(dscores_), part(dqkv, 0), part(dqkv, 1), part(dqkv, 2), dqueries, dkeys);
+    kernels::linear_backward_parameters(device, dqueries, distances, step.gradient(query_weight_),
+                                        step.gradient(query_bias_));
+    kernels::linear_backward_parameters(device, dkeys, distances, step.gradient(key_weight_),
+                                        step.gradient(key_bias_));
+    kernels::gemm(device, dqueries, Transpose::no, step.parameter(query_weight_), Transpose::no,
+                  step.gradient(distances_), true);
+    kernels::gemm(device, dkeys, Transpose::no, step.parameter(key_weight_), Transpose::no,
+                  step.gradient(distances_), true);
+  }
+
+  kernels::AttentionOptions attention_options(const Step& step) const {
+    kernels::AttentionOptions options = options_;
+    options.training = step.training();
+    options.key = step.random(stream_);
+    return options;
+  }
+
+  std::int64_t places_;  ///< 2 R
+  kernels::AttentionOptions options_;
+  Parameter distances_, query_weight_, query_bias_, key_weight_, key_bias_;
+  Buffer queries_, keys_, weights_, dscores_, dqueries_, dkeys_;
+  RandomStream stream_;
+};
+
+}  // namespace encore_disentangled_attention
+
+ENCORE_PLUGIN("disentangled_attention", "1.0.0") {
+  plugin.add<encore::Kind::layer, encore_disentangled_attention::DisentangledAttention>(
+      "disentangled_attention");
+}

@@ -1,0 +1,58 @@
+// Layer "linear_attention": attention without a softmax, whose time and memory grow with T instead of T * T
+// (Katharopoulos et al. 2020): out_i = f(q_i) S / (f(q_i) z), S = sum_j f(k_j)^T v_j, z = sum_j f(k_j), f(x)
+// = elu(x) + 1, over all tokens j of the sequence. For stacks that look both ways. The formula and its
+// backward stand in kernels/linear_attention.cpp.
+#include "multi_head_attention.hpp"
+
+namespace encore_linear_attention {
+
+using namespace encore;
+
+class LinearAttention final : public encore_multi_head_attention::AttentionOverSelf {
+ public:
+  static constexpr const char* summary =
+      "f(Q) (f(K)^T V) over the tokens of each sequence with f(x) = elu(x) + 1, in time that grows with "
+      "their number, "
+      "not its square (Katharopoulos et al. 2020)";
+  static Schema options() { return encore_multi_head_attention::head_schema(); }
+
+  LinearAttention(const Options& options, const LayerContext& context)
+      : AttentionOverSelf(encore_multi_head_attention::heads_of(options, context)) {
+    if (context.causal)
+      throw Error(
+          "linear_attention sums over all tokens of a sequence, those behind a token too, and a causal stack "
+          "may not "
+          "see them; take self_attention there, or sparse_attention for long texts");
+  }
+
+ private:
+  void declare_attention(LayerPlan& plan) override {
+    const std::int64_t inner = heads().width(), sum = inner * (heads().size + 1);
+    features_ = plan.buffer("features", {tokens, 2 * inner}, Lifetime::saved, Element::accumulate);
+    sums_ = plan.buffer("sums", {sequences, sum}, Lifetime::saved, Element::accumulate);
+    norms_ = plan.buffer("norms", {tokens, heads().count}, Lifetime::saved, Element::accumulate);
+    dsums_ = plan.buffer("sums_gradient", {sequences, sum}, Lifetime::backward, Element::accumulate);
+    dnorms_ = plan.buffer("norms_gradient", {tokens, heads().count}, Lifetime::backward, Element::accumulate);
+  }
+
+  void attend(const Step& step, Tensor qkv, Tensor context) override {
+    kernels::linear_attention(step.device(), step.rows(), heads().count, part(qkv, 0), part(qkv, 1),
+                              part(qkv, 2), step.buffer(features_), step.buffer(sums_), step.buffer(norms_),
+                              context);
+  }
+
+  void attend_backward(const Step& step, Tensor qkv, Tensor context, Tensor dcontext, Tensor dqkv) override {
+    kernels::linear_attention_backward(step.device(), step.rows(), heads().count, part(qkv, 0), part(qkv, 1),
+                                       part(qkv, 2), step.buffer(features_), step.buffer(sums_),
+                                       step.buffer(norms_), context, dcontext, step.buffer(dsums_),
+                                       step.buffer(dnorms_), part(dqkv, 0), part(dqkv, 1), part(dqkv, 2));
+  }
+
+  Buffer features_, sums_, norms_, dsums_, dnorms_;
+};
+
+}  // namespace encore_linear_attention
+
+ENCORE_PLUGIN("linear_attention", "1.0.0") {
+  plugin.add<encore::Kind::layer, encore_linear_attention::LinearAttention>("linear_attention");
+}

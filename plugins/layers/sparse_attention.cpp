@@ -1,0 +1,55 @@
+// Layer "sparse_attention": a token attends to the tokens at most `window` places away and to every stride-th
+// token from its own place on, to both sides (the strided pattern of Child et al. 2019; there the two
+// patterns are two heads or one mask, here one mask). With both near sqrt(T), which is the default for T =
+// data.max_length, two steps lead from any token to any other, and time grows with T sqrt(T): keys that are
+// not seen cost nothing.
+#include <cmath>
+
+#include "multi_head_attention.hpp"
+
+namespace encore_sparse_attention {
+
+using namespace encore;
+
+class SparseAttention final : public encore_multi_head_attention::MultiHeadAttention {
+ public:
+  static constexpr const char* summary =
+      "self_attention over the tokens near by and every stride-th token, in time T sqrt(T) (Child et al. "
+      "2019)";
+  static Schema options() {
+    return MultiHeadAttention::options()
+        .optional("stride", OptionType::integer,
+                  {.help = "distance between the far tokens that a token attends to; default: the root of "
+                           "data.max_length, rounded up",
+                   .unit = "tokens",
+                   .min = 1,
+                   .max = 1048576})
+        .optional(
+            "window", OptionType::integer,
+            {.help = "distance to either side up to which a token attends to all tokens; default: stride",
+             .unit = "tokens",
+             .min = 1,
+             .max = 1048576});
+  }
+
+  SparseAttention(const Options& options, const LayerContext& context)
+      : MultiHeadAttention(options, context,
+                           {.window = window_of(options, context), .stride = stride_of(options, context)}) {}
+
+ private:
+  static std::int64_t stride_of(const Options& options, const LayerContext& context) {
+    if (options.has("stride")) return options.integer("stride");
+    const auto root =
+        static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(context.max_length))));
+    return root > 1 ? root : 1;
+  }
+  static std::int64_t window_of(const Options& options, const LayerContext& context) {
+    return options.has("window") ? options.integer("window") : stride_of(options, context);
+  }
+};
+
+}  // namespace encore_sparse_attention
+
+ENCORE_PLUGIN("sparse_attention", "1.0.0") {
+  plugin.add<encore::Kind::layer, encore_sparse_attention::SparseAttention>("sparse_attention");
+}
