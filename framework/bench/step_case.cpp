@@ -85,6 +85,7 @@ StepCase::StepCase(const BenchCaseRequest& request, LoadedExperiment loaded, con
       device_(device),
       type_(type_of_precision(request.specification.config.at("train").at("precision").get<std::string>())),
       seed_(request.specification.seed) {
+  if (loaded_.experiment.data.max_length == 0) take_max_length(loaded_.experiment, data.sets->max_length());
   model_ = std::make_unique<Model>(loaded_.experiment, model_size(data.sets->task(), data.vocabulary_size),
                                    loaded_.registry, device);
   take_batches(data, request.length, batches);

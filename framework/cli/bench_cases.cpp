@@ -58,7 +58,12 @@ Specification the_run(const PlannedRuns& planned) {
 }
 
 void require_length(const Specification& specification, std::int64_t length) {
-  const std::int64_t most = specification.config.at("data").at("max_length").get<std::int64_t>();
+  if (length == 0) return;
+  const nlohmann::json& limit = specification.config.at("data").at("max_length");
+  if (!limit.is_number())
+    throw UsageError("--length needs data.max_length as a number, and it is " + limit.dump() +
+                     "; add -S data.max_length=" + std::to_string(length));
+  const auto most = limit.get<std::int64_t>();
   if (length > most)
     throw UsageError("--length " + std::to_string(length) + " is beyond data.max_length = " +
                      std::to_string(most) + "; add -S data.max_length=" + std::to_string(length));

@@ -83,6 +83,11 @@ nlohmann::ordered_json run_json(Store& store, const RunRow& run) {
     params[param.key] = {{"value", param.value}, {"source", param.source}, {"at", param.at}};
   for (const DatasetRow& set : store.read_datasets(run.number))
     data[set.role] = {{"path", set.path}, {"sha256", set.sha256}};
+  // A set without a file is a share of the training files.
+  const std::optional<Started> started = last_started(store.read_attempts(run.number));
+  if (started)
+    for (const auto& [split, facts] : started->data) data[split]["examples"] = facts.examples;
+  if (started && started->max_length) data["train"]["max_length"] = *started->max_length;
   for (const CheckpointRow& checkpoint : store.read_checkpoints(run.number))
     checkpoints.push_back({{"step", checkpoint.step},
                            {"kind", checkpoint.kind},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <set>
 
@@ -14,6 +15,7 @@
 #include "cli/verdict_text.hpp"
 #include "config/value.hpp"
 #include "report/comparison.hpp"
+#include "report/wording.hpp"
 #include "store/record_gaps.hpp"
 #include "store/run_score.hpp"
 
@@ -185,10 +187,20 @@ void print_params(std::ostream& out, Store& store, const RunRow& run, const Term
 
 void print_data(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
   heading(out, terminal, "data");
-  Table table({{"SET"}, {"SHA-256"}, {"FILE"}});
-  for (const DatasetRow& set : store.read_datasets(run.number))
-    table.add({set.role, set.sha256.substr(0, 12), set.path});
+  const std::optional<Started> started = last_started(store.read_attempts(run.number));
+  std::map<std::string, SetFacts> unnamed = started ? started->data : std::map<std::string, SetFacts>();
+  Table table({{"SET"}, {"EXAMPLES", Align::right}, {"SHA-256"}, {"FILE"}});
+  for (const DatasetRow& set : store.read_datasets(run.number)) {
+    const auto facts = unnamed.find(set.role);
+    table.add({set.role, facts == unnamed.end() ? "" : thousands(facts->second.examples),
+               set.sha256.substr(0, 12), set.path});
+    unnamed.erase(set.role);
+  }
+  for (const auto& [split, facts] : unnamed)  // a share of the training files
+    table.add({split, thousands(facts.examples), "", "split off train by data.split"});
   table.print(out, terminal, 2);
+  if (started && started->max_length)
+    out << "  data.max_length is " << thousands(*started->max_length) << " pieces for this training set\n";
 }
 
 void print_attempts(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {

@@ -1,11 +1,16 @@
 #include "config/across_tables.hpp"
 
+#include <cmath>
+
 #include "config/nearest.hpp"
 #include "config/selection.hpp"
 
 namespace encore {
 
 namespace {
+
+/// Shares are written with a few digits: [0.3333, 0.3333, 0.3333]. The last set has what is left.
+constexpr double split_tolerance = 1e-3;
 
 class AcrossTables {
  public:
@@ -14,6 +19,7 @@ class AcrossTables {
 
   void check() {
     check_fields();
+    check_sets();
     select();
     final_norm();
     check_numbers();
@@ -42,6 +48,41 @@ class AcrossTables {
                (reader->may_give.empty() ? "" : ", with its options " + quoted_list(reader->may_give)) +
                (fitting.empty() ? "; no reader that is here gives all that the task needs"
                                 : "; what gives all that the task needs: " + quoted_list(fitting)));
+  }
+
+  // dev is a file of its own, or a share of train.
+  void check_sets() {
+    const auto data = resolved_.tables.find("data");
+    if (data == resolved_.tables.end()) return;
+    const Options& options = data->second.options;
+    const Value* table = root_.at({"data"});
+    if (table->find("split") == nullptr) {
+      if (table->find("dev") == nullptr || (options.has("dev") && options.paths("dev").empty()))
+        problems_.add(table->origin.place, "data.dev",
+                      "option \"dev\" of [data] is missing; it must be a path in quotes (examples to choose "
+                      "the best checkpoint by); or let split = [0.8, 0.1, 0.1] cut the examples of train "
+                      "into three sets");
+      return;
+    }
+    if (options.has("split")) check_split(options.number_list("split"));
+    for (const char* set : {"dev", "test"})
+      if (options.has(set) && !options.paths(set).empty())
+        refuse(std::string("data.") + set,
+               std::string("option \"") + set +
+                   "\" of [data] names a file, but split makes this set of the examples of train; keep one "
+                   "of them");
+  }
+
+  void check_split(const std::vector<double>& shares) {
+    double sum = 0.0;
+    for (const double share : shares) sum += share;
+    const std::string must =
+        "option \"split\" of [data] must be the shares of two or three sets, as in [0.9, "
+        "0.1] or [0.8, 0.1, 0.1]; ";
+    if (shares.size() != 2 && shares.size() != 3)
+      refuse("data.split", must + "found " + std::to_string(shares.size()));
+    else if (std::abs(sum - 1.0) > split_tolerance)
+      refuse("data.split", must + "their sum is " + shortest(sum) + " and must be 1");
   }
 
   // The task decides what may be selected by, and what is selected by where the file is silent.
@@ -120,10 +161,16 @@ class AcrossTables {
                                                ", which is for learned positions; leave it out, or set "
                                                "positions = \"learned\"");
     if (data == resolved_.tables.end() || !data->second.options.has("max_length")) return;
-    const std::int64_t longest = data->second.options.integer("max_length");
-    if (rows < longest)
-      refuse("model.max_positions", given + ", but sequences have up to " + std::to_string(longest) +
-                                        " pieces (data.max_length); shorten them, or let the table grow");
+    const auto* longest =
+        std::get_if<std::int64_t>(&data->second.options.values().at("max_length"));  // else not known yet
+    if (longest == nullptr || rows >= *longest) return;
+    // A table that comes with its parameters has the rows that it has.
+    const bool grows = !model->second.options.has("from");
+    refuse("model.max_positions",
+           given + ", but sequences have up to " + std::to_string(*longest) + " pieces (data.max_length); " +
+               (grows ? "shorten them, or let the table grow"
+                      : "shorten them: the table comes with model.from, and has no row "
+                        "for what is behind it"));
   }
 
   void refuse(const std::string& key, const std::string& message) {

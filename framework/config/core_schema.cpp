@@ -44,14 +44,27 @@ const Schema& data_schema() {
           .optional("root", OptionType::path,
                     {.help = "folder that the other paths of this table start from; default: "
                              "the folder of the file that names them"})
-          .required("train", OptionType::path, {.help = "examples to learn from"})
-          .required("dev", OptionType::path, {.help = "examples to choose the best checkpoint by"})
-          .optional("test", OptionType::path, {.help = "examples that are scored once, at the end"})
-          .integer("max_length", 256,
-                   {.help = "longest sequence with its markers; what is longer is cut",
-                    .unit = "pieces",
-                    .min = 3,
-                    .max = most_pieces})
+          .required("train", OptionType::path_list,
+                    {.help = "examples to learn from: a file, or a list of files in their order"})
+          .optional("dev", OptionType::path_list,
+                    {.help = "examples to choose the best checkpoint by; required unless `split` is there"})
+          .optional("test", OptionType::path_list, {.help = "examples that are scored once, at the end"})
+          .optional(
+              "split", OptionType::number_list,
+              {.help = "shares of the training, development and (third, if any) test set, which the "
+                       "examples of `train` are cut into by their content; in place of `dev` and `test`",
+               .min = 0.0,
+               .max = 1.0,
+               .exclusive_min = true,
+               .exclusive_max = true})
+          .add({.name = "max_length",
+                .type = OptionType::integer_or_percentage,
+                .fallback = OptionValue(std::int64_t{256}),
+                .rule = {.help = "longest sequence with its markers; what is longer is cut. `\"95%\"`: the "
+                                 "length that so many of the training set's sequences do not exceed",
+                         .unit = "pieces",
+                         .min = 3,
+                         .max = most_pieces}})
           .boolean("private", false,
                    {.help = "examples must not be shown to others: reports leave examples out; no part of "
                             "a run's identity"});

@@ -57,8 +57,19 @@ LayerTable layer_table(const Resolved& resolved, const std::string& name) {
 
 DataTable data_table(const Resolved& resolved) {
   const Options& data = resolved.tables.at("data").options;
-  return {plugin_table(resolved, "data"), data.text("train"), data.text("dev"),
-          data.has("test") ? data.text("test") : "", data.integer("max_length")};
+  const auto paths = [&](const char* set) {
+    return data.has(set) ? data.paths(set) : std::vector<std::string>();
+  };
+  DataTable table = {.reader = plugin_table(resolved, "data"),
+                     .train = paths("train"),
+                     .dev = paths("dev"),
+                     .test = paths("test")};
+  if (data.has("split")) table.split = data.number_list("split");
+  if (const auto* share = std::get_if<std::string>(&data.values().at("max_length")))
+    table.max_length_percent = percentage_in(*share).value();
+  else
+    table.max_length = data.integer("max_length");
+  return table;
 }
 
 ModelTable model_table(const Resolved& resolved) {

@@ -35,13 +35,16 @@ using HeadTable = PluginTable;
 using OptimizerTable = PluginTable;
 using ScheduleTable = PluginTable;
 
-/// Absolute paths; `test` is empty where the experiment has none.
+/// Absolute paths; `test` is empty where the experiment has none. With `split`, `dev` and `test` are empty
+/// too: all examples come from `train`.
 struct DataTable {
   PluginTable reader;  ///< of [data] what the type of reader declares
-  std::string train;
-  std::string dev;
-  std::string test;
-  std::int64_t max_length = 0;
+  std::vector<std::string> train;
+  std::vector<std::string> dev;
+  std::vector<std::string> test;
+  std::vector<double> split = {};  ///< shares of train, dev and, where there are three, test; sum 1
+  std::int64_t max_length = 0;     ///< 0: not known yet, `max_length_percent` decides it
+  double max_length_percent = 0;   ///< of the training sequences that are not cut; 0: max_length was given
 };
 
 /// A sub-layer of the block. `name` becomes part of the parameter's path: encoder.3.<name>.qkv.weight.

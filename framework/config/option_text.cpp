@@ -20,6 +20,11 @@ struct Written {
   }
   std::string operator()(const std::string& text) const { return "\"" + text + "\""; }
   std::string operator()(const std::vector<std::string>& list) const { return "[" + quoted_list(list) + "]"; }
+  std::string operator()(const std::vector<double>& list) const {
+    std::string text;
+    for (const double number : list) text += (text.empty() ? "" : ", ") + (*this)(number);
+    return "[" + text + "]";
+  }
 };
 
 }  // namespace

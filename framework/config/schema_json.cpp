@@ -8,8 +8,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr OptionType all_types[] = {OptionType::boolean, OptionType::integer, OptionType::number,
-                                    OptionType::text,    OptionType::path,    OptionType::text_list};
+constexpr OptionType all_types[] = {
+    OptionType::boolean,   OptionType::integer,     OptionType::number,
+    OptionType::text,      OptionType::path,        OptionType::text_list,
+    OptionType::path_list, OptionType::number_list, OptionType::integer_or_percentage};
 
 template <class T>
 T field(const json& object, const char* name, const std::string& owner) {
@@ -86,6 +88,12 @@ const char* name_of(OptionType type) {
       return "path";
     case OptionType::text_list:
       return "text list";
+    case OptionType::path_list:
+      return "path or path list";
+    case OptionType::number_list:
+      return "number list";
+    case OptionType::integer_or_percentage:
+      return "integer or percentage";
   }
   return "unknown";
 }
@@ -135,6 +143,22 @@ OptionValue option_value_from_json(const json& in, OptionType type) {
     case OptionType::path:
       if (!in.is_string()) throw refuse("text");
       return in.get<std::string>();
+    case OptionType::number_list: {
+      std::vector<double> list;
+      if (!in.is_array()) throw refuse("a list of numbers");
+      for (const json& element : in) {
+        if (!element.is_number()) throw refuse("a list of numbers");
+        list.push_back(element.get<double>());
+      }
+      return list;
+    }
+    case OptionType::integer_or_percentage:
+      if (in.is_number_integer()) return in.get<std::int64_t>();
+      if (!in.is_string()) throw refuse("an integer or a percentage");
+      return in.get<std::string>();
+    case OptionType::path_list:
+      if (in.is_string()) return in.get<std::string>();
+      [[fallthrough]];
     case OptionType::text_list: {
       if (!in.is_array()) throw refuse("a list of texts");
       std::vector<std::string> list;

@@ -1,6 +1,7 @@
 #include "config/validate.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -26,6 +27,12 @@ const char* wanted(OptionType type) {
       return "a path in quotes";
     case OptionType::text_list:
       return "a list of texts";
+    case OptionType::path_list:
+      return "a path in quotes, or a list of them";
+    case OptionType::number_list:
+      return "a list of numbers";
+    case OptionType::integer_or_percentage:
+      return "an integer, or a percentage in quotes such as \"95%\"";
   }
   return "something else";
 }
@@ -38,6 +45,29 @@ std::optional<std::vector<std::string>> as_text_list(const Value& value) {
     list.push_back(element.text());
   }
   return list;
+}
+
+std::optional<std::vector<double>> as_number_list(const Value& value) {
+  if (!value.is_array()) return std::nullopt;
+  std::vector<double> list;
+  for (const Value& element : value.array()) {
+    if (const auto* integer = std::get_if<std::int64_t>(&element.data))
+      list.push_back(static_cast<double>(*integer));
+    else if (const auto* number = std::get_if<double>(&element.data))
+      list.push_back(*number);
+    else
+      return std::nullopt;
+  }
+  return list;
+}
+
+/// One path stays a text, also where it is the only one of a list: both mean the same file.
+std::optional<OptionValue> as_path_list(const Value& value) {
+  if (value.is_text()) return value.text();
+  std::optional<std::vector<std::string>> list = as_text_list(value);
+  if (!list) return std::nullopt;
+  if (list->size() == 1) return std::move(list->front());
+  return std::move(*list);
 }
 
 std::optional<OptionValue> as_type(const Value& value, OptionType type) {
@@ -58,6 +88,13 @@ std::optional<OptionValue> as_type(const Value& value, OptionType type) {
       return held(static_cast<const std::string*>(nullptr));
     case OptionType::text_list:
       return as_text_list(value);
+    case OptionType::path_list:
+      return as_path_list(value);
+    case OptionType::number_list:
+      return as_number_list(value);
+    case OptionType::integer_or_percentage:
+      if (value.is_text()) return value.text();
+      return held(static_cast<const std::int64_t*>(nullptr));
   }
   return std::nullopt;
 }
@@ -68,6 +105,19 @@ bool holds_nul(const OptionValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return in(*text);
   const auto* list = std::get_if<std::vector<std::string>>(&value);
   return list != nullptr && std::ranges::any_of(*list, in);
+}
+
+/// A path that must be there, or one of a list, says nothing when it is empty.
+std::optional<std::string> empty_path(const OptionValue& value, const Option& option) {
+  if (!is_path(option)) return std::nullopt;
+  if (const auto* path = std::get_if<std::string>(&value)) {
+    if (option.required && path->empty()) return "must be a path in quotes, found an empty one";
+    return std::nullopt;
+  }
+  const auto& list = std::get<std::vector<std::string>>(value);
+  if (list.empty()) return "is an empty list; it names at least one file";
+  if (std::ranges::any_of(list, &std::string::empty)) return "has an empty path in its list";
+  return std::nullopt;
 }
 
 std::string choice_list(const std::vector<std::string>& choices) {
@@ -81,9 +131,15 @@ std::string choice_list(const std::vector<std::string>& choices) {
 
 // A list names the element that is wrong; anything else itself.
 std::string found(const Value& value, OptionType type) {
-  if (type == OptionType::text_list && value.is_array())
+  const bool of_numbers = type == OptionType::number_list;
+  const auto fits = [&](const Value& element) {
+    const bool number =
+        std::holds_alternative<std::int64_t>(element.data) || std::holds_alternative<double>(element.data);
+    return of_numbers ? number : element.is_text();
+  };
+  if ((of_numbers || type == OptionType::text_list || type == OptionType::path_list) && value.is_array())
     for (const Value& element : value.array())
-      if (!element.is_text()) return describe(element) + " in the list";
+      if (!fits(element)) return describe(element) + " in the list";
   return describe(value);
 }
 
@@ -119,7 +175,7 @@ class TableCheck {
       refuse(*option, member.value.origin.place, *wrong);
       return;
     }
-    if (option->type == OptionType::path && !expand(*option, member.value.origin, value)) return;
+    if (is_path(*option) && !expand(*option, member.value.origin, value)) return;
     put(*option, std::move(value), member.value.origin);
   }
 
@@ -154,7 +210,10 @@ class TableCheck {
 
   bool expand(const Option& option, const Origin& origin, OptionValue& value) {
     try {
-      value = resolve_path(std::get<std::string>(value), origin, root_);
+      if (auto* list = std::get_if<std::vector<std::string>>(&value))
+        for (std::string& path : *list) path = resolve_path(path, origin, root_);
+      else
+        value = resolve_path(std::get<std::string>(value), origin, root_);
       return true;
     } catch (const Error& error) {
       refuse(option, origin.place, error.what());
@@ -198,11 +257,24 @@ ValidTable validate(const Value& table, const Schema& schema, const TableName& n
   return check.take();
 }
 
+bool is_path(const Option& option) {
+  return option.type == OptionType::path || option.type == OptionType::path_list;
+}
+
+std::optional<double> percentage_in(const std::string& text) {
+  if (!text.ends_with('%')) return std::nullopt;
+  double number = 0.0;
+  const char* last = text.data() + text.size() - 1;
+  const auto [end, failure] = std::from_chars(text.data(), last, number, std::chars_format::fixed);
+  if (failure != std::errc() || end != last || !(number > 0.0 && number <= 100.0)) return std::nullopt;
+  return number;
+}
+
 std::optional<std::string> check_value(const Value& value, const Option& option, OptionValue& result) {
   std::optional<OptionValue> typed = as_type(value, option.type);
   if (typed && holds_nul(*typed)) return "holds the character U+0000, which neither texts nor paths may have";
-  if (typed && option.type == OptionType::path && option.required && std::get<std::string>(*typed).empty())
-    return "must be a path in quotes, found an empty one";
+  if (typed)
+    if (const auto wrong = empty_path(*typed, option)) return wrong;
   if (!typed) {
     const std::string must = option.choices.empty() ? wanted(option.type) : choice_list(option.choices);
     return "must be " + must + ", found " + found(value, option.type);
@@ -213,12 +285,23 @@ std::optional<std::string> check_value(const Value& value, const Option& option,
       return "must be " + choice_list(option.choices) + ", found " + describe(value) +
              did_you_mean(text, option.choices);
   }
-  if (check_range(*typed, option)) return "must be " + range_text(option) + ", found " + describe(value);
+  if (const auto wrong = check_range(*typed, option))
+    return *wrong + ", found " + (option.type == OptionType::number_list ? to_text(value) : describe(value));
+  if (option.type == OptionType::integer_or_percentage)
+    if (auto* text = std::get_if<std::string>(&*typed)) *text = shortest(percentage_in(*text).value()) + "%";
   result = std::move(*typed);
   return std::nullopt;
 }
 
 std::optional<std::string> check_range(const OptionValue& value, const Option& option) {
+  if (const auto* list = std::get_if<std::vector<double>>(&value)) {
+    for (const double element : *list)
+      if (check_range(element, option)) return "must have numbers " + range_text(option);
+    return std::nullopt;
+  }
+  if (const auto* text = std::get_if<std::string>(&value);
+      text != nullptr && option.type == OptionType::integer_or_percentage && !percentage_in(*text))
+    return "must be an integer, or a percentage above 0 and at most 100 such as \"95%\"";
   double number = 0.0;
   if (const auto* integer = std::get_if<std::int64_t>(&value))
     number = static_cast<double>(*integer);

@@ -37,6 +37,11 @@ ValidTable validate(const Value& table, const Schema& schema, const TableName& n
                     const std::vector<std::string>& ignored = {}, const std::optional<std::string>& root = {},
                     const OptionPlaces& places = {});
 
+/// Whether it names a file, a folder, or several of them.
+bool is_path(const Option& option);
+/// 95 of "95%"; nothing where it is no percentage above 0 and at most 100.
+std::optional<double> percentage_in(const std::string& text);
+
 /// Checks one value, without a place: nothing when it fits, otherwise `must be an integer, found text "six"`.
 std::optional<std::string> check_value(const Value& value, const Option& option, OptionValue& result);
 std::optional<std::string> check_range(const OptionValue& value, const Option& option);

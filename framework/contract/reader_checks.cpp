@@ -1,7 +1,9 @@
 // The checks of readers: what each does with texts of many forms, and with a file of the author's own.
 #include <algorithm>
+#include <optional>
 #include <set>
 
+#include "contract/sample_records.hpp"
 #include "contract/suite.hpp"
 #include "plugin_host/make_offer.hpp"
 
@@ -52,20 +54,30 @@ bool equal(const Records& a, const Records& b) {
   });
 }
 
-/// The records, then the same again.
-Records twice(const Records& records) {
-  Records result;
-  for (const Records::Field& field : records.fields()) {
-    Records::Values values = field.values;
-    std::visit(
-        [](auto& list) {
-          const auto once = list;
-          list.insert(list.end(), once.begin(), once.end());
-        },
-        values);
-    result.add(field.name, std::move(values));
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
+}
+
+struct TextPart {
+  std::string_view text;
+  std::int64_t first_line = 1;
+};
+
+/// Cut at every place where the reader allows it; blank parts are left out, as the host does.
+std::vector<TextPart> parts_of(std::string_view text, Cut cut) {
+  std::vector<TextPart> parts;
+  std::int64_t line = 1, first_line = 1;
+  for (std::size_t begin = 0, at = 0; at < text.size(); ++line) {
+    const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const bool here = end == text.size() || cut == Cut::lines || is_blank(text.substr(at, end - at));
+    at = end;
+    if (!here) continue;
+    if (!is_blank(text.substr(begin, end - begin)))
+      parts.push_back({text.substr(begin, end - begin), first_line});
+    begin = end;
+    first_line = line + 1;
   }
-  return result;
+  return parts;
 }
 
 class ReaderCheck {
@@ -147,11 +159,42 @@ class ReaderCheck {
                         : counted(back.size()) + " written, in one part and in two, and read again";
   }
 
+  std::string cutting() const {
+    std::size_t count = 0;
+    for (const OptionsVariant& variant : option_variants(offer_.options)) {
+      std::unique_ptr<Reader> reader;
+      try {
+        reader = make_offer<Kind::reader>(offer_, variant.options, {});
+      } catch (const OptionError&) {  // a combination that cannot be
+        continue;
+      }
+      if (reader->cut() == Cut::nowhere) continue;
+      for (const NamedText& file : texts_)
+        count += is_same_in_parts(*reader, file, variant.name == "defaults" ? "" : " with " + variant.name);
+    }
+    return count == 0 ? "its files are read whole"
+                      : counted(count) + " read in parts, which give the same records";
+  }
+
   bool has_own_file() const { return own_; }
 
  private:
   std::unique_ptr<Reader> make() const {
     return make_offer<Kind::reader>(offer_, default_options(offer_.options), {});
+  }
+  /// False where the text is not read.
+  static bool is_same_in_parts(const Reader& reader, const NamedText& file, const std::string& how) {
+    const Outcome whole = outcome_of(reader, file);
+    if (!whole.is_read || whole.records.size() == 0) return false;
+    std::optional<Records> all;
+    for (const TextPart& part : parts_of(file.text, reader.cut())) {
+      const InputText input{.name = file.name, .text = part.text, .first_line = part.first_line};
+      const Records records = reader.read({&input, 1}, "training set");
+      all = all ? behind_each_other(*all, records) : records;
+    }
+    require(all && equal(whole.records, *all),
+            "cut where cut() allows it" + how + ", " + file.name + " gives other records");
+    return true;
   }
   /// False where the text is not read or not written. `how` names the options in messages.
   static bool is_read_back(const Reader& reader, const NamedText& file, const std::string& how) {
@@ -170,7 +213,7 @@ class ReaderCheck {
     text += reader.write(outcome.records, FilePart::later);
     const Outcome longer = outcome_of(reader, {"written in two parts from " + file.name, text});
     require(longer.is_read, what + " as a first and a later part it does not read: " + longer.refusal);
-    require(equal(twice(outcome.records), longer.records),
+    require(equal(behind_each_other(outcome.records, outcome.records), longer.records),
             what + " as a first and a later part it does not read as the records twice");
     return true;
   }
@@ -190,7 +233,8 @@ std::vector<Check> reader_checks(const Offer& offer, const CheckData& data) {
   std::vector<Check> checks = {{"fields", [check] { return check.fields(); }},
                                {"refusals", [check] { return check.refusals(); }},
                                {"same records", [check] { return check.same_twice(); }},
-                               {"writing", [check] { return check.written(); }}};
+                               {"writing", [check] { return check.written(); }},
+                               {"cutting", [check] { return check.cutting(); }}};
   if (check.has_own_file()) checks.push_back({"file of --data", [check] { return check.own_file(); }});
   return checks;
 }

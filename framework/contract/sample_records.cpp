@@ -107,6 +107,8 @@ Records::Values values_of(const std::string& field, const std::vector<Sample>& s
   if (field == "words") return for_each(samples, [](const Sample& sample) { return words_of(sample.text); });
   if (field == "tags")
     return for_each(samples, [](const Sample& sample) { return tags_of(words_of(sample.text)); });
+  if (field == "id")
+    return for_each(samples, [](const Sample& sample) { return "about: " + std::string(sample.text); });
   if (field == "question")
     return for_each(samples, [](const Sample&) { return std::string("which word does it begin with ?"); });
   if (field == "answers")
@@ -136,6 +138,21 @@ Records with_fields(const Records& records, const std::vector<std::string>& fiel
   for (const Records::Field& field : records.fields())
     if (std::ranges::find(fields, field.name) != fields.end()) chosen.add(field.name, field.values);
   return chosen;
+}
+
+Records behind_each_other(const Records& records, const Records& others) {
+  Records result;
+  for (std::size_t i = 0; i < records.fields().size(); ++i) {
+    Records::Values values = records.fields()[i].values;
+    std::visit(
+        [&](auto& list) {
+          const auto& more = std::get<std::decay_t<decltype(list)>>(others.fields().at(i).values);
+          list.insert(list.end(), more.begin(), more.end());
+        },
+        values);
+    result.add(records.fields()[i].name, std::move(values));
+  }
+  return result;
 }
 
 std::string SampleTokenizer::decode(std::span<const std::int32_t> numbers) const {

@@ -24,6 +24,9 @@ std::vector<std::string> all_fields(const TaskFields& needs);
 /// The records with only these of their fields.
 Records with_fields(const Records& records, const std::vector<std::string>& fields);
 
+/// The records, then the others, which have the same fields.
+Records behind_each_other(const Records& records, const Records& others);
+
 /// A piece for every three bytes of a word, by their hash; `decode` cannot give the bytes back and names the
 /// numbers instead.
 class SampleTokenizer final : public Tokenizer {

@@ -36,7 +36,7 @@ std::string refusal(const Schema& schema, const std::string& subject, Value tabl
     std::visit(
         [&](const auto& v) {
           using T = std::decay_t<decltype(v)>;
-          if constexpr (std::is_same_v<T, std::vector<std::string>>)
+          if constexpr (std::is_same_v<T, std::vector<std::string>> || std::is_same_v<T, std::vector<double>>)
             value.data = Value::Array{};
           else
             value.data = v;
@@ -88,7 +88,7 @@ std::string check_options(const Offer& offer) {
       require(std::ranges::any_of(schema.options(), hints_at),
               "\"" + wrong + "\" is not refused with a hint at \"" + option.name + "\": " + said);
     }
-    const bool takes_text = option.type == OptionType::text || option.type == OptionType::path;
+    const bool takes_text = option.type == OptionType::text || is_path(option);
     Value wrong_type = takes_text ? value_of(std::int64_t{7}) : value_of(std::string("seven"));
     require(!refusal(schema, subject, table_with(option.name, std::move(wrong_type))).empty(),
             name + " takes a value of the wrong type");
@@ -121,8 +121,13 @@ OptionValue smallest(const Option& option) {
     }
     case OptionType::text_list:
       return std::vector<std::string>{};
+    case OptionType::number_list:
+      return std::vector<double>{};
+    case OptionType::integer_or_percentage:
+      return static_cast<std::int64_t>(option.rule.min.value_or(1.0));
     case OptionType::text:
     case OptionType::path:
+    case OptionType::path_list:
       break;
   }
   return option.choices.empty() ? std::string("value") : option.choices.front();

@@ -64,6 +64,23 @@ class TaskCheck {
            " words";
   }
 
+  std::string parts() const {
+    const auto whole = samples_.prepared(roomy);
+    if (!whole->takes_parts()) return "a training set is given to it whole";
+    const Records first = samples_.train(), later = samples_.other();
+    TextCounts sum = whole->text_counts(first);
+    for (const auto& [text, count] : whole->text_counts(later)) sum[text] += count;
+    const auto other = samples_.make(roomy);
+    other->prepare(later);
+    require(other->knowledge() == whole->knowledge() && other->columns() == whole->columns(),
+            "takes_parts() is true, but it learns something else from another part of a training set");
+    require(equal(TaskSamples::encoded(*whole, first), TaskSamples::encoded(*other, first)),
+            "takes_parts() is true, but what it encodes depends on the part that it was prepared with");
+    require(sum == whole->text_counts(behind_each_other(first, later)),
+            "takes_parts() is true, but the text_counts() of two parts are not those of the whole");
+    return "two parts of a training set teach it what the whole does";
+  }
+
   std::string knowledge() const {
     const auto task = samples_.prepared(roomy);
     task->extend(samples_.other());
@@ -284,6 +301,7 @@ std::vector<Check> task_checks(const Offer& offer, const CheckData& data) {
   std::vector<Check> all = {{"declaration", [check] { return check.declaration(); }},
                             {"labels", [check] { return check.labels(); }},
                             {"knowledge", [check] { return check.knowledge(); }},
+                            {"parts", [check] { return check.parts(); }},
                             {"encoding", [check] { return check.encoding(); }},
                             {"same numbers", [check] { return check.same_numbers(); }},
                             {"drawing", [check] { return check.drawing(); }},

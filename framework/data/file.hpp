@@ -1,8 +1,12 @@
 // Reading a whole text file, with messages a user can act on.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
+
+#include "config/input_file.hpp"
 
 namespace encore {
 
@@ -10,7 +14,14 @@ namespace encore {
 /// regular file, or unreadable.
 std::string load_file(const std::filesystem::path& path, const std::string& what);
 
+/// The file, opened for reading it piece by piece; throws as load_file.
+InputFile open_file(const std::filesystem::path& path, const std::string& what);
+
 /// As load_file, and throws Error with path and line when a byte is not UTF-8. A byte order mark stays.
 std::string load_text(const std::filesystem::path& path, const std::string& what);
+
+/// Throws that Error for a text, or for a part of a file that begins with this line.
+void require_utf8(std::string_view text, const std::filesystem::path& path, const std::string& what,
+                  std::int64_t first_line = 1);
 
 }  // namespace encore

@@ -15,6 +15,12 @@ Specification specification_of(const std::filesystem::path& run_folder,
   return specification;
 }
 
+LoadedExperiment load_run(const Specification& specification, const std::filesystem::path& run_folder) {
+  LoadedExperiment loaded = load_experiment(specification);
+  if (loaded.experiment.data.max_length == 0) take_max_length(loaded.experiment, kept_max_length(run_folder));
+  return loaded;
+}
+
 }  // namespace
 
 Engine::Engine(const std::filesystem::path& run_folder, const std::vector<std::string>& plugin_folders,
@@ -23,7 +29,7 @@ Engine::Engine(const std::filesystem::path& run_folder, const std::vector<std::s
 
 Engine::Engine(const std::filesystem::path& run_folder, const Specification& specification,
                const Device& device)
-    : loaded_(load_experiment(specification)),
+    : loaded_(load_run(specification, run_folder)),
       tokenizer_(load_tokenizer(loaded_, run_folder,
                                 [&]() -> TextCounts {
                                   throw Error((run_folder / vocabulary_file).string() +
@@ -33,7 +39,7 @@ Engine::Engine(const std::filesystem::path& run_folder, const Specification& spe
   const std::string knowledge = load_text(run_folder / knowledge_file, "list of labels");
   with_file(run_folder / knowledge_file, [&] { parts_.task->restore(knowledge); });
   weights_ = std::make_unique<RunWeights>(run_folder, specification.question);
-  for (const char* file : {vocabulary_file, knowledge_file}) weights_->require_file(file);
+  for (const char* file : {vocabulary_file, knowledge_file, max_length_file}) weights_->require_file(file);
   model_ = std::make_unique<Model>(loaded_.experiment, model_size(task(), tokenizer_->vocabulary().size()),
                                    loaded_.registry, device, Use::inference);
   step_ = weights_->load_into(*model_, host_threads());

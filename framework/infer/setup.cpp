@@ -2,6 +2,9 @@
 #include "infer/setup.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -10,9 +13,11 @@
 #include "config/catalogue.hpp"
 #include "config/fingerprint.hpp"
 #include "config/nearest.hpp"
+#include "data/file.hpp"
 #include "data/hash.hpp"
 #include "data/vocabulary.hpp"
 #include "record/crash_line.hpp"
+#include "tasks/length_share.hpp"
 
 namespace encore {
 namespace {
@@ -33,8 +38,17 @@ LoadedExperiment load_experiment(const Specification& specification) {
                                                    specification.plugin_folders.end());
   const Catalogue catalogue = Catalogue::load(folders, host_fingerprint());
   LoadedExperiment loaded{make_experiment(specification.config, catalogue, specification.origin), {}};
+  take_planned_files(loaded.experiment, specification);
   loaded.registry.load(catalogue, needed_types(loaded.experiment));
   return loaded;
+}
+
+void take_planned_files(Experiment& experiment, const Specification& specification) {
+  DataTable& data = experiment.data;
+  for (const auto& [role, paths] :
+       {std::pair("train", &data.train), std::pair("dev", &data.dev), std::pair("test", &data.test)})
+    if (std::vector<std::string> files = files_of_role(specification.data, role); !files.empty())
+      *paths = std::move(files);
 }
 
 std::unique_ptr<Tokenizer> load_tokenizer(const LoadedExperiment& loaded,
@@ -79,15 +93,18 @@ TaskParts make_task_parts(const Experiment& experiment, const Registry& registry
                           {"options", options_json(table)}};
   };
   const Offer& offer = registry.offer(Kind::task, task.type);
-  return {
-      .task = with_key(
-          task, [&] { return registry.make_task(task.type, task.options, {experiment.data.max_length}); }),
-      .reader = with_key(reader, [&] { return registry.make_reader(reader.type, reader.options); }),
-      .fields = offer.needs,
-      .measures = offer.measures,
-      .identity =
-          nlohmann::json{{"task", identity(Kind::task, task)}, {"reader", identity(Kind::reader, reader)}}
-              .dump()};
+  const auto make_task = [task, &registry](std::int64_t max_length) {
+    return with_key(task, [&] { return registry.make_task(task.type, task.options, {max_length}); });
+  };
+  const std::int64_t max_length = experiment.data.max_length;
+  return {.make_task = make_task,
+          .task = make_task(max_length == 0 ? longest_sequence : max_length),
+          .reader = with_key(reader, [&] { return registry.make_reader(reader.type, reader.options); }),
+          .fields = offer.needs,
+          .measures = offer.measures,
+          .identity =
+              nlohmann::json{{"task", identity(Kind::task, task)}, {"reader", identity(Kind::reader, reader)}}
+                  .dump()};
 }
 
 ModelSize model_size(const Task& task, std::size_t vocabulary) {
@@ -98,6 +115,28 @@ bool always_there(const Selection& select, const std::vector<Measure>& measures)
   if (select.measure() == loss_measure().name) return true;
   const Measure* measure = measure_of(measures, select.measure());
   return measure != nullptr && measure->always && !is_family(*measure);
+}
+
+void take_max_length(Experiment& experiment, std::int64_t max_length) {
+  const std::int64_t rows = experiment.model.max_positions;
+  if (rows > 0 && max_length > rows)
+    throw ConfigError("data.max_length",
+                      "data.max_length = \"" + percent_text(experiment.data.max_length_percent) + "\" is " +
+                          std::to_string(max_length) + " pieces for this training set, and " +
+                          "model.max_positions = " + std::to_string(rows) +
+                          " has no row for those behind; set data.max_length = " + std::to_string(rows));
+  experiment.data.max_length = max_length;
+}
+
+std::int64_t kept_max_length(const std::filesystem::path& run_folder) {
+  const std::filesystem::path path = run_folder / max_length_file;
+  const std::string text = load_text(path, "resolved data.max_length");
+  std::int64_t length = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), length);
+  if (failure != std::errc() || length < 1 || length > longest_sequence ||
+      std::string_view(end, static_cast<std::size_t>(text.data() + text.size() - end)) != "\n")
+    throw Error(path.string() + ": no length of sequences; train the run again (exp run FILE --fresh)");
+  return length;
 }
 
 void require_selectable(const Selection& select, const TaskSets& sets) {
@@ -114,8 +153,9 @@ void require_selectable(const Selection& select, const TaskSets& sets) {
 
 void require_selectable(const Selection& select, const Model& model) {
   if (!model.couples_sequences() || select.measure() != loss_measure().name) return;
-  throw ConfigError("train.select", "the loss of this head depends on which examples stand together in a batch, so \"" +
-                                        select.metric + "\" cannot choose the best checkpoint; name a measure");
+  throw ConfigError("train.select",
+                    "the loss of this head depends on which examples stand together in a batch, so \"" +
+                        select.metric + "\" cannot choose the best checkpoint; name a measure");
 }
 
 ContentHashes content_hashes(const Specification& specification) {

@@ -21,6 +21,8 @@ namespace encore {
 inline constexpr const char* vocabulary_file = "vocab.txt";
 /// Beside it: what the task took from the training set (Task::knowledge).
 inline constexpr const char* knowledge_file = "labels.txt";
+/// And, where data.max_length is a share of the training set, the number that it is.
+inline constexpr const char* max_length_file = "max_length.txt";
 
 /// The experiment of a specification and the loaded plugins it needs.
 struct LoadedExperiment {
@@ -30,6 +32,9 @@ struct LoadedExperiment {
 
 /// Loads only the plugins the experiment names. Throws ConfigError with the dotted key, or Error.
 LoadedExperiment load_experiment(const Specification& specification);
+
+/// Sets the files of the sets as they were planned: those of a folder in its place.
+void take_planned_files(Experiment& experiment, const Specification& specification);
 
 /// The tokenizer with its vocabulary: the run folder's `vocab.txt` if it is there, else the file that the
 /// option `vocab` names, else trained from `text_counts()`, which only then is called.
@@ -41,11 +46,17 @@ std::unique_ptr<Tokenizer> load_tokenizer(const LoadedExperiment& loaded,
 std::string encoding_of(const TokenizerTable& table, const Registry& registry, const Tokenizer& tokenizer,
                         const Specification& specification);
 
-/// The task and the reader of an experiment.
+/// The task and the reader of an experiment. The registry outlives the parts.
 TaskParts make_task_parts(const Experiment& experiment, const Registry& registry);
 
 /// What a model needs to know of a task that has its knowledge, and of the vocabulary's size.
 ModelSize model_size(const Task& task, std::size_t vocabulary);
+
+/// Sets data.max_length, which was a share of the training set. Throws ConfigError where the model's table of
+/// positions has fewer rows.
+void take_max_length(Experiment& experiment, std::int64_t max_length);
+/// What that was in the run of this folder. Throws Error.
+std::int64_t kept_max_length(const std::filesystem::path& run_folder);
 
 /// Whether every development set has the measure that chooses the best checkpoint.
 bool always_there(const Selection& select, const std::vector<Measure>& measures);

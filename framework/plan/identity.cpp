@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "config/core_schema.hpp"
+#include "config/validate.hpp"
 #include "config/value.hpp"
+#include "record/specification.hpp"
 
 namespace encore {
 
@@ -30,7 +32,23 @@ std::string quoted(const std::string& text) {
 std::string canonical(const OptionValue& value) {
   if (const double* number = std::get_if<double>(&value)) return shortest(*number);
   if (const std::string* text = std::get_if<std::string>(&value)) return quoted(*text);
+  if (const auto* numbers = std::get_if<std::vector<double>>(&value)) {
+    std::string text;
+    for (const double number : *numbers) text += (text.empty() ? "" : ",") + shortest(number);
+    return "[" + text + "]";
+  }
   return std::visit([](const auto& held) { return json(held).dump(); }, value);
+}
+
+/// The hash of a file; of several a list of theirs, in their order. Empty where there is none.
+std::string content_text(const std::string& key, const std::map<std::string, std::string>& files) {
+  std::string text;
+  std::size_t count = 0;
+  for (auto file = files.find(key); file != files.end(); file = files.find(numbered_file(key, count))) {
+    text += (count > 0 ? "," : "") + quoted("sha256:" + file->second);
+    ++count;
+  }
+  return count > 1 ? "[" + text + "]" : text;
 }
 
 bool is_default(const ResolvedTable& table, const Option& option, const OptionValue& value) {
@@ -57,10 +75,10 @@ CanonicalText::CanonicalText(const Resolved& resolved, const std::map<std::strin
       if (is_default(table, option, value)) continue;
       std::string dotted = key + "." + name;
       if (only_describes(dotted)) continue;
-      if (option.type != OptionType::path)
+      if (!is_path(option))
         entries.emplace_back(std::move(dotted), canonical(value));
-      else if (const auto file = files.find(dotted); file != files.end())
-        entries.emplace_back(std::move(dotted), quoted("sha256:" + file->second));
+      else if (std::string content = content_text(dotted, files); !content.empty())
+        entries.emplace_back(std::move(dotted), std::move(content));
     }
   }
   std::ranges::sort(entries);

@@ -15,7 +15,8 @@ namespace encore {
 /// Keys sorted, no blanks, floats in their shortest form that reads back equal.
 class CanonicalText {
  public:
-  /// `files` holds the content hash of every path option, by dotted key.
+  /// `files` holds the content hash of every path option, by dotted key (numbered_file for the later ones of
+  /// several).
   CanonicalText(const Resolved& resolved, const std::map<std::string, std::string>& files);
 
   /// Of the run with this seed.

@@ -1,12 +1,15 @@
 #include "plan/point_maker.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "config/nearest.hpp"
 #include "config/toml.hpp"
+#include "config/validate.hpp"
 #include "data/hash.hpp"
 #include "plan/identity.hpp"
+#include "record/specification.hpp"
 
 namespace encore {
 
@@ -22,6 +25,28 @@ std::string file_name(const std::string& key) {
   for (const std::string prefix : {"data.", "tokenizer."})
     if (key.starts_with(prefix)) return key.substr(prefix.size());
   return key;
+}
+
+/// With the files of each folder in its place, sorted by name; hidden files and folders within it do not
+/// count. Throws Error when a folder holds none.
+std::vector<std::string> with_folders_listed(const std::vector<std::string>& paths) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code failure;
+    if (!fs::is_directory(path, failure)) {
+      files.push_back(path);
+      continue;
+    }
+    std::vector<std::string> within;
+    for (const fs::directory_entry& entry : fs::directory_iterator(path, failure))
+      if (entry.is_regular_file(failure) && !entry.path().filename().string().starts_with('.'))
+        within.push_back(entry.path().string());
+    if (within.empty()) throw Error("the folder " + path + " holds no file that could be read");
+    std::ranges::sort(within);
+    files.insert(files.end(), within.begin(), within.end());
+  }
+  return files;
 }
 
 /// `word` is "exclude" or "when".
@@ -178,15 +203,17 @@ std::map<std::string, ContentFile> PointMaker::hash_files(const Resolved& resolv
   std::map<std::string, ContentFile> files;
   for (const auto& [key, table] : resolved.tables)
     for (const Option& option : table.schema->options()) {
-      if (option.type != OptionType::path || !table.options.has(option.name)) continue;
+      if (!is_path(option) || !table.options.has(option.name)) continue;
       const std::string dotted_key = key + "." + option.name;
       if (!is_content(dotted_key)) continue;
-      const std::string& path = table.options.text(option.name);
-      if (path.empty()) continue;
       try {
-        auto known = hashes_.find(path);
-        if (known == hashes_.end()) known = hashes_.emplace(path, hash_(path)).first;
-        files[dotted_key] = {path, known->second};
+        std::vector<std::string> paths = table.options.paths(option.name);
+        if (option.type == OptionType::path_list) paths = with_folders_listed(paths);
+        for (std::size_t i = 0; i < paths.size(); ++i) {
+          auto known = hashes_.find(paths[i]);
+          if (known == hashes_.end()) known = hashes_.emplace(paths[i], hash_(paths[i])).first;
+          files[numbered_file(dotted_key, i)] = {paths[i], known->second};
+        }
       } catch (const Error& error) {
         problems.add(place_of(resolved.origin, dotted_key), dotted_key,
                      "option \"" + dotted_key + "\": " + error.what());

@@ -73,9 +73,11 @@ std::string label_of_option(const OptionValue& value) {
   Value held;
   std::visit(
       [&](const auto& content) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(content)>, std::vector<std::string>>) {
+        using Content = std::decay_t<decltype(content)>;
+        if constexpr (std::is_same_v<Content, std::vector<std::string>> ||
+                      std::is_same_v<Content, std::vector<double>>) {
           Value::Array list;
-          for (const std::string& text : content) list.push_back({text, {}});
+          for (const auto& element : content) list.push_back({element, {}});
           held.data = std::move(list);
         } else {
           held.data = content;

@@ -95,7 +95,8 @@ struct Started {
   std::map<std::string, std::int64_t> parameter_layers = {};  ///< those of a block by sub-layer
   std::optional<std::int64_t> vocabulary_size = {};
   std::vector<std::string> labels = {};
-  std::map<std::string, SetFacts> data = {};  ///< by split: "train", "dev", "test"
+  std::map<std::string, SetFacts> data = {};    ///< by split: "train", "dev", "test"
+  std::optional<std::int64_t> max_length = {};  ///< what data.max_length is, where it is a share ("95%")
   bool operator==(const Started&) const = default;
 };
 

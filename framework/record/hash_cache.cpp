@@ -34,7 +34,7 @@ struct FileState {
   std::string text;
 };
 
-FileState state_of(const fs::path& path) {
+FileState state_of(const fs::path& path, std::int64_t now) {
   struct stat status = {};
   if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   const auto time = [](const timespec& moment) {
@@ -42,7 +42,7 @@ FileState state_of(const fs::path& path) {
   };
   const std::int64_t changed = std::max<std::int64_t>(status.st_mtim.tv_sec, status.st_ctim.tv_sec);
   return {.is_known = true,
-          .is_kept = status.st_size >= smallest_kept && changed + seconds_of_doubt < std::time(nullptr),
+          .is_kept = status.st_size >= smallest_kept && changed + seconds_of_doubt < now,
           .text = std::to_string(status.st_dev) + " " + std::to_string(status.st_ino) + " " +
                   std::to_string(status.st_size) + " " + time(status.st_mtim) + " " + time(status.st_ctim)};
 }
@@ -72,13 +72,17 @@ void keep_hash(const fs::path& entry, const FileState& state, const std::string&
 }  // namespace
 
 std::string cached_sha256_of_file(const fs::path& path) {
+  return cached_sha256_of_file(path, std::time(nullptr));
+}
+
+std::string cached_sha256_of_file(const fs::path& path, std::int64_t now) {
   const fs::path cache = cache_folder();
-  const FileState before = state_of(path);
+  const FileState before = state_of(path, now);
   if (cache.empty() || !before.is_known || !before.is_kept) return sha256_of_file(path);
   const fs::path entry = cache / "hashes" / sha256(fs::absolute(path).lexically_normal().string());
   if (std::string hash = kept_hash(entry, before); !hash.empty()) return hash;
   const std::string hash = sha256_of_file(path);
-  if (state_of(path).text == before.text) keep_hash(entry, before, hash);
+  if (state_of(path, now).text == before.text) keep_hash(entry, before, hash);
   return hash;
 }
 

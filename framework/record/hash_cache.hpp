@@ -3,6 +3,7 @@
 // is kept is believed only while the file is as the system described it then.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -14,5 +15,7 @@ namespace encore {
 /// kept: a clock may be too coarse to tell the next change. Throws Error when it is no regular file or cannot
 /// be read; a cache that cannot be read or written costs time and nothing else.
 std::string cached_sha256_of_file(const std::filesystem::path& path);
+/// The same as if it were this moment, in seconds since 1970.
+std::string cached_sha256_of_file(const std::filesystem::path& path, std::int64_t now);
 
 }  // namespace encore

@@ -3,6 +3,7 @@
 #include "record/safetensors.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -27,6 +28,8 @@ constexpr std::size_t length_bytes = 8;
 /// Of the first tensor in files that are written here: who maps them can compute with what lies there.
 constexpr std::size_t data_alignment = 64;
 constexpr std::uint64_t header_limit = 100'000'000;
+/// What is read of a large tensor at once.
+constexpr std::size_t piece_bytes = std::size_t{4} << 20;
 constexpr const char* metadata_name = "__metadata__";
 
 struct DTypeName {
@@ -86,7 +89,7 @@ std::string make_header(const std::vector<const TensorSlice*>& tensors, const Te
   if (!metadata.empty()) header[metadata_name] = metadata;
   std::uint64_t offset = 0;
   for (const TensorSlice* tensor : tensors) {
-    const std::uint64_t end = offset + tensor->bytes.size();
+    const std::uint64_t end = offset + size_in_bytes(tensor->dtype, tensor->shape).value();
     header[tensor->name] = {
         {"dtype", format_name(tensor->dtype)}, {"shape", tensor->shape}, {"data_offsets", {offset, end}}};
     offset = end;
@@ -102,6 +105,21 @@ const char* name_of(StoredType type) {
   return type ? name_of(*type) : "float16";
 }
 
+void visit_bytes(const TensorSlice& tensor,
+                 const std::function<void(std::span<const std::byte> piece)>& visit) {
+  if (tensor.file.empty()) return visit(tensor.bytes);
+  InputFile file(tensor.file);
+  std::vector<char> piece(piece_bytes);
+  std::uint64_t total = 0;
+  while (const std::size_t count = file.read(piece.data(), piece.size())) {
+    visit(std::as_bytes(std::span(piece).first(count)));
+    total += count;
+  }
+  if (total != size_in_bytes(tensor.dtype, tensor.shape))
+    throw Error(tensor.file.string() + ": " + std::to_string(total) + " bytes are not those of tensor \"" +
+                tensor.name + "\"");
+}
+
 SavedFile save_safetensors(const std::filesystem::path& path, const std::vector<TensorSlice>& tensors,
                            const TensorMetadata& metadata, const std::function<void()>& before_rename) {
   std::vector<const TensorSlice*> order;
@@ -109,8 +127,10 @@ SavedFile save_safetensors(const std::filesystem::path& path, const std::vector<
   for (const TensorSlice& tensor : tensors) {
     ENCORE_REQUIRE(tensor.name != metadata_name && names.insert(tensor.name).second,
                    "tensor \"" + tensor.name + "\" has a name of its own");
-    ENCORE_REQUIRE(size_in_bytes(tensor.dtype, tensor.shape) == tensor.bytes.size(),
-                   "tensor \"" + tensor.name + "\" has as many bytes as its shape says");
+    ENCORE_REQUIRE(
+        size_in_bytes(tensor.dtype, tensor.shape).has_value() &&
+            (!tensor.file.empty() || size_in_bytes(tensor.dtype, tensor.shape) == tensor.bytes.size()),
+        "tensor \"" + tensor.name + "\" has as many bytes as its shape says");
     order.push_back(&tensor);
   }
   std::stable_sort(order.begin(), order.end(), [](const TensorSlice* left, const TensorSlice* right) {
@@ -129,7 +149,7 @@ SavedFile save_safetensors(const std::filesystem::path& path, const std::vector<
   const std::uint64_t length = header.size();
   write(std::as_bytes(std::span(&length, 1)));
   write(std::as_bytes(std::span(header.data(), header.size())));
-  for (const TensorSlice* tensor : order) write(tensor->bytes);
+  for (const TensorSlice* tensor : order) visit_bytes(*tensor, write);
   saved.sha256 = hash.hex();
   file.commit(before_rename);
   return saved;
@@ -268,6 +288,21 @@ const std::string& Safetensors::text(const std::string& key) const {
   const auto found = metadata_.find(key);
   if (found == metadata_.end()) throw Error(path_.string() + ": there is no metadata \"" + key + "\"");
   return found->second;
+}
+
+void Safetensors::visit_bytes(const Entry& entry,
+                              const std::function<void(std::span<const std::byte> piece)>& visit) const {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  for (std::span<const std::byte> left = entry.bytes; !left.empty();) {
+    const std::span<const std::byte> piece = left.first(std::min(piece_bytes, left.size()));
+    left = left.subspan(piece.size());
+    visit(piece);
+    if (entry.bytes.size() <= piece_bytes) continue;
+    // Whole pages; they are read from the file again when somebody asks for them.
+    const auto begin = static_cast<std::size_t>(piece.data() - mapping_.data()) / page * page;
+    const auto end = static_cast<std::size_t>(piece.data() + piece.size() - mapping_.data()) / page * page;
+    ::madvise(const_cast<std::byte*>(mapping_.data()) + begin, end - begin, MADV_DONTNEED);
+  }
 }
 
 std::string Safetensors::sha256() const {

@@ -25,13 +25,19 @@ namespace encore {
 using StoredType = std::optional<DType>;
 const char* name_of(StoredType type);
 
-/// A named piece of host memory to be written.
+/// A named piece of host memory to be written, or a file that holds nothing else than its bytes.
 struct TensorSlice {
   std::string name;
   DType dtype = DType::float32;
   std::vector<std::int64_t> shape;
-  std::span<const std::byte> bytes;
+  std::span<const std::byte> bytes = {};
+  std::filesystem::path file = {};  ///< where the bytes lie; empty: in `bytes`
 };
+
+/// Gives the bytes of a tensor in their order, in pieces. Throws Error when its file cannot be read or has
+/// another size.
+void visit_bytes(const TensorSlice& tensor,
+                 const std::function<void(std::span<const std::byte> piece)>& visit);
 
 using TensorMetadata = std::map<std::string, std::string>;
 
@@ -70,6 +76,9 @@ class Safetensors {
   const std::string& text(const std::string& key) const;
   /// Of the whole file; reads all of it.
   std::string sha256() const;
+  /// Gives the bytes of a tensor in their order, in pieces, and lets go of the memory that a large one took.
+  void visit_bytes(const Entry& entry,
+                   const std::function<void(std::span<const std::byte> piece)>& visit) const;
   const std::filesystem::path& path() const { return path_; }
 
  private:

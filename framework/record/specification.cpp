@@ -65,6 +65,17 @@ nlohmann::json Specification::to_json() const {
           {"plugin_folders", plugin_folders}};
 }
 
+std::string numbered_file(const std::string& role, std::size_t index) {
+  return index == 0 ? role : role + "." + std::to_string(index + 1);
+}
+
+std::vector<std::string> files_of_role(const std::map<std::string, DataFile>& data, const std::string& role) {
+  std::vector<std::string> paths;
+  for (auto file = data.find(role); file != data.end(); file = data.find(numbered_file(role, paths.size())))
+    paths.push_back(file->second.path);
+  return paths;
+}
+
 void require_planned(const DataFile& planned, const std::string& role, const std::string& sha256) {
   if (sha256 != planned.sha256)
     throw Error(planned.path + " (" + role +

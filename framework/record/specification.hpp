@@ -22,6 +22,11 @@ struct DataFile {
   std::string sha256;
 };
 
+/// The role, or the dotted key, of one of several files: "train" is the first (0), "train.2" the second.
+std::string numbered_file(const std::string& role, std::size_t index);
+/// The paths of the files of a role, in their order.
+std::vector<std::string> files_of_role(const std::map<std::string, DataFile>& data, const std::string& role);
+
 /// Throws Error, naming file and role ("train"), when the content is another than the planned one.
 void require_planned(const DataFile& planned, const std::string& role, const std::string& sha256);
 
@@ -33,9 +38,10 @@ struct Specification {
   std::string group;     ///< the same without the seed
   std::string backend;   ///< "openmp", "cuda", "hip"
   nlohmann::json config =
-      nlohmann::json::object();             ///< the resolved experiment, tables as in the experiment file
-  Origins origin;                           ///< by dotted key
-  std::map<std::string, DataFile> data;     ///< by role: "train", "dev", "test", "vocab"
+      nlohmann::json::object();  ///< the resolved experiment, tables as in the experiment file
+  Origins origin;                ///< by dotted key
+  /// By role: "train", "dev", "test", "vocab"; "train.2" and so on where the training set has several files.
+  std::map<std::string, DataFile> data;
   std::vector<std::string> plugin_folders;  ///< absolute
 
   nlohmann::json to_json() const;

@@ -59,8 +59,9 @@ std::string set_text(const Material& material, const std::string& role) {
     const SetFacts* facts = material.facts(run, role);
     const auto files = material.datasets.find(run.number);
     if (facts == nullptr || files == material.datasets.end()) return "";
+    const bool has_own = std::ranges::find(files->second, role, &DatasetRow::role) != files->second.end();
     for (const DatasetRow& file : files->second)
-      if (file.role == role)
+      if (file.role == (has_own ? role : "train"))  // or a share of it
         texts.insert(thousands(facts->examples) + " examples of " + setting_text(file.path));
   }
   return texts.size() == 1 ? *texts.begin() : "";

@@ -16,13 +16,26 @@ struct Set {
   nlohmann::json max_length;
 };
 
+/// The files of a run, and for each set that data.split cut from the training file that file once more.
+std::vector<DatasetRow> with_shares(std::vector<DatasetRow> files, const Started* started) {
+  const auto train = std::ranges::find(files, "train", &DatasetRow::role);
+  if (started == nullptr || train == files.end()) return files;
+  const DatasetRow whole = *train;
+  for (const auto& [split, facts] : started->data)
+    if (std::ranges::find(files, split, &DatasetRow::role) == files.end())
+      files.push_back({split, whole.path, whole.sha256});
+  return files;
+}
+
 std::vector<Set> sets_of(const Material& material) {
   std::vector<Set> sets;
   for (const RunRow& run : material.runs) {
     const auto files = material.datasets.find(run.number);
     if (files == material.datasets.end()) continue;
-    const nlohmann::json max_length = material.setting(run, "data.max_length");
-    for (const DatasetRow& file : files->second) {
+    nlohmann::json max_length = material.setting(run, "data.max_length");
+    if (const Started* started = material.started(run); started != nullptr && started->max_length)
+      max_length = *started->max_length;
+    for (const DatasetRow& file : with_shares(files->second, material.started(run))) {
       const SetFacts* here = material.facts(run, file.role);
       const auto known = std::find_if(sets.begin(), sets.end(), [&](const Set& set) {
         // Another tokenizer or limit makes other lengths of the same file.
@@ -39,7 +52,8 @@ std::vector<Set> sets_of(const Material& material) {
   }
   const auto rank = [](const Set& set) {
     const std::vector<std::string> roles = {"train", "dev", "test"};
-    return std::find(roles.begin(), roles.end(), set.role) - roles.begin();
+    const std::string role = set.role.substr(0, set.role.find('.'));  // "train.2" is a file of "train"
+    return std::find(roles.begin(), roles.end(), role) - roles.begin();
   };
   std::stable_sort(sets.begin(), sets.end(), [&](const Set& a, const Set& b) {
     if (rank(a) != rank(b)) return rank(a) < rank(b);

@@ -39,6 +39,12 @@ std::optional<Started> started_in(const std::string& text) {
 
 }  // namespace
 
+std::optional<Started> last_started(const std::vector<AttemptRow>& attempts) {
+  for (auto attempt = attempts.rbegin(); attempt != attempts.rend(); ++attempt)
+    if (attempt->started_event) return attempt->started_event;
+  return std::nullopt;
+}
+
 AttemptRow attempt_row(const Statement& row) {
   AttemptRow attempt;
   attempt.number = row.integer(0);

@@ -136,6 +136,8 @@ struct AttemptRow {
   std::string spool_problem;
   std::vector<PluginRow> plugins;  ///< by name; empty until the worker has told
 };
+/// What the last attempt that began has reported; nothing where none has.
+std::optional<Started> last_started(const std::vector<AttemptRow>& attempts);
 struct MetricRow : Metric {
   std::int64_t points = 0;  ///< that count
 };

@@ -10,64 +10,66 @@ namespace encore {
 namespace {
 
 template <class T>
-std::span<const T> values_in(const Safetensors& file, const std::string& name, DType type) {
-  const Safetensors::Entry& entry = file.tensor(name);
-  if (entry.dtype != type || entry.shape.size() != 1)
-    throw Error(file.path().string() + ": tensor \"" + name + "\" is no list of " + encore::name_of(type));
-  return {reinterpret_cast<const T*>(entry.bytes.data()), entry.bytes.size() / sizeof(T)};
-}
-
-std::span<const std::int32_t> integers_in(const Safetensors& file, const std::string& name) {
-  return values_in<std::int32_t>(file, name, DType::int32);
-}
-
-/// Empty where the file has no such tensor.
-std::span<const std::int32_t> optional_in(const Safetensors& file, const std::string& name) {
-  if (!file.has(name)) return {};
-  return integers_in(file, name);
-}
-
-ColumnValues column_in(const Safetensors& file, const std::string& prefix, const ColumnRule& rule) {
-  const std::string name = prefix + ".column." + rule.name;
-  ColumnValues column = {.rule = rule};
-  if (rule.type == ColumnType::integers)
-    column.integers = integers_in(file, name);
-  else
-    column.numbers = values_in<float>(file, name, DType::float32);
-  if (rule.space == Space::ragged) column.counts = integers_in(file, prefix + ".counts." + rule.name);
-  return column;
+std::span<const T> values_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
 }
 
 }  // namespace
 
-std::vector<TensorSlice> tensors_of(const EncodedSets& sets) {
+std::vector<TensorSlice> tensors_of(const ExampleArrays& arrays, const std::string& prefix) {
   std::vector<TensorSlice> tensors;
   const auto add = [&](const std::string& name, auto values, DType type = DType::int32) {
-    tensors.push_back({.name = name,
+    tensors.push_back({.name = prefix + name,
                        .dtype = type,
                        .shape = {static_cast<std::int64_t>(values.size())},
                        .bytes = std::as_bytes(values)});
   };
-  for (const Split split : all_splits) {
-    if (!sets[split]) continue;
-    const ExampleArrays& arrays = sets[split]->set.arrays();
-    const std::string prefix = std::string(name_of(split)) + ".";
-    add(prefix + "lengths", arrays.lengths);
-    add(prefix + "ids", arrays.ids);
-    if (!arrays.target_lengths.empty()) {
-      add(prefix + "target_lengths", arrays.target_lengths);
-      add(prefix + "target_ids", arrays.target_ids);
-    }
-    if (!arrays.sequences.empty()) add(prefix + "sequences", arrays.sequences);
-    for (const ColumnValues& column : arrays.columns) {
-      if (column.rule.type == ColumnType::integers)
-        add(prefix + "column." + column.rule.name, column.integers);
-      else
-        add(prefix + "column." + column.rule.name, column.numbers, DType::float32);
-      if (column.rule.space == Space::ragged) add(prefix + "counts." + column.rule.name, column.counts);
-    }
+  add("lengths", arrays.lengths);
+  add("ids", arrays.ids);
+  if (!arrays.target_lengths.empty()) {
+    add(target_lengths_array, arrays.target_lengths);
+    add(target_ids_array, arrays.target_ids);
+  }
+  if (!arrays.sequences.empty()) add(sequences_array, arrays.sequences);
+  for (const ColumnValues& column : arrays.columns) {
+    if (column.rule.type == ColumnType::integers)
+      add("column." + column.rule.name, column.integers);
+    else
+      add("column." + column.rule.name, column.numbers, DType::float32);
+    if (column.rule.space == Space::ragged) add("counts." + column.rule.name, column.counts);
   }
   return tensors;
+}
+
+std::vector<TensorSlice> tensors_of(const EncodedSets& sets) {
+  std::vector<TensorSlice> tensors;
+  for (const Split split : all_splits)
+    if (sets[split])
+      for (TensorSlice& tensor : tensors_of(sets[split]->set.arrays(), std::string(name_of(split)) + "."))
+        tensors.push_back(std::move(tensor));
+  return tensors;
+}
+
+ExampleArrays arrays_in(const FindTensor& find, const std::string& prefix,
+                        const std::vector<ColumnRule>& columns) {
+  const auto integers = [&](const std::string& name) {
+    return values_of<std::int32_t>(find(prefix + name, DType::int32));
+  };
+  ExampleArrays arrays = {.lengths = integers("lengths"),
+                          .ids = integers("ids"),
+                          .target_lengths = integers(target_lengths_array),
+                          .target_ids = integers(target_ids_array),
+                          .sequences = integers(sequences_array)};
+  for (const ColumnRule& rule : columns) {
+    ColumnValues column = {.rule = rule};
+    if (rule.type == ColumnType::integers)
+      column.integers = integers("column." + rule.name);
+    else
+      column.numbers = values_of<float>(find(prefix + "column." + rule.name, DType::float32));
+    if (rule.space == Space::ragged) column.counts = integers("counts." + rule.name);
+    arrays.columns.push_back(column);
+  }
+  return arrays;
 }
 
 TensorMetadata metadata_of(const EncodedSets& sets) {
@@ -86,17 +88,19 @@ EncodedSets encoded_sets_in(const std::shared_ptr<const Safetensors>& file,
   try {
     EncodedSets result;
     result.knowledge = knowledge_in(*file);
+    const auto find = [&](const std::string& name, DType type) -> std::span<const std::byte> {
+      const auto tensor = file->tensors().find(name);
+      if (tensor == file->tensors().end()) return {};
+      if (tensor->second.dtype != type || tensor->second.shape.size() != 1)
+        throw Error("tensor \"" + name + "\" is no list of " + encore::name_of(type));
+      return tensor->second.bytes;
+    };
     for (const Split split : all_splits) {
-      const std::string prefix = name_of(split);
-      if (!file->metadata().contains(prefix)) continue;
-      ExampleArrays arrays = {.lengths = integers_in(*file, prefix + ".lengths"),
-                              .ids = integers_in(*file, prefix + ".ids"),
-                              .target_lengths = optional_in(*file, prefix + ".target_lengths"),
-                              .target_ids = optional_in(*file, prefix + ".target_ids"),
-                              .sequences = optional_in(*file, prefix + ".sequences")};
-      for (const ColumnRule& rule : columns) arrays.columns.push_back(column_in(*file, prefix, rule));
-      result[split].emplace(ExampleSet(std::move(arrays), file),
-                            parse_json(file->text(prefix)).get<std::vector<std::string>>());
+      const std::string name = name_of(split);
+      if (!file->metadata().contains(name)) continue;
+      static_cast<void>(file->tensor(name + ".lengths"));  // throws where there is none
+      result[split].emplace(ExampleSet(arrays_in(find, name + ".", columns), file),
+                            parse_json(file->text(name)).get<std::vector<std::string>>());
     }
     return result;
   } catch (const std::exception& error) {

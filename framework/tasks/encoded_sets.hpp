@@ -5,8 +5,10 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,8 +38,18 @@ struct EncodedSets {
   }
 };
 
+// Names of arrays in a file, behind the name of their set and a dot.
+inline constexpr const char* sequences_array = "sequences";
+inline constexpr const char* target_lengths_array = "target_lengths";
+inline constexpr const char* target_ids_array = "target_ids";
+
 /// The form in a file.
 std::vector<TensorSlice> tensors_of(const EncodedSets& sets);
+std::vector<TensorSlice> tensors_of(const ExampleArrays& arrays, const std::string& prefix);
+/// And back; `find` gives the bytes of the tensor of this name and type, none where it is not there.
+using FindTensor = std::function<std::span<const std::byte>(const std::string& name, DType type)>;
+ExampleArrays arrays_in(const FindTensor& find, const std::string& prefix,
+                        const std::vector<ColumnRule>& columns);
 TensorMetadata metadata_of(const EncodedSets& sets);
 /// Task::knowledge as it is in a file. Throws Error when there is none.
 std::string knowledge_in(const Safetensors& file);

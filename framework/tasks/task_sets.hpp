@@ -1,10 +1,12 @@
 // TaskSets: the sets of a run on their way through reader and task: files, records, encoded sets, measures,
-// predictions. What is read or encoded once is kept only as long as it is needed.
+// predictions. What is read or encoded once is kept only as long as it is needed, and a large corpus is never
+// held whole (file_parts.hpp).
 // Place in the flow: infer/setup.hpp makes one from an experiment; session, evaluator and trainer use it.
 #pragma once
 
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,20 +27,22 @@ using ContentHashes = std::map<std::string, std::string>;
 
 /// A task and the reader it gets its records from.
 struct TaskParts {
-  std::unique_ptr<Task> task;
+  /// The task with this data.max_length. Throws ConfigError where its options do not fit that.
+  std::function<std::unique_ptr<Task>(std::int64_t max_length)> make_task;
+  std::unique_ptr<Task> task;  ///< with longest_sequence as long as data.max_length is not known
   std::unique_ptr<Reader> reader;
   TaskFields fields;              ///< what the task reads
   std::vector<Measure> measures;  ///< what it reports
   std::string identity;           ///< the text of everything about both that decides what is encoded
 };
 
-/// The records of one file with its hash. `what` names the set in messages. Throws Error that names file and
-/// line.
+/// The records of the files of a set, with the hash of each. `what` names the set in messages. Throws Error
+/// that names file and line.
 struct ReadSet {
   Records records;
-  std::string sha256;
+  std::vector<std::string> sha256;
 };
-ReadSet read_set(const Reader& reader, const std::filesystem::path& path, const std::string& what);
+ReadSet read_set(const Reader& reader, const std::vector<std::string>& paths, const std::string& what);
 
 /// Throws Error where the records lack a field that the task needs: a reader's options may leave some out.
 void require_fields(const Records& records, const TaskFields& needs);
@@ -56,23 +60,42 @@ auto with_file(const std::filesystem::path& path, const Work& work) -> decltype(
 /// What each example of a set adds to the measures. Throws Error when the task leaves one out.
 Statistics measured(const Task& task, const ExampleSet& set, const Outputs& outputs, const std::string& what);
 
+class EncodedParts;
+
+/// data.max_length of a task that is to cut nothing.
+inline constexpr std::int64_t longest_sequence = std::int64_t{1} << 20;
+
+/// Training files that are larger than `part_bytes` together are read in parts of about that size, where
+/// reader and task allow it (Reader::cut, Task::takes_parts).
+struct CorpusLimits {
+  std::size_t part_bytes = std::size_t{8} << 20;
+  /// Words of the table from which a vocabulary is trained; the rarest are dropped where there are more.
+  std::size_t most_words = std::size_t{2} << 20;
+};
+
 class TaskSets {
  public:
   /// Reads nothing yet. Without `planned` hashes nothing is compared with them, and nothing is cached.
-  TaskSets(TaskParts parts, const DataTable& data, ContentHashes planned = {});
+  TaskSets(TaskParts parts, const DataTable& data, ContentHashes planned = {}, CorpusLimits limits = {});
 
   const Task& task() const { return *parts_.task; }
   const std::vector<Measure>& measures() const { return parts_.measures; }
-  bool has(Split split) const { return !path(split).empty(); }
+  bool has(Split split) const;
+  /// data.max_length; 0 where it is a share of the training set that is not encoded yet.
+  std::int64_t max_length() const { return data_.max_length; }
 
   /// Reads every set that is not read yet; then the task knows its labels. Throws Error naming file and line
   /// of what cannot be read, or the file that is no longer the one that was planned.
   void read();
-  /// Of the training set; reads it when it is not read yet.
+  /// Of the training set, with which the task is prepared; reads it when it is not read yet.
   TextCounts text_counts();
 
-  /// Turns all sets into examples, reading what is not read yet. The number of threads changes no bit.
+  /// Turns all sets into examples, reading what is not read yet; then max_length() is known. The number of
+  /// threads changes no bit.
   void encode(const Tokenizer& tokenizer, int threads);
+  /// The same by way of the cache: from what it has, else anew and kept there. A training set that is read in
+  /// parts goes there part by part and is mapped. Throws Error when such a set cannot be written.
+  void encode(const Tokenizer& tokenizer, int threads, const TokenCache& cache, const std::string& encoding);
   /// The same from what save_encoded left there for these files and the same `encoding`, the text of
   /// everything about the tokenizer that decides its pieces; false when there is nothing. No set is read.
   bool load_encoded(const TokenCache& cache, const std::string& encoding);
@@ -91,16 +114,36 @@ class TaskSets {
                         const std::filesystem::path& path) const;
 
  private:
-  const std::string& path(Split split) const;
-  Records read(Split split) const;
+  using Sets = std::array<std::optional<Records>, all_splits.size()>;
+  using Visit = std::function<void(Records&)>;
+
+  /// Of the files of a set, which with `split` are those of the training set.
+  const std::vector<std::string>& paths(Split split) const;
+  std::string files_text(Split split) const;
+  ReadSet read_files(Split files) const;
+  /// Reads the files that hold a set into `to`, also the other sets that they hold, unless they are there.
+  void read_into(Split split, Sets& to) const;
+  void visit_parts(Sets& held_out, const Visit& visit) const;
+  /// The training set, whole or part by part; held-out shares of its files are kept on the way.
+  void visit_train(const Visit& visit);
   const Records& require_read(Split split);
+  void require_as_planned(Split split, const std::vector<std::string>& hashes) const;
+  void require_none_empty(const std::array<std::size_t, all_splits.size()>& counts) const;
+  void decide_max_length(const Tokenizer& tokenizer, int threads);
+  void remake_task();
+  void encode_train(EncodedParts& to, std::vector<std::string>& notes, const Tokenizer& tokenizer,
+                    int threads);
+  void encode_held_out(const Tokenizer& tokenizer, int threads);
+  void add_max_length(TensorMetadata& metadata) const;
   std::string key(const std::string& encoding) const;
 
   TaskParts parts_;
   DataTable data_;
   ContentHashes planned_;
-  std::array<std::optional<Records>, all_splits.size()> records_;  ///< as far as they were needed
-  bool prepared_ = false;
+  CorpusLimits limits_;
+  bool in_parts_ = false;  ///< the training set is never held whole
+  Sets records_;           ///< as far as they were needed
+  bool prepared_ = false, extended_ = false;
   EncodedSets sets_;
   mutable std::array<std::optional<SetDescription>, all_splits.size()> descriptions_;
   Notes cache_notes_;

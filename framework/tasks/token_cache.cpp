@@ -25,13 +25,16 @@ constexpr std::chrono::hours oldest_unfinished{24};
 /// Over every name, text and byte in the order of the names, so that no flipped bit of the file is missed.
 class ContentDigest {
  public:
-  void add(const std::string& name, std::span<const std::byte> bytes) {
-    hash_.add(name + '\0' + std::to_string(bytes.size()) + '\0');
-    hash_.add(bytes);
+  void begin(const std::string& name, std::size_t bytes) {
+    hash_.add(name + '\0' + std::to_string(bytes) + '\0');
   }
+  void add(std::span<const std::byte> piece) { hash_.add(piece); }
   void add(const TensorMetadata& metadata) {
     for (const auto& [name, text] : metadata)
-      if (name != "digest") add(name, std::as_bytes(std::span(text)));
+      if (name != "digest") {
+        begin(name, text.size());
+        add(std::as_bytes(std::span(text)));
+      }
   }
   std::string hex() { return hash_.hex(); }
 
@@ -40,17 +43,23 @@ class ContentDigest {
 };
 
 std::string digest_of(const std::vector<TensorSlice>& tensors, const TensorMetadata& metadata) {
-  std::map<std::string, std::span<const std::byte>> by_name;
-  for (const TensorSlice& tensor : tensors) by_name[tensor.name] = tensor.bytes;
+  std::map<std::string, const TensorSlice*> by_name;
+  for (const TensorSlice& tensor : tensors) by_name[tensor.name] = &tensor;
   ContentDigest digest;
-  for (const auto& [name, bytes] : by_name) digest.add(name, bytes);
+  for (const auto& [name, tensor] : by_name) {
+    digest.begin(name, static_cast<std::size_t>(tensor->shape.front()) * size_of(tensor->dtype));
+    visit_bytes(*tensor, [&](std::span<const std::byte> piece) { digest.add(piece); });
+  }
   digest.add(metadata);
   return digest.hex();
 }
 
 std::string digest_of(const Safetensors& file) {
   ContentDigest digest;
-  for (const auto& [name, entry] : file.tensors()) digest.add(name, entry.bytes);
+  for (const auto& [name, entry] : file.tensors()) {
+    digest.begin(name, entry.bytes.size());
+    file.visit_bytes(entry, [&](std::span<const std::byte> piece) { digest.add(piece); });
+  }
   digest.add(file.metadata());
   return digest.hex();
 }
@@ -91,9 +100,14 @@ std::shared_ptr<const Safetensors> TokenCache::load(const std::string& key, Note
   }
 }
 
-void TokenCache::save(const std::string& key, const std::vector<TensorSlice>& tensors,
+fs::path TokenCache::scratch() const {
+  fs::create_directories(folder_);
+  return aside(folder_ / "scratch");
+}
+
+bool TokenCache::save(const std::string& key, const std::vector<TensorSlice>& tensors,
                       TensorMetadata metadata, Notes& notes) const {
-  if (folder_.empty()) return;
+  if (folder_.empty()) return false;
   const fs::path path = path_of(key), written = aside(path);
   std::error_code failure;
   try {
@@ -102,15 +116,18 @@ void TokenCache::save(const std::string& key, const std::vector<TensorSlice>& te
     fs::create_directories(folder_);
     save_safetensors(written, tensors, metadata);
     fs::rename(written, path);
-    remove_oldest();
+    remove_oldest(path);
+    return true;
   } catch (const std::exception& error) {
     fs::remove(written, failure);
     notes.push_back(std::string("the token cache could not be written, the next run encodes again: ") +
                     error.what());
+    return false;
   }
 }
 
-void TokenCache::remove_oldest() const {
+/// All but the one that was just written, which may be larger than the limit.
+void TokenCache::remove_oldest(const fs::path& but) const {
   struct Kept {
     fs::file_time_type used;
     std::uint64_t bytes;
@@ -132,6 +149,7 @@ void TokenCache::remove_oldest() const {
   std::sort(kept.begin(), kept.end(), [](const Kept& a, const Kept& b) { return a.used < b.used; });
   for (const Kept& file : kept) {
     if (total <= limit_) return;
+    if (file.path == but) continue;
     fs::remove(file.path, failure);
     total -= file.bytes;
   }

@@ -30,15 +30,20 @@ class TokenCache {
 
   /// The file of this key, whole and checked; nothing when there is none.
   std::shared_ptr<const Safetensors> load(const std::string& key, Notes& notes) const;
+  /// Whether anything is kept.
+  bool keeps() const { return !folder_.empty(); }
+  /// The beginning of names for files that are put together to one of the cache; what a killed process leaves
+  /// there is removed later. Throws Error when the folder cannot be made.
+  std::filesystem::path scratch() const;
   /// Replaces the file of this key; processes that save at once do not disturb each other, nor those that
-  /// have the old one mapped.
-  void save(const std::string& key, const std::vector<TensorSlice>& tensors, TensorMetadata metadata,
+  /// have the old one mapped. False, with a note, where that failed.
+  bool save(const std::string& key, const std::vector<TensorSlice>& tensors, TensorMetadata metadata,
             Notes& notes) const;
   /// Where the file of a key lies.
   std::filesystem::path path_of(const std::string& key) const;
 
  private:
-  void remove_oldest() const;
+  void remove_oldest(const std::filesystem::path& but) const;
 
   std::filesystem::path folder_;
   std::uint64_t limit_;

@@ -44,6 +44,7 @@ Session::Session(Specification specification, std::filesystem::path run_folder, 
       snapshots_(run_folder, specification_.question, attempt) {
   const std::span<const std::string> vocabulary = tokenizer_->vocabulary();
   encode(cache);
+  keep_max_length(run_folder);
   require_selectable(loaded_.experiment.train.select, sets_);
   keep(run_folder / vocabulary_file, vocabulary_text(vocabulary));
   keep(run_folder / knowledge_file, sets_.task().knowledge());
@@ -64,12 +65,24 @@ Session::Session(Specification specification, std::filesystem::path run_folder, 
 void Session::encode(const TokenCache& cache) {
   const std::string encoding =
       encoding_of(loaded_.experiment.tokenizer, loaded_.registry, *tokenizer_, specification_);
-  if (sets_.load_encoded(cache, encoding)) return;
   const std::string text = work_text(
       "encoding", "", loaded_.registry.owner_text(Kind::tokenizer, loaded_.experiment.tokenizer.type));
   const CurrentWork work(text.c_str());
-  sets_.encode(*tokenizer_, host_threads());
-  sets_.save_encoded(cache, encoding);
+  sets_.encode(*tokenizer_, host_threads(), cache, encoding);
+}
+
+/// A resumed run computes it again from the same data; what was trained so far has it in its parameters.
+void Session::keep_max_length(const std::filesystem::path& run_folder) {
+  if (loaded_.experiment.data.max_length_percent == 0) return;
+  take_max_length(loaded_.experiment, sets_.max_length());
+  const std::filesystem::path path = run_folder / max_length_file;
+  const std::string text = std::to_string(sets_.max_length()) + "\n";
+  if (!std::filesystem::exists(path))
+    keep(path, text);
+  else if (kept_max_length(run_folder) != sets_.max_length())
+    throw Error(path.string() + " holds another length than the " + std::to_string(sets_.max_length()) +
+                " that data.max_length is for this training set; put the file back, or train the run again "
+                "(exp run FILE --fresh)");
 }
 
 TrainerParts Session::parts(Observer& observer, Control& control, Milestones milestones) {

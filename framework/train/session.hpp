@@ -33,6 +33,7 @@ class Session {
 
  private:
   void encode(const TokenCache& cache);
+  void keep_max_length(const std::filesystem::path& run_folder);
 
   Specification specification_;
   LoadedExperiment loaded_;

@@ -130,8 +130,8 @@ void Snapshots::write_weights(const Model& model, std::int64_t step, Control& co
     std::vector<TensorSlice> slices;
     const std::vector<std::byte> host = add_slices(model, model.parameters().values(), "", slices);
     WeightsFacts facts{.question = identity_, .step = step};
-    for (const char* file : {vocabulary_file, knowledge_file})
-      facts.files[file] = sha256_of_file(folder_ / file);
+    for (const char* file : {vocabulary_file, knowledge_file, max_length_file})
+      if (std::filesystem::exists(folder_ / file)) facts.files[file] = sha256_of_file(folder_ / file);
     return save_weights(folder_, slices, std::move(facts), host_threads(), [&] { require_owned(control); });
   });
   observer.happened(Wrote{.name = "weights", .path = weights_file, .sha256 = saved.sha256});

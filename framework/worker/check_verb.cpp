@@ -24,6 +24,7 @@ namespace {
 
 /// Enough to build the model; the real vocabulary only makes the embedding larger.
 constexpr std::size_t small_vocabulary = 16;
+constexpr std::int64_t usual_length = 256;
 
 /// The same piece for any text. Which measures a set has does not depend on how it is cut into pieces, and
 /// its vocabulary may not be trained yet.
@@ -118,17 +119,19 @@ class Checker {
 
   void check_model(const CheckRequest::Run& run, Plugins& plugins) {
     const Specification specification = request_.specification(run);
-    const Experiment experiment =
-        make_experiment(specification.config, plugins.catalogue, specification.origin);
+    Experiment experiment = make_experiment(specification.config, plugins.catalogue, specification.origin);
+    take_planned_files(experiment, specification);
     plugins.registry.load(plugins.catalogue, needed_types(experiment));
     const std::string known = run.table("tokenizer") + " " + std::to_string(run.folders);
     if (!tokenizers_.contains(known))
       tokenizers_[known] = loaded_tokenizer(experiment.tokenizer, plugins.registry);
     CheckedSets& checked = sets_of(specification, experiment, plugins.registry, tokenizers_[known].get());
+    if (experiment.data.max_length == 0) assume_max_length(experiment, checked.sets.max_length());
     const Model model(experiment, model_size(checked.sets.task(), small_vocabulary), plugins.registry,
                       device_);
     require_selectable(experiment.train.select, model);
     if (always_there(experiment.train.select, checked.sets.measures())) return;
+    if (!checked.encoded && experiment.data.max_length_percent > 0) return;  // the worker looks, with its pieces
     if (!checked.encoded) checked.sets.encode(OnePieceTokenizer(), 1);
     checked.encoded = true;
     require_selectable(experiment.train.select, checked.sets);
@@ -139,7 +142,8 @@ class Checker {
                        const Registry& registry, const Tokenizer* tokenizer) {
     const DataTable& data = experiment.data;
     TaskParts parts = make_task_parts(experiment, registry);
-    auto& known = sets_[{parts.identity, data.train, data.dev, data.test, data.max_length}];
+    auto& known = sets_[{parts.identity, data.train, data.dev, data.test, data.split, data.max_length,
+                         data.max_length_percent}];
     if (known) return *known;
     auto checked = std::make_unique<CheckedSets>(
         CheckedSets{TaskSets(std::move(parts), data, content_hashes(specification))});
@@ -150,6 +154,14 @@ class Checker {
     if (!checked->encoded) checked->sets.read();
     known = std::move(checked);
     return *known;
+  }
+
+  /// A share of the training set is known when that is encoded, which may be left to the worker; the model
+  /// can be looked at with any length.
+  static void assume_max_length(Experiment& experiment, std::int64_t known) {
+    if (known != 0) return take_max_length(experiment, known);
+    const std::int64_t rows = experiment.model.max_positions;
+    experiment.data.max_length = rows > 0 ? rows : usual_length;
   }
 
   /// The tokenizer with its vocabulary; none where the vocabulary is yet to be trained.
@@ -167,7 +179,8 @@ class Checker {
   const CheckRequest& request_;
   Device device_;
   std::map<std::size_t, Plugins> plugins_;
-  std::map<std::tuple<std::string, std::string, std::string, std::string, std::int64_t>,
+  using Files = std::vector<std::string>;
+  std::map<std::tuple<std::string, Files, Files, Files, std::vector<double>, std::int64_t, double>,
            std::unique_ptr<CheckedSets>>
       sets_;
   std::unordered_map<std::string, std::unique_ptr<Tokenizer>> tokenizers_;

@@ -32,7 +32,7 @@ int evaluate_verb(const TrainedRunArguments& run, const std::filesystem::path& f
   const Device device;
   Engine model(run.folder, run.plugin_folders, device);
   for (const std::string& note : model.notes()) std::cerr << "encore-worker: " << note << '\n';
-  const ReadSet read = read_set(model.reader(), file, "evaluation set");
+  const ReadSet read = read_set(model.reader(), {file.string()}, "evaluation set");
   const EncodedSet set = with_file(file, [&] {
     require_fields(read.records, model.fields());
     model.extend(read.records);
@@ -52,7 +52,7 @@ int evaluate_verb(const TrainedRunArguments& run, const std::filesystem::path& f
   notes.insert(notes.end(), read.records.notes.begin(), read.records.notes.end());
   std::cout << json{{"step", model.step()},
                     {"file", file.string()},
-                    {"sha256", read.sha256},
+                    {"sha256", read.sha256.front()},
                     {"examples", set.set.size()},
                     {"counts", counts},
                     {"notes", notes},

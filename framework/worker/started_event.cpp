@@ -78,6 +78,7 @@ Started started_event(Session& session, int threads) {
                   .parameters = model.parameters().count(),
                   .vocabulary_size = static_cast<std::int64_t>(session.tokenizer().vocabulary().size()),
                   .labels = sets.task().labels()};
+  if (session.experiment().data.max_length_percent > 0) started.max_length = sets.max_length();
   for (const LoadedPlugin& plugin : plugins)
     started.plugins.push_back({.name = plugin.name,
                                .version = plugin.version,

@@ -1,5 +1,5 @@
 // What readers of JSON need before they parse: a limit to how deep values lie in each other, and where in a
-// text a byte stands. Place in the flow: squad.cpp.
+// text a byte stands. Place in the flow: squad.cpp, jsonl.cpp.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,12 @@ inline std::string place_in(std::string_view text, std::size_t byte) {
          std::to_string(before.size() - begin + 1);
 }
 
-/// The first bracket that opens more than `most` levels; nothing where there is none. A parser may read any
-/// depth: what overflows the stack is all that walks over its result.
-inline std::optional<std::size_t> too_deep(std::string_view json, std::size_t most) {
+/// Values that lie deeper in each other are refused.
+inline constexpr std::size_t most_json_levels = 32;
+
+/// The first bracket that opens more levels; nothing where there is none. A parser may read any depth: what
+/// overflows the stack is all that walks over its result.
+inline std::optional<std::size_t> too_deep(std::string_view json) {
   std::size_t depth = 0;
   bool quoted = false;
   for (std::size_t i = 0; i < json.size(); ++i) {
@@ -32,7 +35,7 @@ inline std::optional<std::size_t> too_deep(std::string_view json, std::size_t mo
     } else if (letter == '"') {
       quoted = true;
     } else if (letter == '[' || letter == '{') {
-      if (++depth > most) return i;
+      if (++depth > most_json_levels) return i;
     } else if ((letter == ']' || letter == '}') && depth > 0) {
       --depth;
     }

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "json_place.hpp"
 #include "row_problems.hpp"
 
 namespace encore::jsonl {
@@ -26,16 +27,6 @@ std::optional<std::string> name_in(const Json& value) {
 
 std::string key_text(const std::string& key) {
   return "\"" + key + "\"";
-}
-
-/// Stops the parser at what nests too deep, before anything is made of it.
-struct TooDeep {};
-
-Json parsed(std::string_view line) {
-  return Json::parse(line, [](int depth, Json::parse_event_t, const Json&) {
-    if (depth > JsonlReader::most_levels) throw TooDeep();
-    return true;
-  });
 }
 
 }  // namespace
@@ -82,15 +73,14 @@ std::string JsonlReader::take(std::string_view line, Taken& taken) const {
   if (line.size() > most_bytes)
     return "this line has " + std::to_string(line.size()) + " bytes; at most " + std::to_string(most_bytes) +
            " are read";
+  if (too_deep(line)) return "this line nests more than " + std::to_string(most_json_levels) + " levels deep";
   Json object;
   try {
-    object = parsed(line);
+    object = Json::parse(line);
   } catch (const Json::parse_error& error) {
     return "this line is no JSON: byte " + std::to_string(error.byte) + " cannot be read";
   } catch (const Json::exception&) {
     return "this line holds a number that is too large";
-  } catch (const TooDeep&) {
-    return "this line nests more than " + std::to_string(most_levels) + " levels deep";
   }
   if (!object.is_object()) return std::string("this line is ") + object.type_name() + " and no JSON object";
   std::vector<std::string> texts;
@@ -144,7 +134,7 @@ Records JsonlReader::read(std::span<const InputText> files, const std::string& w
   for (const InputText& file : files) {
     std::string_view left = file.text;
     while (left.starts_with("\xEF\xBB\xBF")) left.remove_prefix(3);
-    for (std::int64_t number = 1; !left.empty(); ++number) {
+    for (std::int64_t number = file.first_line; !left.empty(); ++number) {
       const std::string_view line = left.substr(0, left.find('\n'));
       left.remove_prefix(std::min(line.size() + 1, left.size()));
       if (is_blank(line)) continue;

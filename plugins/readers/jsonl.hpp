@@ -27,8 +27,7 @@ class JsonlReader final : public Reader {
   static std::vector<std::string> fields() { return {"text", "label"}; }
   static std::vector<std::string> optional_fields() { return {"text2", "labels", "number"}; }
 
-  /// Nesting and length of a line beyond which it is refused.
-  static constexpr int most_levels = 32;
+  /// Length of a line beyond which it is refused.
   static constexpr std::size_t most_bytes = std::size_t{1} << 24;
 
   /// Throws OptionError: no key for the text, one key for two things.
@@ -41,6 +40,8 @@ class JsonlReader final : public Reader {
   Records read(std::span<const InputText> files, const std::string& what) const override;
   /// A record without text becomes an empty line.
   std::string write(const Records& records, FilePart part) const override;
+  /// Nowhere where lines are skipped: a part may hold nothing else.
+  Cut cut() const override { return skips_ ? Cut::nowhere : Cut::lines; }
 
  private:
   struct Taken;

@@ -17,7 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t most_levels = 32;
 constexpr std::size_t most_bytes = std::size_t{1} << 20;  // of a context, a question, an answer
 constexpr std::size_t most_listed = 10;
 constexpr std::size_t most_shown = 60;  // bytes of a text in a message
@@ -158,9 +157,9 @@ struct Place {
 json parsed(const InputText& file) {
   std::string_view text = file.text;
   while (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  if (const std::optional<std::size_t> bracket = too_deep(text, most_levels))
+  if (const std::optional<std::size_t> bracket = too_deep(text))
     throw Error(file.name + ":" + place_in(text, *bracket) + ": JSON nested more than " +
-                std::to_string(most_levels) + " levels deep");
+                std::to_string(most_json_levels) + " levels deep");
   try {
     return json::parse(text);
   } catch (const json::parse_error& error) {

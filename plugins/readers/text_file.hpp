@@ -25,6 +25,7 @@ class TextFile final : public Reader {
   Records read(std::span<const InputText> files, const std::string& what) const override;
   /// Line breaks within a text become blanks.
   std::string write(const Records& records, FilePart part) const override;
+  Cut cut() const override { return paragraphs_ ? Cut::blank_lines : Cut::lines; }
 
  private:
   bool paragraphs_;

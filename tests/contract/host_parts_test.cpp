@@ -40,6 +40,7 @@ enum class Slip {
   labels_nothing,
   selects_by_a_family,
   foreign_field,
+  takes_parts,
 };
 
 template <Slip S>
@@ -83,6 +84,7 @@ class Labeller final : public Task {
     if (S == Slip::forgets_knowledge) names_.pop_back();
   }
   std::vector<std::string> labels() const override { return names_; }
+  bool takes_parts() const override { return S == Slip::takes_parts; }
   TextCounts text_counts(const Records& train) const override {
     TextCounts counts;
     for (const std::string& text : train.texts("text")) ++counts[text];
@@ -155,7 +157,7 @@ std::string said_of(const CheckData& data = {}) {
 
 TEST(SuiteFinds, NothingInATaskWithoutMistake) {
   EXPECT_EQ(said_of<Slip::none>(), "");
-  EXPECT_EQ(findings_of(offer_of<Kind::task, Labeller<Slip::none>>("labeller")).size(), 11U);
+  EXPECT_EQ(findings_of(offer_of<Kind::task, Labeller<Slip::none>>("labeller")).size(), 12U);
 }
 
 TEST(SuiteFinds, ATaskThatWritesWhatDoesNotFit) {
@@ -217,6 +219,7 @@ enum class Fault {
   has_a_memory,
   writes_otherwise,
   begins_each_part_anew,
+  cuts_off_headings,
 };
 
 template <Fault F>
@@ -238,6 +241,7 @@ class Rows final : public Reader {
         const std::string_view line = rest.substr(0, end);
         const std::size_t tab = line.find('\t');
         if (tab == std::string_view::npos) throw Error(of(file) + "no tab");
+        if (F == Fault::cuts_off_headings && rest.data() == file.text.data()) continue;
         labels.emplace_back(line.substr(0, tab));
         texts.emplace_back(line.substr(tab + 1));
       }
@@ -249,6 +253,7 @@ class Rows final : public Reader {
     records.add("label", std::move(labels));
     return records;
   }
+  Cut cut() const override { return F == Fault::cuts_off_headings ? Cut::lines : Cut::nowhere; }
   std::string write(const Records& records, FilePart part) const override {
     std::string text = F == Fault::begins_each_part_anew && part == FilePart::later ? "again\tagain\n" : "";
     const char* between = F == Fault::writes_otherwise ? "\t " : "\t";
@@ -269,7 +274,7 @@ std::string said_of(const CheckData& data = {}) {
 
 TEST(SuiteFinds, NothingInAReaderWithoutMistake) {
   EXPECT_EQ(said_of<Fault::none>(), "");
-  EXPECT_EQ(findings_of(offer_of<Kind::reader, Rows<Fault::none>>("rows")).size(), 5U);
+  EXPECT_EQ(findings_of(offer_of<Kind::reader, Rows<Fault::none>>("rows")).size(), 6U);
 }
 
 TEST(SuiteFinds, AReaderThatLiesAboutItsFields) {
@@ -299,6 +304,11 @@ TEST(SuiteFinds, AReaderThatBeginsEachPartOfAFileAnew) {
       "twice");
 }
 
+TEST(SuiteFinds, AReaderWhoseFilesMustNotBeCut) {
+  expect_said(said_of<Fault::cuts_off_headings>(),
+              "cutting: cut where cut() allows it, rows.tsv gives other records");
+}
+
 // --- a file of the author's own ---
 
 TEST(SuiteFinds, WhatIsWrongWithTheFileOfTheAuthor) {
@@ -320,6 +330,12 @@ TEST(SuiteFinds, ATaskMayGetItsRecordsFromTheFileOfTheAuthor) {
   const auto labels = std::ranges::find(findings, "labels", &Finding::check);
   ASSERT_NE(labels, findings.end());
   EXPECT_TRUE(labels->detail.starts_with("2 classes")) << labels->detail;
+}
+
+TEST(SuiteFinds, ATaskThatLearnsFromPartsWhatItMustLearnFromTheWhole) {
+  expect_said(
+      said_of<Slip::takes_parts>(),
+      "parts: takes_parts() is true, but it learns something else from another part of a training set");
 }
 
 TEST(SuiteFinds, AFieldThatHasNoSamples) {

@@ -17,9 +17,22 @@
 
 namespace encore {
 
-enum class OptionType : std::uint8_t { boolean, integer, number, text, path, text_list };
+/// path_list: one path or a list of them, held as text where it is one. integer_or_percentage: an integer, held as
+/// such, or a text like "95%".
+enum class OptionType : std::uint8_t {
+  boolean,
+  integer,
+  number,
+  text,
+  path,
+  text_list,
+  path_list,
+  number_list,
+  integer_or_percentage
+};
 
-using OptionValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>>;
+using OptionValue =
+    std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>, std::vector<double>>;
 
 /// What limits and explains an option. Bounds are inclusive unless `exclusive_min`/`exclusive_max` is set.
 struct OptionRule {
@@ -125,6 +138,15 @@ class Options {
   const std::string& text(const std::string& name) const { return get<std::string>(name); }
   const std::vector<std::string>& text_list(const std::string& name) const {
     return get<std::vector<std::string>>(name);
+  }
+  const std::vector<double>& number_list(const std::string& name) const { return get<std::vector<double>>(name); }
+  /// The paths of a path_list, be it one or several; empty where the one is "".
+  std::vector<std::string> paths(const std::string& name) const {
+    const auto found = values_.find(name);
+    if (found != values_.end())
+      if (const auto* one = std::get_if<std::string>(&found->second))
+        return one->empty() ? std::vector<std::string>() : std::vector<std::string>{*one};
+    return text_list(name);
   }
   const std::map<std::string, OptionValue>& values() const { return values_; }
 

@@ -19,7 +19,12 @@ struct InputText {
   /// Its content: UTF-8 (the host has refused a file with other bytes), perhaps with a byte order mark and
   /// line ends of Windows. It outlives the call, not the records: they hold copies.
   std::string_view text;
+  std::int64_t first_line = 1;  ///< number of its first line in the file, of which it may be a later part
 };
+
+/// Where a file may be cut into texts that are read one by one: nowhere, behind any line, or behind lines
+/// without text only.
+enum class Cut : std::uint8_t { nowhere, lines, blank_lines };
 
 /// Which part of a file a text is, where the file is written text by text.
 enum class FilePart : std::uint8_t { first, later };
@@ -41,6 +46,10 @@ class Reader {
     static_cast<void>(records), static_cast<void>(part);
     throw Error("this reader cannot write files");
   }
+  /// Where the host may cut a file that is too large to be held at once. The records of the parts, each read
+  /// by a call of its own, have to be those of the whole file; so a reader that needs a heading, or compares
+  /// records with each other, leaves this as it is. Such a part has at least one line with text.
+  virtual Cut cut() const { return Cut::nowhere; }
 };
 
 }  // namespace encore

@@ -71,7 +71,7 @@ class Task {
   virtual void restore(std::string_view knowledge) = 0;
   /// The names of the classes that the head tells apart, by number; empty where there are none.
   virtual std::vector<std::string> labels() const { return {}; }
-  /// The words or texts of the training set, for a tokenizer that is trained.
+  /// The words or texts of the training set, for a tokenizer that is trained; `prepare` came first.
   virtual TextCounts text_counts(const Records& train) const = 0;
 
   // --- records to numbers ---
@@ -87,8 +87,8 @@ class Task {
   virtual bool draws() const { return false; }
   /// `to` holds an example of the training set as encode left it; ids and values may change, their numbers
   /// may not, so that batches and memory are known beforehand. A pure function of the example and `draw`:
-  /// numbers hashed from `draw`, as in plugins/tasks/mlm/masking.cpp (random.hpp is for kernels). May come from
-  /// several threads.
+  /// numbers hashed from `draw`, as in plugins/tasks/mlm/masking.cpp (random.hpp is for kernels). May come
+  /// from several threads.
   virtual void redraw(const ExampleDraw& draw, EncodedExample& to) const {
     static_cast<void>(draw), static_cast<void>(to);
   }
@@ -122,6 +122,11 @@ class Task {
     static_cast<void>(set), static_cast<void>(example);
     return {};
   }
+
+  // --- corpora that are never held at once ---
+  /// Whether a training set may come in parts: prepare sees the first of them and learns nothing that the
+  /// others could change, text_counts is called for each, and encode depends on its record alone.
+  virtual bool takes_parts() const { return false; }
 };
 
 }  // namespace encore

@@ -35,6 +35,8 @@ class Mlm final : public Task {
   void restore(std::string_view knowledge) override;
   /// Words are parted by white space.
   TextCounts text_counts(const Records& train) const override;
+  /// Every text is masked by itself, and there are no labels.
+  bool takes_parts() const override { return true; }
 
   std::vector<ColumnRule> columns() const override;
   std::vector<OutputRule> outputs() const override;

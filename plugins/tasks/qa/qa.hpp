@@ -22,7 +22,10 @@ class Qa final : public Task {
       "the scripts of SQuAD count them";
   static constexpr const char* select = "max dev/f1";
   static Schema options();
-  static TaskFields fields() { return {.structure = {"question", "context"}, .truth = {"answers"}}; }
+  /// The id is not looked at: it stands in files of predictions, for those who join them with the data.
+  static TaskFields fields() {
+    return {.structure = {"question", "context"}, .truth = {"answers"}, .optional = {"id"}};
+  }
   static std::vector<Measure> measures();
 
   Qa(const Options& options, const TaskContext& context);

@@ -38,8 +38,11 @@ TEST(Experiment, HasEveryTableWithItsTypes) {
   EXPECT_EQ(run.task.key, "task");
   EXPECT_EQ(run.data.reader.type, "conll");
   EXPECT_TRUE(run.data.reader.options.values().empty()) << "root and the files are no options of the reader";
-  EXPECT_TRUE(run.data.train.ends_with("/corpus/train.conll"));
-  EXPECT_EQ(run.data.test, "");
+  ASSERT_EQ(run.data.train.size(), 1U);
+  EXPECT_TRUE(run.data.train.front().ends_with("/corpus/train.conll"));
+  EXPECT_TRUE(run.data.test.empty());
+  EXPECT_TRUE(run.data.split.empty());
+  EXPECT_EQ(run.data.max_length_percent, 0.0);
   EXPECT_EQ(run.tokenizer.type, "wordpiece");
   EXPECT_EQ(run.model.width, 8);
   EXPECT_EQ(run.model.groups, 0);
@@ -104,7 +107,7 @@ TEST(Experiment, ReadsTheOtherChoices) {
   EXPECT_EQ(run.train.select.metric, "dev/loss");
   EXPECT_EQ(run.train.precision, Precision::float64);
   EXPECT_EQ(run.train.batching, Batching::padded);
-  EXPECT_EQ(run.data.test, "/test.conll");
+  EXPECT_EQ(run.data.test, std::vector<std::string>{"/test.conll"});
 }
 
 TEST(Experiment, KeepsTheOptionsOfTaskAndReaderApartFromTheHosts) {
@@ -199,6 +202,20 @@ TEST(NeededTypes, AreNamedOnceEach) {
   EXPECT_EQ(std::count(types.begin(), types.end(), TypeName{Kind::task, "ner"}), 1);
   EXPECT_EQ(std::count(types.begin(), types.end(), TypeName{Kind::reader, "conll"}), 1);
   EXPECT_EQ(std::count(types.begin(), types.end(), TypeName{Kind::layer, "self_attention"}), 1);
+}
+
+TEST(Experiment, DataMayBeListsSharesAndAPercentage) {
+  nlohmann::json changed = config();
+  changed["data"].erase("dev");
+  changed["data"]["train"] = {"/a.conll", "/b.conll"};
+  changed["data"]["split"] = {0.75, 0.25};
+  changed["data"]["max_length"] = "97.5%";
+  const DataTable data = make_experiment(changed, sample::catalogue()).data;
+  EXPECT_EQ(data.train, (std::vector<std::string>{"/a.conll", "/b.conll"}));
+  EXPECT_TRUE(data.dev.empty());
+  EXPECT_EQ(data.split, (std::vector<double>{0.75, 0.25}));
+  EXPECT_EQ(data.max_length, 0);
+  EXPECT_EQ(data.max_length_percent, 97.5);
 }
 
 }  // namespace

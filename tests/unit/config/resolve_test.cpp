@@ -225,7 +225,7 @@ TEST(Resolve, NamesTablesThatAreMissing) {
       problem_with(
           "[data]\ntype = \"conll\"\nroot = \"corpus\"\ntrain = \"train.conll\"\ndev = \"dev.conll\"\n", ""),
       "dir/a.toml:1:1: table [data] is missing; it must name a reader as its type: \"conll\", \"tsv\", and "
-      "have \"train\", \"dev\"");
+      "have \"train\"");
   EXPECT_EQ(problem_with("type = \"adamw\"\n", ""),
             "dir/a.toml:24:1: table [optimizer] must name an optimizer as its type: \"adamw\", \"sgd\"");
   EXPECT_EQ(
@@ -336,6 +336,79 @@ TEST(Resolve, RefusesWhatNoMachineHoldsOrNobodyWaitsFor) {
   refuses("dev = \"dev.conll\"", "max_length = 1048577",
           refused("max_length", "data", "at least 3 and at most 1048576"));
   refuses("layers = 2", "groups = 1001", refused("groups", "model", "at least 0 and at most 1000"));
+}
+
+TEST(Resolve, DevelopmentDataIsAFileOrAShare) {
+  const std::string dev = "dev = \"dev.conll\"", split = "split = [0.8, 0.1, 0.1]";
+  EXPECT_EQ(problem_with(dev, split), "");
+  EXPECT_EQ(problem_with(dev, "split = [0.75, 0.25]"), "");
+  EXPECT_EQ(problem_with(dev, "split = [0.333333, 0.333333, 0.333333]"), "") << "within the tolerance";
+  const std::string missing =
+      "dir/a.toml:5:1: option \"dev\" of [data] is missing; it must be a path in quotes (examples to choose "
+      "the "
+      "best checkpoint by); or let split = [0.8, 0.1, 0.1] cut the examples of train into three sets";
+  EXPECT_EQ(problem_with(dev, ""), missing);
+  EXPECT_EQ(problem_with(dev, "dev = \"\""), missing);
+  EXPECT_EQ(
+      problem_with(dev, dev + "\n" + split),
+      "dir/a.toml:9:7: option \"dev\" of [data] names a file, but split makes this set of the examples of "
+      "train; keep one of them");
+  EXPECT_EQ(
+      problem_with(dev, "test = \"t\"\n" + split),
+      "dir/a.toml:9:8: option \"test\" of [data] names a file, but split makes this set of the examples "
+      "of train; keep one of them");
+  const std::string must = "dir/a.toml:9:9: option \"split\" of [data] must ",
+                    be = must + "be the shares of two or three sets, as in [0.9, 0.1] or [0.8, 0.1, 0.1]; ";
+  EXPECT_EQ(problem_with(dev, "split = [0.8, 0.1]"), be + "their sum is 0.9 and must be 1");
+  EXPECT_EQ(problem_with(dev, "split = [0.4, 0.2, 0.2, 0.2]"), be + "found 4");
+  EXPECT_EQ(problem_with(dev, "split = []"), be + "found 0");
+  EXPECT_EQ(problem_with(dev, "split = [1.1, -0.1]"),
+            must + "have numbers above 0 and below 1, found [1.1, -0.1]");
+  EXPECT_EQ(problem_with(dev, "split = [0.9, 0.1, 0]"),
+            must + "have numbers above 0 and below 1, found [0.9, 0.1, 0]");
+  EXPECT_EQ(problem_with(dev, "split = [0.9, \"rest\"]"),
+            must + "be a list of numbers, found text \"rest\" in the list");
+  EXPECT_EQ(problem_with(dev, "split = 0.9"), must + "be a list of numbers, found the number 0.9");
+}
+
+TEST(Resolve, ASetMayHaveSeveralFiles) {
+  Problems problems;
+  const Resolved run =
+      resolved(changed(sample::experiment, "\"train.conll\"", "[\"a.conll\", \"/b.conll\"]"), problems);
+  EXPECT_TRUE(problems.empty());
+  const nlohmann::json train = run.config["data"]["train"];
+  ASSERT_EQ(train.size(), 2U);
+  EXPECT_TRUE(train[0].get<std::string>().ends_with("/dir/corpus/a.conll")) << train;
+  EXPECT_EQ(train[1], "/b.conll");
+  const Resolved one = resolved(changed(sample::experiment, "\"train.conll\"", "[\"/b.conll\"]"), problems);
+  EXPECT_EQ(one.config["data"]["train"], "/b.conll") << "one file, whether in a list or not";
+  const std::string must = "dir/a.toml:8:9: option \"train\" of [data] ";
+  EXPECT_EQ(problem_with("\"train.conll\"", "[]"), must + "is an empty list; it names at least one file");
+  EXPECT_EQ(problem_with("\"train.conll\"", "[\"a\", \"\"]"), must + "has an empty path in its list");
+  EXPECT_EQ(problem_with("\"train.conll\"", "[\"a\", 3]"),
+            must + "must be a path in quotes, or a list of them, found the integer 3 in the list");
+  EXPECT_EQ(problem_with("\"train.conll\"", "\"\""), must + "must be a path in quotes, found an empty one");
+}
+
+TEST(Resolve, TheLongestSequenceMayBeAPercentage) {
+  const std::string dev = "dev = \"dev.conll\"";
+  const auto with = [&](const std::string& value) {
+    return problem_with(dev, dev + "\nmax_length = " + value);
+  };
+  for (const char* value : {"\"95%\"", "\"99.5%\"", "\"100%\"", "3"}) EXPECT_EQ(with(value), "") << value;
+  const std::string must = "dir/a.toml:10:14: option \"max_length\" of [data] must be ";
+  for (const char* value : {"0%", "101%", "-5%", "abc", "95", "%", "nan%", "1e1%", "95 %"})
+    EXPECT_EQ(with("\"" + std::string(value) + "\""),
+              must + "an integer, or a percentage above 0 and at most 100 such as \"95%\", found text \"" +
+                  value + "\"");
+  EXPECT_EQ(with("0.95"),
+            must + "an integer, or a percentage in quotes such as \"95%\", found the number 0.95");
+  EXPECT_EQ(with("2"), must + "at least 3 and at most 1048576, found the integer 2");
+  Problems problems;
+  EXPECT_EQ(resolved(changed(sample::experiment, dev, dev + "\nmax_length = \"95.0%\""), problems)
+                .config["data"]["max_length"],
+            "95%")
+      << "one way to write it";
 }
 
 TEST(Resolve, RefusesValuesOutOfRange) {

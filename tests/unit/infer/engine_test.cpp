@@ -73,7 +73,8 @@ class EngineTest : public ::testing::Test {
     return message_of<Error>([&] { engine(); });
   }
   Evaluation score_test_set(Engine& engine) const {
-    return engine.run(engine.encode(read_set(engine.reader(), folder_ / "test.conll", "test set").records));
+    return engine.run(
+        engine.encode(read_set(engine.reader(), {(folder_ / "test.conll").string()}, "test set").records));
   }
   std::string file(const char* name) const { return (run_ / name).string(); }
   /// Flips a bit of the last byte.

@@ -168,6 +168,27 @@ TEST(Identity, AFileCountsByItsContent) {
             "hash-of-vocab.txt");
 }
 
+TEST(Identity, FilesOfAListCountByTheirPlaceAndOneIsItself) {
+  const RunPoint both = point(sample::experiment, {"data.train=[\"a\", \"b\"]"});
+  EXPECT_NE(both.canonical.find(R"("data.train":["sha256:hash-of-a","sha256:hash-of-b"])"), std::string::npos)
+      << both.canonical;
+  EXPECT_EQ(both.data.at("train").sha256, "hash-of-a");
+  EXPECT_EQ(both.data.at("train.2").sha256, "hash-of-b");
+  EXPECT_NE(question(sample::experiment, {"data.train=[\"b\", \"a\"]"}), both.question);
+  EXPECT_EQ(question(sample::experiment, {"data.train=[\"train.conll\"]"}), original());
+}
+
+TEST(Identity, SharesAndPercentagesCount) {
+  const std::string split = changed(sample::experiment, "dev = \"dev.conll\"", "split = [0.8, 0.1, 0.1]");
+  const RunPoint cut = point(split);
+  EXPECT_NE(cut.canonical.find(R"("data.split":[0.8,0.1,0.1],)"), std::string::npos) << cut.canonical;
+  EXPECT_FALSE(cut.data.contains("dev"));
+  EXPECT_NE(question(split, {"data.split=[0.9, 0.1]"}), cut.question);
+  const RunPoint share = point(sample::experiment, {"data.max_length=95%"});
+  EXPECT_NE(share.canonical.find(R"("data.max_length":"95%")"), std::string::npos) << share.canonical;
+  EXPECT_EQ(question(sample::experiment, {"data.max_length=95.0%"}), share.question);
+}
+
 TEST(Identity, AVersionOfATypeCounts) {
   Manifest manifest = sample::catalogue().manifests().at(0);
   for (ManifestOffer& offer : manifest.offers)

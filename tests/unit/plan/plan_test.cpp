@@ -52,6 +52,25 @@ TEST(Plan, KnowsWhereNameNoteTagsAndSeedsComeFrom) {
   EXPECT_EQ(overridden.seeds.at(7).place.text(), "-S seed=7");
 }
 
+TEST(Plan, AFolderStandsForTheFilesInIt) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(::testing::TempDir()) / ("plan_folder_" + std::to_string(::getpid()));
+  fs::create_directories(folder / "parts/within");
+  for (const char* name : {"b.conll", "a.conll", ".hidden"}) std::ofstream(folder / "parts" / name) << name;
+  const std::string path = (folder / "parts").string();
+  const RunPoint listed = plan(sample::experiment, {"data.train=" + path}).points.at(0);
+  EXPECT_EQ(listed.data.at("train").path, path + "/a.conll");
+  EXPECT_EQ(listed.data.at("train.2").path, path + "/b.conll");
+  EXPECT_FALSE(listed.data.contains("train.3"));
+  EXPECT_EQ(listed.question,
+            plan(sample::experiment, {"data.train=[\"a.conll\", \"b.conll\"]"}).points.at(0).question);
+  const std::string empty = (folder / "parts/within").string();
+  EXPECT_NE(problem(sample::experiment, {"data.train=" + empty})
+                .find("option \"data.train\": the folder " + empty + " holds no file that could be read"),
+            std::string::npos);
+  fs::remove_all(folder);
+}
+
 TEST(Plan, HashesFilesThatExist) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(::testing::TempDir()) / ("plan_files_" + std::to_string(::getpid()));

@@ -187,7 +187,7 @@ TEST(FolderFiller, SequencesFitIntoTheTableOfPositions) {
   const TinyFolder folder;
   const std::string found = problem(experiment(folder), {"data.max_length=64"});
   EXPECT_NE(found.find("option \"max_positions\" of [model] is 32, but sequences have up to 64 pieces "
-                       "(data.max_length)"),
+                       "(data.max_length); shorten them: the table comes with model.from"),
             std::string::npos)
       << found;
 }

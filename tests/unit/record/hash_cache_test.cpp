@@ -5,7 +5,8 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
+
+#include <ctime>
 
 #include <encore/error.hpp>
 
@@ -20,8 +21,8 @@ using testing::TemporaryFolder;
 
 constexpr std::size_t large = std::size_t{5} << 20;
 
-/// A cache of its own, and a file in whose last change enough time lies back: only the system sets the time
-/// of a change of state, so the clock of the file system is what the tests wait for.
+/// A cache of its own, and a file that has just changed: only the system sets the time of a change of state,
+/// so the tests ask as if it were later.
 class HashCache : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -33,14 +34,15 @@ class HashCache : public ::testing::Test {
   fs::path cache() const { return folder_ / "cache"; }
   fs::path file() const { return folder_ / "weights"; }
   fs::path entry() const { return cache() / "hashes" / sha256(file().string()); }
-  static void wait_until_old() { ::usleep(3'200'000); }
+  static std::string hash_later(const fs::path& path) {
+    return cached_sha256_of_file(path, std::time(nullptr) + 4);
+  }
 
   TemporaryFolder folder_;
 };
 
 TEST_F(HashCache, KeepsTheHashOfALargeFileAndBelievesItWhileTheFileIsAsItWas) {
-  wait_until_old();
-  const std::string hash = cached_sha256_of_file(file());
+  const std::string hash = hash_later(file());
   EXPECT_EQ(hash, sha256_of_file(file()));
   ASSERT_TRUE(fs::exists(entry()));
   // What is kept is what is answered: nobody reads the file again.
@@ -49,19 +51,18 @@ TEST_F(HashCache, KeepsTheHashOfALargeFileAndBelievesItWhileTheFileIsAsItWas) {
   ASSERT_NE(place, std::string::npos) << kept;
   const std::string other(64, '1');
   testing::write_bytes(entry(), kept.replace(place, other.size(), other));
-  EXPECT_EQ(cached_sha256_of_file(file()), other);
+  EXPECT_EQ(hash_later(file()), other);
 }
 
 TEST_F(HashCache, ReadsAgainWhatHasChangedThoughSizeAndTimeWerePutBack) {
-  wait_until_old();
-  const std::string before = cached_sha256_of_file(file());
+  const std::string before = hash_later(file());
   struct stat status = {};
   ASSERT_EQ(::stat(file().c_str(), &status), 0);
   testing::write_bytes(file(), std::string(large, 'b'));
   const timespec times[] = {status.st_atim, status.st_mtim};
   ASSERT_EQ(::utimensat(AT_FDCWD, file().c_str(), times, 0), 0);
-  EXPECT_NE(cached_sha256_of_file(file()), before);
-  EXPECT_EQ(cached_sha256_of_file(file()), sha256_of_file(file()));
+  EXPECT_NE(hash_later(file()), before);
+  EXPECT_EQ(hash_later(file()), sha256_of_file(file()));
 }
 
 TEST_F(HashCache, KeepsNothingOfAFileThatHasJustChangedOrIsSmall) {
@@ -74,14 +75,13 @@ TEST_F(HashCache, KeepsNothingOfAFileThatHasJustChangedOrIsSmall) {
 }
 
 TEST_F(HashCache, LooksPastADamagedEntryAndACacheThatCannotBeWritten) {
-  wait_until_old();
   const std::string hash = sha256_of_file(file());
   fs::create_directories(entry().parent_path());
   testing::write_bytes(entry(), "nonsense\n");
-  EXPECT_EQ(cached_sha256_of_file(file()), hash);
+  EXPECT_EQ(hash_later(file()), hash);
   EXPECT_NE(testing::read_bytes(entry()), "nonsense\n");
   ::setenv("ENCORE_CACHE", (file() / "below a file").c_str(), 1);
-  EXPECT_EQ(cached_sha256_of_file(file()), hash);
+  EXPECT_EQ(hash_later(file()), hash);
 }
 
 TEST_F(HashCache, RefusesWhatIsNoFile) {

@@ -79,9 +79,9 @@ class TaskSetsTest : public ::testing::Test {
   }
   DataTable table() const {
     DataTable data;
-    data.train = file("train").string();
-    data.dev = file("dev").string();
-    data.test = file("test").string();
+    data.train = {file("train").string()};
+    data.dev = {file("dev").string()};
+    data.test = {file("test").string()};
     data.max_length = 14;
     return data;
   }
@@ -92,7 +92,10 @@ class TaskSetsTest : public ::testing::Test {
   }
   static TaskSets sets_of(const DataTable& data, ContentHashes planned) {
     TaskParts parts;
-    parts.task = std::make_unique<ner::Ner>(Options(), TaskContext{data.max_length});
+    parts.make_task = [](std::int64_t max_length) {
+      return std::make_unique<ner::Ner>(Options(), TaskContext{max_length});
+    };
+    parts.task = parts.make_task(data.max_length == 0 ? longest_sequence : data.max_length);
     parts.reader = std::make_unique<conll::ConllReader>(Options(), ReaderContext{});
     parts.fields = ner::Ner::fields();
     parts.measures = ner::Ner::measures();
@@ -300,10 +303,86 @@ TEST_F(TaskSetsTest, CountsWordsWithoutReadingTheOtherSets) {
   EXPECT_NE(message_of([&] { task.read(); }).find("development set"), std::string::npos);
 }
 
+TEST_F(TaskSetsTest, ASetOfSeveralFilesIsTheirRecordsBehindEachOther) {
+  DataTable parts = table();
+  write("more", "Zoe B-PER\n");
+  write("train", "Ann B-PER\nate O\n\nin O\nNew B-LOC\nYork I-LOC\n");
+  parts.train.push_back(file("more").string());
+  TaskSets sets = sets_of(parts, {});
+  sets.encode(LetterTokenizer(), 1);
+  EXPECT_EQ(sets.set(Split::train).set.size(), 3U);
+  ContentHashes planned = hashes();
+  planned["train.2"] = sha256("another file");
+  const std::string refusal = message_of([&] { sets_of(parts, planned).read(); });
+  EXPECT_NE(refusal.find(file("more").string() + " (train) has changed since the run was planned"),
+            std::string::npos)
+      << refusal;
+}
+
+TEST_F(TaskSetsTest, SplitCutsOneFileIntoSets) {
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += "w" + std::to_string(i) + " B-PER\n\n";
+  write("train", text);
+  DataTable data = table();
+  data.dev.clear();
+  data.test.clear();
+  data.split = {0.8, 0.1, 0.1};
+  const ContentHashes planned = {{"train", sha256_of_file(file("train"))}};
+  const TokenCache cache(folder_ / "tokens");
+  TaskSets cold = sets_of(data, planned), warm = sets_of(data, planned);
+  cold.encode(LetterTokenizer(), 1, cache, "letters");
+  std::size_t all = 0;
+  for (const Split split : all_splits) {
+    EXPECT_TRUE(cold.has(split));
+    all += cold.set(split).set.size();
+  }
+  EXPECT_EQ(all, 200U);
+  EXPECT_NEAR(static_cast<double>(cold.set(Split::train).set.size()), 160.0, 20.0);
+  ASSERT_TRUE(warm.load_encoded(cache, "letters"));
+  expect_equal(cold, warm);
+  TaskSets others = sets_of(data, planned);
+  data.split = {0.9, 0.1};
+  EXPECT_FALSE(sets_of(data, planned).load_encoded(cache, "letters")) << "other shares, other sets";
+  EXPECT_FALSE(sets_of(data, planned).has(Split::test));
+  write("train", "Ann B-PER\n");
+  EXPECT_TRUE(message_of([&] {
+                sets_of(data, {}).read();
+              }).starts_with(file("train").string() + ": data.split leaves a set without examples: "))
+      << message_of([&] { sets_of(data, {}).read(); });
+}
+
+TEST_F(TaskSetsTest, APercentageIsTheLengthThatSoManySequencesHave) {
+  std::string text;  // of 2 + n letters with the markers, n = 1 .. 20
+  for (int i = 1; i <= 20; ++i) text += std::string(static_cast<std::size_t>(i), 'a') + " B-PER\n\n";
+  write("train", text);
+  DataTable data = table();
+  data.max_length = 0;
+  data.max_length_percent = 50;
+  const TokenCache cache(folder_ / "tokens");
+  TaskSets cold = sets_of(data, hashes()), warm = sets_of(data, hashes());
+  EXPECT_EQ(cold.max_length(), 0);
+  cold.encode(LetterTokenizer(), 2, cache, "letters");
+  EXPECT_EQ(cold.max_length(), 12);
+  const Notes notes = cold.notes();
+  EXPECT_NE(std::ranges::find(notes,
+                              "data.max_length = \"50%\" is 12: so many percent of the training "
+                              "sequences have no more pieces"),
+            notes.end());
+  ASSERT_TRUE(warm.load_encoded(cache, "letters"));
+  EXPECT_EQ(warm.max_length(), 12);
+  expect_equal(cold, warm);
+  data.max_length = 12;
+  data.max_length_percent = 0;
+  TaskSets given = sets_of(data, hashes());
+  given.encode(LetterTokenizer(), 1);
+  EXPECT_TRUE(
+      std::ranges::equal(given.set(Split::train).set.arrays().ids, cold.set(Split::train).set.arrays().ids));
+}
+
 TEST(ReadSet, RefusesFilesItCannotRead) {
   const testing::TemporaryFolder folder;
   const auto refusal_of = [&](const std::string& name) {
-    return message_of([&] { read_set(conll::ConllReader({}, {}), folder / name, "test set"); });
+    return message_of([&] { read_set(conll::ConllReader({}, {}), {(folder / name).string()}, "test set"); });
   };
   EXPECT_EQ(refusal_of("none.conll"),
             "cannot read the test set " + (folder / "none.conll").string() +
@@ -314,7 +393,7 @@ TEST(ReadSet, RefusesFilesItCannotRead) {
   EXPECT_EQ(refusal_of("pipe.conll"),
             "cannot read the test set " + (folder / "pipe.conll").string() +
                 ": it is a pipe, which may never end; write what comes through it to a file, and name that");
-  EXPECT_EQ(message_of([] { read_set(conll::ConllReader({}, {}), "/dev/zero", "test set"); }),
+  EXPECT_EQ(message_of([] { read_set(conll::ConllReader({}, {}), {"/dev/zero"}, "test set"); }),
             "cannot read the test set /dev/zero: it is a device, which may never end; name a file");
   EXPECT_EQ(message_of([] { sha256_of_file("/dev/zero"); }),
             "cannot read /dev/zero: it is a device, which may never end; name a file");

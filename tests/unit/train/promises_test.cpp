@@ -1,13 +1,18 @@
 // What every task promises, by one small run of each: it learns; a run that was stopped ends with the bits of
-// one that was not; threads change no bit; gradient shards are taken. A new task adds its case to the list.
+// one that was not; threads change no bit; gradient shards are taken, or refused where a loss couples the
+// sequences of a batch. A new task adds its case to the list.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
+#include "base/measures.hpp"
 #include "data/hash.hpp"
+#include "infer/engine.hpp"
 #include "support/child_threads.hpp"
 #include "support/training_runs.hpp"
+#include "unit/record/temporary_folder.hpp"
 
 namespace encore {
 namespace {
@@ -19,14 +24,18 @@ using testing::ScriptedControl;
 struct Case {
   std::string name;
   std::string task;
-  std::string data;  ///< what [data] has beside its files
+  std::string task_options = {};  ///< behind the type
+  std::string data;               ///< what [data] has beside its files
   std::string head;
+  std::string head_options = {};  ///< lines of [model]
   /// Line i of a file.
   std::string (*line)(int i);
   std::string measure;  ///< in the conclusion
   double at_least = 0.0;
   std::string attention = "type = \"self_attention\"";
-  std::vector<std::string> overrides = {};  ///< of [model]
+  std::vector<std::string> overrides = {};
+  std::string sets = R"(train = "train.tsv", dev = "dev.tsv", test = "test.tsv", max_length = 24)";
+  bool couples_batches = false;  ///< its loss is one of whole batches
 };
 std::ostream& operator<<(std::ostream& out, const Case& one) {
   return out << one.name;
@@ -51,6 +60,14 @@ std::string several_labels(int i) {
           : i % 4 == 3 ? "strong"
                        : "");
 }
+/// The same words in another order.
+std::string two_texts(int i) {
+  return review(i) + "\t" + things[i % 5] + " , " + words[i % 4];
+}
+/// How alike: by the first word alone.
+std::string alike(int i) {
+  return review(i) + "\t" + words[i / 4 % 4] + "\t" + std::to_string(i % 4 / 2 == i / 4 % 4 / 2 ? 5 : 0);
+}
 std::string number(int i) {
   return review(i) + "\t" + std::to_string(3 - i % 4) + ".5";
 }
@@ -69,6 +86,19 @@ Case of_layer(const std::string& name, const std::string& attention,
           .overrides = overrides};
 }
 
+/// A sentence of three words; the label of a thing depends on the word in front of it.
+std::string tagged_words(int i) {
+  const std::string word = words[i % 4];
+  return "a\tDET\n" + word + "\tADJ\n" + things[i % 5] + (i % 4 < 2 ? "\tPRAISED\n" : "\tPANNED\n");
+}
+/// Which of the two spans is in front decides.
+std::string relation(int i) {
+  const std::string one = "<e1>" + std::string(words[i % 4]) + "</e1>",
+                    other = "<e2>" + std::string(things[i % 5]) + "</e2>";
+  return "a " + (i % 3 == 0 ? one + " " + other : other + " is " + one) +
+         (i % 3 == 0 ? "\tquality" : "\tstate");
+}
+
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
       {.name = "classify",
@@ -84,6 +114,48 @@ const std::vector<Case>& cases() {
        .head = "linear",
        .line = pair_label,
        .measure = "test/accuracy",
+       .at_least = 0.9},
+      {.name = "classify_weighed",
+       .task = "classify",
+       .task_options = ", class_weights = \"balanced\", label_weights = [\"positive=2\"]",
+       .data = "type = \"tsv\"",
+       .head = "linear",
+       .head_options = "head.dropout = 0.2\nhead.pooler = true",
+       .line = one_label,
+       .measure = "test/accuracy",
+       .at_least = 0.9},
+      {.name = "multilabel_tuned",
+       .task = "multilabel",
+       .task_options = ", threshold = 0.9, tune_thresholds = true",
+       .data = "type = \"tsv\", label_type = \"list\"",
+       .head = "sigmoid",
+       .line = several_labels,
+       .measure = "test/micro_f1",
+       .at_least = 0.9},
+      {.name = "tag",
+       .task = "tag",
+       .data = "type = \"conll\", label_type = \"word\"",
+       .head = "linear",
+       .head_options = "head.dropout = 0.1",
+       .line = tagged_words,
+       .measure = "test/accuracy",
+       .at_least = 0.9},
+      {.name = "tag_weighed",
+       .task = "tag",
+       .task_options = ", class_weights = \"balanced\"",
+       .data = "type = \"conll\", label_type = \"word\"",
+       .head = "linear",
+       .line = tagged_words,
+       .measure = "test/accuracy",
+       .at_least = 0.9},
+      {.name = "relation",
+       .task = "relation",
+       .task_options = ", class_weights = \"balanced\"",
+       .data = "type = \"tsv\", marked_spans = true",
+       .head = "span_pair",
+       .head_options = "head.dropout = 0.1",
+       .line = relation,
+       .measure = "test/f1_macro",
        .at_least = 0.9},
       {.name = "multilabel",
        .task = "multilabel",
@@ -105,6 +177,32 @@ const std::vector<Case>& cases() {
       of_layer("factorised_embedding", "type = \"self_attention\", head_size = 5",
                {"model.embedding_width=6", "model.final_norm=true",
                 "model.layer.feed_forward.activation=\"silu\""}),
+      // The sets of one list of files, and a length that follows from the training set.
+      {.name = "classify_split",
+       .task = "classify",
+       .data = "type = \"tsv\"",
+       .head = "linear",
+       .line = one_label,
+       .measure = "test/accuracy",
+       .at_least = 0.9,
+       .sets =
+           R"(train = ["train.tsv", "dev.tsv", "test.tsv"], split = [0.6, 0.2, 0.2], max_length = "95%")"},
+      {.name = "embed",
+       .task = "embed",
+       .data = "type = \"tsv\", text2_column = \"2\", label_column = \"\"",
+       .head = "embedding",
+       .line = two_texts,
+       .measure = "test/accuracy",
+       .at_least = 0.8,
+       .couples_batches = true},
+      {.name = "embed_numbers",
+       .task = "embed",
+       .data = "type = \"tsv\", text2_column = \"2\", label_column = \"3\", label_type = \"number\"",
+       .head = "embedding",
+       .line = alike,
+       .measure = "test/spearman",
+       .at_least = 0.8,
+       .overrides = {"train.select=\"max dev/spearman\""}},
   };
   return all;
 }
@@ -126,10 +224,12 @@ class Place {
   Place(const Place&) = delete;
   ~Place() { fs::remove_all(folder_); }
 
+  const fs::path& folder() const { return folder_; }
+
   Recorder run(const std::string& name, const std::vector<std::string>& overrides = {},
                ScriptedControl control = ScriptedControl(), std::uint64_t seed = 3) const {
-    const std::string text = "task.type = \"" + case_.task + "\"\ndata = { " + case_.data +
-                             R"(, train = "train.tsv", dev = "dev.tsv", test = "test.tsv", max_length = 24 }
+    const std::string text = "task = { type = \"" + case_.task + "\"" + case_.task_options + " }\ndata = { " +
+                             case_.data + ", " + case_.sets + R"( }
 seed = 3
 tokenizer = { type = "word", vocab_size = 40 }
 optimizer = { type = "adam", learning_rate = 1e-2 }
@@ -144,7 +244,7 @@ layer.attention = { )" + case_.attention +
                              R"(, heads = 2 }
 layer.feed_forward = { type = "feed_forward", hidden = 24 }
 head.type = ")" + case_.head +
-                             "\"\n";
+                             "\"\n" + case_.head_options + "\n";
     std::vector<std::string> all = case_.overrides;
     all.insert(all.end(), overrides.begin(), overrides.end());
     Specification of = testing::specification_of(text, folder_, {}, all);
@@ -159,7 +259,9 @@ head.type = ")" + case_.head +
 
 /// Of everything that a run of two epochs digests and concludes with.
 std::string digest_of(const Case& one) {
-  const Recorder told = Place(one).run("whole", {"train.epochs=2", "train.gradient_shards=2"});
+  const Recorder told = Place(one).run(
+      "whole",
+      {"train.epochs=2", one.couples_batches ? "train.gradient_shards=1" : "train.gradient_shards=2"});
   Sha256 hash;
   for (const auto& [what, sha256] : told.digests)
     hash.add(std::to_string(what.first) + what.second + sha256 + "\n");
@@ -191,6 +293,10 @@ TEST_P(Promises, AStoppedRunEndsWithTheBitsOfOneThatWasNot) {
 
 TEST_P(Promises, ShardsAndPrecisionsAreTaken) {
   for (const char* setting : {"train.gradient_shards=3", "train.precision=\"bfloat16\""}) {
+    if (GetParam().couples_batches && std::string(setting).starts_with("train.gradient_shards")) {
+      EXPECT_THROW(Place(GetParam()).run("whole", {setting}), Error) << "its loss is one of whole batches";
+      continue;
+    }
     const Recorder told = Place(GetParam()).run("whole", {setting});
     EXPECT_EQ(told.ending, Ending::completed) << setting << ": " << told.reason;
     EXPECT_LT(told.steps.back().loss, told.steps.front().loss) << setting;
@@ -206,6 +312,47 @@ TEST_P(Promises, OneTwoAndThreeThreadsGiveEqualBits) {
   const std::string one = in_child(1);
   EXPECT_EQ(in_child(2), one);
   EXPECT_EQ(in_child(3), one);
+}
+
+const Case& case_of(const std::string& name) {
+  return *std::ranges::find(cases(), name, &Case::name);
+}
+
+/// What a run concludes with is what whoever loads it computes, from the weights file or the best checkpoint:
+/// the thresholds are those that were tuned with these parameters.
+TEST(TunedThresholds, BelongToTheChosenParameters) {
+  const Place place(case_of("multilabel_tuned"));
+  const Recorder told = place.run("whole", {"train.select=\"min dev/loss\""});
+  ASSERT_EQ(told.ending, Ending::completed) << told.reason;
+  const Device device;
+  for (const char* gone : {"", weights_file}) {
+    if (*gone != 0) fs::remove(place.folder() / "whole" / gone);
+    Engine engine(place.folder() / "whole", Specification::load(place.folder() / "whole").plugin_folders,
+                  device);
+    const Records records = read_set(engine.reader(), place.folder() / "test.tsv", "test set").records;
+    engine.extend(records);
+    const EncodedSet set = engine.encode(records);
+    const Statistics statistics = measured(engine.task(), set.set, engine.run(set).outputs, "test set");
+    for (const auto& [name, value] : measure_values(engine.measures(), statistics))
+      EXPECT_EQ(value, told.result.at("test/" + name)) << name << " without " << gone;
+  }
+  const Recorder untuned =
+      place.run("untuned", {"train.select=\"min dev/loss\"", "task.tune_thresholds=false"});
+  EXPECT_NE(untuned.result.at("dev/micro_f1"), told.result.at("dev/micro_f1"));
+  EXPECT_EQ(untuned.result.at("dev/loss"), told.result.at("dev/loss")) << "the parameters are the same";
+  EXPECT_EQ(untuned.digests, told.digests);
+}
+
+/// The head says which labels are smoothed, the chain of a crf has no weights, and nothing is trained.
+TEST(ClassWeights, AreRefusedWhereTheHeadDoesNotReadThem) {
+  const Place place(case_of("tag_weighed"));
+  EXPECT_EQ(testing::message_of<Error>([&] { place.run("crf", {"model.head.type=\"crf\""}); }),
+            "the task \"tag\" weighs what is learned (the column \"weights\"), and the head "
+            "\"crf\" does not read it; take the weights out of [task], or name a head that reads them");
+  EXPECT_NE(testing::message_of<Error>([&] {
+              place.run("smooth", {"train.label_smoothing=0.1"});
+            }).find("the linear head cannot smooth labels that the task weighs"),
+            std::string::npos);
 }
 
 class PromisesChild : public ::testing::TestWithParam<Case> {};

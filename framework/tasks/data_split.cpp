@@ -1,0 +1,114 @@
+// Records to hashes to sets.
+#include "tasks/data_split.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <variant>
+
+#include "data/hash.hpp"
+
+namespace encore {
+namespace {
+
+constexpr std::size_t hash_digits = 16;  // 64 bits
+
+/// A canonical form: what it has in front of a text says where the text ends.
+void append(std::string& form, const std::string& text) {
+  form += std::to_string(text.size()) + ":" + text;
+}
+void append(std::string& form, double number) {
+  // -0.0 and 0.0 are one number
+  append(form, std::to_string(std::bit_cast<std::uint64_t>(number == 0.0 ? 0.0 : number)));
+}
+void append(std::string& form, const TextSpan& span) {
+  append(form, span.label);
+  append(form, span.text);
+  append(form, std::to_string(span.start));
+  append(form, std::to_string(span.end));
+}
+template <class T>
+void append(std::string& form, const std::vector<T>& list) {
+  form += "[" + std::to_string(list.size()) + "]";
+  for (const T& element : list) append(form, element);
+}
+
+const Records::Field* find_field(const Records& records, const std::string& name) {
+  const auto found = std::ranges::find(records.fields(), name, &Records::Field::name);
+  return found == records.fields().end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::uint64_t content_hash(const Records& records, std::size_t record, const TaskFields& fields) {
+  std::vector<std::string> names = fields.structure;
+  for (const std::string& name : fields.optional)
+    if (records.has(name)) names.push_back(name);
+  std::ranges::sort(names);
+  std::string form;
+  for (const std::string& name : names) {
+    const Records::Field* field = find_field(records, name);
+    if (field == nullptr)
+      throw Error("the records have no field \"" + name + "\", by which they are cut into sets");
+    append(form, name);
+    std::visit([&](const auto& values) { append(form, values[record]); }, field->values);
+  }
+  return std::stoull(sha256(form).substr(0, hash_digits), nullptr, 16);
+}
+
+Split split_of(std::uint64_t hash, std::span<const double> shares) {
+  // The upper 53 bits, which a double holds exactly.
+  const double place = static_cast<double>(hash >> 11) * 0x1p-53;
+  double end = 0.0;
+  for (std::size_t i = 0; i + 1 < shares.size(); ++i) {
+    end += shares[i];
+    if (place < end) return all_splits[i];
+  }
+  return all_splits[shares.size() - 1];
+}
+
+Records selected(const Records& records, std::span<const std::size_t> numbers) {
+  Records result;
+  for (const Records::Field& field : records.fields())
+    std::visit(
+        [&](const auto& values) {
+          std::decay_t<decltype(values)> some;
+          some.reserve(numbers.size());
+          for (const std::size_t number : numbers) some.push_back(values[number]);
+          result.add(field.name, std::move(some));
+        },
+        field.values);
+  return result;
+}
+
+Records joined(const std::vector<Records>& parts) {
+  Records result;
+  if (parts.empty()) return result;
+  for (std::size_t i = 0; i < parts.front().fields().size(); ++i)
+    std::visit(
+        [&](const auto& values) {
+          std::decay_t<decltype(values)> all;
+          for (const Records& part : parts) {
+            const auto& more = std::get<std::decay_t<decltype(values)>>(part.fields()[i].values);
+            all.insert(all.end(), more.begin(), more.end());
+          }
+          result.add(parts.front().fields()[i].name, std::move(all));
+        },
+        parts.front().fields()[i].values);
+  for (const Records& part : parts)
+    result.notes.insert(result.notes.end(), part.notes.begin(), part.notes.end());
+  return result;
+}
+
+std::array<Records, all_splits.size()> split_records(const Records& records, const TaskFields& fields,
+                                                     std::span<const double> shares) {
+  std::array<std::vector<std::size_t>, all_splits.size()> numbers;
+  for (std::size_t i = 0; i < records.size(); ++i)
+    numbers[static_cast<std::size_t>(split_of(content_hash(records, i, fields), shares))].push_back(i);
+  std::array<Records, all_splits.size()> sets;
+  for (std::size_t i = 0; i < sets.size(); ++i) sets[i] = selected(records, numbers[i]);
+  sets.front().notes = records.notes;
+  return sets;
+}
+
+}  // namespace encore

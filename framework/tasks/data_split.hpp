@@ -1,0 +1,39 @@
+// Cutting one set of records into a training, a development and a test set, each record by a hash of what it
+// says: it stays in its set whatever is added, removed or shuffled around it, and equal records stay
+// together. Place in the flow: task_sets.cpp, for `[data] split`.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <encore/records.hpp>
+#include <encore/task.hpp>
+
+#include "data/split.hpp"
+
+namespace encore {
+
+/// The first 64 bits of the SHA-256 of what a record says, as far as it is there at prediction: name and
+/// value of the structure and optional fields in the order of their names, texts with their length in front.
+/// Truth does not count, so that a label that is corrected moves nothing and a text with two labels is not
+/// scored by what it taught. Throws Error where a structure field is missing.
+std::uint64_t content_hash(const Records& records, std::size_t record, const TaskFields& fields);
+
+/// `shares` are those of train, dev and, where there are three, test; the hash as a fraction of 2^64 falls
+/// into one of them.
+Split split_of(std::uint64_t hash, std::span<const double> shares);
+
+/// The records of these numbers in this order, without the notes.
+Records selected(const Records& records, std::span<const std::size_t> numbers);
+
+/// All records of all of these behind each other, with all their notes; they have the same fields.
+Records joined(const std::vector<Records>& parts);
+
+/// All three sets, each in the order of `records`; the notes go to the training set.
+std::array<Records, all_splits.size()> split_records(const Records& records, const TaskFields& fields,
+                                                     std::span<const double> shares);
+
+}  // namespace encore

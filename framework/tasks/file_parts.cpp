@@ -1,0 +1,80 @@
+// Reads on until there is a place to cut, and keeps what lies behind it for the next part.
+#include "tasks/file_parts.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "data/file.hpp"
+
+namespace encore {
+namespace {
+
+constexpr std::size_t bytes_at_once = std::size_t{1} << 20;
+
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
+}
+
+/// The byte behind the last place where the text may be cut; 0 where there is none.
+std::size_t last_cut(std::string_view text, Cut cut) {
+  for (std::size_t end = text.rfind('\n'); end != std::string_view::npos;) {
+    if (cut == Cut::lines) return end + 1;
+    if (end == 0) return 1;
+    const std::size_t before = text.rfind('\n', end - 1);
+    const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+    if (is_blank(text.substr(begin, end - begin))) return end + 1;
+    end = before;
+  }
+  return 0;
+}
+
+}  // namespace
+
+FileParts::FileParts(std::vector<std::string> paths, Cut cut, std::size_t part_bytes, std::string what)
+    : paths_(std::move(paths)), cut_(cut), part_bytes_(part_bytes), what_(std::move(what)) {}
+
+std::optional<FileParts::Part> FileParts::next() {
+  while (number_ < paths_.size()) {
+    if (!file_) {
+      file_.emplace(open_file(paths_[number_], what_));
+      hash_.emplace();
+      line_ = 1;
+      ended_ = false;
+    }
+    Part part{.file = number_, .first_line = line_, .text = next_text()};
+    require_utf8(part.text, paths_[number_], what_, line_);
+    const std::int64_t line_ends = std::ranges::count(part.text, '\n');
+    line_ += line_ends;
+    part.last_line = part.text.ends_with('\n') ? line_ - 1 : line_;
+    if (ended_ && left_.empty()) {
+      hashes_.push_back(hash_->hex());
+      file_.reset();
+      ++number_;
+    }
+    if (!is_blank(part.text)) return part;
+  }
+  return std::nullopt;
+}
+
+std::string FileParts::next_text() {
+  std::string text = std::move(left_);
+  left_.clear();
+  for (std::size_t wanted = part_bytes_;; wanted = text.size() + part_bytes_) {
+    while (!ended_ && text.size() < wanted) {
+      const std::size_t before = text.size();
+      text.resize(before + std::min(bytes_at_once, part_bytes_));
+      const std::size_t count = file_->read(text.data() + before, text.size() - before);
+      text.resize(before + count);
+      hash_->add(std::string_view(text).substr(before));
+      ended_ = count == 0;
+    }
+    if (ended_) return text;
+    if (const std::size_t end = last_cut(text, cut_); end > 0) {
+      left_ = text.substr(end);
+      text.resize(end);
+      return text;
+    }
+  }
+}
+
+}  // namespace encore

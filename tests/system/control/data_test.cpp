@@ -1,0 +1,60 @@
+// Sets that are shares of one list of files, and a length that follows from the training set: from `exp run`
+// to what is shown, verified, evaluated and predicted, and what is refused before anything starts.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "system/control/real_worker.hpp"
+
+namespace encore::system_test {
+namespace {
+
+using nlohmann::json;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+class OneListOfFiles : public RealWorkerTest {
+ protected:
+  static std::string experiment(const std::string& data) {
+    std::string text = tiny_experiment("cut");
+    const std::size_t begin = text.find("train = "), end = text.find("max_length = 32");
+    return text.replace(begin, end + std::string("max_length = 32").size() - begin, data);
+  }
+  const std::string cut_ =
+      "train = [\"train.conll\", \"dev.conll\", \"test.conll\"]\n"
+      "split = [0.6, 0.2, 0.2]\nmax_length = \"90%\"";
+};
+
+TEST_F(OneListOfFiles, IsCutTrainedShownVerifiedAndAsked) {
+  sandbox_.write("cut.toml", experiment(cut_));
+  output_of({"run", "cut.toml"});
+  const std::string shown = output_of({"show", "cut"});
+  EXPECT_TRUE(contains(shown, "split off train by data.split")) << shown;
+  EXPECT_TRUE(contains(shown, "data.max_length is ")) << shown;
+  const json data = json::parse(output_of({"show", "cut", "--json"})).at("data");
+  for (const char* set : {"train", "dev", "test"}) EXPECT_GT(data.at(set).at("examples"), 0) << data;
+  EXPECT_TRUE(data.contains("train.3") && !data.at("dev").contains("path")) << data;
+  const std::int64_t length = data.at("train").at("max_length").get<std::int64_t>();
+  EXPECT_TRUE(length >= 3 && length <= 32) << length;
+  EXPECT_TRUE(contains(output_of({"logs", "cut"}),
+                       "data.max_length = \"90%\" is " + std::to_string(length) + ": so many percent"));
+  EXPECT_TRUE(contains(output_of({"verify", "cut"}), "equal"));
+  const json evaluation = json::parse(output_of({"evaluate", "cut", "test.conll", "--json"}));
+  EXPECT_TRUE(evaluation.at("measures").contains("f1")) << evaluation;
+  EXPECT_FALSE(output_of({"predict", "cut", "Anna lives in Lund"}).empty());
+  EXPECT_TRUE(contains(output_of({"run", "cut.toml"}), "nothing to do"));
+}
+
+TEST_F(OneListOfFiles, RefusesASetWithoutExamples) {
+  sandbox_.write("two.conll", "Anna B-PER\n\nLund B-LOC\n");
+  const std::string refused = refusal(experiment("train = \"two.conll\"\nsplit = [0.98, 0.01, 0.01]"));
+  EXPECT_TRUE(contains(refused,
+                       "two.conll: data.split leaves a set without examples: 2 for the training set, 0 "
+                       "for the development set, 0 for the test set; give it more examples"))
+      << refused;
+}
+
+}  // namespace
+}  // namespace encore::system_test

@@ -1,0 +1,312 @@
+// A training set that is never held whole: the parts of its files, and the same sets, bit for bit, from less
+// memory.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <string>
+
+#include <encore/error.hpp>
+
+#include "data/hash.hpp"
+#include "jsonl.hpp"
+#include "mlm/mlm.hpp"
+#include "tasks/file_parts.hpp"
+#include "tasks/task_sets.hpp"
+#include "text_file.hpp"
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::message_of;
+using testing::TemporaryFolder;
+using testing::write_bytes;
+
+/// A piece for every word, by its hash.
+class WordHashTokenizer final : public Tokenizer {
+ public:
+  void load(std::vector<std::string>) override {}
+  void train(const TextCounts&) override {}
+  std::span<const std::string> vocabulary() const override { return vocabulary_; }
+  std::optional<std::int32_t> find(Special role) const override { return static_cast<std::int32_t>(role); }
+  std::string decode(std::span<const std::int32_t>) const override { return {}; }
+
+ private:
+  void append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+                     std::vector<ByteRange>*) const override {
+    std::uint32_t hash = 0;
+    for (const char letter : text) {
+      if (letter == ' ') pieces.push_back(static_cast<std::int32_t>(10 + hash % 990));
+      hash = letter == ' ' ? 0 : hash * 31 + static_cast<unsigned char>(letter);
+    }
+    pieces.push_back(static_cast<std::int32_t>(10 + hash % 990));
+  }
+  std::vector<std::string> vocabulary_ = std::vector<std::string>(1000, "piece");
+};
+
+std::string text_of_lines(int lines) {
+  std::string text;
+  for (int i = 0; i < lines; ++i)
+    text += "line " + std::to_string(i) + " says " + std::to_string(i * 7 % 1000) + " and some words more\n" +
+            (i % 10 == 9 ? "\n" : "");
+  return text;
+}
+
+std::vector<FileParts::Part> all_parts(FileParts& parts) {
+  std::vector<FileParts::Part> all;
+  while (std::optional<FileParts::Part> part = parts.next()) all.push_back(std::move(*part));
+  return all;
+}
+
+TEST(FileParts, AreTheFilesCutAtLineEnds) {
+  const TemporaryFolder folder;
+  const std::string one = text_of_lines(50), two = "no line end at the end";
+  write_bytes(folder / "one", one);
+  write_bytes(folder / "empty", "");
+  write_bytes(folder / "two", two);
+  const std::vector<std::string> paths = {(folder / "one").string(), (folder / "empty").string(),
+                                          (folder / "two").string()};
+  for (const std::size_t bytes : {1UL, 7UL, 64UL, 1000UL, 100000UL}) {
+    FileParts parts(paths, Cut::lines, bytes, "training set");
+    std::string joined;
+    std::int64_t line = 1;
+    for (const FileParts::Part& part : all_parts(parts)) {
+      if (part.file == 2) {
+        EXPECT_EQ(part.text, two);
+        EXPECT_EQ(part.first_line, 1);
+        continue;
+      }
+      // Blank parts are left out, and counted.
+      EXPECT_GE(part.first_line, line) << bytes;
+      EXPECT_TRUE(part.text.ends_with('\n'));
+      line = part.first_line + std::ranges::count(part.text, '\n');
+      EXPECT_EQ(part.last_line, line - 1);
+      joined += part.text;
+    }
+    std::string expected = one;
+    if (bytes < 50) std::erase_if(joined, [](char c) { return c == '\n'; });
+    if (bytes < 50) std::erase_if(expected, [](char c) { return c == '\n'; });
+    EXPECT_EQ(joined, expected) << bytes;
+    EXPECT_EQ(parts.hashes(), (std::vector<std::string>{sha256(one), sha256(""), sha256(two)}));
+  }
+}
+
+TEST(FileParts, AreCutBehindBlankLinesWhereAReaderJoinsLines) {
+  const TemporaryFolder folder;
+  const std::string text = text_of_lines(50);
+  write_bytes(folder / "text", text);
+  FileParts parts({(folder / "text").string()}, Cut::blank_lines, 100, "training set");
+  const std::vector<FileParts::Part> all = all_parts(parts);
+  EXPECT_EQ(all.size(), 5U);
+  for (const FileParts::Part& part : all) EXPECT_TRUE(part.text.ends_with("\n\n")) << part.text;
+}
+
+TEST(FileParts, NameTheLineOfALaterPart) {
+  const TemporaryFolder folder;
+  write_bytes(folder / "text", text_of_lines(50) + "caf\xE9\n");
+  FileParts parts({(folder / "text").string()}, Cut::lines, 100, "training set");
+  EXPECT_EQ(message_of<Error>([&] { all_parts(parts); }),
+            (folder / "text").string() +
+                ":56: the training set is not UTF-8; find its encoding and convert it, "
+                "for example with iconv -f LATIN1 -t UTF-8");
+  FileParts none({(folder / "none").string()}, Cut::lines, 100, "training set");
+  EXPECT_TRUE(message_of<Error>([&] {
+                none.next();
+              }).starts_with("cannot read the training set " + (folder / "none").string()));
+}
+
+TEST(FileParts, OfJsonLinesNameTheLineToo) {
+  const TemporaryFolder folder;
+  Options options;
+  for (const auto& [name, value] :
+       {std::pair("text_key", "text"), std::pair("label_key", ""), std::pair("text2_key", ""),
+        std::pair("label_type", "text"), std::pair("bad_rows", "error")})
+    options.set(name, std::string(value));
+  const jsonl::JsonlReader reader(options, {});
+  EXPECT_EQ(reader.cut(), Cut::lines);
+  const std::string part = "{\"text\": \"a\"}\nno\n";
+  const InputText input = {.name = "train.jsonl", .text = part, .first_line = 100};
+  EXPECT_EQ(message_of<Error>([&] {
+              reader.read({&input, 1}, "training set");
+            }),
+            "train.jsonl:101: this line is no JSON: byte 2 cannot be read");
+  options.set("bad_rows", std::string("skip"));
+  EXPECT_EQ(jsonl::JsonlReader(options, {}).cut(), Cut::nowhere) << "a part may hold nothing else";
+}
+
+class CorpusTest : public ::testing::Test {
+ protected:
+  void write(int lines) const {
+    write_bytes(folder_ / "train", text_of_lines(lines));
+    write_bytes(folder_ / "dev", text_of_lines(5));
+  }
+  DataTable table() const {
+    DataTable data;
+    data.train = {(folder_ / "train").string()};
+    data.dev = {(folder_ / "dev").string()};
+    data.max_length = 16;
+    return data;
+  }
+  ContentHashes hashes() const {
+    return {{"train", sha256_of_file(folder_ / "train")}, {"dev", sha256_of_file(folder_ / "dev")}};
+  }
+  static TaskSets sets_of(const DataTable& data, ContentHashes planned, const CorpusLimits& limits) {
+    Options of_task, of_reader;
+    of_task.set("probability", 0.15);
+    of_task.set("whole_word", false);
+    of_reader.set("record", std::string("line"));
+    TaskParts parts;
+    parts.make_task = [of_task](std::int64_t max_length) {
+      return std::make_unique<mlm::Mlm>(of_task, TaskContext{max_length});
+    };
+    parts.task = parts.make_task(data.max_length == 0 ? longest_sequence : data.max_length);
+    parts.reader = std::make_unique<text_file::TextFile>(of_reader, ReaderContext{});
+    parts.fields = mlm::Mlm::fields();
+    parts.measures = mlm::Mlm::measures();
+    parts.identity = "mlm from text_file";
+    return {std::move(parts), data, std::move(planned), limits};
+  }
+  static void expect_equal(const TaskSets& a, const TaskSets& b) {
+    for (const Split split : all_splits) {
+      ASSERT_EQ(a.has(split), b.has(split));
+      if (!a.has(split)) continue;
+      const ExampleArrays &x = a.set(split).set.arrays(), &y = b.set(split).set.arrays();
+      EXPECT_TRUE(std::ranges::equal(x.lengths, y.lengths)) << name_of(split);
+      EXPECT_TRUE(std::ranges::equal(x.ids, y.ids)) << name_of(split);
+      EXPECT_TRUE(std::ranges::equal(x.sequences, y.sequences)) << name_of(split);
+      ASSERT_EQ(x.columns.size(), y.columns.size());
+      for (std::size_t i = 0; i < x.columns.size(); ++i) {
+        EXPECT_TRUE(std::ranges::equal(x.columns[i].integers, y.columns[i].integers)) << i;
+        EXPECT_TRUE(std::ranges::equal(x.columns[i].counts, y.columns[i].counts)) << i;
+      }
+    }
+  }
+
+  TemporaryFolder folder_;
+  const WordHashTokenizer tokenizer_;
+};
+
+TEST_F(CorpusTest, PartsGiveTheSetsOfTheWholeInMemoryAndInFiles) {
+  write(300);
+  DataTable data = table();
+  for (const bool split : {false, true})
+    for (const bool share : {false, true}) {
+      ContentHashes planned = hashes();
+      if (split) {
+        data.dev.clear();
+        data.split = {0.8, 0.2};
+        planned.erase("dev");
+      }
+      data.max_length = share ? 0 : 9;
+      data.max_length_percent = share ? 60 : 0;
+      TaskSets whole = sets_of(data, planned, {});
+      whole.encode(tokenizer_, 1);
+      for (const std::size_t bytes : {100UL, 1000UL, 5000UL}) {
+        const CorpusLimits limits = {.part_bytes = bytes};
+        TaskSets parts = sets_of(data, planned, limits);
+        parts.encode(tokenizer_, 2);
+        expect_equal(whole, parts);
+        const TokenCache cache(folder_ /
+                               ("tokens" + std::to_string(bytes) + (split ? "s" : "") + (share ? "%" : "")));
+        TaskSets filed = sets_of(data, planned, limits);
+        filed.encode(tokenizer_, 2, cache, "words");
+        expect_equal(whole, filed);
+        EXPECT_EQ(filed.max_length(), whole.max_length());
+        TaskSets warm = sets_of(data, planned, limits);
+        ASSERT_TRUE(warm.load_encoded(cache, "words"));
+        expect_equal(whole, warm);
+        EXPECT_EQ(whole.text_counts(), sets_of(data, planned, limits).text_counts());
+      }
+    }
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder_.path()))
+    EXPECT_EQ(entry.path().string().find("scratch"), std::string::npos) << entry.path();
+}
+
+TEST_F(CorpusTest, NotesOfPartsSayTheirLines) {
+  write(300);
+  TaskSets parts = sets_of(table(), hashes(), {.part_bytes = 1000});
+  parts.encode(tokenizer_, 1);
+  const std::vector<std::string>& notes = parts.set(Split::train).reader_notes;
+  ASSERT_EQ(notes.size(), 5U);
+  EXPECT_TRUE(notes[0].starts_with("train, lines 1 to ")) << notes[0];
+  EXPECT_TRUE(notes[4].starts_with("and ")) << notes[4];
+}
+
+TEST_F(CorpusTest, AFileThatChangesMeanwhileIsNoticed) {
+  write(300);
+  const ContentHashes planned = hashes();
+  write(301);
+  TaskSets sets = sets_of(table(), planned, {.part_bytes = 1000});
+  EXPECT_NE(message_of<Error>([&] {
+              sets.encode(tokenizer_, 1);
+            }).find("(train) has changed since the run was planned"),
+            std::string::npos);
+}
+
+TEST_F(CorpusTest, ALargeTrainingSetNeedsTheCache) {
+  write(300);
+  write_bytes(folder_ / "file", "");
+  TaskSets sets = sets_of(table(), hashes(), {.part_bytes = 1000});
+  const TokenCache cache(folder_ / "file" / "tokens");
+  EXPECT_THROW(sets.encode(tokenizer_, 1, cache, "words"), std::exception);
+  TaskSets without = sets_of(table(), hashes(), {.part_bytes = 1000});
+  without.encode(tokenizer_, 1, TokenCache(fs::path()), "words");
+  EXPECT_EQ(without.set(Split::train).set.size(), 300U) << "in memory, where nothing is kept";
+}
+
+TEST_F(CorpusTest, TheTableOfWordsIsBounded) {
+  write(300);
+  const TextCounts all = sets_of(table(), hashes(), {.part_bytes = 1000}).text_counts();
+  const TextCounts some = sets_of(table(), hashes(), {.part_bytes = 1000, .most_words = 100}).text_counts();
+  EXPECT_GT(all.size(), 300U);
+  EXPECT_LE(some.size(), 100U);
+  EXPECT_EQ(some.at("says"), all.at("says")) << "what is frequent is counted to the end";
+  EXPECT_EQ(some, sets_of(table(), hashes(), {.part_bytes = 1000, .most_words = 100}).text_counts());
+}
+
+/// Bytes that a process of its own had in memory at most, in `work`.
+std::int64_t peak_memory(const std::function<void()>& work) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    work();
+    ::_exit(0);
+  }
+  int status = 0;
+  struct rusage usage = {};
+  if (child < 0 || ::wait4(child, &status, 0, &usage) != child || status != 0)
+    throw Error("the work did not end well");
+  return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+}
+
+TEST_F(CorpusTest, PeakMemoryDoesNotGrowWithTheFile) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer keeps what was freed";
+#endif
+  const auto growth = [&](std::size_t part_bytes) {
+    std::int64_t before = 0, grown = 0;
+    for (const int lines : {20'000, 200'000}) {  // 0.9 and 9.6 MB
+      write(lines);
+      const ContentHashes planned = hashes();
+      const std::int64_t peak = peak_memory([&] {
+        TaskSets sets = sets_of(table(), planned, {.part_bytes = part_bytes});
+        sets.encode(tokenizer_, 2, TokenCache(folder_ / ("tokens" + std::to_string(part_bytes))), "words");
+      });
+      grown = peak - before;
+      before = peak;
+    }
+    return grown;
+  };
+  // What remains are a few numbers for each sequence: where it begins in each array.
+  const std::int64_t bound = std::int64_t{24} << 20;
+  EXPECT_LT(growth(std::size_t{1} << 18), bound);
+  EXPECT_GT(growth(std::size_t{1} << 30), bound) << "read whole, as a proof that this is measured";
+}
+
+}  // namespace
+}  // namespace encore
