@@ -22,16 +22,18 @@ std::vector<Tensor> bound(const std::vector<OwnedTensor>& tensors) {
 SpaceRows rows_in(const OwnedBatch& batch, Space space) {
   SpaceRows rows;
   rows.first.push_back(0);
-  const auto add = [&](std::int64_t example, std::int64_t position) {
+  const auto add = [&](std::int64_t row, std::int64_t example, std::int64_t position) {
+    rows.rows.push_back(row);
     rows.examples.push_back(example);
     rows.positions.push_back(position);
   };
   for (std::size_t s = 0; s + 1 < batch.offsets().size(); ++s) {
     const std::int64_t first = batch.offsets()[s], end = batch.offsets()[s + 1];
-    if (space == Space::sequences) add(first < end ? batch.example(first) : static_cast<std::int64_t>(s), 0);
+    if (space == Space::sequences)
+      add(first, first < end ? batch.example(first) : static_cast<std::int64_t>(s), 0);
     for (std::int64_t row = first; row < end && space != Space::sequences; ++row)
       if (space == Space::tokens || batch.position(row) % 3 != 1)
-        add(batch.example(row), batch.position(row));
+        add(row, batch.example(row), batch.position(row));
     rows.first.push_back(rows.count());
   }
   return rows;
@@ -41,7 +43,10 @@ HeadMemory::HeadMemory(const Device& device, Head& head, std::int64_t width, con
                        DType type, std::uint64_t seed, double noise)
     : device_(device), batch_(batch), plan_(width) {
   head.declare(plan_);
-  const BatchSize size = {batch.batch().size, {}, rows_in(batch, Space::picked).count()};
+  const SpaceRows picked = rows_in(batch, Space::picked);
+  const BatchSize size = {batch.batch().size, {}, picked.count()};
+  picked_ = OwnedTensor(DType::int32, {picked.count()});
+  picked_.set({picked.rows.begin(), picked.rows.end()});
   memory_ = std::make_unique<OwnedPlan>(device, plan_, size, type, seed, noise);
   for (const Space space : plan_.reads()) {
     const std::vector<std::int64_t> shape = {size.rows(space), width};
@@ -68,11 +73,12 @@ bool HeadMemory::is_truth(std::size_t column) const {
 }
 
 HeadStep HeadMemory::step(bool training, bool truth) const {
-  return {device_,
-          batch_.batch(),
-          training,
-          memory_->bound(training),
-          {bound_inputs_, bound_gradients_, truth ? bound_columns_ : bound_structure_, bound_outputs_}};
+  return {
+      device_,
+      batch_.batch(),
+      training,
+      memory_->bound(training),
+      {bound_inputs_, bound_gradients_, truth ? bound_columns_ : bound_structure_, bound_outputs_, picked_}};
 }
 
 }  // namespace encore

@@ -14,6 +14,7 @@ namespace encore {
 /// Rows of a space: the example and the position of each. Of `picked`, two rows of three.
 struct SpaceRows {
   std::vector<std::int64_t> examples, positions;
+  std::vector<std::int64_t> rows;   ///< which row of the batch each is; the first of a sequence
   std::vector<std::int64_t> first;  ///< (B + 1) by sequence
 
   std::int64_t count() const { return static_cast<std::int64_t>(examples.size()); }
@@ -49,7 +50,7 @@ class HeadMemory {
   HeadPlan plan_;
   std::unique_ptr<OwnedPlan> memory_;
   std::vector<OwnedTensor> inputs_, input_gradients_, columns_, outputs_;
-  OwnedTensor losses_;
+  OwnedTensor losses_, picked_;
   std::vector<Tensor> bound_inputs_, bound_gradients_, bound_columns_, bound_structure_, bound_outputs_;
 };
 

@@ -32,6 +32,10 @@ class HeadTrial final : public Trial {
     const auto found = std::ranges::find(head_plan().columns(), targets_column, &ColumnNeed::name);
     return found == head_plan().columns().end() || found->space == setup_.targets;
   }
+  bool takes_weights() const {
+    return std::ranges::find(head_plan().columns(), weights_column, &ColumnNeed::name) !=
+           head_plan().columns().end();
+  }
   bool couples_sequences() const override { return head_plan().couples_sequences(); }
 
  private:
@@ -131,12 +135,15 @@ class HeadTrial final : public Trial {
 
 std::unique_ptr<HeadTrial> make(const Device& device, const Offer& offer, const Options& options,
                                 const TrialSetup& setup, double smoothing) {
-  const HeadContext context{.width = setup.width,
-                            .classes = HeadTrial::classes,
-                            .label_smoothing = smoothing,
-                            .labels = {"O", "B-X", "I-X", "B-Y", "I-Y"},
-                            .vocabulary = OwnedBatch::default_vocabulary,
-                            .columns = {{.name = targets_column, .space = setup.targets, .truth = true}}};
+  HeadContext context{.width = setup.width,
+                      .classes = HeadTrial::classes,
+                      .label_smoothing = smoothing,
+                      .labels = {"O", "B-X", "I-X", "B-Y", "I-Y"},
+                      .vocabulary = OwnedBatch::default_vocabulary,
+                      .columns = {{.name = targets_column, .space = setup.targets, .truth = true}}};
+  if (setup.weighed)
+    context.columns.push_back(
+        {.name = weights_column, .space = setup.targets, .type = ColumnType::numbers, .truth = true});
   return std::make_unique<HeadTrial>(device, setup, make_offer<Kind::head>(offer, options, context));
 }
 
@@ -151,6 +158,11 @@ bool takes_targets(const Device& device, const Offer& offer, const Options& opti
                    const TrialSetup& setup) {
   if (offer.kind != Kind::head) return setup.targets == Space::tokens;
   return make(device, offer, options, setup, 0.0)->takes_targets();
+}
+
+bool takes_weights(const Device& device, const Offer& offer, const Options& options, TrialSetup setup) {
+  setup.weighed = true;
+  return offer.kind == Kind::head && make(device, offer, options, setup, 0.0)->takes_weights();
 }
 
 }  // namespace encore

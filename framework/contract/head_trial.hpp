@@ -14,5 +14,7 @@ std::unique_ptr<Trial> make_head_trial(const Device& device, const Offer& offer,
 /// Whether a layer or head can be tried with such a setup: a head may want its targets over another space.
 /// Throws what the head says to a task whose targets it cannot take.
 bool takes_targets(const Device& device, const Offer& offer, const Options& options, const TrialSetup& setup);
+/// Whether it is a head that reads the weights of targets where a task has them.
+bool takes_weights(const Device& device, const Offer& offer, const Options& options, TrialSetup setup);
 
 }  // namespace encore

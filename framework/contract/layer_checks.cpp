@@ -48,24 +48,32 @@ class LayerChecks {
     int compared = 0, arrangements = 0;
     double largest = 0.0;
     const std::vector<double> smoothings = usable_smoothings();
+    const auto compare = [&](const OptionsVariant& variant, const TrialSetup& setup, double smoothing) {
+      const GradientReport report = check_gradients([&](std::uint64_t seed) {
+        TrialSetup seeded = setup;
+        seeded.seed = seed;
+        return make_trial(device_, offer_, variant.options, seeded, smoothing);
+      });
+      if (!report.mismatches.empty())
+        throw Error(
+            "with " + variant.name + ", sequences of lengths " + text(setup.lengths) +
+            (setup.targets == Space::tokens ? "" : std::string(", targets over ") + name_of(setup.targets)) +
+            (setup.weighed ? ", weights of targets" : "") + (smoothing > 0.0 ? ", label smoothing" : "") +
+            ":\n" + report.text());
+      compared += report.compared;
+      largest = std::max(largest, report.largest_error);
+      ++arrangements;
+    };
+    const bool weighed = takes_weights(device_, offer_, defaults_,
+                                       {.width = width(), .lengths = {2}, .targets = usable_spaces()[0]});
     for (const OptionsVariant& variant : usable_variants())
       for (const Lengths& lengths : {Lengths{5, 1, 9, 3}, Lengths{1}, Lengths{2, 2, 7}})
-        for (const Space targets : usable_spaces())
-          for (const double smoothing : smoothings) {
-            const GradientReport report = check_gradients([&](std::uint64_t seed) {
-              return make_trial(device_, offer_, variant.options,
-                                {.width = width(), .lengths = lengths, .seed = seed, .targets = targets},
-                                smoothing);
-            });
-            if (!report.mismatches.empty())
-              throw Error(
-                  "with " + variant.name + ", sequences of lengths " + text(lengths) +
-                  (targets == Space::tokens ? "" : std::string(", targets over ") + name_of(targets)) +
-                  (smoothing > 0.0 ? ", label smoothing" : "") + ":\n" + report.text());
-            compared += report.compared;
-            largest = std::max(largest, report.largest_error);
-            ++arrangements;
-          }
+        for (const Space targets : usable_spaces()) {
+          TrialSetup setup{.width = width(), .lengths = lengths, .targets = targets};
+          for (const double smoothing : smoothings) compare(variant, setup, smoothing);
+          setup.weighed = true;
+          if (weighed) compare(variant, setup, 0.0);
+        }
     char error[32];
     std::snprintf(error, sizeof(error), "%.1e", largest);
     return std::to_string(compared) + " derivatives in " + std::to_string(arrangements) +

@@ -80,6 +80,20 @@ std::vector<TextSpan> answers_of(const std::string& text) {
   return {{.label = {}, .text = word, .start = 0, .end = points}};
 }
 
+/// The first and the last code point of a text.
+std::vector<TextSpan> spans_of(const std::string& text) {
+  const auto first_of_last = [&] {
+    std::size_t byte = text.size() - 1;
+    while ((text[byte] & 0xC0) == 0x80) --byte;
+    return byte;
+  }();
+  std::size_t behind_first = 1;
+  while ((text[behind_first] & 0xC0) == 0x80) ++behind_first;
+  const auto points = std::ranges::count_if(text, [](char byte) { return (byte & 0xC0) != 0x80; });
+  return {{.label = "e1", .text = text.substr(0, behind_first), .start = 0, .end = 1},
+          {.label = "e2", .text = text.substr(first_of_last), .start = points - 1, .end = points}};
+}
+
 template <class Make>
 auto for_each(const std::vector<Sample>& samples, const Make& make) {
   std::vector<decltype(make(samples.front()))> values;
@@ -111,6 +125,7 @@ Records::Values values_of(const std::string& field, const std::vector<Sample>& s
     return for_each(samples, [](const Sample& sample) { return "about: " + std::string(sample.text); });
   if (field == "question")
     return for_each(samples, [](const Sample&) { return std::string("which word does it begin with ?"); });
+  if (field == "spans") return for_each(samples, [](const Sample& sample) { return spans_of(sample.text); });
   if (field == "answers")
     return for_each(samples, [](const Sample& sample) { return answers_of(sample.text); });
   throw Error(

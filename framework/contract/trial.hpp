@@ -26,6 +26,7 @@ struct TrialSetup {
   std::uint64_t seed = 1;
   bool training = true;
   Space targets = Space::tokens;  ///< of a head: over what the task has the column "targets"
+  bool weighed = false;           ///< of a head: the task has the column "weights" beside it
 };
 
 /// A tensor that a pass has computed.

@@ -43,6 +43,7 @@ Engine::Engine(const std::filesystem::path& run_folder, const Specification& spe
   model_ = std::make_unique<Model>(loaded_.experiment, model_size(task(), tokenizer_->vocabulary().size()),
                                    loaded_.registry, device, Use::inference);
   step_ = weights_->load_into(*model_, host_threads());
+  parts_.task->use(weights_->tuned());
   model_->parameters().refresh_copies();  // applies adapters, for who reads the parameters before a pass
 }
 

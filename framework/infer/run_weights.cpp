@@ -56,16 +56,17 @@ std::int64_t RunWeights::load_into(Model& model, int threads) {
   return step;
 }
 
-std::int64_t RunWeights::load_file(Model& model) const {
+std::int64_t RunWeights::load_file(Model& model) {
   const Safetensors& tensors = file_->tensors();
   with_file(tensors.path(), [&] {
     require_complete(load_in_place(model.device(), model.parameters(), tensors.tensors(), same_name));
   });
   model.parameters().values_changed();
+  tuned_ = file_->facts().tuned;
   return file_->facts().step;
 }
 
-std::int64_t RunWeights::load_best_checkpoint(Model& model) const {
+std::int64_t RunWeights::load_best_checkpoint(Model& model) {
   const auto of_this_run = [&](const Safetensors& file) { require_checkpoint_of(file, question_); };
   const std::string before = damage_.empty() ? "" : damage_ + "; and ";
   std::vector<DamagedCheckpoint> damaged;
@@ -87,6 +88,7 @@ std::int64_t RunWeights::load_best_checkpoint(Model& model) const {
         load(model.device(), parameters, parameters.values(), tensors_below("parameter/", file), same_name));
   });
   parameters.values_changed();
+  tuned_ = tuned_in(file);
   return step;
 }
 

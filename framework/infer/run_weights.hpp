@@ -30,17 +30,22 @@ class RunWeights {
   /// whole, and when they are of another model.
   std::int64_t load_into(Model& model, int threads);
 
+  /// What the task chose by these parameters on the development set (Task::tune); "": nothing. After
+  /// load_into.
+  const std::string& tuned() const { return tuned_; }
+
   /// What was passed over, for the user.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  std::int64_t load_file(Model& model) const;
-  std::int64_t load_best_checkpoint(Model& model) const;
+  std::int64_t load_file(Model& model);
+  std::int64_t load_best_checkpoint(Model& model);
 
   std::filesystem::path folder_;
   std::string question_;
   std::optional<WeightsFile> file_;
   std::string damage_;  ///< why the weights file is passed over
+  std::string tuned_;
   std::vector<std::string> notes_;
 };
 

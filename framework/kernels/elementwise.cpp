@@ -1,4 +1,4 @@
-// The plain passes over memory: add, copy with conversion, copy of rows into a cache, fill.
+// The plain passes over memory: add, copy with conversion, scaling, copy of rows into a cache, fill.
 #include <encore/rows.hpp>
 
 #include "kernels/check.hpp"
@@ -54,6 +54,21 @@ void scale_elements(const Device& device, double factor, Tensor x, Tensor y) {
 }
 
 template <class T>
+void scale_rows_typed(const Device& device, Tensor factors, Tensor x) {
+  using S = Sum<T>;
+  const float* by = elements<float>(factors);
+  T* values = elements<T>(x);
+  const std::int64_t width = x.rank == 1 ? 1 : x.extent(1);
+  for_rows(
+      device, "encore::scale_rows", x.extent(0), KOKKOS_LAMBDA(const Row& row) {
+        const S factor = static_cast<S>(by[row.index]);
+        T* of_row = values + row.index * width;
+        row.each(width,
+                 [&](std::int64_t c) { of_row[c] = static_cast<T>(factor * static_cast<S>(of_row[c])); });
+      });
+}
+
+template <class T>
 void append_typed(const Device& device, const RowSet& rows, const Slice& x, const RowSet& cache, Tensor y) {
   const T* in = elements<T>(x.matrix) + x.first;
   T* out = elements<T>(y);
@@ -99,6 +114,11 @@ void copy(const Device& device, Tensor x, Tensor y) {
 void scale(const Device& device, double factor, Tensor x, Tensor y) {
   ENCORE_REQUIRE(x.size() == y.size() && x.dtype == y.dtype, "x is " + describe(x) + ", y is " + describe(y));
   dispatch(x.dtype, [&](auto type) { scale_elements<decltype(type)>(device, factor, x, y); });
+}
+
+void scale_rows(const Device& device, Tensor factors, Tensor x) {
+  check("factors", factors, DType::float32, {x.extent(0)});
+  dispatch(x.dtype, [&](auto type) { scale_rows_typed<decltype(type)>(device, factors, x); });
 }
 
 void append_rows(const Device& device, const RowSet& rows, const Slice& x, const RowSet& cache, Tensor y) {

@@ -36,6 +36,18 @@ void require_columns(const HeadPlan& head, const Experiment& experiment,
   }
 }
 
+/// A head that does not know of weights would learn without them, and nobody would notice.
+void require_weights(const HeadPlan& head, const Experiment& experiment,
+                     const std::vector<ColumnRule>& given) {
+  const std::string name = weights_column;
+  if (std::ranges::find(given, name, &ColumnRule::name) == given.end() ||
+      std::ranges::find(head.columns(), name, &ColumnNeed::name) != head.columns().end())
+    return;
+  fail(experiment, "the task " + quoted(experiment.task.type) + " weighs what is learned (the column " +
+                       quoted(name) + "), and the head " + quoted(experiment.model.head.type) +
+                       " does not read it; take the weights out of [task], or name a head that reads them");
+}
+
 void require_outputs(const HeadPlan& head, const Experiment& experiment,
                      const std::vector<OutputRule>& wanted) {
   for (const OutputRule& rule : wanted) {
@@ -70,6 +82,7 @@ const ParameterSpec* find_own(const std::vector<Node>& nodes, const std::string&
 
 void require_fit(const HeadPlan& head, const Experiment& experiment, const ModelSize& size) {
   require_columns(head, experiment, size.columns);
+  require_weights(head, experiment, size.columns);
   require_segments(experiment, size.columns);
   require_outputs(head, experiment, size.outputs);
   if (head.couples_sequences() && experiment.train.gradient_shards > 1)

@@ -110,7 +110,7 @@ void Pass::visit_head(Call call, std::span<const Tensor> columns, std::span<cons
                       const auto& run) {
   visit(bound_.size() - 1, call, [&](const Node& node, const Bound& bound) {
     const HeadStep step(device_, batch_->tokens, training(), step_bound(node, bound),
-                        {bound.inputs, bound.input_gradients, columns, outputs});
+                        {bound.inputs, bound.input_gradients, columns, outputs, batch_->picked});
     run(*node.head, step);
   });
 }

@@ -122,6 +122,11 @@ Safetensors load_checkpoint(const std::filesystem::path& run_folder, std::int64_
   return load_checked(run_folder, {step, checkpoint_path(step)}, recorded_checkpoints(run_folder));
 }
 
+std::string tuned_in(const Safetensors& file) {
+  const auto tuned = file.metadata().find(tuned_key);
+  return tuned == file.metadata().end() ? "" : tuned->second;
+}
+
 void require_checkpoint_of(const Safetensors& file, const std::string& question) {
   if (file.text("format") != checkpoint_format) throw Error("it is no checkpoint of this version of Encore");
   if (file.text("question") != question)

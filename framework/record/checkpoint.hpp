@@ -59,6 +59,12 @@ Safetensors load_checkpoint(const std::filesystem::path& run_folder, std::int64_
 /// The format that a checkpoint's metadata name.
 inline constexpr const char* checkpoint_format = "encore checkpoint 1";
 
+/// In a checkpoint's metadata: what the task chose by these parameters on the development set (Task::tune),
+/// where it was asked at this step and chose something.
+inline constexpr const char* tuned_key = "tuned";
+/// "" where there is none.
+std::string tuned_in(const Safetensors& file);
+
 /// Throws Error where the file is no checkpoint, or one of a run with another question.
 void require_checkpoint_of(const Safetensors& file, const std::string& question);
 

@@ -19,9 +19,10 @@ constexpr const char* weights_format = "encore weights 1";
 constexpr std::size_t cache_line = 64;
 
 std::string facts_text(const WeightsFacts& facts) {
-  return nlohmann::json{
-      {"question", facts.question}, {"step", facts.step}, {"files", facts.files}, {"tensors", facts.tensors}}
-      .dump();
+  nlohmann::json json = {
+      {"question", facts.question}, {"step", facts.step}, {"files", facts.files}, {"tensors", facts.tensors}};
+  if (!facts.tuned.empty()) json["tuned"] = facts.tuned;
+  return json.dump();
 }
 
 WeightsFacts facts_from_text(const std::string& text) {
@@ -31,6 +32,7 @@ WeightsFacts facts_from_text(const std::string& text) {
   json.at("step").get_to(facts.step);
   json.at("files").get_to(facts.files);
   json.at("tensors").get_to(facts.tensors);
+  if (json.contains("tuned")) json.at("tuned").get_to(facts.tuned);
   return facts;
 }
 

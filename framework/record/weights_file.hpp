@@ -24,9 +24,10 @@ inline constexpr const char* weights_file = "weights.safetensors";
 using DigestsByName = std::map<std::string, std::string>;
 
 struct WeightsFacts {
-  std::string question;        ///< of the run
-  std::int64_t step = 0;       ///< after which the parameters had these values
-  DigestsByName files = {};    ///< of files in the run's folder: "vocab.txt", "labels.txt"
+  std::string question;      ///< of the run
+  std::int64_t step = 0;     ///< after which the parameters had these values
+  std::string tuned = {};    ///< what the task chose by them on the development set (Task::tune); "": nothing
+  DigestsByName files = {};  ///< of files in the run's folder: "vocab.txt", "labels.txt"
   DigestsByName tensors = {};  ///< of the bytes of each tensor; save_weights fills it in
 
   friend bool operator==(const WeightsFacts&, const WeightsFacts&) = default;

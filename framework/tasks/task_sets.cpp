@@ -410,6 +410,12 @@ Statistics TaskSets::measure(Split split, const Outputs& outputs) const {
   return measured(task(), set(split).set, outputs, title_of(split));
 }
 
+std::string TaskSets::tune(const Outputs& dev) {
+  std::string tuned = task().tune(set(Split::dev).set, dev);
+  use(tuned);
+  return tuned;
+}
+
 void TaskSets::save_predictions(Split split, const Outputs& outputs, const Statistics& statistics,
                                 const std::filesystem::path& path) const {
   Sets read_again;

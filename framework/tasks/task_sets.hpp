@@ -108,6 +108,10 @@ class TaskSets {
   /// Made once: the task walks through the whole set for it.
   const SetDescription& describe(Split split) const;
   Statistics measure(Split split, const Outputs& outputs) const;
+  /// What the task chooses by these outputs of the development set (Task::tune), which it goes by from now
+  /// on; the text comes back. use() has it go by such a text again.
+  std::string tune(const Outputs& dev);
+  void use(const std::string& tuned) { parts_.task->use(tuned); }
   /// Writes the predictions example by example, one JSON object a line. Reads the set's records again when
   /// the examples came from the cache.
   void save_predictions(Split split, const Outputs& outputs, const Statistics& statistics,

@@ -68,17 +68,18 @@ void load_block(Model& model, const NamedBlock& named, const Safetensors& file) 
 Snapshots::Snapshots(std::filesystem::path run_folder, std::string identity, std::int64_t attempt)
     : folder_(std::move(run_folder)), identity_(std::move(identity)), attempt_(attempt) {}
 
-void Snapshots::save(const Model& model, const Progress& progress, CheckpointKind kind, Control& control,
-                     Observer& observer) {
+void Snapshots::save(const Model& model, const Progress& progress, const std::string& tuned,
+                     CheckpointKind kind, Control& control, Observer& observer) {
   const ParameterBlock& parameters = model.parameters();
   std::vector<std::vector<std::byte>> hosts;
   std::vector<TensorSlice> slices;
   for (const NamedBlock& named : blocks_of(parameters))
     hosts.push_back(add_slices(model, named.block, named.name + "/", slices));
-  const TensorMetadata metadata = {{"format", checkpoint_format},
-                                   {"question", identity_},
-                                   {"attempt", std::to_string(attempt_)},
-                                   {"progress", progress_to_text(progress)}};
+  TensorMetadata metadata = {{"format", checkpoint_format},
+                             {"question", identity_},
+                             {"attempt", std::to_string(attempt_)},
+                             {"progress", progress_to_text(progress)}};
+  if (!tuned.empty()) metadata[tuned_key] = tuned;
   const SavedFile saved = save(progress.step, slices, metadata, control, observer);
   observer.happened(Saved{.step = progress.step,
                           .kind = kind,
@@ -118,18 +119,20 @@ std::optional<Progress> Snapshots::restore_newest(Model& model, Observer& observ
   return progress_from_text(found->tensors.text("progress"));
 }
 
-void Snapshots::restore_parameters(Model& model, std::int64_t step) {
+std::string Snapshots::restore_parameters(Model& model, std::int64_t step) {
   const Safetensors file = load_checkpoint(folder_, step);
   require_checkpoint_of(file, identity_);
   load_block(model, {"parameter", model.parameters().values()}, file);
+  return tuned_in(file);
 }
 
-void Snapshots::write_weights(const Model& model, std::int64_t step, Control& control, Observer& observer) {
+void Snapshots::write_weights(const Model& model, std::int64_t step, const std::string& tuned,
+                              Control& control, Observer& observer) {
   require_owned(control);  // a folder that was removed is not made again
   const SavedFile saved = recorded(control, [&] {
     std::vector<TensorSlice> slices;
     const std::vector<std::byte> host = add_slices(model, model.parameters().values(), "", slices);
-    WeightsFacts facts{.question = identity_, .step = step};
+    WeightsFacts facts{.question = identity_, .step = step, .tuned = tuned};
     for (const char* file : {vocabulary_file, knowledge_file, max_length_file})
       if (std::filesystem::exists(folder_ / file)) facts.files[file] = sha256_of_file(folder_ / file);
     return save_weights(folder_, slices, std::move(facts), host_threads(), [&] { require_owned(control); });

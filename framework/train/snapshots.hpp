@@ -28,21 +28,23 @@ class Snapshots {
 
   /// Writes aside, syncs, asks `control` whether the run is still owned, has the observer make safe what it
   /// was told, renames, reports to the observer, then removes what is neither best, newest nor to be kept.
+  /// `tuned` is what the task chose by the parameters of this step, where it did (Task::tune).
   /// Throws Error when the disk is full or the run has another owner.
-  void save(const Model& model, const Progress& progress, CheckpointKind kind, Control& control,
-            Observer& observer);
+  void save(const Model& model, const Progress& progress, const std::string& tuned, CheckpointKind kind,
+            Control& control, Observer& observer);
 
   /// Loads the newest checkpoint that is whole, walking back over damaged ones (each named to the observer).
   /// Nothing when there is none.
   std::optional<Progress> restore_newest(Model& model, Observer& observer);
 
-  /// Loads the parameters (not the optimizer's states) of one step. Throws Error when that checkpoint is
-  /// missing or damaged.
-  void restore_parameters(Model& model, std::int64_t step);
+  /// Loads the parameters (not the optimizer's states) of one step, and returns what was tuned with them.
+  /// Throws Error when that checkpoint is missing or damaged.
+  std::string restore_parameters(Model& model, std::int64_t step);
 
-  /// Writes the weights file: the model's parameters, which are those after `step`, for whoever computes with
-  /// them from now on; reports it to the observer. Throws as save().
-  void write_weights(const Model& model, std::int64_t step, Control& control, Observer& observer);
+  /// Writes the weights file: the model's parameters, which are those after `step`, and what was tuned with
+  /// them, for whoever computes with them from now on; reports it to the observer. Throws as save().
+  void write_weights(const Model& model, std::int64_t step, const std::string& tuned, Control& control,
+                     Observer& observer);
 
   /// Writes `predictions/<split>.jsonl` and reports it to the observer. Throws as save().
   void write_predictions(const TaskSets& sets, Split split, const Outputs& outputs,

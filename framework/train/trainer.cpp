@@ -29,6 +29,18 @@ BatchSize largest_evaluation(const TaskSets& sets, const Model& model, std::int6
   return largest;
 }
 
+/// "0.31 joy, 0.62 love" of lines.
+std::string in_one_line(const std::string& lines) {
+  std::string line;
+  for (const char letter : lines.substr(0, lines.find_last_not_of('\n') + 1)) {
+    if (letter == '\n')
+      line += ", ";
+    else
+      line += letter;
+  }
+  return line;
+}
+
 Packing packing_of(const Experiment& experiment) {
   return {experiment.train.batching, experiment.data.max_length, 0};
 }
@@ -148,6 +160,7 @@ bool Trainer::train_step(const std::vector<std::int32_t>& members) {
 
   const double learning_rate = optimizer_.learning_rate() * schedule_.factor(step);
   update_.update(learning_rate, step);
+  tuned_.clear();
   progress_.step = step;
   ++progress_.batch;
   observer_.stepped({step, total_steps_, progress_.epoch + 1, loss, gradient_norm, learning_rate,
@@ -167,7 +180,9 @@ void Trainer::end_epoch() {
 }
 
 bool Trainer::evaluate_dev() {
-  const std::vector<MeasuredValue> measures = score(Split::dev).measures;
+  Evaluation evaluation = evaluator_->run(sets_.set(Split::dev).set);
+  tuned_ = sets_.tune(evaluation.outputs);
+  const std::vector<MeasuredValue> measures = score(Split::dev, std::move(evaluation)).measures;
   observer_.happened(Evaluated{.step = progress_.step, .epoch = progress_.epoch + 1, .measures = measures});
 
   const auto selected = std::find_if(measures.begin(), measures.end(), [&](const MeasuredValue& measure) {
@@ -185,7 +200,10 @@ bool Trainer::evaluate_dev() {
 }
 
 Trainer::Score Trainer::score(Split split) {
-  Evaluation evaluation = evaluator_->run(sets_.set(split).set);
+  return score(split, evaluator_->run(sets_.set(split).set));
+}
+
+Trainer::Score Trainer::score(Split split, Evaluation evaluation) {
   Statistics statistics = sets_.measure(split, evaluation.outputs);
   const std::string prefix = std::string(name_of(split)) + "/";
   std::vector<MeasuredValue> measures;
@@ -196,7 +214,7 @@ Trainer::Score Trainer::score(Split split) {
 }
 
 void Trainer::save(CheckpointKind kind) {
-  snapshots_.save(model_, progress_, kind, control_, observer_);
+  snapshots_.save(model_, progress_, tuned_, kind, control_, observer_);
   saved_step_ = progress_.step;
 }
 
@@ -208,8 +226,11 @@ void Trainer::report_digests() {
 
 void Trainer::score_with_best() {
   const std::int64_t step = progress_.best_step > 0 ? progress_.best_step : progress_.step;
-  snapshots_.restore_parameters(model_, step);
-  snapshots_.write_weights(model_, step, control_, observer_);
+  const std::string tuned = snapshots_.restore_parameters(model_, step);
+  sets_.use(tuned);
+  snapshots_.write_weights(model_, step, tuned, control_, observer_);
+  if (!tuned.empty())
+    observer_.happened(Logged{.text = "chosen on the development set: " + in_one_line(tuned)});
   std::vector<MeasuredValue> result;
   for (Split split : {Split::dev, Split::test}) {
     if (!sets_.has(split)) continue;

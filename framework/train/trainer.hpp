@@ -39,7 +39,7 @@ struct Milestones {
 struct TrainerParts {
   const Experiment& experiment;
   std::uint64_t seed;
-  const TaskSets& sets;
+  TaskSets& sets;
   Model& model;
   Optimizer& optimizer;
   const Schedule& schedule;
@@ -88,12 +88,13 @@ class Trainer {
     std::vector<MeasuredValue> measures;
   };
   Score score(Split split);
+  Score score(Split split, Evaluation evaluation);
   Ending end(Ending ending, const std::string& reason);
 
   const Experiment& experiment_;
   const TrainTable& train_;
   std::uint64_t seed_;
-  const TaskSets& sets_;
+  TaskSets& sets_;
   Model& model_;
   Optimizer& optimizer_;
   const Schedule& schedule_;
@@ -114,6 +115,7 @@ class Trainer {
 
   Progress progress_;
   std::int64_t saved_step_ = 0;  ///< the newest checkpoint's step
+  std::string tuned_;  ///< what the task chose by the parameters as they are; "" since the last step
   std::string failure_;
 };
 

@@ -2,7 +2,8 @@
 // optional label smoothing. The rows are those that the task has targets for: tokens, whole sequences (the
 // first row of each), or rows that it picks. With residual_norm the states go through LayerNorm(x + x Wmix^T
 // + b) first, with pooler through tanh(x Wpool^T + b), as BERT's do before it classifies a sequence (Devlin
-// et al. 2019).
+// et al. 2019). Where the task weighs its targets, each row's loss counts by its weight, and their sum is
+// divided by that of the weights (torch.nn.CrossEntropyLoss(weight=)).
 #include <encore/kernels.hpp>
 #include <encore/plugin.hpp>
 
@@ -20,7 +21,13 @@ class LinearHead final : public Head {
         .boolean("residual_norm", false, {.help = "LayerNorm(x + W x) before the projection to the classes"})
         .number("epsilon", 1e-5, {.help = "added to the variance by residual_norm", .min = 0.0, .max = 1.0})
         .boolean("pooler", false,
-                 {.help = "tanh(x W^T + b) before the projection to the classes, as in BERT for sequences"});
+                 {.help = "tanh(x W^T + b) before the projection to the classes, as in BERT for sequences"})
+        .number("dropout", 0.0,
+                {.help = "share of the states' channels that training drops right before the projection to "
+                         "the classes",
+                 .min = 0.0,
+                 .max = 1.0,
+                 .exclusive_max = true});
   }
 
   LinearHead(const Options& options, const HeadContext& context)
@@ -29,7 +36,16 @@ class LinearHead final : public Head {
         label_smoothing_(context.label_smoothing),
         residual_norm_(options.flag("residual_norm")),
         epsilon_(options.number("epsilon")),
-        pooler_(options.flag("pooler")) {}
+        pooler_(options.flag("pooler")),
+        dropout_(options.number("dropout")),
+        weighed_(context.column(weights_column) != nullptr) {
+    if (weighed_ && label_smoothing_ > 0.0)
+      throw Error(
+          "the linear head cannot smooth labels that the task weighs; set train.label_smoothing = 0, or take "
+          "the weights out of [task]");
+    if (dropout_ > 0.0 && space_ == Space::target)
+      throw OptionError("dropout", "the rows of a second text are not dropped here; set dropout = 0");
+  }
 
   void declare(HeadPlan& plan) override {
     const std::int64_t width = plan.width();
@@ -37,7 +53,8 @@ class LinearHead final : public Head {
     states_ = plan.read(space_);
     targets_ = plan.column(targets_column, space_, ColumnType::integers, classes_);
     predictions_ = plan.output(classes_output, space_);
-    plan.normalize_by(targets_);
+    if (weighed_) weights_ = plan.column(weights_column, space_, ColumnType::numbers);
+    plan.normalize_by(weighed_ ? weights_ : targets_);
     if (residual_norm_) {
       mix_weight_ = plan.matrix("mix.weight", width, width);
       mix_bias_ = plan.bias("mix.bias", width);
@@ -55,6 +72,10 @@ class LinearHead final : public Head {
       pooler_bias_ = plan.bias("pooler.bias", width);
       pooled_ = plan.buffer("pooled", {rows, width}, Lifetime::saved);
       dpooled_ = plan.buffer("pooled_gradient", {rows, width}, Lifetime::backward);
+    }
+    if (dropout_ > 0.0) {
+      dropped_ = plan.buffer("dropped", {rows, width}, Lifetime::saved);
+      stream_ = plan.random("dropout");
     }
     weight_ = plan.matrix("weight", classes_, width);
     bias_ = plan.bias("bias", classes_);
@@ -81,6 +102,10 @@ class LinearHead final : public Head {
                       Activation::tanh, pooled);
       inputs = pooled;
     }
+    if (dropout_ > 0.0 && step.training()) {
+      drop(step, inputs, step.buffer(dropped_));
+      inputs = step.buffer(dropped_);
+    }
     kernels::linear(device, inputs, step.parameter(weight_), step.parameter(bias_), Activation::none,
                     step.buffer(logits_));
   }
@@ -88,6 +113,7 @@ class LinearHead final : public Head {
   void loss(const HeadStep& step, Tensor losses) override {
     kernels::softmax_cross_entropy(step.device(), step.buffer(logits_), step.column(targets_),
                                    label_smoothing_, losses);
+    if (weighed_) kernels::scale_rows(step.device(), step.column(weights_), losses);
   }
 
   void backward(const HeadStep& step, double scale) override {
@@ -99,17 +125,29 @@ class LinearHead final : public Head {
     const Tensor dinputs = residual_norm_ ? step.buffer(dnormed_) : state_gradients;  // (rows, C)
     kernels::softmax_cross_entropy_backward(device, step.buffer(logits_), targets, label_smoothing_, scale,
                                             dlogits);
-    kernels::linear_backward_parameters(device, dlogits, pooler_ ? step.buffer(pooled_) : inputs,
-                                        step.gradient(weight_), step.gradient(bias_));
+    if (weighed_) kernels::scale_rows(device, step.column(weights_), dlogits);
+    const Tensor projected = dropout_ > 0.0 ? step.buffer(dropped_)  // (rows, C)
+                             : pooler_      ? step.buffer(pooled_)
+                                            : inputs;
+    kernels::linear_backward_parameters(device, dlogits, projected, step.gradient(weight_),
+                                        step.gradient(bias_));
     if (pooler_) {
-      const Tensor dpooled = step.buffer(dpooled_);  // (rows, C), of what tanh is taken of
-      kernels::linear_backward_input(device, dlogits, step.parameter(weight_), dpooled, Activation::tanh,
-                                     step.buffer(pooled_));
+      const Tensor pooled = step.buffer(pooled_), dpooled = step.buffer(dpooled_);  // (rows, C)
+      // dpooled becomes the gradient of what tanh is taken of.
+      if (dropout_ > 0.0) {
+        kernels::linear_backward_input(device, dlogits, step.parameter(weight_), dpooled);
+        drop(step, dpooled, dpooled);
+        kernels::activation_backward(device, Activation::tanh, pooled, dpooled, dpooled);
+      } else {
+        kernels::linear_backward_input(device, dlogits, step.parameter(weight_), dpooled, Activation::tanh,
+                                       pooled);
+      }
       kernels::linear_backward_parameters(device, dpooled, inputs, step.gradient(pooler_weight_),
                                           step.gradient(pooler_bias_));
       kernels::linear_backward_input(device, dpooled, step.parameter(pooler_weight_), dinputs);
     } else {
       kernels::linear_backward_input(device, dlogits, step.parameter(weight_), dinputs);
+      if (dropout_ > 0.0) drop(step, dinputs, dinputs);
     }
     if (!residual_norm_) return;
     const Tensor dmixed = step.buffer(dmixed_);  // (rows, C)
@@ -127,6 +165,11 @@ class LinearHead final : public Head {
   }
 
  private:
+  /// Of x (rows, C) to y; also its own backward.
+  void drop(const HeadStep& step, Tensor x, Tensor y) const {
+    kernels::dropout(step.device(), step.rows(), step.rows_of(space_), step.random(stream_), dropout_, x, y);
+  }
+
   static Space space_of_targets(const HeadContext& context) {
     const ColumnRule* targets = context.column(targets_column);
     if (targets == nullptr)
@@ -141,11 +184,14 @@ class LinearHead final : public Head {
   bool residual_norm_;
   double epsilon_;
   bool pooler_;
+  double dropout_;
+  bool weighed_;  ///< the task says how much each target counts
   Parameter mix_weight_, mix_bias_, norm_gain_, norm_bias_, pooler_weight_, pooler_bias_, weight_, bias_;
   HeadInput states_;
-  HeadColumn targets_;
+  HeadColumn targets_, weights_;
   HeadOutput predictions_;
-  Buffer mixed_, mean_, rstd_, normed_, dmixed_, dnormed_, pooled_, dpooled_, logits_, dlogits_;
+  RandomStream stream_;
+  Buffer mixed_, mean_, rstd_, normed_, dmixed_, dnormed_, pooled_, dpooled_, dropped_, logits_, dlogits_;
 };
 
 }  // namespace encore_linear_head

@@ -1,9 +1,10 @@
-// CoNLL files: one token per line with its tag in the last column, sentences parted by blank lines.
-// Whatever tagging scheme a file uses, what is read is IOB2. Place in the flow: the text of a file -> Dataset
-// -> Records, of which a task makes examples.
+// CoNLL files: one token per line with its label in a column, sentences parted by blank lines. Labels are the
+// tags of entities, which are read as IOB2 whatever scheme a file uses, or any label of each word. Place in
+// the flow: the text of a file -> Dataset -> Records, of which a task makes examples.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,17 @@ struct Sentence {
   std::vector<std::string> tags;  ///< IOB2, one per word
 };
 
+/// How the columns of a file are read. Columns are counted from 1.
+struct Format {
+  std::int64_t token_column = 1;
+  std::int64_t label_column = 0;  ///< 0: the last one
+  char delimiter = ' ';           ///< ' ': by tabs where a line has one, else by runs of blanks
+  std::string comment = {};       ///< lines that begin with it are no rows; "": there are none
+  bool entities = true;           ///< labels are tags of entities; else they stay as they are
+  bool skips_bad_rows = false;
+  std::map<std::string, std::string> labels = {};  ///< what a label, or the type of an entity, is read as
+};
+
 /// A tag that the scheme of its file would not have written.
 struct MalformedTag {
   std::int64_t line = 0;
@@ -39,6 +51,8 @@ struct Dataset {
   /// Tags no rule of the scheme would produce, such as I-PER after O in IOB2; read as conlleval does.
   std::int64_t malformed_tags = 0;
   std::vector<MalformedTag> first_malformed;  ///< at most `most_listed` of them
+  std::string skipped;  ///< how many sentences are left out for rows that cannot be read; "": none
+  std::map<std::string, std::int64_t> mapped;  ///< labels by which entry of Format::labels changed them
 
   static constexpr std::size_t most_listed = 5;
 
@@ -47,29 +61,38 @@ struct Dataset {
   std::string malformed_message() const;
 };
 
-/// Reads two or more columns parted by tabs or blanks (a line with a tab is parted by its tabs only); accepts
-/// a byte order mark, CRLF, `-DOCSTART-` lines and lines of white space only as separators. The text is
-/// UTF-8; `name` stands for the file in messages, `what` for the set ("training set"). Throws Error naming
-/// file and line: a row with one column, another number of columns than the first row, an empty token or a
-/// tag that is none (all such rows at once, up to a limit), an empty set.
-Dataset parse(std::string_view text, const std::string& name, const std::string& what);
+/// Reads two or more columns; accepts a byte order mark, CRLF, `-DOCSTART-` lines and lines of white space
+/// only as separators. The text is UTF-8; `name` stands for the file in messages, `what` for the set
+/// ("training set"). Throws Error naming file and line: a row with one column, without one of the two, or
+/// with another number of columns than the first row, an empty token or label, a tag that is none (all such
+/// rows at once, up to a limit; or leaves out their sentences), an empty set.
+Dataset parse(std::string_view text, const std::string& name, const std::string& what,
+              const Format& format = {});
 
-/// A file with a word and its tag in each row, which `parse` reads back.
-std::string text_of(const Records::TextLists& words, const Records::TextLists& tags);
+/// A file with a word and its label in each row, which `parse` reads back. Throws Error for a word that the
+/// delimiter would part.
+std::string text_of(const Records::TextLists& words, const Records::TextLists& tags,
+                    const Format& format = {});
 
 /// The reader "conll": sentences as lists of `words` and `tags`.
 class ConllReader final : public Reader {
  public:
   static constexpr const char* summary =
-      "one token per line with its tag in the last column, sentences parted by blank lines; IOB1, IOB2 and "
-      "BIOES are recognised";
-  static Schema options() { return {}; }
+      "one token per line with its label in the last column or another, sentences parted by blank lines; "
+      "IOB1, "
+      "IOB2 and BIOES are recognised";
+  static Schema options();
   static std::vector<std::string> fields() { return {"words", "tags"}; }
 
-  ConllReader(const Options&, const ReaderContext&) {}
+  /// Throws OptionError: one column for two things, a delimiter that is none, an entry of label_map that is
+  /// no FROM=TO.
+  ConllReader(const Options& options, const ReaderContext& context);
 
   Records read(std::span<const InputText> files, const std::string& what) const override;
   std::string write(const Records& records, FilePart part) const override;
+
+ private:
+  Format format_;
 };
 
 /// Rewrites one sentence's tags to IOB2, in place, whatever scheme they are in.

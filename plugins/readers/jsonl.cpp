@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json_place.hpp"
+#include "marked_spans.hpp"
 #include "row_problems.hpp"
 
 namespace encore::jsonl {
@@ -34,6 +35,7 @@ std::string key_text(const std::string& key) {
 /// What was read so far.
 struct JsonlReader::Taken {
   Records::Texts texts = {}, second_texts = {}, labels = {};
+  Records::SpanLists spans = {};
   Records::TextLists lists = {};
   Records::Numbers numbers = {};
 };
@@ -45,6 +47,8 @@ Schema JsonlReader::options() {
       .text("text2_key", "", {.help = "key of the second text of a pair; \"\": there is none"})
       .choice("label_type", "text", {"text", "list", "number"},
               {.help = "what a label is: one name, a list of them, or a number"})
+      .boolean("marked_spans", false,
+               {.help = "each text has two spans, <e1>so</e1> and <e2>so</e2>: the marks are taken out"})
       .choice(
           "bad_rows", "error", {"error", "skip"},
           {.help = "what becomes of lines that cannot be read; skipped ones are counted in the run's log"});
@@ -57,7 +61,8 @@ JsonlReader::JsonlReader(const Options& options, const ReaderContext&)
       type_(options.text("label_type") == "list"     ? LabelType::list
             : options.text("label_type") == "number" ? LabelType::number
                                                      : LabelType::text),
-      skips_(options.text("bad_rows") == "skip") {
+      skips_(options.text("bad_rows") == "skip"),
+      marked_(options.flag("marked_spans")) {
   if (text_key_.empty()) throw OptionError("text_key", "text_key is empty; name the key of the text");
   if (second_key_ == text_key_)
     throw OptionError("text2_key",
@@ -92,12 +97,18 @@ std::string JsonlReader::take(std::string_view line, Taken& taken) const {
     texts.push_back(found->get<std::string>());
     if (is_blank(texts.back())) return "the text of " + key_text(*key) + " is empty";
   }
+  MarkedText marked;
+  if (marked_) {
+    if (std::string problem = take_marked(texts.front(), marked); !problem.empty()) return problem;
+    texts.front() = marked.text;
+  }
   if (!label_key_.empty()) {
     const auto found = object.find(label_key_);
     if (found == object.end()) return "this object has no key " + key_text(label_key_);
     if (std::string problem = take_label(*found, taken); !problem.empty()) return problem;
   }
   taken.texts.push_back(std::move(texts.front()));
+  if (marked_) taken.spans.push_back(std::move(marked.spans));
   if (texts.size() > 1) taken.second_texts.push_back(std::move(texts.back()));
   return "";
 }
@@ -150,6 +161,7 @@ Records JsonlReader::read(std::span<const InputText> files, const std::string& w
                           : " is empty; it needs at least one object with a text"));
   Records records;
   records.add("text", std::move(taken.texts));
+  if (marked_) records.add("spans", std::move(taken.spans));
   if (!second_key_.empty()) records.add("text2", std::move(taken.second_texts));
   if (!label_key_.empty()) {
     if (type_ == LabelType::text) records.add("label", std::move(taken.labels));
@@ -165,15 +177,16 @@ Records JsonlReader::read(std::span<const InputText> files, const std::string& w
 std::string JsonlReader::write(const Records& records, FilePart) const {
   std::string text;
   for (std::size_t i = 0; i < records.size(); ++i) {
-    Json object = {{text_key_, records.texts("text")[i]}};
+    const std::string& plain = records.texts("text")[i];
+    Json object = {
+        {text_key_, marked_ && records.has("spans") ? marked_text(plain, records.spans("spans")[i]) : plain}};
     if (!second_key_.empty()) object[second_key_] = records.has("text2") ? records.texts("text2")[i] : "-";
     if (!label_key_.empty()) {
       if (type_ == LabelType::text) object[label_key_] = records.texts("label")[i];
       if (type_ == LabelType::list) object[label_key_] = records.lists("labels")[i];
       if (type_ == LabelType::number) object[label_key_] = records.numbers("number")[i];
     }
-    if (!is_blank(records.texts("text")[i]))
-      text += object.dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (!is_blank(plain)) text += object.dump(-1, ' ', false, Json::error_handler_t::replace);
     text += '\n';
   }
   return text;

@@ -25,7 +25,7 @@ class JsonlReader final : public Reader {
       "one JSON object per line: a text, perhaps a second one, and a label, several labels or a number";
   static Schema options();
   static std::vector<std::string> fields() { return {"text", "label"}; }
-  static std::vector<std::string> optional_fields() { return {"text2", "labels", "number"}; }
+  static std::vector<std::string> optional_fields() { return {"text2", "labels", "number", "spans"}; }
 
   /// Length of a line beyond which it is refused.
   static constexpr std::size_t most_bytes = std::size_t{1} << 24;
@@ -35,8 +35,9 @@ class JsonlReader final : public Reader {
 
   /// Accepts a byte order mark, CRLF and empty lines; other keys are ignored, and where a label is a name a
   /// whole number or a truth value is its own name. Throws Error naming file and line of everything that is
-  /// no JSON object, too deep or too long, or lacks a key or a value of its type (all such lines at once, up
-  /// to a limit; or notes them with bad_rows = "skip"), and an empty set.
+  /// no JSON object, too deep or too long, lacks a key or a value of its type, or has spans that are not
+  /// marked as they should (all such lines at once, up to a limit; or notes them with bad_rows = "skip"), and
+  /// an empty set.
   Records read(std::span<const InputText> files, const std::string& what) const override;
   /// A record without text becomes an empty line.
   std::string write(const Records& records, FilePart part) const override;
@@ -50,7 +51,7 @@ class JsonlReader final : public Reader {
 
   std::string text_key_, second_key_, label_key_;
   LabelType type_;
-  bool skips_;
+  bool skips_, marked_;
 };
 
 }  // namespace encore::jsonl

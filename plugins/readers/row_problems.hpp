@@ -18,6 +18,8 @@ class RowProblems {
     if (count_ <= most_listed) text_ += (count_ > 1 ? "\n" : "") + text;
   }
   std::int64_t count() const { return count_; }
+  /// "train.tsv:7: ...", where there is any.
+  const std::string& first() const { return first_; }
   /// "2 of 140 rows are skipped; the first: train.tsv:7: ...", for the log of a run.
   std::string skipped(std::int64_t rows) const {
     return std::to_string(count_) + " of " + std::to_string(rows) +

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "marked_spans.hpp"
 #include "row_problems.hpp"
 #include "separated_rows.hpp"
 
@@ -91,6 +92,7 @@ struct TsvReader::Label {
 /// What was read so far.
 struct TsvReader::Taken {
   Records::Texts texts = {}, second_texts = {}, labels = {};
+  Records::SpanLists spans = {};
   Records::TextLists lists = {};
   Records::Numbers numbers = {};
   RowProblems problems = {};
@@ -107,6 +109,8 @@ Schema TsvReader::options() {
             {.help = "column with the second text of a pair, likewise; \"\": there is none"})
       .choice("label_type", "text", {"text", "list", "number"},
               {.help = "what a label is: one name, several of them, or a number"})
+      .boolean("marked_spans", false,
+               {.help = "each text has two spans, <e1>so</e1> and <e2>so</e2>: the marks are taken out"})
       .text("label_separator", ",", {.help = "what stands between the names of a list"})
       .text("delimiter", "tab",
             {.help = "what parts the columns: \"tab\", or a character such as \",\", with which values may "
@@ -120,6 +124,7 @@ Schema TsvReader::options() {
 TsvReader::TsvReader(const Options& options, const ReaderContext&)
     : header_(options.flag("header")),
       skips_(options.text("bad_rows") == "skip"),
+      marked_(options.flag("marked_spans")),
       delimiter_(delimiter_of(options)),
       separator_(options.text("label_separator")),
       type_(label_type_of(options)) {
@@ -206,6 +211,7 @@ void TsvReader::read_file(const InputText& file, Taken& taken) const {
   std::vector<std::string> names;
   std::size_t expected = 0;  // columns; 0 before the first row
   Label label;
+  MarkedText marked;
   while (rows.next()) {
     const std::vector<std::string_view>& values = rows.values();
     if (header_ && names.empty()) {
@@ -220,11 +226,13 @@ void TsvReader::read_file(const InputText& file, Taken& taken) const {
         problem = "this row has " + counted_columns(values.size()) + ", the rows before it have " +
                   std::to_string(expected) + "; every row needs the same columns";
       if (problem.empty()) problem = problem_of(values, places, label);
+      if (problem.empty() && marked_) problem = take_marked(values[places[0]], marked);
       if (!problem.empty()) {
         taken.problems.add(file.name, rows.line(), problem);
         continue;
       }
-      taken.texts.emplace_back(values[places[0]]);
+      taken.texts.push_back(marked_ ? marked.text : std::string(values[places[0]]));
+      if (marked_) taken.spans.push_back(marked.spans);
       if (second_) taken.second_texts.emplace_back(values[places[*second_]]);
       if (label_ && type_ == LabelType::text) taken.labels.push_back(label.text);
       if (label_ && type_ == LabelType::list) taken.lists.push_back(label.list);
@@ -246,6 +254,7 @@ Records TsvReader::read(std::span<const InputText> files, const std::string& wha
                 (taken.rows > 0 ? taken.problems.skipped(taken.rows) : ""));
   Records records;
   records.add("text", std::move(taken.texts));
+  if (marked_) records.add("spans", std::move(taken.spans));
   if (second_) records.add("text2", std::move(taken.second_texts));
   if (label_ && type_ == LabelType::text) records.add("label", std::move(taken.labels));
   if (label_ && type_ == LabelType::list) records.add("labels", std::move(taken.lists));
@@ -305,6 +314,7 @@ std::string TsvReader::write(const Records& records, FilePart part) const {
   }
   for (std::size_t i = 0; i < records.size(); ++i) {
     values[0] = records.texts("text")[i];
+    if (marked_ && records.has("spans")) values[0] = marked_text(values[0], records.spans("spans")[i]);
     if (second_) values[*second_] = records.has("text2") ? records.texts("text2")[i] : "-";
     if (label_) values[*label_] = label_text(records, i);
     text += trimmed(values[0]).empty() ? "\n" : row_of(values, places);

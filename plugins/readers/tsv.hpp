@@ -34,7 +34,7 @@ class TsvReader final : public Reader {
       "label, several labels or a number";
   static Schema options();
   static std::vector<std::string> fields() { return {"text", "label"}; }
-  static std::vector<std::string> optional_fields() { return {"text2", "labels", "number"}; }
+  static std::vector<std::string> optional_fields() { return {"text2", "labels", "number", "spans"}; }
 
   /// Throws OptionError: a number below 1, a name without `header`, one column for two things, a delimiter
   /// that is none.
@@ -44,8 +44,9 @@ class TsvReader final : public Reader {
   /// quotation mark is a character like any other, else it is that of RFC 4180. With `header` the first line
   /// of each file names the columns; where that line stands once more it is skipped, so that files may be put
   /// one behind the other. Throws Error naming file and line: a row with another number of columns than the
-  /// first or too few, an empty text or label (all such rows at once, up to a limit; or notes them with
-  /// bad_rows = "skip"), a name that the first line lacks, an empty set.
+  /// first or too few, an empty text or label, spans that are not marked as they should (all such rows at
+  /// once, up to a limit; or notes them with bad_rows = "skip"), a name that the first line lacks, an empty
+  /// set.
   Records read(std::span<const InputText> files, const std::string& what) const override;
   /// Where quotation marks mean nothing, delimiters and line breaks within a text become blanks. A record
   /// without text becomes an empty line.
@@ -64,7 +65,7 @@ class TsvReader final : public Reader {
   std::string row_of(const std::vector<std::string>& values, const std::vector<std::size_t>& places) const;
   std::string label_text(const Records& records, std::size_t record) const;
 
-  bool header_, skips_;
+  bool header_, skips_, marked_;
   char delimiter_;
   std::string separator_;
   LabelType type_;

@@ -1,15 +1,16 @@
-// The measures of single labels that every task has whose texts have labels. Their columns have the label as
-// key: "truth", "predicted", and "correct" where both are so.
+// The measures of single labels that every task has whose examples have labels. Their columns have the label
+// as key: "truth", "predicted", and "correct" where both are so.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include <encore/measure.hpp>
 
 namespace encore::tasks {
 
-/// f1/{label}, precision/{label}, recall/{label}
-inline std::vector<Measure> measures_of_labels() {
+/// f1/{label}, precision/{label}, recall/{label}. `things`: what has labels, "texts".
+inline std::vector<Measure> measures_of_labels(const std::string& things) {
   return {{.name = "f1/{label}",
            .title = "F1",
            .help = "of one label",
@@ -18,13 +19,13 @@ inline std::vector<Measure> measures_of_labels() {
            .columns = {"correct", "predicted", "truth"},
            .always = false},
           {.name = "precision/{label}",
-           .help = "share of the texts given one label that have it",
+           .help = "share of the " + things + " given one label that have it",
            .fraction = true,
            .reducer = Reducer::ratio,
            .columns = {"correct", "predicted"},
            .always = false},
           {.name = "recall/{label}",
-           .help = "share of the texts with one label that are given it",
+           .help = "share of the " + things + " with one label that are given it",
            .fraction = true,
            .reducer = Reducer::ratio,
            .columns = {"correct", "truth"},

@@ -17,10 +17,6 @@ void cut(std::vector<std::int32_t>& ids, std::size_t begin, std::size_t kept) {
 
 }  // namespace
 
-std::string counted(std::int64_t count, const char* one, const char* several) {
-  return std::to_string(count) + " " + (count == 1 ? one : several);
-}
-
 KeptPieces longest_first(std::size_t first, std::size_t second, std::size_t room) {
   const bool is_swapped = first > second;
   std::size_t shorter = std::min(first, second), longer = std::max(first, second);

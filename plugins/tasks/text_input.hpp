@@ -13,6 +13,8 @@
 
 #include <encore/task.hpp>
 
+#include "counted.hpp"
+
 namespace encore::tasks {
 
 class TextInput {
@@ -57,9 +59,6 @@ class TextInput {
   std::size_t max_length_;
   bool pairs_ = false;
 };
-
-/// "1 text", "3 texts"
-std::string counted(std::int64_t count, const char* one, const char* several);
 
 /// How many pieces of two texts stay where there is room for `room` of them.
 struct KeptPieces {

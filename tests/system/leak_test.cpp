@@ -26,9 +26,9 @@ using Json = nlohmann::json;
 const std::vector<std::string> blind_folders = {"plan", "store",  "runner", "document",  "report",
                                                 "cli",  "record", "config", "pretrained"};
 
-/// "precision" names a format of numbers too (train.precision, exp bench --precision), "jsonl" that of files of
-/// predictions and of answers (exp predict --format jsonl).
-const std::set<std::string> words_of_the_host = {"jsonl", "precision"};
+/// "precision" names a format of numbers too (train.precision, exp bench --precision), "jsonl" that of files
+/// of predictions and of answers (exp predict --format jsonl), "tag" what people label runs with (exp tag).
+const std::set<std::string> words_of_the_host = {"jsonl", "precision", "tag"};
 
 std::string text_of(const fs::path& file) {
   std::ifstream stream(file);

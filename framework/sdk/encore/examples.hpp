@@ -39,6 +39,10 @@ struct ColumnRule {
 inline constexpr std::int32_t no_target = -1;
 /// By custom the column of the classes that a classifying head learns.
 inline constexpr const char* targets_column = "targets";
+/// A column of float32 over the same space, 0 where there is no target: how much each target counts in the
+/// loss. A head that learns `targets` multiplies each row's loss by it and normalises by it; a model whose
+/// head does not read it is refused.
+inline constexpr const char* weights_column = "weights";
 /// A column over `ragged`: the rows of its sequence that are the space `picked`, ascending.
 inline constexpr const char* picked_column = "picked";
 /// A column of integers over `tokens`, for tasks whose sequences join two texts: 0 on the rows of the first

@@ -118,11 +118,20 @@ class HeadStep : public Step {
   /// What the host found for the head, beside Step::Bound. Tensors of what is not there are empty.
   struct Found {
     std::span<const Tensor> inputs, input_gradients, columns, outputs;
+    Tensor picked = {};  ///< (M) int32, the rows of the space `picked`
   };
 
   HeadStep(const Device& device, const RowSet& rows, bool training, const Bound& bound, const Found& found)
       : Step(device, rows, training, bound), found_(found) {}
 
+  /// Which of rows() stand for the rows of a space, int32: (B) the first of each sequence, or (M) those that
+  /// are picked. Empty for tokens, which are all of them. By it random numbers are drawn for rows of any
+  /// space.
+  Tensor rows_of(Space space) const {
+    if (space == Space::picked) return found_.picked;
+    if (space != Space::sequences) return {};
+    return Tensor(rows().offsets.data, rows().offsets.dtype, {rows().size.sequences});
+  }
   /// (rows, C) in the order of HeadPlan::read.
   Tensor input(HeadInput i) const { return declared(found_.inputs, i.index, "space"); }
   /// (rows, C), to be overwritten in `backward`.

@@ -144,6 +144,9 @@ void rotary(const Device& device, const RowSet& rows, std::int64_t heads, double
 
 /// y (N, C) = keep(x) / (1 - probability), drawn at (example, position, channel); also its own backward. y may be x.
 void dropout(const Device& device, const RowSet& rows, RandomKey key, double probability, Tensor x, Tensor y);
+/// The same for some rows of `rows`: x (M, C) has the row picked[m] as its row m; picked: (M) int32.
+void dropout(const Device& device, const RowSet& rows, Tensor picked, RandomKey key, double probability, Tensor x,
+             Tensor y);
 /// y = residual + dropout(x). With probability 0 a plain sum. y may be x or residual.
 void dropout_add(const Device& device, const RowSet& rows, RandomKey key, double probability, Tensor x,
                  Tensor residual, Tensor y);
@@ -209,6 +212,8 @@ void add(const Device& device, Tensor x, Tensor y);
 void copy(const Device& device, Tensor x, Tensor y);
 /// y = factor * x, of one type. y may be x.
 void scale(const Device& device, double factor, Tensor x, Tensor y);
+/// Row n of x (N) or (N, C) *= factors[n]; factors: (N) float32.
+void scale_rows(const Device& device, Tensor factors, Tensor x);
 /// Row n of x (N, C), at position i of its sequence, becomes row i of that sequence in y (R, C), the rows of
 /// `cache`: keys and values that later queries see (Step::cache). The other rows of y stay as they are.
 void append_rows(const Device& device, const RowSet& rows, const Slice& x, const RowSet& cache, Tensor y);

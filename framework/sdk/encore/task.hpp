@@ -103,6 +103,19 @@ class Task {
   /// `set`.
   virtual Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const = 0;
 
+  // --- what the development set decides ---
+  /// What is chosen by what the model says of the development set, a threshold say, as lines of UTF-8 text;
+  /// "" where nothing is. Called before each of its evaluations; the text is kept with the parameters.
+  virtual std::string tune(const ExampleSet& dev, const Outputs& outputs) const {
+    static_cast<void>(dev), static_cast<void>(outputs);
+    return {};
+  }
+  /// From now on measure, label and answer go by this text of tune(); by the options where it is "". Throws
+  /// Error where it is no such text.
+  virtual void use(std::string_view tuned) {
+    if (!tuned.empty()) throw Error("this task tunes nothing");
+  }
+
   // --- text that a user types ---
   /// One record per line, without truth and without its line end. Lines are as they were typed: bytes that
   /// are not UTF-8 are possible. Throws Error where the task has no such thing.

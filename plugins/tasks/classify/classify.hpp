@@ -1,7 +1,7 @@
 // The task "classify": one label per text or pair of texts, read off the first row of its sequence ([CLS]);
 // scored by accuracy. Place in the flow: records with `text`, perhaps `text2` (and `label`, the truth) -> ids
 // and a target -> the class of the first row -> counts per text, labels. Read next: text_input.hpp,
-// measures.hpp.
+// sequence_class.hpp.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 #include <encore/task.hpp>
 
-#include "label_names.hpp"
+#include "sequence_class.hpp"
 #include "text_input.hpp"
 
 namespace encore::classify {
@@ -20,7 +20,7 @@ class Classify final : public Task {
   static constexpr const char* summary =
       "one label per text or pair of texts, read off its first row ([CLS]); scored by accuracy";
   static constexpr const char* select = "max dev/accuracy";
-  static Schema options() { return {}; }
+  static Schema options() { return tasks::ClassWeights::with_options({}); }
   static TaskFields fields() { return {{"text"}, {"label"}, {"text2"}}; }
   static std::vector<Measure> measures();
 
@@ -28,30 +28,32 @@ class Classify final : public Task {
 
   void prepare(const Records& train) override;
   void extend(const Records& other) override;
-  std::string knowledge() const override { return texts_.marked(names_.text()); }
-  void restore(std::string_view knowledge) override;
-  std::vector<std::string> labels() const override { return names_.labels(); }
+  std::string knowledge() const override { return texts_.marked(class_.knowledge()); }
+  void restore(std::string_view knowledge) override { class_.restore(texts_.take_mark(knowledge)); }
+  std::vector<std::string> labels() const override { return class_.labels(); }
   TextCounts text_counts(const Records& train) const override { return texts_.text_counts(train); }
 
   std::vector<ColumnRule> columns() const override;
-  std::vector<OutputRule> outputs() const override;
+  std::vector<OutputRule> outputs() const override { return {class_.output()}; }
   /// The class is that of the sequence; ids are those of TextInput.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
   SetDescription describe(const ExampleSet& set) const override;
 
-  void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;
-  Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+  void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override {
+    class_.measure(set, outputs, statistics);
+  }
+  Records label(const Records&, const ExampleSet& set, const Outputs& outputs) const override {
+    return class_.label(set, outputs);
+  }
 
   Records from_text(std::span<const std::string> lines) const override;
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
   std::string left_out(const ExampleSet& set, std::size_t sequence) const override;
 
  private:
-  const std::string& predicted(const ExampleSet& set, const Outputs& outputs, std::size_t sequence) const;
-
+  tasks::SequenceClass class_;
   tasks::TextInput texts_;
-  tasks::LabelNames names_;
 };
 
 }  // namespace encore::classify

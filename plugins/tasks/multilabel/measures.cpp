@@ -36,7 +36,7 @@ std::vector<Measure> measures() {
        .fraction = true,
        .reducer = Reducer::ratio,
        .columns = {"exact", "texts"}}};
-  std::ranges::move(tasks::measures_of_labels(), std::back_inserter(measures));
+  std::ranges::move(tasks::measures_of_labels("texts"), std::back_inserter(measures));
   measures.push_back({.name = "auc/{label}",
                       .title = "AUC",
                       .help = "area under the ROC curve of one label",

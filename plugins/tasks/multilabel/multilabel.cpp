@@ -7,6 +7,7 @@
 #include <set>
 
 #include "measures.hpp"
+#include "thresholds.hpp"
 
 namespace encore::multilabel {
 namespace {
@@ -35,15 +36,22 @@ std::string rounded(float probability) {
 }  // namespace
 
 Schema Multilabel::options() {
-  return Schema().number("threshold", 0.5,
-                         {.help = "a text gets the labels whose probability is above it",
-                          .min = 0.0,
-                          .max = 1.0,
-                          .exclusive_max = true});
+  return Schema()
+      .number("threshold", 0.5,
+              {.help = "a text gets the labels whose probability is above it",
+               .min = 0.0,
+               .max = 1.0,
+               .exclusive_max = true})
+      .boolean(
+          "tune_thresholds", false,
+          {.help = "each label gets the threshold with the best F1 on the development set, at each of its "
+                   "evaluations"});
 }
 
 Multilabel::Multilabel(const Options& options, const TaskContext& context)
-    : threshold_(static_cast<float>(options.number("threshold"))), texts_(context.max_length) {}
+    : threshold_(static_cast<float>(options.number("threshold"))),
+      tunes_(options.flag("tune_thresholds")),
+      texts_(context.max_length) {}
 
 std::vector<Measure> Multilabel::measures() {
   return multilabel::measures();
@@ -164,6 +172,29 @@ Records Multilabel::label(const Records&, const ExampleSet& set, const Outputs& 
   return labelled;
 }
 
+// --- what the development set decides ---
+
+std::string Multilabel::tune(const ExampleSet& dev, const Outputs& outputs) const {
+  if (!tunes_) return "";
+  const std::vector<std::string> labels = names_.labels();
+  const std::size_t wanted = dev.column(targets_column);
+  std::vector<float> thresholds;
+  for (std::size_t k = 0; k < labels.size(); ++k) {
+    std::vector<Judged> texts;
+    for (std::size_t i = 0; i < dev.size(); ++i)
+      texts.emplace_back(outputs.numbers(scores_output, dev, i)[k], dev.numbers(wanted, i)[k] > 0.5F);
+    thresholds.push_back(best_threshold(std::move(texts), threshold_));
+  }
+  return thresholds_text(thresholds, labels);
+}
+
+void Multilabel::use(std::string_view tuned) {
+  if (tuned.empty())
+    tuned_.clear();
+  else
+    tuned_ = thresholds_from_text(tuned, names_.labels());
+}
+
 // --- text that a user types ---
 
 Records Multilabel::answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
@@ -174,7 +205,8 @@ Records Multilabel::answer(const Records& records, const ExampleSet& set, const 
     const auto scores = outputs.numbers(scores_output, set, i);
     std::string line;
     for (std::size_t k = 0; k < labels.size(); ++k)
-      if (scores[k] > threshold_) line += (line.empty() ? "" : ", ") + labels[k] + " " + rounded(scores[k]);
+      if (scores[k] > threshold_of(k))
+        line += (line.empty() ? "" : ", ") + labels[k] + " " + rounded(scores[k]);
     shown.push_back((line.empty() ? "-" : line) + "\t" + texts_.shown(records, i));
   }
   texts_.add_texts(records, answers);
@@ -191,7 +223,7 @@ std::vector<std::string> Multilabel::predicted(const ExampleSet& set, const Outp
   const auto scores = outputs.numbers(scores_output, set, sequence);
   std::vector<std::string> labels;
   for (std::size_t k = 0; k < scores.size(); ++k)
-    if (scores[k] > threshold_) labels.push_back(names_.name(static_cast<std::int32_t>(k)));
+    if (scores[k] > threshold_of(k)) labels.push_back(names_.name(static_cast<std::int32_t>(k)));
   return labels;
 }
 

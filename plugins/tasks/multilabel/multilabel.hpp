@@ -1,7 +1,7 @@
 // The task "multilabel": any number of labels per text or pair of texts, each with a probability of its own,
 // read off the first row of the sequence ([CLS]). Place in the flow: records with `text`, perhaps `text2`
-// (and `labels`, the truth) -> ids and a 0 or 1 for each label -> probabilities -> labels above the
-// threshold, counts per text. Read next: text_input.hpp, measures.hpp.
+// (and `labels`, the truth) -> ids and a 0 or 1 for each label -> probabilities -> labels above a threshold,
+// counts per text. Read next: text_input.hpp, thresholds.hpp, measures.hpp.
 #pragma once
 
 #include <string>
@@ -43,16 +43,24 @@ class Multilabel final : public Task {
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;
   Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
 
+  /// A threshold for each label, where task.tune_thresholds asks for them.
+  std::string tune(const ExampleSet& dev, const Outputs& outputs) const override;
+  void use(std::string_view tuned) override;
+
   Records from_text(std::span<const std::string> lines) const override { return texts_.from_text(lines); }
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
   std::string left_out(const ExampleSet& set, std::size_t sequence) const override;
 
  private:
-  /// The labels above the threshold, in the order of their numbers.
+  /// The labels above their thresholds, in the order of their numbers.
   std::vector<std::string> predicted(const ExampleSet& set, const Outputs& outputs,
                                      std::size_t sequence) const;
 
+  float threshold_of(std::size_t label) const { return tuned_.empty() ? threshold_ : tuned_[label]; }
+
   float threshold_;
+  bool tunes_;
+  std::vector<float> tuned_;  ///< by label; empty: none
   tasks::TextInput texts_;
   tasks::LabelNames names_;
 };

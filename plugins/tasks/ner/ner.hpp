@@ -1,6 +1,6 @@
 // The task "ner", entity recognition: one label per word in IOB2, scored by exact match of entities.
 // Place in the flow: records with `words` (and `tags`, the truth) -> ids and targets -> classes of rows ->
-// counts per sentence, tags, entities. Read next: entities.hpp.
+// counts per sentence, tags, entities. Read next: word_labels.hpp, entities.hpp.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 #include <encore/task.hpp>
 
-#include "label_names.hpp"
+#include "word_labels.hpp"
 
 namespace encore::ner {
 
@@ -17,7 +17,7 @@ class Ner final : public Task {
   static constexpr const char* summary =
       "entity recognition: one label per word in IOB2, scored by exact match of entities as conlleval does";
   static constexpr const char* select = "max dev/f1";
-  static Schema options() { return {}; }
+  static Schema options() { return tasks::ClassWeights::with_options({}); }
   static TaskFields fields() { return {{"words"}, {"tags"}}; }
   static std::vector<Measure> measures();
 
@@ -25,38 +25,31 @@ class Ner final : public Task {
 
   void prepare(const Records& train) override;
   void extend(const Records& other) override;
-  std::string knowledge() const override { return names_.text(); }
-  void restore(std::string_view knowledge) override { names_ = tasks::LabelNames::from_text(knowledge); }
-  std::vector<std::string> labels() const override { return names_.labels(); }
-  TextCounts text_counts(const Records& train) const override;
+  std::string knowledge() const override { return words_.knowledge(); }
+  void restore(std::string_view knowledge) override { words_.restore(knowledge); }
+  std::vector<std::string> labels() const override { return words_.names().labels(); }
+  TextCounts text_counts(const Records& train) const override { return words_.text_counts(train); }
 
-  std::vector<ColumnRule> columns() const override;
-  std::vector<OutputRule> outputs() const override;
-  /// [CLS] pieces [SEP], the label on the first piece of each word. Cuts before the word that would pass
-  /// max_length - 1 rows, so that [SEP] still fits. A word without any piece (a lone control character)
-  /// becomes [UNK].
+  std::vector<ColumnRule> columns() const override { return words_.columns(); }
+  std::vector<OutputRule> outputs() const override { return {words_.output()}; }
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
-              EncodedExample& to) const override;
+              EncodedExample& to) const override {
+    words_.encode(records, record, tokenizer, to);
+  }
   SetDescription describe(const ExampleSet& set) const override;
 
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;
   Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
 
-  Records from_text(std::span<const std::string> lines) const override;
+  Records from_text(std::span<const std::string> lines) const override { return words_.from_text(lines); }
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
-  std::string left_out(const ExampleSet& set, std::size_t sequence) const override;
+  std::string left_out(const ExampleSet& set, std::size_t sequence) const override {
+    return words_.left_out(set, sequence, "entities are not looked for in");
+  }
 
  private:
-  class Columns;
-
-  std::vector<std::string> true_tags(const Columns& in, std::size_t sequence) const;
-  /// As many as there are words: those that were cut are O.
-  std::vector<std::string> predicted_tags(const Columns& in, std::size_t sequence,
-                                          std::span<const std::int32_t> classes) const;
-  Records::TextLists all_predicted(const ExampleSet& set, const Outputs& outputs) const;
-
   std::int64_t max_length_;
-  tasks::LabelNames names_;
+  tasks::WordLabels words_;  ///< words that were cut are outside of entities
 };
 
 }  // namespace encore::ner

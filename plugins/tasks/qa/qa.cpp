@@ -2,10 +2,12 @@
 #include "qa.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <unordered_set>
 
+#include "counted.hpp"
 #include "measures.hpp"
 #include "spans.hpp"
 #include "text_column.hpp"
@@ -14,6 +16,8 @@
 namespace encore::qa {
 namespace {
 
+using tasks::counted;
+
 constexpr std::string_view white_space = " \t\r\n\v\f";
 constexpr std::string_view knowledge_text = "questions about contexts\n";
 constexpr std::size_t markers = 3;                                // [CLS], [SEP] and [SEP]
@@ -21,10 +25,6 @@ constexpr std::size_t most_context_bytes = std::size_t{1} << 24;  // a column co
 
 /// The columns of an example, in the order of Qa::columns().
 enum : std::size_t { start, end, segments, cut_pieces, ranges, context, answers };
-
-std::string counted(std::int64_t count, const char* one, const char* several) {
-  return std::to_string(count) + " " + (count == 1 ? one : several);
-}
 
 /// The bytes of an answer. Throws Error where the context does not have it there.
 ByteRange bytes_of(const TextSpan& answer, std::string_view text) {
@@ -98,7 +98,11 @@ Schema Qa::options() {
       .boolean("no_answer", false,
                {.help = "a question may have no answer (SQuAD 2.0): none is given where the scores of [CLS] "
                         "are above those of every part of the context"})
-      .number("no_answer_threshold", 0.0, {.help = "by how much they have to be above, with no_answer"});
+      .number("no_answer_threshold", 0.0, {.help = "by how much they have to be above, with no_answer"})
+      .boolean(
+          "tune_no_answer", false,
+          {.help = "with no_answer: the threshold with the best F1 on the development set, at each of its "
+                   "evaluations"});
 }
 
 Qa::Qa(const Options& options, const TaskContext& context)
@@ -107,7 +111,11 @@ Qa::Qa(const Options& options, const TaskContext& context)
       max_question_(static_cast<std::size_t>(options.integer("max_question"))),
       max_answer_(static_cast<std::size_t>(options.integer("max_answer"))),
       no_answer_(options.flag("no_answer")),
-      no_answer_threshold_(options.number("no_answer_threshold")) {
+      no_answer_threshold_(options.number("no_answer_threshold")),
+      tunes_(options.flag("tune_no_answer")) {
+  if (tunes_ && !no_answer_)
+    throw OptionError("tune_no_answer",
+                      "tune_no_answer chooses when no answer is given, which no_answer = false rules out");
   const std::string of_length = "data.max_length = " + std::to_string(max_length_),
                     of_question = "max_question = " + std::to_string(max_question_);
   if (max_length_ < max_question_ + markers + 1)
@@ -264,7 +272,7 @@ SetDescription Qa::describe(const ExampleSet& set) const {
 
 // --- outputs to what is reported ---
 
-Qa::Answer Qa::find(const Columns& in, std::size_t example, const Outputs& outputs) const {
+Qa::Answer Qa::find(const Columns& in, std::size_t example, const Outputs& outputs, double threshold) const {
   const Run windows = in.set().sequences(example);
   std::optional<RowSpan> best;
   std::size_t place = windows.first, null_place = windows.first;
@@ -284,20 +292,21 @@ Qa::Answer Qa::find(const Columns& in, std::size_t example, const Outputs& outpu
       null_place = s;
     }
   }
-  if (!best || (no_answer_ && null_score - best->score > no_answer_threshold_))
-    return {.span = {}, .probability = probability_of(scores_of(null_place), {})};
+  const double lead = best ? null_score - best->score : std::numeric_limits<double>::infinity();
+  if (!best || (no_answer_ && lead > threshold))
+    return {.span = {}, .probability = probability_of(scores_of(null_place), {}), .null_lead = lead};
   const std::string text = in.context(example);
   const ByteRange bytes = trimmed(text, in.bytes(place, best->first, best->last));
   const std::int64_t first = code_points_before(text, bytes.begin);
   TextSpan span = {.label = {}, .text = text.substr(bytes.begin, bytes.end - bytes.begin), .start = first};
   span.end = first + code_points_before(span.text, span.text.size());
-  return {.span = std::move(span), .probability = probability_of(scores_of(place), *best)};
+  return {.span = std::move(span), .probability = probability_of(scores_of(place), *best), .null_lead = lead};
 }
 
 std::vector<Qa::Answer> Qa::find_all(const ExampleSet& set, const Outputs& outputs) const {
   const Columns in(set);
   std::vector<Answer> all;
-  for (std::size_t i = 0; i < set.size(); ++i) all.push_back(find(in, i, outputs));
+  for (std::size_t i = 0; i < set.size(); ++i) all.push_back(find(in, i, outputs, threshold()));
   return all;
 }
 
@@ -305,7 +314,7 @@ void Qa::measure(const ExampleSet& set, const Outputs& outputs, Statistics& stat
   const Columns in(set);
   for (std::size_t i = 0; i < set.size(); ++i) {
     const std::vector<std::string> truths = in.answers(i);
-    const Answer found = find(in, i, outputs);
+    const Answer found = find(in, i, outputs, threshold());
     const char* kind = truths.empty() ? "unanswerable" : "answerable";
     measure_question(score_answer(found.span ? found.span->text : "", truths, no_answer_),
                      no_answer_ ? kind : "", statistics);
@@ -321,6 +330,57 @@ Records Qa::label(const Records&, const ExampleSet& set, const Outputs& outputs)
   Records labelled;
   labelled.add("answers", std::move(given));
   return labelled;
+}
+
+// --- what the development set decides ---
+
+/// As find_best_thresh of the script of SQuAD 2.0 does it, by F1: one pass over the questions by rising lead.
+std::string Qa::tune(const ExampleSet& dev, const Outputs& outputs) const {
+  if (!tunes_ || dev.size() == 0) return "";
+  struct Question {
+    double lead = 0.0, gain = 0.0;  ///< what F1 gains where it is answered
+  };
+  const Columns in(dev);
+  std::vector<Question> questions;
+  for (std::size_t i = 0; i < dev.size(); ++i) {
+    const std::vector<std::string> truths = in.answers(i);
+    const Answer found = find(in, i, outputs, std::numeric_limits<double>::infinity());
+    if (!found.span) continue;  // there is nothing to answer with
+    questions.push_back({found.null_lead, score_answer(found.span->text, truths, true).f1 -
+                                              score_answer("", truths, true).f1});
+  }
+  std::ranges::stable_sort(questions, {}, &Question::lead);
+  double sum = 0.0, best_sum = 0.0, best = no_answer_threshold_;
+  bool chosen = false;
+  const auto consider = [&](double threshold) {
+    const bool nearer = std::abs(threshold - no_answer_threshold_) < std::abs(best - no_answer_threshold_);
+    if (chosen && (sum < best_sum || (sum == best_sum && !nearer))) return;
+    chosen = true;
+    best_sum = sum;
+    best = threshold;
+  };
+  if (!questions.empty()) consider(questions.front().lead - 1.0);  // none is answered
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    sum += questions[i].gain;
+    if (i + 1 == questions.size())
+      consider(questions[i].lead + 1.0);
+    else if (questions[i].lead < questions[i + 1].lead)
+      consider(questions[i].lead + (questions[i + 1].lead - questions[i].lead) / 2.0);
+  }
+  char number[32];
+  return std::string(number, std::to_chars(number, number + sizeof(number), best).ptr) +
+         " no_answer_threshold\n";
+}
+
+void Qa::use(std::string_view tuned) {
+  tuned_.reset();
+  if (tuned.empty()) return;
+  double threshold = 0.0;
+  const auto parsed = std::from_chars(tuned.data(), tuned.data() + tuned.size(), threshold);
+  if (parsed.ec != std::errc() ||
+      tuned.substr(static_cast<std::size_t>(parsed.ptr - tuned.data())) != " no_answer_threshold\n")
+    throw Error("\"" + std::string(tuned) + "\" is no threshold that was tuned");
+  tuned_ = threshold;
 }
 
 // --- text that a user types ---

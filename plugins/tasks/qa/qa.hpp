@@ -47,6 +47,10 @@ class Qa final : public Task {
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;
   Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
 
+  /// The threshold of no_answer, where task.tune_no_answer asks for it.
+  std::string tune(const ExampleSet& dev, const Outputs& outputs) const override;
+  void use(std::string_view tuned) override;
+
   /// A line is a question, a tab and the context.
   Records from_text(std::span<const std::string> lines) const override;
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
@@ -59,13 +63,17 @@ class Qa final : public Task {
   struct Answer {
     std::optional<TextSpan> span;
     double probability = 0.0;  ///< of its first row times that of its last one, within its window
+    double null_lead = 0.0;    ///< by how much the scores of [CLS] are above those of the best part
   };
-  Answer find(const Columns& in, std::size_t example, const Outputs& outputs) const;
+  Answer find(const Columns& in, std::size_t example, const Outputs& outputs, double threshold) const;
+  double threshold() const { return tuned_.value_or(no_answer_threshold_); }
   std::vector<Answer> find_all(const ExampleSet& set, const Outputs& outputs) const;
 
   std::size_t max_length_, stride_, max_question_, max_answer_;
   bool no_answer_;
   double no_answer_threshold_;
+  bool tunes_;
+  std::optional<double> tuned_;
 };
 
 }  // namespace encore::qa

@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r\n\v\f";
 
-bool continues_character(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
-}
-
 /// softmax of one of the two scores over all rows, at one row.
 double share_of(std::span<const float> scores, std::size_t channel, std::size_t row) {
   double largest = -std::numeric_limits<double>::infinity(), sum = 0.0;
@@ -72,18 +68,6 @@ ByteRange trimmed(std::string_view text, ByteRange part) {
   while (part.begin < part.end && blanks.find(text[part.begin]) != std::string_view::npos) ++part.begin;
   while (part.begin < part.end && blanks.find(text[part.end - 1]) != std::string_view::npos) --part.end;
   return part;
-}
-
-std::int64_t code_points_before(std::string_view text, std::size_t byte) {
-  return std::count_if(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(byte),
-                       [](char each) { return !continues_character(each); });
-}
-
-std::optional<std::size_t> byte_of_code_point(std::string_view text, std::int64_t number) {
-  if (number < 0) return std::nullopt;
-  for (std::size_t byte = 0; byte < text.size(); ++byte)
-    if (!continues_character(text[byte]) && number-- == 0) return byte;
-  return number == 0 ? std::optional(text.size()) : std::nullopt;
 }
 
 }  // namespace encore::qa

@@ -12,6 +12,8 @@
 
 #include <encore/tokenizer.hpp>
 
+#include "text_places.hpp"
+
 namespace encore::qa {
 
 /// Neighbouring pieces of a context.
@@ -47,10 +49,5 @@ double probability_of(std::span<const float> scores, const RowSpan& span);
 
 /// Whole characters of a text, without white space at both ends.
 ByteRange trimmed(std::string_view text, ByteRange part);
-
-/// Code points that begin in front of this byte.
-std::int64_t code_points_before(std::string_view text, std::size_t byte);
-/// The byte at which a code point begins; the text's size for its number of code points. Nothing beyond.
-std::optional<std::size_t> byte_of_code_point(std::string_view text, std::int64_t number);
 
 }  // namespace encore::qa

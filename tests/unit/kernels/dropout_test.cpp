@@ -47,6 +47,31 @@ TEST_P(DropoutKernel, scales_what_it_keeps_and_adds_the_residual) {
     }
 }
 
+TEST_P(DropoutKernel, rows_that_are_picked_have_the_mask_of_their_place) {
+  const auto [type, tolerance] = GetParam();
+  const std::vector<std::int64_t> lengths{3, 0, 1, 5, 0};
+  const OwnedBatch batch(lengths);
+  for (const std::int64_t width : {1, 5, 33, 130}) {
+    const OwnedTensor x = random_tensor(type, {9, width}, 1);
+    const Values all = expected_dropout(lengths, width, 0.5, x.values()), from = x.values();
+    const std::vector<std::int64_t> rows = {8, 0, 3, 3,
+                                            9};  // 9: an empty sequence begins behind the last row
+    Values in, expected;
+    for (const std::int64_t row : rows)
+      for (std::int64_t c = 0; c < width; ++c) {
+        const auto at = static_cast<std::size_t>(std::min<std::int64_t>(row, 8) * width + c);
+        in.push_back(from[at]);
+        expected.push_back(all[at]);
+      }
+    OwnedTensor some(type, {5, width}), y(type, {5, width});
+    some.set(in);
+    kernels::dropout(device(), batch, integers(rows), key, 0.5, some, y);
+    expect_close(y, expected, tolerance, "dropout of picked rows");
+    kernels::dropout(device(), batch, integers(rows), key, 0.5, some, some);
+    expect_close(some, expected, tolerance, "in place");
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Precisions, DropoutKernel,
                          ::testing::Values(Precision{DType::float32, 1e-6}, Precision{DType::float64, 1e-15},
                                            Precision{DType::bfloat16, 1e-2}),

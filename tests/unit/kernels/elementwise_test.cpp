@@ -158,6 +158,27 @@ TEST_P(Elementwise, add_and_fill) {
   expect_close(y, Values(35000, 2.5), 0.0, "fill");
 }
 
+TEST_P(Elementwise, rows_are_scaled_by_a_factor_each) {
+  const auto [type, tolerance] = GetParam();
+  for (const std::int64_t rows : {0, 1, 7})
+    for (const std::int64_t width : {1, 3, 33, 500}) {
+      OwnedTensor x = random_tensor(type, {rows, width}, 1),
+                  factors = random_tensor(DType::float32, {rows}, 2);
+      Values expected = x.values();
+      const Values by = factors.values();
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        expected[i] *= by[i / static_cast<std::size_t>(width)];
+      kernels::scale_rows(device(), factors, x);
+      expect_close(x, expected, tolerance, "scale_rows");
+    }
+  OwnedTensor line = random_tensor(type, {5}, 1), factors(DType::float32, {5});
+  factors.fill(0.0);
+  kernels::scale_rows(device(), factors, line);
+  expect_close(line, Values(5, 0.0), 0.0, "scale_rows of a vector");
+  EXPECT_REFUSED(kernels::scale_rows(device(), OwnedTensor(DType::float32, {4}), line),
+                 "factors is float32 (4), expected float32 (5)");
+}
+
 INSTANTIATE_TEST_SUITE_P(Precisions, Elementwise,
                          ::testing::Values(Precision{DType::float32, 1e-6}, Precision{DType::float64, 1e-14},
                                            Precision{DType::bfloat16, 1e-2}),

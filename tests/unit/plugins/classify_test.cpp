@@ -8,8 +8,9 @@
 #include <encore/error.hpp>
 
 #include "base/measures.hpp"
-#include "classify/measures.hpp"
+#include "class_measures.hpp"
 #include "data/encode.hpp"
+#include "support/default_options.hpp"
 #include "support/example_sets.hpp"
 #include "unit/record/temporary_folder.hpp"
 #include "wordpiece.hpp"
@@ -31,6 +32,8 @@ wordpiece::WordPiece make_tokenizer() {
   return tokenizer;
 }
 
+const Options defaults = testing::default_options<Classify>();
+
 Records records_of(Texts texts, Texts labels) {
   Records records;
   records.add("text", std::move(texts));
@@ -39,7 +42,7 @@ Records records_of(Texts texts, Texts labels) {
 }
 
 Classify task_with_labels(std::int64_t max_length, const std::string& knowledge = "bad\ngood\n") {
-  Classify task({}, {max_length});
+  Classify task(defaults, {max_length});
   task.restore(knowledge);
   return task;
 }
@@ -60,6 +63,14 @@ std::int64_t count(const SetDescription& description, const std::string& name) {
   return -1;
 }
 
+std::vector<Measure> measures() {
+  return Classify::measures();
+}
+void measure_text(const std::string& truth, const std::string& predicted, Statistics& statistics) {
+  statistics.begin_example();
+  tasks::add_class(truth, predicted, 1, statistics);
+}
+
 std::map<std::string, double> score(const std::vector<std::pair<std::string, std::string>>& texts) {
   Statistics statistics;
   for (const auto& [truth, predicted] : texts) measure_text(truth, predicted, statistics);
@@ -68,12 +79,12 @@ std::map<std::string, double> score(const std::vector<std::pair<std::string, std
 }
 
 TEST(Classify, LearnsItsLabelsInOrder) {
-  Classify task({}, {16});
+  Classify task(defaults, {16});
   task.prepare(records_of({"a", "c", "a"}, {"good", "a bad one", "good"}));
   EXPECT_EQ(task.labels(), (Texts{"a bad one", "good"}));
   task.extend(records_of({"a"}, {"odd"}));
   EXPECT_EQ(task.labels(), (Texts{"a bad one", "good"}));
-  Classify other({}, {16});
+  Classify other(defaults, {16});
   other.restore(task.knowledge());
   EXPECT_EQ(other.labels(), task.labels());
   EXPECT_EQ(other.knowledge(), "a bad one\ngood\n\nodd\n");
@@ -81,7 +92,7 @@ TEST(Classify, LearnsItsLabelsInOrder) {
 
 TEST(Classify, RefusesWhatItCannotLearnFrom) {
   const auto refusal = [](const Texts& labels) {
-    Classify task({}, {16});
+    Classify task(defaults, {16});
     return message_of<Error>([&] { task.prepare(records_of(Texts(labels.size(), "a"), labels)); });
   };
   EXPECT_EQ(refusal({}), "the training set has no text; there is nothing to learn");
@@ -92,7 +103,7 @@ TEST(Classify, RefusesWhatItCannotLearnFrom) {
   Classify task = task_with_labels(16);
   EXPECT_EQ(message_of<Error>([&] { task.extend(records_of({"a"}, {""})); }),
             "a label is empty; every text needs a label");
-  EXPECT_THROW(Classify({}, {2}), std::logic_error);
+  EXPECT_THROW(Classify(defaults, {2}), std::logic_error);
 }
 
 TEST(Classify, CountsWordsPartedByWhiteSpace) {
@@ -183,7 +194,7 @@ Classify task_of_pairs(std::int64_t max_length) {
 }
 
 TEST(ClassifyPairs, AreLearnedWhereTheTrainingSetHasASecondText) {
-  Classify task({}, {16});
+  Classify task(defaults, {16});
   task.prepare(pairs_of({"a", "c"}, {"c d", "a"}, {"good", "bad"}));
   EXPECT_EQ(task.knowledge(), "\nbad\ngood\n");
   EXPECT_EQ(task.labels(), (Texts{"bad", "good"}));
@@ -191,7 +202,7 @@ TEST(ClassifyPairs, AreLearnedWhereTheTrainingSetHasASecondText) {
             (TextCounts{{"a", 2}, {"c", 2}, {"d", 1}}));
   EXPECT_EQ(message_of<Error>([&] { task.extend(records_of({"a"}, {"good"})); }),
             "the records have no field \"text2\", the second text that those of the training set have");
-  Classify again({}, {16});
+  Classify again(defaults, {16});
   again.restore(task.knowledge());
   EXPECT_EQ(again.knowledge(), task.knowledge());
   EXPECT_EQ(again.columns().back().name, "segments");
@@ -275,6 +286,75 @@ TEST(ClassifyMeasures, ConfuseLabels) {
   EXPECT_EQ(matrix.names(), (Texts{"a", "b", "c"}));
   const std::vector<std::vector<double>> expected = {{1, 1, 0}, {0, 0, 0}, {0, 1, 0}};
   EXPECT_EQ(matrix.counts(), expected);
+}
+
+TEST(ClassifyWeights, BalancesRareClassesAndTakesThoseThatAreGiven) {
+  const Records train = records_of({"a", "c", "a", "c"}, {"bad", "good", "good", "good"});
+  const auto weights = [&](Options options) {
+    Classify task(options, {16});
+    task.prepare(train);
+    Classify again(options, {16});
+    again.restore(task.knowledge());
+    EXPECT_EQ(again.columns(), task.columns());
+    const ExampleSet set = encode(again, train);
+    std::vector<float> all;
+    for (std::size_t i = 0; i < set.size(); ++i) all.push_back(set.numbers(set.column(weights_column), i)[0]);
+    return all;
+  };
+  const float rare = 4.0F / (2.0F * 1.0F), frequent = 4.0F / (2.0F * 3.0F);
+  Options options = testing::options_with<Classify>("class_weights", std::string("balanced"));
+  EXPECT_EQ(weights(options), (std::vector<float>{rare, frequent, frequent, frequent}))
+      << "n / (K count), as scikit-learn";
+  options.set("label_weights", Texts{"good=0.1"});
+  EXPECT_EQ(weights(options), (std::vector<float>{rare, 0.1F, 0.1F, 0.1F})) << "what is given goes before";
+  options.set("class_weights", std::string("none"));
+  EXPECT_EQ(weights(options), (std::vector<float>{1.0F, 0.1F, 0.1F, 0.1F}));
+}
+
+TEST(ClassifyWeights, AreAbsentWhereNobodyAsks) {
+  EXPECT_FALSE(encode(task_with_labels(16), records_of({"a"}, {"bad"})).has_column(weights_column));
+}
+
+TEST(ClassifyWeights, AreZeroWithoutATarget) {
+  const Options options = testing::options_with<Classify>("label_weights", Texts{"bad=3"});
+  Classify task(options, {16});
+  task.prepare(records_of({"a", "c"}, {"bad", "good"}));
+  const Records other = records_of({"a", "c"}, {"odd", "bad"});
+  task.extend(other);
+  const ExampleSet set = encode(task, other);
+  EXPECT_EQ(set.numbers(set.column(weights_column), 0)[0], 0.0F) << "a label that training lacks";
+  EXPECT_EQ(set.numbers(set.column(weights_column), 1)[0], 3.0F);
+  Records unknown;
+  unknown.add("text", Texts{"a"});
+  EXPECT_FALSE(encode(task, unknown).has_column(weights_column));
+}
+
+TEST(ClassifyWeights, RefuseWhatIsNoWeight) {
+  const auto refusal = [](const Texts& entries) {
+    const Options options = testing::options_with<Classify>("label_weights", entries);
+    return message_of<OptionError>([&] { Classify(options, {16}); });
+  };
+  EXPECT_EQ(refusal({"bad"}),
+            "label_weights has \"bad\"; an entry is LABEL=WEIGHT with a number above 0, as in \"bad=2.5\"");
+  for (const std::string entry : {"bad=", "bad=0", "bad=-1", "bad=2x", "bad=inf", "bad=1e99"})
+    EXPECT_EQ(refusal({entry}), "label_weights has \"" + entry +
+                                    "\"; an entry is LABEL=WEIGHT with a number above 0, as in \"bad=2.5\"");
+  EXPECT_EQ(refusal({"=2"}),
+            "label_weights has \"=2\"; an entry is LABEL=WEIGHT with a number above 0, as in \"LABEL=2.5\"");
+  EXPECT_EQ(refusal({"bad=2", "bad=3"}), "label_weights names \"bad\" twice");
+  EXPECT_EQ(refusal({"a=b=2"}), "no error") << "a label may have a = of its own";
+  Classify task(testing::options_with<Classify>("label_weights", Texts{"bda=2"}), {16});
+  EXPECT_EQ(
+      message_of<Error>([&] {
+        task.prepare(records_of({"a", "c"}, {"bad", "good"}));
+      }),
+      "task.label_weights names \"bda\", which is no label of the training set; it has \"bad\", \"good\"");
+  EXPECT_EQ(message_of<Error>([&] { task.restore("bad\ngood\n"); }),
+            "its first line holds no weights of classes");
+  EXPECT_EQ(message_of<Error>([&] { task.restore("weights 1 x\nbad\ngood\n"); }),
+            "its first line holds what is no weight of a class");
+  EXPECT_EQ(message_of<Error>([&] { task.restore("weights 1\nbad\ngood\n"); }),
+            "there are weights of 1 classes, and 2 labels");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <encore/error.hpp>
 
+#include "support/default_options.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace {
@@ -14,6 +15,19 @@ using encore::conll::Dataset;
 using encore::conll::TagScheme;
 using encore::testing::message_of;
 using Words = std::vector<std::string>;
+
+encore::conll::ConllReader make(const std::map<std::string, encore::OptionValue>& settings) {
+  encore::Options options = encore::testing::default_options<encore::conll::ConllReader>();
+  for (const auto& [name, value] : settings) options.set(name, value);
+  return {options, {}};
+}
+encore::Records read(std::string_view text, const std::map<std::string, encore::OptionValue>& settings) {
+  const encore::InputText file{"train.conll", text};
+  return make(settings).read({&file, 1}, "training set");
+}
+std::string refusal(std::string_view text, const std::map<std::string, encore::OptionValue>& settings) {
+  return message_of<Error>([&] { read(text, settings); });
+}
 
 Dataset parse(std::string_view text) {
   return encore::conll::parse(text, "train.conll", "training set");
@@ -149,7 +163,7 @@ TEST(Conll, RefusesAnEmptySet) {
 }
 
 TEST(ConllReader, GivesRecordsAndWritesThemBack) {
-  const encore::conll::ConllReader reader({}, {});
+  const encore::conll::ConllReader reader = make({});
   const std::string text = "Ann\tI-PER\nleft\tO\n\nNew\tI-LOC\nYork\tI-LOC\nRome\tB-PER\n";
   const encore::InputText file{"a.conll", text};
   const encore::Records records = reader.read({&file, 1}, "training set");
@@ -162,6 +176,109 @@ TEST(ConllReader, GivesRecordsAndWritesThemBack) {
   EXPECT_EQ(written, "Ann\tB-PER\nleft\tO\n\nNew\tB-LOC\nYork\tI-LOC\nRome\tB-PER\n\n");
   const encore::InputText again{"b.conll", written};
   EXPECT_EQ(reader.read({&again, 1}, "training set").lists("tags"), records.lists("tags"));
+}
+
+using Lists = encore::Records::TextLists;
+const encore::OptionValue tab = std::string("tab"), word = std::string("word"), skip = std::string("skip");
+
+TEST(ConllColumns, ReadsTokensAndLabelsOfAnyColumn) {
+  const std::string text =
+      "# text = Dogs bark\n1\tDogs\tdog\tNOUN\t_\t\n2\tbark\tbark\tVERB\t_\t\n\n1\t#\t#\tSYM\t_\t_\n";
+  const encore::Records records = read(text, {{"token_column", std::int64_t{2}},
+                                              {"label_column", std::int64_t{4}},
+                                              {"delimiter", tab},
+                                              {"label_type", word},
+                                              {"comment", std::string("# ")}});
+  EXPECT_EQ(records.lists("words"), (Lists{{"Dogs", "bark"}, {"#"}}));
+  EXPECT_EQ(records.lists("tags"), (Lists{{"NOUN", "VERB"}, {"SYM"}}));
+  EXPECT_TRUE(records.notes.empty()) << "labels of words have no scheme";
+}
+
+TEST(ConllColumns, PartsColumnsByAGivenCharacter) {
+  EXPECT_EQ(read("New York;x;B-LOC\n", {{"delimiter", std::string(";")}}).lists("words"),
+            (Lists{{"New York"}}));
+  EXPECT_EQ(
+      refusal("New York x B-LOC\n", {{"delimiter", std::string(";")}}),
+      "train.conll:1: this row has 1 column and none behind the token, where the label stands; columns are "
+      "parted by \";\"");
+  EXPECT_EQ(
+      refusal("a b\n", {{"label_column", std::int64_t{3}}}),
+      "train.conll:1: this row has 2 columns and no column 3, which holds the label; columns are parted by "
+      "tabs or blanks");
+  EXPECT_EQ(refusal("a\t\tc\n", {{"delimiter", tab}, {"label_column", std::int64_t{2}}}),
+            "train.conll:1: the label in column 2 is empty");
+  EXPECT_EQ(refusal("a\tNOUN\n", {{"delimiter", tab}, {"label_column", std::int64_t{2}}}),
+            "train.conll:1: \"NOUN\" in column 2 is no tag; a tag is O, or B-, I-, E- or S- before a type");
+}
+
+TEST(ConllColumns, WritesWhatItReadsBack) {
+  for (const std::map<std::string, encore::OptionValue>& settings :
+       {std::map<std::string, encore::OptionValue>{{"token_column", std::int64_t{2}}},
+        {{"token_column", std::int64_t{3}}, {"label_column", std::int64_t{1}}, {"delimiter", tab}},
+        {{"delimiter", std::string(";")}, {"label_type", word}}}) {
+    encore::Records records;
+    records.add("words", Lists{{"Ann", "left"}, {"Bob"}});
+    records.add("tags", Lists{{"B-PER", "O"}, {"B-PER"}});
+    const std::string text = make(settings).write(records, encore::FilePart::first);
+    const encore::Records again = read(text, settings);
+    EXPECT_EQ(again.lists("words"), records.lists("words")) << text;
+    EXPECT_EQ(again.lists("tags"), records.lists("tags")) << text;
+  }
+  encore::Records records;
+  records.add("words", Lists{{";"}});
+  records.add("tags", Lists{{"O"}});
+  EXPECT_EQ(message_of<Error>([&] {
+              make({{"delimiter", std::string(";")}}).write(records, encore::FilePart::first);
+            }),
+            "\";\" cannot be written in columns that are parted by \";\"");
+}
+
+TEST(ConllLabels, AreReadAsOthers) {
+  const encore::Records records =
+      read("Ann\tB-PERSON\nLee\tI-PERSON\nRome\tB-CITY\nX\tB-MISC\n",
+           {{"label_map", Words{"PERSON=PER", "B-CITY=B-LOC", "MISC=O", "DATE=O"}}});
+  EXPECT_EQ(records.lists("tags"), (Lists{{"B-PER", "I-PER", "B-LOC", "O"}}));
+  EXPECT_EQ(records.notes,
+            (Words{"tags in IOB2", "no label or type of entity is \"DATE\", which label_map names"}));
+  EXPECT_EQ(read("a\tB-X\nb\tB-Y\nc\tO\n",
+                 {{"label_type", word}, {"label_map", Words{"B-X=name", "Y=name", "O=other"}}})
+                .lists("tags"),
+            (Lists{{"name", "B-Y", "other"}}))
+      << "a label of a word has no type";
+  EXPECT_EQ(read("a\tPER\nb\tO\n", {{"label_map", Words{"PER=B-PER"}}}).lists("tags"),
+            (Lists{{"B-PER", "O"}}))
+      << "what is no tag may become one";
+}
+
+TEST(ConllBadRows, LeaveOutTheirSentences) {
+  const std::string text = "Ann\tB-PER\nleft\n\nBob\tPER\n\nUma\tB-PER\nsat\tO\n";
+  const encore::Records records = read(text, {{"bad_rows", skip}});
+  EXPECT_EQ(records.lists("words"), (Lists{{"Uma", "sat"}}));
+  EXPECT_EQ(
+      records.notes.back(),
+      "2 of 3 sentences are skipped for 2 rows that cannot be read; the first: train.conll:2: this row has "
+      "one column; write the token first and its tag last, parted by a tab or blanks");
+  EXPECT_EQ(
+      read("Ann\tB-PER\n\nleft\n", {{"bad_rows", skip}}).notes.back(),
+      "1 of 2 sentences is skipped for a row that cannot be read: train.conll:3: this row has one column; "
+      "write the token first and its tag last, parted by a tab or blanks");
+  EXPECT_EQ(refusal("left\n", {{"bad_rows", skip}}).substr(0, 66),
+            "train.conll: the training set has no sentence that can be read; 1 ");
+}
+
+TEST(ConllOptions, AreRefusedWhereTheyCannotBe) {
+  const auto refused = [](const std::string& name, encore::OptionValue value) {
+    return message_of<encore::OptionError>([&] { make({{name, std::move(value)}}); });
+  };
+  EXPECT_EQ(refused("label_column", std::int64_t{1}),
+            "label_column = 1 is the column of the token too; token and label need a column each");
+  EXPECT_EQ(
+      refused("delimiter", std::string("tabs")),
+      "delimiter = \"tabs\" parts no columns; it is \"whitespace\", \"tab\", or one character that is no "
+      "letter, digit or blank");
+  EXPECT_EQ(refused("label_map", Words{"PERSON"}),
+            "label_map has \"PERSON\"; an entry is FROM=TO, as in \"PERSON=PER\"");
+  EXPECT_EQ(refused("label_map", Words{"A=B", "A=C"}), "label_map names \"A\" twice");
 }
 
 }  // namespace

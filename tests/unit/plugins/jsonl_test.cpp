@@ -15,6 +15,7 @@ using Texts = std::vector<std::string>;
 
 struct Settings {
   std::string text = "text", text2 = "", label = "label", type = "text", bad_rows = "error";
+  bool marked_spans = false;
 };
 
 JsonlReader make(const Settings& settings) {
@@ -24,6 +25,7 @@ JsonlReader make(const Settings& settings) {
   options.set("label_key", settings.label);
   options.set("label_type", settings.type);
   options.set("bad_rows", settings.bad_rows);
+  options.set("marked_spans", settings.marked_spans);
   return {options, {}};
 }
 
@@ -125,6 +127,18 @@ TEST(Jsonl, ReadsWhatItWrites) {
   const Records again = read(text, {.type = "list"});
   EXPECT_EQ(again.texts("text"), (Texts{"a \"b\"\n", "caf\xC3\xA9"}));
   EXPECT_EQ(again.lists("labels"), (Records::TextLists{{"joy"}, {}}));
+}
+
+TEST(Jsonl, TakesMarkedSpansOutAndPutsThemBack) {
+  const Settings settings = {.marked_spans = true};
+  const std::string line = "{\"label\":\"x\",\"text\":\"a <e2>b</e2> <e1>c</e1>\"}\n";
+  const Records records = read(line, settings);
+  EXPECT_EQ(records.texts("text"), Texts{"a b c"});
+  EXPECT_EQ(records.spans("spans")[0], (std::vector<TextSpan>{{"e1", "c", 4, 5}, {"e2", "b", 2, 3}}));
+  EXPECT_EQ(make(settings).write(records, FilePart::first), line);
+  EXPECT_EQ(
+      refusal("{\"text\": \"a\", \"label\": \"x\"}\n", settings),
+      "train.jsonl:1: the text has no <e1>; its two spans stand between <e1> and </e1>, <e2> and </e2>");
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include "base/measures.hpp"
 #include "data/encode.hpp"
 #include "multilabel/measures.hpp"
+#include "multilabel/thresholds.hpp"
+#include "support/default_options.hpp"
 #include "support/example_sets.hpp"
 #include "unit/record/temporary_folder.hpp"
 #include "wordpiece.hpp"
@@ -32,9 +34,7 @@ wordpiece::WordPiece make_tokenizer() {
 }
 
 Multilabel make(std::int64_t max_length = 16, double threshold = 0.5) {
-  Options options;
-  options.set("threshold", threshold);
-  return {options, {max_length}};
+  return {testing::options_with<Multilabel>("threshold", threshold), {max_length}};
 }
 
 Multilabel task_with_labels(double threshold = 0.5) {
@@ -176,6 +176,66 @@ TEST(Multilabel, AnswersATypedText) {
   const Records answers = task.answer(records, set, outputs);
   EXPECT_EQ(answers.lists("labels"), (Lists{{"joy", "rage"}, {}}));
   EXPECT_EQ(answers.texts("shown"), (Texts{"joy 0.91, rage 0.60\ta c", "-\t"}));
+}
+
+TEST(Thresholds, PartTheTextsWithTheBestF1) {
+  EXPECT_EQ(best_threshold({{0.9F, true}, {0.25F, true}, {0.125F, false}}, 0.5F), 0.1875F)
+      << "halfway between two neighbours";
+  EXPECT_EQ(best_threshold({{0.9F, false}, {0.75F, true}, {0.25F, false}}, 0.5F), 0.5F);
+  EXPECT_EQ(best_threshold({{0.5F, true}, {0.5F, false}, {0.25F, false}}, 0.5F), 0.375F)
+      << "equal probabilities are not parted";
+  EXPECT_EQ(best_threshold({{0.5F, true}}, 0.7F), 0.25F) << "the last one goes down to 0";
+  EXPECT_EQ(best_threshold({{0.5F, false}, {0.75F, false}}, 0.7F), 0.7F) << "no text has the label";
+  EXPECT_EQ(best_threshold({}, 0.7F), 0.7F);
+  EXPECT_EQ(best_threshold({{0.0F, true}, {0.0F, false}}, 0.7F), 0.7F) << "nothing is above any threshold";
+}
+
+TEST(Thresholds, TakeTheNearestOfEquals) {
+  // F1 above 0.625: 2 * 1 / (1 + 2); above 0.0625: 2 * 2 / (4 + 2); between them less.
+  const std::vector<Judged> texts = {{0.75F, true}, {0.5F, false}, {0.25F, false}, {0.125F, true}};
+  EXPECT_EQ(best_threshold(texts, 0.7F), 0.625F);
+  EXPECT_EQ(best_threshold(texts, 0.1F), 0.0625F);
+  EXPECT_EQ(best_threshold(texts, 0.34375F), 0.625F) << "equally near: the larger one";
+}
+
+TEST(Thresholds, ReadBackWithEqualBits) {
+  const std::vector<std::string> labels = {"joy", "great love"};
+  const Scores thresholds = {0.1F, 1.0F / 3.0F};
+  const std::string text = thresholds_text(thresholds, labels);
+  EXPECT_EQ(text, "0.1 joy\n0.33333334 great love\n");
+  EXPECT_EQ(thresholds_from_text(text, labels), thresholds);
+  EXPECT_EQ(
+      message_of<Error>([&] {
+        thresholds_from_text(text, {"joy", "love"});
+      }),
+      "the thresholds that were tuned are not those of these labels: \"0.33333334 great love\" stands in "
+      "the place of \"love\"");
+  EXPECT_EQ(message_of<Error>([&] { thresholds_from_text("x joy", {"joy"}); }),
+            "the thresholds that were tuned are not those of these labels: \"x joy\" stands in the place of "
+            "\"joy\"");
+  EXPECT_EQ(message_of<Error>([&] { thresholds_from_text(text, {"joy"}); }),
+            "thresholds were tuned for more labels than there are");
+}
+
+TEST(Multilabel, TunesAThresholdForEachLabelOnTheDevelopmentSet) {
+  Multilabel task(testing::options_with<Multilabel>("tune_thresholds", true), {16});
+  task.restore("joy\nlove\nrage\n");
+  const Records dev = records_of({"a", "c"}, {{"joy", "love"}, {"love"}});
+  const ExampleSet set = encode(task, dev);
+  const Scores scores = {0.25F, 0.75F, 0.9F, 0.125F, 0.5F, 0.1F};
+  EXPECT_LT(measured(task, set, scores).at("micro_f1"), 1.0);
+  const std::string tuned = task.tune(set, outputs_of(task, set, scores));
+  EXPECT_EQ(tuned, "0.1875 joy\n0.25 love\n0.5 rage\n") << "no text has rage: the usual one";
+  task.use(tuned);
+  EXPECT_EQ(task.label(dev, set, outputs_of(task, set, scores)).lists("labels"),
+            (Lists{{"joy", "love", "rage"}, {"love"}}));
+  EXPECT_EQ(
+      task.answer(task.from_text(Texts{"a", "c"}), set, outputs_of(task, set, scores)).texts("shown")[1],
+      "love 0.50\tc");
+  task.use("");
+  EXPECT_EQ(task.label(dev, set, outputs_of(task, set, scores)).lists("labels"),
+            (Lists{{"love", "rage"}, {}}));
+  EXPECT_EQ(task_with_labels().tune(set, outputs_of(task, set, scores)), "") << "nobody asks for it";
 }
 
 }  // namespace

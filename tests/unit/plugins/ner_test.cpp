@@ -6,6 +6,7 @@
 #include <encore/error.hpp>
 
 #include "data/encode.hpp"
+#include "support/default_options.hpp"
 #include "support/example_sets.hpp"
 #include "unit/record/temporary_folder.hpp"
 #include "wordpiece.hpp"
@@ -27,6 +28,8 @@ wordpiece::WordPiece make_tokenizer() {
   return tokenizer;
 }
 
+const Options defaults = testing::default_options<Ner>();
+
 Records records_of(Records::TextLists words, Records::TextLists tags) {
   Records records;
   records.add("words", std::move(words));
@@ -35,7 +38,7 @@ Records records_of(Records::TextLists words, Records::TextLists tags) {
 }
 
 Ner task_with_labels(std::int64_t max_length, const std::string& knowledge = "O\nB-X\nI-X\n") {
-  Ner task({}, {max_length});
+  Ner task(defaults, {max_length});
   task.restore(knowledge);
   return task;
 }
@@ -53,13 +56,13 @@ std::int64_t count(const SetDescription& description, const std::string& name) {
 }
 
 TEST(Ner, LearnsItsLabelsInTheOrderOfTheTypes) {
-  Ner task({}, {16});
+  Ner task(defaults, {16});
   task.prepare(records_of({{"Rome", "Ann", "bit", "Acme"}}, {{"B-LOC", "B-PER", "O", "B-creative-work"}}));
   EXPECT_EQ(task.labels(),
             (Words{"O", "B-LOC", "I-LOC", "B-PER", "I-PER", "B-creative-work", "I-creative-work"}));
   task.extend(records_of({{"a"}}, {{"B-MISC"}}));
   EXPECT_EQ(task.labels().size(), 7u);
-  Ner other({}, {16});
+  Ner other(defaults, {16});
   other.restore(task.knowledge());
   EXPECT_EQ(other.labels(), task.labels());
   EXPECT_EQ(other.knowledge(), task.knowledge());
@@ -67,17 +70,17 @@ TEST(Ner, LearnsItsLabelsInTheOrderOfTheTypes) {
 
 TEST(Ner, RefusesWhatItCannotLearnFrom) {
   const auto refusal = [](const Words& tags) {
-    Ner task({}, {16});
+    Ner task(defaults, {16});
     return message_of<Error>([&] { task.prepare(records_of({Words(tags.size(), "a")}, {tags})); });
   };
   EXPECT_EQ(refusal({"O"}),
             "no word of the training set belongs to an entity (every tag is O); there is nothing to learn");
   for (const std::string tag : {"", "B", "B-", "PER", "S-PER"})
     EXPECT_EQ(refusal({tag}), "\"" + tag + "\" is no tag of IOB2; a tag is O, or B- or I- before a type");
-  Ner task({}, {16});
+  Ner task(defaults, {16});
   EXPECT_EQ(message_of<Error>([&] { task.restore(""); }), "a list of labels needs at least one label");
   EXPECT_EQ(message_of<Error>([&] { task.restore("O\nB-X\nO\n"); }), "the list of labels names \"O\" twice");
-  EXPECT_THROW(Ner({}, {2}), std::logic_error);
+  EXPECT_THROW(Ner(defaults, {2}), std::logic_error);
 }
 
 TEST(Ner, PutsTheLabelOnTheFirstPieceOfAWord) {

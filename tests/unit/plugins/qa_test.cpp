@@ -42,6 +42,7 @@ struct Settings {
   std::int64_t max_length = 32, stride = 2, max_question = 4, max_answer = 30;
   bool no_answer = false;
   double threshold = 0.0;
+  bool tunes = false;
 };
 
 Qa make(const Settings& settings = {}) {
@@ -51,6 +52,7 @@ Qa make(const Settings& settings = {}) {
   options.set("max_answer", settings.max_answer);
   options.set("no_answer", settings.no_answer);
   options.set("no_answer_threshold", settings.threshold);
+  options.set("tune_no_answer", settings.tunes);
   return {options, {settings.max_length}};
 }
 
@@ -304,6 +306,32 @@ TEST(Qa, ScoresQuestionsWithoutAnAnswer) {
                                                            {"f1/answerable", 1},
                                                            {"f1/unanswerable", 1}}));
   EXPECT_EQ(score(true, 0).at("f1/unanswerable"), 0.0);
+}
+
+TEST(Qa, TunesWhenNoAnswerIsGiven) {
+  const Records dev =
+      records_of({"a", "a", "a"}, {"a c", "a c", "a c"}, {{}, {{"", "c", 2, 3}}, {{"", "c", 2, 3}}});
+  Qa task = make({.no_answer = true, .tunes = true});
+  const ExampleSet set = encode(task, dev);
+  // Six rows of each question: [CLS] a [SEP] a c [SEP]. [CLS] leads by 6, 2 and 1.
+  const Outputs outputs = outputs_with(
+      task, set, {{0, {8, 0}}, {4, {1, 1}}, {6, {4, 0}}, {10, {1, 1}}, {12, {3, 0}}, {16, {1, 1}}});
+  const auto f1 = [&] {
+    Statistics statistics;
+    task.measure(set, outputs, statistics);
+    return measure_values(Qa::measures(), statistics)[1].second;
+  };
+  EXPECT_DOUBLE_EQ(f1(), 1.0 / 3.0) << "at 0 no question is answered";
+  const std::string tuned = task.tune(set, outputs);
+  EXPECT_EQ(tuned, "4 no_answer_threshold\n");
+  task.use(tuned);
+  EXPECT_DOUBLE_EQ(f1(), 1.0);
+  task.use("");
+  EXPECT_DOUBLE_EQ(f1(), 1.0 / 3.0);
+  EXPECT_EQ(message_of<Error>([&] { task.use("4"); }), "\"4\" is no threshold that was tuned");
+  EXPECT_EQ(make({.no_answer = true}).tune(set, outputs), "") << "nobody asks for it";
+  EXPECT_EQ(message_of<OptionError>([] { make({.tunes = true}); }),
+            "tune_no_answer chooses when no answer is given, which no_answer = false rules out");
 }
 
 TEST(Qa, AnswersATypedQuestion) {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace encore::ner {
+namespace encore::tasks {
 namespace {
 
 std::vector<std::string> words_of(std::string_view line) {
@@ -53,4 +53,4 @@ TEST(TextWords, BytesThatAreNoUtf8AreKeptInTheirWord) {
 }
 
 }  // namespace
-}  // namespace encore::ner
+}  // namespace encore::tasks

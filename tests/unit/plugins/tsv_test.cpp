@@ -17,6 +17,7 @@ struct Settings {
   std::string text = "1", label = "2";
   bool header = false;
   std::string text2 = "", type = "text", separator = ",", delimiter = "tab", bad_rows = "error";
+  bool marked_spans = false;
 };
 
 TsvReader make(const Settings& settings) {
@@ -29,6 +30,7 @@ TsvReader make(const Settings& settings) {
   options.set("label_separator", settings.separator);
   options.set("delimiter", settings.delimiter);
   options.set("bad_rows", settings.bad_rows);
+  options.set("marked_spans", settings.marked_spans);
   return {options, {}};
 }
 
@@ -286,6 +288,41 @@ TEST(Tsv, ReadsWhatItWrites) {
     EXPECT_EQ(again.texts("label"), (Texts{"good", "odd", "good", "odd"})) << once;
     EXPECT_EQ(read(once + once, settings).size(), 4U) << "whole files, put one behind the other";
   }
+}
+
+TEST(TsvSpans, TakesTheMarksOutAndPutsThemBack) {
+  const std::string text =
+      "The <e2>caf\u00e9</e2>'s <e1>owner</e1> left\tOwner(e1,e2)\n<e1>a</e1><e2>b</e2>\tOther\n";
+  const Settings settings = {.marked_spans = true};
+  const Records records = read(text, settings);
+  EXPECT_EQ(records.texts("text"), (Texts{"The caf\u00e9's owner left", "ab"}));
+  EXPECT_EQ(records.spans("spans")[0],
+            (std::vector<TextSpan>{{"e1", "owner", 11, 16}, {"e2", "caf\u00e9", 4, 8}}))
+      << "e1 first, in code points";
+  EXPECT_EQ(records.spans("spans")[1], (std::vector<TextSpan>{{"e1", "a", 0, 1}, {"e2", "b", 1, 2}}));
+  EXPECT_EQ(make(settings).write(records, FilePart::first), text);
+}
+
+TEST(TsvSpans, NamesTheLinesWhoseMarksAreWrong) {
+  const auto said = [](const std::string& text) {
+    const std::string message =
+        refusal("<e1>a</e1> <e2>b</e2>\tgood\n" + text + "\tgood\n", {.marked_spans = true});
+    EXPECT_EQ(message.substr(0, 13), "train.tsv:2: ") << text;
+    return message.substr(std::min<std::size_t>(13, message.size()));
+  };
+  EXPECT_EQ(said("a b"), "the text has no <e1>; its two spans stand between <e1> and </e1>, <e2> and </e2>");
+  EXPECT_EQ(said("<e1>a</e1> b"),
+            "the text has no <e2>; its two spans stand between <e1> and </e1>, <e2> and </e2>");
+  EXPECT_EQ(said("<e1>a <e2>b</e2>"), "<e2> stands within <e1>; the two spans may not cross");
+  EXPECT_EQ(said("<e1>a <e2>b</e1> c</e2>"), "<e2> stands within <e1>; the two spans may not cross");
+  EXPECT_EQ(said("<e1>a</e2> b"), "</e2> stands within <e1>; the two spans may not cross");
+  EXPECT_EQ(said("a</e1> b"), "</e1> stands without a <e1> before it");
+  EXPECT_EQ(said("<e1>a</e1> <e1>b</e1>"), "<e1> stands twice in the text");
+  EXPECT_EQ(said("<e1>a</e1> <e2>b"), "<e2> is not closed by </e2>");
+  EXPECT_EQ(said("<e1> </e1> <e2>b</e2>"), "nothing stands between <e1> and </e1>");
+  const Records kept =
+      read("<e1>a</e1> b\tgood\n<e1>a</e1> <e2>b</e2>\tbad\n", {.bad_rows = "skip", .marked_spans = true});
+  EXPECT_EQ(kept.texts("label"), Texts{"bad"});
 }
 
 }  // namespace

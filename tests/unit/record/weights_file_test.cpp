@@ -53,6 +53,15 @@ TEST_F(WeightsFileTest, ReturnsWhatWasWritten) {
             sha256({reinterpret_cast<const char*>(bias.bytes.data()), bias.bytes.size()}));
 }
 
+TEST_F(WeightsFileTest, KeepsWhatWasTunedAndNothingWhereNothingWas) {
+  save();
+  const std::string without = read_bytes(folder_ / weights_file);
+  EXPECT_EQ(WeightsFile(folder_.path()).facts().tuned, "");
+  EXPECT_EQ(without.find("tuned"), std::string::npos);
+  save_weights(folder_.path(), {}, {.question = "abc", .step = 40, .tuned = "0.25 joy\n"}, 1);
+  EXPECT_EQ(WeightsFile(folder_.path()).facts().tuned, "0.25 joy\n");
+}
+
 TEST_F(WeightsFileTest, EqualContentGivesEqualBytes) {
   save();
   const std::string first = read_bytes(folder_ / weights_file);

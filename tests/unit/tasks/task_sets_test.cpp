@@ -17,6 +17,7 @@
 #include "conll.hpp"
 #include "data/hash.hpp"
 #include "ner.hpp"
+#include "support/default_options.hpp"
 #include "support/example_sets.hpp"
 #include "unit/record/temporary_folder.hpp"
 
@@ -93,10 +94,11 @@ class TaskSetsTest : public ::testing::Test {
   static TaskSets sets_of(const DataTable& data, ContentHashes planned) {
     TaskParts parts;
     parts.make_task = [](std::int64_t max_length) {
-      return std::make_unique<ner::Ner>(Options(), TaskContext{max_length});
+      return std::make_unique<ner::Ner>(testing::default_options<ner::Ner>(), TaskContext{max_length});
     };
     parts.task = parts.make_task(data.max_length == 0 ? longest_sequence : data.max_length);
-    parts.reader = std::make_unique<conll::ConllReader>(Options(), ReaderContext{});
+    parts.reader =
+        std::make_unique<conll::ConllReader>(testing::default_options<conll::ConllReader>(), ReaderContext{});
     parts.fields = ner::Ner::fields();
     parts.measures = ner::Ner::measures();
     parts.identity = "ner from conll";
@@ -171,7 +173,7 @@ class CarelessReader final : public Reader {
 TEST_F(TaskSetsTest, WhatTheTaskRefusesIsNamedByItsFile) {
   const auto refusal = [&] {
     TaskParts parts;
-    parts.task = std::make_unique<ner::Ner>(Options(), TaskContext{14});
+    parts.task = std::make_unique<ner::Ner>(testing::default_options<ner::Ner>(), TaskContext{14});
     parts.reader = std::make_unique<CarelessReader>();
     DataTable data = table();
     data.test.clear();
@@ -382,7 +384,10 @@ TEST_F(TaskSetsTest, APercentageIsTheLengthThatSoManySequencesHave) {
 TEST(ReadSet, RefusesFilesItCannotRead) {
   const testing::TemporaryFolder folder;
   const auto refusal_of = [&](const std::string& name) {
-    return message_of([&] { read_set(conll::ConllReader({}, {}), {(folder / name).string()}, "test set"); });
+    return message_of([&] {
+      read_set(conll::ConllReader(testing::default_options<conll::ConllReader>(), {}),
+               {(folder / name).string()}, "test set");
+    });
   };
   EXPECT_EQ(refusal_of("none.conll"),
             "cannot read the test set " + (folder / "none.conll").string() +
@@ -393,7 +398,10 @@ TEST(ReadSet, RefusesFilesItCannotRead) {
   EXPECT_EQ(refusal_of("pipe.conll"),
             "cannot read the test set " + (folder / "pipe.conll").string() +
                 ": it is a pipe, which may never end; write what comes through it to a file, and name that");
-  EXPECT_EQ(message_of([] { read_set(conll::ConllReader({}, {}), {"/dev/zero"}, "test set"); }),
+  EXPECT_EQ(message_of([] {
+              read_set(conll::ConllReader(testing::default_options<conll::ConllReader>(), {}), {"/dev/zero"},
+                       "test set");
+            }),
             "cannot read the test set /dev/zero: it is a device, which may never end; name a file");
   EXPECT_EQ(message_of([] { sha256_of_file("/dev/zero"); }),
             "cannot read /dev/zero: it is a device, which may never end; name a file");

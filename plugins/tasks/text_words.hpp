@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace encore::ner {
+namespace encore::tasks {
 
 struct TextWord {
   std::string_view text;  ///< within the line
@@ -18,4 +18,4 @@ struct TextWord {
 /// Words of one line; white space separates and is dropped. The line must be UTF-8 and outlive the result.
 std::vector<TextWord> split_words(std::string_view line);
 
-}  // namespace encore::ner
+}  // namespace encore::tasks

@@ -3,7 +3,7 @@
 
 #include <utf8proc.h>
 
-namespace encore::ner {
+namespace encore::tasks {
 namespace {
 
 struct CodePoint {
@@ -70,4 +70,4 @@ std::vector<TextWord> split_words(std::string_view line) {
   return words;
 }
 
-}  // namespace encore::ner
+}  // namespace encore::tasks

@@ -1,0 +1,58 @@
+// The measures of tasks that give things one class each: texts, words, relations; as data, and what a thing
+// adds to them. Place in the flow: a class (truth and prediction) -> add_class -> Statistics -> the host's
+// reducers. As scikit-learn's classification_report counts.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <encore/measure.hpp>
+#include <encore/statistics.hpp>
+
+#include "label_measures.hpp"
+
+namespace encore::tasks {
+
+/// Accuracy, the mean of the labels' F1, Matthews' correlation, each label on its own, and which labels are
+/// taken for which. `things`: what has a class, "texts".
+inline std::vector<Measure> class_measures(const std::string& things) {
+  std::vector<Measure> measures = {{.name = "accuracy",
+                                    .help = "share of the " + things + " with the right label",
+                                    .fraction = true,
+                                    .reducer = Reducer::ratio,
+                                    .columns = {"correct", "truth"}},
+                                   {.name = "f1_macro",
+                                    .title = "macro F1",
+                                    .help = "mean of the F1 of each label",
+                                    .fraction = true,
+                                    .reducer = Reducer::macro_harmonic_mean,
+                                    .columns = {"correct", "predicted", "truth"}},
+                                   {.name = "mcc",
+                                    .title = "MCC",
+                                    .help = "Matthews' correlation of true and predicted labels, in [-1, 1]",
+                                    .reducer = Reducer::matthews,
+                                    .columns = {"confusion"}}};
+  std::ranges::move(measures_of_labels(things), std::back_inserter(measures));
+  measures.push_back({.name = "confusion",
+                      .help = things + " by their label, true and predicted",
+                      .better = Better::neither,
+                      .reducer = Reducer::matrix,
+                      .columns = {"confusion"}});
+  return measures;
+}
+
+/// `count` things of the current example with these labels.
+inline void add_class(std::string_view truth, std::string_view predicted, std::int64_t count,
+                      Statistics& statistics) {
+  const auto value = static_cast<double>(count);
+  statistics.add("truth", value, truth);
+  statistics.add("predicted", value, predicted);
+  statistics.add("correct", truth == predicted ? value : 0.0, truth);
+  statistics.add("confusion", value, truth, predicted);
+}
+
+}  // namespace encore::tasks

@@ -1,0 +1,73 @@
+// One pass over the texts by falling probability: F1 = 2 correct / (given + texts with the label).
+#include "thresholds.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+
+#include <encore/error.hpp>
+
+namespace encore::multilabel {
+namespace {
+
+/// Below `upper`, not below `lower`, so that `> threshold` parts the two.
+float between(float lower, float upper) {
+  const float middle = lower + (upper - lower) / 2.0F;
+  return middle < upper ? middle : lower;
+}
+
+}  // namespace
+
+float best_threshold(std::vector<Judged> texts, float usual) {
+  std::ranges::sort(texts, [](const Judged& a, const Judged& b) { return a.first > b.first; });
+  const std::int64_t having = std::ranges::count_if(texts, [](const Judged& text) { return text.second; });
+  if (having == 0) return usual;
+  // F1 as fractions, so that equal ones are equal: 2 correct / total.
+  std::int64_t best_correct = 0, best_total = 1, correct = 0;
+  float best = usual;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    correct += texts[i].second ? 1 : 0;
+    const float lower = i + 1 < texts.size() ? texts[i + 1].first : 0.0F;
+    if (!(lower < texts[i].first)) continue;
+    const float threshold = between(lower, texts[i].first);
+    const std::int64_t total = static_cast<std::int64_t>(i) + 1 + having;
+    const std::int64_t gain = correct * best_total - best_correct * total;
+    const bool nearer = std::abs(threshold - usual) < std::abs(best - usual);
+    if (gain > 0 || (gain == 0 && correct > 0 && nearer)) {
+      best_correct = correct;
+      best_total = total;
+      best = threshold;
+    }
+  }
+  return best;
+}
+
+std::string thresholds_text(const std::vector<float>& thresholds, const std::vector<std::string>& labels) {
+  std::string text;
+  for (std::size_t k = 0; k < labels.size(); ++k) {
+    char number[32];
+    text.append(number, std::to_chars(number, number + sizeof(number), thresholds[k]).ptr);
+    text += " " + labels[k] + "\n";
+  }
+  return text;
+}
+
+std::vector<float> thresholds_from_text(std::string_view text, const std::vector<std::string>& labels) {
+  std::vector<float> thresholds;
+  for (const std::string& label : labels) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    float threshold = 0.0F;
+    const auto parsed = std::from_chars(line.data(), line.data() + line.size(), threshold);
+    const std::string_view rest = line.substr(static_cast<std::size_t>(parsed.ptr - line.data()));
+    if (parsed.ec != std::errc() || rest != " " + label)
+      throw Error("the thresholds that were tuned are not those of these labels: \"" + std::string(line) +
+                  "\" stands in the place of \"" + label + "\"");
+    thresholds.push_back(threshold);
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  if (!text.empty()) throw Error("thresholds were tuned for more labels than there are");
+  return thresholds;
+}
+
+}  // namespace encore::multilabel

@@ -1,0 +1,198 @@
+// A text falls into five parts: in front of the first span, the span, between, the second span, behind.
+#include "relation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "class_measures.hpp"
+#include "counted.hpp"
+#include "marked_spans.hpp"
+#include "word_counts.hpp"
+
+namespace encore::relation {
+namespace {
+
+using tasks::counted;
+
+constexpr std::size_t markers = 2;                             // [CLS] and [SEP]
+constexpr std::array<std::string_view, 2> signs = {"$", "#"};  // around e1 and e2
+constexpr std::array<std::size_t, 5> cut_order = {4, 0, 2, 3,
+                                                  1};  // parts, the one that is cut first in front
+constexpr std::array<std::size_t, 5> kept_pieces = {0, 1, 0, 1, 0};  // at least, of each part
+
+/// The parts of a text, and which of the spans stands first.
+struct Parts {
+  std::array<std::string_view, 5> texts = {};
+  std::size_t first_span = 0;  ///< 0 where e1 stands in front of e2
+};
+
+/// Throws Error where there are no two spans within the text, one behind the other.
+Parts parts_of(std::string_view text, const std::vector<TextSpan>& spans, std::size_t record) {
+  if (spans.size() == 2) {
+    Parts parts{.first_span = spans[0].start <= spans[1].start ? std::size_t{0} : std::size_t{1}};
+    std::size_t done = 0;
+    bool sound = true;
+    for (std::size_t i = 0; i < 2 && sound; ++i) {
+      const TextSpan& span = spans[i == 0 ? parts.first_span : 1 - parts.first_span];
+      const auto begin = byte_of_code_point(text, span.start), end = byte_of_code_point(text, span.end);
+      sound = begin && end && done <= *begin && *begin < *end;
+      if (!sound) break;
+      parts.texts[2 * i] = text.substr(done, *begin - done);
+      parts.texts[2 * i + 1] = text.substr(*begin, *end - *begin);
+      done = *end;
+    }
+    parts.texts[4] = text.substr(std::min(done, text.size()));
+    if (sound) return parts;
+  }
+  throw Error("record " + std::to_string(record + 1) +
+              " has no two spans within its text, one behind the other");
+}
+
+}  // namespace
+
+Schema Relation::options() {
+  return tasks::ClassWeights::with_options(std::move(
+      Schema().boolean("signs", true,
+                       {.help = "the text is read with $ on both sides of the first span and # on both sides "
+                                "of the second (Wu and He 2019)"})));
+}
+
+Relation::Relation(const Options& options, const TaskContext& context)
+    : signs_(options.flag("signs")),
+      max_length_(static_cast<std::size_t>(context.max_length)),
+      class_(options) {
+  const std::size_t least = markers + 2 + (signs_ ? 4 : 0);
+  if (max_length_ < least)
+    throw OptionError("signs", "data.max_length = " + std::to_string(max_length_) +
+                                   " leaves no room for two spans" + (signs_ ? " and their signs" : "") +
+                                   "; they need " + std::to_string(least));
+}
+
+std::vector<Measure> Relation::measures() {
+  return tasks::class_measures("texts");
+}
+
+TextCounts Relation::text_counts(const Records& train) const {
+  tasks::WordCounts counts;
+  for (const std::string& text : train.texts("text")) {
+    counts.add(text);
+    for (const std::string_view sign : signs)
+      for (int side = 0; signs_ && side < 2; ++side) counts.add(sign);
+  }
+  return counts.sorted();
+}
+
+// --- records to numbers ---
+
+std::vector<ColumnRule> Relation::columns() const {
+  std::vector<ColumnRule> columns = class_.columns();
+  columns.push_back({.name = "spans", .space = Space::sequences, .width = 4});
+  columns.push_back({.name = "cut_pieces", .space = Space::sequences});
+  return columns;
+}
+
+void Relation::encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
+                      EncodedExample& to) const {
+  const std::size_t spans_column = class_.column_count(), cut_column = spans_column + 1;
+  const Parts parts = parts_of(records.texts("text")[record], records.spans("spans")[record], record);
+  std::array<std::vector<std::int32_t>, 5> pieces;
+  std::size_t all = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    tokenizer.encode(parts.texts[i], pieces[i]);
+    if (pieces[i].size() < kept_pieces[i]) pieces[i].push_back(tokenizer.special(Special::unknown));
+    all += pieces[i].size();
+  }
+  std::array<std::vector<std::int32_t>, 2> sign_pieces;
+  for (std::size_t i = 0; i < signs.size() && signs_; ++i) {
+    tokenizer.encode(signs[i], sign_pieces[i]);
+    sign_pieces[i].resize(1, tokenizer.special(Special::unknown));
+  }
+  const std::size_t room = max_length_ - markers - (signs_ ? 4 : 0);
+  const std::size_t cut = all > room ? all - room : 0;
+  std::size_t left = cut;
+  for (const std::size_t i : cut_order) {
+    const std::size_t away = std::min(left, pieces[i].size() - kept_pieces[i]);
+    // In front of the spans what stands nearest to them stays.
+    const auto begin = i == 0 ? pieces[i].begin() : pieces[i].end() - static_cast<std::ptrdiff_t>(away);
+    pieces[i].erase(begin, begin + static_cast<std::ptrdiff_t>(away));
+    left -= away;
+  }
+
+  std::array<std::int32_t, 4> rows = {};
+  to.ids.push_back(tokenizer.special(Special::start));
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const bool is_span = i % 2 == 1;
+    const std::size_t span = i == 1 ? parts.first_span : 1 - parts.first_span;
+    const auto add = [&](const std::vector<std::int32_t>& ids) {
+      to.ids.insert(to.ids.end(), ids.begin(), ids.end());
+    };
+    if (is_span) {
+      add(sign_pieces[span]);
+      rows[2 * span] = static_cast<std::int32_t>(to.ids.size());
+      rows[2 * span + 1] = rows[2 * span] + static_cast<std::int32_t>(pieces[i].size()) - 1;
+    }
+    add(pieces[i]);
+    if (is_span) add(sign_pieces[span]);
+  }
+  to.ids.push_back(tokenizer.special(Special::end));
+  to.integers(spans_column).assign(rows.begin(), rows.end());
+  to.integers(cut_column).push_back(static_cast<std::int32_t>(cut));
+  class_.encode(records, record, to);
+}
+
+SetDescription Relation::describe(const ExampleSet& set) const {
+  SetDescription description;
+  class_.describe_labels(set, description);
+  const std::size_t cuts = set.column("cut_pieces");
+  std::int64_t texts = 0, pieces = 0;
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    const std::int32_t here = set.integers(cuts, i).front();
+    texts += here > 0 ? 1 : 0;
+    pieces += here;
+  }
+  description.counts.emplace_back("cut texts", texts);
+  description.counts.emplace_back("cut pieces", pieces);
+  if (texts > 0)
+    description.notes.push_back(std::to_string(texts) + " of " +
+                                counted(static_cast<std::int64_t>(set.size()), "text", "texts") +
+                                " are longer than max_length = " + std::to_string(max_length_) + ": " +
+                                counted(pieces, "piece is", "pieces are") + " cut, around the spans first");
+  class_.describe_unseen(set, description);
+  return description;
+}
+
+// --- text that a user types ---
+
+Records Relation::from_text(std::span<const std::string> lines) const {
+  Records::Texts texts;
+  Records::SpanLists spans;
+  MarkedText marked;
+  for (const std::string& line : lines) {
+    if (const std::string problem = take_marked(line, marked); !problem.empty())
+      throw Error("line " + std::to_string(texts.size() + 1) + ": " + problem);
+    texts.push_back(std::move(marked.text));
+    spans.push_back(std::move(marked.spans));
+  }
+  Records records;
+  records.add("text", std::move(texts));
+  records.add("spans", std::move(spans));
+  return records;
+}
+
+Records Relation::answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
+  Records answers = label(records, set, outputs);
+  Records::Texts shown = answers.texts("label");
+  for (std::size_t i = 0; i < shown.size(); ++i)
+    shown[i] += "\t" + marked_text(records.texts("text")[i], records.spans("spans")[i]);
+  answers.add("text", records.texts("text"));
+  answers.add("spans", records.spans("spans"));
+  answers.add("shown", std::move(shown));
+  return answers;
+}
+
+std::string Relation::left_out(const ExampleSet& set, std::size_t sequence) const {
+  const std::int32_t cut = set.integers(set.column("cut_pieces"), sequence).front();
+  return cut == 0 ? "" : "its label does not depend on " + counted(cut, "piece", "pieces") + " of it";
+}
+
+}  // namespace encore::relation

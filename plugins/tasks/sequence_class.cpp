@@ -1,0 +1,129 @@
+// A label that training lacks has a number but no class.
+#include "sequence_class.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "class_measures.hpp"
+#include "counted.hpp"
+
+namespace encore::tasks {
+namespace {
+
+enum : std::size_t { targets, truth, weights };
+
+/// Throws Error for what cannot name a class.
+const std::string& checked(const std::string& label) {
+  if (label.empty()) throw Error("a label is empty; every text needs a label");
+  if (label.find('\n') != std::string::npos)
+    throw Error("the label \"" + label + "\" has a line break in it");
+  return label;
+}
+
+/// Texts by the number of their label; none where the truth is not known.
+std::map<std::int32_t, std::int64_t> texts_by_label(const ExampleSet& set) {
+  std::map<std::int32_t, std::int64_t> texts;
+  for (std::size_t i = 0; i < set.size() && set.has_column("truth"); ++i)
+    ++texts[set.integers(set.column("truth"), i).front()];
+  return texts;
+}
+
+}  // namespace
+
+// --- what the training set decides ---
+
+void SequenceClass::prepare(const Records& train) {
+  std::map<std::string, std::int64_t> counts;
+  for (const std::string& label : train.texts("label")) ++counts[checked(label)];
+  if (counts.size() < 2)
+    throw Error(counts.empty() ? "the training set has no text; there is nothing to learn"
+                               : "every text of the training set has the label \"" + counts.begin()->first +
+                                     "\"; there is nothing to learn");
+  std::vector<std::string> labels;
+  std::vector<std::int64_t> numbers;
+  for (const auto& [label, count] : counts) {
+    labels.push_back(label);
+    numbers.push_back(count);
+  }
+  weights_.prepare(labels, numbers);
+  names_ = LabelNames(labels);
+}
+
+void SequenceClass::extend(const Records& other) {
+  for (const std::string& label : other.texts("label")) names_.add(checked(label));
+}
+
+void SequenceClass::restore(std::string_view knowledge) {
+  names_ = LabelNames::from_text(weights_.take_mark(knowledge));
+  weights_.require_classes(names_.labels().size());
+}
+
+// --- records to numbers ---
+
+std::vector<ColumnRule> SequenceClass::columns() const {
+  std::vector<ColumnRule> columns = {{.name = targets_column, .space = Space::sequences, .truth = true},
+                                     {.name = "truth",
+                                      .space = Space::sequences,
+                                      .truth = true}};  // number of the label, seen in training or not
+  weights_.add_column(columns, Space::sequences);
+  return columns;
+}
+
+void SequenceClass::encode(const Records& records, std::size_t record, EncodedExample& to) const {
+  if (!records.has("label")) return;
+  const std::int32_t number = names_.number(records.texts("label")[record]);
+  const std::int32_t target = names_.is_label(number) ? number : no_target;
+  to.integers(truth).push_back(number);
+  to.integers(targets).push_back(target);
+  if (weights_.on()) to.numbers(weights).push_back(weights_.of(target));
+}
+
+void SequenceClass::describe_labels(const ExampleSet& set, SetDescription& description) const {
+  const std::map<std::int32_t, std::int64_t> texts = texts_by_label(set);
+  description.counts.emplace_back("labels", static_cast<std::int64_t>(texts.size()));
+  const auto most = std::ranges::max_element(texts, {}, [](const auto& each) { return each.second; });
+  if (texts.size() > 1)
+    description.notes.push_back("the most frequent label, \"" + names_.name(most->first) + "\", is that of " +
+                                std::to_string(most->second) + " of " +
+                                counted(static_cast<std::int64_t>(set.size()), "text", "texts"));
+}
+
+void SequenceClass::describe_unseen(const ExampleSet& set, SetDescription& description) const {
+  std::int64_t unseen = 0;
+  for (const auto& [number, count] : texts_by_label(set)) {
+    if (names_.is_label(number)) continue;
+    unseen += count;
+    description.notes.push_back(
+        "the label \"" + names_.name(number) + "\" of " + counted(count, "text", "texts") +
+        " does not stand in the training set; it is counted as wrong whatever a model says");
+  }
+  description.counts.emplace_back("texts with labels not in training", unseen);
+}
+
+// --- outputs to what is reported ---
+
+void SequenceClass::measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const {
+  const std::size_t truths = set.column("truth");
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    statistics.begin_example();
+    add_class(names_.name(set.integers(truths, i).front()), predicted(set, outputs, i), 1, statistics);
+  }
+}
+
+Records SequenceClass::label(const ExampleSet& set, const Outputs& outputs) const {
+  Records::Texts labels;
+  for (std::size_t i = 0; i < set.size(); ++i) labels.push_back(predicted(set, outputs, i));
+  Records labelled;
+  labelled.add("label", std::move(labels));
+  return labelled;
+}
+
+/// A head may give anything for a text without a target.
+const std::string& SequenceClass::predicted(const ExampleSet& set, const Outputs& outputs,
+                                            std::size_t sequence) const {
+  const std::int32_t number = outputs.integers(classes_output, set, sequence).front();
+  return names_.name(names_.is_label(number) ? number : 0);
+}
+
+}  // namespace encore::tasks

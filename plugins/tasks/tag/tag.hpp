@@ -1,0 +1,56 @@
+// The task "tag": one label for each word, whatever the labels are: parts of speech, morphology, languages.
+// Scored word by word; entities of several words are the task "ner". Place in the flow: records with `words`
+// (and `tags`, the truth) -> ids and targets -> classes of rows -> labels of words, counts per sentence. Read
+// next: word_labels.hpp, class_measures.hpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <encore/task.hpp>
+
+#include "word_labels.hpp"
+
+namespace encore::tag {
+
+class Tag final : public Task {
+ public:
+  static constexpr const char* summary =
+      "one label for each word, such as its part of speech, read off its first piece; scored by accuracy";
+  static constexpr const char* select = "max dev/accuracy";
+  static Schema options() { return tasks::ClassWeights::with_options({}); }
+  static TaskFields fields() { return {{"words"}, {"tags"}}; }
+  static std::vector<Measure> measures();
+
+  Tag(const Options& options, const TaskContext& context);
+
+  void prepare(const Records& train) override;
+  void extend(const Records& other) override;
+  std::string knowledge() const override { return words_.knowledge(); }
+  void restore(std::string_view knowledge) override { words_.restore(knowledge); }
+  std::vector<std::string> labels() const override { return words_.names().labels(); }
+  TextCounts text_counts(const Records& train) const override { return words_.text_counts(train); }
+
+  std::vector<ColumnRule> columns() const override { return words_.columns(); }
+  std::vector<OutputRule> outputs() const override { return {words_.output()}; }
+  void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
+              EncodedExample& to) const override {
+    words_.encode(records, record, tokenizer, to);
+  }
+  SetDescription describe(const ExampleSet& set) const override;
+
+  void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;
+  Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+
+  Records from_text(std::span<const std::string> lines) const override { return words_.from_text(lines); }
+  Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
+  std::string left_out(const ExampleSet& set, std::size_t sequence) const override {
+    return words_.left_out(set, sequence, "no label is given to");
+  }
+
+ private:
+  std::int64_t max_length_;
+  tasks::WordLabels words_;
+};
+
+}  // namespace encore::tag
