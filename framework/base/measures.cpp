@@ -81,6 +81,11 @@ std::set<std::string> keys_of(const Measure& family, const Statistics& statistic
   return keys;
 }
 
+/// Whether anything was added to its columns.
+bool has_entries(const Measure& measure, const Statistics& statistics) {
+  return std::ranges::any_of(places_of(measure, statistics), [](int place) { return place >= 0; });
+}
+
 /// Over all examples; nothing where the measure stands for none.
 std::optional<double> total_value(MeasureCells cells, const Statistics& statistics) {
   const ExampleSums sums = cells.sums_of(statistics);
@@ -297,7 +302,8 @@ std::vector<std::pair<std::string, double>> measure_values(std::span<const Measu
   for (const Measure& measure : measures) {
     if (!has_value(measure.reducer)) continue;
     if (!is_family(measure)) {
-      values.emplace_back(measure.name, measure_value(measure, statistics));
+      if (measure.always || has_entries(measure, statistics))
+        values.emplace_back(measure.name, measure_value(measure, statistics));
       continue;
     }
     for (const std::string& key : keys_of(measure, statistics))

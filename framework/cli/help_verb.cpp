@@ -45,6 +45,7 @@ const std::vector<Verb>& verbs() {
       {"evaluate", "score a run's best model on a file", evaluate_verb},
       {"predict", "ask a run's best model about text", predict_verb},
       {"export", "write a run's best model as a folder for other programs", export_verb},
+      {"import", "make a run of a model from elsewhere, without training", import_verb},
       {"bench", "measure this machine and a step of an experiment on it", bench_verb},
       {"query", "ask the database in SQL", query_verb},
       {"dump", "write runs as CSV, JSON or TensorBoard files", dump_verb},

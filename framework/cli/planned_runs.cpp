@@ -149,22 +149,38 @@ PlannedRuns read_plan(const CommandLine& line) {
   return planned;
 }
 
+void name_like_experiment(PlannedRuns& planned) {
+  RunPoint& point = planned.plan.points.front();
+  point.name = point.group_name;
+  planned.runs.front().specification.name = point.name;
+}
+
 PlannedRuns read_plan(const CommandLine& line, const std::string& backend,
                       const std::vector<std::string>& more) {
-  PlannedRuns planned;
-  planned.file = line.required("file", "an experiment file");
-  const Programs programs = installed_programs();
-  planned.backend = backend;
-  planned.worker = worker_program(programs, planned.backend);
-
+  const std::filesystem::path file = line.required("file", "an experiment file");
   std::vector<std::string> overrides = overrides_of(line);
   overrides.insert(overrides.end(), more.begin(), more.end());
   SweepTexts sweep{line.texts("grid"), std::nullopt};
   if (line.has("seeds")) sweep.seeds = line.text("seeds");
-  const ExperimentFile document = load_experiment_file(planned.file, overrides, sweep);
-  planned.sources = document.sources;
+  const ExperimentFile document = load_experiment_file(file, overrides, sweep);
+  PlannedRuns planned = plan_document(line, document, backend);
   planned.overrides = std::move(overrides);
   planned.sweep = std::move(sweep);
+  // A single run has the experiment's own name: nobody wants to type what does not tell it from others.
+  const bool one_seed = line.has("seed") || line.has("seeds");
+  if (planned.runs.size() == 1 && planned.plan.points.front().varied.empty() && !one_seed)
+    name_like_experiment(planned);
+  return planned;
+}
+
+PlannedRuns plan_document(const CommandLine& line, const ExperimentFile& document,
+                          const std::string& backend) {
+  PlannedRuns planned;
+  planned.file = document.file;
+  const Programs programs = installed_programs();
+  planned.backend = backend;
+  planned.worker = worker_program(programs, planned.backend);
+  planned.sources = document.sources;
   const std::vector<std::filesystem::path> folders =
       plugin_search_path(plugin_folders(document), line.texts("plugin-path"), programs, planned.backend);
   planned.fingerprint = fingerprint_of(programs, planned.backend);
@@ -172,10 +188,6 @@ PlannedRuns read_plan(const CommandLine& line, const std::string& backend,
   PlanningProgress progress;
   const auto made = [&](std::size_t done, std::size_t all) { progress.show("planned", done, all, "points"); };
   planned.plan = make_plan(document, planned.catalogue, sha256_of_content, made);
-  // A single run has the experiment's own name: nobody wants to type what does not tell it from others.
-  if (planned.plan.points.size() == 1 && planned.plan.points.front().varied.empty() && !line.has("seed") &&
-      !line.has("seeds"))
-    planned.plan.points.front().name = planned.plan.points.front().group_name;
   for (RunPoint& point : planned.plan.points)
     planned.runs.push_back({specification_of(point, planned.backend, folders)});
   return planned;

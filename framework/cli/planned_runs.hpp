@@ -67,6 +67,12 @@ void add_plan_options(CommandLine& line);
 PlannedRuns read_plan(const CommandLine& line);
 PlannedRuns read_plan(const CommandLine& line, const std::string& backend,
                       const std::vector<std::string>& more);
+/// The same of a document, without what only describes how it was asked for (overrides, sweep). Its runs are
+/// called by the experiment's name and the seed.
+PlannedRuns plan_document(const CommandLine& line, const ExperimentFile& document,
+                          const std::string& backend);
+/// Gives a single run the experiment's own name.
+void name_like_experiment(PlannedRuns& planned);
 /// Fills in what the database knows.
 void compare_with(Store& store, PlannedRuns& planned);
 /// A run that would go on from a checkpoint must do so with the plugin files that wrote it. Throws Error that

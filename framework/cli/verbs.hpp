@@ -31,6 +31,7 @@ int gc_verb(const Arguments& arguments);
 int evaluate_verb(const Arguments& arguments);
 int predict_verb(const Arguments& arguments);
 int export_verb(const Arguments& arguments);
+int import_verb(const Arguments& arguments);
 int bench_verb(const Arguments& arguments);
 int query_verb(const Arguments& arguments);
 int dump_verb(const Arguments& arguments);

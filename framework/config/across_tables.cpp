@@ -23,6 +23,7 @@ class AcrossTables {
     select();
     final_norm();
     check_numbers();
+    check_untrained();
   }
 
  private:
@@ -145,6 +146,26 @@ class AcrossTables {
                                             ", but a batch of " + std::to_string(batch) +
                                             " sequences cannot be cut into more parts than it has sequences");
     }
+  }
+
+  // Without an epoch there is a model only where one comes from elsewhere, and nobody reads data.
+  void check_untrained() {
+    const auto model = resolved_.tables.find("model"), data = resolved_.tables.find("data"),
+               train = resolved_.tables.find("train");
+    if (train == resolved_.tables.end() || !train->second.options.has("epochs") ||
+        train->second.options.integer("epochs") != 0)
+      return;
+    if (model != resolved_.tables.end() && !model->second.options.has("from"))
+      refuse("train.epochs",
+             "option \"epochs\" of [train] is 0, which takes the model of model.from as it is, but there is "
+             "none; name its folder, or train for at least 1 epoch");
+    if (data == resolved_.tables.end()) return;
+    for (const char* name : {"train", "dev", "test"})
+      if (data->second.options.has(name))
+        refuse(std::string("data.") + name,
+               "option \"" + std::string(name) +
+                   "\" of [data] names a file that nobody would read, because "
+                   "train.epochs = 0; leave it out, and score the model with exp evaluate");
   }
 
   // A table of positions has a row for every position of the longest sequence, and is there if it is learned.

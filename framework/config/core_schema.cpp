@@ -157,7 +157,9 @@ const Schema& train_schema() {
           .integer("batch_size", 32,
                    {.help = "examples in a step", .unit = "examples", .min = 1, .max = most_sequences})
           .add(required_integer(
-              "epochs", {.help = "passes over the training data, at most", .min = 1, .max = most_epochs}))
+              "epochs", {.help = "passes over the training data, at most; 0 takes `model.from` as it is",
+                         .min = 0,
+                         .max = most_epochs}))
           .choice("precision", "float32", {"float32", "bfloat16", "float64"},
                   {.help = "type of activations and of the weights in products; sums, updates and "
                            "checkpoints stay float32 with `bfloat16`; `float64` is for checks"})

@@ -35,8 +35,8 @@ using HeadTable = PluginTable;
 using OptimizerTable = PluginTable;
 using ScheduleTable = PluginTable;
 
-/// Absolute paths; `test` is empty where the experiment has none. With `split`, `dev` and `test` are empty
-/// too: all examples come from `train`.
+/// Absolute paths; `test` is empty where the experiment has none, all three where it trains nothing. With
+/// `split`, `dev` and `test` are empty too: all examples come from `train`.
 struct DataTable {
   PluginTable reader;  ///< of [data] what the type of reader declares
   std::vector<std::string> train;
@@ -93,7 +93,7 @@ enum class Precision : std::uint8_t { float32, bfloat16, float64 };
 
 struct TrainTable {
   std::int64_t batch_size = 0;  ///< sequences
-  std::int64_t epochs = 0;
+  std::int64_t epochs = 0;      ///< 0: the model of model.from as it is
   Precision precision = Precision::float32;
   double clip_norm = 0.0;  ///< 0: off
   Selection select;

@@ -82,6 +82,15 @@ void read_task(const json& in, const std::string& owner, ManifestOffer& offer) {
   offer.select = text_member(in, "select", owner);
   if (const auto problem = selection_problem(offer.select, offer))
     throw Error("\"select\" of " + owner + " " + *problem);
+  if (!in.contains("adopted")) return;
+  const std::string adopted = "\"adopted\" of " + owner;
+  for (const json& model : member(in, "adopted", json::value_t::array, owner)) {
+    if (!model.is_object()) throw Error(adopted + " must hold objects, found " + model.dump());
+    offer.adopted.push_back({.architecture = text_member(model, "architecture", adopted),
+                             .head = text_member(model, "head", adopted),
+                             .head_options = text_list_member(model, "head_options", adopted),
+                             .reader = text_member(model, "reader", adopted)});
+  }
 }
 
 /// `type` chooses the plugin in every table, and [data] has options of Encore's own.
@@ -124,7 +133,7 @@ std::map<std::string, std::string> statements(const Manifest& manifest) {
     const std::string owner = title_of(offer.kind, offer.name);
     all[owner] = "version " + std::to_string(offer.version);
     const json described = offer_to_json(offer);
-    for (const char* part : {"summary", "needs", "select", "gives", "may_give"})
+    for (const char* part : {"summary", "needs", "select", "adopted", "gives", "may_give"})
       if (described.contains(part))
         all["the \"" + std::string(part) + "\" of " + owner] = described[part].dump();
     for (const json& option : described["options"])
@@ -167,6 +176,11 @@ json offer_to_json(const ManifestOffer& offer) {
     out["measures"] = json::array();
     for (const Measure& measure : offer.measures) out["measures"].push_back(json_of(measure));
     out["select"] = offer.select;
+    for (const AdoptedModel& model : offer.adopted)
+      out["adopted"].push_back({{"architecture", model.architecture},
+                                {"head", model.head},
+                                {"head_options", model.head_options},
+                                {"reader", model.reader}});
   }
   if (offer.kind == Kind::reader) out["gives"] = offer.gives;
   if (!offer.may_give.empty()) out["may_give"] = offer.may_give;

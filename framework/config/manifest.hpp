@@ -30,6 +30,7 @@ struct ManifestOffer {
   std::string select = {};                 ///< of a task: the default of train.select
   std::vector<std::string> gives = {};     ///< of a reader: the fields of its records
   std::vector<std::string> may_give = {};  ///< of a reader: those that its options add
+  std::vector<AdoptedModel> adopted = {};  ///< of a task: models from elsewhere that it takes over
 };
 
 /// The fields that the task needs and the reader does not give, whatever its options.
@@ -47,8 +48,8 @@ struct Manifest {
 };
 
 /// {"kind", "name", "version", "summary", "options"}; of a task also {"needs": {"structure", "truth",
-/// "optional"}, "measures", "select"}, of a reader {"gives", "may_give"}; empty lists of what is optional are
-/// left out.
+/// "optional"}, "measures", "select", "adopted"}, of a reader {"gives", "may_give"}; empty lists of what is
+/// optional are left out.
 nlohmann::json offer_to_json(const ManifestOffer& offer);
 
 /// {"format": 2, "name", "version", "fingerprint", "library", "offers"}

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <set>
@@ -127,6 +128,21 @@ class Resolver {
     keep(rule.key, std::move(*checked));
   }
 
+  /// What trains nothing needs no files.
+  bool needs_files() const {
+    const Value* epochs = root_.at({"train", "epochs"});
+    const auto* count = epochs == nullptr ? nullptr : std::get_if<std::int64_t>(&epochs->data);
+    return count == nullptr || *count != 0;
+  }
+  static Schema without_files(const Schema& schema) {
+    Schema without;
+    for (Option option : schema.options()) {
+      option.required = option.required && option.type != OptionType::path;
+      without.add(std::move(option));
+    }
+    return without;
+  }
+
   /// Paths of [data] start from data.root, which itself starts from the folder of the file that names it.
   /// False where it names none.
   bool data_root(std::optional<std::string>& root) {
@@ -167,8 +183,10 @@ class Resolver {
     // [data] is Encore's own table first.
     const bool shared = !host_options(kind).options().empty();
     const TableName name{key, shared ? "[" + key + "]" : title_of(offer->kind, offer->name)};
-    return Checked{validate(table, schema, name, problems_, {"type"}, root, places_), &schema, offer,
-                   type->value.origin};
+    const bool whole = kind != Kind::reader || needs_files();
+    return Checked{
+        validate(table, whole ? schema : without_files(schema), name, problems_, {"type"}, root, places_),
+        &schema, offer, type->value.origin};
   }
 
   void layers(const Value& model) {

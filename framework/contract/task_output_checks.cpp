@@ -69,7 +69,7 @@ class OutputCheck {
     }
     require(records.size() == lines.size(), "from_text gives " + std::to_string(records.size()) +
                                                 " records for " + std::to_string(lines.size()) + " lines");
-    for (const std::string& field : samples_.structure())
+    for (const std::string& field : samples_.needs().structure)
       require(records.has(field), "from_text gives no field \"" + field + "\", which fields() names");
     const ExampleSet set = TaskSamples::encoded(*task, records);
     const Records answers = task->answer(records, set, arbitrary_outputs(*task, set, 1));

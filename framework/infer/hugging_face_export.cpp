@@ -26,10 +26,18 @@ constexpr const char* segment_table = "bert.embeddings.token_type_embeddings.wei
 struct Architecture {
   const char* name;
   const char* pipeline;
+  const char* problem = nullptr;  ///< "problem_type" of config.json, where it is not the usual one
 };
 
 bool reads(const HeadPlan& head, Space space) {
   return std::ranges::find(head.reads(), space) != head.reads().end();
+}
+
+/// A probability for each class by itself, rather than the best class.
+bool gives_probabilities(const HeadPlan& head) {
+  return std::ranges::any_of(head.outputs(), [](const OutputRule& output) {
+    return output.space == Space::sequences && output.type == ColumnType::numbers;
+  });
 }
 
 bool has_parameter(const HeadPlan& head, const std::string& name) {
@@ -46,11 +54,14 @@ Architecture architecture_of(const HeadPlan& head, const std::string& type) {
       if (reads(head, Space::tokens))
         return {.name = "BertForTokenClassification", .pipeline = "token-classification"};
       if (has_parameter(head, "pooler.weight"))
-        return {.name = "BertForSequenceClassification", .pipeline = "text-classification"};
+        return {.name = "BertForSequenceClassification",
+                .pipeline = "text-classification",
+                .problem = gives_probabilities(head) ? "multi_label_classification" : nullptr};
       throw Error(
           "model.head.pooler = false cannot be written as a BERT: BertForSequenceClassification has a pooler "
           "between the first state and the classes; train with model.head.pooler = true");
     case BertHead::none:
+      if (head.parameters().empty()) return {.name = "BertModel", .pipeline = "feature-extraction"};
       break;
   }
   throw Error(
@@ -129,6 +140,7 @@ std::vector<TensorSlice> tensors_of(const Engine& engine, const Architecture& ar
 json config_json(const Engine& engine, const BertConfig& bert, const Architecture& architecture) {
   json config = bert_config_to_json(bert);
   config["architectures"] = {architecture.name};
+  if (architecture.problem != nullptr) config["problem_type"] = architecture.problem;
   config["position_embedding_type"] = "absolute";
   config["torch_dtype"] = engine.model().parameters().dtype() == DType::float64 ? "float64" : "float32";
   const std::span<const std::string> pieces = engine.tokenizer().vocabulary();

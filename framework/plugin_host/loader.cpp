@@ -64,7 +64,8 @@ ManifestOffer describe(const Offer& offer) {
           .measures = offer.measures,
           .select = offer.select,
           .gives = offer.gives,
-          .may_give = offer.may_give};
+          .may_give = offer.may_give,
+          .adopted = offer.adopted};
 }
 
 Manifest make_manifest(const OpenedPlugin& plugin, const std::filesystem::path& library) {

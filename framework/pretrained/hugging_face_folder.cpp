@@ -1,6 +1,7 @@
 #include "pretrained/hugging_face_folder.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include <nlohmann/json.hpp>
 
@@ -85,6 +86,38 @@ void require_pieces(const HuggingFaceFolder& model) {
                                             : "; they belong to different models"));
 }
 
+/// "BertForMaskedLM" of the family "bert" -> "ForMaskedLM", with a problem that is not the usual one.
+std::string architecture_in(const nlohmann::json& config, const std::string& family) {
+  const auto list = config.find("architectures");
+  if (list == config.end() || !list->is_array() || list->empty() || !list->front().is_string())
+    return body_architecture;
+  const std::string name = list->front();
+  const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
+  const bool of_family =
+      name.size() > family.size() && std::equal(family.begin(), family.end(), name.begin(),
+                                                [&](char letter, char named) { return same(named, letter); });
+  const auto problem = config.find("problem_type");
+  const bool is_usual =
+      problem == config.end() || !problem->is_string() || *problem == "single_label_classification";
+  return (of_family ? name.substr(family.size()) : name) +
+         (is_usual ? "" : "/" + problem->get<std::string>());
+}
+
+/// {"0": "O", "1": "B-PER"}; throws Error where numbers are missing.
+std::vector<std::string> classes_in(const nlohmann::json& config) {
+  const auto labels = config.find("id2label");
+  if (labels == config.end() || !labels->is_object()) return {};
+  std::vector<std::string> classes;
+  for (std::size_t i = 0; i < labels->size(); ++i) {
+    const auto label = labels->find(std::to_string(i));
+    if (label == labels->end() || !label->is_string())
+      throw Error("id2label has no name for class " + std::to_string(i) + " of " +
+                  std::to_string(labels->size()));
+    classes.push_back(label->get<std::string>());
+  }
+  return classes;
+}
+
 }  // namespace
 
 HuggingFaceFolder open_hugging_face_folder(const fs::path& folder) {
@@ -95,6 +128,8 @@ HuggingFaceFolder open_hugging_face_folder(const fs::path& folder) {
   const nlohmann::json config = read_json_object(file);
   try {
     model.config = bert_config_from_json(config);
+    model.architecture = architecture_in(config, model.config.model_type);
+    model.classes = classes_in(config);
   } catch (const Error& error) {
     throw Error(file.string() + ": " + error.what());
   }

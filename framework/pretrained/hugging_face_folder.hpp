@@ -21,10 +21,18 @@ inline constexpr const char* tokenizer_file = "tokenizer.json";
 inline constexpr const char* tokenizer_config_file = "tokenizer_config.json";
 inline constexpr const char* special_tokens_file = "special_tokens_map.json";
 
+/// HuggingFaceFolder::architecture of an encoder without a head.
+inline constexpr const char* body_architecture = "Model";
+
 struct HuggingFaceFolder {
   std::filesystem::path path;
   BertConfig config;
   BertTokenizer tokenizer;
+  /// As AdoptedModel::architecture (encore/task.hpp): "ForTokenClassification"; "Model" also where
+  /// config.json names none.
+  std::string architecture;
+  std::vector<std::string>
+      classes;  ///< the names of config.json's id2label, by number; none where it has none
 };
 
 /// Throws Error naming folder or file: what is missing, no regular file, damaged, or of an architecture that

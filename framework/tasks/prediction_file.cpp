@@ -21,6 +21,9 @@ json value_json(const std::vector<std::string>& texts) {
 json value_json(double number) {
   return number;
 }
+json value_json(const std::vector<double>& numbers) {
+  return numbers;
+}
 json value_json(const std::vector<TextSpan>& spans) {
   json list = json::array();
   for (const TextSpan& span : spans)

@@ -3,33 +3,17 @@
 
 #include "data/vocabulary.hpp"
 #include "infer/pretrained_weights.hpp"
-#include "pretrained/content_hash.hpp"
-#include "record/atomic_file.hpp"
 #include "record/crash_line.hpp"
+#include "train/run_files.hpp"
 
 namespace encore {
 namespace {
-
-const Specification& require_unchanged(const Specification& specification) {
-  for (const auto& [role, file] : specification.data)
-    require_planned(file, role, sha256_of_content(file.path));
-  return specification;
-}
 
 /// Of `[model] from`; empty where the experiment has none.
 std::filesystem::path pretrained_folder(const Specification& specification) {
   const auto folder = specification.data.find(pretrained_role);
   return folder == specification.data.end() ? std::filesystem::path()
                                             : std::filesystem::path(folder->second.path);
-}
-
-/// Whole or not at all: the next attempt takes what it finds for what this one was trained with.
-void keep(const std::filesystem::path& path, const std::string& content) {
-  try {
-    save_file(path, content);
-  } catch (const Error& error) {
-    throw RecordError(error.what());
-  }
 }
 
 }  // namespace
@@ -46,8 +30,8 @@ Session::Session(Specification specification, std::filesystem::path run_folder, 
   encode(cache);
   keep_max_length(run_folder);
   require_selectable(loaded_.experiment.train.select, sets_);
-  keep(run_folder / vocabulary_file, vocabulary_text(vocabulary));
-  keep(run_folder / knowledge_file, sets_.task().knowledge());
+  keep_file(run_folder / vocabulary_file, vocabulary_text(vocabulary));
+  keep_file(run_folder / knowledge_file, sets_.task().knowledge());
 
   const Experiment& experiment = loaded_.experiment;
   model_ = std::make_unique<Model>(experiment, model_size(sets_.task(), vocabulary.size()), loaded_.registry,

@@ -17,6 +17,7 @@
 #include "infer/setup.hpp"
 #include "model/model.hpp"
 #include "record/check_request.hpp"
+#include "train/adoption.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore {
@@ -125,6 +126,7 @@ class Checker {
     const std::string known = run.table("tokenizer") + " " + std::to_string(run.folders);
     if (!tokenizers_.contains(known))
       tokenizers_[known] = loaded_tokenizer(experiment.tokenizer, plugins.registry);
+    if (experiment.train.epochs == 0) return check_adopted(specification, experiment, plugins.registry);
     CheckedSets& checked = sets_of(specification, experiment, plugins.registry, tokenizers_[known].get());
     if (experiment.data.max_length == 0) assume_max_length(experiment, checked.sets.max_length());
     const Model model(experiment, model_size(checked.sets.task(), small_vocabulary), plugins.registry,
@@ -135,6 +137,14 @@ class Checker {
     if (!checked.encoded) checked.sets.encode(OnePieceTokenizer(), 1);
     checked.encoded = true;
     require_selectable(experiment.train.select, checked.sets);
+  }
+
+  /// There are no sets: what the task knows comes from the folder.
+  void check_adopted(const Specification& specification, const Experiment& experiment,
+                     const Registry& registry) {
+    TaskParts parts = make_task_parts(experiment, registry);
+    adopt(*parts.task, specification);
+    const Model model(experiment, model_size(*parts.task, small_vocabulary), registry, device_);
   }
 
   /// What was encoded once was sound then, and is the same file still when its hash is.

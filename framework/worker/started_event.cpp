@@ -65,10 +65,9 @@ SetFacts set_facts(const ExampleSet& set, const std::vector<std::string>& labels
   return facts;
 }
 
-Started started_event(Session& session, int threads) {
-  const Model& model = session.model();
-  const TaskSets& sets = session.sets();
-  const auto& plugins = session.registry().plugins();
+Started started_event(const RunParts& parts, int threads) {
+  const Model& model = parts.model;
+  const auto& plugins = parts.registry.plugins();
   Started started{.numeric_environment =
                       JsonText(numeric_environment(model.device(), name_of(model.precision()), plugins)),
                   .host = JsonText(host_description()),
@@ -76,9 +75,9 @@ Started started_event(Session& session, int threads) {
                   .threads = threads,
                   .pinning = pinning_of(threads),
                   .parameters = model.parameters().count(),
-                  .vocabulary_size = static_cast<std::int64_t>(session.tokenizer().vocabulary().size()),
-                  .labels = sets.task().labels()};
-  if (session.experiment().data.max_length_percent > 0) started.max_length = sets.max_length();
+                  .vocabulary_size = static_cast<std::int64_t>(parts.tokenizer.vocabulary().size()),
+                  .labels = parts.task.labels()};
+  if (parts.sets != nullptr && parts.sets->max_length_follows()) started.max_length = parts.sets->max_length();
   for (const LoadedPlugin& plugin : plugins)
     started.plugins.push_back({.name = plugin.name,
                                .version = plugin.version,
@@ -90,9 +89,10 @@ Started started_event(Session& session, int threads) {
   for (const ParameterSlice& slice : model.parameters().slices())
     started.parameter_layers[layer_of(slice.path)] += slice.size;
   for (const Split split : all_splits)
-    if (sets.has(split))
-      started.data[name_of(split)] = set_facts(sets.set(split).set, started.labels, sets.describe(split),
-                                               session.tokenizer().special(Special::unknown));
+    if (parts.sets != nullptr && parts.sets->has(split))
+      started.data[name_of(split)] =
+          set_facts(parts.sets->set(split).set, started.labels, parts.sets->describe(split),
+                    parts.tokenizer.special(Special::unknown));
   return started;
 }
 

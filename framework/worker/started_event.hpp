@@ -3,12 +3,20 @@
 // (attempt.started_event) -> report/method.cpp, report/data.cpp.
 #pragma once
 
+#include "infer/setup.hpp"
 #include "record/events.hpp"
-#include "train/session.hpp"
 
 namespace encore {
 
-Started started_event(Session& session, int threads);
+/// The parts of a run that the event describes.
+struct RunParts {
+  const Registry& registry;
+  const Model& model;
+  const Tokenizer& tokenizer;
+  const Task& task;
+  const TaskSets* sets = nullptr;  ///< null: it reads no data
+};
+Started started_event(const RunParts& parts, int threads);
 
 /// Sizes of a set, what the task counted in it, the histogram of lengths, and how many rows have each label
 /// as their target. `unknown` is the tokenizer's piece for what it does not know.

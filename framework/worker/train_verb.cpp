@@ -3,11 +3,14 @@
 #include <fstream>
 #include <iostream>
 #include <optional>
+#include <span>
+#include <utility>
 
 #include <encore/device.hpp>
 
 #include "record/control_pipe.hpp"
 #include "record/run_paths.hpp"
+#include "train/adoption.hpp"
 #include "train/session.hpp"
 #include "train/spool_observer.hpp"
 #include "worker/environment.hpp"
@@ -75,25 +78,56 @@ Ending end(Observer& observer, Ending ending, const std::exception& error, std::
   return ending;
 }
 
+/// Runs `work` and makes of what it throws the last event; `step` says how far it has come.
+template <class Work, class Step>
+Ending reported(Observer& observer, const Work& work, const Step& step) {
+  try {
+    return work();
+  } catch (const RecordError& error) {
+    std::cerr << "encore-worker: " << error.what() << '\n';
+    return end(observer, Ending::interrupted, error, step());
+  } catch (const std::exception& error) {
+    std::cerr << "encore-worker: " << error.what() << '\n';
+    return end(observer, Ending::failed, error, step());
+  }
+}
+
+void report_start(const RunParts& parts, std::span<const Measure> measures, int threads, Observer& observer) {
+  observer.measures(measures);
+  observer.happened(started_event(parts, threads));
+  observer.happened(Logged{.text = pinning_of(threads)});
+}
+
+Ending adopt(Specification specification, const TrainArguments& arguments, const Device& device,
+             Control& control, Observer& observer) {
+  Adoption adoption(std::move(specification), arguments.run_folder, arguments.attempt, device);
+  report_start({.registry = adoption.registry(),
+                .model = adoption.model(),
+                .tokenizer = adoption.tokenizer(),
+                .task = adoption.task()},
+               adoption.measures(), arguments.threads, observer);
+  return reported(
+      observer, [&] { return adoption.conclude(observer, control); }, [] { return std::int64_t{0}; });
+}
+
 Ending train(const TrainArguments& arguments, Observer& observer) {
   WorkerControl control(arguments);
   const Device device;
-  Session session(Specification::load(arguments.run_folder), arguments.run_folder, arguments.attempt, device);
-  observer.measures(session.sets().measures());
-  observer.happened(started_event(session, arguments.threads));
-  observer.happened(Logged{.text = pinning_of(arguments.threads)});
+  Specification specification = Specification::load(arguments.run_folder);
+  if (is_adoption(specification))
+    return adopt(std::move(specification), arguments, device, control, observer);
+  Session session(std::move(specification), arguments.run_folder, arguments.attempt, device);
+  report_start({.registry = session.registry(),
+                .model = session.model(),
+                .tokenizer = session.tokenizer(),
+                .task = session.sets().task(),
+                .sets = &session.sets()},
+               session.sets().measures(), arguments.threads, observer);
   for (const std::string& note : session.sets().notes()) observer.happened(Logged{.text = note});
   Trainer trainer(
       session.parts(observer, control, {arguments.stop_after, arguments.die_after, arguments.save_at}));
-  try {
-    return trainer.run();
-  } catch (const RecordError& error) {
-    std::cerr << "encore-worker: " << error.what() << '\n';
-    return end(observer, Ending::interrupted, error, trainer.step());
-  } catch (const std::exception& error) {
-    std::cerr << "encore-worker: " << error.what() << '\n';
-    return end(observer, Ending::failed, error, trainer.step());
-  }
+  return reported(
+      observer, [&] { return trainer.run(); }, [&] { return trainer.step(); });
 }
 
 }  // namespace

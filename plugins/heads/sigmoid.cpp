@@ -1,7 +1,8 @@
 // Head "sigmoid": several labels at once: for each class its own probability, the sigmoid of x W^T + b,
 // trained with binary cross-entropy averaged over rows and classes. It learns the column "targets" (K numbers
 // in [0, 1] for each row, over the space that the task chose) on the rows that the column "known" marks, and
-// gives the probabilities as "scores". Read next: kernels::binary_cross_entropy.
+// gives the probabilities as "scores". With pooler the states go through tanh(x Wpool^T + b) first, as BERT's
+// do before it classifies a sequence (Devlin et al. 2019). Read next: kernels::binary_cross_entropy.
 #include <encore/kernels.hpp>
 #include <encore/plugin.hpp>
 
@@ -13,9 +14,14 @@ class SigmoidHead final : public Head {
  public:
   static constexpr const char* summary =
       "a probability for each class by itself, sigmoid(x W^T + b), trained with binary cross-entropy";
-  static Schema options() { return {}; }
+  static Schema options() {
+    return Schema().boolean(
+        "pooler", false,
+        {.help = "tanh(x W^T + b) before the projection to the classes, as in BERT for sequences"});
+  }
 
-  SigmoidHead(const Options&, const HeadContext& context) : classes_(context.classes) {
+  SigmoidHead(const Options& options, const HeadContext& context)
+      : classes_(context.classes), pooler_(options.flag("pooler")) {
     const ColumnRule* targets = context.column(targets_column);
     if (targets == nullptr)
       throw Error(std::string("the sigmoid head learns from the column \"") + targets_column +
@@ -33,6 +39,12 @@ class SigmoidHead final : public Head {
     known_ = plan.column("known", space_);
     scores_ = plan.output("scores", space_, ColumnType::numbers, classes_);
     plan.normalize_by(known_);
+    if (pooler_) {
+      pooler_weight_ = plan.matrix("pooler.weight", plan.width(), plan.width());
+      pooler_bias_ = plan.bias("pooler.bias", plan.width());
+      pooled_ = plan.buffer("pooled", {rows, plan.width()}, Lifetime::saved);
+      dpooled_ = plan.buffer("pooled_gradient", {rows, plan.width()}, Lifetime::backward);
+    }
     weight_ = plan.matrix("weight", classes_, plan.width());
     bias_ = plan.bias("bias", classes_);
     logits_ = plan.buffer("logits", {rows, classes_}, Lifetime::saved);
@@ -41,7 +53,10 @@ class SigmoidHead final : public Head {
   }
 
   void score(const HeadStep& step) override {
-    kernels::linear(step.device(), step.input(states_), step.parameter(weight_), step.parameter(bias_),
+    if (pooler_)
+      kernels::linear(step.device(), step.input(states_), step.parameter(pooler_weight_),
+                      step.parameter(pooler_bias_), kernels::Activation::tanh, step.buffer(pooled_));
+    kernels::linear(step.device(), inputs(step), step.parameter(weight_), step.parameter(bias_),
                     kernels::Activation::none, step.buffer(logits_));
   }
 
@@ -56,9 +71,16 @@ class SigmoidHead final : public Head {
     const Tensor logits = step.buffer(logits_), dlogits = step.buffer(dlogits_);  // (rows, K)
     kernels::binary_cross_entropy_backward(device, logits, matrix_of(step.column(targets_), logits),
                                            step.column(known_), scale, dlogits);
-    kernels::linear_backward_parameters(device, dlogits, step.input(states_), step.gradient(weight_),
+    kernels::linear_backward_parameters(device, dlogits, inputs(step), step.gradient(weight_),
                                         step.gradient(bias_));
-    kernels::linear_backward_input(device, dlogits, step.parameter(weight_), step.input_gradient(states_));
+    const Tensor dstates = step.input_gradient(states_);  // (rows, C)
+    if (!pooler_) return kernels::linear_backward_input(device, dlogits, step.parameter(weight_), dstates);
+    const Tensor dpooled = step.buffer(dpooled_);  // (rows, C), of what tanh is taken of
+    kernels::linear_backward_input(device, dlogits, step.parameter(weight_), dpooled,
+                                   kernels::Activation::tanh, step.buffer(pooled_));
+    kernels::linear_backward_parameters(device, dpooled, step.input(states_), step.gradient(pooler_weight_),
+                                        step.gradient(pooler_bias_));
+    kernels::linear_backward_input(device, dpooled, step.parameter(pooler_weight_), dstates);
   }
 
   void decode(const HeadStep& step) override {
@@ -67,6 +89,8 @@ class SigmoidHead final : public Head {
   }
 
  private:
+  /// What the classes are read off, (rows, C).
+  Tensor inputs(const HeadStep& step) const { return pooler_ ? step.buffer(pooled_) : step.input(states_); }
   /// (rows, K), also where K is 1 and the host leaves it out.
   static Tensor matrix_of(const Tensor& values, const Tensor& logits) {
     return values.reshaped({logits.extent(0), logits.extent(1)});
@@ -74,11 +98,12 @@ class SigmoidHead final : public Head {
 
   Space space_ = Space::sequences;
   std::int64_t classes_;
+  bool pooler_;
   HeadInput states_;
   HeadColumn targets_, known_;
   HeadOutput scores_;
-  Parameter weight_, bias_;
-  Buffer logits_, dlogits_;
+  Parameter pooler_weight_, pooler_bias_, weight_, bias_;
+  Buffer pooled_, dpooled_, logits_, dlogits_;
 };
 
 }  // namespace encore_sigmoid_head

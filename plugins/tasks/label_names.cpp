@@ -39,6 +39,16 @@ LabelNames LabelNames::from_text(std::string_view text) {
   return names;
 }
 
+LabelNames LabelNames::adopted(const std::vector<std::string>& classes) {
+  if (classes.size() < 2)
+    throw Error("it names " + std::to_string(classes.size()) + (classes.size() == 1 ? " class" : " classes") +
+                " (id2label), and a model that tells classes apart has at least 2");
+  for (const std::string& name : classes)
+    if (name.find_first_of("\n\r") != std::string::npos)
+      throw Error("the name of a class has a line break: \"" + name + "\"");
+  return LabelNames(classes);
+}
+
 std::string LabelNames::text() const {
   std::string text;
   for (std::size_t i = 0; i < names_.size(); ++i) text += (i == labels_ ? "\n" : "") + names_[i] + "\n";

@@ -20,6 +20,9 @@ class LabelNames {
   /// Throws Error.
   static LabelNames from_text(std::string_view text);
   std::string text() const;
+  /// The classes of a model from elsewhere, in its order. Throws Error where there are fewer than two, or a
+  /// name that text() could not hold.
+  static LabelNames adopted(const std::vector<std::string>& classes);
 
   /// A label that may be known already.
   void add(const std::string& label);

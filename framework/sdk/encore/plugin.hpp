@@ -77,6 +77,7 @@ struct Offer {
   std::string select = {};                 ///< of a task: the default of train.select
   std::vector<std::string> gives = {};     ///< of a reader: the fields of its records
   std::vector<std::string> may_give = {};  ///< of a reader: those that its options add
+  std::vector<AdoptedModel> adopted = {};  ///< of a task: models from elsewhere that it takes over
 };
 
 namespace detail {
@@ -117,6 +118,7 @@ class Registrar {
       offer.needs = T::fields();
       offer.measures = T::measures();
       offer.select = T::select;
+      if constexpr (requires { T::adopted(); }) offer.adopted = T::adopted();
     } else if constexpr (K == Kind::reader) {
       offer.gives = T::fields();
       if constexpr (requires { T::optional_fields(); }) offer.may_give = T::optional_fields();

@@ -34,7 +34,8 @@ class Records {
   using TextLists = std::vector<std::vector<std::string>>;  ///< words, tags
   using Numbers = std::vector<double>;
   using SpanLists = std::vector<std::vector<TextSpan>>;
-  using Values = std::variant<Texts, TextLists, Numbers, SpanLists>;
+  using NumberLists = std::vector<std::vector<double>>;  ///< a vector per record
+  using Values = std::variant<Texts, TextLists, Numbers, SpanLists, NumberLists>;
   struct Field {
     std::string name;
     Values values;
@@ -59,6 +60,7 @@ class Records {
   const TextLists& lists(std::string_view name) const { return get<TextLists>(name); }
   const Numbers& numbers(std::string_view name) const { return get<Numbers>(name); }
   const SpanLists& spans(std::string_view name) const { return get<SpanLists>(name); }
+  const NumberLists& vectors(std::string_view name) const { return get<NumberLists>(name); }
 
   /// What a user should know about these records: the scheme of their tags, rows that were repaired.
   std::vector<std::string> notes = {};

@@ -51,9 +51,21 @@ struct SetDescription {
   std::vector<std::string> notes;  ///< lines for the run's log, without the counts
 };
 
+/// A kind of model from elsewhere that a task takes over as it is, without training (`exp import`).
+struct AdoptedModel {
+  /// The class of transformers without its family, and behind a / its problem where it is not the usual one:
+  /// "ForTokenClassification", "ForSequenceClassification/multi_label_classification".
+  std::string architecture;
+  std::string head;          ///< the type of head that computes the same
+  std::vector<std::string> head_options = {};  ///< {"pooler=true"}
+  std::string reader;  ///< of the files that the model is scored on and predicts into
+
+  friend bool operator==(const AdoptedModel&, const AdoptedModel&) = default;
+};
+
 /// T also needs `static TaskFields fields()`, `static std::vector<Measure> measures()` and `static constexpr
-/// const char* select`, the default of train.select ("max dev/f1"). All calls but `encode` come from one
-/// thread at a time.
+/// const char* select`, the default of train.select ("max dev/f1"). `static std::vector<AdoptedModel>
+/// adopted()` is optional and goes with `adopt`. All calls but `encode` come from one thread at a time.
 class Task {
  public:
   virtual ~Task() = default;
@@ -140,6 +152,14 @@ class Task {
   /// Whether a training set may come in parts: prepare sees the first of them and learns nothing that the
   /// others could change, text_counts is called for each, and encode depends on its record alone.
   virtual bool takes_parts() const { return false; }
+
+  // --- models from elsewhere ---
+  /// In place of prepare, for a model from elsewhere: the names of the classes that it tells apart, by number;
+  /// none where it has no classes. Throws Error where these are not what a run of this task could have.
+  virtual void adopt(const std::vector<std::string>& classes) {
+    static_cast<void>(classes);
+    throw Error("this task cannot take over a model that it has not trained");
+  }
 };
 
 }  // namespace encore

@@ -23,11 +23,18 @@ class Classify final : public Task {
   static Schema options() { return tasks::ClassWeights::with_options({}); }
   static TaskFields fields() { return {{"text"}, {"label"}, {"text2"}}; }
   static std::vector<Measure> measures();
+  static std::vector<AdoptedModel> adopted() {
+    return {{.architecture = "ForSequenceClassification",
+             .head = "linear",
+             .head_options = {"pooler=true"},
+             .reader = "tsv"}};
+  }
 
   Classify(const Options& options, const TaskContext& context);
 
   void prepare(const Records& train) override;
   void extend(const Records& other) override;
+  void adopt(const std::vector<std::string>& classes) override { class_.adopt(classes); }
   std::string knowledge() const override { return texts_.marked(class_.knowledge()); }
   void restore(std::string_view knowledge) override { class_.restore(texts_.take_mark(knowledge)); }
   std::vector<std::string> labels() const override { return class_.labels(); }

@@ -25,12 +25,16 @@ class Mlm final : public Task {
   static Schema options();
   static TaskFields fields() { return {{"text"}, {}}; }
   static std::vector<Measure> measures();
+  static std::vector<AdoptedModel> adopted() {
+    return {{.architecture = "ForMaskedLM", .head = "language_model", .reader = "text_file"}};
+  }
 
   Mlm(const Options& options, const TaskContext& context);
 
   /// Throws Error for a training set without any text.
   void prepare(const Records& train) override;
   /// Nothing is taken from the training set.
+  void adopt(const std::vector<std::string>&) override {}  // it tells no classes apart
   std::string knowledge() const override;
   void restore(std::string_view knowledge) override;
   /// Words are parted by white space.

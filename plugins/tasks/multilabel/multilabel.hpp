@@ -24,11 +24,20 @@ class Multilabel final : public Task {
   static Schema options();
   static TaskFields fields() { return {{"text"}, {"labels"}, {"text2"}}; }
   static std::vector<Measure> measures();
+  static std::vector<AdoptedModel> adopted() {
+    return {{.architecture = "ForSequenceClassification/multi_label_classification",
+             .head = "sigmoid",
+             .head_options = {"pooler=true"},
+             .reader = "tsv"}};
+  }
 
   Multilabel(const Options& options, const TaskContext& context);
 
   void prepare(const Records& train) override;
   void extend(const Records& other) override;
+  void adopt(const std::vector<std::string>& classes) override {
+    names_ = tasks::LabelNames::adopted(classes);
+  }
   std::string knowledge() const override { return texts_.marked(names_.text()); }
   void restore(std::string_view knowledge) override;
   std::vector<std::string> labels() const override { return names_.labels(); }

@@ -20,10 +20,14 @@ class Ner final : public Task {
   static Schema options() { return tasks::ClassWeights::with_options({}); }
   static TaskFields fields() { return {{"words"}, {"tags"}}; }
   static std::vector<Measure> measures();
+  static std::vector<AdoptedModel> adopted() {
+    return {{.architecture = "ForTokenClassification", .head = "linear", .reader = "conll"}};
+  }
 
   Ner(const Options& options, const TaskContext& context);
 
   void prepare(const Records& train) override;
+  void adopt(const std::vector<std::string>& classes) override;
   void extend(const Records& other) override;
   std::string knowledge() const override { return words_.knowledge(); }
   void restore(std::string_view knowledge) override { words_.restore(knowledge); }

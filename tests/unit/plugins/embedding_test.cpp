@@ -1,0 +1,204 @@
+// The head of embeddings against a reference in double that does everything the slow way: pooling, both
+// losses, and gradients by central differences; pairs with padding between their texts; what is refused.
+#include "unit/plugins/built_in.hpp"
+#include "unit/record/temporary_folder.hpp"
+
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "contract/head_memory.hpp"
+
+namespace encore::test {
+namespace {
+
+using Values = std::vector<double>;
+
+constexpr double none = no_target;
+
+struct EmbeddingCase {
+  std::vector<std::int64_t> lengths;
+  std::int64_t width = 3;
+  Values first, second;
+  Values similarity = {};  ///< empty: contrastive
+  Settings settings = {};
+};
+
+struct EmbeddingRun {
+  Values losses, embedding, gradients;
+};
+
+constexpr double scale = 0.7;
+
+std::int64_t rows_of_case(const EmbeddingCase& one) {
+  return std::accumulate(one.lengths.begin(), one.lengths.end(), std::int64_t{0});
+}
+
+EmbeddingRun run_embedding(const EmbeddingCase& one, const Values& states, DType type = DType::float64) {
+  const Device device;
+  const OwnedBatch batch(one.lengths);
+  HeadContext context{.width = one.width};
+  if (!one.similarity.empty())
+    context.columns = {{.name = "similarity", .space = Space::sequences, .type = ColumnType::numbers}};
+  const auto head = make_built_in<Kind::head>("embedding_head", "embedding", one.settings, context);
+  HeadMemory memory(device, *head, one.width, batch, type, 1, 0.0);
+  memory.inputs()[0].set(states);
+  memory.columns()[0].set(one.first);
+  memory.columns()[1].set(one.second);
+  if (!one.similarity.empty()) memory.columns()[2].set(one.similarity);
+  memory.memory().poison();
+  head->score(memory.step(true, true));
+  head->loss(memory.step(true, true), memory.losses());
+  head->backward(memory.step(true, true), scale);
+  head->decode(memory.step(true, true));
+  device.fence();
+  return {memory.losses().values(), memory.outputs()[0].values(), memory.input_gradients()[0].values()};
+}
+
+/// The mean, or the first row, of each sequence.
+std::vector<Values> pooled(const EmbeddingCase& one, const Values& states, bool mean) {
+  std::vector<Values> all;
+  const auto width = static_cast<std::size_t>(one.width);
+  std::size_t row = 0;
+  for (const std::int64_t length : one.lengths) {
+    Values vector(width, 0.0);
+    const auto count = static_cast<std::size_t>(mean ? length : 1);
+    for (std::size_t t = 0; t < count; ++t)
+      for (std::size_t c = 0; c < width; ++c) vector[c] += states[(row + t) * width + c];
+    for (double& value : vector) value /= static_cast<double>(count);
+    all.push_back(std::move(vector));
+    row += mean ? static_cast<std::size_t>(length) : 1;
+  }
+  return all;
+}
+
+double cosine(const Values& a, const Values& b) {
+  const double dot = std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+  return dot / std::sqrt(std::inner_product(a.begin(), a.end(), a.begin(), 0.0) *
+                         std::inner_product(b.begin(), b.end(), b.begin(), 0.0));
+}
+
+/// {first, second} of each pair, by number of the sequence.
+std::vector<std::pair<std::size_t, std::size_t>> pairs_of(const EmbeddingCase& one) {
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  for (std::size_t i = 0; i < one.first.size(); ++i) {
+    if (one.first[i] < 0) continue;
+    std::size_t j = i + 1;
+    while (j < one.first.size() && one.first[j] < 0 && one.second[j] < 0) ++j;
+    if (j < one.first.size() && one.second[j] >= 0) pairs.emplace_back(i, j);
+  }
+  return pairs;
+}
+
+double reference_loss(const EmbeddingCase& one, const Values& states, bool mean, double temperature) {
+  const std::vector<Values> vectors = pooled(one, states, mean);
+  double loss = 0.0;
+  for (const auto& [i, j] : pairs_of(one)) {
+    if (!one.similarity.empty()) {
+      loss += std::pow(cosine(vectors[i], vectors[j]) - one.similarity[i], 2);
+      continue;
+    }
+    double sum = 0.0;
+    for (const auto& [k, other] : pairs_of(one))
+      sum += std::exp(cosine(vectors[i], vectors[other]) / temperature);
+    loss += std::log(sum) - cosine(vectors[i], vectors[j]) / temperature;
+  }
+  return loss;
+}
+
+void expect_reference(const EmbeddingCase& one, bool mean, double temperature) {
+  const std::int64_t rows = mean ? rows_of_case(one) : static_cast<std::int64_t>(one.lengths.size());
+  Values states = normal_values(rows * one.width, 11);
+  const EmbeddingRun run = run_embedding(one, states);
+  EXPECT_NEAR(std::accumulate(run.losses.begin(), run.losses.end(), 0.0),
+              reference_loss(one, states, mean, temperature), 1e-9);
+  ASSERT_EQ(run.gradients.size(), states.size());
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    constexpr double step = 1e-5;
+    const double kept = states[i];
+    states[i] = kept + step;
+    const double above = reference_loss(one, states, mean, temperature);
+    states[i] = kept - step;
+    const double below = reference_loss(one, states, mean, temperature);
+    states[i] = kept;
+    EXPECT_NEAR(run.gradients[i], scale * (above - below) / (2.0 * step), 1e-6) << "element " << i;
+  }
+}
+
+/// Three pairs with odd lengths; the second one has padding between its texts and behind them.
+EmbeddingCase pairs(const Settings& settings = {}, const Values& similarity = {}) {
+  return {.lengths = {3, 1, 2, 2, 5, 1, 4, 2},
+          .width = 5,
+          .first = {0, none, 0, none, none, none, 0, none},
+          .second = {none, 0, none, none, 0, none, none, 0},
+          .similarity = similarity,
+          .settings = settings};
+}
+
+TEST(EmbeddingHead, gives_the_mean_or_the_first_row_of_each_sequence) {
+  const EmbeddingCase mean = {.lengths = {3, 1}, .width = 2, .first = {none, none}, .second = {none, none}};
+  EXPECT_EQ(run_embedding(mean, {0, 3, 3, 0, 6, 6, -1, 5}).embedding, (Values{3, 3, -1, 5}));
+  EmbeddingCase first = mean;
+  first.settings = {{"pooling", std::string("cls")}, {"normalize", true}};
+  const Values unit = run_embedding(first, {3, 4, 0, 2}).embedding;
+  ASSERT_EQ(unit.size(), 4U);
+  EXPECT_NEAR(unit[0], 0.6, 1e-7);
+  EXPECT_NEAR(unit[1], 0.8, 1e-7);
+  EXPECT_EQ(unit[3], 1.0);
+}
+
+TEST(EmbeddingHead, learns_which_second_text_belongs_to_a_first_one) {
+  expect_reference(pairs(), true, 0.05);
+  expect_reference(pairs({{"temperature", 0.5}, {"pooling", std::string("cls")}}), false, 0.5);
+  const Values losses = run_embedding(pairs(), normal_values(20 * 5, 11)).losses;
+  for (const std::size_t other : {1, 3, 4, 5, 7}) EXPECT_EQ(losses[other], 0.0) << "is no first text";
+}
+
+TEST(EmbeddingHead, learns_how_alike_two_texts_are) {
+  expect_reference(pairs({}, {0.25, 0, 1, 0, 0, 0, 0, 0}), true, 0.05);
+  expect_reference(pairs({{"pooling", std::string("cls")}}, {0.25, 0, 1, 0, 0, 0, 0.5, 0}), false, 0.05);
+}
+
+TEST(EmbeddingHead, learns_nothing_without_pairs) {
+  EmbeddingCase alone = pairs();
+  alone.first.assign(8, none);
+  alone.second.assign(8, none);
+  const EmbeddingRun run = run_embedding(alone, normal_values(20 * 5, 11));
+  EXPECT_EQ(run.losses, Values(8, 0.0));
+  EXPECT_EQ(run.gradients, Values(20 * 5, 0.0));
+  EXPECT_EQ(run_embedding(pairs(), Values(20 * 5, 0.0)).gradients, Values(20 * 5, 0.0))
+      << "vectors of zeros have no direction";
+}
+
+TEST(EmbeddingHead, keeps_to_its_numbers_in_every_precision) {
+  const Values states = normal_values(20 * 5, 11);
+  const EmbeddingRun exact = run_embedding(pairs(), states);
+  for (const auto& [type, tolerance] : {std::pair{DType::float32, 1e-4}, {DType::bfloat16, 0.3}}) {
+    const EmbeddingRun run = run_embedding(pairs(), states, type);
+    for (std::size_t i = 0; i < exact.losses.size(); ++i)
+      EXPECT_NEAR(run.losses[i], exact.losses[i], tolerance) << name_of(type);
+  }
+}
+
+TEST(EmbeddingHead, couples_the_sequences_of_a_batch_only_where_they_compete) {
+  const auto couples = [](const std::vector<ColumnRule>& columns) {
+    const HeadContext context{.width = 4, .columns = columns};
+    const auto head = make_built_in<Kind::head>("embedding_head", "embedding", {}, context);
+    HeadPlan plan(4);
+    head->declare(plan);
+    EXPECT_TRUE(plan.parameters().empty());
+    return plan.couples_sequences();
+  };
+  EXPECT_TRUE(couples({}));
+  EXPECT_FALSE(couples({{.name = "similarity", .space = Space::sequences, .type = ColumnType::numbers}}));
+}
+
+TEST(EmbeddingHead, refuses_label_smoothing) {
+  const HeadContext smoothed = {.width = 2, .label_smoothing = 0.1};
+  EXPECT_EQ(testing::message_of<Error>(
+                [&] { make_built_in<Kind::head>("embedding_head", "embedding", {}, smoothed); }),
+            "the embedding head has no labels to smooth; set train.label_smoothing = 0");
+}
+
+}  // namespace
+}  // namespace encore::test
