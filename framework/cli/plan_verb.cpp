@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/access.hpp"
+#include "cli/plan_size.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/verbs.hpp"
 #include "config/nearest.hpp"
@@ -56,17 +57,41 @@ CommandLine make_plan_line() {
        "file:line:column,\n"
        "sweep or command line. RUN, a name or a pattern as in a shell, limits what is shown. Everything is "
        "checked,\n"
-       "nothing is written.",
+       "nothing is written. With --size, what each distinct model costs before anything is there: "
+       "parameters,\n"
+       "operations and memory, part by part.",
        {{"exp plan experiments/quickstart.toml", "the runs of the file, and what is left to do"},
         {"exp plan experiments/quickstart.toml --values -S model.dropout=0.2",
-         "where every value of it comes from"}}});
+         "where every value of it comes from"},
+        {"exp plan experiments/quickstart.toml --size --length 32 --batch 64",
+         "what its model would cost on batches of 64 sequences of 32 tokens"}}});
   add_plan_options(line);
   line.positional("run");
   line.options()("values", po::bool_switch(), "every option with its value and origin");
+  add_size_options(line);
   line.options()("jobs,j", po::value<int>()->value_name("N")->default_value(1),
                  "the time with so many runs at once");
-  line.options()("json", po::bool_switch(), "as JSON; with --values the values of each run too");
+  line.options()("json", po::bool_switch(),
+                 "as JSON; with --values the values of each run too, with --size what its model costs");
   return line;
+}
+
+/// Instead of what would be done: neither the database nor the data are looked at for it.
+int print_sizes_of(const CommandLine& line) {
+  if (line.flag("values")) throw UsageError("--size and --values are two questions; ask one of them");
+  const PlannedRuns planned = read_plan(line, hash_of_path);
+  const nlohmann::ordered_json sizes = sizes_of(line, planned, shown_runs(planned, line.text("run")));
+  if (line.flag("json"))
+    std::cout << sizes.dump(2) << '\n';
+  else
+    print_sizes(std::cout, terminal_of(stdout), sizes);
+  return exit_done;
+}
+
+void require_no_shape(const CommandLine& line) {
+  for (const char* option : {"length", "batch", "vocabulary", "labels", "picked"})
+    if (line.has(option))
+      throw UsageError(std::string("--") + option + " is the shape of a size; add --size");
 }
 
 }  // namespace
@@ -76,6 +101,9 @@ int plan_verb(const Arguments& arguments) {
   if (!line.parse(arguments)) return exit_done;
   if (line.integer("jobs") < 1)
     throw UsageError("-j " + std::to_string(line.integer("jobs")) + " would run nothing; give at least 1");
+
+  if (line.flag("size")) return print_sizes_of(line);
+  require_no_shape(line);
 
   PlannedRuns planned = read_plan(line);
   std::optional<Store> store;

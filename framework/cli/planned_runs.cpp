@@ -136,12 +136,12 @@ void add_plan_options(CommandLine& line) {
   line.positional("file");
 }
 
-PlannedRuns read_plan(const CommandLine& line) {
+PlannedRuns read_plan(const CommandLine& line, const ContentHash& hash) {
   if (line.flag("fresh") && line.flag("changed"))
     throw UsageError("--changed trains a part of what --fresh trains; give one of them");
   if (line.has("seed") && line.has("seeds"))
     throw UsageError("--seed and --seeds say the same thing twice; give one of them");
-  PlannedRuns planned = read_plan(line, backend_of(line, installed_programs()), {});
+  PlannedRuns planned = read_plan(line, backend_of(line, installed_programs()), {}, hash);
   planned.fresh = line.flag("fresh");
   planned.changed = line.flag("changed");
   if (planned.changed)  // until the database says otherwise
@@ -156,14 +156,14 @@ void name_like_experiment(PlannedRuns& planned) {
 }
 
 PlannedRuns read_plan(const CommandLine& line, const std::string& backend,
-                      const std::vector<std::string>& more) {
+                      const std::vector<std::string>& more, const ContentHash& hash) {
   const std::filesystem::path file = line.required("file", "an experiment file");
   std::vector<std::string> overrides = overrides_of(line);
   overrides.insert(overrides.end(), more.begin(), more.end());
   SweepTexts sweep{line.texts("grid"), std::nullopt};
   if (line.has("seeds")) sweep.seeds = line.text("seeds");
   const ExperimentFile document = load_experiment_file(file, overrides, sweep);
-  PlannedRuns planned = plan_document(line, document, backend);
+  PlannedRuns planned = plan_document(line, document, backend, hash);
   planned.overrides = std::move(overrides);
   planned.sweep = std::move(sweep);
   // A single run has the experiment's own name: nobody wants to type what does not tell it from others.
@@ -173,8 +173,8 @@ PlannedRuns read_plan(const CommandLine& line, const std::string& backend,
   return planned;
 }
 
-PlannedRuns plan_document(const CommandLine& line, const ExperimentFile& document,
-                          const std::string& backend) {
+PlannedRuns plan_document(const CommandLine& line, const ExperimentFile& document, const std::string& backend,
+                          const ContentHash& hash) {
   PlannedRuns planned;
   planned.file = document.file;
   const Programs programs = installed_programs();
@@ -187,7 +187,7 @@ PlannedRuns plan_document(const CommandLine& line, const ExperimentFile& documen
   planned.catalogue = Catalogue::load(folders, planned.fingerprint);
   PlanningProgress progress;
   const auto made = [&](std::size_t done, std::size_t all) { progress.show("planned", done, all, "points"); };
-  planned.plan = make_plan(document, planned.catalogue, sha256_of_content, made);
+  planned.plan = make_plan(document, planned.catalogue, hash, made);
   for (RunPoint& point : planned.plan.points)
     planned.runs.push_back({specification_of(point, planned.backend, folders)});
   return planned;

@@ -63,14 +63,14 @@ struct PlannedRuns {
 /// `plan` have in common.
 void add_plan_options(CommandLine& line);
 /// Reads and checks the file, without the database; `more` overrides come behind those of the command line.
-/// Throws ConfigErrors or UsageError with everything that is wrong.
-PlannedRuns read_plan(const CommandLine& line);
+/// Throws ConfigErrors or UsageError with everything that is wrong. `hash`: of data.
+PlannedRuns read_plan(const CommandLine& line, const ContentHash& hash = sha256_of_content);
 PlannedRuns read_plan(const CommandLine& line, const std::string& backend,
-                      const std::vector<std::string>& more);
+                      const std::vector<std::string>& more, const ContentHash& hash = sha256_of_content);
 /// The same of a document, without what only describes how it was asked for (overrides, sweep). Its runs are
 /// called by the experiment's name and the seed.
-PlannedRuns plan_document(const CommandLine& line, const ExperimentFile& document,
-                          const std::string& backend);
+PlannedRuns plan_document(const CommandLine& line, const ExperimentFile& document, const std::string& backend,
+                          const ContentHash& hash = sha256_of_content);
 /// Gives a single run the experiment's own name.
 void name_like_experiment(PlannedRuns& planned);
 /// Fills in what the database knows.

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "config/json_text.hpp"
-#include "runner/worker_process.hpp"
 
 namespace encore {
 
@@ -22,8 +21,9 @@ std::string message_of(const ProgramOutput& answer) {
 }  // namespace
 
 nlohmann::ordered_json worker_answer(const std::filesystem::path& worker,
-                                     const std::vector<std::string>& arguments) {
-  const ProgramOutput answer = run_program(worker, arguments);
+                                     const std::vector<std::string>& arguments, const std::string& input,
+                                     const ProgramWatch& watch) {
+  const ProgramOutput answer = run_program(worker, arguments, input, watch);
   if (answer.end.signal != 0) throw Error("the worker ended with " + answer.end.text());
   if (!answer.end.success()) throw Error(message_of(answer));
   std::cerr << answer.errors;

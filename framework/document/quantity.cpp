@@ -28,6 +28,7 @@ std::string number_text(double number) {
 }
 
 std::string count_text(double count) {
+  if (count >= 999.5e9) return print("%.3gT", count / 1e12);
   if (count >= 999.5e6) return print("%.3gG", count / 1e9);
   if (count >= 999.5e3) return print("%.3gM", count / 1e6);
   if (count >= 9999.5) return print("%.3gk", count / 1e3);

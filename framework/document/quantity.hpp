@@ -12,7 +12,7 @@ namespace encore {
 std::string percent_text(std::optional<double> fraction);
 /// "0.1234", "12.3", "1.2e-05": four significant digits.
 std::string number_text(double number);
-/// "940", "12.3k", "4.56M"
+/// "940", "12.3k", "4.56M", "7.89G", "3.21T"
 std::string count_text(double count);
 /// "0.4 s", "12 s", "3m 05s", "2h 07m", "3d 04h"
 std::string duration_text(double seconds);

@@ -1,9 +1,13 @@
 // Loads what a run's folder holds, and plans memory when a batch comes that does not fit.
 #include "infer/engine.hpp"
 
+#include <algorithm>
+
 #include "data/encode.hpp"
 #include "data/file.hpp"
 #include "data/largest_batch.hpp"
+#include "data/packing.hpp"
+#include "model/floats.hpp"
 
 namespace encore {
 namespace {
@@ -51,17 +55,78 @@ EncodedSet Engine::encode(const Records& records, int threads) const {
   return {encode_records(task(), records, tokenizer(), experiment().data.max_length, threads)};
 }
 
+void Engine::plan(const BatchSize& needed) {
+  const BatchSize largest = at_least(model_->evaluation_plan().largest, needed);
+  evaluator_.reset();
+  model_->plan({}, largest);
+}
+
 Evaluation Engine::run(const EncodedSet& set) {
   const std::int64_t batch_size = experiment().train.batch_size;
   const BatchSize needed = largest_evaluation_batch(set.set, batch_size, evaluation_order(*model_));
-  const StepPlan& plan = model_->evaluation_plan();
-  if (!evaluator_ || !plan.holds(needed)) {
-    const BatchSize largest = at_least(plan.largest, needed);
-    evaluator_.reset();
-    model_->plan({}, largest);
-    evaluator_ = std::make_unique<Evaluator>(*model_, largest, batch_size);
+  const StepPlan& planned = model_->evaluation_plan();
+  if (!evaluator_ || !planned.holds(needed)) {
+    plan(needed);
+    evaluator_ = std::make_unique<Evaluator>(*model_, planned.largest, batch_size);
   }
   return evaluator_->run(set.set);
+}
+
+// --- vectors of texts ---
+
+ExampleSet Engine::encode_texts(std::span<const std::string> texts) const {
+  struct Arrays {
+    std::vector<std::int32_t> lengths, ids;
+  };
+  const auto arrays = std::make_shared<Arrays>();
+  const auto most = static_cast<std::size_t>(experiment().data.max_length);
+  for (const std::string& text : texts) {
+    std::vector<std::int32_t> ids = {tokenizer().special(Special::start)};
+    tokenizer().encode(text, ids);
+    if (ids.size() == 1) throw Error("the text \"" + text + "\" has no pieces; nothing can be said of it");
+    ids.resize(std::min(ids.size(), most - 1));
+    ids.push_back(tokenizer().special(Special::end));
+    arrays->lengths.push_back(static_cast<std::int32_t>(ids.size()));
+    arrays->ids.insert(arrays->ids.end(), ids.begin(), ids.end());
+  }
+  return {{.lengths = arrays->lengths, .ids = arrays->ids}, arrays};
+}
+
+Vectors Engine::embed(std::span<const std::string> texts) {
+  if (experiment().model.causal)
+    throw Error(
+        "this run is a decoder without an encoder (model.causal): its states know nothing of the words "
+        "behind them, so they are no vectors of texts; name a run with an encoder");
+  const ExampleSet set = encode_texts(texts);
+  const std::int64_t batch_size = experiment().train.batch_size;
+  const BatchSize needed = largest_evaluation_batch(set, batch_size, EvaluationOrder::by_length);
+  if (!model_->evaluation_plan().holds(needed)) plan(needed);
+  BatchNeeds needs = model_->needs();  // of the encoder alone: its texts pick no rows and have no second text
+  needs.picked = needs.target = false;
+  needs.normalizer = -1;
+  Packer packer(set, needs);
+  DeviceBatch batch(model_->device(), needed, needs);
+  PackedBatch packed;
+  Vectors found;
+  for (const std::vector<std::int32_t>& members : plan_evaluation(example_lengths(set), batch_size)) {
+    packer.pack(members, packed);
+    batch.upload(packed);
+    model_->encode(batch, [&](Tensor states) {  // (N, C)
+      const Vectors rows{static_cast<std::size_t>(states.extent(1)), floats_of(model_->device(), states)};
+      found.width = rows.width;
+      found.values.resize(set.size() * rows.width);
+      for (std::size_t s = 0; s + 1 < packed.offsets.size(); ++s) {
+        MeanVector mean(rows.width);
+        for (auto row = packed.offsets[s]; row < packed.offsets[s + 1]; ++row)
+          mean.add(rows[static_cast<std::size_t>(row)]);
+        Vectors one;
+        mean.append_to(one);
+        const auto place = static_cast<std::size_t>(packed.sequences[s]) * rows.width;
+        std::ranges::copy(one.values, found.values.begin() + static_cast<std::ptrdiff_t>(place));
+      }
+    });
+  }
+  return found;
 }
 
 }  // namespace encore

@@ -10,6 +10,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "infer/evaluator.hpp"
 #include "infer/run_weights.hpp"
 #include "infer/setup.hpp"
+#include "infer/vectors.hpp"
 
 namespace encore {
 
@@ -47,8 +49,16 @@ class Engine {
   EncodedSet encode(const Records& records, int threads = 1) const;
   /// Memory grows with the largest batch so far; the results do not depend on it.
   Evaluation run(const EncodedSet& set);
+  /// For each text the mean of the encoder's last states over its rows, which are its pieces between the
+  /// markers [CLS] and [SEP], as many as data.max_length lets in; whatever the task is. Throws Error for a
+  /// decoder without encoder, and for a text without pieces.
+  Vectors embed(std::span<const std::string> texts);
 
  private:
+  /// Room for such batches; what was planned before may be gone.
+  void plan(const BatchSize& needed);
+  ExampleSet encode_texts(std::span<const std::string> texts) const;
+
   Engine(const std::filesystem::path& run_folder, const Specification& specification, const Device& device);
 
   LoadedExperiment loaded_;

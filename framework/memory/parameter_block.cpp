@@ -37,10 +37,10 @@ ParameterBlock::ParameterBlock(const Device& device, std::vector<NamedParameter>
       slices_(lay_out(std::move(parameters))) {
   ENCORE_REQUIRE(precision == dtype_ || precision == DType::bfloat16,
                  std::string("activations are float32, float64 or bfloat16, not ") + name_of(precision));
-  if (!slices_.empty()) extent_ = slices_.back().begin + round_up(slices_.back().size, segment_alignment);
+  const BlockExtents extents = place_copies(slices_, precision);
+  extent_ = extents.values;
   make_blocks(shards);
-  make_copies();
-  make_adapters();
+  make_copies(extents);
   make_tables();
 }
 
@@ -57,32 +57,15 @@ void ParameterBlock::make_blocks(std::int64_t shards) {
   shard_gradients_ = shards > 1 ? Tensor(memory_.data() + 2 * bytes, dtype_, {extent_}) : gradients_;
 }
 
-void ParameterBlock::make_adapters() {
-  std::int64_t extent = 0, scratch = 0;
-  for (ParameterSlice& slice : slices_) {
-    if (!slice.adapter) continue;
-    ENCORE_REQUIRE(slice.frozen, "a matrix with an adapter stays as it is");
-    slice.adapted_begin = extent;
-    extent += round_up(slice.size, segment_alignment);
-    scratch = std::max({scratch, find(slice.adapter->a).size, find(slice.adapter->b).size});
-  }
-  if (extent == 0) return;
-  const std::size_t bytes = static_cast<std::size_t>(extent) * size_of(dtype_);
-  adapted_memory_ =
-      DeviceBuffer("encore::adapted_parameters", bytes + static_cast<std::size_t>(scratch) * size_of(dtype_));
-  adapter_scratch_ = Tensor(adapted_memory_.data() + bytes, dtype_, {scratch});
-}
-
-void ParameterBlock::make_copies() {
-  if (precision_ == dtype_) return;
-  std::int64_t extent = 0;
-  for (ParameterSlice& slice : slices_) {
-    if (slice.spec.element != Element::activation) continue;
-    slice.copy_begin = extent;
-    extent += round_up(slice.size, copy_alignment);
-  }
-  copy_memory_ =
-      DeviceBuffer("encore::parameter_copies", static_cast<std::size_t>(extent) * size_of(precision_));
+void ParameterBlock::make_copies(const BlockExtents& extents) {
+  if (extents.copies > 0)
+    copy_memory_ = DeviceBuffer("encore::parameter_copies",
+                                static_cast<std::size_t>(extents.copies) * size_of(precision_));
+  if (extents.adapted == 0) return;
+  const std::size_t bytes = static_cast<std::size_t>(extents.adapted) * size_of(dtype_);
+  const std::size_t scratch = static_cast<std::size_t>(extents.adapter_scratch) * size_of(dtype_);
+  adapted_memory_ = DeviceBuffer("encore::adapted_parameters", bytes + scratch);
+  adapter_scratch_ = Tensor(adapted_memory_.data() + bytes, dtype_, {extents.adapter_scratch});
 }
 
 std::size_t ParameterBlock::block_bytes() const {

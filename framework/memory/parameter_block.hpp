@@ -106,8 +106,7 @@ class ParameterBlock {
   void make_blocks(std::int64_t shards);
   Blocks all() const;
   void make_tables();
-  void make_adapters();
-  void make_copies();
+  void make_copies(const BlockExtents& extents);
   Tensor base(const ParameterSlice& parameter) const;
   AdapterTensors parts(const ParameterSlice& matrix, Tensor block) const;
 

@@ -65,6 +65,26 @@ std::vector<ParameterSlice> lay_out(std::vector<NamedParameter> parameters) {
   return slices;
 }
 
+BlockExtents place_copies(std::vector<ParameterSlice>& slices, DType precision) {
+  BlockExtents extents;
+  if (!slices.empty()) extents.values = slices.back().begin + round_up(slices.back().size, segment_alignment);
+  for (ParameterSlice& slice : slices) {
+    if (precision == sum_type(precision) || slice.spec.element != Element::activation) continue;
+    slice.copy_begin = extents.copies;
+    extents.copies += round_up(slice.size, copy_alignment);
+  }
+  for (ParameterSlice& slice : slices) {
+    if (!slice.adapter) continue;
+    ENCORE_REQUIRE(slice.frozen, "a matrix with an adapter stays as it is");
+    slice.adapted_begin = extents.adapted;
+    extents.adapted += round_up(slice.size, segment_alignment);
+    for (const std::string& factor : {slice.adapter->a, slice.adapter->b})
+      extents.adapter_scratch =
+          std::max(extents.adapter_scratch, std::ranges::find(slices, factor, &ParameterSlice::path)->size);
+  }
+  return extents;
+}
+
 std::int64_t chunk_rows(const ParameterSpec& spec) {
   return spec.token_rows ? rows_per_chunk(element_count(std::span(spec.shape).subspan(1))) : 0;
 }

@@ -51,6 +51,17 @@ constexpr std::int64_t round_up(std::int64_t count, std::int64_t alignment) {
 /// `token_rows` has no rows, and where no machine has the memory.
 std::vector<ParameterSlice> lay_out(std::vector<NamedParameter> parameters);
 
+/// What blocks and copies hold, in elements, gaps included.
+struct BlockExtents {
+  std::int64_t values = 0;           ///< of each block: values, gradients, an optimizer's state
+  std::int64_t copies = 0;           ///< in the type of activations
+  std::int64_t adapted = 0;          ///< matrices with an adapter, as passes see them
+  std::int64_t adapter_scratch = 0;  ///< beside them
+};
+
+/// Gives each parameter the places of its copy and of its adapted matrix. precision: of the activations.
+BlockExtents place_copies(std::vector<ParameterSlice>& slices, DType precision);
+
 /// Rows that are a chunk of a parameter with `token_rows`; 0 for all others.
 std::int64_t chunk_rows(const ParameterSpec& spec);
 std::int64_t chunk_count(const ParameterSlice& slice);

@@ -102,6 +102,15 @@ const double* Model::evaluate(const DeviceBatch& batch, std::span<const Tensor> 
   return truth ? total_loss(shards, 1.0) : nullptr;
 }
 
+void Model::encode(const DeviceBatch& batch, const std::function<void(Tensor)>& seen) {
+  ENCORE_REQUIRE(evaluation_ != nullptr, "Model::plan comes first");
+  parameters_->refresh_copies();
+  for (const Shard& shard : batch.shards()) {
+    evaluation_->start(shard.batch, 0, 0);
+    seen(evaluation_->forward_to(network_->states()));
+  }
+}
+
 std::unique_ptr<Generation> Model::make_generation(const BatchSize& largest, std::int64_t capacity) {
   return std::make_unique<Generation>(*network_, *parameters_, device_, largest, capacity);
 }

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -73,6 +74,10 @@ class Model {
   /// Without dropout. outputs: device memory for each of outputs(), of the whole batch, overwritten; none of
   /// them: nothing is decoded. Returns the sum of the losses as above, or null where the batch has no truth.
   const double* evaluate(const DeviceBatch& batch, std::span<const Tensor> outputs);
+
+  /// The states (N, C) of the encoder's last node without dropout, of each shard in turn: `seen` may read
+  /// them until it returns. The head and its columns are not looked at.
+  void encode(const DeviceBatch& batch, const std::function<void(Tensor states)>& seen);
 
   /// Memory for texts that grow pass by pass, in passes up to `largest` and to at most `capacity` rows each,
   /// those of the first pass included; beside that of plan(). The model outlives it. Throws Error where the

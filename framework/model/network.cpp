@@ -87,7 +87,7 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
                                      [&] { return make(model.norm, block); });
     };
     for (std::int64_t block = 0; block < stack.layers; ++block) {
-      builder.set_level(stack.layers - block);
+      builder.begin_part(stack.prefix, stack.layers - block, block);
       for (const LayerTable& table : stack.block) {
         const std::string& name = table.name;
         if (model.norm_position == NormPosition::post) {  // norm(x + dropout(layer(x)))
@@ -100,14 +100,14 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
         }
       }
     }
-    builder.set_level(0);
+    builder.begin_part(stack.prefix, 0);
     if (!model.ends_with_norm()) return x;
     return builder.add(stack.prefix + ".norm", stack.prefix + ".norm", &model.norm, {x},
                        [&] { return make(model.norm, stack.layers); });
   };
   const auto add_stack = [&](const Stack& stack, const std::string& path, const std::string& tied_to) {
     builder.begin(stack.space, stack.memory);
-    builder.set_level(stack.layers + 1);
+    builder.begin_part(path, stack.layers + 1);
     const std::int64_t table_width = model.table_width();
     builder.set_width(table_width);
     const EmbeddingOptions embedding = {
@@ -140,6 +140,7 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
                                        .groups = model.groups,
                                        .block = model.block},
                                       "embedding", "");
+  states_ = states;
   ValueIndex target = no_value;
   if (model.decoder)
     target = add_stack({.prefix = "decoder",

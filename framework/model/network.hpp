@@ -49,6 +49,9 @@ struct Node {
   LayerPlan plan;
   std::vector<ValueIndex> inputs;
   Space space = Space::tokens;  ///< of the output's rows
+  std::string part = {};        ///< "embedding", "encoder", "decoder.embedding", "decoder" or "head"
+  std::int64_t block = -1;      ///< of its stack; -1: it stands outside of blocks
+  std::string type = {};        ///< as an experiment names it; empty for what is the model's own
   /// How far below the head its parameters are: 0 for the head and what belongs to no block, 1 for the last
   /// block of a stack, one more for each block before it and for the embedding.
   std::int64_t level = 0;
@@ -77,6 +80,8 @@ class Network {
   bool is_causal() const { return causal_; }
   /// The rows that a generation makes: those of the decoder, or of the stack that stands alone.
   Space generated_space() const { return generated_space_; }
+  /// The last node of the encoder, or of the stack that stands alone.
+  ValueIndex states() const { return states_; }
   /// What the head has declared.
   const HeadPlan& head() const { return head_; }
   /// Whether a column of the head is only there where the truth is known.
@@ -99,6 +104,7 @@ class Network {
   std::int64_t segments_;
   bool causal_;
   Space generated_space_;
+  ValueIndex states_ = no_value;
 };
 
 /// The full path of a node's parameter, be it its own or another's.

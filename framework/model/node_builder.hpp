@@ -29,8 +29,12 @@ class NodeBuilder {
   /// C of the nodes that come next; at first that of the model.
   void set_width(std::int64_t width) { width_ = width; }
 
-  /// Node::level of the nodes that come next.
-  void set_level(std::int64_t level) { level_ = level; }
+  /// Node::part, Node::level and Node::block of the nodes that come next.
+  void begin_part(const std::string& part, std::int64_t level, std::int64_t block = -1) {
+    part_ = part;
+    level_ = level;
+    block_ = block;
+  }
 
   ValueIndex add(const std::string& path, const std::string& parameter_path, const PluginTable* table,
                  std::vector<ValueIndex> inputs, const auto& make) {
@@ -92,7 +96,9 @@ class NodeBuilder {
   /// states over the second text, where there are some.
   void add_head(const PluginTable& table, ValueIndex states, ValueIndex target, HeadPlan& plan,
                 const auto& make) {
+    part_ = "head";
     Node node = node_of("head", LayerPlan(width_), {});
+    node.type = table.type;
     with_key(&table, "head", [&] {
       node.owner = registry_.owner_text(Kind::head, table.type);
       node.head = make();
@@ -142,7 +148,10 @@ class NodeBuilder {
     node.space = space_;
     node.parameter_path = parameter_path;
     with_key(table, path, [&] {
-      if (table != nullptr) node.owner = registry_.owner_text(Kind::layer, table->type);
+      if (table != nullptr) {
+        node.type = table->type;
+        node.owner = registry_.owner_text(Kind::layer, table->type);
+      }
       node.layer = make();
       declare(*node.layer, node, node.plan);
     });
@@ -158,6 +167,8 @@ class NodeBuilder {
 
   ValueIndex push(Node node) {
     node.level = level_;
+    node.part = part_;
+    node.block = block_;
     nodes_.push_back(std::move(node));
     return static_cast<ValueIndex>(nodes_.size()) - 1;
   }
@@ -196,7 +207,9 @@ class NodeBuilder {
   const Registry& registry_;
   Space space_ = Space::tokens;   ///< of the nodes that come next
   ValueIndex memory_ = no_value;  ///< what they may read
+  std::string part_;
   std::int64_t level_ = 0;
+  std::int64_t block_ = -1;
 };
 
 }  // namespace encore

@@ -125,17 +125,26 @@ void Pass::forward() {
   forward(nullptr);
 }
 
+void Pass::forward_node(std::size_t i) {
+  visit(i, forward_call, [&](const Node& node, const Bound& bound) {
+    if (node.layer)
+      node.layer->forward(Step(device_, rows_of(node), training(), step_bound(node, bound)),
+                          seen_by_layer(bound, bound.inputs), bound.output);
+    else
+      gather_rows(device_, bound.inputs[0], picked_rows(node), bound.output);
+  });
+}
+
+Tensor Pass::forward_to(ValueIndex last) {
+  for (std::size_t i = 0; i <= static_cast<std::size_t>(last); ++i) forward_node(i);
+  return bound_[static_cast<std::size_t>(last)].output;
+}
+
 void Pass::forward(const std::function<void(const std::string&, Tensor)>& seen) {
   for (std::size_t i = 0; i + 1 < bound_.size(); ++i) {
     if (plan_.nodes[i].first_pass_only && !batch_->first_pass) continue;
-    visit(i, forward_call, [&](const Node& node, const Bound& bound) {
-      if (node.layer)
-        node.layer->forward(Step(device_, rows_of(node), training(), step_bound(node, bound)),
-                            seen_by_layer(bound, bound.inputs), bound.output);
-      else
-        gather_rows(device_, bound.inputs[0], picked_rows(node), bound.output);
-      if (seen) seen(node.path, bound.output);
-    });
+    forward_node(i);
+    if (seen) seen(network_.nodes()[i].path, bound_[i].output);
   }
   visit_head(forward_call, batch_->columns, {}, [](Head& head, const HeadStep& step) { head.score(step); });
 }

@@ -40,6 +40,8 @@ class Pass {
   void forward();
   /// As forward, and calls `seen` with each node's path and output (rows, C) after it has run.
   void forward(const std::function<void(const std::string& path, Tensor output)>& seen);
+  /// Runs the nodes up to `last` alone, and returns its output (rows, C): without the head and its columns.
+  Tensor forward_to(ValueIndex last);
   /// A loss for each row of HeadPlan::loss_space, in the type of sums. After forward; the truth is known.
   Tensor loss();
   /// Adds to the parameter gradients. After loss on the same batch.
@@ -81,6 +83,8 @@ class Pass {
     return plan_.nodes[static_cast<std::size_t>(network_.nodes()[i].inputs[k])];
   }
   Tensor resolve(int tensor) const;
+  /// The forward pass of a node that is not the head.
+  void forward_node(std::size_t node);
   /// Calls `run(node, bound, step)` and puts the node's path in front of what goes wrong in it.
   void visit(std::size_t node, Call call, const auto& run);
   /// The same for the head; `columns` and `outputs` as HeadStep::Found.

@@ -169,15 +169,6 @@ class Planner {
   std::vector<int> readers_;
 };
 
-/// The batch as a layer over this space sees it: its own row set first, beside it the rows that it may read.
-BatchSize seen_over(Space space, const BatchSize& batch) {
-  if (space != Space::target) return batch;
-  BatchSize seen = batch;
-  static_cast<RowSetSize&>(seen) = batch.target;
-  seen.memory = batch;
-  return seen;
-}
-
 /// Reckoned in doubles: a factor may be anything, and squares are large.
 double bytes_of(const PlanTensor& tensor, const BatchSize& batch) {
   const BatchSize size = seen_over(tensor.space, batch);
@@ -188,6 +179,14 @@ double bytes_of(const PlanTensor& tensor, const BatchSize& batch) {
 }
 
 }  // namespace
+
+BatchSize seen_over(Space space, const BatchSize& batch) {
+  if (space != Space::target) return batch;
+  BatchSize seen = batch;
+  static_cast<RowSetSize&>(seen) = batch.target;
+  seen.memory = batch;
+  return seen;
+}
 
 Tensor PlanTensor::in(const BatchSize& batch, std::byte* arena) const {
   const BatchSize size = seen_over(space, batch);

@@ -74,6 +74,9 @@ struct StepPlan {
   bool holds(const BatchSize& size) const;
 };
 
+/// A batch as a layer over this space sees it: its own row set first, beside it the rows that it may read.
+BatchSize seen_over(Space space, const BatchSize& batch);
+
 /// What a pass over the network touches, without places yet.
 StepPlan plan_step(const Network& network, PassMode mode);
 

@@ -25,9 +25,12 @@ constexpr const char* usage =
     "  train     --run-folder DIR [--attempt N] [--lease TOKEN] [--control-fd FD] [--threads T]\n"
     "            [--stop-after STEP] [--die-after STEP] [--save-at STEP,STEP...]\n"
     "  check     < specifications.json\n"
+    "  size      [--length T] [--batch B] [--vocabulary V] [--labels K] [--picked SHARE]    < "
+    "specifications.json\n"
     "  predict   --run-folder DIR --plugin-folder DIR... [--format text|jsonl|READER] [--threads T]    < "
     "text\n"
     "  evaluate  --run-folder DIR --plugin-folder DIR... --file FILE [--threads T]\n"
+    "  embed     --run-folder DIR --plugin-folder DIR... [--threads T]    < request.json\n"
     "  export    --run-folder DIR --plugin-folder DIR... --to FOLDER [--threads T]\n"
     "  bench     --run-folder DIR [--attempt N] [--control-fd FD] [--threads T]\n"
     "  check-plugin  --file PLUGIN.so [--data FILE] [--digests] [--threads T]\n"
@@ -63,6 +66,12 @@ std::set<std::int64_t> steps_of(const std::string& list) {
 int run_verb(const std::string& verb, const po::variables_map& values, int threads) {
   if (verb == "version") return write_version();
   if (verb == "check") return check_verb();
+  if (verb == "size")
+    return size_verb({.length = values["length"].as<std::int64_t>(),
+                      .batch = values["batch"].as<std::int64_t>(),
+                      .vocabulary = values["vocabulary"].as<std::int64_t>(),
+                      .labels = values["labels"].as<std::int64_t>(),
+                      .picked = values["picked"].as<double>()});
   if (verb == "check-plugin")
     return check_plugin_verb(values["file"].as<std::string>(), values["data"].as<std::string>(),
                              values["digests"].as<bool>());
@@ -78,6 +87,7 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
         {run_folder, values["attempt"].as<std::int64_t>(), values["control-fd"].as<int>(), threads});
   const TrainedRunArguments run = {run_folder, values["plugin-folder"].as<std::vector<std::string>>()};
   if (verb == "predict") return predict_verb(run, values["format"].as<std::string>());
+  if (verb == "embed") return embed_verb(run);
   if (verb == "export") return export_verb(run, values["to"].as<std::string>());
   return evaluate_verb(run, values["file"].as<std::string>());
 }
@@ -86,7 +96,8 @@ int run(int argc, char** argv) {
   const std::string verb = argc > 1 ? argv[1] : "";
   if (verb == "plugins") return plugins_verb({argv + 2, argv + argc});
   const bool known = verb == "train" || verb == "check" || verb == "predict" || verb == "evaluate" ||
-                     verb == "export" || verb == "bench" || verb == "check-plugin" || verb == "version";
+                     verb == "export" || verb == "bench" || verb == "check-plugin" || verb == "version" ||
+                     verb == "size" || verb == "embed";
   if (!known) {
     (verb == "-h" || verb == "--help" ? std::cout : std::cerr) << usage;
     return verb == "-h" || verb == "--help" ? 0 : 2;
@@ -103,13 +114,16 @@ int run(int argc, char** argv) {
       "digests", po::bool_switch())("stop-after", po::value<std::int64_t>()->default_value(0))(
       "die-after", po::value<std::int64_t>()->default_value(0))("save-at",
                                                                 po::value<std::string>()->default_value(""));
+  for (const char* number : {"length", "batch", "vocabulary", "labels"})
+    options.add_options()(number, po::value<std::int64_t>()->default_value(0));
+  options.add_options()("picked", po::value<double>()->default_value(0.0));
   po::variables_map values;
   po::store(po::command_line_parser(argc - 1, argv + 1).options(options).run(), values);
 
   const int asked = values["threads"].as<int>();
   require_threads(asked);
   // Checking builds many small models and trains none: threads would only wait for each other.
-  const int few = verb == "check" ? 1 : default_threads(usable_cores(), openmp_wishes());
+  const int few = verb == "check" || verb == "size" ? 1 : default_threads(usable_cores(), openmp_wishes());
   const int threads = asked > 0 ? asked : few;
   const KokkosSession kokkos(threads);
   on_host_threads(add_signal_stack);

@@ -26,6 +26,15 @@ struct TrainedRunArguments {
   std::vector<std::string> plugin_folders;  ///< those of its specification are not looked at
 };
 
+/// The shape of the batches of a size; 0: what the experiment has, or what is assumed.
+struct SizeArguments {
+  std::int64_t length = 0;      ///< rows of each sequence; 0: data.max_length
+  std::int64_t batch = 0;       ///< sequences; 0: train.batch_size
+  std::int64_t vocabulary = 0;  ///< pieces; 0: those of tokenizer.vocab, or tokenizer.vocab_size
+  std::int64_t labels = 0;      ///< 0: those of the training set
+  double picked = 0.0;          ///< share of the rows that the task picks, of a head that reads such rows
+};
+
 struct BenchArguments {
   std::filesystem::path run_folder;  ///< holds bench.json (record/bench_request.hpp)
   std::int64_t attempt = 1;          ///< number of the spool
@@ -38,11 +47,18 @@ int train_verb(const TrainArguments& arguments);
 /// Reads a JSON array of specifications from standard input, builds everything but the training of each, and
 /// writes a JSON array of {index, key, message} to standard output. 0 when that is empty, else 2.
 int check_verb();
+/// Reads a JSON array of specifications from standard input and writes for each what its model costs
+/// (model/model_cost.hpp) as a JSON array to standard output; or {key, message} where it has none. 0.
+int size_verb(const SizeArguments& arguments);
 /// Lines of text from standard input, what the task answers to standard output; format: text, jsonl, or the
 /// type of the reader that the run was trained with.
 int predict_verb(const TrainedRunArguments& run, const std::string& format);
 /// Scores a file that the run's reader reads; the measures as JSON on standard output.
 int evaluate_verb(const TrainedRunArguments& run, const std::filesystem::path& file);
+
+/// Reads a request (record/embed_request.hpp) from standard input and writes vectors of texts or words, or
+/// their nearest neighbours, as JSON to standard output.
+int embed_verb(const TrainedRunArguments& run);
 
 /// Writes the model as a Hugging Face folder into `folder`, which is there; what it is as JSON on standard
 /// output.

@@ -10,7 +10,7 @@ namespace encore_cross_attention {
 
 using namespace encore;
 
-class CrossAttention final : public Layer {
+class CrossAttention final : public Layer, public MultipliesRows {
  public:
   static constexpr const char* summary =
       "multi-head attention of a decoder's rows over the encoder's rows of their sequence (Vaswani et al. "
@@ -40,6 +40,12 @@ class CrossAttention final : public Layer {
     dq_ = plan.buffer("q_gradient", {tokens, inner}, Lifetime::backward);
     dkv_ = plan.buffer("kv_gradient", {memory_rows, 2 * inner}, Lifetime::backward);
     stream_ = plan.random("attention_dropout");
+  }
+
+  /// q k^T and p v over all pairs of a query and a key.
+  double row_multiply_adds(const BatchSize& size) const override {
+    return 2.0 * static_cast<double>(heads_.width()) * static_cast<double>(size.tokens) *
+           static_cast<double>(size.memory.longest);
   }
 
   void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {

@@ -9,9 +9,11 @@
 // over another stack.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include <encore/kernels.hpp>
+#include <encore/multiplies_rows.hpp>
 #include <encore/plugin.hpp>
 
 namespace encore_multi_head_attention {
@@ -64,7 +66,7 @@ inline Heads heads_of(const Options& options, const LayerContext& context) {
 }
 
 /// Both products; what stands between them is the derived class's.
-class AttentionOverSelf : public Layer {
+class AttentionOverSelf : public Layer, public MultipliesRows {
  public:
   explicit AttentionOverSelf(const Heads& heads) : heads_(heads) {}
 
@@ -140,6 +142,21 @@ class MultiHeadAttention : public AttentionOverSelf {
     pattern_.heads = heads().count;
     pattern_.dropout = options.number("attention_dropout");
     pattern_.causal = context.causal;
+  }
+
+  /// q k^T and p v over the pairs of a query and a key that it sees.
+  double row_multiply_adds(const BatchSize& size) const override {
+    const auto length = static_cast<double>(size.longest), sequences = static_cast<double>(size.sequences);
+    const double farthest = std::max(length - 1.0, 0.0);
+    const double reach =
+        pattern_.window == 0 ? farthest : std::min(farthest, static_cast<double>(pattern_.window));
+    double one_side = length * reach - reach * (reach + 1.0) / 2.0;  // keys before a query
+    if (pattern_.stride > 0)
+      for (auto distance = static_cast<double>(pattern_.stride); distance <= farthest;
+           distance += static_cast<double>(pattern_.stride))
+        if (distance > reach) one_side += length - distance;
+    const double pairs = length + one_side * (pattern_.causal ? 1.0 : 2.0);
+    return 2.0 * sequences * pairs * static_cast<double>(heads().width());
   }
 
  private:

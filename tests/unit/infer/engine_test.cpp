@@ -9,6 +9,7 @@
 
 #include "data/file.hpp"
 #include "record/weights_file.hpp"
+#include "support/tiny_model.hpp"
 #include "support/tiny_run.hpp"
 #include "train/session.hpp"
 #include "unit/record/temporary_folder.hpp"
@@ -143,6 +144,66 @@ TEST_F(EngineTest, MemoryGrowsWithWhatComesAndChangesNoBit) {
   const auto both = ask(grown, lines);
   EXPECT_EQ(both, ask(fresh, lines));
   EXPECT_EQ(first, ask(grown, std::span(lines).first(1)));
+}
+
+/// The head is linear: the mean of the logits of a text is what it makes of the mean of the states.
+TEST_F(EngineTest, AVectorIsTheMeanOfTheStatesOfItsText) {
+  train();
+  Engine engine = this->engine();
+  const std::vector<std::string> texts = {"in Paris slept"};
+  engine.run(engine.encode(engine.task().from_text(texts)));
+  const Tensor logits = engine.model().evaluation_tensor("head.logits");  // (N, K)
+  const std::vector<double> scores = testing::to_host(device_, logits);
+  const ParameterBlock& parameters = engine.model().parameters();
+  const std::vector<double> weight =
+      testing::to_host(device_, parameters.adapted(parameters.find("head.weight")));
+  const std::vector<double> bias =
+      testing::to_host(device_, parameters.adapted(parameters.find("head.bias")));
+  const Vectors vectors = engine.embed(texts);
+  ASSERT_EQ(vectors.size(), 1u);
+  const std::size_t classes = bias.size(), rows = scores.size() / classes;
+  for (std::size_t k = 0; k < classes; ++k) {
+    double mean = 0.0, score = bias[k];
+    for (std::size_t row = 0; row < rows; ++row)
+      mean += scores[row * classes + k] / static_cast<double>(rows);
+    for (std::size_t c = 0; c < vectors.width; ++c)
+      score += weight[k * vectors.width + c] * static_cast<double>(vectors[0][c]);
+    EXPECT_NEAR(score, mean, 1e-5) << k;
+  }
+}
+
+TEST_F(EngineTest, VectorsDependNeitherOnTheOrderNorOnEachOther) {
+  train();
+  Engine engine = this->engine();
+  std::vector<std::string> texts = {"in Paris slept", "Mrs Jordan slept well", "well"};
+  for (int i = 0; i < 20; ++i) texts.push_back("well well Mrs Florence slept in Paris");
+  const Vectors all = engine.embed(texts);
+  std::vector<std::string> reversed(texts.rbegin(), texts.rend());
+  const Vectors backward = engine.embed(reversed);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const Vectors alone = engine.embed(std::span(texts).subspan(i, 1));
+    for (std::size_t c = 0; c < all.width; ++c) {
+      EXPECT_NEAR(all[i][c], alone[0][c], 1e-5);
+      EXPECT_NEAR(all[i][c], backward[texts.size() - 1 - i][c], 1e-5);
+    }
+  }
+  EXPECT_EQ(engine.embed(texts).values, all.values);
+}
+
+TEST_F(EngineTest, PredictsAsBeforeAfterVectors) {
+  train();
+  Engine engine = this->engine();
+  const double before = score_test_set(engine).loss;
+  engine.embed(std::vector<std::string>(50, "well well well well well well well well Mrs Florence slept"));
+  EXPECT_EQ(score_test_set(engine).loss, before);
+}
+
+TEST_F(EngineTest, NoVectorOfATextWithoutPieces) {
+  train();
+  Engine engine = this->engine();
+  const std::vector<std::string> texts = {"in Paris", " "};
+  EXPECT_EQ(message_of<Error>([&] { engine.embed(texts); }),
+            "the text \" \" has no pieces; nothing can be said of it");
 }
 
 TEST_F(EngineTest, DamagedWeightsArePassedOverForTheCheckpoint) {

@@ -1,0 +1,52 @@
+// Vectors of texts or words, and which of them are nearest to one: by the cosine of the angle between them.
+// Place in the flow: Engine::embed and WordVectors make them, the worker's embed verb asks nearest().
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace encore {
+
+/// Vectors of equal width behind one another.
+struct Vectors {
+  std::size_t width = 0;  ///< C
+  std::vector<float> values = {};
+
+  std::size_t size() const { return width == 0 ? 0 : values.size() / width; }
+  std::span<const float> operator[](std::size_t i) const {
+    return std::span(values).subspan(i * width, width);
+  }
+  /// Others of the same width behind these.
+  void append(const Vectors& more);
+};
+
+/// The mean of rows of the same width, which are added up in double and in their order.
+class MeanVector {
+ public:
+  explicit MeanVector(std::size_t width) : sums_(width) {}
+  void add(std::span<const float> row);
+  void append_to(Vectors& vectors) const;
+
+ private:
+  std::vector<double> sums_;
+  double rows_ = 0.0;
+};
+
+/// The direction a - b + c of unit vectors: what is to c as a is to b (Mikolov et al. 2013).
+std::vector<float> analogy(std::span<const float> a, std::span<const float> b, std::span<const float> c);
+
+struct Neighbour {
+  std::size_t number = 0;   ///< of the candidate
+  double similarity = 0.0;  ///< the cosine; 0 where a vector has no direction
+};
+
+/// The `count` candidates most similar to the query, or all where there are fewer; equal ones by their text,
+/// then by number. `texts`: of the candidates; `without`: numbers of those that are left out.
+std::vector<Neighbour> nearest(std::span<const float> query, const Vectors& candidates,
+                               std::span<const std::string> texts, std::size_t count,
+                               const std::set<std::size_t>& without = {});
+
+}  // namespace encore

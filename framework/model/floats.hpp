@@ -1,0 +1,15 @@
+// A tensor of the device as floats on the host, whatever its type. Place in the flow: who reads states or
+// tables of a model outside of passes, such as infer/word_vectors.cpp.
+#pragma once
+
+#include <vector>
+
+#include <encore/device.hpp>
+#include <encore/tensor.hpp>
+
+namespace encore {
+
+/// Its elements in order, rounded to nearest where they are doubles. Waits for the device.
+std::vector<float> floats_of(const Device& device, Tensor tensor);
+
+}  // namespace encore

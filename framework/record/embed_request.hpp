@@ -1,0 +1,33 @@
+// EmbedRequest: what `exp embed` asks of the worker, as JSON on its standard input. The control program
+// writes it (cli/embed_verb.cpp), the worker reads it (worker/embed_verb.cpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace encore {
+
+/// The worker answers with an empty line for so many texts that it has embedded, and at the end with its
+/// answer as JSON, for which line ends are white space.
+inline constexpr std::size_t embeddings_per_line = 256;
+
+struct EmbedRequest {
+  enum class Of : std::uint8_t {
+    texts,    ///< vectors of the queries, or which of `texts` are nearest to each
+    words,    ///< which words of the vocabulary are nearest to each query
+    analogy,  ///< which words are to the third query as the first is to the second
+  };
+
+  Of of = Of::texts;
+  std::vector<std::string> queries;
+  std::vector<std::string> texts = {};
+  std::size_t count = 0;  ///< of neighbours; 0: no neighbours, vectors
+
+  std::string text() const;
+  /// Throws Error when it is none.
+  static EmbedRequest parse(const std::string& text);
+};
+
+}  // namespace encore

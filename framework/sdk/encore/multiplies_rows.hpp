@@ -1,0 +1,22 @@
+// MultipliesRows: an extension of Layer for one that multiplies rows by rows, as attention does with queries,
+// keys and values. What a layer multiplies by its matrices is known from LayerPlan::matrix; what it
+// multiplies beside them it says here. Place in the flow: the host asks for it to say what a step costs (`exp
+// plan
+// --size`), and for nothing else.
+#pragma once
+
+#include <encore/shape.hpp>
+
+namespace encore {
+
+/// To be inherited beside Layer.
+class MultipliesRows {
+ public:
+  virtual ~MultipliesRows() = default;
+  /// Multiply-adds of a forward pass by the formula, m k n for a product (m, k) x (k, n), whatever a kernel
+  /// computes more than once or masks. The sequences of `size` are equally long. After declare; the backward
+  /// pass counts as two such products each.
+  virtual double row_multiply_adds(const BatchSize& size) const = 0;
+};
+
+}  // namespace encore

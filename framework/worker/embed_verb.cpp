@@ -1,0 +1,112 @@
+// embed: vectors of texts or words, or what is nearest to them. One request comes on standard input
+// (record/embed_request.hpp); the answer is one JSON object: "step", "width", and "vectors" [{text, vector}]
+// or "nearest" [{query, neighbours: [{text, number, similarity}]}].
+#include <algorithm>
+#include <iostream>
+#include <iterator>
+
+#include <encore/device.hpp>
+#include <nlohmann/json.hpp>
+
+#include "config/json_text.hpp"
+#include "infer/engine.hpp"
+#include "infer/word_vectors.hpp"
+#include "record/embed_request.hpp"
+#include "worker/verbs.hpp"
+
+namespace encore {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Says how far it is while it works.
+Vectors embed_all(Engine& engine, std::span<const std::string> texts) {
+  Vectors all;
+  for (std::size_t first = 0; first < texts.size(); first += embeddings_per_line) {
+    all.append(engine.embed(texts.subspan(first, std::min(embeddings_per_line, texts.size() - first))));
+    std::cout << std::endl;
+  }
+  return all;
+}
+
+ordered_json vectors_json(const Vectors& vectors, const std::vector<std::string>& texts) {
+  ordered_json list = ordered_json::array();
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::span<const float> vector = vectors[i];
+    list.push_back({{"text", texts[i]}, {"vector", std::vector<float>(vector.begin(), vector.end())}});
+  }
+  return list;
+}
+
+ordered_json neighbours_json(const std::vector<Neighbour>& neighbours,
+                             const std::vector<std::string>& texts) {
+  ordered_json list = ordered_json::array();
+  for (const Neighbour& neighbour : neighbours)
+    list.push_back({{"text", texts[neighbour.number]},
+                    {"number", neighbour.number},
+                    {"similarity", neighbour.similarity}});
+  return list;
+}
+
+ordered_json texts_answer(Engine& engine, const EmbedRequest& request) {
+  const Vectors queries = embed_all(engine, request.queries);
+  ordered_json answer = {{"width", queries.width}};
+  if (request.count == 0) {
+    answer["vectors"] = vectors_json(queries, request.queries);
+    return answer;
+  }
+  const Vectors texts = embed_all(engine, request.texts);
+  for (std::size_t i = 0; i < queries.size(); ++i)
+    answer["nearest"].push_back(
+        {{"query", request.queries[i]},
+         {"neighbours",
+          neighbours_json(nearest(queries[i], texts, request.texts, request.count), request.texts)}});
+  return answer;
+}
+
+ordered_json words_answer(const Engine& engine, const EmbedRequest& request) {
+  const WordVectors words(engine);
+  Vectors queries;
+  std::vector<std::set<std::size_t>> own;  // of each query: the words that it is made of
+  for (const std::string& query : request.queries) {
+    words.append(query, queries);
+    own.emplace_back();
+    for (const std::int32_t piece : words.pieces(query)) own.back().insert(words.number_of(piece));
+  }
+  ordered_json answer = {{"width", queries.width}, {"words", words.words().size()}};
+  const auto add = [&](const std::string& query, std::span<const float> vector,
+                       const std::set<std::size_t>& without) {
+    answer["nearest"].push_back(
+        {{"query", query},
+         {"neighbours",
+          neighbours_json(nearest(vector, words.vectors(), words.words(), request.count, without),
+                          words.words())}});
+  };
+  if (request.of == EmbedRequest::Of::analogy) {
+    own[0].merge(own[1]);
+    own[0].merge(own[2]);
+    const std::string& b = request.queries[1];
+    add(request.queries[0] + " - " + b + " + " + request.queries[2],
+        analogy(queries[0], queries[1], queries[2]), own[0]);
+    return answer;
+  }
+  for (std::size_t i = 0; i < queries.size(); ++i) add(request.queries[i], queries[i], own[i]);
+  return answer;
+}
+
+}  // namespace
+
+int embed_verb(const TrainedRunArguments& run) {
+  std::ios::sync_with_stdio(false);
+  const EmbedRequest request = EmbedRequest::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
+  const Device device;
+  Engine engine(run.folder, run.plugin_folders, device);
+  for (const std::string& note : engine.notes()) std::cerr << "encore-worker: " << note << '\n';
+  ordered_json answer = {{"step", engine.step()}};
+  answer.update(request.of == EmbedRequest::Of::texts ? texts_answer(engine, request)
+                                                      : words_answer(engine, request));
+  std::cout << answer.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
+  return 0;
+}
+
+}  // namespace encore

@@ -1,0 +1,183 @@
+// size: what the models of an experiment file cost, without training, and as far as possible without their
+// data: what is not there is assumed, and the answer says so. Read next: model/model_cost.hpp.
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <tuple>
+
+#include <encore/device.hpp>
+#include <nlohmann/json.hpp>
+
+#include "config/error.hpp"
+#include "config/json_text.hpp"
+#include "data/vocabulary.hpp"
+#include "infer/setup.hpp"
+#include "model/model_cost.hpp"
+#include "record/specification.hpp"
+#include "worker/verbs.hpp"
+
+namespace encore {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::int64_t assumed_vocabulary = 30522;  // of bert-base-uncased (Devlin et al. 2019)
+constexpr std::int64_t assumed_labels = 2;
+constexpr double assumed_picked = 0.15;  // the share of masked pieces (Devlin et al. 2019)
+
+/// A number and where it comes from.
+struct Sourced {
+  std::int64_t value = 0;
+  std::string source;
+  bool assumed = false;
+
+  ordered_json json() const { return {{"value", value}, {"source", source}, {"assumed", assumed}}; }
+};
+
+Sourced vocabulary_of(const TokenizerTable& table, std::int64_t given) {
+  if (given > 0) return {given, "--vocabulary"};
+  if (table.options.has("vocab")) {
+    const std::string& file = table.options.text("vocab");
+    if (std::filesystem::exists(file))
+      return {static_cast<std::int64_t>(load_vocabulary(file).size()), table.key + ".vocab"};
+    return {assumed_vocabulary, file + " is not there", true};
+  }
+  if (table.options.has("vocab_size"))
+    return {table.options.integer("vocab_size"), table.key + ".vocab_size, the most it can get"};
+  return {assumed_vocabulary, "the vocabulary is not trained yet", true};
+}
+
+/// What a task knows after it has seen the training set, or what stands in for it.
+struct KnownTask {
+  Sourced labels;
+  ModelSize size;
+};
+
+KnownTask known_task(TaskParts parts, const std::string& train, std::int64_t given) {
+  if (given == 0 && std::filesystem::exists(train)) {
+    const Records records = read_set(*parts.reader, train, title_of(Split::train)).records;
+    with_file(train, [&] {
+      require_fields(records, parts.fields);
+      parts.task->prepare(records);
+    });
+    ModelSize size = model_size(*parts.task, 0);
+    const auto count = static_cast<std::int64_t>(size.labels.size());
+    return {{count, "data.train"}, std::move(size)};
+  }
+  const bool assumed = given == 0;
+  const std::int64_t count = assumed ? assumed_labels : given;
+  ModelSize size = model_size(*parts.task, 0);
+  size.labels.clear();
+  for (std::int64_t label = 1; label <= count; ++label) size.labels.push_back(std::to_string(label));
+  for (ColumnRule& column : size.columns)  // a value for each label, of which it knows none
+    if (column.width == 0) column.width = count;
+  return {{count, assumed ? train + " is not there" : "--labels", assumed}, std::move(size)};
+}
+
+ordered_json json_of(const PartCost& part, double rows) {
+  ordered_json json = {{"part", part.name}};
+  if (!part.type.empty()) json["type"] = part.type;
+  json["count"] = part.count;
+  json["parameters"] = part.parameters;
+  json["trained"] = part.trained;
+  json["flops"] = {{"forward_per_token", part.forward_flops / rows},
+                   {"training_per_token", part.training_flops / rows},
+                   {"forward", part.forward_flops},
+                   {"training", part.training_flops}};
+  for (const PartCost& inner : part.parts) json["parts"].push_back(json_of(inner, rows));
+  return json;
+}
+
+std::size_t state_blocks(const LoadedExperiment& loaded) {
+  const OptimizerTable& table = loaded.experiment.optimizer;
+  return with_key(table,
+                  [&] { return loaded.registry.make_optimizer(table.type, table.options)->states().size(); });
+}
+
+/// Training sets are read once for all models that learn from them.
+class KnownTasks {
+ public:
+  KnownTask of(const LoadedExperiment& loaded, std::int64_t given) {
+    TaskParts parts = make_task_parts(loaded.experiment, loaded.registry);
+    const std::string& train = loaded.experiment.data.train;
+    const auto key = std::tuple(parts.identity, train, loaded.experiment.data.max_length);
+    auto known = known_.find(key);
+    if (known == known_.end()) known = known_.emplace(key, known_task(std::move(parts), train, given)).first;
+    return known->second;
+  }
+
+ private:
+  std::map<std::tuple<std::string, std::string, std::int64_t>, KnownTask> known_;
+};
+
+ordered_json size_of_model(const Specification& specification, const SizeArguments& asked, KnownTasks& tasks,
+                           const Device& device) {
+  const LoadedExperiment loaded = load_experiment(specification);
+  const Experiment& experiment = loaded.experiment;
+  const std::int64_t most = experiment.data.max_length;
+  const std::int64_t length = asked.length > 0 ? asked.length : most;
+  const std::int64_t sequences = asked.batch > 0 ? asked.batch : experiment.train.batch_size;
+  if (length > most)
+    throw ConfigError("data.max_length", "no sequence has " + std::to_string(length) +
+                                             " rows, the length that was asked for; the longest has " +
+                                             std::to_string(most));
+  const Sourced vocabulary = vocabulary_of(experiment.tokenizer, asked.vocabulary);
+  KnownTask task = tasks.of(loaded, asked.labels);
+  task.size.vocabulary = vocabulary.value;
+  const Network network(experiment, task.size, loaded.registry, device);
+
+  const double share = asked.picked > 0.0 ? asked.picked : assumed_picked;
+  const std::int64_t shards = experiment.train.gradient_shards;
+  const BatchSize batch = uniform_batch(network, sequences, length, share);
+  const BatchSize shard = uniform_batch(network, (sequences + shards - 1) / shards, length, share);
+  const std::size_t states = state_blocks(loaded);
+  const ModelCost cost = cost_of(network, batch, shard, shards, states);
+
+  ordered_json answer = {{"vocabulary", vocabulary.json()}, {"labels", task.labels.json()}};
+  ordered_json shape = {{"sequences", sequences}, {"length", length}, {"tokens", batch.tokens}};
+  if (network.needs().picked)
+    shape["picked"] = {{"value", batch.picked}, {"share", share}, {"assumed", asked.picked == 0.0}};
+  if (network.needs().target) shape["target_tokens"] = batch.target.tokens;
+  answer["batch"] = std::move(shape);
+  answer["precision"] = name_of(network.precision());
+  answer["optimizer"] = {{"type", experiment.optimizer.type}, {"states", states}};
+  answer["gradient_shards"] = shards;
+  answer["model"] = json_of(cost.whole, static_cast<double>(batch.tokens));
+  answer["memory"] = {{"parameters", cost.memory.parameters},
+                      {"gradients", cost.memory.gradients},
+                      {"optimizer", cost.memory.optimizer},
+                      {"copies", cost.memory.copies},
+                      {"activations", cost.memory.arena()},
+                      {"activations_training", cost.memory.training},
+                      {"activations_evaluation", cost.memory.evaluation},
+                      {"total", cost.memory.total()}};
+  answer["uncounted"] = cost.uncounted;
+  return answer;
+}
+
+}  // namespace
+
+int size_verb(const SizeArguments& arguments) {
+  std::ios::sync_with_stdio(false);
+  const std::string text(std::istreambuf_iterator<char>(std::cin), {});
+  const nlohmann::json specifications = parse_json(text);
+  const Device device;
+  KnownTasks tasks;
+  ordered_json answers = ordered_json::array();
+  for (const nlohmann::json& specification : specifications) {
+    try {
+      answers.push_back(size_of_model(Specification::from_json(specification), arguments, tasks, device));
+    } catch (const ConfigError& error) {
+      answers.push_back({{"key", error.key()}, {"message", error.what()}});
+    } catch (const std::exception& error) {
+      answers.push_back({{"key", ""}, {"message", error.what()}});
+    }
+    std::cout << std::endl;  // now: somebody waits for it
+  }
+  std::cout << answers.dump() << '\n';
+  return 0;
+}
+
+}  // namespace encore

@@ -1,0 +1,67 @@
+// Nearest neighbours: by the angle, equal ones in an order that is always the same.
+#include "infer/vectors.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace encore {
+namespace {
+
+const Vectors candidates = {2, {1, 0, /**/ 5, 0, /**/ 0, 2, /**/ -1, 0, /**/ 0, 0, /**/ 3, 3}};
+const std::vector<std::string> texts = {"b", "a", "up", "left", "nothing", "between"};
+
+std::vector<std::size_t> numbers(const std::vector<Neighbour>& neighbours) {
+  std::vector<std::size_t> numbers;
+  for (const Neighbour& neighbour : neighbours) numbers.push_back(neighbour.number);
+  return numbers;
+}
+
+TEST(Vectors, TheSmallestAngleComesFirstAndEqualOnesByTheirText) {
+  const std::vector<float> query = {2, 0};
+  const std::vector<Neighbour> all = nearest(query, candidates, texts, 10);
+  EXPECT_EQ(numbers(all), (std::vector<std::size_t>{1, 0, 5, 4, 2, 3})) << "0: \"nothing\" before \"up\"";
+  EXPECT_DOUBLE_EQ(all[0].similarity, 1.0);
+  EXPECT_DOUBLE_EQ(all[2].similarity, std::sqrt(0.5));
+  EXPECT_EQ(all[3].similarity, 0.0) << "a vector without a direction";
+  EXPECT_DOUBLE_EQ(all[5].similarity, -1.0);
+}
+
+TEST(Vectors, AsManyAsAskedForWithoutThoseLeftOut) {
+  const std::vector<float> query = {2, 0};
+  EXPECT_EQ(numbers(nearest(query, candidates, texts, 2)), (std::vector<std::size_t>{1, 0}));
+  EXPECT_EQ(numbers(nearest(query, candidates, texts, 2, {1, 5})), (std::vector<std::size_t>{0, 4}));
+  EXPECT_TRUE(nearest(query, Vectors{2}, {}, 3).empty());
+}
+
+TEST(Vectors, EqualTextsStandInTheirOrder) {
+  const std::vector<std::string> same(texts.size(), "same");
+  EXPECT_EQ(numbers(nearest(std::vector<float>{1, 0}, candidates, same, 2)),
+            (std::vector<std::size_t>{0, 1}));
+}
+
+TEST(Vectors, AMeanAddsRowsInDouble) {
+  MeanVector mean(2);
+  mean.add(std::vector<float>{1e8F, 1});
+  mean.add(std::vector<float>{1, 2});
+  mean.add(std::vector<float>{-1e8F, 6});
+  Vectors vectors;
+  mean.append_to(vectors);
+  EXPECT_EQ(vectors.values, (std::vector<float>{static_cast<float>(1.0 / 3.0), 3}));
+}
+
+TEST(Vectors, AnAnalogyAddsDirectionsNotLengths) {
+  const std::vector<float> a = {10, 0}, b = {0, 1}, c = {0, 4};
+  EXPECT_EQ(analogy(a, b, c), (std::vector<float>{1, 0}));
+}
+
+TEST(Vectors, TakeOthersBehindThem) {
+  Vectors all;
+  all.append({2, {1, 2}});
+  all.append({2, {3, 4}});
+  EXPECT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[1][0], 3.0F);
+}
+
+}  // namespace
+}  // namespace encore
