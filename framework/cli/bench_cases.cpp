@@ -96,7 +96,7 @@ std::vector<Case> cases_on(const CommandLine& line, const std::string& backend) 
       std::vector<std::string> more;
       if (!precision.empty()) more.push_back("train.precision=" + precision);
       if (size > 0) more.push_back("train.batch_size=" + std::to_string(size));
-      const PlannedRuns planned = read_plan(line, backend, more);
+      const PlannedRuns planned = read_own_plan(line, backend, more);
       worker = planned.worker;
       const Specification specification = the_run(planned);
       for (const std::int64_t length : lengths) {

@@ -24,6 +24,7 @@ struct Explained {
   std::string name;
   std::string action;  ///< empty for a run that is stored
   std::string reason;
+  std::string starts_from = {};  ///< the name of the run whose weights it begins with; empty: none
   std::optional<RunRow> nearest = {};
   std::size_t replicates = 0;          ///< runs that differ from it in the seed alone
   std::vector<Difference> found = {};  ///< the nearest run's value first
@@ -54,6 +55,8 @@ std::string fields_text(std::size_t count) {
 
 Explained explain_stored(Store& store, const RunRow& run) {
   Explained explained{run.name, "", ""};
+  if (const auto parent = store.read_parent(run))
+    explained.starts_from = parent->run ? parent->run->name : parent->experiment;
   const Facts question = question_facts(store, run);
   // Replicates are apart by their seed, which says little: another question is looked for first.
   std::set<std::int64_t> replicates;
@@ -86,6 +89,8 @@ std::string because(const std::string& reason) {
 }
 
 std::string reason_of(Store& store, const PlannedRun& run) {
+  if (run.action == Action::leave && run.parent_file)
+    return "no run that is to do reads its weights any more";
   if (!run.before) return run.action == Action::leave ? "--changed trains nothing new" : "";
   const RunRow& before = *run.before;
   const std::string known = before.name + " (" + before.id + ") asked the same";
@@ -126,8 +131,9 @@ std::vector<Explained> explain_planned(Store* store, const PlannedRuns& planned)
   std::optional<NearestRun> nearest_run;
   for (const PlannedRun& run : planned.runs) {
     Explained& explained = all.emplace_back();
-    explained.name = run.before ? run.before->name : run.specification.name;
+    explained.name = run.name();
     explained.action = name_of(run.action);
+    explained.starts_from = run.starts_from;
     if (store == nullptr) {
       explained.reason = "there is no database yet";
       continue;
@@ -158,13 +164,15 @@ Json json_of(const Explained& explained) {
   return {{"name", explained.name},
           {"action", explained.action.empty() ? Json() : Json(explained.action)},
           {"reason", explained.reason},
+          {"starts_from", explained.starts_from.empty() ? Json() : Json(explained.starts_from)},
           {"nearest", explained.nearest ? Json(explained.nearest->name) : Json()},
           {"nearest_id", explained.nearest ? Json(explained.nearest->id) : Json()},
           {"differences", differences_json(explained.found)}};
 }
 
 void print(const Explained& explained, const std::string& this_one) {
-  std::cout << explained.reason << '\n';
+  std::cout << explained.reason
+            << (explained.starts_from.empty() ? "" : "; it starts from " + explained.starts_from) << '\n';
   if (!explained.found.empty())
     print_differences(std::cout, terminal_of(stdout), explained.found, explained.nearest->name, this_one, 2);
 }

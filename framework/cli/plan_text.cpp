@@ -18,10 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string name_of(const PlannedRun& run) {
-  return run.before ? run.before->name : run.specification.name;
-}
-
 std::string because(const RunRow& run) {
   return run.reason.empty() ? "" : ": " + run.reason;
 }
@@ -30,7 +26,9 @@ std::string percent_done(const RunRow& run) {
   return std::to_string(static_cast<int>(100.0 * (1.0 - share_left(run)))) + " %";
 }
 
-std::string why(const PlannedRun& run) {
+std::string reason_of_action(const PlannedRun& run) {
+  if (run.action == Action::leave && run.parent_file)
+    return "no run that is to do reads its weights any more";
   if (run.action == Action::leave)
     return run.before ? "no plugin file of it has changed" : "new, and --changed trains nothing new";
   if (!run.before) return "new";
@@ -53,6 +51,10 @@ std::string why(const PlannedRun& run) {
   }
   return std::string(name_of(before.state)) + " at " + percent_done(before) + because(before) +
          (run.has_checkpoint ? "; from its newest checkpoint" : "; no checkpoint, from the start");
+}
+
+std::string why(const PlannedRun& run) {
+  return reason_of_action(run) + (run.starts_from.empty() ? "" : "; starts from " + run.starts_from);
 }
 
 std::string time_cell(const PlanView& view, std::size_t index) {
@@ -178,21 +180,24 @@ Json time_json(const std::optional<TimeEstimate>& time) {
 Json run_json(const PlanView& view, std::size_t index, bool with_values) {
   const PlannedRun& run = view.planned.runs[index];
   Json varied = Json::object();
-  for (const auto& [key, value] : view.planned.plan.points[index].varied) varied[key] = value;
+  for (const auto& [key, value] : run.varied) varied[key] = value;
   Json changed = Json::array();
   for (const PluginChange& change : run.changed_plugins) changed.emplace_back(change.json());
-  Json json = {{"name", name_of(run)},
-               {"action", name_of(run.action)},
-               {"why", why(run)},
-               {"id", run.before ? Json(run.before->id) : Json()},
-               {"question", run.specification.question},
-               {"group", run.specification.group},
-               {"seed", run.specification.seed},
-               {"time", time_json(view.times[index])},
-               {"varied", varied},
-               {"changed_plugins", changed},
-               {"other_build", run.other_build}};
-  if (with_values) json["values"] = values_json(view.planned.plan, run.specification);
+  Json json = {
+      {"name", run.name()},
+      {"action", name_of(run.action)},
+      {"why", why(run)},
+      {"id", run.before ? Json(run.before->id) : Json()},
+      {"question", run.specification.question},
+      {"group", run.specification.group},
+      {"seed", run.specification.seed},
+      {"time", time_json(view.times[index])},
+      {"varied", varied},
+      {"starts_from", run.starts_from.empty() ? Json() : Json(run.starts_from)},
+      {"file", (run.parent_file ? view.planned.parents[*run.parent_file].file : view.planned.file).string()},
+      {"changed_plugins", changed},
+      {"other_build", run.other_build}};
+  if (with_values) json["values"] = values_json(view.planned.plan_of(run), run.specification);
   return json;
 }
 
@@ -219,7 +224,7 @@ void print_plan(std::ostream& out, const Terminal& terminal, const PlanView& vie
   Table table({{"ACTION"}, {"NAME"}, {"ID"}, {"SEED", Align::right}, {"TIME", Align::right}, {"WHY"}});
   for (const std::size_t index : view.shown) {
     const PlannedRun& run = planned.runs[index];
-    table.add({Cell(name_of(run.action), run.to_do() ? Style::green : Style::dim), name_of(run),
+    table.add({Cell(name_of(run.action), run.to_do() ? Style::green : Style::dim), run.name(),
                run.before ? run.before->id : "-", std::to_string(run.specification.seed),
                time_cell(view, index), why(run)});
   }
@@ -246,7 +251,8 @@ void print_values(std::ostream& out, const Terminal& terminal, const PlanView& v
   };
   std::map<std::string, Texts> options;
   for (const std::size_t index : view.shown)
-    for (const auto& [key, row] : values_of(view.planned.plan, view.planned.runs[index].specification)) {
+    for (const auto& [key, row] :
+         values_of(view.planned.plan_of(view.planned.runs[index]), view.planned.runs[index].specification)) {
       Texts& texts = options[key];
       if (std::string text = shown_value(row.value); texts.known_values.insert(text).second)
         texts.values.push_back(std::move(text));
@@ -260,7 +266,7 @@ void print_values(std::ostream& out, const Terminal& terminal, const PlanView& v
     table.add({key, joined(texts.values) + (everywhere ? "" : " (not in all runs)"), joined(texts.origins)});
   }
   if (view.shown.size() == 1)
-    out << name_of(view.planned.runs[view.shown.front()]) << '\n';
+    out << view.planned.runs[view.shown.front()].name() << '\n';
   else
     out << view.shown.size() << " runs; exp plan FILE NAME --values shows those of one\n";
   table.print(out, terminal);

@@ -22,7 +22,7 @@ std::vector<std::size_t> shown_runs(const PlannedRuns& planned, const std::strin
   std::vector<std::string> names;
   for (std::size_t i = 0; i < planned.runs.size(); ++i) {
     const PlannedRun& run = planned.runs[i];
-    const std::string& name = run.before ? run.before->name : run.specification.name;
+    const std::string& name = run.name();
     names.push_back(name);
     if (pattern.empty() || ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0) shown.push_back(i);
   }

@@ -2,17 +2,20 @@
 #include "cli/planned_runs.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include <nlohmann/json.hpp>
 
 #include "cli/access.hpp"
+#include "cli/parent_runs.hpp"
 #include "cli/planning_progress.hpp"
 #include "config/experiment_file.hpp"
 #include "config/fingerprint.hpp"
 #include "pretrained/content_hash.hpp"
 #include "record/checkpoint.hpp"
 #include "runner/check.hpp"
+#include "runner/parent_weights.hpp"
 #include "runner/programs.hpp"
 
 namespace encore {
@@ -40,6 +43,95 @@ Specification specification_of(RunPoint& point, const std::string& backend,
   for (const auto& [role, file] : point.data) specification.data[role] = {file.path, file.sha256};
   for (const auto& folder : folders) specification.plugin_folders.push_back(folder.string());
   return specification;
+}
+
+/// The runs of a document alone; `parents` gets those that they start from.
+PlannedRuns plan_own(const CommandLine& line, const ExperimentFile& document, const std::string& backend,
+                     const ContentHash& hash, std::vector<PlannedParent>& parents) {
+  PlannedRuns planned;
+  planned.file = document.file;
+  const Programs programs = installed_programs();
+  planned.backend = backend;
+  planned.worker = worker_program(programs, planned.backend);
+  planned.sources = document.sources;
+  const auto folders_of = [&](const ExperimentFile& file) {
+    return plugin_search_path(plugin_folders(file), line.texts("plugin-path"), programs, planned.backend);
+  };
+  const std::vector<std::filesystem::path> folders = folders_of(document);
+  planned.fingerprint = fingerprint_of(programs, planned.backend);
+  planned.catalogue = Catalogue::load(folders, planned.fingerprint);
+  PlanningProgress progress;
+  const auto made = [&](std::size_t done, std::size_t all) { progress.show("planned", done, all, "points"); };
+  ParentRuns parent_runs(line.database(), planned.file, folders_of, planned.fingerprint);
+  planned.plan = make_plan(document, planned.catalogue, hash, made, &parent_runs);
+  parents = parent_runs.take();
+  for (RunPoint& point : planned.plan.points)
+    planned.runs.push_back({specification_of(point, planned.backend, folders), std::move(point.varied)});
+  return planned;
+}
+
+/// The same of the file that the command line names.
+PlannedRuns read_all(const CommandLine& line, const std::string& backend,
+                     const std::vector<std::string>& more, const ContentHash& hash,
+                     std::vector<PlannedParent>& parents) {
+  const std::filesystem::path file = line.required("file", "an experiment file");
+  std::vector<std::string> overrides = overrides_of(line);
+  overrides.insert(overrides.end(), more.begin(), more.end());
+  SweepTexts sweep{line.texts("grid"), std::nullopt};
+  if (line.has("seeds")) sweep.seeds = line.text("seeds");
+  PlannedRuns planned =
+      plan_own(line, load_experiment_file(file, overrides, sweep), backend, hash, parents);
+  planned.overrides = std::move(overrides);
+  planned.sweep = std::move(sweep);
+  // A single run has the experiment's own name: nobody wants to type what does not tell it from others.
+  const bool one_seed = line.has("seed") || line.has("seeds");
+  if (planned.runs.size() == 1 && planned.runs.front().varied.empty() && !one_seed)
+    name_like_experiment(planned);
+  return planned;
+}
+
+/// Before the file's own runs, and each before those that start from it.
+void put_first(std::vector<PlannedParent> parents, PlannedRuns& planned) {
+  std::vector<PlannedRun> own = std::move(planned.runs);
+  planned.runs.clear();
+  for (PlannedParent& parent : parents) {
+    PlannedRun& run = planned.runs.emplace_back();
+    run.specification = specification_of(parent.point, planned.backend, parent.plugin_folders);
+    run.varied = std::move(parent.point.varied);
+    run.parent_file = planned.parents.size();
+    planned.parents.push_back(
+        {std::move(parent.plan), parent.document.file, std::move(parent.document.sources)});
+  }
+  std::ranges::move(own, std::back_inserter(planned.runs));
+  const nlohmann::json::json_pointer question("/model/from/question");
+  for (PlannedRun& run : planned.runs) {
+    if (!run.specification.config.contains(question)) continue;
+    const std::string wanted = run.specification.config.at(question).get<std::string>();
+    const auto parent = std::ranges::find_if(
+        planned.runs, [&](const PlannedRun& other) { return other.specification.question == wanted; });
+    if (parent == planned.runs.end()) continue;
+    run.parent = static_cast<std::size_t>(parent - planned.runs.begin());
+    run.starts_from = parent->name();
+  }
+}
+
+/// As the database calls it, where it has it.
+void name_parent(Store& store, const PlannedRuns& planned, PlannedRun& run) {
+  if (run.parent)
+    run.starts_from = planned.runs[*run.parent].name();
+  else if (const auto parent = parent_of(store, run.specification))
+    run.starts_from = parent->name;
+}
+
+/// What nothing starts from any more is left alone: its weights are read at step 0 only.
+void leave_spent_parents(PlannedRuns& planned) {
+  std::vector<bool> needed(planned.runs.size(), false);
+  for (std::size_t i = planned.runs.size(); i-- > 0;) {  // behind what starts from it
+    PlannedRun& run = planned.runs[i];
+    if (run.parent_file && !needed[i] && run.to_do()) run.action = Action::leave;
+    const bool begins = run.to_do() && !(run.goes_on() && run.has_checkpoint && !run.from_start);
+    if (run.parent && begins) needed[*run.parent] = true;
+  }
 }
 
 Action action_for(RunState state) {
@@ -87,6 +179,13 @@ void keep_to_changed(PlannedRun& run) {
   }
 }
 
+nlohmann::json files_behind_first(const std::vector<SourceFile>& sources) {
+  nlohmann::json files = nlohmann::json::array();
+  for (std::size_t i = 1; i < sources.size(); ++i)
+    files.push_back({{"file", sources[i].file}, {"content", sources[i].text}});
+  return files;
+}
+
 }  // namespace
 
 const char* name_of(Action action) {
@@ -105,6 +204,10 @@ const char* name_of(Action action) {
       return "leave";
   }
   return "";
+}
+
+const Plan& PlannedRuns::plan_of(const PlannedRun& run) const {
+  return run.parent_file ? parents[*run.parent_file].plan : plan;
 }
 
 std::size_t PlannedRuns::count(Action action) const {
@@ -141,11 +244,15 @@ PlannedRuns read_plan(const CommandLine& line, const ContentHash& hash) {
     throw UsageError("--changed trains a part of what --fresh trains; give one of them");
   if (line.has("seed") && line.has("seeds"))
     throw UsageError("--seed and --seeds say the same thing twice; give one of them");
-  PlannedRuns planned = read_plan(line, backend_of(line, installed_programs()), {}, hash);
+  std::vector<PlannedParent> parents;
+  PlannedRuns planned = read_all(line, backend_of(line, installed_programs()), {}, hash, parents);
+  put_first(std::move(parents), planned);
   planned.fresh = line.flag("fresh");
   planned.changed = line.flag("changed");
   if (planned.changed)  // until the database says otherwise
     for (PlannedRun& run : planned.runs) run.action = Action::leave;
+  else
+    leave_spent_parents(planned);
   return planned;
 }
 
@@ -155,42 +262,16 @@ void name_like_experiment(PlannedRuns& planned) {
   planned.runs.front().specification.name = point.name;
 }
 
-PlannedRuns read_plan(const CommandLine& line, const std::string& backend,
-                      const std::vector<std::string>& more, const ContentHash& hash) {
-  const std::filesystem::path file = line.required("file", "an experiment file");
-  std::vector<std::string> overrides = overrides_of(line);
-  overrides.insert(overrides.end(), more.begin(), more.end());
-  SweepTexts sweep{line.texts("grid"), std::nullopt};
-  if (line.has("seeds")) sweep.seeds = line.text("seeds");
-  const ExperimentFile document = load_experiment_file(file, overrides, sweep);
-  PlannedRuns planned = plan_document(line, document, backend, hash);
-  planned.overrides = std::move(overrides);
-  planned.sweep = std::move(sweep);
-  // A single run has the experiment's own name: nobody wants to type what does not tell it from others.
-  const bool one_seed = line.has("seed") || line.has("seeds");
-  if (planned.runs.size() == 1 && planned.plan.points.front().varied.empty() && !one_seed)
-    name_like_experiment(planned);
-  return planned;
+PlannedRuns read_own_plan(const CommandLine& line, const std::string& backend,
+                          const std::vector<std::string>& more) {
+  std::vector<PlannedParent> parents;
+  return read_all(line, backend, more, sha256_of_content, parents);
 }
 
-PlannedRuns plan_document(const CommandLine& line, const ExperimentFile& document, const std::string& backend,
-                          const ContentHash& hash) {
-  PlannedRuns planned;
-  planned.file = document.file;
-  const Programs programs = installed_programs();
-  planned.backend = backend;
-  planned.worker = worker_program(programs, planned.backend);
-  planned.sources = document.sources;
-  const std::vector<std::filesystem::path> folders =
-      plugin_search_path(plugin_folders(document), line.texts("plugin-path"), programs, planned.backend);
-  planned.fingerprint = fingerprint_of(programs, planned.backend);
-  planned.catalogue = Catalogue::load(folders, planned.fingerprint);
-  PlanningProgress progress;
-  const auto made = [&](std::size_t done, std::size_t all) { progress.show("planned", done, all, "points"); };
-  planned.plan = make_plan(document, planned.catalogue, hash, made);
-  for (RunPoint& point : planned.plan.points)
-    planned.runs.push_back({specification_of(point, planned.backend, folders)});
-  return planned;
+PlannedRuns plan_document(const CommandLine& line, const ExperimentFile& document,
+                          const std::string& backend) {
+  std::vector<PlannedParent> parents;
+  return plan_own(line, document, backend, sha256_of_content, parents);
 }
 
 void compare_with(Store& store, PlannedRuns& planned) {
@@ -200,18 +281,20 @@ void compare_with(Store& store, PlannedRuns& planned) {
     progress.show("looked up", static_cast<std::size_t>(&run - planned.runs.data()), planned.runs.size(),
                   "runs");
     run.before = store.find_question(run.specification.question, planned.backend);
+    name_parent(store, planned, run);
     if (!run.before) continue;
     run.action = action_for(run.before->state);
     compare_origin(store, planned, files, run);
-    if (planned.changed) keep_to_changed(run);
+    if (planned.changed && !run.parent_file) keep_to_changed(run);
     // A repeat that is not finished is gone on with: otherwise an interrupted --fresh would never end. One
     // whose plugins have changed cannot be.
     const bool stuck = run.goes_on() && !run.changed_plugins.empty();
-    if (planned.fresh && (run.action == Action::skip || stuck)) {
+    if (planned.fresh && !run.parent_file && (run.action == Action::skip || stuck)) {
       run.action = Action::start;
       run.new_repeat = true;
     }
   }
+  leave_spent_parents(planned);
 }
 
 void require_same_plugins(const PlannedRuns& planned) {
@@ -251,12 +334,22 @@ void record_descriptions(Store& store, const PlannedRuns& planned) {
 }
 
 std::string context_of(const PlannedRuns& planned) {
-  nlohmann::json bases = nlohmann::json::array();
-  for (std::size_t i = 1; i < planned.sources.size(); ++i)
-    bases.push_back({{"file", planned.sources[i].file}, {"content", planned.sources[i].text}});
-  nlohmann::json context = {
-      {"bases", std::move(bases)}, {"overrides", planned.overrides}, {"grid", planned.sweep.grid}};
+  nlohmann::json context = {{"bases", files_behind_first(planned.sources)},
+                            {"overrides", planned.overrides},
+                            {"grid", planned.sweep.grid}};
   if (planned.sweep.seeds) context["seeds"] = *planned.sweep.seeds;
+  nlohmann::json parents = nlohmann::json::array();
+  for (const ParentFile& parent : planned.parents)
+    for (const SourceFile& source : parent.sources)
+      parents.push_back({{"file", source.file}, {"content", source.text}});
+  if (!parents.empty()) context["parents"] = std::move(parents);
+  return context.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string context_of(const ParentFile& parent) {
+  const nlohmann::json context = {{"bases", files_behind_first(parent.sources)},
+                                  {"overrides", nlohmann::json::array()},
+                                  {"grid", nlohmann::json::array()}};
   return context.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/command_line.hpp"
@@ -21,12 +22,14 @@ enum class Action {
   retry,      ///< it failed
   skip,       ///< it is complete
   elsewhere,  ///< another process works on it
-  leave,      ///< --changed asks for others only
+  leave,      ///< --changed asks for others only, or nothing starts from it any more
 };
 const char* name_of(Action action);
 
 struct PlannedRun {
   Specification specification;
+  /// What the sweep set, as text: {"model.layers", "4"}.
+  std::vector<std::pair<std::string, std::string>> varied = {};
   Action action = Action::start;
   std::optional<RunRow> before = {};  ///< what the database knows of it
   bool new_repeat = false;            ///< --fresh: beside what is there
@@ -35,10 +38,24 @@ struct PlannedRun {
   /// Where it went on or ended with other plugin files, or in another build, than those of now.
   std::vector<PluginChange> changed_plugins = {};
   std::string other_build = {};  ///< `compiler is GNU 12.2 in its build and GNU 13.1 here`
+  /// The run of this plan that it starts from ([model] from = { experiment = }), by its index.
+  std::optional<std::size_t> parent = {};
+  std::string starts_from = {};  ///< the name of its parent, of this plan or of the database; empty: none
+  std::optional<std::size_t> parent_file = {};  ///< of a parent: its file in PlannedRuns::parents
 
   /// From where the last attempt left it.
   bool goes_on() const { return action == Action::resume || action == Action::retry; }
   bool to_do() const { return action == Action::start || goes_on(); }
+  /// As it is stored, or as it would be.
+  const std::string& name() const { return before ? before->name : specification.name; }
+};
+
+/// Another experiment file, of which a run is a parent.
+struct ParentFile {
+  Plan plan;
+  std::filesystem::path file;
+  std::vector<SourceFile> sources;
+  std::optional<std::int64_t> sweep = {};  ///< its row, once it is stored
 };
 
 struct PlannedRuns {
@@ -50,11 +67,14 @@ struct PlannedRuns {
   std::string backend;
   std::filesystem::path worker;
   Catalogue catalogue;
-  std::string fingerprint;  ///< of the build that would train; may be empty (runner/programs.hpp)
-  std::vector<PlannedRun> runs;
+  std::string fingerprint;       ///< of the build that would train; may be empty (runner/programs.hpp)
+  std::vector<PlannedRun> runs;  ///< those that others start from stand before them
+  std::vector<ParentFile> parents;
   bool fresh = false;
   bool changed = false;  ///< only what another plugin file trained, again
 
+  /// Of the file that the run comes from.
+  const Plan& plan_of(const PlannedRun& run) const;
   std::size_t count(Action action) const;
   std::size_t to_do() const;
 };
@@ -62,15 +82,16 @@ struct PlannedRuns {
 /// FILE, -S, --seed, --seeds, --grid, --name, --backend, --plugin-path, --fresh, --changed: what `run` and
 /// `plan` have in common.
 void add_plan_options(CommandLine& line);
-/// Reads and checks the file, without the database; `more` overrides come behind those of the command line.
-/// Throws ConfigErrors or UsageError with everything that is wrong. `hash`: of data.
+/// Reads and checks the file; of the database only what `[model] from` names. Throws ConfigErrors or
+/// UsageError with everything that is wrong. `hash`: of data.
 PlannedRuns read_plan(const CommandLine& line, const ContentHash& hash = sha256_of_content);
-PlannedRuns read_plan(const CommandLine& line, const std::string& backend,
-                      const std::vector<std::string>& more, const ContentHash& hash = sha256_of_content);
+/// Without the runs that others start from; `more` overrides come behind those of the command line.
+PlannedRuns read_own_plan(const CommandLine& line, const std::string& backend,
+                          const std::vector<std::string>& more);
 /// The same of a document, without what only describes how it was asked for (overrides, sweep). Its runs are
 /// called by the experiment's name and the seed.
-PlannedRuns plan_document(const CommandLine& line, const ExperimentFile& document, const std::string& backend,
-                          const ContentHash& hash = sha256_of_content);
+PlannedRuns plan_document(const CommandLine& line, const ExperimentFile& document,
+                          const std::string& backend);
 /// Gives a single run the experiment's own name.
 void name_like_experiment(PlannedRuns& planned);
 /// Fills in what the database knows.
@@ -85,6 +106,8 @@ std::vector<std::string> kept_though(const PlannedRuns& planned);
 void record_descriptions(Store& store, const PlannedRuns& planned);
 /// What else has to be there to plan the file again, as JSON: the table sweep says how.
 std::string context_of(const PlannedRuns& planned);
+/// The same of a file that a run starts from.
+std::string context_of(const ParentFile& parent);
 /// Asks the worker about everything that would be started. Throws ConfigErrors.
 void require_startable(const PlannedRuns& planned);
 

@@ -64,7 +64,10 @@ PlannedRuns from_file(const CommandLine& line, Store& store, Choice& choice) {
   compare_with(store, planned);
   std::erase_if(planned.runs,
                 [&](const PlannedRun& run) { return !run.before || !choice.takes(*run.before); });
-  for (PlannedRun& run : planned.runs) set_action(run);
+  for (PlannedRun& run : planned.runs) {
+    set_action(run);
+    run.parent.reset();  // counted among all runs of the file; the runner looks for what is missing
+  }
   return planned;
 }
 

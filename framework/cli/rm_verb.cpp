@@ -1,4 +1,5 @@
 // rm and undelete: runs out of sight and back; with --purge for good.
+#include <algorithm>
 #include <iostream>
 
 #include "cli/access.hpp"
@@ -29,9 +30,28 @@ RunSelection with_sight(const CommandLine& line, Sight sight) {
   return selection;
 }
 
+/// Throws Error where another run, which stays, starts from one of these.
+void require_unneeded(const CommandLine& line, Store& store, const std::vector<RunRow>& runs) {
+  if (line.flag("force")) return;
+  std::string text;
+  for (const RunRow& run : runs) {
+    std::vector<RunRow> children = store.list_children(run);
+    std::erase_if(children, [&](const RunRow& child) {
+      return std::ranges::find(runs, child.number, &RunRow::number) != runs.end();
+    });
+    if (children.empty()) continue;
+    text += (text.empty() ? "" : "\n") + std::string("run ") + run.name + " (" + run.id +
+            ") stays: " + list_of(children) + (children.size() > 1 ? " start" : " starts") +
+            " from its weights, which exp verify reads again";
+  }
+  if (!text.empty())
+    throw Error(text + "\nName those that start from it too, or give --force to remove it all the same.");
+}
+
 int purge(const CommandLine& line, Store& store) {
   const std::vector<RunRow> runs = selected_runs(line, store, with_sight(line, Sight::any)).runs;
   for (const RunRow& run : runs) store.require_idle(run.number);
+  require_unneeded(line, store, runs);
   if (!confirm(line, "remove " + list_of(runs) + " for good, with checkpoints and predictions"))
     return exit_done;
   for (const RunRow& run : runs) {
@@ -53,6 +73,8 @@ int rm_verb(const Arguments& arguments) {
              {{"exp rm \"quick*\" -y", "all whose names begin so; ls --removed still shows them"}}});
   line.options()("purge", boost::program_options::bool_switch(),
                  "remove them for good, with their folders; removed ones too");
+  line.options()("force", boost::program_options::bool_switch(),
+                 "also a run whose weights another one starts from ([model] from)");
   add_yes_option(line);
   add_run_arguments(line);
   if (!line.parse(arguments)) return exit_done;
@@ -61,6 +83,7 @@ int rm_verb(const Arguments& arguments) {
   if (line.flag("purge")) return purge(line, store);
   const SelectedRuns selected = selected_runs(line, store, with_sight(line, Sight::present));
   const std::vector<RunRow>& runs = selected.runs;
+  require_unneeded(line, store, runs);
   if (!selected.named &&
       !confirm(line, "take " + list_of(runs) + " out of sight", "exp undelete brings back what was removed."))
     return exit_done;

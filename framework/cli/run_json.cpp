@@ -56,6 +56,16 @@ Json plugin_changes_json(Store& store, const RunRow& run) {
   return changes;
 }
 
+Json parent_json(Store& store, const RunRow& run) {
+  const std::optional<ParentRow> parent = store.read_parent(run);
+  if (!parent) return nullptr;
+  return {{"name", parent->run ? Json(parent->run->name) : Json()},
+          {"id", parent->run ? Json(parent->run->id) : Json()},
+          {"experiment", parent->experiment.empty() ? Json() : Json(parent->experiment)},
+          {"sha256", parent->sha256.empty() ? Json() : Json(parent->sha256)},
+          {"attempt", parent->sha256.empty() ? Json() : Json(parent->attempt)}};
+}
+
 Json verifications_json(Store& store, const RunRow& run) {
   Json verifications = Json::array();
   for (const VerificationRow& verification : store.read_verifications(run.number))
@@ -109,6 +119,7 @@ nlohmann::ordered_json run_json(Store& store, const RunRow& run) {
                      {"result", run.result},
                      {"params", params},
                      {"data", data},
+                     {"starts_from", parent_json(store, run)},
                      {"curves", curves_json(store, run)},
                      {"attempts", attempts_json(store, run)},
                      {"plugin_changes", plugin_changes_json(store, run)},

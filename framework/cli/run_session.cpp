@@ -1,6 +1,7 @@
 // See run_session.hpp.
 #include "cli/run_session.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -71,6 +72,11 @@ class RunSession final : public RunnerObserver {
       return;
     }
     worsen(outcome);
+    if (outcome.blocked) {
+      std::cerr << names_[task] << " was not started: " << outcome.reason << '\n';
+      unfinished_ = true;
+      return;
+    }
     if (!outcome.began) {
       if (!line_.flag("quiet")) print_left_alone(std::cout, names_[task], outcome);
       return;
@@ -101,9 +107,12 @@ class RunSession final : public RunnerObserver {
       if (!planned.to_do()) continue;
       to_do_.push_back(&planned);
       specifications_.push_back(planned.specification);
-      if (!planned.before || planned.new_repeat)
-        new_runs.push_back(
-            {&specifications_.back(), {sweep, planned_.plan.note, planned_.plan.tags, planned.new_repeat}});
+      if (!planned.before || planned.new_repeat) {
+        const Plan& plan = planned_.plan_of(planned);
+        new_runs.push_back({&specifications_.back(),
+                            {planned.parent_file ? planned_.parents[*planned.parent_file].sweep : sweep,
+                             plan.note, plan.tags, planned.new_repeat}});
+      }
     }
     const std::vector<AddedRun> added = store_.add_runs(new_runs);
     auto next = added.begin();
@@ -123,8 +132,18 @@ class RunSession final : public RunnerObserver {
         for (const PluginChange& change : planned.changed_plugins)
           task.plugin_change["plugins"].push_back(change.json());
       names_.push_back(row.name);
+      task.after = task_of_parent(index);
     }
     displays_.resize(tasks_.size());
+  }
+
+  /// The run that it starts from, where that is trained first; it stands in front.
+  std::optional<std::size_t> task_of_parent(std::size_t index) const {
+    const std::optional<std::size_t> parent = to_do_[index]->parent;
+    if (!parent) return std::nullopt;
+    const auto found = std::find(to_do_.begin(), to_do_.end(), &planned_.runs[*parent]);
+    if (found == to_do_.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - to_do_.begin());
   }
 
   void end_completed(const RunRow& run, const RunOutcome& outcome, bool alone) {

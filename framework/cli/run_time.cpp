@@ -17,7 +17,8 @@ bool decides_load(const std::string& key) {
       "data.max_length", "train.batch_size",     "train.precision",        "train.batching",
       "optimizer.type",  "train.evaluate_every", "train.checkpoint_every", "train.gradient_shards"};
   if (std::ranges::find(single, key) != single.end()) return true;
-  return key.starts_with("model.") || (key.starts_with("tokenizer.") && !key.ends_with(".vocab"));
+  return (key.starts_with("model.") && !key.starts_with("model.from.")) ||
+         (key.starts_with("tokenizer.") && !key.ends_with(".vocab"));
 }
 
 template <class Visit>

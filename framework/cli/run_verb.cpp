@@ -104,6 +104,9 @@ int run_verb(const Arguments& arguments) {
 
   const std::int64_t sweep = store->add_sweep(planned.plan.name, planned.file.string(),
                                               planned.sources.front().text, context_of(planned));
+  for (ParentFile& parent : planned.parents)
+    parent.sweep = store->add_sweep(parent.plan.name, parent.file.string(), parent.sources.front().text,
+                                    context_of(parent));
   return work_on(line, *store, planned, sweep, session_places(line, planned.backend, planned.to_do()),
                  session);
 }

@@ -40,6 +40,14 @@ std::string value_text(const nlohmann::json& value) {
   return value.dump();
 }
 
+/// `pre (0123456789), weights 4f1c... read by attempt 1`
+std::string parent_text(const ParentRow& parent) {
+  const std::string name = parent.run ? parent.run->name + " (" + parent.run->id + ")" : parent.experiment;
+  if (parent.sha256.empty()) return name + ", whose weights were not read yet";
+  return name + ", weights " + short_hash(parent.sha256) + " read by attempt " +
+         std::to_string(parent.attempt);
+}
+
 void print_summary(std::ostream& out, const RunRow& run, Store& store) {
   std::string tags;
   for (const std::string& tag : store.read_tags(run.number)) tags += (tags.empty() ? "" : ", ") + tag;
@@ -52,6 +60,8 @@ void print_summary(std::ostream& out, const RunRow& run, Store& store) {
   field(out, "note", run.note);
   field(out, "created", time_text(run.created));
   field(out, "completed", run.finished ? time_text(*run.finished) : "");
+  if (const std::optional<ParentRow> parent = store.read_parent(run))
+    field(out, "starts from", parent_text(*parent));
   field(out, "question", run.question);
   field(out, "folder", store.run_folder(run.id).string());
 }

@@ -14,6 +14,7 @@
 #include "cli/verbs.hpp"
 #include "cli/verdict_text.hpp"
 #include "record/cores.hpp"
+#include "runner/parent_weights.hpp"
 #include "runner/verifier.hpp"
 
 namespace encore {
@@ -70,6 +71,7 @@ VerificationTask task_of(const CommandLine& line, Store& store, const RunRow& ru
   const std::string backend = line.has("backend") ? line.text("backend") : task.run.backend;
   task.worker = worker_program(programs, backend);
   task.specification = Specification::load(folder);
+  find_parent_files(store, task.run, task.specification);
   task.specification.plugin_folders = run_plugin_folders(line, store, task.run, task.specification, backend);
   task.specification.backend = backend;
   task.threads = line.integer("threads");

@@ -76,9 +76,10 @@ const Schema& model_schema() {
       Schema()
           .optional(
               "from", OptionType::path,
-              {.help = "folder of a Hugging Face BERT (`config.json`, `model.safetensors`, `vocab.txt`), "
-                       "whose weights training starts from; it fills this table and `[tokenizer]` "
-                       "(docs/pretrained.md)"})
+              {.help =
+                   "what training starts from, and what fills this table and `[tokenizer]`: the folder of "
+                   "a Hugging Face BERT (`config.json`, `model.safetensors`, `vocab.txt`), or a run, "
+                   "`{ run = \"NAME\" }` or `{ experiment = \"FILE\" }` (docs/pretrained.md)"})
           .add(required_integer("width",
                                 {.help = "size of a token's state, C", .min = 1, .max = most_channels}))
           .add(required_integer("layers",
@@ -135,6 +136,26 @@ const Schema& model_schema() {
           .required("block", OptionType::text_list,
                     {.help = "sub-layers of a block in their order; each has a table "
                              "`[model.layer.NAME]`"});
+  return schema;
+}
+
+const Schema& parent_schema() {
+  static const Schema schema =
+      Schema()
+          .optional("run", OptionType::text,
+                    {.help = "name or id of a completed run of this database, whose weights training starts "
+                             "from"})
+          .optional("experiment", OptionType::path,
+                    {.help = "instead of `run`: an experiment file, whose run is trained first"})
+          .optional("name", OptionType::text,
+                    {.help = "which run of `experiment`, where it asks for several"});
+  return schema;
+}
+
+const Schema& resolved_parent_schema() {
+  static const Schema schema = Schema(parent_schema())
+                                   .optional("question", OptionType::text,
+                                             {.help = "what the run of `experiment` answers: its identity"});
   return schema;
 }
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "config/json_value.hpp"
 #include "config/resolve.hpp"
 #include "config/validate.hpp"
 
@@ -12,26 +13,6 @@ namespace encore {
 namespace {
 
 using nlohmann::json;
-
-// The tree that a file with these values would give, without places.
-Value value_from_json(const json& in, const std::string& key, const Origins& origins) {
-  const auto known = origins.find(key);
-  const Origin origin{known == origins.end() ? Source::file : known->second.source, {}};
-  if (in.is_boolean()) return {in.get<bool>(), origin};
-  if (in.is_number_integer()) return {in.get<std::int64_t>(), origin};
-  if (in.is_number()) return {in.get<double>(), origin};
-  if (in.is_string()) return {in.get<std::string>(), origin};
-  if (in.is_array()) {
-    Value::Array elements;
-    for (const json& element : in) elements.push_back(value_from_json(element, key, origins));
-    return {std::move(elements), origin};
-  }
-  if (!in.is_object()) throw ConfigError(key, "a value of a resolved experiment cannot be " + in.dump());
-  Value::Table members;
-  for (const auto& [name, member] : in.items())
-    members.push_back({name, {}, value_from_json(member, key.empty() ? name : key + "." + name, origins)});
-  return {std::move(members), origin};
-}
 
 void require_none(const Problems& problems) {
   if (!problems.empty()) throw ConfigError(problems.all().front().key, problems.all().front().message);

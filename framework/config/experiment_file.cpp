@@ -42,7 +42,9 @@ void merge(Value& base, const Value& near) {
     const auto found = places.find(member.key);
     Value::Member* below = found == places.end() ? nullptr : &base.table()[found->second];
     const bool both_tables = below != nullptr && below->value.is_table() && member.value.is_table();
-    if (both_tables && !has_other_type(below->value, member.value)) {
+    const bool names_a_run =
+        member.key == "from";  // as a whole: not a file of the base with a name of this one
+    if (both_tables && !names_a_run && !has_other_type(below->value, member.value)) {
       below->key_origin = member.key_origin;
       below->value.origin = member.value.origin;
       merge(below->value, member.value);

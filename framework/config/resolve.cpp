@@ -34,7 +34,12 @@ class Resolver {
 
   Resolved run() {
     for (const PluginTableRule& rule : plugin_table_rules()) part_table(rule);
-    if (const Value* model = core_table("model", model_schema(), {"layer", "head", "decoder"})) {
+    const Value* from = root_.at({"model", "from"});
+    const bool has_parent = from != nullptr && from->is_table();
+    std::vector<std::string> inner = {"layer", "head", "decoder"};
+    if (has_parent) inner.emplace_back("from");
+    if (const Value* model = core_table("model", model_schema(), inner)) {
+      if (has_parent) core_table("model.from", resolved_parent_schema());
       if (model->find("decoder") != nullptr) core_table("model.decoder", decoder_schema());
       layers(*model);
     }

@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::size_t most_listed = 6;
 
-bool is_of_head(const std::string& path) {
-  return path.starts_with("head.");
-}
-
 std::vector<std::string> names_of(const NamedTensors& source) {
   std::vector<std::string> names;
   for (const auto& [name, tensor] : source) names.push_back(name);
@@ -73,12 +69,7 @@ class BertTensors {
     std::vector<std::string> left;
     for (const std::string& name : loaded.left)
       if (!is_bert_buffer(bert_spelling(name))) left.push_back(name);
-    const std::size_t taken = tensors_.size() - loaded.left.size();
-    std::string text = std::string(pretrained_role) + ": " + std::to_string(taken) + " tensors taken";
-    if (!loaded.missing.empty())
-      text += "; " + listed(loaded.missing) + (loaded.missing.size() == 1 ? " is new" : " are new");
-    if (!left.empty()) text += "; left: " + listed(left);
-    return text;
+    return pretrained_note("", tensors_.size() - loaded.left.size(), loaded.missing, left);
   }
 
  private:
@@ -104,6 +95,19 @@ class BertTensors {
 };
 
 }  // namespace
+
+bool is_of_head(const std::string& path) {
+  return path.starts_with("head.");
+}
+
+std::string pretrained_note(const std::string& source, std::size_t taken,
+                            const std::vector<std::string>& fresh, const std::vector<std::string>& left) {
+  std::string text = std::string(pretrained_role) + (source.empty() ? "" : ", " + source) + ": " +
+                     std::to_string(taken) + " tensors taken";
+  if (!fresh.empty()) text += "; " + listed(fresh) + (fresh.size() == 1 ? " is new" : " are new");
+  if (!left.empty()) text += "; left: " + listed(left);
+  return text;
+}
 
 PretrainedWeights load_pretrained(Model& model, const std::filesystem::path& folder) {
   const Safetensors file(folder / tensors_file);

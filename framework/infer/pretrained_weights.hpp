@@ -9,17 +9,23 @@
 #include <vector>
 
 #include "model/model.hpp"
+#include "record/specification.hpp"
 
 namespace encore {
-
-/// In Specification::data: the folder that model.from names.
-inline constexpr const char* pretrained_role = "model.from";
 
 struct PretrainedWeights {
   std::vector<std::string>
       fresh;         ///< of the head or of adapters: the folder does not have them; they are as they were
   std::string note;  ///< for the run's log: how many tensors were taken, what is new, what is left
 };
+
+/// Whether a parameter, or a tensor with our own names, belongs to the head, which a run may have anew.
+bool is_of_head(const std::string& path);
+
+/// The note: `model.from: 39 tensors taken; head.bias is new; left: pooler.weight`. `source` stands behind
+/// "model.from", unless it is empty.
+std::string pretrained_note(const std::string& source, std::size_t taken,
+                            const std::vector<std::string>& fresh, const std::vector<std::string>& left);
 
 /// Fills the parameters of `model` that the folder has, each converted to the parameter's type. Throws Error
 /// naming the file, and the parameter and the tensor, where a tensor of embedding or encoder is missing, left

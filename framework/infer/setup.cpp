@@ -53,7 +53,8 @@ void take_planned_files(Experiment& experiment, const Specification& specificati
 
 std::unique_ptr<Tokenizer> load_tokenizer(const LoadedExperiment& loaded,
                                           const std::filesystem::path& run_folder,
-                                          const std::function<TextCounts()>& text_counts) {
+                                          const std::function<TextCounts()>& text_counts,
+                                          const std::function<std::filesystem::path()>& inherited) {
   const TokenizerTable& table = loaded.experiment.tokenizer;
   std::unique_ptr<Tokenizer> tokenizer =
       with_key(table, [&] { return loaded.registry.make_tokenizer(table.type, table.options); });
@@ -63,6 +64,8 @@ std::unique_ptr<Tokenizer> load_tokenizer(const LoadedExperiment& loaded,
   const std::filesystem::path kept = run_folder / vocabulary_file;
   if (std::filesystem::exists(kept))
     tokenizer->load(load_vocabulary(kept));
+  else if (inherited)
+    tokenizer->load(load_vocabulary(inherited()));
   else if (table.options.has("vocab"))
     tokenizer->load(load_vocabulary(table.options.text("vocab")));
   else

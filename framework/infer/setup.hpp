@@ -37,10 +37,12 @@ LoadedExperiment load_experiment(const Specification& specification);
 void take_planned_files(Experiment& experiment, const Specification& specification);
 
 /// The tokenizer with its vocabulary: the run folder's `vocab.txt` if it is there, else the file that the
-/// option `vocab` names, else trained from `text_counts()`, which only then is called.
+/// option `vocab` names, else trained from `text_counts()`, which only then is called. In front of the last
+/// two comes `inherited()`, where there is one: the file of the run that this one starts from.
 std::unique_ptr<Tokenizer> load_tokenizer(const LoadedExperiment& loaded,
                                           const std::filesystem::path& run_folder,
-                                          const std::function<TextCounts()>& text_counts);
+                                          const std::function<TextCounts()>& text_counts,
+                                          const std::function<std::filesystem::path()>& inherited = {});
 
 /// The text of everything about a tokenizer that decides its pieces (the key of the token cache).
 std::string encoding_of(const TokenizerTable& table, const Registry& registry, const Tokenizer& tokenizer,

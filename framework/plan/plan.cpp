@@ -123,7 +123,7 @@ std::string unique_name(const std::string& name, std::unordered_set<std::string>
 }  // namespace
 
 Plan make_plan(const ExperimentFile& document, const Catalogue& catalogue, const ContentHash& hash,
-               const std::function<void(std::size_t, std::size_t)>& made) {
+               const std::function<void(std::size_t, std::size_t)>& made, ParentSource* parents) {
   Problems problems;
   Value root = document.root;
   apply_overrides(root, document.overrides, problems);
@@ -137,7 +137,7 @@ Plan make_plan(const ExperimentFile& document, const Catalogue& catalogue, const
   }
 
   Plan plan{header.name, header.note, header.tags, header.origin, header.seed_origin, {}, 0, 0, {}};
-  PointMaker maker(document, root, catalogue, sweep, header, hash);
+  PointMaker maker(document, root, catalogue, sweep, header, hash, parents);
   std::unordered_set<std::string> questions, names;
   const std::vector<Proposal> proposals = propose_all(sweep);
   for (const Proposal& proposal : proposals) {

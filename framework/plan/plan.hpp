@@ -13,6 +13,7 @@
 
 #include "config/catalogue.hpp"
 #include "config/experiment_file.hpp"
+#include "plan/parent.hpp"
 #include "plan/run_point.hpp"
 #include "pretrained/content_hash.hpp"
 
@@ -33,9 +34,11 @@ struct Plan {
 };
 
 /// Throws ConfigErrors with everything that is wrong in any point. Nothing is written. `hash` is called once
-/// per path, `made` after each point with how many there are so far and will be.
+/// per path, `made` after each point with how many there are so far and will be. `parents` finds the runs
+/// that others start from; without it there are none.
 Plan make_plan(const ExperimentFile& document, const Catalogue& catalogue,
                const ContentHash& hash = sha256_of_content,
-               const std::function<void(std::size_t, std::size_t)>& made = {});
+               const std::function<void(std::size_t, std::size_t)>& made = {},
+               ParentSource* parents = nullptr);
 
 }  // namespace encore

@@ -9,15 +9,17 @@
 #include "config/validate.hpp"
 #include "data/hash.hpp"
 #include "plan/identity.hpp"
+#include "plan/parent_filler.hpp"
 #include "record/specification.hpp"
 
 namespace encore {
 
 namespace {
 
-/// Of a path: [data] root is where other paths start, and no file.
+/// Of a path: [data] root is where other paths start, and no file; a run to start from counts by what it
+/// asks.
 bool is_content(const std::string& key) {
-  return key != "data.root";
+  return key != "data.root" && !key.starts_with(std::string(pretrained_role) + ".");
 }
 
 /// "data.train" -> "train", "tokenizer.vocab" -> "vocab"; others keep their key.
@@ -63,9 +65,10 @@ bool condition_holds(const std::string& word, const Condition& condition, const 
 }  // namespace
 
 PointMaker::PointMaker(const ExperimentFile& document, Value root, const Catalogue& catalogue,
-                       const Sweep& sweep, PlanHeader header, ContentHash hash)
+                       const Sweep& sweep, PlanHeader header, ContentHash hash, ParentSource* parents)
     : document_(document),
       root_(std::move(root)),
+      parents_(parents),
       catalogue_(catalogue),
       sweep_(sweep),
       header_(std::move(header)),
@@ -79,8 +82,8 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, Problems& probl
   Problems own;
   const Proposal applied = applicable(proposal, problems);
   const Value& root = assigned(applied, own);
-  Problems beside;  // what is missing because the folder of model.from cannot be used
-  Problems& found = folder_is_usable_ ? own : beside;
+  Problems beside;  // what is missing because model.from cannot be used
+  Problems& found = from_is_usable_ ? own : beside;
   Resolved resolved = resolve(root, catalogue_, found);
   note_names(resolved);
   // An excluded point may be wrong: that may be why it is excluded.
@@ -99,7 +102,8 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, Problems& probl
     hashes[key] = file.sha256;
     point.data[file_name(key)] = file;
   }
-  const CanonicalText canonical(resolved, hashes);
+  if (parent_ != nullptr && parent_->weights) point.data[pretrained_role] = *parent_->weights;
+  const CanonicalText canonical(resolved, hashes, parent_ == nullptr ? "" : identity_of(*parent_));
   point.group = sha256(canonical.without_seed());
   const std::string name = names_.of_group(applied, resolved, point.group, problems);
   point.config = std::move(resolved.config);
@@ -152,7 +156,7 @@ Proposal PointMaker::applicable(const Proposal& proposal, Problems& problems) {
   return chosen;
 }
 
-/// The document's root with what the proposal sets, and with what the folder of model.from decides. Points
+/// The document's root with what the proposal sets, and with what model.from decides. Points
 /// that set the same options only replace each other's values: a copy for each of them would cost as much as
 /// everything else about it.
 const Value& PointMaker::assigned(const Proposal& proposal, Problems& problems) {
@@ -169,10 +173,17 @@ const Value& PointMaker::assigned(const Proposal& proposal, Problems& problems) 
       problems.add(assignment->key_origin.place, assignment->key,
                    "\"" + assignment->key + "\" runs through something that is no table");
   apply_overrides(assigned_, document_.overrides, problems);
-  folder_is_usable_ = true;
-  if (named_folder(assigned_) == nullptr) return assigned_;
+  from_is_usable_ = true;
+  parent_ = nullptr;
+  const bool has_parent = named_parent(assigned_) != nullptr;
+  if (!has_parent && named_folder(assigned_) == nullptr) return assigned_;
   filled_ = assigned_;
-  folder_is_usable_ = filler_.fill(filled_, problems);
+  if (has_parent) {
+    parent_ = fill_from_parent(filled_, parents_, problems);
+    from_is_usable_ = parent_ != nullptr;
+  } else {
+    from_is_usable_ = filler_.fill(filled_, problems);
+  }
   return filled_;
 }
 

@@ -14,6 +14,7 @@
 #include "config/experiment_file.hpp"
 #include "config/resolve.hpp"
 #include "plan/name_pattern.hpp"
+#include "plan/parent.hpp"
 #include "plan/proposal.hpp"
 #include "plan/run_names.hpp"
 #include "plan/run_point.hpp"
@@ -35,9 +36,10 @@ struct PlanHeader {
 
 class PointMaker {
  public:
-  /// `root` is the document's with the overrides set. Document, catalogue and sweep outlive the maker.
+  /// `root` is the document's with the overrides set. Document, catalogue, sweep and parents outlive the
+  /// maker; `parents` may be null.
   PointMaker(const ExperimentFile& document, Value root, const Catalogue& catalogue, const Sweep& sweep,
-             PlanHeader header, ContentHash hash);
+             PlanHeader header, ContentHash hash, ParentSource* parents);
 
   /// One run per seed; none when the proposal is excluded or wrong. What is wrong is added to `problems`.
   std::vector<RunPoint> make(const Proposal& proposal, Problems& problems);
@@ -65,8 +67,10 @@ class PointMaker {
   Value assigned_;                          // root_ with what the last point set
   std::vector<std::string> assigned_keys_;  // what that was
   FolderFiller filler_;
-  Value filled_;                  // assigned_ and what its folder decides
-  bool folder_is_usable_ = true;  // or there is none
+  ParentSource* parents_;
+  Value filled_;                    // assigned_ and what model.from decides
+  bool from_is_usable_ = true;      // or there is none
+  const Parent* parent_ = nullptr;  // of the last point
   const Catalogue& catalogue_;
   const Sweep& sweep_;
   PlanHeader header_;

@@ -1,11 +1,10 @@
 #include "pretrained/folder_filler.hpp"
 
-#include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "config/input_file.hpp"
 #include "config/validate.hpp"
+#include "pretrained/option_filler.hpp"
 
 namespace encore {
 
@@ -13,49 +12,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<double> as_number(const Value& value) {
-  if (const auto* integer = std::get_if<std::int64_t>(&value.data)) return static_cast<double>(*integer);
-  if (const auto* number = std::get_if<double>(&value.data)) return *number;
-  return std::nullopt;
-}
-
-/// 1 and 1.0 are one number, as for the schemas.
-bool is_same(const Value& a, const Value& b) {
-  const auto x = as_number(a), y = as_number(b);
-  if (x && y) return *x == *y;
-  if (a.is_array() && b.is_array()) return std::ranges::equal(a.array(), b.array(), is_same);
-  if (a.data.index() != b.data.index()) return false;
-  if (a.is_text()) return a.text() == b.text();
-  const auto *left = std::get_if<bool>(&a.data), *right = std::get_if<bool>(&b.data);
-  return left != nullptr && right != nullptr && *left == *right;
-}
-
-std::string dotted(const std::vector<std::string>& path) {
-  std::string text;
-  for (const std::string& part : path) text += (text.empty() ? "" : ".") + part;
-  return text;
-}
-
-/// As it is written in an experiment file.
-std::string written(const Value& value) {
-  if (value.is_text()) return "\"" + shortened(value.text()) + "\"";
-  if (!value.is_array()) return shortened(to_text(value));
-  std::string text;
-  for (const Value& element : value.array()) text += (text.empty() ? "" : ", ") + written(element);
-  return "[" + text + "]";
-}
-
-void set_origin(Value& value, const Origin& origin) {
-  value.origin = origin;
-  if (auto* elements = std::get_if<Value::Array>(&value.data))
-    for (Value& element : *elements) set_origin(element, origin);
-}
-
 /// Fills one run's document from one folder.
-class Filling {
+class Filling : private OptionFiller {
  public:
   Filling(const HuggingFaceFolder& folder, Value& root, Problems& problems)
-      : folder_(folder), root_(root), problems_(problems) {}
+      : OptionFiller(root, problems), folder_(folder) {}
 
   void run() {
     const fs::path config = folder_.path / config_file;
@@ -68,36 +29,11 @@ class Filling {
   }
 
  private:
-  void refuse(const Value& at, const std::string& key, const std::string& message) {
-    problems_.add(at.origin.place, key, message);
-  }
-
-  /// False where the experiment says something else.
   bool put(const ImpliedOption& option, const fs::path& file) {
-    const Value* given = root_.at(option.path);
-    if (given == nullptr) {
-      if (!option.is_default) set(option.path, option.value, from(file));
-      return true;
-    }
-    if (option.may_differ || is_same(*given, option.value)) return true;
-    const std::string key = dotted(option.path), means = " = " + written(option.value);
-    const bool says_so = option.reason.ends_with(means);
-    refuse(*given, key,
-           key + " = " + written(*given) + ", but " + file.string() + " says " + option.reason +
-               (says_so ? "" : ", which means " + key + means) + "; leave it out");
-    // As if it were left out, so that nothing that follows from it is said too; a type stays beside its
-    // options.
-    if (option.path.back() != "type") set(option.path, option.value, given->origin);
-    return false;
+    return OptionFiller::put(option, from(file));
   }
 
   static Origin from(const fs::path& file) { return {Source::file, {file.string(), 0, 0}}; }
-
-  void set(const std::vector<std::string>& path, Value value, const Origin& of_value) {
-    const Origin origin = of_value;  // which may be that of what is replaced
-    set_origin(value, origin);
-    root_.set(path, std::move(value), origin);
-  }
 
   void tokenizer(const fs::path& config) {
     const BertTokenizer& tokenizer = folder_.tokenizer;
@@ -140,8 +76,6 @@ class Filling {
   }
 
   const HuggingFaceFolder& folder_;
-  Value& root_;
-  Problems& problems_;
 };
 
 }  // namespace

@@ -27,6 +27,9 @@ std::string numbered_file(const std::string& role, std::size_t index);
 /// The paths of the files of a role, in their order.
 std::vector<std::string> files_of_role(const std::map<std::string, DataFile>& data, const std::string& role);
 
+/// In Specification::data: what `model.from` names, a folder or the weights of a run.
+inline constexpr const char* pretrained_role = "model.from";
+
 /// Throws Error, naming file and role ("train"), when the content is another than the planned one.
 void require_planned(const DataFile& planned, const std::string& role, const std::string& sha256);
 

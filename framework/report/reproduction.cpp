@@ -1,6 +1,8 @@
 // How to do it again and how to see that it is the same: commands, experiment files, digests, verdicts; and
 // what was not recorded.
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 
 #include "data/hash.hpp"
@@ -36,6 +38,63 @@ std::string run_command(const SweepRow& sweep, const std::string& backend) {
   return line + "\n";
 }
 
+// --- runs that others start from ---
+
+/// Of which these runs start, each once.
+std::vector<std::pair<RunRow, ParentRow>> starts_of(const Material& material) {
+  std::vector<std::pair<RunRow, ParentRow>> starts;
+  std::set<std::string> seen;
+  for (const RunRow& run : material.runs) {
+    if (material.setting(run, "model.from.run").is_null() &&
+        material.setting(run, "model.from.question").is_null())
+      continue;
+    std::optional<ParentRow> parent = material.store.read_parent(run);
+    if (parent && parent->run && seen.insert(parent->run->id + parent->sha256).second)
+      starts.emplace_back(run, std::move(*parent));
+  }
+  return starts;
+}
+
+/// The commands that train what these runs name by `{ run = }`, the first to be trained first. What they name
+/// by `{ experiment = }` their own command trains.
+std::string parent_commands(const Material& material) {
+  std::string text;
+  std::set<std::int64_t> seen;
+  std::vector<RunRow> runs;
+  for (const auto& [run, parent] : starts_of(material))
+    if (parent.experiment.empty()) runs.push_back(*parent.run);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!seen.insert(runs[i].number).second) continue;
+    std::string lines;
+    for (const SweepRow& sweep : RunBatch(material.store, {runs[i]}).sweeps())
+      if (!sweep.file.empty()) lines += run_command(sweep, runs[i].backend);
+    if (text.find(lines) == std::string::npos) text = lines + text;
+    if (const auto parent = material.store.read_parent(runs[i]);
+        parent && parent->run && parent->experiment.empty())
+      runs.push_back(*parent->run);
+  }
+  return text;
+}
+
+std::optional<Block> starts_block(const Material& material) {
+  constexpr std::size_t most = 10;
+  const auto starts = starts_of(material);
+  if (starts.empty()) return std::nullopt;
+  ItemList list;
+  for (std::size_t i = 0; i < std::min(most, starts.size()); ++i) {
+    const auto& [run, parent] = starts[i];
+    list.items.push_back(run.name + " starts from the weights of " + parent.run->name + " (" +
+                         parent.run->id + ")" +
+                         (parent.sha256.empty() ? std::string() : ", SHA-256 " + parent.sha256) +
+                         (parent.experiment.empty() ? ", which has to be trained before it under that name."
+                                                    : ", which exp run trains first."));
+  }
+  if (starts.size() > most)
+    list.items.push_back(counted(starts.size() - most, "more run") +
+                         " of other weights: exp show RUN says which.");
+  return list;
+}
+
 Listing command_listing(const Material& material, std::size_t most_verified) {
   std::set<std::string> commits, backends;
   for (const auto& [run, attempts] : material.attempts)
@@ -44,6 +103,7 @@ Listing command_listing(const Material& material, std::size_t most_verified) {
   for (const RunRow& run : material.runs) backends.insert(run.backend);
   std::string text;
   if (commits.size() == 1) text += "git checkout " + *commits.begin() + "\n";
+  text += parent_commands(material);
   for (const SweepRow& sweep : material.sweeps) {
     if (sweep.file.empty()) continue;
     for (const std::string& backend : backends) {
@@ -61,21 +121,22 @@ Listing command_listing(const Material& material, std::size_t most_verified) {
 /// A file that has to be there, as it was.
 struct AttachedFile {
   std::string name, text, when;
-  bool is_base = false;
+  enum class Kind : std::uint8_t { own, parent, base } kind = Kind::own;
 };
 
 /// Each file once: experiment files, and behind them what they build on.
 std::vector<AttachedFile> files_of(const Material& material) {
   std::vector<AttachedFile> files;
   std::set<std::pair<std::string, std::string>> seen;
-  for (const bool bases : {false, true})
+  using Kind = AttachedFile::Kind;
+  for (const Kind kind : {Kind::own, Kind::parent, Kind::base})
     for (const SweepRow& sweep : material.sweeps) {
       const std::string when = utc_text(sweep.created);
-      if (!bases && !sweep.content.empty() && seen.emplace(sweep.file, sweep.content).second)
+      if (kind == Kind::own && !sweep.content.empty() && seen.emplace(sweep.file, sweep.content).second)
         files.push_back({sweep.file, sweep.content, when});
-      if (bases)
-        for (const auto& [name, text] : sweep.bases)
-          if (seen.emplace(name, text).second) files.push_back({name, text, when, true});
+      if (kind == Kind::own) continue;
+      for (const auto& [name, text] : kind == Kind::parent ? sweep.parents : sweep.bases)
+        if (seen.emplace(name, text).second) files.push_back({name, text, when, kind});
     }
   return files;
 }
@@ -90,9 +151,12 @@ bool lacks_base(const Material& material) {
 }
 
 void add_file(const AttachedFile& file, std::vector<Block>& blocks) {
-  blocks.push_back(Paragraph{Text({{file.is_base ? "The base file " : "The experiment file "},
-                                   code(file.name),
-                                   {" as it was on " + file.when + ":"}})});
+  static const std::map<AttachedFile::Kind, std::string> titles = {
+      {AttachedFile::Kind::own, "The experiment file "},
+      {AttachedFile::Kind::parent, "The file of a run from which others start, "},
+      {AttachedFile::Kind::base, "The base file "}};
+  blocks.push_back(
+      Paragraph{Text({{titles.at(file.kind)}, code(file.name), {" as it was on " + file.when + ":"}})});
   blocks.push_back(Listing{"toml", file.text, file.name});
 }
 
@@ -103,6 +167,7 @@ Section command_section(const Material& material) {
                 "SHA-256; and what "
                 "trains one again and compares every digest:"});
   section.blocks.push_back(command_listing(material, 5));
+  if (std::optional<Block> starts = starts_block(material)) section.blocks.push_back(std::move(*starts));
   const std::vector<AttachedFile> files = files_of(material);
   for (std::size_t i = 0; i < std::min(most_files, files.size()); ++i) add_file(files[i], section.blocks);
   if (files.size() > most_files)
@@ -273,7 +338,8 @@ Section brief_reproduction_section(const Material& material) {
   std::vector<Span> bases, data;
   for (const AttachedFile& file : files_of(material)) {
     const bool first = section.blocks.size() == 1;
-    if (first && !file.is_base && std::count(file.text.begin(), file.text.end(), '\n') <= most_lines)
+    if (first && file.kind == AttachedFile::Kind::own &&
+        std::count(file.text.begin(), file.text.end(), '\n') <= most_lines)
       add_file(file, section.blocks);
     else if (bases.size() < most_spans)
       add_hashed(file.name, sha256(file.text), bases);

@@ -21,17 +21,21 @@ namespace encore {
 struct RunTask {
   std::int64_t run = 0;  ///< row number in the store
   Specification specification;
-  std::filesystem::path worker;    ///< the program
-  nlohmann::json plugin_change;    ///< recorded as an event of that name, unless null
-  std::int64_t seen_attempts = 0;  ///< as many were known when it was decided to work on the run
-  bool from_start = false;         ///< without the checkpoints of earlier attempts
+  std::filesystem::path worker;           ///< the program
+  nlohmann::json plugin_change;           ///< recorded as an event of that name, unless null
+  std::int64_t seen_attempts = 0;         ///< as many were known when it was decided to work on the run
+  nlohmann::json parent;                  ///< the same of the weights that it starts from
+  std::optional<std::size_t> after = {};  ///< the task whose run it starts from, which is trained first
+  bool from_start = false;                ///< without the checkpoints of earlier attempts
   /// A worker that trains and tells nothing for so long is killed, and the run has failed; 0: it may take for
   /// ever.
   std::chrono::seconds step_timeout = std::chrono::seconds(0);
 };
 
 struct RunOutcome {
-  bool began = false;  ///< false: another process works on it, or has worked on it meanwhile
+  bool began =
+      false;  ///< false: another process works on it, or has worked on it meanwhile; or it is blocked
+  bool blocked = false;  ///< the run that it starts from has no weights; `reason` says why
   RunState state = RunState::lost;
   std::string reason;
   std::int64_t step = 0;  ///< the last one the worker told of

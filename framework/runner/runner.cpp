@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "runner/parent_weights.hpp"
+
 namespace encore {
 
 namespace {
@@ -31,6 +33,7 @@ std::size_t Runner::run(std::span<const RunTask> tasks) {
   queue_.resize(tasks.size());
   std::iota(queue_.begin(), queue_.end(), std::size_t{0});
   retried_.assign(tasks.size(), 0);
+  over_.assign(tasks.size(), false);
   for (const RunTask& task : tasks) seen_attempts_.push_back(task.seen_attempts);
   for (;;) {
     pass_on_requests();
@@ -53,28 +56,46 @@ void Runner::fill() {
   for (std::size_t seat = 0; seat < seats_.size(); ++seat) {
     while (!seats_[seat].attempt && !stopping_ && !queue_.empty()) {
       if (std::chrono::steady_clock::now() < not_before_) return;
-      const std::size_t task = queue_.front();
+      const auto next =
+          std::find_if(queue_.begin(), queue_.end(), [&](std::size_t task) { return !waits(task); });
+      if (next == queue_.end()) return;
+      const std::size_t task = *next;
       if (!begin(task, seat)) return;
-      queue_.pop_front();
+      queue_.erase(std::find(queue_.begin(), queue_.end(), task));
     }
   }
+}
+
+/// For the run that it starts from.
+bool Runner::waits(std::size_t task) const {
+  const std::optional<std::size_t>& parent = tasks_[task].after;
+  return parent && !over_[*parent];
+}
+
+void Runner::tell_end(std::size_t task, const RunOutcome& outcome, bool again) {
+  over_[task] = !again;
+  observer_.ended(task, outcome, again);
 }
 
 /// False when the database did not answer in time: it is to be tried again.
 bool Runner::begin(std::size_t task, std::size_t seat) {
   std::optional<Lease> lease;
+  RunTask task_now = tasks_[task];
+  task_now.from_start = task_now.from_start && retried_[task] == 0;
   try {
     const ShortPatience patience(store_.database());
+    if (!provide_parent(task, task_now)) return true;
     lease = store_.begin_attempt(tasks_[task].run, this_process(), seen_attempts_[task], code_);
     if (!lease) {
       RunOutcome outcome;
       const RunRow row = store_.read_run(tasks_[task].run);
       outcome.state = row.state;
       outcome.reason = row.reason;
+      over_[task] = true;
       if (row.state == RunState::running && !looked_again_)
         held_elsewhere_.push_back(task);
       else
-        observer_.ended(task, outcome, false);
+        tell_end(task, outcome, false);
       return true;
     }
   } catch (const DatabaseError& error) {
@@ -96,8 +117,6 @@ bool Runner::begin(std::size_t task, std::size_t seat) {
   busy_.over();
   seen_attempts_[task] = lease->ordinal;
   RunObserver& observer = observer_.begun(task, retried_[task]);
-  RunTask task_now = tasks_[task];
-  task_now.from_start = task_now.from_start && retried_[task] == 0;
   seats_[seat] = {task,
                   std::make_unique<Attempt>(store_, task_now, settings_.places[seat], *lease, observer)};
   return true;
@@ -109,7 +128,25 @@ void Runner::give_up(std::size_t task, const Error& error) {
   outcome.began = true;
   outcome.state = RunState::interrupted;
   outcome.reason = error.what();
-  observer_.ended(task, outcome, false);
+  tell_end(task, outcome, false);
+}
+
+/// False where the run that it starts from has no weights: then it is not begun, and its row says why.
+bool Runner::provide_parent(std::size_t task, RunTask& task_now) {
+  try {
+    task_now.parent = take_parent(store_, task_now.specification, task_now.from_start);
+    return true;
+  } catch (const DatabaseError&) {
+    throw;
+  } catch (const Error& error) {
+    RunOutcome outcome;
+    outcome.blocked = true;
+    outcome.state = RunState::pending;
+    outcome.reason = error.what();
+    store_.note_waiting(tasks_[task].run, outcome.reason);
+    tell_end(task, outcome, false);
+    return false;
+  }
 }
 
 /// Runs that others held when their turn came: by now those may be gone without having ended them.
@@ -179,7 +216,7 @@ void Runner::end(Seat& seat) {
     ++retried_[task];
     queue_.push_front(task);
   }
-  observer_.ended(task, outcome, again);
+  tell_end(task, outcome, again);
   if (settings_.fail_fast && !again && !stopping_ && ended_badly(outcome))
     ask_all(StopCause::failure, "a run ended badly and --fail-fast was given");
 }

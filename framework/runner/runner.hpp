@@ -66,6 +66,9 @@ class Runner {
   void fill();
   bool begin(std::size_t task, std::size_t seat);
   void give_up(std::size_t task, const Error& error);
+  bool provide_parent(std::size_t task, RunTask& task_now);
+  bool waits(std::size_t task) const;
+  void tell_end(std::size_t task, const RunOutcome& outcome, bool again);
   void look_again();
   void pass_on_requests();
   void ask_all(StopCause cause, const std::string& why);
@@ -85,6 +88,7 @@ class Runner {
   std::vector<std::size_t> held_elsewhere_;
   bool looked_again_ = false;
   std::vector<int> retried_;                            ///< by task
+  std::vector<bool> over_;                              ///< by task: nothing more is done for it
   std::vector<std::int64_t> seen_attempts_;             ///< by task
   bool stopping_ = false;                               ///< nothing new is started
   int passed_on_ = 0;                                   ///< of the user's requests

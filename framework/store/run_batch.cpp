@@ -29,13 +29,18 @@ std::string text_of(const nlohmann::json& json) {
   return json.is_string() ? json.get<std::string>() : std::string();
 }
 
+void add_files(const nlohmann::json& list, std::vector<std::pair<std::string, std::string>>& files) {
+  for (const nlohmann::json& file : list)
+    if (file.is_object())
+      files.emplace_back(text_of(file.value("file", nlohmann::json())),
+                         text_of(file.value("content", nlohmann::json())));
+}
+
 /// What is not as schema.sql says is left out.
 void add_context(const nlohmann::json& context, SweepRow& sweep) {
   if (!context.is_object()) return;
-  for (const nlohmann::json& base : context.value("bases", nlohmann::json::array()))
-    if (base.is_object())
-      sweep.bases.emplace_back(text_of(base.value("file", nlohmann::json())),
-                               text_of(base.value("content", nlohmann::json())));
+  add_files(context.value("bases", nlohmann::json()), sweep.bases);
+  add_files(context.value("parents", nlohmann::json()), sweep.parents);
   for (const nlohmann::json& set : context.value("overrides", nlohmann::json::array()))
     if (set.is_string()) sweep.overrides.push_back(set.get<std::string>());
   for (const nlohmann::json& axis : context.value("grid", nlohmann::json::array()))

@@ -17,6 +17,8 @@ struct SweepRow {
   double created = 0.0;
   /// The files that it builds on, the nearest first: their name and text. None where they were not recorded.
   std::vector<std::pair<std::string, std::string>> bases = {};
+  /// The files of the runs that these start from, with the files that they build on; alike.
+  std::vector<std::pair<std::string, std::string>> parents = {};
   std::vector<std::string> overrides = {};  ///< "train.epochs=2", of the command line
   std::vector<std::string> grid = {};       ///< "model.layers=2,4", of the command line
   std::string seeds = {};                   ///< "1-5", of the command line; empty: not set there

@@ -19,7 +19,8 @@ CREATE TABLE sweep (
   file     TEXT NOT NULL,              -- path of the experiment file, as it was given
   content  TEXT NOT NULL,              -- its text at that time
   created  REAL NOT NULL,
-  -- What else has to be there to plan it again (JSON): {"bases": [{"file", "content"}, nearest first], "overrides": ["train.epochs=2"]}.
+  -- What else has to be there to plan it again (JSON): {"bases": [{"file", "content"}, nearest first], "overrides": ["train.epochs=2"]},
+  -- and "parents", like bases: the files of runs from which these start.
   context  TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(context))
 ) STRICT;
 
@@ -224,9 +225,10 @@ CREATE TABLE artifact (
   PRIMARY KEY (run, name, attempt)
 ) STRICT, WITHOUT ROWID;
 
--- What an attempt told, in order: started, log, checkpoint, artifact, result, finished; and two that exp writes
--- itself: plugin_change, when an attempt goes on with another plugin file than the one before, and spool_damage, where its
--- spool was found damaged or was refused. (Progress is in attempt.progress, measurements and digests are in tables of their own.)
+-- What an attempt told, in order: started, log, checkpoint, artifact, result, finished; and three that exp writes
+-- itself: plugin_change, when an attempt goes on with another plugin file than the one before; parent, when it starts from the
+-- weights of another run: {"run": its id, "name", "sha256"}, found by the settings model.from.run (an id) and
+-- model.from.question; and spool_damage, where its spool was found damaged or was refused. (Progress is in attempt.progress, measurements and digests are in tables of their own.)
 CREATE TABLE event (
   attempt   INTEGER NOT NULL REFERENCES attempt (number) ON DELETE CASCADE,
   sequence  INTEGER NOT NULL,          -- number of the record in the attempt's spool; from 0 downwards: written by exp itself

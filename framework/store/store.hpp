@@ -178,6 +178,15 @@ struct EventRow {
   nlohmann::json body;
 };
 
+/// The run that another one starts from.
+struct ParentRow {
+  std::optional<RunRow>
+      run;  ///< the one whose weights were read; before that the one that is named, if it is there
+  std::string experiment;   ///< the file that asks for it; empty where it was named itself
+  std::string sha256 = {};  ///< of the weights that were read; empty: none were yet
+  int attempt = 0;          ///< the ordinal of the attempt that read them
+};
+
 class Store {
  public:
   /// See open_encore_database for what is refused.
@@ -229,6 +238,9 @@ class Store {
   void purge_run(std::int64_t run);
 
   // --- Attempts (attempts.cpp)
+  /// Why a run that nobody has begun is not begun: the run that it starts from has failed, say. It goes with
+  /// the first attempt.
+  void note_waiting(std::int64_t run, const std::string& reason);
   /// Takes the run: exactly one of several processes gets it. Nothing when another one holds it or it is
   /// completed (read_run says which). What an attempt that died left in its spool is merged first; if it
   /// turns out to have been completed there is nothing to begin either. Writes the run folder's `lease` file.
@@ -268,6 +280,10 @@ class Store {
   std::vector<ArtifactRow> read_artifacts(std::int64_t run);
   /// In the order in which they happened; of one type, if one is named.
   std::vector<EventRow> read_events(std::int64_t run, const std::string& type = "");
+  /// Nothing where it starts from no run. (parents.cpp)
+  std::optional<ParentRow> read_parent(const RunRow& run);
+  /// The runs in sight that start from it, the oldest first.
+  std::vector<RunRow> list_children(const RunRow& run);
   /// Oldest first.
   std::vector<VerificationRow> read_verifications(std::int64_t run);
   void add_verification(std::int64_t run, const VerificationRow& verification);

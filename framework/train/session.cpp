@@ -2,18 +2,38 @@
 #include "train/session.hpp"
 
 #include "data/vocabulary.hpp"
+#include "infer/parent_weights.hpp"
 #include "infer/pretrained_weights.hpp"
+#include "pretrained/content_hash.hpp"
 #include "record/crash_line.hpp"
 #include "train/run_files.hpp"
 
 namespace encore {
 namespace {
 
-/// Of `[model] from`; empty where the experiment has none.
-std::filesystem::path pretrained_folder(const Specification& specification) {
-  const auto folder = specification.data.find(pretrained_role);
-  return folder == specification.data.end() ? std::filesystem::path()
-                                            : std::filesystem::path(folder->second.path);
+/// What `[model] from` names; empty where the experiment has none.
+std::filesystem::path pretrained_path(const Specification& specification) {
+  const auto path = specification.data.find(pretrained_role);
+  return path == specification.data.end() ? std::filesystem::path()
+                                          : std::filesystem::path(path->second.path);
+}
+
+std::function<std::filesystem::path()> inherited_vocabulary(const Specification& specification) {
+  const std::filesystem::path path = pretrained_path(specification);
+  if (!is_of_run(path)) return {};
+  return [path] { return parent_vocabulary(path); };
+}
+
+/// Fills a new model from what `[model] from` names; empty where the experiment has none.
+std::function<PretrainedWeights(Model&)> pretrained_of(const Specification& specification) {
+  const auto from = specification.data.find(pretrained_role);
+  if (from == specification.data.end()) return {};
+  return [file = from->second](Model& model) {
+    // Looked at before, unless there was a checkpoint, which then turned out to be damaged.
+    require_planned(file, pretrained_role, sha256_of_content(file.path));
+    return is_of_run(file.path) ? load_parent(model, file.path, host_threads())
+                                : load_pretrained(model, file.path);
+  };
 }
 
 }  // namespace
@@ -21,10 +41,11 @@ std::filesystem::path pretrained_folder(const Specification& specification) {
 Session::Session(Specification specification, std::filesystem::path run_folder, std::int64_t attempt,
                  const Device& device, const TokenCache& cache)
     : specification_(std::move(specification)),
-      loaded_(load_experiment(require_unchanged(specification_))),
+      loaded_(load_experiment(require_unchanged(specification_, run_folder))),
       sets_(make_task_parts(loaded_.experiment, loaded_.registry), loaded_.experiment.data,
             content_hashes(specification_)),
-      tokenizer_(load_tokenizer(loaded_, run_folder, [this] { return sets_.text_counts(); })),
+      tokenizer_(load_tokenizer(
+          loaded_, run_folder, [this] { return sets_.text_counts(); }, inherited_vocabulary(specification_))),
       snapshots_(run_folder, specification_.question, attempt) {
   const std::span<const std::string> vocabulary = tokenizer_->vocabulary();
   encode(cache);
@@ -62,7 +83,7 @@ void Session::keep_max_length(const std::filesystem::path& run_folder) {
   const std::filesystem::path path = run_folder / max_length_file;
   const std::string text = std::to_string(sets_.max_length()) + "\n";
   if (!std::filesystem::exists(path))
-    keep(path, text);
+    keep_file(path, text);
   else if (kept_max_length(run_folder) != sets_.max_length())
     throw Error(path.string() + " holds another length than the " + std::to_string(sets_.max_length()) +
                 " that data.max_length is for this training set; put the file back, or train the run again "
@@ -81,7 +102,7 @@ TrainerParts Session::parts(Observer& observer, Control& control, Milestones mil
           control,
           std::move(milestones),
           loaded_.registry.owner_text(Kind::optimizer, loaded_.experiment.optimizer.type),
-          pretrained_folder(specification_)};
+          pretrained_of(specification_)};
 }
 
 }  // namespace encore

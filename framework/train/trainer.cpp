@@ -10,7 +10,6 @@
 #include "base/host_measures.hpp"
 #include "base/measures.hpp"
 #include "data/largest_batch.hpp"
-#include "infer/pretrained_weights.hpp"
 #include "train/digests.hpp"
 
 namespace encore {
@@ -126,8 +125,8 @@ void Trainer::restore_or_initialize() {
 }
 
 void Trainer::initialize() {
-  if (pretrained_.empty()) return model_.initialize(seed_);
-  const PretrainedWeights weights = load_pretrained(model_, pretrained_);
+  if (!pretrained_) return model_.initialize(seed_);
+  const PretrainedWeights weights = pretrained_(model_);
   model_.initialize(seed_, weights.fresh);
   observer_.happened(Logged{.text = weights.note});
 }

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
+#include <functional>
 #include <memory>
 #include <set>
 #include <span>
@@ -17,6 +17,7 @@
 #include "data/batch_plan.hpp"
 #include "data/packing.hpp"
 #include "infer/evaluator.hpp"
+#include "infer/pretrained_weights.hpp"
 #include "model/device_batch.hpp"
 #include "model/model.hpp"
 #include "record/progress.hpp"
@@ -48,9 +49,8 @@ struct TrainerParts {
   Control& control;
   Milestones milestones = {};
   std::string optimizer_owner = {};  ///< for the crash line (record/crash_line.hpp)
-  /// A folder with the weights that a new run starts from (infer/pretrained_weights.hpp); empty: there is
-  /// none.
-  std::filesystem::path pretrained = {};
+  /// Fills the model of a new run from the weights that it starts from; empty: there are none.
+  std::function<PretrainedWeights(Model&)> pretrained = {};
 };
 
 /// Updates of a whole run: epochs times batches per epoch.
@@ -102,7 +102,7 @@ class Trainer {
   Observer& observer_;
   Control& control_;
   const Milestones milestones_;
-  const std::filesystem::path pretrained_;
+  const std::function<PretrainedWeights(Model&)> pretrained_;
 
   std::vector<std::int32_t> lengths_;  ///< of the training set's examples
   BatchOptions batch_options_;

@@ -8,6 +8,7 @@
 //   FAKE_CRASH_AT=7            kill itself there ...        FAKE_SIGNAL=9      ... with this signal
 //   FAKE_CRASH_ATTEMPTS=1      ... in so many attempts      FAKE_FAIL_AT=7     the loss is not finite there
 //   FAKE_CRASH_ONLY=text       only in runs whose name has that; FAKE_FAIL_ONLY alike
+//   FAKE_WEIGHTS=1             concludes with a weights file, for runs that start from this one
 //   FAKE_CHECK=key:message     what `check` finds           FAKE_STUBBORN=1    ignores requests to stop
 //   PAUSE_AT=7:FOLDER          waits in that step while FOLDER exists, and listens to requests
 //   (support/pause.hpp)
@@ -38,6 +39,7 @@
 #include "record/run_paths.hpp"
 #include "record/specification.hpp"
 #include "record/spool.hpp"
+#include "record/weights_file.hpp"
 #include "support/pause.hpp"
 #include "support/raw_event.hpp"
 
@@ -118,6 +120,8 @@ class FakeRun {
     const Specification specification = Specification::load(folder_);
     name_ = specification.name;
     state_ = specification.seed;
+    if (const auto from = specification.data.find(pretrained_role); from != specification.data.end())
+      state_ = std::stoull(from->second.sha256.substr(0, 15), nullptr, 16);
     restore();
     nlohmann::json started = {{"parameters", 1}, {"threads", 1}, {"data", {{"train", {{"examples", 10}}}}}};
     started["numeric_environment"] = {{"backend", specification.backend},
@@ -146,6 +150,7 @@ class FakeRun {
       if (step_ % 5 == 0) end_epoch();
       if (stop_after_ > 0 && step_ >= stop_after_) return end("interrupted", "trained as far as asked", 75);
     }
+    if (setting("FAKE_WEIGHTS", 0) != 0) write_weights();
     const double f1 = score();
     spool_.point("test/f1", step_, f1);
     testing::write_event(spool_, "measured", {{"step", step_}, {"measures", {{"test/f1", f1}}}});
@@ -214,6 +219,13 @@ class FakeRun {
     std::set<std::int64_t> keep = save_at_;
     keep.insert(step_);
     prune_checkpoints(folder_, keep);
+  }
+
+  void write_weights() {
+    const SavedFile saved = save_safetensors(
+        folder_ / weights_file, {{"x", DType::int64, {1}, std::as_bytes(std::span(&state_, 1))}}, {}, [] {});
+    testing::write_event(spool_, "artifact",
+                         {{"name", "weights"}, {"path", weights_file}, {"sha256", saved.sha256}});
   }
 
   void restore() {

@@ -13,6 +13,7 @@
 #include "data/file.hpp"
 #include "infer/pretrained_weights.hpp"
 #include "pretrained/content_hash.hpp"
+#include "record/atomic_file.hpp"
 #include "record/checkpoint.hpp"
 #include "record/weights_file.hpp"
 #include "support/bert_folder.hpp"
@@ -137,6 +138,77 @@ TEST_F(TrainerTest, ANewRunStartsFromTheWeightsOfAFolder) {
   EXPECT_EQ(testing::message_of<Error>([&] { run("changed", specified); }),
             (folder_ / "bert").string() +
                 " (model.from) has changed since the run was planned; run the experiment file again");
+}
+
+/// Starts from the weights of a run that was trained in this folder.
+void start_from(const fs::path& donor, Specification& specified) {
+  specified.data[pretrained_role] = {(donor / weights_file).string(),
+                                     sha256_of_content(donor / weights_file)};
+}
+
+TEST_F(TrainerTest, ANewRunStartsFromTheWeightsOfARun) {
+  const Recorder donor = run("donor", specification());
+  ASSERT_EQ(donor.ending, Ending::completed) << donor.reason;
+  Specification specified = specification({"seed=4"});
+  start_from(folder_ / "donor", specified);
+  const Recorder whole = run("whole", specified);
+  ASSERT_EQ(whole.ending, Ending::completed) << whole.reason;
+  const std::size_t tensors = Safetensors(folder_ / "donor" / weights_file).tensors().size();
+  const std::string note = "model.from, step " + std::to_string(donor.best_step) +
+                           " of donor: " + std::to_string(tensors) + " tensors taken";
+  EXPECT_EQ(std::ranges::count(whole.logs, note), 1) << whole.logs.front();
+  EXPECT_EQ(whole.digests.at({0, "parameters"}), donor.digests.at({donor.best_step, "parameters"}));
+  EXPECT_EQ(load_file(folder_ / "whole" / "vocab.txt", "file"),
+            load_file(folder_ / "donor" / "vocab.txt", "file"));
+
+  // A resumed run needs neither the weights nor the vocabulary of the other one.
+  const Recorder first = run("stopped", specified, ScriptedControl(9));
+  EXPECT_EQ(first.ending, Ending::interrupted);
+  fs::rename(folder_ / "donor", folder_ / "gone");
+  const Recorder second = run("stopped", specified);
+  EXPECT_EQ(second.ending, Ending::completed) << second.reason;
+  EXPECT_EQ(newest_state("stopped"), newest_state("whole"));
+}
+
+TEST_F(TrainerTest, AHeadThatDoesNotFitIsNewAndTheRestIsTaken) {
+  run("donor", specification());
+  Specification specified = specification({"model.head.type=\"crf\""});
+  start_from(folder_ / "donor", specified);
+  const Recorder whole = run("whole", specified);
+  ASSERT_EQ(whole.ending, Ending::completed) << whole.reason;
+  const std::string& note = whole.logs.front();
+  EXPECT_TRUE(note.starts_with("model.from, step ")) << note;
+  EXPECT_NE(note.find("; head."), std::string::npos) << note;
+  EXPECT_NE(note.find(" new"), std::string::npos) << note;
+}
+
+TEST_F(TrainerTest, RefusesWeightsThatDoNotFitOrHaveChanged) {
+  run("donor", specification());
+  const auto problem = [&](const std::string& name, const std::vector<std::string>& overrides,
+                           const std::string& donor = "donor") {
+    Specification specified = specification(overrides);
+    start_from(folder_ / donor, specified);
+    return testing::message_of<Error>([&] { run(name, specified); });
+  };
+  const std::string file = (folder_ / "donor" / weights_file).string();
+  const std::string deep = problem("deep", {"model.layers=3"});
+  EXPECT_TRUE(deep.starts_with(file + ": it lacks parameter \"encoder.2.")) << deep;
+  const std::string shallow = problem("shallow", {"model.layers=1"});
+  EXPECT_TRUE(shallow.starts_with(file + ": it holds \"encoder.1.")) << shallow;
+  EXPECT_NE(problem("wide", {"model.width=32"}).find("embedding"), std::string::npos);
+
+  fs::copy(folder_ / "donor", folder_ / "other", fs::copy_options::recursive);
+  save_file(folder_ / "other" / "vocab.txt", "[PAD]\n");
+  EXPECT_EQ(
+      problem("vocabulary", {}, "other"),
+      (folder_ / "other" / "vocab.txt").string() +
+          " is not the vocabulary with which weights.safetensors beside it was written; put the file back");
+
+  Specification planned = specification();
+  start_from(folder_ / "donor", planned);
+  planned.data[pretrained_role].sha256[0] = planned.data[pretrained_role].sha256[0] == '0' ? '1' : '0';
+  EXPECT_EQ(testing::message_of<Error>([&] { run("changed", planned); }),
+            file + " (model.from) has changed since the run was planned; run the experiment file again");
 }
 
 TEST_F(TrainerTest, StoppingAndGoingOnInBfloat16ChangesNoBit) {

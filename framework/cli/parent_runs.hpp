@@ -1,0 +1,56 @@
+// ParentRuns: finds the runs that others start from ([model] from = { run = } or { experiment = }) in the
+// database and in other experiment files. Place in the flow: planned_runs.cpp gives it to make_plan, and puts
+// what it has met in front of the file's own runs.
+#pragma once
+
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/catalogue.hpp"
+#include "config/experiment_file.hpp"
+#include "plan/parent.hpp"
+#include "plan/plan.hpp"
+
+namespace encore {
+
+/// A run that an experiment file asks for and another one starts from, with the file.
+struct PlannedParent {
+  ExperimentFile document;
+  Plan plan;  ///< of the whole file
+  RunPoint point;
+  std::vector<std::filesystem::path> plugin_folders;
+};
+
+class ParentRuns final : public ParentSource {
+ public:
+  /// Where plugins are searched for an experiment file.
+  using PluginFolders = std::function<std::vector<std::filesystem::path>(const ExperimentFile& document)>;
+
+  /// `file` is the experiment file that is planned, `fingerprint` that of the build that would train.
+  ParentRuns(std::filesystem::path database, const std::filesystem::path& file, PluginFolders plugin_folders,
+             std::string fingerprint);
+
+  const Parent& run(const std::string& word) override;
+  const Parent& experiment(const std::filesystem::path& file, const std::string& name) override;
+
+  /// What experiment() has met, each before those that start from it.
+  std::vector<PlannedParent> take() { return std::move(planned_); }
+
+ private:
+  const Parent& keep(const std::string& key, Parent parent);
+
+  std::filesystem::path database_;
+  PluginFolders plugin_folders_;
+  std::string fingerprint_;
+  std::vector<std::filesystem::path> chain_;  ///< files that are being planned, the first asked for first
+  std::deque<Parent> found_;
+  std::map<std::string, const Parent*> known_;
+  std::vector<PlannedParent> planned_;
+};
+
+}  // namespace encore

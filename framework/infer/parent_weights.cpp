@@ -1,0 +1,53 @@
+// What may be missing or left is decided as for a folder (pretrained_weights.cpp).
+#include "infer/parent_weights.hpp"
+
+#include <encore/error.hpp>
+
+#include "data/hash.hpp"
+#include "infer/setup.hpp"
+#include "model/load_parameters.hpp"
+#include "record/weights_file.hpp"
+
+namespace encore {
+
+bool is_of_run(const std::filesystem::path& path) {
+  return path.filename() == weights_file;
+}
+
+PretrainedWeights load_parent(Model& model, const std::filesystem::path& weights, int threads) {
+  const WeightsFile file(weights.parent_path());
+  file.require_whole(threads);
+  const NamedTensors& tensors = file.tensors().tensors();
+  const auto names = [&](const std::string& path) -> std::vector<SourceRows> {
+    if (!tensors.contains(path)) return {};
+    const bool fits = tensors.at(path).shape == model.parameters().find(path).spec.shape;
+    return fits || !is_of_head(path) ? same_name(path) : std::vector<SourceRows>{};
+  };
+  return with_file(weights, [&] {
+    const Loaded loaded = load(model.device(), model.parameters(), model.parameters().values(), tensors,
+                               names, SourceTypes::floats);
+    for (const std::string& path : loaded.missing)
+      if (!is_of_head(path) && !model.parameters().find(path).factor)
+        throw Error("it lacks parameter \"" + path + "\" of the model");
+    for (const std::string& name : loaded.left)
+      if (!is_of_head(name))
+        throw Error("it holds \"" + name + "\", which a model of this shape does not have");
+    model.parameters().values_changed();
+    return PretrainedWeights{.fresh = loaded.missing,
+                             .note = pretrained_note("step " + std::to_string(file.facts().step) + " of " +
+                                                         weights.parent_path().filename().string(),
+                                                     loaded.taken.size(), loaded.missing, loaded.left)};
+  });
+}
+
+std::filesystem::path parent_vocabulary(const std::filesystem::path& weights) {
+  const std::filesystem::path file = weights.parent_path() / vocabulary_file;
+  const WeightsFile facts(weights.parent_path());
+  const auto known = facts.facts().files.find(vocabulary_file);
+  if (known == facts.facts().files.end() || sha256_of_file(file) != known->second)
+    throw Error(file.string() + " is not the vocabulary with which " + weights_file +
+                " beside it was written; put the file back");
+  return file;
+}
+
+}  // namespace encore

@@ -1,0 +1,58 @@
+// Which run another one starts from ([model] from): what its settings name, and what its attempts have read.
+#include "store/store.hpp"
+
+namespace encore {
+
+namespace {
+
+/// A setting of a run as text; empty where it has none.
+std::string setting(Database& database, std::int64_t run, const char* key) {
+  Statement& find = database.cached("SELECT value FROM param WHERE run = ? AND key = ?");
+  const std::string text = find.with(run, key).step() ? find.text(0) : "";
+  find.reset();
+  return text;
+}
+
+}  // namespace
+
+std::optional<ParentRow> Store::read_parent(const RunRow& run) {
+  std::string id = setting(*database_, run.number, "model.from.run");
+  const std::string question = setting(*database_, run.number, "model.from.question");
+  if (id.empty() && question.empty()) return std::nullopt;
+  ParentRow parent;
+  parent.experiment = setting(*database_, run.number, "model.from.experiment");
+  const std::vector<EventRow> read = read_events(run.number, "parent");
+  if (!read.empty() && read.back().body.is_object()) {
+    id = read.back().body.value("run", id);
+    parent.sha256 = read.back().body.value("sha256", "");
+    parent.attempt = read.back().attempt;
+  }
+  if (!id.empty()) {
+    Statement& find = database_->cached("SELECT number FROM run WHERE id = ?");
+    if (find.with(id).step()) parent.run = read_run(find.integer(0));
+    find.reset();
+  } else {
+    parent.run = find_question(question, run.backend);
+  }
+  return parent;
+}
+
+std::vector<RunRow> Store::list_children(const RunRow& run) {
+  Statement& find = database_->cached(
+      "SELECT run.number FROM run JOIN param ON param.run = run.number WHERE removed IS NULL AND "
+      "((key = 'model.from.run' AND value = ?) OR "
+      "(key = 'model.from.question' AND value = ? AND backend = ?)) ORDER BY run.number");
+  std::vector<std::int64_t> numbers;
+  find.with(run.id, run.question, run.backend);
+  while (find.step()) numbers.push_back(find.integer(0));
+  find.reset();
+  std::vector<RunRow> children;
+  for (const std::int64_t number : numbers) children.push_back(read_run(number));
+  return children;
+}
+
+void Store::note_waiting(std::int64_t run, const std::string& reason) {
+  database_->cached("UPDATE run SET reason = ? WHERE number = ? AND state = 'pending'").run(reason, run);
+}
+
+}  // namespace encore

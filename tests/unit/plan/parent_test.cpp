@@ -1,0 +1,245 @@
+// [model] from = { run = } and { experiment = }: the forms, what is filled in, what must agree, and what
+// counts in the identity.
+#include "plan/parent_filler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "unit/plan/planning.hpp"
+
+namespace encore {
+namespace {
+
+using sample::changed;
+
+const std::string shape = R"(width = 8
+layers = 2
+block = ["attention", "feed_forward"]
+[model.layer.attention]
+type = "self_attention"
+heads = 2
+[model.layer.feed_forward]
+type = "feed_forward"
+hidden = 16
+)";
+
+/// The sample with `from` instead of a model of its own; `model` and `more` stand in [model] and behind it.
+std::string child(const std::string& from, const std::string& model = "", const std::string& more = "") {
+  std::string text = changed(sample::experiment, shape, "from = " + from + "\n" + model);
+  return changed(text, "[tokenizer]\ntype = \"wordpiece\"\n", "") + more;
+}
+
+/// Knows one run of the database and the files that a test gives it.
+class FixedParents final : public ParentSource {
+ public:
+  explicit FixedParents(const std::string& parent = sample::experiment) {
+    add("run pre", planning::plan(parent).points.at(0));
+    Parent& run = parents_.at("run pre");
+    run.title = "run pre (0123456789)";
+    run.id = "0123456789";
+    run.weights = ContentFile{"/db/0123456789/weights.safetensors", "digest-of-weights"};
+    run.vocabulary = "/db/0123456789/vocab.txt";
+    add("/abs/dir/pre.toml", planning::plan(parent).points.at(0));
+  }
+  const Parent& run(const std::string& word) override { return find("run " + word); }
+  const Parent& experiment(const std::filesystem::path& file, const std::string&) override {
+    return find("/abs/dir/" + file.filename().string());
+  }
+  void set_weights(const std::string& sha256) { parents_.at("run pre").weights->sha256 = sha256; }
+
+ private:
+  const Parent& find(const std::string& key) {
+    const auto found = parents_.find(key);
+    if (found == parents_.end()) throw Error("there is no " + key);
+    return found->second;
+  }
+  void add(const std::string& title, RunPoint point) {
+    Parent parent;
+    parent.title = title;
+    parent.question = point.question;
+    parent.config = std::move(point.config);
+    parent.origin = std::move(point.origin);
+    parents_[title] = std::move(parent);
+  }
+
+  std::map<std::string, Parent> parents_;
+};
+
+Plan plan(const std::string& text, FixedParents* source, const std::vector<std::string>& overrides = {}) {
+  static const Catalogue catalogue = sample::catalogue();
+  return make_plan(parse_experiment_file(text, "dir/a.toml", overrides), catalogue, planning::hash_of_name,
+                   {}, source);
+}
+
+RunPoint point(const std::string& text, FixedParents source = FixedParents(),
+               const std::vector<std::string>& set = {}) {
+  const Plan planned = plan(text, &source, set);
+  EXPECT_EQ(planned.points.size(), 1U);
+  return planned.points.at(0);
+}
+
+std::string problem(const std::string& text, const std::vector<std::string>& overrides = {},
+                    FixedParents source = FixedParents()) {
+  try {
+    plan(text, &source, overrides);
+  } catch (const ConfigErrors& errors) {
+    return errors.what();
+  }
+  return "no problem";
+}
+
+const std::string by_run = "{ run = \"pre\" }", by_file = "{ experiment = \"pre.toml\" }";
+
+TEST(Parent, GivesShapeAndTokenizerAndKeepsWhereTheyComeFrom) {
+  const RunPoint own = planning::plan(sample::experiment).points.at(0);
+  for (const std::string& from : {by_run, by_file}) {
+    const RunPoint run = point(child(from));
+    nlohmann::json model = run.config.at("model");
+    model.erase("from");
+    EXPECT_EQ(model, own.config.at("model"));
+    EXPECT_EQ(run.config.at("tokenizer"), own.config.at("tokenizer"));
+  }
+  const RunPoint run = point(child(by_run));
+  EXPECT_EQ(run.config.at("model").at("from"), nlohmann::json({{"run", "0123456789"}}));
+  EXPECT_EQ(run.origin.at("model.width").place.text(), "run pre (0123456789)");
+  EXPECT_EQ(run.origin.at("model.dropout").source, Source::fallback) << "the parent has its default";
+  EXPECT_EQ(run.data.at("model.from").path, "/db/0123456789/weights.safetensors");
+  EXPECT_EQ(run.data.at("model.from").sha256, "digest-of-weights");
+
+  const RunPoint of_file = point(child(by_file));
+  EXPECT_EQ(of_file.config.at("model").at("from"),
+            nlohmann::json({{"experiment", std::filesystem::absolute("dir/pre.toml").string()},
+                            {"question", own.question}}));
+  EXPECT_FALSE(of_file.data.contains("model.from")) << "its weights need not exist yet";
+  EXPECT_EQ(of_file.origin.at("model.from.question").place.text(), "dir/a.toml:11:8");
+}
+
+TEST(Parent, ARunCountsByItsWeightsAndAnExperimentByItsQuestion) {
+  const RunPoint run = point(child(by_run)), file = point(child(by_file));
+  EXPECT_NE(run.canonical.find(R"("model.from":"weights:digest-of-weights")"), std::string::npos)
+      << run.canonical;
+  const std::string parent = planning::plan(sample::experiment).points.at(0).question;
+  EXPECT_NE(file.canonical.find(R"("model.from":"question:)" + parent + '"'), std::string::npos)
+      << file.canonical;
+  for (const std::string key : {"model.from.", "0123456789", "pre.toml"})
+    EXPECT_EQ((run.canonical + file.canonical).find(key), std::string::npos)
+        << "how it was found does not count";
+  EXPECT_NE(run.question, file.question);
+  EXPECT_NE(run.question, planning::plan(sample::experiment).points.at(0).question);
+
+  FixedParents other;
+  other.set_weights("other");
+  EXPECT_NE(point(child(by_run), other).question, run.question);
+  EXPECT_EQ(point(child(by_file), other).question, file.question);
+  const FixedParents with_other_seed(changed(sample::experiment, "seed = 1", "seed = 2"));
+  EXPECT_EQ(point(child(by_run), with_other_seed).question, run.question);
+  EXPECT_NE(point(child(by_file), with_other_seed).question, file.question);
+}
+
+TEST(Parent, WhatIsRepeatedByHandIsTheSameRun) {
+  EXPECT_EQ(point(child(by_run, "width = 8\n", "[tokenizer]\ntype = \"wordpiece\"\n")).question,
+            point(child(by_run)).question);
+}
+
+TEST(Parent, LearnedPositionsAreAsManyAsTheParentHad) {
+  const FixedParents source(
+      changed(changed(sample::experiment, "width = 8", "width = 8\npositions = \"learned\""), "[tokenizer]",
+              "max_length = 40\n[tokenizer]"));
+  const std::string text = changed(child(by_run), "[model]", "max_length = 32\n[model]");
+  EXPECT_EQ(point(text, source).config.at("model").at("max_positions"), 40);
+  EXPECT_NE(problem(changed(text, "= 32", "= 64"), {}, source)
+                .find("but sequences have up to 64 pieces (data.max_length)"),
+            std::string::npos);
+}
+
+TEST(Parent, ShareOfDropoutMayDiffer) {
+  const RunPoint run = point(child(by_run, "dropout = 0.3\n[model.layer.attention]\ndropout = 0.2\n"));
+  EXPECT_EQ(run.config.at("model").at("dropout"), 0.3);
+  EXPECT_EQ(run.config.at("model").at("layer").at("attention"),
+            nlohmann::json({{"type", "self_attention"}, {"heads", 2}, {"dropout", 0.2}}));
+}
+
+TEST(Parent, NamesBothSidesWhereTheShapeDiffers) {
+  EXPECT_EQ(problem(child(by_run, "width = 16\n")),
+            "dir/a.toml:12:9: model.width = 16, but run pre (0123456789) says model.width = 8; leave it out");
+  EXPECT_EQ(problem(child(by_file), {"model.layers=3"}),
+            "-S model.layers=3: model.layers = 3, but /abs/dir/pre.toml says model.layers = 2; leave it out");
+  EXPECT_EQ(
+      problem(child(by_run, "positions = \"learned\"\n")),
+      "dir/a.toml:12:13: model.positions = \"learned\", but run pre (0123456789) says model.positions = "
+      "\"sinusoidal\"; leave it out");
+  EXPECT_EQ(
+      problem(child(by_run, "[model.layer.attention]\ntype = \"alibi_attention\"\n")).substr(0, 123),
+      "dir/a.toml:13:8: model.layer.attention.type = \"alibi_attention\", but run pre (0123456789) says "
+      "model.layer.attention.type =");
+  EXPECT_EQ(problem(child(by_run, "[model.decoder]\nlayers = 1\nblock = [\"attention\"]\n")),
+            "dir/a.toml:12:1: [model.decoder] cannot stand beside model.from: run pre (0123456789) has an "
+            "encoder alone");
+}
+
+TEST(Parent, TheTokenizerIsTheParents) {
+  EXPECT_EQ(
+      problem(child(by_run, "", "[tokenizer]\nvocab_size = 9\n")),
+      "dir/a.toml:23:14: tokenizer.vocab_size = 9, but run pre (0123456789) says tokenizer.vocab_size = "
+      "4000; leave it out");
+  EXPECT_EQ(
+      problem(child(by_run, "", "[tokenizer]\nvocab = \"v.txt\"\n")),
+      "dir/a.toml:23:9: tokenizer.vocab = v.txt, but the pieces that model.from was trained with are in "
+      "/db/0123456789/vocab.txt; leave it out");
+  EXPECT_EQ(problem(child(by_file, "", "[tokenizer]\nvocab = \"v.txt\"\n")),
+            "dir/a.toml:23:9: tokenizer.vocab = v.txt, but the pieces that model.from was trained with are "
+            "those that /abs/dir/pre.toml trains; leave it out");
+}
+
+TEST(Parent, AVocabularyFileOfTheParentIsThatOfItsFolder) {
+  const FixedParents source(
+      changed(sample::experiment, "type = \"wordpiece\"", "type = \"wordpiece\"\nvocab = \"v.txt\""));
+  EXPECT_EQ(point(child(by_run), source).config.at("tokenizer").at("vocab"), "/db/0123456789/vocab.txt");
+  EXPECT_EQ(point(child(by_file), source).config.at("tokenizer").at("vocab"),
+            std::filesystem::absolute("dir/v.txt").string());
+}
+
+TEST(Parent, TheFormIsExact) {
+  const std::string usage = "write from = { run = \"NAME\" } or from = { experiment = \"FILE\" }";
+  EXPECT_EQ(problem(child("{}")), "dir/a.toml:11:8: [model] from names no run; " + usage);
+  EXPECT_EQ(
+      problem(child("{ run = \"pre\", experiment = \"pre.toml\" }")),
+      "dir/a.toml:11:8: [model] from names a run and an experiment; a run starts from one of them: " + usage);
+  EXPECT_EQ(
+      problem(child("{ run = \"pre\", name = \"x\" }")),
+      "dir/a.toml:11:8: [model] from has a name beside run; name chooses one of the runs of an experiment");
+  EXPECT_EQ(problem(child("{ run = \"\" }")), "dir/a.toml:11:8: [model] from has an empty run; " + usage);
+  EXPECT_EQ(problem(child("{ experiment = \"\" }")),
+            "dir/a.toml:11:8: [model] from has an empty experiment; " + usage);
+  EXPECT_EQ(problem(child("{ run = 3 }")),
+            "dir/a.toml:11:16: option \"run\" of [model] from must be text in quotes, found the integer 3");
+  EXPECT_EQ(problem(child("{ rum = \"pre\" }")),
+            "dir/a.toml:11:10: unknown option \"rum\" of [model] from; did you mean \"run\"?");
+  EXPECT_EQ(
+      problem(child("{ experiment = \"pre.toml\", question = \"0123\" }")),
+      "dir/a.toml:11:35: unknown option \"question\" of [model] from; it takes \"run\", \"experiment\", "
+      "\"name\"");
+}
+
+TEST(Parent, UnknownOnesAreReportedOnceAndAlone) {
+  EXPECT_EQ(problem(child("{ run = \"prr\" }")), "dir/a.toml:11:8: [model] from: there is no run prr");
+  EXPECT_EQ(problem(child("{ experiment = \"prr.toml\" }")),
+            "dir/a.toml:11:8: [model] from: there is no /abs/dir/prr.toml");
+  EXPECT_EQ(planning::problem(child(by_run)),
+            "dir/a.toml:11:8: [model] from: there is no database in which a run could be found");
+}
+
+TEST(Parent, MayBeSwept) {
+  FixedParents source;
+  const Plan planned = plan(changed(child(by_run), "from = " + by_run + "\n", "") +
+                                "[sweep.grid]\n\"model.from\" = [" + by_run + ", " + by_file + "]\n",
+                            &source);
+  ASSERT_EQ(planned.points.size(), 2U);
+  EXPECT_EQ(planned.points[0].question, point(child(by_run)).question);
+  EXPECT_EQ(planned.points[1].question, point(child(by_file)).question);
+  EXPECT_NE(planned.points[0].name, planned.points[1].name);
+}
+
+}  // namespace
+}  // namespace encore
