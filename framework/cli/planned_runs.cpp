@@ -79,8 +79,7 @@ PlannedRuns read_all(const CommandLine& line, const std::string& backend,
   overrides.insert(overrides.end(), more.begin(), more.end());
   SweepTexts sweep{line.texts("grid"), std::nullopt};
   if (line.has("seeds")) sweep.seeds = line.text("seeds");
-  PlannedRuns planned =
-      plan_own(line, load_experiment_file(file, overrides, sweep), backend, hash, parents);
+  PlannedRuns planned = plan_own(line, load_experiment_file(file, overrides, sweep), backend, hash, parents);
   planned.overrides = std::move(overrides);
   planned.sweep = std::move(sweep);
   // A single run has the experiment's own name: nobody wants to type what does not tell it from others.

@@ -93,6 +93,7 @@ int predict_verb(const Arguments& arguments) {
       "format", po::value<std::string>()->value_name("FORMAT")->default_value("text"),
       "text: for people, such as [Anna Berg PER] met; jsonl: one object per line; or the format of the run's "
       "data, its data.type, labelled by the model");
+  line.options()("json", po::bool_switch(), "short for --format jsonl");
   line.options()("backend", po::value<std::string>()->value_name("NAME"),
                  "openmp, cuda or hip (default: that of the run)");
   add_run_plugin_option(line);
@@ -104,7 +105,9 @@ int predict_verb(const Arguments& arguments) {
   if (!line.parse(arguments)) return exit_done;
 
   const RunSelection selection = selection_from(line, {line.required("run", "a run")});
-  const std::string format = line.text("format");
+  const std::string format = line.flag("json") ? "jsonl" : line.text("format");
+  if (line.flag("json") && line.text("format") != "text" && line.text("format") != "jsonl")
+    throw UsageError("--json and --format " + line.text("format") + " ask for two formats; give one of them");
   if (line.has("file") && line.has("text"))
     throw UsageError("both a text and --file are given; give one of them");
   require_threads(line.integer("threads"));

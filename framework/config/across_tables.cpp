@@ -54,7 +54,7 @@ class AcrossTables {
   // dev is a file of its own, or a share of train.
   void check_sets() {
     const auto data = resolved_.tables.find("data");
-    if (data == resolved_.tables.end()) return;
+    if (data == resolved_.tables.end() || trains_nothing()) return;
     const Options& options = data->second.options;
     const Value* table = root_.at({"data"});
     if (table->find("split") == nullptr) {
@@ -148,20 +148,24 @@ class AcrossTables {
     }
   }
 
+  bool trains_nothing() const {
+    const auto train = resolved_.tables.find("train");
+    return train != resolved_.tables.end() && train->second.options.has("epochs") &&
+           train->second.options.integer("epochs") == 0;
+  }
+
   // Without an epoch there is a model only where one comes from elsewhere, and nobody reads data.
   void check_untrained() {
-    const auto model = resolved_.tables.find("model"), data = resolved_.tables.find("data"),
-               train = resolved_.tables.find("train");
-    if (train == resolved_.tables.end() || !train->second.options.has("epochs") ||
-        train->second.options.integer("epochs") != 0)
-      return;
-    if (model != resolved_.tables.end() && !model->second.options.has("from"))
-      refuse("train.epochs",
-             "option \"epochs\" of [train] is 0, which takes the model of model.from as it is, but there is "
-             "none; name its folder, or train for at least 1 epoch");
+    if (!trains_nothing()) return;
+    const auto model = resolved_.tables.find("model"), data = resolved_.tables.find("data");
+    if (model == resolved_.tables.end()) return;
+    if (!model->second.options.has("from"))
+      return refuse("train.epochs",
+                    "option \"epochs\" of [train] is 0, which takes the model of a folder as it is, but "
+                    "model.from names none; name it, or train for at least 1 epoch");
     if (data == resolved_.tables.end()) return;
     for (const char* name : {"train", "dev", "test"})
-      if (data->second.options.has(name))
+      if (data->second.options.has(name) && !data->second.options.paths(name).empty())
         refuse(std::string("data.") + name,
                "option \"" + std::string(name) +
                    "\" of [data] names a file that nobody would read, because "

@@ -142,7 +142,8 @@ class Resolver {
   static Schema without_files(const Schema& schema) {
     Schema without;
     for (Option option : schema.options()) {
-      option.required = option.required && option.type != OptionType::path;
+      const bool file = option.type == OptionType::path || option.type == OptionType::path_list;
+      option.required = option.required && !file;
       without.add(std::move(option));
     }
     return without;

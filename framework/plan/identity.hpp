@@ -16,8 +16,8 @@ namespace encore {
 class CanonicalText {
  public:
   /// `files` holds the content hash of every path option, by dotted key (numbered_file for the later ones of
-  /// several); `parent` is how the run that this one starts from counts (parent_filler.hpp), empty where there
-  /// is none.
+  /// several); `parent` is how the run that this one starts from counts (parent_filler.hpp), empty where
+  /// there is none.
   CanonicalText(const Resolved& resolved, const std::map<std::string, std::string>& files,
                 const std::string& parent = "");
 

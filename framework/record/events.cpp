@@ -98,7 +98,7 @@ void list(auto& field, A<Started> auto& event) {
   field.optional("parameter_parts", event.parameter_parts);
   field.optional("parameter_layers", event.parameter_layers);
   field.optional("vocabulary_size", event.vocabulary_size);
-  field.optional("max_length", event.max_length);
+  field.optional("resolved_max_length", event.max_length);
   field.optional("labels", event.labels);
   field.optional("data", event.data);
 }

@@ -83,6 +83,8 @@ class TaskSets {
   bool has(Split split) const;
   /// data.max_length; 0 where it is a share of the training set that is not encoded yet.
   std::int64_t max_length() const { return data_.max_length; }
+  /// Whether it follows from the lengths of the training set.
+  bool max_length_follows() const { return data_.max_length_percent > 0; }
 
   /// Reads every set that is not read yet; then the task knows its labels. Throws Error naming file and line
   /// of what cannot be read, or the file that is no longer the one that was planned.

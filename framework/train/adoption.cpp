@@ -49,7 +49,7 @@ Adoption::Adoption(Specification specification, std::filesystem::path run_folder
                    const Device& device)
     : specification_(std::move(specification)),
       run_folder_(std::move(run_folder)),
-      loaded_(load_experiment(require_unchanged(specification_))),
+      loaded_(load_experiment(require_unchanged(specification_, run_folder_))),
       parts_(make_task_parts(loaded_.experiment, loaded_.registry)),
       tokenizer_(load_tokenizer(
           loaded_, run_folder_,
@@ -69,7 +69,7 @@ Ending Adoption::conclude(Observer& observer, Control& control) {
   keep_file(run_folder_ / knowledge_file, parts_.task->knowledge());
   observer.happened(Logged{.text = note_});
   for (const Digested& digest : digest_blocks(*model_, 0, true)) observer.happened(digest);
-  snapshots_.write_weights(*model_, 0, control, observer);
+  snapshots_.write_weights(*model_, 0, {}, control, observer);
   observer.happened(Concluded{});
   observer.happened(Ended{.ending = Ending::completed, .step = 0});
   return Ending::completed;

@@ -3,13 +3,17 @@
 #include "infer/setup.hpp"
 #include "pretrained/content_hash.hpp"
 #include "record/atomic_file.hpp"
+#include "record/checkpoint.hpp"
 #include "train/observer.hpp"
 
 namespace encore {
 
-const Specification& require_unchanged(const Specification& specification) {
+const Specification& require_unchanged(const Specification& specification,
+                                       const std::filesystem::path& run_folder) {
+  const bool goes_on = specification.data.contains(pretrained_role) && !list_checkpoints(run_folder).empty();
   for (const auto& [role, file] : specification.data)
-    require_planned(file, role, sha256_of_content(file.path));
+    if (!goes_on || (role != pretrained_role && role != "vocab"))
+      require_planned(file, role, sha256_of_content(file.path));
   return specification;
 }
 

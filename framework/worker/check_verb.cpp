@@ -133,7 +133,8 @@ class Checker {
                       device_);
     require_selectable(experiment.train.select, model);
     if (always_there(experiment.train.select, checked.sets.measures())) return;
-    if (!checked.encoded && experiment.data.max_length_percent > 0) return;  // the worker looks, with its pieces
+    if (!checked.encoded && experiment.data.max_length_percent > 0)
+      return;  // the worker looks, with its pieces
     if (!checked.encoded) checked.sets.encode(OnePieceTokenizer(), 1);
     checked.encoded = true;
     require_selectable(experiment.train.select, checked.sets);

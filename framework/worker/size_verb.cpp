@@ -1,11 +1,13 @@
 // size: what the models of an experiment file cost, without training, and as far as possible without their
 // data: what is not there is assumed, and the answer says so. Read next: model/model_cost.hpp.
+#include <algorithm>
 #include <exception>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <map>
 #include <tuple>
+#include <vector>
 
 #include <encore/device.hpp>
 #include <nlohmann/json.hpp>
@@ -55,10 +57,17 @@ struct KnownTask {
   ModelSize size;
 };
 
-KnownTask known_task(TaskParts parts, const std::string& train, std::int64_t given) {
-  if (given == 0 && std::filesystem::exists(train)) {
+bool all_there(const std::vector<std::string>& files) {
+  return !files.empty() &&
+         std::ranges::all_of(files, [](const auto& file) { return std::filesystem::exists(file); });
+}
+
+/// With `data.split` all of the file counts as its training set: a label that only the other shares have is
+/// one more.
+KnownTask known_task(TaskParts parts, const std::vector<std::string>& train, std::int64_t given) {
+  if (given == 0 && all_there(train)) {
     const Records records = read_set(*parts.reader, train, title_of(Split::train)).records;
-    with_file(train, [&] {
+    with_file(train.front(), [&] {
       require_fields(records, parts.fields);
       parts.task->prepare(records);
     });
@@ -73,7 +82,8 @@ KnownTask known_task(TaskParts parts, const std::string& train, std::int64_t giv
   for (std::int64_t label = 1; label <= count; ++label) size.labels.push_back(std::to_string(label));
   for (ColumnRule& column : size.columns)  // a value for each label, of which it knows none
     if (column.width == 0) column.width = count;
-  return {{count, assumed ? train + " is not there" : "--labels", assumed}, std::move(size)};
+  const std::string source = train.empty() ? "there are no data" : train.front() + " is not there";
+  return {{count, assumed ? source : "--labels", assumed}, std::move(size)};
 }
 
 ordered_json json_of(const PartCost& part, double rows) {
@@ -101,7 +111,7 @@ class KnownTasks {
  public:
   KnownTask of(const LoadedExperiment& loaded, std::int64_t given) {
     TaskParts parts = make_task_parts(loaded.experiment, loaded.registry);
-    const std::string& train = loaded.experiment.data.train;
+    const std::vector<std::string>& train = loaded.experiment.data.train;
     const auto key = std::tuple(parts.identity, train, loaded.experiment.data.max_length);
     auto known = known_.find(key);
     if (known == known_.end()) known = known_.emplace(key, known_task(std::move(parts), train, given)).first;
@@ -109,13 +119,19 @@ class KnownTasks {
   }
 
  private:
-  std::map<std::tuple<std::string, std::string, std::int64_t>, KnownTask> known_;
+  std::map<std::tuple<std::string, std::vector<std::string>, std::int64_t>, KnownTask> known_;
 };
 
 ordered_json size_of_model(const Specification& specification, const SizeArguments& asked, KnownTasks& tasks,
                            const Device& device) {
-  const LoadedExperiment loaded = load_experiment(specification);
+  LoadedExperiment loaded = load_experiment(specification);
   const Experiment& experiment = loaded.experiment;
+  if (experiment.data.max_length == 0) {
+    if (asked.length == 0)
+      throw ConfigError("data.max_length",
+                        "is a share of the training set, which is not encoded here; give --length");
+    take_max_length(loaded.experiment, asked.length);
+  }
   const std::int64_t most = experiment.data.max_length;
   const std::int64_t length = asked.length > 0 ? asked.length : most;
   const std::int64_t sequences = asked.batch > 0 ? asked.batch : experiment.train.batch_size;

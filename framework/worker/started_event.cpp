@@ -77,7 +77,8 @@ Started started_event(const RunParts& parts, int threads) {
                   .parameters = model.parameters().count(),
                   .vocabulary_size = static_cast<std::int64_t>(parts.tokenizer.vocabulary().size()),
                   .labels = parts.task.labels()};
-  if (parts.sets != nullptr && parts.sets->max_length_follows()) started.max_length = parts.sets->max_length();
+  if (parts.sets != nullptr && parts.sets->max_length_follows())
+    started.max_length = parts.sets->max_length();
   for (const LoadedPlugin& plugin : plugins)
     started.plugins.push_back({.name = plugin.name,
                                .version = plugin.version,

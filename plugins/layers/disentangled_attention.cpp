@@ -36,6 +36,13 @@ class DisentangledAttention final : public encore_multi_head_attention::Attentio
     options_.causal = context.causal;
   }
 
+  /// q k^T, q kr^T, k qr^T and p v over the pairs of a query and a key that it sees.
+  double row_multiply_adds(const BatchSize& size) const override {
+    const auto length = static_cast<double>(size.longest);
+    const double pairs = options_.causal ? length * (length + 1.0) / 2.0 : length * length;
+    return 4.0 * static_cast<double>(size.sequences) * pairs * static_cast<double>(heads().width());
+  }
+
  private:
   void declare_attention(LayerPlan& plan) override {
     const std::int64_t width = plan.width(), inner = heads().width();

@@ -25,6 +25,11 @@ class LinearAttention final : public encore_multi_head_attention::AttentionOverS
           "see them; take self_attention there, or sparse_attention for long texts");
   }
 
+  /// f(k)^T v and f(q) S.
+  double row_multiply_adds(const BatchSize& size) const override {
+    return 2.0 * static_cast<double>(size.tokens) * static_cast<double>(heads().width() * heads().size);
+  }
+
  private:
   void declare_attention(LayerPlan& plan) override {
     const std::int64_t inner = heads().width(), sum = inner * (heads().size + 1);

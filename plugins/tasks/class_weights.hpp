@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <encore/error.hpp>
 #include <encore/examples.hpp>
 #include <encore/options.hpp>
 
@@ -25,6 +26,12 @@ class ClassWeights {
 
   /// Whether anything but 1 was asked for; without it there is no column.
   bool on() const { return balanced_ || !given_.empty(); }
+  /// Throws Error where they are on: a model that is taken over has no training set to count.
+  void require_off() const {
+    if (on())
+      throw Error(
+          "class_weights and label_weights matter in training only, and nothing is trained; leave them out");
+  }
   /// counts: examples of the training set by class. A class without any has weight 1 unless it is given one.
   /// Throws Error where a weight is given to what is no label.
   void prepare(const std::vector<std::string>& labels, std::span<const std::int64_t> counts);

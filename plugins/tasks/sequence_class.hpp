@@ -23,6 +23,11 @@ class SequenceClass {
   /// Throws Error where the training set has fewer than two labels, or what cannot name one.
   void prepare(const Records& train);
   void extend(const Records& other);
+  /// In place of prepare: the classes of a model from elsewhere. Throws Error.
+  void adopt(const std::vector<std::string>& classes) {
+    weights_.require_off();
+    names_ = LabelNames::adopted(classes);
+  }
   std::string knowledge() const { return weights_.marked(names_.text()); }
   void restore(std::string_view knowledge);
   std::vector<std::string> labels() const { return names_.labels(); }

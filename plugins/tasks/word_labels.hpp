@@ -27,6 +27,11 @@ class WordLabels {
 
   /// The labels of the model. Words of the training set with each of them decide their weights.
   void prepare(const std::vector<std::string>& labels, const Records& train);
+  /// In place of prepare: the classes of a model from elsewhere. Throws Error.
+  void adopt(const std::vector<std::string>& classes) {
+    weights_.require_off();
+    names_ = LabelNames::adopted(classes);
+  }
   void add(const std::string& label) { names_.add(label); }
   std::string knowledge() const { return weights_.marked(names_.text()); }
   /// Throws Error.

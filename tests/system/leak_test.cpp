@@ -28,7 +28,7 @@ const std::vector<std::string> blind_folders = {"plan", "store",  "runner", "doc
 
 /// "precision" names a format of numbers too (train.precision, exp bench --precision), "jsonl" that of files
 /// of predictions and of answers (exp predict --format jsonl), "tag" what people label runs with (exp tag).
-const std::set<std::string> words_of_the_host = {"jsonl", "precision", "tag"};
+const std::set<std::string> words_of_the_host = {"embed", "jsonl", "precision", "tag"};
 
 std::string text_of(const fs::path& file) {
   std::ifstream stream(file);

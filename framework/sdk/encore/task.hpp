@@ -56,9 +56,9 @@ struct AdoptedModel {
   /// The class of transformers without its family, and behind a / its problem where it is not the usual one:
   /// "ForTokenClassification", "ForSequenceClassification/multi_label_classification".
   std::string architecture;
-  std::string head;          ///< the type of head that computes the same
+  std::string head;                            ///< the type of head that computes the same
   std::vector<std::string> head_options = {};  ///< {"pooler=true"}
-  std::string reader;  ///< of the files that the model is scored on and predicts into
+  std::string reader;                          ///< of the files that the model is scored on and predicts into
 
   friend bool operator==(const AdoptedModel&, const AdoptedModel&) = default;
 };
@@ -154,8 +154,9 @@ class Task {
   virtual bool takes_parts() const { return false; }
 
   // --- models from elsewhere ---
-  /// In place of prepare, for a model from elsewhere: the names of the classes that it tells apart, by number;
-  /// none where it has no classes. Throws Error where these are not what a run of this task could have.
+  /// In place of prepare, for a model from elsewhere: the names of the classes that it tells apart, by
+  /// number; none where it has no classes. Throws Error where these are not what a run of this task could
+  /// have.
   virtual void adopt(const std::vector<std::string>& classes) {
     static_cast<void>(classes);
     throw Error("this task cannot take over a model that it has not trained");

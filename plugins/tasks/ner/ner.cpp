@@ -78,7 +78,7 @@ void Ner::adopt(const std::vector<std::string>& classes) {
   for (const std::string& name : classes)
     if (name != outside && !name.starts_with("B-") && !name.starts_with("I-"))
       throw Error("the class \"" + name + "\" (id2label) is no tag of an entity, such as O, B-PER or I-PER");
-  names_ = tasks::LabelNames::adopted(classes);
+  words_.adopt(classes);
 }
 
 void Ner::extend(const Records& other) {

@@ -23,11 +23,18 @@ class OneListOfFiles : public RealWorkerTest {
     return text.replace(begin, end + std::string("max_length = 32").size() - begin, data);
   }
   const std::string cut_ =
-      "train = [\"train.conll\", \"dev.conll\", \"test.conll\"]\n"
+      "train = [\"train.conll\", \"dev.conll\", \"more.conll\"]\n"
       "split = [0.6, 0.2, 0.2]\nmax_length = \"90%\"";
 };
 
 TEST_F(OneListOfFiles, IsCutTrainedShownVerifiedAndAsked) {
+  std::string more;  // no two alike: equal sentences go to one set
+  for (int i = 0; i < 64; ++i) {
+    more += "Anna\tB-PER\n";
+    for (int bit = 1; bit < 64; bit *= 2) more += (i & bit) != 0 ? "lives\tO\n" : "in\tO\n";
+    more += "\n";
+  }
+  sandbox_.write("more.conll", more);
   sandbox_.write("cut.toml", experiment(cut_));
   output_of({"run", "cut.toml"});
   const std::string shown = output_of({"show", "cut"});

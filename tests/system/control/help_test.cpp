@@ -111,6 +111,11 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
   sandbox.write("minilm.toml", bert_experiment());
   const ProgramOutput trained = sandbox.exp({"run", "minilm.toml", "-q"});
   EXPECT_EQ(trained.end.exit_code, 0) << trained.errors;
+  sandbox.write("models/README", "folders of models from elsewhere\n");
+  for (const char* folder : {"models/all-MiniLM-L6-v2", "models/bert-ner"}) {
+    const ProgramOutput exported = sandbox.exp({"export", "minilm_wnut17-s1", "-o", folder});
+    EXPECT_EQ(exported.end.exit_code, 0) << exported.errors;
+  }
   std::vector<std::string> commands = all_examples(sandbox);
   EXPECT_GE(commands.size(), 50u);
   std::ranges::stable_partition(commands, makes_a_plugin);  // others look at what these make

@@ -80,13 +80,13 @@ TEST_F(Import, TakesTheEncoderAloneForVectors) {
   output_of(
       {"import", "names", "--name", "units", "--task", "embed", "-S", "model.head.normalize=true", "-q"});
   double squares = 0.0;
-  for (const json& value : first_answer("units", "Anna met Berg").at("embedding"))
-    squares += value.get<double>() * value.get<double>();
+  const json unit = first_answer("units", "Anna met Berg");
+  for (const json& value : unit.at("embedding")) squares += value.get<double>() * value.get<double>();
   EXPECT_NEAR(squares, 1.0, 1e-6);
   const json pair = first_answer("vectors", "Anna\tAnna");
   EXPECT_NEAR(pair.at("similarity").get<double>(), 1.0, 1e-6);
   sandbox_.write("pairs.tsv", "Anna\tAnna\nBerg\tBerg\n");
-  output_of({"import", "names", "--name", "scored", "--task", "embed", "-S", "data.text2_column=2", "-S",
+  output_of({"import", "names", "--name", "scored", "--task", "embed", "-S", "data.text2_column=\"2\"", "-S",
              "data.label_column=", "-q"});
   const json scores = json::parse(output_of({"evaluate", "scored", "pairs.tsv", "--json"}));
   EXPECT_EQ(scores.at("measures").at("accuracy"), 1.0);
@@ -108,7 +108,10 @@ TEST_F(Import, SaysWhatItCannotTake) {
       << unknown;
   EXPECT_TRUE(contains(unknown, "its encoder alone: --task embed")) << unknown;
   set_in_config("architectures", {"BertForQuestionAnswering"});
-  EXPECT_TRUE(contains(sandbox_.exp({"import", "names"}).errors, "has nothing for head.bias, head.weight"));
+  const ProgramOutput lacking =
+      sandbox_.exp({"import", "names", "-S", "task.max_question=8", "-S", "task.stride=8"});
+  EXPECT_TRUE(contains(lacking.output + lacking.errors, "has nothing for head.bias, head.weight"))
+      << lacking.output << lacking.errors;
   set_in_config("architectures", {"BertForTokenClassification"});
   set_in_config("id2label", {{"0", "LABEL_0"}, {"1", "LABEL_1"}});
   const std::string labels = refusal_of({"import", "names", "--name", "other"});
@@ -123,11 +126,14 @@ TEST_F(Import, RefusesAnExperimentOfNoEpochsThatIsNone) {
   sandbox_.write("none.toml", text);
   const ProgramOutput none = sandbox_.exp({"run", "none.toml"});
   EXPECT_EQ(none.end.exit_code, 2);
-  EXPECT_TRUE(contains(none.errors,
-                       "option \"epochs\" of [train] is 0, which takes the model of model.from as it is"))
+  EXPECT_TRUE(
+      contains(none.errors, "option \"epochs\" of [train] is 0, which takes the model of a folder as it is"))
       << none.errors;
-  EXPECT_TRUE(contains(none.errors, "option \"train\" of [data] names a file that nobody would read"))
-      << none.errors;
+  sandbox_.write("named.toml", text.replace(text.find("[model]\n"), 8, "[model]\nfrom = \"names\"\n"));
+  const ProgramOutput named = sandbox_.exp({"run", "named.toml"});
+  EXPECT_EQ(named.end.exit_code, 2);
+  EXPECT_TRUE(contains(named.errors, "option \"train\" of [data] names a file that nobody would read"))
+      << named.errors;
 }
 
 }  // namespace

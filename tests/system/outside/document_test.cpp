@@ -50,7 +50,7 @@ TEST(AddingALayer, ShowsTheSourcesAsTheyAre) {
 }
 
 TEST(AddingATask, ShowsTheSourcesAsTheyAre) {
-  expect_shows("adding_a_task.md", {"template/task/my_plugin.cpp"}, 30);
+  expect_shows("adding_a_task.md", {"template/task/my_plugin.cpp", "tasks/classify/classify.hpp"}, 30);
 }
 
 TEST(AddingAReader, ShowsTheSourcesAsTheyAre) {

@@ -22,6 +22,7 @@ EXPERIMENT = """
 name = "{name}"
 [task]
 type = "{task}"
+{asks}
 [data]
 type = "{reader}"
 train = "train.{reader}"
@@ -36,7 +37,7 @@ lowercase = {lowercase}
 width = 32
 layers = 3
 positions = "learned"
-max_positions = 64
+max_positions = 256
 segments = {segments}
 embedding_norm = true
 embedding_scale = "none"
@@ -60,7 +61,7 @@ epochs = 4
 """
 
 
-DEFAULTS = dict(segments=2, activation="gelu", lowercase="true", data="")
+DEFAULTS = dict(segments=2, activation="gelu", lowercase="true", data="", asks="")
 
 
 class Bench:
@@ -322,7 +323,8 @@ def main():
         asked = questions(rng, 60)
         bench.write("train.squad", squad(questions(rng, 300)))
         bench.write("test.squad", squad(asked))
-        path = bench.train_and_export("spans", task="qa", reader="squad", head='type = "span"')
+        path = bench.train_and_export("spans", task="qa", reader="squad", head='type = "span"',
+                                      asks="max_question = 16\nstride = 16")
         equal &= compare(bench, "spans", asked, squad, span_losses(torch, path, asked), "squad")
         plain = [" ".join(word for word, _ in example) for example in words]
         bench.write("train.text_file", "\n".join(" ".join(w for w, _ in e) for e in sentences(rng, 300)))

@@ -322,7 +322,7 @@ TEST(Resolve, RefusesWhatNoMachineHoldsOrNobodyWaitsFor) {
   };
   expect_at_most("layers = 2", "layers", "model", "1", "1000", 1000);
   expect_at_most("width = 8", "width", "model", "1", "65536", 65536);
-  expect_at_most("epochs = 3", "epochs", "train", "1", "1e6", 1000000);
+  expect_at_most("epochs = 3", "epochs", "train", "0", "1e6", 1000000);
   expect_at_most("epochs = 3", "batch_size", "train", "1", "1048576", 1048576);
   expect_at_most("epochs = 3", "patience", "train", "0", "1e6", 1000000);
   for (const char* option : {"evaluate_every", "checkpoint_every", "digest_steps"})

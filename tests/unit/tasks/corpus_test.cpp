@@ -15,6 +15,7 @@
 #include "data/hash.hpp"
 #include "jsonl.hpp"
 #include "mlm/mlm.hpp"
+#include "support/default_options.hpp"
 #include "tasks/file_parts.hpp"
 #include "tasks/task_sets.hpp"
 #include "text_file.hpp"
@@ -123,11 +124,8 @@ TEST(FileParts, NameTheLineOfALaterPart) {
 
 TEST(FileParts, OfJsonLinesNameTheLineToo) {
   const TemporaryFolder folder;
-  Options options;
-  for (const auto& [name, value] :
-       {std::pair("text_key", "text"), std::pair("label_key", ""), std::pair("text2_key", ""),
-        std::pair("label_type", "text"), std::pair("bad_rows", "error")})
-    options.set(name, std::string(value));
+  Options options = testing::default_options<jsonl::JsonlReader>();
+  options.set("label_key", std::string());
   const jsonl::JsonlReader reader(options, {});
   EXPECT_EQ(reader.cut(), Cut::lines);
   const std::string part = "{\"text\": \"a\"}\nno\n";

@@ -329,7 +329,8 @@ TEST(TunedThresholds, BelongToTheChosenParameters) {
     if (*gone != 0) fs::remove(place.folder() / "whole" / gone);
     Engine engine(place.folder() / "whole", Specification::load(place.folder() / "whole").plugin_folders,
                   device);
-    const Records records = read_set(engine.reader(), place.folder() / "test.tsv", "test set").records;
+    const Records records =
+        read_set(engine.reader(), {(place.folder() / "test.tsv").string()}, "test set").records;
     engine.extend(records);
     const EncodedSet set = engine.encode(records);
     const Statistics statistics = measured(engine.task(), set.set, engine.run(set).outputs, "test set");
