@@ -29,6 +29,8 @@ constexpr ReducerName reducer_names[] = {
     {Reducer::rank_correlation, "rank_correlation"},
     {Reducer::correlation, "correlation"},
     {Reducer::matthews, "matthews"},
+    {Reducer::ngram_precision, "ngram_precision"},
+    {Reducer::ngram_f_score, "ngram_f_score"},
     {Reducer::matrix, "matrix"},
     {Reducer::opaque, "opaque"},
 };

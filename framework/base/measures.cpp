@@ -139,6 +139,8 @@ std::optional<std::size_t> column_count(Reducer reducer) {
     case Reducer::matthews:
     case Reducer::matrix:
       return 1;
+    case Reducer::ngram_precision:
+    case Reducer::ngram_f_score:
     case Reducer::opaque:
       break;
   }

@@ -157,7 +157,8 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
                             .labels = size.labels,
                             .vocabulary = vocabulary_,
                             .columns = size.columns,
-                            .embedding_width = model.table_width()};
+                            .embedding_width = model.table_width(),
+                            .outputs = size.outputs};
   builder.add_head(model.head, states, target, head_,
                    [&] { return registry.make_head(model.head.type, model.head.options, context); });
   require_fit(head_, experiment, size);

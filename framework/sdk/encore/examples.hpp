@@ -137,6 +137,12 @@ class ExampleSet {
     return arrays_.sequences.empty() ? arrays_.lengths.size() : arrays_.sequences.size();
   }
   std::size_t sequence_count() const { return arrays_.lengths.size(); }
+  /// The same arrays with every sequence as an example of its own.
+  ExampleSet by_sequence() const {
+    ExampleArrays arrays = arrays_;
+    arrays.sequences = {};
+    return {std::move(arrays), owner_};
+  }
   /// The sequences of an example.
   Run sequences(std::size_t example) const {
     if (sequence_offsets_.empty()) return {example, 1};

@@ -22,6 +22,7 @@ struct HeadContext {
   std::vector<ColumnRule> columns = {};  ///< what the task fills
   /// Of the rows of "embedding.tokens": C, or less or more where the embedding is factorised; 0 counts as C.
   std::int64_t embedding_width = 0;
+  std::vector<OutputRule> outputs = {};  ///< what the task reads; of a width of 0 it takes any
 
   /// The rule of a column; null where the task has none of that name.
   const ColumnRule* column(std::string_view name) const {

@@ -28,8 +28,14 @@ enum class Reducer : std::uint8_t {
   rank_correlation,  ///< {prediction, truth}: Spearman's rho of these pairs, equal values share a mean rank
   correlation,       ///< the same: Pearson's r
   matthews,          ///< {counts} with two keys, truth and prediction: R_K, in [-1, 1] (Gorodkin 2004)
-  matrix,            ///< {counts} with two keys, truth and prediction: a table, no number
-  opaque,            ///< the task gives a value that nothing here follows
+  ngram_precision,   ///< {written, reference, matches 1, n-grams 1, matches 2, ...}: BLEU, the geometric mean
+                    ///< of the shares of n-grams that match, times exp(1 - reference / written) where less is
+                    ///< written than the reference has (Papineni et al. 2002); orders without a match are
+                    ///< smoothed as sacreBLEU's "exp" does (Post 2018)
+  ngram_f_score,  ///< {written 1, reference 1, matches 1, written 2, ...}: chrF, F with beta = 2 of the means
+                  ///< of precision and recall over the orders that both sides have (Popovic 2015)
+  matrix,         ///< {counts} with two keys, truth and prediction: a table, no number
+  opaque,         ///< the task gives a value that nothing here follows
 };
 
 struct Measure {

@@ -1,13 +1,16 @@
 // Outputs: what the model says of a set: named values over the rows of a space, as its head declares them.
-// Place in the flow: Head::decode -> the host puts them back to the rows of the set -> Task::measure, label, answer.
+// Place in the flow: Head::decode -> the host puts them back to the rows of the set -> Task::measure, label,
+// answer.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <encore/decoding.hpp>
 #include <encore/error.hpp>
 #include <encore/examples.hpp>
 
@@ -59,6 +62,16 @@ class Outputs {
       if (values.rule.name == name) return values;
     throw Error("the model gives no output \"" + std::string(name) + "\"");
   }
+  /// What was written for a sequence, the best first: of a task that has texts generated (Task::decoding).
+  /// Throws Error where nothing was.
+  const std::vector<GeneratedText>& texts(std::size_t sequence) const {
+    if (sequence >= texts_.size()) throw Error("no text was generated for this sequence");
+    return texts_[sequence];
+  }
+  bool has_texts() const { return !texts_.empty(); }
+  /// By sequence of the set.
+  void set_texts(std::vector<std::vector<GeneratedText>> texts) { texts_ = std::move(texts); }
+
   /// The rows of one sequence, `width` values each.
   std::span<const std::int32_t> integers(std::string_view name, const ExampleSet& set,
                                          std::size_t sequence) const {
@@ -80,6 +93,7 @@ class Outputs {
   }
 
   std::vector<Values> all_;
+  std::vector<std::vector<GeneratedText>> texts_;
 };
 
 }  // namespace encore

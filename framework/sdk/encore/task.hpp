@@ -6,12 +6,14 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <encore/decoding.hpp>
 #include <encore/examples.hpp>
 #include <encore/measure.hpp>
 #include <encore/options.hpp>
@@ -104,6 +106,10 @@ class Task {
   virtual void redraw(const ExampleDraw& draw, EncodedExample& to) const {
     static_cast<void>(draw), static_cast<void>(to);
   }
+  /// Whether the sequences of an example are learned from and scored one by one, so that they may stand in
+  /// different batches (the windows of a long document); train.batch_size counts them then. No such task
+  /// draws.
+  virtual bool separates_sequences() const { return false; }
   virtual SetDescription describe(const ExampleSet& set) const = 0;
 
   // --- outputs to what is reported ---
@@ -114,6 +120,12 @@ class Task {
   /// The truth fields of these records as the model has them, a value for each record. `records` are those of
   /// `set`.
   virtual Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const = 0;
+
+  // --- texts that are generated ---
+  /// How texts are generated for measure, label and answer, which find them in Outputs::texts; nothing: the
+  /// task does without. A text of a model with a decoder begins with the first row of its sequence's target,
+  /// one of a causal stack alone with all rows of its sequence.
+  virtual std::optional<Decoding> decoding() const { return {}; }
 
   // --- what the development set decides ---
   /// What is chosen by what the model says of the development set, a threshold say, as lines of UTF-8 text;
