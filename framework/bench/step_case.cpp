@@ -107,30 +107,33 @@ StepCase::StepCase(const BenchCaseRequest& request, LoadedExperiment loaded, con
 
 void StepCase::take_batches(const BenchData& data, std::int64_t length, std::int64_t count) {
   const TrainTable& train = loaded_.experiment.train;
-  const EncodedSet& set = data.sets->set(Split::train);
+  const ExampleSet units = units_of(data.sets->task(), data.sets->set(Split::train).set);
+  const BatchOptions options = batch_options(train, seed_);
   const Packing packing{train.batching, loaded_.experiment.data.max_length, 0};
   std::optional<ExampleSet> full;
   std::vector<std::vector<std::int32_t>> plan;
   if (length > 0) {
-    full.emplace(full_examples(set.set, length, count * train.batch_size));
+    const std::int64_t size = options.batch_tokens > 0
+                                  ? std::max<std::int64_t>(1, options.batch_tokens / length)
+                                  : options.batch_size;
+    full.emplace(full_examples(units, length, count * size));
     for (std::int64_t batch = 0; batch < count; ++batch) {
       auto& members = plan.emplace_back();
-      for (std::int64_t i = 0; i < train.batch_size; ++i)
-        members.push_back(static_cast<std::int32_t>(batch * train.batch_size + i));
+      for (std::int64_t i = 0; i < size; ++i) members.push_back(static_cast<std::int32_t>(batch * size + i));
     }
   } else {
-    plan = plan_epoch(example_lengths(set.set), {seed_, train.batch_size}, 0);
+    plan = plan_epoch(example_lengths(units), options, 0);
   }
-  // A batch that is not full would be measured as if it were one.
-  std::erase_if(plan, [&](const auto& members) {
-    return static_cast<std::int64_t>(members.size()) < train.batch_size;
-  });
+  // A batch that is not full would be measured as if it were one; of batches by tokens each is as full as it
+  // can be but the one that the order of the epoch ends with.
+  if (options.batch_tokens == 0)
+    std::erase_if(plan, [&](const auto& members) { return std::ssize(members) < options.batch_size; });
   if (plan.empty())
-    throw Error("the training set has " + std::to_string(set.set.size()) +
+    throw Error("the training set has " + std::to_string(units.size()) +
                 " examples, too few for one batch of " + std::to_string(train.batch_size) +
                 "; give a smaller --batch-size");
   plan.resize(std::min(plan.size(), static_cast<std::size_t>(count)));
-  Packer packer(full ? *full : set.set, model_->needs(), packing);
+  Packer packer(full ? *full : units, model_->needs(), packing);
   packer.draw(data.sets->task(), seed_, 0);
   for (const auto& members : plan) {
     packer.pack(members, batches_.emplace_back());

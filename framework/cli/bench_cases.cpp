@@ -71,11 +71,12 @@ void require_length(const Specification& specification, std::int64_t length) {
 
 Case make_case(const Specification& specification, std::int64_t length) {
   const nlohmann::json& train = specification.config.at("train");
+  const bool by_tokens = train.contains("batch_tokens");
+  const char* size = by_tokens ? "batch_tokens" : "batch_size";
   Case one;
-  one.settings = {
-      {"precision", train.at("precision")}, {"batch_size", train.at("batch_size")}, {"length", length}};
-  one.request.name = train.at("precision").get<std::string>() + ", batch " + train.at("batch_size").dump() +
-                     (length > 0 ? ", length " + std::to_string(length) : "");
+  one.settings = {{"precision", train.at("precision")}, {size, train.at(size)}, {"length", length}};
+  one.request.name = train.at("precision").get<std::string>() + ", batch " + train.at(size).dump() +
+                     (by_tokens ? " tokens" : "") + (length > 0 ? ", length " + std::to_string(length) : "");
   one.request.length = length;
   one.request.specification = specification;
   return one;

@@ -197,7 +197,8 @@ void add_size_options(CommandLine& line) {
   line.options()("length", po::value<int>()->value_name("T"),
                  "with --size: tokens of a sequence (default: data.max_length)");
   line.options()("batch", po::value<int>()->value_name("B"),
-                 "with --size: sequences of a batch (default: train.batch_size)");
+                 "with --size: sequences of a batch (default: train.batch_size, or as many as "
+                 "train.batch_tokens holds)");
   line.options()("vocabulary", po::value<int>()->value_name("V"),
                  "with --size: pieces (default: those of tokenizer.vocab, or tokenizer.vocab_size)");
   line.options()("labels", po::value<int>()->value_name("K"),

@@ -13,9 +13,10 @@ namespace {
 
 /// Sizes and kinds count; real numbers (rates, shares) change what is computed, not how much.
 bool decides_load(const std::string& key) {
-  static constexpr std::array<std::string_view, 8> single = {
-      "data.max_length", "train.batch_size",     "train.precision",        "train.batching",
-      "optimizer.type",  "train.evaluate_every", "train.checkpoint_every", "train.gradient_shards"};
+  static constexpr std::array<std::string_view, 9> single = {
+      "data.max_length",      "train.batch_size",       "train.batch_tokens",
+      "train.precision",      "train.batching",         "optimizer.type",
+      "train.evaluate_every", "train.checkpoint_every", "train.gradient_shards"};
   if (std::ranges::find(single, key) != single.end()) return true;
   return (key.starts_with("model.") && !key.starts_with("model.from.")) ||
          (key.starts_with("tokenizer.") && !key.ends_with(".vocab"));
@@ -69,30 +70,46 @@ double scale(const Load& from, const Load& to) {
   return factor;
 }
 
+/// By how much a step is larger, as its batches are; 0 where they are counted in two ways.
+template <class Load>
+double batch_scale(const Load& from, const Load& to) {
+  const double was = number_in(from, "train.batch_tokens"), is = number_in(to, "train.batch_tokens");
+  if ((was > 0.0) != (is > 0.0)) return 0.0;
+  if (was > 0.0) return is / was;
+  return number_in(to, "train.batch_size") / std::max(1.0, number_in(from, "train.batch_size"));
+}
+
 }  // namespace
 
 RunTimes::RunTimes(Store& store, const std::string& backend, const std::string& host) {
   // Of each run the attempt that completed it: its steps, and those of the whole run.
   Statement& rows = store.database().cached(
       "SELECT run.number, run.name, run.id, dataset.sha256, attempt.finished - attempt.started, "
-      "  attempt.progress ->> 'total_steps', epochs.value, coalesce(attempt.first_step, 1), "
+      "  attempt.progress ->> 'total_steps', length.key = 'train.epochs', length.value, "
+      "coalesce(attempt.first_step, 1), "
       "  (SELECT max(step) FROM point WHERE point.run = run.number AND "
       "   metric = (SELECT number FROM metric WHERE name = 'train/loss')) "
       "FROM (SELECT * FROM run WHERE state = 'completed' ORDER BY number DESC LIMIT 2000) AS run "
       "JOIN attempt ON attempt.number = (SELECT max(number) FROM attempt WHERE attempt.run = run.number) "
       "JOIN run_dataset ON run_dataset.run = run.number AND run_dataset.role = 'train' "
       "JOIN dataset ON dataset.number = run_dataset.dataset "
-      "JOIN param AS epochs ON epochs.run = run.number AND epochs.key = 'train.epochs' "
+      "JOIN param AS length ON length.run = run.number AND length.key IN ('train.epochs', 'train.steps') "
       "WHERE run.removed IS NULL AND run.backend = ? AND attempt.host_name = ? AND attempt.finished IS NOT "
       "NULL "
       "ORDER BY run.number DESC LIMIT ?");
   rows.with(backend, host, most_runs);
   std::vector<std::int64_t> numbers;
   while (rows.step()) {
-    const double seconds = rows.number(4), total = rows.number(5), epochs = rows.number(6);
-    const double steps = rows.number(8) - rows.number(7) + 1.0;
-    if (seconds <= 0.0 || total <= 0.0 || epochs <= 0.0 || steps <= 0.0) continue;
-    past_.push_back({rows.text(1), rows.text(2), rows.text(3), seconds / steps * total / epochs, {}});
+    const bool in_epochs = rows.integer(6) != 0;
+    const double seconds = rows.number(4), total = rows.number(5), length = rows.number(7);
+    const double steps = rows.number(9) - rows.number(8) + 1.0;
+    if (seconds <= 0.0 || total <= 0.0 || length <= 0.0 || steps <= 0.0) continue;
+    past_.push_back({.run = rows.text(1),
+                     .run_id = rows.text(2),
+                     .train_data = rows.text(3),
+                     .seconds_per_step = seconds / steps,
+                     .seconds_per_epoch = in_epochs ? seconds / steps * total / length : 0.0,
+                     .load = {}});
     numbers.push_back(rows.integer(0));
   }
   rows.reset();
@@ -116,13 +133,15 @@ RunTimes::Load RunTimes::load_of(Store& store, std::int64_t run) const {
   return load;
 }
 
-std::optional<TimeEstimate> RunTimes::per_epoch(const Load& load, const std::string& train_data) const {
+std::optional<TimeEstimate> RunTimes::per(Unit unit, const Load& load, const std::string& train_data) const {
   std::optional<TimeEstimate> best;
   for (const Past& past : past_) {
-    if (past.train_data != train_data) continue;
+    const double seconds =
+        unit == Unit::epoch ? past.seconds_per_epoch : past.seconds_per_step * batch_scale(past.load, load);
+    if (past.train_data != train_data || seconds <= 0.0) continue;
     std::vector<std::string> different = differences(past.load, load);
     if (best && different.size() >= best->different.size()) continue;
-    best = {past.seconds_per_epoch * scale(past.load, load), past.run, past.run_id, std::move(different)};
+    best = {seconds * scale(past.load, load), past.run, past.run_id, std::move(different)};
   }
   return best;
 }
@@ -131,12 +150,15 @@ std::optional<TimeEstimate> RunTimes::estimate(const Specification& specificatio
   const auto data = specification.data.find("train");
   if (past_.empty() || data == specification.data.end()) return std::nullopt;
   const Load load = load_of(specification.config);
-  std::string key = data->second.sha256;
+  const nlohmann::json& train = specification.config.at("train");
+  const Unit unit = train.contains("steps") ? Unit::step : Unit::epoch;
+  const char* length = unit == Unit::step ? "steps" : "epochs";
+  std::string key = data->second.sha256 + "\n" + length;
   for (const auto& [name, value] : load) key += "\n" + name + "=" + value;
   auto known = known_.find(key);
-  if (known == known_.end()) known = known_.emplace(key, per_epoch(load, data->second.sha256)).first;
+  if (known == known_.end()) known = known_.emplace(key, per(unit, load, data->second.sha256)).first;
   std::optional<TimeEstimate> found = known->second;
-  if (found) found->seconds *= specification.config.at("train").at("epochs").get<double>() * share;
+  if (found) found->seconds *= train.at(length).get<double>() * share;
   return found;
 }
 

@@ -2,8 +2,9 @@
 // flow: `exp plan` asks for every run that is to be done, after planned_runs.hpp has held the file against
 // the database. Runs are comparable that were trained on the same backend, on the same host, from the same
 // training data. Of these the nearest one counts: that with the fewest other settings among those that decide
-// how much there is to compute (sizes and kinds in the model, tokenizer, batches). Its seconds per epoch,
-// evaluation included, are scaled by model.layers and by the square of model.width where these differ.
+// how much there is to compute (sizes and kinds in the model, tokenizer, batches). Its seconds per epoch, or
+// per step for a run of train.steps, evaluation included, are scaled by model.layers and by the square of
+// model.width where these differ, those per step by the size of batches too.
 #pragma once
 
 #include <cstdint>
@@ -39,13 +40,15 @@ class RunTimes {
   using Load = std::vector<std::pair<std::string, std::string>>;
   struct Past {
     std::string run, run_id, train_data;
-    double seconds_per_epoch = 0.0;
+    double seconds_per_step = 0.0;
+    double seconds_per_epoch = 0.0;  ///< 0 where its length was given in steps
     Load load;
   };
 
   static Load load_of(const nlohmann::json& config);
   Load load_of(Store& store, std::int64_t run) const;
-  std::optional<TimeEstimate> per_epoch(const Load& load, const std::string& train_data) const;
+  enum class Unit : std::uint8_t { epoch, step };
+  std::optional<TimeEstimate> per(Unit unit, const Load& load, const std::string& train_data) const;
 
   std::vector<Past> past_;  // newest first
   std::unordered_map<std::string, std::optional<TimeEstimate>> known_;

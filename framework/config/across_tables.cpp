@@ -22,6 +22,7 @@ class AcrossTables {
     check_sets();
     select();
     final_norm();
+    check_length();
     check_numbers();
     check_untrained();
   }
@@ -111,6 +112,32 @@ class AcrossTables {
       model->second.defaults.set_default("final_norm", model->second.options.text("norm_position") == "pre");
   }
 
+  /// Whether a person has written the option, who did not mean the other one then.
+  const Value* written(const char* option) const {
+    const Value* value = root_.at({"train", option});
+    return value == nullptr || value->origin.source == Source::fallback ? nullptr : value;
+  }
+
+  // How long training takes and how large a batch is can be said in two ways each.
+  void check_length() {
+    const Value* train = root_.at({"train"});
+    if (train == nullptr || !train->is_table()) return;
+    const Value *epochs = written("epochs"), *steps = written("steps");
+    if (epochs == nullptr && steps == nullptr)
+      problems_.add(
+          train->origin.place, "train.epochs",
+          "option \"epochs\" of [train] is missing, and so is \"steps\"; give one of them: epochs = 10 "
+          "passes over the training data, or steps = 10000");
+    if (epochs != nullptr && steps != nullptr)
+      refuse(
+          "train.steps",
+          "option \"steps\" of [train] stands beside \"epochs\", another end of training; keep one of them");
+    if (written("batch_size") != nullptr && written("batch_tokens") != nullptr)
+      refuse("train.batch_tokens",
+             "option \"batch_tokens\" of [train] stands beside \"batch_size\", another size of a batch; keep "
+             "one of them");
+  }
+
   // What needs two options to be seen wrong, and no plugin to say it.
   void check_numbers() {
     const auto model = resolved_.tables.find("model");
@@ -138,7 +165,7 @@ class AcrossTables {
     }
     const auto train = resolved_.tables.find("train");
     if (train != resolved_.tables.end() && train->second.options.has("batch_size") &&
-        train->second.options.has("gradient_shards")) {
+        !train->second.options.has("batch_tokens") && train->second.options.has("gradient_shards")) {
       const std::int64_t batch = train->second.options.integer("batch_size");
       const std::int64_t shards = train->second.options.integer("gradient_shards");
       if (shards > batch)

@@ -13,6 +13,7 @@ constexpr double most_segments = 1024;
 constexpr double most_sequences = 1048576;
 constexpr double most_epochs = 1000000;
 constexpr double most_steps = 1e12;
+constexpr double most_batch_tokens = 1e9;
 constexpr double most_draws = 100000;  // as many as a sweep has points (plan/sweep.hpp)
 
 Option required_integer(std::string name, OptionRule rule) {
@@ -177,10 +178,25 @@ const Schema& train_schema() {
       Schema()
           .integer("batch_size", 32,
                    {.help = "examples in a step", .unit = "examples", .min = 1, .max = most_sequences})
-          .add(required_integer(
-              "epochs", {.help = "passes over the training data, at most; 0 takes `model.from` as it is",
-                         .min = 0,
-                         .max = most_epochs}))
+          .optional("batch_tokens", OptionType::integer,
+                    {.help = "instead of `batch_size`: a step takes examples as long as the longest target "
+                             "(where there is one text, the longest example) times their number does not "
+                             "exceed it; at least one",
+                     .unit = "pieces",
+                     .min = 1,
+                     .max = most_batch_tokens})
+          .optional(
+              "epochs", OptionType::integer,
+              {.help = "passes over the training data, at most; 0 takes `model.from` as it is; required "
+                       "unless `steps` is there",
+               .min = 0,
+               .max = most_epochs})
+          .optional("steps", OptionType::integer,
+                    {.help = "instead of `epochs`: training ends after so many steps, where need be within "
+                             "an epoch",
+                     .unit = "steps",
+                     .min = 1,
+                     .max = most_steps})
           .choice("precision", "float32", {"float32", "bfloat16", "float64"},
                   {.help = "type of activations and of the weights in products; sums, updates and "
                            "checkpoints stay float32 with `bfloat16`; `float64` is for checks"})
@@ -191,7 +207,7 @@ const Schema& train_schema() {
               {.help = "what makes a checkpoint the best one: `max dev/MEASURE` or `min dev/MEASURE` of a "
                        "measure of the task, or `min dev/loss`; default: the task's own"})
           .integer("patience", 0,
-                   {.help = "stop after so many epochs without a better score; 0 trains all epochs",
+                   {.help = "stop after so many epochs without a better score; 0 trains to the end",
                     .unit = "epochs",
                     .min = 0,
                     .max = most_epochs})

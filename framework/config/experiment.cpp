@@ -89,7 +89,9 @@ Precision precision(const std::string& text) {
 TrainTable train_table(const Options& train) {
   TrainTable table;
   table.batch_size = train.integer("batch_size");
-  table.epochs = train.integer("epochs");
+  if (train.has("batch_tokens")) table.batch_tokens = train.integer("batch_tokens");
+  if (train.has("epochs")) table.epochs = train.integer("epochs");
+  if (train.has("steps")) table.steps = train.integer("steps");
   table.precision = precision(train.text("precision"));
   table.clip_norm = train.number("clip_norm");
   table.select = parse_selection(train.text("select"));

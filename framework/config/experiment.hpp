@@ -92,8 +92,10 @@ struct ModelTable {
 enum class Precision : std::uint8_t { float32, bfloat16, float64 };
 
 struct TrainTable {
-  std::int64_t batch_size = 0;  ///< sequences
-  std::int64_t epochs = 0;      ///< 0: the model of model.from as it is
+  std::int64_t batch_size = 0;    ///< examples
+  std::int64_t batch_tokens = 0;  ///< in place of batch_size; 0: that counts
+  std::int64_t epochs = 0;        ///< 0, without steps: the model of model.from as it is
+  std::int64_t steps = 0;         ///< in place of epochs; 0: these count
   Precision precision = Precision::float32;
   double clip_norm = 0.0;  ///< 0: off
   Selection select;
@@ -109,6 +111,8 @@ struct TrainTable {
   std::vector<std::string> lora;    ///< matrices with an adapter, or ends of their paths
   std::int64_t lora_rank = 8;
   double lora_alpha = 16.0;
+
+  bool trains_nothing() const { return epochs == 0 && steps == 0; }
 };
 
 struct Experiment {

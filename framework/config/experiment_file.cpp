@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "config/core_schema.hpp"
 #include "config/input_file.hpp"
@@ -56,10 +57,46 @@ void merge(Value& base, const Value& near) {
   }
 }
 
-// `seed` and `seeds` are two ways to say one thing: the later word counts.
-void erase_other_seed(Value& root, const std::string& key) {
-  if (key == "seed") root.erase("seeds");
-  if (key == "seeds") root.erase("seed");
+/// Options by which one thing can be said in two ways: the later word counts.
+struct Alternatives {
+  std::vector<std::string> table;
+  const char *one, *other;
+};
+const std::vector<Alternatives>& all_alternatives() {
+  static const std::vector<Alternatives> all = {
+      {.table = {}, .one = "seed", .other = "seeds"},
+      {.table = {"train"}, .one = "epochs", .other = "steps"},
+      {.table = {"train"}, .one = "batch_size", .other = "batch_tokens"}};
+  return all;
+}
+
+Value* table_at(Value& root, const std::vector<std::string>& path) {
+  Value* table = &root;
+  for (const std::string& key : path) {
+    Value::Member* member = table->find(key);
+    if (member == nullptr) return nullptr;
+    table = &member->value;
+  }
+  return table->is_table() ? table : nullptr;
+}
+
+void erase_other(Value& root, const std::vector<std::string>& path) {
+  for (const auto& [table, one, other] : all_alternatives())
+    for (const auto& [named, erased] : {std::pair(one, other), std::pair(other, one)}) {
+      std::vector<std::string> key = table;
+      key.emplace_back(named);
+      if (Value* of = path == key ? table_at(root, table) : nullptr) of->erase(erased);
+    }
+}
+
+/// Erases in `base` what `near` says in the other way.
+void erase_others(Value& base, const Value& near) {
+  for (const auto& [table, one, other] : all_alternatives())
+    for (const char* named : {one, other}) {
+      std::vector<std::string> key = table;
+      key.emplace_back(named);
+      if (near.at(key) != nullptr) erase_other(base, key);
+    }
 }
 
 Value with_base(Value root, const fs::path& file, std::vector<fs::path> chain,
@@ -96,8 +133,7 @@ Value with_base(Value root, const fs::path& file, std::vector<fs::path> chain,
 
   Value base = load_root(path, place, std::move(chain), sources);
   for (const char* own : {"name", "base"}) base.erase(own);
-  for (const char* key : {"seed", "seeds"})
-    if (root.find(key) != nullptr) erase_other_seed(base, key);
+  erase_others(base, root);
   if (root.find("sweep") != nullptr) base.erase("sweep");
   base.origin = root.origin;
   merge(base, root);
@@ -153,7 +189,7 @@ ExperimentFile parse_experiment_file(const std::string& text, const fs::path& na
 
 void apply_overrides(Value& root, const std::vector<Override>& overrides, Problems& problems) {
   for (const Override& set : overrides) {
-    erase_other_seed(root, set.key);
+    erase_other(root, set.path);
     if (!root.set(set.path, set.value, set.value.origin))
       problems.add(set.value.origin.place, set.key,
                    "\"" + set.key + "\" runs through something that is no table");

@@ -106,7 +106,8 @@ class Resolver {
       std::vector<std::string> needed;
       for (const Option& option : schema.options())
         if (option.required) needed.push_back(option.name);
-      return "it must have " + quoted_list(needed);
+      // Of [train] no option is required by itself (across_tables.cpp).
+      return "it must have " + (needed.empty() ? "\"epochs\" or \"steps\"" : quoted_list(needed));
     });
     if (table == nullptr) return nullptr;
     keep(key, {validate(*table, schema, {key, "[" + key + "]"}, problems_, inner, {}, places_),

@@ -150,6 +150,8 @@ class TaskCheck {
   std::string drawing() const {
     const auto task = samples_.prepared(roomy);
     if (!task->draws()) return "every epoch sees the same numbers";
+    require(!task->separates_sequences(),
+            "draws() and separates_sequences() are both true; what is drawn belongs to whole examples");
     const ExampleSet set = TaskSamples::encoded(*task, samples_.train());
     BatchNeeds needs = {.vocabulary = static_cast<std::int64_t>(SampleTokenizer().vocabulary().size()),
                         .picked = set.has_column(picked_column)};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include <encore/error.hpp>
 
@@ -34,12 +35,38 @@ void shuffle(std::vector<T>& items, std::uint64_t seed, std::int64_t epoch, Purp
   }
 }
 
+/// Where the next batch of an order ends.
+class Border {
+ public:
+  Border(const ExampleLengths& lengths, const BatchOptions& options)
+      : counted_(lengths.counted()), options_(options) {}
+
+  std::size_t behind(std::span<const std::int32_t> order, std::size_t first) const {
+    if (options_.batch_tokens == 0)
+      return std::min(order.size(), first + static_cast<std::size_t>(options_.batch_size));
+    std::int64_t longest = 0, count = 0;
+    std::size_t end = first;
+    for (; end < order.size(); ++end, ++count) {
+      longest = std::max<std::int64_t>(longest, counted_[static_cast<std::size_t>(order[end])]);
+      if (count > 0 && longest * (count + 1) > options_.batch_tokens) break;
+    }
+    return end;
+  }
+
+ private:
+  std::span<const std::int32_t> counted_;
+  const BatchOptions& options_;
+};
+
 /// Calls visit(members) for each batch of the order; the last may hold fewer.
 template <class Visit>
-void for_each_batch(std::span<const std::int32_t> order, std::int64_t batch_size, const Visit& visit) {
-  const auto size = static_cast<std::size_t>(batch_size);
-  for (std::size_t first = 0; first < order.size(); first += size)
-    visit(order.subspan(first, std::min(size, order.size() - first)));
+void for_each_batch(std::span<const std::int32_t> order, const ExampleLengths& lengths,
+                    const BatchOptions& options, const Visit& visit) {
+  const Border border(lengths, options);
+  for (std::size_t first = 0, end = 0; first < order.size(); first = end) {
+    end = border.behind(order, first);
+    visit(order.subspan(first, end - first));
+  }
 }
 
 std::vector<std::int32_t> ascending(std::span<const std::int32_t> members) {
@@ -48,9 +75,10 @@ std::vector<std::int32_t> ascending(std::span<const std::int32_t> members) {
   return sorted;
 }
 
-std::vector<std::vector<std::int32_t>> cut(std::span<const std::int32_t> order, std::int64_t batch_size) {
+std::vector<std::vector<std::int32_t>> cut(std::span<const std::int32_t> order, const ExampleLengths& lengths,
+                                           const BatchOptions& options) {
   std::vector<std::vector<std::int32_t>> batches;
-  for_each_batch(order, batch_size,
+  for_each_batch(order, lengths, options,
                  [&](std::span<const std::int32_t> members) { batches.push_back(ascending(members)); });
   return batches;
 }
@@ -83,64 +111,123 @@ class LengthSorter {
   std::vector<std::int32_t> sorted_;
 };
 
+/// By the length that is counted, so that batches are full, and within it by all rows.
+class Sorter {
+ public:
+  Sorter(const ExampleLengths& lengths, const BatchOptions& options) : by_rows_(lengths.rows) {
+    if (options.batch_tokens > 0 && !lengths.targets.empty()) by_targets_.emplace(lengths.targets);
+  }
+
+  void sort(std::span<std::int32_t> examples) {
+    by_rows_.sort(examples);
+    if (by_targets_) by_targets_->sort(examples);
+  }
+
+ private:
+  LengthSorter by_rows_;
+  std::optional<LengthSorter> by_targets_;
+};
+
+/// Examples that are sorted together.
+std::size_t pool_size(const ExampleLengths& lengths, const BatchOptions& options) {
+  if (options.batch_tokens == 0) return static_cast<std::size_t>(options.batch_size * batches_per_pool);
+  const std::span<const std::int32_t> counted = lengths.counted();
+  const auto sum =
+      std::max<std::int64_t>(1, std::accumulate(counted.begin(), counted.end(), std::int64_t{0}));
+  __extension__ using Wide = unsigned __int128;
+  const Wide tokens = Wide{static_cast<std::uint64_t>(options.batch_tokens)} * batches_per_pool;
+  const Wide examples = tokens * counted.size() / static_cast<std::uint64_t>(sum);
+  return static_cast<std::size_t>(std::clamp<Wide>(examples, 1, std::max<Wide>(1, counted.size())));
+}
+
 /// All examples in the order in which an epoch's batches are cut from them.
-std::vector<std::int32_t> order_of_epoch(std::span<const std::int32_t> lengths, const BatchOptions& options,
+std::vector<std::int32_t> order_of_epoch(const ExampleLengths& lengths, const BatchOptions& options,
                                          std::int64_t epoch) {
-  std::vector<std::int32_t> order(lengths.size());
+  std::vector<std::int32_t> order(lengths.rows.size());
   std::iota(order.begin(), order.end(), 0);
   shuffle(order, options.seed, epoch, Purpose::examples);
-  LengthSorter sorter(lengths);
-  const auto pool = static_cast<std::size_t>(options.batch_size * batches_per_pool);
+  Sorter sorter(lengths, options);
+  const std::size_t pool = pool_size(lengths, options);
   for (std::size_t first = 0; first < order.size(); first += pool)
     sorter.sort(std::span(order).subspan(first, std::min(pool, order.size() - first)));
   return order;
 }
 
-void check_batch_size(std::int64_t batch_size) {
-  ENCORE_REQUIRE(batch_size >= 1, "a batch holds at least one example");
+void check_options(const BatchOptions& options) {
+  ENCORE_REQUIRE(options.batch_tokens >= 0 && (options.batch_tokens > 0 || options.batch_size >= 1),
+                 "a batch holds at least one example");
+}
+
+std::int64_t count_batches(const ExampleLengths& lengths, const BatchOptions& options, std::int64_t epoch) {
+  if (options.batch_tokens == 0)
+    return (std::ssize(lengths.rows) + options.batch_size - 1) / options.batch_size;
+  std::int64_t count = 0;
+  visit_batches(lengths, options, epoch, [&](std::span<const std::int32_t>) { ++count; });
+  return count;
 }
 
 }  // namespace
 
-std::vector<std::int32_t> example_lengths(const ExampleSet& set) {
-  std::vector<std::int32_t> lengths;
-  lengths.reserve(set.size());
+ExampleLengths example_lengths(const ExampleSet& set) {
+  ExampleLengths lengths;
+  lengths.rows.reserve(set.size());
   for (std::size_t i = 0; i < set.size(); ++i) {
     const Run sequences = set.sequences(i);
-    std::size_t length = 0;
-    for (std::size_t s = sequences.first; s < sequences.first + sequences.count; ++s)
-      length += set.ids(s).size() + set.target_ids(s).size();
-    lengths.push_back(static_cast<std::int32_t>(length));
+    std::size_t length = 0, target = 0;
+    for (std::size_t s = sequences.first; s < sequences.first + sequences.count; ++s) {
+      length += set.ids(s).size();
+      target += set.target_ids(s).size();
+    }
+    lengths.rows.push_back(static_cast<std::int32_t>(length + target));
+    if (set.has_target()) lengths.targets.push_back(static_cast<std::int32_t>(target));
   }
   return lengths;
 }
 
-std::vector<std::vector<std::int32_t>> plan_epoch(std::span<const std::int32_t> lengths,
-                                                  const BatchOptions& options, std::int64_t epoch) {
-  check_batch_size(options.batch_size);
+std::vector<std::vector<std::int32_t>> plan_epoch(const ExampleLengths& lengths, const BatchOptions& options,
+                                                  std::int64_t epoch) {
+  check_options(options);
   std::vector<std::vector<std::int32_t>> batches =
-      cut(order_of_epoch(lengths, options, epoch), options.batch_size);
+      cut(order_of_epoch(lengths, options, epoch), lengths, options);
   shuffle(batches, options.seed, epoch, Purpose::batches);
   return batches;
 }
 
-void visit_batches(std::span<const std::int32_t> lengths, const BatchOptions& options, std::int64_t epoch,
+void visit_batches(const ExampleLengths& lengths, const BatchOptions& options, std::int64_t epoch,
                    const std::function<void(std::span<const std::int32_t>)>& visit) {
-  check_batch_size(options.batch_size);
-  for_each_batch(order_of_epoch(lengths, options, epoch), options.batch_size, visit);
+  check_options(options);
+  for_each_batch(order_of_epoch(lengths, options, epoch), lengths, options, visit);
 }
 
-bool epochs_are_alike(std::size_t examples, const BatchOptions& options) {
-  return static_cast<std::int64_t>(examples) <= options.batch_size * batches_per_pool;
+bool epochs_are_alike(const ExampleLengths& lengths, const BatchOptions& options) {
+  return lengths.rows.size() <= pool_size(lengths, options) &&
+         (options.batch_tokens == 0 || lengths.targets.empty());
 }
 
-std::vector<std::vector<std::int32_t>> plan_evaluation(std::span<const std::int32_t> lengths,
-                                                       std::int64_t batch_size, EvaluationOrder by) {
-  check_batch_size(batch_size);
-  std::vector<std::int32_t> order(lengths.size());
+TrainingLength training_length(const ExampleLengths& lengths, const BatchOptions& options,
+                               std::int64_t epochs, std::int64_t steps) {
+  check_options(options);
+  if (lengths.rows.empty()) return {};
+  TrainingLength length;
+  if (options.batch_tokens == 0 || epochs_are_alike(lengths, options)) {
+    const std::int64_t each = count_batches(lengths, options, 0);
+    length = {.steps = epochs * each, .epochs = epochs};
+    if (steps > 0) length = {.steps = steps, .epochs = (steps + each - 1) / each};
+    return length;
+  }
+  while (steps > 0 ? length.steps < steps : length.epochs < epochs)
+    length.steps += count_batches(lengths, options, length.epochs++);
+  if (steps > 0) length.steps = steps;
+  return length;
+}
+
+std::vector<std::vector<std::int32_t>> plan_evaluation(const ExampleLengths& lengths,
+                                                       const BatchOptions& options, EvaluationOrder by) {
+  check_options(options);
+  std::vector<std::int32_t> order(lengths.rows.size());
   std::iota(order.begin(), order.end(), 0);
-  if (by == EvaluationOrder::by_length) LengthSorter(lengths).sort(order);
-  return cut(order, batch_size);
+  if (by == EvaluationOrder::by_length) Sorter(lengths, options).sort(order);
+  return cut(order, lengths, options);
 }
 
 }  // namespace encore

@@ -41,7 +41,8 @@ class ExampleSizes {
 
   /// What no batch exceeds: the largest examples together, in each size. Padded to the longest sequence of
   /// all where something is padded.
-  BatchSize bound(std::int64_t batch_size) {
+  BatchSize bound(const ExampleLengths& lengths, const BatchOptions& options) {
+    const std::int64_t batch_size = most_examples(lengths, options);
     Packing packing = packing_;
     if (packing.batching == Batching::padded && packing.padded_length == 0)
       for (const std::int32_t length : set_.arrays().lengths)
@@ -76,6 +77,10 @@ class ExampleSizes {
       bound.target.longest = std::max(bound.target.longest, size.target.longest);
       longest_example_ = std::max({longest_example_, size.tokens, size.target.tokens});
     }
+    if (options.batch_tokens > 0 && packing_.batching == Batching::packed) {
+      std::int64_t& counted = lengths.targets.empty() ? bound.tokens : bound.target.tokens;
+      counted = std::min(counted, std::max(options.batch_tokens, longest_example_));
+    }
     return bound;
   }
 
@@ -92,6 +97,14 @@ class ExampleSizes {
  private:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
+  /// Of one batch: of batches by tokens, the one that the shortest examples would make.
+  static std::int64_t most_examples(const ExampleLengths& lengths, const BatchOptions& options) {
+    if (options.batch_tokens == 0) return options.batch_size;
+    const std::span<const std::int32_t> counted = lengths.counted();
+    const std::int64_t shortest = counted.empty() ? 1 : *std::ranges::min_element(counted);
+    return std::max<std::int64_t>(1, options.batch_tokens / std::max<std::int64_t>(1, shortest));
+  }
+
   const ExampleSet& set_;
   Packing packing_;
   std::size_t picks_ = none;
@@ -99,13 +112,15 @@ class ExampleSizes {
   std::int64_t longest_example_ = 0;
 };
 
-void require_countable_rows(const BatchSize& bound, std::int64_t batch_size) {
+void require_countable_rows(const BatchSize& bound, const BatchOptions& options) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   const std::int64_t rows = std::max(bound.tokens, bound.target.tokens);
-  if (rows > most)
-    throw Error("a batch of " + std::to_string(batch_size) + " examples could have " + std::to_string(rows) +
-                " rows, and a step counts to " + std::to_string(most) +
-                "; lower train.batch_size or data.max_length");
+  if (rows <= most) return;
+  const bool by_tokens = options.batch_tokens > 0;
+  throw Error("a batch of " + std::to_string(by_tokens ? options.batch_tokens : options.batch_size) +
+              (by_tokens ? " tokens" : " examples") + " could have " + std::to_string(rows) +
+              " rows, and a step counts to " + std::to_string(most) + "; lower train.batch_" +
+              (by_tokens ? "tokens" : "size") + " or data.max_length");
 }
 
 std::span<const std::int32_t> between(const std::vector<std::int32_t>& offsets, const SequenceRange& range) {
@@ -149,19 +164,19 @@ BatchSize at_least(const BatchSize& a, const BatchSize& b) {
 BatchSize largest_batch(const ExampleSet& set, const BatchOptions& options, const Packing& packing,
                         std::int64_t shards, std::int64_t first_epoch, std::int64_t epochs) {
   ENCORE_REQUIRE(options.batch_size >= 1, "a batch holds at least one example");
+  const ExampleLengths lengths = example_lengths(set);
   ExampleSizes examples(set, packing);
-  const BatchSize bound = examples.bound(options.batch_size);
-  require_countable_rows(bound, options.batch_size);
+  const BatchSize bound = examples.bound(lengths, options);
+  require_countable_rows(bound, options);
   const auto count = std::max<std::int64_t>(1, static_cast<std::int64_t>(set.size()));
   // Only what is cut further depends on the order of equal lengths, and what two examples of one length may
   // differ in.
   const bool lengths_decide =
       shards == 1 && set.arrays().sequences.empty() && !set.has_target() && bound.picked == 0;
-  const bool all_alike = lengths_decide && epochs_are_alike(set.size(), options);
+  const bool all_alike = lengths_decide && epochs_are_alike(lengths, options);
   if (!all_alike && epochs > most_examples_seen / count) return examples.bound_of_shards(bound, shards);
   const std::int64_t last_epoch = first_epoch + (all_alike ? std::min<std::int64_t>(epochs, 1) : epochs);
   LargestBatch largest(set, examples, packing, shards);
-  const std::vector<std::int32_t> lengths = example_lengths(set);
   std::vector<std::int32_t> ascending;
   for (std::int64_t epoch = first_epoch; epoch < last_epoch; ++epoch)
     visit_batches(lengths, options, epoch, [&](std::span<const std::int32_t> members) {
@@ -173,11 +188,13 @@ BatchSize largest_batch(const ExampleSet& set, const BatchOptions& options, cons
   return largest.size();
 }
 
-BatchSize largest_evaluation_batch(const ExampleSet& set, std::int64_t batch_size, EvaluationOrder order) {
+BatchSize largest_evaluation_batch(const ExampleSet& set, const BatchOptions& options,
+                                   EvaluationOrder order) {
+  const ExampleLengths lengths = example_lengths(set);
   ExampleSizes examples(set, {});
-  require_countable_rows(examples.bound(batch_size), batch_size);
+  require_countable_rows(examples.bound(lengths, options), options);
   LargestBatch largest(set, examples, {}, 1);
-  for (const std::vector<std::int32_t>& members : plan_evaluation(example_lengths(set), batch_size, order))
+  for (const std::vector<std::int32_t>& members : plan_evaluation(lengths, options, order))
     largest.add(members);
   return largest.size();
 }

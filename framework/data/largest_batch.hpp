@@ -19,7 +19,7 @@ BatchSize largest_batch(const ExampleSet& set, const BatchOptions& options, cons
                         std::int64_t shards, std::int64_t first_epoch, std::int64_t epochs);
 
 /// The same for evaluation.
-BatchSize largest_evaluation_batch(const ExampleSet& set, std::int64_t batch_size, EvaluationOrder order);
+BatchSize largest_evaluation_batch(const ExampleSet& set, const BatchOptions& options, EvaluationOrder order);
 
 /// Each size the larger of the two.
 BatchSize at_least(const BatchSize& a, const BatchSize& b);

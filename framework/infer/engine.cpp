@@ -62,14 +62,15 @@ void Engine::plan(const BatchSize& needed) {
 }
 
 Evaluation Engine::run(const EncodedSet& set) {
-  const std::int64_t batch_size = experiment().train.batch_size;
-  const BatchSize needed = largest_evaluation_batch(set.set, batch_size, evaluation_order(*model_));
+  const BatchOptions options = batch_options(experiment().train);
+  const ExampleSet units = units_of(task(), set.set);
+  const BatchSize needed = largest_evaluation_batch(units, options, evaluation_order(*model_));
   const StepPlan& planned = model_->evaluation_plan();
   if (!evaluator_ || !planned.holds(needed)) {
     plan(needed);
-    evaluator_ = std::make_unique<Evaluator>(*model_, planned.largest, batch_size);
+    evaluator_ = std::make_unique<Evaluator>(*model_, planned.largest, options);
   }
-  return evaluator_->run(set.set);
+  return evaluator_->run(units);
 }
 
 // --- vectors of texts ---
@@ -98,8 +99,8 @@ Vectors Engine::embed(std::span<const std::string> texts) {
         "this run is a decoder without an encoder (model.causal): its states know nothing of the words "
         "behind them, so they are no vectors of texts; name a run with an encoder");
   const ExampleSet set = encode_texts(texts);
-  const std::int64_t batch_size = experiment().train.batch_size;
-  const BatchSize needed = largest_evaluation_batch(set, batch_size, EvaluationOrder::by_length);
+  const BatchOptions options = batch_options(experiment().train);
+  const BatchSize needed = largest_evaluation_batch(set, options, EvaluationOrder::by_length);
   if (!model_->evaluation_plan().holds(needed)) plan(needed);
   BatchNeeds needs = model_->needs();  // of the encoder alone: its texts pick no rows and have no second text
   needs.picked = needs.target = false;
@@ -108,7 +109,7 @@ Vectors Engine::embed(std::span<const std::string> texts) {
   DeviceBatch batch(model_->device(), needed, needs);
   PackedBatch packed;
   Vectors found;
-  for (const std::vector<std::int32_t>& members : plan_evaluation(example_lengths(set), batch_size)) {
+  for (const std::vector<std::int32_t>& members : plan_evaluation(example_lengths(set), options)) {
     packer.pack(members, packed);
     batch.upload(packed);
     model_->encode(batch, [&](Tensor states) {  // (N, C)

@@ -33,8 +33,8 @@ EvaluationOrder evaluation_order(const Model& model) {
   return model.couples_sequences() ? EvaluationOrder::as_stored : EvaluationOrder::by_length;
 }
 
-Evaluator::Evaluator(Model& model, const BatchSize& largest, std::int64_t batch_size)
-    : model_(model), batch_size_(batch_size), batch_(model.device(), largest, model.needs()) {
+Evaluator::Evaluator(Model& model, const BatchSize& largest, const BatchOptions& options)
+    : model_(model), options_(options), batch_(model.device(), largest, model.needs()) {
   for (const OutputRule& rule : model.outputs()) {
     const auto values = static_cast<std::size_t>(largest.rows(rule.space) * rule.width);
     memory_.emplace_back("encore::outputs", values * size_of(type_of(rule)));
@@ -50,7 +50,7 @@ Evaluation Evaluator::run(const ExampleSet& set) {
   double loss = 0.0, weight = 0.0;
   bool known = set.size() > 0;
   for (const std::vector<std::int32_t>& members :
-       plan_evaluation(example_lengths(set), batch_size_, evaluation_order(model_))) {
+       plan_evaluation(example_lengths(set), options_, evaluation_order(model_))) {
     packer.pack(members, packed_);
     batch_.upload(packed_);
     for (std::size_t i = 0; i < outputs_.size(); ++i)

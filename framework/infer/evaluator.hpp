@@ -22,8 +22,8 @@ EvaluationOrder evaluation_order(const Model& model);
 
 class Evaluator {
  public:
-  /// largest: what the model was planned for, and a bound on every batch to come. batch_size: in examples.
-  Evaluator(Model& model, const BatchSize& largest, std::int64_t batch_size);
+  /// largest: what the model was planned for, and a bound on every batch to come.
+  Evaluator(Model& model, const BatchSize& largest, const BatchOptions& options);
 
   /// Unless the head's loss is one between sequences, the result does not depend on how batches are formed.
   Evaluation run(const ExampleSet& set);
@@ -32,7 +32,7 @@ class Evaluator {
   void collect(const ExampleSet& set, Outputs& outputs);
 
   Model& model_;
-  std::int64_t batch_size_;
+  BatchOptions options_;
   DeviceBatch batch_;
   PackedBatch packed_;
   std::vector<DeviceBuffer> memory_;  ///< of the outputs of one batch

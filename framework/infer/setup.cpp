@@ -110,6 +110,32 @@ TaskParts make_task_parts(const Experiment& experiment, const Registry& registry
                   .dump()};
 }
 
+BatchOptions batch_options(const TrainTable& train, std::uint64_t seed) {
+  return {.seed = seed, .batch_size = train.batch_size, .batch_tokens = train.batch_tokens};
+}
+
+ExampleSet units_of(const Task& task, const ExampleSet& set) {
+  return task.separates_sequences() ? set.by_sequence() : set;
+}
+
+void require_unseen_targets(const ModelTable& model, const ExampleSet& set) {
+  if (model.causal || !set.has_column(targets_column)) return;
+  const std::size_t column = set.column(targets_column);
+  if (set.columns()[column].rule != ColumnRule{.name = targets_column}) return;
+  bool any = false;
+  for (std::size_t s = 0; s < set.sequence_count(); ++s) {
+    const std::span<const std::int32_t> ids = set.ids(s), targets = set.integers(column, s);
+    for (std::size_t row = 1; row < ids.size(); ++row) {
+      if (targets[row - 1] != ids[row]) return;
+      any = true;
+    }
+  }
+  if (any)
+    throw ConfigError("model.causal",
+                      "the target of each row is the piece behind it, which this model sees and would only "
+                      "copy; set [model] causal = true");
+}
+
 ModelSize model_size(const Task& task, std::size_t vocabulary) {
   return {static_cast<std::int64_t>(vocabulary), task.labels(), task.columns(), task.outputs()};
 }

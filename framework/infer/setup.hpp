@@ -3,6 +3,7 @@
 // training. Place in the flow: worker verbs -> Setup -> Trainer or Engine.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include "config/error.hpp"
 #include "config/experiment.hpp"
+#include "data/batch_plan.hpp"
 #include "model/model.hpp"
 #include "plugin_host/registry.hpp"
 #include "record/specification.hpp"
@@ -50,6 +52,17 @@ std::string encoding_of(const TokenizerTable& table, const Registry& registry, c
 
 /// The task and the reader of an experiment. The registry outlives the parts.
 TaskParts make_task_parts(const Experiment& experiment, const Registry& registry);
+
+/// How many examples form a batch; `seed` decides the order of those of training.
+BatchOptions batch_options(const TrainTable& train, std::uint64_t seed = 0);
+
+/// The set with those examples that no batch may cut: its own, or its sequences where the task separates
+/// them. Rows and sequences, and so what a model says of them, are numbered alike in both.
+ExampleSet units_of(const Task& task, const ExampleSet& set);
+
+/// Throws ConfigError where every row of the set has the next piece of its own text as its target (column
+/// "targets"), and the model sees that piece: it would learn to copy it.
+void require_unseen_targets(const ModelTable& model, const ExampleSet& set);
 
 /// What a model needs to know of a task that has its knowledge, and of the vocabulary's size.
 ModelSize model_size(const Task& task, std::size_t vocabulary);

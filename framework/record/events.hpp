@@ -116,7 +116,7 @@ struct Logged {
 struct Progressed {
   static constexpr const char* type = "progress";
   std::int64_t step = 0;         ///< from 1
-  std::int64_t total_steps = 0;  ///< when every epoch is run
+  std::int64_t total_steps = 0;  ///< of the whole run
   std::int64_t epoch = 0;        ///< from 1
   double loss = 0.0;
   double learning_rate = 0.0;

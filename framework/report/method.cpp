@@ -135,6 +135,15 @@ Section training_section(const Material& material) {
     const std::string list = options(table);
     return text(table + ".type") + (list.empty() ? "" : " (" + list + ")");
   };
+  const auto is_set = [&](const std::string& key) {
+    const auto params = material.params.find(material.runs.front().number);
+    return params != material.params.end() &&
+           std::ranges::find(params->second, key, &ParamRow::key) != params->second.end();
+  };
+  const std::string batch = is_set("train.batch_tokens") ? text("train.batch_tokens") + " tokens with padding"
+                                                         : text("train.batch_size") + " sequences";
+  const std::string length = is_set("train.steps") ? text("train.steps") + " steps"
+                                                   : "epochs at most " + text("train.epochs") + " epochs";
   ItemList list;
   list.items = {
       Text({strong("Tokenizer: "), {with_options("tokenizer") + vocabulary_text(material) + "."}}),
@@ -144,9 +153,8 @@ Section training_section(const Material& material) {
             reference("Curves", "curves"),
             {"."}}),
       Text({strong("Batches: "),
-            {text("train.batch_size") + " sequences, " + text("train.batching") + ", gradient shards " +
-             text("train.gradient_shards") + "; epochs at most " + text("train.epochs") +
-             " epochs, patience " + text("train.patience") + " (0: off)."}}),
+            {batch + ", " + text("train.batching") + ", gradient shards " + text("train.gradient_shards") +
+             "; " + length + ", patience " + text("train.patience") + " (0: off)."}}),
       Text({strong("Loss: "),
             {"mean over the labelled words of a batch, label smoothing " + text("train.label_smoothing") +
              "; gradient clipped to norm " + text("train.clip_norm") + " (0: not)."}}),

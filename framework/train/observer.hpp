@@ -16,7 +16,7 @@ namespace encore {
 /// One optimizer step, after the update.
 struct StepReport {
   std::int64_t step = 0;         ///< from 1
-  std::int64_t total_steps = 0;  ///< when every epoch is run
+  std::int64_t total_steps = 0;  ///< of the whole run
   std::int64_t epoch = 0;        ///< from 1
   double loss = 0.0;             ///< mean over the labelled tokens of the batch
   double gradient_norm = 0.0;    ///< before clipping

@@ -51,6 +51,7 @@ Session::Session(Specification specification, std::filesystem::path run_folder, 
   encode(cache);
   keep_max_length(run_folder);
   require_selectable(loaded_.experiment.train.select, sets_);
+  require_unseen_targets(loaded_.experiment.model, sets_.set(Split::train).set);
   keep_file(run_folder / vocabulary_file, vocabulary_text(vocabulary));
   keep_file(run_folder / knowledge_file, sets_.task().knowledge());
 
@@ -62,7 +63,8 @@ Session::Session(Specification specification, std::filesystem::path run_folder, 
     return loaded_.registry.make_optimizer(experiment.optimizer.type, experiment.optimizer.options);
   });
   schedule_ = with_key(experiment.schedule, [&] {
-    const ScheduleContext context{total_steps(experiment, sets_), experiment.model.width};
+    const ScheduleContext context{training_length(experiment, sets_, specification_.seed).steps,
+                                  experiment.model.width};
     return loaded_.registry.make_schedule(experiment.schedule.type, experiment.schedule.options, context);
   });
 }

@@ -10,6 +10,7 @@
 #include "base/host_measures.hpp"
 #include "base/measures.hpp"
 #include "data/largest_batch.hpp"
+#include "infer/setup.hpp"
 #include "train/digests.hpp"
 
 namespace encore {
@@ -19,12 +20,12 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-BatchSize largest_evaluation(const TaskSets& sets, const Model& model, std::int64_t batch_size) {
+BatchSize largest_evaluation(const TaskSets& sets, const Model& model, const BatchOptions& options) {
   BatchSize largest;
   for (Split split : {Split::dev, Split::test})
     if (sets.has(split))
-      largest = at_least(largest,
-                         largest_evaluation_batch(sets.set(split).set, batch_size, evaluation_order(model)));
+      largest = at_least(largest, largest_evaluation_batch(units_of(sets.task(), sets.set(split).set),
+                                                           options, evaluation_order(model)));
   return largest;
 }
 
@@ -46,10 +47,10 @@ Packing packing_of(const Experiment& experiment) {
 
 }  // namespace
 
-std::int64_t total_steps(const Experiment& experiment, const TaskSets& sets) {
-  const auto examples = static_cast<std::int64_t>(sets.set(Split::train).set.size());
-  return experiment.train.epochs *
-         ((examples + experiment.train.batch_size - 1) / experiment.train.batch_size);
+TrainingLength training_length(const Experiment& experiment, const TaskSets& sets, std::uint64_t seed) {
+  const TrainTable& train = experiment.train;
+  return training_length(example_lengths(units_of(sets.task(), sets.set(Split::train).set)),
+                         batch_options(train, seed), train.epochs, train.steps);
 }
 
 Trainer::Trainer(const TrainerParts& parts)
@@ -65,32 +66,35 @@ Trainer::Trainer(const TrainerParts& parts)
       control_(parts.control),
       milestones_(parts.milestones),
       pretrained_(parts.pretrained),
-      lengths_(example_lengths(sets_.set(Split::train).set)),
-      batch_options_{seed_, train_.batch_size},
-      packer_(sets_.set(Split::train).set, model_.needs(), packing_of(experiment_)),
-      total_steps_(total_steps(experiment_, sets_)),
+      units_(units_of(sets_.task(), sets_.set(Split::train).set)),
+      lengths_(example_lengths(units_)),
+      batch_options_(batch_options(train_, seed_)),
+      packer_(units_, model_.needs(), packing_of(experiment_)),
+      length_(training_length(lengths_, batch_options_, train_.epochs, train_.steps)),
       update_(model_, optimizer_, train_.clip_norm, parts.optimizer_owner) {
   const auto largest = [&](std::int64_t shards) {
-    return largest_batch(sets_.set(Split::train).set, batch_options_, packing_of(experiment_), shards, 0,
-                         train_.epochs);
+    return largest_batch(units_, batch_options_, packing_of(experiment_), shards, 0, length_.epochs);
   };
-  const BatchSize evaluation = largest_evaluation(sets_, model_, train_.batch_size);
+  const BatchSize evaluation = largest_evaluation(sets_, model_, batch_options_);
   const BatchSize whole = largest(1);
   model_.plan(train_.gradient_shards == 1 ? whole : largest(train_.gradient_shards), evaluation);
   batch_ = std::make_unique<DeviceBatch>(model_.device(), whole, model_.needs(), train_.gradient_shards);
-  evaluator_ = std::make_unique<Evaluator>(model_, evaluation, train_.batch_size);
+  evaluator_ = std::make_unique<Evaluator>(model_, evaluation, batch_options_);
   snapshots_.keep(milestones_.save_at);
 }
 
 Ending Trainer::run() {
   restore_or_initialize();
-  while (epochs_remain()) {
+  while (steps_remain()) {
     const auto batches = plan_epoch(lengths_, batch_options_, progress_.epoch);
     packer_.draw(sets_.task(), seed_, progress_.epoch);
-    while (progress_.batch < static_cast<std::int64_t>(batches.size())) {
+    const auto ended = [&] {
+      return progress_.batch == std::ssize(batches) || progress_.step == length_.steps;
+    };
+    while (!ended()) {
       if (!train_step(batches[static_cast<std::size_t>(progress_.batch)]))
         return end(Ending::failed, failure_);
-      const bool epoch_ends = progress_.batch == static_cast<std::int64_t>(batches.size());
+      const bool epoch_ends = ended();
       if (!epoch_ends && train_.evaluate_every > 0 && progress_.step % train_.evaluate_every == 0 &&
           evaluate_dev())
         save(CheckpointKind::best);
@@ -117,7 +121,7 @@ void Trainer::restore_or_initialize() {
     progress_ = *progress;
     saved_step_ = progress_.step;
     observer_.happened(Logged{.text = "going on after step " + std::to_string(progress_.step) + " of " +
-                                      std::to_string(total_steps_)});
+                                      std::to_string(length_.steps)});
     return;
   }
   initialize();
@@ -135,8 +139,9 @@ bool Trainer::stops_here() const {
   return milestones_.stop_after > 0 && progress_.step >= milestones_.stop_after;
 }
 
-bool Trainer::epochs_remain() const {
-  return progress_.epoch < train_.epochs &&
+bool Trainer::steps_remain() const {
+  // A checkpoint of the last step may lie before the end of its epoch, whose score is still to come.
+  return (progress_.step < length_.steps || progress_.batch > 0) &&
          (train_.patience == 0 || progress_.epochs_without_better < train_.patience);
 }
 
@@ -162,7 +167,7 @@ bool Trainer::train_step(const std::vector<std::int32_t>& members) {
   tuned_.clear();
   progress_.step = step;
   ++progress_.batch;
-  observer_.stepped({step, total_steps_, progress_.epoch + 1, loss, gradient_norm, learning_rate,
+  observer_.stepped({step, length_.steps, progress_.epoch + 1, loss, gradient_norm, learning_rate,
                      packed_.real_tokens, seconds_since(begin)});
   if (step <= train_.digest_steps) report_digests();
   return true;
@@ -179,7 +184,7 @@ void Trainer::end_epoch() {
 }
 
 bool Trainer::evaluate_dev() {
-  Evaluation evaluation = evaluator_->run(sets_.set(Split::dev).set);
+  Evaluation evaluation = evaluate(Split::dev);
   tuned_ = sets_.tune(evaluation.outputs);
   const std::vector<MeasuredValue> measures = score(Split::dev, std::move(evaluation)).measures;
   observer_.happened(Evaluated{.step = progress_.step, .epoch = progress_.epoch + 1, .measures = measures});
@@ -198,8 +203,12 @@ bool Trainer::evaluate_dev() {
   return true;
 }
 
+Evaluation Trainer::evaluate(Split split) {
+  return evaluator_->run(units_of(sets_.task(), sets_.set(split).set));
+}
+
 Trainer::Score Trainer::score(Split split) {
-  return score(split, evaluator_->run(sets_.set(split).set));
+  return score(split, evaluate(split));
 }
 
 Trainer::Score Trainer::score(Split split, Evaluation evaluation) {

@@ -53,8 +53,8 @@ struct TrainerParts {
   std::function<PretrainedWeights(Model&)> pretrained = {};
 };
 
-/// Updates of a whole run: epochs times batches per epoch.
-std::int64_t total_steps(const Experiment& experiment, const TaskSets& sets);
+/// Updates of a whole run, and the epochs that they take.
+TrainingLength training_length(const Experiment& experiment, const TaskSets& sets, std::uint64_t seed);
 
 class Trainer {
  public:
@@ -72,15 +72,17 @@ class Trainer {
   void initialize();
   /// Where the milestones end it.
   bool stops_here() const;
-  bool epochs_remain() const;
+  bool steps_remain() const;
   /// False when loss or gradient are not finite; the parameters are then those of before the step.
   bool train_step(const std::vector<std::int32_t>& members);
+  /// Of the last epoch also where train.steps ends it early.
   void end_epoch();
   /// True when the score that `train.select` names is better than every one before.
   bool evaluate_dev();
   void save(CheckpointKind kind);
   void report_digests();
   void score_with_best();
+  Evaluation evaluate(Split split);
   /// A set's outputs, their statistics and measures, the loss last.
   struct Score {
     Outputs outputs;
@@ -104,10 +106,11 @@ class Trainer {
   const Milestones milestones_;
   const std::function<PretrainedWeights(Model&)> pretrained_;
 
-  std::vector<std::int32_t> lengths_;  ///< of the training set's examples
-  BatchOptions batch_options_;
+  const ExampleSet units_;  ///< of the training set: what batches are made of
+  const ExampleLengths lengths_;
+  const BatchOptions batch_options_;
   Packer packer_;
-  std::int64_t total_steps_;
+  const TrainingLength length_;
   std::unique_ptr<DeviceBatch> batch_;
   std::unique_ptr<Evaluator> evaluator_;
   PackedBatch packed_;

@@ -126,7 +126,7 @@ class Checker {
     const std::string known = run.table("tokenizer") + " " + std::to_string(run.folders);
     if (!tokenizers_.contains(known))
       tokenizers_[known] = loaded_tokenizer(experiment.tokenizer, plugins.registry);
-    if (experiment.train.epochs == 0) return check_adopted(specification, experiment, plugins.registry);
+    if (experiment.train.trains_nothing()) return check_adopted(specification, experiment, plugins.registry);
     CheckedSets& checked = sets_of(specification, experiment, plugins.registry, tokenizers_[known].get());
     if (experiment.data.max_length == 0) assume_max_length(experiment, checked.sets.max_length());
     const Model model(experiment, model_size(checked.sets.task(), small_vocabulary), plugins.registry,

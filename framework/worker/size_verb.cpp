@@ -134,7 +134,10 @@ ordered_json size_of_model(const Specification& specification, const SizeArgumen
   }
   const std::int64_t most = experiment.data.max_length;
   const std::int64_t length = asked.length > 0 ? asked.length : most;
-  const std::int64_t sequences = asked.batch > 0 ? asked.batch : experiment.train.batch_size;
+  const TrainTable& train = experiment.train;
+  const std::int64_t of_file =
+      train.batch_tokens > 0 ? std::max<std::int64_t>(1, train.batch_tokens / length) : train.batch_size;
+  const std::int64_t sequences = asked.batch > 0 ? asked.batch : of_file;
   if (length > most)
     throw ConfigError("data.max_length", "no sequence has " + std::to_string(length) +
                                              " rows, the length that was asked for; the longest has " +

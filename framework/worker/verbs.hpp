@@ -29,7 +29,7 @@ struct TrainedRunArguments {
 /// The shape of the batches of a size; 0: what the experiment has, or what is assumed.
 struct SizeArguments {
   std::int64_t length = 0;      ///< rows of each sequence; 0: data.max_length
-  std::int64_t batch = 0;       ///< sequences; 0: train.batch_size
+  std::int64_t batch = 0;       ///< sequences; 0: those of train.batch_size or batch_tokens
   std::int64_t vocabulary = 0;  ///< pieces; 0: those of tokenizer.vocab, or tokenizer.vocab_size
   std::int64_t labels = 0;      ///< 0: those of the training set
   double picked = 0.0;          ///< share of the rows that the task picks, of a head that reads such rows

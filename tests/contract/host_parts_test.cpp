@@ -41,6 +41,7 @@ enum class Slip {
   selects_by_a_family,
   foreign_field,
   takes_parts,
+  draws_windows,
 };
 
 template <Slip S>
@@ -85,6 +86,8 @@ class Labeller final : public Task {
   }
   std::vector<std::string> labels() const override { return names_; }
   bool takes_parts() const override { return S == Slip::takes_parts; }
+  bool draws() const override { return S == Slip::draws_windows; }
+  bool separates_sequences() const override { return S == Slip::draws_windows; }
   TextCounts text_counts(const Records& train) const override {
     TextCounts counts;
     for (const std::string& text : train.texts("text")) ++counts[text];
@@ -336,6 +339,12 @@ TEST(SuiteFinds, ATaskThatLearnsFromPartsWhatItMustLearnFromTheWhole) {
   expect_said(
       said_of<Slip::takes_parts>(),
       "parts: takes_parts() is true, but it learns something else from another part of a training set");
+}
+
+TEST(SuiteFinds, ATaskThatDrawsExamplesThatBatchesCut) {
+  expect_said(said_of<Slip::draws_windows>(),
+              "drawing: draws() and separates_sequences() are both true; what is drawn belongs to whole "
+              "examples");
 }
 
 TEST(SuiteFinds, AFieldThatHasNoSamples) {

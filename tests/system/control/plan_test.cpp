@@ -62,6 +62,18 @@ TEST_F(PlanVerb, GoesByTheEpochsOfALikeRun) {
   EXPECT_TRUE(contains(text, "about 1m 20s; going by tiny (")) << text;
 }
 
+TEST_F(PlanVerb, OfARunOfStepsGoesByTheTimeOfAStep) {
+  train_in_40_seconds();  // 20 steps
+  const auto seconds = [&](const std::vector<std::string>& more) {
+    return time_of(more).at("seconds").get<double>();
+  };
+  EXPECT_DOUBLE_EQ(seconds({"-S", "train.steps=10"}), 20.0);
+  EXPECT_DOUBLE_EQ(seconds({"-S", "train.steps=10", "-S", "train.batch_size=8"}), 40.0)
+      << "a batch of twice as many examples";
+  EXPECT_TRUE(time_of({"-S", "train.steps=10", "-S", "train.batch_tokens=64"}).is_null())
+      << "how many examples such a batch has is not known";
+}
+
 TEST_F(PlanVerb, ScalesByLayersAndTheSquareOfTheWidth) {
   train_in_40_seconds();
   const nlohmann::json deeper = time_of({"-S", "model.layers=3"});

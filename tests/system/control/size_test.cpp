@@ -110,6 +110,8 @@ TEST_F(PlanSize, TakesLabelsFromTheDataAndVocabulariesFromTheirFiles) {
   const std::int64_t labels = size.at("labels").at("value");
   EXPECT_EQ(size.at("batch").at("sequences"), 4) << "train.batch_size";
   EXPECT_EQ(size.at("batch").at("length"), 32) << "data.max_length";
+  EXPECT_EQ(sizes({"tiny.toml", "-S", "train.batch_tokens=200"}).at(0).at("batch").at("sequences"), 6)
+      << "as many of 32 tokens as 200 hold";
   EXPECT_EQ(size.at("model").at("parts").at(2).at("parameters"), 16 * labels + labels);
   sandbox_.write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\nin\n");
   std::string with_file = tiny_experiment();

@@ -19,9 +19,14 @@ namespace {
 
 const std::vector<std::string> command = {"run", "sweep.toml", "-j", "2", "-q"};
 
+/// How long each run is.
+const std::string twenty_epochs = "batch_size = 4\nepochs = 20";
+/// Ends within an epoch, whose batches are of unequal numbers of examples.
+const std::string steps_by_tokens = "batch_tokens = 40\nsteps = 103";
+
 /// quickstart.toml cut down to tens of milliseconds a run: 3 x 2 settings, 2 seeds.
-void write_sweep(const Sandbox& sandbox) {
-  sandbox.write("sweep.toml", "base = \"" ENCORE_SOURCE_DIR R"(/experiments/quickstart.toml"
+void write_sweep(const Sandbox& sandbox, const std::string& train) {
+  sandbox.write("sweep.toml", std::string("base = \"" ENCORE_SOURCE_DIR) + R"(/experiments/quickstart.toml"
 name = "sweep"
 seeds = [1, 2]
 [data]
@@ -38,9 +43,8 @@ hidden = 32
 [schedule]
 warmup_steps = 5
 [train]
-batch_size = 4
-epochs = 20
 checkpoint_every = 7
+)" + train + R"(
 [sweep.grid]
 "model.dropout" = [0.0, 0.1, 0.2]
 "optimizer.learning_rate" = [1e-2, 3e-3]
@@ -65,10 +69,10 @@ void kill_something(const Sandbox& sandbox, pid_t exp, std::mt19937& random, Kil
 }
 
 /// Sweeps until so many kills have hit; each sweep to its end.
-void expect_equal_after(int wanted, unsigned seed) {
+void expect_equal_after(int wanted, unsigned seed, const std::string& train = twenty_epochs) {
   if (!real_worker_runs()) GTEST_SKIP() << "the worker of this build does not run here";
   const Sandbox calm(true);
-  write_sweep(calm);
+  write_sweep(calm, train);
   const auto begin = std::chrono::steady_clock::now();
   const ProgramOutput whole = calm.exp(command);
   ASSERT_EQ(whole.end.exit_code, 0) << whole.output << whole.errors;
@@ -82,7 +86,7 @@ void expect_equal_after(int wanted, unsigned seed) {
   int sweeps = 0, attempts = 0, calls = 0;
   while (kills.total() < wanted) {
     const Sandbox sandbox(true);
-    write_sweep(sandbox);
+    write_sweep(sandbox, train);
     ++sweeps;
     int at_first = kills.total();
     // Several to an average run, and a call that is left alone after so many, so that it comes to an end.
@@ -115,6 +119,9 @@ void expect_equal_after(int wanted, unsigned seed) {
 
 TEST(Kill, SixAtRandomMomentsOfASweepLeaveNoTrace) {
   expect_equal_after(6, 1);
+}
+TEST(Kill, SixAtRandomMomentsOfRunsOfStepsLeaveNoTrace) {
+  expect_equal_after(6, 3, steps_by_tokens);
 }
 TEST(Kill, DISABLED_TwoHundredAtRandomMomentsOfASweepLeaveNoTrace) {
   expect_equal_after(200, 2);

@@ -74,6 +74,22 @@ TEST_F(DocumentTest, BasesInheritToo) {
             "{train = {epochs = 2, patience = 1}}");
 }
 
+TEST_F(DocumentTest, TheLaterOfTwoWaysToSayOneThingCounts) {
+  write("base.toml", "seeds = [1, 2]\n[train]\nepochs = 1\nbatch_size = 4\n");
+  const fs::path near = write("near.toml", "base = \"base.toml\"\nseed = 3\n[train]\nsteps = 2\n");
+  ExperimentFile file = load_experiment_file(near, {"train.batch_tokens=64"});
+  Problems problems;
+  apply_overrides(file.root, file.overrides, problems);
+  EXPECT_TRUE(problems.empty());
+  EXPECT_EQ(to_text(file.root), "{train = {steps = 2, batch_tokens = 64}, seed = 3}");
+  write("base.toml", "[train]\nsteps = 1\nbatch_tokens = 64\n");
+  EXPECT_EQ(to_text(load_experiment_file(write("near.toml",
+                                               "base = \"base.toml\"\n[train]\nepochs = 2\n"
+                                               "batch_size = 8\n"))
+                        .root),
+            "{train = {epochs = 2, batch_size = 8}}");
+}
+
 TEST_F(DocumentTest, RefusesABaseThatInheritsItself) {
   write("a.toml", "base = \"b.toml\"\n");
   const fs::path file = write("b.toml", "\nbase = \"a.toml\"\n");

@@ -147,7 +147,7 @@ TEST(Experiment, RefusesWhatDoesNotFitAndNamesTheKey) {
       "\"sgd\"");
   in = config();
   in.erase("train");
-  EXPECT_EQ(problem(in), "train: table [train] is missing; it must have \"epochs\"");
+  EXPECT_EQ(problem(in), "train: table [train] is missing; it must have \"epochs\" or \"steps\"");
   in = config();
   in["model"]["head"]["type"] = "crf";
   EXPECT_EQ(problem(in).substr(0, 53), "model.head.type: no plugin offers a head \"crf\"; there");

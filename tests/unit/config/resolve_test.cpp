@@ -193,11 +193,12 @@ TEST(Resolve, SuggestsANearNameBesideTheTableOfTheVeryName) {
       "dir/a.toml:14:1: unknown option \"heads\" of [model]; it is an option of [model.layer.attention]; or "
       "did you mean \"head\"?");
   // A near name in the same table is likelier than a type that is not in use.
-  EXPECT_EQ(problem_with("epochs = 3", "epochs = 3\nhiden = 4"),
-            "dir/a.toml:32:1: unknown option \"hiden\" of [train]; it takes \"batch_size\", \"epochs\", "
-            "\"precision\", \"clip_norm\", \"select\", \"patience\", \"evaluate_every\", "
-            "\"checkpoint_every\", \"batching\", \"gradient_shards\", \"label_smoothing\", \"freeze\", "
-            "\"layer_decay\", \"lora\", \"lora_rank\", \"lora_alpha\", \"digest_steps\"");
+  EXPECT_EQ(
+      problem_with("epochs = 3", "epochs = 3\nhiden = 4"),
+      "dir/a.toml:32:1: unknown option \"hiden\" of [train]; it takes \"batch_size\", \"batch_tokens\", "
+      "\"epochs\", \"steps\", \"precision\", \"clip_norm\", \"select\", \"patience\", \"evaluate_every\", "
+      "\"checkpoint_every\", \"batching\", \"gradient_shards\", \"label_smoothing\", \"freeze\", "
+      "\"layer_decay\", \"lora\", \"lora_rank\", \"lora_alpha\", \"digest_steps\"");
 }
 
 TEST(Resolve, PointsAtATypeThatNoPluginOffers) {
@@ -218,7 +219,7 @@ TEST(Resolve, PointsAtATypeThatNoPluginOffers) {
 
 TEST(Resolve, NamesTablesThatAreMissing) {
   EXPECT_EQ(problem_with("[train]\nepochs = 3\n", ""),
-            "dir/a.toml:1:1: table [train] is missing; it must have \"epochs\"");
+            "dir/a.toml:1:1: table [train] is missing; it must have \"epochs\" or \"steps\"");
   EXPECT_EQ(problem_with("[model.head]\ntype = \"linear\"\n", ""),
             "dir/a.toml:1:1: table [model.head] is missing; it must name a head as its type: \"linear\"");
   EXPECT_EQ(
@@ -303,6 +304,32 @@ TEST(Resolve, RefusesWhatTwoOptionsMakeWrong) {
             "dir/a.toml:33:19: option \"gradient_shards\" of [train] is 5, but a batch of 4 sequences cannot "
             "be cut into "
             "more parts than it has sequences");
+}
+
+TEST(Resolve, TakesOneLengthOfTrainingAndOneSizeOfBatches) {
+  const auto in_train = [](const std::string& lines) { return problem_with("epochs = 3", lines); };
+  EXPECT_EQ(in_train("steps = 3"), "");
+  EXPECT_EQ(in_train("steps = 3\nbatch_tokens = 4096"), "");
+  EXPECT_EQ(in_train("steps = 3\nbatch_tokens = 64\ngradient_shards = 40"), "")
+      << "how many examples a batch has is not known";
+  EXPECT_EQ(
+      in_train("batch_size = 3"),
+      "dir/a.toml:30:1: option \"epochs\" of [train] is missing, and so is \"steps\"; give one of them: "
+      "epochs = 10 passes over the training data, or steps = 10000");
+  EXPECT_EQ(in_train("epochs = 3\nsteps = 4"),
+            "dir/a.toml:32:9: option \"steps\" of [train] stands beside \"epochs\", another end of training; "
+            "keep one of them");
+  EXPECT_EQ(
+      in_train("epochs = 3\nbatch_size = 32\nbatch_tokens = 64"),
+      "dir/a.toml:33:16: option \"batch_tokens\" of [train] stands beside \"batch_size\", another size of a "
+      "batch; keep one of them");
+  EXPECT_EQ(in_train("steps = 0"),
+            "dir/a.toml:31:9: option \"steps\" of [train] must be at least 1 and at most 1e12, found the "
+            "integer 0");
+  EXPECT_EQ(
+      in_train("epochs = 1\nbatch_tokens = 0"),
+      "dir/a.toml:32:16: option \"batch_tokens\" of [train] must be at least 1 and at most 1e9, found the "
+      "integer 0");
 }
 
 TEST(Resolve, RefusesWhatNoMachineHoldsOrNobodyWaitsFor) {

@@ -111,8 +111,23 @@ TEST(LargestBatch, RefusesMoreRowsThan32BitsCount) {
   EXPECT_EQ(refusal({1, 1'000'000}, {}), "");
 }
 
+TEST(LargestBatch, HoldsBatchesByTokens) {
+  constexpr std::int64_t many = 1'000'000;
+  const BatchOptions options = {.seed = 3, .batch_tokens = 200};
+  const encore::ExampleSet set = encore::set_of_lengths(some_lengths(900));
+  for (const std::int64_t shards : {1, 3}) {
+    const BatchSize seen = encore::largest_batch(set, options, {}, shards, 0, 3);
+    EXPECT_LE(seen.tokens, 200);
+    EXPECT_GT(seen.tokens, shards == 1 ? 180 : 60);
+    expect_holds(encore::largest_batch(set, options, {}, shards, 0, many), seen);
+  }
+  EXPECT_EQ(encore::largest_batch(set, options, {}, 1, 0, many).tokens, 200);
+  EXPECT_EQ(encore::largest_batch(encore::set_of_lengths(Numbers(9, 300)), options, {}, 1, 0, 2).tokens, 300)
+      << "a batch has at least one example";
+}
+
 TEST(LargestBatch, OfEvaluationLooksAtSortedBatches) {
-  const BatchSize largest = encore::largest_evaluation_batch(encore::set_of_lengths({2, 5, 3}), 2,
+  const BatchSize largest = encore::largest_evaluation_batch(encore::set_of_lengths({2, 5, 3}), {1, 2},
                                                              encore::EvaluationOrder::by_length);
   EXPECT_EQ(largest.tokens, 5);
   EXPECT_EQ(largest.sequences, 2);

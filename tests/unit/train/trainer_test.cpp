@@ -278,6 +278,76 @@ TEST_F(TrainerTest, EvaluatesBetweenEpochsWhenAsked) {
   EXPECT_EQ(scores.size(), 3u);
 }
 
+// --- train.steps and train.batch_tokens ---
+
+TEST_F(TrainerTest, StepsEndTrainingWithinAnEpoch) {
+  const Recorder told = run("run", specification({"train.steps=19"}));  // an epoch has 8
+  EXPECT_EQ(told.ending, Ending::completed) << told.reason;
+  ASSERT_EQ(told.steps.size(), 19U);
+  EXPECT_EQ(told.steps.back().total_steps, 19);
+  EXPECT_EQ(told.steps.back().epoch, 3);
+  EXPECT_NEAR(told.steps.back().learning_rate, 3e-3 / 16, 1e-12) << "of 16 equal steps down the last one";
+  const std::map<std::int64_t, double>& scores = told.values.at("dev/f1");
+  EXPECT_EQ(scores.size(), 3U);
+  EXPECT_TRUE(scores.contains(8) && scores.contains(16) && scores.contains(19));
+  EXPECT_TRUE(told.digests.contains({19, "parameters"}));
+  EXPECT_EQ(told.checkpoints.back().step, 19);
+  EXPECT_TRUE(told.result.contains("test/f1"));
+}
+
+TEST_F(TrainerTest, AsManyStepsAsSomeEpochsHaveAreTheSameTraining) {
+  const Recorder epochs = run("epochs", specification({"train.epochs=2"}));
+  const Recorder steps = run("steps", specification({"train.steps=16"}));
+  EXPECT_EQ(steps.digests, epochs.digests);
+  EXPECT_EQ(steps.result, epochs.result);
+  EXPECT_EQ(steps.values, epochs.values);
+}
+
+TEST_F(TrainerTest, StoppingAnywhereBeforeTheLastStepAndGoingOnChangesNoBit) {
+  for (const char* every : {"train.checkpoint_every=0", "train.checkpoint_every=19"}) {
+    const Specification of = specification({"train.steps=19", every});
+    const Recorder whole = run("whole", of);
+    const auto state = newest_state("whole");
+    for (int stop_after : {1, 8, 18, 19}) {
+      const std::string name = "stopped" + std::to_string(stop_after);
+      fs::remove_all(folder_ / name);
+      EXPECT_EQ(run(name, of, ScriptedControl(stop_after)).ending, Ending::interrupted);
+      const Recorder rest = run(name, of);
+      EXPECT_EQ(rest.ending, Ending::completed) << rest.reason;
+      EXPECT_EQ(rest.steps.size(), static_cast<std::size_t>(19 - stop_after));
+      EXPECT_EQ(newest_state(name), state) << "stopped after step " << stop_after;
+      EXPECT_EQ(rest.result, whole.result);
+      EXPECT_TRUE(rest.values.at("dev/f1").contains(19)) << "the last epoch is scored once it has ended";
+    }
+    fs::remove_all(folder_ / "whole");
+  }
+}
+
+TEST_F(TrainerTest, PatienceEndsARunOfStepsToo) {
+  const Recorder told =
+      run("run", specification({"train.steps=1000", "train.patience=2", "optimizer.learning_rate=1e-30"}));
+  EXPECT_EQ(told.ending, Ending::completed) << told.reason;
+  EXPECT_EQ(told.steps.size(), 24U) << "the first epoch is the best, two more are not better";
+}
+
+TEST_F(TrainerTest, BatchesByTokensAreWithinTheirLimitAndCountedBeforehand) {
+  const Recorder told = run("run", specification({"train.batch_tokens=50"}));
+  EXPECT_EQ(told.ending, Ending::completed) << told.reason;
+  std::map<std::int64_t, std::int64_t> tokens;
+  for (const StepReport& step : told.steps) {
+    EXPECT_LE(step.tokens, 50);
+    tokens[step.epoch] += step.tokens;
+    EXPECT_EQ(step.total_steps, static_cast<std::int64_t>(told.steps.size()));
+  }
+  EXPECT_EQ(tokens.size(), 3U);
+  EXPECT_EQ(tokens[1], tokens[2]) << "every epoch sees everything";
+  EXPECT_NEAR(told.steps.back().learning_rate, 3e-3 / static_cast<double>(told.steps.size() - 3), 1e-12)
+      << "the schedule knows how many steps there are";
+  run("stopped", specification({"train.batch_tokens=50"}), ScriptedControl(11));
+  run("stopped", specification({"train.batch_tokens=50"}));
+  EXPECT_EQ(newest_state("stopped"), newest_state("run"));
+}
+
 TEST_F(TrainerTest, ALossThatIsNotFiniteFailsWithStepAndLayer) {
   const Recorder told =
       run("run", specification({"optimizer.learning_rate=1e30", "schedule={type=\"constant\"}"}));
