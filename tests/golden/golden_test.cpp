@@ -1,7 +1,8 @@
-// Two tiny models against the numbers of PyTorch in golden.json (make_golden.py lies beside): post-norm with
-// ReLU, sinusoidal positions and Adam; pre-norm with GELU, learned positions, the residual_norm head, label
-// smoothing, AdamW and clipping. double within 1e-9 of every number; float32 within 1e-5 of each tensor's
-// norm.
+// Tiny models against the numbers of PyTorch in golden.json and decoders.json (make_golden.py and
+// make_decoders.py lie beside): post-norm with ReLU, sinusoidal positions and Adam; pre-norm with GELU,
+// learned positions, the residual_norm head, label smoothing, AdamW and clipping; and both as decoders,
+// causal and with the table of the embedding as output. double within 1e-9 of every number; float32 within
+// 1e-5 of each tensor's norm.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,11 +20,27 @@ namespace {
 
 using nlohmann::json;
 
+bool is_decoder(const std::string& name) {
+  return name.starts_with("decoder");
+}
+bool is_pre_norm(const std::string& name) {
+  return name.ends_with("pre_norm");
+}
+
 json load_golden(const std::string& name) {
-  std::ifstream file(std::string(ENCORE_SOURCE_DIR) + "/tests/golden/golden.json");
+  const std::string file_name = is_decoder(name) ? "decoders.json" : "golden.json";
+  std::ifstream file(std::string(ENCORE_SOURCE_DIR) + "/tests/golden/" + file_name);
   for (const json& model : json::parse(file))
     if (model.at("name") == name) return model;
-  throw Error("golden.json has no model \"" + name + "\"");
+  throw Error(file_name + " has no model \"" + name + "\"");
+}
+
+ModelSize golden_size(const std::string& name) {
+  if (!is_decoder(name)) return tiny_size();
+  return {.vocabulary = 11, .columns = {{.name = targets_column}}, .outputs = {{.name = "candidates"}}};
+}
+PackedBatch golden_batch(const std::string& name, std::uint64_t seed) {
+  return is_decoder(name) ? make_batch({5, 1, 9, 3}, 11, 11, seed) : tiny_batch(seed);
 }
 
 std::vector<double> numbers(const json& list) {
@@ -45,11 +62,17 @@ void set_parameters(TinyModel& tiny) {
 Experiment golden_experiment(const Registry& registry, const std::string& name, Precision precision) {
   Experiment experiment = tiny_experiment(registry);
   experiment.train.precision = precision;
-  if (name == "pre_norm") {
+  if (is_decoder(name)) {
+    experiment.model.causal = true;
+    fill_table(experiment.model.head, registry, Kind::head, "model.head", "language_model",
+               {{"transform", false}});
+  } else {
+    experiment.model.head.options.set("residual_norm", is_pre_norm(name));
+  }
+  if (is_pre_norm(name)) {
     experiment.model.norm_position = NormPosition::pre;
     experiment.model.positions = Positions::learned;
     experiment.model.block[1].options.set("activation", std::string("gelu"));
-    experiment.model.head.options.set("residual_norm", true);
     experiment.train.label_smoothing = 0.1;
   }
   return experiment;
@@ -81,19 +104,21 @@ class Compare {
 /// The model and optimizer of one golden run.
 struct GoldenRun {
   GoldenRun(const Registry& registry, const std::string& name, Precision precision)
-      : tiny(golden_experiment(registry, name, precision), tiny_size(), registry, device, tiny_batch(1)),
-        clip(name == "pre_norm" ? 0.5 : 0.0),
+      : model_name(name),
+        tiny(golden_experiment(registry, name, precision), golden_size(name), registry, device,
+             golden_batch(name, 1)),
+        clip(is_pre_norm(name) ? 0.5 : 0.0),
         scalars("golden", 2 * sizeof(double)) {
-    const std::string type = name == "pre_norm" ? "adamw" : "adam";
+    const std::string type = is_pre_norm(name) ? "adamw" : "adam";
     Options options = defaults(registry.offer(Kind::optimizer, type).options);
-    options.set("weight_decay", name == "pre_norm" ? 0.1 : 0.0);
+    options.set("weight_decay", is_pre_norm(name) ? 0.1 : 0.0);
     optimizer = registry.make_optimizer(type, options);
     tiny.model.parameters().make_states(optimizer->states());
     set_parameters(tiny);
   }
 
   double step(std::int64_t number) {
-    tiny.batch.upload(tiny_batch(static_cast<std::uint64_t>(number)));
+    tiny.batch.upload(golden_batch(model_name, static_cast<std::uint64_t>(number)));
     const double loss = tiny.loss({1, static_cast<std::uint64_t>(number)});
     auto* squares = reinterpret_cast<double*>(scalars.data());
     kernels::sum_of_squares(device, tiny.model.parameters().gradients(), squares);
@@ -102,6 +127,7 @@ struct GoldenRun {
     return loss;
   }
 
+  std::string model_name;
   Device device;
   TinyModel tiny;
   std::unique_ptr<Optimizer> optimizer;
@@ -160,7 +186,11 @@ TEST_P(Golden, TenSteps) {
 INSTANTIATE_TEST_SUITE_P(
     PyTorch, Golden,
     ::testing::Values(Case{"post_norm", Precision::float64}, Case{"pre_norm", Precision::float64},
-                      Case{"post_norm", Precision::float32}, Case{"pre_norm", Precision::float32}),
+                      Case{"post_norm", Precision::float32}, Case{"pre_norm", Precision::float32},
+                      Case{"decoder_post_norm", Precision::float64},
+                      Case{"decoder_pre_norm", Precision::float64},
+                      Case{"decoder_post_norm", Precision::float32},
+                      Case{"decoder_pre_norm", Precision::float32}),
     [](const auto& info) {
       return info.param.name + (info.param.precision == Precision::float64 ? "_float64" : "_float32");
     });

@@ -157,9 +157,13 @@ def run(m):
     return result
 
 
-if __name__ == "__main__":
+def write(results):
     print("[")
-    for i, model in enumerate(MODELS):
-        text = json.dumps(run(model), separators=(",", ":")).replace("},", "},\n").replace('],"', '],\n"')
-        print(text + ("," if i + 1 < len(MODELS) else ""))
+    for i, result in enumerate(results):
+        text = json.dumps(result, separators=(",", ":")).replace("},", "},\n").replace('],"', '],\n"')
+        print(text + ("," if i + 1 < len(results) else ""))
     print("]")
+
+
+if __name__ == "__main__":
+    write([run(model) for model in MODELS])
