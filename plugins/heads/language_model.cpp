@@ -3,8 +3,8 @@
 // (Devlin et al. 2019), h = LayerNorm(gelu(x W^T + c)), which also brings the C channels of x to the E of a
 // table that is factorised, as in ALBERT (Lan et al. 2020). Trained with cross-entropy. Where the rows are
 // those that a task picks, logits exist for these alone. For each row it gives the best pieces with their
-// probabilities, and the loss that measures are made of. Place in the flow: plugins/tasks/mlm/mlm.cpp gives
-// the targets and reads the outputs.
+// probabilities, and the loss that measures are made of. Place in the flow: plugins/tasks/mlm and
+// plugins/tasks/lm give the targets and read the outputs.
 #include <encore/head.hpp>
 #include <encore/kernels.hpp>
 #include <encore/math.hpp>
@@ -85,6 +85,7 @@ class LanguageModel final : public Head {
         vocabulary_(context.vocabulary),
         table_width_(context.embedding_width > 0 ? context.embedding_width : context.width),
         label_smoothing_(context.label_smoothing),
+        candidates_(std::min(candidates_for(context), context.vocabulary)),
         transform_(options.flag("transform")),
         epsilon_(options.number("epsilon")) {
     if (!transform_ && table_width_ != context.width)
@@ -96,12 +97,11 @@ class LanguageModel final : public Head {
   }
 
   void declare(HeadPlan& plan) override {
-    const std::int64_t candidates = std::min(most_candidates, vocabulary_);
     const Extent rows = rows_of(space_);
     states_ = plan.read(space_);
     targets_ = plan.column(targets_column, space_, ColumnType::integers, vocabulary_);
-    pieces_ = plan.output("candidates", space_, ColumnType::integers, candidates);
-    probabilities_ = plan.output("probabilities", space_, ColumnType::numbers, candidates);
+    pieces_ = plan.output(candidates_output, space_, ColumnType::integers, candidates_);
+    probabilities_ = plan.output("probabilities", space_, ColumnType::numbers, candidates_);
     losses_ = plan.output("losses", space_, ColumnType::numbers);
     plan.normalize_by(targets_);
     if (transform_) {
@@ -184,7 +184,14 @@ class LanguageModel final : public Head {
   }
 
  private:
-  static constexpr std::int64_t most_candidates = 5;
+  static constexpr const char* candidates_output = "candidates";
+
+  /// As many as the task reads: each is a pass over the V logits of a row. 5 where it takes any number.
+  static std::int64_t candidates_for(const HeadContext& context) {
+    for (const OutputRule& rule : context.outputs)
+      if (rule.name == candidates_output && rule.width > 0) return rule.width;
+    return 5;
+  }
 
   static Space space_of_targets(const HeadContext& context) {
     const ColumnRule* targets = context.column(targets_column);
@@ -198,6 +205,7 @@ class LanguageModel final : public Head {
   std::int64_t vocabulary_;
   std::int64_t table_width_;  ///< E
   double label_smoothing_;
+  std::int64_t candidates_;  ///< best pieces that each row gets
   bool transform_;
   double epsilon_;
   HeadInput states_;

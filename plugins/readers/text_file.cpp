@@ -1,4 +1,5 @@
-// Line by line. Every line is a text, whatever characters it has: there are no rows that could be wrong.
+// Line by line, or whole. Every line is a text, whatever characters it has: there are no rows that could be
+// wrong.
 #include "text_file.hpp"
 
 #include <algorithm>
@@ -14,6 +15,20 @@ std::string_view trimmed(std::string_view line) {
   return line.substr(first, line.find_last_not_of(white_space) - first + 1);
 }
 
+std::string_view without_mark(std::string_view text) {
+  while (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  return text;
+}
+
+/// Byte for byte, but with line ends of one byte.
+std::string whole_text(std::string_view text) {
+  std::string whole;
+  whole.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (text[i] != '\r' || i + 1 == text.size() || text[i + 1] != '\n') whole += text[i];
+  return whole;
+}
+
 std::string counted_lines(std::int64_t count) {
   return std::to_string(count) + (count == 1 ? " line has" : " lines have");
 }
@@ -21,19 +36,37 @@ std::string counted_lines(std::int64_t count) {
 }  // namespace
 
 Schema TextFile::options() {
-  return Schema().choice("record", "line", {"line", "paragraph"},
-                         {.help = "what a record is: a line, or all lines up to one without text"});
+  return Schema().choice("record", "line", {"line", "paragraph", "file"},
+                         {.help = "what a record is: a line, all lines up to one without text, or the whole "
+                                  "file with its blanks and line ends"});
 }
 
 TextFile::TextFile(const Options& options, const ReaderContext&)
-    : paragraphs_(options.text("record") == "paragraph") {}
+    : paragraphs_(options.text("record") == "paragraph"), files_(options.text("record") == "file") {}
 
 Records TextFile::read(std::span<const InputText> files, const std::string& what) const {
+  return files_ ? read_whole(files, what) : read_lines(files, what);
+}
+
+Records TextFile::read_whole(std::span<const InputText> files, const std::string& what) {
+  Records::Texts texts;
+  for (const InputText& file : files) {
+    texts.push_back(whole_text(without_mark(file.text)));
+    if (trimmed(texts.back()).empty())
+      throw Error(file.name + ": this file of the " + what +
+                  " has no text, and it is a record (record = "
+                  "\"file\"); leave it out");
+  }
+  Records records;
+  records.add("text", std::move(texts));
+  return records;
+}
+
+Records TextFile::read_lines(std::span<const InputText> files, const std::string& what) const {
   Records::Texts texts;
   std::int64_t blank = 0;
   for (const InputText& file : files) {
-    std::string_view left = file.text;
-    while (left.starts_with("\xEF\xBB\xBF")) left.remove_prefix(3);
+    std::string_view left = without_mark(file.text);
     bool open = false;  // the last text is a paragraph that goes on
     while (!left.empty()) {
       const std::size_t end = std::min(left.find('\n'), left.size());
@@ -61,6 +94,8 @@ Records TextFile::read(std::span<const InputText> files, const std::string& what
 }
 
 std::string TextFile::write(const Records& records, FilePart) const {
+  if (files_)
+    throw Error("with record = \"file\" a file holds one text, and predictions are many; use --format jsonl");
   std::string all;
   for (std::string text : records.texts("text")) {
     std::ranges::replace(text, '\n', ' ');

@@ -1,5 +1,5 @@
-// WordCounts: the words of texts, parted by white space, for a tokenizer that is trained. Shared by the tasks
-// that read whole texts. Place in the flow: Task::text_counts.
+// WordCounts: the words of texts, parted by white space or with it, for a tokenizer that is trained. Shared
+// by the tasks that read whole texts. Place in the flow: Task::text_counts.
 #pragma once
 
 #include <algorithm>
@@ -15,17 +15,27 @@ namespace encore::tasks {
 class WordCounts {
  public:
   void add(std::string_view text) {
-    constexpr std::string_view white_space = " \t\r\n\v\f";
     for (std::size_t end = 0, first = text.find_first_not_of(white_space); first != std::string_view::npos;
          first = text.find_first_not_of(white_space, end)) {
       end = std::min(text.find_first_of(white_space, first), text.size());
       ++counts_[text.substr(first, end - first)];
     }
   }
+  /// Each word with the white space in front of it, and what white space is left at the end: nothing is lost.
+  /// A tokenizer that cuts at white space, in whatever way, cuts these as it cuts the whole text.
+  void add_with_blanks(std::string_view text) {
+    for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
+      end = std::min(text.find_first_not_of(white_space, begin), text.size());
+      end = std::min(text.find_first_of(white_space, end), text.size());
+      ++counts_[text.substr(begin, end - begin)];
+    }
+  }
   /// Sorted once: the map is part of the interface because its order is fixed.
   TextCounts sorted() const { return {counts_.begin(), counts_.end()}; }
 
  private:
+  static constexpr std::string_view white_space = " \t\r\n\v\f";
+
   std::unordered_map<std::string_view, std::int64_t> counts_;
 };
 

@@ -1,6 +1,8 @@
 // Tokenizer "character": a code point is a piece; one that is not in the vocabulary is [UNK]. White space and
-// control characters are no pieces.
+// control characters are no pieces, unless `white_space` asks for those of ASCII: in a vocabulary, a file of
+// lines, they are then written as the pictures that Unicode has for them (U+2400 on).
 #include <algorithm>
+#include <optional>
 
 #include <encore/plugin.hpp>
 
@@ -12,19 +14,38 @@ namespace encore_character_tokenizer {
 using namespace encore;
 using namespace encore::tokenizers;
 
+constexpr std::int32_t first_picture = 0x2400, picture_of_delete = 0x2421;
+
+/// "␊" of a line end, "␠" of a blank; of other white space, as of a blank.
+std::int32_t picture_of(std::int32_t blank) {
+  if (blank == 0x7F) return picture_of_delete;
+  return first_picture + (blank >= 0 && blank <= ' ' ? blank : ' ');
+}
+
+/// And back; nothing for what is no such picture.
+std::optional<char> pictured(std::int32_t code_point) {
+  if (code_point == picture_of_delete) return '\x7F';
+  if (code_point < first_picture || code_point > picture_of(' ')) return std::nullopt;
+  return static_cast<char>(code_point - first_picture);
+}
+
 class Character final : public Tokenizer {
  public:
   static constexpr const char* summary = "one piece per code point";
   static Schema options() {
     return vocabulary_schema(1, "take only characters that stand at least this often")
         .boolean("lowercase", false, {.help = "lower each letter first"})
-        .boolean("compose", true, {.help = "compose letters and their marks first (Unicode NFC)"});
+        .boolean("compose", true, {.help = "compose letters and their marks first (Unicode NFC)"})
+        .boolean("white_space", false,
+                 {.help = "blanks, line ends and control characters are pieces too, in the vocabulary `␠`, "
+                          "`␊` and so on; other white space counts as a blank"});
   }
 
   Character(const Options& options, const TokenizerContext&)
       : training_(training_of(options)),
         lowercase_(options.flag("lowercase")),
-        compose_(options.flag("compose")) {}
+        compose_(options.flag("compose")),
+        white_space_(options.flag("white_space")) {}
 
   void load(std::vector<std::string> vocabulary) override {
     PieceTable table(std::move(vocabulary), "character");
@@ -49,11 +70,15 @@ class Character final : public Tokenizer {
   std::span<const std::string> vocabulary() const override { return table_.pieces(); }
   std::optional<std::int32_t> find(Special role) const override { return table_.find(role); }
 
-  /// Without the blanks of the text that was encoded: no piece stands for them.
+  /// Without the blanks of the text that was encoded, where no piece stands for them.
   std::string decode(std::span<const std::int32_t> pieces) const override {
     std::string text;
-    for (const std::int32_t number : pieces)
-      if (!table_.is_special(number)) text += table_.piece(number);
+    for (const std::int32_t number : pieces) {
+      if (table_.is_special(number)) continue;
+      const std::string& piece = table_.piece(number);
+      const std::optional<char> blank = white_space_ ? pictured(first_code_point(piece).value) : std::nullopt;
+      text += blank ? std::string(1, *blank) : piece;
+    }
     return text;
   }
 
@@ -95,16 +120,24 @@ class Character final : public Tokenizer {
     CodePoint c;
     for (std::size_t at = 0; at < text.size(); at += c.bytes) {
       c = first_code_point(text.substr(at));
-      if (is_blank(c.value)) continue;
+      const bool blank = c.value != no_code_point && is_blank(c.value);
+      if (blank && !is_piece(c.value)) continue;
       character.clear();
-      append(character, c.value == no_code_point ? 0xFFFD : lowercase_ ? lower(c.value) : c.value);
+      append(character, blank                      ? picture_of(c.value)
+                        : c.value == no_code_point ? 0xFFFD
+                        : lowercase_               ? lower(c.value)
+                                                   : c.value);
       visit(character, {at, at + c.bytes});
     }
   }
 
+  /// Whether this white space, control or format character is a piece.
+  bool is_piece(std::int32_t blank) const { return white_space_ && (blank < 0x80 || is_white_space(blank)); }
+
   Training training_;
   bool lowercase_;
   bool compose_;
+  bool white_space_;
   PieceTable table_;
 };
 

@@ -171,6 +171,21 @@ TEST(LanguageModel, gives_no_loss_where_nobody_asks_for_it) {
   EXPECT_EQ(world.memory.outputs()[2].values(), Values(static_cast<std::size_t>(world.rows), 0.0));
 }
 
+TEST(LanguageModel, gives_as_many_candidates_as_the_task_reads) {
+  for (const std::int64_t count : {1, 3, 7}) {
+    HeadContext of = context();
+    of.outputs = {{.name = "losses", .width = 1}, {.name = "candidates", .width = count}};
+    World world({}, of), five({}, context());
+    world.evaluate();
+    five.evaluate();
+    const Values few = world.memory.outputs()[0].values(), all = five.memory.outputs()[0].values();
+    ASSERT_EQ(few.size(), static_cast<std::size_t>(world.rows * count));
+    for (std::int64_t row = 0; row < world.rows; ++row)
+      for (std::int64_t k = 0; k < std::min<std::int64_t>(count, 5); ++k)
+        EXPECT_EQ(few[static_cast<std::size_t>(row * count + k)], all[static_cast<std::size_t>(row * 5 + k)]);
+  }
+}
+
 TEST(LanguageModel, gives_fewer_candidates_of_a_small_vocabulary) {
   HeadContext small = context();
   small.vocabulary = 3;

@@ -86,6 +86,7 @@ TEST(Tokenizers, give_the_same_pieces_with_ranges_and_without) {
       {"character", {}},
       {"character", {{"lowercase", true}}},
       {"character", {{"compose", false}}},
+      {"character", {{"white_space", true}}},
       {"byte_bpe", {}},
       {"byte_bpe", {{"add_prefix_space", false}}},
       {"wordpiece", {{"min_frequency", std::int64_t{20}}}},

@@ -50,6 +50,23 @@ TEST(TextFile, ReadsSeveralFilesWithoutJoiningTheirParagraphs) {
   EXPECT_EQ(make("paragraph").read(files, "training set").texts("text"), (Texts{"one", "two"}));
 }
 
+TEST(TextFile, KeepsAWholeFileByteForByteButItsLineEnds) {
+  const std::string text = "\n First,\tthen \r\n\r\n\rlast  \n";
+  const Records records = read("\xEF\xBB\xBF" + text, "file");
+  EXPECT_EQ(records.texts("text"), (Texts{"\n First,\tthen \n\n\rlast  \n"}));
+  EXPECT_TRUE(records.notes.empty()) << "no line is skipped";
+  const std::vector<InputText> files = {{"a.txt", "one\n"}, {"b.txt", "two"}};
+  EXPECT_EQ(make("file").read(files, "training set").texts("text"), (Texts{"one\n", "two"}));
+  EXPECT_EQ(make("file").cut(), Cut::nowhere);
+}
+
+TEST(TextFile, RefusesAWholeFileWithoutText) {
+  const std::vector<InputText> files = {{"a.txt", "one\n"}, {"b.txt", " \n"}};
+  EXPECT_EQ(message_of<Error>([&] { make("file").read(files, "training set"); }),
+            "b.txt: this file of the training set has no text, and it is a record (record = \"file\"); leave "
+            "it out");
+}
+
 TEST(TextFile, RefusesASetWithoutText) {
   const std::string expected = "train.txt: the training set is empty; it needs at least one line with text";
   EXPECT_EQ(message_of<Error>([] { read(""); }), expected);
@@ -63,6 +80,8 @@ TEST(TextFile, ReadsBackWhatItWrites) {
     const std::string written = make(record).write(records, FilePart::first);
     EXPECT_EQ(read(written, record).texts("text"), records.texts("text")) << record;
   }
+  EXPECT_EQ(message_of<Error>([&] { make("file").write(read("One.", "file"), FilePart::first); }),
+            "with record = \"file\" a file holds one text, and predictions are many; use --format jsonl");
   Records broken;
   broken.add("text", Texts{"one\nline"});
   EXPECT_EQ(make("line").write(broken, FilePart::later), "one line\n");

@@ -274,6 +274,20 @@ TEST(CharacterTokenizer, leaves_marks_alone_if_asked_and_lowers_letters) {
   EXPECT_EQ(pieces(*lowered, "aAä"), (Pieces{"a", "a", "ä"}));
 }
 
+TEST(CharacterTokenizer, keeps_white_space_if_asked) {
+  const Settings settings = {{"white_space", true}};
+  const auto tokenizer = trained("character", settings, {{"a b\n", 2}, {"\tb\x7F", 1}});
+  EXPECT_EQ(vocabulary_behind(*tokenizer, 4), (Pieces{"b", "a", "␊", "␠", "␉", "␡"})) << "one line each";
+  const std::string text = "b a\n\n\tab\x7F ";
+  EXPECT_EQ(tokenizer->decode(encoded(*tokenizer, text)), text);
+  EXPECT_EQ(pieces(*tokenizer, "a\u00A0b\u200Ba\r"), (Pieces{"a", "␠", "b", "a", "[UNK]"}))
+      << "other white space is a blank, format characters are nothing";
+  const auto loaded = make_tokenizer("character", settings);
+  loaded->load(Pieces(tokenizer->vocabulary().begin(), tokenizer->vocabulary().end()));
+  EXPECT_EQ(encoded(*loaded, text), encoded(*tokenizer, text));
+  EXPECT_EQ(trained("character", {}, {{"␠", 1}})->decode({{4}}), "␠") << "without it a sign like any other";
+}
+
 TEST(CharacterTokenizer, refuses_a_piece_of_two_characters) {
   EXPECT_EQ(message_of<Error>([] {
               make_tokenizer("character", {})->load(with_specials({"a", "ab"}));

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 
 #include "base/measures.hpp"
@@ -97,6 +98,27 @@ std::string relation(int i) {
                     other = "<e2>" + std::string(things[i % 5]) + "</e2>";
   return "a " + (i % 3 == 0 ? one + " " + other : other + " is " + one) +
          (i % 3 == 0 ? "\tquality" : "\tstate");
+}
+
+/// Each word says which one follows; some lines are longer than max_length.
+std::string counting(int i) {
+  static const char* const numbers[] = {"one", "two", "three", "four", "five", "six", "seven"};
+  std::string line;
+  for (int k = 0; k < (i % 8 == 0 ? 40 : 5 + i % 7); ++k) line += std::string(numbers[(i + k) % 7]) + " ";
+  return line;
+}
+
+/// A model that predicts the next word.
+Case of_language(const std::string& name, const std::vector<std::string>& overrides = {}) {
+  return {.name = name,
+          .task = "lm",
+          .data = "type = \"text_file\"",
+          .head = "language_model",
+          .head_options = "causal = true\nhead.transform = false",
+          .line = counting,
+          .measure = "test/accuracy",
+          .at_least = 0.8,
+          .overrides = overrides};
 }
 
 const std::vector<Case>& cases() {
@@ -203,6 +225,8 @@ const std::vector<Case>& cases() {
        .measure = "test/spearman",
        .at_least = 0.8,
        .overrides = {"train.select=\"max dev/spearman\""}},
+      of_language("lm"),
+      of_language("lm_by_tokens", {"train.batch_tokens=100"}),
   };
   return all;
 }
@@ -354,6 +378,29 @@ TEST(ClassWeights, AreRefusedWhereTheHeadDoesNotReadThem) {
               place.run("smooth", {"train.label_smoothing=0.1"});
             }).find("the linear head cannot smooth labels that the task weighs"),
             std::string::npos);
+}
+
+/// It would learn to copy the piece behind each row.
+TEST(LanguageModel, IsRefusedWhereTheModelSeesItsTargets) {
+  const Place place(case_of("lm"));
+  EXPECT_EQ(testing::message_of<Error>([&] { place.run("seen", {"model.causal=false"}); }),
+            "the target of each row is the piece behind it, which this model sees and would only copy; set "
+            "[model] causal = true");
+}
+
+/// The windows of a text are learned from in different batches, and its score does not depend on it.
+TEST(LanguageModel, LearnsFromTheWindowsOfATextOneByOne) {
+  const Place place(case_of("lm"));
+  const Recorder told = place.run("whole", {"train.epochs=1"});
+  ASSERT_EQ(told.ending, Ending::completed) << told.reason;
+  EXPECT_EQ(told.steps.size(), 12U) << "80 lines, 10 of them in two windows: 90 in batches of 8";
+  const Recorder one = place.run("one",
+                                 {"train.epochs=1", "train.batch_size=1", "optimizer.learning_rate=1e-30"}),
+                 all = place.run("all",
+                                 {"train.epochs=1", "train.batch_size=200", "optimizer.learning_rate=1e-30"});
+  EXPECT_EQ(all.steps.size(), 1U);
+  EXPECT_EQ(one.result.at("test/perplexity"), all.result.at("test/perplexity"));
+  EXPECT_NEAR(std::log(told.result.at("test/perplexity")), told.result.at("test/loss"), 1e-4);
 }
 
 class PromisesChild : public ::testing::TestWithParam<Case> {};

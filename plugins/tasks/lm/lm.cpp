@@ -1,0 +1,226 @@
+// Texts to windows with the next piece as each row's target, and losses to counts. A window ends where
+// max_length does: what stands before it is not seen, so the first pieces of a window are the hardest.
+#include "lm.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numbers>
+
+#include "text_places.hpp"
+#include "word_counts.hpp"
+
+namespace encore::lm {
+namespace {
+
+/// The columns of an example, in the order of Lm::columns().
+enum : std::size_t { targets, characters };
+
+constexpr const char* characters_column = "characters";
+constexpr const char* candidates_output = "candidates";
+constexpr const char* losses_output = "losses";
+/// A field of records that a user typed: texts that go on.
+constexpr const char* typed_field = "typed";
+constexpr const char* knowledge_text = "lm\n";
+
+/// What the measures are made of, for one text.
+struct Prediction {
+  double pieces = 0.0, correct = 0.0, loss = 0.0, characters = 0.0;
+
+  double bits() const { return loss / std::numbers::ln2; }
+  double perplexity() const { return std::exp(loss / std::max(1.0, pieces)); }
+  double bits_per_character() const { return bits() / std::max(1.0, characters); }
+};
+
+Prediction prediction_of(const ExampleSet& set, const Outputs& outputs, std::size_t example) {
+  const std::size_t target = set.column(targets_column), count = set.column(characters_column);
+  const Run of = set.sequences(example);
+  Prediction found;
+  for (std::size_t s = of.first; s < of.first + of.count; ++s) {
+    const std::span<const std::int32_t> truth = set.integers(target, s),           // (T)
+        best = outputs.integers(candidates_output, set, s);                        // (T)
+    const std::span<const float> losses = outputs.numbers(losses_output, set, s);  // (T)
+    for (std::size_t row = 0; row < truth.size(); ++row) {
+      if (truth[row] == no_target) continue;
+      found.pieces += 1.0;
+      found.correct += best[row] == truth[row] ? 1.0 : 0.0;
+      found.loss += static_cast<double>(losses[row]);
+    }
+    for (const std::int32_t each : set.integers(count, s)) found.characters += each;
+  }
+  return found;
+}
+
+/// "12.345"
+std::string fixed(double value) {
+  char digits[512];
+  const auto written = std::to_chars(digits, digits + sizeof(digits), value, std::chars_format::fixed, 3);
+  return {digits, written.ptr};
+}
+
+}  // namespace
+
+Schema Lm::options() {
+  return Schema().boolean("markers", true,
+                          {.help = "a text begins with the piece that opens a sequence and ends with the one "
+                                   "that closes it, so that the model learns where texts begin and end"});
+}
+
+std::vector<Measure> Lm::measures() {
+  return {
+      {.name = "perplexity",
+       .help = "e to the mean loss of the pieces: among how many equally likely ones it chooses",
+       .better = Better::lower,
+       .reducer = Reducer::exponential,
+       .columns = {"loss", "pieces"}},
+      {.name = "bits_per_character",
+       .title = "bits per character",
+       .help = "sum of -log2 p(piece), divided by the characters of the text: comparable between tokenizers",
+       .better = Better::lower,
+       .reducer = Reducer::ratio,
+       .columns = {"bits", "characters"}},
+      {.name = "accuracy",
+       .title = "token accuracy",
+       .help = "share of the pieces that are the most probable ones",
+       .fraction = true,
+       .reducer = Reducer::ratio,
+       .columns = {"correct", "pieces"}}};
+}
+
+Lm::Lm(const Options& options, const TaskContext& context)
+    : max_length_(static_cast<std::size_t>(context.max_length)), markers_(options.flag("markers")) {}
+
+// --- what the training set decides ---
+
+void Lm::prepare(const Records& train) {
+  if (train.texts("text").empty()) throw Error("the training set has no text; there is nothing to learn");
+}
+
+std::string Lm::knowledge() const {
+  return knowledge_text;
+}
+
+void Lm::restore(std::string_view knowledge) {
+  if (knowledge != knowledge_text)
+    throw Error("the run's labels are those of another task; language modelling has none");
+}
+
+TextCounts Lm::text_counts(const Records& train) const {
+  tasks::WordCounts counts;
+  for (const std::string& text : train.texts("text")) counts.add_with_blanks(text);
+  return counts.sorted();
+}
+
+// --- records to numbers ---
+
+std::vector<ColumnRule> Lm::columns() const {
+  return {{.name = targets_column, .space = Space::tokens},
+          {.name = characters_column, .space = Space::ragged}};  // one number, of the first window
+}
+
+std::vector<OutputRule> Lm::outputs() const {
+  return {{.name = candidates_output, .space = Space::tokens, .truth = targets_column},
+          {.name = losses_output, .space = Space::tokens, .type = ColumnType::numbers}};
+}
+
+Lm::Text Lm::text_of(const std::string& text, bool goes_on, const Tokenizer& tokenizer) const {
+  Text result;
+  std::vector<ByteRange> ranges;
+  if (markers_) result.pieces.push_back(tokenizer.special(Special::start));
+  tokenizer.encode(text, result.pieces, ranges);
+  if (markers_ && !goes_on) result.pieces.push_back(tokenizer.special(Special::end));
+  // Without a marker in front the first piece is not predicted.
+  const std::size_t first_byte = markers_ || ranges.empty() ? 0 : ranges.front().end;
+  result.characters =
+      static_cast<std::int32_t>(code_points_before(text, text.size()) - code_points_before(text, first_byte));
+  return result;
+}
+
+void Lm::encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
+                EncodedExample& to) const {
+  const bool typed = records.has(typed_field);
+  const Text text = text_of(records.texts("text")[record], typed, tokenizer);
+  const std::size_t rows = typed || text.pieces.empty() ? text.pieces.size() : text.pieces.size() - 1;
+  // The markers of an empty text alone teach nothing of texts.
+  const std::size_t least = typed ? 1 : markers_ ? 2 : 1;
+  if (rows < least)
+    throw Error("text " + std::to_string(record + 1) +
+                (markers_ ? " has no piece" : " has fewer than two pieces") +
+                ", so that nothing of it can be predicted; leave it out" +
+                (markers_ ? "" : ", or set markers = true"));
+  to.integers(characters).push_back(text.characters);
+  for (std::size_t row = 0; row < rows; ++row) {
+    if (row > 0 && row % max_length_ == 0) to.end_sequence();
+    to.ids.push_back(text.pieces[row]);
+    to.integers(targets).push_back(row + 1 < text.pieces.size() ? text.pieces[row + 1] : no_target);
+  }
+  to.end_sequence();
+}
+
+SetDescription Lm::describe(const ExampleSet& set) const {
+  const auto known = std::ranges::count_if(set.columns()[set.column(targets_column)].integers,
+                                           [](std::int32_t target) { return target != no_target; });
+  SetDescription description;
+  description.counts = {{"windows", static_cast<std::int64_t>(set.sequence_count())},
+                        {"predicted pieces", static_cast<std::int64_t>(known)}};
+  return description;
+}
+
+// --- outputs to what is reported ---
+
+void Lm::measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const {
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    const Prediction found = prediction_of(set, outputs, i);
+    statistics.begin_example();
+    statistics.add("pieces", found.pieces);
+    statistics.add("correct", found.correct);
+    statistics.add("loss", found.loss);
+    statistics.add("bits", found.bits());
+    statistics.add("characters", found.characters);
+  }
+}
+
+Records Lm::label(const Records&, const ExampleSet& set, const Outputs& outputs) const {
+  Records::Numbers perplexities;
+  for (std::size_t i = 0; i < set.size(); ++i)
+    perplexities.push_back(prediction_of(set, outputs, i).perplexity());
+  Records labelled;
+  labelled.add("perplexity", std::move(perplexities));
+  return labelled;
+}
+
+// --- text that a user types ---
+
+Records Lm::from_text(std::span<const std::string> lines) const {
+  Records records;
+  records.add("text", Records::Texts(lines.begin(), lines.end()));
+  records.add(typed_field, Records::Numbers(lines.size(), 1.0));
+  return records;
+}
+
+Records Lm::answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
+  Records::Numbers pieces, probabilities, perplexities, bits;
+  Records::Texts shown;
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    const Prediction found = prediction_of(set, outputs, i);
+    pieces.push_back(found.pieces);
+    probabilities.push_back(-found.loss);
+    perplexities.push_back(found.perplexity());
+    bits.push_back(found.bits_per_character());
+    shown.push_back((found.pieces > 0.0 ? "perplexity " + fixed(found.perplexity()) + ", log-probability " +
+                                              fixed(-found.loss) + ", " + fixed(found.bits_per_character()) +
+                                              " bits per character"
+                                        : "no piece is predicted") +
+                    "\t" + records.texts("text")[i]);
+  }
+  Records answers;
+  answers.add("text", records.texts("text"));
+  answers.add("pieces", std::move(pieces));
+  answers.add("log_probability", std::move(probabilities));
+  answers.add("perplexity", std::move(perplexities));
+  answers.add("bits_per_character", std::move(bits));
+  answers.add("shown", std::move(shown));
+  return answers;
+}
+
+}  // namespace encore::lm
