@@ -63,6 +63,8 @@ class CommandLine {
   std::string text(const std::string& name) const;
   std::vector<std::string> texts(const std::string& name) const;
   int integer(const std::string& name) const { return values_[name].as<int>(); }
+  /// Of an option with a value of 64 bits.
+  std::int64_t whole(const std::string& name) const { return values_[name].as<std::int64_t>(); }
   std::optional<std::int64_t> step(const std::string& name) const;
   double number(const std::string& name) const { return values_[name].as<double>(); }
   /// The value of an argument that must be there; `what` is its name in the synopsis.

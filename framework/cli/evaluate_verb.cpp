@@ -17,10 +17,12 @@ namespace encore {
 namespace {
 
 /// What the worker answers about one run.
-nlohmann::ordered_json answer_of(const CommandLine& line, const TrainedRun& run, const std::string& file) {
-  return worker_answer(
-      run.worker, worker_arguments(line, run, "evaluate",
-                                   {"--file", file, "--threads", std::to_string(line.integer("threads"))}));
+nlohmann::ordered_json answer_of(const CommandLine& line, const TrainedRun& run,
+                                 const std::vector<std::string>& files) {
+  std::vector<std::string> more = {"--beam", std::to_string(line.integer("beam")), "--threads",
+                                   std::to_string(line.integer("threads"))};
+  for (const std::string& file : files) more.insert(more.end(), {"--file", file});
+  return worker_answer(run.worker, worker_arguments(line, run, "evaluate", more));
 }
 
 }  // namespace
@@ -34,6 +36,10 @@ int evaluate_verb(const Arguments& arguments) {
        {{"exp evaluate quickstart experiments/corpus/test.conll", "every measure, per label and over all"},
         {"exp evaluate --state completed experiments/corpus/test.conll --json",
          "all complete runs, as a list"}}});
+  line.options()("with", po::value<std::vector<std::string>>()->value_name("FILE"),
+                 "a further file of the set, such as the other side of parallel text (may be repeated)");
+  line.options()("beam", po::value<int>()->value_name("N")->default_value(0),
+                 "for tasks that have texts written: follow N of them; 0: as the run was trained with");
   line.options()("json", po::bool_switch(),
                  "as JSON, with what was taken for what; a list where several runs are meant");
   line.options()("backend", po::value<std::string>()->value_name("NAME"),
@@ -46,11 +52,15 @@ int evaluate_verb(const Arguments& arguments) {
 
   std::vector<std::string> words = line.texts("run");
   line.require("run", "a run and a file to score");
-  const std::string file = words.back();
+  std::vector<std::string> files = {words.back()};
   words.pop_back();
+  for (const std::string& file : line.texts("with")) files.push_back(file);
   const RunSelection selection = selection_from(line, words);
   if (words.empty() && !selection.narrows())
-    throw UsageError("exp evaluate needs a run and a file to score, and there is only \"" + file + "\"");
+    throw UsageError("exp evaluate needs a run and a file to score, and there is only \"" + files.front() +
+                     "\"");
+  if (line.integer("beam") < 0)
+    throw UsageError("--beam is negative; 1 is greedy, more follows so many texts");
   require_threads(line.integer("threads"));
   std::vector<TrainedRun> runs;
   bool one = false;
@@ -64,7 +74,7 @@ int evaluate_verb(const Arguments& arguments) {
   std::vector<std::pair<std::string, nlohmann::ordered_json>> results;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const TrainedRun& run : runs) {
-    const nlohmann::ordered_json& result = results.emplace_back(run.name, answer_of(line, run, file)).second;
+    const nlohmann::ordered_json& result = results.emplace_back(run.name, answer_of(line, run, files)).second;
     if (line.flag("json")) {
       list.push_back({{"run", run.name}});
       list.back().update(result);

@@ -44,6 +44,7 @@ const std::vector<Verb>& verbs() {
       {"undelete", "bring back runs that rm took out of sight", undelete_verb},
       {"evaluate", "score a run's best model on a file", evaluate_verb},
       {"predict", "ask a run's best model about text", predict_verb},
+      {"generate", "have a run's best model write texts", generate_verb},
       {"embed", "vectors of texts and words, and what is nearest to them", embed_verb},
       {"export", "write a run's best model as a folder for other programs", export_verb},
       {"import", "make a run of a model from elsewhere, without training", import_verb},

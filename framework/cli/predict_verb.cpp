@@ -1,32 +1,21 @@
 // predict: hands over to the worker with the run's folder; text flows straight through it, line by line in,
 // line by line out, so that nothing here costs anything per sentence.
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <iostream>
 
 #include "cli/access.hpp"
+#include "cli/become_worker.hpp"
 #include "cli/command_line.hpp"
 #include "cli/run_plugins.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
 #include "config/input_file.hpp"
 #include "record/cores.hpp"
-#include "record/file_descriptor.hpp"
-#include "runner/programs.hpp"
 
 namespace encore {
 
 namespace {
-
-/// Makes `descriptor` the standard input of what is executed next.
-void use_as_input(int descriptor) {
-  if (::dup2(descriptor, STDIN_FILENO) < 0)
-    throw Error(std::string("cannot redirect the standard input: ") + std::strerror(errno));
-}
 
 void read_from(const std::string& file) {
   try {
@@ -35,15 +24,6 @@ void read_from(const std::string& file) {
     const bool flows = std::filesystem::is_fifo(file) || std::filesystem::is_character_file(file);
     throw UsageError(error.what() + std::string(flows ? "; or read the standard input with --file -" : ""));
   }
-}
-
-/// A file without a name that holds the text: unlike a pipe it takes any length.
-FileDescriptor file_with(const std::string& text) {
-  FileDescriptor file(::memfd_create("text", MFD_CLOEXEC));
-  if (!file) throw Error(std::string("cannot hand the text over: ") + std::strerror(errno));
-  write_all(file.get(), std::as_bytes(std::span(text)), "text");
-  ::lseek(file.get(), 0, SEEK_SET);
-  return file;
 }
 
 /// text, jsonl, or the format of the data that the run was trained with.
@@ -55,23 +35,6 @@ void require_format(const std::string& format, Store& store, const RunRow& run) 
   if (format != of_data || of_data.empty())
     throw UsageError("--format is \"" + format + "\"; it must be text, jsonl or " + of_data +
                      ", the format of the data of " + run.name);
-}
-
-/// One sentence has less work than threads: who waits for the others gives its core away in place of
-/// spinning, unless the user has chosen.
-void wait_without_spinning() {
-  ::setenv("OMP_WAIT_POLICY", "passive", 0);
-}
-
-[[noreturn]] void become(const std::filesystem::path& program, std::vector<std::string> arguments) {
-  std::cout.flush();
-  std::vector<char*> list;
-  std::string name = program.string();
-  list.push_back(name.data());
-  for (std::string& argument : arguments) list.push_back(argument.data());
-  list.push_back(nullptr);
-  ::execv(name.c_str(), list.data());
-  throw Error("cannot start " + name + ": " + std::strerror(errno));
 }
 
 }  // namespace
@@ -128,12 +91,11 @@ int predict_verb(const Arguments& arguments) {
   } else if (line.has("text")) {
     std::string text;
     for (const std::string& word : line.texts("text")) text += (text.empty() ? "" : " ") + word;
-    use_as_input(file_with(text + '\n').get());
+    use_text_as_input(text + '\n');
   } else if (::isatty(STDIN_FILENO) != 0) {
     std::cerr << "exp: reading from the terminal, a text per line; Ctrl-D ends\n";
   }
-  wait_without_spinning();
-  become(run.worker, arguments_of_worker);
+  become_worker(run.worker, arguments_of_worker);
 }
 
 }  // namespace encore

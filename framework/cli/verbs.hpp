@@ -30,6 +30,7 @@ int undelete_verb(const Arguments& arguments);
 int gc_verb(const Arguments& arguments);
 int evaluate_verb(const Arguments& arguments);
 int predict_verb(const Arguments& arguments);
+int generate_verb(const Arguments& arguments);
 int embed_verb(const Arguments& arguments);
 int export_verb(const Arguments& arguments);
 int import_verb(const Arguments& arguments);

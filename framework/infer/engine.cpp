@@ -47,12 +47,21 @@ Engine::Engine(const std::filesystem::path& run_folder, const Specification& spe
   model_ = std::make_unique<Model>(loaded_.experiment, model_size(task(), tokenizer_->vocabulary().size()),
                                    loaded_.registry, device, Use::inference);
   step_ = weights_->load_into(*model_, host_threads());
+  texts_ = text_generation(task(), tokenizer());
   parts_.task->use(weights_->tuned());
   model_->parameters().refresh_copies();  // applies adapters, for who reads the parameters before a pass
 }
 
 EncodedSet Engine::encode(const Records& records, int threads) const {
   return {encode_records(task(), records, tokenizer(), experiment().data.max_length, threads)};
+}
+
+void Engine::decode_by(const DecodingWishes& wishes) {
+  if (!texts_)
+    throw Error("the task \"" + experiment().task.type +
+                "\" of this run measures by no texts that the model writes, so there is nothing to decode");
+  texts_->decoding = wishes.over(texts_->decoding);
+  evaluator_.reset();
 }
 
 void Engine::plan(const BatchSize& needed) {
@@ -68,7 +77,7 @@ Evaluation Engine::run(const EncodedSet& set) {
   const StepPlan& planned = model_->evaluation_plan();
   if (!evaluator_ || !planned.holds(needed)) {
     plan(needed);
-    evaluator_ = std::make_unique<Evaluator>(*model_, planned.largest, options);
+    evaluator_ = std::make_unique<Evaluator>(*model_, planned.largest, options, texts_);
   }
   return evaluator_->run(units);
 }

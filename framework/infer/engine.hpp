@@ -10,6 +10,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,9 +18,11 @@
 #include <encore/device.hpp>
 
 #include "infer/evaluator.hpp"
+#include "infer/generator.hpp"
 #include "infer/run_weights.hpp"
 #include "infer/setup.hpp"
 #include "infer/vectors.hpp"
+#include "record/generate_request.hpp"
 
 namespace encore {
 
@@ -47,8 +50,17 @@ class Engine {
 
   /// Records as this model's task and tokenizer encode them.
   EncodedSet encode(const Records& records, int threads = 1) const;
+  /// From now on run() has texts written this way, in place of the task's own. Throws Error where the task
+  /// measures by no such texts.
+  void decode_by(const DecodingWishes& wishes);
   /// Memory grows with the largest batch so far; the results do not depend on it.
   Evaluation run(const EncodedSet& set);
+  /// Texts that the model writes, by sequence, whatever the task does with such. Throws Error where the model
+  /// is no model of texts.
+  std::vector<std::vector<GeneratedText>> generate(const EncodedSet& set, const Decoding& decoding,
+                                                   const Generator::Seen& seen = {}) {
+    return Generator(*model_, *tokenizer_).run(set.set, decoding, seen);
+  }
   /// For each text the mean of the encoder's last states over its rows, which are its pieces between the
   /// markers [CLS] and [SEP], as many as data.max_length lets in; whatever the task is. Throws Error for a
   /// decoder without encoder, and for a text without pieces.
@@ -67,6 +79,7 @@ class Engine {
   std::unique_ptr<RunWeights> weights_;  ///< the model's parameters may lie in its file
   std::unique_ptr<Model> model_;
   std::unique_ptr<Evaluator> evaluator_;
+  std::optional<TextGeneration> texts_;  ///< what run() has written
   std::int64_t step_ = 0;
 };
 

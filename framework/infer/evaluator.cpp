@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <utility>
+
+#include "infer/generator.hpp"
 
 namespace encore {
 namespace {
@@ -29,12 +32,21 @@ std::vector<std::int64_t> first_rows(const PackedBatch& batch, Space space) {
 
 }  // namespace
 
+std::optional<TextGeneration> text_generation(const Task& task, const Tokenizer& tokenizer) {
+  if (const std::optional<Decoding> decoding = task.decoding()) return TextGeneration{&tokenizer, *decoding};
+  return {};
+}
+
 EvaluationOrder evaluation_order(const Model& model) {
   return model.couples_sequences() ? EvaluationOrder::as_stored : EvaluationOrder::by_length;
 }
 
-Evaluator::Evaluator(Model& model, const BatchSize& largest, const BatchOptions& options)
-    : model_(model), options_(options), batch_(model.device(), largest, model.needs()) {
+Evaluator::Evaluator(Model& model, const BatchSize& largest, const BatchOptions& options,
+                     std::optional<TextGeneration> texts)
+    : model_(model),
+      options_(options),
+      texts_(std::move(texts)),
+      batch_(model.device(), largest, model.needs()) {
   for (const OutputRule& rule : model.outputs()) {
     const auto values = static_cast<std::size_t>(largest.rows(rule.space) * rule.width);
     memory_.emplace_back("encore::outputs", values * size_of(type_of(rule)));
@@ -62,6 +74,7 @@ Evaluation Evaluator::run(const ExampleSet& set) {
     collect(set, result.outputs);
   }
   result.loss = !known ? std::numeric_limits<double>::quiet_NaN() : weight > 0.0 ? loss / weight : 0.0;
+  if (texts_) result.outputs.set_texts(Generator(model_, *texts_->tokenizer).run(set, texts_->decoding));
   return result;
 }
 

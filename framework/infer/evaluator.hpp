@@ -1,8 +1,14 @@
-// Evaluator: runs a model over a set without dropout and collects its outputs and the mean loss.
-// Place in the flow: trainer.cpp scores dev and test with it, the worker's evaluate and predict too.
+// Evaluator: runs a model over a set without dropout and collects its outputs, the mean loss and, where the
+// task wants them, the texts that it writes (generator.hpp). Place in the flow: trainer.cpp scores dev and
+// test with it, the worker's evaluate and predict too.
 #pragma once
 
+#include <optional>
 #include <vector>
+
+#include <encore/decoding.hpp>
+#include <encore/task.hpp>
+#include <encore/tokenizer.hpp>
 
 #include "data/batch_plan.hpp"
 #include "data/packing.hpp"
@@ -17,13 +23,24 @@ struct Evaluation {
   double loss = 0.0;  ///< mean as the head's normalising column has it; NaN where the truth is not known
 };
 
+/// For a task that measures or answers by texts that the model writes (Task::decoding).
+struct TextGeneration {
+  const Tokenizer* tokenizer = nullptr;
+  Decoding decoding = {};
+};
+
+/// What the task says of them; nothing where it does without.
+std::optional<TextGeneration> text_generation(const Task& task, const Tokenizer& tokenizer);
+
 /// In what order a model's evaluation batches are formed.
 EvaluationOrder evaluation_order(const Model& model);
 
 class Evaluator {
  public:
-  /// largest: what the model was planned for, and a bound on every batch to come.
-  Evaluator(Model& model, const BatchSize& largest, const BatchOptions& options);
+  /// largest: what the model was planned for, and a bound on every batch to come. With `texts` the outputs hold
+  /// what is written for each sequence too.
+  Evaluator(Model& model, const BatchSize& largest, const BatchOptions& options,
+            std::optional<TextGeneration> texts = {});
 
   /// Unless the head's loss is one between sequences, the result does not depend on how batches are formed.
   Evaluation run(const ExampleSet& set);
@@ -33,6 +50,7 @@ class Evaluator {
 
   Model& model_;
   BatchOptions options_;
+  std::optional<TextGeneration> texts_;
   DeviceBatch batch_;
   PackedBatch packed_;
   std::vector<DeviceBuffer> memory_;  ///< of the outputs of one batch

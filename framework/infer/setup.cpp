@@ -170,14 +170,22 @@ std::int64_t kept_max_length(const std::filesystem::path& run_folder) {
 
 void require_selectable(const Selection& select, const TaskSets& sets) {
   if (always_there(select, sets.measures())) return;
-  // Whatever a model says, what the truth alone gives is there.
-  const Outputs any(sets.set(Split::dev).set, sets.task().outputs());
+  // Whatever a model says, what the truth alone gives is there; and what follows from texts where any are
+  // generated.
+  const ExampleSet& dev = sets.set(Split::dev).set;
+  Outputs any(dev, sets.task().outputs());
+  if (sets.task().decoding())
+    any.set_texts(std::vector<std::vector<GeneratedText>>(dev.sequence_count(), {GeneratedText()}));
   std::vector<std::string> names;
   for (const auto& [name, value] : measure_values(sets.measures(), sets.measure(Split::dev, any)))
     names.push_back(dev_prefix + name);
   if (std::find(names.begin(), names.end(), select.metric) != names.end()) return;
   throw ConfigError("train.select", "the development set has no measure \"" + select.metric + "\"" +
                                         did_you_mean(select.metric, names, "; it has " + quoted_list(names)));
+}
+
+void require_generation(const Task& task, const Model& model) {
+  if (task.decoding()) model.require_generation();
 }
 
 void require_selectable(const Selection& select, const Model& model) {

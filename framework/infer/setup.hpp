@@ -80,6 +80,8 @@ bool always_there(const Selection& select, const std::vector<Measure>& measures)
 void require_selectable(const Selection& select, const TaskSets& sets);
 /// Throws ConfigError where the loss is to choose, and depends on which examples stand together in a batch.
 void require_selectable(const Selection& select, const Model& model);
+/// Throws Error where the task has texts generated and the model cannot, before anything is trained.
+void require_generation(const Task& task, const Model& model);
 
 /// The hashes a run was planned with, by role.
 ContentHashes content_hashes(const Specification& specification);

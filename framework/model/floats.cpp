@@ -8,28 +8,37 @@
 namespace encore {
 namespace {
 
-template <class T>
-std::vector<float> floats_of(const Device& device, Tensor tensor) {
+template <class To, class T>
+std::vector<To> converted(const Device& device, Tensor tensor) {
   std::vector<T> elements(static_cast<std::size_t>(tensor.size()));
   copy_to_host(device, tensor, elements.data());
-  std::vector<float> floats;
-  floats.reserve(elements.size());
-  for (const T element : elements) floats.push_back(static_cast<float>(element));
-  return floats;
+  std::vector<To> numbers;
+  numbers.reserve(elements.size());
+  for (const T element : elements) numbers.push_back(static_cast<To>(element));
+  return numbers;
+}
+
+template <class To>
+std::vector<To> numbers_of(const Device& device, Tensor tensor) {
+  switch (tensor.dtype) {
+    case DType::bfloat16:
+      return converted<To, bfloat16>(device, tensor);
+    case DType::float64:
+      return converted<To, double>(device, tensor);
+    default:
+      ENCORE_REQUIRE(tensor.dtype == DType::float32, "a tensor of floating-point numbers");
+      return converted<To, float>(device, tensor);
+  }
 }
 
 }  // namespace
 
 std::vector<float> floats_of(const Device& device, Tensor tensor) {
-  switch (tensor.dtype) {
-    case DType::bfloat16:
-      return floats_of<bfloat16>(device, tensor);
-    case DType::float64:
-      return floats_of<double>(device, tensor);
-    default:
-      ENCORE_REQUIRE(tensor.dtype == DType::float32, "a tensor of floating-point numbers");
-      return floats_of<float>(device, tensor);
-  }
+  return numbers_of<float>(device, tensor);
+}
+
+std::vector<double> doubles_of(const Device& device, Tensor tensor) {
+  return numbers_of<double>(device, tensor);
 }
 
 }  // namespace encore

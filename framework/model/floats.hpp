@@ -1,5 +1,5 @@
-// A tensor of the device as floats on the host, whatever its type. Place in the flow: who reads states or
-// tables of a model outside of passes, such as infer/word_vectors.cpp.
+// A tensor of the device as numbers on the host, whatever its type. Place in the flow: who reads states,
+// logits or tables of a model outside of passes, such as infer/word_vectors.cpp.
 #pragma once
 
 #include <vector>
@@ -11,5 +11,7 @@ namespace encore {
 
 /// Its elements in order, rounded to nearest where they are doubles. Waits for the device.
 std::vector<float> floats_of(const Device& device, Tensor tensor);
+/// The same, all digits kept.
+std::vector<double> doubles_of(const Device& device, Tensor tensor);
 
 }  // namespace encore

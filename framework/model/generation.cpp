@@ -1,33 +1,16 @@
-// Checks, the row set of the cache, and the two kinds of passes.
+// Checks, the row set of the cache, the two kinds of passes, and texts that become copies of others.
 #include "model/generation.hpp"
 
 #include <algorithm>
+#include <numeric>
+
+#include "model/pick.hpp"
 
 namespace encore {
 namespace {
 
-/// The network, if all that works on its texts can continue them; throws Error else.
-const Network& generating(const Network& network) {
-  const std::string cannot = "the model cannot generate: ";
-  if (!network.is_causal())
-    throw Error(cannot + "it has no causal stack; set model.causal = true, or add a [model.decoder]");
-  const Space generated = network.generated_space();
-  for (const Node& node : network.nodes()) {
-    const bool on_texts = node.head || (node.layer && node.space == generated);
-    if (on_texts && !node.plan.continues_texts())
-      throw Error(
-          cannot + node.path + (node.owner.empty() ? "" : " (" + node.owner + ")") +
-          " works on whole texts; what continues them is row-wise (LayerPlan::row_wise), or keeps what it "
-          "reads of earlier rows (Lifetime::persistent)");
-  }
-  for (const Space space : network.head().reads())
-    if (space != generated && !(space == Space::picked && generated == Space::tokens))
-      throw Error(cannot + "the head reads the space " + name_of(space) +
-                  ", which later passes do not compute");
-  return network;
-}
-
 StepPlan plan_generation(const Network& network, BatchSize largest, std::int64_t capacity) {
+  require_generation(network);
   ENCORE_REQUIRE(capacity >= 1 && capacity <= network.max_length(),
                  "texts of " + std::to_string(capacity) + " rows; the model takes 1 to " +
                      std::to_string(network.max_length()) + " (data.max_length)");
@@ -36,6 +19,17 @@ StepPlan plan_generation(const Network& network, BatchSize largest, std::int64_t
       .tokens = largest.sequences * capacity, .sequences = largest.sequences, .longest = capacity};
   plan.place(largest);
   return plan;
+}
+
+/// The buffers of lifetime `persistent`, as tensors of the plan.
+std::vector<int> persistent_tensors(const Network& network, const StepPlan& plan) {
+  std::vector<int> kept;
+  for (std::size_t i = 0; i < plan.nodes.size(); ++i) {
+    const std::vector<BufferSpec>& buffers = network.nodes()[i].plan.buffers();
+    for (std::size_t k = 0; k < buffers.size(); ++k)
+      if (buffers[k].lifetime == Lifetime::persistent) kept.push_back(plan.nodes[i].buffers[k]);
+  }
+  return kept;
 }
 
 /// The lengths of texts, `lengths` so far, that these rows continue.
@@ -61,6 +55,25 @@ std::vector<std::int64_t> lengths_after(const PackedRows& rows, std::vector<std:
 }
 
 }  // namespace
+
+void require_generation(const Network& network) {
+  const std::string cannot = "the model cannot generate: ";
+  if (!network.is_causal())
+    throw Error(cannot + "it has no causal stack; set model.causal = true, or add a [model.decoder]");
+  const Space generated = network.generated_space();
+  for (const Node& node : network.nodes()) {
+    const bool on_texts = node.head || (node.layer && node.space == generated);
+    if (on_texts && !node.plan.continues_texts())
+      throw Error(
+          cannot + node.path + (node.owner.empty() ? "" : " (" + node.owner + ")") +
+          " works on whole texts; what continues them is row-wise (LayerPlan::row_wise), or keeps what it "
+          "reads of earlier rows (Lifetime::persistent)");
+  }
+  for (const Space space : network.head().reads())
+    if (space != generated && !(space == Space::picked && generated == Space::tokens))
+      throw Error(cannot + "the head reads the space " + name_of(space) +
+                  ", which later passes do not compute");
+}
 
 CacheRows::CacheRows(const Device& device, std::int64_t sequences, std::int64_t capacity)
     : capacity_(capacity) {
@@ -94,29 +107,33 @@ RowSet CacheRows::of(std::int64_t sequences) const {
 
 Generation::Generation(const Network& network, ParameterBlock& parameters, const Device& device,
                        const BatchSize& largest, std::int64_t capacity)
-    : network_(generating(network)),
+    : network_(network),
       parameters_(parameters),
+      device_(device),
       plan_(plan_generation(network, largest, capacity)),
+      kept_(persistent_tensors(network, plan_)),
       arena_("encore::generation", plan_.arena_bytes),
       cache_(device, largest.sequences, capacity),
       first_(device, largest, network.needs()),
       later_(device, largest, network.needs()),
       pass_(network, plan_, parameters, device, arena_.data()) {}
 
-void Generation::begin(const PackedBatch& batch) {
+void Generation::begin(const PackedBatch& batch, Until until) {
   ENCORE_REQUIRE(!batch.sequences.empty(), "a generation is of one text at least");
   const PackedRows& rows = has_sources() ? batch.target : batch;
+  if (has_sources()) sources_ = batch;
   run(batch, lengths_after(rows, std::vector<std::int64_t>(batch.sequences.size(), 0), cache_.capacity()),
-      true);
+      true, until);
 }
 
-void Generation::next(const PackedBatch& batch) {
+void Generation::next(const PackedBatch& batch, Until until) {
   ENCORE_REQUIRE(!lengths_.empty(), "Generation::begin comes first");
   ENCORE_REQUIRE(!has_sources() || batch.ids.empty(), "the sources are those of the first pass");
-  run(batch, lengths_after(has_sources() ? batch.target : batch, lengths_, cache_.capacity()), false);
+  run(batch, lengths_after(has_sources() ? batch.target : batch, lengths_, cache_.capacity()), false, until);
 }
 
-void Generation::run(const PackedBatch& packed, std::vector<std::int64_t> lengths, bool first_pass) {
+void Generation::run(const PackedBatch& packed, std::vector<std::int64_t> lengths, bool first_pass,
+                     Until until) {
   require_planned(packed.size());
   DeviceBatch& uploaded = first_pass ? first_ : later_;
   uploaded.upload(packed);
@@ -129,7 +146,117 @@ void Generation::run(const PackedBatch& packed, std::vector<std::int64_t> length
   batch_.first_pass = first_pass;
   parameters_.refresh_copies();
   pass_.start(batch_, 0, 0);
-  pass_.forward();
+  if (until == Until::logits)
+    pass_.forward();
+  else
+    pass_.forward_states();
+}
+
+// --- texts that become others ---
+
+Tensor Generation::upload_rows(const std::vector<std::int32_t>& rows, std::size_t place) {
+  const std::size_t most =
+      static_cast<std::size_t>(std::max(plan_.largest.cache.tokens, plan_.largest.tokens));
+  ENCORE_REQUIRE(rows.size() <= most, "no buffer has so many rows");
+  if (moved_.bytes() == 0)
+    moved_ =
+        DeviceBuffer("encore::moved_rows", 2 * aligned(most * sizeof(std::int32_t)), Contents::undefined);
+  const Tensor list(moved_.data() + place * moved_.bytes() / 2, DType::int32, {std::ssize(rows)});
+  copy_from_host(device_, rows.data(), list);
+  return list;
+}
+
+void Generation::move_rows(Extent::Of rows, const std::vector<std::int32_t>& from,
+                           const std::vector<std::int32_t>& to) {
+  if (from.empty()) return;
+  const Tensor sources = upload_rows(from, 0), targets = upload_rows(to, 1);
+  for (const int number : kept_) {
+    const PlanTensor& plan = plan_.tensors[static_cast<std::size_t>(number)];
+    if (plan.shape[0].of != rows) continue;
+    if (spare_.bytes() < plan.bytes)
+      spare_ = DeviceBuffer("encore::spare_rows", plan.bytes, Contents::undefined);
+    const Tensor all = kept(number);
+    const Tensor moving(spare_.data(), all.dtype, {std::ssize(from), all.size() / all.extent(0)});
+    gather_rows(device_, all, sources, moving);
+    put_rows(device_, moving, targets, all);
+  }
+}
+
+void Generation::repeat(std::int64_t times) {
+  ENCORE_REQUIRE(!lengths_.empty(), "Generation::begin comes first");
+  const auto texts = std::ssize(lengths_);
+  ENCORE_REQUIRE(texts * times <= plan_.largest.cache.sequences,
+                 std::to_string(texts * times) + " texts are more than planned");
+  for (const int number : kept_)
+    ENCORE_REQUIRE(plan_.tensors[static_cast<std::size_t>(number)].shape[0].of == Extent::Of::cache ||
+                       plan_.tensors[static_cast<std::size_t>(number)].shape[0].of == Extent::Of::memory,
+                   "a persistent buffer is neither over cache_rows nor over memory_rows");
+  std::vector<std::int32_t> from, to;
+  std::vector<std::int64_t> lengths;
+  for (std::int64_t copy = 0; copy < texts * times; ++copy) {
+    const std::int64_t text = copy / times, length = lengths_[static_cast<std::size_t>(text)];
+    lengths.push_back(length);
+    for (std::int64_t row = 0; row < length && copy != text; ++row) {
+      from.push_back(static_cast<std::int32_t>(text * cache_.capacity() + row));
+      to.push_back(static_cast<std::int32_t>(copy * cache_.capacity() + row));
+    }
+  }
+  move_rows(Extent::Of::cache, from, to);
+  lengths_ = std::move(lengths);
+  if (has_sources()) repeat_sources(times);
+}
+
+/// Sources are packed, so the rows of all of them move.
+void Generation::repeat_sources(std::int64_t times) {
+  PackedBatch repeated;
+  repeated.offsets = repeated.borders = {0};
+  std::vector<std::int32_t> from, to;
+  for (std::size_t text = 0; text + 1 < sources_.offsets.size(); ++text)
+    for (std::int64_t copy = 0; copy < times; ++copy) {
+      for (std::int32_t row = sources_.offsets[text]; row < sources_.offsets[text + 1]; ++row) {
+        from.push_back(row);
+        to.push_back(static_cast<std::int32_t>(repeated.ids.size()));
+        repeated.ids.push_back(sources_.ids[static_cast<std::size_t>(row)]);
+        repeated.positions.push_back(sources_.positions[static_cast<std::size_t>(row)]);
+        if (!sources_.segments.empty())
+          repeated.segments.push_back(sources_.segments[static_cast<std::size_t>(row)]);
+      }
+      repeated.offsets.push_back(static_cast<std::int32_t>(repeated.ids.size()));
+      repeated.sequences.push_back(sources_.sequences[text]);
+      repeated.borders.push_back(static_cast<std::int32_t>(repeated.sequences.size()));
+    }
+  repeated.target.offsets.assign(repeated.offsets.size(), 0);
+  repeated.columns.resize(sources_.columns.size());
+  repeated.known.assign(sources_.columns.size(), false);
+  require_planned(repeated.size());
+  move_rows(Extent::Of::memory, from, to);
+  first_.upload(repeated);
+  sources_ = std::move(repeated);
+}
+
+void Generation::copy(std::span<const TextCopy> copies) {
+  std::vector<std::int32_t> from, to;
+  for (const TextCopy& each : copies) {
+    ENCORE_REQUIRE(std::min(each.from, each.to) >= 0 && std::max(each.from, each.to) < std::ssize(lengths_),
+                   "there is no such text");
+    const std::int64_t length = lengths_[static_cast<std::size_t>(each.from)];
+    for (std::int64_t row = 0; row < length; ++row) {
+      from.push_back(static_cast<std::int32_t>(each.from * cache_.capacity() + row));
+      to.push_back(static_cast<std::int32_t>(each.to * cache_.capacity() + row));
+    }
+  }
+  for (const TextCopy& each : copies)
+    lengths_[static_cast<std::size_t>(each.to)] = lengths_[static_cast<std::size_t>(each.from)];
+  if (from.empty()) return;
+  const Tensor sources = upload_rows(from, 0), targets = upload_rows(to, 1);
+  for (const int number : kept_)
+    if (plan_.tensors[static_cast<std::size_t>(number)].shape[0].of == Extent::Of::cache)
+      copy_rows(device_, sources, targets, kept(number));
+}
+
+void Generation::restart(std::int64_t text) {
+  ENCORE_REQUIRE(text >= 0 && text < std::ssize(lengths_), "there is no such text");
+  lengths_[static_cast<std::size_t>(text)] = 0;
 }
 
 void Generation::require_planned(const BatchSize& size) const {

@@ -11,6 +11,7 @@
 //     choose(generation->tensor("head.logits"));
 //     generation->next(chosen_rows);
 //   }
+// Read next: infer/generator.hpp, which chooses.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +44,10 @@ class CacheRows {
   Tensor offsets_, sequence_, positions_;  ///< (B + 1), (B * capacity), the same
 };
 
+/// Throws Error where a model cannot generate: it has no causal stack, or a layer of it can work on whole
+/// texts only.
+void require_generation(const Network& network);
+
 class Generation {
  public:
   /// largest: a bound on every pass; capacity: rows of the longest text, at most data.max_length. Everything
@@ -51,13 +56,29 @@ class Generation {
   Generation(const Network& network, ParameterBlock& parameters, const Device& device,
              const BatchSize& largest, std::int64_t capacity);
 
+  /// Up to what a pass goes: rows whose logits nobody reads need no head.
+  enum class Until : std::uint8_t { states, logits };
+
   /// The first pass: `batch` as for an evaluation, without the truth. What was generated before is forgotten.
-  void begin(const PackedBatch& batch);
+  void begin(const PackedBatch& batch, Until until = Until::logits);
   /// A later pass: the same sequences in the same order, each with the rows that continue it, their positions
   /// being those behind its last row. A text that has ended gets none, and so do sources, which are not read
   /// again. Both throw std::logic_error, and leave the texts as they are, where the rows are more than
   /// planned, a text would become longer than `capacity`, or positions do not continue.
-  void next(const PackedBatch& batch);
+  void next(const PackedBatch& batch, Until until = Until::logits);
+
+  // --- between two passes ---
+  /// Every text becomes `times` texts, side by side: text i becomes the texts i * times to i * times + times
+  /// - 1, each with its source. Throws std::logic_error where they are more than planned, or sources together
+  /// are longer.
+  void repeat(std::int64_t times);
+  /// Text `to` becomes a copy of text `from`, which has the same source. No text is both.
+  struct TextCopy {
+    std::int64_t from = 0, to = 0;
+  };
+  void copy(std::span<const TextCopy> copies);
+  /// The text is forgotten and begins anew with its next rows, at position 0; its source stays.
+  void restart(std::int64_t text);
 
   /// After a pass: one tensor per output of the model, over the rows of that pass.
   void decode(std::span<const Tensor> outputs) { pass_.decode(outputs); }
@@ -72,17 +93,32 @@ class Generation {
 
  private:
   bool has_sources() const { return network_.generated_space() == Space::target; }
-  void run(const PackedBatch& packed, std::vector<std::int64_t> lengths, bool first_pass);
+  void run(const PackedBatch& packed, std::vector<std::int64_t> lengths, bool first_pass, Until until);
   void require_planned(const BatchSize& size) const;
+  void repeat_sources(std::int64_t times);
+  /// In every persistent buffer over these rows, row to[i] becomes what row from[i] was; the lists may
+  /// overlap.
+  void move_rows(Extent::Of rows, const std::vector<std::int32_t>& from, const std::vector<std::int32_t>& to);
+  /// A list of rows on the device, in one of two places.
+  Tensor upload_rows(const std::vector<std::int32_t>& rows, std::size_t place);
+  /// A persistent buffer with all rows that are planned.
+  Tensor kept(int tensor) {
+    return plan_.tensors[static_cast<std::size_t>(tensor)].in(plan_.largest, arena_.data());
+  }
 
   const Network& network_;
   ParameterBlock& parameters_;
+  const Device& device_;
   StepPlan plan_;
+  std::vector<int> kept_;  ///< the persistent buffers, as tensors of the plan
   DeviceBuffer arena_;
+  DeviceBuffer spare_;  ///< room for a buffer whose rows move, made when they first do
+  DeviceBuffer moved_;  ///< and for two lists of rows
   CacheRows cache_;
   DeviceBatch first_, later_;  ///< uploads: the sources of the first pass stay
   Pass pass_;
-  Batch batch_;  ///< of the last pass
+  PackedBatch sources_;  ///< of the first pass, where there are some
+  Batch batch_;          ///< of the last pass
   std::vector<std::int64_t> lengths_;
 };
 

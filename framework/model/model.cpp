@@ -115,6 +115,10 @@ std::unique_ptr<Generation> Model::make_generation(const BatchSize& largest, std
   return std::make_unique<Generation>(*network_, *parameters_, device_, largest, capacity);
 }
 
+void Model::require_generation() const {
+  encore::require_generation(*network_);
+}
+
 bool Model::knows_truth(const Batch& batch) const {
   for (std::size_t i = 0; i < batch.columns.size(); ++i)
     if (network_->is_truth(i) && !batch.columns[i]) return false;

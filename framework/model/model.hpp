@@ -84,6 +84,10 @@ class Model {
   /// model cannot generate.
   std::unique_ptr<Generation> make_generation(const BatchSize& largest, std::int64_t capacity);
 
+  /// Throws Error where make_generation would, whatever the sizes.
+  void require_generation() const;
+  /// Rows of the longest sequence, data.max_length.
+  std::int64_t max_length() const { return network_->max_length(); }
   /// What it reads of a batch, and gives.
   const BatchNeeds& needs() const { return needs_; }
   const HeadPlan& head() const { return network_->head(); }

@@ -140,12 +140,20 @@ Tensor Pass::forward_to(ValueIndex last) {
   return bound_[static_cast<std::size_t>(last)].output;
 }
 
-void Pass::forward(const std::function<void(const std::string&, Tensor)>& seen) {
+void Pass::forward_states() {
+  forward_states(nullptr);
+}
+
+void Pass::forward_states(const std::function<void(const std::string&, Tensor)>& seen) {
   for (std::size_t i = 0; i + 1 < bound_.size(); ++i) {
     if (plan_.nodes[i].first_pass_only && !batch_->first_pass) continue;
     forward_node(i);
     if (seen) seen(network_.nodes()[i].path, bound_[i].output);
   }
+}
+
+void Pass::forward(const std::function<void(const std::string&, Tensor)>& seen) {
+  forward_states(seen);
   visit_head(forward_call, batch_->columns, {}, [](Head& head, const HeadStep& step) { head.score(step); });
 }
 

@@ -38,6 +38,8 @@ class Pass {
   /// From the ids to what the head makes of the states (Head::score). In a later pass of a generation nodes
   /// that run in the first one only are left out.
   void forward();
+  /// As forward, without the head.
+  void forward_states();
   /// As forward, and calls `seen` with each node's path and output (rows, C) after it has run.
   void forward(const std::function<void(const std::string& path, Tensor output)>& seen);
   /// Runs the nodes up to `last` alone, and returns its output (rows, C): without the head and its columns.
@@ -83,6 +85,7 @@ class Pass {
     return plan_.nodes[static_cast<std::size_t>(network_.nodes()[i].inputs[k])];
   }
   Tensor resolve(int tensor) const;
+  void forward_states(const std::function<void(const std::string& path, Tensor output)>& seen);
   /// The forward pass of a node that is not the head.
   void forward_node(std::size_t node);
   /// Calls `run(node, bound, step)` and puts the node's path in front of what goes wrong in it.

@@ -8,14 +8,14 @@
 namespace encore {
 namespace {
 
+/// Row to[m] of y = row from[m] of x; a list of rows that is null counts 0, 1, ...
 template <class T>
 void copy_rows(const Device& device, const char* label, std::int64_t count, std::int64_t width,
-               const std::int32_t* picked, bool scatter, const T* from, T* to) {
+               const std::int32_t* from, const T* x, const std::int32_t* to, T* y) {
   for_rows(
       device, label, count, KOKKOS_LAMBDA(const Row& row) {
-        const std::int64_t other = picked[row.index];
-        const T* source = from + (scatter ? row.index : other) * width;
-        T* target = to + (scatter ? other : row.index) * width;
+        const T* source = x + (from == nullptr ? row.index : from[row.index]) * width;
+        T* target = y + (to == nullptr ? row.index : to[row.index]) * width;
         row.each(width, [&](std::int64_t c) { target[c] = source[c]; });
       });
 }
@@ -25,17 +25,29 @@ void copy_rows(const Device& device, const char* label, std::int64_t count, std:
 void gather_rows(const Device& device, Tensor x, Tensor rows, Tensor y) {
   dispatch(y.dtype, [&](auto type) {
     using T = decltype(type);
-    copy_rows<T>(device, "encore::gather_rows", y.extent(0), y.extent(1), elements<std::int32_t>(rows), false,
-                 elements<T>(x), elements<T>(y));
+    copy_rows<T>(device, "encore::gather_rows", y.extent(0), y.extent(1), elements<std::int32_t>(rows),
+                 elements<T>(x), nullptr, elements<T>(y));
   });
 }
 
 void scatter_rows(const Device& device, Tensor dy, Tensor rows, Tensor dx) {
   kernels::fill(device, 0.0, dx);
-  dispatch(dy.dtype, [&](auto type) {
+  put_rows(device, dy, rows, dx);
+}
+
+void put_rows(const Device& device, Tensor x, Tensor rows, Tensor y) {
+  dispatch(x.dtype, [&](auto type) {
     using T = decltype(type);
-    copy_rows<T>(device, "encore::scatter_rows", dy.extent(0), dy.extent(1), elements<std::int32_t>(rows),
-                 true, elements<T>(dy), elements<T>(dx));
+    copy_rows<T>(device, "encore::put_rows", x.extent(0), x.extent(1), nullptr, elements<T>(x),
+                 elements<std::int32_t>(rows), elements<T>(y));
+  });
+}
+
+void copy_rows(const Device& device, Tensor from, Tensor to, Tensor x) {
+  dispatch(x.dtype, [&](auto type) {
+    using T = decltype(type);
+    copy_rows<T>(device, "encore::copy_rows", from.extent(0), x.extent(1), elements<std::int32_t>(from),
+                 elements<T>(x), elements<std::int32_t>(to), elements<T>(x));
   });
 }
 

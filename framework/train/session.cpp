@@ -59,6 +59,7 @@ Session::Session(Specification specification, std::filesystem::path run_folder, 
   model_ = std::make_unique<Model>(experiment, model_size(sets_.task(), vocabulary.size()), loaded_.registry,
                                    device);
   require_selectable(experiment.train.select, *model_);
+  require_generation(sets_.task(), *model_);
   optimizer_ = with_key(experiment.optimizer, [&] {
     return loaded_.registry.make_optimizer(experiment.optimizer.type, experiment.optimizer.options);
   });
@@ -104,7 +105,8 @@ TrainerParts Session::parts(Observer& observer, Control& control, Milestones mil
           control,
           std::move(milestones),
           loaded_.registry.owner_text(Kind::optimizer, loaded_.experiment.optimizer.type),
-          pretrained_of(specification_)};
+          pretrained_of(specification_),
+          text_generation(sets_.task(), *tokenizer_)};
 }
 
 }  // namespace encore

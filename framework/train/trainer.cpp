@@ -79,7 +79,7 @@ Trainer::Trainer(const TrainerParts& parts)
   const BatchSize whole = largest(1);
   model_.plan(train_.gradient_shards == 1 ? whole : largest(train_.gradient_shards), evaluation);
   batch_ = std::make_unique<DeviceBatch>(model_.device(), whole, model_.needs(), train_.gradient_shards);
-  evaluator_ = std::make_unique<Evaluator>(model_, evaluation, batch_options_);
+  evaluator_ = std::make_unique<Evaluator>(model_, evaluation, batch_options_, parts.texts);
   snapshots_.keep(milestones_.save_at);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <vector>
@@ -51,6 +52,8 @@ struct TrainerParts {
   std::string optimizer_owner = {};  ///< for the crash line (record/crash_line.hpp)
   /// Fills the model of a new run from the weights that it starts from; empty: there are none.
   std::function<PretrainedWeights(Model&)> pretrained = {};
+  /// For tasks that measure by texts which the model writes.
+  std::optional<TextGeneration> texts = {};
 };
 
 /// Updates of a whole run, and the epochs that they take.

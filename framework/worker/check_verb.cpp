@@ -132,6 +132,7 @@ class Checker {
     const Model model(experiment, model_size(checked.sets.task(), small_vocabulary), plugins.registry,
                       device_);
     require_selectable(experiment.train.select, model);
+    require_generation(checked.sets.task(), model);
     if (always_there(experiment.train.select, checked.sets.measures())) return;
     if (!checked.encoded && experiment.data.max_length_percent > 0)
       return;  // the worker looks, with its pieces

@@ -1,4 +1,4 @@
-// evaluate: a run's best checkpoint on any file that its reader reads.
+// evaluate: a run's best checkpoint on any files that its reader reads.
 #include <iostream>
 
 #include <encore/device.hpp>
@@ -28,11 +28,14 @@ json matrices_of(const std::vector<Measure>& measures, const Statistics& statist
 
 }  // namespace
 
-int evaluate_verb(const TrainedRunArguments& run, const std::filesystem::path& file) {
+int evaluate_verb(const TrainedRunArguments& run, const std::vector<std::string>& files, std::int64_t beam) {
+  if (files.empty()) throw Error("evaluate needs --file FILE");
+  const std::string& file = files.front();
   const Device device;
   Engine model(run.folder, run.plugin_folders, device);
   for (const std::string& note : model.notes()) std::cerr << "encore-worker: " << note << '\n';
-  const ReadSet read = read_set(model.reader(), {file.string()}, "evaluation set");
+  if (beam > 0) model.decode_by({.beam = beam});
+  const ReadSet read = read_set(model.reader(), files, "evaluation set");
   const EncodedSet set = with_file(file, [&] {
     require_fields(read.records, model.fields());
     model.extend(read.records);
@@ -51,7 +54,7 @@ int evaluate_verb(const TrainedRunArguments& run, const std::filesystem::path& f
   std::vector<std::string> notes = description.notes;
   notes.insert(notes.end(), read.records.notes.begin(), read.records.notes.end());
   std::cout << json{{"step", model.step()},
-                    {"file", file.string()},
+                    {"file", file},
                     {"sha256", read.sha256.front()},
                     {"examples", set.set.size()},
                     {"counts", counts},

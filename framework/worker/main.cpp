@@ -29,8 +29,9 @@ constexpr const char* usage =
     "specifications.json\n"
     "  predict   --run-folder DIR --plugin-folder DIR... [--format text|jsonl|READER] [--threads T]    < "
     "text\n"
-    "  evaluate  --run-folder DIR --plugin-folder DIR... --file FILE [--threads T]\n"
+    "  evaluate  --run-folder DIR --plugin-folder DIR... --file FILE... [--beam N] [--threads T]\n"
     "  embed     --run-folder DIR --plugin-folder DIR... [--threads T]    < request.json\n"
+    "  generate  --run-folder DIR --plugin-folder DIR... [--threads T]    < request.json\n"
     "  export    --run-folder DIR --plugin-folder DIR... --to FOLDER [--threads T]\n"
     "  bench     --run-folder DIR [--attempt N] [--control-fd FD] [--threads T]\n"
     "  check-plugin  --file PLUGIN.so [--data FILE] [--digests] [--threads T]\n"
@@ -63,6 +64,10 @@ std::set<std::int64_t> steps_of(const std::string& list) {
   return steps;
 }
 
+std::string first_of(const std::vector<std::string>& list) {
+  return list.empty() ? std::string() : list.front();
+}
+
 int run_verb(const std::string& verb, const po::variables_map& values, int threads) {
   if (verb == "version") return write_version();
   if (verb == "check") return check_verb();
@@ -73,8 +78,8 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
                       .labels = values["labels"].as<std::int64_t>(),
                       .picked = values["picked"].as<double>()});
   if (verb == "check-plugin")
-    return check_plugin_verb(values["file"].as<std::string>(), values["data"].as<std::string>(),
-                             values["digests"].as<bool>());
+    return check_plugin_verb(first_of(values["file"].as<std::vector<std::string>>()),
+                             values["data"].as<std::string>(), values["digests"].as<bool>());
   const std::filesystem::path run_folder = values["run-folder"].as<std::string>();
   if (run_folder.empty()) throw Error(verb + " needs --run-folder DIR");
   if (verb == "train")
@@ -88,8 +93,9 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
   const TrainedRunArguments run = {run_folder, values["plugin-folder"].as<std::vector<std::string>>()};
   if (verb == "predict") return predict_verb(run, values["format"].as<std::string>());
   if (verb == "embed") return embed_verb(run);
+  if (verb == "generate") return generate_verb(run);
   if (verb == "export") return export_verb(run, values["to"].as<std::string>());
-  return evaluate_verb(run, values["file"].as<std::string>());
+  return evaluate_verb(run, values["file"].as<std::vector<std::string>>(), values["beam"].as<std::int64_t>());
 }
 
 int run(int argc, char** argv) {
@@ -97,7 +103,7 @@ int run(int argc, char** argv) {
   if (verb == "plugins") return plugins_verb({argv + 2, argv + argc});
   const bool known = verb == "train" || verb == "check" || verb == "predict" || verb == "evaluate" ||
                      verb == "export" || verb == "bench" || verb == "check-plugin" || verb == "version" ||
-                     verb == "size" || verb == "embed";
+                     verb == "size" || verb == "embed" || verb == "generate";
   if (!known) {
     (verb == "-h" || verb == "--help" ? std::cout : std::cerr) << usage;
     return verb == "-h" || verb == "--help" ? 0 : 2;
@@ -108,13 +114,13 @@ int run(int argc, char** argv) {
       "attempt", po::value<std::int64_t>()->default_value(1))("lease",
                                                               po::value<std::string>()->default_value(""))(
       "control-fd", po::value<int>()->default_value(-1))("threads", po::value<int>()->default_value(0))(
-      "format", po::value<std::string>()->default_value("text"))("file",
-                                                                 po::value<std::string>()->default_value(""))(
+      "format", po::value<std::string>()->default_value("text"))(
+      "file", po::value<std::vector<std::string>>()->default_value({}, ""))(
       "data", po::value<std::string>()->default_value(""))("to", po::value<std::string>()->default_value(""))(
       "digests", po::bool_switch())("stop-after", po::value<std::int64_t>()->default_value(0))(
       "die-after", po::value<std::int64_t>()->default_value(0))("save-at",
                                                                 po::value<std::string>()->default_value(""));
-  for (const char* number : {"length", "batch", "vocabulary", "labels"})
+  for (const char* number : {"beam", "length", "batch", "vocabulary", "labels"})
     options.add_options()(number, po::value<std::int64_t>()->default_value(0));
   options.add_options()("picked", po::value<double>()->default_value(0.0));
   po::variables_map values;

@@ -53,12 +53,17 @@ int size_verb(const SizeArguments& arguments);
 /// Lines of text from standard input, what the task answers to standard output; format: text, jsonl, or the
 /// type of the reader that the run was trained with.
 int predict_verb(const TrainedRunArguments& run, const std::string& format);
-/// Scores a file that the run's reader reads; the measures as JSON on standard output.
-int evaluate_verb(const TrainedRunArguments& run, const std::filesystem::path& file);
+/// Scores a set of files that the run's reader reads; the measures as JSON on standard output. beam: of the
+/// texts that the task has written; 0: its own.
+int evaluate_verb(const TrainedRunArguments& run, const std::vector<std::string>& files, std::int64_t beam);
 
 /// Reads a request (record/embed_request.hpp) from standard input and writes vectors of texts or words, or
 /// their nearest neighbours, as JSON to standard output.
 int embed_verb(const TrainedRunArguments& run);
+
+/// Reads a request (record/generate_request.hpp) from standard input and writes texts as they come, or JSON,
+/// to standard output.
+int generate_verb(const TrainedRunArguments& run);
 
 /// Writes the model as a Hugging Face folder into `folder`, which is there; what it is as JSON on standard
 /// output.

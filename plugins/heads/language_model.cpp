@@ -13,55 +13,25 @@
 #include <encore/view.hpp>
 
 #include <algorithm>
-#include <limits>
 
 namespace encore_language_model {
 
 using namespace encore;
 using kernels::Activation;
 
-/// pieces (rows, count): the channels with the largest logits (rows, V) of a row, the largest first, of equal
-/// ones the first; probabilities (rows, count): softmax of the row at these channels. Each is found by a pass
-/// over the row, whose order does not count.
-template <class T>
-void best_pieces(const Device& device, Tensor logits, Tensor pieces, Tensor probabilities) {
-  using S = Sum<T>;
-  const std::int64_t vocabulary = logits.extent(1);
-  const std::int64_t count = pieces.size() / std::max<std::int64_t>(1, logits.extent(0));
-  const S infinity = std::numeric_limits<S>::infinity();
-  const T* in = elements<T>(logits);
-  std::int32_t* best = elements<std::int32_t>(pieces);
-  float* shares = elements<float>(probabilities);
+/// shares (N, k) float32 = exp(values (N, k) - log_sums (N)): softmax at the channels with these values.
+template <class S>
+void shares_of(const Device& device, Tensor values, Tensor log_sums, Tensor shares) {
+  const std::int64_t count = values.extent(1);
+  const S* in = elements<S>(values);
+  const S* sums = elements<S>(log_sums);
+  float* out = elements<float>(shares);
   for_rows(
-      device, "encore_language_model::best_pieces", logits.extent(0), KOKKOS_LAMBDA(const Row& row) {
-        const T* z = in + row.index * vocabulary;
-        S first = S(0), sum = S(1), last = infinity;
-        std::int64_t last_piece = -1;
-        for (std::int64_t k = 0; k < count; ++k) {
-          // Behind the last one: smaller, or equal with a larger number.
-          const S value = row.max<S>(vocabulary, [&](std::int64_t i) {
-            const S logit = static_cast<S>(z[i]);
-            return logit < last || (logit == last && i > last_piece) ? logit : -infinity;
-          });
-          const double number = -row.max<double>(vocabulary, [&](std::int64_t i) {
-            const S logit = static_cast<S>(z[i]);
-            const bool behind = logit < last || (logit == last && i > last_piece);
-            return behind && logit == value ? -static_cast<double>(i) : -static_cast<double>(vocabulary);
-          });
-          // Of numbers that are not finite any piece is as good.
-          last_piece = number < static_cast<double>(vocabulary) ? static_cast<std::int64_t>(number) : 0;
-          last = value;
-          if (k == 0) {
-            first = value;
-            sum = row.sum<S>(vocabulary,
-                             [&](std::int64_t i) { return math::exp(static_cast<S>(z[i]) - value); });
-          }
+      device, "encore_language_model::shares_of", values.extent(0), KOKKOS_LAMBDA(const Row& row) {
+        row.each(count, [&](std::int64_t k) {
           const std::int64_t place = row.index * count + k;
-          row.once([&] {
-            best[place] = static_cast<std::int32_t>(last_piece);
-            shares[place] = static_cast<float>(math::exp(value - first) / sum);
-          });
-        }
+          out[place] = static_cast<float>(math::exp(in[place] - sums[row.index]));
+        });
       });
 }
 
@@ -120,6 +90,8 @@ class LanguageModel final : public Head {
     table_ = plan.tie("table", "embedding.tokens", {vocabulary_, table_width_});
     bias_ = plan.bias("bias", vocabulary_);
     logits_ = plan.buffer("logits", {rows, vocabulary_}, Lifetime::saved);
+    values_ = plan.buffer("values", {rows, candidates_}, Lifetime::saved, Element::accumulate);
+    log_sums_ = plan.buffer("log_sums", {rows}, Lifetime::saved, Element::accumulate);
     row_losses_ = plan.buffer("row_losses", {rows}, Lifetime::saved, Element::accumulate);
     plan.row_wise();
   }
@@ -176,9 +148,13 @@ class LanguageModel final : public Head {
   }
 
   void decode(const HeadStep& step) override {
-    const Tensor logits = step.buffer(logits_);  // (rows, V)
+    const Tensor logits = step.buffer(logits_);                                     // (rows, V)
+    const Tensor values = step.buffer(values_), log_sums = step.buffer(log_sums_);  // (rows, k), (rows)
+    Tensor pieces = step.output(pieces_);                                           // (rows) where k is 1
+    pieces = Tensor(pieces.data, pieces.dtype, {values.extent(0), values.extent(1)});
+    kernels::largest_channels(step.device(), logits, pieces, values, log_sums);
     dispatch(logits.dtype, [&](auto type) {
-      best_pieces<decltype(type)>(step.device(), logits, step.output(pieces_), step.output(probabilities_));
+      shares_of<Sum<decltype(type)>>(step.device(), values, log_sums, step.output(probabilities_));
     });
     kernels::copy(step.device(), step.buffer(row_losses_), step.output(losses_));
   }
@@ -186,7 +162,7 @@ class LanguageModel final : public Head {
  private:
   static constexpr const char* candidates_output = "candidates";
 
-  /// As many as the task reads: each is a pass over the V logits of a row. 5 where it takes any number.
+  /// As many as the task reads; 5 where it takes any number.
   static std::int64_t candidates_for(const HeadContext& context) {
     for (const OutputRule& rule : context.outputs)
       if (rule.name == candidates_output && rule.width > 0) return rule.width;
@@ -212,7 +188,7 @@ class LanguageModel final : public Head {
   HeadColumn targets_;
   HeadOutput pieces_, probabilities_, losses_;
   Parameter weight_, transform_bias_, norm_gain_, norm_bias_, table_, bias_;
-  Buffer dense_, active_, mean_, rstd_, normed_, dactive_, dnormed_, logits_, row_losses_;
+  Buffer dense_, active_, mean_, rstd_, normed_, dactive_, dnormed_, logits_, values_, log_sums_, row_losses_;
 };
 
 }  // namespace encore_language_model

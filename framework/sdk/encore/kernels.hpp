@@ -194,6 +194,10 @@ void span_cross_entropy_backward(const Device& device, const RowSet& rows, Tenso
                                  double scale, Tensor dlogits);
 /// predictions (N) int32: the first channel with the largest logit.
 void argmax(const Device& device, Tensor logits, Tensor predictions);
+/// Of each row of x (N, C) the channels with the largest values, the largest first, of equal ones the one with the smaller
+/// number: channels (N, k) int32 and values (N, k), k from 1 to 64 and at most C; log_sums (N): log sum_c e^x_c. The last
+/// two are in the type of sums. Rows with values that are not numbers get any channels.
+void largest_channels(const Device& device, Tensor x, Tensor channels, Tensor values, Tensor log_sums);
 
 /// result: device memory, one double: the sum of all elements in a fixed order, in double.
 void sum(const Device& device, Tensor x, double* result);

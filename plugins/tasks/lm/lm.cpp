@@ -143,6 +143,7 @@ void Lm::encode(const Records& records, std::size_t record, const Tokenizer& tok
   const std::size_t rows = typed || text.pieces.empty() ? text.pieces.size() : text.pieces.size() - 1;
   // The markers of an empty text alone teach nothing of texts.
   const std::size_t least = typed ? 1 : markers_ ? 2 : 1;
+  if (typed && rows < least) throw Error("the text \"" + records.texts("text")[record] + "\" has no piece");
   if (rows < least)
     throw Error("text " + std::to_string(record + 1) +
                 (markers_ ? " has no piece" : " has fewer than two pieces") +

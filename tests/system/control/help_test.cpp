@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "support/places.hpp"
+#include "system/control/days.hpp"
 #include "system/control/sandbox.hpp"
 
 namespace encore::system_test {
@@ -111,6 +112,11 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
   sandbox.write("minilm.toml", bert_experiment());
   const ProgramOutput trained = sandbox.exp({"run", "minilm.toml", "-q"});
   EXPECT_EQ(trained.end.exit_code, 0) << trained.errors;
+  // For the examples about texts that are written.
+  write_days(sandbox, "shakespeare");
+  const ProgramOutput taught = sandbox.exp({"run", "shakespeare.toml", "-q"});
+  EXPECT_EQ(taught.end.exit_code, 0) << taught.errors;
+  sandbox.write("prompts.txt", "mon\ntues\n");
   sandbox.write("models/README", "folders of models from elsewhere\n");
   for (const char* folder : {"models/all-MiniLM-L6-v2", "models/bert-ner"}) {
     const ProgramOutput exported = sandbox.exp({"export", "minilm_wnut17-s1", "-o", folder});

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "system/control/days.hpp"
 #include "system/control/real_worker.hpp"
 
 namespace encore::system_test {
@@ -16,65 +17,10 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-constexpr const char* experiment = R"(name = "days"
-seed = 1
-[task]
-type = "lm"
-[data]
-type = "text_file"
-train = "train.txt"
-dev = "dev.txt"
-test = "test.txt"
-max_length = 16
-[tokenizer]
-type = "character"
-vocab_size = 60
-white_space = true
-[model]
-causal = true
-width = 32
-layers = 1
-dropout = 0.0
-norm_position = "pre"
-block = ["attention", "feed_forward"]
-[model.layer.attention]
-type = "self_attention"
-heads = 2
-[model.layer.feed_forward]
-type = "feed_forward"
-hidden = 64
-[model.head]
-type = "language_model"
-transform = false
-[optimizer]
-type = "adamw"
-learning_rate = 5e-3
-[schedule]
-type = "cosine"
-warmup_steps = 10
-[train]
-steps = 250
-batch_tokens = 256
-)";
-
-/// Days in their order, in lines that are longer than a window.
-std::string days(int begin, int end) {
-  const char* names[] = {"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"};
-  std::string lines;
-  for (int i = begin; i < end; ++i) {
-    for (int k = 0; k < 5 + i % 4; ++k) lines += std::string(k > 0 ? " " : "") + names[(i + k) % 7];
-    lines += "\n";
-  }
-  return lines;
-}
-
 class LanguageModel : public RealWorkerTest {
  protected:
   LanguageModel() {
-    sandbox_.write("days.toml", experiment);
-    sandbox_.write("train.txt", days(0, 56));
-    sandbox_.write("dev.txt", days(70, 84));
-    sandbox_.write("test.txt", days(90, 104));
+    write_days(sandbox_, "days");
   }
 };
 

@@ -42,6 +42,8 @@ class WholeTexts final : public Layer {
   void backward(const Step&, std::span<const Tensor>, Tensor, Tensor, std::span<const Tensor>) override {}
 };
 
+using Pieces = std::vector<std::int32_t>;
+
 const Lengths prompts = {7, 1, 2, 40};
 
 /// Texts of 19, 1, 45 and 40 rows; the last is given at once.
@@ -180,6 +182,61 @@ TEST_F(GenerationTest, EvaluationsBetweenItsPassesAndASecondOneHarmNothing) {
                         logits_by_passes(device, *other, texts(), prompts, 1)),
             0U)
       << "a generation that begins again has forgotten the texts before";
+}
+
+TEST_F(GenerationTest, TextsBecomeCopiesOfOthersAndBeginAnew) {
+  const auto tiny = make(causal());
+  const PackedBatch all = texts(), two = part_of(all, {0, 2});  // of 19 rows and of one
+  BatchSize largest = all.size();
+  const auto generation = tiny->model.make_generation(largest, 48);
+  const auto logits_of = [&](const std::vector<Pieces>& rows, std::int64_t first_position) {
+    PackedBatch pass;
+    pass.columns.resize(1);
+    pass.known = {false};
+    pass.offsets = pass.borders = {0};
+    for (const Pieces& ids : rows) {
+      for (const std::int32_t id : ids) {
+        pass.ids.push_back(id);
+        pass.positions.push_back(static_cast<std::int32_t>(
+            first_position >= 0 ? first_position : generation->lengths()[pass.sequences.size()]));
+      }
+      pass.offsets.push_back(static_cast<std::int32_t>(pass.ids.size()));
+      pass.sequences.push_back(std::ssize(pass.sequences));
+      pass.borders.push_back(std::ssize(pass.sequences));
+    }
+    generation->next(pass);
+    return to_host(device, generation->tensor("head.logits"));
+  };
+  const auto row = [](const std::vector<double>& values, std::size_t number) {
+    return std::vector<double>(values.begin() + static_cast<std::ptrdiff_t>(5 * number),
+                               values.begin() + static_cast<std::ptrdiff_t>(5 * number + 5));
+  };
+  generation->begin(two);
+  generation->repeat(2);
+  EXPECT_EQ(Lengths(generation->lengths().begin(), generation->lengths().end()), (Lengths{19, 19, 1, 1}));
+  const std::vector<double> repeated = logits_of({{3}, {3}, {4}, {5}}, -1);
+  EXPECT_EQ(row(repeated, 0), row(repeated, 1)) << "two copies of one text";
+  EXPECT_NE(row(repeated, 2), row(repeated, 3));
+
+  generation->copy(std::vector<Generation::TextCopy>{{.from = 0, .to = 3}});
+  EXPECT_EQ(generation->lengths()[3], 20);
+  const std::vector<double> copied = logits_of({{6}, {}, {}, {6}}, -1);
+  EXPECT_EQ(row(copied, 0), row(copied, 1));
+
+  generation->restart(2);
+  const std::vector<double> restarted = logits_of({{}, {}, {7}, {}}, 0);
+  const auto other = tiny->model.make_generation(largest, 48);
+  PackedBatch alone = part_of(all, {1, 2});
+  alone.ids = {7};
+  other->begin(alone);
+  EXPECT_EQ(restarted, to_host(device, other->tensor("head.logits"))) << "nothing is left of what it was";
+
+  EXPECT_NE(refusal([&] { generation->repeat(2); }).find("8 texts are more than planned"), std::string::npos);
+  EXPECT_NE(refusal([&] { generation->restart(4); }).find("there is no such text"), std::string::npos);
+  EXPECT_NE(refusal([&] {
+              generation->copy(std::vector<Generation::TextCopy>{{.from = 0, .to = 4}});
+            }).find("there is no such text"),
+            std::string::npos);
 }
 
 TEST_F(GenerationTest, GivesTheOutputsOfItsRows) {

@@ -1,0 +1,47 @@
+// See become_worker.hpp.
+#include "cli/become_worker.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <span>
+
+#include <encore/error.hpp>
+
+#include "record/file_descriptor.hpp"
+
+namespace encore {
+
+void use_as_input(int descriptor) {
+  if (::dup2(descriptor, STDIN_FILENO) < 0)
+    throw Error(std::string("cannot redirect the standard input: ") + std::strerror(errno));
+}
+
+void use_text_as_input(const std::string& text) {
+  // A file without a name: unlike a pipe it takes any length.
+  const FileDescriptor file(::memfd_create("text", MFD_CLOEXEC));
+  if (!file) throw Error(std::string("cannot hand the text over: ") + std::strerror(errno));
+  write_all(file.get(), std::as_bytes(std::span(text)), "text");
+  ::lseek(file.get(), 0, SEEK_SET);
+  use_as_input(file.get());
+}
+
+void become_worker(const std::filesystem::path& program, std::vector<std::string> arguments) {
+  // One text has less work than threads: who waits for the others gives its core away in place of spinning,
+  // unless the user has chosen.
+  ::setenv("OMP_WAIT_POLICY", "passive", 0);
+  std::cout.flush();
+  std::vector<char*> list;
+  std::string name = program.string();
+  list.push_back(name.data());
+  for (std::string& argument : arguments) list.push_back(argument.data());
+  list.push_back(nullptr);
+  ::execv(name.c_str(), list.data());
+  throw Error("cannot start " + name + ": " + std::strerror(errno));
+}
+
+}  // namespace encore

@@ -1,0 +1,19 @@
+// exp hands over to a worker: this process becomes it, so that what it reads and writes flows straight
+// through and a signal reaches it. Place in the flow: predict_verb.cpp, generate_verb.cpp.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace encore {
+
+/// Makes `descriptor` the standard input of what is executed next. Throws Error.
+void use_as_input(int descriptor);
+/// The same of a text of any length.
+void use_text_as_input(const std::string& text);
+
+/// Does not return; throws Error where the program cannot be started.
+[[noreturn]] void become_worker(const std::filesystem::path& program, std::vector<std::string> arguments);
+
+}  // namespace encore

@@ -1,0 +1,37 @@
+// See best_pieces.hpp.
+#include "infer/best_pieces.hpp"
+
+#include <algorithm>
+
+#include <encore/kernels.hpp>
+
+#include "model/floats.hpp"
+
+namespace encore {
+
+std::vector<std::vector<Candidate>> BestPieces::of(Tensor logits) {
+  const std::int64_t rows = logits.extent(0), count = std::min(count_, logits.extent(1));
+  const DType sums = sum_type(logits.dtype);
+  Tensor pieces(nullptr, DType::int32, {rows, count});
+  Tensor largest(nullptr, sums, {rows, count});
+  Tensor log_sums(nullptr, sums, {rows});
+  const std::size_t bytes = aligned(pieces.bytes()) + aligned(largest.bytes()) + aligned(log_sums.bytes());
+  if (memory_.bytes() < bytes) memory_ = DeviceBuffer("encore::best_pieces", bytes, Contents::undefined);
+  std::byte* at = memory_.data();
+  for (Tensor* tensor : {&pieces, &largest, &log_sums}) {
+    tensor->data = at;
+    at += aligned(tensor->bytes());
+  }
+  kernels::largest_channels(device_, logits, pieces, largest, log_sums);
+  std::vector<std::int32_t> numbers(static_cast<std::size_t>(pieces.size()));
+  copy_to_host(device_, pieces, numbers.data());
+  const std::vector<double> values = doubles_of(device_, largest), of_rows = doubles_of(device_, log_sums);
+  std::vector<std::vector<Candidate>> all(static_cast<std::size_t>(rows));
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const std::size_t row = i / static_cast<std::size_t>(count);
+    all[row].push_back({numbers[i], values[i] - of_rows[row]});
+  }
+  return all;
+}
+
+}  // namespace encore

@@ -1,0 +1,30 @@
+// BestPieces: of each row of logits the most probable pieces, found where the logits are, so that only these
+// come to the host. Place in the flow: TextWriter, for texts that are searched for.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <encore/device.hpp>
+#include <encore/tensor.hpp>
+
+#include "infer/beam_search.hpp"
+#include "memory/device_memory.hpp"
+
+namespace encore {
+
+class BestPieces {
+ public:
+  /// count: of candidates for each row, or as many as the vocabulary has. The device outlives it.
+  BestPieces(const Device& device, std::int64_t count) : device_(device), count_(count) {}
+
+  /// For each row of logits (rows, V), the best first. Waits for the device.
+  std::vector<std::vector<Candidate>> of(Tensor logits);
+
+ private:
+  const Device& device_;
+  std::int64_t count_;
+  DeviceBuffer memory_;
+};
+
+}  // namespace encore

@@ -1,0 +1,95 @@
+// See next_piece.hpp. Pieces are ordered by (logit, number), so that equal logits give equal pieces
+// everywhere.
+#include "infer/next_piece.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include <encore/error.hpp>
+#include <encore/math.hpp>
+#include <encore/random.hpp>
+
+#include "model/network.hpp"
+
+namespace encore {
+namespace {
+
+double log_sum(std::span<const float> logits) {
+  const double largest = *std::ranges::max_element(logits);
+  double sum = 0.0;
+  for (const float logit : logits) sum += math::exp(static_cast<double>(logit) - largest);
+  return largest + math::log(sum);
+}
+
+/// The numbers of the pieces, the first `count` of them in order.
+std::vector<std::int32_t> ordered(std::span<const float> logits, std::size_t count) {
+  std::vector<std::int32_t> pieces(logits.size());
+  std::iota(pieces.begin(), pieces.end(), 0);
+  const auto before = [&](std::int32_t a, std::int32_t b) {
+    const float x = logits[static_cast<std::size_t>(a)], y = logits[static_cast<std::size_t>(b)];
+    return x != y ? x > y : a < b;
+  };
+  const auto middle = pieces.begin() + static_cast<std::ptrdiff_t>(std::min(count, pieces.size()));
+  std::partial_sort(pieces.begin(), middle, pieces.end(), before);
+  pieces.erase(middle, pieces.end());
+  return pieces;
+}
+
+}  // namespace
+
+double draw_number(std::uint64_t seed, std::int64_t number, std::int64_t position) {
+  static const std::uint64_t stream = random_stream("generation", "piece");
+  const RandomWords words = Random(RandomKey{.seed = seed, .stream = stream})
+                                .words(number, static_cast<std::uint32_t>(position), 0);
+  const std::uint64_t bits = (std::uint64_t{words.word[0]} << 32 | words.word[1]) >> 11;
+  return static_cast<double>(bits) * 0x1p-53;
+}
+
+void penalize_repetitions(std::span<const std::int32_t> text, double penalty, std::span<float> logits) {
+  for (const std::int32_t piece : std::set<std::int32_t>(text.begin(), text.end())) {
+    float& logit = logits[static_cast<std::size_t>(piece)];
+    logit = static_cast<float>(logit > 0.0F ? logit / penalty : logit * penalty);
+  }
+}
+
+std::vector<Candidate> most_probable(std::span<const float> logits, std::int64_t count) {
+  const double log_of_all = log_sum(logits);
+  std::vector<Candidate> best;
+  for (const std::int32_t piece : ordered(logits, static_cast<std::size_t>(count)))
+    best.push_back({piece, logits[static_cast<std::size_t>(piece)] - log_of_all});
+  return best;
+}
+
+Candidate draw_piece(std::span<const float> logits, const Decoding& decoding, double number) {
+  ENCORE_REQUIRE(decoding.temperature > 0.0, "pieces are drawn with a temperature above 0");
+  const std::size_t most = decoding.top_k > 0 ? static_cast<std::size_t>(decoding.top_k) : logits.size();
+  const bool cut = most < logits.size() || decoding.top_p < 1.0;
+  std::vector<std::int32_t> pieces;
+  if (cut) {
+    pieces = ordered(logits, most);
+  } else {
+    pieces.resize(logits.size());
+    std::iota(pieces.begin(), pieces.end(), 0);
+  }
+  const double largest = *std::ranges::max_element(logits);
+  std::vector<double> ends;  // of the share of each piece, all behind one another
+  double sum = 0.0;
+  for (const std::int32_t piece : pieces) {
+    sum += math::exp((static_cast<double>(logits[static_cast<std::size_t>(piece)]) - largest) /
+                     decoding.temperature);
+    ends.push_back(sum);
+  }
+  if (decoding.top_p < 1.0) {
+    const auto last = std::ranges::lower_bound(ends, decoding.top_p * sum);
+    ends.erase(std::min(last + 1, ends.end()), ends.end());
+  }
+  // Of numbers that are not finite any piece is as good.
+  const auto found = std::ranges::upper_bound(ends, number * ends.back());
+  const std::int32_t piece =
+      pieces[std::min(static_cast<std::size_t>(found - ends.begin()), ends.size() - 1)];
+  return {piece, logits[static_cast<std::size_t>(piece)] - log_sum(logits)};
+}
+
+}  // namespace encore

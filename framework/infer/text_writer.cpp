@@ -1,0 +1,248 @@
+// Search and draws over the rows of one feed.
+#include "infer/text_writer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include <encore/error.hpp>
+
+#include "infer/next_piece.hpp"
+#include "model/floats.hpp"
+
+namespace encore {
+namespace {
+
+/// `text` up to the first of the strings; whether there is one.
+bool cut_at_stop(std::string& text, const std::vector<std::string>& stops) {
+  std::size_t first = std::string::npos;
+  for (const std::string& stop : stops) first = std::min(first, text.find(stop));
+  if (first == std::string::npos) return false;
+  text.resize(first);
+  return true;
+}
+
+}  // namespace
+
+std::int64_t most_pieces(const Model& model, const Decoding& decoding, const ExampleSet& set,
+                         std::size_t sequence) {
+  const bool has_source = model.needs().target;
+  const std::int64_t rows = std::ssize(prompt_of(model, set, sequence));
+  const std::int64_t room = model.max_length() - rows + 1;  // the last piece needs no row
+  if (room < 1)
+    throw Error("a prompt of " + std::to_string(rows) + " pieces leaves no room in a model of " +
+                std::to_string(model.max_length()) + " rows (data.max_length); shorten it");
+  // Where there is a source, nothing but the positions limits a text; without one it may lose what came
+  // first.
+  std::int64_t most = decoding.max_pieces > 0 ? decoding.max_pieces : room;
+  if (has_source) most = std::min(most, room);
+  if (has_source && decoding.beyond_source >= 0)
+    most = std::min(most, std::ssize(set.ids(sequence)) + decoding.beyond_source);
+  return std::max<std::int64_t>(most, 1);
+}
+
+std::int64_t most_rows(const Model& model, const Decoding& decoding, const ExampleSet& set,
+                       std::size_t sequence) {
+  const std::int64_t rows = std::ssize(prompt_of(model, set, sequence));
+  return std::min(rows + most_pieces(model, decoding, set, sequence) - 1, model.max_length());
+}
+
+std::vector<TextWriter::Prompt> TextWriter::make_prompts(const Model& model, const Decoding& decoding,
+                                                         const ExampleSet& set,
+                                                         std::span<const std::size_t> sequences) {
+  std::vector<Prompt> prompts;
+  for (const std::size_t sequence : sequences)
+    prompts.push_back({.sequence = sequence, .most_pieces = most_pieces(model, decoding, set, sequence)});
+  return prompts;
+}
+
+TextWriter::TextWriter(Model& model, const Tokenizer& tokenizer, const ExampleSet& set,
+                       const Decoding& decoding, const Generator::Seen& seen,
+                       std::span<const std::size_t> sequences)
+    : model_(model),
+      tokenizer_(tokenizer),
+      decoding_(decoding),
+      seen_(seen),
+      times_(parallel_texts(decoding)),
+      end_(tokenizer.special(Special::end)),
+      prompts_(make_prompts(model, decoding, set, sequences)),
+      feed_(model, set, sequences, times_, capacity(set)),
+      best_(model.device(), BeamSearch::candidates(decoding.beam)) {
+  for (Prompt& prompt : prompts_) {
+    if (decoding.temperature > 0.0)
+      prompt.drawn.resize(static_cast<std::size_t>(times_));
+    else
+      prompt.search.emplace(decoding, end_, prompt.most_pieces);
+  }
+}
+
+std::int64_t TextWriter::capacity(const ExampleSet& set) const {
+  std::int64_t longest = 1;
+  for (const Prompt& prompt : prompts_)
+    longest = std::max(longest, most_rows(model_, decoding_, set, prompt.sequence));
+  return longest;
+}
+
+void TextWriter::run() {
+  feed_.read();
+  if (decoding_.temperature > 0.0)
+    draw();
+  else
+    search();
+}
+
+/// Of each row of the feed, as the pieces that the text has already change them.
+std::vector<std::vector<float>> TextWriter::logits() {
+  const Tensor logits = feed_.logits();
+  const std::vector<float> all = floats_of(model_.device(), logits);
+  std::vector<std::vector<float>> rows;
+  for (std::size_t i = 0; i < feed_.rows().size(); ++i) {
+    const auto row = all.begin() + static_cast<std::ptrdiff_t>(i) * logits.extent(1);
+    rows.emplace_back(row, row + logits.extent(1));
+    if (decoding_.repetition_penalty != 1.0)
+      penalize_repetitions(feed_.pieces(feed_.rows()[i]), decoding_.repetition_penalty, rows.back());
+  }
+  return rows;
+}
+
+// --- search ---
+
+/// Of each row of the feed.
+std::vector<std::vector<Candidate>> TextWriter::candidates() {
+  if (decoding_.repetition_penalty == 1.0) return best_.of(feed_.logits());
+  std::vector<std::vector<Candidate>> all;
+  for (const std::vector<float>& row : logits())
+    all.push_back(most_probable(row, BeamSearch::candidates(decoding_.beam)));
+  return all;
+}
+
+void TextWriter::search() {
+  std::vector<std::vector<Candidate>> rows = candidates();
+  if (times_ > 1) feed_.repeat();
+  std::vector<std::size_t> places;  // of the rows
+  for (std::size_t prompt = 0; prompt < prompts_.size(); ++prompt) places.push_back(place(prompt, 0));
+  std::vector<std::vector<Candidate>> by_place(place(prompts_.size(), 0));
+  while (!places.empty()) {
+    for (std::size_t i = 0; i < rows.size(); ++i) by_place[places[i]] = std::move(rows[i]);
+    copies_.clear();
+    for (std::size_t prompt = 0; prompt < prompts_.size(); ++prompt) {
+      if (prompts_[prompt].search->done()) continue;
+      std::vector<std::vector<Candidate>> of;
+      for (const std::size_t slot : prompts_[prompt].slots)
+        of.push_back(std::move(by_place[place(prompt, slot)]));
+      advance(prompt, of);
+    }
+    feed_.copy(copies_);
+    for (std::size_t prompt = 0; prompt < prompts_.size(); ++prompt) {
+      const std::vector<BeamSearch::Live>& live = prompts_[prompt].search->live();
+      for (std::size_t k = 0; k < live.size(); ++k)
+        feed_.append(place(prompt, prompts_[prompt].slots[k]), live[k].pieces.back());
+    }
+    feed_.read();
+    places = feed_.rows();
+    if (!places.empty()) rows = candidates();
+  }
+}
+
+void TextWriter::advance(std::size_t number, std::span<const std::vector<Candidate>> of) {
+  BeamSearch& search = *prompts_[number].search;
+  search.advance(of);
+  if (seen_ && decoding_.beam == 1 && !search.live().empty()) show(number, 0, search.live().front().pieces);
+  end_at_stops(search);
+  assign_slots(number);
+}
+
+void TextWriter::end_at_stops(BeamSearch& search) const {
+  for (std::size_t k = search.live().size(); k-- > 0 && !decoding_.stop.empty() && !search.done();) {
+    std::string text = tokenizer_.decode(search.live()[k].pieces);
+    if (cut_at_stop(text, decoding_.stop)) search.end(k);
+  }
+}
+
+/// Texts keep the slot of their parent where they can, so that little has to be copied.
+void TextWriter::assign_slots(std::size_t number) {
+  Prompt& prompt = prompts_[number];
+  const std::vector<BeamSearch::Live>& live = prompt.search->live();
+  std::vector<bool> taken(static_cast<std::size_t>(times_), false);
+  std::vector<std::optional<std::size_t>> slots(live.size());
+  for (std::size_t k = 0; k < live.size(); ++k) {
+    const std::size_t slot = prompt.slots[live[k].parent];
+    if (taken[slot]) continue;
+    taken[slot] = true;
+    slots[k] = slot;
+  }
+  for (std::size_t k = 0; k < live.size(); ++k) {
+    if (slots[k]) continue;
+    slots[k] = static_cast<std::size_t>(std::ranges::find(taken, false) - taken.begin());
+    taken[*slots[k]] = true;
+    copies_.push_back({.from = static_cast<std::int64_t>(place(number, prompt.slots[live[k].parent])),
+                       .to = static_cast<std::int64_t>(place(number, *slots[k]))});
+  }
+  for (std::size_t slot = 0; slot < taken.size(); ++slot)
+    if (!taken[slot]) feed_.end(place(number, slot));
+  prompt.slots.clear();
+  for (const std::optional<std::size_t>& slot : slots) prompt.slots.push_back(*slot);
+}
+
+// --- draws ---
+
+void TextWriter::draw() {
+  std::vector<std::vector<float>> rows = logits();
+  if (times_ > 1) feed_.repeat();
+  const auto times = static_cast<std::size_t>(times_);
+  for (std::size_t prompt = 0; prompt < prompts_.size(); ++prompt)
+    for (std::size_t text = 0; text < times; ++text) draw_next(prompt, text, rows[prompt]);
+  for (;;) {
+    feed_.read();
+    if (feed_.rows().empty()) return;
+    rows = logits();
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      draw_next(feed_.rows()[i] / times, feed_.rows()[i] % times, rows[i]);
+  }
+}
+
+void TextWriter::draw_next(std::size_t number, std::size_t text, std::span<const float> logits) {
+  Drawn& drawn = prompts_[number].drawn[text];
+  GeneratedText& written = drawn.text;
+  const Candidate next = draw_piece(
+      logits, decoding_, draw_number(decoding_.seed, static_cast<std::int64_t>(text), drawn.pieces));
+  drawn.log_probability += next.log_probability;
+  ++drawn.pieces;
+  written.ended = next.piece == end_;
+  if (!written.ended) {
+    written.pieces.push_back(next.piece);
+    if (seen_) show(number, text, written.pieces);
+    std::string said = decoding_.stop.empty() ? std::string() : tokenizer_.decode(written.pieces);
+    written.ended = cut_at_stop(said, decoding_.stop);
+  }
+  if (written.ended || drawn.pieces >= prompts_[number].most_pieces)
+    feed_.end(place(number, text));
+  else
+    feed_.append(place(number, text), next.piece);
+}
+
+// --- what comes out ---
+
+void TextWriter::show(std::size_t prompt, std::size_t text, const std::vector<std::int32_t>& pieces) const {
+  std::string said = tokenizer_.decode(pieces);
+  cut_at_stop(said, decoding_.stop);
+  seen_(prompts_[prompt].sequence, text, said);
+}
+
+std::vector<GeneratedText> TextWriter::texts(std::size_t number) const {
+  const Prompt& prompt = prompts_[number];
+  std::vector<GeneratedText> texts;
+  if (prompt.search) texts = prompt.search->best(static_cast<std::size_t>(decoding_.texts));
+  for (const Drawn& drawn : prompt.drawn) {
+    texts.push_back(drawn.text);
+    texts.back().score =
+        drawn.log_probability / std::pow(static_cast<double>(drawn.pieces), decoding_.length_penalty);
+  }
+  for (GeneratedText& text : texts) {
+    text.text = tokenizer_.decode(text.pieces);
+    cut_at_stop(text.text, decoding_.stop);
+  }
+  return texts;
+}
+
+}  // namespace encore

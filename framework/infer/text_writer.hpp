@@ -1,0 +1,88 @@
+// TextWriter: the texts of a group of prompts from their first piece to the last. After each read of the feed
+// it asks a search, or draws, how every text goes on. Place in the flow: Generator cuts its prompts into
+// groups -> here -> text_feed.hpp (the model), beam_search.hpp, next_piece.hpp (the choice).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <encore/decoding.hpp>
+#include <encore/tokenizer.hpp>
+
+#include "infer/beam_search.hpp"
+#include "infer/best_pieces.hpp"
+#include "infer/generator.hpp"
+#include "infer/text_feed.hpp"
+
+namespace encore {
+
+/// How many texts of a prompt are written side by side.
+inline std::int64_t parallel_texts(const Decoding& decoding) {
+  return decoding.temperature > 0.0 ? decoding.texts : decoding.beam;
+}
+
+/// The most pieces that the text of a sequence may have. Throws Error where its prompt leaves no room.
+std::int64_t most_pieces(const Model& model, const Decoding& decoding, const ExampleSet& set,
+                         std::size_t sequence);
+/// The rows of the model that it may take, its prompt included.
+std::int64_t most_rows(const Model& model, const Decoding& decoding, const ExampleSet& set,
+                       std::size_t sequence);
+
+class TextWriter {
+ public:
+  /// sequences: of the set. All arguments outlive it. Throws Error as Generator::run.
+  TextWriter(Model& model, const Tokenizer& tokenizer, const ExampleSet& set, const Decoding& decoding,
+             const Generator::Seen& seen, std::span<const std::size_t> sequences);
+
+  void run();
+  /// After run(): the texts of a prompt, by its place among the sequences.
+  std::vector<GeneratedText> texts(std::size_t prompt) const;
+
+ private:
+  struct Drawn {
+    GeneratedText text;
+    double log_probability = 0.0;
+    std::int64_t pieces = 0;  ///< the one that ends a text counted
+  };
+  struct Prompt {
+    std::size_t sequence = 0;
+    std::int64_t most_pieces = 1;
+    std::optional<BeamSearch> search = {};
+    std::vector<std::size_t> slots = {
+        0};                         ///< where the texts of search->live() stand among those of the prompt
+    std::vector<Drawn> drawn = {};  ///< in place of a search
+  };
+
+  static std::vector<Prompt> make_prompts(const Model& model, const Decoding& decoding, const ExampleSet& set,
+                                          std::span<const std::size_t> sequences);
+  std::int64_t capacity(const ExampleSet& set) const;  ///< rows of the longest text
+  /// The place of a prompt's text among all texts.
+  std::size_t place(std::size_t prompt, std::size_t slot) const {
+    return prompt * static_cast<std::size_t>(times_) + slot;
+  }
+  std::vector<std::vector<Candidate>> candidates();
+  std::vector<std::vector<float>> logits();
+
+  void search();
+  void advance(std::size_t prompt, std::span<const std::vector<Candidate>> of);
+  void end_at_stops(BeamSearch& search) const;
+  void assign_slots(std::size_t prompt);
+  void draw();
+  void draw_next(std::size_t prompt, std::size_t text, std::span<const float> logits);
+  void show(std::size_t prompt, std::size_t text, const std::vector<std::int32_t>& pieces) const;
+
+  Model& model_;
+  const Tokenizer& tokenizer_;
+  const Decoding& decoding_;
+  const Generator::Seen& seen_;
+  std::int64_t times_;
+  std::int32_t end_;
+  std::vector<Prompt> prompts_;
+  TextFeed feed_;
+  BestPieces best_;
+  std::vector<Generation::TextCopy> copies_;  ///< that the next pieces ask for
+};
+
+}  // namespace encore

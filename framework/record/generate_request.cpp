@@ -1,0 +1,128 @@
+// See generate_request.hpp.
+#include "record/generate_request.hpp"
+
+#include <cmath>
+
+#include <encore/error.hpp>
+#include <nlohmann/json.hpp>
+
+#include "config/json_text.hpp"
+
+namespace encore {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::int64_t most_texts = 32;  // followed at a time; kernels::largest_channels gives twice as many
+
+/// "0.5", "2"
+std::string number(double value) {
+  return Json(value).dump();
+}
+
+/// Calls visit(name, member) for every wish that is one number.
+template <class Wishes, class Visit>
+void visit_wishes(Wishes& wishes, const Visit& visit) {
+  visit("beam", wishes.beam);
+  visit("top_k", wishes.top_k);
+  visit("texts", wishes.texts);
+  visit("max_pieces", wishes.max_pieces);
+  visit("length_penalty", wishes.length_penalty);
+  visit("temperature", wishes.temperature);
+  visit("top_p", wishes.top_p);
+  visit("repetition_penalty", wishes.repetition_penalty);
+  visit("seed", wishes.seed);
+}
+
+std::string out_of_range(const Decoding& of) {
+  const auto whole = [](const char* name, std::int64_t value, std::int64_t least) {
+    return std::string(name) + " is " + std::to_string(value) + "; it must be at least " +
+           std::to_string(least);
+  };
+  if (of.beam < 1 || of.beam > most_texts)
+    return "beam is " + std::to_string(of.beam) + "; it must be from 1 to " + std::to_string(most_texts);
+  if (of.texts < 1) return whole("texts", of.texts, 1);
+  if (of.top_k < 0) return whole("top_k", of.top_k, 0);
+  if (of.max_pieces < 0) return whole("max_pieces", of.max_pieces, 0);
+  if (!(of.temperature >= 0.0) || std::isinf(of.temperature))
+    return "temperature is " + number(of.temperature) + "; it must be 0, or a number above";
+  if (!(of.top_p > 0.0 && of.top_p <= 1.0))
+    return "top_p is " + number(of.top_p) + "; it must be above 0 and at most 1";
+  if (!(of.repetition_penalty > 0.0) || std::isinf(of.repetition_penalty))
+    return "repetition_penalty is " + number(of.repetition_penalty) + "; it must be above 0";
+  if (!std::isfinite(of.length_penalty))
+    return "length_penalty is " + number(of.length_penalty) + "; it must be a number";
+  for (const std::string& stop : of.stop)
+    if (stop.empty()) return "a string that ends texts is empty; every text would end at once";
+  return {};
+}
+
+}  // namespace
+
+std::string contradiction_in(const Decoding& decoding) {
+  if (std::string wrong = out_of_range(decoding); !wrong.empty()) return wrong;
+  const std::string draws = "temperature = " + number(decoding.temperature);
+  if (decoding.temperature > 0.0 && decoding.beam > 1)
+    return "beam = " + std::to_string(decoding.beam) + " follows the most probable texts, and " + draws +
+           " draws pieces; give one of them";
+  if (decoding.temperature == 0.0 && decoding.top_k > 0)
+    return "top_k = " + std::to_string(decoding.top_k) + " cuts what is drawn, and with " + draws +
+           " nothing is; give a temperature above 0";
+  if (decoding.temperature == 0.0 && decoding.top_p < 1.0)
+    return "top_p = " + number(decoding.top_p) + " cuts what is drawn, and with " + draws +
+           " nothing is; give a temperature above 0";
+  if (decoding.temperature == 0.0 && decoding.texts > decoding.beam)
+    return "texts = " + std::to_string(decoding.texts) + " are more than a beam of " +
+           std::to_string(decoding.beam) + " follows; give a beam of " + std::to_string(decoding.texts) +
+           ", or a temperature above 0 to draw them";
+  return {};
+}
+
+Decoding DecodingWishes::over(Decoding decoding) const {
+  const bool cuts = (top_k || top_p) && !beam && !temperature;
+  const bool draws = temperature.value_or(0.0) > 0.0 || cuts;
+  if (draws && !beam) decoding.beam = 1;
+  if (beam && !draws) {
+    decoding.temperature = 0.0;
+    decoding.top_k = 0;
+    decoding.top_p = 1.0;
+  }
+  if (draws && decoding.temperature == 0.0) decoding.temperature = 1.0;
+  decoding.beam = beam.value_or(decoding.beam);
+  decoding.top_k = top_k.value_or(decoding.top_k);
+  decoding.texts = texts.value_or(decoding.texts);
+  decoding.max_pieces = max_pieces.value_or(decoding.max_pieces);
+  decoding.length_penalty = length_penalty.value_or(decoding.length_penalty);
+  decoding.temperature = temperature.value_or(decoding.temperature);
+  decoding.top_p = top_p.value_or(decoding.top_p);
+  decoding.repetition_penalty = repetition_penalty.value_or(decoding.repetition_penalty);
+  decoding.seed = seed.value_or(decoding.seed);
+  if (!stop.empty()) decoding.stop = stop;
+  return decoding;
+}
+
+std::string GenerateRequest::text() const {
+  Json wishes = {{"stop", decoding.stop}};
+  visit_wishes(decoding, [&](const char* name, const auto& wish) {
+    if (wish) wishes[name] = *wish;
+  });
+  return Json{{"prompts", prompts}, {"decoding", wishes}, {"json", json}}.dump(
+      -1, ' ', false, Json::error_handler_t::replace);
+}
+
+GenerateRequest GenerateRequest::parse(const std::string& text) try {
+  const Json json = parse_json(text);
+  const Json& wishes = json.at("decoding");
+  GenerateRequest request{.prompts = json.at("prompts").get<std::vector<std::string>>(),
+                          .json = json.at("json").get<bool>()};
+  visit_wishes(request.decoding, [&](const char* name, auto& wish) {
+    if (wishes.contains(name))
+      wish = wishes.at(name).get<typename std::decay_t<decltype(wish)>::value_type>();
+  });
+  request.decoding.stop = wishes.at("stop").get<std::vector<std::string>>();
+  return request;
+} catch (const std::exception& error) {
+  throw Error(std::string("generate: the request on standard input cannot be read: ") + error.what());
+}
+
+}  // namespace encore

@@ -1,0 +1,401 @@
+// Texts that a model writes: greedy, by a beam and drawn, against a decoding that scores the whole text for
+// each piece; a text depends on nothing that stands beside it, nor on threads. With an encoder and without.
+#include "infer/generator.hpp"
+
+#include <cmath>
+#include <functional>
+
+#include "data/hash.hpp"
+#include "infer/next_piece.hpp"
+#include "seams/copying.hpp"
+#include "support/child_threads.hpp"
+#include "support/example_sets.hpp"
+
+namespace encore {
+namespace {
+
+using namespace encore::testing;
+
+using Pieces = std::vector<std::int32_t>;
+using Texts = std::vector<std::vector<GeneratedText>>;
+
+/// Prompts, or sources with the first row of the decoder.
+ExampleSet set_of(const std::vector<Pieces>& texts, bool sources) {
+  SetBuilder builder;
+  Pieces lengths, ids;
+  for (const Pieces& text : texts) {
+    lengths.push_back(static_cast<std::int32_t>(text.size()));
+    ids.insert(ids.end(), text.begin(), text.end());
+  }
+  ExampleArrays arrays = {.lengths = builder.keep(lengths), .ids = builder.keep(ids)};
+  if (sources) {
+    arrays.target_lengths = builder.keep(Pieces(texts.size(), 1));
+    arrays.target_ids = builder.keep(Pieces(texts.size(), start));
+  }
+  return builder.set(arrays);
+}
+
+struct GeneratorTest : CopyTest {
+  GeneratorTest() {
+    Options options = defaults(registry.offer(Kind::tokenizer, "word").options);
+    options.set("vocab_size", std::int64_t{vocabulary});
+    tokenizer = registry.make_tokenizer("word", options);
+    std::vector<std::string> words = {"[CLS]", "[SEP]", "[PAD]", "[UNK]"};
+    for (char letter = 'a'; std::ssize(words) < vocabulary; ++letter) words.emplace_back(1, letter);
+    tokenizer->load(words);
+  }
+
+  /// A decoder alone, or one with an encoder.
+  std::unique_ptr<Model> make(bool sources, Precision precision = Precision::float32) {
+    Experiment of = experiment(NormPosition::pre);
+    of.model.width = 24;
+    of.train.precision = precision;
+    of.data.max_length = sources ? 12 : 300;
+    ModelSize needs = size();
+    if (!sources) {
+      of.model.decoder.reset();
+      of.model.causal = true;
+      fill_table(of.model.head, registry, Kind::head, "model.head", "language_model", {{"transform", false}});
+      needs.columns = {{.name = targets_column, .truth = true}};
+      needs.outputs.clear();
+    }
+    auto model = std::make_unique<Model>(of, needs, registry, device);
+    const std::int64_t rows = 20 * of.data.max_length;
+    const RowSetSize most = {rows, 20, rows * of.data.max_length, of.data.max_length};
+    BatchSize batch{most};
+    if (sources) batch.target = most;
+    model->plan({}, batch);
+    model->initialize(3);
+    return model;
+  }
+
+  /// Small texts of words 4 to 11.
+  static std::vector<Pieces> prompts(std::size_t count, std::int32_t longest = 6) {
+    Numbers numbers(11);
+    std::vector<Pieces> all(count);
+    for (Pieces& text : all)
+      for (std::int32_t i = 0; i <= numbers.below(longest); ++i)
+        text.push_back(4 + numbers.below(vocabulary - 4));
+    return all;
+  }
+
+  Texts run(Model& model, const std::vector<Pieces>& texts, const Decoding& decoding) {
+    return Generator(model, *tokenizer).run(set_of(texts, model.needs().target), decoding);
+  }
+
+  /// The logits of the piece behind `written`, by scoring all of it.
+  std::vector<float> next_logits(Model& model, const Pieces& prompt, const Pieces& written) {
+    PackedBatch packed;
+    if (model.needs().target) {
+      packed = pack_pairs({{prompt, written}});
+    } else {
+      Pieces all = prompt;
+      all.insert(all.end(), written.begin(), written.end());
+      packed = make_batch({static_cast<std::int32_t>(all.size())}, vocabulary, vocabulary, 1);
+      packed.ids = all;
+    }
+    DeviceBatch batch(device, packed.size(), model.needs());
+    batch.upload(packed);
+    model.evaluate(batch, {});
+    const std::vector<double> logits = to_host(device, model.evaluation_tensor("head.logits"));
+    return {logits.end() - vocabulary, logits.end()};
+  }
+
+  /// The search of beam_search.hpp without a cache and without slots.
+  std::vector<GeneratedText> searched(Model& model, const Pieces& prompt, const Decoding& decoding) {
+    struct Hypothesis {
+      Pieces pieces;
+      double log_probability = 0.0;
+    };
+    const auto beam = static_cast<std::size_t>(decoding.beam);
+    std::vector<Hypothesis> live = {{}};
+    std::vector<GeneratedText> ended;
+    const auto finish = [&](const Hypothesis& of, double pieces, bool is_end) {
+      ended.push_back({of.pieces, tokenizer->decode(of.pieces),
+                       of.log_probability / std::pow(pieces, decoding.length_penalty), is_end});
+    };
+    while (ended.size() < beam && live[0].pieces.size() < static_cast<std::size_t>(decoding.max_pieces)) {
+      std::vector<Hypothesis> next;
+      for (const Hypothesis& each : live) {
+        std::vector<float> logits = next_logits(model, prompt, each.pieces);
+        Pieces seen = model.needs().target ? Pieces{start} : prompt;
+        seen.insert(seen.end(), each.pieces.begin(), each.pieces.end());
+        penalize_repetitions(seen, decoding.repetition_penalty, logits);
+        for (const Candidate& candidate : most_probable(logits, vocabulary)) {
+          next.push_back({each.pieces, each.log_probability + candidate.log_probability});
+          next.back().pieces.push_back(candidate.piece);
+        }
+      }
+      std::ranges::stable_sort(next, std::ranges::greater(), &Hypothesis::log_probability);
+      live.clear();
+      for (std::size_t rank = 0; live.size() < beam; ++rank) {
+        if (next[rank].pieces.back() != end) {
+          live.push_back(next[rank]);
+        } else if (rank < beam) {
+          next[rank].pieces.pop_back();
+          finish(next[rank], static_cast<double>(next[rank].pieces.size() + 1), true);
+        }
+      }
+    }
+    for (const Hypothesis& each : live) finish(each, static_cast<double>(each.pieces.size()), false);
+    std::ranges::stable_sort(ended, [](const GeneratedText& a, const GeneratedText& b) {
+      return a.ended != b.ended ? a.ended : a.score > b.score;
+    });
+    ended.resize(std::min(ended.size(), static_cast<std::size_t>(decoding.texts)));
+    return ended;
+  }
+
+  void expect_searched(bool sources, const Decoding& decoding) {
+    const auto model = make(sources);
+    const std::vector<Pieces> texts = prompts(9);
+    const Texts found = run(*model, texts, decoding);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const std::vector<GeneratedText> expected = searched(*model, texts[i], decoding);
+      ASSERT_EQ(found[i].size(), expected.size()) << "prompt " << i;
+      for (std::size_t k = 0; k < expected.size(); ++k) {
+        EXPECT_EQ(found[i][k].pieces, expected[k].pieces) << "prompt " << i << ", text " << k;
+        EXPECT_EQ(found[i][k].text, expected[k].text);
+        EXPECT_EQ(found[i][k].ended, expected[k].ended);
+        EXPECT_NEAR(found[i][k].score, expected[k].score, 1e-5);
+      }
+    }
+  }
+
+  std::string refusal(Model& model, const std::vector<Pieces>& texts, const Decoding& decoding) {
+    try {
+      run(model, texts, decoding);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "not refused";
+  }
+
+  std::unique_ptr<Tokenizer> tokenizer;
+};
+
+struct BothModels : GeneratorTest, ::testing::WithParamInterface<bool> {};
+
+TEST_P(BothModels, GreedyTextsAreThoseOfScoringTheWhole) {
+  expect_searched(GetParam(), {.max_pieces = 10});
+}
+
+TEST_P(BothModels, ABeamFindsWhatASearchWithoutCacheFinds) {
+  expect_searched(GetParam(), {.beam = 2, .texts = 2, .max_pieces = 8});
+  expect_searched(GetParam(), {.beam = 5, .length_penalty = 0.6, .texts = 5, .max_pieces = 8});
+}
+
+TEST_P(BothModels, RepetitionsArePenalizedInASearchToo) {
+  expect_searched(GetParam(), {.repetition_penalty = 1.7, .max_pieces = 8});
+  expect_searched(GetParam(), {.beam = 3, .repetition_penalty = 1.3, .texts = 1, .max_pieces = 8});
+}
+
+bool equal(const std::vector<GeneratedText>& a, const std::vector<GeneratedText>& b) {
+  return std::ranges::equal(a, b, [](const GeneratedText& x, const GeneratedText& y) {
+    return x.pieces == y.pieces && x.text == y.text && x.score == y.score && x.ended == y.ended;
+  });
+}
+
+const Decoding ways[] = {
+    {.max_pieces = 9},
+    {.beam = 4, .texts = 4, .max_pieces = 9},
+    {.temperature = 1.3, .seed = 5, .texts = 3, .max_pieces = 9},
+    {.temperature = 0.7, .top_k = 4, .top_p = 0.9, .repetition_penalty = 1.2, .seed = 6, .max_pieces = 9},
+};
+
+TEST_P(BothModels, ATextIsTheSameAloneAndInAnyCompany) {
+  if (!host_reaches_device()) GTEST_SKIP() << "equal bits are promised on the host";
+  for (const Precision precision : {Precision::float32, Precision::bfloat16}) {
+    const auto model = make(GetParam(), precision);
+    const std::vector<Pieces> texts = prompts(150);  // more than one group
+    for (const Decoding& way : ways) {
+      const Texts together = run(*model, texts, way);
+      for (const std::size_t i : {0, 7, 77, 149})
+        EXPECT_TRUE(equal(run(*model, {texts[i]}, way)[0], together[i])) << "prompt " << i;
+    }
+  }
+}
+
+TEST_P(BothModels, DrawsDependOnSeedTextAndPositionAlone) {
+  const auto model = make(GetParam());
+  const std::vector<Pieces> texts = prompts(4);
+  const Decoding one = {.temperature = 1.0, .seed = 8, .max_pieces = 9};
+  Decoding three = one, other = one;
+  three.texts = 3;
+  other.seed = 9;
+  const Texts first = run(*model, texts, one), several = run(*model, texts, three);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_TRUE(equal(first[i], {several[i][0]})) << "the first of three is the one";
+    EXPECT_NE(several[i][0].pieces, several[i][1].pieces);
+  }
+  const Texts changed = run(*model, texts, other);
+  const auto differ = [&](std::size_t i) { return changed[i][0].pieces != first[i][0].pieces; };
+  EXPECT_TRUE(differ(0) || differ(1) || differ(2));
+  EXPECT_TRUE(equal(run(*model, {texts[2], texts[2]}, one)[1], first[2])) << "the same prompt, the same text";
+}
+
+TEST_P(BothModels, DrawsFollowTheLogitsOfTheWhole) {
+  const auto model = make(GetParam());
+  const std::vector<Pieces> texts = prompts(3);
+  const Decoding way = {.temperature = 0.9, .top_p = 0.8, .seed = 4, .max_pieces = 7};
+  const Texts found = run(*model, texts, way);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    Pieces written;
+    for (std::int64_t position = 0; position < 7; ++position) {
+      const std::int32_t piece =
+          draw_piece(next_logits(*model, texts[i], written), way, draw_number(4, 0, position)).piece;
+      if (piece == end) break;
+      written.push_back(piece);
+    }
+    EXPECT_EQ(found[i][0].pieces, written) << "prompt " << i;
+  }
+}
+
+TEST_P(BothModels, ATextEndsBeforeAStringThatItComesTo) {
+  const auto model = make(GetParam());
+  const std::vector<Pieces> texts = prompts(6);
+  for (Decoding way : {Decoding{.max_pieces = 9}, Decoding{.temperature = 2.0, .max_pieces = 9},
+                       Decoding{.beam = 3, .max_pieces = 9}}) {
+    const Texts whole = run(*model, texts, way);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const std::string text = whole[i][0].text;
+      if (text.size() < 5 || way.beam > 1) continue;
+      Decoding stopped = way;
+      stopped.stop = {"never", text.substr(2, 2)};
+      const GeneratedText found = run(*model, {texts[i]}, stopped)[0][0];
+      EXPECT_EQ(found.text, text.substr(0, text.find(stopped.stop[1])));
+      EXPECT_TRUE(found.ended);
+      EXPECT_LE(found.pieces.size(), whole[i][0].pieces.size());
+    }
+    way.stop = {"a", "b", "c", "d", "e", "f", "g", "h"};
+    for (const std::vector<GeneratedText>& each : run(*model, texts, way))
+      EXPECT_EQ(each[0].text.find_first_of("abcdefgh"), std::string::npos);
+  }
+}
+
+TEST_P(BothModels, WhoLooksOnSeesEveryTextGrow) {
+  const auto model = make(GetParam());
+  std::map<std::pair<std::size_t, std::size_t>, std::string> last;
+  const auto seen = [&](std::size_t sequence, std::size_t text, std::string_view said) {
+    std::string& before = last[{sequence, text}];
+    EXPECT_TRUE(said.starts_with(before)) << before << " -> " << said;
+    before = said;
+  };
+  Generator generator(*model, *tokenizer);
+  const ExampleSet set = set_of(prompts(5), GetParam());
+  for (const Decoding& way :
+       {Decoding{.max_pieces = 9}, Decoding{.temperature = 1.5, .texts = 2, .max_pieces = 9}}) {
+    last.clear();
+    const Texts texts = generator.run(set, way, seen);
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      for (std::size_t k = 0; k < texts[i].size(); ++k) {
+        const GeneratedText& text = texts[i][k];
+        EXPECT_TRUE(text.text.starts_with(last[{i, k}])) << text.text;
+        EXPECT_EQ((last[{i, k}].empty()), text.text.empty());
+      }
+  }
+}
+
+TEST_P(BothModels, AWayThatContradictsItselfIsRefused) {
+  const auto model = make(GetParam());
+  EXPECT_EQ(refusal(*model, prompts(1), {.beam = 0}), "beam is 0; it must be from 1 to 32");
+  EXPECT_EQ(refusal(*model, prompts(1), {.beam = 2, .temperature = 0.5}),
+            "beam = 2 follows the most probable texts, and temperature = 0.5 draws pieces; give one of them");
+}
+
+INSTANTIATE_TEST_SUITE_P(DecoderAloneAndWithEncoder, BothModels, ::testing::Bool());
+
+TEST_F(GeneratorTest, ASourceLimitsItsText) {
+  const auto model = make(true);
+  const std::vector<Pieces> texts = {{4, 5, 6}, {4, 5, 6, 7, 8, 9}};
+  Decoding way = {.temperature = 3.0, .top_k = 11, .beyond_source = 2};
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    way.seed = seed;
+    const Texts found = run(*model, texts, way);
+    EXPECT_LE(found[0][0].pieces.size(), 5U);
+    EXPECT_LE(found[1][0].pieces.size(), 8U);
+    EXPECT_TRUE(found[0][0].ended || found[0][0].pieces.size() == 5U);
+  }
+  const Texts longest = run(*model, texts, {.max_pieces = 1000});
+  for (const std::vector<GeneratedText>& each : longest)
+    EXPECT_TRUE(each[0].ended || each[0].pieces.size() == 12U) << "the positions of the model";
+}
+
+TEST_F(GeneratorTest, LongPromptsAreReadInRunsOfRows) {
+  const auto model = make(false);
+  const std::vector<Pieces> texts = {Pieces(200, 5), Pieces(1, 6), prompts(1)[0], Pieces(290, 7),
+                                     Pieces(129, 8)};
+  const Texts found = run(*model, texts, {.max_pieces = 6});
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    EXPECT_EQ(found[i][0].pieces, searched(*model, texts[i], {.max_pieces = 6})[0].pieces) << "prompt " << i;
+}
+
+TEST_F(GeneratorTest, ATextBeyondThePositionsGoesOnWithItsSecondHalf) {
+  Experiment of = experiment(NormPosition::pre);
+  const auto model = make(false);
+  Pieces prompt = prompts(1, 4)[0];
+  const Decoding way = {.temperature = 1.0, .top_k = 5, .seed = 2, .max_pieces = 700, .stop = {}};
+  // The piece `end` may come early: take the first seed with a text that slides.
+  Texts found;
+  Decoding tried = way;
+  for (tried.seed = 0; tried.seed < 400; ++tried.seed) {
+    found = run(*model, {prompt}, tried);
+    if (found[0][0].pieces.size() > 320) break;
+  }
+  ASSERT_GT(found[0][0].pieces.size(), 320U);
+  const Pieces& pieces = found[0][0].pieces;
+  // The context of the piece behind row `capacity`: the last half of what there was.
+  Pieces all = prompt;
+  all.insert(all.end(), pieces.begin(), pieces.end());
+  const std::size_t longest = 300, at = longest + 1 - prompt.size();  // the first piece after the slide
+  ASSERT_LT(at, pieces.size());
+  const Pieces context(all.begin() + static_cast<std::ptrdiff_t>(longest + 1 - longest / 2),
+                       all.begin() + static_cast<std::ptrdiff_t>(longest + 1));
+  EXPECT_EQ(draw_piece(next_logits(*model, context, {}), tried,
+                       draw_number(tried.seed, 0, static_cast<std::int64_t>(at)))
+                .piece,
+            pieces[at]);
+}
+
+TEST_F(GeneratorTest, APromptWithoutRoomIsRefused) {
+  const auto model = make(false);
+  EXPECT_EQ(refusal(*model, {Pieces(301, 5)}, {}),
+            "a prompt of 301 pieces leaves no room in a model of 300 rows (data.max_length); shorten it");
+}
+
+TEST_F(GeneratorTest, AModelThatSeesWhatComesIsRefused) {
+  Experiment of = tiny_experiment(registry);
+  Model model(of, tiny_size(), registry, device);
+  model.plan({}, tiny_batch().size());
+  EXPECT_NE(refusal(model, {{4, 5}}, {}).find("it has no causal stack"), std::string::npos);
+}
+
+struct GeneratorChild : GeneratorTest {};
+
+/// Runs in the child: prints what the parent compares.
+TEST_F(GeneratorChild, DISABLED_Writes) {
+  Sha256 hash;
+  for (const bool sources : {false, true})
+    for (const Precision precision : {Precision::float32, Precision::bfloat16}) {
+      const auto model = make(sources, precision);
+      for (const Decoding& way : ways)
+        for (const std::vector<GeneratedText>& texts : run(*model, prompts(20), way))
+          for (const GeneratedText& text : texts) {
+            hash.add(std::as_bytes(std::span(text.pieces)));
+            hash.add(std::as_bytes(std::span(&text.score, 1)));
+          }
+    }
+  print_digest(hash.hex());
+}
+
+TEST(GeneratorThreads, OneTwoAndThreeGiveEqualTextsAndScores) {
+  if (!host_reaches_device()) GTEST_SKIP() << "threads of the host only";
+  const auto in_child = [](int threads) {
+    return digest_of_child("seams_test", "GeneratorChild.DISABLED_Writes", threads);
+  };
+  const std::string one = in_child(1);
+  EXPECT_EQ(in_child(2), one);
+  EXPECT_EQ(in_child(3), one);
+}
+
+}  // namespace
+}  // namespace encore

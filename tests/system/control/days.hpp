@@ -1,0 +1,70 @@
+// A small model of language for tests of programs: letters of the days of the week, whose order it learns in
+// a second.
+#pragma once
+
+#include <string>
+
+#include "system/control/sandbox.hpp"
+
+namespace encore::system_test {
+
+inline constexpr const char* days_experiment = R"(seed = 1
+[task]
+type = "lm"
+[data]
+type = "text_file"
+train = "train.txt"
+dev = "dev.txt"
+test = "test.txt"
+max_length = 16
+[tokenizer]
+type = "character"
+vocab_size = 60
+white_space = true
+[model]
+causal = true
+width = 32
+layers = 1
+dropout = 0.0
+norm_position = "pre"
+block = ["attention", "feed_forward"]
+[model.layer.attention]
+type = "self_attention"
+heads = 2
+[model.layer.feed_forward]
+type = "feed_forward"
+hidden = 64
+[model.head]
+type = "language_model"
+transform = false
+[optimizer]
+type = "adamw"
+learning_rate = 5e-3
+[schedule]
+type = "cosine"
+warmup_steps = 10
+[train]
+steps = 250
+batch_tokens = 256
+)";
+
+/// Days in their order, in lines that are longer than a window.
+inline std::string days(int begin, int end) {
+  const char* names[] = {"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"};
+  std::string lines;
+  for (int i = begin; i < end; ++i) {
+    for (int k = 0; k < 5 + i % 4; ++k) lines += std::string(k > 0 ? " " : "") + names[(i + k) % 7];
+    lines += "\n";
+  }
+  return lines;
+}
+
+/// NAME.toml with its three sets.
+inline void write_days(const Sandbox& sandbox, const std::string& name) {
+  sandbox.write(name + ".toml", "name = \"" + name + "\"\n" + days_experiment);
+  sandbox.write("train.txt", days(0, 56));
+  sandbox.write("dev.txt", days(70, 84));
+  sandbox.write("test.txt", days(90, 104));
+}
+
+}  // namespace encore::system_test
