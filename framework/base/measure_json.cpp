@@ -130,9 +130,8 @@ Measure measure_in(const nlohmann::json& json) {
     throw Error(what + ": \"better\" is \"" + better + "\", not higher or lower");
   measure.better = better == "higher" ? Better::higher : better == "lower" ? Better::lower : Better::neither;
   measure.reducer = reducer_in(reducer, what);
-  if (const auto count = column_count(measure.reducer); count && measure.columns.size() != *count)
-    throw Error(what + ": reducer " + reducer + " needs " + std::to_string(*count) + " columns, not " +
-                std::to_string(measure.columns.size()));
+  if (const std::string problem = column_problem(measure.reducer, measure.columns.size()); !problem.empty())
+    throw Error(what + ": reducer " + reducer + " " + problem);
   return measure;
 }
 

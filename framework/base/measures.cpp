@@ -7,6 +7,8 @@
 
 #include <encore/error.hpp>
 
+#include "base/ngram_measures.hpp"
+
 namespace encore {
 
 namespace {
@@ -30,6 +32,10 @@ double reduced(Reducer reducer, std::span<const double> sums) {
       return harmonic_mean(sums);
     case Reducer::exponential:
       return sums[1] == 0.0 ? 0.0 : std::exp(sums[0] / sums[1]);
+    case Reducer::ngram_precision:
+      return ngram_precision(sums);
+    case Reducer::ngram_f_score:
+      return ngram_f_score(sums);
     default:
       break;
   }
@@ -51,6 +57,30 @@ CellKind kind_of(Reducer reducer) {
     default:
       return CellKind::column_sums;
   }
+}
+
+/// The number of columns of a reducer that has one; nothing where orders of n-grams follow, and for opaque.
+std::optional<std::size_t> fixed_column_count(Reducer reducer) {
+  switch (reducer) {
+    case Reducer::ratio:
+    case Reducer::exponential:
+    case Reducer::area_under_ranks:
+    case Reducer::macro_area_under_ranks:
+    case Reducer::rank_correlation:
+    case Reducer::correlation:
+      return 2;
+    case Reducer::harmonic_mean:
+    case Reducer::macro_harmonic_mean:
+      return 3;
+    case Reducer::matthews:
+    case Reducer::matrix:
+      return 1;
+    case Reducer::ngram_precision:
+    case Reducer::ngram_f_score:
+    case Reducer::opaque:
+      break;
+  }
+  return std::nullopt;
 }
 
 double mean_of(const std::vector<double>& values) {
@@ -124,27 +154,17 @@ bool has_value(Reducer reducer) {
   return reducer != Reducer::matrix && reducer != Reducer::opaque;
 }
 
-std::optional<std::size_t> column_count(Reducer reducer) {
-  switch (reducer) {
-    case Reducer::ratio:
-    case Reducer::exponential:
-    case Reducer::area_under_ranks:
-    case Reducer::macro_area_under_ranks:
-    case Reducer::rank_correlation:
-    case Reducer::correlation:
-      return 2;
-    case Reducer::harmonic_mean:
-    case Reducer::macro_harmonic_mean:
-      return 3;
-    case Reducer::matthews:
-    case Reducer::matrix:
-      return 1;
-    case Reducer::ngram_precision:
-    case Reducer::ngram_f_score:
-    case Reducer::opaque:
-      break;
-  }
-  return std::nullopt;
+std::string column_problem(Reducer reducer, std::size_t columns) {
+  const std::string but = ", not " + std::to_string(columns);
+  if (const auto count = fixed_column_count(reducer))
+    return columns == *count ? "" : "needs " + std::to_string(*count) + " columns" + but;
+  if (reducer == Reducer::ngram_precision)
+    return columns > precision_lengths && (columns - precision_lengths) % precision_order_columns == 0
+               ? ""
+               : "needs 2 columns for lengths and 2 for each order" + but;
+  if (reducer == Reducer::ngram_f_score)
+    return columns > 0 && columns % f_score_order_columns == 0 ? "" : "needs 3 columns for each order" + but;
+  return "";
 }
 
 MeasureCells::MeasureCells(Measure measure, std::string key)
@@ -154,7 +174,7 @@ MeasureCells::MeasureCells(Measure measure, std::string key)
   if (is_family(measure_) == key_.empty())
     throw Error(measure_.name +
                 (key_.empty() ? " is one measure for each key; name one of them" : " has no keys"));
-  ENCORE_REQUIRE(measure_.columns.size() == column_count(measure_.reducer),
+  ENCORE_REQUIRE(column_problem(measure_.reducer, measure_.columns.size()).empty(),
                  "the reducer says how many columns there are");
   if (measure_.reducer != Reducer::macro_harmonic_mean) groups_[key_] = 0;
 }

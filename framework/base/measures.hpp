@@ -34,8 +34,8 @@ std::optional<std::string> key_in_name(const Measure& family, std::string_view n
 
 /// False: `matrix` is a table, and what `opaque` says follows from nothing here.
 bool has_value(Reducer reducer);
-/// How many columns a reducer needs; nothing for opaque, which takes any.
-std::optional<std::size_t> column_count(Reducer reducer);
+/// "needs 2 columns, not 1" where a reducer cannot have so many columns, else "". `opaque` takes any.
+std::string column_problem(Reducer reducer, std::size_t columns);
 
 /// What each example adds to the sums from which one measure follows: sparse, since most examples add to few
 /// of them.

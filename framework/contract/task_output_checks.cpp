@@ -16,8 +16,9 @@ class OutputCheck {
 
   std::string measures() const {
     const auto task = samples_.prepared(TaskSamples::roomy);
-    const ExampleSet set = TaskSamples::encoded(*task, samples_.train());
-    const Outputs right = perfect_outputs(*task, set);
+    const Records records = samples_.train();
+    const ExampleSet set = TaskSamples::encoded(*task, records);
+    const Outputs right = perfect_outputs(*task, set, samples_.needs(), records);
     const Statistics best = counted(*task, set, right);
     require(equal(best, counted(*task, set, right)), "measuring twice gives other statistics");
     for (const Measure& measure : samples_.offer().measures)
@@ -43,7 +44,8 @@ class OutputCheck {
     const auto task = samples_.prepared(TaskSamples::roomy);
     const Records records = samples_.train(), bare = with_fields(records, samples_.structure());
     const ExampleSet set = TaskSamples::encoded(*task, records);
-    for (const Outputs& outputs : {perfect_outputs(*task, set), arbitrary_outputs(*task, set, 1)}) {
+    for (const Outputs& outputs :
+         {perfect_outputs(*task, set, samples_.needs(), records), arbitrary_outputs(*task, set, 1)}) {
       const Records labelled = task->label(bare, set, outputs);
       for (const std::string& field : samples_.needs().truth) {
         require(labelled.has(field),

@@ -20,6 +20,16 @@ std::vector<OutputRule> rules_of(const Task& task) {
   return rules;
 }
 
+/// Empty texts where the truth has none.
+Records::Texts true_texts(const TaskFields& fields, const Records& records) {
+  for (const std::string& field : fields.truth)
+    for (const Records::Field& each : records.fields())
+      if (const auto* texts = std::get_if<Records::Texts>(&each.values);
+          texts != nullptr && each.name == field)
+        return *texts;
+  return Records::Texts(records.size());
+}
+
 template <class T>
 bool same(std::span<const T> a, std::span<const T> b) {
   return std::ranges::equal(a, b);
@@ -81,7 +91,8 @@ bool equal(const Statistics& a, const Statistics& b) {
   return true;
 }
 
-Outputs perfect_outputs(const Task& task, const ExampleSet& set) {
+Outputs perfect_outputs(const Task& task, const ExampleSet& set, const TaskFields& fields,
+                        const Records& records) {
   Outputs outputs(set, rules_of(task));
   for (Outputs::Values& values : outputs.all()) {
     if (values.rule.truth.empty()) continue;
@@ -93,6 +104,12 @@ Outputs perfect_outputs(const Task& task, const ExampleSet& set) {
     std::ranges::transform(truth.integers, values.integers.begin(),
                            [](std::int32_t v) { return std::max(v, 0); });
   }
+  if (!task.decoding()) return outputs;
+  const Records::Texts truths = true_texts(fields, records);
+  std::vector<std::vector<GeneratedText>> texts(set.sequence_count());
+  for (std::size_t i = 0; i < set.size(); ++i)
+    texts[set.sequences(i).first] = {{.pieces = {}, .text = truths[i], .score = 0.0, .ended = true}};
+  outputs.set_texts(std::move(texts));
   return outputs;
 }
 
@@ -118,6 +135,16 @@ Outputs arbitrary_outputs(const Task& task, const ExampleSet& set, std::uint32_t
     }
     for (float& value : values.numbers) value = static_cast<float>(draw(1000)) / 1000.0F;
   }
+  if (!task.decoding()) return outputs;
+  std::vector<std::vector<GeneratedText>> texts(set.sequence_count());
+  for (std::vector<GeneratedText>& of_sequence : texts) {
+    std::vector<std::int32_t> pieces(draw(6));
+    for (std::int32_t& piece : pieces)
+      piece = static_cast<std::int32_t>(draw(static_cast<std::size_t>(SampleTokenizer::pieces)));
+    of_sequence = {
+        {.pieces = pieces, .text = SampleTokenizer().decode(pieces), .score = -1.0, .ended = true}};
+  }
+  outputs.set_texts(std::move(texts));
   return outputs;
 }
 

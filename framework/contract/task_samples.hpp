@@ -48,11 +48,14 @@ std::vector<Check> task_output_checks(const TaskSamples& samples);
 bool equal(const ExampleSet& a, const ExampleSet& b);
 bool equal(const Statistics& a, const Statistics& b);
 
-/// Each output as the column says that OutputRule::truth names, 0 where there is none.
-Outputs perfect_outputs(const Task& task, const ExampleSet& set);
+/// Each output as the column says that OutputRule::truth names, 0 where there is none. What a task has
+/// generated (Task::decoding) is the truth of `records`, which are those of the set: its first field of
+/// texts.
+Outputs perfect_outputs(const Task& task, const ExampleSet& set, const TaskFields& fields,
+                        const Records& records);
 /// Whether perfect_outputs knows every output of the task.
 bool knows_truth(const Task& task);
-/// Other numbers that occur: classes of the task, values of the truth.
+/// Other numbers that occur: classes of the task, values of the truth. What is generated are a few pieces.
 Outputs arbitrary_outputs(const Task& task, const ExampleSet& set, std::uint32_t seed);
 
 }  // namespace encore

@@ -136,7 +136,11 @@ class NodeBuilder {
     for (const Space space : plan.reads()) {
       if (std::count(plan.reads().begin(), plan.reads().end(), space) > 1)
         throw Error(std::string("the head reads the space ") + name_of(space) + " twice");
-      if ((space == Space::target && !has_target) || space == Space::ragged)
+      if (space == Space::target && !has_target)
+        throw Error(
+            "the head reads the rows of a second text, for which this model has no stack; add a "
+            "[model.decoder]");
+      if (space == Space::ragged)
         throw Error(std::string("the head cannot read the space ") + name_of(space) + " of this model");
     }
     plan.loss_space();

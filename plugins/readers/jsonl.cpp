@@ -30,6 +30,26 @@ std::string key_text(const std::string& key) {
   return "\"" + key + "\"";
 }
 
+/// Throws OptionError where options of a text stand beside those of a source and its target.
+void require_pair_options(const Options& options) {
+  for (const char* option : {"source_key", "target_key"})
+    if (options.text(option).empty())
+      throw OptionError(option, std::string(option) +
+                                    " is not named; a source and its target need both, source_key and "
+                                    "target_key");
+  const char* other = !options.text("text2_key").empty()     ? "text2_key"
+                      : options.text("label_type") != "text" ? "label_type"
+                      : options.flag("marked_spans")         ? "marked_spans"
+                                                             : nullptr;
+  if (other != nullptr)
+    throw OptionError(other, std::string(other) +
+                                 " is of a text with a label, and source_key makes of each line a source and "
+                                 "its target; take one of the two out");
+  if (options.text("source_key") == options.text("target_key"))
+    throw OptionError("target_key", "target_key = " + key_text(options.text("target_key")) +
+                                        " is the key of the source too");
+}
+
 }  // namespace
 
 /// What was read so far.
@@ -45,6 +65,9 @@ Schema JsonlReader::options() {
       .text("text_key", "text", {.help = "key of the text"})
       .text("label_key", "label", {.help = "key of the label; \"\": there is none"})
       .text("text2_key", "", {.help = "key of the second text of a pair; \"\": there is none"})
+      .text("source_key", "",
+            {.help = "key of a text that another one is made of; with target_key in place of text and label"})
+      .text("target_key", "", {.help = "key of the text that is made of the source"})
       .choice("label_type", "text", {"text", "list", "number"},
               {.help = "what a label is: one name, a list of them, or a number"})
       .boolean("marked_spans", false,
@@ -62,7 +85,15 @@ JsonlReader::JsonlReader(const Options& options, const ReaderContext&)
             : options.text("label_type") == "number" ? LabelType::number
                                                      : LabelType::text),
       skips_(options.text("bad_rows") == "skip"),
-      marked_(options.flag("marked_spans")) {
+      marked_(options.flag("marked_spans")),
+      pairs_(!options.text("source_key").empty() || !options.text("target_key").empty()) {
+  if (pairs_) {
+    require_pair_options(options);
+    text_key_ = options.text("source_key");
+    second_key_ = options.text("target_key");
+    label_key_.clear();
+    return;
+  }
   if (text_key_.empty()) throw OptionError("text_key", "text_key is empty; name the key of the text");
   if (second_key_ == text_key_)
     throw OptionError("text2_key",
@@ -160,9 +191,9 @@ Records JsonlReader::read(std::span<const InputText> files, const std::string& w
                 (rows > 0 ? " has no line that can be read; " + problems.skipped(rows)
                           : " is empty; it needs at least one object with a text"));
   Records records;
-  records.add("text", std::move(taken.texts));
+  records.add(text_field(), std::move(taken.texts));
   if (marked_) records.add("spans", std::move(taken.spans));
-  if (!second_key_.empty()) records.add("text2", std::move(taken.second_texts));
+  if (!second_key_.empty()) records.add(second_field(), std::move(taken.second_texts));
   if (!label_key_.empty()) {
     if (type_ == LabelType::text) records.add("label", std::move(taken.labels));
     if (type_ == LabelType::list) records.add("labels", std::move(taken.lists));
@@ -177,10 +208,11 @@ Records JsonlReader::read(std::span<const InputText> files, const std::string& w
 std::string JsonlReader::write(const Records& records, FilePart) const {
   std::string text;
   for (std::size_t i = 0; i < records.size(); ++i) {
-    const std::string& plain = records.texts("text")[i];
+    const std::string& plain = records.texts(text_field())[i];
     Json object = {
         {text_key_, marked_ && records.has("spans") ? marked_text(plain, records.spans("spans")[i]) : plain}};
-    if (!second_key_.empty()) object[second_key_] = records.has("text2") ? records.texts("text2")[i] : "-";
+    if (!second_key_.empty())
+      object[second_key_] = records.has(second_field()) ? records.texts(second_field())[i] : "-";
     if (!label_key_.empty()) {
       if (type_ == LabelType::text) object[label_key_] = records.texts("label")[i];
       if (type_ == LabelType::list) object[label_key_] = records.lists("labels")[i];

@@ -1,6 +1,6 @@
 // The reader "jsonl": one JSON object per line, of which two or three keys count: a text, perhaps a second
-// one, and a label, a list of labels or a number. Place in the flow: the text of a file -> Records, of which
-// a task makes examples. Read next: tsv.hpp, which gives the same fields.
+// one, and a label, a list of labels or a number; or a source and its target. Place in the flow: the text of
+// a file -> Records, of which a task makes examples. Read next: tsv.hpp, which gives the same fields.
 #pragma once
 
 #include <cstddef>
@@ -22,15 +22,19 @@ enum class LabelType : std::uint8_t { text, list, number };
 class JsonlReader final : public Reader {
  public:
   static constexpr const char* summary =
-      "one JSON object per line: a text, perhaps a second one, and a label, several labels or a number";
+      "one JSON object per line: a text, perhaps a second one, and a label, several labels or a number; "
+      "or a source and its target";
   static Schema options();
   static std::vector<std::string> fields() { return {"text", "label"}; }
-  static std::vector<std::string> optional_fields() { return {"text2", "labels", "number", "spans"}; }
+  static std::vector<std::string> optional_fields() {
+    return {"text2", "labels", "number", "spans", "source", "target"};
+  }
 
   /// Length of a line beyond which it is refused.
   static constexpr std::size_t most_bytes = std::size_t{1} << 24;
 
-  /// Throws OptionError: no key for the text, one key for two things.
+  /// Throws OptionError: no key for the text, one key for two things, a source without a target or with what
+  /// only a text has.
   JsonlReader(const Options& options, const ReaderContext& context);
 
   /// Accepts a byte order mark, CRLF and empty lines; other keys are ignored, and where a label is a name a
@@ -47,11 +51,14 @@ class JsonlReader final : public Reader {
  private:
   struct Taken;
   std::string take(std::string_view line, Taken& taken) const;
+  const char* text_field() const { return pairs_ ? "source" : "text"; }
+  const char* second_field() const { return pairs_ ? "target" : "text2"; }
   std::string take_label(const nlohmann::json& value, Taken& taken) const;
 
   std::string text_key_, second_key_, label_key_;
   LabelType type_;
   bool skips_, marked_;
+  bool pairs_;  ///< of a source and its target
 };
 
 }  // namespace encore::jsonl

@@ -52,6 +52,23 @@ LabelType label_type_of(const Options& options) {
   return type == "list" ? LabelType::list : type == "number" ? LabelType::number : LabelType::text;
 }
 
+/// Throws OptionError where options of a text stand beside those of a source and its target.
+void require_pair_options(const Options& options) {
+  for (const char* option : {"source_column", "target_column"})
+    if (options.text(option).empty())
+      throw OptionError(option, std::string(option) +
+                                    " is not named; a source and its target need both, source_column and "
+                                    "target_column");
+  const char* other = !options.text("text2_column").empty()  ? "text2_column"
+                      : options.text("label_type") != "text" ? "label_type"
+                      : options.flag("marked_spans")         ? "marked_spans"
+                                                             : nullptr;
+  if (other != nullptr)
+    throw OptionError(other, std::string(other) +
+                                 " is of a text with a label, and source_column makes of each row a source "
+                                 "and its target; take one of the two out");
+}
+
 void require_own_columns(const std::vector<Column>& columns) {
   for (std::size_t i = 1; i < columns.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) {
@@ -107,6 +124,11 @@ Schema TsvReader::options() {
       .text("label_column", "2", {.help = "column with the label, likewise; \"\": there is none"})
       .text("text2_column", "",
             {.help = "column with the second text of a pair, likewise; \"\": there is none"})
+      .text(
+          "source_column", "",
+          {.help = "column with a text that another one is made of, likewise; with target_column in place of "
+                   "text and label"})
+      .text("target_column", "", {.help = "column with the text that is made of the source, likewise"})
       .choice("label_type", "text", {"text", "list", "number"},
               {.help = "what a label is: one name, several of them, or a number"})
       .boolean("marked_spans", false,
@@ -127,7 +149,15 @@ TsvReader::TsvReader(const Options& options, const ReaderContext&)
       marked_(options.flag("marked_spans")),
       delimiter_(delimiter_of(options)),
       separator_(options.text("label_separator")),
+      pairs_(!options.text("source_column").empty() || !options.text("target_column").empty()),
       type_(label_type_of(options)) {
+  if (pairs_) {
+    require_pair_options(options);
+    columns_ = {column_of(options, "source_column", "source"), column_of(options, "target_column", "target")};
+    second_ = 1;
+    require_own_columns(columns_);
+    return;
+  }
   columns_.push_back(column_of(options, "text_column", "text"));
   if (!options.text("text2_column").empty()) {
     second_ = columns_.size();
@@ -253,9 +283,9 @@ Records TsvReader::read(std::span<const InputText> files, const std::string& wha
                                       std::string(label_ ? " and a label" : "")) +
                 (taken.rows > 0 ? taken.problems.skipped(taken.rows) : ""));
   Records records;
-  records.add("text", std::move(taken.texts));
+  records.add(text_field(), std::move(taken.texts));
   if (marked_) records.add("spans", std::move(taken.spans));
-  if (second_) records.add("text2", std::move(taken.second_texts));
+  if (second_) records.add(second_field(), std::move(taken.second_texts));
   if (label_ && type_ == LabelType::text) records.add("label", std::move(taken.labels));
   if (label_ && type_ == LabelType::list) records.add("labels", std::move(taken.lists));
   if (label_ && type_ == LabelType::number) records.add("number", std::move(taken.numbers));
@@ -307,15 +337,15 @@ std::string TsvReader::write(const Records& records, FilePart part) const {
   std::string text;
   std::vector<std::string> values(columns_.size());
   if (header_ && part == FilePart::first) {
-    const std::vector<std::string> headings = {"text", "text2", "label"};
+    const std::vector<std::string> headings = {text_field(), second_field(), "label"};
     for (std::size_t i = 0; i < columns_.size(); ++i)
       values[i] = !columns_[i].number ? columns_[i].name : headings[i == 0 ? 0 : i == second_ ? 1 : 2];
     text = row_of(values, places);
   }
   for (std::size_t i = 0; i < records.size(); ++i) {
-    values[0] = records.texts("text")[i];
+    values[0] = records.texts(text_field())[i];
     if (marked_ && records.has("spans")) values[0] = marked_text(values[0], records.spans("spans")[i]);
-    if (second_) values[*second_] = records.has("text2") ? records.texts("text2")[i] : "-";
+    if (second_) values[*second_] = records.has(second_field()) ? records.texts(second_field())[i] : "-";
     if (label_) values[*label_] = label_text(records, i);
     text += trimmed(values[0]).empty() ? "\n" : row_of(values, places);
   }

@@ -1,7 +1,7 @@
 // The reader "tsv": one example per row of a table, columns parted by tabs or by another character (CSV),
-// named by number or by heading: a text, perhaps a second one, and a label, a list of labels or a number.
-// Place in the flow: the text of a file -> Records, of which a task makes examples. Read next:
-// separated_rows.hpp.
+// named by number or by heading: a text, perhaps a second one, and a label, a list of labels or a number; or
+// a source and its target. Place in the flow: the text of a file -> Records, of which a task makes examples.
+// Read next: separated_rows.hpp.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace encore::tsv {
 /// A column as the experiment file names it: by its number, or by its name in the first line.
 struct Column {
   std::string option;                 ///< that names it: "text_column"
-  std::string holds;                  ///< "text", "second text", "label"
+  std::string holds;                  ///< "text", "second text", "label", "source", "target"
   std::string name;                   ///< as the user wrote it
   std::optional<std::size_t> number;  ///< counted from 0; nothing: to be looked up in the first line
 };
@@ -31,13 +31,15 @@ class TsvReader final : public Reader {
   static constexpr const char* summary =
       "one example per row, columns parted by tabs or another character (CSV): a text, perhaps a second one, "
       "and a "
-      "label, several labels or a number";
+      "label, several labels or a number; or a source and its target";
   static Schema options();
   static std::vector<std::string> fields() { return {"text", "label"}; }
-  static std::vector<std::string> optional_fields() { return {"text2", "labels", "number", "spans"}; }
+  static std::vector<std::string> optional_fields() {
+    return {"text2", "labels", "number", "spans", "source", "target"};
+  }
 
   /// Throws OptionError: a number below 1, a name without `header`, one column for two things, a delimiter
-  /// that is none.
+  /// that is none, a source without a target or with what only a text has.
   TsvReader(const Options& options, const ReaderContext& context);
 
   /// Accepts a byte order mark, CRLF and empty lines; white space around a value is dropped. Between tabs a
@@ -64,12 +66,16 @@ class TsvReader final : public Reader {
   void read_file(const InputText& file, Taken& taken) const;
   std::string row_of(const std::vector<std::string>& values, const std::vector<std::size_t>& places) const;
   std::string label_text(const Records& records, std::size_t record) const;
+  const char* text_field() const { return pairs_ ? "source" : "text"; }
+  const char* second_field() const { return pairs_ ? "target" : "text2"; }
 
   bool header_, skips_, marked_;
   char delimiter_;
   std::string separator_;
+  bool pairs_;  ///< of a source and its target
   LabelType type_;
-  std::vector<Column> columns_;  ///< the text, then the second text and the label where there are any
+  /// The text, then the second text and the label where there are any; or the source, then the target.
+  std::vector<Column> columns_;
   std::optional<std::size_t> second_, label_;  ///< places in columns_
 };
 

@@ -131,8 +131,8 @@ def numbers_of(tensor):
 def run(m):
     w = make_parameters(m)
     loss_of = lambda logits, targets: F.cross_entropy(logits, targets, ignore_index=-1, label_smoothing=m["smoothing"])
-    decayed = [p for path, p in w.items() if path.endswith("weight") or path.startswith("embedding")]
-    rest = [p for path, p in w.items() if not (path.endswith("weight") or path.startswith("embedding"))]
+    decayed = [p for path, p in w.items() if path.endswith("weight") or "embedding" in path]
+    rest = [p for path, p in w.items() if not (path.endswith("weight") or "embedding" in path)]
     groups = [dict(params=decayed, weight_decay=m["decay"]), dict(params=rest, weight_decay=0.0)]
     optimizer = torch.optim.AdamW(groups, lr=RATE) if m["decay"] else torch.optim.Adam(groups, lr=RATE)
     result = dict(name=m["name"], losses=[])

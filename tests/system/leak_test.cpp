@@ -27,8 +27,10 @@ const std::vector<std::string> blind_folders = {"plan", "store",  "runner", "doc
                                                 "cli",  "record", "config", "pretrained"};
 
 /// "precision" names a format of numbers too (train.precision, exp bench --precision), "jsonl" that of files
-/// of predictions and of answers (exp predict --format jsonl), "tag" what people label runs with (exp tag).
-const std::set<std::string> words_of_the_host = {"embed", "jsonl", "precision", "tag"};
+/// of predictions and of answers (exp predict --format jsonl), "parallel" a kind of chart, "summarize" a
+/// function over samples, "tag" what people label runs with (exp tag).
+const std::set<std::string> words_of_the_host = {"embed",     "jsonl",     "parallel",
+                                                 "precision", "summarize", "tag"};
 
 std::string text_of(const fs::path& file) {
   std::ifstream stream(file);

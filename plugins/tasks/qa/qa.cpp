@@ -17,6 +17,8 @@ namespace encore::qa {
 namespace {
 
 using tasks::counted;
+using tasks::put_text;
+using tasks::texts_in;
 
 constexpr std::string_view white_space = " \t\r\n\v\f";
 constexpr std::string_view knowledge_text = "questions about contexts\n";

@@ -6,6 +6,9 @@
 //   trained vocabulary peer_tool ner                             pairs of lines (true tags, predicted tags),
 //   blank line between corpora ->
 //                                             one JSON object per corpus
+//   peer_tool text_scores                     one JSON object {written, references} per line and corpus ->
+//   one
+//                                             JSON object with the scores of each
 #include <cstdint>
 #include <exception>
 #include <iomanip>
@@ -16,10 +19,13 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "base/measures.hpp"
 #include "byte_bpe.hpp"
 #include "data/vocabulary.hpp"
 #include "measures.hpp"
+#include "ngrams/text_scores.hpp"
 #include "wordpiece.hpp"
 
 namespace {
@@ -105,6 +111,31 @@ void print_scores() {
   }
 }
 
+/// BLEU and chrF of each corpus, ROUGE of each of its texts.
+void print_text_scores() {
+  for (std::string line; std::getline(std::cin, line);) {
+    const nlohmann::json corpus = nlohmann::json::parse(line);
+    const std::vector<std::string> written = corpus.at("written"), references = corpus.at("references");
+    encore::Statistics all;
+    nlohmann::json scores, rouge = nlohmann::json::array();
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      all.begin_example();
+      encore::ngrams::add_translation(written[i], references[i], all);
+      encore::Statistics one;
+      one.begin_example();
+      encore::ngrams::add_summary(written[i], references[i], one);
+      nlohmann::json of_text = nlohmann::json::array();
+      for (const encore::Measure& measure : encore::ngrams::summary_measures())
+        of_text.push_back(encore::measure_value(measure, one));
+      rouge.push_back(of_text);
+    }
+    for (const encore::Measure& measure : encore::ngrams::translation_measures())
+      scores[measure.name] = encore::measure_value(measure, all);
+    scores["rouge"] = rouge;
+    std::cout << scores.dump() << '\n';
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -121,6 +152,8 @@ int main(int argc, char** argv) {
       print_vocabulary(make_byte_bpe("vocab_size", std::int64_t{std::stoll(arguments[1])}, true));
     else if (arguments.size() == 1 && arguments[0] == "ner")
       print_scores();
+    else if (arguments.size() == 1 && arguments[0] == "text_scores")
+      print_text_scores();
     else
       throw encore::Error("see the head of peer_tool.cpp for the arguments");
   } catch (const std::exception& error) {

@@ -56,10 +56,17 @@ TEST(MeasureJson, a_measure_that_means_nothing_is_refused) {
       refused(R"({"name": "f1", "reducer": "mean"})"),
       "measure \"f1\": reducer \"mean\" is not known; there are ratio, harmonic_mean, macro_harmonic_mean, "
       "exponential, area_under_ranks, macro_area_under_ranks, rank_correlation, correlation, matthews, "
-      "matrix, "
-      "opaque");
+      "ngram_precision, ngram_f_score, matrix, opaque");
   EXPECT_EQ(refused(R"({"name": "f1", "reducer": "ratio", "columns": ["correct"]})"),
             "measure \"f1\": reducer ratio needs 2 columns, not 1");
+  EXPECT_EQ(
+      refused(R"({"name": "bleu", "reducer": "ngram_precision", "columns": ["a", "b", "c"]})"),
+      "measure \"bleu\": reducer ngram_precision needs 2 columns for lengths and 2 for each order, not 3");
+  EXPECT_EQ(
+      refused(R"({"name": "bleu", "reducer": "ngram_precision", "columns": ["a", "b"]})"),
+      "measure \"bleu\": reducer ngram_precision needs 2 columns for lengths and 2 for each order, not 2");
+  EXPECT_EQ(refused(R"({"name": "chrf", "reducer": "ngram_f_score"})"),
+            "measure \"chrf\": reducer ngram_f_score needs 3 columns for each order, not 0");
   for (const char* name :
        {"", "two words", "f1/{label", "{label}", "f1{label}", "f1/{a}/{b}", "f1/}{", "f1/{label}s"})
     EXPECT_EQ(refusal([&] {

@@ -289,7 +289,10 @@ TEST(HeadRefusal, WhatItForgotToSay) {
             }).second,
             "head: the head reads the space tokens twice");
   EXPECT_EQ(head_refusal([](HeadPlan& plan) { plan.read(Space::target); }).second,
-            "head: the head cannot read the space target of this model");
+            "head: the head reads the rows of a second text, for which this model has no stack; add a "
+            "[model.decoder]");
+  EXPECT_EQ(head_refusal([](HeadPlan& plan) { plan.read(Space::ragged); }).second,
+            "head: the head cannot read the space ragged of this model");
 }
 
 TEST(HeadRefusal, ATiedParameterThatIsNotThere) {

@@ -16,6 +16,7 @@ using Texts = std::vector<std::string>;
 struct Settings {
   std::string text = "text", text2 = "", label = "label", type = "text", bad_rows = "error";
   bool marked_spans = false;
+  std::string source = "", target = "";
 };
 
 JsonlReader make(const Settings& settings) {
@@ -26,6 +27,8 @@ JsonlReader make(const Settings& settings) {
   options.set("label_type", settings.type);
   options.set("bad_rows", settings.bad_rows);
   options.set("marked_spans", settings.marked_spans);
+  options.set("source_key", settings.source);
+  options.set("target_key", settings.target);
   return {options, {}};
 }
 
@@ -45,6 +48,27 @@ TEST(Jsonl, ReadsTheTextAndItsLabel) {
   EXPECT_EQ(records.texts("text"), (Texts{"never\nbetter", "caf\xC3\xA9", "x"}));
   EXPECT_EQ(records.texts("label"), (Texts{"good", "3", "true"}))
       << "whole numbers and truth values are names";
+}
+
+TEST(Jsonl, ReadsASourceAndItsTarget) {
+  const Settings settings = {.source = "document", .target = "summary"};
+  const Records records =
+      read("{\"document\": \"A dog runs.\", \"id\": 1, \"summary\": \"dog\"}\n", settings);
+  EXPECT_EQ(records.fields().size(), 2U);
+  EXPECT_EQ(records.texts("source"), Texts{"A dog runs."});
+  EXPECT_EQ(records.texts("target"), Texts{"dog"});
+  EXPECT_EQ(make(settings).write(records, FilePart::first),
+            "{\"document\":\"A dog runs.\",\"summary\":\"dog\"}\n");
+  EXPECT_EQ(refusal("{\"document\": \"a\"}\n", settings),
+            "train.jsonl:1: this object has no key \"summary\"");
+  const auto message = [](const Settings& wrong) { return message_of<OptionError>([&] { make(wrong); }); };
+  EXPECT_EQ(message({.source = "a"}),
+            "target_key is not named; a source and its target need both, source_key and target_key");
+  EXPECT_EQ(message({.source = "a", .target = "a"}), "target_key = \"a\" is the key of the source too");
+  EXPECT_EQ(
+      message({.type = "list", .source = "a", .target = "b"}),
+      "label_type is of a text with a label, and source_key makes of each line a source and its target; take "
+      "one of the two out");
 }
 
 TEST(Jsonl, ReadsPairsListsAndNumbers) {

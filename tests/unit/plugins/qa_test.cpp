@@ -15,13 +15,15 @@
 #include "base/measures.hpp"
 #include "data/encode.hpp"
 #include "qa/spans.hpp"
-#include "qa/text_column.hpp"
+#include "text_column.hpp"
 #include "unit/record/temporary_folder.hpp"
 #include "wordpiece.hpp"
 
 namespace encore::qa {
 namespace {
 
+using tasks::put_text;
+using tasks::texts_in;
 using testing::message_of;
 using Values = std::vector<std::int32_t>;
 using Floats = std::vector<float>;

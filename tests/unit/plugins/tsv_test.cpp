@@ -18,6 +18,7 @@ struct Settings {
   bool header = false;
   std::string text2 = "", type = "text", separator = ",", delimiter = "tab", bad_rows = "error";
   bool marked_spans = false;
+  std::string source = "", target = "";
 };
 
 TsvReader make(const Settings& settings) {
@@ -31,6 +32,8 @@ TsvReader make(const Settings& settings) {
   options.set("delimiter", settings.delimiter);
   options.set("bad_rows", settings.bad_rows);
   options.set("marked_spans", settings.marked_spans);
+  options.set("source_column", settings.source);
+  options.set("target_column", settings.target);
   return {options, {}};
 }
 
@@ -47,6 +50,34 @@ TEST(Tsv, ReadsTheTextAndItsLabel) {
   const Records records = read("never better\tgood\nthe worst\tbad\n");
   EXPECT_EQ(records.texts("text"), (Texts{"never better", "the worst"}));
   EXPECT_EQ(records.texts("label"), (Texts{"good", "bad"}));
+}
+
+TEST(Tsv, ReadsASourceAndItsTarget) {
+  const Settings settings = {.header = true, .source = "en", .target = "de"};
+  const Records records = read("id\tde\ten\n1\tEin Hund\tA dog\n", settings);
+  EXPECT_EQ(records.fields().size(), 2U);
+  EXPECT_EQ(records.texts("source"), Texts{"A dog"});
+  EXPECT_EQ(records.texts("target"), Texts{"Ein Hund"});
+  EXPECT_EQ(make(settings).write(records, FilePart::first), "en\tde\nA dog\tEin Hund\n");
+  EXPECT_EQ(make({.source = "1", .target = "2"}).write(records, FilePart::first), "A dog\tEin Hund\n");
+  EXPECT_EQ(refusal("A dog\t\n", {.source = "1", .target = "2"}),
+            "train.tsv:1: the target in column 2 is empty");
+}
+
+TEST(Tsv, RefusesASourceWithoutATargetAndWhatOnlyATextHas) {
+  const auto message = [](const Settings& settings) {
+    return message_of<OptionError>([&] { make(settings); });
+  };
+  EXPECT_EQ(message({.source = "1"}),
+            "target_column is not named; a source and its target need both, source_column and target_column");
+  EXPECT_EQ(message({.target = "1"}),
+            "source_column is not named; a source and its target need both, source_column and target_column");
+  EXPECT_EQ(message({.source = "1", .target = "1"}),
+            "target_column = \"1\" is the column of the source too; source and target need a column each");
+  EXPECT_EQ(
+      message({.text2 = "3", .source = "1", .target = "2"}),
+      "text2_column is of a text with a label, and source_column makes of each row a source and its target; "
+      "take one of the two out");
 }
 
 TEST(Tsv, TakesColumnsByNumber) {

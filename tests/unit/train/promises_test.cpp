@@ -121,6 +121,33 @@ Case of_language(const std::string& name, const std::vector<std::string>& overri
           .overrides = overrides};
 }
 
+/// The same in another language, whose words stand in another order.
+std::string translation(int i) {
+  const char* const adjectives[] = {"gut", "gross", "schlecht", "fad"};
+  const char* const nouns[] = {"Film", "Stoff", "Rolle", "Szene", "Ende"};
+  return review(i) + "\t" + nouns[i % 5] + " ist " + adjectives[i % 4] + " !";
+}
+/// What of a longer text matters.
+std::string summary(int i) {
+  return review(i) + " , so is the " + things[(i + 1) % 5] + "\t" + words[i % 4] + " " + things[i % 5];
+}
+
+/// A task of an encoder and a decoder. Selected by pieces, so that these runs learn before they write.
+Case of_two_stacks(const std::string& task, std::string (*line)(int i)) {
+  return {.name = task,
+          .task = task,
+          .task_options = ", beam = 2",
+          .data = "type = \"tsv\", source_column = \"1\", target_column = \"2\"",
+          .head = "language_model",
+          .head_options = "head.transform = false",
+          .line = line,
+          .measure = "test/accuracy",
+          .at_least = 0.9,
+          .overrides = {"model.layer.cross={ type = \"cross_attention\", heads = 2 }",
+                        "model.decoder={ layers = 1, block = [\"attention\", \"cross\", \"feed_forward\"] }",
+                        "train.select=\"max dev/accuracy\""}};
+}
+
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
       {.name = "classify",
@@ -193,6 +220,8 @@ const std::vector<Case>& cases() {
        .line = number,
        .measure = "test/spearman",
        .at_least = 0.9},
+      of_two_stacks("translate", translation),
+      of_two_stacks("summarize", summary),
       of_layer("linear_attention", "type = \"linear_attention\""),
       of_layer("sparse_attention", "type = \"sparse_attention\", window = 1, stride = 2"),
       of_layer("disentangled_attention", "type = \"disentangled_attention\", max_distance = 3"),

@@ -1,5 +1,5 @@
-// Texts in a column of integers: a set is scored after its records are gone, and what is scored here is text.
-// Place in the flow: Qa::encode writes, Qa::measure and Qa::answer read.
+// Texts in a column of integers: a set is scored after its records are gone, and what is scored is text.
+// Shared by the tasks that do so. Place in the flow: Task::encode writes, measure and answer read.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 #include <encore/error.hpp>
 
-namespace encore::qa {
+namespace encore::tasks {
 
 /// Appends the number of bytes, then the bytes, four to an integer, the first one lowest.
 inline void put_text(std::string_view text, std::vector<std::int32_t>& to) {
@@ -40,4 +40,4 @@ inline std::vector<std::string> texts_in(std::span<const std::int32_t> values) {
   return texts;
 }
 
-}  // namespace encore::qa
+}  // namespace encore::tasks

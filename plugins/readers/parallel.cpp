@@ -1,0 +1,103 @@
+// Pair of files by pair of files, line by line.
+#include "parallel.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "row_problems.hpp"
+
+namespace encore::parallel {
+namespace {
+
+constexpr std::string_view white_space = " \t\r\n\v\f";
+
+std::string_view trimmed(std::string_view line) {
+  const std::size_t first = line.find_first_not_of(white_space);
+  if (first == std::string_view::npos) return {};
+  return line.substr(first, line.find_last_not_of(white_space) - first + 1);
+}
+
+/// A line end closes a line, so none follows the last one.
+std::vector<std::string_view> lines_of(std::string_view text) {
+  while (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(trimmed(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::string counted(std::size_t count, const char* one, const char* several) {
+  return std::to_string(count) + " " + (count == 1 ? one : several);
+}
+
+/// What was read so far.
+struct Taken {
+  Records::Texts sources = {}, targets = {};
+  RowProblems problems = {};
+  std::int64_t rows = 0;
+};
+
+void read_pair(const InputText& source, const InputText& target, Taken& taken) {
+  const std::vector<std::string_view> sources = lines_of(source.text), targets = lines_of(target.text);
+  if (sources.size() != targets.size())
+    throw Error(source.name + " has " + counted(sources.size(), "line", "lines") + " and " + target.name +
+                " has " + std::to_string(targets.size()) +
+                "; line i of one belongs to line i of the other, so both need equally many");
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    ++taken.rows;
+    const auto line = static_cast<std::int64_t>(i) + 1;
+    if (sources[i].empty() && targets[i].empty())
+      taken.problems.add(source.name, line, "this line is empty, and that of " + target.name + " too");
+    else if (sources[i].empty())
+      taken.problems.add(source.name, line, "this line is empty, and that of " + target.name + " is not");
+    else if (targets[i].empty())
+      taken.problems.add(target.name, line, "this line is empty, and that of " + source.name + " is not");
+    else {
+      taken.sources.emplace_back(sources[i]);
+      taken.targets.emplace_back(targets[i]);
+    }
+  }
+}
+
+}  // namespace
+
+Schema Parallel::options() {
+  return Schema().choice("bad_rows", "error", {"error", "skip"},
+                         {.help = "what becomes of pairs with an empty line; skipped ones are counted in the "
+                                  "run's log"});
+}
+
+Parallel::Parallel(const Options& options, const ReaderContext&)
+    : skips_(options.text("bad_rows") == "skip") {}
+
+Records Parallel::read(std::span<const InputText> files, const std::string& what) const {
+  if (files.size() % 2 != 0)
+    throw Error(files.back().name + ": the " + what + " has " + counted(files.size(), "file", "files") +
+                ", so this one has no partner; name the files in pairs, [\"source\", \"target\"]");
+  Taken taken;
+  for (std::size_t i = 0; i < files.size(); i += 2) read_pair(files[i], files[i + 1], taken);
+  if (!skips_) taken.problems.require_none();
+  if (taken.sources.empty() && !files.empty())
+    throw Error(files.front().name + ": the " + what +
+                (taken.rows > 0 ? " has no pair of lines with text; " + taken.problems.skipped(taken.rows)
+                                : " is empty; it needs at least one pair of lines"));
+  Records records;
+  records.add("source", std::move(taken.sources));
+  records.add("target", std::move(taken.targets));
+  if (taken.problems.count() > 0) records.notes.push_back(taken.problems.skipped(taken.rows));
+  return records;
+}
+
+std::string Parallel::write(const Records& records, FilePart) const {
+  std::string all;
+  for (std::string text : records.texts("target")) {
+    std::ranges::replace(text, '\n', ' ');
+    all += text + "\n";
+  }
+  return all;
+}
+
+}  // namespace encore::parallel

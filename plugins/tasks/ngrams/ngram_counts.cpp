@@ -1,0 +1,51 @@
+// Counts follow from equality alone, so no order of a hash table is seen in them.
+#include "ngram_counts.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace encore::ngrams {
+
+Units Units::of_words(std::span<const std::string> words) {
+  constexpr char end_of_word = '\x1F';  // white space, which no word has
+  Units units;
+  for (const std::string& word : words) {
+    units.text_.append(word).push_back(end_of_word);
+    units.ends_.push_back(units.text_.size());
+  }
+  return units;
+}
+
+Units Units::of_characters(std::span<const std::string_view> characters) {
+  Units units;
+  for (const std::string_view character : characters) {
+    units.text_ += character;
+    units.ends_.push_back(units.text_.size());
+  }
+  return units;
+}
+
+std::size_t common_ngrams(const Units& a, const Units& b, std::size_t order) {
+  std::unordered_map<std::string_view, std::size_t> counts;
+  for (std::size_t i = 0; i < a.ngrams(order); ++i) ++counts[a.ngram(i, order)];
+  std::size_t common = 0;
+  for (std::size_t i = 0; i < b.ngrams(order); ++i) {
+    const auto found = counts.find(b.ngram(i, order));
+    if (found == counts.end() || found->second == 0) continue;
+    --found->second;
+    ++common;
+  }
+  return common;
+}
+
+std::size_t longest_common_subsequence(std::span<const std::string> a, std::span<const std::string> b) {
+  std::vector<std::size_t> above(b.size() + 1, 0), row(b.size() + 1, 0);  // by prefix of b
+  for (const std::string& word : a) {
+    for (std::size_t j = 0; j < b.size(); ++j)
+      row[j + 1] = word == b[j] ? above[j] + 1 : std::max(row[j], above[j + 1]);
+    std::swap(row, above);
+  }
+  return above.back();
+}
+
+}  // namespace encore::ngrams

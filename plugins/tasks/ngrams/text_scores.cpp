@@ -1,0 +1,107 @@
+// Orders and averaging are the defaults of the two packages.
+#include "text_scores.hpp"
+
+#include <string>
+#include <tuple>
+
+#include "ngram_counts.hpp"
+#include "word_splitting.hpp"
+
+namespace encore::ngrams {
+namespace {
+
+constexpr std::size_t bleu_orders = 4, chrf_orders = 6;
+
+std::string column(const char* name, std::size_t order) {
+  return std::string(name) + "_" + std::to_string(order);
+}
+
+/// F1 of what is common, counted on both sides.
+double f1_of(std::size_t common, std::size_t written, std::size_t reference) {
+  if (common == 0) return 0.0;
+  const double precision = static_cast<double>(common) / static_cast<double>(written),
+               recall = static_cast<double>(common) / static_cast<double>(reference);
+  return 2.0 * precision * recall / (precision + recall);
+}
+
+}  // namespace
+
+std::vector<Measure> translation_measures() {
+  Measure
+      bleu =
+          {.name = "bleu",
+           .title = "BLEU",
+           .help =
+               "of the whole set, as sacreBLEU counts it: nrefs:1, case:mixed, eff:no, tok:13a, smooth:exp",
+           .fraction = true,
+           .reducer = Reducer::ngram_precision,
+           .columns = {"words", "reference_words"},
+           .always = false},
+      chrf = {
+          .name = "chrf",
+          .title = "chrF",
+          .help =
+              "of the whole set, as sacreBLEU counts it: nrefs:1, case:mixed, eff:yes, nc:6, nw:0, space:no",
+          .fraction = true,
+          .reducer = Reducer::ngram_f_score,
+          .always = false};
+  for (std::size_t n = 1; n <= bleu_orders; ++n)
+    for (const char* name : {"matches", "ngrams"}) bleu.columns.push_back(column(name, n));
+  for (std::size_t n = 1; n <= chrf_orders; ++n)
+    for (const char* name : {"chrf_written", "chrf_reference", "chrf_matches"})
+      chrf.columns.push_back(column(name, n));
+  return {bleu, chrf};
+}
+
+void add_translation(std::string_view written, std::string_view reference, Statistics& statistics) {
+  const auto add = [&](const std::string& name, std::size_t count) {
+    statistics.add(name, static_cast<double>(count));
+  };
+  const Units words = Units::of_words(split_13a(written)),
+              reference_words = Units::of_words(split_13a(reference));
+  add("words", words.size());
+  add("reference_words", reference_words.size());
+  for (std::size_t n = 1; n <= bleu_orders; ++n) {
+    add(column("matches", n), common_ngrams(words, reference_words, n));
+    add(column("ngrams", n), words.ngrams(n));
+  }
+  const Units letters = Units::of_characters(characters(written)),
+              reference_letters = Units::of_characters(characters(reference));
+  for (std::size_t n = 1; n <= chrf_orders; ++n) {
+    const std::size_t wanted = reference_letters.ngrams(n);
+    add(column("chrf_written", n), wanted == 0 ? 0 : letters.ngrams(n));  // as sacreBLEU has it
+    add(column("chrf_reference", n), wanted);
+    add(column("chrf_matches", n), common_ngrams(letters, reference_letters, n));
+  }
+}
+
+std::vector<Measure> summary_measures() {
+  std::vector<Measure> measures;
+  for (const auto& [name, title, what] : {std::tuple{"rouge_1", "ROUGE-1", "words"},
+                                          {"rouge_2", "ROUGE-2", "pairs of words"},
+                                          {"rouge_l", "ROUGE-L", "words of the longest common subsequence"}})
+    measures.push_back({.name = name,
+                        .title = title,
+                        .help = "F1 of the " + std::string(what) +
+                                ", mean over texts, as rouge-score counts it without its stemmer",
+                        .fraction = true,
+                        .reducer = Reducer::ratio,
+                        .columns = {name, "texts"},
+                        .always = false});
+  return measures;
+}
+
+void add_summary(std::string_view written, std::string_view reference, Statistics& statistics) {
+  const std::vector<std::string> words = split_rouge(written), reference_words = split_rouge(reference);
+  const Units units = Units::of_words(words), reference_units = Units::of_words(reference_words);
+  const auto f1_of_ngrams = [&](std::size_t n) {
+    return f1_of(common_ngrams(units, reference_units, n), units.ngrams(n), reference_units.ngrams(n));
+  };
+  statistics.add("texts", 1.0);
+  statistics.add("rouge_1", f1_of_ngrams(1));
+  statistics.add("rouge_2", f1_of_ngrams(2));
+  statistics.add("rouge_l", f1_of(longest_common_subsequence(words, reference_words), words.size(),
+                                  reference_words.size()));
+}
+
+}  // namespace encore::ngrams

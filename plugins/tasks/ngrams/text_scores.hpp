@@ -1,0 +1,25 @@
+// Scores of a text that was generated against a reference: BLEU and chrF as sacreBLEU counts them, ROUGE as
+// rouge-score does. Names of their columns stand here alone. Place in the flow: Task::measure adds each
+// example -> the reducers of base/ngram_measures.hpp, or a mean over examples.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include <encore/measure.hpp>
+#include <encore/statistics.hpp>
+
+namespace encore::ngrams {
+
+/// "bleu" and "chrf", of the whole set (Papineni et al. 2002, Popovic 2015); not always: a set may have been
+/// scored without generating texts. sacreBLEU's signatures of them stand in docs/translation.md.
+std::vector<Measure> translation_measures();
+/// Adds to their columns, for the example that was begun.
+void add_translation(std::string_view written, std::string_view reference, Statistics& statistics);
+
+/// "rouge_1", "rouge_2", "rouge_l": F1 of common words, of common pairs of words, and of the longest common
+/// subsequence of words (Lin 2004), the mean over examples; not always, likewise.
+std::vector<Measure> summary_measures();
+void add_summary(std::string_view written, std::string_view reference, Statistics& statistics);
+
+}  // namespace encore::ngrams

@@ -1,0 +1,28 @@
+// The task "summarize": a summary of a text, scored by ROUGE-1, ROUGE-2 and ROUGE-L of the texts that the
+// model writes on its own. Place in the flow: text_to_text.hpp does all but the scores. Read next:
+// ngrams/text_scores.hpp.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "text_to_text.hpp"
+
+namespace encore::summarize {
+
+class Summarize final : public tasks::TextToText {
+ public:
+  static constexpr const char* summary =
+      "a summary of a text: an encoder reads the source, a decoder writes the target";
+  static constexpr const char* select = "max dev/rouge_l";
+  static std::vector<Measure> measures();
+
+  Summarize(const Options& options, const TaskContext& context)
+      : TextToText(options, context, "summarize", "summary", "summaries") {}
+
+ private:
+  void add_scores(std::string_view written, std::string_view reference,
+                  Statistics& statistics) const override;
+};
+
+}  // namespace encore::summarize

@@ -1,0 +1,263 @@
+// Records of two texts to rows of two stacks, and what the decoder said of them to statistics and answers.
+#include "text_to_text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "counted.hpp"
+#include "text_column.hpp"
+#include "word_counts.hpp"
+
+namespace encore::tasks {
+namespace {
+
+/// The columns of an example, in the order of TextToText::columns().
+enum : std::size_t { targets, references, cut_source, cut_target };
+
+constexpr const char* candidates_output = "candidates";
+constexpr const char* losses_output = "losses";
+
+constexpr const char* source_field = "source";
+constexpr const char* target_field = "target";
+
+/// What texts begin and end with that pieces bring along: byte_bpe puts a blank in front of every word.
+std::string trimmed(const std::string& text) {
+  constexpr std::string_view white_space = " \t\r\n\v\f";
+  const std::size_t first = text.find_first_not_of(white_space);
+  if (first == std::string::npos) return {};
+  return text.substr(first, text.find_last_not_of(white_space) - first + 1);
+}
+
+/// Appends the pieces of a text, at most `room`; returns how many were cut.
+std::int32_t append_pieces(const std::string& text, const Tokenizer& tokenizer, std::size_t room,
+                           std::vector<std::int32_t>& to) {
+  const std::size_t before = to.size();
+  tokenizer.encode(text, to);
+  const std::size_t pieces = to.size() - before, kept = std::min(pieces, room);
+  to.resize(before + kept);
+  return static_cast<std::int32_t>(pieces - kept);
+}
+
+/// Of a column with one count per text: how many texts were cut, and by how many pieces.
+struct Cuts {
+  std::int64_t texts = 0, pieces = 0;
+};
+
+Cuts cuts_in(const ExampleSet& set, std::size_t column) {
+  Cuts cuts;
+  for (const std::int32_t count : set.columns()[column].integers) {
+    cuts.texts += count > 0 ? 1 : 0;
+    cuts.pieces += count;
+  }
+  return cuts;
+}
+
+std::size_t first_sequence(const ExampleSet& set, std::size_t example) {
+  return set.sequences(example).first;
+}
+
+/// The best text that was written for an example, "" where there is none.
+std::string best_text(const ExampleSet& set, const Outputs& outputs, std::size_t example) {
+  const std::vector<GeneratedText>& texts = outputs.texts(first_sequence(set, example));
+  return texts.empty() ? "" : trimmed(texts.front().text);
+}
+
+}  // namespace
+
+Schema TextToText::options() {
+  return Schema()
+      .boolean("decode", true,
+               {.help = "have texts written for the development and the test set and score them; without it "
+                        "only the pieces are scored, and nothing can be predicted"})
+      .integer(
+          "beam", 1,
+          {.help = "texts that are followed at a time; 1: the best piece each time", .min = 1, .max = 32})
+      .number(
+          "length_penalty", 1.0,
+          {.help = "a text of n pieces has the score log p / n^length_penalty; larger prefers longer texts",
+           .min = 0.0})
+      .integer("beyond_source", 50,
+               {.help = "pieces that a text may have more than its source; -1: as many as it likes",
+                .unit = "pieces",
+                .min = -1})
+      .integer("max_pieces", 0,
+               {.help = "pieces of a text at most; 0: as many as data.max_length leaves",
+                .unit = "pieces",
+                .min = 0});
+}
+
+std::vector<Measure> TextToText::piece_measures() {
+  return {{.name = "perplexity",
+           .help = "e to the mean loss of the pieces of the target, its end counted, after the true ones",
+           .better = Better::lower,
+           .reducer = Reducer::exponential,
+           .columns = {"loss", "pieces"}},
+          {.name = "accuracy",
+           .title = "token accuracy",
+           .help = "share of the pieces of the target, its end counted, that are guessed after the true ones",
+           .fraction = true,
+           .reducer = Reducer::ratio,
+           .columns = {"correct", "pieces"}}};
+}
+
+TextToText::TextToText(const Options& options, const TaskContext& context, std::string name,
+                       std::string written, std::string all_written)
+    : max_length_(static_cast<std::size_t>(context.max_length)),
+      name_(std::move(name)),
+      written_(std::move(written)),
+      all_written_(std::move(all_written)) {
+  ENCORE_REQUIRE(context.max_length >= 2, "max_length must leave room for a marker and one piece");
+  if (options.flag("decode"))
+    decoding_ = {.beam = options.integer("beam"),
+                 .length_penalty = options.number("length_penalty"),
+                 .max_pieces = options.integer("max_pieces"),
+                 .beyond_source = options.integer("beyond_source")};
+}
+
+// --- what the training set decides ---
+
+void TextToText::prepare(const Records& train) {
+  if (train.texts(source_field).empty() || train.texts(target_field).empty())
+    throw Error("the training set has no pair of texts; there is nothing to learn");
+}
+
+void TextToText::restore(std::string_view knowledge) {
+  if (knowledge != this->knowledge())
+    throw Error("the run's labels are those of another task; " + name_ + " has none");
+}
+
+TextCounts TextToText::text_counts(const Records& train) const {
+  WordCounts counts;
+  for (const char* field : {source_field, target_field})
+    for (const std::string& text : train.texts(field)) counts.add(text);
+  return counts.sorted();
+}
+
+// --- records to numbers ---
+
+std::vector<ColumnRule> TextToText::columns() const {
+  return {{.name = targets_column, .space = Space::target, .truth = true},
+          {.name = "references", .space = Space::ragged, .truth = true},  // the bytes of the target
+          {.name = "cut_source", .space = Space::sequences},              // pieces that did not fit
+          {.name = "cut_target", .space = Space::sequences, .truth = true}};
+}
+
+void TextToText::encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
+                        EncodedExample& to) const {
+  const std::size_t room = max_length_ - 1;
+  to.integers(cut_source)
+      .push_back(append_pieces(records.texts(source_field)[record], tokenizer, room, to.ids));
+  to.ids.push_back(tokenizer.special(Special::end));
+  to.target_ids.push_back(tokenizer.special(Special::start));
+  if (!records.has(target_field)) return;
+  const std::string& target = records.texts(target_field)[record];
+  to.integers(cut_target).push_back(append_pieces(target, tokenizer, room, to.target_ids));
+  to.integers(targets).assign(to.target_ids.begin() + 1, to.target_ids.end());
+  to.integers(targets).push_back(tokenizer.special(Special::end));
+  put_text(target, to.integers(references));
+}
+
+SetDescription TextToText::describe(const ExampleSet& set) const {
+  const auto pieces = [&](Space space) {
+    return static_cast<std::int64_t>(set.rows(space) - set.sequence_count());  // without the marker of each
+  };
+  SetDescription description;
+  description.counts = {{"source pieces", pieces(Space::tokens)}, {"target pieces", pieces(Space::target)}};
+  const Cuts sources = cuts_in(set, set.column("cut_source")),
+             of_targets = set.has_column("cut_target") ? cuts_in(set, set.column("cut_target")) : Cuts();
+  description.counts.emplace_back("cut sources", sources.texts);
+  description.counts.emplace_back("cut targets", of_targets.texts);
+  description.counts.emplace_back("cut pieces", sources.pieces + of_targets.pieces);
+  if (sources.texts + of_targets.texts > 0)
+    description.notes.push_back(counted(sources.texts, "source", "sources") + " and " +
+                                counted(of_targets.texts, "target", "targets") + " of " +
+                                counted(static_cast<std::int64_t>(set.size()), "pair", "pairs") +
+                                " are longer than max_length = " + std::to_string(max_length_) + ": " +
+                                counted(sources.pieces + of_targets.pieces, "piece is", "pieces are") +
+                                " cut at the end");
+  return description;
+}
+
+std::vector<OutputRule> TextToText::outputs() const {
+  return {{.name = candidates_output, .space = Space::target, .truth = targets_column},
+          {.name = losses_output, .space = Space::target, .type = ColumnType::numbers}};
+}
+
+// --- outputs to what is reported ---
+
+void TextToText::measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const {
+  const std::size_t truth_column = set.column(targets_column), texts_column = set.column("references");
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    const std::size_t sequence = first_sequence(set, i);
+    const std::span<const std::int32_t> truth = set.integers(truth_column, sequence),  // (T2)
+        best = outputs.integers(candidates_output, set, sequence);                     // (T2)
+    double correct = 0.0, loss = 0.0;
+    for (std::size_t row = 0; row < truth.size(); ++row) correct += best[row] == truth[row] ? 1.0 : 0.0;
+    for (const float of_row : outputs.numbers(losses_output, set, sequence))
+      loss += static_cast<double>(of_row);
+    statistics.begin_example();
+    statistics.add("pieces", static_cast<double>(truth.size()));
+    statistics.add("correct", correct);
+    statistics.add("loss", loss);
+    if (outputs.has_texts())
+      add_scores(best_text(set, outputs, i), texts_in(set.integers(texts_column, sequence)).front(),
+                 statistics);
+  }
+}
+
+Records TextToText::label(const Records&, const ExampleSet& set, const Outputs& outputs) const {
+  Records::Texts written(set.size());
+  if (outputs.has_texts())
+    for (std::size_t i = 0; i < set.size(); ++i) written[i] = best_text(set, outputs, i);
+  Records labelled;
+  labelled.add(target_field, std::move(written));
+  return labelled;
+}
+
+// --- text that a user types ---
+
+Records TextToText::from_text(std::span<const std::string> lines) const {
+  Records records;
+  records.add(source_field, Records::Texts(lines.begin(), lines.end()));
+  return records;
+}
+
+Records TextToText::answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
+  if (!outputs.has_texts())
+    throw Error(
+        "the model was trained with task.decode = false, so it writes no texts; train it with decode "
+        "= true");
+  Records::Texts best(set.size());
+  Records::Numbers score(set.size(), 0.0);
+  Records::TextLists all(set.size());
+  Records::NumberLists scores(set.size());
+  bool several = false;
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    best[i] = best_text(set, outputs, i);
+    for (const GeneratedText& text : outputs.texts(first_sequence(set, i))) {
+      all[i].push_back(trimmed(text.text));
+      scores[i].push_back(text.score);
+    }
+    if (!scores[i].empty()) score[i] = scores[i].front();
+    several = several || all[i].size() > 1;
+  }
+  Records answers;
+  answers.add("text", records.texts(source_field));
+  answers.add(written_, best);
+  answers.add("score", std::move(score));
+  if (several) {
+    answers.add(all_written_, std::move(all));
+    answers.add("scores", std::move(scores));
+  }
+  for (std::string& line : best) std::ranges::replace(line, '\n', ' ');
+  answers.add("shown", std::move(best));
+  return answers;
+}
+
+std::string TextToText::left_out(const ExampleSet& set, std::size_t example) const {
+  const std::int32_t pieces = set.integers(set.column("cut_source"), first_sequence(set, example)).front();
+  if (pieces == 0) return "";
+  return "its " + written_ + " does not depend on its last " + counted(pieces, "piece", "pieces");
+}
+
+}  // namespace encore::tasks

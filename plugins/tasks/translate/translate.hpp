@@ -1,0 +1,28 @@
+// The task "translate": translation into another language, scored by BLEU and chrF of the texts that the
+// model writes on its own. Place in the flow: text_to_text.hpp does all but the scores. Read next:
+// ngrams/text_scores.hpp.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "text_to_text.hpp"
+
+namespace encore::translate {
+
+class Translate final : public tasks::TextToText {
+ public:
+  static constexpr const char* summary =
+      "a text in another language: an encoder reads the source, a decoder writes the target";
+  static constexpr const char* select = "max dev/bleu";
+  static std::vector<Measure> measures();
+
+  Translate(const Options& options, const TaskContext& context)
+      : TextToText(options, context, "translate", "translation", "translations") {}
+
+ private:
+  void add_scores(std::string_view written, std::string_view reference,
+                  Statistics& statistics) const override;
+};
+
+}  // namespace encore::translate

@@ -1,0 +1,171 @@
+// Translation from two files to a run, and what is refused before anything starts.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+
+#include <nlohmann/json.hpp>
+
+#include "system/control/real_worker.hpp"
+
+namespace encore::system_test {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// Days as numbers, so that each word has one translation: of the source or of the target.
+std::string days(int begin, int end, bool target) {
+  const char* sources[] = {"monday", "tuesday", "wednesday", "thursday", "friday"};
+  const char* targets[] = {"Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag"};
+  std::string lines;
+  for (int i = begin; i < end; ++i) {
+    for (int k = 0; k < 1 + i % 4; ++k)
+      lines += std::string(k > 0 ? " " : "") + (target ? targets : sources)[(i + k * (1 + i % 3)) % 5];
+    lines += "\n";
+  }
+  return lines;
+}
+
+/// `task`: more lines of [task]; `train`: of [train].
+std::string experiment(const std::string& task, const std::string& train) {
+  return R"(name = "days"
+[task]
+type = "translate"
+)" + task +
+         R"(
+[data]
+type = "parallel"
+train = ["train.en", "train.de"]
+dev = ["dev.en", "dev.de"]
+max_length = 12
+[tokenizer]
+type = "word"
+vocab_size = 20
+[model]
+width = 16
+layers = 1
+dropout = 0.0
+norm_position = "pre"
+block = ["attention", "feed_forward"]
+decoder = { layers = 1, block = ["attention", "cross", "feed_forward"] }
+layer.attention = { type = "self_attention", heads = 2 }
+layer.cross = { type = "cross_attention", heads = 2 }
+layer.feed_forward = { type = "feed_forward", hidden = 24 }
+head = { type = "language_model", transform = false }
+[optimizer]
+type = "adam"
+learning_rate = 1e-2
+[schedule]
+type = "linear"
+warmup_steps = 5
+[train]
+batch_size = 8
+epochs = 20
+)" + train;
+}
+
+const std::string only_pieces = "decode = false", by_pieces = "select = \"min dev/perplexity\"";
+
+class Translation : public RealWorkerTest {
+ protected:
+  Translation() {
+    for (const auto& [set, begin, end] : {std::tuple{"train", 0, 60}, {"dev", 60, 75}})
+      for (const bool target : {false, true})
+        sandbox_.write(std::string(set) + (target ? ".de" : ".en"), days(begin, end, target));
+  }
+};
+
+TEST_F(Translation, LearnsFromTwoFiles) {
+  sandbox_.write("days.toml", experiment(only_pieces, by_pieces));
+  const std::string run = output_of({"run", "days.toml"});
+  EXPECT_TRUE(contains(run, "60 train, 15 dev") && contains(run, "dev perplexity ")) << run;
+  EXPECT_FALSE(contains(run, "BLEU")) << "nothing is written";
+  EXPECT_LT(std::stod(sandbox_.one("SELECT min(value) FROM curve WHERE metric = 'dev/perplexity'")), 2.0);
+  const ProgramOutput predicted = sandbox_.exp({"predict", "days", "monday"});
+  EXPECT_NE(predicted.end.exit_code, 0);
+  EXPECT_TRUE(contains(predicted.errors, "the model was trained with task.decode = false"))
+      << predicted.errors;
+}
+
+TEST_F(Translation, WritesTextsAndScoresThem) {
+  sandbox_.write("days.toml", experiment("", ""));
+  const std::string run = output_of({"run", "days.toml", "-S", "train.epochs=40"});
+  EXPECT_TRUE(contains(run, "dev BLEU ") && contains(run, "chrF ")) << run;
+  const double best = std::stod(sandbox_.one("SELECT max(value) FROM curve WHERE metric = 'dev/bleu'"));
+  EXPECT_GT(best, 0.6) << "of twenty words that each have one translation";
+
+  const auto scores = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"evaluate", "days", "dev.en", "--with", "dev.de", "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return nlohmann::json::parse(output_of(arguments)).at("measures");
+  };
+  EXPECT_NEAR(scores({}).at("bleu").get<double>(), best, 1e-12);
+  EXPECT_NEAR(scores({"--beam", "1"}).at("bleu").get<double>(), best, 1e-12);
+  EXPECT_GT(scores({"--beam", "4"}).at("bleu").get<double>(), 0.5);
+
+  EXPECT_EQ(output_of({"predict", "days", "monday"}), "Montag\n");
+  EXPECT_EQ(output_of({"generate", "days", "monday"}), "Montag\n") << "the task's own way";
+  EXPECT_EQ(output_of({"generate", "days", "--beam", "3"}, "friday\ntuesday\n"), "Freitag\nDienstag\n");
+  const nlohmann::json answer = nlohmann::json::parse(output_of({"predict", "days", "--json", "friday"}));
+  EXPECT_EQ(answer.at("translation"), "Freitag");
+  EXPECT_LT(answer.at("score").get<double>(), 0.0);
+  EXPECT_TRUE(contains(output_of({"verify", "days"}), "equal"));
+}
+
+TEST_F(Translation, RefusesToEvaluateHalfOfASet) {
+  sandbox_.write("days.toml", experiment(only_pieces, by_pieces));
+  output_of({"run", "days.toml", "-q", "-S", "train.epochs=1"});
+  const ProgramOutput half = sandbox_.exp({"evaluate", "days", "dev.en"});
+  EXPECT_NE(half.end.exit_code, 0);
+  EXPECT_TRUE(contains(half.errors, "this one has no partner")) << half.errors;
+  const ProgramOutput beam = sandbox_.exp({"evaluate", "days", "dev.en", "--with", "dev.de", "--beam", "2"});
+  EXPECT_NE(beam.end.exit_code, 0);
+  EXPECT_TRUE(contains(beam.errors, "measures by no texts that the model writes")) << beam.errors;
+  EXPECT_EQ(sandbox_.exp({"evaluate", "days", "dev.en", "--beam", "-1"}).end.exit_code, 2);
+}
+
+TEST_F(Translation, RefusesToSelectByTextsThatAreNotWritten) {
+  EXPECT_TRUE(contains(refusal(experiment(only_pieces, "")),
+                       "the development set has no measure \"dev/bleu\"; it has \"dev/perplexity\", "
+                       "\"dev/accuracy\""))
+      << refusal(experiment(only_pieces, ""));
+}
+
+TEST_F(Translation, RefusesFilesThatDoNotFit) {
+  sandbox_.write("dev.de", days(60, 74, true));
+  EXPECT_TRUE(
+      contains(refusal(experiment("", "")),
+               "dev.de has 14; line i of one belongs to line i of the other, so both need equally many"))
+      << refusal(experiment("", ""));
+  std::string lines = days(60, 74, true);
+  lines.insert(lines.find('\n') + 1, "\n");
+  sandbox_.write("dev.de", lines);
+  EXPECT_TRUE(contains(refusal(experiment("", "")), "dev.de:2: this line is empty, and that of "))
+      << refusal(experiment("", ""));
+}
+
+TEST_F(Translation, RefusesAModelThatCannotWriteBeforeItIsTrained) {
+  std::string text = experiment("", "");
+  const std::string cross = "layer.cross = { type = \"cross_attention\"";
+  text.replace(text.find("\"attention\", \"cross\""), 11, "\"cross\"");
+  text.replace(text.find("\"cross\", \"cross\""), 16, "\"cross\", \"plain\"");
+  text.insert(text.find(cross), "layer.plain = { type = \"linear_attention\", heads = 2 }\n");
+  const std::string said = refusal(text);
+  EXPECT_TRUE(contains(said, "the model cannot generate: decoder.0.plain") || contains(said, "causal")) << said;
+}
+
+TEST_F(Translation, RefusesAModelWithoutADecoder) {
+  std::string text = experiment("", "");
+  const std::string decoder =
+                        "decoder = { layers = 1, block = [\"attention\", \"cross\", \"feed_forward\"] }\n",
+                    cross = "layer.cross = { type = \"cross_attention\", heads = 2 }\n";
+  text.erase(text.find(decoder), decoder.size());
+  text.erase(text.find(cross), cross.size());
+  EXPECT_TRUE(contains(refusal(text), "for which this model has no stack; add a [model.decoder]"))
+      << refusal(text);
+}
+
+}  // namespace
+}  // namespace encore::system_test
