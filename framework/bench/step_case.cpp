@@ -72,7 +72,7 @@ BenchData load_bench_data(const LoadedExperiment& loaded, const std::filesystem:
   BenchData data{
       std::make_unique<TaskSets>(make_task_parts(loaded.experiment, loaded.registry), loaded.experiment.data),
       {}};
-  const auto tokenizer = load_tokenizer(loaded, folder, [&] { return data.sets->text_counts(); });
+  const auto tokenizer = load_tokenizer(loaded, folder, [&] { return data.sets->text_counts(); }).tokenizer;
   data.sets->encode(*tokenizer, host_threads());
   const auto vocabulary = tokenizer->vocabulary();
   data.vocabulary_size = vocabulary.size();

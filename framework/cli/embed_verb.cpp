@@ -147,11 +147,7 @@ CommandLine make_embed_line() {
                  "which words are to C as A is to B");
   line.options()("count,k", po::value<int>()->value_name("N")->default_value(10), "how many neighbours");
   line.options()("json", po::bool_switch(), "as JSON, vectors with all their digits");
-  line.options()("backend", po::value<std::string>()->value_name("NAME"),
-                 "openmp, cuda or hip (default: that of the run)");
-  add_run_plugin_option(line);
-  line.options()("threads", po::value<int>()->value_name("N")->default_value(0),
-                 "threads; 0: all this process may use");
+  add_model_options(line);
   add_run_options(line);
   line.positional("run");
   line.positional("text", -1);

@@ -42,11 +42,7 @@ int evaluate_verb(const Arguments& arguments) {
                  "for tasks that have texts written: follow N of them; 0: as the run was trained with");
   line.options()("json", po::bool_switch(),
                  "as JSON, with what was taken for what; a list where several runs are meant");
-  line.options()("backend", po::value<std::string>()->value_name("NAME"),
-                 "openmp, cuda or hip (default: that of the run)");
-  add_run_plugin_option(line);
-  line.options()("threads", po::value<int>()->value_name("N")->default_value(0),
-                 "threads; 0: all this process may use");
+  add_model_options(line);
   add_run_arguments(line);
   if (!line.parse(arguments)) return exit_done;
 

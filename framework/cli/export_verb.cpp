@@ -88,13 +88,9 @@ int export_verb(const Arguments& arguments) {
   line.options()("output,o", po::value<std::string>()->value_name("DIR"),
                  "the folder to write; it must not be there yet, or be empty");
   line.options()("format", po::value<std::string>()->value_name("FORMAT")->default_value(only_format),
-                 "huggingface: a BERT as transformers saves it; a model that is none is refused");
+                 "huggingface: a BERT, RoBERTa or GPT-2 as transformers saves it; another model is refused");
   line.options()("json", po::bool_switch(), "what was written, as JSON");
-  line.options()("backend", po::value<std::string>()->value_name("NAME"),
-                 "openmp, cuda or hip (default: that of the run)");
-  add_run_plugin_option(line);
-  line.options()("threads", po::value<int>()->value_name("N")->default_value(0),
-                 "threads; 0: all this process may use");
+  add_model_options(line);
   add_run_arguments(line);
   if (!line.parse(arguments)) return exit_done;
 

@@ -122,11 +122,7 @@ CommandLine make_generate_line() {
   line.options()("stop", po::value<std::vector<std::string>>()->value_name("TEXT"),
                  "end a text before this (may be repeated)");
   line.options()("json", po::bool_switch(), "texts with scores as JSON, at the end");
-  line.options()("backend", po::value<std::string>()->value_name("NAME"),
-                 "openmp, cuda or hip (default: that of the run)");
-  add_run_plugin_option(line);
-  line.options()("threads", po::value<int>()->value_name("N")->default_value(0),
-                 "threads; 0: all this process may use");
+  add_model_options(line);
   add_run_options(line);
   line.positional("run");
   line.positional("text", -1);

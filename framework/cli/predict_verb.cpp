@@ -57,11 +57,7 @@ int predict_verb(const Arguments& arguments) {
       "text: for people, such as [Anna Berg PER] met; jsonl: one object per line; or the format of the run's "
       "data, its data.type, labelled by the model");
   line.options()("json", po::bool_switch(), "short for --format jsonl");
-  line.options()("backend", po::value<std::string>()->value_name("NAME"),
-                 "openmp, cuda or hip (default: that of the run)");
-  add_run_plugin_option(line);
-  line.options()("threads", po::value<int>()->value_name("N")->default_value(0),
-                 "threads; 0: all this process may use");
+  add_model_options(line);
   add_run_options(line);
   line.positional("run");
   line.positional("text", -1);

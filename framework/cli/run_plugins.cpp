@@ -112,6 +112,15 @@ void require_trusted(const RunRow& run, const std::vector<UsedPlugin>& outside,
 
 }  // namespace
 
+void add_model_options(CommandLine& line) {
+  namespace po = boost::program_options;
+  line.options()("backend", po::value<std::string>()->value_name("NAME"),
+                 "openmp, cuda or hip (default: that of the run)");
+  add_run_plugin_option(line);
+  line.options()("threads", po::value<int>()->value_name("N")->default_value(0),
+                 "threads; 0: all this process may use");
+}
+
 void add_run_plugin_option(CommandLine& line) {
   line.options()("plugin-path", boost::program_options::value<std::vector<std::string>>()->value_name("DIR"),
                  "the folder with the run's plugins (may be repeated, or several with colons), in place of "

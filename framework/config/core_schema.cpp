@@ -79,8 +79,8 @@ const Schema& model_schema() {
               "from", OptionType::path,
               {.help =
                    "what training starts from, and what fills this table and `[tokenizer]`: the folder of "
-                   "a Hugging Face BERT (`config.json`, `model.safetensors`, `vocab.txt`), or a run, "
-                   "`{ run = \"NAME\" }` or `{ experiment = \"FILE\" }` (docs/pretrained.md)"})
+                   "a Hugging Face model (docs/pretrained.md says which), or a run, "
+                   "`{ run = \"NAME\" }` or `{ experiment = \"FILE\" }`"})
           .add(required_integer("width",
                                 {.help = "size of a token's state, C", .min = 1, .max = most_channels}))
           .add(required_integer("layers",

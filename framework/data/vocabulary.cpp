@@ -51,14 +51,62 @@ class NumberedPieces {
   std::map<std::uint64_t, std::string> pieces_;
 };
 
-/// tokenizer.json of the Python package tokenizers: pieces in model.vocab, and those that were added to it.
-std::vector<std::string> pieces_of_tokenizer_json(const std::filesystem::path& path, std::string_view text) {
+/// Merges of a tokenizer.json: "Ġt he", or since version 0.20 of the package ["Ġt", "he"].
+std::vector<std::string> merges_in(const nlohmann::json& list, const std::filesystem::path& path) {
+  std::vector<std::string> merges;
+  for (const nlohmann::json& merge : list) {
+    const bool is_pair =
+        merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string();
+    if (!is_pair && !merge.is_string())
+      throw Error(path.string() + ": merge " + std::to_string(merges.size() + 1) +
+                  " is neither a text nor two of them");
+    merges.push_back(is_pair ? merge[0].get<std::string>() + " " + merge[1].get<std::string>()
+                             : merge.get<std::string>());
+  }
+  return merges;
+}
+
+/// The lines of a merges.txt below its header.
+std::vector<std::string> load_merges(const std::filesystem::path& path) {
+  const std::string bytes = load_text(path, "list of merges");
+  std::string_view text = without_byte_order_mark(bytes);
+  std::vector<std::string> merges;
+  for (bool first = true; !text.empty(); first = false) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty() || (first && line.starts_with("#version"))) continue;
+    merges.emplace_back(line);
+  }
+  return merges;
+}
+
+void append_merges(std::vector<std::string>& lines, const std::vector<std::string>& merges) {
+  lines.emplace_back(merges_header);
+  lines.insert(lines.end(), merges.begin(), merges.end());
+}
+
+/// vocab.json, which numbers the pieces, with the merges.txt beside it.
+std::vector<std::string> lines_of_vocab_json(const std::filesystem::path& path, const nlohmann::json& json) {
+  NumberedPieces pieces(path);
+  for (const auto& [piece, number] : json.items()) pieces.add(piece, number);
+  std::vector<std::string> lines = pieces.take();
+  append_merges(lines, load_merges(path.parent_path() / merges_file));
+  return lines;
+}
+
+/// tokenizer.json of the Python package tokenizers: pieces in model.vocab, those that were added to it, and
+/// the merges of a byte-pair encoding.
+std::vector<std::string> lines_of_json(const std::filesystem::path& path, std::string_view text) {
   nlohmann::json json;
   try {
     json = parse_json(text);
   } catch (const JsonError& error) {
     throw Error(path.string() + ": " + error.what());
   }
+  if (json.is_object() && !json.contains("model") && path.filename() == "vocab.json")
+    return lines_of_vocab_json(path, json);
   const nlohmann::json model = json.is_object() ? json.value("model", nlohmann::json()) : nlohmann::json();
   if (!model.is_object() || !model.contains("vocab") || !model.at("vocab").is_object())
     throw Error(path.string() + ": there is no object \"vocab\" in \"model\", which holds the pieces");
@@ -68,8 +116,14 @@ std::vector<std::string> pieces_of_tokenizer_json(const std::filesystem::path& p
     for (const nlohmann::json& token : *added)
       if (token.is_object() && token.contains("content") && token.at("content").is_string())
         pieces.add(token.at("content").get<std::string>(), token.value("id", nlohmann::json()));
-  return pieces.take();
+  std::vector<std::string> lines = pieces.take();
+  if (const auto merges = model.find("merges"); merges != model.end() && merges->is_array())
+    append_merges(lines, merges_in(*merges, path));
+  return lines;
 }
+
+/// BERT's, RoBERTa's and GPT-2's.
+constexpr std::string_view unknown_pieces[] = {"[UNK]", "<unk>", "<|endoftext|>"};
 
 void require_unknown_piece(const std::filesystem::path& path, bool has_it) {
   if (!has_it)
@@ -83,9 +137,11 @@ std::vector<std::string> load_vocabulary(const std::filesystem::path& path) {
   const std::string bytes = load_text(path, "vocabulary");
   const std::string_view text = without_byte_order_mark(bytes);
   if (path.extension() == ".json") {
-    std::vector<std::string> pieces = pieces_of_tokenizer_json(path, text);
-    require_unknown_piece(path, std::ranges::find(pieces, "[UNK]") != pieces.end());
-    return pieces;
+    std::vector<std::string> lines = lines_of_json(path, text);
+    require_unknown_piece(path, std::ranges::any_of(unknown_pieces, [&](std::string_view piece) {
+                            return std::ranges::find(lines, piece) != lines.end();
+                          }));
+    return lines;
   }
   std::vector<std::string> pieces;
   std::unordered_map<std::string_view, std::size_t> lines;
@@ -103,13 +159,19 @@ std::vector<std::string> load_vocabulary(const std::filesystem::path& path) {
                   std::to_string(first->second));
     pieces.emplace_back(piece);
   }
-  require_unknown_piece(path, lines.contains("[UNK]"));
+  require_unknown_piece(path, std::ranges::any_of(unknown_pieces, [&](std::string_view piece) {
+                          return lines.contains(piece);
+                        }));
   return pieces;
 }
 
-std::string vocabulary_text(std::span<const std::string> pieces) {
+std::size_t piece_count(std::span<const std::string> lines) {
+  return static_cast<std::size_t>(std::ranges::find(lines, merges_header) - lines.begin());
+}
+
+std::string vocabulary_text(std::span<const std::string> lines) {
   std::string text;
-  for (const std::string& piece : pieces) text += piece + '\n';
+  for (const std::string& line : lines) text += line + '\n';
   return text;
 }
 

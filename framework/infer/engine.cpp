@@ -44,7 +44,7 @@ Engine::Engine(const std::filesystem::path& run_folder, const Specification& spe
   with_file(run_folder / knowledge_file, [&] { parts_.task->restore(knowledge); });
   weights_ = std::make_unique<RunWeights>(run_folder, specification.question);
   for (const char* file : {vocabulary_file, knowledge_file, max_length_file}) weights_->require_file(file);
-  model_ = std::make_unique<Model>(loaded_.experiment, model_size(task(), tokenizer_->vocabulary().size()),
+  model_ = std::make_unique<Model>(loaded_.experiment, model_size(task(), tokenizer().vocabulary().size()),
                                    loaded_.registry, device, Use::inference);
   step_ = weights_->load_into(*model_, host_threads());
   texts_ = text_generation(task(), tokenizer());

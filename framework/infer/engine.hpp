@@ -34,7 +34,9 @@ class Engine {
          const Device& device);
 
   const Experiment& experiment() const { return loaded_.experiment; }
-  const Tokenizer& tokenizer() const { return *tokenizer_; }
+  const Tokenizer& tokenizer() const { return *tokenizer_.tokenizer; }
+  /// What its vocabulary file holds.
+  const std::vector<std::string>& vocabulary_lines() const { return tokenizer_.lines; }
   const Model& model() const { return *model_; }
   const Task& task() const { return *parts_.task; }
   const Reader& reader() const { return *parts_.reader; }
@@ -59,7 +61,7 @@ class Engine {
   /// is no model of texts.
   std::vector<std::vector<GeneratedText>> generate(const EncodedSet& set, const Decoding& decoding,
                                                    const Generator::Seen& seen = {}) {
-    return Generator(*model_, *tokenizer_).run(set.set, decoding, seen);
+    return Generator(*model_, tokenizer()).run(set.set, decoding, seen);
   }
   /// For each text the mean of the encoder's last states over its rows, which are its pieces between the
   /// markers [CLS] and [SEP], as many as data.max_length lets in; whatever the task is. Throws Error for a
@@ -74,7 +76,7 @@ class Engine {
   Engine(const std::filesystem::path& run_folder, const Specification& specification, const Device& device);
 
   LoadedExperiment loaded_;
-  std::unique_ptr<Tokenizer> tokenizer_;
+  LoadedTokenizer tokenizer_;
   TaskParts parts_;
   std::unique_ptr<RunWeights> weights_;  ///< the model's parameters may lie in its file
   std::unique_ptr<Model> model_;

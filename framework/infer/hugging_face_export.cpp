@@ -1,6 +1,8 @@
 #include "infer/hugging_face_export.hpp"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -8,8 +10,11 @@
 #include <nlohmann/json.hpp>
 
 #include "data/vocabulary.hpp"
+#include "infer/pretrained_weights.hpp"
 #include "memory/device_memory.hpp"
 #include "pretrained/bert_names.hpp"
+#include "pretrained/byte_bpe_files.hpp"
+#include "pretrained/gpt2_names.hpp"
 #include "pretrained/hugging_face_folder.hpp"
 #include "record/atomic_file.hpp"
 #include "record/safetensors.hpp"
@@ -22,9 +27,9 @@ using nlohmann::json;
 
 constexpr const char* segment_table = "bert.embeddings.token_type_embeddings.weight";
 
-/// A class of transformers.
+/// A class of transformers, without the name of the family in front.
 struct Architecture {
-  const char* name;
+  std::string name;
   const char* pipeline;
   const char* problem = nullptr;  ///< "problem_type" of config.json, where it is not the usual one
 };
@@ -47,21 +52,21 @@ bool has_parameter(const HeadPlan& head, const std::string& name) {
 Architecture architecture_of(const HeadPlan& head, const std::string& type) {
   switch (bert_head_of(head)) {
     case BertHead::spans:
-      return {.name = "BertForQuestionAnswering", .pipeline = "question-answering"};
+      return {.name = "ForQuestionAnswering", .pipeline = "question-answering"};
     case BertHead::language_model:
-      return {.name = "BertForMaskedLM", .pipeline = "fill-mask"};
+      return {.name = "ForMaskedLM", .pipeline = "fill-mask"};
     case BertHead::classes:
       if (reads(head, Space::tokens))
-        return {.name = "BertForTokenClassification", .pipeline = "token-classification"};
+        return {.name = "ForTokenClassification", .pipeline = "token-classification"};
       if (has_parameter(head, "pooler.weight"))
-        return {.name = "BertForSequenceClassification",
+        return {.name = "ForSequenceClassification",
                 .pipeline = "text-classification",
                 .problem = gives_probabilities(head) ? "multi_label_classification" : nullptr};
       throw Error(
           "model.head.pooler = false cannot be written as a BERT: BertForSequenceClassification has a pooler "
           "between the first state and the classes; train with model.head.pooler = true");
     case BertHead::none:
-      if (head.parameters().empty()) return {.name = "BertModel", .pipeline = "feature-extraction"};
+      if (head.parameters().empty()) return {.name = "Model", .pipeline = "feature-extraction"};
       break;
   }
   throw Error(
@@ -70,10 +75,15 @@ Architecture architecture_of(const HeadPlan& head, const std::string& type) {
       "for masked tokens");
 }
 
-void require_tokenizer(const TokenizerTable& tokenizer) {
-  if (tokenizer.type != bert_tokenizer)
-    throw Error("tokenizer.type = \"" + tokenizer.type + "\" cannot be written as a BERT, which has \"" +
-                bert_tokenizer + "\"");
+/// Whose folder it is.
+enum class Family : std::uint8_t { bert, roberta, gpt2 };
+
+/// A causal stack is a GPT-2; else the tokenizer decides: BERT has WordPiece, RoBERTa byte pairs.
+Family family_of(const TokenizerTable& tokenizer, const ModelTable& model) {
+  if (tokenizer.type == bert_tokenizer) return Family::bert;
+  if (tokenizer.type == byte_bpe_tokenizer) return model.causal ? Family::gpt2 : Family::roberta;
+  throw Error("tokenizer.type = \"" + tokenizer.type + "\" cannot be written as a BERT, which has \"" +
+              bert_tokenizer + "\", nor as a RoBERTa or GPT-2, which have \"" + byte_bpe_tokenizer + "\"");
 }
 
 /// The values of parameters in host memory, adapters included, for as long as this lives.
@@ -89,6 +99,17 @@ class HostValues {
     copy_to_host(model_.device(), parameters.adapted(slice), copy.data());
     return copy;
   }
+  /// The same, behind rows of zeros.
+  std::span<const std::byte> behind_zeros(std::size_t elements, std::span<const std::byte> bytes) {
+    std::vector<std::byte>& copy = copies_.emplace_back(elements * size_of(model_.parameters().dtype()));
+    copy.insert(copy.end(), bytes.begin(), bytes.end());
+    return copy;
+  }
+  /// Those of a matrix as (columns, rows).
+  std::span<const std::byte> turned(std::span<const std::byte> bytes,
+                                    const std::vector<std::int64_t>& shape) {
+    return copies_.emplace_back(transposed(bytes, shape.at(0), shape.at(1)));
+  }
   /// A tensor that the model does not have and that adds nothing.
   std::span<const std::byte> zeros(std::size_t elements) {
     return copies_.emplace_back(elements * size_of(model_.parameters().dtype()));
@@ -100,12 +121,12 @@ class HostValues {
 };
 
 /// A parameter as the tensors of which it consists, each with an equal share of its rows.
-void add_tensors(const ParameterSlice& slice, const std::vector<std::string>& names, DType type,
-                 std::span<const std::byte> bytes, std::vector<TensorSlice>& tensors) {
+void add_tensors(std::vector<std::int64_t> shape, const std::string& path,
+                 const std::vector<std::string>& names, DType type, std::span<const std::byte> bytes,
+                 std::vector<TensorSlice>& tensors) {
   const auto parts = static_cast<std::int64_t>(names.size());
-  std::vector<std::int64_t> shape = slice.spec.shape;
   ENCORE_REQUIRE(!shape.empty() && shape.front() % parts == 0,
-                 slice.path + " cannot be cut into " + std::to_string(parts) + " equal parts");
+                 path + " cannot be cut into " + std::to_string(parts) + " equal parts");
   shape.front() /= parts;
   const std::size_t share = bytes.size() / names.size();
   for (std::size_t i = 0; i < names.size(); ++i)
@@ -113,39 +134,102 @@ void add_tensors(const ParameterSlice& slice, const std::vector<std::string>& na
         {.name = names[i], .dtype = type, .shape = shape, .bytes = bytes.subspan(i * share, share)});
 }
 
-std::vector<TensorSlice> tensors_of(const Engine& engine, const Architecture& architecture,
-                                    HostValues& values) {
-  const Model& model = engine.model();
+/// The folder that is written.
+struct Target {
+  const Engine& engine;
+  Family family;
+  Architecture architecture;
+  BertConfig config;
+};
+
+Target target_of(const Engine& engine) {
+  const Experiment& experiment = engine.experiment();
+  const Family family = family_of(experiment.tokenizer, experiment.model);
+  const auto pieces = std::ssize(engine.tokenizer().vocabulary());
+  if (family == Family::gpt2) {
+    if (bert_head_of(engine.model().head()) != BertHead::language_model)
+      throw Error("model.head.type = \"" + experiment.model.head.type +
+                  "\" of a causal model cannot be written as a GPT-2, which has one for the next token");
+    return {.engine = engine,
+            .family = family,
+            .architecture = {.name = "GPT2LMHeadModel", .pipeline = "text-generation"},
+            .config = gpt2_config_of(experiment.model, pieces, experiment.data.max_length)};
+  }
+  BertConfig config = bert_config_of(experiment.model, pieces, experiment.data.max_length);
+  Architecture architecture = architecture_of(engine.model().head(), experiment.model.head.type);
+  if (family == Family::roberta) {
+    config.model_type = "roberta";
+    config.first_position = engine.tokenizer().special(Special::padding) + 1;
+  }
+  architecture.name = (family == Family::roberta ? "Roberta" : "Bert") + architecture.name;
+  return {.engine = engine, .family = family, .architecture = architecture, .config = config};
+}
+
+/// A parameter as tensors of a GPT-2.
+void add_gpt2_tensor(const ParameterSlice& slice, DType type, HostValues& values,
+                     std::vector<TensorSlice>& tensors) {
+  const Gpt2Tensor tensor = gpt2_tensor_of(slice.path);
+  if (tensor.name.empty())
+    throw Error("the parameter " + slice.path + " has no counterpart in GPT2LMHeadModel" +
+                (slice.path == "head.bias" ? "; train with model.head.bias = false" : ""));
+  std::vector<std::int64_t> shape = slice.spec.shape;
+  std::span<const std::byte> bytes = values.of(slice);
+  if (tensor.transposed) {
+    bytes = values.turned(bytes, shape);
+    std::swap(shape.at(0), shape.at(1));
+  }
+  add_tensors(shape, slice.path, {tensor.name}, type, bytes, tensors);
+}
+
+std::vector<TensorSlice> tensors_of(const Target& target, HostValues& values) {
+  const Model& model = target.engine.model();
+  const ModelTable& table = target.engine.experiment().model;
   const ParameterBlock& parameters = model.parameters();
   const BertHead head = bert_head_of(model.head());
+  const BertFamily family = target.family == Family::roberta ? BertFamily::roberta : BertFamily::bert;
+  const bool pooled = has_parameter(model.head(), "pooler.weight");
   std::vector<TensorSlice> tensors;
   for (const ParameterSlice& slice : parameters.slices()) {
     if (slice.factor) continue;  // part of its matrix
-    const std::vector<std::string> names = bert_tensors_of(slice.path, head);
+    if (target.family == Family::gpt2) {
+      add_gpt2_tensor(slice, parameters.dtype(), values, tensors);
+      continue;
+    }
+    std::vector<std::string> names = bert_tensors_of(slice.path, head);
     if (names.empty())
-      throw Error("the parameter " + slice.path + " (model.head.type = \"" +
-                  engine.experiment().model.head.type + "\") has no counterpart in " + architecture.name);
-    add_tensors(slice, names, parameters.dtype(), values.of(slice), tensors);
+      throw Error("the parameter " + slice.path + " (model.head.type = \"" + table.head.type +
+                  "\") has no counterpart in " + target.architecture.name);
+    for (std::string& name : names) name = spelling_of(family, name, pooled);
+    std::span<const std::byte> bytes = values.of(slice);
+    if (slice.path != position_table || target.config.first_position == 0) {
+      add_tensors(slice.spec.shape, slice.path, names, parameters.dtype(), bytes, tensors);
+      continue;
+    }
+    std::vector<std::int64_t> shape = slice.spec.shape;
+    shape.front() += target.config.first_position;
+    bytes = values.behind_zeros(static_cast<std::size_t>(target.config.first_position * table.width), bytes);
+    add_tensors(shape, slice.path, names, parameters.dtype(), bytes, tensors);
   }
-  if (engine.experiment().model.segments == 0) {
-    const std::int64_t width = engine.experiment().model.width;
-    tensors.push_back({.name = segment_table,
+  if (table.segments == 0 && target.family != Family::gpt2)
+    tensors.push_back({.name = spelling_of(family, segment_table, pooled),
                        .dtype = parameters.dtype(),
-                       .shape = {1, width},
-                       .bytes = values.zeros(static_cast<std::size_t>(width))});
-  }
+                       .shape = {1, table.width},
+                       .bytes = values.zeros(static_cast<std::size_t>(table.width))});
   return tensors;
 }
 
-json config_json(const Engine& engine, const BertConfig& bert, const Architecture& architecture) {
-  json config = bert_config_to_json(bert);
-  config["architectures"] = {architecture.name};
-  if (architecture.problem != nullptr) config["problem_type"] = architecture.problem;
-  config["position_embedding_type"] = "absolute";
+json config_json(const Target& target) {
+  const Engine& engine = target.engine;
+  json config = bert_config_to_json(target.config);
+  config["architectures"] = {target.architecture.name};
+  if (target.architecture.problem != nullptr) config["problem_type"] = target.architecture.problem;
+  if (target.family == Family::bert) config["position_embedding_type"] = "absolute";
   config["torch_dtype"] = engine.model().parameters().dtype() == DType::float64 ? "float64" : "float32";
-  const std::span<const std::string> pieces = engine.tokenizer().vocabulary();
-  if (const auto pad = std::ranges::find(pieces, "[PAD]"); pad != pieces.end())
-    config["pad_token_id"] = pad - pieces.begin();
+  config["pad_token_id"] = engine.tokenizer().special(Special::padding);
+  if (target.family != Family::bert) {
+    config["bos_token_id"] = engine.tokenizer().special(Special::start);
+    config["eos_token_id"] = engine.tokenizer().special(Special::end);
+  }
   const std::vector<std::string> labels = engine.task().labels();
   for (std::size_t i = 0; i < labels.size(); ++i) {
     config["id2label"][std::to_string(i)] = labels[i];
@@ -159,27 +243,43 @@ std::string text_of(const json& value) {
   return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
+void write_tokenizer(const Target& target, const fs::path& folder) {
+  const Tokenizer& tokenizer = target.engine.tokenizer();
+  const TokenizerTable& table = target.engine.experiment().tokenizer;
+  const std::int64_t max_length = target.engine.experiment().data.max_length;
+  const std::span<const std::string> pieces = tokenizer.vocabulary();
+  if (target.family == Family::bert) {
+    save_file(folder / pieces_file, vocabulary_text(pieces));
+    save_file(folder / tokenizer_config_file,
+              text_of(tokenizer_config_json(table.options.flag("lowercase"), max_length)));
+    save_file(folder / special_tokens_file, text_of(special_tokens_json()));
+    return;
+  }
+  std::array<std::string, all_specials.size()> names;
+  std::vector<std::int32_t> specials;
+  for (const Special role : all_specials)
+    if (const std::optional<std::int32_t> piece = tokenizer.find(role)) {
+      names[static_cast<std::size_t>(role)] = pieces[static_cast<std::size_t>(*piece)];
+      specials.push_back(*piece);
+    }
+  save_file(folder / vocab_json_file, vocab_json(pieces));
+  save_file(folder / merges_file, merges_text(target.engine.vocabulary_lines(), specials));
+  save_file(folder / tokenizer_config_file,
+            text_of(byte_bpe_config_json(target.family == Family::gpt2 ? "GPT2Tokenizer" : "RobertaTokenizer",
+                                         names, table.options.flag("add_prefix_space"), max_length)));
+}
+
 }  // namespace
 
 ExportedModel export_to_hugging_face(const Engine& engine, const fs::path& folder) {
-  const Experiment& experiment = engine.experiment();
-  const std::span<const std::string> pieces = engine.tokenizer().vocabulary();
-  require_tokenizer(experiment.tokenizer);
-  const BertConfig bert =
-      bert_config_of(experiment.model, static_cast<std::int64_t>(pieces.size()), experiment.data.max_length);
-  const Architecture architecture = architecture_of(engine.model().head(), experiment.model.head.type);
+  const Target target = target_of(engine);
   HostValues values(engine.model());
-  const std::vector<TensorSlice> tensors = tensors_of(engine, architecture, values);
-
+  const std::vector<TensorSlice> tensors = tensors_of(target, values);
   const SavedFile saved = save_safetensors(folder / tensors_file, tensors, {{"format", "pt"}});
-  save_file(folder / config_file, text_of(config_json(engine, bert, architecture)));
-  save_file(folder / pieces_file, vocabulary_text(pieces));
-  const bool lowercase = experiment.tokenizer.options.flag("lowercase");
-  save_file(folder / tokenizer_config_file,
-            text_of(tokenizer_config_json(lowercase, experiment.data.max_length)));
-  save_file(folder / special_tokens_file, text_of(special_tokens_json()));
-  return {.architecture = architecture.name,
-          .pipeline = architecture.pipeline,
+  save_file(folder / config_file, text_of(config_json(target)));
+  write_tokenizer(target, folder);
+  return {.architecture = target.architecture.name,
+          .pipeline = target.architecture.pipeline,
           .tensors = static_cast<std::int64_t>(tensors.size()),
           .parameters = engine.model().parameters().count(),
           .weights_sha256 = saved.sha256};

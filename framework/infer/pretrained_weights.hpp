@@ -4,7 +4,10 @@
 // pretrained/bert_names.hpp.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +21,9 @@ struct PretrainedWeights {
       fresh;         ///< of the head or of adapters: the folder does not have them; they are as they were
   std::string note;  ///< for the run's log: how many tensors were taken, what is new, what is left
 };
+
+/// The elements of a matrix (rows, columns) as those of (columns, rows).
+std::vector<std::byte> transposed(std::span<const std::byte> matrix, std::int64_t rows, std::int64_t columns);
 
 /// Whether a parameter, or a tensor with our own names, belongs to the head, which a run may have anew.
 bool is_of_head(const std::string& path);

@@ -51,10 +51,9 @@ void take_planned_files(Experiment& experiment, const Specification& specificati
       *paths = std::move(files);
 }
 
-std::unique_ptr<Tokenizer> load_tokenizer(const LoadedExperiment& loaded,
-                                          const std::filesystem::path& run_folder,
-                                          const std::function<TextCounts()>& text_counts,
-                                          const std::function<std::filesystem::path()>& inherited) {
+LoadedTokenizer load_tokenizer(const LoadedExperiment& loaded, const std::filesystem::path& run_folder,
+                               const std::function<TextCounts()>& text_counts,
+                               const std::function<std::filesystem::path()>& inherited) {
   const TokenizerTable& table = loaded.experiment.tokenizer;
   std::unique_ptr<Tokenizer> tokenizer =
       with_key(table, [&] { return loaded.registry.make_tokenizer(table.type, table.options); });
@@ -62,23 +61,29 @@ std::unique_ptr<Tokenizer> load_tokenizer(const LoadedExperiment& loaded,
       work_text("vocabulary", "", loaded.registry.owner_text(Kind::tokenizer, table.type));
   const CurrentWork work(text.c_str());
   const std::filesystem::path kept = run_folder / vocabulary_file;
+  std::filesystem::path file;
   if (std::filesystem::exists(kept))
-    tokenizer->load(load_vocabulary(kept));
+    file = kept;
   else if (inherited)
-    tokenizer->load(load_vocabulary(inherited()));
+    file = inherited();
   else if (table.options.has("vocab"))
-    tokenizer->load(load_vocabulary(table.options.text("vocab")));
-  else
+    file = table.options.text("vocab");
+  if (file.empty()) {
     tokenizer->train(text_counts());
-  return tokenizer;
+    const std::span<const std::string> pieces = tokenizer->vocabulary();
+    return {.tokenizer = std::move(tokenizer), .lines = {pieces.begin(), pieces.end()}};
+  }
+  std::vector<std::string> lines = load_vocabulary(file);
+  tokenizer->load(lines);
+  return {.tokenizer = std::move(tokenizer), .lines = std::move(lines)};
 }
 
-std::string encoding_of(const TokenizerTable& table, const Registry& registry, const Tokenizer& tokenizer,
-                        const Specification& specification) {
+std::string encoding_of(const TokenizerTable& table, const Registry& registry,
+                        const LoadedTokenizer& tokenizer, const Specification& specification) {
   nlohmann::json options = options_json(table);
   for (const auto& [role, file] : specification.data) options.erase(role);  // a file counts by its content
   Sha256 vocabulary;
-  for (const std::string& piece : tokenizer.vocabulary()) vocabulary.add(piece + "\n");
+  for (const std::string& line : tokenizer.lines) vocabulary.add(line + "\n");
   return nlohmann::json{{"type", table.type},
                         {"version", table.version},
                         {"plugin", registry.library_sha256(Kind::tokenizer, table.type)},

@@ -38,17 +38,22 @@ LoadedExperiment load_experiment(const Specification& specification);
 /// Sets the files of the sets as they were planned: those of a folder in its place.
 void take_planned_files(Experiment& experiment, const Specification& specification);
 
+/// A tokenizer, and what its vocabulary was loaded from: pieces, and merges where there are any.
+struct LoadedTokenizer {
+  std::unique_ptr<Tokenizer> tokenizer;
+  std::vector<std::string> lines;
+};
+
 /// The tokenizer with its vocabulary: the run folder's `vocab.txt` if it is there, else the file that the
 /// option `vocab` names, else trained from `text_counts()`, which only then is called. In front of the last
 /// two comes `inherited()`, where there is one: the file of the run that this one starts from.
-std::unique_ptr<Tokenizer> load_tokenizer(const LoadedExperiment& loaded,
-                                          const std::filesystem::path& run_folder,
-                                          const std::function<TextCounts()>& text_counts,
-                                          const std::function<std::filesystem::path()>& inherited = {});
+LoadedTokenizer load_tokenizer(const LoadedExperiment& loaded, const std::filesystem::path& run_folder,
+                               const std::function<TextCounts()>& text_counts,
+                               const std::function<std::filesystem::path()>& inherited = {});
 
 /// The text of everything about a tokenizer that decides its pieces (the key of the token cache).
-std::string encoding_of(const TokenizerTable& table, const Registry& registry, const Tokenizer& tokenizer,
-                        const Specification& specification);
+std::string encoding_of(const TokenizerTable& table, const Registry& registry,
+                        const LoadedTokenizer& tokenizer, const Specification& specification);
 
 /// The task and the reader of an experiment. The registry outlives the parts.
 TaskParts make_task_parts(const Experiment& experiment, const Registry& registry);

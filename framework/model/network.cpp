@@ -179,7 +179,7 @@ BatchNeeds Network::needs() const {
       .columns = head_.columns(),
       .normalizer = head_.normalizer(),
       .vocabulary = vocabulary_,
-      .segments = segments_,
+      .segments = segments_ > 1 ? segments_ : 0,  // the one row of RoBERTa is that of every token
       .picked = std::ranges::find(reads, Space::picked) != reads.end(),
       .target = std::ranges::any_of(nodes_, [](const Node& node) { return node.space == Space::target; })};
 }

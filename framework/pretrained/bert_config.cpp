@@ -15,31 +15,25 @@ namespace {
 
 using nlohmann::json;
 
-/// How a model type calls what BertConfig holds. Empty: it has no such member, and the default counts.
+/// How a model type calls what BertConfig holds; as BERT where nothing else is said. Empty: it has no such
+/// member, and the default counts.
 struct MemberNames {
   const char* model_type;
-  const char* width;
-  const char* layers;
-  const char* heads;
-  const char* hidden;
-  const char* activation;
-  const char* dropout;
-  const char* attention_dropout;
-  const char* epsilon;
-  const char* segments;
+  const char* width = "hidden_size";
+  const char* layers = "num_hidden_layers";
+  const char* heads = "num_attention_heads";
+  const char* hidden = "intermediate_size";
+  const char* activation = "hidden_act";
+  const char* dropout = "hidden_dropout_prob";
+  const char* attention_dropout = "attention_probs_dropout_prob";
+  const char* epsilon = "layer_norm_eps";
+  const char* segments = "type_vocab_size";
+  const char* positions = "max_position_embeddings";
 };
 
 constexpr MemberNames member_names[] = {
-    {.model_type = "bert",
-     .width = "hidden_size",
-     .layers = "num_hidden_layers",
-     .heads = "num_attention_heads",
-     .hidden = "intermediate_size",
-     .activation = "hidden_act",
-     .dropout = "hidden_dropout_prob",
-     .attention_dropout = "attention_probs_dropout_prob",
-     .epsilon = "layer_norm_eps",
-     .segments = "type_vocab_size"},
+    {.model_type = "bert"},
+    {.model_type = "roberta"},
     {.model_type = "distilbert",
      .width = "dim",
      .layers = "n_layers",
@@ -50,8 +44,23 @@ constexpr MemberNames member_names[] = {
      .attention_dropout = "attention_dropout",
      .epsilon = "",
      .segments = ""},
+    {.model_type = "gpt2",
+     .width = "n_embd",
+     .layers = "n_layer",
+     .heads = "n_head",
+     .hidden = "n_inner",
+     .activation = "activation_function",
+     .dropout = "resid_pdrop",
+     .attention_dropout = "attn_pdrop",
+     .epsilon = "layer_norm_epsilon",
+     .segments = "",
+     .positions = "n_positions"},
 };
-constexpr const char* positions_name = "max_position_embeddings";
+constexpr const char* roberta_type = "roberta";
+constexpr const char* gpt2_type = "gpt2";
+constexpr const char* type_name = "model_type";
+constexpr const char* padding_name = "pad_token_id";
+constexpr std::int64_t usual_padding = 1;  // of RobertaConfig
 constexpr const char* pieces_name = "vocab_size";
 
 const MemberNames* find_names(const std::string& model_type) {
@@ -94,22 +103,55 @@ std::string architecture_of(const json& config) {
 }
 
 const MemberNames& names_in(const json& config) {
-  const auto type = member<std::string>(config, "model_type", "a text");
-  const std::string supported = "supported are \"bert\" and \"distilbert\"";
+  const auto type = member<std::string>(config, type_name, "a text");
+  const std::string supported = "supported are \"bert\", \"distilbert\", \"roberta\" and \"gpt2\"";
   if (!type) throw Error("\"model_type\" is missing; " + supported);
   if (const MemberNames* names = find_names(*type)) return *names;
-  const bool roberta = type->find("roberta") != std::string::npos;
   throw Error("model_type is \"" + shortened(*type) + "\"" + architecture_of(config) +
-              (roberta ? ", whose byte-level pieces and whose positions from 2 on are not supported; "
-                       : ", which is another architecture; ") +
-              supported);
+              ", which is another architecture; " + supported);
+}
+
+/// Ours of an activation, and that of config.json.
+struct ActivationNames {
+  const char* here;
+  const char* there;
+};
+constexpr ActivationNames activation_names[] = {
+    {.here = "gelu", .there = "gelu"},
+    {.here = "relu", .there = "relu"},
+    {.here = "gelu_tanh", .there = "gelu_new"},
+    {.here = "gelu_tanh", .there = "gelu_pytorch_tanh"},
+};
+
+std::string activation_in(const json& config, const MemberNames& names) {
+  const std::string usual = names.model_type == std::string(gpt2_type) ? "gelu_new" : "gelu";
+  const std::string activation = member<std::string>(config, names.activation, "a text").value_or(usual);
+  for (const auto& [here, there] : activation_names)
+    if (activation == there) return here;
+  throw Error(std::string(names.activation) + " is \"" + shortened(activation) +
+              "\", which is not supported; supported are \"gelu\" (with the exact erf), \"gelu_new\" and "
+              "\"relu\"");
+}
+
+std::string activation_there(const std::string& activation) {
+  const auto* found = std::ranges::find(activation_names, activation, &ActivationNames::here);
+  if (found == std::end(activation_names))
+    throw Error("model.layer." + std::string(bert_feed_forward) + ".activation = \"" + activation +
+                "\" cannot be written as config.json, which knows \"gelu\", \"gelu_tanh\" and \"relu\" here");
+  return found->there;
+}
+
+/// What GPT-2 does only where it is asked to, and this program never.
+void refuse_other_gpt2(const json& config) {
+  for (const char* name : {"scale_attn_by_inverse_layer_idx", "reorder_and_upcast_attn"})
+    if (is_set(config, name)) throw Error(std::string(name) + " is true, which is not supported");
+  for (const char* name : {"scale_attn_weights", "tie_word_embeddings"})
+    if (!member<bool>(config, name, "true or false").value_or(true))
+      throw Error(std::string(name) + " is false, which is not supported");
 }
 
 /// What would change the numbers and has no counterpart here.
-void refuse_unknown_functions(const json& config, const MemberNames& names, const std::string& activation) {
-  if (activation != "gelu" && activation != "relu")
-    throw Error(std::string(names.activation) + " is \"" + shortened(activation) +
-                "\", which is not supported; supported are \"gelu\" (with the exact erf) and \"relu\"");
+void refuse_unknown_functions(const json& config) {
   const auto positions =
       member<std::string>(config, "position_embedding_type", "a text").value_or("absolute");
   if (positions != "absolute")
@@ -131,53 +173,48 @@ Value::Array texts(const std::vector<std::string>& list) {
   return array;
 }
 
-/// Throws the reason why export has no word for an option.
-[[noreturn]] void refuse(const std::string& option, const std::string& value, const std::string& remedy) {
-  throw Error("model." + option + " = " + value + " cannot be written as a BERT, which has " + remedy);
-}
-
-void require_bert_stack(const ModelTable& model) {
-  if (model.decoder) throw Error("[model.decoder] cannot be written as a BERT, which is an encoder alone");
-  if (model.causal) refuse("causal", "true", "tokens that see all others");
-  if (model.groups != 0)
-    refuse("groups", std::to_string(model.groups), "parameters of its own in every block");
-  if (model.positions != Positions::learned) refuse("positions", "\"sinusoidal\"", "\"learned\" positions");
-  if (model.norm_position != NormPosition::post) refuse("norm_position", "\"pre\"", "a norm after each sum");
-  if (model.ends_with_norm()) refuse("final_norm", "true", "no other norm behind its last block");
-  if (model.embedding_width != 0)
-    refuse("embedding_width", std::to_string(model.embedding_width), "tables as wide as the model");
-  if (model.norm.type != "layer_norm") refuse("norm", "\"" + model.norm.type + "\"", "\"layer_norm\"");
-}
-
-/// The sub-layer of the block at `index`, which must be of that type.
-const LayerTable& sub_layer(const ModelTable& model, std::size_t index, const std::string& type) {
-  if (model.block.size() != 2) {
-    std::vector<std::string> names;
-    for (const LayerTable& layer : model.block) names.push_back(layer.name);
-    refuse("block", "[" + quoted_list(names) + "]", "a self_attention and a feed_forward in each block");
-  }
-  const LayerTable& layer = model.block[index];
-  if (layer.type != type)
-    refuse("layer." + layer.name + ".type", "\"" + layer.type + "\"", "\"" + type + "\" in this place");
-  return layer;
-}
-
 }  // namespace
+
+bool is_roberta(const json& json) {
+  const auto type = json.find(type_name);
+  return type != json.end() && *type == roberta_type;
+}
+
+bool is_gpt2(const json& json) {
+  const auto type = json.find(type_name);
+  return type != json.end() && *type == gpt2_type;
+}
+
+std::int64_t first_position_in(const json& json) {
+  if (!is_roberta(json)) return 0;
+  const std::int64_t padding = member<std::int64_t>(json, padding_name, "an integer").value_or(usual_padding);
+  if (padding < 0)
+    throw Error(std::string(padding_name) + " must be at least 0, found " + std::to_string(padding));
+  return padding + 1;
+}
 
 BertConfig bert_config_from_json(const json& json) {
   if (!json.is_object()) throw Error("a JSON object is expected");
   const MemberNames& names = names_in(json);
   BertConfig config;
   config.model_type = names.model_type;
-  config.activation = member<std::string>(json, names.activation, "a text").value_or("gelu");
-  refuse_unknown_functions(json, names, config.activation);
+  config.activation = activation_in(json, names);
+  refuse_unknown_functions(json);
+  if (is_gpt2(json)) refuse_other_gpt2(json);
   config.pieces = size(json, pieces_name);
   config.width = size(json, names.width);
   config.layers = size(json, names.layers);
   config.heads = size(json, names.heads);
-  config.hidden = size(json, names.hidden);
-  config.max_positions = size(json, positions_name);
+  const bool usual_hidden = is_gpt2(json) && json.value(names.hidden, nlohmann::json()).is_null();
+  config.hidden = usual_hidden ? 4 * config.width : size(json, names.hidden);
+  config.first_position = first_position_in(json);
+  config.max_positions = size(json, names.positions) - config.first_position;
+  if (config.max_positions < 1)
+    throw Error(std::string(names.positions) + " is " + std::to_string(size(json, names.positions)) +
+                ", and positions begin at " + padding_name +
+                " + 1 = " + std::to_string(config.first_position) + ", so that none is left");
   if (*names.segments != '\0') config.segments = size(json, names.segments);
+  if (is_gpt2(json)) config.epsilon = 1e-5;
   config.epsilon = number(json, names.epsilon, config.epsilon);
   config.dropout = number(json, names.dropout, config.dropout);
   config.attention_dropout = number(json, names.attention_dropout, config.attention_dropout);
@@ -187,13 +224,19 @@ BertConfig bert_config_from_json(const json& json) {
 json bert_config_to_json(const BertConfig& config) {
   const MemberNames* names = find_names(config.model_type);
   ENCORE_REQUIRE(names != nullptr, "\"" + config.model_type + "\" is no model type");
-  json out = {{"model_type", config.model_type},      {pieces_name, config.pieces},
-              {positions_name, config.max_positions}, {names->width, config.width},
-              {names->layers, config.layers},         {names->heads, config.heads},
-              {names->hidden, config.hidden},         {names->activation, config.activation},
-              {names->dropout, config.dropout},       {names->attention_dropout, config.attention_dropout}};
+  json out = {{"model_type", config.model_type},
+              {pieces_name, config.pieces},
+              {names->positions, config.first_position + config.max_positions},
+              {names->width, config.width},
+              {names->layers, config.layers},
+              {names->heads, config.heads},
+              {names->hidden, config.hidden},
+              {names->activation, activation_there(config.activation)},
+              {names->dropout, config.dropout},
+              {names->attention_dropout, config.attention_dropout}};
   if (*names->epsilon != '\0') out[names->epsilon] = config.epsilon;
   if (*names->segments != '\0') out[names->segments] = config.segments;
+  if (config.first_position > 0) out[padding_name] = config.first_position - 1;
   return out;
 }
 
@@ -221,17 +264,19 @@ std::vector<ImpliedOption> implied_options(const BertConfig& config) {
   count({"model", "layers"}, config.layers, names->layers);
   add({"model", "block"}, texts({bert_attention, bert_feed_forward}), type);
   add({"model", "positions"}, std::string("learned"), type);
-  count({"model", "max_positions"}, config.max_positions, positions_name);
+  add({"model", "max_positions"}, config.max_positions,
+      said(names->positions, std::to_string(config.first_position + config.max_positions)));
   add({"model", "segments"}, config.segments,
       *names->segments == '\0' ? type : said(names->segments, std::to_string(config.segments)));
-  add({"model", "embedding_norm"}, true, type);
+  const bool gpt2 = config.model_type == gpt2_type;
+  add({"model", "embedding_norm"}, !gpt2, type).is_default = gpt2;
   add({"model", "embedding_scale"}, std::string("none"), type);
   add({"model", "norm"}, std::string(bert_norm), type);
-  add({"model", "norm_position"}, std::string("post"), type).is_default = true;
-  add({"model", "final_norm"}, false, type).is_default = true;
+  add({"model", "norm_position"}, std::string(gpt2 ? "pre" : "post"), type).is_default = !gpt2;
+  add({"model", "final_norm"}, gpt2, type).is_default = true;
   add({"model", "embedding_width"}, std::int64_t{0}, type).is_default = true;
   add({"model", "groups"}, std::int64_t{0}, type).is_default = true;
-  add({"model", "causal"}, false, type).is_default = true;
+  add({"model", "causal"}, gpt2, type).is_default = !gpt2;
   share({"model", "dropout"}, config.dropout, names->dropout);
 
   add({"model", "layer", bert_attention, "type"}, std::string("self_attention"), type);
@@ -241,36 +286,11 @@ std::vector<ImpliedOption> implied_options(const BertConfig& config) {
   add({"model", "layer", bert_feed_forward, "type"}, std::string("feed_forward"), type);
   count({"model", "layer", bert_feed_forward, "hidden"}, config.hidden, names->hidden);
   add({"model", "layer", bert_feed_forward, "activation"}, config.activation,
-      said(names->activation, "\"" + config.activation + "\""));
+      said(names->activation, "\"" + activation_there(config.activation) + "\""));
   add({"model", "layer", bert_norm, "type"}, std::string("layer_norm"), type);
   add({"model", "layer", bert_norm, "epsilon"}, config.epsilon,
       *names->epsilon == '\0' ? type : said(names->epsilon, shortest(config.epsilon)));
   return options;
-}
-
-BertConfig bert_config_of(const ModelTable& model, std::int64_t pieces, std::int64_t max_length) {
-  require_bert_stack(model);
-  const LayerTable& attention = sub_layer(model, 0, "self_attention");
-  const LayerTable& feed_forward = sub_layer(model, 1, "feed_forward");
-  if (attention.options.has("head_size") &&
-      attention.options.integer("head_size") * attention.options.integer("heads") != model.width)
-    refuse("layer." + attention.name + ".head_size", std::to_string(attention.options.integer("head_size")),
-           "heads of width / heads channels");
-  if (!model.embedding_norm) refuse("embedding_norm", "false", "a norm behind the embedding");
-  if (model.embedding_scale != EmbeddingScale::none)
-    refuse("embedding_scale", "\"sqrt_width\"", "an embedding that is not scaled (\"none\")");
-  return {.model_type = "bert",
-          .pieces = pieces,
-          .width = model.width,
-          .layers = model.layers,
-          .heads = attention.options.integer("heads"),
-          .hidden = feed_forward.options.integer("hidden"),
-          .max_positions = model.max_positions == 0 ? max_length : model.max_positions,
-          .segments = std::max<std::int64_t>(model.segments, 1),
-          .activation = feed_forward.options.text("activation"),
-          .epsilon = model.norm.options.number("epsilon"),
-          .dropout = model.dropout,
-          .attention_dropout = attention.options.number("attention_dropout")};
 }
 
 }  // namespace encore

@@ -77,6 +77,20 @@ constexpr Renaming distilbert_heads[] = {
     {"vocab_projector.", "cls.predictions.decoder."},
 };
 
+/// RoBERTa's names as BERT's. Its own pooler, which no head of it reads, has no such name.
+constexpr Renaming roberta_beginnings[] = {
+    {"roberta.embeddings.", "bert.embeddings."},
+    {"roberta.encoder.", "bert.encoder."},
+    {"embeddings.", "bert.embeddings."},
+    {"encoder.", "bert.encoder."},
+    {"classifier.dense.", "bert.pooler.dense."},
+    {"classifier.out_proj.", "classifier."},
+    {"lm_head.dense.", "cls.predictions.transform.dense."},
+    {"lm_head.layer_norm.", "cls.predictions.transform.LayerNorm."},
+    {"lm_head.decoder.", "cls.predictions.decoder."},
+    {"lm_head.bias", "cls.predictions.bias"},
+};
+
 /// The other name of an equal one, or "".
 template <std::size_t N>
 std::string_view find_name(const Renaming (&names)[N], std::string_view from) {
@@ -169,7 +183,18 @@ std::vector<std::string> bert_tensors_of(std::string_view path, BertHead head) {
   return drop_beginning(path, "encoder.") ? block_tensors_of(path) : std::vector<std::string>();
 }
 
-std::string bert_spelling(std::string_view name) {
+std::string spelling_of(BertFamily family, std::string_view name, bool pooled_classes) {
+  if (family == BertFamily::bert) return std::string(name);
+  for (const Renaming& renaming : roberta_beginnings) {
+    const bool of_pooled_classes = renaming.from.starts_with("classifier.");
+    if (name.starts_with(renaming.to) && (!of_pooled_classes || pooled_classes))
+      return std::string(renaming.from) + std::string(name.substr(renaming.to.size()));
+  }
+  return std::string(name);
+}
+
+std::string bert_spelling(std::string_view name, BertFamily family) {
+  if (family == BertFamily::roberta) return rename_beginning(roberta_beginnings, name);
   const bool prefixed = drop_beginning(name, "bert.") || drop_beginning(name, "distilbert.");
   if (drop_beginning(name, "transformer.layer.")) {
     const std::string_view number = cut_number(name);
@@ -189,12 +214,12 @@ bool is_bert_buffer(std::string_view name) {
   return name == "bert.embeddings.position_ids" || name == "bert.embeddings.token_type_ids";
 }
 
-BertNames::BertNames(const std::vector<std::string>& names) {
+BertNames::BertNames(const std::vector<std::string>& names, BertFamily family) {
   // DistilBERT's classes come behind another layer than a pooler, so that they would mean nothing here.
   const bool other_classes = std::ranges::find(names, "pre_classifier.weight") != names.end();
   for (const std::string& name : names) {
     if (other_classes && name.starts_with("classifier.")) continue;
-    const auto [place, added] = names_.emplace(bert_spelling(name), name);
+    const auto [place, added] = names_.emplace(bert_spelling(name, family), name);
     if (!added) throw Error("tensors \"" + place->second + "\" and \"" + name + "\" are the same of BERT's");
   }
   // A projection that has its own bias beside the one of the predictions has a copy of it.

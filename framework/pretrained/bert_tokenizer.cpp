@@ -25,21 +25,12 @@ constexpr SpecialPiece special_pieces[] = {{.member = "unk_token", .piece = "[UN
                                            {.member = "cls_token", .piece = "[CLS]"},
                                            {.member = "mask_token", .piece = "[MASK]"}};
 
-/// true, false, or nothing where the member is absent or null.
-std::optional<bool> flag(const json& object, const char* name, const fs::path& file) {
-  const auto found = object.find(name);
-  if (found == object.end() || found->is_null()) return std::nullopt;
-  if (!found->is_boolean())
-    throw Error(file.string() + ": " + name + " must be true or false, found " + shortened(found->dump()));
-  return found->get<bool>();
-}
-
 /// What a text goes through before it is cut; `chinese` is the name that the file has for it.
 void require_known_cleaning(const json& object, const fs::path& file, bool lowercase, const char* chinese) {
-  if (!flag(object, chinese, file).value_or(true))
+  if (!json_flag(object, chinese, file).value_or(true))
     throw Error(file.string() + ": " + chinese +
                 " is false, but this tokenizer always cuts Chinese characters apart");
-  const std::optional<bool> strip = flag(object, "strip_accents", file);
+  const std::optional<bool> strip = json_flag(object, "strip_accents", file);
   if (strip && *strip != lowercase)
     throw Error(file.string() + ": strip_accents is " + (*strip ? "true" : "false") +
                 ", but this tokenizer drops accents exactly where it lowers the text");
@@ -57,21 +48,21 @@ void require_known_specials(const json& config, const fs::path& file) {
 }
 
 /// tokenizer_config.json, where it decides.
-bool read_tokenizer_config(const fs::path& file, BertTokenizer& tokenizer) {
+bool read_tokenizer_config(const fs::path& file, TokenizerFlag& flag) {
   const json config = read_json_object(file);
   require_known_specials(config, file);
-  const std::optional<bool> lowercase = flag(config, "do_lower_case", file);
+  const std::optional<bool> lowercase = json_flag(config, "do_lower_case", file);
   if (!lowercase) return false;
-  tokenizer.lowercase = *lowercase;
-  tokenizer.lowercase_file = file;
-  tokenizer.lowercase_reason = std::string("do_lower_case = ") + (*lowercase ? "true" : "false");
+  flag.value = *lowercase;
+  flag.file = file;
+  flag.reason = std::string("do_lower_case = ") + (*lowercase ? "true" : "false");
   require_known_cleaning(config, file, *lowercase, "tokenize_chinese_chars");
   return true;
 }
 
 /// tokenizer.json, which states everything about the tokenizer; `decides` whether it also says what happens
 /// to capitals.
-void read_tokenizer_json(const fs::path& file, bool decides, BertTokenizer& tokenizer) {
+void read_tokenizer_json(const fs::path& file, bool decides, TokenizerFlag& flag) {
   const json all = read_json_object(file);
   const json model = all.value("model", json::object());
   const std::string type = model.is_object() ? model.value("type", json("WordPiece")).dump() : model.dump();
@@ -83,24 +74,34 @@ void read_tokenizer_json(const fs::path& file, bool decides, BertTokenizer& toke
                 shortened(model.at("continuing_subword_prefix").dump()) + ", but this tokenizer has \"##\"");
   const json normalizer = all.value("normalizer", json());
   if (!decides || !normalizer.is_object()) return;
-  tokenizer.lowercase = flag(normalizer, "lowercase", file).value_or(true);
-  tokenizer.lowercase_file = file;
-  tokenizer.lowercase_reason = std::string("lowercase = ") + (tokenizer.lowercase ? "true" : "false");
-  require_known_cleaning(normalizer, file, tokenizer.lowercase, "handle_chinese_chars");
+  flag.value = json_flag(normalizer, "lowercase", file).value_or(true);
+  flag.file = file;
+  flag.reason = std::string("lowercase = ") + (flag.value ? "true" : "false");
+  require_known_cleaning(normalizer, file, flag.value, "handle_chinese_chars");
 }
 
 }  // namespace
 
-BertTokenizer read_bert_tokenizer(const fs::path& folder) {
+std::optional<bool> json_flag(const json& object, const char* name, const fs::path& file) {
+  const auto found = object.find(name);
+  if (found == object.end() || found->is_null()) return std::nullopt;
+  if (!found->is_boolean())
+    throw Error(file.string() + ": " + name + " must be true or false, found " + shortened(found->dump()));
+  return found->get<bool>();
+}
+
+PretrainedTokenizer read_bert_tokenizer(const fs::path& folder) {
   const fs::path pieces = folder / pieces_file, whole = folder / tokenizer_file;
   const fs::path config = folder / tokenizer_config_file;
   // What transformers does where nothing is said.
-  BertTokenizer tokenizer = {.vocabulary = is_there(pieces) ? pieces : whole,
-                             .lowercase = true,
-                             .lowercase_file = folder / config_file,
-                             .lowercase_reason = "model_type of BERT and no do_lower_case"};
-  const bool decided = is_there(config) && read_tokenizer_config(config, tokenizer);
-  if (tokenizer.vocabulary == whole) read_tokenizer_json(whole, !decided, tokenizer);
+  PretrainedTokenizer tokenizer = {.type = bert_tokenizer,
+                                   .vocabulary = is_there(pieces) ? pieces : whole,
+                                   .flag = {.option = "lowercase",
+                                            .value = true,
+                                            .file = folder / config_file,
+                                            .reason = "model_type of BERT and no do_lower_case"}};
+  const bool decided = is_there(config) && read_tokenizer_config(config, tokenizer.flag);
+  if (tokenizer.vocabulary == whole) read_tokenizer_json(whole, !decided, tokenizer.flag);
   return tokenizer;
 }
 

@@ -36,16 +36,16 @@ class Filling : private OptionFiller {
   static Origin from(const fs::path& file) { return {Source::file, {file.string(), 0, 0}}; }
 
   void tokenizer(const fs::path& config) {
-    const BertTokenizer& tokenizer = folder_.tokenizer;
+    const PretrainedTokenizer& tokenizer = folder_.tokenizer;
     const std::string type = "model_type = \"" + folder_.config.model_type + "\"";
     const bool is_other =
-        !put({.path = {"tokenizer", "type"}, .value = Value{std::string(bert_tokenizer), {}}, .reason = type},
-             config);
+        !put({.path = {"tokenizer", "type"}, .value = Value{tokenizer.type, {}}, .reason = type}, config);
     if (is_other) return;  // whose options are its own
-    put({.path = {"tokenizer", "lowercase"},
-         .value = Value{tokenizer.lowercase, {}},
-         .reason = tokenizer.lowercase_reason},
-        tokenizer.lowercase_file);
+    put({.path = {"tokenizer", tokenizer.flag.option},
+         .value = Value{tokenizer.flag.value, {}},
+         .reason = tokenizer.flag.reason,
+         .may_differ = tokenizer.flag.may_differ},
+        tokenizer.flag.file);
     for (const char* option : {"vocab_size", "min_frequency"})
       if (const Value* given = root_.at({"tokenizer", option}))
         refuse(*given, std::string("tokenizer.") + option,

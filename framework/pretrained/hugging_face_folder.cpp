@@ -9,6 +9,7 @@
 #include "config/json_text.hpp"
 #include "config/limits.hpp"
 #include "data/vocabulary.hpp"
+#include "pretrained/byte_bpe_files.hpp"
 #include "record/safetensors.hpp"
 
 namespace encore {
@@ -64,10 +65,21 @@ void require_tensors(const fs::path& folder) {
   throw Error(folder.string() + " has no " + tensors_file + "; " + what_it_holds);
 }
 
-void require_vocabulary(const fs::path& folder) {
-  if (is_there(folder / pieces_file) || is_there(folder / tokenizer_file)) return;
-  throw Error(folder.string() + " has neither " + pieces_file + " nor " + tokenizer_file +
-              ", so its tokenizer is not known; " + what_it_holds);
+/// The files of the tokenizer that are read. BERT's pieces are in vocab.txt or tokenizer.json; RoBERTa's,
+/// with their merges, in tokenizer.json, or in vocab.json and merges.txt.
+std::vector<std::string> tokenizer_files(const fs::path& folder, bool byte_pairs) {
+  if (!byte_pairs && is_there(folder / pieces_file)) return {pieces_file};
+  if (is_there(folder / tokenizer_file)) return {tokenizer_file};
+  if (!byte_pairs || !is_there(folder / vocab_json_file)) return {};
+  std::vector<std::string> files = {vocab_json_file};
+  if (is_there(folder / merges_file)) files.emplace_back(merges_file);
+  return files;
+}
+
+void require_vocabulary(const fs::path& folder, bool byte_pairs) {
+  if (!tokenizer_files(folder, byte_pairs).empty()) return;
+  throw Error(folder.string() + " has neither " + (byte_pairs ? vocab_json_file : pieces_file) + " nor " +
+              tokenizer_file + ", so its tokenizer is not known; " + what_it_holds);
 }
 
 void require_config(const fs::path& folder) {
@@ -77,7 +89,15 @@ void require_config(const fs::path& folder) {
 }
 
 void require_pieces(const HuggingFaceFolder& model) {
-  const auto pieces = static_cast<std::int64_t>(load_vocabulary(model.tokenizer.vocabulary).size());
+  const std::vector<std::string> lines = load_vocabulary(model.tokenizer.vocabulary);
+  if (model.config.first_position > 0) {
+    try {
+      require_padding_piece(lines, model.config.first_position - 1);
+    } catch (const Error& error) {
+      throw Error((model.path / config_file).string() + ": " + error.what());
+    }
+  }
+  const auto pieces = static_cast<std::int64_t>(piece_count(lines));
   if (pieces == model.config.pieces) return;
   throw Error(model.tokenizer.vocabulary.string() + " has " + std::to_string(pieces) + " pieces, but " +
               (model.path / config_file).string() +
@@ -135,8 +155,9 @@ HuggingFaceFolder open_hugging_face_folder(const fs::path& folder) {
   }
   require_tensors(folder);
   const Safetensors tensors(folder / tensors_file);  // its header
-  require_vocabulary(folder);
-  model.tokenizer = read_bert_tokenizer(folder);
+  const bool byte_pairs = is_roberta(config) || is_gpt2(config);
+  require_vocabulary(folder, byte_pairs);
+  model.tokenizer = byte_pairs ? read_byte_bpe_tokenizer(folder) : read_bert_tokenizer(folder);
   require_pieces(model);
   return model;
 }
@@ -144,9 +165,11 @@ HuggingFaceFolder open_hugging_face_folder(const fs::path& folder) {
 std::vector<std::string> files_of_hugging_face_folder(const fs::path& folder) {
   require_config(folder);
   require_tensors(folder);
-  require_vocabulary(folder);
+  const nlohmann::json config = read_json_object(folder / config_file);
+  const bool byte_pairs = is_roberta(config) || is_gpt2(config);
+  require_vocabulary(folder, byte_pairs);
   std::vector<std::string> names = {config_file, tensors_file};
-  names.emplace_back(is_there(folder / pieces_file) ? pieces_file : tokenizer_file);
+  for (std::string& name : tokenizer_files(folder, byte_pairs)) names.push_back(std::move(name));
   if (is_there(folder / tokenizer_config_file)) names.emplace_back(tokenizer_config_file);
   std::ranges::sort(names);
   return names;

@@ -1,5 +1,5 @@
-// HuggingFaceFolder: a folder as `transformers` saves a model: config.json, model.safetensors, and vocab.txt
-// or tokenizer.json. Opening it looks at everything but the values of the weights, so that a plan can refuse
+// HuggingFaceFolder: a folder as `transformers` saves a model: config.json, model.safetensors, and the files
+// of its tokenizer. Opening it looks at everything but the values of the weights, so that a plan can refuse
 // what no run could use. Read next: folder_filler.hpp.
 #pragma once
 
@@ -17,6 +17,7 @@ namespace encore {
 inline constexpr const char* config_file = "config.json";
 inline constexpr const char* tensors_file = "model.safetensors";
 inline constexpr const char* pieces_file = "vocab.txt";
+inline constexpr const char* vocab_json_file = "vocab.json";
 inline constexpr const char* tokenizer_file = "tokenizer.json";
 inline constexpr const char* tokenizer_config_file = "tokenizer_config.json";
 inline constexpr const char* special_tokens_file = "special_tokens_map.json";
@@ -27,7 +28,7 @@ inline constexpr const char* body_architecture = "Model";
 struct HuggingFaceFolder {
   std::filesystem::path path;
   BertConfig config;
-  BertTokenizer tokenizer;
+  PretrainedTokenizer tokenizer;
   /// As AdoptedModel::architecture (encore/task.hpp): "ForTokenClassification"; "Model" also where
   /// config.json names none.
   std::string architecture;

@@ -57,7 +57,7 @@ Adoption::Adoption(Specification specification, std::filesystem::path run_folder
       snapshots_(run_folder_, specification_.question, attempt) {
   adopt(*parts_.task, specification_);
   model_ =
-      std::make_unique<Model>(loaded_.experiment, model_size(*parts_.task, tokenizer_->vocabulary().size()),
+      std::make_unique<Model>(loaded_.experiment, model_size(*parts_.task, tokenizer().vocabulary().size()),
                               loaded_.registry, device);
   const PretrainedWeights weights = load_pretrained(*model_, folder_of(specification_));
   require_whole(weights, folder_of(specification_));
@@ -65,7 +65,7 @@ Adoption::Adoption(Specification specification, std::filesystem::path run_folder
 }
 
 Ending Adoption::conclude(Observer& observer, Control& control) {
-  keep_file(run_folder_ / vocabulary_file, vocabulary_text(tokenizer_->vocabulary()));
+  keep_file(run_folder_ / vocabulary_file, vocabulary_text(tokenizer_.lines));
   keep_file(run_folder_ / knowledge_file, parts_.task->knowledge());
   observer.happened(Logged{.text = note_});
   for (const Digested& digest : digest_blocks(*model_, 0, true)) observer.happened(digest);

@@ -32,7 +32,7 @@ class Adoption {
   const Registry& registry() const { return loaded_.registry; }
   const Task& task() const { return *parts_.task; }
   const std::vector<Measure>& measures() const { return parts_.measures; }
-  const Tokenizer& tokenizer() const { return *tokenizer_; }
+  const Tokenizer& tokenizer() const { return *tokenizer_.tokenizer; }
   const Model& model() const { return *model_; }
 
   /// Writes the files, and reports digests and the conclusion, which has no scores.
@@ -43,7 +43,7 @@ class Adoption {
   std::filesystem::path run_folder_;
   LoadedExperiment loaded_;
   TaskParts parts_;
-  std::unique_ptr<Tokenizer> tokenizer_;
+  LoadedTokenizer tokenizer_;
   std::unique_ptr<Model> model_;
   Snapshots snapshots_;
   std::string note_;

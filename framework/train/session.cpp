@@ -47,12 +47,12 @@ Session::Session(Specification specification, std::filesystem::path run_folder, 
       tokenizer_(load_tokenizer(
           loaded_, run_folder, [this] { return sets_.text_counts(); }, inherited_vocabulary(specification_))),
       snapshots_(run_folder, specification_.question, attempt) {
-  const std::span<const std::string> vocabulary = tokenizer_->vocabulary();
+  const std::span<const std::string> vocabulary = tokenizer().vocabulary();
   encode(cache);
   keep_max_length(run_folder);
   require_selectable(loaded_.experiment.train.select, sets_);
   require_unseen_targets(loaded_.experiment.model, sets_.set(Split::train).set);
-  keep_file(run_folder / vocabulary_file, vocabulary_text(vocabulary));
+  keep_file(run_folder / vocabulary_file, vocabulary_text(tokenizer_.lines));
   keep_file(run_folder / knowledge_file, sets_.task().knowledge());
 
   const Experiment& experiment = loaded_.experiment;
@@ -72,11 +72,11 @@ Session::Session(Specification specification, std::filesystem::path run_folder, 
 
 void Session::encode(const TokenCache& cache) {
   const std::string encoding =
-      encoding_of(loaded_.experiment.tokenizer, loaded_.registry, *tokenizer_, specification_);
+      encoding_of(loaded_.experiment.tokenizer, loaded_.registry, tokenizer_, specification_);
   const std::string text = work_text(
       "encoding", "", loaded_.registry.owner_text(Kind::tokenizer, loaded_.experiment.tokenizer.type));
   const CurrentWork work(text.c_str());
-  sets_.encode(*tokenizer_, host_threads(), cache, encoding);
+  sets_.encode(tokenizer(), host_threads(), cache, encoding);
 }
 
 /// A resumed run computes it again from the same data; what was trained so far has it in its parameters.
@@ -106,7 +106,7 @@ TrainerParts Session::parts(Observer& observer, Control& control, Milestones mil
           std::move(milestones),
           loaded_.registry.owner_text(Kind::optimizer, loaded_.experiment.optimizer.type),
           pretrained_of(specification_),
-          text_generation(sets_.task(), *tokenizer_)};
+          text_generation(sets_.task(), tokenizer())};
 }
 
 }  // namespace encore

@@ -25,7 +25,7 @@ class Session {
   const Experiment& experiment() const { return loaded_.experiment; }
   const Registry& registry() const { return loaded_.registry; }
   const TaskSets& sets() const { return sets_; }
-  const Tokenizer& tokenizer() const { return *tokenizer_; }
+  const Tokenizer& tokenizer() const { return *tokenizer_.tokenizer; }
   Model& model() { return *model_; }
 
   /// The session outlives the parts.
@@ -38,7 +38,7 @@ class Session {
   Specification specification_;
   LoadedExperiment loaded_;
   TaskSets sets_;
-  std::unique_ptr<Tokenizer> tokenizer_;
+  LoadedTokenizer tokenizer_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<Schedule> schedule_;

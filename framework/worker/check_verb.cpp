@@ -127,7 +127,7 @@ class Checker {
     if (!tokenizers_.contains(known))
       tokenizers_[known] = loaded_tokenizer(experiment.tokenizer, plugins.registry);
     if (experiment.train.trains_nothing()) return check_adopted(specification, experiment, plugins.registry);
-    CheckedSets& checked = sets_of(specification, experiment, plugins.registry, tokenizers_[known].get());
+    CheckedSets& checked = sets_of(specification, experiment, plugins.registry, tokenizers_[known]);
     if (experiment.data.max_length == 0) assume_max_length(experiment, checked.sets.max_length());
     const Model model(experiment, model_size(checked.sets.task(), small_vocabulary), plugins.registry,
                       device_);
@@ -151,7 +151,7 @@ class Checker {
 
   /// What was encoded once was sound then, and is the same file still when its hash is.
   CheckedSets& sets_of(const Specification& specification, const Experiment& experiment,
-                       const Registry& registry, const Tokenizer* tokenizer) {
+                       const Registry& registry, const LoadedTokenizer& tokenizer) {
     const DataTable& data = experiment.data;
     TaskParts parts = make_task_parts(experiment, registry);
     auto& known = sets_[{parts.identity, data.train, data.dev, data.test, data.split, data.max_length,
@@ -160,9 +160,9 @@ class Checker {
     auto checked = std::make_unique<CheckedSets>(
         CheckedSets{TaskSets(std::move(parts), data, content_hashes(specification))});
     checked->encoded =
-        tokenizer != nullptr &&
+        tokenizer.tokenizer != nullptr &&
         checked->sets.load_encoded(TokenCache::standard(),
-                                   encoding_of(experiment.tokenizer, registry, *tokenizer, specification));
+                                   encoding_of(experiment.tokenizer, registry, tokenizer, specification));
     if (!checked->encoded) checked->sets.read();
     known = std::move(checked);
     return *known;
@@ -177,15 +177,16 @@ class Checker {
   }
 
   /// The tokenizer with its vocabulary; none where the vocabulary is yet to be trained.
-  static std::unique_ptr<Tokenizer> loaded_tokenizer(const TokenizerTable& table, const Registry& registry) {
+  static LoadedTokenizer loaded_tokenizer(const TokenizerTable& table, const Registry& registry) {
     auto tokenizer = with_key(table, [&] { return registry.make_tokenizer(table.type, table.options); });
-    if (!table.options.has("vocab")) return nullptr;
+    if (!table.options.has("vocab")) return {};
     try {
-      tokenizer->load(load_vocabulary(table.options.text("vocab")));
+      std::vector<std::string> lines = load_vocabulary(table.options.text("vocab"));
+      tokenizer->load(lines);
+      return {.tokenizer = std::move(tokenizer), .lines = std::move(lines)};
     } catch (const Error& error) {
       throw ConfigError(table.key + ".vocab", error.what());
     }
-    return tokenizer;
   }
 
   const CheckRequest& request_;
@@ -195,7 +196,7 @@ class Checker {
   std::map<std::tuple<std::string, Files, Files, Files, std::vector<double>, std::int64_t, double>,
            std::unique_ptr<CheckedSets>>
       sets_;
-  std::unordered_map<std::string, std::unique_ptr<Tokenizer>> tokenizers_;
+  std::unordered_map<std::string, LoadedTokenizer> tokenizers_;
   std::unordered_map<std::string, Verdict> verdicts_;
 };
 

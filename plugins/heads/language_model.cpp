@@ -46,6 +46,7 @@ class LanguageModel final : public Head {
             "transform", true,
             {.help =
                  "h = LayerNorm(gelu(x W^T + c)); without it h = x, where the table is as wide as the model"})
+        .boolean("bias", true, {.help = "b; without it b = 0, as in GPT-2"})
         .number("epsilon", 1e-12,
                 {.help = "added to the variance by the norm of transform", .min = 0.0, .max = 1.0});
   }
@@ -57,6 +58,7 @@ class LanguageModel final : public Head {
         label_smoothing_(context.label_smoothing),
         candidates_(std::min(candidates_for(context), context.vocabulary)),
         transform_(options.flag("transform")),
+        has_bias_(options.flag("bias")),
         epsilon_(options.number("epsilon")) {
     if (!transform_ && table_width_ != context.width)
       throw OptionError("transform",
@@ -88,7 +90,7 @@ class LanguageModel final : public Head {
       dnormed_ = plan.buffer("normed_gradient", {rows, table_width_}, Lifetime::backward);
     }
     table_ = plan.tie("table", "embedding.tokens", {vocabulary_, table_width_});
-    bias_ = plan.bias("bias", vocabulary_);
+    if (has_bias_) bias_ = plan.bias("bias", vocabulary_);
     logits_ = plan.buffer("logits", {rows, vocabulary_}, Lifetime::saved);
     values_ = plan.buffer("values", {rows, candidates_}, Lifetime::saved, Element::accumulate);
     log_sums_ = plan.buffer("log_sums", {rows}, Lifetime::saved, Element::accumulate);
@@ -108,8 +110,8 @@ class LanguageModel final : public Head {
       kernels::layer_norm(device, active, step.parameter(norm_gain_), step.parameter(norm_bias_), epsilon_,
                           inputs, step.buffer(mean_), step.buffer(rstd_));
     }
-    kernels::linear(device, inputs, step.parameter(table_), step.parameter(bias_), Activation::none,
-                    step.buffer(logits_));
+    kernels::linear(device, inputs, step.parameter(table_), has_bias_ ? step.parameter(bias_) : Tensor(),
+                    Activation::none, step.buffer(logits_));
     // What decode gives where nobody asks for the loss.
     if (!step.training()) kernels::fill(device, 0.0, step.buffer(row_losses_));
   }
@@ -134,7 +136,8 @@ class LanguageModel final : public Head {
     const Tensor dlogits = step.buffer(logits_);                                        // (rows, V)
     kernels::softmax_cross_entropy_backward(device, dlogits, step.column(targets_), label_smoothing_, scale,
                                             dlogits);
-    kernels::linear_backward_parameters(device, dlogits, inputs, step.gradient(table_), step.gradient(bias_));
+    kernels::linear_backward_parameters(device, dlogits, inputs, step.gradient(table_),
+                                        has_bias_ ? step.gradient(bias_) : Tensor());
     kernels::linear_backward_input(device, dlogits, step.parameter(table_), dinputs);
     if (!transform_) return;
     const Tensor dactive = step.buffer(dactive_);  // (rows, E)
@@ -183,6 +186,7 @@ class LanguageModel final : public Head {
   double label_smoothing_;
   std::int64_t candidates_;  ///< best pieces that each row gets
   bool transform_;
+  bool has_bias_;
   double epsilon_;
   HeadInput states_;
   HeadColumn targets_;

@@ -1,13 +1,65 @@
 // Layer "feed_forward": y = activation(x Wup^T + b) Wdown^T + b, with F hidden channels (Vaswani et al.
 // 2017). The backward of relu, tanh and sigmoid reads the hidden states themselves; that of gelu and silu
-// their input, so there the input is kept and the hidden states are computed again.
+// their input, so there the input is kept and the hidden states are computed again. gelu_tanh, the
+// approximation that GPT-2 was trained with, is no part of the products and has passes of its own.
 #include <encore/kernels.hpp>
+#include <encore/math.hpp>
 #include <encore/plugin.hpp>
+#include <encore/rows.hpp>
+#include <encore/view.hpp>
 
 namespace encore_feed_forward {
 
 using namespace encore;
 using kernels::Activation;
+
+/// x (1 + tanh u) / 2 = x s(2u) with u = sqrt(2 / pi) (x + 0.044715 x^3) and s(t) = 1 / (1 + e^-t)
+/// (Hendrycks and Gimpel 2016).
+template <class S>
+struct GeluTanh {
+  static constexpr double slope = 1.5957691216057308;  // 2 sqrt(2 / pi)
+  static constexpr double cubic = 0.044715;
+
+  KOKKOS_INLINE_FUNCTION static S share(S x) {
+    return S(1) / (S(1) + math::exp(-S(slope) * (x + S(cubic) * x * x * x)));
+  }
+  KOKKOS_INLINE_FUNCTION static S value(S x) { return x * share(x); }
+  KOKKOS_INLINE_FUNCTION static S derivative(S x) {
+    const S s = share(x);
+    return s + x * s * (S(1) - s) * S(slope) * (S(1) + S(3 * cubic) * x * x);
+  }
+};
+
+/// y (N, F) = gelu_tanh(x (N, F))
+template <class T>
+void gelu_tanh(const Device& device, Tensor x, Tensor y) {
+  const T* in = elements<T>(x);
+  T* out = elements<T>(y);
+  const std::int64_t width = x.extent(1);
+  for_rows(
+      device, "encore_feed_forward::gelu_tanh", x.extent(0), KOKKOS_LAMBDA(const Row& row) {
+        row.each(width, [&](std::int64_t f) {
+          const std::int64_t i = row.index * width + f;
+          out[i] = static_cast<T>(GeluTanh<Sum<T>>::value(static_cast<Sum<T>>(in[i])));
+        });
+      });
+}
+
+/// dy (N, F) becomes dx = dy gelu_tanh'(x).
+template <class T>
+void gelu_tanh_backward(const Device& device, Tensor x, Tensor dy) {
+  const T* in = elements<T>(x);
+  T* gradient = elements<T>(dy);
+  const std::int64_t width = x.extent(1);
+  for_rows(
+      device, "encore_feed_forward::gelu_tanh_backward", x.extent(0), KOKKOS_LAMBDA(const Row& row) {
+        row.each(width, [&](std::int64_t f) {
+          const std::int64_t i = row.index * width + f;
+          gradient[i] = static_cast<T>(static_cast<Sum<T>>(gradient[i]) *
+                                       GeluTanh<Sum<T>>::derivative(static_cast<Sum<T>>(in[i])));
+        });
+      });
+}
 
 class FeedForward final : public Layer {
  public:
@@ -18,16 +70,17 @@ class FeedForward final : public Layer {
                  {.help = "number of hidden channels, often two to four times model.width",
                   .min = 1,
                   .max = 1048576})
-        .choice(
-            "activation", "relu", {"relu", "gelu", "silu", "tanh", "sigmoid"},
-            {.help = "relu; gelu: x Phi(x) with the exact erf; silu: x sigmoid(x), also called swish; tanh; "
-                     "sigmoid: 1 / (1 + e^-x)"});
+        .choice("activation", "relu", {"relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid"},
+                {.help = "relu; gelu: x Phi(x) with the exact erf; gelu_tanh: its approximation by tanh, as "
+                         "in GPT-2; silu: x sigmoid(x), also called swish; tanh; "
+                         "sigmoid: 1 / (1 + e^-x)"});
   }
 
   FeedForward(const Options& options, const LayerContext&)
       : hidden_(options.integer("hidden")),
         activation_(activation_of(options.text("activation"))),
-        keeps_input_(!kernels::derivative_reads_output(activation_)) {}
+        approximates_(options.text("activation") == "gelu_tanh"),
+        keeps_input_(approximates_ || !kernels::derivative_reads_output(activation_)) {}
 
   void declare(LayerPlan& plan) override {
     up_weight_ = plan.matrix("up.weight", hidden_, plan.width());
@@ -49,7 +102,7 @@ class FeedForward final : public Layer {
     kernels::linear(device, inputs[0], step.parameter(up_weight_), step.parameter(up_bias_),
                     keeps_input_ ? Activation::none : activation_, saved);
     const Tensor states = keeps_input_ ? step.buffer(states_) : saved;  // (N, F)
-    if (keeps_input_) kernels::activation(device, activation_, saved, states);
+    if (keeps_input_) activate(device, saved, states);
     kernels::linear(device, states, step.parameter(down_weight_), step.parameter(down_bias_),
                     Activation::none, output);
   }
@@ -60,19 +113,29 @@ class FeedForward final : public Layer {
     const Tensor saved = step.buffer(saved_);                                 // (N, F)
     const Tensor states = keeps_input_ ? step.buffer(states_again_) : saved;  // (N, F)
     const Tensor dstates = step.buffer(dstates_);                             // (N, F)
-    if (keeps_input_) kernels::activation(device, activation_, saved, states);
+    if (keeps_input_) activate(device, saved, states);
     kernels::linear_backward_parameters(device, output_gradient, states, step.gradient(down_weight_),
                                         step.gradient(down_bias_));
     kernels::linear_backward_input(device, output_gradient, step.parameter(down_weight_), dstates,
                                    activation_, saved);
+    if (approximates_)
+      dispatch(saved.dtype, [&](auto type) { gelu_tanh_backward<decltype(type)>(device, saved, dstates); });
     kernels::linear_backward_parameters(device, dstates, inputs[0], step.gradient(up_weight_),
                                         step.gradient(up_bias_));
     kernels::linear_backward_input(device, dstates, step.parameter(up_weight_), input_gradients[0]);
   }
 
  private:
+  void activate(const Device& device, Tensor up, Tensor states) const {
+    if (approximates_)
+      dispatch(up.dtype, [&](auto type) { gelu_tanh<decltype(type)>(device, up, states); });
+    else
+      kernels::activation(device, activation_, up, states);
+  }
+
   static Activation activation_of(const std::string& name) {
     if (name == "gelu") return Activation::gelu;
+    if (name == "gelu_tanh") return Activation::none;  // of the products
     if (name == "silu") return Activation::silu;
     if (name == "tanh") return Activation::tanh;
     return name == "sigmoid" ? Activation::sigmoid : Activation::relu;
@@ -80,7 +143,8 @@ class FeedForward final : public Layer {
 
   std::int64_t hidden_;
   Activation activation_;
-  bool keeps_input_;  ///< what the activation is computed of, rather than its result
+  bool approximates_;  ///< gelu_tanh
+  bool keeps_input_;   ///< what the activation is computed of, rather than its result
   Parameter up_weight_, up_bias_, down_weight_, down_bias_;
   Buffer saved_, states_, states_again_, dstates_;
 };

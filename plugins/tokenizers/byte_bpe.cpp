@@ -2,6 +2,8 @@
 #include "byte_bpe.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 #include <optional>
 #include <unordered_map>
 
@@ -29,16 +31,54 @@ std::vector<std::string> all_bytes_of(const PieceTable& table) {
   return all;
 }
 
-/// Every way to put a piece together from two others.
-PairTable merges_of(const std::vector<std::string>& all_bytes) {
+/// RoBERTa's and GPT-2's.
+constexpr tokenizers::SpecialNames other_names[] = {
+    {"<pad>", "<unk>", "<s>", "</s>", "</s>", "<mask>"},
+    {"<|endoftext|>", "<|endoftext|>", "<|endoftext|>", "<|endoftext|>", "<|endoftext|>", ""},
+};
+
+constexpr std::string_view blanks = " \t\n\v\f\r";
+
+/// Merges with the piece that each makes, in the order of their ranks.
+struct Merges {
+  PairTable ranks;
+  std::vector<std::int32_t> made;
+
+  /// "Ġt he"
+  void add(std::string_view line, const PieceTable& table) {
+    const auto refuse = [&](const std::string& problem) {
+      throw Error("merge " + std::to_string(made.size() + 1) + " of the vocabulary, \"" + std::string(line) +
+                  "\": " + problem);
+    };
+    const std::size_t blank = line.find(' ');
+    if (blank == std::string_view::npos || blank == 0 || line.find(' ', blank + 1) != std::string_view::npos)
+      refuse("two pieces with a blank between them are expected");
+    const auto piece = [&](const std::string& text) {
+      const std::int32_t number = table.find(text);
+      if (number == PieceTable::no_piece) refuse("the vocabulary has no piece \"" + text + "\"");
+      return number;
+    };
+    const std::string left(line.substr(0, blank)), right(line.substr(blank + 1));
+    const std::int32_t first = piece(left), second = piece(right);
+    if (ranks.find(first, second) != PairTable::missing) refuse("the same merge stands in front of it");
+    ranks.add(first, second, static_cast<std::int32_t>(made.size()));
+    made.push_back(piece(left + right));
+  }
+};
+
+/// Every way to put a piece together from two others, in the order of what they make.
+Merges merges_of(const std::vector<std::string>& all_bytes) {
   std::unordered_map<std::string, std::int32_t> numbers;
   for (std::size_t i = 0; i < all_bytes.size(); ++i)
     if (!all_bytes[i].empty()) numbers.emplace(all_bytes[i], static_cast<std::int32_t>(i));
-  PairTable merges;
+  Merges merges;
+  merges.made.resize(all_bytes.size());
+  std::iota(merges.made.begin(), merges.made.end(), 0);
   for (const auto& [bytes, number] : numbers)
     for (std::size_t cut = 1; cut < bytes.size(); ++cut) {
       const auto left = numbers.find(bytes.substr(0, cut)), right = numbers.find(bytes.substr(cut));
-      if (left != numbers.end() && right != numbers.end()) merges.add(left->second, right->second, number);
+      if (left != numbers.end() && right != numbers.end())
+        merges.ranks.add(left->second, right->second, number);
     }
   return merges;
 }
@@ -61,7 +101,11 @@ ByteBpe::ByteBpe(const Options& options, const TokenizerContext&)
 }
 
 void ByteBpe::load(std::vector<std::string> vocabulary) {
-  PieceTable table(std::move(vocabulary), "byte_bpe");
+  const auto header = std::find(vocabulary.begin(), vocabulary.end(), merges_header);
+  const bool has_merges = header != vocabulary.end();
+  const std::vector<std::string> lines(has_merges ? std::next(header) : header, vocabulary.end());
+  vocabulary.erase(header, vocabulary.end());
+  PieceTable table(std::move(vocabulary), "byte_bpe", other_names);
   for (std::size_t byte = 0; byte < 256; ++byte) {
     const std::string piece = printable(std::string(1, static_cast<char>(byte)));
     byte_numbers_[byte] = table.find(piece);
@@ -70,9 +114,17 @@ void ByteBpe::load(std::vector<std::string> vocabulary) {
                   "; a byte_bpe vocabulary needs a piece for each of the 256 bytes");
   }
   std::vector<std::string> bytes = all_bytes_of(table);
-  merges_ = merges_of(bytes);
+  Merges merges;
+  if (has_merges)
+    for (const std::string& line : lines) merges.add(line, table);
+  else
+    merges = merges_of(bytes);
+  merges_ = std::move(merges.ranks);
+  made_ = std::move(merges.made);
   bytes_ = std::move(bytes);
   table_ = std::move(table);
+  const std::optional<std::int32_t> mask = table_.find(Special::mask);
+  mask_ = mask ? table_.piece(*mask) : std::string();
 }
 
 template <class Visit>
@@ -99,13 +151,31 @@ void ByteBpe::train(const TextCounts& texts) {
 
 void ByteBpe::append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
                             std::vector<ByteRange>* ranges) const {
+  std::size_t plain = 0;
+  while (!mask_.empty()) {
+    const std::size_t at = text.find(mask_, plain);
+    if (at == std::string_view::npos) break;
+    // As in `tokenizers`, white space in front of a mask is part of it.
+    const std::size_t last = text.substr(plain, at - plain).find_last_not_of(blanks);
+    append_plain(text, plain, last == std::string_view::npos ? plain : plain + last + 1, pieces, ranges);
+    plain = at + mask_.size();
+    pieces.push_back(*table_.find(Special::mask));
+    if (ranges != nullptr) ranges->push_back({at, plain});
+  }
+  append_plain(text, plain, text.size(), pieces, ranges);
+}
+
+void ByteBpe::append_plain(std::string_view whole, std::size_t from, std::size_t to,
+                           std::vector<std::int32_t>& pieces, std::vector<ByteRange>* ranges) const {
+  const std::string_view text = whole.substr(from, to - from);
   const std::size_t before = pieces.size();
   thread_local std::vector<std::int32_t> cut;  // encode is const and called from several threads
   each_word(text, [&](std::string_view word) {
     cut.clear();
     for (const char byte : word) cut.push_back(byte_numbers_[static_cast<unsigned char>(byte)]);
-    merge_neighbours(cut,
-                     [this](std::int32_t left, std::int32_t right) { return merges_.find(left, right); });
+    merge_neighbours(
+        cut, [this](std::int32_t left, std::int32_t right) { return merges_.find(left, right); },
+        [this](std::int32_t rank) { return made_[static_cast<std::size_t>(rank)]; });
     pieces.insert(pieces.end(), cut.begin(), cut.end());
   });
   if (ranges == nullptr) return;
@@ -113,7 +183,7 @@ void ByteBpe::append_pieces(std::string_view text, std::vector<std::int32_t>& pi
   std::size_t begin = 0;
   for (std::size_t i = before; i < pieces.size(); ++i) {
     const std::size_t end = begin + bytes_[static_cast<std::size_t>(pieces[i])].size();
-    ranges->push_back({begin - std::min(begin, prefix), end - prefix});
+    ranges->push_back({from + begin - std::min(begin, prefix), from + end - prefix});
     begin = end;
   }
 }

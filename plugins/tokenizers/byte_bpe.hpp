@@ -1,9 +1,11 @@
 // ByteBpe: byte-level byte-pair encoding (Sennrich et al. 2016, Radford et al. 2019). Text is cut into words
-// as GPT-2 cuts it, a word into its bytes, and neighbouring pieces are merged while the vocabulary holds what
-// they make together, that with the lowest number first. So the vocabulary alone says how text is cut; any
-// bytes can be encoded, none becomes [UNK], and the pieces of a text, put together, are the text. Special
-// pieces are never made of text. Read next: merge_neighbours.hpp; training: byte_bpe_trainer.hpp; plugin
-// entry: byte_bpe_plugin.cpp.
+// as GPT-2 cuts it, a word into its bytes, and neighbouring pieces are merged. Which are, and in which order,
+// a vocabulary says in one of two ways. One that is trained here is a list of pieces: neighbours are merged
+// while the list holds what they make together, that with the lowest number first. In one from elsewhere
+// (RoBERTa, GPT-2) the merges stand behind the pieces, in their order, and text is cut exactly as the package
+// `tokenizers` cuts it. Any bytes can be encoded, none becomes [UNK], and the pieces of a text, put together,
+// are the text. Of the special pieces the mask alone is made of text, where it is written there. Read next:
+// merge_neighbours.hpp; training: byte_bpe_trainer.hpp; plugin entry: byte_bpe_plugin.cpp.
 #pragma once
 
 #include <string>
@@ -16,6 +18,9 @@
 
 namespace encore::byte_bpe {
 
+/// The first line of the files in which merges are kept (merges.txt).
+inline constexpr std::string_view merges_header = "#version: 0.2";
+
 class ByteBpe final : public Tokenizer {
  public:
   static constexpr const char* summary =
@@ -25,6 +30,7 @@ class ByteBpe final : public Tokenizer {
   /// smallest_vocabulary.
   ByteBpe(const Options& options, const TokenizerContext& context);
 
+  /// The pieces; behind them there may be `merges_header` and the merges, as in a merges.txt: "Ġt he".
   void load(std::vector<std::string> vocabulary) override;
   void train(const TextCounts& texts) override;
   std::span<const std::string> vocabulary() const override { return table_.pieces(); }
@@ -40,6 +46,9 @@ class ByteBpe final : public Tokenizer {
   }
   template <class Visit>
   void each_word(std::string_view text, const Visit& visit) const;
+  /// The bytes [begin, end) of a text, without the mask.
+  void append_plain(std::string_view text, std::size_t begin, std::size_t end,
+                    std::vector<std::int32_t>& pieces, std::vector<ByteRange>* ranges) const;
 
   tokenizers::Training training_;
   bool add_prefix_space_;
@@ -47,6 +56,8 @@ class ByteBpe final : public Tokenizer {
   std::vector<std::string> bytes_;  ///< of each piece; empty for the special ones
   std::int32_t byte_numbers_[256] = {};
   PairTable merges_;
+  std::vector<std::int32_t> made_;  ///< by rank of the merge: the piece that it makes
+  std::string mask_;                ///< as it is written in a text; empty where there is none
 };
 
 }  // namespace encore::byte_bpe

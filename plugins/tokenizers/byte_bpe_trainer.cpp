@@ -78,9 +78,10 @@ class Trainer {
     for (const std::size_t place : places) {
       Word& word = words_[place];
       change_pairs(place, -word.count);
-      merge_neighbours(word.pieces, [this](std::int32_t left, std::int32_t right) {
-        return find(piece(left) + piece(right));
-      });
+      merge_neighbours(
+          word.pieces,
+          [this](std::int32_t left, std::int32_t right) { return find(piece(left) + piece(right)); },
+          std::identity());
       change_pairs(place, word.count);
       for (std::size_t i = 1; i < word.pieces.size(); ++i)
         touched.insert({word.pieces[i - 1], word.pieces[i]});

@@ -12,18 +12,19 @@ namespace encore::byte_bpe {
 
 /// Two neighbours that can be merged; the smallest comes first.
 struct Merge {
-  std::int32_t number;  ///< of the concatenation
-  std::int32_t place;   ///< of the left one
+  std::int32_t rank;   ///< the lower, the earlier
+  std::int32_t place;  ///< of the left one
   std::int32_t left, right;
   bool operator>(const Merge& other) const {
-    return number != other.number ? number > other.number : place > other.place;
+    return rank != other.rank ? rank > other.rank : place > other.place;
   }
 };
 
-/// Merges neighbours in `pieces` until none can be: always the two whose concatenation has the lowest number,
-/// of equal ones the leftmost. merged(left, right) is that number; negative: they cannot be merged.
-template <class Merged>
-void merge_neighbours(std::vector<std::int32_t>& pieces, const Merged& merged) {
+/// Merges neighbours in `pieces` until none can be: always the two whose merge has the lowest rank, of equal
+/// ones the leftmost. rank_of(left, right) is that rank; negative: they cannot be merged. made(rank) is the
+/// number of their concatenation.
+template <class RankOf, class Made>
+void merge_neighbours(std::vector<std::int32_t>& pieces, const RankOf& rank_of, const Made& made) {
   constexpr std::int32_t gone = -1;
   thread_local std::vector<std::int32_t> next, previous;  // kept from call to call, so nothing is allocated
   thread_local std::vector<Merge> heap;
@@ -36,9 +37,9 @@ void merge_neighbours(std::vector<std::int32_t>& pieces, const Merged& merged) {
   };
   const auto offer = [&](std::int32_t place) {
     const std::int32_t left = at(pieces, place), right = at(pieces, at(next, place));
-    const std::int32_t number = merged(left, right);
-    if (number < 0) return;
-    heap.push_back({number, place, left, right});
+    const std::int32_t rank = rank_of(left, right);
+    if (rank < 0) return;
+    heap.push_back({rank, place, left, right});
     std::push_heap(heap.begin(), heap.end(), std::greater<>());
   };
   for (std::int32_t i = 0; i < size; ++i) {
@@ -53,7 +54,7 @@ void merge_neighbours(std::vector<std::int32_t>& pieces, const Merged& merged) {
     const std::int32_t place = best.place, after = at(next, place);
     if (at(pieces, place) != best.left || after == size || at(pieces, after) != best.right)
       continue;  // one of the two has been merged with another meanwhile
-    at(pieces, place) = best.number;
+    at(pieces, place) = made(best.rank);
     at(pieces, after) = gone;
     at(next, place) = at(next, after);
     if (at(next, place) < size) {

@@ -1,4 +1,4 @@
-// PairTable: what two pieces make together. One open hash table, for `encode` asks it for every two
+// PairTable: the rank of the merge of two pieces. One open hash table, for `encode` asks it for every two
 // neighbours.
 #pragma once
 
@@ -14,19 +14,19 @@ class PairTable {
   static constexpr std::int32_t missing = -1;
 
   /// Each pair at most once.
-  void add(std::int32_t left, std::int32_t right, std::int32_t merged) {
+  void add(std::int32_t left, std::int32_t right, std::int32_t rank) {
     if (2 * ++used_ > entries_.size()) grow();
-    entries_[slot(key_of(left, right))] = {key_of(left, right), merged};
+    entries_[slot(key_of(left, right))] = {key_of(left, right), rank};
   }
   /// `missing` for a pair that was not added.
   std::int32_t find(std::int32_t left, std::int32_t right) const {
-    return entries_[slot(key_of(left, right))].merged;
+    return entries_[slot(key_of(left, right))].rank;
   }
 
  private:
   struct Entry {
     std::uint64_t key = empty;
-    std::int32_t merged = missing;
+    std::int32_t rank = missing;
   };
   static constexpr std::uint64_t empty = ~std::uint64_t{0};
 

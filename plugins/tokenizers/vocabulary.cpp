@@ -58,20 +58,56 @@ std::vector<std::string> most_frequent(const TextCounts& counts, const Training&
   return pieces;
 }
 
-PieceTable::PieceTable(std::vector<std::string> pieces, const std::string& kind)
+namespace {
+
+std::size_t index_of(Special role) {
+  return static_cast<std::size_t>(role);
+}
+
+SpecialNames usual_names() {
+  SpecialNames names;
+  for (const Special role : all_specials) names[index_of(role)] = usual_piece(role);
+  return names;
+}
+
+/// "[PAD], [UNK], [CLS] and [SEP]"
+std::string required_names(const SpecialNames& names) {
+  std::vector<std::string_view> distinct;
+  for (const Special role : all_specials)
+    if (role != Special::mask &&
+        std::find(distinct.begin(), distinct.end(), names[index_of(role)]) == distinct.end())
+      distinct.push_back(names[index_of(role)]);
+  std::string text;
+  for (std::size_t i = 0; i < distinct.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == distinct.size() ? " and " : ", ") + std::string(distinct[i]);
+  return text;
+}
+
+}  // namespace
+
+SpecialNames PieceTable::special_names(std::span<const SpecialNames> others) const {
+  if (find(usual_piece(Special::start)) == no_piece)
+    for (const SpecialNames& names : others)
+      if (find(names[index_of(Special::start)]) != no_piece) return names;
+  return usual_names();
+}
+
+PieceTable::PieceTable(std::vector<std::string> pieces, const std::string& kind,
+                       std::span<const SpecialNames> others)
     : pieces_(std::move(pieces)) {
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     if (pieces_[i].empty()) throw Error("piece " + std::to_string(i) + " of the vocabulary is empty");
     if (!numbers_.emplace(pieces_[i], static_cast<std::int32_t>(i)).second)
       throw Error("the vocabulary holds the piece \"" + pieces_[i] + "\" twice");
   }
+  const SpecialNames names = special_names(others);
   for (const Special role : all_specials) {
-    const std::string piece(usual_piece(role));
+    const std::string_view piece = names[index_of(role)];
     const std::int32_t number = find(piece);
     if (number == no_piece && role != Special::mask)
-      throw Error("the vocabulary has no " + piece + "; a " + kind +
-                  " vocabulary needs [PAD], [UNK], [CLS] and [SEP]");
-    special_[static_cast<std::size_t>(role)] = number;
+      throw Error("the vocabulary has no " + std::string(piece) + "; a " + kind + " vocabulary needs " +
+                  required_names(names));
+    special_[index_of(role)] = number;
   }
 }
 

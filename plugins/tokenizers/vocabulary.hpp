@@ -38,6 +38,9 @@ const std::vector<std::string>& special_pieces();
 std::vector<std::string> most_frequent(const TextCounts& counts, const Training& training,
                                        const std::string& what);
 
+/// How a family of vocabularies writes its special pieces, by role; "": it has none.
+using SpecialNames = std::array<std::string_view, all_specials.size()>;
+
 /// A vocabulary: pieces in the order of their numbers.
 class PieceTable {
  public:
@@ -45,8 +48,10 @@ class PieceTable {
 
   PieceTable() = default;
   /// Throws Error for an empty or doubled piece and for a missing special one; `kind` of tokenizer:
-  /// "WordPiece".
-  PieceTable(std::vector<std::string> pieces, const std::string& kind);
+  /// "WordPiece". The special pieces are the usual ones, or those of one of `others` where the vocabulary has
+  /// its opening piece.
+  PieceTable(std::vector<std::string> pieces, const std::string& kind,
+             std::span<const SpecialNames> others = {});
 
   std::span<const std::string> pieces() const { return pieces_; }
   std::optional<std::int32_t> find(Special role) const {
@@ -56,7 +61,7 @@ class PieceTable {
   std::int32_t unknown() const { return special_[static_cast<std::size_t>(Special::unknown)]; }
   /// Whether the piece stands for no text: `decode` leaves it out.
   bool is_special(std::int32_t number) const;
-  /// [PAD], [UNK], [CLS] or [SEP], which every vocabulary has.
+  /// [PAD], [UNK], [CLS] or [SEP], or what stands in their place, which every vocabulary has.
   bool is_required(std::int32_t number) const;
   /// The piece with this number. Throws std::logic_error where there is none.
   const std::string& piece(std::int32_t number) const;
@@ -67,6 +72,8 @@ class PieceTable {
   }
 
  private:
+  SpecialNames special_names(std::span<const SpecialNames> others) const;
+
   struct Hash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }

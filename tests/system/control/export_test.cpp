@@ -192,9 +192,10 @@ TEST_F(Export, RefusesWhatBertHasNoWordFor) {
        "scaled (\"none\")"},
       {"chain", "type = \"linear\"", "type = \"crf\"",
        "(model.head.type = \"crf\") has no counterpart in BertForTokenClassification"},
-      {"bytes", "type = \"wordpiece\"\nvocab_size = 120\nlowercase = true",
-       "type = \"byte_bpe\"\nvocab_size = 300",
-       "tokenizer.type = \"byte_bpe\" cannot be written as a BERT, which has \"wordpiece\""},
+      {"characters", "type = \"wordpiece\"\nvocab_size = 120\nlowercase = true",
+       "type = \"character\"\nvocab_size = 300",
+       "tokenizer.type = \"character\" cannot be written as a BERT, which has \"wordpiece\", nor as a "
+       "RoBERTa or GPT-2, which have \"byte_bpe\""},
   };
   for (const auto& [name, from, to, message] : cases) {
     std::string text = bert_experiment(name);

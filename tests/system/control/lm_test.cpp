@@ -19,9 +19,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 class LanguageModel : public RealWorkerTest {
  protected:
-  LanguageModel() {
-    write_days(sandbox_, "days");
-  }
+  LanguageModel() { write_days(sandbox_, "days"); }
 };
 
 TEST_F(LanguageModel, TrainsEvaluatesAndScoresLines) {
@@ -57,6 +55,43 @@ TEST_F(LanguageModel, TakesBytePairsAndWholeFiles) {
   EXPECT_TRUE(contains(run, "step 20")) << run;
   EXPECT_TRUE(contains(run, "dev perplexity ")) << run;
   EXPECT_EQ(json::parse(output_of({"predict", "days", "--format", "jsonl", "monday"})).at("text"), "monday");
+}
+
+TEST_F(LanguageModel, LeavesAsAGpt2AndComesBack) {
+  const std::vector<std::string> shape = {"-S", "train.steps=20",
+                                          "-S", "tokenizer={ type = \"byte_bpe\", vocab_size = 280 }",
+                                          "-S", "model.positions=learned",
+                                          "-S", "model.embedding_scale=none",
+                                          "-S", "model.layer.feed_forward.activation=gelu_tanh"};
+  const auto train = [&](const std::string& name, const std::string& setting) {
+    std::vector<std::string> command = {"run", "days.toml", "-S", "name=" + name, "-S", setting};
+    command.insert(command.end(), shape.begin(), shape.end());
+    output_of(command);
+  };
+  train("plain", "model.head.bias=false");
+  EXPECT_TRUE(contains(output_of({"export", "plain", "-o", "folder"}), "as GPT2LMHeadModel"));
+  output_of({"import", "folder", "--name", "again"});
+  const std::vector<std::string> line = {"--format", "jsonl", "monday tuesday"};
+  EXPECT_EQ(output_of({"predict", "plain", line[0], line[1], line[2]}),
+            output_of({"predict", "again", line[0], line[1], line[2]}));
+  EXPECT_EQ(output_of({"generate", "plain", "monday", "--max-tokens", "8"}),
+            output_of({"generate", "again", "monday", "--max-tokens", "8"}));
+
+  const auto refusal = [&](const std::string& name) {
+    const ProgramOutput out = sandbox_.exp({"export", name, "-o", "other"});
+    EXPECT_NE(out.end.exit_code, 0);
+    return out.output + out.errors;
+  };
+  train("biased", "model.head.bias=true");
+  EXPECT_TRUE(contains(refusal("biased"),
+                       "the parameter head.bias has no counterpart in GPT2LMHeadModel; "
+                       "train with model.head.bias = false"))
+      << refusal("biased");
+  train("after", "model.norm_position=post");
+  EXPECT_TRUE(contains(refusal("after"),
+                       "model.norm_position = \"post\" cannot be written as a GPT-2, which "
+                       "has a norm before each sub-layer"))
+      << refusal("after");
 }
 
 TEST_F(LanguageModel, RefusesAModelThatSeesItsTargets) {

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Byte-level byte-pair encoding against the Python package `tokenizers`: a vocabulary trained on the words of WNUT-17 by both
 must be the same, and with it every line of every text below $ENCORE_DATA must be cut alike, with a blank in front and
-without; a difference fails. Leaves with 77 (skipped) when the package or the data is missing.
+without; a difference fails. So must they be with merges that are given, in a tokenizer.json whose pieces are numbered in another
+order than they are merged, as RoBERTa's. Leaves with 77 (skipped) when the package or the data is missing.
 
     compare_byte_bpe.py build/openmp/bin/tests/peer_tool
 """
 import collections
 import gzip
+import json
 import os
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
@@ -68,6 +71,26 @@ def their_tokenizer(vocabulary, add_prefix_space):
     return tokenizer
 
 
+def with_given_merges(words, path, add_prefix_space):
+    """A tokenizer with the special pieces of RoBERTa, saved as `path`."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=add_prefix_space)
+    trainer = trainers.BpeTrainer(vocab_size=VOCABULARY_SIZE, min_frequency=2, special_tokens=special, show_progress=False,
+                                  initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
+    tokenizer.train_from_iterator(words, trainer)
+    model = json.loads(tokenizer.to_str())["model"]
+    pieces = sorted(set(model["vocab"]) - set(special))
+    random.Random(1).shuffle(pieces)
+    numbers = {piece: number for number, piece in enumerate(special + pieces)}
+    # Without the added tokens of the trainer, which would be found in texts that spell them ("<unk>" in WikiText).
+    plain = Tokenizer(models.BPE(vocab=numbers, merges=[tuple(pair) for pair in model["merges"]]))
+    plain.pre_tokenizer = tokenizer.pre_tokenizer
+    plain.save(path)
+    return plain
+
+
 def main():
     tool = sys.argv[1]
     try:
@@ -87,13 +110,13 @@ def main():
                ("cases", ["", " ", "  ", "\t x", "it's they'LL  'tis", "a" * 1000, "[CLS] [UNK]", "\u00a0x \u3000 y\u0085", "x  ",
                           "日本語123 ²½", "don't\u200b stop"])]
     counts = collections.Counter()
-    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
-        file.write("\n".join(vocabulary) + "\n")
-        file.flush()
-        for prefix in (True, False):
-            tokenizer = their_tokenizer(vocabulary, prefix)
+    with tempfile.TemporaryDirectory() as folder:
+        implied, given = pathlib.Path(folder) / "vocab.txt", pathlib.Path(folder) / "tokenizer.json"
+        implied.write_text("\n".join(vocabulary) + "\n")
+        for prefix, path in ((True, implied), (False, implied), (True, given), (False, given)):
+            tokenizer = their_tokenizer(vocabulary, prefix) if path == implied else with_given_merges(words, str(given), prefix)
             for name, lines in sources:
-                ours = run_tool(tool, "byte_bpe", file.name, str(int(prefix)), text="\n".join(lines) + "\n")
+                ours = run_tool(tool, "byte_bpe", str(path), str(int(prefix)), text="\n".join(lines) + "\n")
                 expected = [" ".join(map(str, e.ids)) for e in tokenizer.encode_batch(lines)]
                 wrong = [(line, a, b) for line, a, b in zip(lines, ours, expected, strict=True) if a != b]
                 counts["lines"] += len(lines)

@@ -57,6 +57,22 @@ TEST(Vocabulary, ComesBackFromAFile) {
   EXPECT_EQ(encore::load_vocabulary(folder / "windows.txt"), pieces);
 }
 
+TEST(Vocabulary, KeepsMergesBehindItsPieces) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> lines = {"<unk>", "a", "b", "ab", "#version: 0.2", "a b"};
+  EXPECT_EQ(encore::piece_count(lines), 4U);
+  EXPECT_EQ(encore::piece_count(std::span(lines).first(3)), 3U);
+  write_bytes(folder / "vocab.txt", encore::vocabulary_text(lines));
+  EXPECT_EQ(encore::load_vocabulary(folder / "vocab.txt"), lines);
+  write_bytes(folder / "vocab.json", R"({"ab": 3, "<unk>": 0, "a": 1, "b": 2})");
+  EXPECT_EQ(message_of<Error>([&] {
+              encore::load_vocabulary(folder / "vocab.json");
+            }).find("cannot read the list of merges " + (folder / "merges.txt").string()),
+            0U);
+  write_bytes(folder / "merges.txt", "#version: 0.2 - Trained by `huggingface/tokenizers`\r\na b\r\n");
+  EXPECT_EQ(encore::load_vocabulary(folder / "vocab.json"), lines);
+}
+
 TEST(Vocabulary, RefusesWhatIsNone) {
   const TemporaryFolder folder;
   const std::string path = (folder / "vocab.txt").string();

@@ -62,6 +62,7 @@ class PretrainedTest : public ::testing::Test {
     std::vector<TensorSlice> list;
     for (const auto& [name, tensor] : tensors_) list.push_back(tensor);
     save_safetensors(folder_ / "model.safetensors", list, {});
+    testing::write_bytes(folder_ / "config.json", "{}");
     return folder_.path();
   }
   std::string refusal(Model& model) const {

@@ -218,6 +218,63 @@ TEST(ByteBpe, refuses_what_is_no_vocabulary) {
       "alphabet of GPT-2");
 }
 
+/// The pieces of RoBERTa's special roles, then the bytes; merges behind them.
+Pieces vocabulary_with_merges(const Pieces& more, const Pieces& merges) {
+  const auto bytes = trained("byte_bpe", {{"vocab_size", std::int64_t{260}}}, some_words);
+  Pieces lines = {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};
+  lines.insert(lines.end(), bytes->vocabulary().begin() + 4, bytes->vocabulary().end());
+  lines.insert(lines.end(), more.begin(), more.end());
+  lines.push_back("#version: 0.2");
+  lines.insert(lines.end(), merges.begin(), merges.end());
+  return lines;
+}
+
+TEST(ByteBpe, merges_in_the_order_that_is_given) {
+  // By the order of its pieces "abc" would be cut "ab", "c"; and "a", "bc" is no merge for "abc".
+  const Pieces lines = vocabulary_with_merges({"ab", "bc", "abc"}, {"b c", "a b", "ab c"});
+  const auto tokenizer = make_tokenizer("byte_bpe", {{"add_prefix_space", false}});
+  tokenizer->load(lines);
+  EXPECT_EQ(tokenizer->vocabulary().size(), 264U);
+  const auto first = static_cast<std::int32_t>(261);
+  const std::int32_t a = encoded(*tokenizer, "a").at(0);
+  EXPECT_EQ(encoded(*tokenizer, "abc"), (std::vector<std::int32_t>{a, first + 1}));
+  EXPECT_EQ(encoded(*tokenizer, "ab"), std::vector<std::int32_t>{first});
+  EXPECT_EQ(tokenizer->find(Special::padding), 1);
+  EXPECT_EQ(tokenizer->find(Special::separator), 2);
+}
+
+TEST(ByteBpe, finds_the_mask_with_the_white_space_in_front) {
+  const auto tokenizer = make_tokenizer("byte_bpe", {{"add_prefix_space", true}});
+  tokenizer->load(vocabulary_with_merges({}, {}));
+  const std::string text = "a \t<mask><mask>b</s>";
+  std::vector<std::int32_t> pieces;
+  std::vector<ByteRange> ranges;
+  tokenizer->encode(text, pieces, ranges);
+  EXPECT_EQ(pieces, encoded(*tokenizer, text));
+  ASSERT_EQ(pieces.size(), 10U);  // a blank and a letter, twice a mask, a blank and a letter, four bytes
+  EXPECT_EQ(pieces[2], 4);
+  EXPECT_EQ(pieces[3], 4);
+  EXPECT_EQ(ranges[2], (ByteRange{3, 9}));
+  EXPECT_EQ(ranges[4], (ByteRange{15, 15}));
+  EXPECT_EQ(ranges[5], (ByteRange{15, 16}));
+  EXPECT_EQ(tokenizer->decode(pieces), " a b</s>");
+}
+
+TEST(ByteBpe, refuses_merges_that_are_none) {
+  const auto refusal = [&](const Pieces& merges) {
+    return message_of<Error>(
+        [&] { make_tokenizer("byte_bpe", {})->load(vocabulary_with_merges({"ab"}, merges)); });
+  };
+  const std::string begin = "merge 2 of the vocabulary, ";
+  EXPECT_EQ(refusal({"a b"}), "no error");
+  EXPECT_EQ(refusal({"a b", "a"}), begin + "\"a\": two pieces with a blank between them are expected");
+  EXPECT_EQ(refusal({"a b", "a b c"}),
+            begin + "\"a b c\": two pieces with a blank between them are expected");
+  EXPECT_EQ(refusal({"a b", "b c"}), begin + "\"b c\": the vocabulary has no piece \"bc\"");
+  EXPECT_EQ(refusal({"a b", "xy b"}), begin + "\"xy b\": the vocabulary has no piece \"xy\"");
+  EXPECT_EQ(refusal({"a b", "a b"}), begin + "\"a b\": the same merge stands in front of it");
+}
+
 TEST(ByteBpe, refuses_a_size_below_the_bytes) {
   try {
     make_tokenizer("byte_bpe", {{"vocab_size", std::int64_t{259}}});

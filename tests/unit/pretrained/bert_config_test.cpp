@@ -67,8 +67,69 @@ TEST(BertConfig, GivesTheOptionsOfADistilBert) {
   EXPECT_EQ(options(bert_config_from_json(TinyFolder::distilbert_config())), expected);
 }
 
+TEST(BertConfig, GivesTheOptionsOfARoberta) {
+  std::map<std::string, std::string> expected = options(bert_config_from_json(TinyFolder::config()));
+  expected["model.segments"] = "1";
+  expected["model.max_positions"] = "30";
+  expected["model.layer.norm.epsilon"] = "1e-5";
+  const BertConfig config = bert_config_from_json(TinyFolder::roberta_config());
+  EXPECT_EQ(options(config), expected);
+  EXPECT_EQ(config.first_position, 2);
+  for (const ImpliedOption& option : implied_options(config)) {
+    if (option.path.back() == "max_positions") {
+      EXPECT_EQ(option.reason, "max_position_embeddings = 32");
+    }
+  }
+}
+
+TEST(BertConfig, GivesTheOptionsOfAGpt2) {
+  std::map<std::string, std::string> expected = options(bert_config_from_json(TinyFolder::config()));
+  expected["model.segments"] = "0";
+  expected["model.embedding_norm"] = "false";
+  expected["model.norm_position"] = "pre";
+  expected["model.final_norm"] = "true";
+  expected["model.causal"] = "true";
+  expected["model.layer.feed_forward.activation"] = "gelu_tanh";
+  expected["model.layer.norm.epsilon"] = "1e-5";
+  EXPECT_EQ(options(bert_config_from_json(TinyFolder::gpt2_config())), expected);
+  nlohmann::json config = TinyFolder::gpt2_config();
+  for (const char* member : {"activation_function", "layer_norm_epsilon"}) config.erase(member);
+  config["n_inner"] = nullptr;
+  expected["model.layer.feed_forward.hidden"] = "32";
+  EXPECT_EQ(options(bert_config_from_json(config)), expected);
+}
+
+TEST(BertConfig, RefusesAGpt2ThatComputesOtherwise) {
+  const auto said = [](const char* member, bool value) {
+    nlohmann::json config = TinyFolder::gpt2_config();
+    config[member] = value;
+    return problem(config);
+  };
+  EXPECT_EQ(said("reorder_and_upcast_attn", true), "reorder_and_upcast_attn is true, which is not supported");
+  EXPECT_EQ(said("scale_attn_by_inverse_layer_idx", true),
+            "scale_attn_by_inverse_layer_idx is true, which is not supported");
+  EXPECT_EQ(said("scale_attn_weights", false), "scale_attn_weights is false, which is not supported");
+  EXPECT_EQ(said("tie_word_embeddings", false), "tie_word_embeddings is false, which is not supported");
+}
+
+TEST(BertConfig, RefusesPositionsOfARobertaThatAreNone) {
+  nlohmann::json config = TinyFolder::roberta_config();
+  config["max_position_embeddings"] = 2;
+  EXPECT_EQ(
+      problem(config),
+      "max_position_embeddings is 2, and positions begin at pad_token_id + 1 = 2, so that none is left");
+  config["pad_token_id"] = -1;
+  EXPECT_EQ(problem(config), "pad_token_id must be at least 0, found -1");
+  config = TinyFolder::roberta_config();
+  config["position_embedding_type"] = "relative_key_query";
+  EXPECT_EQ(problem(config),
+            "position_embedding_type is \"relative_key_query\", which is not supported; supported is "
+            "\"absolute\"");
+}
+
 TEST(BertConfig, IsWrittenAsItWasRead) {
-  for (const nlohmann::json& config : {TinyFolder::config(), TinyFolder::distilbert_config()}) {
+  for (const nlohmann::json& config : {TinyFolder::config(), TinyFolder::distilbert_config(),
+                                       TinyFolder::roberta_config(), TinyFolder::gpt2_config()}) {
     nlohmann::json expected = config;
     expected.erase("architectures");
     expected.erase("position_embedding_type");
@@ -88,27 +149,25 @@ TEST(BertConfig, LeavesWhatIsSilentToTheDefaultsOfTransformers) {
 }
 
 TEST(BertConfig, RefusesOtherArchitecturesByName) {
-  nlohmann::json gpt = with("model_type", "gpt2");
-  gpt["architectures"] = {"GPT2LMHeadModel"};
-  EXPECT_EQ(
-      problem(gpt),
-      "model_type is \"gpt2\" (GPT2LMHeadModel), which is another architecture; supported are \"bert\" and "
-      "\"distilbert\"");
-  EXPECT_EQ(
-      problem(with("model_type", "xlm-roberta")),
-      "model_type is \"xlm-roberta\" (BertModel), whose byte-level pieces and whose positions from 2 on are "
-      "not supported; supported are \"bert\" and \"distilbert\"");
+  nlohmann::json other = with("model_type", "t5");
+  other["architectures"] = {"T5Model"};
+  EXPECT_EQ(problem(other),
+            "model_type is \"t5\" (T5Model), which is another architecture; supported are "
+            "\"bert\", \"distilbert\", \"roberta\" and \"gpt2\"");
+  EXPECT_EQ(problem(with("model_type", "xlm-roberta")),
+            "model_type is \"xlm-roberta\" (BertModel), which is another architecture; supported are "
+            "\"bert\", \"distilbert\", \"roberta\" and \"gpt2\"");
   nlohmann::json none = TinyFolder::config();
   none.erase("model_type");
-  EXPECT_EQ(problem(none), "\"model_type\" is missing; supported are \"bert\" and \"distilbert\"");
+  EXPECT_EQ(problem(none),
+            "\"model_type\" is missing; supported are \"bert\", \"distilbert\", \"roberta\" and \"gpt2\"");
   EXPECT_EQ(problem(nlohmann::json::array()), "a JSON object is expected");
 }
 
 TEST(BertConfig, RefusesFunctionsThatItCannotCompute) {
-  EXPECT_EQ(
-      problem(with("hidden_act", "gelu_new")),
-      "hidden_act is \"gelu_new\", which is not supported; supported are \"gelu\" (with the exact erf) and "
-      "\"relu\"");
+  EXPECT_EQ(problem(with("hidden_act", "swish")),
+            "hidden_act is \"swish\", which is not supported; supported are \"gelu\" (with the exact erf), "
+            "\"gelu_new\" and \"relu\"");
   EXPECT_EQ(problem(with("position_embedding_type", "relative_key")),
             "position_embedding_type is \"relative_key\", which is not supported; supported is \"absolute\"");
   EXPECT_EQ(problem(with("is_decoder", true)), "is_decoder is true, but only encoders are supported");

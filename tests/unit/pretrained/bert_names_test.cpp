@@ -36,6 +36,28 @@ TEST(BertNames, EmbeddingAndBlocks) {
     EXPECT_TRUE(tensors(path).empty()) << path;
 }
 
+TEST(BertNames, OfARobertaAreFoundAndWritten) {
+  const auto there_and_back = [](const std::string& name, bool pooled) {
+    const std::string spelling = bert_spelling(name, BertFamily::roberta);
+    EXPECT_EQ(spelling_of(BertFamily::roberta, spelling, pooled), name);
+    return spelling;
+  };
+  EXPECT_EQ(there_and_back("roberta.encoder.layer.3.output.dense.bias", false),
+            "bert.encoder.layer.3.output.dense.bias");
+  EXPECT_EQ(there_and_back("roberta.embeddings.word_embeddings.weight", true),
+            "bert.embeddings.word_embeddings.weight");
+  EXPECT_EQ(there_and_back("classifier.weight", false), "classifier.weight");
+  EXPECT_EQ(there_and_back("classifier.out_proj.weight", true), "classifier.weight");
+  EXPECT_EQ(there_and_back("classifier.dense.bias", true), "bert.pooler.dense.bias");
+  EXPECT_EQ(there_and_back("qa_outputs.bias", false), "qa_outputs.bias");
+  EXPECT_EQ(there_and_back("lm_head.bias", false), "cls.predictions.bias");
+  EXPECT_EQ(there_and_back("lm_head.dense.weight", false), "cls.predictions.transform.dense.weight");
+  EXPECT_EQ(there_and_back("lm_head.layer_norm.bias", false), "cls.predictions.transform.LayerNorm.bias");
+  EXPECT_EQ(bert_spelling("encoder.layer.0.output.dense.bias", BertFamily::roberta),
+            "bert.encoder.layer.0.output.dense.bias");
+  EXPECT_EQ(bert_spelling("pooler.dense.bias", BertFamily::roberta), "pooler.dense.bias");
+}
+
 TEST(BertNames, TensorsOfAHeadAreCalledAfterWhatItComputes) {
   EXPECT_EQ(bert_tensors_of("head.weight", BertHead::classes), Names{"classifier.weight"});
   EXPECT_EQ(bert_tensors_of("head.pooler.bias", BertHead::classes), Names{"bert.pooler.dense.bias"});

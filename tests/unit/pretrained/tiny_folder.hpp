@@ -69,6 +69,30 @@ class TinyFolder {
             {"attention_dropout", 0.2}};
   }
 
+  static nlohmann::json gpt2_config() {
+    return {{"architectures", {"GPT2LMHeadModel"}},
+            {"model_type", "gpt2"},
+            {"vocab_size", 6},
+            {"n_embd", 8},
+            {"n_layer", 2},
+            {"n_head", 4},
+            {"n_inner", 16},
+            {"activation_function", "gelu_new"},
+            {"n_positions", 32},
+            {"layer_norm_epsilon", 1e-05},
+            {"resid_pdrop", 0.1},
+            {"attn_pdrop", 0.2}};
+  }
+  static nlohmann::json roberta_config() {
+    nlohmann::json config = TinyFolder::config();
+    config.update({{"architectures", {"RobertaModel"}},
+                   {"model_type", "roberta"},
+                   {"type_vocab_size", 1},
+                   {"layer_norm_eps", 1e-05},
+                   {"pad_token_id", 1}});
+    return config;
+  }
+
  private:
   TemporaryFolder folder_;
 };

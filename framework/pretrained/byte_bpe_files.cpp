@@ -1,0 +1,154 @@
+// What the tokenizer byte_bpe does not compute is refused here, so that equal files give equal pieces.
+#include "pretrained/byte_bpe_files.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include <nlohmann/json.hpp>
+
+#include "config/value.hpp"
+#include "data/vocabulary.hpp"
+#include "pretrained/hugging_face_folder.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+std::string on_or_off(const char* name, bool value) {
+  return std::string(name) + " = " + (value ? "true" : "false");
+}
+
+void require_byte_pairs(const json& model, const fs::path& file) {
+  if (!model.is_object() || model.value("type", json()) != "BPE")
+    throw Error(file.string() + ": the tokenizer's model is " +
+                shortened(model.is_object() ? model.value("type", json()).dump() : model.dump()) +
+                "; supported is \"BPE\"");
+  if (const auto merges = model.find("merges"); merges == model.end() || !merges->is_array())
+    throw Error(file.string() + ": \"model\" has no \"merges\", so it is not known how words are cut");
+  for (const char* name : {"continuing_subword_prefix", "end_of_word_suffix"})
+    if (const json value = model.value(name, json()); !value.is_null() && value != "")
+      throw Error(file.string() + ": " + name + " is " + shortened(value.dump()) +
+                  ", but this tokenizer has none");
+  for (const char* name : {"byte_fallback", "ignore_merges"})
+    if (json_flag(model, name, file).value_or(false))
+      throw Error(file.string() + ": " + name + " is true, but this tokenizer merges bytes by merges alone");
+  if (const json dropout = model.value("dropout", json()); !dropout.is_null() && dropout != 0.0)
+    throw Error(file.string() + ": dropout is " + shortened(dropout.dump()) +
+                ", but this tokenizer leaves out no merges");
+}
+
+/// tokenizer.json, which states everything about the tokenizer.
+void read_whole(const fs::path& file, TokenizerFlag& flag) {
+  const json all = read_json_object(file);
+  require_byte_pairs(all.value("model", json()), file);
+  if (const json normalizer = all.value("normalizer", json()); !normalizer.is_null())
+    throw Error(file.string() + ": the normalizer " + shortened(normalizer.dump()) +
+                " changes texts, which this tokenizer does not");
+  const json words = all.value("pre_tokenizer", json());
+  if (!words.is_object() || words.value("type", json()) != "ByteLevel" ||
+      !json_flag(words, "use_regex", file).value_or(true))
+    throw Error(file.string() + ": the pre_tokenizer is " + shortened(words.dump()) +
+                "; supported is \"ByteLevel\" with use_regex");
+  if (const auto prefix = json_flag(words, "add_prefix_space", file)) {
+    flag.value = *prefix;
+    flag.file = file;
+    flag.reason = on_or_off("add_prefix_space", *prefix);
+  }
+}
+
+void require_merges(const fs::path& folder) {
+  if (!is_there(folder / merges_file))
+    throw Error((folder / merges_file).string() + " is missing, so it is not known how words are cut; " +
+                vocab_json_file + " needs it beside it");
+}
+
+}  // namespace
+
+PretrainedTokenizer read_byte_bpe_tokenizer(const fs::path& folder) {
+  const fs::path whole = folder / tokenizer_file, config = folder / tokenizer_config_file;
+  // Words of a list are cut as within a text only where a blank is put in front of them: who labels words
+  // wants that, whatever the folder was used for last.
+  PretrainedTokenizer tokenizer = {.type = byte_bpe_tokenizer,
+                                   .vocabulary = is_there(whole) ? whole : folder / vocab_json_file,
+                                   .flag = {.option = "add_prefix_space",
+                                            .value = false,
+                                            .file = folder / config_file,
+                                            .reason = "model_type and no add_prefix_space",
+                                            .may_differ = true}};
+  if (tokenizer.vocabulary == whole)
+    read_whole(whole, tokenizer.flag);
+  else
+    require_merges(folder);
+  if (!is_there(config)) return tokenizer;
+  if (const auto prefix = json_flag(read_json_object(config), "add_prefix_space", config)) {
+    tokenizer.flag.value = *prefix;
+    tokenizer.flag.file = config;
+    tokenizer.flag.reason = on_or_off("add_prefix_space", *prefix);
+  }
+  return tokenizer;
+}
+
+void require_padding_piece(std::span<const std::string> lines, std::int64_t padding) {
+  const std::span<const std::string> pieces = lines.first(piece_count(lines));
+  const auto found = std::ranges::find_if(
+      pieces, [](const std::string& piece) { return piece == "<pad>" || piece == "[PAD]"; });
+  if (found == pieces.end() || found - pieces.begin() == padding) return;
+  throw Error("pad_token_id is " + std::to_string(padding) +
+              ", and positions are counted from it, but the piece " + *found +
+              " of the vocabulary has the number " + std::to_string(found - pieces.begin()));
+}
+
+std::string vocab_json(std::span<const std::string> pieces) {
+  json numbers = json::object();
+  for (std::size_t i = 0; i < pieces.size(); ++i) numbers[pieces[i]] = i;
+  return numbers.dump() + "\n";
+}
+
+std::string merges_text(std::span<const std::string> lines, std::span<const std::int32_t> specials) {
+  const std::size_t count = piece_count(lines);
+  if (count < lines.size()) return vocabulary_text(lines.subspan(count));
+  std::unordered_map<std::string_view, bool> pieces;
+  for (std::size_t i = 0; i < count; ++i)
+    pieces.emplace(lines[i], std::ranges::find(specials, static_cast<std::int32_t>(i)) == specials.end());
+  const auto is_part = [&](std::string_view text) {
+    const auto found = pieces.find(text);
+    return found != pieces.end() && found->second;
+  };
+  std::string text = std::string(merges_header) + "\n";
+  for (const std::string& piece : lines) {
+    if (!pieces.at(piece)) continue;
+    const std::string_view all = piece;
+    for (std::size_t cut = 1; cut < all.size(); ++cut)
+      if (is_part(all.substr(0, cut)) && is_part(all.substr(cut)))
+        text += piece.substr(0, cut) + " " + piece.substr(cut) + "\n";
+  }
+  return text;
+}
+
+json byte_bpe_config_json(const std::string& tokenizer_class,
+                          const std::array<std::string, all_specials.size()>& special, bool add_prefix_space,
+                          std::int64_t max_length) {
+  const auto piece = [&](Special role) -> json {
+    const std::string& text = special[static_cast<std::size_t>(role)];
+    return text.empty() ? json() : json(text);
+  };
+  json mask = piece(Special::mask);
+  if (!mask.is_null())  // white space in front of it belongs to it
+    mask = {{"__type", "AddedToken"}, {"content", mask},      {"lstrip", true}, {"rstrip", false},
+            {"normalized", false},    {"single_word", false}, {"special", true}};
+  return {{"tokenizer_class", tokenizer_class},
+          {"add_prefix_space", add_prefix_space},
+          {"bos_token", piece(Special::start)},
+          {"cls_token", piece(Special::start)},
+          {"eos_token", piece(Special::end)},
+          {"sep_token", piece(Special::separator)},
+          {"unk_token", piece(Special::unknown)},
+          {"pad_token", piece(Special::padding)},
+          {"mask_token", mask},
+          {"model_max_length", max_length}};
+}
+
+}  // namespace encore

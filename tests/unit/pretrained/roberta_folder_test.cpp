@@ -1,0 +1,136 @@
+// Folders of RoBERTa: what their tokenizer's files give, how they are refused, and what is written of ours.
+#include <gtest/gtest.h>
+
+#include "data/vocabulary.hpp"
+#include "pretrained/byte_bpe_files.hpp"
+#include "pretrained/content_hash.hpp"
+#include "pretrained/hugging_face_folder.hpp"
+#include "unit/pretrained/tiny_folder.hpp"
+
+namespace encore {
+namespace {
+
+using nlohmann::json;
+using testing::TinyFolder;
+using Lines = std::vector<std::string>;
+
+const Lines some_lines = {"<s>", "<pad>", "</s>", "<unk>", "<mask>", "l", "u", "lu", "#version: 0.2", "l u"};
+
+/// With vocab.json and merges.txt.
+struct RobertaFolder : TinyFolder {
+  RobertaFolder() {
+    remove("vocab.txt");
+    write("config.json", roberta_config().dump(2));
+    set("vocab_size", 8);
+    write("vocab.json", vocab_json(std::span(some_lines).first(8)));
+    write("merges.txt", "#version: 0.2\nl u\n");
+  }
+  /// The same as one file.
+  void write_whole(const json& changes = json::object(), const json& of_model = json::object()) const {
+    remove("vocab.json");
+    remove("merges.txt");
+    json model = {{"type", "BPE"},
+                  {"vocab", json::parse(vocab_json(std::span(some_lines).first(8)))},
+                  {"merges", json::array({json::array({"l", "u"})})},
+                  {"continuing_subword_prefix", ""},
+                  {"dropout", nullptr}};
+    model.update(of_model);
+    json whole = {{"model", model}, {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", true}}}};
+    whole.update(changes);
+    write("tokenizer.json", whole.dump());
+  }
+};
+
+std::string problem(const TinyFolder& folder) {
+  return testing::message_of<Error>([&] { open_hugging_face_folder(folder.path()); });
+}
+
+TEST(RobertaFolder, IsOpenedWithPiecesAndMerges) {
+  const RobertaFolder folder;
+  HuggingFaceFolder model = open_hugging_face_folder(folder.path());
+  EXPECT_EQ(model.config.max_positions, 30);
+  EXPECT_EQ(model.tokenizer.type, "byte_bpe");
+  EXPECT_EQ(model.tokenizer.vocabulary, folder / "vocab.json");
+  EXPECT_FALSE(model.tokenizer.flag.value);
+  EXPECT_TRUE(model.tokenizer.flag.may_differ);
+  EXPECT_EQ(load_vocabulary(model.tokenizer.vocabulary), some_lines);
+  EXPECT_EQ(files_of_hugging_face_folder(folder.path()),
+            (Lines{"config.json", "merges.txt", "model.safetensors", "vocab.json"}));
+  folder.write("tokenizer_config.json", R"({"add_prefix_space": true})");
+  EXPECT_EQ(open_hugging_face_folder(folder.path()).tokenizer.flag.reason, "add_prefix_space = true");
+
+  folder.write_whole();
+  folder.remove("tokenizer_config.json");
+  model = open_hugging_face_folder(folder.path());
+  EXPECT_EQ(model.tokenizer.vocabulary, folder / "tokenizer.json");
+  EXPECT_TRUE(model.tokenizer.flag.value);
+  EXPECT_EQ(load_vocabulary(model.tokenizer.vocabulary), some_lines);
+}
+
+TEST(RobertaFolder, CountsByItsMergesToo) {
+  const RobertaFolder folder;
+  const std::string whole = sha256_of_content(folder.path()), file = sha256_of_content(folder / "vocab.json");
+  folder.write("merges.txt", "#version: 0.2\nu l\n");
+  EXPECT_NE(sha256_of_content(folder.path()), whole);
+  EXPECT_NE(sha256_of_content(folder / "vocab.json"), file);
+}
+
+TEST(RobertaFolder, IsRefusedWithoutMerges) {
+  const RobertaFolder folder;
+  folder.remove("merges.txt");
+  EXPECT_EQ(problem(folder),
+            (folder / "merges.txt").string() +
+                " is missing, so it is not known how words are cut; vocab.json needs it beside it");
+  folder.write_whole(json::object(), {{"merges", nullptr}});
+  EXPECT_EQ(problem(folder), (folder / "tokenizer.json").string() +
+                                 ": \"model\" has no \"merges\", so it is not known how words are cut");
+  folder.remove("tokenizer.json");
+  EXPECT_TRUE(
+      problem(folder).starts_with(folder.path().string() + " has neither vocab.json nor tokenizer.json"))
+      << problem(folder);
+}
+
+TEST(RobertaFolder, IsRefusedWhereItsPaddingIsAnotherPiece) {
+  const RobertaFolder folder;
+  folder.set("pad_token_id", 0);
+  EXPECT_EQ(problem(folder),
+            (folder / "config.json").string() +
+                ": pad_token_id is 0, and positions are counted from it, but the piece <pad> of "
+                "the vocabulary has the number 1");
+}
+
+TEST(RobertaFolder, IsRefusedWhereItsTokenizerCutsOtherwise) {
+  const RobertaFolder folder;
+  const std::string file = (folder / "tokenizer.json").string();
+  const auto said = [&](const json& changes, const json& of_model) {
+    folder.write_whole(changes, of_model);
+    return problem(folder);
+  };
+  EXPECT_EQ(said(json::object(), {{"type", "WordPiece"}}),
+            file + ": the tokenizer's model is \"WordPiece\"; supported is \"BPE\"");
+  EXPECT_EQ(said(json::object(), {{"end_of_word_suffix", "</w>"}}),
+            file + ": end_of_word_suffix is \"</w>\", but this tokenizer has none");
+  EXPECT_EQ(said(json::object(), {{"byte_fallback", true}}),
+            file + ": byte_fallback is true, but this tokenizer merges bytes by merges alone");
+  EXPECT_EQ(said(json::object(), {{"dropout", 0.1}}),
+            file + ": dropout is 0.1, but this tokenizer leaves out no merges");
+  EXPECT_EQ(said({{"normalizer", {{"type", "Lowercase"}}}}, json::object()),
+            file + R"(: the normalizer {"type":"Lowercase"} changes texts, which this tokenizer does not)");
+  EXPECT_EQ(
+      said({{"pre_tokenizer", {{"type", "Whitespace"}}}}, json::object()),
+      file + R"(: the pre_tokenizer is {"type":"Whitespace"}; supported is "ByteLevel" with use_regex)");
+  EXPECT_EQ(said(json::object(), {{"merges", {1}}}), file + ": merge 1 is neither a text nor two of them");
+}
+
+TEST(RobertaFolder, MergesAreWrittenAsTheyWereRead) {
+  EXPECT_EQ(merges_text(some_lines, {}), "#version: 0.2\nl u\n");
+}
+
+TEST(RobertaFolder, MergesOfATrainedVocabularyAreAllThatItAllows) {
+  const Lines pieces = {"[UNK]", "a", "b", "ab", "ba", "aba"};
+  const std::vector<std::int32_t> specials = {0};
+  EXPECT_EQ(merges_text(pieces, specials), "#version: 0.2\na b\nb a\na ba\nab a\n");
+}
+
+}  // namespace
+}  // namespace encore
