@@ -30,10 +30,9 @@ void use_text_as_input(const std::string& text) {
   use_as_input(file.get());
 }
 
-void become_worker(const std::filesystem::path& program, std::vector<std::string> arguments) {
-  // One text has less work than threads: who waits for the others gives its core away in place of spinning,
-  // unless the user has chosen.
-  ::setenv("OMP_WAIT_POLICY", "passive", 0);
+void become_worker(const std::filesystem::path& program, std::vector<std::string> arguments,
+                   Waiting waiting) {
+  if (waiting == Waiting::asleep) ::setenv("OMP_WAIT_POLICY", "passive", 0);
   std::cout.flush();
   std::vector<char*> list;
   std::string name = program.string();
