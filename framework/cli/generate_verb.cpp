@@ -97,10 +97,10 @@ CommandLine make_generate_line() {
        "way of decoding holds, as with exp predict; else the most probable piece is taken each time. Draws "
        "are a\n"
        "function of the seed, the prompt and the position alone: the same command gives the same text.",
-       {{"exp generate shakespeare \"mon\" --max-tokens 40", "the most probable continuation"},
-        {"exp generate shakespeare \"mon\" --temperature 0.8 --top-k 5 --seed 7 --max-tokens 40",
+       {{"exp generate shakespeare \"ROMEO:\" --max-tokens 40", "the most probable continuation"},
+        {"exp generate shakespeare \"ROMEO:\" --temperature 0.8 --top-k 5 --seed 7 --max-tokens 40",
          "a drawn one, of the five most probable pieces each time"},
-        {"exp generate shakespeare \"mon\" --beam 4 --texts 2 --json",
+        {"exp generate shakespeare \"ROMEO:\" --beam 4 --texts 2 --json",
          "the two best texts of a beam, with scores"},
         {"exp generate shakespeare --file prompts.txt", "a text for each line of a file, on a line each"}}});
   const auto whole = [] { return po::value<std::int64_t>()->value_name("N"); };
