@@ -47,6 +47,14 @@ std::string title_of_column(const Measure& measure) {
   return is_family(measure) ? family_name(measure) : measure.name;
 }
 
+/// "test.en, test.de"
+std::string files_text(const Json& answer) {
+  std::string names;
+  for (const Json& source : answer.value("files", Json::array()))
+    names += (names.empty() ? "" : ", ") + source.value("file", "");
+  return names;
+}
+
 /// "3 examples, 41 words"; what was counted and is not there says nothing.
 std::string counts_text(const Json& answer) {
   const auto examples = answer.value("examples", std::int64_t{0});
@@ -94,7 +102,7 @@ std::string evaluation_text(const std::string& run, const Json& answer, const Te
   const Scored evaluated = scored_in(answer);
   std::ostringstream out;
   out << printable(run) << " (step " << answer.value("step", Json(0)).dump() << ") on "
-      << printable(answer.value("file", "")) << ": " << printable(counts_text(answer)) << "\n\n";
+      << printable(files_text(answer)) << ": " << printable(counts_text(answer)) << "\n\n";
   const std::set<std::string> shown = print_labels(out, evaluated, terminal);
   std::string line;
   for (const Measure& measure : evaluated.measures)

@@ -49,6 +49,9 @@ int evaluate_verb(const TrainedRunArguments& run, const std::vector<std::string>
   measures[loss_measure().name] = evaluation.loss;
   for (const Measure& measure : model.measures()) definitions.push_back(json_of(measure));
   definitions.push_back(json_of(loss_measure()));
+  json sources = json::array();
+  for (std::size_t i = 0; i < files.size(); ++i)
+    sources.push_back({{"file", files[i]}, {"sha256", read.sha256.at(i)}});
   const SetDescription description = model.task().describe(set.set);
   for (const auto& [name, value] : description.counts) counts.push_back({{"name", name}, {"value", value}});
   std::vector<std::string> notes = description.notes;
@@ -56,6 +59,7 @@ int evaluate_verb(const TrainedRunArguments& run, const std::vector<std::string>
   std::cout << json{{"step", model.step()},
                     {"file", file},
                     {"sha256", read.sha256.front()},
+                    {"files", sources},
                     {"examples", set.set.size()},
                     {"counts", counts},
                     {"notes", notes},

@@ -10,17 +10,10 @@
 #include <encore/error.hpp>
 
 #include "row_problems.hpp"
+#include "trimmed.hpp"
 
 namespace encore::conll {
 namespace {
-
-constexpr std::string_view white_space = " \t\r\v\f";
-
-std::string_view trimmed(std::string_view line) {
-  const std::size_t first = line.find_first_not_of(white_space);
-  if (first == std::string_view::npos) return {};
-  return line.substr(first, line.find_last_not_of(white_space) - first + 1);
-}
 
 /// Columns parted by single characters, or where there is none given by single tabs where there is a tab, and
 /// by runs of blanks otherwise.

@@ -2,20 +2,15 @@
 #include "parallel.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
+#include "counted.hpp"
 #include "row_problems.hpp"
+#include "trimmed.hpp"
 
 namespace encore::parallel {
 namespace {
-
-constexpr std::string_view white_space = " \t\r\n\v\f";
-
-std::string_view trimmed(std::string_view line) {
-  const std::size_t first = line.find_first_not_of(white_space);
-  if (first == std::string_view::npos) return {};
-  return line.substr(first, line.find_last_not_of(white_space) - first + 1);
-}
 
 /// A line end closes a line, so none follows the last one.
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -29,10 +24,6 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-std::string counted(std::size_t count, const char* one, const char* several) {
-  return std::to_string(count) + " " + (count == 1 ? one : several);
-}
-
 /// What was read so far.
 struct Taken {
   Records::Texts sources = {}, targets = {};
@@ -43,8 +34,8 @@ struct Taken {
 void read_pair(const InputText& source, const InputText& target, Taken& taken) {
   const std::vector<std::string_view> sources = lines_of(source.text), targets = lines_of(target.text);
   if (sources.size() != targets.size())
-    throw Error(source.name + " has " + counted(sources.size(), "line", "lines") + " and " + target.name +
-                " has " + std::to_string(targets.size()) +
+    throw Error(source.name + " has " + counted(std::ssize(sources), "line", "lines") + " and " +
+                target.name + " has " + std::to_string(targets.size()) +
                 "; line i of one belongs to line i of the other, so both need equally many");
   for (std::size_t i = 0; i < sources.size(); ++i) {
     ++taken.rows;
@@ -75,7 +66,7 @@ Parallel::Parallel(const Options& options, const ReaderContext&)
 
 Records Parallel::read(std::span<const InputText> files, const std::string& what) const {
   if (files.size() % 2 != 0)
-    throw Error(files.back().name + ": the " + what + " has " + counted(files.size(), "file", "files") +
+    throw Error(files.back().name + ": the " + what + " has " + counted(std::ssize(files), "file", "files") +
                 ", so this one has no partner; name the files in pairs, [\"source\", \"target\"]");
   Taken taken;
   for (std::size_t i = 0; i < files.size(); i += 2) read_pair(files[i], files[i + 1], taken);

@@ -3,22 +3,16 @@
 
 #include <algorithm>
 
+#include "trimmed.hpp"
+
 namespace encore::tsv {
 namespace {
-
-constexpr std::string_view white_space = " \t\r\n\v\f";
 
 std::int64_t line_breaks(std::string_view text) {
   return std::count(text.begin(), text.end(), '\n');
 }
 
 }  // namespace
-
-std::string_view trimmed(std::string_view value) {
-  const std::size_t first = value.find_first_not_of(white_space);
-  if (first == std::string_view::npos) return {};
-  return value.substr(first, value.find_last_not_of(white_space) - first + 1);
-}
 
 SeparatedRows::SeparatedRows(std::string_view text, char delimiter, bool has_quotes)
     : left_(text), delimiter_(delimiter), has_quotes_(has_quotes) {

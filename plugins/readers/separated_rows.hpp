@@ -11,9 +11,6 @@
 
 namespace encore::tsv {
 
-/// Without blanks, tabs and line breaks at both ends.
-std::string_view trimmed(std::string_view value);
-
 class SeparatedRows {
  public:
   SeparatedRows(std::string_view text, char delimiter, bool has_quotes);

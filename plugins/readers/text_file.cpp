@@ -4,16 +4,10 @@
 
 #include <algorithm>
 
+#include "trimmed.hpp"
+
 namespace encore::text_file {
 namespace {
-
-constexpr std::string_view white_space = " \t\r\n\v\f";
-
-std::string_view trimmed(std::string_view line) {
-  const std::size_t first = line.find_first_not_of(white_space);
-  if (first == std::string_view::npos) return {};
-  return line.substr(first, line.find_last_not_of(white_space) - first + 1);
-}
 
 std::string_view without_mark(std::string_view text) {
   while (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);

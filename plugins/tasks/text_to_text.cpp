@@ -6,6 +6,7 @@
 
 #include "counted.hpp"
 #include "text_column.hpp"
+#include "trimmed.hpp"
 #include "word_counts.hpp"
 
 namespace encore::tasks {
@@ -20,12 +21,10 @@ constexpr const char* losses_output = "losses";
 constexpr const char* source_field = "source";
 constexpr const char* target_field = "target";
 
-/// What texts begin and end with that pieces bring along: byte_bpe puts a blank in front of every word.
-std::string trimmed(const std::string& text) {
-  constexpr std::string_view white_space = " \t\r\n\v\f";
-  const std::size_t first = text.find_first_not_of(white_space);
-  if (first == std::string::npos) return {};
-  return text.substr(first, text.find_last_not_of(white_space) - first + 1);
+/// A text that was written, without the white space that pieces bring along: byte_bpe puts a blank in front
+/// of every word.
+std::string written_text(const GeneratedText& of) {
+  return std::string(trimmed(of.text));
 }
 
 /// Appends the pieces of a text, at most `room`; returns how many were cut.
@@ -59,7 +58,7 @@ std::size_t first_sequence(const ExampleSet& set, std::size_t example) {
 /// The best text that was written for an example, "" where there is none.
 std::string best_text(const ExampleSet& set, const Outputs& outputs, std::size_t example) {
   const std::vector<GeneratedText>& texts = outputs.texts(first_sequence(set, example));
-  return texts.empty() ? "" : trimmed(texts.front().text);
+  return texts.empty() ? "" : written_text(texts.front());
 }
 
 }  // namespace
@@ -235,7 +234,7 @@ Records TextToText::answer(const Records& records, const ExampleSet& set, const 
   for (std::size_t i = 0; i < set.size(); ++i) {
     best[i] = best_text(set, outputs, i);
     for (const GeneratedText& text : outputs.texts(first_sequence(set, i))) {
-      all[i].push_back(trimmed(text.text));
+      all[i].push_back(written_text(text));
       scores[i].push_back(text.score);
     }
     if (!scores[i].empty()) score[i] = scores[i].front();

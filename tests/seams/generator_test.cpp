@@ -7,6 +7,7 @@
 
 #include "data/hash.hpp"
 #include "infer/next_piece.hpp"
+#include "infer/setup.hpp"
 #include "seams/copying.hpp"
 #include "support/child_threads.hpp"
 #include "support/example_sets.hpp"
@@ -330,9 +331,8 @@ TEST_F(GeneratorTest, LongPromptsAreReadInRunsOfRows) {
 }
 
 TEST_F(GeneratorTest, ATextBeyondThePositionsGoesOnWithItsSecondHalf) {
-  Experiment of = experiment(NormPosition::pre);
   const auto model = make(false);
-  Pieces prompt = prompts(1, 4)[0];
+  const Pieces prompt = prompts(1, 4)[0];
   const Decoding way = {.temperature = 1.0, .top_k = 5, .seed = 2, .max_pieces = 700, .stop = {}};
   // The piece `end` may come early: take the first seed with a text that slides.
   Texts found;
@@ -367,6 +367,24 @@ TEST_F(GeneratorTest, AModelThatSeesWhatComesIsRefused) {
   Model model(of, tiny_size(), registry, device);
   model.plan({}, tiny_batch().size());
   EXPECT_NE(refusal(model, {{4, 5}}, {}).find("it has no causal stack"), std::string::npos);
+}
+
+TEST_F(GeneratorTest, ATaskThatNeedsTextsRefusesAModelThatWritesNone) {
+  const Model model(tiny_experiment(registry), tiny_size(), registry, device);
+  const auto translate = [&](bool decode) {
+    Options options = defaults(registry.offer(Kind::task, "translate").options);
+    options.set("decode", decode);
+    return registry.make_task("translate", options, {.max_length = 12});
+  };
+  EXPECT_NO_THROW(require_generation(*translate(false), model));
+  try {
+    require_generation(*translate(true), model);
+    ADD_FAILURE() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "the model cannot generate: it has no causal stack; set model.causal = true, or add a "
+                 "[model.decoder]");
+  }
 }
 
 struct GeneratorChild : GeneratorTest {};

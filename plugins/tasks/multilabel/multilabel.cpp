@@ -12,8 +12,6 @@
 namespace encore::multilabel {
 namespace {
 
-using tasks::counted;
-
 /// The columns of an example, in the order of Multilabel::columns(); those of the texts come last.
 enum : std::size_t { targets, known, truth, of_texts };
 

@@ -13,7 +13,6 @@
 namespace encore::ner {
 namespace {
 
-using tasks::counted;
 using tasks::TextWord;
 
 const std::string outside = "O";

@@ -16,7 +16,6 @@
 namespace encore::qa {
 namespace {
 
-using tasks::counted;
 using tasks::put_text;
 using tasks::texts_in;
 

@@ -12,8 +12,6 @@
 namespace encore::relation {
 namespace {
 
-using tasks::counted;
-
 constexpr std::size_t markers = 2;                             // [CLS] and [SEP]
 constexpr std::array<std::string_view, 2> signs = {"$", "#"};  // around e1 and e2
 constexpr std::array<std::size_t, 5> cut_order = {4, 0, 2, 3,

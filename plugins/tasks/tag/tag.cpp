@@ -12,7 +12,6 @@
 namespace encore::tag {
 namespace {
 
-using tasks::counted;
 using tasks::WordLabels;
 
 /// What stands for the label of a word that was cut: no label of any data, so it counts as wrong.

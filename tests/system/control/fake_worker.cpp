@@ -286,6 +286,7 @@ int predict(const std::string& format) {
 int evaluate(const std::string& file) {
   std::cout << nlohmann::json{{"step", 20},
                               {"file", file},
+                              {"files", nlohmann::json::array({{{"file", file}}})},
                               {"examples", 3},
                               {"counts", {{{"name", "words"}, {"value", 12}}}},
                               {"notes", nlohmann::json::array()},

@@ -11,7 +11,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const Json labelled = Json::parse(R"({"step": 12, "file": "test.conll", "examples": 3,
+const Json labelled =
+    Json::parse(R"({"step": 12, "files": [{"file": "test.conll"}, {"file": "more.conll"}], "examples": 3,
   "counts": [{"name": "words", "value": 41}, {"name": "cut words", "value": 2}, {"name": "cut sentences", "value": 0}],
   "notes": ["a label of 3 spans does not stand in the training set"],
   "measures": {"f1": 0.5, "f1_macro": 0.25, "f1/PER": 0.75, "f1/LOC": 0.125, "recall": 0.5, "recall/PER": 1, "loss": 0.3125},
@@ -22,13 +23,13 @@ const Json labelled = Json::parse(R"({"step": 12, "file": "test.conll", "example
   "matrices": {"confusion": {"PER": {"PER": 3}}}})");
 
 const Json generated =
-    Json::parse(R"({"step": 7, "file": "text.txt", "examples": 1, "counts": [], "notes": [],
+    Json::parse(R"({"step": 7, "files": [{"file": "text.txt"}], "examples": 1, "counts": [], "notes": [],
   "measures": {"perplexity": 31.4159, "speed": 12, "unknown": 1},
   "definitions": [{"name": "perplexity", "better": "lower"}, {"name": "speed", "unit": "tokens/s"}]})");
 
 TEST(EvaluationText, LabelsStandInATableAndTheOtherMeasuresBelow) {
   EXPECT_EQ(evaluation_text("tiny", labelled, Terminal()),
-            "tiny (step 12) on test.conll: 3 examples, 41 words, 2 cut words\n"
+            "tiny (step 12) on test.conll, more.conll: 3 examples, 41 words, 2 cut words\n"
             "\n"
             "LABEL     F1  RECALL\n"
             "LOC    12.50       -\n"

@@ -284,7 +284,9 @@ TEST_F(GenerationTest, RefusesModelsThatCannotContinueATextAndSaysWhy) {
     Experiment experiment = causal();
     change(experiment);
     const auto tiny = make(experiment, packed);
-    return refusal([&] { tiny->model.make_generation(texts().size(), 48); });
+    const std::string said = refusal([&] { tiny->model.require_generation(); });
+    EXPECT_EQ(refusal([&] { tiny->model.make_generation(texts().size(), 48); }), said);
+    return said;
   };
   EXPECT_EQ(
       refused([](Experiment& e) { e.model.causal = false; }, texts()),
