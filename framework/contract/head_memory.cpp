@@ -1,6 +1,8 @@
 // Shapes from what the head has declared.
 #include "contract/head_memory.hpp"
 
+#include <algorithm>
+
 namespace encore {
 namespace {
 
@@ -59,26 +61,31 @@ HeadMemory::HeadMemory(const Device& device, Head& head, std::int64_t width, con
   }
   for (const OutputRule& rule : plan_.outputs())
     outputs_.emplace_back(element_type(rule.type), shape_of(size.rows(rule.space), rule.width));
-  losses_ = OwnedTensor(sum_type(type), {size.rows(plan_.loss_space())});
+  for (std::size_t i = 0; i < plan_.losses().size(); ++i) {
+    losses_.emplace_back(sum_type(type), std::vector<std::int64_t>{size.rows(plan_.loss_space(i))});
+    scales_.push_back(0.7 + 0.4 * static_cast<double>(i));  // a head that takes one for another is seen
+  }
   bound_inputs_ = bound(inputs_);
   bound_gradients_ = bound(input_gradients_);
   bound_columns_ = bound_structure_ = bound(columns_);
   bound_outputs_ = bound(outputs_);
+  bound_losses_ = bound(losses_);
   for (std::size_t i = 0; i < columns_.size(); ++i)
     if (is_truth(i)) bound_structure_[i] = {};
 }
 
 bool HeadMemory::is_truth(std::size_t column) const {
-  return static_cast<int>(column) == plan_.normalizer() || plan_.columns()[column].below > 0;
+  const bool normalizes = std::ranges::find(plan_.losses(), static_cast<int>(column)) != plan_.losses().end();
+  return normalizes || plan_.columns()[column].below > 0;
 }
 
 HeadStep HeadMemory::step(bool training, bool truth) const {
-  return {
-      device_,
-      batch_.batch(),
-      training,
-      memory_->bound(training),
-      {bound_inputs_, bound_gradients_, truth ? bound_columns_ : bound_structure_, bound_outputs_, picked_}};
+  return {device_,
+          batch_.batch(),
+          training,
+          memory_->bound(training),
+          {bound_inputs_, bound_gradients_, truth ? bound_columns_ : bound_structure_, bound_outputs_,
+           bound_losses_, scales_, picked_}};
 }
 
 }  // namespace encore

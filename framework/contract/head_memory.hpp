@@ -35,11 +35,15 @@ class HeadMemory {
   std::vector<OwnedTensor>& columns() { return columns_; }
   std::vector<OwnedTensor>& outputs() { return outputs_; }
   const std::vector<OwnedTensor>& outputs() const { return outputs_; }
-  OwnedTensor& losses() { return losses_; }
-  const OwnedTensor& losses() const { return losses_; }
+  /// Of each loss.
+  std::vector<OwnedTensor>& losses() { return losses_; }
+  const std::vector<OwnedTensor>& losses() const { return losses_; }
+  /// What `backward` multiplies each of them by.
+  std::vector<double>& scales() { return scales_; }
+  const std::vector<double>& scales() const { return scales_; }
 
-  /// Without `truth` the columns that a task fills from what is to be predicted are empty: the one that
-  /// normalises the loss, and those whose numbers are bounded.
+  /// Without `truth` the columns that a task fills from what is to be predicted are empty: those that
+  /// normalise losses, and those whose numbers are bounded.
   HeadStep step(bool training, bool truth) const;
 
  private:
@@ -49,9 +53,11 @@ class HeadMemory {
   const OwnedBatch& batch_;
   HeadPlan plan_;
   std::unique_ptr<OwnedPlan> memory_;
-  std::vector<OwnedTensor> inputs_, input_gradients_, columns_, outputs_;
-  OwnedTensor losses_, picked_;
-  std::vector<Tensor> bound_inputs_, bound_gradients_, bound_columns_, bound_structure_, bound_outputs_;
+  std::vector<OwnedTensor> inputs_, input_gradients_, columns_, outputs_, losses_;
+  std::vector<double> scales_;
+  OwnedTensor picked_;
+  std::vector<Tensor> bound_inputs_, bound_gradients_, bound_columns_, bound_structure_, bound_outputs_,
+      bound_losses_;
 };
 
 }  // namespace encore

@@ -16,7 +16,6 @@ namespace {
 class HeadTrial final : public Trial {
  public:
   static constexpr std::int64_t classes = 5;
-  static constexpr double scale = 0.7;
 
   HeadTrial(const Device& device, const TrialSetup& setup, std::unique_ptr<Head> head)
       : Trial(device, setup),
@@ -24,7 +23,8 @@ class HeadTrial final : public Trial {
         memory_(device, *head_, setup.width, batch_, setup.type, setup.seed, 0.2) {
     for (std::size_t i = 0; i < head_plan().columns().size(); ++i)
       memory_.columns()[i].set(column_values(head_plan().columns()[i]));
-    wanted_ = memory_.columns()[static_cast<std::size_t>(head_plan().normalizer())].values();
+    for (const int column : head_plan().losses())
+      wanted_.push_back(memory_.columns()[static_cast<std::size_t>(column)].values());
   }
 
   /// Whether it reads "targets" over the space that the setup has them over.
@@ -77,7 +77,7 @@ class HeadTrial final : public Trial {
     }
     {
       const CurrentWork work("loss");
-      head_->loss(all, memory_.losses());
+      head_->loss(all);
     }
     if (setup_.training) return;
     const CurrentWork work("decode");
@@ -85,30 +85,39 @@ class HeadTrial final : public Trial {
   }
   void run_backward() override {
     const CurrentWork work("backward");
-    head_->backward(memory_.step(true, true), scale);
+    head_->backward(memory_.step(true, true));
   }
   void poison_output() override {
-    memory_.losses().fill(nan);
+    for (OwnedTensor& losses : memory_.losses()) losses.fill(nan);
     for (std::size_t i = 0; i < memory_.outputs().size(); ++i)
       memory_.outputs()[i].fill(head_plan().outputs()[i].type == ColumnType::integers ? unwritten : nan);
   }
   double read_objective() const override {
-    const std::vector<double> losses = memory_.losses().values();
-    if (!head_plan().couples_sequences())
-      for (std::size_t row = 0; row < losses.size(); ++row)
-        if (wanted_[row] == no_target && losses[row] != 0.0)
-          throw Error("row " + std::to_string(row) + " has no target and a loss of " +
-                      std::to_string(losses[row]) + " instead of 0");
-    return scale * std::accumulate(losses.begin(), losses.end(), 0.0);
+    double objective = 0.0;
+    for (std::size_t loss = 0; loss < memory_.losses().size(); ++loss) {
+      const std::vector<double> losses = memory_.losses()[loss].values();
+      if (!head_plan().couples_sequences())
+        for (std::size_t row = 0; row < losses.size(); ++row)
+          if (wanted_[loss][row] == no_target && losses[row] != 0.0)
+            throw Error("row " + std::to_string(row) + " has no target and a loss of " +
+                        std::to_string(losses[row]) + " instead of 0");
+      objective += memory_.scales()[loss] * std::accumulate(losses.begin(), losses.end(), 0.0);
+    }
+    return objective;
   }
   std::vector<TrialResult> outputs() const override {
-    std::vector<TrialResult> all{
-        {"losses", memory_.losses().values(), 1, rows_in(batch_, head_plan().loss_space()).first}};
+    std::vector<TrialResult> all;
+    for (std::size_t loss = 0; loss < memory_.losses().size(); ++loss)
+      all.push_back({"losses" + (loss == 0 ? "" : " " + std::to_string(loss)),
+                     memory_.losses()[loss].values(), 1,
+                     rows_in(batch_, head_plan().loss_space(loss)).first});
     if (setup_.training) return all;
     for (std::size_t i = 0; i < memory_.outputs().size(); ++i) {
       const OutputRule& rule = head_plan().outputs()[i];
       std::vector<double> values = memory_.outputs()[i].values();
-      if (rule.space == head_plan().loss_space()) hide_rows_without_target(values, rule.width);
+      for (std::size_t loss = 0; loss < wanted_.size(); ++loss)
+        if (rule.space == head_plan().loss_space(loss))
+          hide_rows_without_target(wanted_[loss], rule.width, values);
       if (rule.name == classes_output) require_classes(values);
       all.push_back(
           {"output " + rule.name, std::move(values), rule.width, rows_in(batch_, rule.space).first});
@@ -116,9 +125,10 @@ class HeadTrial final : public Trial {
     return all;
   }
   /// There anything is allowed.
-  void hide_rows_without_target(std::vector<double>& values, std::int64_t width) const {
+  static void hide_rows_without_target(const std::vector<double>& wanted, std::int64_t width,
+                                       std::vector<double>& values) {
     for (std::size_t i = 0; i < values.size(); ++i)
-      if (wanted_[i / static_cast<std::size_t>(width)] == no_target) values[i] = no_target;
+      if (wanted[i / static_cast<std::size_t>(width)] == no_target) values[i] = no_target;
   }
   static void require_classes(const std::vector<double>& values) {
     for (const double value : values)
@@ -130,7 +140,7 @@ class HeadTrial final : public Trial {
 
   std::unique_ptr<Head> head_;
   HeadMemory memory_;
-  std::vector<double> wanted_;
+  std::vector<std::vector<double>> wanted_;  ///< of each loss
 };
 
 std::unique_ptr<HeadTrial> make(const Device& device, const Offer& offer, const Options& options,

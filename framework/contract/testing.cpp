@@ -49,10 +49,10 @@ HeadResult run_head(Head& head, std::int64_t width, const std::vector<std::int64
     memory.columns()[static_cast<std::size_t>(found - plan.columns().begin())].set(values);
   }
   head.score(memory.step(false, true));
-  head.loss(memory.step(false, true), memory.losses());
+  head.loss(memory.step(false, true));
   head.decode(memory.step(false, false));
   device.fence();
-  HeadResult result = {memory.losses().values(), {}};
+  HeadResult result = {memory.losses().front().values(), {}};
   for (std::size_t i = 0; i < plan.outputs().size(); ++i)
     result.outputs[plan.outputs()[i].name] = memory.outputs()[i].values();
   return result;

@@ -43,7 +43,7 @@ struct PackedBatch : PackedRows {
   std::vector<EncodedExample::Column> columns;  ///< one per BatchNeeds::columns
   std::vector<bool> known;                      ///< whether the set has that column
   std::int64_t real_tokens = 0;                 ///< rows of both texts that are no padding
-  double weight = 0.0;                          ///< what the loss is divided by; 0 where it is not known
+  std::vector<double> weights;                  ///< what each loss is divided by; 0 where it is not known
 
   BatchSize size() const;
 };

@@ -14,7 +14,7 @@ void count_up(std::size_t length, std::size_t first, std::vector<std::int32_t>& 
   for (std::size_t i = 0; i < length; ++i) positions.push_back(static_cast<std::int32_t>(first + i));
 }
 
-/// What the loss of these values is divided by.
+/// What a loss over these values is divided by.
 double weight_of(const EncodedExample::Column& column) {
   double weight = 0.0;
   for (const std::int32_t value : column.integers) weight += value == no_target ? 0.0 : 1.0;
@@ -173,8 +173,9 @@ void Packer::pack(std::span<const std::int32_t> members, PackedBatch& batch) {
                      batch);
     }
   }
-  batch.weight =
-      needs_.normalizer < 0 ? 0.0 : weight_of(batch.columns[static_cast<std::size_t>(needs_.normalizer)]);
+  batch.weights.clear();
+  for (const int column : needs_.losses)
+    batch.weights.push_back(weight_of(batch.columns[static_cast<std::size_t>(column)]));
 }
 
 /// The values of one sequence: of the set, or of the example that was drawn, which has them at equal places.

@@ -22,11 +22,11 @@ namespace encore {
 /// What a model reads of a batch.
 struct BatchNeeds {
   std::vector<ColumnNeed> columns = {};
-  int normalizer = -1;          ///< the column that the loss is divided by
-  std::int64_t vocabulary = 0;  ///< ids are below it
-  std::int64_t segments = 0;    ///< those of the column "segments" are below it; 0: it does not read them
-  bool picked = false;          ///< whether it reads the rows that are picked
-  bool target = false;          ///< whether it has a decoder over the second text
+  std::vector<int> losses = {};  ///< for each loss the column that it is divided by
+  std::int64_t vocabulary = 0;   ///< ids are below it
+  std::int64_t segments = 0;     ///< those of the column "segments" are below it; 0: it does not read them
+  bool picked = false;           ///< whether it reads the rows that are picked
+  bool target = false;           ///< whether it has a decoder over the second text
 };
 
 class Packer {

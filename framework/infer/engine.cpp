@@ -113,7 +113,7 @@ Vectors Engine::embed(std::span<const std::string> texts) {
   if (!model_->evaluation_plan().holds(needed)) plan(needed);
   BatchNeeds needs = model_->needs();  // of the encoder alone: its texts pick no rows and have no second text
   needs.picked = needs.target = false;
-  needs.normalizer = -1;
+  needs.losses.clear();
   Packer packer(set, needs);
   DeviceBatch batch(model_->device(), needed, needs);
   PackedBatch packed;

@@ -30,6 +30,10 @@ std::vector<std::int64_t> first_rows(const PackedBatch& batch, Space space) {
   return rows;
 }
 
+void add(std::span<const double> values, std::vector<double>& to) {
+  for (std::size_t i = 0; i < values.size(); ++i) to[i] += values[i];
+}
+
 }  // namespace
 
 std::optional<TextGeneration> text_generation(const Task& task, const Tokenizer& tokenizer) {
@@ -59,7 +63,7 @@ Evaluator::Evaluator(Model& model, const BatchSize& largest, const BatchOptions&
 Evaluation Evaluator::run(const ExampleSet& set) {
   Evaluation result = {.outputs = Outputs(set, model_.outputs())};
   Packer packer(set, model_.needs());
-  double loss = 0.0, weight = 0.0;
+  std::vector<double> losses(model_.needs().losses.size()), weights(losses.size());
   bool known = set.size() > 0;
   for (const std::vector<std::int32_t>& members :
        plan_evaluation(example_lengths(set), options_, evaluation_order(model_))) {
@@ -67,13 +71,15 @@ Evaluation Evaluator::run(const ExampleSet& set) {
     batch_.upload(packed_);
     for (std::size_t i = 0; i < outputs_.size(); ++i)
       outputs_[i].extents[0] = packed_.size().rows(model_.outputs()[i].space);
-    const double* sum = model_.evaluate(batch_, outputs_);
-    known = known && sum != nullptr;
-    if (sum != nullptr) loss += model_.read(sum);
-    weight += packed_.weight;
+    const double* sums = model_.evaluate(batch_, outputs_);
+    known = known && sums != nullptr;
+    if (sums != nullptr) add(model_.read_losses(sums), losses);
+    add(packed_.weights, weights);
     collect(set, result.outputs);
   }
-  result.loss = !known ? std::numeric_limits<double>::quiet_NaN() : weight > 0.0 ? loss / weight : 0.0;
+  for (std::size_t i = 0; i < losses.size(); ++i)
+    result.loss += weights[i] > 0.0 ? losses[i] / weights[i] : 0.0;
+  if (!known) result.loss = std::numeric_limits<double>::quiet_NaN();
   if (texts_) result.outputs.set_texts(Generator(model_, *texts_->tokenizer).run(set, texts_->decoding));
   return result;
 }

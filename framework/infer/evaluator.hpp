@@ -20,7 +20,7 @@ namespace encore {
 
 struct Evaluation {
   Outputs outputs;
-  double loss = 0.0;  ///< mean as the head's normalising column has it; NaN where the truth is not known
+  double loss = 0.0;  ///< sum of the means of the head's losses; NaN where the truth is not known
 };
 
 /// For a task that measures or answers by texts that the model writes (Task::decoding).

@@ -113,7 +113,9 @@ void DeviceBatch::upload(const PackedBatch& batch) {
   for (const SequenceRange& range : cut_shards(batch.offsets, batch.borders, shard_count_))
     if (range.first < range.last) write_shard(batch, range, writer, shards_[used_++]);
   ENCORE_REQUIRE(writer.used() <= memory_.bytes(), "the slot holds every shard");
-  weight_ = batch.weight;
+  weights_ = batch.weights;
+  scales_.clear();
+  for (const double weight : weights_) scales_.push_back(weight > 0.0 ? 1.0 / weight : 0.0);
   if (!host_reaches_device()) start_copy(device_, host, writer.used(), memory_.data());
 }
 

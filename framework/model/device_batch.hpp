@@ -4,7 +4,7 @@
 //
 //   DeviceBatch batch(device, largest_of_all_batches, model.needs(), experiment.train.gradient_shards);
 //   batch.upload(packed);
-//   model.forward_backward(batch, batch.scale(), {seed, step});
+//   model.forward_backward(batch, batch.scales(), {seed, step});
 #pragma once
 
 #include <array>
@@ -52,9 +52,10 @@ class DeviceBatch {
   const BatchSize& size() const { return size_; }
   /// The shards that hold at least one sequence, in order.
   std::span<const Shard> shards() const { return std::span(shards_).first(used_); }
-  /// What the sum of the losses is divided by; 0 where there is nothing to learn.
-  double weight() const { return weight_; }
-  double scale() const { return weight_ > 0.0 ? 1.0 / weight_ : 0.0; }
+  /// What the sum of each loss is divided by; 0 where there is nothing to learn.
+  std::span<const double> weights() const { return weights_; }
+  /// The factor on the sum of each loss.
+  std::span<const double> scales() const { return scales_; }
 
  private:
   class Writer;
@@ -77,7 +78,7 @@ class DeviceBatch {
   std::vector<Shard> shards_;
   std::size_t used_ = 0;
   BatchSize size_;
-  double weight_ = 0.0;
+  std::vector<double> weights_, scales_;
 };
 
 }  // namespace encore

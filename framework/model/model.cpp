@@ -2,6 +2,7 @@
 #include "model/model.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <encore/kernels.hpp>
 
@@ -34,8 +35,9 @@ Model::Model(const Experiment& experiment, const ModelSize& size, const Registry
                                                    experiment.train.gradient_shards, use)),
       training_plan_(use == Use::training ? plan_step(*network_, PassMode::train) : StepPlan()),
       evaluation_plan_(plan_step(*network_, PassMode::score)),
+      shards_(experiment.train.gradient_shards),
       losses_("encore::losses",
-              sizeof(double) * static_cast<std::size_t>(experiment.train.gradient_shards + 1)) {}
+              sizeof(double) * (needs_.losses.size() * static_cast<std::size_t>(shards_ + 1) + 1)) {}
 
 Model::~Model() = default;
 
@@ -66,9 +68,9 @@ void Model::initialize(std::uint64_t seed, const ParameterSlice& slice) {
                       ParameterBlock::slice(parameters_->values(), slice));
 }
 
-const double* Model::forward_backward(const DeviceBatch& batch, double scale, StepRandom random) {
+const double* Model::forward_backward(const DeviceBatch& batch, std::span<const double> scales,
+                                      StepRandom random) {
   ENCORE_REQUIRE(training_ != nullptr, "Model::plan comes first, and the model is not for inference");
-  double* losses = reinterpret_cast<double*>(losses_.data());
   std::int64_t shards = 0;
   parameters_->refresh_copies();
   parameters_->zero_gradients();
@@ -78,17 +80,16 @@ const double* Model::forward_backward(const DeviceBatch& batch, double scale, St
     if (shard.batch.target.ids) parameters_->mark_rows(shard.batch.target);
     training_->start(shard.batch, random.seed, random.step);
     training_->forward();
-    kernels::sum(device_, training_->loss(), losses + shards++);
-    training_->backward(scale);
+    sum_losses(training_->losses(), shards++);
+    training_->backward(scales);
     parameters_->end_shard();
   }
   parameters_->end_shards();
-  return total_loss(shards, scale);
+  return total_losses(shards, scales) + scales.size();
 }
 
 const double* Model::evaluate(const DeviceBatch& batch, std::span<const Tensor> outputs) {
   ENCORE_REQUIRE(evaluation_ != nullptr, "Model::plan comes first");
-  double* losses = reinterpret_cast<double*>(losses_.data());
   std::int64_t shards = 0;
   bool truth = true;
   parameters_->refresh_copies();
@@ -96,10 +97,12 @@ const double* Model::evaluate(const DeviceBatch& batch, std::span<const Tensor> 
     evaluation_->start(shard.batch, 0, 0);
     evaluation_->forward();
     truth = truth && knows_truth(shard.batch);
-    if (truth) kernels::sum(device_, evaluation_->loss(), losses + shards++);
+    if (truth) sum_losses(evaluation_->losses(), shards++);
     if (!outputs.empty()) decode(shard, outputs);
   }
-  return truth ? total_loss(shards, 1.0) : nullptr;
+  std::array<double, most_losses> ones;
+  ones.fill(1.0);
+  return truth ? total_losses(shards, std::span(ones).first(needs_.losses.size())) : nullptr;
 }
 
 void Model::encode(const DeviceBatch& batch, const std::function<void(Tensor)>& seen) {
@@ -138,12 +141,18 @@ void Model::decode(const Shard& shard, std::span<const Tensor> outputs) {
   evaluation_->decode(parts);
 }
 
-const double* Model::total_loss(std::int64_t shards, double scale) {
-  double* losses = reinterpret_cast<double*>(losses_.data());
-  double* total = losses + losses_.bytes() / sizeof(double) - 1;
-  ENCORE_REQUIRE(losses + shards <= total, "the batch has more shards than train.gradient_shards");
-  sum_shards(device_, losses, shards, scale, total);
-  return total;
+void Model::sum_losses(std::span<const Tensor> losses, std::int64_t shard) {
+  ENCORE_REQUIRE(shard < shards_, "the batch has more shards than train.gradient_shards");
+  double* sums = reinterpret_cast<double*>(losses_.data()) + static_cast<std::size_t>(shard) * losses.size();
+  for (std::size_t i = 0; i < losses.size(); ++i) kernels::sum(device_, losses[i], sums + i);
+}
+
+const double* Model::total_losses(std::int64_t shards, std::span<const double> scales) {
+  ENCORE_REQUIRE(scales.size() == needs_.losses.size(), "every loss of the head has a scale");
+  double* sums = reinterpret_cast<double*>(losses_.data());
+  double* totals = sums + static_cast<std::size_t>(shards_) * scales.size();
+  sum_shards(device_, sums, shards, scales, totals);
+  return totals;
 }
 
 DType Model::precision() const {
@@ -154,6 +163,14 @@ double Model::read(const double* loss) const {
   double value = 0.0;
   copy_to_host(device_, Tensor(const_cast<double*>(loss), DType::float64, {1}), &value);
   return value;
+}
+
+std::vector<double> Model::read_losses(const double* sums) const {
+  std::vector<double> values(needs_.losses.size());
+  copy_to_host(device_,
+               Tensor(const_cast<double*>(sums), DType::float64, {static_cast<std::int64_t>(values.size())}),
+               values.data());
+  return values;
 }
 
 Tensor Model::evaluation_tensor(const std::string& path) const {
@@ -172,7 +189,7 @@ std::string Model::first_not_finite(const DeviceBatch& batch, StepRandom random)
   for (const Shard& shard : batch.shards()) {
     training_->start(shard.batch, random.seed, random.step);
     training_->forward(check);
-    check("head", training_->loss());
+    for (const Tensor losses : training_->losses()) check("head", losses);
     if (!found.empty()) return found;
   }
   return {};

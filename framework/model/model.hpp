@@ -4,7 +4,7 @@
 //   Model model(experiment, model_size(task, vocabulary), registry, device);
 //   model.plan(largest_training_shard, largest_evaluation_batch);
 //   model.initialize(seed);
-//   const double* loss = model.forward_backward(batch, batch.scale(), {seed, step});
+//   const double* loss = model.forward_backward(batch, batch.scales(), {seed, step});
 //   optimizer.update(device, model.parameters().blocks(clip), learning_rate, step);
 //
 // Read next: network.cpp (the model's flow on one screen), step_plan.hpp (memory), pass.hpp (forward and
@@ -66,13 +66,14 @@ class Model {
   /// The same of the parameters with these paths.
   void initialize(std::uint64_t seed, std::span<const std::string> paths);
 
-  /// Sets parameters().gradients() to the gradients of `scale` times the sum of the losses of all rows, shard
-  /// by shard. Returns that loss: one double in device memory, valid until the next pass. Launches only;
-  /// allocates nothing.
-  const double* forward_backward(const DeviceBatch& batch, double scale, StepRandom random);
+  /// Sets parameters().gradients() to the gradients of the loss, shard by shard: each loss of the head summed
+  /// over all rows times its scale, and these added up. Returns the loss: one double in device memory, valid
+  /// until the next pass. Launches only; allocates nothing.
+  const double* forward_backward(const DeviceBatch& batch, std::span<const double> scales, StepRandom random);
 
   /// Without dropout. outputs: device memory for each of outputs(), of the whole batch, overwritten; none of
-  /// them: nothing is decoded. Returns the sum of the losses as above, or null where the batch has no truth.
+  /// them: nothing is decoded. Returns the sum over all rows of each loss of the head, a double each in
+  /// device memory as above, or null where the batch has no truth.
   const double* evaluate(const DeviceBatch& batch, std::span<const Tensor> outputs);
 
   /// The states (N, C) of the encoder's last node without dropout, of each shard in turn: `seen` may read
@@ -97,6 +98,8 @@ class Model {
 
   /// Waits for the device.
   double read(const double* loss) const;
+  /// What evaluate returned, which is not null.
+  std::vector<double> read_losses(const double* sums) const;
 
   /// After evaluate: a tensor of the evaluation plan by its path, of the last shard, such as "head.logits".
   /// Only what the head wrote is certain to be there; the memory of earlier tensors is used again within the
@@ -125,7 +128,10 @@ class Model {
 
  private:
   void initialize(std::uint64_t seed, const ParameterSlice& slice);
-  const double* total_loss(std::int64_t shards, double scale);
+  /// Launches the sums of a shard's losses, of which the pass has just computed the rows.
+  void sum_losses(std::span<const Tensor> losses, std::int64_t shard);
+  /// The total of each loss, then that of all.
+  const double* total_losses(std::int64_t shards, std::span<const double> scales);
   bool knows_truth(const Batch& batch) const;
   void decode(const Shard& shard, std::span<const Tensor> outputs);
 
@@ -137,7 +143,8 @@ class Model {
   StepPlan training_plan_;
   StepPlan evaluation_plan_;
   DeviceBuffer arena_;
-  DeviceBuffer losses_;  ///< one double per shard, then the total
+  std::int64_t shards_;
+  DeviceBuffer losses_;  ///< doubles: (S, L) sums of the shards, then (L + 1) totals
   std::unique_ptr<Pass> training_;
   std::unique_ptr<Pass> evaluation_;
 };

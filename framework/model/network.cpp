@@ -177,7 +177,7 @@ BatchNeeds Network::needs() const {
   const std::vector<Space>& reads = head_.reads();
   return {
       .columns = head_.columns(),
-      .normalizer = head_.normalizer(),
+      .losses = head_.losses(),
       .vocabulary = vocabulary_,
       .segments = segments_ > 1 ? segments_ : 0,  // the one row of RoBERTa is that of every token
       .picked = std::ranges::find(reads, Space::picked) != reads.end(),

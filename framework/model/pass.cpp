@@ -19,6 +19,7 @@ Pass::Pass(const Network& network, const StepPlan& plan, const ParameterBlock& p
       batch_invariant_(network.is_causal() && plan.mode != PassMode::train),
       device_(device),
       arena_(arena),
+      losses_(network.head().losses().size()),
       structure_(network.head().columns().size()),
       bound_(network.nodes().size()) {
   for (std::size_t i = 0; i < bound_.size(); ++i) {
@@ -77,6 +78,7 @@ void Pass::start(const Batch& batch, std::uint64_t seed, std::uint64_t step) {
     for (RandomKey& key : bound.keys) key = {seed, key.stream, step};
     bound.branch_dropout.key = {seed, bound.branch_dropout.key.stream, step};
   }
+  resolve_all(plan_.nodes.back().losses, losses_);
 }
 
 Step::Bound Pass::step_bound(const Node& node, const Bound& bound) const {
@@ -107,10 +109,11 @@ void Pass::visit(std::size_t node, Call call, const auto& run) {
 }
 
 void Pass::visit_head(Call call, std::span<const Tensor> columns, std::span<const Tensor> outputs,
-                      const auto& run) {
+                      std::span<const double> scales, const auto& run) {
   visit(bound_.size() - 1, call, [&](const Node& node, const Bound& bound) {
-    const HeadStep step(device_, batch_->tokens, training(), step_bound(node, bound),
-                        {bound.inputs, bound.input_gradients, columns, outputs, batch_->picked});
+    const HeadStep step(
+        device_, batch_->tokens, training(), step_bound(node, bound),
+        {bound.inputs, bound.input_gradients, columns, outputs, losses_, scales, batch_->picked});
     run(*node.head, step);
   });
 }
@@ -154,25 +157,25 @@ void Pass::forward_states(const std::function<void(const std::string&, Tensor)>&
 
 void Pass::forward(const std::function<void(const std::string&, Tensor)>& seen) {
   forward_states(seen);
-  visit_head(forward_call, batch_->columns, {}, [](Head& head, const HeadStep& step) { head.score(step); });
+  visit_head(forward_call, batch_->columns, {}, {},
+             [](Head& head, const HeadStep& step) { head.score(step); });
 }
 
-Tensor Pass::loss() {
-  const Tensor losses = bound_.back().output;
-  visit_head(loss_call, batch_->columns, {},
-             [&](Head& head, const HeadStep& step) { head.loss(step, losses); });
-  return losses;
+std::span<const Tensor> Pass::losses() {
+  visit_head(loss_call, batch_->columns, {}, {}, [](Head& head, const HeadStep& step) { head.loss(step); });
+  return losses_;
 }
 
 void Pass::decode(std::span<const Tensor> outputs) {
-  visit_head(decode_call, structure_, outputs, [](Head& head, const HeadStep& step) { head.decode(step); });
+  visit_head(decode_call, structure_, outputs, {},
+             [](Head& head, const HeadStep& step) { head.decode(step); });
 }
 
 // --- backward ---
 
-void Pass::backward(double scale) {
-  visit_head(backward_call, batch_->columns, {},
-             [&](Head& head, const HeadStep& step) { head.backward(step, scale); });
+void Pass::backward(std::span<const double> scales) {
+  visit_head(backward_call, batch_->columns, {}, scales,
+             [](Head& head, const HeadStep& step) { head.backward(step); });
   add_gradients(plan_.nodes.back(), {});
   for (std::size_t i = bound_.size() - 1; i-- > 0;) {
     if (!plan_.nodes[i].backward) continue;

@@ -4,7 +4,7 @@
 //
 //   pass.start(shard.batch, seed, step);
 //   pass.forward();
-//   Tensor losses = pass.loss();
+//   std::span<const Tensor> losses = pass.losses();
 //   pass.backward(scale);
 #pragma once
 
@@ -44,10 +44,12 @@ class Pass {
   void forward(const std::function<void(const std::string& path, Tensor output)>& seen);
   /// Runs the nodes up to `last` alone, and returns its output (rows, C): without the head and its columns.
   Tensor forward_to(ValueIndex last);
-  /// A loss for each row of HeadPlan::loss_space, in the type of sums. After forward; the truth is known.
-  Tensor loss();
-  /// Adds to the parameter gradients. After loss on the same batch.
-  void backward(double scale);
+  /// Of each loss of the head a value for each row of HeadPlan::loss_space, in the type of sums; valid until
+  /// the next pass. After forward; the truth is known.
+  std::span<const Tensor> losses();
+  /// Adds to the parameter gradients those of the losses' sums times these factors. After losses on the same
+  /// batch.
+  void backward(std::span<const double> scales);
   /// After forward: one tensor per HeadPlan::outputs.
   void decode(std::span<const Tensor> outputs);
   /// A tensor of the plan with the extents of the current batch. Throws std::logic_error for an unknown path.
@@ -90,9 +92,9 @@ class Pass {
   void forward_node(std::size_t node);
   /// Calls `run(node, bound, step)` and puts the node's path in front of what goes wrong in it.
   void visit(std::size_t node, Call call, const auto& run);
-  /// The same for the head; `columns` and `outputs` as HeadStep::Found.
+  /// The same for the head; `columns`, `outputs` and `scales` as HeadStep::Found.
   void visit_head(Call call, std::span<const Tensor> columns, std::span<const Tensor> outputs,
-                  const auto& run);
+                  std::span<const double> scales, const auto& run);
   Step::Bound step_bound(const Node& node, const Bound& bound) const;
   /// The rows that a node works on.
   const RowSet& rows_of(const Node& node) const {
@@ -109,6 +111,7 @@ class Pass {
   std::byte* arena_;
   const Batch* batch_ = nullptr;
   BatchSize size_;
+  std::vector<Tensor> losses_;     ///< of the head
   std::vector<Tensor> structure_;  ///< the batch's columns without those that hold the truth
   std::vector<Bound> bound_;
 };

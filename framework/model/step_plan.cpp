@@ -95,12 +95,20 @@ class Planner {
     if (takes_over_input(i))
       plan.output = plan.inputs[index(n.in_place_input)];
     else if (n.head)
-      plan.output = add(n.path + ".losses", {rows_of(n.space)}, Element::accumulate, i);
+      plan_losses(i);
     else
       plan.output = add(n.path + ".output", rows(i), Element::activation, i);
     storage_[index(i)] = plan.output;
     if (plan.backward && n.layer && n.plan.reads_output()) use(plan.output, backward_tick(i));
     for (const BufferSpec& buffer : n.plan.buffers()) plan.buffers.push_back(plan_buffer(n, buffer, i));
+  }
+
+  void plan_losses(int i) {
+    const HeadPlan& head = network_.head();
+    for (std::size_t k = 0; k < head.losses().size(); ++k)
+      plan_.nodes[index(i)].losses.push_back(
+          add(node(i).path + ".losses" + (k == 0 ? "" : "." + std::to_string(k)),
+              {rows_of(head.loss_space(k))}, Element::accumulate, i));
   }
 
   int plan_buffer(const Node& n, const BufferSpec& buffer, int i) {

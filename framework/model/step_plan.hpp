@@ -53,7 +53,8 @@ struct NodePlan {
   bool first_pass_only =
       false;  ///< of a generation: the encoder, whose rows later passes do not compute again
   std::vector<int> inputs;
-  int output = -1;  ///< of the head: the losses (N)
+  int output = -1;          ///< none of the head
+  std::vector<int> losses;  ///< of the head
   std::vector<int> buffers;
   int output_gradient = -1;
   bool backward = false;  ///< false where nothing trains in it nor before it

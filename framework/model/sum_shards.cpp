@@ -1,15 +1,29 @@
 #include "model/sum_shards.hpp"
 
+#include <algorithm>
+#include <array>
+
+#include <encore/head.hpp>
 #include <encore/space.hpp>
 
 namespace encore {
 
-void sum_shards(const Device& device, const double* losses, std::int64_t count, double scale, double* total) {
+void sum_shards(const Device& device, const double* sums, std::int64_t shards, std::span<const double> scales,
+                double* totals) {
+  ENCORE_REQUIRE(scales.size() <= most_losses, "a head has at most most_losses losses");
+  std::array<double, most_losses> factors = {};
+  std::ranges::copy(scales, factors.begin());
+  const auto losses = static_cast<std::int64_t>(scales.size());
   Kokkos::parallel_for(
       "encore::sum_shards", Kokkos::RangePolicy<ExecutionSpace>(device.space(), 0, 1), KOKKOS_LAMBDA(int) {
-        double sum = 0.0;
-        for (std::int64_t i = 0; i < count; ++i) sum += losses[i];
-        *total = scale * sum;
+        double all = 0.0;
+        for (std::int64_t loss = 0; loss < losses; ++loss) {
+          double sum = 0.0;
+          for (std::int64_t shard = 0; shard < shards; ++shard) sum += sums[shard * losses + loss];
+          totals[loss] = factors[static_cast<std::size_t>(loss)] * sum;
+          all = loss == 0 ? totals[0] : all + totals[loss];
+        }
+        totals[losses] = all;
       });
 }
 

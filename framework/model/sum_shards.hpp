@@ -1,13 +1,17 @@
-// The loss of a batch from those of its shards.
+// The losses of a batch from those of its shards.
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include <encore/device.hpp>
 
 namespace encore {
 
-/// total = scale * (losses[0] + losses[1] + ...), in the order of the shards; all in device memory.
-void sum_shards(const Device& device, const double* losses, std::int64_t count, double scale, double* total);
+/// sums (S, L) of L losses, one per element of `scales`, over S shards; totals[l] = scales[l] * (sums[0, l] +
+/// sums[1, l] + ...), in the order of the shards; totals[L] the sum of all totals, in the order of the
+/// losses. Both in device memory.
+void sum_shards(const Device& device, const double* sums, std::int64_t shards, std::span<const double> scales,
+                double* totals);
 
 }  // namespace encore

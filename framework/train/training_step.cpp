@@ -21,7 +21,7 @@ TrainingStep::TrainingStep(Model& model, Optimizer& optimizer, double clip_norm,
 
 TrainingStep::Gradient TrainingStep::compute_gradient(const DeviceBatch& batch, StepRandom random) {
   const Device& device = model_.device();
-  const double* loss = model_.forward_backward(batch, batch.scale(), random);
+  const double* loss = model_.forward_backward(batch, batch.scales(), random);
   model_.parameters().sum_gradient_squares(squares_);
   kernels::clip_scale(device, squares_, clip_norm_, clip_);
   return {model_.read(loss), std::sqrt(model_.read(squares_))};

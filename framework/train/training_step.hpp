@@ -15,7 +15,7 @@ namespace encore {
 class TrainingStep {
  public:
   struct Gradient {
-    double loss = 0.0;  ///< of the whole batch, divided by its weight
+    double loss = 0.0;  ///< of the whole batch: the sum of all losses, each divided by its weight
     double norm = 0.0;  ///< of all parameters together, before clipping
   };
 

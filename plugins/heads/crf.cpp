@@ -310,7 +310,7 @@ class CrfHead final : public Head {
     targets_ = plan.column(targets_column, Space::tokens, ColumnType::integers, classes_);
     labelled_ = plan.column("labelled", Space::tokens);
     predictions_ = plan.output(classes_output, Space::tokens);
-    plan.normalize_by(targets_);
+    loss_ = plan.add_loss(targets_);
     weight_ = plan.matrix("weight", classes_, plan.width());
     bias_ = plan.bias("bias", classes_);
     transitions_ = plan.parameter({"transitions", {classes_, classes_}, Initializer::zeros, 0.0, false});
@@ -332,15 +332,15 @@ class CrfHead final : public Head {
                     kernels::Activation::none, step.buffer(emissions_));
   }
 
-  void loss(const HeadStep& step, Tensor losses) override {
+  void loss(const HeadStep& step) override {
     const Tensor emissions = step.buffer(emissions_);  // (N, K)
     dispatch(emissions.dtype, [&](auto type) {
       crf_loss<decltype(type)>(step.device(), step.rows(), chain(step), emissions, step.column(targets_),
-                               step.buffer(alphas_), step.buffer(norms_), losses);
+                               step.buffer(alphas_), step.buffer(norms_), step.losses(loss_));
     });
   }
 
-  void backward(const HeadStep& step, double scale) override {
+  void backward(const HeadStep& step) override {
     const Device& device = step.device();
     const Tensor emissions = step.buffer(emissions_);    // (N, K)
     const Tensor demissions = step.buffer(demissions_);  // (N, K)
@@ -348,8 +348,8 @@ class CrfHead final : public Head {
     dispatch(emissions.dtype, [&](auto type) {
       using T = decltype(type);
       crf_backward<T>(device, step.rows(), chain(step), emissions, step.column(targets_),
-                      step.buffer(alphas_), step.buffer(norms_), scale, step.buffer(betas_), demissions,
-                      shares);
+                      step.buffer(alphas_), step.buffer(norms_), step.scale(loss_), step.buffer(betas_),
+                      demissions, shares);
       add_shares<Sum<T>>(device, shares,
                          {step.gradient(transitions_), step.gradient(start_), step.gradient(end_)});
     });
@@ -388,6 +388,7 @@ class CrfHead final : public Head {
   Parameter weight_, bias_, transitions_, start_, end_;
   HeadInput states_;
   HeadColumn targets_, labelled_;
+  HeadLoss loss_;
   HeadOutput predictions_;
   Buffer emissions_, alphas_, norms_, pointers_, allowed_, betas_, demissions_, shares_;
 };

@@ -262,7 +262,7 @@ class EmbeddingHead final : public Head {
     second_ = plan.column("second", Space::sequences);
     if (learns_numbers_) numbers_ = plan.column("similarity", Space::sequences, ColumnType::numbers);
     embedding_ = plan.output("embedding", Space::sequences, ColumnType::numbers, width);
-    plan.normalize_by(first_);
+    loss_ = plan.add_loss(first_);
     if (!learns_numbers_) plan.couple_sequences();
     const auto sums = [&](const char* name, Shape shape, Lifetime lifetime) {
       return plan.buffer(name, std::move(shape), lifetime, Element::accumulate);
@@ -288,30 +288,30 @@ class EmbeddingHead final : public Head {
     });
   }
 
-  void loss(const HeadStep& step, Tensor losses) override {
+  void loss(const HeadStep& step) override {
     const Device& device = step.device();
     find_pairs(device, step.column(first_), step.column(second_), step.buffer(partners_),
                step.buffer(owners_));
     dispatch_parameters(step.buffer(units_).dtype, [&](auto type) {
       using S = decltype(type);
       if (learns_numbers_)
-        similarity_loss<S>(device, pairs<S>(step), step.column(numbers_), losses);
+        similarity_loss<S>(device, pairs<S>(step), step.column(numbers_), step.losses(loss_));
       else
-        contrastive_loss<S>(device, pairs<S>(step), temperature_, step.buffer(log_sums_), losses);
+        contrastive_loss<S>(device, pairs<S>(step), temperature_, step.buffer(log_sums_), step.losses(loss_));
     });
   }
 
-  void backward(const HeadStep& step, double scale) override {
+  void backward(const HeadStep& step) override {
     const Device& device = step.device();
     const Tensor dpooled = step.buffer(dpooled_), dstates = step.input_gradient(states_);
     dispatch_parameters(dpooled.dtype, [&](auto type) {
       using S = decltype(type);
       if (learns_numbers_)
-        similarity_backward<S>(device, pairs<S>(step), scale, step.column(numbers_), step.buffer(inverses_),
-                               dpooled);
+        similarity_backward<S>(device, pairs<S>(step), step.scale(loss_), step.column(numbers_),
+                               step.buffer(inverses_), dpooled);
       else
-        contrastive_backward<S>(device, pairs<S>(step), temperature_, scale, step.buffer(log_sums_),
-                                step.buffer(inverses_), dpooled);
+        contrastive_backward<S>(device, pairs<S>(step), temperature_, step.scale(loss_),
+                                step.buffer(log_sums_), step.buffer(inverses_), dpooled);
     });
     if (space_ == Space::tokens)
       dispatch(dstates.dtype,
@@ -336,6 +336,7 @@ class EmbeddingHead final : public Head {
   bool learns_numbers_;
   HeadInput states_;
   HeadColumn first_, second_, numbers_;
+  HeadLoss loss_;
   HeadOutput embedding_;
   Buffer pooled_, units_, inverses_, log_sums_, dpooled_, partners_, owners_;
 };

@@ -75,7 +75,7 @@ class LanguageModel final : public Head {
     pieces_ = plan.output(candidates_output, space_, ColumnType::integers, candidates_);
     probabilities_ = plan.output("probabilities", space_, ColumnType::numbers, candidates_);
     losses_ = plan.output("losses", space_, ColumnType::numbers);
-    plan.normalize_by(targets_);
+    loss_ = plan.add_loss(targets_);
     if (transform_) {
       weight_ = plan.matrix("transform.weight", table_width_, plan.width());
       transform_bias_ = plan.bias("transform.bias", table_width_);
@@ -116,26 +116,26 @@ class LanguageModel final : public Head {
     if (!step.training()) kernels::fill(device, 0.0, step.buffer(row_losses_));
   }
 
-  void loss(const HeadStep& step, Tensor losses) override {
+  void loss(const HeadStep& step) override {
     const Tensor logits = step.buffer(logits_), targets = step.column(targets_);  // (rows, V), (rows)
-    kernels::softmax_cross_entropy(step.device(), logits, targets, label_smoothing_, losses);
+    kernels::softmax_cross_entropy(step.device(), logits, targets, label_smoothing_, step.losses(loss_));
     if (step.training()) return;
     // Perplexity is that of the true pieces alone.
     if (label_smoothing_ == 0.0)
-      kernels::copy(step.device(), losses, step.buffer(row_losses_));
+      kernels::copy(step.device(), step.losses(loss_), step.buffer(row_losses_));
     else
       kernels::softmax_cross_entropy(step.device(), logits, targets, 0.0, step.buffer(row_losses_));
   }
 
   /// The gradient of the logits takes their place, which is the largest buffer by far.
-  void backward(const HeadStep& step, double scale) override {
+  void backward(const HeadStep& step) override {
     const Device& device = step.device();
     const Tensor states = step.input(states_), dstates = step.input_gradient(states_);  // (rows, C)
     const Tensor inputs = transform_ ? step.buffer(normed_) : states;                   // (rows, E)
     const Tensor dinputs = transform_ ? step.buffer(dnormed_) : dstates;                // (rows, E)
     const Tensor dlogits = step.buffer(logits_);                                        // (rows, V)
-    kernels::softmax_cross_entropy_backward(device, dlogits, step.column(targets_), label_smoothing_, scale,
-                                            dlogits);
+    kernels::softmax_cross_entropy_backward(device, dlogits, step.column(targets_), label_smoothing_,
+                                            step.scale(loss_), dlogits);
     kernels::linear_backward_parameters(device, dlogits, inputs, step.gradient(table_),
                                         has_bias_ ? step.gradient(bias_) : Tensor());
     kernels::linear_backward_input(device, dlogits, step.parameter(table_), dinputs);
@@ -190,6 +190,7 @@ class LanguageModel final : public Head {
   double epsilon_;
   HeadInput states_;
   HeadColumn targets_;
+  HeadLoss loss_;
   HeadOutput pieces_, probabilities_, losses_;
   Parameter weight_, transform_bias_, norm_gain_, norm_bias_, table_, bias_;
   Buffer dense_, active_, mean_, rstd_, normed_, dactive_, dnormed_, logits_, values_, log_sums_, row_losses_;

@@ -54,7 +54,7 @@ class LinearHead final : public Head {
     targets_ = plan.column(targets_column, space_, ColumnType::integers, classes_);
     predictions_ = plan.output(classes_output, space_);
     if (weighed_) weights_ = plan.column(weights_column, space_, ColumnType::numbers);
-    plan.normalize_by(weighed_ ? weights_ : targets_);
+    loss_ = plan.add_loss(weighed_ ? weights_ : targets_);
     if (residual_norm_) {
       mix_weight_ = plan.matrix("mix.weight", width, width);
       mix_bias_ = plan.bias("mix.bias", width);
@@ -110,21 +110,21 @@ class LinearHead final : public Head {
                     step.buffer(logits_));
   }
 
-  void loss(const HeadStep& step, Tensor losses) override {
+  void loss(const HeadStep& step) override {
     kernels::softmax_cross_entropy(step.device(), step.buffer(logits_), step.column(targets_),
-                                   label_smoothing_, losses);
-    if (weighed_) kernels::scale_rows(step.device(), step.column(weights_), losses);
+                                   label_smoothing_, step.losses(loss_));
+    if (weighed_) kernels::scale_rows(step.device(), step.column(weights_), step.losses(loss_));
   }
 
-  void backward(const HeadStep& step, double scale) override {
+  void backward(const HeadStep& step) override {
     const Device& device = step.device();
     const Tensor states = step.input(states_), targets = step.column(targets_);       // (rows, C), (rows)
     const Tensor state_gradients = step.input_gradient(states_);                      // (rows, C)
     const Tensor dlogits = step.buffer(dlogits_);                                     // (rows, K)
     const Tensor inputs = residual_norm_ ? step.buffer(normed_) : states;             // (rows, C)
     const Tensor dinputs = residual_norm_ ? step.buffer(dnormed_) : state_gradients;  // (rows, C)
-    kernels::softmax_cross_entropy_backward(device, step.buffer(logits_), targets, label_smoothing_, scale,
-                                            dlogits);
+    kernels::softmax_cross_entropy_backward(device, step.buffer(logits_), targets, label_smoothing_,
+                                            step.scale(loss_), dlogits);
     if (weighed_) kernels::scale_rows(device, step.column(weights_), dlogits);
     const Tensor projected = dropout_ > 0.0 ? step.buffer(dropped_)  // (rows, C)
                              : pooler_      ? step.buffer(pooled_)
@@ -189,6 +189,7 @@ class LinearHead final : public Head {
   Parameter mix_weight_, mix_bias_, norm_gain_, norm_bias_, pooler_weight_, pooler_bias_, weight_, bias_;
   HeadInput states_;
   HeadColumn targets_, weights_;
+  HeadLoss loss_;
   HeadOutput predictions_;
   RandomStream stream_;
   Buffer mixed_, mean_, rstd_, normed_, dmixed_, dnormed_, pooled_, dpooled_, dropped_, logits_, dlogits_;

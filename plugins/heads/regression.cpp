@@ -29,7 +29,7 @@ class RegressionHead final : public Head {
     targets_ = plan.column(targets_column, space_, ColumnType::numbers);
     known_ = plan.column("known", space_);
     numbers_ = plan.output("numbers", space_, ColumnType::numbers);
-    plan.normalize_by(known_);
+    loss_ = plan.add_loss(known_);
     weight_ = plan.matrix("weight", 1, plan.width());
     bias_ = plan.bias("bias", 1);
     values_ = plan.buffer("values", {rows, 1}, Lifetime::saved);
@@ -42,16 +42,16 @@ class RegressionHead final : public Head {
                     kernels::Activation::none, step.buffer(values_));
   }
 
-  void loss(const HeadStep& step, Tensor losses) override {
+  void loss(const HeadStep& step) override {
     kernels::squared_error(step.device(), step.buffer(values_), one_column(step.column(targets_)),
-                           step.column(known_), losses);
+                           step.column(known_), step.losses(loss_));
   }
 
-  void backward(const HeadStep& step, double scale) override {
+  void backward(const HeadStep& step) override {
     const Device& device = step.device();
     const Tensor dvalues = step.buffer(dvalues_);  // (rows, 1)
     kernels::squared_error_backward(device, step.buffer(values_), one_column(step.column(targets_)),
-                                    step.column(known_), scale, dvalues);
+                                    step.column(known_), step.scale(loss_), dvalues);
     kernels::linear_backward_parameters(device, dvalues, step.input(states_), step.gradient(weight_),
                                         step.gradient(bias_));
     kernels::linear_backward_input(device, dvalues, step.parameter(weight_), step.input_gradient(states_));
@@ -68,6 +68,7 @@ class RegressionHead final : public Head {
   Space space_ = Space::sequences;
   HeadInput states_;
   HeadColumn targets_, known_;
+  HeadLoss loss_;
   HeadOutput numbers_;
   Parameter weight_, bias_;
   Buffer values_, dvalues_;

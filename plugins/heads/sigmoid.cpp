@@ -38,7 +38,7 @@ class SigmoidHead final : public Head {
     targets_ = plan.column(targets_column, space_, ColumnType::numbers, 0, classes_);
     known_ = plan.column("known", space_);
     scores_ = plan.output("scores", space_, ColumnType::numbers, classes_);
-    plan.normalize_by(known_);
+    loss_ = plan.add_loss(known_);
     if (pooler_) {
       pooler_weight_ = plan.matrix("pooler.weight", plan.width(), plan.width());
       pooler_bias_ = plan.bias("pooler.bias", plan.width());
@@ -60,17 +60,17 @@ class SigmoidHead final : public Head {
                     kernels::Activation::none, step.buffer(logits_));
   }
 
-  void loss(const HeadStep& step, Tensor losses) override {
+  void loss(const HeadStep& step) override {
     const Tensor logits = step.buffer(logits_);  // (rows, K)
     kernels::binary_cross_entropy(step.device(), logits, matrix_of(step.column(targets_), logits),
-                                  step.column(known_), losses);
+                                  step.column(known_), step.losses(loss_));
   }
 
-  void backward(const HeadStep& step, double scale) override {
+  void backward(const HeadStep& step) override {
     const Device& device = step.device();
     const Tensor logits = step.buffer(logits_), dlogits = step.buffer(dlogits_);  // (rows, K)
     kernels::binary_cross_entropy_backward(device, logits, matrix_of(step.column(targets_), logits),
-                                           step.column(known_), scale, dlogits);
+                                           step.column(known_), step.scale(loss_), dlogits);
     kernels::linear_backward_parameters(device, dlogits, inputs(step), step.gradient(weight_),
                                         step.gradient(bias_));
     const Tensor dstates = step.input_gradient(states_);  // (rows, C)
@@ -101,6 +101,7 @@ class SigmoidHead final : public Head {
   bool pooler_;
   HeadInput states_;
   HeadColumn targets_, known_;
+  HeadLoss loss_;
   HeadOutput scores_;
   Parameter pooler_weight_, pooler_bias_, weight_, bias_;
   Buffer pooled_, dpooled_, logits_, dlogits_;

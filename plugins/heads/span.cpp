@@ -26,7 +26,7 @@ class SpanHead final : public Head {
     start_ = plan.column("start", Space::sequences);
     end_ = plan.column("end", Space::sequences);
     spans_ = plan.output("spans", Space::tokens, ColumnType::numbers, 2);
-    plan.normalize_by(start_);
+    loss_ = plan.add_loss(start_);
     weight_ = plan.matrix("weight", 2, plan.width());
     bias_ = plan.bias("bias", 2);
     logits_ = plan.buffer("logits", {tokens, 2}, Lifetime::saved);
@@ -38,16 +38,16 @@ class SpanHead final : public Head {
                     kernels::Activation::none, step.buffer(logits_));
   }
 
-  void loss(const HeadStep& step, Tensor losses) override {
+  void loss(const HeadStep& step) override {
     kernels::span_cross_entropy(step.device(), step.rows(), step.buffer(logits_), step.column(start_),
-                                step.column(end_), losses);
+                                step.column(end_), step.losses(loss_));
   }
 
-  void backward(const HeadStep& step, double scale) override {
+  void backward(const HeadStep& step) override {
     const Device& device = step.device();
     const Tensor dlogits = step.buffer(dlogits_);  // (N, 2)
     kernels::span_cross_entropy_backward(device, step.rows(), step.buffer(logits_), step.column(start_),
-                                         step.column(end_), scale, dlogits);
+                                         step.column(end_), step.scale(loss_), dlogits);
     kernels::linear_backward_parameters(device, dlogits, step.input(states_), step.gradient(weight_),
                                         step.gradient(bias_));
     kernels::linear_backward_input(device, dlogits, step.parameter(weight_), step.input_gradient(states_));
@@ -60,6 +60,7 @@ class SpanHead final : public Head {
  private:
   HeadInput states_;
   HeadColumn start_, end_;
+  HeadLoss loss_;
   HeadOutput spans_;
   Parameter weight_, bias_;
   Buffer logits_, dlogits_;

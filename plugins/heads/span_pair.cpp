@@ -121,7 +121,7 @@ class SpanPairHead final : public Head {
     targets_ = plan.column(targets_column, Space::sequences, ColumnType::integers, classes_);
     if (weighed_) weights_ = plan.column(weights_column, Space::sequences, ColumnType::numbers);
     predictions_ = plan.output(classes_output, Space::sequences);
-    plan.normalize_by(weighed_ ? weights_ : targets_);
+    loss_ = plan.add_loss(weighed_ ? weights_ : targets_);
     if (dropout_ > 0.0) stream_ = plan.random("dropout");
     weight_ = plan.matrix("weight", classes_, width);
     bias_ = plan.bias("bias", classes_);
@@ -142,17 +142,17 @@ class SpanPairHead final : public Head {
                     step.buffer(logits_));
   }
 
-  void loss(const HeadStep& step, Tensor losses) override {
+  void loss(const HeadStep& step) override {
     kernels::softmax_cross_entropy(step.device(), step.buffer(logits_), step.column(targets_),
-                                   label_smoothing_, losses);
-    if (weighed_) kernels::scale_rows(step.device(), step.column(weights_), losses);
+                                   label_smoothing_, step.losses(loss_));
+    if (weighed_) kernels::scale_rows(step.device(), step.column(weights_), step.losses(loss_));
   }
 
-  void backward(const HeadStep& step, double scale) override {
+  void backward(const HeadStep& step) override {
     const Device& device = step.device();
     const Tensor dlogits = step.buffer(dlogits_), dpairs = step.buffer(dpairs_);  // (B, K), (B, 2 C)
     kernels::softmax_cross_entropy_backward(device, step.buffer(logits_), step.column(targets_),
-                                            label_smoothing_, scale, dlogits);
+                                            label_smoothing_, step.scale(loss_), dlogits);
     if (weighed_) kernels::scale_rows(device, step.column(weights_), dlogits);
     kernels::linear_backward_parameters(device, dlogits, step.buffer(pairs_), step.gradient(weight_),
                                         step.gradient(bias_));
@@ -183,6 +183,7 @@ class SpanPairHead final : public Head {
   Parameter weight_, bias_;
   HeadInput states_;
   HeadColumn spans_, targets_, weights_;
+  HeadLoss loss_;
   HeadOutput predictions_;
   RandomStream stream_;
   Buffer pairs_, dpairs_, logits_, dlogits_;

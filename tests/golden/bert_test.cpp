@@ -76,7 +76,7 @@ PackedBatch batch_of(const json& texts, Space space) {
   batch.columns[0].integers.assign(space == Space::tokens ? batch.ids.size() : batch.sequences.size(),
                                    no_target);
   batch.known = {true};
-  batch.weight = 1.0;
+  batch.weights = {1.0};
   return batch;
 }
 

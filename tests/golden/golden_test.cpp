@@ -64,7 +64,7 @@ PackedBatch two_texts(std::uint64_t seed) {
     batch.sequences.push_back(s);
     batch.borders.push_back(s + 1);
   }
-  batch.weight = weight_of(batch.columns[0].integers);
+  batch.weights = {weight_of(batch.columns[0].integers)};
   return batch;
 }
 

@@ -36,7 +36,7 @@ inline PackedBatch pack_pairs(const std::vector<Pair>& pairs) {
     batch.sequences.push_back(static_cast<std::int64_t>(batch.sequences.size()));
     batch.borders.push_back(static_cast<std::int32_t>(batch.sequences.size()));
   }
-  batch.weight = static_cast<double>(batch.columns[0].integers.size());
+  batch.weights = {static_cast<double>(batch.columns[0].integers.size())};
   return batch;
 }
 

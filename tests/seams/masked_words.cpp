@@ -134,7 +134,7 @@ class TiedWords final : public Head {
     const Extent rows = rows_of(space_);
     states_ = plan.read(space_);
     truth_ = plan.column(column_, space_, ColumnType::integers, vocabulary_);
-    plan.normalize_by(truth_);
+    loss_ = plan.add_loss(truth_);
     words_ = plan.output("words", space_);
     table_ = plan.tie("table", "embedding.tokens", {vocabulary_, plan.width()});
     logits_ = plan.buffer("logits", {rows, vocabulary_}, Lifetime::saved);
@@ -145,13 +145,13 @@ class TiedWords final : public Head {
     kernels::linear(step.device(), step.input(states_), step.parameter(table_), {}, kernels::Activation::none,
                     step.buffer(logits_));
   }
-  void loss(const HeadStep& step, Tensor losses) override {
+  void loss(const HeadStep& step) override {
     kernels::softmax_cross_entropy(step.device(), step.buffer(logits_), step.column(truth_), smoothing_,
-                                   losses);
+                                   step.losses(loss_));
   }
-  void backward(const HeadStep& step, double scale) override {
+  void backward(const HeadStep& step) override {
     kernels::softmax_cross_entropy_backward(step.device(), step.buffer(logits_), step.column(truth_),
-                                            smoothing_, scale, step.buffer(dlogits_));
+                                            smoothing_, step.scale(loss_), step.buffer(dlogits_));
     kernels::linear_backward_parameters(step.device(), step.buffer(dlogits_), step.input(states_),
                                         step.gradient(table_), {});
     kernels::linear_backward_input(step.device(), step.buffer(dlogits_), step.parameter(table_),
@@ -168,6 +168,7 @@ class TiedWords final : public Head {
   const char* column_ = "masked";
   HeadInput states_;
   HeadColumn truth_;
+  HeadLoss loss_;
   HeadOutput words_;
   Parameter table_;
   Buffer logits_, dlogits_;

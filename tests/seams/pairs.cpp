@@ -170,23 +170,23 @@ class InBatch final : public Head {
   InBatch(const Options&, const HeadContext&) {}
   void declare(HeadPlan& plan) override {
     states_ = plan.read(Space::sequences);
-    plan.normalize_by(plan.column("first", Space::sequences, ColumnType::numbers));
+    loss_ = plan.add_loss(plan.column("first", Space::sequences, ColumnType::numbers));
     plan.couple_sequences();
     embedding_ = plan.output("embedding", Space::sequences, ColumnType::numbers, plan.width());
     weights_ = plan.buffer("weights", {sequences, most_pairs}, Lifetime::saved, Element::accumulate);
   }
   void score(const HeadStep&) override {}
-  void loss(const HeadStep& step, Tensor losses) override {
+  void loss(const HeadStep& step) override {
     const Tensor states = step.input(states_);
     ENCORE_REQUIRE(states.extent(0) <= 2 * most_pairs, "a batch has at most 64 pairs");
     dispatch(states.dtype, [&](auto type) {
-      in_batch_loss<decltype(type)>(step.device(), states, step.buffer(weights_), losses);
+      in_batch_loss<decltype(type)>(step.device(), states, step.buffer(weights_), step.losses(loss_));
     });
   }
-  void backward(const HeadStep& step, double scale) override {
+  void backward(const HeadStep& step) override {
     const Tensor states = step.input(states_);
     dispatch(states.dtype, [&](auto type) {
-      in_batch_backward<decltype(type)>(step.device(), states, step.buffer(weights_), scale,
+      in_batch_backward<decltype(type)>(step.device(), states, step.buffer(weights_), step.scale(loss_),
                                         step.input_gradient(states_));
     });
   }
@@ -198,6 +198,7 @@ class InBatch final : public Head {
   static constexpr std::int64_t most_pairs = 64;
 
   HeadInput states_;
+  HeadLoss loss_;
   HeadOutput embedding_;
   Buffer weights_;
 };

@@ -34,7 +34,7 @@ TEST_F(StacksTest, GradientsAreThoseOfTheLoss) {
   for (const NormPosition position : {NormPosition::post, NormPosition::pre}) {
     const auto tiny = make(experiment(position), pack_pairs(some_pairs()));
     const auto loss = [&] {
-      return tiny->model.read(tiny->model.forward_backward(tiny->batch, tiny->scale, {1, 1}));
+      return tiny->model.read(tiny->model.forward_backward(tiny->batch, tiny->batch.scales(), {1, 1}));
     };
     loss();
     for (const ParameterSlice& slice : tiny->model.parameters().slices()) {

@@ -133,7 +133,7 @@ inline PackedBatch make_batch(const std::vector<std::int32_t>& lengths, std::int
     batch.borders.push_back(static_cast<std::int32_t>(s) + 1);
   }
   batch.real_tokens = static_cast<std::int64_t>(batch.ids.size());
-  batch.weight = weight_of(targets);
+  batch.weights = {weight_of(targets)};
   return batch;
 }
 
@@ -164,7 +164,7 @@ inline PackedBatch part_of(const PackedBatch& batch, const SequenceRange& range)
     part.offsets.push_back(batch.offsets[i] - begin);
     part.borders.push_back(static_cast<std::int32_t>(i - first));
   }
-  part.weight = weight_of(part.columns[0].integers);
+  part.weights = {weight_of(part.columns[0].integers)};
   return part;
 }
 
@@ -207,12 +207,12 @@ struct TinyModel {
       : device(used_device),
         model(experiment, size, registry, used_device),
         batch(used_device, packed.size(), model.needs(), experiment.train.gradient_shards),
-        scale(1.0 / packed.weight) {
+        scales({1.0 / packed.weights.at(0)}) {
     model.plan(packed.size(), packed.size());
     batch.upload(packed);
   }
 
-  double loss(StepRandom random) { return model.read(model.forward_backward(batch, scale, random)); }
+  double loss(StepRandom random) { return model.read(model.forward_backward(batch, scales, random)); }
   std::vector<double> values(const ParameterSlice& slice) const {
     return to_host(device, ParameterBlock::slice(model.parameters().values(), slice));
   }
@@ -227,7 +227,7 @@ struct TinyModel {
   const Device& device;
   Model model;
   DeviceBatch batch;
-  double scale;
+  std::vector<double> scales;  ///< of each loss
 };
 
 }  // namespace encore::testing

@@ -1,9 +1,9 @@
 // Head: the last part of a model, which turns states into a loss and into what the task reads. What it needs
 // of the data it asks for by name: columns that the task fills, spaces whose states it reads.
 // Its most different users: a linear classifier (over tokens or over whole sequences, as the task has it), a
-// conditional random field, a language model over picked rows with the embedding's table, a loss between the
-// sequences of a batch. Place in the flow: model/ calls score, then loss and backward in training, loss and
-// decode in evaluation, decode alone in prediction. See layer.hpp for Step.
+// conditional random field, a language model over picked rows with the embedding's table that also says which
+// text follows, a loss between the sequences of a batch. Place in the flow: model/ calls score, then loss and
+// backward in training, loss and decode in evaluation, decode alone in prediction. See layer.hpp for Step.
 #pragma once
 
 #include <encore/examples.hpp>
@@ -42,6 +42,12 @@ struct HeadColumn {
 struct HeadOutput {
   int index = -1;
 };
+struct HeadLoss {
+  int index = -1;
+};
+
+/// Losses of one head, at most.
+inline constexpr std::size_t most_losses = 8;
 
 /// A column as a head wants it.
 struct ColumnNeed {
@@ -85,10 +91,15 @@ class HeadPlan : public LayerPlan {
     spec.alias = std::move(path);
     return parameter(std::move(spec));
   }
-  /// The loss has a value for each row of this column's space, and the sum of all is divided by the batch's
-  /// number of values other than `no_target`, or by the sum of the values where they are float32. To be
-  /// called once.
-  void normalize_by(HeadColumn column) { normalizer_ = column.index; }
+  /// A loss with a value for each row of this column's space; the sum of all is divided by the batch's number
+  /// of values other than `no_target`, or by the sum of the values where they are float32, and is nothing
+  /// where that is 0. What is trained is the sum of all losses of the head, which has at least one.
+  HeadLoss add_loss(HeadColumn normalizer) {
+    ENCORE_REQUIRE(losses_.size() < most_losses,
+                   "the head has more than " + std::to_string(most_losses) + " losses");
+    losses_.push_back(normalizer.index);
+    return {static_cast<int>(losses_.size()) - 1};
+  }
   /// The loss of a sequence depends on the others of its batch: gradient shards are refused, on dev batches
   /// are formed in the order of the examples, and dev/loss cannot select.
   void couple_sequences() { couples_ = true; }
@@ -96,20 +107,23 @@ class HeadPlan : public LayerPlan {
   const std::vector<Space>& reads() const { return reads_; }
   const std::vector<ColumnNeed>& columns() const { return columns_; }
   const std::vector<OutputRule>& outputs() const { return outputs_; }
-  int normalizer() const { return normalizer_; }
+  /// The column that normalises each loss.
+  const std::vector<int>& losses() const { return losses_; }
   bool couples_sequences() const { return couples_; }
-  /// Over what the loss has values.
-  Space loss_space() const {
-    ENCORE_REQUIRE(normalizer_ >= 0,
-                   "the head does not say by which column its loss is normalised (normalize_by)");
-    return columns_[static_cast<std::size_t>(normalizer_)].space;
+  /// Over what a loss has values.
+  Space loss_space(std::size_t loss = 0) const {
+    ENCORE_REQUIRE(loss < losses_.size(), "the head has no loss (HeadPlan::add_loss)");
+    const auto column = static_cast<std::size_t>(losses_[loss]);
+    ENCORE_REQUIRE(column < columns_.size(),
+                   "a loss is normalised by a column that the head did not ask for");
+    return columns_[column].space;
   }
 
  private:
   std::vector<Space> reads_;
   std::vector<ColumnNeed> columns_;
   std::vector<OutputRule> outputs_;
-  int normalizer_ = -1;
+  std::vector<int> losses_;
   bool couples_ = false;
 };
 
@@ -118,7 +132,8 @@ class HeadStep : public Step {
  public:
   /// What the host found for the head, beside Step::Bound. Tensors of what is not there are empty.
   struct Found {
-    std::span<const Tensor> inputs, input_gradients, columns, outputs;
+    std::span<const Tensor> inputs, input_gradients, columns, outputs, losses;
+    std::span<const double> scales = {};
     Tensor picked = {};  ///< (M) int32, the rows of the space `picked`
   };
 
@@ -141,6 +156,12 @@ class HeadStep : public Step {
   Tensor column(HeadColumn c) const { return declared(found_.columns, c.index, "column"); }
   /// (rows), or (rows, width), to be overwritten in `decode`.
   Tensor output(HeadOutput o) const { return declared(found_.outputs, o.index, "output"); }
+  /// (rows) of the space of the column that normalises it, in the type of sums, to be overwritten in `loss`:
+  /// each row's share of the unnormalised loss, zero where nothing is to be learned. The host sums them in
+  /// row order.
+  Tensor losses(HeadLoss l) const { return declared(found_.losses, l.index, "loss"); }
+  /// In `backward`: the factor on the sum of these losses.
+  double scale(HeadLoss l) const { return declared(found_.scales, l.index, "loss"); }
 
  private:
   Found found_;
@@ -153,11 +174,11 @@ class Head {
   virtual void declare(HeadPlan& plan) = 0;
   /// Computes once what both loss and decode need, logits say, into buffers. Comes first in every pass.
   virtual void score(const HeadStep& step) = 0;
-  /// losses: (rows) of the normalising column's space, in the type of sums, overwritten: each row's share of
-  /// the unnormalised loss, zero where nothing is to be learned. The host sums them in row order.
-  virtual void loss(const HeadStep& step, Tensor losses) = 0;
-  /// After `loss` on the same batch: gradients of scale * sum(losses). Input gradients are overwritten.
-  virtual void backward(const HeadStep& step, double scale) = 0;
+  /// Writes HeadStep::losses of every loss.
+  virtual void loss(const HeadStep& step) = 0;
+  /// After `loss` on the same batch: gradients of the sum over all losses of scale * sum(losses). Input
+  /// gradients are overwritten.
+  virtual void backward(const HeadStep& step) = 0;
   /// After `score`, perhaps after `loss`: writes every output. On rows that mean nothing anything may stand.
   virtual void decode(const HeadStep& step) = 0;
 };

@@ -23,7 +23,7 @@ std::vector<double> run_layer(Layer& layer, std::int64_t width, const std::vecto
 using HeadColumns = std::map<std::string, std::vector<double>>;
 
 struct HeadResult {
-  std::vector<double> losses;                          ///< of `loss`, a value per row of its space
+  std::vector<double> losses;                          ///< of the first loss, a value per row of its space
   std::map<std::string, std::vector<double>> outputs;  ///< of `decode`, by name
 };
 

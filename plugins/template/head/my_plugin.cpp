@@ -105,7 +105,7 @@ class MyPluginHead final : public Head {
     states_ = plan.read(space_);
     targets_ = plan.column(targets_column, space_, ColumnType::integers, classes_);
     predictions_ = plan.output(classes_output, space_);
-    plan.normalize_by(targets_);
+    loss_ = plan.add_loss(targets_);
     weight_ = plan.matrix("weight", classes_, plan.width());
     bias_ = plan.bias("bias", classes_);
     logits_ = plan.buffer("logits", {rows, classes_}, Lifetime::saved);
@@ -117,18 +117,19 @@ class MyPluginHead final : public Head {
                     kernels::Activation::none, step.buffer(logits_));
   }
 
-  void loss(const HeadStep& step, Tensor losses) override {
+  void loss(const HeadStep& step) override {
     const Tensor logits = step.buffer(logits_), targets = step.column(targets_);  // (rows, K), (rows)
-    dispatch(logits.dtype,
-             [&](auto type) { focal_loss<decltype(type)>(step.device(), logits, targets, gamma_, losses); });
+    dispatch(logits.dtype, [&](auto type) {
+      focal_loss<decltype(type)>(step.device(), logits, targets, gamma_, step.losses(loss_));
+    });
   }
 
   /// Parameter gradients are added to, the gradient of the states is overwritten.
-  void backward(const HeadStep& step, double scale) override {
+  void backward(const HeadStep& step) override {
     const Tensor logits = step.buffer(logits_), dlogits = step.buffer(dlogits_);  // (rows, K) each
     dispatch(logits.dtype, [&](auto type) {
-      focal_loss_backward<decltype(type)>(step.device(), logits, step.column(targets_), gamma_, scale,
-                                          dlogits);
+      focal_loss_backward<decltype(type)>(step.device(), logits, step.column(targets_), gamma_,
+                                          step.scale(loss_), dlogits);
     });
     kernels::linear_backward_parameters(step.device(), dlogits, step.input(states_), step.gradient(weight_),
                                         step.gradient(bias_));
@@ -146,6 +147,7 @@ class MyPluginHead final : public Head {
   Space space_ = Space::tokens;
   HeadInput states_;
   HeadColumn targets_;
+  HeadLoss loss_;
   HeadOutput predictions_;
   Parameter weight_, bias_;
   Buffer logits_, dlogits_;

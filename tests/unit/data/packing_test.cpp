@@ -18,7 +18,7 @@ using Numbers = std::vector<std::int32_t>;
 using Sequences = std::vector<std::int64_t>;
 
 BatchNeeds targets_needed() {
-  return {.columns = {{.name = targets_column, .below = 100}}, .normalizer = 0, .vocabulary = 100};
+  return {.columns = {{.name = targets_column, .below = 100}}, .losses = {0}, .vocabulary = 100};
 }
 
 PackedBatch packed(const ExampleSet& set, const Numbers& members, const BatchNeeds& needs = targets_needed(),
@@ -40,7 +40,7 @@ TEST(Packer, LaysSequencesSideBySide) {
   EXPECT_EQ(batch.sequences, (Sequences{0, 2}));
   EXPECT_EQ(batch.borders, (Numbers{0, 1, 2}));
   EXPECT_EQ(batch.real_tokens, 7);
-  EXPECT_EQ(batch.weight, 2.0);
+  EXPECT_EQ(batch.weights, std::vector{2.0});
   const BatchSize size = batch.size();
   EXPECT_EQ(size.tokens, 7);
   EXPECT_EQ(size.sequences, 2);
@@ -88,7 +88,7 @@ ExampleSet pairs() {
 BatchNeeds pairs_needed() {
   return {.columns = {{.name = "weight", .space = Space::sequences, .type = ColumnType::numbers},
                       {.name = "masked", .space = Space::picked, .below = 100}},
-          .normalizer = 0,
+          .losses = {0},
           .vocabulary = 100,
           .picked = true};
 }
@@ -99,7 +99,7 @@ TEST(Packer, KeepsTheSequencesOfAnExampleTogether) {
   EXPECT_EQ(batch.sequences, (Sequences{0, 1, 2}));
   EXPECT_EQ(batch.borders, (Numbers{0, 2, 3}));
   EXPECT_EQ(batch.columns[0].numbers, (std::vector<float>{0.5F, 0.25F, 2.0F}));
-  EXPECT_EQ(batch.weight, 2.75);
+  EXPECT_EQ(batch.weights, std::vector{2.75});
   const auto shards = cut_shards(batch.offsets, batch.borders, 2);
   EXPECT_EQ(shards[0].last, 2);  // three rows would be a better half, and would part the pair
 }
@@ -126,7 +126,7 @@ ExampleSet translations() {
 
 TEST(Packer, LaysASecondTextBesideTheFirst) {
   const BatchNeeds needs = {
-      .columns = {{.name = "next", .space = Space::target}}, .normalizer = 0, .vocabulary = 100};
+      .columns = {{.name = "next", .space = Space::target}}, .losses = {0}, .vocabulary = 100};
   const PackedBatch batch = packed(translations(), {1, 0}, needs);
   EXPECT_EQ(batch.ids, (Numbers{3, 1, 2}));
   EXPECT_EQ(batch.target.ids, (Numbers{8, 9, 10, 7}));
@@ -159,9 +159,9 @@ TEST(Packer, RefusesNumbersThatNoKernelMayIndexWith) {
   const auto refusal = [](const ExampleSet& set, const BatchNeeds& needs) {
     return testing::message_of<Error>([&] { Packer(set, needs); });
   };
-  EXPECT_EQ(refusal(set_of_lengths({3, 3, 3}),
-                    {.columns = {{.name = targets_column, .below = 2}}, .normalizer = 0}),
-            "the task gives 2 in the column \"targets\", and the head takes numbers below 2");
+  EXPECT_EQ(
+      refusal(set_of_lengths({3, 3, 3}), {.columns = {{.name = targets_column, .below = 2}}, .losses = {0}}),
+      "the task gives 2 in the column \"targets\", and the head takes numbers below 2");
   SetBuilder builder;
   const auto picking = [&](Numbers rows) {
     const auto count = static_cast<std::int32_t>(rows.size());

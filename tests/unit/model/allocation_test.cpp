@@ -127,7 +127,7 @@ TEST_P(Allocation, AStepOfAShapeSeenBeforeTakesNoMemoryAndMakesNoPrimitive) {
   tiny.model.parameters().make_states(optimizer->states());
   Blocks blocks = tiny.model.parameters().blocks(nullptr);
   const auto step = [&](std::int64_t number) {
-    tiny.model.forward_backward(tiny.batch, tiny.scale, {1, static_cast<std::uint64_t>(number)});
+    tiny.model.forward_backward(tiny.batch, tiny.batch.scales(), {1, static_cast<std::uint64_t>(number)});
     optimizer->update(device, blocks, 0.01, number);
     tiny.model.parameters().values_changed();
     tiny.model.evaluate(tiny.batch, {});

@@ -9,7 +9,7 @@ namespace {
 
 using testing::make_batch;
 
-const BatchNeeds needs = {.columns = {{.name = targets_column}}, .normalizer = 0};
+const BatchNeeds needs = {.columns = {{.name = targets_column}}, .losses = {0}};
 
 template <class T>
 std::vector<T> read(const Device& device, Tensor tensor) {
@@ -41,7 +41,7 @@ TEST(DeviceBatch, OneShardHoldsTheBatchAsItIs) {
   EXPECT_EQ(shard.batch.tokens.size.sequences, 3);
   EXPECT_EQ(shard.batch.tokens.size.squares, 9 + 1 + 4);
   EXPECT_EQ(shard.batch.tokens.size.longest, 3);
-  EXPECT_EQ(batch.weight(), packed.weight);
+  EXPECT_EQ(batch.weights()[0], packed.weights[0]);
 }
 
 TEST(DeviceBatch, ShardsAreBatchesOfTheirOwn) {
@@ -101,7 +101,7 @@ TEST(DeviceBatch, SegmentsAreCutWithTheirRows) {
   const Device device;
   PackedBatch packed = make_batch({2, 3, 1}, 11, 5, 1);
   packed.segments = {0, 1, 0, 1, 1, 0};
-  const BatchNeeds reading = {.columns = needs.columns, .normalizer = 0, .segments = 2};
+  const BatchNeeds reading = {.columns = needs.columns, .losses = {0}, .segments = 2};
   DeviceBatch batch(device, packed.size(), reading, 2);
   batch.upload(packed);
   ASSERT_EQ(batch.shards().size(), 2u);

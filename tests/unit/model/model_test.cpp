@@ -54,7 +54,7 @@ TEST_F(ModelTest, ForInferenceItEvaluatesWithEqualBitsAndDoesNotTrain) {
             trained->model.read(trained->model.evaluate(trained->batch, {})));
   EXPECT_TRUE(lean.training_plan().nodes.empty());
   EXPECT_LT(lean.arena_bytes(), trained->model.arena_bytes());
-  EXPECT_THROW(lean.forward_backward(trained->batch, 1.0, {}), std::logic_error);
+  EXPECT_THROW(lean.forward_backward(trained->batch, trained->batch.scales(), {}), std::logic_error);
 }
 
 TEST_F(ModelTest, CountsParametersPerPart) {
@@ -179,7 +179,7 @@ TEST_F(ModelTest, EvaluationIsTrainingWithoutDropout) {
   const auto with = make([](Experiment& e) { e.model.dropout = 0.3; });
   const auto without = make();
   const double evaluated = with->model.read(with->model.evaluate(with->batch, {}));
-  EXPECT_DOUBLE_EQ(evaluated * with->scale, without->loss({1, 1}));
+  EXPECT_DOUBLE_EQ(evaluated * with->scales[0], without->loss({1, 1}));
 }
 
 TEST_F(ModelTest, PredictsTheClassWithTheLargestLogit) {
@@ -230,7 +230,7 @@ TEST_F(ModelTest, ShardsComputedInAnyOrderAndAddedInTheirsGiveEqualBits) {
   std::vector<std::vector<double>> parts(ranges.size());
   for (std::size_t k = ranges.size(); k-- > 0;) {  // as ranks would: the last one is ready first
     const auto alone = make(change(1), testing::part_of(packed, ranges[k]));
-    alone->scale = together->scale;
+    alone->scales = together->scales;
     alone->loss({1, 1});
     parts[k] = gradients(*alone);
   }
@@ -248,11 +248,11 @@ TEST_F(ModelTest, NeighboursInABatchDoNotMatter) {
   const std::vector<PackedBatch> parts = {testing::part_of(both, {0, 1}), testing::part_of(both, {1, 2})};
   const auto dropout = [](Experiment& e) { e.model.dropout = 0.3; };
   const auto together = make(dropout, both);
-  together->scale = 1.0;
+  together->scales = {1.0};
   double sum = 0.0;
   for (const PackedBatch& part : parts) {
     const auto alone = make(dropout, part);
-    alone->scale = 1.0;
+    alone->scales = {1.0};
     sum += alone->loss({1, 1});
   }
   EXPECT_NEAR(together->loss({1, 1}), sum, 1e-13);
@@ -276,7 +276,7 @@ TEST_F(ModelTest, AStepWithinThePlanAllocatesNothing) {
   Kokkos::Tools::Experimental::set_allocate_data_callback(count_allocation);
   for (std::uint64_t step = 2; step < 5; ++step) {
     tiny->batch.upload(step == 3 ? smaller : tiny_batch(step));
-    tiny->model.forward_backward(tiny->batch, 0.1, {1, step});
+    tiny->model.forward_backward(tiny->batch, tiny->batch.scales(), {1, step});
     tiny->model.evaluate(tiny->batch, {});
   }
   const int in_steps = allocations;

@@ -137,9 +137,9 @@ TEST(ModelRefusal, ABatchLargerThanPlanned) {
   const PackedBatch larger = make_batch({9, 9, 9, 9}, 11, 5, 1);
   DeviceBatch batch(device, larger.size(), tiny.model.needs());
   batch.upload(larger);
-  EXPECT_THROW(tiny.model.forward_backward(batch, 1.0, {1, 1}), std::logic_error);
+  EXPECT_THROW(tiny.model.forward_backward(batch, batch.scales(), {1, 1}), std::logic_error);
   tiny.model.plan(larger.size(), {});
-  EXPECT_GT(tiny.model.read(tiny.model.forward_backward(batch, 1.0, {1, 1})), 0.0);
+  EXPECT_GT(tiny.model.read(tiny.model.forward_backward(batch, batch.scales(), {1, 1})), 0.0);
   EXPECT_THROW(tiny.model.evaluate(batch, {}), std::logic_error) << "no memory was planned for evaluation";
 }
 
@@ -155,7 +155,7 @@ TEST(ModelRefusal, APassWithoutAPlan) {
   const Registry registry = load_builtin_plugins();
   Model model(tiny_experiment(registry), tiny_size(), registry, device);
   DeviceBatch batch(device, tiny_batch().size(), model.needs());
-  EXPECT_THROW(model.forward_backward(batch, 1.0, {1, 1}), std::logic_error);
+  EXPECT_THROW(model.forward_backward(batch, batch.scales(), {1, 1}), std::logic_error);
 }
 
 TEST(StepRefusal, HandlesThatWereNotDeclared) {
@@ -217,8 +217,8 @@ class AskingHead final : public Head {
   AskingHead(const Options&, const HeadContext&) {}
   void declare(HeadPlan& plan) override { ask(plan); }
   void score(const HeadStep&) override {}
-  void loss(const HeadStep&, Tensor) override {}
-  void backward(const HeadStep&, double) override {}
+  void loss(const HeadStep&) override {}
+  void backward(const HeadStep&) override {}
   void decode(const HeadStep&) override {}
 
   static inline std::function<void(HeadPlan&)> ask;
@@ -247,7 +247,7 @@ std::pair<std::string, std::string> head_refusal(const std::function<void(HeadPl
 
 void ask_for_targets(HeadPlan& plan) {
   plan.read(Space::tokens);
-  plan.normalize_by(plan.column(targets_column, Space::tokens));
+  plan.add_loss(plan.column(targets_column, Space::tokens));
   plan.output(classes_output, Space::tokens);
 }
 
@@ -265,7 +265,7 @@ TEST(HeadRefusal, AColumnThatTheTaskDoesNotGive) {
   EXPECT_EQ(
       head_refusal([](HeadPlan& plan) {
         plan.read(Space::tokens);
-        plan.normalize_by(plan.column(targets_column, Space::sequences));
+        plan.add_loss(plan.column(targets_column, Space::sequences));
         plan.output(classes_output, Space::tokens);
       }).second,
       "the head \"asking\" reads the column \"targets\" (integers over sequences), and the task \"guessing\" "
@@ -275,7 +275,7 @@ TEST(HeadRefusal, AColumnThatTheTaskDoesNotGive) {
 TEST(HeadRefusal, AnOutputThatTheHeadDoesNotGive) {
   EXPECT_EQ(head_refusal([](HeadPlan& plan) {
               plan.read(Space::tokens);
-              plan.normalize_by(plan.column(targets_column, Space::tokens));
+              plan.add_loss(plan.column(targets_column, Space::tokens));
             }).second,
             "the task \"guessing\" reads the output \"classes\" over tokens, which the head \"asking\" does "
             "not give");

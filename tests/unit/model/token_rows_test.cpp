@@ -115,7 +115,7 @@ class Training {
     const PackedBatch packed = batch_of_step(step);
     batch_.upload(packed);
     if (dense_) kernels::fill(device_, 0.0, model_.parameters().gradients());
-    model_.forward_backward(batch_, 1.0 / packed.weight, {1, static_cast<std::uint64_t>(step)});
+    model_.forward_backward(batch_, batch_.scales(), {1, static_cast<std::uint64_t>(step)});
     if (dense_)
       kernels::sum_of_squares(device_, blocks(), squares());
     else

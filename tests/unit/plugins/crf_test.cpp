@@ -37,7 +37,7 @@ struct World {
         owned(memory.memory()),
         states(memory.inputs()[0]),
         state_gradients(memory.input_gradients()[0]),
-        losses(memory.losses()),
+        losses(memory.losses().front()),
         predictions(memory.outputs()[0]) {
     Values identity(static_cast<std::size_t>(classes * classes), 0.0);
     for (std::int64_t k = 0; k < classes; ++k) identity[static_cast<std::size_t>(k * (classes + 1))] = 1.0;
@@ -57,12 +57,13 @@ struct World {
     owned.poison();
     losses.fill(std::numeric_limits<double>::quiet_NaN());
     head->score(memory.step(true, true));
-    head->loss(memory.step(true, true), losses);
+    head->loss(memory.step(true, true));
     device.fence();
   }
   void backward(double scale) {
     owned.poison({Lifetime::saved});
-    head->backward(memory.step(true, true), scale);
+    memory.scales() = {scale};
+    head->backward(memory.step(true, true));
     device.fence();
   }
   Path decode() {

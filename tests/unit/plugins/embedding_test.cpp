@@ -48,11 +48,13 @@ EmbeddingRun run_embedding(const EmbeddingCase& one, const Values& states, DType
   if (!one.similarity.empty()) memory.columns()[2].set(one.similarity);
   memory.memory().poison();
   head->score(memory.step(true, true));
-  head->loss(memory.step(true, true), memory.losses());
-  head->backward(memory.step(true, true), scale);
+  head->loss(memory.step(true, true));
+  memory.scales() = {scale};
+  head->backward(memory.step(true, true));
   head->decode(memory.step(true, true));
   device.fence();
-  return {memory.losses().values(), memory.outputs()[0].values(), memory.input_gradients()[0].values()};
+  return {memory.losses().front().values(), memory.outputs()[0].values(),
+          memory.input_gradients()[0].values()};
 }
 
 /// The mean, or the first row, of each sequence.

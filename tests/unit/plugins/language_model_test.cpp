@@ -73,7 +73,7 @@ struct World {
   }
   void evaluate() {
     head->score(memory.step(false, true));
-    head->loss(memory.step(false, true), memory.losses());
+    head->loss(memory.step(false, true));
     head->decode(memory.step(false, false));
     device.fence();
   }
@@ -91,7 +91,8 @@ void expect_reference(World& world, double smoothing, const std::function<Values
   OwnedPlan& owned = world.memory.memory();
   const Values e = owned.parameters()[owned.parameters().size() - 2].values(),  // (V, C)
       b = owned.parameters().back().values();                                   // (V)
-  const Values losses = world.memory.losses().values(), candidates = world.memory.outputs()[0].values(),
+  const Values losses = world.memory.losses().front().values(),
+               candidates = world.memory.outputs()[0].values(),
                probabilities = world.memory.outputs()[1].values(), plain = world.memory.outputs()[2].values();
   const std::size_t count = candidates.size() / static_cast<std::size_t>(world.rows);
   ASSERT_EQ(count, 5U);

@@ -55,7 +55,7 @@ TEST(LinearHead, WeighsClassesAsTorchDoes) {
   const Values states = {0.5, -1, 2, 0.25, -0.75, 1.5, 0, 1, -2, 0.125};
   const auto head = make_built_in<Kind::head>("linear_head", "linear", {}, context(Space::tokens, true));
   HeadMemory memory(device, *head, 2, batch, DType::float64, 1, 0.0);
-  EXPECT_EQ(memory.plan().columns()[static_cast<std::size_t>(memory.plan().normalizer())].name,
+  EXPECT_EQ(memory.plan().columns()[static_cast<std::size_t>(memory.plan().losses().front())].name,
             weights_column)
       << "the sum of the losses is divided by that of the weights";
   const Values matrix = {1, 0.5, -1, 2, 0.25, -0.5};  // (K, C)
@@ -73,12 +73,13 @@ TEST(LinearHead, WeighsClassesAsTorchDoes) {
   memory.columns()[1].set(row_weights);
   const HeadStep step = memory.step(true, true);
   head->score(step);
-  head->loss(step, memory.losses());
+  head->loss(step);
   const Reference reference(logits, labels, weights);
   const double scale = 1.0 / reference.weight;
-  head->backward(step, scale);
+  memory.scales().front() = scale;
+  head->backward(step);
   device.fence();
-  const Values losses = memory.losses().values(), dstates = memory.input_gradients()[0].values();
+  const Values losses = memory.losses().front().values(), dstates = memory.input_gradients()[0].values();
   for (std::size_t row = 0; row < labels.size(); ++row) {
     EXPECT_NEAR(losses[row], reference.losses[row], 1e-12) << row;
     for (std::size_t c = 0; c < 2; ++c) {
@@ -113,9 +114,9 @@ Values dropped_sums(Space space, const std::vector<std::int64_t>& lengths,
   memory.inputs()[0].fill(1.0);
   memory.columns()[0].fill(1.0);
   head->score(memory.step(training, true));
-  head->loss(memory.step(training, true), memory.losses());
+  head->loss(memory.step(training, true));
   device.fence();
-  return memory.losses().values();
+  return memory.losses().front().values();
 }
 
 TEST(LinearHead, DropsByTheExampleAndNotByThePlaceInTheBatch) {

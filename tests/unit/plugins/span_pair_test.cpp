@@ -32,10 +32,11 @@ PairRun run_pair(const Settings& settings, const Values& spans) {
   memory.columns()[0].set(spans);
   memory.columns()[1].set({1, 1});
   head->score(memory.step(true, true));
-  head->loss(memory.step(true, true), memory.losses());
-  head->backward(memory.step(true, true), 1.0);
+  head->loss(memory.step(true, true));
+  memory.scales() = {1.0};
+  head->backward(memory.step(true, true));
   device.fence();
-  return {memory.losses().values(), memory.input_gradients()[0].values()};
+  return {memory.losses().front().values(), memory.input_gradients()[0].values()};
 }
 
 double loss_of(double logit) {

@@ -74,7 +74,7 @@ TEST(BertNames, TensorsOfAHeadAreCalledAfterWhatItComputes) {
 TEST(BertNames, WhatAHeadComputesIsSeenByWhatItDeclares) {
   HeadPlan classifier(8);
   classifier.read(Space::tokens);
-  classifier.normalize_by(classifier.column("targets", Space::tokens));
+  classifier.add_loss(classifier.column("targets", Space::tokens));
   EXPECT_EQ(bert_head_of(classifier), BertHead::none);
   classifier.matrix("weight", 3, 8);
   classifier.output("classes", Space::tokens);
@@ -82,14 +82,14 @@ TEST(BertNames, WhatAHeadComputesIsSeenByWhatItDeclares) {
 
   HeadPlan spans(8);
   spans.read(Space::tokens);
-  spans.normalize_by(spans.column("start", Space::sequences));
+  spans.add_loss(spans.column("start", Space::sequences));
   spans.matrix("weight", 2, 8);
   spans.output("spans", Space::tokens, ColumnType::numbers, 2);
   EXPECT_EQ(bert_head_of(spans), BertHead::spans);
 
   HeadPlan model(8);
   model.read(Space::picked);
-  model.normalize_by(model.column("targets", Space::picked));
+  model.add_loss(model.column("targets", Space::picked));
   model.tie("table", "embedding.tokens", {11, 8});
   model.matrix("transform.weight", 8, 8);
   EXPECT_EQ(bert_head_of(model), BertHead::language_model);
