@@ -95,10 +95,12 @@ std::string experiment_text(const HuggingFaceFolder& folder, const Adopter& adop
   const AdoptedModel& model = adopter.model;
   std::string text =
       "# Written by exp import: the model as it is, without training.\nname = " + quoted(name) +
-      "\n\n[task]\ntype = " + quoted(adopter.task) + "\n\n[data]\ntype = " + quoted(model.reader) +
-      "\nmax_length = " + std::to_string(folder.config.max_positions) +
-      "\n\n[model]\nfrom = " + quoted(folder.path.string()) +
-      "\n\n[model.head]\ntype = " + quoted(model.head) + "\n";
+      "\n\n[task]\ntype = " + quoted(adopter.task) + "\n";
+  for (const std::string& option : model.task_options) text += option + "\n";
+  text += "\n[data]\ntype = " + quoted(model.reader) +
+          "\nmax_length = " + std::to_string(folder.config.max_positions) +
+          "\n\n[model]\nfrom = " + quoted(folder.path.string()) +
+          "\n\n[model.head]\ntype = " + quoted(model.head) + "\n";
   for (const std::string& option : model.head_options) text += option + "\n";
   return text + "\n[optimizer]\ntype = \"sgd\"\n\n[schedule]\ntype = \"constant\"\n\n[train]\nepochs = 0\n";
 }

@@ -87,6 +87,7 @@ void read_task(const json& in, const std::string& owner, ManifestOffer& offer) {
   for (const json& model : member(in, "adopted", json::value_t::array, owner)) {
     if (!model.is_object()) throw Error(adopted + " must hold objects, found " + model.dump());
     offer.adopted.push_back({.architecture = text_member(model, "architecture", adopted),
+                             .task_options = text_list_member(model, "task_options", adopted),
                              .head = text_member(model, "head", adopted),
                              .head_options = text_list_member(model, "head_options", adopted),
                              .reader = text_member(model, "reader", adopted)});
@@ -178,6 +179,7 @@ json offer_to_json(const ManifestOffer& offer) {
     out["select"] = offer.select;
     for (const AdoptedModel& model : offer.adopted)
       out["adopted"].push_back({{"architecture", model.architecture},
+                                {"task_options", model.task_options},
                                 {"head", model.head},
                                 {"head_options", model.head_options},
                                 {"reader", model.reader}});

@@ -49,11 +49,17 @@ bool has_parameter(const HeadPlan& head, const std::string& name) {
   return std::ranges::find(head.parameters(), name, &ParameterSpec::name) != head.parameters().end();
 }
 
+/// Whether the second text follows the first, beside the masked tokens.
+bool tells_next_text(const HeadPlan& head) {
+  return has_parameter(head, "next.weight");
+}
+
 Architecture architecture_of(const HeadPlan& head, const std::string& type) {
   switch (bert_head_of(head)) {
     case BertHead::spans:
       return {.name = "ForQuestionAnswering", .pipeline = "question-answering"};
     case BertHead::language_model:
+      if (tells_next_text(head)) return {.name = "ForPreTraining", .pipeline = "fill-mask"};
       return {.name = "ForMaskedLM", .pipeline = "fill-mask"};
     case BertHead::classes:
       if (reads(head, Space::tokens))
@@ -158,6 +164,10 @@ Target target_of(const Engine& engine) {
   BertConfig config = bert_config_of(experiment.model, pieces, experiment.data.max_length);
   Architecture architecture = architecture_of(engine.model().head(), experiment.model.head.type);
   if (family == Family::roberta) {
+    if (tells_next_text(engine.model().head()))
+      throw Error(
+          "task.next_sentence = true cannot be written as a RoBERTa, which has no such head; train with the "
+          "tokenizer \"wordpiece\", and it becomes a BERT");
     config.model_type = "roberta";
     config.first_position = engine.tokenizer().special(Special::padding) + 1;
   }

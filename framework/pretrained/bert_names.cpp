@@ -58,6 +58,10 @@ constexpr Renaming language_model_names[] = {
     {"head.norm.gain", "cls.predictions.transform.LayerNorm.weight"},
     {"head.norm.bias", "cls.predictions.transform.LayerNorm.bias"},
     {"head.bias", "cls.predictions.bias"},
+    {"head.pooler.weight", "bert.pooler.dense.weight"},
+    {"head.pooler.bias", "bert.pooler.dense.bias"},
+    {"head.next.weight", "cls.seq_relationship.weight"},
+    {"head.next.bias", "cls.seq_relationship.bias"},
 };
 
 /// DistilBERT's names as BERT's, behind "distilbert." where they have it.

@@ -3,7 +3,8 @@
 // (Devlin et al. 2019), h = LayerNorm(gelu(x W^T + c)), which also brings the C channels of x to the E of a
 // table that is factorised, as in ALBERT (Lan et al. 2020). Trained with cross-entropy. Where the rows are
 // those that a task picks, logits exist for these alone. For each row it gives the best pieces with their
-// probabilities, and the loss that measures are made of. Place in the flow: plugins/tasks/mlm and
+// probabilities, and the loss that measures are made of. Where the task asks whether one text follows
+// another, next_text.hpp answers with a second loss. Place in the flow: plugins/tasks/mlm and
 // plugins/tasks/lm give the targets and read the outputs.
 #include <encore/head.hpp>
 #include <encore/kernels.hpp>
@@ -13,6 +14,9 @@
 #include <encore/view.hpp>
 
 #include <algorithm>
+#include <optional>
+
+#include "next_text.hpp"
 
 namespace encore_language_model {
 
@@ -66,6 +70,7 @@ class LanguageModel final : public Head {
                             " channels wide (model.embedding_width), the states are " +
                             std::to_string(context.width) +
                             "; only the transform brings one to the other, set transform = true");
+    if (context.column(NextText::column_name) != nullptr) next_.emplace();
   }
 
   void declare(HeadPlan& plan) override {
@@ -95,7 +100,10 @@ class LanguageModel final : public Head {
     values_ = plan.buffer("values", {rows, candidates_}, Lifetime::saved, Element::accumulate);
     log_sums_ = plan.buffer("log_sums", {rows}, Lifetime::saved, Element::accumulate);
     row_losses_ = plan.buffer("row_losses", {rows}, Lifetime::saved, Element::accumulate);
-    plan.row_wise();
+    if (next_)
+      next_->declare(plan);
+    else
+      plan.row_wise();
   }
 
   void score(const HeadStep& step) override {
@@ -114,9 +122,11 @@ class LanguageModel final : public Head {
                     Activation::none, step.buffer(logits_));
     // What decode gives where nobody asks for the loss.
     if (!step.training()) kernels::fill(device, 0.0, step.buffer(row_losses_));
+    if (next_) next_->score(step);
   }
 
   void loss(const HeadStep& step) override {
+    if (next_) next_->loss(step);
     const Tensor logits = step.buffer(logits_), targets = step.column(targets_);  // (rows, V), (rows)
     kernels::softmax_cross_entropy(step.device(), logits, targets, label_smoothing_, step.losses(loss_));
     if (step.training()) return;
@@ -130,6 +140,7 @@ class LanguageModel final : public Head {
   /// The gradient of the logits takes their place, which is the largest buffer by far.
   void backward(const HeadStep& step) override {
     const Device& device = step.device();
+    if (next_) next_->backward(step);
     const Tensor states = step.input(states_), dstates = step.input_gradient(states_);  // (rows, C)
     const Tensor inputs = transform_ ? step.buffer(normed_) : states;                   // (rows, E)
     const Tensor dinputs = transform_ ? step.buffer(dnormed_) : dstates;                // (rows, E)
@@ -160,6 +171,7 @@ class LanguageModel final : public Head {
       shares_of<Sum<decltype(type)>>(step.device(), values, log_sums, step.output(probabilities_));
     });
     kernels::copy(step.device(), step.buffer(row_losses_), step.output(losses_));
+    if (next_) next_->decode(step);
   }
 
  private:
@@ -191,6 +203,7 @@ class LanguageModel final : public Head {
   HeadInput states_;
   HeadColumn targets_;
   HeadLoss loss_;
+  std::optional<NextText> next_;
   HeadOutput pieces_, probabilities_, losses_;
   Parameter weight_, transform_bias_, norm_gain_, norm_bias_, table_, bias_;
   Buffer dense_, active_, mean_, rstd_, normed_, dactive_, dnormed_, logits_, values_, log_sums_, row_losses_;

@@ -10,6 +10,7 @@
 #include "marked_spans.hpp"
 #include "row_problems.hpp"
 #include "separated_rows.hpp"
+#include "trimmed.hpp"
 
 namespace encore::tsv {
 namespace {

@@ -58,6 +58,7 @@ struct AdoptedModel {
   /// The class of transformers without its family, and behind a / its problem where it is not the usual one:
   /// "ForTokenClassification", "ForSequenceClassification/multi_label_classification".
   std::string architecture;
+  std::vector<std::string> task_options = {};  ///< of the task itself: {"next_sentence=true"}
   std::string head;                            ///< the type of head that computes the same
   std::vector<std::string> head_options = {};  ///< {"pooler=true"}
   std::string reader;                          ///< of the files that the model is scored on and predicts into

@@ -59,7 +59,8 @@ using TextCounts = std::map<std::string, std::int64_t>;
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
-  /// Takes a vocabulary, one piece per entry in the order of the numbers. Throws Error when it cannot be one
+  /// Takes the lines of a vocabulary's file: one piece per entry in the order of the numbers, and behind them
+  /// what a tokenizer keeps there of its own (merges of byte pairs). Throws Error when it cannot be one
   /// (a piece stands twice; none has the role padding, unknown, start or end).
   virtual void load(std::vector<std::string> vocabulary) = 0;
   /// Makes a vocabulary from texts and their counts, then loads it. White space within a text separates words

@@ -17,7 +17,7 @@ namespace encore::mlm {
 class Draw {
  public:
   /// What the words are for; one number in different streams gives unrelated words.
-  enum Stream : std::uint64_t { order, replacement, piece };
+  enum Stream : std::uint64_t { order, replacement, piece, pair };
 
   Draw(std::uint64_t seed, std::int64_t epoch, std::uint64_t example, std::size_t sequence);
 

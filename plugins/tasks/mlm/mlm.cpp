@@ -1,26 +1,18 @@
-// Records of texts to windows with masks, and what the head guesses to counts and answers. How many rows a
-// window picks follows from its pieces alone, which rows from a key: of the content in `encode`, of seed,
-// epoch and example in `redraw`. redraw sees no tokenizer, so what it has to know of the vocabulary stands in
-// a column.
+// Records of texts to windows with masks. How many rows a window picks follows from its pieces alone, which
+// rows from a key: of the content in `encode`, of seed, epoch and example in `redraw`. redraw sees no
+// tokenizer, so what it has to know of the vocabulary stands in a column.
 #include "mlm.hpp"
 
 #include <algorithm>
-#include <charconv>
 
+#include "columns.hpp"
+#include "next_text.hpp"
 #include "whole_words.hpp"
 #include "word_counts.hpp"
 
 namespace encore::mlm {
 namespace {
 
-/// The columns of an example, in the order of Mlm::columns().
-enum : std::size_t { picked, targets, specials, words };
-
-constexpr const char* candidates_output = "candidates";
-constexpr const char* probabilities_output = "probabilities";
-constexpr const char* losses_output = "losses";
-/// A field of records that a user typed: they are masked already.
-constexpr const char* typed_field = "typed";
 constexpr const char* knowledge_text = "mlm\n";
 
 /// Dev and test sets, and the first form of a training set: no epoch of a training has this number.
@@ -43,39 +35,9 @@ std::uint64_t hash_of(std::span<const std::int32_t> ids) {
   return hash;
 }
 
-/// "0.412"
-std::string fixed(float value) {
-  char digits[32];
-  const auto written = std::to_chars(digits, digits + sizeof(digits), value, std::chars_format::fixed, 3);
-  return {digits, written.ptr};
-}
-
-/// What the measures are made of, for one example.
-struct Guesses {
-  double masked = 0.0, correct = 0.0, loss = 0.0;
-};
-
-Guesses guesses_of(const ExampleSet& set, const Outputs& outputs, std::size_t example) {
-  const auto width = static_cast<std::size_t>(outputs.get(candidates_output).rule.width);
-  const Run of = set.sequences(example);
-  Guesses guesses;
-  for (std::size_t s = of.first; s < of.first + of.count; ++s) {
-    const std::span<const std::int32_t> truth = set.integers(targets, s),          // (M)
-        best = outputs.integers(candidates_output, set, s);                        // (M, width)
-    const std::span<const float> losses = outputs.numbers(losses_output, set, s);  // (M)
-    for (std::size_t m = 0; m < truth.size(); ++m) {
-      if (truth[m] == no_target) continue;
-      guesses.masked += 1.0;
-      guesses.correct += best[m * width] == truth[m] ? 1.0 : 0.0;
-      guesses.loss += static_cast<double>(losses[m]);
-    }
-  }
-  return guesses;
-}
-
 /// What belongs to one window of an example whose windows are closed.
 template <class T>
-std::span<T> part_of(std::vector<T>& values, const std::vector<std::int32_t>& ends, std::size_t window) {
+std::span<T> of_window(std::vector<T>& values, const std::vector<std::int32_t>& ends, std::size_t window) {
   const auto begin = window == 0 ? 0 : static_cast<std::size_t>(ends[window - 1]);
   return std::span(values).subspan(begin, static_cast<std::size_t>(ends[window]) - begin);
 }
@@ -89,34 +51,55 @@ Schema Mlm::options() {
                .min = 0.0,
                .max = 1.0,
                .exclusive_min = true})
-      .boolean("whole_word", false, {.help = "pick all pieces of a word together"});
+      .boolean("whole_word", false, {.help = "pick all pieces of a word together"})
+      .boolean(
+          "next_sentence", false,
+          {.help =
+               "give a window two texts, the second of which follows the first or is of another record, and "
+               "have that told apart too"});
 }
 
 std::vector<Measure> Mlm::measures() {
-  return {{.name = "perplexity",
-           .help = "e to the mean loss of the masked pieces: among how many equally likely ones it chooses",
-           .better = Better::lower,
-           .reducer = Reducer::exponential,
-           .columns = {"loss", "masked"}},
-          {.name = "accuracy",
-           .title = "masked accuracy",
-           .help = "share of the masked pieces that are guessed",
-           .fraction = true,
-           .reducer = Reducer::ratio,
-           .columns = {"correct", "masked"}}};
+  return {
+      {.name = "perplexity",
+       .help = "e to the mean loss of the masked pieces: among how many equally likely ones it chooses",
+       .better = Better::lower,
+       .reducer = Reducer::exponential,
+       .columns = {"loss", "masked"}},
+      {.name = "accuracy",
+       .title = "masked accuracy",
+       .help = "share of the masked pieces that are guessed",
+       .fraction = true,
+       .reducer = Reducer::ratio,
+       .columns = {"correct", "masked"}},
+      {.name = "next_accuracy",
+       .title = "next sentence accuracy",
+       .help = "share of the pairs of texts of which is told whether the second follows; with next_sentence",
+       .fraction = true,
+       .reducer = Reducer::ratio,
+       .columns = {"next_correct", "pairs"},
+       .always = false}};
 }
 
 Mlm::Mlm(const Options& options, const TaskContext& context)
     : max_length_(static_cast<std::size_t>(context.max_length)),
       probability_(options.number("probability")),
-      whole_word_(options.flag("whole_word")) {
+      whole_word_(options.flag("whole_word")),
+      next_sentence_(options.flag("next_sentence")) {
   ENCORE_REQUIRE(context.max_length >= 3, "max_length must leave room for the two markers and one piece");
+  if (next_sentence_ && context.max_length < 5)
+    throw OptionError("next_sentence", "a pair needs three markers and two pieces, and data.max_length is " +
+                                           std::to_string(context.max_length));
 }
 
 // --- what the training set decides ---
 
 void Mlm::prepare(const Records& train) {
   if (train.texts("text").empty()) throw Error("the training set has no text; there is nothing to learn");
+  if (next_sentence_ && train.size() < 2)
+    throw Error(
+        "the training set is one record, and next_sentence takes half of the second texts from others; set "
+        "data.record = \"paragraph\", or name several files");
 }
 
 std::string Mlm::knowledge() const {
@@ -143,13 +126,20 @@ std::vector<ColumnRule> Mlm::columns() const {
       // Of the first window: the number of pieces in the vocabulary, the mask piece, all special pieces.
       {.name = "specials", .space = Space::ragged}};
   if (whole_word_) rules.push_back({.name = "words", .space = Space::ragged});  // the word of each row
+  if (next_sentence_) {
+    rules.push_back({.name = "next", .space = Space::sequences});  // follows, is_of_elsewhere, no_target
+    rules.push_back({.name = segments_column, .space = Space::tokens});
+  }
   return rules;
 }
 
 std::vector<OutputRule> Mlm::outputs() const {
-  return {{.name = candidates_output, .space = Space::picked, .width = 0},
-          {.name = probabilities_output, .space = Space::picked, .type = ColumnType::numbers, .width = 0},
-          {.name = losses_output, .space = Space::picked, .type = ColumnType::numbers}};
+  std::vector<OutputRule> rules = {
+      {.name = candidates_output, .space = Space::picked, .width = 0},
+      {.name = probabilities_output, .space = Space::picked, .type = ColumnType::numbers, .width = 0},
+      {.name = losses_output, .space = Space::picked, .type = ColumnType::numbers}};
+  if (next_sentence_) rules.push_back({.name = next_output, .space = Space::sequences});
+  return rules;
 }
 
 Mlm::Text Mlm::text_of(const std::string& text, const Tokenizer& tokenizer) const {
@@ -175,28 +165,81 @@ void Mlm::encode(const Records& records, std::size_t record, const Tokenizer& to
   to.integers(specials).push_back(pieces.count);
   to.integers(specials).push_back(pieces.mask);
   to.integers(specials).insert(to.integers(specials).end(), special_pieces.begin(), special_pieces.end());
-  const Text text = text_of(records.texts("text")[record], tokenizer);
+  const std::string& said = records.texts("text")[record];
+  const std::size_t tab = typed && next_sentence_ ? said.find('\t') : std::string::npos;
+  const Text text = text_of(said.substr(0, tab), tokenizer);
+  if (tab != std::string::npos) {
+    const Text second = text_of(said.substr(tab + 1), tokenizer);
+    const std::size_t room = max_length_ - 3, kept = std::min(text.pieces.size(), room - 1);
+    const Part parts[] = {part_of(text, 0, kept),
+                          part_of(second, 0, std::min(second.pieces.size(), room - kept))};
+    return append_window(parts, no_target, tokenizer, pieces, typed, to);
+  }
+  if (next_sentence_ && !typed && records.size() > 1)
+    return encode_pairs(text, records, record, tokenizer, pieces, to);
   const std::size_t room = max_length_ - 2;
   std::size_t begin = 0;
   do {
-    const std::size_t end = std::min(begin + room, text.pieces.size()), first_row = to.ids.size();
-    to.ids.push_back(tokenizer.special(Special::start));
-    for (std::size_t i = begin; i < end; ++i) to.ids.push_back(text.pieces[i]);
-    to.ids.push_back(tokenizer.special(Special::end));
-    if (whole_word_) {
-      to.integers(words).push_back(no_word);
-      for (std::size_t i = begin; i < end; ++i)
-        to.integers(words).push_back(
-            std::ranges::binary_search(special_pieces, text.pieces[i]) ? no_word : text.words[i]);
-      to.integers(words).push_back(no_word);
-    }
-    if (typed)
-      pick_masks(first_row, pieces, to);
-    else
-      mask_window(first_row, pieces, to);
-    to.end_sequence();
+    const std::size_t end = std::min(begin + room, text.pieces.size());
+    const Part part = part_of(text, begin, end);
+    append_window({&part, 1}, no_target, tokenizer, pieces, typed, to);
     begin = end;
   } while (begin < text.pieces.size());
+}
+
+/// Where the second text is of elsewhere, its place in this one begins the next window.
+void Mlm::encode_pairs(const Text& text, const Records& records, std::size_t record,
+                       const Tokenizer& tokenizer, const Pieces& pieces, EncodedExample& to) const {
+  constexpr std::size_t bytes_of_piece = 16;  // as many as give a piece, nearly always
+  const std::size_t room = max_length_ - 3;
+  std::size_t begin = 0;
+  do {
+    const std::size_t end = std::min(begin + room, text.pieces.size());
+    Part parts[] = {part_of(text, begin, end), {}};
+    if (end - begin < 2) return append_window(std::span(parts, 1), no_target, tokenizer, pieces, false, to);
+    const Draw draw(0, no_epoch, hash_of(parts[0].pieces), 0);
+    const PairDraw drawn = draw_pair(end - begin, draw);
+    const std::size_t cut = begin + drawn.first, most = end - cut;
+    Text other;
+    if (!drawn.stays)
+      other =
+          text_of(text_of_elsewhere(records.texts("text"), record, bytes_of_piece * most, draw), tokenizer);
+    const bool stays = other.pieces.empty();
+    parts[0] = part_of(text, begin, cut);
+    parts[1] = stays ? part_of(text, cut, end) : part_of(other, 0, std::min(most, other.pieces.size()));
+    append_window(parts, stays ? follows : is_of_elsewhere, tokenizer, pieces, false, to);
+    begin = stays ? end : cut;
+  } while (begin < text.pieces.size());
+}
+
+Mlm::Part Mlm::part_of(const Text& text, std::size_t begin, std::size_t end) {
+  Part part;
+  part.pieces = std::span(text.pieces).subspan(begin, end - begin);
+  if (!text.words.empty()) part.words = std::span(text.words).subspan(begin, end - begin);
+  return part;
+}
+
+void Mlm::append_window(std::span<const Part> texts, std::int32_t next, const Tokenizer& tokenizer,
+                        const Pieces& pieces, bool typed, EncodedExample& to) const {
+  const std::size_t first_row = to.ids.size();
+  const auto append = [&](std::int32_t piece, std::int32_t word, std::size_t text) {
+    to.ids.push_back(piece);
+    if (whole_word_)
+      to.integers(words).push_back(std::ranges::binary_search(pieces.specials, piece) ? no_word : word);
+    if (next_sentence_) to.integers(next_column() + 1).push_back(static_cast<std::int32_t>(text));
+  };
+  append(tokenizer.special(Special::start), no_word, 0);
+  for (std::size_t text = 0; text < texts.size(); ++text) {
+    for (std::size_t i = 0; i < texts[text].pieces.size(); ++i)
+      append(texts[text].pieces[i], whole_word_ ? texts[text].words[i] : no_word, text);
+    append(tokenizer.special(Special::end), no_word, text);
+  }
+  if (next_sentence_) to.integers(next_column()).push_back(next);
+  if (typed)
+    pick_masks(first_row, pieces, to);
+  else
+    mask_window(first_row, pieces, to);
+  to.end_sequence();
 }
 
 /// The rows from `first_row` on are a window that nothing is masked in yet.
@@ -229,15 +272,15 @@ void Mlm::redraw(const ExampleDraw& draw, EncodedExample& to) const {
   const std::vector<std::int32_t>& known = to.integers(specials);
   const Pieces pieces = {.count = known[0], .mask = known[1], .specials = std::span(known).subspan(2)};
   for (std::size_t window = 0; window < to.ends.size(); ++window) {
-    const std::span<std::int32_t> ids = part_of(to.ids, to.ends, window);  // (T)
+    const std::span<std::int32_t> ids = of_window(to.ids, to.ends, window);  // (T)
     const std::span<std::int32_t> rows =
-        part_of(to.integers(picked), to.columns[picked].counts, window);  // (M)
+        of_window(to.integers(picked), to.columns[picked].counts, window);  // (M)
     const std::span<std::int32_t> truth =
-        part_of(to.integers(targets), to.columns[targets].counts, window);  // (M)
+        of_window(to.integers(targets), to.columns[targets].counts, window);  // (M)
     restore_rows(rows, truth, ids);
     const Draw drawn(draw.seed, draw.epoch, draw.example, window);
     if (whole_word_)
-      pick_rows(part_of(to.integers(words), to.columns[words].counts, window), drawn, rows);
+      pick_rows(of_window(to.integers(words), to.columns[words].counts, window), drawn, rows);
     else
       pick_rows(single_pieces(ids, pieces), drawn, rows);
     mask_rows(rows, pieces, drawn, ids, truth);
@@ -246,91 +289,24 @@ void Mlm::redraw(const ExampleDraw& draw, EncodedExample& to) const {
 
 SetDescription Mlm::describe(const ExampleSet& set) const {
   const std::size_t sequences = set.sequence_count(), masked = set.rows(Space::picked);
+  std::int64_t pairs = 0, following = 0;
+  for (std::size_t s = 0; next_sentence_ && s < sequences; ++s) {
+    const std::int32_t next = set.integers(next_column(), s).front();
+    pairs += next == no_target ? 0 : 1;
+    following += next == follows ? 1 : 0;
+  }
+  const std::int64_t markers = 2 * static_cast<std::int64_t>(sequences) + pairs;
   SetDescription description;
   description.counts = {{"windows", static_cast<std::int64_t>(sequences)},
-                        {"pieces", static_cast<std::int64_t>(set.rows(Space::tokens) - 2 * sequences)},
+                        {"pieces", static_cast<std::int64_t>(set.rows(Space::tokens)) - markers},
                         {"masked pieces", static_cast<std::int64_t>(masked)}};
+  if (next_sentence_) {
+    description.counts.emplace_back("pairs", pairs);
+    description.counts.emplace_back("pairs that follow", following);
+  }
   if (masked == 0 && set.size() > 0)
     description.notes.push_back("no piece is masked: the tokenizer knows none of the text");
   return description;
-}
-
-// --- outputs to what is reported ---
-
-void Mlm::measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const {
-  for (std::size_t i = 0; i < set.size(); ++i) {
-    const Guesses guesses = guesses_of(set, outputs, i);
-    statistics.begin_example();
-    statistics.add("masked", guesses.masked);
-    statistics.add("correct", guesses.correct);
-    statistics.add("loss", guesses.loss);
-  }
-}
-
-Records Mlm::label(const Records&, const ExampleSet& set, const Outputs& outputs) const {
-  Records::Numbers shares;
-  for (std::size_t i = 0; i < set.size(); ++i) {
-    const Guesses guesses = guesses_of(set, outputs, i);
-    shares.push_back(guesses.masked > 0.0 ? guesses.correct / guesses.masked : 0.0);
-  }
-  Records labelled;
-  labelled.add("correct", std::move(shares));
-  return labelled;
-}
-
-// --- text that a user types ---
-
-Records Mlm::from_text(std::span<const std::string> lines) const {
-  Records records;
-  records.add("text", Records::Texts(lines.begin(), lines.end()));
-  records.add(typed_field, Records::Numbers(lines.size(), 1.0));
-  return records;
-}
-
-void Mlm::remember_names(const Tokenizer& tokenizer) const {
-  const std::span<const std::string> vocabulary = tokenizer.vocabulary();
-  const std::lock_guard lock(mutex_);
-  if (names_.size() == vocabulary.size()) return;
-  names_.assign(vocabulary.begin(), vocabulary.end());
-  mask_name_ = names_[static_cast<std::size_t>(tokenizer.special(Special::mask))];
-}
-
-std::string Mlm::name(std::int32_t piece) const {
-  if (piece < 0 || static_cast<std::size_t>(piece) >= names_.size())
-    throw Error("the head names piece " + std::to_string(piece) + ", and the vocabulary has " +
-                std::to_string(names_.size()));
-  return names_[static_cast<std::size_t>(piece)];
-}
-
-Records Mlm::answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
-  const auto width = static_cast<std::size_t>(outputs.get(candidates_output).rule.width);
-  Records::TextLists masks, candidates;
-  Records::Texts shown;
-  for (std::size_t i = 0; i < set.size(); ++i) {
-    masks.emplace_back();
-    candidates.emplace_back();
-    const Run of = set.sequences(i);
-    for (std::size_t s = of.first; s < of.first + of.count; ++s) {
-      const std::span<const std::int32_t> best = outputs.integers(candidates_output, set, s);  // (M, width)
-      const std::span<const float> shares = outputs.numbers(probabilities_output, set, s);     // (M, width)
-      for (std::size_t m = 0; m * width < best.size(); ++m) {
-        masks.back().push_back(name(best[m * width]));
-        std::string list;
-        for (std::size_t k = m * width; k < (m + 1) * width; ++k)
-          list += (list.empty() ? "" : " ") + name(best[k]) + " " + fixed(shares[k]);
-        candidates.back().push_back(std::move(list));
-      }
-    }
-    std::string line;
-    for (const std::string& list : candidates.back()) line += (line.empty() ? "" : " | ") + list;
-    shown.push_back((line.empty() ? "no " + mask_name_ : line) + "\t" + records.texts("text")[i]);
-  }
-  Records answers;
-  answers.add("text", records.texts("text"));
-  answers.add("masks", std::move(masks));
-  answers.add("candidates", std::move(candidates));
-  answers.add("shown", std::move(shown));
-  return answers;
 }
 
 }  // namespace encore::mlm

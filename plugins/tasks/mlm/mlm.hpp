@@ -1,8 +1,9 @@
 // The task "mlm": masked language modelling (Devlin et al. 2019): some pieces of a text are hidden, drawn
-// anew in every epoch, and guessed from the others; scored by perplexity. Needs a head that gives the best
-// pieces of each picked row, and its loss, as "language_model" does.
-// Place in the flow: records with `text` -> windows of ids, picked rows and their targets -> the head's
-// guesses -> counts per text, guesses for what a user masks. Read next: masking.hpp.
+// anew in every epoch, and guessed from the others; scored by perplexity. With next_sentence a window holds
+// two texts, and whether the second follows the first is told too. Needs a head that gives the best pieces of
+// each picked row, and its loss, as "language_model" does. Place in the flow: records with `text` -> windows
+// of ids, picked rows and their targets -> the head's guesses -> counts per text, guesses for what a user
+// masks. Read next: masking.hpp, next_text.hpp.
 #pragma once
 
 #include <mutex>
@@ -26,7 +27,11 @@ class Mlm final : public Task {
   static TaskFields fields() { return {{"text"}, {}}; }
   static std::vector<Measure> measures();
   static std::vector<AdoptedModel> adopted() {
-    return {{.architecture = "ForMaskedLM", .head = "language_model", .reader = "text_file"}};
+    return {{.architecture = "ForMaskedLM", .head = "language_model", .reader = "text_file"},
+            {.architecture = "ForPreTraining",
+             .task_options = {"next_sentence = true"},
+             .head = "language_model",
+             .reader = "text_file"}};
   }
 
   Mlm(const Options& options, const TaskContext& context);
@@ -39,14 +44,15 @@ class Mlm final : public Task {
   void restore(std::string_view knowledge) override;
   /// Words are parted by white space.
   TextCounts text_counts(const Records& train) const override;
-  /// Every text is masked by itself, and there are no labels.
-  bool takes_parts() const override { return true; }
+  /// Every text is masked by itself, and there are no labels; but second texts are of any other record.
+  bool takes_parts() const override { return !next_sentence_; }
 
   std::vector<ColumnRule> columns() const override;
   std::vector<OutputRule> outputs() const override;
-  /// Windows [CLS] pieces [SEP] of at most max_length rows, a sequence each; no piece is left out. The masks
-  /// follow from the pieces, whatever their record's place. Records of from_text are masked where their user
-  /// wrote the mask piece, and nowhere else. Throws Error where the vocabulary has no mask piece.
+  /// Windows [CLS] pieces [SEP] of at most max_length rows, a sequence each; no piece is left out. With
+  /// next_sentence [CLS] pieces [SEP] pieces [SEP], where there are two pieces. The masks follow from the
+  /// pieces, whatever their record's place. Records of from_text are masked where their user wrote the mask
+  /// piece, and nowhere else. Throws Error where the vocabulary has no mask piece.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
   bool draws() const override { return true; }
@@ -57,9 +63,11 @@ class Mlm final : public Task {
   /// The records have no truth; "correct" is the share of a text's masked pieces that were guessed.
   Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
 
+  /// With next_sentence a line may be two texts with a tab between.
   Records from_text(std::span<const std::string> lines) const override;
   /// `masks`: the best piece for each mask; `candidates`: for each mask the best pieces, each followed by its
-  /// probability, parted by blanks. After encode of these records.
+  /// probability, parted by blanks; `follows`, with next_sentence: "yes" or "no", "" for a single text. After
+  /// encode of these records.
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
 
  private:
@@ -67,7 +75,20 @@ class Mlm final : public Task {
   struct Text {
     std::vector<std::int32_t> pieces, words;
   };
+  /// A part of one.
+  struct Part {
+    std::span<const std::int32_t> pieces, words;
+  };
+  static Part part_of(const Text& text, std::size_t begin, std::size_t end);
   Text text_of(const std::string& text, const Tokenizer& tokenizer) const;
+  void encode_pairs(const Text& text, const Records& records, std::size_t record, const Tokenizer& tokenizer,
+                    const Pieces& pieces, EncodedExample& to) const;
+  /// A window of one text or two, masked. next: what stands in the column of that name.
+  void append_window(std::span<const Part> texts, std::int32_t next, const Tokenizer& tokenizer,
+                     const Pieces& pieces, bool typed, EncodedExample& to) const;
+  std::size_t next_column() const { return whole_word_ ? 4 : 3; }
+  void measure_pairs(const ExampleSet& set, const Outputs& outputs, std::size_t example,
+                     Statistics& statistics) const;
   void mask_window(std::size_t first_row, const Pieces& pieces, EncodedExample& to) const;
   static void pick_masks(std::size_t first_row, const Pieces& pieces, EncodedExample& to);
   void remember_names(const Tokenizer& tokenizer) const;
@@ -76,6 +97,7 @@ class Mlm final : public Task {
   std::size_t max_length_;
   double probability_;
   bool whole_word_;
+  bool next_sentence_;
   /// What pieces look like, for answers. encode learns it when a user asks, on several threads.
   mutable std::mutex mutex_;
   mutable std::vector<std::string> names_;

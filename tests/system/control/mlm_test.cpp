@@ -88,6 +88,65 @@ TEST_F(MaskedLanguageModel, TrainsEvaluatesReportsAndFillsMasks) {
     EXPECT_TRUE(contains(report, "\"id\": \"" + std::string(id) + "\"")) << id;
 }
 
+/// A line keeps to one day, so that a second text of elsewhere shows.
+std::string single_days(int begin, int end) {
+  const char* names[] = {"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"};
+  std::string lines;
+  for (int i = begin; i < end; ++i) {
+    for (int k = 0; k < 6 + i % 3; ++k) lines += std::string(k > 0 ? " " : "") + names[i % 7];
+    lines += "\n";
+  }
+  return lines;
+}
+
+/// A BERT that also tells whether the second text of a window follows.
+std::string pairs_experiment() {
+  std::string text = days_experiment();
+  replace(text, "type = \"mlm\"", "type = \"mlm\"\nnext_sentence = true");
+  replace(text, "norm_position = \"pre\"",
+          "positions = \"learned\"\nsegments = 2\nembedding_norm = true\nembedding_scale = \"none\"");
+  replace(text, "learning_rate = 5e-3", "learning_rate = 2e-3");
+  return text;
+}
+
+TEST_F(MaskedLanguageModel, TellsWhetherOneTextFollowsAnother) {
+  sandbox_.write("train.txt", single_days(0, 56));
+  sandbox_.write("dev.txt", single_days(70, 84));
+  sandbox_.write("test.txt", single_days(90, 104));
+  sandbox_.write("pairs.toml", pairs_experiment());
+  const std::string run = output_of({"run", "pairs.toml"});
+  EXPECT_TRUE(contains(run, "next sentence accuracy ")) << run;
+  const json evaluation = json::parse(output_of({"evaluate", "days", "train.txt", "--json"}));
+  EXPECT_GT(evaluation.at("measures").at("next_accuracy").get<double>(), 0.8) << evaluation;
+
+  const std::string pairs = "monday monday\tmonday [MASK]\nmonday monday\tfriday friday\nmonday\n";
+  const std::string answers = output_of({"predict", "days", "--format", "jsonl"}, pairs);
+  std::vector<json> told;
+  std::istringstream lines(answers);
+  for (std::string line; std::getline(lines, line);) told.push_back(json::parse(line));
+  ASSERT_EQ(told.size(), 3U);
+  EXPECT_EQ(told[0].at("follows"), "yes");
+  EXPECT_EQ(told[0].at("masks"), json({"monday"}));
+  EXPECT_EQ(told[1].at("follows"), "no");
+  EXPECT_EQ(told[2].at("follows"), "");
+
+  output_of({"export", "days", "-o", "folder"});
+  const std::string config = sandbox_.read("folder/config.json");
+  EXPECT_TRUE(contains(config, "\"BertForPreTraining\"")) << config;
+  output_of({"import", "folder", "--name", "again"});
+  EXPECT_EQ(output_of({"predict", "again", "--format", "jsonl"}, pairs), answers);
+}
+
+TEST_F(MaskedLanguageModel, RefusesPairsOfASingleText) {
+  sandbox_.write("train.txt", "monday tuesday wednesday\n");
+  const std::string said = refusal(pairs_experiment());
+  EXPECT_TRUE(
+      contains(said,
+               "the training set is one record, and next_sentence takes half of the second texts from "
+               "others; set data.record = \"paragraph\", or name several files"))
+      << said;
+}
+
 TEST_F(MaskedLanguageModel, RefusesAHeadThatDoesNotGuessPieces) {
   std::string text = days_experiment();
   replace(text, "\"language_model\"", "\"linear\"");

@@ -2,8 +2,8 @@
 """Exported models in the Python package `transformers`: trains small BERTs with every head that is exported, opens the folders
 there, and compares the loss of whole files and of single examples, and the labels, with what `exp evaluate` and `exp predict`
 say. The loss is a function of every logit, so a difference above 1e-5 fails; of masked words the probabilities are compared, of
-texts their vectors. Each folder is also imported and exported again, and must come back bit by bit. Leaves with 77 (skipped) without transformers and torch, and where the
-worker of the build does not run.
+texts their vectors, of pairs whether one follows the other. Each folder is also imported and exported again, and must come back
+bit by bit. Leaves with 77 (skipped) without transformers and torch, and where the worker of the build does not run.
 
     compare_export.py build/openmp/bin/exp
 """
@@ -38,7 +38,7 @@ learning_rate = 3e-3
 [schedule]
 type = "constant"
 [train]
-epochs = 4
+epochs = {epochs}
 """
 
 
@@ -63,7 +63,7 @@ type = "feed_forward"
 hidden = 64
 activation = "{activation}"
 """
-DEFAULTS = dict(segments=2, activation="gelu", lowercase="true", data="", asks="", max_length=48, model=BERT)
+DEFAULTS = dict(segments=2, activation="gelu", lowercase="true", data="", asks="", max_length=48, epochs=4, model=BERT)
 
 
 class Bench:
@@ -125,6 +125,11 @@ def reviews(rng, count):
     words = {"positive": ["good", "great", "fine"], "negative": ["bad", "dull", "poor"]}
     labels = [rng.choice(sorted(words)) for _ in range(count)]
     return [(f"A {rng.choice(words[label])} {rng.choice(['film', 'plot', 'cast'])}", label) for label in labels]
+
+
+def repeated(rng, count):
+    """Texts of one word each, so that whether one follows another can be told."""
+    return [" ".join([rng.choice(PEOPLE + PLACES)] * 12) for _ in range(count)]
 
 
 def tsv(examples):
@@ -238,6 +243,22 @@ def same_guesses(torch, bench, name, folder, texts=("[MASK] lives in Lund .", "i
     return count > 0 and wrong == 0
 
 
+def same_pairs(torch, bench, name, folder, pairs):
+    """Whether the second text follows, as BertForPreTraining tells it."""
+    from transformers import AutoTokenizer, BertForPreTraining
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), BertForPreTraining.from_pretrained(folder).eval()
+    answers = [json.loads(line) for line in
+               bench.call("predict", name, "--format", "jsonl", text="\n".join("\t".join(pair) for pair in pairs)).splitlines()]
+    wrong, told = 0, set()
+    for pair, answer in zip(pairs, answers, strict=True):
+        with torch.no_grad():
+            logits = model(**tokenizer(*pair, return_tensors="pt")).seq_relationship_logits[0]
+        told.add(answer["follows"])
+        wrong += answer["follows"] != ("yes" if logits[0] > logits[1] else "no")
+    print(f"{name}: {len(pairs)} pairs, told {' and '.join(sorted(told))}, {wrong} differences")
+    return wrong == 0 and len(told) == 2
+
+
 def same_vectors(torch, bench, name, folder, texts):
     """The mean of the last states over the tokens of each text."""
     from transformers import AutoModel, AutoTokenizer
@@ -343,12 +364,19 @@ def main():
         bench.write("test.text_file", "\n".join(plain))
         path = bench.train_and_export("masked", task="mlm", reader="text_file", head='type = "language_model"')
         equal &= same_guesses(torch, bench, "masked", path)
+        bench.write("train.text_file", "\n".join(repeated(rng, 400)))
+        bench.write("test.text_file", "\n".join(repeated(rng, 60)))
+        path = bench.train_and_export("pairs", task="mlm", reader="text_file", asks="next_sentence = true", epochs=12,
+                                      head='type = "language_model"')
+        equal &= same_guesses(torch, bench, "pairs", path)
+        halves = [" ".join(text.split()[:6]) for text in repeated(rng, 61)]
+        equal &= same_pairs(torch, bench, "pairs", path, [(one, rng.choice([one, other])) for one, other in zip(halves, halves[1:])])
         bench.write("train.tsv", tsv([(text, " ".join(text.split()[::-1])) for text in plain]))
         bench.write("test.tsv", tsv([(text, " ".join(text.split()[::-1])) for text in plain]))
         path = bench.train_and_export("vectors", task="embed", reader="tsv", data='text2_column = "2"\nlabel_column = ""',
                                       head='type = "embedding"')
         equal &= same_vectors(torch, bench, "vectors", path, plain)
-        for name in ("words", "texts", "several", "spans", "masked", "vectors"):
+        for name in ("words", "texts", "several", "spans", "masked", "pairs", "vectors"):
             equal &= bench.comes_back(name)
         equal &= minilm(torch, bench, plain)
     print("equal" if equal else "different")

@@ -1,7 +1,5 @@
 // Masked language modelling as a task: windows, which rows are masked and how, other masks in every epoch,
 // words masked as a whole, perplexity against its definition, and what a user's own masks are answered with.
-#include "mlm/mlm.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,104 +10,14 @@
 #include <encore/error.hpp>
 
 #include "base/measures.hpp"
-#include "data/encode.hpp"
 #include "mlm/whole_words.hpp"
+#include "unit/plugins/mlm_texts.hpp"
 #include "unit/record/temporary_folder.hpp"
-#include "wordpiece.hpp"
 
 namespace encore::mlm {
 namespace {
 
 using testing::message_of;
-using Values = std::vector<std::int32_t>;
-using Texts = Records::Texts;
-
-constexpr std::int32_t cls = 2, sep = 3, mask = 4, first_ordinary = 5;
-
-/// [PAD] [UNK] [CLS] [SEP] [MASK], the letters a to z from 5, "##a" to "##z" from 31, and a full stop.
-std::vector<std::string> vocabulary() {
-  std::vector<std::string> pieces = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
-  for (const char* before : {"", "##"})
-    for (char letter = 'a'; letter <= 'z'; ++letter) pieces.push_back(std::string(before) + letter);
-  pieces.emplace_back(".");
-  return pieces;
-}
-
-wordpiece::WordPiece make_tokenizer(std::vector<std::string> pieces = vocabulary()) {
-  Options options;
-  options.set("vocab", std::string("none"));
-  options.set("min_frequency", std::int64_t{2});
-  options.set("lowercase", false);
-  wordpiece::WordPiece tokenizer(options, {});
-  tokenizer.load(std::move(pieces));
-  return tokenizer;
-}
-
-struct Settings {
-  std::int64_t max_length = 64;
-  double probability = 0.15;
-  bool whole_word = false;
-};
-
-std::unique_ptr<Mlm> make(const Settings& settings = {}) {
-  Options options;
-  options.set("probability", settings.probability);
-  options.set("whole_word", settings.whole_word);
-  return std::make_unique<Mlm>(options, TaskContext{settings.max_length});
-}
-
-Records records_of(Texts texts) {
-  Records records;
-  records.add("text", std::move(texts));
-  return records;
-}
-
-ExampleSet encode(const Mlm& task, Texts texts, std::int64_t max_length = 64) {
-  return encode_records(task, records_of(std::move(texts)), make_tokenizer(), max_length);
-}
-
-Values numbers(std::span<const std::int32_t> values) {
-  return {values.begin(), values.end()};
-}
-Values picked(const ExampleSet& set, std::size_t sequence) {
-  return numbers(set.integers(set.column("picked"), sequence));
-}
-Values targets(const ExampleSet& set, std::size_t sequence) {
-  return numbers(set.integers(set.column("targets"), sequence));
-}
-
-/// The ids of a sequence before anything was masked.
-Values unmasked(const ExampleSet& set, std::size_t sequence) {
-  Values ids = numbers(set.ids(sequence));
-  const Values rows = picked(set, sequence), truth = targets(set, sequence);
-  for (std::size_t m = 0; m < rows.size(); ++m) ids[static_cast<std::size_t>(rows[m])] = truth[m];
-  return ids;
-}
-
-/// "a b c a b c ...", so many words.
-std::string words(std::size_t count) {
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i)
-    text += std::string(i > 0 ? " " : "") + static_cast<char>('a' + i % 26);
-  return text;
-}
-
-/// An example as the packer hands it to redraw.
-EncodedExample example_of(const ExampleSet& set, std::size_t example) {
-  EncodedExample copy;
-  copy.columns.resize(set.columns().size());
-  const Run of = set.sequences(example);
-  for (std::size_t s = of.first; s < of.first + of.count; ++s) {
-    copy.ids.insert(copy.ids.end(), set.ids(s).begin(), set.ids(s).end());
-    for (std::size_t c = 0; c < copy.columns.size(); ++c) {
-      const std::span<const std::int32_t> values = set.integers(c, s);
-      copy.integers(c).insert(copy.integers(c).end(), values.begin(), values.end());
-    }
-    copy.end_sequence();
-  }
-  return copy;
-}
-
 TEST(Mlm, PicksAShareOfThePiecesAtLeastOne) {
   const auto task = make();
   const ExampleSet set = encode(*task, {words(40), "a", words(10), ""});

@@ -158,6 +158,7 @@ class CorpusTest : public ::testing::Test {
     Options of_task, of_reader;
     of_task.set("probability", 0.15);
     of_task.set("whole_word", false);
+    of_task.set("next_sentence", false);
     of_reader.set("record", std::string("line"));
     TaskParts parts;
     parts.make_task = [of_task](std::int64_t max_length) {

@@ -37,6 +37,7 @@ struct Case {
   std::vector<std::string> overrides = {};
   std::string sets = R"(train = "train.tsv", dev = "dev.tsv", test = "test.tsv", max_length = 24)";
   bool couples_batches = false;  ///< its loss is one of whole batches
+  int epochs = 12;               ///< in which it learns
 };
 std::ostream& operator<<(std::ostream& out, const Case& one) {
   return out << one.name;
@@ -119,6 +120,31 @@ Case of_language(const std::string& name, const std::vector<std::string>& overri
           .measure = "test/accuracy",
           .at_least = 0.8,
           .overrides = overrides};
+}
+
+/// A text keeps to one thing, so that a second text of elsewhere shows.
+std::string of_one_thing(int i) {
+  const std::string thing = things[i % 5];
+  std::string line;
+  for (int k = 0; k < (i % 16 == 15 ? 1 : 4 + i % 3); ++k)
+    line += (k > 0 ? " " : "") + (k % 3 == 2 ? std::string(words[(i + k) % 4]) : thing);
+  return line;
+}
+
+/// A model that guesses hidden words.
+Case of_masked_language(const std::string& name, const std::string& task_options, std::string (*line)(int i),
+                        const std::string& measure, double at_least) {
+  return {.name = name,
+          .task = "mlm",
+          .task_options = task_options,
+          .data = "type = \"text_file\"",
+          .head = "language_model",
+          .line = line,
+          .measure = measure,
+          .at_least = at_least,
+          .overrides = {"tokenizer.type=\"wordpiece\"", "tokenizer.vocab_size=100", "model.segments=2",
+                        "model.norm_position=\"pre\""},
+          .epochs = 60};
 }
 
 /// The same in another language, whose words stand in another order.
@@ -255,6 +281,8 @@ const std::vector<Case>& cases() {
        .at_least = 0.8,
        .overrides = {"train.select=\"max dev/spearman\""}},
       of_language("lm"),
+      of_masked_language("mlm", ", whole_word = true", counting, "test/accuracy", 0.8),
+      of_masked_language("mlm_pairs", ", next_sentence = true", of_one_thing, "test/next_accuracy", 0.7),
       of_language("lm_by_tokens", {"train.batch_tokens=100"}),
   };
   return all;
@@ -325,7 +353,9 @@ std::string digest_of(const Case& one) {
 class Promises : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Promises, ItLearns) {
-  const Recorder told = Place(GetParam()).run("whole", {"train.epochs=12", "model.dropout=0"});
+  const Recorder told =
+      Place(GetParam())
+          .run("whole", {"train.epochs=" + std::to_string(GetParam().epochs), "model.dropout=0"});
   ASSERT_EQ(told.ending, Ending::completed) << told.reason;
   EXPECT_LT(told.steps.back().loss, told.steps.front().loss);
   EXPECT_GE(told.result.at(GetParam().measure), GetParam().at_least);

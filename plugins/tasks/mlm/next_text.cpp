@@ -1,0 +1,45 @@
+// Everything is drawn by number, as masks are.
+#include "next_text.hpp"
+
+#include <algorithm>
+
+#include <encore/error.hpp>
+
+#include "text_places.hpp"
+#include "trimmed.hpp"
+
+namespace encore::mlm {
+namespace {
+
+/// What the numbers of the stream Draw::pair are for.
+enum : std::uint64_t { cut, choice, other_record, place };
+
+}  // namespace
+
+PairDraw draw_pair(std::size_t pieces, const Draw& draw) {
+  ENCORE_REQUIRE(pieces >= 2, "a pair has a piece on either side");
+  const auto cuts = static_cast<std::int64_t>(pieces) - 1;
+  return {.first = 1 + static_cast<std::size_t>(draw.integer(Draw::pair, cut, cuts)),
+          .stays = draw.uniform(Draw::pair, choice) < 0.5};
+}
+
+std::string text_of_elsewhere(std::span<const std::string> texts, std::size_t record, std::size_t bytes,
+                              const Draw& draw) {
+  const auto others = static_cast<std::int64_t>(texts.size()) - 1;
+  ENCORE_REQUIRE(others > 0, "there is a text of elsewhere");
+  const auto drawn = static_cast<std::size_t>(draw.integer(Draw::pair, other_record, others));
+  const std::string& text = texts[drawn + (drawn >= record ? 1 : 0)];
+  // Places from which that much text is left, so that second texts are not shorter than others.
+  const std::size_t places = text.size() - std::min(text.size(), bytes) + 1;
+  auto begin = static_cast<std::size_t>(draw.uniform(Draw::pair, place) * static_cast<double>(places));
+  if (begin > 0) {  // from the next word on
+    constexpr const char* white_space = " \t\r\n";
+    begin = text.find_first_not_of(white_space, text.find_first_of(white_space, begin));
+    begin = std::min(begin, text.size());
+  }
+  std::size_t end = begin + std::min(bytes, text.size() - begin);
+  while (end < text.size() && end > begin && continues_character(text[end])) --end;
+  return std::string(trimmed(std::string_view(text).substr(begin, end - begin)));
+}
+
+}  // namespace encore::mlm
