@@ -164,6 +164,12 @@ class LayerChecks {
     return check_generation(device_, offer_, usable_variants(), width(), types);
   }
 
+  std::string attention() {
+    std::vector<DType> types = run_precisions(device_);
+    types.push_back(DType::float64);
+    return check_attention(device_, offer_, usable_variants(), width(), types);
+  }
+
   std::string step_allocates_nothing() {
     for (const DType type : run_precisions(device_)) {
       const auto made = trial({.width = width(), .lengths = {5, 1, 40, 3}, .type = type});
@@ -349,6 +355,7 @@ std::vector<Check> layer_checks(const Device& device, const Offer& offer) {
   if (offer.kind == Kind::layer) {
     all.push_back({"sum", [=] { return checks->sum(); }});
     all.push_back({"generation", [=] { return checks->generation(); }});
+    all.push_back({"attention", [=] { return checks->attention(); }});
   }
   return all;
 }

@@ -89,6 +89,10 @@ std::string check_sum(const Device& device, const Offer& offer, const Options& o
 std::string check_generation(const Device& device, const Offer& offer,
                              const std::vector<OptionsVariant>& variants, std::int64_t width,
                              const std::vector<DType>& types);
+/// The check of layers whose attention weights can be looked at (HasAttentionWeights), likewise.
+std::string check_attention(const Device& device, const Offer& offer,
+                            const std::vector<OptionsVariant>& variants, std::int64_t width,
+                            const std::vector<DType>& types);
 std::vector<Check> optimizer_checks(const Device& device, const Offer& offer);
 /// Of a table in which most rows have no gradient; one of optimizer_checks.
 std::string check_token_rows(const Device& device, const Offer& offer);

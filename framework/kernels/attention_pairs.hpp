@@ -1,7 +1,8 @@
 // Attention pair by pair, for any mask: one thread per (row, head). Forward and dQ run over the keys that a
 // query sees, dK and dV over the queries that see a key, so nothing is added by two threads, the order is
 // fixed, and what is masked costs nothing. A GPU computes all attention so, the host that with a stride,
-// whose keys lie apart. The formulas stand in attention_host.hpp. Included by attention.cpp only.
+// whose keys lie apart. The formulas stand in attention_host.hpp. Included by
+// attention.cpp, and for the weights by attention_weights.cpp.
 #pragma once
 
 #include <encore/math.hpp>

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <array>
 
+#include <encore/attention_weights.hpp>
 #include <encore/kernels.hpp>
+#include <encore/multiplies_rows.hpp>
 
+#include "model/floats.hpp"
 #include "model/generation.hpp"
 #include "model/network.hpp"
 #include "model/pass.hpp"
@@ -21,6 +24,29 @@ std::string part_of(const std::string& path) {
   const std::size_t first = path.find('.');
   if (path.substr(0, first) != "encoder") return path.substr(0, first);
   return path.substr(0, path.find('.', first + 1));
+}
+
+/// Of the one sequence of a batch.
+AttentionMap attention_map(const Device& device, const Node& node, const HasAttentionWeights& layer,
+                           const Step& step, DType precision) {
+  const bool reads_memory = node.plan.reads_memory();
+  const RowSet& keys = reads_memory ? step.memory() : step.rows();
+  const std::int64_t heads = layer.attention_heads(), height = step.rows().size.tokens,
+                     width = keys.size.tokens;
+  const DType type = sum_type(precision);
+  const DeviceBuffer memory("encore::attention_weights",
+                            static_cast<std::size_t>(heads * height * width) * size_of(type));
+  const Tensor weights(memory.data(), type, {heads, height, width});
+  layer.attention_weights(step, 0, weights);
+  return {.layer = node.path,
+          .type = node.type,
+          .block = node.block,
+          .rows = node.space,
+          .columns = reads_memory ? Space::tokens : node.space,
+          .heads = static_cast<std::size_t>(heads),
+          .height = static_cast<std::size_t>(height),
+          .width = static_cast<std::size_t>(width),
+          .weights = floats_of(device, weights)};
 }
 
 }  // namespace
@@ -112,6 +138,23 @@ void Model::encode(const DeviceBatch& batch, const std::function<void(Tensor)>& 
     evaluation_->start(shard.batch, 0, 0);
     seen(evaluation_->forward_to(network_->states()));
   }
+}
+
+SequenceAttention Model::attention(const DeviceBatch& batch) {
+  ENCORE_REQUIRE(evaluation_ != nullptr, "Model::plan comes first");
+  ENCORE_REQUIRE(batch.size().sequences == 1 && batch.shards().size() == 1, "a batch of one sequence");
+  parameters_->refresh_copies();
+  SequenceAttention found;
+  const Batch& rows = batch.shards().front().batch;
+  evaluation_->start(rows, 0, 0);
+  evaluation_->forward_layers([&](const Node& node, const Step& step) {
+    const auto* layer = dynamic_cast<const HasAttentionWeights*>(node.layer.get());
+    if (layer != nullptr)
+      found.maps.push_back(attention_map(device_, node, *layer, step, precision()));
+    else if (dynamic_cast<const MultipliesRows*>(node.layer.get()) != nullptr)
+      found.hidden.push_back({node.path, node.type});
+  });
+  return found;
 }
 
 std::unique_ptr<Generation> Model::make_generation(const BatchSize& largest, std::int64_t capacity) {

@@ -23,6 +23,7 @@
 
 #include "config/experiment.hpp"
 #include "memory/parameter_block.hpp"
+#include "model/attention_maps.hpp"
 #include "model/device_batch.hpp"
 #include "model/network.hpp"
 #include "model/step_plan.hpp"
@@ -79,6 +80,10 @@ class Model {
   /// The states (N, C) of the encoder's last node without dropout, of each shard in turn: `seen` may read
   /// them until it returns. The head and its columns are not looked at.
   void encode(const DeviceBatch& batch, const std::function<void(Tensor states)>& seen);
+
+  /// The attention weights of a scoring pass over a batch of one sequence, without the head. Throws Error
+  /// where there is not enough memory for them.
+  SequenceAttention attention(const DeviceBatch& batch);
 
   /// Memory for texts that grow pass by pass, in passes up to `largest` and to at most `capacity` rows each,
   /// those of the first pass included; beside that of plan(). The model outlives it. Throws Error where the

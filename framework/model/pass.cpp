@@ -143,6 +143,15 @@ Tensor Pass::forward_to(ValueIndex last) {
   return bound_[static_cast<std::size_t>(last)].output;
 }
 
+void Pass::forward_layers(const std::function<void(const Node&, const Step&)>& seen) {
+  for (std::size_t i = 0; i + 1 < bound_.size(); ++i) {
+    forward_node(i);
+    visit(i, forward_call, [&](const Node& node, const Bound& bound) {
+      if (node.layer) seen(node, Step(device_, rows_of(node), training(), step_bound(node, bound)));
+    });
+  }
+}
+
 void Pass::forward_states() {
   forward_states(nullptr);
 }

@@ -42,6 +42,9 @@ class Pass {
   void forward_states();
   /// As forward, and calls `seen` with each node's path and output (rows, C) after it has run.
   void forward(const std::function<void(const std::string& path, Tensor output)>& seen);
+  /// Runs the nodes up to the head and calls `seen` with each layer and its step right after it has run, as
+  /// long as its buffers hold what it has left there.
+  void forward_layers(const std::function<void(const Node& node, const Step& step)>& seen);
   /// Runs the nodes up to `last` alone, and returns its output (rows, C): without the head and its columns.
   Tensor forward_to(ValueIndex last);
   /// Of each loss of the head a value for each row of HeadPlan::loss_space, in the type of sums; valid until

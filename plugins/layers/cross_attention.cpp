@@ -10,7 +10,7 @@ namespace encore_cross_attention {
 
 using namespace encore;
 
-class CrossAttention final : public Layer, public MultipliesRows {
+class CrossAttention final : public Layer, public MultipliesRows, public HasAttentionWeights {
  public:
   static constexpr const char* summary =
       "multi-head attention of a decoder's rows over the encoder's rows of their sequence (Vaswani et al. "
@@ -46,6 +46,16 @@ class CrossAttention final : public Layer, public MultipliesRows {
   double row_multiply_adds(const BatchSize& size) const override {
     return 2.0 * static_cast<double>(heads_.width()) * static_cast<double>(size.tokens) *
            static_cast<double>(size.memory.longest);
+  }
+
+  std::int64_t attention_heads() const override { return heads_.count; }
+  void attention_weights(const Step& step, std::int64_t sequence, Tensor weights) const override {
+    kernels::attention_weights(step.device(), step.rows(), step.memory(), attention_options(step),
+                               step.buffer(q_), half(step.buffer(kv_), 0), step.buffer(log_sum_), sequence,
+                               weights);
+  }
+  Mixing attention_mixing(const Step& step) const override {
+    return {.values = half(step.buffer(kv_), 1), .mixed = step.buffer(context_)};
   }
 
   void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {

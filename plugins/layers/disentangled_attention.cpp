@@ -13,7 +13,8 @@ using namespace encore;
 using kernels::Activation;
 using kernels::Transpose;
 
-class DisentangledAttention final : public encore_multi_head_attention::AttentionOverSelf {
+class DisentangledAttention final : public encore_multi_head_attention::AttentionOverSelf,
+                                    public HasAttentionWeights {
  public:
   static constexpr const char* summary =
       "self_attention whose scores also add content times distance and distance times content (DeBERTa, He "
@@ -42,6 +43,13 @@ class DisentangledAttention final : public encore_multi_head_attention::Attentio
     const double pairs = options_.causal ? length * (length + 1.0) / 2.0 : length * length;
     return 4.0 * static_cast<double>(size.sequences) * pairs * static_cast<double>(heads().width());
   }
+
+  std::int64_t attention_heads() const override { return heads().count; }
+  void attention_weights(const Step& step, std::int64_t sequence, Tensor weights) const override {
+    kernels::disentangled_attention_weights(step.device(), step.rows(), heads().count, step.buffer(weights_),
+                                            sequence, weights);
+  }
+  Mixing attention_mixing(const Step& step) const override { return mixing(step); }
 
  private:
   void declare_attention(LayerPlan& plan) override {

@@ -4,14 +4,15 @@
 // bias) v (Vaswani et al. 2017). A variant of it chooses the bias and the keys a query sees through
 // `pattern`, or turns queries and keys by their position. In a decoder the mask is causal, and a text that is
 // generated keeps its keys and values from pass to pass. The weights (T, T) are never kept: backward computes
-// them again from qkv and the log of their sums. Read next: self_attention.cpp, the plain one;
-// rotary_attention.cpp, the one that turns; linear_attention.cpp, another attention; cross_attention.cpp,
-// over another stack.
+// them again from qkv and the log of their sums, and so does who wants to look at them. Read next:
+// self_attention.cpp, the plain one; rotary_attention.cpp, the one that turns; linear_attention.cpp, another
+// attention; cross_attention.cpp, over another stack.
 #pragma once
 
 #include <algorithm>
 #include <string>
 
+#include <encore/attention_weights.hpp>
 #include <encore/kernels.hpp>
 #include <encore/multiplies_rows.hpp>
 #include <encore/plugin.hpp>
@@ -116,6 +117,11 @@ class AttentionOverSelf : public Layer, public MultipliesRows {
     const std::int64_t inner = qkv.extent(1) / 3;
     return {qkv, number * inner, inner};
   }
+  Tensor qkv(const Step& step) const { return step.buffer(qkv_); }
+  /// As HasAttentionWeights has it.
+  HasAttentionWeights::Mixing mixing(const Step& step) const {
+    return {.values = part(qkv(step), 2), .mixed = step.buffer(context_)};
+  }
 
  private:
   /// What attention itself needs.
@@ -131,7 +137,7 @@ class AttentionOverSelf : public Layer, public MultipliesRows {
   Buffer qkv_, context_, dcontext_, dqkv_;
 };
 
-class MultiHeadAttention : public AttentionOverSelf {
+class MultiHeadAttention : public AttentionOverSelf, public HasAttentionWeights {
  public:
   static Schema options() { return attention_schema(); }
 
@@ -158,6 +164,14 @@ class MultiHeadAttention : public AttentionOverSelf {
     const double pairs = length + one_side * (pattern_.causal ? 1.0 : 2.0);
     return 2.0 * sequences * pairs * static_cast<double>(heads().width());
   }
+
+  std::int64_t attention_heads() const override { return heads().count; }
+  void attention_weights(const Step& step, std::int64_t sequence, Tensor weights) const override {
+    kernels::attention_weights(step.device(), step.rows(), step.rows(), attention_options(step),
+                               part(qkv(step), 0), part(qkv(step), 1), step.buffer(log_sum_), sequence,
+                               weights);
+  }
+  Mixing attention_mixing(const Step& step) const override { return mixing(step); }
 
  private:
   void declare_attention(LayerPlan& plan) override {

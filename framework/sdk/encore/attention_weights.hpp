@@ -1,0 +1,52 @@
+// HasAttentionWeights: an extension of Layer for one whose output mixes the rows of its keys by weights that
+// can be looked at: softmax attention. Place in the flow: after a scoring pass the host asks each such layer
+// for the weights of a sequence (model/attention_maps.hpp, `exp attention`); training and generation never
+// ask. The contract suite holds a plugin that inherits it to what stands here. Below: the kernels that
+// softmax attention answers with.
+#pragma once
+
+#include <cstdint>
+
+#include <encore/kernels.hpp>
+
+namespace encore {
+
+/// To be inherited beside Layer. A layer without such weights (linear_attention) does not inherit it, and is
+/// named as one that has nothing to show.
+class HasAttentionWeights {
+ public:
+  /// The products of the weights: of each head h, mixed = weights_h values_h over the rows of a sequence.
+  struct Mixing {
+    /// (M, H D), by head; with fewer columns than `mixed` neighbouring heads share theirs (M rows of keys).
+    kernels::Slice values;
+    kernels::Slice mixed;  ///< (N, H D), by head: what the pass has computed
+  };
+
+  virtual ~HasAttentionWeights() = default;
+  /// H. After declare.
+  virtual std::int64_t attention_heads() const = 0;
+  /// Writes weights (H, T, T2) in the type of sums: those with which the forward pass has mixed the T2 keys
+  /// of sequence `sequence` of the batch for each of its T queries. A row sums to 1, but for a query that
+  /// sees no key, whose row is 0, as is every weight of a key that is masked. Called right after `forward`
+  /// with the same step, outside of training and of generations, on the thread of the passes: the layer's
+  /// buffers hold what forward left, and keep it.
+  virtual void attention_weights(const Step& step, std::int64_t sequence, Tensor weights) const = 0;
+  /// What they were multiplied by and what came out, in buffers of the layer: so that anybody can check them.
+  /// Called at the same time; valid as long as the step.
+  virtual Mixing attention_mixing(const Step& step) const = 0;
+};
+
+namespace kernels {
+
+/// weights (H, T, T2) of one sequence, in the type of sums: exp(score - log_sum) with what attention() was
+/// called with and what it has left in log_sum; 0 where a key is masked. Without dropout, whatever the
+/// options say.
+void attention_weights(const Device& device, const RowSet& queries, const RowSet& keys,
+                       const AttentionOptions& options, const Slice& q, const Slice& k, Tensor log_sum,
+                       std::int64_t sequence, Tensor weights);
+/// The same from what disentangled_attention() keeps in `kept` (sum of T * T, H).
+void disentangled_attention_weights(const Device& device, const RowSet& rows, std::int64_t heads, Tensor kept,
+                                    std::int64_t sequence, Tensor weights);
+
+}  // namespace kernels
+}  // namespace encore
