@@ -64,6 +64,10 @@ class CommandLine {
   std::vector<std::string> texts(const std::string& name) const;
   int integer(const std::string& name) const { return values_[name].as<int>(); }
   /// Of an option with a value of 64 bits.
+  /// Of an option that may be repeated.
+  std::vector<std::int64_t> wholes(const std::string& name) const {
+    return values_[name].as<std::vector<std::int64_t>>();
+  }
   std::int64_t whole(const std::string& name) const { return values_[name].as<std::int64_t>(); }
   std::optional<std::int64_t> step(const std::string& name) const;
   double number(const std::string& name) const { return values_[name].as<double>(); }

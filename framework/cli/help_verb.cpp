@@ -45,6 +45,7 @@ const std::vector<Verb>& verbs() {
       {"evaluate", "score a run's best model on a file", evaluate_verb},
       {"predict", "ask a run's best model about text", predict_verb},
       {"generate", "have a run's best model write texts", generate_verb},
+      {"attention", "show what the attention of a run's best model looks at", attention_verb},
       {"embed", "vectors of texts and words, and what is nearest to them", embed_verb},
       {"export", "write a run's best model as a folder for other programs", export_verb},
       {"import", "make a run of a model from elsewhere, without training", import_verb},

@@ -31,6 +31,7 @@ int gc_verb(const Arguments& arguments);
 int evaluate_verb(const Arguments& arguments);
 int predict_verb(const Arguments& arguments);
 int generate_verb(const Arguments& arguments);
+int attention_verb(const Arguments& arguments);
 int embed_verb(const Arguments& arguments);
 int export_verb(const Arguments& arguments);
 int import_verb(const Arguments& arguments);

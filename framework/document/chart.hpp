@@ -1,10 +1,11 @@
-// Chart: what a picture shows, as data: curves with bands, points, bars, a matrix, lanes on a time axis,
-// boxes with arrows. Place in the flow: report/ and `exp bench` fill one; draw() lays it out as a Drawing,
-// which is written as SVG or as TikZ. Values that are not finite are shown as such (marked on the axis),
-// never dropped.
+// Chart: what a picture shows, as data: curves with bands, points, bars, a matrix, heat maps, lanes on a time
+// axis, boxes with arrows. Place in the flow: report/ and `exp bench` fill one; draw() lays it out as a
+// Drawing, which is written as SVG or as TikZ. Values that are not finite are shown as such (marked on the
+// axis), never dropped.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -78,6 +79,29 @@ struct MatrixChart {
   std::vector<std::vector<double>> counts;
 };
 
+/// Numbers of rows and columns as shades: attention weights, positional encodings. Panels of equal size,
+/// `across` of them beside each other.
+struct HeatMapChart {
+  struct Panel {
+    std::string title;
+    std::vector<double> values;  ///< row by row
+  };
+  enum class Shade : std::uint8_t {
+    linear,
+    root,  ///< of the value, so that small ones are seen beside large ones
+  };
+  std::string row_title, column_title, value_title;
+  std::vector<std::string> rows, columns;
+  std::vector<Panel> panels;
+  std::size_t across = 1;
+  double high = 1.0;  ///< what has the full shade
+  bool below_zero =
+      false;  ///< whether there are values below 0, down to -high: they have a tone of their own
+  Shade shade = Shade::linear;
+};
+/// The width at which the cells of a chart are `cell` points wide.
+double heat_map_width(const HeatMapChart& chart, double cell);
+
 /// One polyline per run across the axes; coloured by the last axis, which is the score.
 struct ParallelChart {
   struct Dimension {
@@ -124,8 +148,8 @@ struct FlowChart {
   std::vector<Group> groups = {};
 };
 
-using Chart = std::variant<LineChart, ScatterChart, BarChart, Histogram, MatrixChart, ParallelChart,
-                           TimelineChart, FlowChart>;
+using Chart = std::variant<LineChart, ScatterChart, BarChart, Histogram, MatrixChart, HeatMapChart,
+                           ParallelChart, TimelineChart, FlowChart>;
 
 /// Whether the chart can be read at half the width of a page, so that two may stand beside each other.
 bool fits_beside(const Chart& chart);

@@ -10,6 +10,7 @@ Drawing draw_scatter(const ScatterChart& chart, double width);
 Drawing draw_bars(const BarChart& chart, double width);
 Drawing draw_histogram(const Histogram& chart, double width);
 Drawing draw_matrix(const MatrixChart& chart, double width);
+Drawing draw_heat_maps(const HeatMapChart& chart, double width);
 Drawing draw_parallel(const ParallelChart& chart, double width);
 Drawing draw_timeline(const TimelineChart& chart, double width);
 Drawing draw_flow(const FlowChart& chart, double width);

@@ -15,6 +15,7 @@ struct Draw {
   Drawing operator()(const BarChart& chart) const { return draw_bars(chart, width); }
   Drawing operator()(const Histogram& chart) const { return draw_histogram(chart, width); }
   Drawing operator()(const MatrixChart& chart) const { return draw_matrix(chart, width); }
+  Drawing operator()(const HeatMapChart& chart) const { return draw_heat_maps(chart, width); }
   Drawing operator()(const ParallelChart& chart) const { return draw_parallel(chart, width); }
   Drawing operator()(const TimelineChart& chart) const { return draw_timeline(chart, width); }
   Drawing operator()(const FlowChart& chart) const { return draw_flow(chart, width); }

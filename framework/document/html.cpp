@@ -1,9 +1,7 @@
 // See html.hpp. The blocks are in html_blocks.cpp.
 #include "document/html.hpp"
 
-#include <array>
-
-#include "data/hash.hpp"
+#include "document/content_policy.hpp"
 #include "document/escape.hpp"
 #include "document/html_blocks.hpp"
 #include "document/outline.hpp"
@@ -12,29 +10,6 @@
 namespace encore {
 
 namespace {
-
-/// RFC 4648.
-std::string base64(const std::string& bytes) {
-  static const char* letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t three = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-      three = three << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-    for (std::size_t k = 0; k < 4; ++k)
-      text += i + k > bytes.size() ? '=' : letters[three >> (18 - 6 * k) & 63];
-  }
-  return text;
-}
-
-/// As a Content-Security-Policy names what stands between two tags.
-std::string policy_hash(const std::string& content) {
-  std::string digest;
-  const std::string hex = sha256(content);
-  for (std::size_t i = 0; i < hex.size(); i += 2)
-    digest += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
-  return "'sha256-" + base64(digest) + "'";
-}
 
 /// Title, subtitle, and the facts of the title page.
 std::string page_header(const Document& document) {
@@ -96,10 +71,8 @@ std::vector<OutputFile> html_files(const Document& document, const Templates& te
   const std::string style = fill(templates.find("report.css"), {{"light_colours", palette_css(Paper::light)},
                                                                 {"dark_colours", palette_css(Paper::dark)}});
   const std::string script = templates.find("report.js").text;
-  const std::string policy = "default-src 'none'; style-src " + policy_hash(style) + "; script-src " +
-                             policy_hash(script) + "; base-uri 'none'; form-action 'none'";
   const Values values = {{"title", html_text(document.title)},
-                         {"policy", policy},
+                         {"policy", content_policy(style, script)},
                          {"style", style},
                          {"script", script},
                          {"header", page_header(document)},

@@ -147,6 +147,19 @@ Json chart_json(const MatrixChart& chart) {
           {"counts", std::move(counts)}};
 }
 
+Json chart_json(const HeatMapChart& chart) {
+  Json panels = Json::array();
+  for (const HeatMapChart::Panel& panel : chart.panels)
+    panels.push_back({{"title", panel.title}, {"values", numbers(panel.values)}});
+  return {{"kind", "heat_map"},
+          {"row_title", chart.row_title},
+          {"column_title", chart.column_title},
+          {"value_title", chart.value_title},
+          {"rows", chart.rows},
+          {"columns", chart.columns},
+          {"panels", std::move(panels)}};
+}
+
 Json chart_json(const ParallelChart& chart) {
   Json dimensions = Json::array(), lines = Json::array();
   for (const ParallelChart::Dimension& dimension : chart.dimensions)

@@ -7,6 +7,7 @@
 #include "data/file.hpp"
 #include "data/largest_batch.hpp"
 #include "data/packing.hpp"
+#include "infer/attention.hpp"
 #include "model/floats.hpp"
 
 namespace encore {
@@ -80,6 +81,16 @@ Evaluation Engine::run(const EncodedSet& set) {
     evaluator_ = std::make_unique<Evaluator>(*model_, planned.largest, options, texts_);
   }
   return evaluator_->run(units);
+}
+
+std::vector<AttentionText> Engine::attention(const EncodedSet& set, const AttentionChoice& choice) {
+  const ExampleSet single = set.set.by_sequence();
+  const BatchSize needed = largest_evaluation_batch(single, {.batch_size = 1}, EvaluationOrder::as_stored);
+  if (!model_->evaluation_plan().holds(needed)) plan(needed);
+  std::vector<AttentionText> texts;
+  for (std::size_t sequence = 0; sequence < single.size(); ++sequence)
+    texts.push_back(attended(*model_, tokenizer(), single, sequence, choice));
+  return texts;
 }
 
 // --- vectors of texts ---

@@ -22,6 +22,7 @@
 #include "infer/run_weights.hpp"
 #include "infer/setup.hpp"
 #include "infer/vectors.hpp"
+#include "record/attention.hpp"
 #include "record/generate_request.hpp"
 
 namespace encore {
@@ -67,6 +68,8 @@ class Engine {
   /// markers [CLS] and [SEP], as many as data.max_length lets in; whatever the task is. Throws Error for a
   /// decoder without encoder, and for a text without pieces.
   Vectors embed(std::span<const std::string> texts);
+  /// What the model attends to in each sequence of a set (infer/attention.hpp).
+  std::vector<AttentionText> attention(const EncodedSet& set, const AttentionChoice& choice);
 
  private:
   /// Room for such batches; what was planned before may be gone.

@@ -31,6 +31,7 @@ constexpr const char* usage =
     "text\n"
     "  evaluate  --run-folder DIR --plugin-folder DIR... --file FILE... [--beam N] [--threads T]\n"
     "  embed     --run-folder DIR --plugin-folder DIR... [--threads T]    < request.json\n"
+    "  attention --run-folder DIR --plugin-folder DIR... [--threads T]    < request.json\n"
     "  generate  --run-folder DIR --plugin-folder DIR... [--threads T]    < request.json\n"
     "  export    --run-folder DIR --plugin-folder DIR... --to FOLDER [--threads T]\n"
     "  bench     --run-folder DIR [--attempt N] [--control-fd FD] [--threads T]\n"
@@ -93,6 +94,7 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
   const TrainedRunArguments run = {run_folder, values["plugin-folder"].as<std::vector<std::string>>()};
   if (verb == "predict") return predict_verb(run, values["format"].as<std::string>());
   if (verb == "embed") return embed_verb(run);
+  if (verb == "attention") return attention_verb(run);
   if (verb == "generate") return generate_verb(run);
   if (verb == "export") return export_verb(run, values["to"].as<std::string>());
   return evaluate_verb(run, values["file"].as<std::vector<std::string>>(), values["beam"].as<std::int64_t>());
@@ -103,7 +105,7 @@ int run(int argc, char** argv) {
   if (verb == "plugins") return plugins_verb({argv + 2, argv + argc});
   const bool known = verb == "train" || verb == "check" || verb == "predict" || verb == "evaluate" ||
                      verb == "export" || verb == "bench" || verb == "check-plugin" || verb == "version" ||
-                     verb == "size" || verb == "embed" || verb == "generate";
+                     verb == "size" || verb == "embed" || verb == "generate" || verb == "attention";
   if (!known) {
     (verb == "-h" || verb == "--help" ? std::cout : std::cerr) << usage;
     return verb == "-h" || verb == "--help" ? 0 : 2;

@@ -61,6 +61,10 @@ int evaluate_verb(const TrainedRunArguments& run, const std::vector<std::string>
 /// their nearest neighbours, as JSON to standard output.
 int embed_verb(const TrainedRunArguments& run);
 
+/// Reads a request (record/attention.hpp) from standard input and writes what the model attends to as JSON to
+/// standard output.
+int attention_verb(const TrainedRunArguments& run);
+
 /// Reads a request (record/generate_request.hpp) from standard input and writes texts as they come, or JSON,
 /// to standard output.
 int generate_verb(const TrainedRunArguments& run);

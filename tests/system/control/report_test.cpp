@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
@@ -166,10 +165,6 @@ TEST_F(ReportVerb, Refuses) {
 
 // --- read by others: a parser of HTML, pdflatex ---
 
-bool has(const std::string& program) {
-  return std::system(("command -v " + program + " > /dev/null").c_str()) == 0;
-}
-
 /// Nests, has headings in order, tables with headers, pictures with a text, no script but its own.
 void expect_sound_html(const Sandbox& sandbox, const std::string& file) {
   const ProgramOutput said =
@@ -273,14 +268,16 @@ TEST(HostileReport, NothingOfANameIsMarkupInAnyFormat) {
       EXPECT_FALSE(contains(sandbox.read(std::string("r.") + format), "\u202E")) << format;
     EXPECT_EQ(sandbox.shell("grep -l '^=\\|,=' r/*.csv").output, "") << "a formula";
     EXPECT_TRUE(nlohmann::json::accept(sandbox.read("r.json")));
-    if (has("python3")) expect_sound_html(sandbox, "r.html");
-    if (has("pdflatex")) expect_compiles(sandbox, "r.tex");
+    if (Sandbox::has("python3")) expect_sound_html(sandbox, "r.html");
+    if (Sandbox::has("pdflatex")) expect_compiles(sandbox, "r.tex");
   }
-  if (!has("python3") || !has("pdflatex")) GTEST_SKIP() << "without python3 or pdflatex not all was tested";
+  if (!Sandbox::has("python3") || !Sandbox::has("pdflatex"))
+    GTEST_SKIP() << "without python3 or pdflatex not all was tested";
 }
 
 TEST_F(ReportVerb, IsSoundHtmlAndCompilesAsLatex) {
-  if (!has("python3") || !has("pdflatex")) GTEST_SKIP() << "python3 or pdflatex is not installed";
+  if (!Sandbox::has("python3") || !Sandbox::has("pdflatex"))
+    GTEST_SKIP() << "python3 or pdflatex is not installed";
   for (const char* file : {"c/r.html", "c/r.tex"})
     output_of({"report", "pair-dropout=0.2", "--against", "pair-dropout=0.1", "-o", file});
   expect_sound_html(*sandbox_, "c/r.html");

@@ -155,6 +155,10 @@ ProgramOutput Sandbox::shell(const std::string& lines) const {
   return run_program("env", command({"bash", "-c", lines}));
 }
 
+bool Sandbox::has(const std::string& program) {
+  return run_program("bash", {"-c", "command -v " + program}).end.success();
+}
+
 pid_t Sandbox::start(const std::vector<std::string>& arguments, const std::string& output) const {
   const std::vector<std::string> all = command(with_program(arguments));
   std::vector<char*> list;

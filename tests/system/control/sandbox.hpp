@@ -45,6 +45,8 @@ class Sandbox {
   ProgramOutput exp(const std::vector<std::string>& arguments, const std::string& input = "") const;
   /// Runs lines of bash in the folder, with the same environment.
   ProgramOutput shell(const std::string& lines) const;
+  /// Whether a shell finds this program.
+  static bool has(const std::string& program);
   /// Starts it and returns at once; what it prints goes to `output`.
   pid_t start(const std::vector<std::string>& arguments, const std::string& output = "output.txt") const;
   /// Waits for a started process; nothing when it still runs after `patience` (it is killed then).

@@ -89,6 +89,48 @@ TEST_F(Translation, LearnsFromTwoFiles) {
       << predicted.errors;
 }
 
+TEST_F(Translation, ShowsWhatEachPieceLooksAt) {
+  sandbox_.write("days.toml", experiment(only_pieces, by_pieces));
+  output_of({"run", "days.toml", "-q", "-S", "train.epochs=2"});
+  const auto shown = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"attention", "days", "monday tuesday friday", "--json"});
+    return nlohmann::json::parse(output_of(more));
+  };
+  const nlohmann::json own = shown({});
+  EXPECT_EQ(own.at("forced"), false);
+  const nlohmann::json forced = shown({"--target", "Montag Dienstag"});
+  EXPECT_EQ(forced.at("forced"), true);
+  EXPECT_EQ(forced.at("written"), "Montag Dienstag");
+  const nlohmann::json& text = forced.at("texts").at(0);
+  const std::size_t source = text.at("tokens").size(), target = text.at("target").size();
+  EXPECT_EQ(target, 3U) << "the beginning and two words";
+  ASSERT_EQ(text.at("layers").size(), 3U);
+  const char* sides[3][2] = {{"tokens", "tokens"}, {"target", "target"}, {"target", "tokens"}};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const nlohmann::json& layer = text.at("layers")[i];
+    EXPECT_EQ(layer.at("rows"), sides[i][0]) << layer.at("layer");
+    EXPECT_EQ(layer.at("columns"), sides[i][1]) << layer.at("layer");
+    const nlohmann::json& weights = layer.at("heads")[0].at("weights");
+    EXPECT_EQ(weights.size(), sides[i][0] == std::string("target") ? target : source);
+    EXPECT_EQ(weights[0].size(), sides[i][1] == std::string("target") ? target : source);
+  }
+  // What a piece looks at depends on what stands before it, not on what follows.
+  const nlohmann::json longer = shown({"--target", "Montag Dienstag Freitag"}).at("texts").at(0);
+  for (std::size_t i = 0; i < target; ++i)
+    EXPECT_EQ(longer.at("layers")[2].at("heads")[0].at("weights")[i],
+              text.at("layers")[2].at("heads")[0].at("weights")[i]);
+  const ProgramOutput page = sandbox_.exp({"attention", "days", "monday", "--target", "Montag"});
+  EXPECT_TRUE(contains(page.output, "6 maps of 3 layers")) << page.output << page.errors;
+  const ProgramOutput long_target = sandbox_.exp({"attention", "days", "monday", "--target",
+                                                  "Montag Montag Montag Montag Montag Montag Montag Montag "
+                                                  "Montag Montag Montag Montag"});
+  EXPECT_EQ(long_target.end.exit_code, 2);
+  EXPECT_TRUE(contains(long_target.errors,
+                       "the target has 12 pieces, and data.max_length = 12 of the model "
+                       "leaves room for 11; shorten it"))
+      << long_target.errors;
+}
+
 TEST_F(Translation, WritesTextsAndScoresThem) {
   sandbox_.write("days.toml", experiment("", ""));
   const std::string run = output_of({"run", "days.toml", "-S", "train.epochs=40"});

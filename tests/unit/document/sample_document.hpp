@@ -117,6 +117,34 @@ inline MatrixChart confusion() {
            {92, 3, 2, 5, 4, 3, nan}}};
 }
 
+/// Two heads over one sentence, and a wave of values below and above 0.
+inline HeatMapChart weights() {
+  HeatMapChart chart{.row_title = "pieces that ask",
+                     .column_title = "pieces that they look at",
+                     .value_title = "attention weight, by its root; a row sums to 1",
+                     .rows = {"[CLS]", "Anna", "Berg", "lives", "in", "Lund", ".", "[SEP]"},
+                     .columns = {"[CLS]", "Anna", "Berg", "lives", "in", "Lund", ".", "[SEP]"},
+                     .panels = {{"encoder.0.attention, head 0", {}}, {"encoder.0.attention, head 1", {}}},
+                     .across = 2,
+                     .shade = HeatMapChart::Shade::root};
+  for (std::size_t i = 0; i < 64; ++i) {
+    chart.panels[0].values.push_back(i % 9 == 0 ? 0.86 : 0.02);
+    chart.panels[1].values.push_back(i % 8 == 7 ? 0.65 : 0.05);
+  }
+  return chart;
+}
+inline HeatMapChart waves() {
+  HeatMapChart chart{.row_title = "position",
+                     .column_title = "channel",
+                     .value_title = "PE",
+                     .panels = {{"", {}}},
+                     .below_zero = true};
+  for (int i = 0; i < 24; ++i) chart.rows.push_back(std::to_string(i));
+  for (int c = 0; c < 32; ++c) chart.columns.push_back(std::to_string(c));
+  for (int i = 0; i < 24 * 32; ++i) chart.panels[0].values.push_back(std::sin(i / 32 * (1 + i % 32) / 16.0));
+  return chart;
+}
+
 inline ParallelChart trials(std::size_t count = 48) {
   ParallelChart chart;
   chart.dimensions = {{"learning_rate", {}, true},
@@ -281,6 +309,9 @@ inline Document sample_document() {
              architecture()},
       Figure{"lengths", "Lengths of the training sentences.",
              "Most sentences have 10 to 60 word pieces; 128 is the limit.", lengths()},
+      Figure{"weights", "What two heads look at.", "One head looks at its own piece, one at the last.",
+             weights()},
+      Figure{"waves", "Sines of positions.", "Waves that grow shorter from left to right.", waves()},
       Figure{"labels", "Entities in the training set.", "660 persons, 548 locations, then fewer.",
              label_counts()},
       ItemList{{Text(std::vector<Span>{{"optimizer "}, {"adamw", Span::Kind::code}, {", weight decay 0.01"}}),
@@ -350,6 +381,14 @@ inline Document hostile_document() {
   BarChart bars{{names[9]}, true, {}};
   ScatterChart scatter{{names[2]}, {names[3]}, names, {{names[0], {}}}};
   MatrixChart matrix{names[0], names[3], names, {}};
+  HeatMapChart map{.row_title = names[0],
+                   .column_title = names[3],
+                   .value_title = names[1],
+                   .rows = names,
+                   .columns = names,
+                   .panels = {{names[4], std::vector<double>(names.size() * names.size(), 0.5)},
+                              {names[2], {nan, 7.0, -3.0}}},
+                   .across = 2};
   ParallelChart parallel;
   TimelineChart timeline{names, {}, {{Tone::good, names[3]}, {Tone::bad, names[13]}}};
   FlowChart flow;
@@ -379,7 +418,7 @@ inline Document hostile_document() {
     section.blocks.push_back(Listing{"sh", name + "\n\\end{verbatim}\n```\n"});
   Section inner{"section-<\"'|>", names[4]};
   int number = 0;
-  for (const Chart& chart : std::vector<Chart>{lines, bars, scatter, matrix, parallel, timeline, flow})
+  for (const Chart& chart : std::vector<Chart>{lines, bars, scatter, matrix, map, parallel, timeline, flow})
     inner.blocks.push_back(
         Figure{"figure/" + std::to_string(++number) + "/../<\">", names[0], names[1] + names[13], chart});
   section.sections = {inner};

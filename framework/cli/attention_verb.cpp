@@ -1,0 +1,180 @@
+// attention: what the attention of a run's model looks at in a text, as a page, a picture or numbers. The
+// worker does the work and answers in JSON (record/attention.hpp).
+#include <filesystem>
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/access.hpp"
+#include "cli/command_line.hpp"
+#include "cli/run_plugins.hpp"
+#include "cli/run_selection.hpp"
+#include "cli/verbs.hpp"
+#include "cli/worker_answer.hpp"
+#include "document/escape.hpp"
+#include "document/number.hpp"
+#include "record/atomic_file.hpp"
+#include "record/attention.hpp"
+#include "record/cores.hpp"
+#include "report/attention_charts.hpp"
+#include "report/attention_page.hpp"
+#include "report/wording.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A picture with more cells is nothing that a viewer opens with pleasure.
+constexpr std::size_t most_cells_of_picture = 60000;
+
+CommandLine make_attention_line() {
+  namespace po = boost::program_options;
+  CommandLine line(
+      "attention",
+      {"attention RUN TEXT [options]",
+       "Shows what the attention of a run's best model looks at in a text: a map of weights for\n"
+       "each layer and head, of the encoder, the decoder, and the decoder over the encoder. A\n"
+       "text is what exp predict takes as a line (a pair: the two texts with a tab between them).\n"
+       "What a decoder reads beside an encoder is what the model writes, the most probable piece\n"
+       "each time, or --target. The weights are those of a pass without dropout.",
+       {{"exp attention quickstart \"Anna Berg lives in Lund .\"",
+         "a page with all maps, quickstart.attention.html"},
+        {"exp attention quickstart \"Anna Berg lives in Lund .\" --layer 0 --head 0 -o head.svg",
+         "one map as a picture"},
+        {"exp attention shakespeare \"monday tuesday\" --json", "the weights as numbers"}}});
+  line.options()(
+      "output,o", po::value<std::string>()->value_name("FILE"),
+      "the file to write: .html, a page with the values under the pointer, or .svg, a picture (default: "
+      "RUN.attention.html)");
+  line.options()("target", po::value<std::string>()->value_name("TEXT"),
+                 "what the decoder reads in place of the text that the model writes");
+  line.options()("layer", po::value<std::vector<std::string>>()->value_name("LAYER"),
+                 "only this: the number of a block, from 0, or the beginning of a layer's path such as "
+                 "decoder.1 (may be repeated)");
+  line.options()("head", po::value<std::vector<std::int64_t>>()->value_name("N"),
+                 "only this head of each layer, from 0 (may be repeated)");
+  line.options()("json", po::bool_switch(), "the weights as JSON, to the standard output");
+  add_model_options(line);
+  add_run_options(line);
+  line.positional("run");
+  line.positional("text", -1);
+  return line;
+}
+
+enum class PictureFormat { html, svg };
+
+PictureFormat format_of(const fs::path& file) {
+  const std::string ending = file.extension().string();
+  if (ending == ".html" || ending == ".htm") return PictureFormat::html;
+  if (ending == ".svg") return PictureFormat::svg;
+  throw UsageError("-o " + file.string() + " says no format; end the name with .html or .svg");
+}
+
+void require_file(const fs::path& file) {
+  static_cast<void>(format_of(file));
+  std::error_code failure;
+  if (fs::is_directory(file, failure))
+    throw UsageError("-o " + file.string() + " is a folder; name a file in it, such as " +
+                     (file / "attention.html").string());
+}
+
+AttentionRequest request_of(const CommandLine& line) {
+  if (!line.has("text"))
+    throw UsageError("exp attention needs a text to look at (exp attention -h shows examples)");
+  AttentionRequest request;
+  for (const std::string& word : line.texts("text")) request.text += (request.text.empty() ? "" : " ") + word;
+  if (line.has("target")) request.target = line.text("target");
+  if (line.has("layer")) request.choice.layers = line.texts("layer");
+  if (line.has("head")) request.choice.heads = line.wholes("head");
+  return request;
+}
+
+/// The text and what the decoder reads, for people.
+std::vector<std::pair<std::string, std::string>> texts_of(const AttentionRequest& request,
+                                                          const AttentionTexts& found) {
+  std::vector<std::pair<std::string, std::string>> texts = {{"Text", request.text}};
+  if (!found.texts.front().target.empty())
+    texts.emplace_back(found.forced ? "Target, given" : "Written by the model", found.written);
+  return texts;
+}
+
+/// "2 layers, 8 heads": what the first text has.
+std::string size_text(const AttentionText& text) {
+  std::size_t heads = 0;
+  for (const AttentionLayer& layer : text.layers) heads += layer.heads.size();
+  return counted(heads, "map") + " of " + counted(text.layers.size(), "layer");
+}
+
+std::string pieces_text(const AttentionText& text) {
+  std::string pieces = std::to_string(text.tokens.size());
+  if (!text.target.empty()) pieces += " and " + std::to_string(text.target.size());
+  return pieces + " pieces";
+}
+
+std::string picture_of(const AttentionTexts& found, const std::string& title) {
+  std::size_t cells = 0;
+  for (const AttentionText& text : found.texts) cells += cells_of(text);
+  if (cells > most_cells_of_picture)
+    throw UsageError("the maps have " + grouped(std::to_string(cells)) +
+                     " cells, and a picture with more than " +
+                     grouped(std::to_string(most_cells_of_picture)) +
+                     " opens badly; choose layers and heads (--layer, --head), or write a page (.html)");
+  if (found.texts.size() > 1)
+    throw UsageError("the text becomes " + std::to_string(found.texts.size()) +
+                     " sequences, and a picture shows one; write a page (.html)");
+  return svg(attention_drawing(found.texts.front(), title), title, true);
+}
+
+}  // namespace
+
+int attention_verb(const Arguments& arguments) {
+  CommandLine line = make_attention_line();
+  if (!line.parse(arguments)) return exit_done;
+  const RunSelection selection = selection_from(line, {line.required("run", "a run")});
+  const AttentionRequest request = request_of(line);
+  require_threads(line.integer("threads"));
+  const bool json = line.flag("json");
+  if (json && line.has("output"))
+    throw UsageError("--json goes to the standard output; leave out -o or --json");
+  if (line.has("output")) require_file(line.text("output"));
+
+  Store store(line.database(), OpenMode::read);
+  const RunRow row = selected_run(line, store, selection);
+  const fs::path file = line.has("output") ? fs::path(line.text("output"))
+                                           : fs::path(anchor_text(row.name) + ".attention.html");
+  const TrainedRun run = find_trained_run(store, row, line.text("backend"));
+  nlohmann::ordered_json answer = worker_answer(
+      run.worker,
+      worker_arguments(line, run, "attention", {"--threads", std::to_string(line.integer("threads"))}),
+      request.json());
+  if (json) {
+    nlohmann::ordered_json named = {{"run", row.name}, {"text", request.text}};
+    named.update(answer);
+    std::cout << named.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+    return exit_done;
+  }
+  const AttentionTexts found = AttentionTexts::parse(answer.dump());
+  const std::string title = "Attention of " + row.name;
+  const std::string step = std::to_string(found.step);
+  if (format_of(file) == PictureFormat::svg) {
+    save_file(file, picture_of(found, title + ", step " + step + ": " + request.text));
+  } else {
+    AttentionPageHead head{.title = title,
+                           .texts = texts_of(request, found),
+                           .facts = {{"run", row.name},
+                                     {"step", step},
+                                     {"shown", size_text(found.texts.front())},
+                                     {"text", pieces_text(found.texts.front())}},
+                           .command = "exp attention " + row.name};
+    save_file(file, attention_page(found, head, Templates(report_folder(installed_programs()))));
+  }
+  std::cout << title << " (step " << step << ", " << size_text(found.texts.front()) << ", "
+            << pieces_text(found.texts.front()) << ") written to " << file.string() << '\n';
+  if (const std::string note = hidden_layers_note(found.texts.front()); !note.empty())
+    std::cout << "  " << note << '\n';
+  return exit_done;
+}
+
+}  // namespace encore

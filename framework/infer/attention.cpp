@@ -1,0 +1,248 @@
+// From a text to the weights of each layer and head over its pieces.
+#include "infer/attention.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "data/utf8.hpp"
+
+namespace encore {
+namespace {
+
+/// More numbers than this make a file that no browser opens with pleasure.
+constexpr std::size_t most_weights = 4'000'000;
+
+/// Blanks, tabs and line ends as signs.
+std::string with_visible_blanks(std::string_view text) {
+  std::string shown;
+  for (const char letter : text) {
+    if (letter == ' ')
+      shown += "\u2423";
+    else if (letter == '\n')
+      shown += "\u21B5";
+    else if (letter == '\t')
+      shown += "\u21E5";
+    else
+      shown += letter;
+  }
+  return shown;
+}
+
+std::string shown_piece(const Tokenizer& tokenizer, std::int32_t piece) {
+  constexpr std::string_view replacement = "\xEF\xBF\xBD";
+  const std::string& entry = tokenizer.vocabulary()[static_cast<std::size_t>(piece)];
+  const std::string text = tokenizer.decode(std::span(&piece, 1));
+  // A part of a character has no text of its own.
+  if (text.empty() || find_invalid_utf8(text) || text.find(replacement) != std::string::npos)
+    return with_visible_blanks(entry);
+  std::string sign;
+  for (const std::string_view mark : {"##", "\u2581"})
+    if (entry.starts_with(mark) && !text.starts_with(mark)) sign = mark;
+  return sign + with_visible_blanks(text);
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
+/// Every word has to mean a layer, or a user would look at less than was asked for.
+void require_known_layers(const SequenceAttention& found, const AttentionChoice& choice) {
+  std::vector<std::string> names;
+  for (const AttentionMap& map : found.maps) names.push_back(map.layer);
+  for (const std::string& word : choice.layers) {
+    const AttentionChoice one{.layers = {word}};
+    if (std::ranges::any_of(found.maps,
+                            [&](const AttentionMap& map) { return one.means(map.layer, map.block); }))
+      continue;
+    for (const HiddenAttention& hidden : found.hidden)
+      if (one.means(hidden.layer, -1))
+        throw Error("layer " + hidden.layer + " is a " + hidden.type +
+                    ", which has no attention weights; those of this model have " + list_of(names));
+    throw Error("there is no layer \"" + word + "\" with attention weights; the model has " + list_of(names));
+  }
+}
+
+std::vector<std::int64_t> chosen_heads(const AttentionMap& map, const AttentionChoice& choice) {
+  std::vector<std::int64_t> heads;
+  for (std::size_t h = 0; h < map.heads; ++h) {
+    const auto head = static_cast<std::int64_t>(h);
+    if (choice.heads.empty() || std::ranges::find(choice.heads, head) != choice.heads.end())
+      heads.push_back(head);
+  }
+  return heads;
+}
+
+void require_known_heads(const std::vector<AttentionMap>& maps, const AttentionChoice& choice) {
+  std::size_t most = 0;
+  for (const AttentionMap& map : maps) most = std::max(most, map.heads);
+  for (const std::int64_t head : choice.heads)
+    if (head < 0 || static_cast<std::size_t>(head) >= most)
+      throw Error("there is no head " + std::to_string(head) + "; the chosen layers have " +
+                  std::to_string(most) + " heads, counted from 0");
+}
+
+/// Throws Error where no layer has weights.
+void require_weights(const SequenceAttention& found) {
+  if (!found.maps.empty()) return;
+  std::set<std::string> types;
+  for (const HiddenAttention& hidden : found.hidden) types.insert("\"" + hidden.type + "\"");
+  throw Error(
+      types.empty()
+          ? "the model of this run has no attention layer, so there are no weights to show"
+          : "no layer of this model has attention weights that could be shown; its layers are of type " +
+                list_of({types.begin(), types.end()}));
+}
+
+void require_few_weights(const std::vector<AttentionMap>& maps, const AttentionChoice& choice) {
+  std::size_t weights = 0;
+  for (const AttentionMap& map : maps) weights += chosen_heads(map, choice).size() * map.height * map.width;
+  if (weights > most_weights)
+    throw Error("the weights of this text are " + std::to_string(weights) + " numbers, and at most " +
+                std::to_string(most_weights) +
+                " can be looked at together; choose layers and heads (--layer, --head), or shorten the text");
+}
+
+// --- the target ---
+
+/// The same sequences with other targets, without columns that go with them.
+ExampleSet with_targets(const ExampleSet& set, const std::vector<std::vector<std::int32_t>>& targets) {
+  struct Arrays {
+    std::vector<std::int32_t> lengths, ids;
+  };
+  const auto own = std::make_shared<std::pair<ExampleSet, Arrays>>(set, Arrays());
+  for (const std::vector<std::int32_t>& target : targets) {
+    own->second.lengths.push_back(static_cast<std::int32_t>(target.size()));
+    own->second.ids.insert(own->second.ids.end(), target.begin(), target.end());
+  }
+  ExampleArrays arrays = set.arrays();
+  arrays.target_lengths = own->second.lengths;
+  arrays.target_ids = own->second.ids;
+  std::erase_if(arrays.columns,
+                [](const ColumnValues& column) { return column.rule.space == Space::target; });
+  return {std::move(arrays), own};
+}
+
+/// What the decoder reads when it writes the text of each sequence: the first row, then what it has written.
+/// The last piece needs a row only as long as there is one.
+ExampleSet with_written_targets(Engine& engine, const EncodedSet& set, std::string& written) {
+  Decoding greedy = engine.task().decoding().value_or(Decoding());
+  greedy.beam = greedy.texts = 1;
+  greedy.temperature = 0.0;
+  std::vector<std::vector<std::int32_t>> targets;
+  const auto most = static_cast<std::size_t>(engine.model().max_length());
+  std::size_t sequence = 0;
+  for (const std::vector<GeneratedText>& texts : engine.generate(set, greedy)) {
+    const std::span<const std::int32_t> first = set.set.target_ids(sequence++);
+    std::vector<std::int32_t>& target = targets.emplace_back(first.begin(), first.end());
+    target.insert(target.end(), texts.at(0).pieces.begin(), texts.at(0).pieces.end());
+    target.resize(std::min(target.size(), most));
+    written += (written.empty() ? "" : " ") + texts.at(0).text;
+  }
+  return with_targets(set.set, targets);
+}
+
+Records records_of(const Engine& engine, const AttentionRequest& request) {
+  constexpr std::string_view white_space = " \t\r\n\v\f";
+  if (request.text.find_first_not_of(white_space) == std::string::npos)
+    throw Error("the text is empty; give one with at least a word");
+  Records records = engine.task().from_text(std::span(&request.text, 1));
+  if (!request.target) return records;
+  constexpr const char* target_field = "target";
+  const std::vector<std::string>& truth = engine.fields().truth;
+  if (!engine.model().needs().target || std::ranges::find(truth, target_field) == truth.end())
+    throw Error(
+        "a target is what a decoder reads beside an encoder, and the model of this run has none; leave out "
+        "--target");
+  if (request.target->find_first_not_of(white_space) == std::string::npos)
+    throw Error("the target is empty; give one with at least a word, or leave out --target");
+  records.add(target_field, Records::Texts{*request.target});
+  return records;
+}
+
+void require_whole(const Engine& engine, const ExampleSet& set, const AttentionRequest& request) {
+  const std::string length = "data.max_length = " + std::to_string(engine.experiment().data.max_length);
+  const std::string what = engine.task().left_out(set, 0);
+  if (!what.empty())
+    throw Error("the text is longer than " + length + " of the model: " + what + "; shorten it");
+  if (!request.target) return;
+  std::vector<std::int32_t> pieces;
+  engine.tokenizer().encode(*request.target, pieces);
+  if (static_cast<std::int64_t>(pieces.size()) >= engine.model().max_length())
+    throw Error("the target has " + std::to_string(pieces.size()) + " pieces, and " + length +
+                " of the model leaves room for " + std::to_string(engine.model().max_length() - 1) +
+                "; shorten it");
+}
+
+}  // namespace
+
+std::vector<AttentionPiece> shown_pieces(const Tokenizer& tokenizer, std::span<const std::int32_t> pieces) {
+  std::set<std::int32_t> specials;
+  for (const Special role : all_specials)
+    if (const std::optional<std::int32_t> piece = tokenizer.find(role)) specials.insert(*piece);
+  std::vector<AttentionPiece> shown;
+  for (const std::int32_t piece : pieces) {
+    const bool special = specials.contains(piece);
+    shown.push_back(
+        {special ? tokenizer.vocabulary()[static_cast<std::size_t>(piece)] : shown_piece(tokenizer, piece),
+         special});
+  }
+  return shown;
+}
+
+AttentionText attended(Model& model, const Tokenizer& tokenizer, const ExampleSet& set, std::size_t sequence,
+                       const AttentionChoice& choice) {
+  const ExampleSet single = set.by_sequence();
+  BatchNeeds needs = model.needs();
+  needs.losses.clear();
+  PackedBatch packed;
+  const auto number = static_cast<std::int32_t>(sequence);
+  Packer(single, needs).pack(std::span(&number, 1), packed);
+  DeviceBatch batch(model.device(), packed.size(), needs);
+  batch.upload(packed);
+  SequenceAttention found = model.attention(batch);
+  require_weights(found);
+  require_known_layers(found, choice);
+  std::erase_if(found.maps, [&](const AttentionMap& map) { return !choice.means(map.layer, map.block); });
+  require_known_heads(found.maps, choice);
+  require_few_weights(found.maps, choice);
+
+  AttentionText text{.tokens = shown_pieces(tokenizer, set.ids(sequence)),
+                     .target = shown_pieces(tokenizer, set.target_ids(sequence))};
+  for (const AttentionMap& map : found.maps) {
+    AttentionLayer& layer =
+        text.layers.emplace_back(AttentionLayer{.layer = map.layer,
+                                                .type = map.type,
+                                                .rows_of_decoder = map.rows == Space::target,
+                                                .columns_of_decoder = map.columns == Space::target,
+                                                .heads = chosen_heads(map, choice),
+                                                .weights = {}});
+    for (const std::int64_t head : layer.heads) {
+      const std::span<const float> weights = map.head(static_cast<std::size_t>(head));
+      layer.weights.emplace_back(weights.begin(), weights.end());
+    }
+  }
+  for (const HiddenAttention& hidden : found.hidden) text.hidden.emplace_back(hidden.layer, hidden.type);
+  return text;
+}
+
+AttentionTexts attended(Engine& engine, const AttentionRequest& request) {
+  EncodedSet set = engine.encode(records_of(engine, request));
+  require_whole(engine, set.set, request);
+  AttentionTexts all{.step = engine.step(), .forced = request.target.has_value()};
+  if (request.target)
+    all.written = *request.target;
+  else if (engine.model().needs().target)
+    set.set = with_written_targets(engine, set, all.written);
+  all.texts = engine.attention(set, request.choice);
+  for (std::size_t i = 0; i < all.texts.size() && all.texts.size() > 1; ++i)
+    all.texts[i].name = "part " + std::to_string(i + 1) + " of " + std::to_string(all.texts.size());
+  return all;
+}
+
+}  // namespace encore

@@ -1,0 +1,162 @@
+// The JSON of attention.hpp, written and read in one place.
+#include "record/attention.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <encore/error.hpp>
+#include <nlohmann/json.hpp>
+
+#include "config/json_text.hpp"
+
+namespace encore {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// The double with the fewest digits that is this float32: 0.1, not 0.10000000149011612.
+double shortest(float value) {
+  char text[32];
+  const auto end = std::to_chars(std::begin(text), std::end(text), value).ptr;
+  double number = 0.0;
+  std::from_chars(std::begin(text), end, number);
+  return number;
+}
+
+const char* side(bool decoder) {
+  return decoder ? "target" : "tokens";
+}
+
+bool is_decoder(const ordered_json& name) {
+  const std::string text = name.get<std::string>();
+  if (text != side(true) && text != side(false)) throw Error("rows of \"" + text + "\"");
+  return text == side(true);
+}
+
+ordered_json pieces_json(const std::vector<AttentionPiece>& pieces) {
+  ordered_json list = ordered_json::array();
+  for (const AttentionPiece& piece : pieces) {
+    list.push_back({{"piece", piece.text}});
+    if (piece.special) list.back()["special"] = true;
+  }
+  return list;
+}
+
+std::vector<AttentionPiece> pieces_from(const ordered_json& list) {
+  std::vector<AttentionPiece> pieces;
+  for (const ordered_json& each : list)
+    pieces.push_back({each.at("piece").get<std::string>(), each.value("special", false)});
+  return pieces;
+}
+
+/// Rows of numbers, as a reader of the JSON wants them.
+ordered_json weights_json(const std::vector<float>& weights, std::size_t width) {
+  ordered_json rows = ordered_json::array();
+  for (std::size_t first = 0; first + width <= weights.size() && width > 0; first += width) {
+    ordered_json row = ordered_json::array();
+    for (std::size_t j = 0; j < width; ++j) row.push_back(shortest(weights[first + j]));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+ordered_json text_json(const AttentionText& text) {
+  ordered_json json = {{"tokens", pieces_json(text.tokens)},
+                       {"layers", ordered_json::array()},
+                       {"hidden", ordered_json::array()}};
+  if (!text.name.empty()) json["name"] = text.name;
+  if (!text.target.empty()) json["target"] = pieces_json(text.target);
+  for (const AttentionLayer& layer : text.layers) {
+    ordered_json heads = ordered_json::array();
+    for (std::size_t h = 0; h < layer.heads.size(); ++h)
+      heads.push_back({{"head", layer.heads[h]},
+                       {"weights", weights_json(layer.weights[h], text.columns(layer).size())}});
+    json["layers"].push_back({{"layer", layer.layer},
+                              {"type", layer.type},
+                              {"rows", side(layer.rows_of_decoder)},
+                              {"columns", side(layer.columns_of_decoder)},
+                              {"heads", std::move(heads)}});
+  }
+  for (const auto& [layer, type] : text.hidden) json["hidden"].push_back({{"layer", layer}, {"type", type}});
+  return json;
+}
+
+AttentionLayer layer_from(const ordered_json& json, const AttentionText& text) {
+  AttentionLayer layer{.layer = json.at("layer").get<std::string>(),
+                       .type = json.at("type").get<std::string>(),
+                       .rows_of_decoder = is_decoder(json.at("rows")),
+                       .columns_of_decoder = is_decoder(json.at("columns")),
+                       .heads = {},
+                       .weights = {}};
+  for (const ordered_json& head : json.at("heads")) {
+    layer.heads.push_back(head.at("head").get<std::int64_t>());
+    std::vector<float>& weights = layer.weights.emplace_back();
+    for (const ordered_json& row : head.at("weights")) {
+      if (row.size() != text.columns(layer).size())
+        throw Error("a row of " + layer.layer + " has another length");
+      for (const ordered_json& weight : row) weights.push_back(weight.get<float>());
+    }
+    if (weights.size() != text.rows(layer).size() * text.columns(layer).size())
+      throw Error("the weights of " + layer.layer + " do not fit its pieces");
+  }
+  return layer;
+}
+
+AttentionText text_from(const ordered_json& json) {
+  AttentionText text{.name = json.value("name", ""), .tokens = pieces_from(json.at("tokens"))};
+  if (json.contains("target")) text.target = pieces_from(json.at("target"));
+  for (const ordered_json& layer : json.at("layers")) text.layers.push_back(layer_from(layer, text));
+  for (const ordered_json& layer : json.at("hidden"))
+    text.hidden.emplace_back(layer.at("layer").get<std::string>(), layer.at("type").get<std::string>());
+  return text;
+}
+
+}  // namespace
+
+bool AttentionChoice::means(const std::string& layer, std::int64_t block) const {
+  return layers.empty() || std::ranges::any_of(layers, [&](const std::string& word) {
+           if (word == std::to_string(block)) return true;
+           return layer.starts_with(word) && (layer.size() == word.size() || layer[word.size()] == '.');
+         });
+}
+
+std::string AttentionRequest::json() const {
+  ordered_json request = {{"text", text}, {"layers", choice.layers}, {"heads", choice.heads}};
+  if (target) request["target"] = *target;
+  return request.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+AttentionRequest AttentionRequest::parse(const std::string& text) try {
+  const ordered_json json = parse_json<ordered_json>(text);
+  AttentionRequest request{.text = json.at("text").get<std::string>(),
+                           .choice = {.layers = json.at("layers").get<std::vector<std::string>>(),
+                                      .heads = json.at("heads").get<std::vector<std::int64_t>>()}};
+  if (json.contains("target")) request.target = json.at("target").get<std::string>();
+  return request;
+} catch (const std::exception& error) {
+  throw Error(std::string("attention: the request on standard input cannot be read: ") + error.what());
+}
+
+std::string AttentionTexts::json() const {
+  ordered_json all = {{"step", step}, {"texts", ordered_json::array()}};
+  if (!texts.empty() && !texts.front().target.empty()) {
+    all["written"] = written;
+    all["forced"] = forced;
+  }
+  for (const AttentionText& text : texts) all["texts"].push_back(text_json(text));
+  return all.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+AttentionTexts AttentionTexts::parse(const std::string& text) try {
+  const ordered_json json = parse_json<ordered_json>(text);
+  AttentionTexts all{.step = json.at("step").get<std::int64_t>(),
+                     .written = json.value("written", ""),
+                     .forced = json.value("forced", false)};
+  for (const ordered_json& each : json.at("texts")) all.texts.push_back(text_from(each));
+  return all;
+} catch (const std::exception& error) {
+  throw Error(std::string("these are no attention weights: ") + error.what());
+}
+
+}  // namespace encore

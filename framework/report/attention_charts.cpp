@@ -1,0 +1,162 @@
+// Groups of layers, then a panel for each head.
+#include "report/attention_charts.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "document/plot.hpp"
+#include "document/text.hpp"
+
+namespace encore {
+
+namespace {
+
+/// Heads beside each other; more go on in the next line.
+constexpr std::size_t most_across = 8;
+
+std::string title_of(const AttentionText& text, const AttentionLayer& layer) {
+  if (layer.rows_of_decoder) return layer.columns_of_decoder ? "Decoder" : "Decoder over encoder";
+  if (!text.target.empty()) return "Encoder";
+  return layer.layer.starts_with("decoder") ? "Decoder" : "Self-attention";
+}
+
+std::string what_of(const AttentionLayer& layer) {
+  if (!layer.rows_of_decoder)
+    return "Each row is a piece of the text that asks, each column one that it looks at.";
+  const std::string rows = "Each row is a piece that the decoder has read before it writes the next one; ";
+  return rows + (layer.columns_of_decoder ? "each column is a piece of the same text, up to that row."
+                                          : "each column is a piece of the encoder's text.");
+}
+
+std::vector<double> doubles(const std::vector<float>& weights) {
+  return {weights.begin(), weights.end()};
+}
+
+/// Shapes of one drawing, moved down.
+struct Lowered {
+  double by;
+
+  Shape2d operator()(Polyline line) const {
+    for (auto& point : line.points) point.second += by;
+    return line;
+  }
+  Shape2d operator()(Polygon shape) const {
+    for (auto& point : shape.points) point.second += by;
+    return shape;
+  }
+  Shape2d operator()(auto shape) const {
+    shape.y += by;
+    return shape;
+  }
+};
+
+}  // namespace
+
+std::vector<AttentionGroup> attention_groups(const AttentionText& text) {
+  std::vector<AttentionGroup> groups;
+  for (const AttentionLayer& layer : text.layers) {
+    const auto same = std::ranges::find_if(groups, [&](const AttentionGroup& group) {
+      return group.layers.front()->rows_of_decoder == layer.rows_of_decoder &&
+             group.layers.front()->columns_of_decoder == layer.columns_of_decoder;
+    });
+    if (same != groups.end())
+      same->layers.push_back(&layer);
+    else
+      groups.push_back({title_of(text, layer), what_of(layer), {&layer}});
+  }
+  return groups;
+}
+
+std::vector<std::string> piece_names(const std::vector<AttentionPiece>& pieces) {
+  std::map<std::string, std::size_t> seen;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const bool repeated = ++seen[pieces[i].text] > 1;
+    names.push_back(pieces[i].text + (repeated ? " (" + std::to_string(i) + ")" : ""));
+  }
+  return names;
+}
+
+HeatMapChart attention_chart(const AttentionText& text, const AttentionGroup& group) {
+  const AttentionLayer& first = *group.layers.front();
+  HeatMapChart chart{
+      .row_title = first.rows_of_decoder ? "pieces that the decoder has read" : "pieces that ask",
+      .column_title = first.rows_of_decoder && !first.columns_of_decoder ? "pieces of the source"
+                                                                         : "pieces that they look at",
+      .value_title = "attention weight, by its root; a row sums to 1",
+      .rows = piece_names(text.rows(first)),
+      .columns = piece_names(text.columns(first)),
+      .panels = {},
+      .across = 1,
+      .shade = HeatMapChart::Shade::root};
+  for (const AttentionLayer* layer : group.layers) {
+    chart.across = std::max(chart.across, std::min(layer->heads.size(), most_across));
+    for (std::size_t h = 0; h < layer->heads.size(); ++h)
+      chart.panels.push_back(
+          {layer->layer + ", head " + std::to_string(layer->heads[h]), doubles(layer->weights[h])});
+  }
+  return chart;
+}
+
+std::string hidden_layers_note(const AttentionText& text) {
+  if (text.hidden.empty()) return "";
+  std::string layers;
+  std::set<std::string> types;
+  for (const auto& [layer, type] : text.hidden) {
+    layers += (layers.empty() ? "" : ", ") + layer;
+    types.insert(type);
+  }
+  std::string list;
+  for (const std::string& type : types) list += (list.empty() ? "" : ", ") + type;
+  return "Not shown, for they have no attention weights: " + layers + " (" + list + ").";
+}
+
+std::size_t cells_of(const AttentionText& text) {
+  std::size_t cells = 0;
+  for (const AttentionLayer& layer : text.layers)
+    for (const std::vector<float>& weights : layer.weights) cells += weights.size();
+  return cells;
+}
+
+Drawing attention_drawing(const AttentionText& text, const std::string& title) {
+  constexpr double cell = 13.0, least_width = 420.0, margin = 12.0, title_size = 15.0;
+  const std::vector<AttentionGroup> groups = attention_groups(text);
+  Drawing all;
+  for (const AttentionGroup& group : groups)
+    all.width = std::max({all.width, least_width, heat_map_width(attention_chart(text, group), cell)});
+  double top = margin + title_size;
+  const auto line = [&](const std::string& words, double size, Tone tone, bool strong) {
+    all.shapes.push_back(
+        Label{0, top, shortened(words, all.width, size, strong), Label::Anchor::start, size, tone, strong});
+    top += size + 7.0;
+  };
+  line(title, title_size, Tone::ink, true);
+  if (!text.name.empty()) line(text.name, label_size, Tone::faint, false);
+  if (const std::string note = hidden_layers_note(text); !note.empty())
+    line(note, label_size, Tone::faint, false);
+  for (const AttentionGroup& group : groups) {
+    top += margin;
+    if (groups.size() > 1) line(group.title, 13.0, Tone::ink, true);
+    const HeatMapChart chart = attention_chart(text, group);
+    const Drawing part = draw(chart, std::min(all.width, std::max(least_width, heat_map_width(chart, cell))));
+    for (const Shape2d& shape : part.shapes) all.shapes.push_back(std::visit(Lowered{top}, shape));
+    top += part.height + margin;
+  }
+  all.height = top;
+  // Room at the sides, for a file that stands alone.
+  for (Shape2d& shape : all.shapes)
+    std::visit(
+        [](auto& one) {
+          if constexpr (requires { one.points; }) {
+            for (auto& point : one.points) point.first += margin;
+          } else {
+            one.x += margin;
+          }
+        },
+        shape);
+  all.width += 2 * margin;
+  return all;
+}
+
+}  // namespace encore

@@ -1,0 +1,128 @@
+// The page's frame, and its data for reports/attention.js.
+#include "report/attention_page.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include <nlohmann/json.hpp>
+
+#include "document/content_policy.hpp"
+#include "document/escape.hpp"
+#include "document/html_blocks.hpp"
+#include "document/palette.hpp"
+#include "document/text.hpp"
+#include "report/attention_charts.hpp"
+
+namespace encore {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+/// 16 bits a weight, the low byte first.
+std::string packed(const std::vector<float>& weights) {
+  std::string bytes;
+  bytes.reserve(2 * weights.size());
+  for (const float weight : weights) {
+    const auto step =
+        static_cast<std::uint32_t>(std::lround(std::clamp(static_cast<double>(weight), 0.0, 1.0) * 65535.0));
+    bytes += static_cast<char>(step & 255U);
+    bytes += static_cast<char>(step >> 8U);
+  }
+  return base64(bytes);
+}
+
+ordered_json pieces_json(const std::vector<AttentionPiece>& pieces) {
+  ordered_json list = ordered_json::array();
+  for (const AttentionPiece& piece : pieces) {
+    list.push_back({{"piece", clean_line(piece.text)}});
+    if (piece.special) list.back()["special"] = true;
+  }
+  return list;
+}
+
+ordered_json part_json(const AttentionText& text) {
+  ordered_json groups = ordered_json::array();
+  for (const AttentionGroup& group : attention_groups(text)) {
+    ordered_json layers = ordered_json::array();
+    for (const AttentionLayer* layer : group.layers) {
+      ordered_json weights = ordered_json::array();
+      for (const std::vector<float>& of_head : layer->weights) weights.push_back(packed(of_head));
+      layers.push_back({{"layer", layer->layer},
+                        {"type", layer->type},
+                        {"heads", layer->heads},
+                        {"weights", std::move(weights)}});
+    }
+    const AttentionLayer& first = *group.layers.front();
+    groups.push_back({{"title", group.title},
+                      {"what", group.what},
+                      {"rows", first.rows_of_decoder ? "target" : "tokens"},
+                      {"columns", first.columns_of_decoder ? "target" : "tokens"},
+                      {"layers", std::move(layers)}});
+  }
+  return {{"name", text.name},
+          {"tokens", pieces_json(text.tokens)},
+          {"target", pieces_json(text.target)},
+          {"groups", std::move(groups)}};
+}
+
+/// JSON that ends no element, whatever a piece says.
+std::string data_of(const AttentionTexts& texts) {
+  ordered_json parts = ordered_json::array();
+  for (const AttentionText& text : texts.texts) parts.push_back(part_json(text));
+  const std::string json =
+      ordered_json{{"parts", std::move(parts)}}.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  std::string safe;
+  for (const char letter : json) {
+    if (letter == '<')
+      safe += "\\u003c";
+    else
+      safe += letter;
+  }
+  return safe;
+}
+
+std::string header_of(const AttentionPageHead& head) {
+  std::string text = "<h1>" + html_line(head.title) + "</h1>\n";
+  for (const auto& [name, words] : head.texts)
+    text += "<p class=\"text\"><span class=\"label\">" + html_line(name) + "</span>" + html_line(words) +
+            "</p>\n";
+  text += "<dl class=\"facts\">\n";
+  for (const auto& [name, value] : head.facts)
+    text += "<div><dt>" + html_line(name) + "</dt><dd>" + html_line(value) + "</dd></div>\n";
+  return text + "</dl>\n";
+}
+
+std::string footer_of(const AttentionTexts& texts, const AttentionPageHead& head) {
+  std::string text;
+  if (!texts.texts.empty())
+    if (const std::string note = hidden_layers_note(texts.texts.front()); !note.empty())
+      text += "<p>" + html_line(note) + "</p>\n";
+  text +=
+      "<p>A weight says how much of a piece's value goes into the row that asks; a row sums to 1. It does "
+      "not say why the "
+      "model answers as it does.</p>\n";
+  return text + "<p>Made with <code>" + html_line(head.command) + "</code>.</p>\n";
+}
+
+}  // namespace
+
+std::string attention_page(const AttentionTexts& texts, const AttentionPageHead& head,
+                           const Templates& templates) {
+  const std::string style =
+      fill(templates.find("attention.css"),
+           {{"light_colours", palette_css(Paper::light)}, {"dark_colours", palette_css(Paper::dark)}});
+  const std::string script = templates.find("attention.js").text;
+  return fill(templates.find("attention.html"),
+              {{"title", html_text(head.title)},
+               {"policy", content_policy(style, script)},
+               {"style", style},
+               {"script", script},
+               {"header", header_of(head)},
+               {"footer", footer_of(texts, head)},
+               {"data", data_of(texts)}},
+              {"policy", "data", "script"});
+}
+
+}  // namespace encore

@@ -1,0 +1,24 @@
+// attention: what a run's model attends to in a text. One request comes on standard input
+// (record/attention.hpp); the answer is one AttentionTexts as JSON.
+#include <iostream>
+#include <iterator>
+
+#include <encore/device.hpp>
+
+#include "infer/attention.hpp"
+#include "worker/verbs.hpp"
+
+namespace encore {
+
+int attention_verb(const TrainedRunArguments& run) {
+  std::ios::sync_with_stdio(false);
+  const AttentionRequest request =
+      AttentionRequest::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
+  const Device device;
+  Engine engine(run.folder, run.plugin_folders, device);
+  for (const std::string& note : engine.notes()) std::cerr << "encore-worker: " << note << '\n';
+  std::cout << attended(engine, request).json() << '\n';
+  return 0;
+}
+
+}  // namespace encore

@@ -1,0 +1,71 @@
+// Pieces as maps of attention name them.
+#include <gtest/gtest.h>
+
+#include "byte_bpe.hpp"
+#include "infer/attention.hpp"
+#include "wordpiece.hpp"
+
+namespace encore {
+namespace {
+
+using Names = std::vector<std::string>;
+
+Options from_texts(std::int64_t pieces) {
+  Options options;
+  options.set("vocab_size", pieces);
+  options.set("min_frequency", std::int64_t{1});
+  options.set("lowercase", false);
+  options.set("add_prefix_space", false);
+  return options;
+}
+
+Names names(const Tokenizer& tokenizer, const std::string& text) {
+  std::vector<std::int32_t> pieces;
+  tokenizer.encode(text, pieces);
+  Names all;
+  for (const AttentionPiece& piece : shown_pieces(tokenizer, pieces)) {
+    EXPECT_FALSE(piece.special) << piece.text;
+    all.push_back(piece.text);
+  }
+  return all;
+}
+
+TEST(ShownPieces, KeepTheMarkOfAContinuation) {
+  Options options;
+  options.set("vocab", std::string("none"));
+  options.set("min_frequency", std::int64_t{2});
+  options.set("lowercase", false);
+  wordpiece::WordPiece tokenizer(options, {});
+  tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "live", "##s", "#"});
+  EXPECT_EQ(names(tokenizer, "lives #"), (Names{"live", "##s", "#"}));
+}
+
+TEST(ShownPieces, SpecialOnesHaveTheirNames) {
+  Options options;
+  options.set("vocab", std::string("none"));
+  options.set("min_frequency", std::int64_t{2});
+  options.set("lowercase", false);
+  wordpiece::WordPiece tokenizer(options, {});
+  tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a"});
+  const std::vector<std::int32_t> pieces = {2, 4, 1, 3};
+  const std::vector<AttentionPiece> shown = shown_pieces(tokenizer, pieces);
+  const Names texts = {"[CLS]", "a", "[UNK]", "[SEP]"};
+  const std::vector<bool> special = {true, false, true, true};
+  ASSERT_EQ(shown.size(), 4U);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    EXPECT_EQ(shown[i].text, texts[i]);
+    EXPECT_EQ(shown[i].special, special[i]) << texts[i];
+  }
+}
+
+TEST(ShownPieces, WhiteSpaceIsSeenAndPartsOfCharactersAreNoGarbage) {
+  byte_bpe::ByteBpe tokenizer(from_texts(4 + 256), {});
+  tokenizer.train({{"a", 1}});
+  EXPECT_EQ(names(tokenizer, "a b"), (Names{"a", "␣", "b"}));
+  EXPECT_EQ(names(tokenizer, "a\n\tb"), (Names{"a", "↵", "⇥", "b"}));
+  // Two bytes of one character: neither has a text of its own, each shows as the vocabulary writes it.
+  EXPECT_EQ(names(tokenizer, "ä"), (Names{"Ã", "¤"}));
+}
+
+}  // namespace
+}  // namespace encore
