@@ -91,12 +91,12 @@ struct HeatMapChart {
     root,  ///< of the value, so that small ones are seen beside large ones
   };
   std::string row_title, column_title, value_title;
-  std::vector<std::string> rows, columns;
-  std::vector<Panel> panels;
+  std::vector<std::string> rows = {}, columns = {};
+  std::vector<Panel> panels = {};
   std::size_t across = 1;
   double high = 1.0;  ///< what has the full shade
-  bool below_zero =
-      false;  ///< whether there are values below 0, down to -high: they have a tone of their own
+  /// Whether there are values below 0, down to -high: they have a tone of their own.
+  bool below_zero = false;
   Shade shade = Shade::linear;
 };
 /// The width at which the cells of a chart are `cell` points wide.
