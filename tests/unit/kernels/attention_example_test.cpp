@@ -1,12 +1,16 @@
-// The numbers of docs/attention_example.md, computed by the kernels in double: each block of the page that
-// stands below a comment "computed" holds what this program prints. ENCORE_WRITE_DOCUMENTS=1 writes the
-// blocks again.
+// The numbers and the picture of docs/attention_example.md, computed by the kernels in double: each block of
+// the page that stands below a comment "computed" holds what this program prints. ENCORE_WRITE_DOCUMENTS=1
+// writes them again.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
 
+#include <encore/attention_weights.hpp>
+
+#include "document/charts.hpp"
+#include "document/drawing.hpp"
 #include "support/places.hpp"
 #include "unit/kernels/attention_reference.hpp"
 
@@ -14,6 +18,7 @@ namespace encore::test {
 namespace {
 
 const std::string page = ENCORE_SOURCE_DIR "/docs/attention_example.md";
+const std::string picture = ENCORE_SOURCE_DIR "/docs/pictures/positions.svg";
 
 /// (rows, columns), on the device.
 struct Matrix {
@@ -44,31 +49,27 @@ Matrix product_with_transposed(const Matrix& x, const Matrix& weight) {
   return result;
 }
 
-Matrix attend(const Matrix& q, const Matrix& k, const Matrix& v, bool causal = false) {
+struct Attended {
+  Matrix out, weights;  ///< (N, D), (N, N)
+};
+
+/// softmax(q k^T / sqrt(D)) and its product with v.
+Attended attend(const Matrix& q, const Matrix& k, const Matrix& v, bool causal = false) {
   const RowsAt rows({q.rows()});
-  Matrix out(q.rows(), q.columns());
-  OwnedTensor log_sum(DType::float64, {q.rows(), 1});
+  const kernels::AttentionOptions options{.heads = 1, .causal = causal};
   const auto whole = [](const Matrix& x) { return kernels::Slice{x.tensor, 0, x.columns()}; };
-  kernels::attention(device(), rows, rows, {.heads = 1, .causal = causal}, whole(q), whole(k), whole(v),
-                     out.tensor, log_sum);
-  return out;
+  Attended result{Matrix(q.rows(), q.columns()), Matrix(q.rows(), q.rows())};
+  OwnedTensor log_sum(DType::float64, {q.rows(), 1});
+  kernels::attention(device(), rows, rows, options, whole(q), whole(k), whole(v), result.out.tensor, log_sum);
+  const Tensor weights = result.weights.tensor;
+  kernels::attention_weights(device(), rows, rows, options, whole(q), whole(k), log_sum, 0,
+                             Tensor(weights.data, weights.dtype, {1, q.rows(), q.rows()}));
+  return result;
 }
 
-/// softmax(q k^T / sqrt(D)), (N, N): the kernel keeps no weights, so it is asked for the mean of unit
-/// vectors, as many as fit into D columns at a time.
+/// softmax(q k^T / sqrt(D)), (N, N).
 Matrix weights_of(const Matrix& q, const Matrix& k, bool causal = false) {
-  const std::int64_t count = q.rows(), width = q.columns();
-  Values all(static_cast<std::size_t>(count * count));
-  for (std::int64_t first = 0; first < count; first += width) {
-    const std::int64_t taken = std::min(width, count - first);
-    Values units(static_cast<std::size_t>(count * width), 0.0);
-    for (std::int64_t i = 0; i < taken; ++i) units[static_cast<std::size_t>((first + i) * width + i)] = 1.0;
-    const Values part = attend(q, k, Matrix(count, width, units), causal).values();
-    for (std::int64_t n = 0; n < count; ++n)
-      for (std::int64_t i = 0; i < taken; ++i)
-        all[static_cast<std::size_t>(n * count + first + i)] = part[static_cast<std::size_t>(n * width + i)];
-  }
-  return Matrix(count, count, all);
+  return std::move(attend(q, k, k, causal).weights);
 }
 
 /// The same without the division: the queries are made sqrt(D) times as long.
@@ -188,7 +189,7 @@ std::map<std::string, std::string> blocks() {
   for (int h = 0; h < 2; ++h) {
     const HeadOfTwo head(h);
     const Matrix scores = product_with_transposed(head.q, head.k);
-    outputs.push_back(attend(head.q, head.k, head.v));
+    outputs.push_back(std::move(attend(head.q, head.k, head.v).out));
     const std::string name = "head " + std::to_string(h + 1);
     blocks[name] = shown("Q = X Wq", head.q) + shown("K = X Wk", head.k) + shown("V = X Wv", head.v) +
                    shown("S = Q K^T", scores) + shown("S / sqrt(4)", scaled(0.5, scores)) +
@@ -204,7 +205,7 @@ std::map<std::string, std::string> blocks() {
   blocks["six words"] = shown("X (6 x 4)", x);
   blocks["six scores"] = shown("X X^T", scores) + shown("X X^T / sqrt(4)", scaled(0.5, scores));
   blocks["six weights"] = shown("A", weights_of(x, x), true);
-  blocks["six outputs"] = shown("A X", attend(x, x, x));
+  blocks["six outputs"] = shown("A X", attend(x, x, x).out);
   blocks["six causal weights"] = shown("A", weights_of(x, x, true), true);
   blocks["by head size"] = sharpness_by_size();
 
@@ -212,6 +213,30 @@ std::map<std::string, std::string> blocks() {
   kernels::sinusoidal_positions(device(), positions.tensor);
   blocks["positions"] = shown("PE (6 x 4)", positions);
   return blocks;
+}
+
+std::vector<std::string> numbers_below(std::int64_t end) {
+  std::vector<std::string> numbers;
+  for (std::int64_t i = 0; i < end; ++i) numbers.push_back(std::to_string(i));
+  return numbers;
+}
+
+/// The encodings of 24 positions in 32 channels.
+std::string positions_picture() {
+  constexpr std::int64_t positions = 24, channels = 32;
+  Matrix encodings(positions, channels);
+  kernels::sinusoidal_positions(device(), encodings.tensor);
+  const HeatMapChart chart{.row_title = "position",
+                           .column_title = "channel",
+                           .value_title = "PE(position, channel), from -1 to 1",
+                           .rows = numbers_below(positions),
+                           .columns = numbers_below(channels),
+                           .panels = {{"", encodings.values()}},
+                           .below_zero = true};
+  return svg(draw(chart, heat_map_width(chart, 16.0)),
+             "Sinusoidal encodings of " + std::to_string(positions) + " positions in " +
+                 std::to_string(channels) + " channels: quick waves at the left, slow ones at the right",
+             true);
 }
 
 /// The page with these blocks in place of its own; a block of the page that is not among them, or is missing
@@ -232,17 +257,25 @@ std::string with_blocks(const std::string& text, const std::map<std::string, std
   return result;
 }
 
-std::string read_page() {
-  std::ifstream stream(page);
+std::string read(const std::string& file) {
+  std::ifstream stream(file);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+void expect_current(const std::string& file, const std::string& current) {
+  if (std::getenv("ENCORE_WRITE_DOCUMENTS") != nullptr) std::ofstream(file) << current;
+  EXPECT_TRUE(read(file) == current) << file << " is not what the kernels compute; run this test with "
+                                     << "ENCORE_WRITE_DOCUMENTS=1 and compare";
+}
+
 TEST(AttentionExamplePage, holds_what_the_kernels_compute) {
-  const std::string text = read_page();
+  const std::string text = read(page);
   ASSERT_FALSE(text.empty()) << page;
-  const std::string current = with_blocks(text, blocks());
-  if (std::getenv("ENCORE_WRITE_DOCUMENTS") != nullptr) std::ofstream(page) << current;
-  EXPECT_EQ(read_page(), current) << "run this test with ENCORE_WRITE_DOCUMENTS=1";
+  expect_current(page, with_blocks(text, blocks()));
+}
+
+TEST(AttentionExamplePage, shows_positions_that_the_kernel_computes) {
+  expect_current(picture, positions_picture());
 }
 
 TEST(AttentionExamplePage, weights_are_those_of_the_formula) {
