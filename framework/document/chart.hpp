@@ -90,7 +90,7 @@ struct HeatMapChart {
     linear,
     root,  ///< of the value, so that small ones are seen beside large ones
   };
-  std::string row_title, column_title, value_title;
+  std::string row_title = {}, column_title = {}, value_title = {};
   std::vector<std::string> rows = {}, columns = {};
   std::vector<Panel> panels = {};
   std::size_t across = 1;
