@@ -69,6 +69,8 @@ CardModel card_model_from(const nlohmann::ordered_json& answer) {
   return {.architecture = answer.at("architecture"),
           .pipeline = answer.at("pipeline"),
           .parameters = answer.at("parameters"),
+          .dtype = answer.at("dtype"),
+          .rounded_from = answer.at("rounded_from"),
           .step = answer.at("step"),
           .weights_sha256 = answer.at("weights_sha256")};
 }
@@ -84,11 +86,14 @@ int export_verb(const Arguments& arguments) {
        "model.safetensors, the vocabulary, and a model card with data, scores, hashes and how to verify "
        "them.",
        {{"exp export minilm_wnut17-s1 -o minilm-names", "a folder for transformers, or for model.from"},
-        {"exp export minilm_wnut17 --best dev/f1 -o best-names", "the best run of a sweep"}}});
+        {"exp export minilm_wnut17 --best dev/f1 -o best-names", "the best run of a sweep"},
+        {"exp export minilm_wnut17-s1 --dtype float16 -o half-names", "weights in half the space"}}});
   line.options()("output,o", po::value<std::string>()->value_name("DIR"),
                  "the folder to write; it must not be there yet, or be empty");
   line.options()("format", po::value<std::string>()->value_name("FORMAT")->default_value(only_format),
                  "huggingface: a BERT, RoBERTa or GPT-2 as transformers saves it; another model is refused");
+  line.options()("dtype", po::value<std::string>()->value_name("TYPE"),
+                 "round the weights to float32, bfloat16 or float16 (default: as the run has them)");
   line.options()("json", po::bool_switch(), "what was written, as JSON");
   add_model_options(line);
   add_run_arguments(line);
@@ -107,10 +112,10 @@ int export_verb(const Arguments& arguments) {
   const RunRow row = selected_run(line, store, selection);
   const TrainedRun run = find_trained_run(store, row, line.text("backend"));
   FolderAside aside(target);
-  nlohmann::ordered_json answer = worker_answer(
-      run.worker, worker_arguments(
-                      line, run, "export",
-                      {"--to", aside.path().string(), "--threads", std::to_string(line.integer("threads"))}));
+  std::vector<std::string> options = {"--to", aside.path().string(), "--threads",
+                                      std::to_string(line.integer("threads"))};
+  if (line.has("dtype")) options.insert(options.end(), {"--dtype", line.text("dtype")});
+  nlohmann::ordered_json answer = worker_answer(run.worker, worker_arguments(line, run, "export", options));
   const CardModel model = card_model_from(answer);
   save_file(aside.path() / "README.md", model_card(store, row, model));
   aside.commit();
@@ -121,7 +126,8 @@ int export_verb(const Arguments& arguments) {
     std::cout << answer.dump(2) << '\n';
   } else {
     std::cout << "Run " << row.name << " (step " << model.step << ") written to " << target.string() << " as "
-              << model.architecture << " with " << thousands(model.parameters) << " parameters\n";
+              << model.architecture << " with " << thousands(model.parameters) << " parameters in "
+              << model.dtype << '\n';
   }
   return exit_done;
 }

@@ -12,6 +12,7 @@
 #include "data/vocabulary.hpp"
 #include "infer/pretrained_weights.hpp"
 #include "memory/device_memory.hpp"
+#include "model/convert_elements.hpp"
 #include "pretrained/bert_names.hpp"
 #include "pretrained/byte_bpe_files.hpp"
 #include "pretrained/gpt2_names.hpp"
@@ -115,6 +116,13 @@ class HostValues {
   std::span<const std::byte> turned(std::span<const std::byte> bytes,
                                     const std::vector<std::int64_t>& shape) {
     return copies_.emplace_back(transposed(bytes, shape.at(0), shape.at(1)));
+  }
+  /// A tensor in another type.
+  void convert(TensorSlice& tensor, StoredType to) try {
+    tensor.bytes = copies_.emplace_back(convert_elements(tensor.dtype, tensor.bytes, to));
+    tensor.dtype = to;
+  } catch (const Error& error) {
+    throw Error(tensor.name + ": " + error.what() + "; export with --dtype bfloat16, or without --dtype");
   }
   /// A tensor that the model does not have and that adds nothing.
   std::span<const std::byte> zeros(std::size_t elements) {
@@ -228,13 +236,22 @@ std::vector<TensorSlice> tensors_of(const Target& target, HostValues& values) {
   return tensors;
 }
 
-json config_json(const Target& target) {
+/// The type of weights in the file.
+StoredType stored_type(const std::string& dtype, DType own) {
+  if (dtype.empty()) return own;
+  for (const StoredType type :
+       {StoredType(DType::float32), StoredType(DType::bfloat16), StoredType(std::nullopt)})
+    if (dtype == name_of(type)) return type;
+  throw Error("--dtype is \"" + dtype + "\"; it must be float32, bfloat16 or float16");
+}
+
+json config_json(const Target& target, StoredType dtype) {
   const Engine& engine = target.engine;
   json config = bert_config_to_json(target.config);
   config["architectures"] = {target.architecture.name};
   if (target.architecture.problem != nullptr) config["problem_type"] = target.architecture.problem;
   if (target.family == Family::bert) config["position_embedding_type"] = "absolute";
-  config["torch_dtype"] = engine.model().parameters().dtype() == DType::float64 ? "float64" : "float32";
+  config["torch_dtype"] = name_of(dtype);
   config["pad_token_id"] = engine.tokenizer().special(Special::padding);
   if (target.family != Family::bert) {
     config["bos_token_id"] = engine.tokenizer().special(Special::start);
@@ -281,17 +298,23 @@ void write_tokenizer(const Target& target, const fs::path& folder) {
 
 }  // namespace
 
-ExportedModel export_to_hugging_face(const Engine& engine, const fs::path& folder) {
+ExportedModel export_to_hugging_face(const Engine& engine, const fs::path& folder, const std::string& dtype) {
+  const DType own = engine.model().parameters().dtype();
+  const StoredType stored = stored_type(dtype, own);
   const Target target = target_of(engine);
   HostValues values(engine.model());
-  const std::vector<TensorSlice> tensors = tensors_of(target, values);
+  std::vector<TensorSlice> tensors = tensors_of(target, values);
+  if (stored != own)
+    for (TensorSlice& tensor : tensors) values.convert(tensor, stored);
   const SavedFile saved = save_safetensors(folder / tensors_file, tensors, {{"format", "pt"}});
-  save_file(folder / config_file, text_of(config_json(target)));
+  save_file(folder / config_file, text_of(config_json(target, stored)));
   write_tokenizer(target, folder);
   return {.architecture = target.architecture.name,
           .pipeline = target.architecture.pipeline,
           .tensors = static_cast<std::int64_t>(tensors.size()),
           .parameters = engine.model().parameters().count(),
+          .dtype = stored,
+          .rounded_from = own,
           .weights_sha256 = saved.sha256};
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "infer/engine.hpp"
+#include "record/safetensors.hpp"
 
 namespace encore {
 
@@ -17,12 +18,16 @@ struct ExportedModel {
   std::string pipeline;      ///< what the hub calls its use: "token-classification"
   std::int64_t tensors = 0;
   std::int64_t parameters = 0;
+  StoredType dtype;            ///< of the weights in the file,
+  StoredType rounded_from;     ///< and in the model
   std::string weights_sha256;  ///< of model.safetensors
 };
 
 /// Writes config.json, model.safetensors, vocab.txt, tokenizer_config.json and special_tokens_map.json into
-/// `folder`, which is there. Throws Error naming the option that such a model cannot have; then nothing is
-/// written.
-ExportedModel export_to_hugging_face(const Engine& engine, const std::filesystem::path& folder);
+/// `folder`, which is there. With `dtype` ("float32", "float16", "bfloat16") weights are rounded to that
+/// type, else they stay as they are. Throws Error naming the option that such a model cannot have, or the
+/// tensor with a number that the type does not hold; then nothing is written.
+ExportedModel export_to_hugging_face(const Engine& engine, const std::filesystem::path& folder,
+                                     const std::string& dtype = "");
 
 }  // namespace encore

@@ -1,7 +1,10 @@
 // One pair of types at a time, element by element.
 #include "model/convert_elements.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
+#include <cstdio>
 #include <cstring>
 
 #include <encore/bfloat16.hpp>
@@ -10,31 +13,62 @@
 namespace encore {
 namespace {
 
-/// 16 bits of the file.
+/// The nearest number, ties to even, of a format of 16 bits that has a sign, an exponent and `fraction_bits`.
+template <int fraction_bits>
+std::uint16_t rounded(double value) {
+  constexpr int bias = (1 << (14 - fraction_bits)) - 1;
+  constexpr unsigned infinity = 0x7FFFU >> fraction_bits << fraction_bits;
+  const unsigned sign = std::signbit(value) ? 0x8000U : 0U;
+  if (std::isnan(value)) return static_cast<std::uint16_t>(sign | infinity | 1U << (fraction_bits - 1));
+  if (std::isinf(value)) return static_cast<std::uint16_t>(sign | infinity);
+  if (value == 0.0) return static_cast<std::uint16_t>(sign);
+  int exponent = 0;
+  std::frexp(value, &exponent);
+  // Numbers below the smallest normal one have its distance. A number that is rounded up to the next power of
+  // two carries into the bits of the exponent.
+  const int power = std::max(exponent - 1, 1 - bias);
+  const double steps = std::nearbyint(std::ldexp(std::abs(value), fraction_bits - power));
+  const double bits = std::ldexp(power + bias - 1, fraction_bits) + steps;
+  return static_cast<std::uint16_t>(sign | static_cast<unsigned>(std::min<double>(bits, infinity)));
+}
+
+/// Numbers as they lie in a file.
 struct Half {
-  std::uint16_t bits;
-  explicit operator float() const { return float_of_half(bits); }
+  std::uint16_t bits = 0;
+  Half() = default;
+  explicit Half(double value) : bits(half_of(value)) {}
   explicit operator double() const { return float_of_half(bits); }
+};
+struct Bfloat16 {
+  bfloat16 number;
+  Bfloat16() = default;
+  explicit Bfloat16(double value) { number.bits = rounded<7>(value); }
+  explicit operator double() const { return static_cast<float>(number); }
 };
 
 template <class From, class To>
-void convert(std::span<const std::byte> bytes, std::byte* to) {
+std::vector<std::byte> converted(std::span<const std::byte> bytes, StoredType to) {
+  std::vector<std::byte> result(bytes.size() / sizeof(From) * sizeof(To));
   for (std::size_t i = 0; i < bytes.size() / sizeof(From); ++i) {
-    From value;
-    std::memcpy(&value, bytes.data() + i * sizeof(From), sizeof(From));
-    const To result = static_cast<To>(value);
-    std::memcpy(to + i * sizeof(To), &result, sizeof(To));
+    From number;
+    std::memcpy(&number, bytes.data() + i * sizeof(From), sizeof(From));
+    const auto value = static_cast<double>(number);
+    const To nearest(value);
+    if (std::isfinite(value) && !std::isfinite(static_cast<double>(nearest))) {
+      char text[32];
+      std::snprintf(text, sizeof text, "%.9g", value);
+      throw Error(std::string(text) + " is beyond what " + name_of(to) + " holds");
+    }
+    std::memcpy(result.data() + i * sizeof(To), &nearest, sizeof(To));
   }
+  return result;
 }
 
 template <class From>
-std::vector<std::byte> convert_to(std::span<const std::byte> bytes, DType to) {
-  std::vector<std::byte> result(bytes.size() / sizeof(From) * size_of(to));
-  if (to == DType::float64)
-    convert<From, double>(bytes, result.data());
-  else
-    convert<From, float>(bytes, result.data());
-  return result;
+std::vector<std::byte> converted(std::span<const std::byte> bytes, StoredType to) {
+  if (!to) return converted<From, Half>(bytes, to);
+  if (*to == DType::bfloat16) return converted<From, Bfloat16>(bytes, to);
+  return *to == DType::float32 ? converted<From, float>(bytes, to) : converted<From, double>(bytes, to);
 }
 
 }  // namespace
@@ -55,12 +89,16 @@ float float_of_half(std::uint16_t bits) {
   return std::bit_cast<float>(sign | widened << 23 | fraction << 13);
 }
 
-std::vector<std::byte> convert_elements(StoredType from, std::span<const std::byte> bytes, DType to) {
-  ENCORE_REQUIRE(is_float(from) && (to == DType::float32 || to == DType::float64),
+std::uint16_t half_of(double value) {
+  return rounded<10>(value);
+}
+
+std::vector<std::byte> convert_elements(StoredType from, std::span<const std::byte> bytes, StoredType to) {
+  ENCORE_REQUIRE(is_float(from) && is_float(to),
                  std::string(name_of(from)) + " cannot become " + name_of(to));
-  if (!from) return convert_to<Half>(bytes, to);
-  if (*from == DType::bfloat16) return convert_to<bfloat16>(bytes, to);
-  return *from == DType::float32 ? convert_to<float>(bytes, to) : convert_to<double>(bytes, to);
+  if (!from) return converted<Half>(bytes, to);
+  if (*from == DType::bfloat16) return converted<Bfloat16>(bytes, to);
+  return *from == DType::float32 ? converted<float>(bytes, to) : converted<double>(bytes, to);
 }
 
 }  // namespace encore

@@ -1,5 +1,6 @@
-// Floating-point numbers of a file as numbers of another type: weights from elsewhere come in halves too.
-// Place in the flow: load_parameters.cpp calls it where the types differ. Host only.
+// Floating-point numbers of a file as numbers of another type: weights from elsewhere come in halves too, and
+// may be written so. Place in the flow: load_parameters.cpp calls it where the types differ, and
+// infer/hugging_face_export.cpp on the way out. Host only.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +18,11 @@ bool is_float(StoredType type);
 /// The value of a number of IEEE 754 binary16, exactly; a NaN stays one.
 float float_of_half(std::uint16_t bits);
 
-/// The numbers as `to`, float32 or float64: exact, but for float64 to float32, which rounds to nearest.
-/// `bytes` need no alignment.
-std::vector<std::byte> convert_elements(StoredType from, std::span<const std::byte> bytes, DType to);
+/// The nearest number of IEEE 754 binary16, ties to even; an infinity from 65520 on. A NaN stays one.
+std::uint16_t half_of(double value);
+
+/// The numbers as `to`, each the nearest one, ties to even. `bytes` need no alignment. Throws Error where a
+/// finite number would become an infinity.
+std::vector<std::byte> convert_elements(StoredType from, std::span<const std::byte> bytes, StoredType to);
 
 }  // namespace encore

@@ -71,7 +71,7 @@ class PiecesOf {
     for (const Piece& piece : pieces_) {
       std::span<const std::byte> bytes = piece.bytes;
       if (piece.dtype != dtype_) {
-        converted = convert_elements(piece.dtype, piece.bytes, dtype_);
+        converted = converted_of(piece);
         bytes = converted;
       }
       const auto elements = static_cast<std::int64_t>(bytes.size() / size_of(dtype_));
@@ -85,6 +85,12 @@ class PiecesOf {
     StoredType dtype;
     std::span<const std::byte> bytes;
   };
+
+  std::vector<std::byte> converted_of(const Piece& piece) const try {
+    return convert_elements(piece.dtype, piece.bytes, dtype_);
+  } catch (const Error& error) {
+    throw Error(names_ + ": " + error.what());
+  }
 
   [[noreturn]] void refuse(const std::string& what) const {
     throw Error(what + ", and parameter \"" + parameter_.path + "\" of the model is " +

@@ -40,11 +40,7 @@ constexpr DTypeName dtype_names[] = {{DType::float32, "F32"},   {DType::float64,
                                      {DType::bfloat16, "BF16"}, {std::nullopt, "F16"},
                                      {DType::int32, "I32"},     {DType::int64, "I64"}};
 
-std::size_t element_bytes(StoredType dtype) {
-  return dtype ? size_of(*dtype) : 2;
-}
-
-const char* format_name(DType dtype) {
+const char* format_name(StoredType dtype) {
   for (const DTypeName& entry : dtype_names)
     if (entry.dtype == dtype) return entry.name;
   return "";
@@ -58,7 +54,7 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
 
 /// Bytes of a tensor; nothing when an extent is negative or the product leaves 63 bits.
 std::optional<std::uint64_t> size_in_bytes(StoredType dtype, const std::vector<std::int64_t>& shape) {
-  std::int64_t size = static_cast<std::int64_t>(element_bytes(dtype));
+  std::int64_t size = static_cast<std::int64_t>(size_of(dtype));
   for (std::int64_t extent : shape) {
     if (extent < 0 || __builtin_mul_overflow(size, extent, &size)) return std::nullopt;
   }
@@ -103,6 +99,10 @@ std::string make_header(const std::vector<const TensorSlice*>& tensors, const Te
 
 const char* name_of(StoredType type) {
   return type ? name_of(*type) : "float16";
+}
+
+std::size_t size_of(StoredType type) {
+  return type ? size_of(*type) : 2;
 }
 
 void visit_bytes(const TensorSlice& tensor,

@@ -20,15 +20,16 @@
 
 namespace encore {
 
-/// The element type of a tensor in a file. Empty: float16, which files from elsewhere have and in which
-/// nothing computes; it is converted when it is read (model/convert_elements.hpp).
+/// The element type of a tensor in a file. Empty: float16, which files for and from elsewhere have and in
+/// which nothing computes; it is converted when it is read and written (model/convert_elements.hpp).
 using StoredType = std::optional<DType>;
 const char* name_of(StoredType type);
+std::size_t size_of(StoredType type);
 
 /// A named piece of host memory to be written, or a file that holds nothing else than its bytes.
 struct TensorSlice {
   std::string name;
-  DType dtype = DType::float32;
+  StoredType dtype = DType::float32;
   std::vector<std::int64_t> shape;
   std::span<const std::byte> bytes = {};
   std::filesystem::path file = {};  ///< where the bytes lie; empty: in `bytes`

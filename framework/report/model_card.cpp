@@ -122,6 +122,12 @@ std::string settings(Store& store, const RunRow& run) {
   return text + "\n";
 }
 
+std::string rounding(const CardModel& model) {
+  if (model.dtype == model.rounded_from) return "";
+  return "The weights in this folder are rounded from " + model.rounded_from + " to " + model.dtype +
+         ". The scores are those of the weights before that.\n\n";
+}
+
 std::string use(const CardModel& model) {
   return "## Use\n\n```python\nfrom transformers import AutoTokenizer, " + model.architecture +
          "\n\ntokenizer = AutoTokenizer.from_pretrained(DIR)\nmodel = " + model.architecture +
@@ -160,8 +166,8 @@ std::string model_card(Store& store, const RunRow& run, const CardModel& model) 
          markdown_text(run.name) + "\n\nA " + markdown_code(model.architecture, false) + " with " +
          thousands(model.parameters) +
          " parameters, trained with Encore. What follows is from the database of the experiment.\n\n" +
-         scores(store, run, replicates) + data(store, run) + proof(store, run, model) + settings(store, run) +
-         use(model);
+         rounding(model) + scores(store, run, replicates) + data(store, run) + proof(store, run, model) +
+         settings(store, run) + use(model);
 }
 
 }  // namespace encore

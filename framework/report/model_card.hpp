@@ -16,6 +16,7 @@ struct CardModel {
   std::string architecture;  ///< "BertForTokenClassification"
   std::string pipeline;      ///< "token-classification"
   std::int64_t parameters = 0;
+  std::string dtype, rounded_from;  ///< of the weights in the folder, and of those that were scored
   std::int64_t step = 0;
   std::string weights_sha256;
 };

@@ -35,13 +35,13 @@ class EncodedParts {
 
  private:
   struct Array {
-    DType dtype = DType::int32;
+    StoredType dtype = DType::int32;
     std::vector<std::byte> bytes = {};
     std::filesystem::path path = {};
     std::ofstream file = {};
     std::size_t size = 0;  ///< in bytes
   };
-  void append(const std::string& name, DType dtype, std::span<const std::byte> bytes);
+  void append(const std::string& name, StoredType dtype, std::span<const std::byte> bytes);
   void append_many(const std::string& name, std::int32_t value, std::size_t count);
   void leave_out_what_is_implied();
 

@@ -33,7 +33,7 @@ constexpr const char* usage =
     "  embed     --run-folder DIR --plugin-folder DIR... [--threads T]    < request.json\n"
     "  attention --run-folder DIR --plugin-folder DIR... [--threads T]    < request.json\n"
     "  generate  --run-folder DIR --plugin-folder DIR... [--threads T]    < request.json\n"
-    "  export    --run-folder DIR --plugin-folder DIR... --to FOLDER [--threads T]\n"
+    "  export    --run-folder DIR --plugin-folder DIR... --to FOLDER [--dtype TYPE] [--threads T]\n"
     "  bench     --run-folder DIR [--attempt N] [--control-fd FD] [--threads T]\n"
     "  check-plugin  --file PLUGIN.so [--data FILE] [--digests] [--threads T]\n"
     "  plugins   FOLDER...\n"
@@ -96,7 +96,8 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
   if (verb == "embed") return embed_verb(run);
   if (verb == "attention") return attention_verb(run);
   if (verb == "generate") return generate_verb(run);
-  if (verb == "export") return export_verb(run, values["to"].as<std::string>());
+  if (verb == "export")
+    return export_verb(run, values["to"].as<std::string>(), values["dtype"].as<std::string>());
   return evaluate_verb(run, values["file"].as<std::vector<std::string>>(), values["beam"].as<std::int64_t>());
 }
 
@@ -119,7 +120,8 @@ int run(int argc, char** argv) {
       "format", po::value<std::string>()->default_value("text"))(
       "file", po::value<std::vector<std::string>>()->default_value({}, ""))(
       "data", po::value<std::string>()->default_value(""))("to", po::value<std::string>()->default_value(""))(
-      "digests", po::bool_switch())("stop-after", po::value<std::int64_t>()->default_value(0))(
+      "dtype", po::value<std::string>()->default_value(""))("digests", po::bool_switch())(
+      "stop-after", po::value<std::int64_t>()->default_value(0))(
       "die-after", po::value<std::int64_t>()->default_value(0))("save-at",
                                                                 po::value<std::string>()->default_value(""));
   for (const char* number : {"beam", "length", "batch", "vocabulary", "labels"})

@@ -71,7 +71,8 @@ int generate_verb(const TrainedRunArguments& run);
 
 /// Writes the model as a Hugging Face folder into `folder`, which is there; what it is as JSON on standard
 /// output.
-int export_verb(const TrainedRunArguments& run, const std::filesystem::path& folder);
+int export_verb(const TrainedRunArguments& run, const std::filesystem::path& folder,
+                const std::string& dtype);
 
 /// Measures what the request in the folder asks for, into the spool of the attempt. 0, or it throws.
 int bench_verb(const BenchArguments& arguments);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/hash.hpp"
+#include "record/safetensors.hpp"
 #include "system/control/bert_experiment.hpp"
 #include "system/control/real_worker.hpp"
 
@@ -135,6 +136,33 @@ TEST_F(Export, WritesAModelCardFromTheDatabase) {
         std::string("| `model.width` | `16` |"),
         std::string("BertForTokenClassification.from_pretrained(DIR)")})
     EXPECT_TRUE(contains(card, part)) << part << "\n" << card;
+}
+
+TEST_F(Export, RoundsToSixteenBitsOnce) {
+  train("bert", bert_experiment("bert"));
+  output_of({"export", "bert", "-o", "whole"});
+  for (const std::string type : {"float16", "bfloat16"}) {
+    const std::string folder = "in-" + type;
+    EXPECT_TRUE(
+        contains(output_of({"export", "bert", "-o", folder, "--dtype", type}), " parameters in " + type));
+    EXPECT_EQ(json_in(folder + "/config.json").at("torch_dtype"), type);
+    EXPECT_TRUE(contains(sandbox_.read(folder + "/README.md"), "are rounded from float32 to " + type + ". "));
+    const Safetensors whole(sandbox_.folder() / "whole/model.safetensors"),
+        rounded(sandbox_.folder() / folder / "model.safetensors");
+    ASSERT_EQ(rounded.tensors().size(), whole.tensors().size());
+    for (const auto& [name, tensor] : rounded.tensors()) {
+      EXPECT_EQ(name_of(tensor.dtype), type) << name;
+      EXPECT_EQ(2 * tensor.bytes.size(), whole.tensor(name).bytes.size()) << name;
+    }
+    train("from-" + type, restful_experiment("from-" + type, folder));
+    output_of({"export", "from-" + type, "-o", "again-" + type, "--dtype", type});
+    EXPECT_EQ(sandbox_.read("again-" + type + "/model.safetensors"),
+              sandbox_.read(folder + "/model.safetensors"))
+        << "what was rounded is not rounded again";
+  }
+  EXPECT_TRUE(contains(refusal_of({"export", "bert", "-o", "out", "--dtype", "int8"}),
+                       "--dtype is \"int8\"; it must be float32, bfloat16 or float16"));
+  EXPECT_TRUE(folders_with("out").empty());
 }
 
 TEST_F(Export, OfTextsNeedsAPooler) {

@@ -172,6 +172,61 @@ TEST(ConvertElements, EveryHalfHasItsValue) {
   EXPECT_TRUE(std::isnan(float_of_half(0x7C01)));
 }
 
+TEST(ConvertElements, EveryHalfIsTheNearestOfItself) {
+  for (unsigned bits = 0; bits < 0x10000U; ++bits) {
+    const float value = float_of_half(static_cast<std::uint16_t>(bits));
+    const std::uint16_t again = half_of(value);
+    if (std::isnan(value))
+      EXPECT_TRUE(std::isnan(float_of_half(again)));
+    else
+      EXPECT_EQ(again, bits) << value;
+  }
+}
+
+TEST(ConvertElements, BetweenTwoHalvesTheNearerIsTakenAndTheEvenOneOfATie) {
+  for (unsigned bits = 0; bits < 0x7BFFU; ++bits) {
+    const auto lower = static_cast<std::uint16_t>(bits), upper = static_cast<std::uint16_t>(bits + 1);
+    const double low = float_of_half(lower), high = float_of_half(upper), middle = (low + high) / 2;
+    EXPECT_EQ(half_of(middle), bits % 2 == 0 ? lower : upper) << middle;
+    EXPECT_EQ(half_of(std::nextafter(middle, 0.0)), lower) << middle;
+    EXPECT_EQ(half_of(std::nextafter(middle, 1e9)), upper) << middle;
+    EXPECT_EQ(half_of(-middle), half_of(middle) | 0x8000U);
+  }
+  EXPECT_EQ(half_of(std::nextafter(65520.0, 0.0)), 0x7BFF) << "rounds to 65504";
+  EXPECT_EQ(half_of(65520.0), 0x7C00) << "the tie with what would be 65536";
+}
+
+TEST(ConvertElements, Bfloat16IsThatOfTheKernels) {
+  std::vector<float> values = {0.0F, -0.0F, 1.0F, 3.0e38F, 1e-40F, -1e-42F, 0x1.01p0F, 0x1.03p0F};
+  for (int i = 0; i < 4000; ++i) values.push_back(std::ldexp(std::sin(static_cast<float>(i)), i % 250 - 125));
+  const std::vector<std::byte> bytes =
+      convert_elements(DType::float32, std::as_bytes(std::span(values)), DType::bfloat16);
+  ASSERT_EQ(bytes.size(), 2 * values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, bytes.data() + 2 * i, 2);
+    EXPECT_EQ(bits, bfloat16(values[i]).bits) << values[i];
+  }
+  // Rounded once: by way of float32 this one would be a tie, and become 1.
+  const double above = 1.0 + 0x1p-8 + 0x1p-40;
+  const auto once = convert_elements(DType::float64, std::as_bytes(std::span(&above, 1)), DType::bfloat16);
+  std::uint16_t bits = 0;
+  std::memcpy(&bits, once.data(), 2);
+  EXPECT_EQ(bits, 0x3F81);
+}
+
+TEST(ConvertElements, WhatWouldBecomeInfiniteIsRefused) {
+  const auto refusal_of = [](double value, StoredType to) {
+    return message_of<Error>(
+        [&] { convert_elements(DType::float64, std::as_bytes(std::span(&value, 1)), to); });
+  };
+  EXPECT_EQ(refusal_of(-65520.0, {}), "-65520 is beyond what float16 holds");
+  EXPECT_EQ(refusal_of(1e39, DType::float32), "1e+39 is beyond what float32 holds");
+  EXPECT_EQ(refusal_of(3.4e38, DType::bfloat16), "3.4e+38 is beyond what bfloat16 holds");
+  EXPECT_EQ(refusal_of(INFINITY, {}), "no error") << "what is infinite stays so";
+  EXPECT_EQ(refusal_of(65519.0, {}), "no error");
+}
+
 TEST(ConvertElements, AnyFloatsBecomeFloatsOrDoubles) {
   const std::vector<double> wide = {0.1, -1e30, 3.0};
   const std::vector<float> narrow = {0.1F, -2.0F};
@@ -198,8 +253,7 @@ TEST_F(LoadTest, AMappedFileIsReadWhereItLies) {
   TemporaryFolder folder;
   std::vector<TensorSlice> slices;
   for (const auto& [name, tensor] : source_)
-    slices.push_back(
-        {.name = name, .dtype = *tensor.dtype, .shape = tensor.shape, .bytes = tensor.bytes});
+    slices.push_back({.name = name, .dtype = *tensor.dtype, .shape = tensor.shape, .bytes = tensor.bytes});
   save_safetensors(folder / "t", slices, {});
   const Safetensors file(folder / "t");
 

@@ -10,6 +10,8 @@ namespace {
 const CardModel model = {.architecture = "BertForTokenClassification",
                          .pipeline = "token-classification",
                          .parameters = 1234567,
+                         .dtype = "float32",
+                         .rounded_from = "float32",
                          .step = 1,
                          .weights_sha256 = std::string(64, 'e')};
 
@@ -26,6 +28,18 @@ TEST_F(ModelCard, HasTheIntervalOverRunsThatDifferInTheSeedAlone) {
   EXPECT_TRUE(contains(card, "are over 3 runs that differ in the seed alone: 1, 2 and 3.")) << card;
   EXPECT_TRUE(contains(card, "```sh\nexp verify net-s2\n```")) << card;
   EXPECT_TRUE(contains(card, "with 1,234,567 parameters")) << card;
+  EXPECT_FALSE(contains(card, "rounded")) << card;
+}
+
+TEST_F(ModelCard, SaysThatWeightsAreRounded) {
+  tell_all("net", {0.5});
+  CardModel rounded = model;
+  rounded.dtype = "float16";
+  const std::string card = model_card(store(), store().find_run("net-s1"), rounded);
+  EXPECT_TRUE(contains(card,
+                       "The weights in this folder are rounded from float32 to float16. The scores are "
+                       "those of the weights before that.\n"))
+      << card;
 }
 
 TEST_F(ModelCard, SaysThatOneRunHasNoInterval) {
