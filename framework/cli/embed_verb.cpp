@@ -8,7 +8,6 @@
 
 #include "cli/access.hpp"
 #include "cli/command_line.hpp"
-#include "cli/planning_progress.hpp"
 #include "cli/run_plugins.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
@@ -72,18 +71,6 @@ void require_one_question(const CommandLine& line) {
                      "\" is one argument too many; with --near, --texts or --analogy there is only a run");
   if (!asks && !line.has("text"))
     throw UsageError("exp embed needs a text, or --near, --texts or --analogy (exp embed -h shows examples)");
-}
-
-/// What the worker answers, while its progress is shown.
-Json ask(const TrainedRun& run, const std::vector<std::string>& arguments, const EmbedRequest& request) {
-  const std::size_t all = request.queries.size() + request.texts.size();
-  PlanningProgress progress;
-  std::size_t done = 0;
-  const auto seen = [&](std::string_view text) {
-    done += embeddings_per_line * static_cast<std::size_t>(std::ranges::count(text, '\n'));
-    progress.show("embedded", std::min(done, all), all, "texts");
-  };
-  return worker_answer(run.worker, arguments, request.text(), {.seen = seen});
 }
 
 void print_vectors(std::ostream& out, const Json& vectors) {
@@ -167,9 +154,10 @@ int embed_verb(const Arguments& arguments) {
   Store store(line.database(), OpenMode::read);
   const RunRow row = selected_run(line, store, selection);
   const TrainedRun run = find_trained_run(store, row, line.text("backend"));
-  Json answer =
-      ask(run, worker_arguments(line, run, "embed", {"--threads", std::to_string(line.integer("threads"))}),
-          request_of(line, corpus));
+  Json answer = worker_answer(
+      run.worker,
+      worker_arguments(line, run, "embed", {"--threads", std::to_string(line.integer("threads"))}),
+      request_of(line, corpus).text());
   if (answer.contains("nearest")) name_places(answer["nearest"], corpus);
   if (line.flag("json")) {
     Json named = {{"run", row.name}};

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/format.hpp"
-#include "cli/planning_progress.hpp"
+#include "cli/progress_line.hpp"
 #include "cli/table.hpp"
 #include "config/json_text.hpp"
 #include "data/hash.hpp"
@@ -51,7 +51,7 @@ Json ask(const PlannedRuns& planned, const std::vector<std::string>& arguments,
          const std::vector<const Specification*>& models) {
   nlohmann::json request = nlohmann::json::array();
   for (const Specification* model : models) request.push_back(model->to_json());
-  PlanningProgress progress;
+  ProgressLine progress;
   std::size_t done = 0;
   const auto seen = [&](std::string_view text) {
     done += static_cast<std::size_t>(std::ranges::count(text, '\n'));

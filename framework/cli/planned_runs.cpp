@@ -9,7 +9,7 @@
 
 #include "cli/access.hpp"
 #include "cli/parent_runs.hpp"
-#include "cli/planning_progress.hpp"
+#include "cli/progress_line.hpp"
 #include "config/experiment_file.hpp"
 #include "config/fingerprint.hpp"
 #include "pretrained/content_hash.hpp"
@@ -60,7 +60,7 @@ PlannedRuns plan_own(const CommandLine& line, const ExperimentFile& document, co
   const std::vector<std::filesystem::path> folders = folders_of(document);
   planned.fingerprint = fingerprint_of(programs, planned.backend);
   planned.catalogue = Catalogue::load(folders, planned.fingerprint);
-  PlanningProgress progress;
+  ProgressLine progress;
   const auto made = [&](std::size_t done, std::size_t all) { progress.show("planned", done, all, "points"); };
   ParentRuns parent_runs(line.database(), planned.file, folders_of, planned.fingerprint);
   planned.plan = make_plan(document, planned.catalogue, hash, made, &parent_runs);
@@ -275,7 +275,7 @@ PlannedRuns plan_document(const CommandLine& line, const ExperimentFile& documen
 
 void compare_with(Store& store, PlannedRuns& planned) {
   PluginFiles files;
-  PlanningProgress progress;
+  ProgressLine progress;
   for (PlannedRun& run : planned.runs) {
     progress.show("looked up", static_cast<std::size_t>(&run - planned.runs.data()), planned.runs.size(),
                   "runs");
@@ -356,7 +356,7 @@ void require_startable(const PlannedRuns& planned) {
   std::vector<const Specification*> specifications;
   for (const PlannedRun& run : planned.runs)
     if (run.to_do()) specifications.push_back(&run.specification);
-  PlanningProgress progress;
+  ProgressLine progress;
   const auto checked = [&](std::size_t done, std::size_t all) {
     progress.show("checked", done, all, "settings");
   };

@@ -26,6 +26,9 @@ std::string counted(std::int64_t number, const std::string& what) {
 std::string progress_text(const Progressed& progress) {
   std::string text = "step " + std::to_string(progress.step) + "/" + std::to_string(progress.total_steps);
   text += "  epoch " + std::to_string(progress.epoch) + "  loss " + number_text(progress.loss);
+  if (!progress.activity.empty())
+    return text + "  " + progress.activity + "  " +
+           std::to_string(static_cast<int>(100.0 * progress.activity_share)) + " %";
   text += "  " + count_text(progress.tokens_per_second) + " tokens/s";
   text += "  lr " + number_text(progress.learning_rate);
   return text + "  " + duration_text(progress.eta_seconds) + " left";

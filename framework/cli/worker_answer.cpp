@@ -4,7 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/progress_line.hpp"
 #include "config/json_text.hpp"
+#include "record/answer_progress.hpp"
+#include "runner/worker_process.hpp"
 
 namespace encore {
 
@@ -18,16 +21,50 @@ std::string message_of(const ProgramOutput& answer) {
   return text.empty() ? "the worker ended with " + answer.end.text() : text;
 }
 
+/// Shows the lines of progress, which come before the answer.
+class AnswerWatch {
+ public:
+  void seen(std::string_view text) {
+    while (!answering_ && !text.empty()) {
+      const std::size_t end = text.find('\n');
+      line_ += text.substr(0, end);
+      if (end == std::string_view::npos) return;
+      text.remove_prefix(end + 1);
+      const std::optional<AnswerProgress> progress = AnswerProgress::parse(line_);
+      answering_ = !progress;
+      if (progress) shown_.show(progress->what, progress->done, progress->all, progress->unit);
+      line_.clear();
+    }
+  }
+
+ private:
+  ProgressLine shown_;
+  std::string line_;
+  bool answering_ = false;
+};
+
+std::string_view without_progress(std::string_view output) {
+  for (;;) {
+    const std::size_t end = output.find('\n');
+    if (end == std::string_view::npos || !AnswerProgress::parse(output.substr(0, end))) return output;
+    output.remove_prefix(end + 1);
+  }
+}
+
 }  // namespace
 
 nlohmann::ordered_json worker_answer(const std::filesystem::path& worker,
-                                     const std::vector<std::string>& arguments, const std::string& input,
-                                     const ProgramWatch& watch) {
-  const ProgramOutput answer = run_program(worker, arguments, input, watch);
+                                     const std::vector<std::string>& arguments, const std::string& input) {
+  ProgramOutput answer;
+  {
+    AnswerWatch watch;
+    answer =
+        run_program(worker, arguments, input, {.seen = [&](std::string_view text) { watch.seen(text); }});
+  }
   if (answer.end.signal != 0) throw Error("the worker ended with " + answer.end.text());
   if (!answer.end.success()) throw Error(message_of(answer));
   std::cerr << answer.errors;
-  return parse_json<nlohmann::ordered_json>(answer.output);
+  return parse_json<nlohmann::ordered_json>(without_progress(answer.output));
 }
 
 }  // namespace encore

@@ -7,14 +7,13 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "runner/worker_process.hpp"
-
 namespace encore {
 
-/// Runs the worker to its end, with `input` on its standard input; what it says beside its answer goes to the
-/// standard error. Throws Error with its own message where it refuses.
+/// Runs the worker to its end, with `input` on its standard input, and shows how far it is
+/// (record/answer_progress.hpp, cli/progress_line.hpp); what it says beside its answer goes to the standard
+/// error. Throws Error with its own message where it refuses.
 nlohmann::ordered_json worker_answer(const std::filesystem::path& worker,
-                                     const std::vector<std::string>& arguments, const std::string& input = "",
-                                     const ProgramWatch& watch = {});
+                                     const std::vector<std::string>& arguments,
+                                     const std::string& input = "");
 
 }  // namespace encore

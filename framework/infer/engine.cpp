@@ -71,7 +71,7 @@ void Engine::plan(const BatchSize& needed) {
   model_->plan({}, largest);
 }
 
-Evaluation Engine::run(const EncodedSet& set) {
+Evaluation Engine::run(const EncodedSet& set, const EvaluationWatch& watch) {
   const BatchOptions options = batch_options(experiment().train);
   const ExampleSet units = units_of(task(), set.set);
   const BatchSize needed = largest_evaluation_batch(units, options, evaluation_order(*model_));
@@ -80,7 +80,7 @@ Evaluation Engine::run(const EncodedSet& set) {
     plan(needed);
     evaluator_ = std::make_unique<Evaluator>(*model_, planned.largest, options, texts_);
   }
-  return evaluator_->run(units);
+  return evaluator_->run(units, watch);
 }
 
 std::vector<AttentionText> Engine::attention(const EncodedSet& set, const AttentionChoice& choice) {

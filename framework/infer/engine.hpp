@@ -57,7 +57,7 @@ class Engine {
   /// measures by no such texts.
   void decode_by(const DecodingWishes& wishes);
   /// Memory grows with the largest batch so far; the results do not depend on it.
-  Evaluation run(const EncodedSet& set);
+  Evaluation run(const EncodedSet& set, const EvaluationWatch& watch = {});
   /// Texts that the model writes, by sequence, whatever the task does with such. Throws Error where the model
   /// is no model of texts.
   std::vector<std::vector<GeneratedText>> generate(const EncodedSet& set, const Decoding& decoding,

@@ -60,11 +60,12 @@ Evaluator::Evaluator(Model& model, const BatchSize& largest, const BatchOptions&
   }
 }
 
-Evaluation Evaluator::run(const ExampleSet& set) {
+Evaluation Evaluator::run(const ExampleSet& set, const EvaluationWatch& watch) {
   Evaluation result = {.outputs = Outputs(set, model_.outputs())};
   Packer packer(set, model_.needs());
   std::vector<double> losses(model_.needs().losses.size()), weights(losses.size());
   bool known = set.size() > 0;
+  std::size_t done = 0;
   for (const std::vector<std::int32_t>& members :
        plan_evaluation(example_lengths(set), options_, evaluation_order(model_))) {
     packer.pack(members, packed_);
@@ -76,11 +77,17 @@ Evaluation Evaluator::run(const ExampleSet& set) {
     if (sums != nullptr) add(model_.read_losses(sums), losses);
     add(packed_.weights, weights);
     collect(set, result.outputs);
+    done += members.size();
+    if (watch) watch({.done = done, .all = set.sequence_count()});
   }
   for (std::size_t i = 0; i < losses.size(); ++i)
     result.loss += weights[i] > 0.0 ? losses[i] / weights[i] : 0.0;
   if (!known) result.loss = std::numeric_limits<double>::quiet_NaN();
-  if (texts_) result.outputs.set_texts(Generator(model_, *texts_->tokenizer).run(set, texts_->decoding));
+  if (!texts_) return result;
+  const auto written = [&](std::size_t sequences) {
+    if (watch) watch({.writes = true, .done = sequences, .all = set.sequence_count()});
+  };
+  result.outputs.set_texts(Generator(model_, *texts_->tokenizer).run(set, texts_->decoding, {}, written));
   return result;
 }
 

@@ -3,6 +3,8 @@
 // test with it, the worker's evaluate and predict too.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -22,6 +24,14 @@ struct Evaluation {
   Outputs outputs;
   double loss = 0.0;  ///< sum of the means of the head's losses; NaN where the truth is not known
 };
+
+/// How far an evaluation is: first with the sequences that it scores, then with the texts that it has
+/// written.
+struct EvaluationProgress {
+  bool writes = false;
+  std::size_t done = 0, all = 0;
+};
+using EvaluationWatch = std::function<void(const EvaluationProgress&)>;
 
 /// For a task that measures or answers by texts that the model writes (Task::decoding).
 struct TextGeneration {
@@ -43,7 +53,7 @@ class Evaluator {
             std::optional<TextGeneration> texts = {});
 
   /// Unless the head's loss is one between sequences, the result does not depend on how batches are formed.
-  Evaluation run(const ExampleSet& set);
+  Evaluation run(const ExampleSet& set, const EvaluationWatch& watch = {});
 
  private:
   void collect(const ExampleSet& set, Outputs& outputs);

@@ -29,7 +29,7 @@ std::vector<std::size_t> by_length(const ExampleSet& set) {
 }  // namespace
 
 std::vector<std::vector<GeneratedText>> Generator::run(const ExampleSet& set, const Decoding& decoding,
-                                                       const Seen& seen) {
+                                                       const Seen& seen, const Written& written) {
   if (const std::string wrong = contradiction_in(decoding); !wrong.empty()) throw Error(wrong);
   std::vector<std::vector<GeneratedText>> all(set.sequence_count());
   const std::vector<std::size_t> order = by_length(set);
@@ -45,6 +45,7 @@ std::vector<std::vector<GeneratedText>> Generator::run(const ExampleSet& set, co
     TextWriter writer(model_, tokenizer_, set, decoding, seen, members);
     writer.run();
     for (std::size_t i = 0; i < members.size(); ++i) all[members[i]] = writer.texts(i);
+    if (written) written(first + count);
   }
   return all;
 }

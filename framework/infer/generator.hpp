@@ -26,13 +26,16 @@ class Generator {
   /// and what it says. Not called where a beam is wider than 1: its texts are not certain before the end.
   using Seen = std::function<void(std::size_t sequence, std::size_t text, std::string_view said)>;
 
+  /// How many sequences have all their texts.
+  using Written = std::function<void(std::size_t sequences)>;
+
   /// Both outlive it.
   Generator(Model& model, const Tokenizer& tokenizer) : model_(model), tokenizer_(tokenizer) {}
 
   /// By sequence of the set, the best text first. Throws Error where the decoding contradicts itself, the
   /// model cannot generate, or a prompt leaves no row.
   std::vector<std::vector<GeneratedText>> run(const ExampleSet& set, const Decoding& decoding,
-                                              const Seen& seen = {});
+                                              const Seen& seen = {}, const Written& written = {});
 
  private:
   Model& model_;

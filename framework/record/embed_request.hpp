@@ -9,10 +9,6 @@
 
 namespace encore {
 
-/// The worker answers with an empty line for so many texts that it has embedded, and at the end with its
-/// answer as JSON, for which line ends are white space.
-inline constexpr std::size_t embeddings_per_line = 256;
-
 struct EmbedRequest {
   enum class Of : std::uint8_t {
     texts,    ///< vectors of the queries, or which of `texts` are nearest to each

@@ -118,6 +118,8 @@ void list(auto& field, A<Progressed> auto& event) {
   field("eta_seconds", event.eta_seconds);
   field.optional("step_seconds", event.step_seconds);
   field.optional("longest_pause", event.longest_pause);
+  field.optional("activity", event.activity);
+  field.optional("activity_share", event.activity_share);
 }
 
 void list(auto& field, A<Evaluated> auto& event) {

@@ -122,8 +122,10 @@ struct Progressed {
   double learning_rate = 0.0;
   double tokens_per_second = 0.0;
   double eta_seconds = 0.0;
-  double step_seconds = 0.0;   ///< of a usual step; 0: not reported
-  double longest_pause = 0.0;  ///< seconds between two steps until now; 0: not reported
+  double step_seconds = 0.0;    ///< of a usual step; 0: not reported
+  double longest_pause = 0.0;   ///< seconds between two steps until now; 0: not reported
+  std::string activity = {};    ///< what it is at between two steps, such as "scoring dev"; empty: steps
+  double activity_share = 0.0;  ///< of that, from 0 to 1
   bool operator==(const Progressed&) const = default;
 };
 

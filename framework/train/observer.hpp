@@ -9,6 +9,8 @@
 #include <encore/error.hpp>
 #include <encore/measure.hpp>
 
+#include "data/split.hpp"
+#include "infer/evaluator.hpp"
 #include "record/events.hpp"
 
 namespace encore {
@@ -39,6 +41,8 @@ class Observer : public EventObserver {
   /// What the task measures on dev and test; before the first Evaluated.
   virtual void measures(std::span<const Measure> of_task) = 0;
   virtual void stepped(const StepReport& report) = 0;
+  /// Again and again while a set is scored, which may take longer than many steps.
+  virtual void scoring(Split split, const EvaluationProgress& progress) = 0;
   /// A checkpoint is written and gets its name next. What was reported so far is on disk when this returns:
   /// whoever resumes from that checkpoint does not report it again.
   virtual void saving() = 0;

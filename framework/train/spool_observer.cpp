@@ -49,7 +49,8 @@ void SpoolObserver::happened(const Event& event) {
 }
 
 void SpoolObserver::stepped(const StepReport& report) {
-  const Progressed progress = progress_of(report);
+  const Progressed progress = progress_ = progress_of(report);
+  last_scoring_.reset();
   record([&] {
     spool_.point("train/loss", report.step, report.loss);
     spool_.point("train/learning_rate", report.step, report.learning_rate);
@@ -61,6 +62,20 @@ void SpoolObserver::stepped(const StepReport& report) {
     seconds_since_progress_ = 0.0;
     spool_.event(progress);
   });
+}
+
+void SpoolObserver::scoring(Split split, const EvaluationProgress& progress) {
+  if (progress_.total_steps == 0) return;  // a run that went on behind its last step
+  const auto time = std::chrono::steady_clock::now();
+  // What is over in an instant is not worth an event.
+  if (!last_scoring_) last_scoring_ = time;
+  if (std::chrono::duration<double>(time - *last_scoring_).count() < progress_interval) return;
+  last_scoring_ = time;
+  Progressed scoring = progress_;
+  scoring.activity = std::string(progress.writes ? "writing texts of " : "scoring ") + name_of(split);
+  scoring.activity_share =
+      static_cast<double>(progress.done) / static_cast<double>(std::max<std::size_t>(progress.all, 1));
+  record([&] { spool_.event(scoring); });
 }
 
 Progressed SpoolObserver::progress_of(const StepReport& report) {

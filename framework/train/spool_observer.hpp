@@ -17,6 +17,7 @@ class SpoolObserver final : public Observer {
   void happened(const Event& event) override;
   void measures(std::span<const Measure> of_task) override;
   void stepped(const StepReport& report) override;
+  void scoring(Split split, const EvaluationProgress& progress) override;
   void saving() override;
 
  private:
@@ -28,6 +29,8 @@ class SpoolObserver final : public Observer {
   double longest_pause_ = 0.0;     ///< seconds between the ends of two steps, scores and checkpoints included
   double seconds_per_step_ = 0.0;  ///< smoothed, for the time left
   double seconds_since_progress_ = 0.0;
+  Progressed progress_;  ///< of the newest step
+  std::optional<std::chrono::steady_clock::time_point> last_scoring_;
 };
 
 }  // namespace encore

@@ -204,7 +204,8 @@ bool Trainer::evaluate_dev() {
 }
 
 Evaluation Trainer::evaluate(Split split) {
-  return evaluator_->run(units_of(sets_.task(), sets_.set(split).set));
+  return evaluator_->run(units_of(sets_.task(), sets_.set(split).set),
+                         [&](const EvaluationProgress& progress) { observer_.scoring(split, progress); });
 }
 
 Trainer::Score Trainer::score(Split split) {

@@ -12,6 +12,7 @@
 #include "infer/engine.hpp"
 #include "infer/word_vectors.hpp"
 #include "record/embed_request.hpp"
+#include "worker/tell_progress.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore {
@@ -19,12 +20,16 @@ namespace {
 
 using nlohmann::ordered_json;
 
+/// So many at a time: their batches, sorted by length, have little padding to avoid any more.
+constexpr std::size_t texts_at_once = 256;
+
 /// Says how far it is while it works.
 Vectors embed_all(Engine& engine, std::span<const std::string> texts) {
   Vectors all;
-  for (std::size_t first = 0; first < texts.size(); first += embeddings_per_line) {
-    all.append(engine.embed(texts.subspan(first, std::min(embeddings_per_line, texts.size() - first))));
-    std::cout << std::endl;
+  for (std::size_t first = 0; first < texts.size(); first += texts_at_once) {
+    const std::size_t count = std::min(texts_at_once, texts.size() - first);
+    all.append(engine.embed(texts.subspan(first, count)));
+    tell_progress({.what = "embedded", .unit = "texts", .done = first + count, .all = texts.size()});
   }
   return all;
 }

@@ -7,6 +7,7 @@
 #include "base/host_measures.hpp"
 #include "base/measure_json.hpp"
 #include "infer/engine.hpp"
+#include "worker/tell_progress.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore {
@@ -41,7 +42,7 @@ int evaluate_verb(const TrainedRunArguments& run, const std::vector<std::string>
     model.extend(read.records);
     return model.encode(read.records, host_threads());
   });
-  const Evaluation evaluation = model.run(set);
+  const Evaluation evaluation = model.run(set, telling_progress());
   const Statistics statistics = measured(model.task(), set.set, evaluation.outputs, "evaluation set");
 
   json measures = json::object(), definitions = json::array(), counts = json::array();

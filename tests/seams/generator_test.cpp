@@ -296,6 +296,18 @@ TEST_P(BothModels, WhoLooksOnSeesEveryTextGrow) {
   }
 }
 
+TEST_P(BothModels, SaysHowManyTextsAreWritten) {
+  const auto model = make(GetParam());
+  std::vector<std::size_t> written;
+  // Of 20 prompts 8 texts each are more than are written at a time.
+  Generator(*model, *tokenizer)
+      .run(set_of(prompts(20), GetParam()), {.temperature = 1.0, .texts = 8, .max_pieces = 2}, {},
+           [&](std::size_t sequences) { written.push_back(sequences); });
+  EXPECT_GT(written.size(), 1U);
+  EXPECT_TRUE(std::ranges::is_sorted(written));
+  EXPECT_EQ(written.back(), 20U);
+}
+
 TEST_P(BothModels, AWayThatContradictsItselfIsRefused) {
   const auto model = make(GetParam());
   EXPECT_EQ(refusal(*model, prompts(1), {.beam = 0}), "beam is 0; it must be from 1 to 32");

@@ -44,6 +44,9 @@ class Recorder final : public Observer {
         });
   }
   void stepped(const StepReport& report) override { steps.push_back(report); }
+  void scoring(Split split, const EvaluationProgress& progress) override {
+    scored[split].push_back(progress);
+  }
   void saving() override {
     safe_steps = steps.size();
     if (disk_full) throw RecordError("no space");
@@ -53,6 +56,7 @@ class Recorder final : public Observer {
   std::size_t safe_steps = 0;  ///< so many were safe when the last checkpoint was about to get its name
   bool disk_full = false;
   std::vector<StepReport> steps;
+  std::map<Split, std::vector<EvaluationProgress>> scored;
   std::map<std::string, std::map<std::int64_t, double>> values;
   std::map<std::pair<std::int64_t, std::string>, std::string> digests;
   std::vector<Saved> checkpoints;

@@ -16,6 +16,18 @@ TEST(RunDisplay, ProgressNamesStepEpochLossSpeedRateAndTimeLeft) {
             "step 120/600  epoch 2  loss 0.4123  12.3k tokens/s  lr 0.00048  34 s left");
 }
 
+TEST(RunDisplay, BetweenTwoStepsItNamesWhatIsDone) {
+  EXPECT_EQ(progress_text({.step = 120,
+                           .total_steps = 600,
+                           .epoch = 2,
+                           .loss = 0.41234,
+                           .tokens_per_second = 12345,
+                           .eta_seconds = 34,
+                           .activity = "writing texts of dev",
+                           .activity_share = 0.259}),
+            "step 120/600  epoch 2  loss 0.4123  writing texts of dev  25 %");
+}
+
 const Metric dev_f1 = {.name = "dev/f1", .meaning = {.name = "f1", .title = "F1", .fraction = true}};
 
 TEST(RunDisplay, MeasuresShowTheScoresOfOneSplitTheSelectedOneFirst) {

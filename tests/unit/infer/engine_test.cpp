@@ -36,6 +36,7 @@ class Answer final : public Observer {
         });
   }
   void stepped(const StepReport&) override {}
+  void scoring(Split, const EvaluationProgress&) override {}
   void saving() override {}
 
   std::map<std::string, std::string> files;

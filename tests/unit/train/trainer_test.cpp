@@ -74,6 +74,16 @@ TEST_F(TrainerTest, ReportsEveryStepEveryEpochAndTheResult) {
             (std::vector<std::string>{"weights", "predictions/dev.jsonl", "predictions/test.jsonl"}));
   for (std::int64_t step : {0, 1, 4, 8, 24}) EXPECT_TRUE(told.digests.contains({step, "parameters"})) << step;
   EXPECT_FALSE(told.digests.contains({5, "parameters"}));
+  for (const Split split : {Split::dev, Split::test}) {
+    std::size_t before = 0;
+    ASSERT_TRUE(told.scored.contains(split));
+    for (const EvaluationProgress& progress : told.scored.at(split)) {
+      EXPECT_TRUE(progress.done > before || before == progress.all) << "grows, or begins anew";
+      EXPECT_FALSE(progress.writes);
+      before = progress.done;
+    }
+    EXPECT_EQ(before, told.scored.at(split).back().all);
+  }
 }
 
 TEST_F(TrainerTest, KeepsTheBestAndTheNewestCheckpoint) {

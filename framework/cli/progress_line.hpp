@@ -1,6 +1,6 @@
-// PlanningProgress: what a large sweep says while it is planned and checked, on the standard error: nothing
-// in the first second; then one line that is replaced on a terminal, and elsewhere a line with the time every
-// ten seconds.
+// ProgressLine: what a verb says while it is at work, such as on the plan of a large sweep, on the standard
+// error: nothing in the first second; then one line that is replaced on a terminal, and elsewhere a line with
+// the time every ten seconds.
 #pragma once
 
 #include <chrono>
@@ -11,9 +11,9 @@
 
 namespace encore {
 
-class PlanningProgress {
+class ProgressLine {
  public:
-  PlanningProgress();
+  ProgressLine();
   /// "planned 12000 of 100000 points": `what` is "planned", `unit` "points".
   void show(const std::string& what, std::size_t done, std::size_t all, const std::string& unit);
 

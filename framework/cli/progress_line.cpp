@@ -1,5 +1,5 @@
-// See planning_progress.hpp.
-#include "cli/planning_progress.hpp"
+// See progress_line.hpp.
+#include "cli/progress_line.hpp"
 
 #include "cli/format.hpp"
 
@@ -11,11 +11,10 @@ constexpr auto live_interval = std::chrono::milliseconds(200);
 constexpr auto progress_interval = std::chrono::seconds(10);
 }  // namespace
 
-PlanningProgress::PlanningProgress()
+ProgressLine::ProgressLine()
     : lines_(stderr, terminal_of(stderr)), next_(std::chrono::steady_clock::now() + silent_at_first) {}
 
-void PlanningProgress::show(const std::string& what, std::size_t done, std::size_t all,
-                            const std::string& unit) {
+void ProgressLine::show(const std::string& what, std::size_t done, std::size_t all, const std::string& unit) {
   const auto time = std::chrono::steady_clock::now();
   if (time < next_ || done >= all) return;
   const std::string text = what + " " + std::to_string(done) + " of " + std::to_string(all) + " " + unit;

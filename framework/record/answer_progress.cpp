@@ -1,0 +1,29 @@
+#include "record/answer_progress.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "config/json_text.hpp"
+
+namespace encore {
+
+namespace {
+/// The name that no answer has at its beginning.
+constexpr std::string_view opening = "{\"at_work\":";
+}  // namespace
+
+std::string AnswerProgress::line() const {
+  return std::string(opening) + nlohmann::json{what, done, all, unit}.dump() + "}";
+}
+
+std::optional<AnswerProgress> AnswerProgress::parse(std::string_view line) {
+  if (!line.starts_with(opening)) return {};
+  const nlohmann::json parsed = json_or_null(line);
+  if (!parsed.is_object() || !parsed.begin()->is_array() || parsed.begin()->size() != 4) return {};
+  const nlohmann::json& fields = *parsed.begin();
+  if (!fields[0].is_string() || !fields[1].is_number_unsigned() || !fields[2].is_number_unsigned() ||
+      !fields[3].is_string())
+    return {};
+  return AnswerProgress{.what = fields[0], .unit = fields[3], .done = fields[1], .all = fields[2]};
+}
+
+}  // namespace encore

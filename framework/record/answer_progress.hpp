@@ -1,0 +1,24 @@
+// AnswerProgress: how far a worker is with an answer, as a line of JSON that it writes before the answer.
+// Place in the flow: the worker's verbs -> here -> cli/worker_answer.hpp, which shows it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace encore {
+
+/// "scored 300 of 1000 sequences"
+struct AnswerProgress {
+  std::string what, unit;  ///< "scored", "sequences"
+  std::size_t done = 0, all = 0;
+
+  /// Without a line end.
+  std::string line() const;
+  /// Nothing where the line is something else, such as the answer.
+  static std::optional<AnswerProgress> parse(std::string_view line);
+  bool operator==(const AnswerProgress&) const = default;
+};
+
+}  // namespace encore

@@ -1,0 +1,26 @@
+#include "worker/tell_progress.hpp"
+
+#include <chrono>
+#include <iostream>
+
+namespace encore {
+
+void tell_progress(const AnswerProgress& progress) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto interval = std::chrono::milliseconds(100);
+  static Clock::time_point next = Clock::now();
+  if (Clock::now() < next) return;
+  next = Clock::now() + interval;
+  std::cout << progress.line() << std::endl;
+}
+
+EvaluationWatch telling_progress() {
+  return [](const EvaluationProgress& progress) {
+    tell_progress({.what = progress.writes ? "written" : "scored",
+                   .unit = progress.writes ? "texts" : "sequences",
+                   .done = progress.done,
+                   .all = progress.all});
+  };
+}
+
+}  // namespace encore

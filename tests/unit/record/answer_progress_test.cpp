@@ -1,0 +1,23 @@
+// Lines of progress before an answer: what is one, and what is the answer.
+#include "record/answer_progress.hpp"
+
+#include <gtest/gtest.h>
+
+namespace encore {
+namespace {
+
+TEST(AnswerProgress, comes_back_from_its_line) {
+  const AnswerProgress progress = {.what = "written", .unit = "\"texts\"", .done = 7, .all = 1000};
+  EXPECT_EQ(progress.line().find('\n'), std::string::npos);
+  EXPECT_EQ(AnswerProgress::parse(progress.line()), progress);
+}
+
+TEST(AnswerProgress, of_another_line_is_none) {
+  for (const char* line : {"", "{}", "{\"step\":1}", "{\"at_work\":", "{\"at_work\":{}}",
+                           "{\"at_work\":[\"a\",1,2]}", "{\"at_work\":[\"a\",-1,2,\"b\"]}",
+                           "{\"at_work\":[1,1,2,\"b\"]}", " {\"at_work\":[\"a\",1,2,\"b\"]}"})
+    EXPECT_FALSE(AnswerProgress::parse(line)) << line;
+}
+
+}  // namespace
+}  // namespace encore
