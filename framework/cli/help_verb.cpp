@@ -99,7 +99,7 @@ int help_verb(const Arguments& arguments) {
   if (!line.parse(arguments)) return exit_done;
   if (line.has("verb")) return find_verb(line.text("verb")).run({"-h"});
 
-  std::cout << "exp VERB [arguments]: trains Transformer encoders and keeps the record of every run\n\n";
+  std::cout << "exp VERB [arguments]: trains Transformers and keeps the record of every run\n\n";
   print_list(verbs());
   std::cout << "\nexp VERB -h shows the options of a verb and an example.\n"
                "example: exp run experiments/quickstart.toml\n";

@@ -259,7 +259,13 @@ const Schema& train_schema() {
                             "every epoch",
                     .unit = "steps",
                     .min = 0,
-                    .max = most_steps});
+                    .max = most_steps})
+          .integer("show_attention", 0,
+                   {.help = "examples of the development set, its first ones, whose attention weights are "
+                            "kept when the run is complete, as a file of the run that a report draws",
+                    .unit = "examples",
+                    .min = 0,
+                    .max = 100});
   return schema;
 }
 

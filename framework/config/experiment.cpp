@@ -102,6 +102,7 @@ TrainTable train_table(const Options& train) {
   table.gradient_shards = train.integer("gradient_shards");
   table.label_smoothing = train.number("label_smoothing");
   table.digest_steps = train.integer("digest_steps");
+  table.show_attention = train.integer("show_attention");
   table.freeze = train.text_list("freeze");
   table.layer_decay = train.number("layer_decay");
   table.lora = train.text_list("lora");

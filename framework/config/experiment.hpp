@@ -106,6 +106,7 @@ struct TrainTable {
   std::int64_t gradient_shards = 1;
   double label_smoothing = 0.0;
   std::int64_t digest_steps = 0;
+  std::int64_t show_attention = 0;  ///< examples
   std::vector<std::string> freeze;  ///< parameters, or beginnings of their paths
   double layer_decay = 1.0;         ///< of the learning rate, from each level of a stack to the one below
   std::vector<std::string> lora;    ///< matrices with an adapter, or ends of their paths

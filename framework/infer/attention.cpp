@@ -15,6 +15,8 @@ namespace {
 
 /// More numbers than this make a file that no browser opens with pleasure.
 constexpr std::size_t most_weights = 4'000'000;
+/// Of the examples that a run keeps: about ten megabytes.
+constexpr std::size_t most_kept_weights = 1'000'000;
 
 /// Blanks, tabs and line ends as signs.
 std::string with_visible_blanks(std::string_view text) {
@@ -99,13 +101,53 @@ void require_weights(const SequenceAttention& found) {
                 list_of({types.begin(), types.end()}));
 }
 
-void require_few_weights(const std::vector<AttentionMap>& maps, const AttentionChoice& choice) {
+std::size_t weights_in(const std::vector<AttentionMap>& maps, const AttentionChoice& choice) {
   std::size_t weights = 0;
   for (const AttentionMap& map : maps) weights += chosen_heads(map, choice).size() * map.height * map.width;
+  return weights;
+}
+
+void require_few_weights(const std::vector<AttentionMap>& maps, const AttentionChoice& choice) {
+  const std::size_t weights = weights_in(maps, choice);
   if (weights > most_weights)
     throw Error("the weights of this text are " + std::to_string(weights) + " numbers, and at most " +
                 std::to_string(most_weights) +
                 " can be looked at together; choose layers and heads (--layer, --head), or shorten the text");
+}
+
+// --- one sequence ---
+
+SequenceAttention attention_in(Model& model, const ExampleSet& set, std::size_t sequence) {
+  const ExampleSet single = set.by_sequence();
+  BatchNeeds needs = model.needs();
+  needs.losses.clear();
+  PackedBatch packed;
+  const auto number = static_cast<std::int32_t>(sequence);
+  Packer(single, needs).pack(std::span(&number, 1), packed);
+  DeviceBatch batch(model.device(), packed.size(), needs);
+  batch.upload(packed);
+  return model.attention(batch);
+}
+
+AttentionText text_with(const SequenceAttention& found, const Tokenizer& tokenizer, const ExampleSet& set,
+                        std::size_t sequence, const AttentionChoice& choice) {
+  AttentionText text{.tokens = shown_pieces(tokenizer, set.ids(sequence)),
+                     .target = shown_pieces(tokenizer, set.target_ids(sequence))};
+  for (const AttentionMap& map : found.maps) {
+    AttentionLayer& layer =
+        text.layers.emplace_back(AttentionLayer{.layer = map.layer,
+                                                .type = map.type,
+                                                .rows_of_decoder = map.rows == Space::target,
+                                                .columns_of_decoder = map.columns == Space::target,
+                                                .heads = chosen_heads(map, choice),
+                                                .weights = {}});
+    for (const std::int64_t head : layer.heads) {
+      const std::span<const float> weights = map.head(static_cast<std::size_t>(head));
+      layer.weights.emplace_back(weights.begin(), weights.end());
+    }
+  }
+  for (const HiddenAttention& hidden : found.hidden) text.hidden.emplace_back(hidden.layer, hidden.type);
+  return text;
 }
 
 // --- the target ---
@@ -197,38 +239,42 @@ std::vector<AttentionPiece> shown_pieces(const Tokenizer& tokenizer, std::span<c
 
 AttentionText attended(Model& model, const Tokenizer& tokenizer, const ExampleSet& set, std::size_t sequence,
                        const AttentionChoice& choice) {
-  const ExampleSet single = set.by_sequence();
-  BatchNeeds needs = model.needs();
-  needs.losses.clear();
-  PackedBatch packed;
-  const auto number = static_cast<std::int32_t>(sequence);
-  Packer(single, needs).pack(std::span(&number, 1), packed);
-  DeviceBatch batch(model.device(), packed.size(), needs);
-  batch.upload(packed);
-  SequenceAttention found = model.attention(batch);
+  SequenceAttention found = attention_in(model, set, sequence);
   require_weights(found);
   require_known_layers(found, choice);
   std::erase_if(found.maps, [&](const AttentionMap& map) { return !choice.means(map.layer, map.block); });
   require_known_heads(found.maps, choice);
   require_few_weights(found.maps, choice);
+  return text_with(found, tokenizer, set, sequence, choice);
+}
 
-  AttentionText text{.tokens = shown_pieces(tokenizer, set.ids(sequence)),
-                     .target = shown_pieces(tokenizer, set.target_ids(sequence))};
-  for (const AttentionMap& map : found.maps) {
-    AttentionLayer& layer =
-        text.layers.emplace_back(AttentionLayer{.layer = map.layer,
-                                                .type = map.type,
-                                                .rows_of_decoder = map.rows == Space::target,
-                                                .columns_of_decoder = map.columns == Space::target,
-                                                .heads = chosen_heads(map, choice),
-                                                .weights = {}});
-    for (const std::int64_t head : layer.heads) {
-      const std::span<const float> weights = map.head(static_cast<std::size_t>(head));
-      layer.weights.emplace_back(weights.begin(), weights.end());
+AttentionTexts attended_examples(Model& model, const Tokenizer& tokenizer, const ExampleSet& set,
+                                 const std::string& set_name, std::size_t examples, std::string& left_out) {
+  AttentionTexts all{.forced = model.needs().target};
+  std::size_t weights = 0, skipped = 0;
+  for (std::size_t example = 0; example < std::min(examples, set.size()); ++example) {
+    const Run sequences = set.sequences(example);
+    for (std::size_t i = 0; i < sequences.count; ++i) {
+      const std::size_t sequence = sequences.first + i;
+      const SequenceAttention found = attention_in(model, set, sequence);
+      const std::size_t more = weights_in(found.maps, {});
+      if (weights + more > most_kept_weights) {
+        ++skipped;
+        continue;
+      }
+      weights += more;
+      AttentionText text = text_with(found, tokenizer, set, sequence, {});
+      text.name = "example " + std::to_string(example + 1) + " of " + set_name;
+      if (sequences.count > 1)
+        text.name += ", part " + std::to_string(i + 1) + " of " + std::to_string(sequences.count);
+      all.texts.push_back(std::move(text));
     }
   }
-  for (const HiddenAttention& hidden : found.hidden) text.hidden.emplace_back(hidden.layer, hidden.type);
-  return text;
+  if (skipped > 0)
+    left_out = std::to_string(skipped) + (skipped == 1 ? " text is" : " texts are") +
+               " not kept, for all weights together would be more than " + std::to_string(most_kept_weights) +
+               " numbers; exp attention shows any text";
+  return all;
 }
 
 AttentionTexts attended(Engine& engine, const AttentionRequest& request) {

@@ -30,6 +30,11 @@ std::vector<AttentionPiece> shown_pieces(const Tokenizer& tokenizer, std::span<c
 AttentionText attended(Model& model, const Tokenizer& tokenizer, const ExampleSet& set, std::size_t sequence,
                        const AttentionChoice& choice);
 
+/// The first examples of a set, all sequences of each, for a file: those that would make it larger than
+/// anybody reads are left out, which `left_out` then says. The model's evaluation plan holds them.
+AttentionTexts attended_examples(Model& model, const Tokenizer& tokenizer, const ExampleSet& set,
+                                 const std::string& set_name, std::size_t examples, std::string& left_out);
+
 /// The text of a request as the run's task reads a line of it; all sequences that it becomes. Throws Error
 /// beside that for a text without pieces, one that is longer than the model, and a target that the model has
 /// no use for.

@@ -193,6 +193,12 @@ void require_generation(const Task& task, const Model& model) {
   if (task.decoding()) model.require_generation();
 }
 
+void require_attention(const TrainTable& train, const Model& model) {
+  if (train.show_attention > 0 && !model.has_attention())
+    throw ConfigError("train.show_attention",
+                      "no layer of this model has attention weights that could be kept; leave it out");
+}
+
 void require_selectable(const Selection& select, const Model& model) {
   if (!model.couples_sequences() || select.measure() != loss_measure().name) return;
   throw ConfigError("train.select",

@@ -88,6 +88,9 @@ void require_selectable(const Selection& select, const Model& model);
 /// Throws Error where the task has texts generated and the model cannot, before anything is trained.
 void require_generation(const Task& task, const Model& model);
 
+/// Throws ConfigError where attention is to be kept and no layer of the model has any.
+void require_attention(const TrainTable& train, const Model& model);
+
 /// The hashes a run was planned with, by role.
 ContentHashes content_hashes(const Specification& specification);
 

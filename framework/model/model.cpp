@@ -157,6 +157,12 @@ SequenceAttention Model::attention(const DeviceBatch& batch) {
   return found;
 }
 
+bool Model::has_attention() const {
+  return std::ranges::any_of(network_->nodes(), [](const Node& node) {
+    return dynamic_cast<const HasAttentionWeights*>(node.layer.get()) != nullptr;
+  });
+}
+
 std::unique_ptr<Generation> Model::make_generation(const BatchSize& largest, std::int64_t capacity) {
   return std::make_unique<Generation>(*network_, *parameters_, device_, largest, capacity);
 }

@@ -84,6 +84,8 @@ class Model {
   /// The attention weights of a scoring pass over a batch of one sequence, without the head. Throws Error
   /// where there is not enough memory for them.
   SequenceAttention attention(const DeviceBatch& batch);
+  /// Whether any layer has such weights.
+  bool has_attention() const;
 
   /// Memory for texts that grow pass by pass, in passes up to `largest` and to at most `capacity` rows each,
   /// those of the first pass included; beside that of plan(). The model outlives it. Throws Error where the

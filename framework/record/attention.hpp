@@ -77,7 +77,8 @@ struct AttentionTexts {
   static AttentionTexts parse(const std::string& text);
 };
 
-/// Of a run's folder: examples of the development set as the chosen model sees them (train.show_attention).
-inline constexpr const char* attention_file = "attention.json";
+/// Of a run's folder, and the artifact: examples of the development set as the chosen model sees them
+/// (train.show_attention).
+inline constexpr const char *attention_file = "attention.json", *attention_artifact = "attention";
 
 }  // namespace encore

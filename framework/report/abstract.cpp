@@ -183,7 +183,7 @@ std::string left_out_text(const Material& material) {
   std::vector<std::string> parts = material.options.without;
   const bool hides =
       std::any_of(material.questions.begin(), material.questions.end(),
-                  [&](const Question& question) { return material.hides_sentences(question); });
+                  [&](const Question& question) { return material.hides_texts(question, "examples"); });
   if (hides && std::find(parts.begin(), parts.end(), "examples") == parts.end())
     parts.push_back("examples (private data)");
   return listed(parts);

@@ -212,7 +212,7 @@ Section examples_section(const Material& material) {
   Section section{"examples", "Examples"};
   const std::string split = material.metric.split() == "dev" ? "dev" : "test";
   for (const Question& question : material.questions) {
-    if (material.hides_sentences(question))
+    if (material.hides_texts(question, section.id))
       section.blocks.push_back(
           Notice{Text({{"Sentences are left out: "},
                        code("[data] private = true"),

@@ -48,9 +48,9 @@ nlohmann::json Material::setting(const RunRow& run, const std::string& key) cons
   return found != own->second.end() && found->key == key ? found->value : nlohmann::json();
 }
 
-bool Material::hides_sentences(const Question& question) const {
+bool Material::hides_texts(const Question& question, const std::string& section) const {
   const std::vector<std::string>& named = options.sections;
-  if (std::find(named.begin(), named.end(), "examples") != named.end()) return false;
+  if (std::find(named.begin(), named.end(), section) != named.end()) return false;
   // What one run says of a set holds for every run that was scored on it.
   return std::any_of(question.runs.begin(), question.runs.end(),
                      [&](const RunRow& run) { return setting(run, "data.private") == nlohmann::json(true); });

@@ -59,8 +59,9 @@ struct Material {
   const SetFacts* facts(const RunRow& run, const std::string& role) const;
   /// A setting's value; null where the run has none.
   nlohmann::json setting(const RunRow& run, const std::string& key) const;
-  /// Whether sentences of the question's data must not be shown: a run says so, and nobody asked for them.
-  bool hides_sentences(const Question& question) const;
+  /// Whether a section must not show texts of the question's data: a run says so, and nobody asked for the
+  /// section by its name.
+  bool hides_texts(const Question& question, const std::string& section) const;
   /// How many of so many rows a table shows.
   std::size_t rows_of(std::size_t all) const;
   /// Whether tables are for programs, which want every number.

@@ -25,6 +25,7 @@ const std::vector<Name>& names() {
                                          {"curves", "curves"},
                                          {"parameters", "sweep"},
                                          {"examples", "examples"},
+                                         {"attention", "attention"},
                                          {"method", "method"},
                                          {"model", "model", "method"},
                                          {"training", "training", "method"},

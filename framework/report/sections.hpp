@@ -43,6 +43,8 @@ std::optional<Figure> score_figure(const Material& material);
 Section sweep_section(const Material& material);
 /// examples.cpp: sentences with what was right, wrong and missed.
 Section examples_section(const Material& material);
+/// attention.cpp: what heads look at in texts that the best candidate has kept.
+Section attention_section(const Material& material);
 /// method.cpp: model, training and settings.
 Section method_section(const Material& material);
 /// data.cpp: files, sizes, lengths, labels, what was cut. Part of the method.

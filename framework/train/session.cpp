@@ -60,6 +60,7 @@ Session::Session(Specification specification, std::filesystem::path run_folder, 
                                    device);
   require_selectable(experiment.train.select, *model_);
   require_generation(sets_.task(), *model_);
+  require_attention(experiment.train, *model_);
   optimizer_ = with_key(experiment.optimizer, [&] {
     return loaded_.registry.make_optimizer(experiment.optimizer.type, experiment.optimizer.options);
   });
@@ -106,7 +107,8 @@ TrainerParts Session::parts(Observer& observer, Control& control, Milestones mil
           std::move(milestones),
           loaded_.registry.owner_text(Kind::optimizer, loaded_.experiment.optimizer.type),
           pretrained_of(specification_),
-          text_generation(sets_.task(), tokenizer())};
+          text_generation(sets_.task(), tokenizer()),
+          &tokenizer()};
 }
 
 }  // namespace encore

@@ -8,6 +8,8 @@
 #include "data/hash.hpp"
 #include "infer/setup.hpp"
 #include "model/load_parameters.hpp"
+#include "record/atomic_file.hpp"
+#include "record/attention.hpp"
 #include "record/checkpoint.hpp"
 #include "record/weights_file.hpp"
 
@@ -149,6 +151,14 @@ void Snapshots::write_predictions(const TaskSets& sets, Split split, const Outpu
     sets.save_predictions(split, outputs, statistics, folder_ / name);
   });
   observer.happened(Wrote{.name = name, .path = name, .sha256 = sha256_of_file(folder_ / name)});
+}
+
+void Snapshots::write_attention(const std::string& content, Control& control, Observer& observer) {
+  require_owned(control);  // a folder that was removed is not made again
+  recorded(control, [&] { save_file(folder_ / attention_file, content); });
+  observer.happened(Wrote{.name = attention_artifact,
+                          .path = attention_file,
+                          .sha256 = sha256_of_file(folder_ / attention_file)});
 }
 
 }  // namespace encore

@@ -50,6 +50,9 @@ class Snapshots {
   void write_predictions(const TaskSets& sets, Split split, const Outputs& outputs,
                          const Statistics& statistics, Control& control, Observer& observer);
 
+  /// Writes `attention.json` (record/attention.hpp) and reports it to the observer. Throws as save().
+  void write_attention(const std::string& content, Control& control, Observer& observer);
+
  private:
   /// Throws RecordError when another attempt has the run now.
   void require_owned(Control& control) const;

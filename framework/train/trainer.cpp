@@ -10,6 +10,7 @@
 #include "base/host_measures.hpp"
 #include "base/measures.hpp"
 #include "data/largest_batch.hpp"
+#include "infer/attention.hpp"
 #include "infer/setup.hpp"
 #include "train/digests.hpp"
 
@@ -66,6 +67,7 @@ Trainer::Trainer(const TrainerParts& parts)
       control_(parts.control),
       milestones_(parts.milestones),
       pretrained_(parts.pretrained),
+      tokenizer_(parts.tokenizer),
       units_(units_of(sets_.task(), sets_.set(Split::train).set)),
       lengths_(example_lengths(units_)),
       batch_options_(batch_options(train_, seed_)),
@@ -248,7 +250,18 @@ void Trainer::score_with_best() {
     result.insert(result.end(), measures.begin(), measures.end());
     snapshots_.write_predictions(sets_, split, outputs, statistics, control_, observer_);
   }
+  if (train_.show_attention > 0) keep_attention(step);
   observer_.happened(Concluded{.best_step = step, .measures = result});
+}
+
+void Trainer::keep_attention(std::int64_t step) {
+  std::string left_out;
+  AttentionTexts kept = attended_examples(model_, *tokenizer_, sets_.set(Split::dev).set, name_of(Split::dev),
+                                          static_cast<std::size_t>(train_.show_attention), left_out);
+  kept.step = step;
+  if (!left_out.empty())
+    observer_.happened(Logged{.level = LogLevel::warning, .text = "train.show_attention: " + left_out});
+  snapshots_.write_attention(kept.json(), control_, observer_);
 }
 
 Ending Trainer::end(Ending ending, const std::string& reason) {

@@ -54,6 +54,7 @@ struct TrainerParts {
   std::function<PretrainedWeights(Model&)> pretrained = {};
   /// For tasks that measure by texts which the model writes.
   std::optional<TextGeneration> texts = {};
+  const Tokenizer* tokenizer = nullptr;  ///< for the pieces of what train.show_attention keeps
 };
 
 /// Updates of a whole run, and the epochs that they take.
@@ -85,6 +86,8 @@ class Trainer {
   void save(CheckpointKind kind);
   void report_digests();
   void score_with_best();
+  /// What the model, whose parameters are those after `step`, looks at in the first examples of dev.
+  void keep_attention(std::int64_t step);
   Evaluation evaluate(Split split);
   /// A set's outputs, their statistics and measures, the loss last.
   struct Score {
@@ -108,6 +111,7 @@ class Trainer {
   Control& control_;
   const Milestones milestones_;
   const std::function<PretrainedWeights(Model&)> pretrained_;
+  const Tokenizer* tokenizer_;
 
   const ExampleSet units_;  ///< of the training set: what batches are made of
   const ExampleLengths lengths_;

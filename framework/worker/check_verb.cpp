@@ -133,6 +133,7 @@ class Checker {
                       device_);
     require_selectable(experiment.train.select, model);
     require_generation(checked.sets.task(), model);
+    require_attention(experiment.train, model);
     if (always_there(experiment.train.select, checked.sets.measures())) return;
     if (!checked.encoded && experiment.data.max_length_percent > 0)
       return;  // the worker looks, with its pieces

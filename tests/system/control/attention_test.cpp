@@ -117,6 +117,33 @@ TEST_F(LookedAt, ABrowserDrawsThePage) {
   EXPECT_EQ(times(">mon day<"), 1) << "the heading";
 }
 
+TEST_F(LookedAt, AReportDrawsWhatARunHasKept) {
+  output_of(
+      {"run", "tiny.toml", "-q", "--name", "kept", "-S", "train.epochs=1", "-S", "train.show_attention=1"});
+  output_of({"report", "kept", "--sections", "attention", "-o", "kept.md"});
+  const std::string report = contents("kept.md");
+  EXPECT_NE(report.find("Attention\n"), std::string::npos) << report;
+  EXPECT_NE(report.find("example 1 of dev"), std::string::npos) << report;
+  EXPECT_NE(report.find("](<kept.files/attention-"), std::string::npos) << report;
+  EXPECT_NE(output_of({"verify", "kept"}).find("kept equal: "), std::string::npos);
+
+  // The option is no part of the run's identity: the run that is there becomes private.
+  output_of({"run", "tiny.toml", "-q", "--name", "kept", "-S", "train.epochs=1", "-S",
+             "train.show_attention=1", "-S", "data.private=true"});
+  output_of({"report", "kept", "-o", "private.md"});
+  EXPECT_EQ(contents("private.md").find("example 1 of dev"), std::string::npos) << "nobody asked for texts";
+  output_of({"report", "kept", "--sections", "attention", "-o", "asked.md"});
+  EXPECT_NE(contents("asked.md").find("example 1 of dev"), std::string::npos);
+
+  const std::string file =
+      sandbox_.one("SELECT 'encore.db.runs/' || run.id || '/attention.json' FROM run WHERE name = 'kept'");
+  std::ofstream(sandbox_.folder() / file) << "{}";
+  output_of({"report", "kept", "--sections", "attention", "-o", "changed.md"});
+  EXPECT_NE(contents("changed.md").find("is not the file that was recorded"), std::string::npos);
+  EXPECT_EQ(sandbox_.exp({"report", "days", "--sections", "attention", "-o", "none.md"}).end.exit_code, 2)
+      << "nothing was kept";
+}
+
 TEST_F(LookedAt, WhatCannotBeShownIsRefused) {
   expect_refused({}, "exp attention needs a text to look at");
   expect_refused({"  "}, "the text is empty; give one with at least a word");
@@ -149,6 +176,13 @@ TEST_F(LookedAt, ALayerWithoutWeightsIsNamed) {
 
   output_of({"run", "tiny.toml", "-q", "--name", "none", "-S", "train.epochs=1", "-S",
              "model.layer.attention.type=linear_attention"});
+  const ProgramOutput kept =
+      sandbox_.exp({"run", "tiny.toml", "-q", "--name", "none-kept", "-S",
+                    "model.layer.attention.type=linear_attention", "-S", "train.show_attention=1"});
+  EXPECT_EQ(kept.end.exit_code, 2);
+  EXPECT_NE(kept.errors.find("no layer of this model has attention weights that could be kept; leave it out"),
+            std::string::npos)
+      << kept.errors;
   const ProgramOutput none = sandbox_.exp({"attention", "none", "Anna"});
   EXPECT_EQ(none.end.exit_code, 2);
   EXPECT_NE(none.errors.find("no layer of this model has attention weights that could be shown; its layers "

@@ -85,7 +85,8 @@ TEST(Resolve, CompletesEveryTable) {
         {"lora", nlohmann::json::array()},
         {"lora_alpha", 16.0},
         {"lora_rank", 8},
-        {"digest_steps", 10}}}};
+        {"digest_steps", 10},
+        {"show_attention", 0}}}};
   EXPECT_EQ(run.config, expected) << nlohmann::json::diff(expected, run.config).dump(1);
 }
 
@@ -198,7 +199,7 @@ TEST(Resolve, SuggestsANearNameBesideTheTableOfTheVeryName) {
       "dir/a.toml:32:1: unknown option \"hiden\" of [train]; it takes \"batch_size\", \"batch_tokens\", "
       "\"epochs\", \"steps\", \"precision\", \"clip_norm\", \"select\", \"patience\", \"evaluate_every\", "
       "\"checkpoint_every\", \"batching\", \"gradient_shards\", \"label_smoothing\", \"freeze\", "
-      "\"layer_decay\", \"lora\", \"lora_rank\", \"lora_alpha\", \"digest_steps\"");
+      "\"layer_decay\", \"lora\", \"lora_rank\", \"lora_alpha\", \"digest_steps\", \"show_attention\"");
 }
 
 TEST(Resolve, PointsAtATypeThatNoPluginOffers) {

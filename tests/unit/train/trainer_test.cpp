@@ -14,6 +14,7 @@
 #include "infer/pretrained_weights.hpp"
 #include "pretrained/content_hash.hpp"
 #include "record/atomic_file.hpp"
+#include "record/attention.hpp"
 #include "record/checkpoint.hpp"
 #include "record/weights_file.hpp"
 #include "support/bert_folder.hpp"
@@ -84,6 +85,30 @@ TEST_F(TrainerTest, ReportsEveryStepEveryEpochAndTheResult) {
     }
     EXPECT_EQ(before, told.scored.at(split).back().all);
   }
+}
+
+TEST_F(TrainerTest, KeepsAttentionOfTheFirstExamplesWhereItIsAsked) {
+  const Recorder plain = run("plain", specification());
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "plain" / attention_file));
+  const Recorder told = run("asked", specification({"train.show_attention=2"}));
+  EXPECT_EQ(told.files, (std::vector<std::string>{"weights", "predictions/dev.jsonl",
+                                                  "predictions/test.jsonl", "attention"}));
+  EXPECT_EQ(told.digests, plain.digests) << "no bit of the training depends on it";
+  EXPECT_EQ(told.result, plain.result);
+
+  const std::string content = testing::read_bytes(folder_ / "asked" / attention_file);
+  const AttentionTexts kept = AttentionTexts::parse(content);
+  EXPECT_EQ(kept.step, told.best_step);
+  ASSERT_EQ(kept.texts.size(), 2U);
+  EXPECT_EQ(kept.texts[0].name, "example 1 of dev");
+  EXPECT_EQ(kept.texts[1].name, "example 2 of dev");
+  for (const AttentionText& text : kept.texts) {
+    EXPECT_GT(text.tokens.size(), 2U);
+    EXPECT_FALSE(text.layers.empty());
+  }
+  run("stopped", specification({"train.show_attention=2"}), ScriptedControl(9));
+  run("stopped", specification({"train.show_attention=2"}));
+  EXPECT_EQ(testing::read_bytes(folder_ / "stopped" / attention_file), content) << "resumed, the same bytes";
 }
 
 TEST_F(TrainerTest, KeepsTheBestAndTheNewestCheckpoint) {

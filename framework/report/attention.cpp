@@ -1,0 +1,117 @@
+// Attention of examples as the best candidate has them, where its runs have kept some (train.show_attention):
+// each head of the last layer of every stack.
+#include <algorithm>
+
+#include "data/file.hpp"
+#include "report/attention_charts.hpp"
+#include "report/predictions.hpp"
+#include "report/sections.hpp"
+#include "report/wording.hpp"
+
+namespace encore {
+
+namespace {
+
+/// Texts that are shown, and the pieces that one may have: cells of larger maps are too small to be read, and
+/// each is a shape of the document.
+constexpr std::size_t most_texts = 2, most_pieces = 24;
+/// Heads of a layer that are shown.
+constexpr std::size_t most_heads = 8, heads_beside_each_other = 2;
+
+bool fits(const AttentionText& text) {
+  return text.tokens.size() <= most_pieces && text.target.size() <= most_pieces;
+}
+
+/// The weight that is largest, in words: what the picture shows to those who cannot see it.
+std::string largest_weight(const HeatMapChart& chart) {
+  std::string where;
+  double largest = -1.0;
+  for (const HeatMapChart::Panel& panel : chart.panels)
+    for (std::size_t i = 0; i < panel.values.size(); ++i)
+      if (panel.values[i] > largest) {
+        largest = panel.values[i];
+        where = chart.rows[i / chart.columns.size()] + " looks at " +
+                chart.columns[i % chart.columns.size()] + " (" + panel.title + ")";
+      }
+  return where;
+}
+
+Figure figure_of(const AttentionText& text, const AttentionGroup& group, const std::string& id) {
+  AttentionLayer last = *group.layers.back();
+  if (last.heads.size() > most_heads) {
+    last.heads.resize(most_heads);
+    last.weights.resize(most_heads);
+  }
+  HeatMapChart chart = attention_chart(text, {group.title, group.what, {&last}});
+  chart.across = std::min(last.heads.size(), heads_beside_each_other);
+  for (std::size_t h = 0; h < last.heads.size(); ++h)
+    chart.panels[h].title = "head " + std::to_string(last.heads[h]);
+  const std::string what = group.title + " of " + text.name + ": " + last.layer;
+  return {.id = id,
+          .caption = Text({{group.title + " of " + text.name + ", "},
+                           code(last.layer),
+                           {last.heads.size() < group.layers.back()->heads.size()
+                                ? ", its first " + std::to_string(last.heads.size()) + " heads. "
+                                : ". "},
+                           {group.what}}),
+          .alternative = what + ". The largest weight: " + largest_weight(chart) + ".",
+          .chart = chart};
+}
+
+void add_figures(const AttentionTexts& kept, const Question& question, std::vector<Block>& blocks) {
+  std::size_t shown = 0;
+  for (const AttentionText& text : kept.texts) {
+    if (!fits(text) || shown == most_texts) continue;
+    ++shown;
+    std::size_t number = 0;
+    for (const AttentionGroup& group : attention_groups(text))
+      blocks.push_back(figure_of(
+          text, group,
+          "attention-" + question.id + "-" + std::to_string(shown) + "-" + std::to_string(++number)));
+  }
+  if (shown == 0)
+    blocks.push_back(Notice{"No text that the run has kept has at most " + std::to_string(most_pieces) +
+                            " pieces; exp attention shows longer ones."});
+}
+
+bool has_kept(const Material& material, const RunRow& run) {
+  const auto artifacts = material.artifacts.find(run.number);
+  return artifacts != material.artifacts.end() &&
+         std::ranges::find(artifacts->second, attention_artifact, &ArtifactRow::name) !=
+             artifacts->second.end();
+}
+
+/// The first run of the best candidate that has kept some, or why they cannot be shown.
+void add_attention(const Material& material, const Question& question, std::vector<Block>& blocks) {
+  const std::optional<std::size_t> first = question.first();
+  if (!first) return;
+  for (const Replicate& replicate : question.comparison.candidates[*first].runs) {
+    if (!has_kept(material, replicate.run)) continue;
+    try {
+      const AttentionTexts kept = AttentionTexts::parse(
+          load_file(recorded_artifact(material.store, replicate.run, attention_artifact), "kept attention"));
+      blocks.push_back(Paragraph{Text({{"What the attention of "},
+                                       code(replicate.run.name),
+                                       {" (step " + std::to_string(kept.step) +
+                                        ") looks at in the first texts of dev, not chosen by hand. A " +
+                                        "row of weights sums to 1; how much of a piece is mixed into another "
+                                        "one does not say why the model "
+                                        "answers as it does."}})});
+      return add_figures(kept, question, blocks);
+    } catch (const Error& error) {
+      blocks.push_back(Notice{"There is no attention to show: " + std::string(error.what()) + "."});
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+Section attention_section(const Material& material) {
+  Section section{"attention", "Attention"};
+  for (const Question& question : material.questions)
+    if (!material.hides_texts(question, section.id)) add_attention(material, question, section.blocks);
+  return section;
+}
+
+}  // namespace encore
