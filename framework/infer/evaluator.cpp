@@ -34,6 +34,12 @@ void add(std::span<const double> values, std::vector<double>& to) {
   for (std::size_t i = 0; i < values.size(); ++i) to[i] += values[i];
 }
 
+/// Only columns of the truth may be missing.
+bool has_truth(const ExampleSet& set, const BatchNeeds& needs) {
+  return std::ranges::all_of(needs.columns,
+                             [&](const ColumnNeed& need) { return set.has_column(need.name); });
+}
+
 }  // namespace
 
 std::optional<TextGeneration> text_generation(const Task& task, const Tokenizer& tokenizer) {
@@ -66,8 +72,12 @@ Evaluation Evaluator::run(const ExampleSet& set, const EvaluationWatch& watch) {
   std::vector<double> losses(model_.needs().losses.size()), weights(losses.size());
   bool known = set.size() > 0;
   std::size_t done = 0;
-  for (const std::vector<std::int32_t>& members :
-       plan_evaluation(example_lengths(set), options_, evaluation_order(model_))) {
+  std::vector<std::vector<std::int32_t>> batches;
+  if (!texts_ || has_truth(set, model_.needs()))
+    batches = plan_evaluation(example_lengths(set), options_, evaluation_order(model_));
+  else
+    known = false;
+  for (const std::vector<std::int32_t>& members : batches) {
     packer.pack(members, packed_);
     batch_.upload(packed_);
     for (std::size_t i = 0; i < outputs_.size(); ++i)

@@ -48,7 +48,7 @@ EvaluationOrder evaluation_order(const Model& model);
 class Evaluator {
  public:
   /// largest: what the model was planned for, and a bound on every batch to come. With `texts` the outputs
-  /// hold what is written for each sequence too.
+  /// hold what is written for each sequence too, and nothing else where the truth is not known.
   Evaluator(Model& model, const BatchSize& largest, const BatchOptions& options,
             std::optional<TextGeneration> texts = {});
 
