@@ -20,19 +20,44 @@ class DeviceGemm final : public GemmLibrary {
   std::string name() const override { return library_->name(); }
   bool multiplies(DType type) const override { return library_->multiplies(type); }
   std::int64_t prepared() const override { return library_->prepared(); }
+  std::size_t layout_bytes(const Tensor& weight) const override {
+    return invariant_ ? invariant_->layout_bytes(weight) : 0;
+  }
+  void lay_out(const Device& device, const Tensor& weight, void* to) override {
+    if (invariant_) invariant_->lay_out(device, weight, to);
+  }
 
   void multiply(const Device& device, const Product& product) override {
     GemmLibrary& library = batch_invariant() && invariant_ ? *invariant_ : *library_;
+    const bool may_have_layout =
+        batch_invariant() && invariant_ && layouts() != nullptr && product.transpose_b;
+    const void* const layout = may_have_layout ? layouts()->find(product.b) : nullptr;
+    if (layout == nullptr) return multiply(library, device, product);
+    Product with_layout = product;
+    with_layout.layout = layout;
+    multiply(library, device, with_layout);
+  }
+
+ private:
+  static void multiply(GemmLibrary& library, const Device& device, const Product& product) {
     if (!Kokkos::Tools::profileLibraryLoaded()) return library.multiply(device, product);
     const Kokkos::Profiling::ScopedRegion region(product_label(product));
     library.multiply(device, product);
   }
 
- private:
   std::unique_ptr<GemmLibrary> library_, invariant_;
 };
 
 }  // namespace
+
+const void* WeightLayouts::find(const Tensor& weight) const {
+  const auto entry = entries_.find(weight.data);
+  if (entry == entries_.end()) return nullptr;
+  const Tensor& known = entry->second.weight;
+  return known.dtype == weight.dtype && known.rank == weight.rank && known.extents == weight.extents
+             ? entry->second.layout
+             : nullptr;
+}
 
 std::unique_ptr<GemmLibrary> make_gemm_library() {
 #if defined(ENCORE_HAVE_CUBLASLT)

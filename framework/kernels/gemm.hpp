@@ -4,7 +4,9 @@
 // number of threads; and its math mode is set, never inherited from the environment (float32 means float32).
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <unordered_map>
 
 #include <encore/device.hpp>
 #include <encore/kernels.hpp>
@@ -31,10 +33,28 @@ struct Product {
   /// sums (M) += the sums of the columns of a, which is stored (K, M): blocks of rows_of_first_sums rows,
   /// then these in order. In the type of sums; empty: none; only with `transpose_a`.
   Tensor sums = {};
+  /// b as GemmLibrary::lay_out has left it, only with `transpose_b`; null: it is read where it lies.
+  const void* layout = nullptr;
 
   std::int64_t rows() const { return c.extent(0); }
   std::int64_t columns() const { return c.extent(1); }
   std::int64_t inner() const { return a.extent(transpose_a ? 0 : 1); }
+};
+
+/// Where weights (N, K) lie in the layout of a library's batch-invariant products, beside where they lie as
+/// matrices. The memory is that of others (model/laid_out_weights.hpp).
+class WeightLayouts {
+ public:
+  void add(const Tensor& weight, const void* layout) { entries_[weight.data] = {weight, layout}; }
+  /// Null where there is none of a matrix of this type and shape at this place.
+  const void* find(const Tensor& weight) const;
+
+ private:
+  struct Entry {
+    Tensor weight;
+    const void* layout = nullptr;
+  };
+  std::unordered_map<const void*, Entry> entries_;
 };
 
 class GemmLibrary {
@@ -47,35 +67,49 @@ class GemmLibrary {
   virtual bool multiplies(DType type) const = 0;
   /// How many times something was prepared for a new shape: stands still in steps of shapes seen before.
   virtual std::int64_t prepared() const { return 0; }
+  /// Of a weight (N, K) that many products read while it does not change: the bytes that it takes in the
+  /// layout in which they read it, 0 where that is as it lies.
+  virtual std::size_t layout_bytes(const Tensor&) const { return 0; }
+  /// Brings it into that layout: `to` has so many bytes, aligned to 64. A product that reads it there has the
+  /// bits of one that reads the matrix.
+  virtual void lay_out(const Device&, const Tensor& /*weight*/, void* /*to*/) {}
   /// Shapes and types have been checked; no extent is zero.
   virtual void multiply(const Device& device, const Product& product) = 0;
 
   /// Whether a BatchInvariance lives.
   bool batch_invariant() const { return batch_invariant_; }
+  /// Null: it was given none.
+  const WeightLayouts* layouts() const { return layouts_; }
 
  private:
   friend class BatchInvariance;
   bool batch_invariant_ = false;
+  const WeightLayouts* layouts_ = nullptr;
 };
 
 /// While it lives, the products of the device are batch-invariant: a row of c has the same bits whatever rows
 /// stand beside it, so that a text that is generated row by row has those of the whole text. Promised on the
 /// host, where products are then computed by tiles of our own: oneDNN chooses among its kernels by the number
-/// of rows. On a GPU nothing changes.
+/// of rows. Weights that have a layout are read there. On a GPU nothing changes.
 class BatchInvariance {
  public:
   /// Nothing changes unless `wanted`.
-  BatchInvariance(const Device& device, bool wanted)
-      : library_(device.gemm()), before_(library_.batch_invariant_) {
+  BatchInvariance(const Device& device, bool wanted, const WeightLayouts* layouts = nullptr)
+      : library_(device.gemm()), before_(library_.batch_invariant_), layouts_before_(library_.layouts_) {
     library_.batch_invariant_ = before_ || wanted;
+    if (wanted) library_.layouts_ = layouts;
   }
-  ~BatchInvariance() { library_.batch_invariant_ = before_; }
+  ~BatchInvariance() {
+    library_.batch_invariant_ = before_;
+    library_.layouts_ = layouts_before_;
+  }
   BatchInvariance(const BatchInvariance&) = delete;
   BatchInvariance& operator=(const BatchInvariance&) = delete;
 
  private:
   GemmLibrary& library_;
   bool before_;
+  const WeightLayouts* layouts_before_;
 };
 
 /// Kokkos only: works on every backend and for every type. Batch-invariant on the host.

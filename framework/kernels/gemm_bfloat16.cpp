@@ -31,24 +31,38 @@ class Bfloat16Gemm final : public GemmLibrary {
   std::string name() const override { return other_->name() + ", bfloat16 by pairs (avx512_bf16)"; }
   bool multiplies(DType type) const override { return type == DType::bfloat16 || other_->multiplies(type); }
   std::int64_t prepared() const override { return other_->prepared(); }
+  std::size_t layout_bytes(const Tensor& weight) const override {
+    return weight.dtype == DType::bfloat16 ? panels_of(weight, nullptr).bytes()
+                                           : other_->layout_bytes(weight);
+  }
+  void lay_out(const Device& device, const Tensor& weight, void* to) override {
+    if (weight.dtype != DType::bfloat16) return other_->lay_out(device, weight, to);
+    const Panels panels = panels_of(weight, to);
+    parallel(device, "encore::gemm_lay_out", pack_tasks(panels, true),
+             [=](std::int64_t task) { pack(panels, task, weight, true, nullptr); });
+  }
 
   void multiply(const Device& device, const Product& p) override {
     if (p.a.dtype != DType::bfloat16) return other_->multiply(device, p);
     const bool pack_a = p.transpose_a || p.inner() % 2 != 0;
     Panels b{nullptr, p.columns(), p.inner()};
     Panels a{nullptr, pack_a ? p.rows() : 0, p.inner()};
-    const std::int64_t tasks_of_b = pack_tasks(b, p.transpose_b);
+    const std::int64_t tasks_of_b = p.layout != nullptr ? 0 : pack_tasks(b, p.transpose_b);
     const std::int64_t tasks_of_a = pack_a ? pack_tasks(a, !p.transpose_a) : 0;
     FirstSums sums{nullptr, p.sums ? tasks_of_a : 0, padded_columns(p.rows())};
-    b.data = static_cast<bfloat16*>(device.workspace(b.bytes() + a.bytes() + sums.bytes()));
-    a.data = b.data + b.bytes() / sizeof(bfloat16);
+    const std::size_t packed_b = p.layout != nullptr ? 0 : b.bytes();
+    auto* const workspace = static_cast<bfloat16*>(device.workspace(packed_b + a.bytes() + sums.bytes()));
+    // A layout is only read.
+    b.data = p.layout != nullptr ? static_cast<bfloat16*>(const_cast<void*>(p.layout)) : workspace;
+    a.data = workspace + packed_b / sizeof(bfloat16);
     sums.data = reinterpret_cast<float*>(a.data + a.bytes() / sizeof(bfloat16));
-    parallel(device, "encore::gemm_pack", tasks_of_b + tasks_of_a, [=](std::int64_t task) {
-      if (task < tasks_of_b)
-        pack(b, task, p.b, p.transpose_b, nullptr);
-      else
-        pack(a, task - tasks_of_b, p.a, !p.transpose_a, sums.of(task - tasks_of_b));
-    });
+    if (tasks_of_b + tasks_of_a > 0)
+      parallel(device, "encore::gemm_pack", tasks_of_b + tasks_of_a, [=](std::int64_t task) {
+        if (task < tasks_of_b)
+          pack(b, task, p.b, p.transpose_b, nullptr);
+        else
+          pack(a, task - tasks_of_b, p.a, !p.transpose_a, sums.of(task - tasks_of_b));
+      });
     if (p.c.dtype == DType::float32)
       multiply_blocks<float>(device, p, a, b, sums);
     else
@@ -56,6 +70,10 @@ class Bfloat16Gemm final : public GemmLibrary {
   }
 
  private:
+  static Panels panels_of(const Tensor& weight, void* data) {
+    return {static_cast<bfloat16*>(data), weight.extent(0), weight.extent(1)};
+  }
+
   /// The sums of a's columns, of the rows that one task packs: (count, columns).
   struct FirstSums {
     float* data;

@@ -22,7 +22,7 @@ namespace {
 #if ENCORE_HOST_BACKEND
 
 /// T: type of a and b; C: type of c; sums are in Sum<T>. `Rows` and `columns` fit the first-level cache with
-/// a block of K.
+/// a block of K. A weight that is laid out lies in panels of tile_columns columns, (K, tile_columns) each.
 template <class T, class C>
 struct HostProduct {
   using S = Sum<T>;
@@ -32,6 +32,7 @@ struct HostProduct {
 
   const T* a;
   const T* b;
+  const S* layout;  ///< of b, or null
   C* c;
   const S* bias;
   std::int64_t rows, columns, inner;
@@ -48,17 +49,21 @@ struct HostProduct {
     const bool twice = batch_invariant && height == 1;
     alignas(64) S packed_a[tile_rows * tile_inner];
     alignas(64) S packed_b[tile_inner * tile_columns];
-    alignas(64) S sums[tile_rows * tile_columns] = {};
+    alignas(64) S sums[tile_rows * tile_columns];
+    std::fill_n(sums, (twice ? 2 : height) * tile_columns, S(0));
     for (std::int64_t k0 = 0; k0 < inner; k0 += tile_inner) {
       const std::int64_t depth = std::min(tile_inner, inner - k0);
-      if (transpose_b)
+      const S* block = packed_b;
+      if (layout != nullptr)
+        block = layout + column0 * inner + k0 * tile_columns;
+      else if (transpose_b)
         pack_transposed(b + column0 * inner + k0, width, depth, packed_b);
       else
         pack(b + k0 * columns + column0, width, depth, packed_b);
       Strided<S> from = rows_from(row0, height, k0, depth, packed_a);
       if (twice) from.row = 0;
-      small_product<S>(twice ? 2 : height, tile_columns, depth, S(1), from, packed_b, tile_columns, true,
-                       sums, tile_columns);
+      small_product<S>(twice ? 2 : height, tile_columns, depth, S(1), from, block, tile_columns, true, sums,
+                       tile_columns);
     }
     for (std::int64_t i = 0; i < height; ++i)
       for (std::int64_t j = 0; j < width; ++j) {
@@ -71,6 +76,22 @@ struct HostProduct {
       }
     apply_derivative<C>(whole, {row0, height, column0, width});
     if (whole.sums && column0 == 0) add_column_sums<T>(whole, row0, height);
+  }
+
+  /// Columns of all panels of a weight that is laid out.
+  static std::int64_t padded_columns(std::int64_t columns) {
+    return (columns + tile_columns - 1) / tile_columns * tile_columns;
+  }
+  /// The panel of b's columns from column0 on; pack_transposed rounds the depth up to whole vectors, so the
+  /// last ones go through a block of their own.
+  void lay_out_panel(std::int64_t column0, S* to) const {
+    const std::int64_t width = std::min(tile_columns, columns - column0);
+    alignas(64) S block[tile_inner * tile_columns];
+    for (std::int64_t k0 = 0; k0 < inner; k0 += tile_inner) {
+      const std::int64_t depth = std::min(tile_inner, inner - k0);
+      pack_transposed(b + column0 * inner + k0, width, depth, block);
+      std::copy_n(block, depth * tile_columns, to + k0 * tile_columns);
+    }
   }
 
  private:
@@ -118,11 +139,35 @@ struct HostProduct {
   }
 };
 
+template <class T>
+std::size_t layout_bytes_typed(const Tensor& weight) {
+  return static_cast<std::size_t>(HostProduct<T, T>::padded_columns(weight.extent(0)) * weight.extent(1)) *
+         sizeof(Sum<T>);
+}
+
+template <class T>
+void lay_out_typed(const Device& device, const Tensor& weight, void* to) {
+  using Kernel = HostProduct<T, T>;
+  Kernel kernel{};
+  kernel.b = elements<T>(weight);
+  kernel.columns = weight.extent(0);
+  kernel.inner = weight.extent(1);
+  auto* const panels = static_cast<Sum<T>*>(to);
+  Kokkos::parallel_for("encore::gemm_lay_out",
+                       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+                           device.space(), 0, Kernel::padded_columns(kernel.columns) / Kernel::tile_columns),
+                       [=](std::int64_t panel) {
+                         const std::int64_t column0 = panel * Kernel::tile_columns;
+                         kernel.lay_out_panel(column0, panels + column0 * kernel.inner);
+                       });
+}
+
 template <class T, class C>
 void multiply_typed(const Device& device, const Product& p) {
   using Kernel = HostProduct<T, C>;
   const Kernel kernel{elements<T>(p.a),
                       elements<T>(p.b),
+                      static_cast<const Sum<T>*>(p.layout),
                       elements<C>(p.c),
                       p.bias ? elements<Sum<T>>(p.bias) : nullptr,
                       p.rows(),
@@ -166,6 +211,17 @@ class PortableGemm final : public GemmLibrary {
   }
 
   bool multiplies(DType type) const override { return ENCORE_HOST_BACKEND || type != DType::bfloat16; }
+
+#if ENCORE_HOST_BACKEND
+  std::size_t layout_bytes(const Tensor& weight) const override {
+    std::size_t bytes = 0;
+    dispatch(weight.dtype, [&](auto type) { bytes = layout_bytes_typed<decltype(type)>(weight); });
+    return bytes;
+  }
+  void lay_out(const Device& device, const Tensor& weight, void* to) override {
+    dispatch(weight.dtype, [&](auto type) { lay_out_typed<decltype(type)>(device, weight, to); });
+  }
+#endif
 
   void multiply(const Device& device, const Product& p) override {
     dispatch(p.a.dtype, [&](auto type) {

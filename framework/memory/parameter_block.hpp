@@ -50,7 +50,12 @@ class ParameterBlock {
 
   /// Who writes to it says values_changed() afterwards.
   Tensor values() const { return values_; }
-  void values_changed() { copies_are_old_ = true; }
+  void values_changed() {
+    copies_are_old_ = true;
+    ++version_;
+  }
+  /// Another number after each values_changed().
+  std::int64_t version() const { return version_; }
   /// What a pass reads that wants `element`: the parameter's copy where it has one, else its part of
   /// values().
   Tensor seen_by_passes(const ParameterSlice& parameter, Element element) const;
@@ -123,6 +128,7 @@ class ParameterBlock {
   Tensor adapter_scratch_;
   DeviceBuffer copy_memory_;
   bool copies_are_old_ = true;
+  std::int64_t version_ = 0;
   Tensor values_, gradients_, shard_gradients_;
   std::vector<Tensor> states_;
   std::vector<std::string> state_names_;

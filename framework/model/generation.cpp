@@ -21,6 +21,15 @@ StepPlan plan_generation(const Network& network, BatchSize largest, std::int64_t
   return plan;
 }
 
+/// Undefined: a pass reads what it has written, and of the cache the rows that texts have.
+DeviceBuffer arena_from(DeviceBuffer& memory, std::size_t bytes) {
+  DeviceBuffer taken = std::move(memory);
+  memory = DeviceBuffer();
+  if (taken.bytes() >= bytes) return taken;
+  taken = DeviceBuffer();  // give back before taking more
+  return {"encore::generation", bytes, Contents::undefined};
+}
+
 /// The buffers of lifetime `persistent`, as tensors of the plan.
 std::vector<int> persistent_tensors(const Network& network, const StepPlan& plan) {
   std::vector<int> kept;
@@ -106,17 +115,27 @@ RowSet CacheRows::of(std::int64_t sequences) const {
 }
 
 Generation::Generation(const Network& network, ParameterBlock& parameters, const Device& device,
-                       const BatchSize& largest, std::int64_t capacity)
+                       const BatchSize& largest, std::int64_t capacity, DeviceBuffer& memory)
     : network_(network),
       parameters_(parameters),
       device_(device),
       plan_(plan_generation(network, largest, capacity)),
       kept_(persistent_tensors(network, plan_)),
-      arena_("encore::generation", plan_.arena_bytes),
+      memory_(memory),
+      arena_(arena_from(memory, plan_.arena_bytes)),
       cache_(device, largest.sequences, capacity),
       first_(device, largest, network.needs()),
       later_(device, largest, network.needs()),
       pass_(network, plan_, parameters, device, arena_.data()) {}
+
+Generation::~Generation() {
+  if (arena_.bytes() > memory_.bytes()) memory_ = std::move(arena_);
+}
+
+void Generation::use(LaidOutWeights& weights) {
+  laid_out_ = &weights;
+  pass_.use(&weights.layouts());
+}
 
 void Generation::begin(const PackedBatch& batch, Until until) {
   ENCORE_REQUIRE(!batch.sequences.empty(), "a generation is of one text at least");
@@ -145,6 +164,7 @@ void Generation::run(const PackedBatch& packed, std::vector<std::int64_t> length
   batch_.cache = cache_.of(std::ssize(lengths_));
   batch_.first_pass = first_pass;
   parameters_.refresh_copies();
+  if (laid_out_ != nullptr) laid_out_->refresh();
   pass_.start(batch_, 0, 0);
   if (until == Until::logits)
     pass_.forward();

@@ -24,6 +24,7 @@
 #include "data/packed_batch.hpp"
 #include "memory/device_memory.hpp"
 #include "model/device_batch.hpp"
+#include "model/laid_out_weights.hpp"
 #include "model/network.hpp"
 #include "model/pass.hpp"
 #include "model/step_plan.hpp"
@@ -50,11 +51,19 @@ void require_generation(const Network& network);
 
 class Generation {
  public:
-  /// largest: a bound on every pass; capacity: rows of the longest text, at most data.max_length. Everything
+  /// largest: a bound on every pass; capacity: rows of the longest text, at most data.max_length. `memory` is
+  /// that of earlier generations: it is taken where it is large enough, and given back at the end. Everything
   /// outlives the generation. Throws Error where the model has no causal stack, or a layer of it can work on
   /// whole texts only.
   Generation(const Network& network, ParameterBlock& parameters, const Device& device,
-             const BatchSize& largest, std::int64_t capacity);
+             const BatchSize& largest, std::int64_t capacity, DeviceBuffer& memory);
+  ~Generation();
+  Generation(const Generation&) = delete;
+  Generation& operator=(const Generation&) = delete;
+  /// Products read the weights there; it outlives the generation too.
+  void use(LaidOutWeights& weights);
+  /// The weights of its products.
+  std::vector<Tensor> weights() const { return pass_.weights(); }
 
   /// Up to what a pass goes: rows whose logits nobody reads need no head.
   enum class Until : std::uint8_t { states, logits };
@@ -111,12 +120,14 @@ class Generation {
   const Device& device_;
   StepPlan plan_;
   std::vector<int> kept_;  ///< the persistent buffers, as tensors of the plan
+  DeviceBuffer& memory_;   ///< where the arena comes from and goes
   DeviceBuffer arena_;
   DeviceBuffer spare_;  ///< room for a buffer whose rows move, made when they first do
   DeviceBuffer moved_;  ///< and for two lists of rows
   CacheRows cache_;
   DeviceBatch first_, later_;  ///< uploads: the sources of the first pass stay
   Pass pass_;
+  LaidOutWeights* laid_out_ = nullptr;
   PackedBatch sources_;  ///< of the first pass, where there are some
   Batch batch_;          ///< of the last pass
   std::vector<std::int64_t> lengths_;

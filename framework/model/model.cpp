@@ -77,6 +77,7 @@ void Model::plan(const BatchSize& training, const BatchSize& evaluation) {
   if (use_ == Use::training)
     training_ = std::make_unique<Pass>(*network_, training_plan_, *parameters_, device_, arena_.data());
   evaluation_ = std::make_unique<Pass>(*network_, evaluation_plan_, *parameters_, device_, arena_.data());
+  if (laid_out_) evaluation_->use(&laid_out_->layouts());
 }
 
 void Model::initialize(std::uint64_t seed) {
@@ -118,7 +119,7 @@ const double* Model::evaluate(const DeviceBatch& batch, std::span<const Tensor> 
   ENCORE_REQUIRE(evaluation_ != nullptr, "Model::plan comes first");
   std::int64_t shards = 0;
   bool truth = true;
-  parameters_->refresh_copies();
+  refresh_weights();
   for (const Shard& shard : batch.shards()) {
     evaluation_->start(shard.batch, 0, 0);
     evaluation_->forward();
@@ -133,7 +134,7 @@ const double* Model::evaluate(const DeviceBatch& batch, std::span<const Tensor> 
 
 void Model::encode(const DeviceBatch& batch, const std::function<void(Tensor)>& seen) {
   ENCORE_REQUIRE(evaluation_ != nullptr, "Model::plan comes first");
-  parameters_->refresh_copies();
+  refresh_weights();
   for (const Shard& shard : batch.shards()) {
     evaluation_->start(shard.batch, 0, 0);
     seen(evaluation_->forward_to(network_->states()));
@@ -143,7 +144,7 @@ void Model::encode(const DeviceBatch& batch, const std::function<void(Tensor)>& 
 SequenceAttention Model::attention(const DeviceBatch& batch) {
   ENCORE_REQUIRE(evaluation_ != nullptr, "Model::plan comes first");
   ENCORE_REQUIRE(batch.size().sequences == 1 && batch.shards().size() == 1, "a batch of one sequence");
-  parameters_->refresh_copies();
+  refresh_weights();
   SequenceAttention found;
   const Batch& rows = batch.shards().front().batch;
   evaluation_->start(rows, 0, 0);
@@ -164,7 +165,19 @@ bool Model::has_attention() const {
 }
 
 std::unique_ptr<Generation> Model::make_generation(const BatchSize& largest, std::int64_t capacity) {
-  return std::make_unique<Generation>(*network_, *parameters_, device_, largest, capacity);
+  auto generation = std::make_unique<Generation>(*network_, *parameters_, device_, largest, capacity,
+                                                 generation_memory_);
+  if (!laid_out_) {
+    laid_out_ = std::make_unique<LaidOutWeights>(device_, *parameters_, generation->weights());
+    if (evaluation_) evaluation_->use(&laid_out_->layouts());
+  }
+  generation->use(*laid_out_);
+  return generation;
+}
+
+void Model::refresh_weights() {
+  parameters_->refresh_copies();
+  if (laid_out_) laid_out_->refresh();
 }
 
 void Model::require_generation() const {

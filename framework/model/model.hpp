@@ -31,6 +31,7 @@
 namespace encore {
 
 class Generation;
+class LaidOutWeights;
 class Pass;
 class Registry;
 
@@ -88,8 +89,9 @@ class Model {
   bool has_attention() const;
 
   /// Memory for texts that grow pass by pass, in passes up to `largest` and to at most `capacity` rows each,
-  /// those of the first pass included; beside that of plan(). The model outlives it. Throws Error where the
-  /// model cannot generate.
+  /// those of the first pass included; beside that of plan(). The weights get a second copy in the layout of
+  /// the products, which stays with the model, as does the largest memory that a generation had. The model
+  /// outlives it. One at a time is best. Throws Error where the model cannot generate.
   std::unique_ptr<Generation> make_generation(const BatchSize& largest, std::int64_t capacity);
 
   /// Throws Error where make_generation would, whatever the sizes.
@@ -135,6 +137,9 @@ class Model {
 
  private:
   void initialize(std::uint64_t seed, const ParameterSlice& slice);
+  /// Before a pass without gradients: what passes see of the parameters is made anew, where they have
+  /// changed.
+  void refresh_weights();
   /// Launches the sums of a shard's losses, of which the pass has just computed the rows.
   void sum_losses(std::span<const Tensor> losses, std::int64_t shard);
   /// The total of each loss, then that of all.
@@ -151,7 +156,9 @@ class Model {
   StepPlan evaluation_plan_;
   DeviceBuffer arena_;
   std::int64_t shards_;
-  DeviceBuffer losses_;  ///< doubles: (S, L) sums of the shards, then (L + 1) totals
+  DeviceBuffer losses_;                       ///< doubles: (S, L) sums of the shards, then (L + 1) totals
+  DeviceBuffer generation_memory_;            ///< of generations, between them
+  std::unique_ptr<LaidOutWeights> laid_out_;  ///< from the first generation on
   std::unique_ptr<Pass> training_;
   std::unique_ptr<Pass> evaluation_;
 };

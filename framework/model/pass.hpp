@@ -25,11 +25,18 @@
 
 namespace encore {
 
+class WeightLayouts;
+
 class Pass {
  public:
   /// All must outlive the pass. `arena` holds plan.arena_bytes of device memory.
   Pass(const Network& network, const StepPlan& plan, const ParameterBlock& parameters, const Device& device,
        std::byte* arena);
+
+  /// What its batch-invariant products read weights from, until another one is given; null: the matrices.
+  void use(const WeightLayouts* layouts) { layouts_ = layouts; }
+  /// The weights (out, in) of its products.
+  std::vector<Tensor> weights() const;
 
   /// Binds every tensor to the extents of this batch, which must outlive the pass over it, and every random
   /// stream to this step.
@@ -109,6 +116,7 @@ class Pass {
 
   const Network& network_;
   const StepPlan& plan_;
+  const WeightLayouts* layouts_ = nullptr;
   bool batch_invariant_;  ///< its products: what is generated row by row has the bits of the whole text
   const Device& device_;
   std::byte* arena_;

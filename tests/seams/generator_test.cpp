@@ -296,6 +296,29 @@ TEST_P(BothModels, WhoLooksOnSeesEveryTextGrow) {
   }
 }
 
+TEST_P(BothModels, TextsAreThoseOfTheParametersThatAreThereNow) {
+  const Decoding way = {.max_pieces = 9};
+  const auto model = make(GetParam()), fresh = make(GetParam());
+  const std::vector<Pieces> texts = prompts(7), more = prompts(19);
+  const auto logits_of = [&](Model& of) { return next_logits(of, texts[0], {start, texts[1][0]}); };
+  const Texts first = run(*model, texts, way);
+  // Memory and weights of earlier generations are used again, also of larger ones.
+  run(*model, more, {.beam = 3, .max_pieces = 9});
+  const std::vector<float> before = logits_of(*model);
+  model->initialize(8);
+  fresh->initialize(8);
+  EXPECT_NE(logits_of(*model), before);
+  EXPECT_EQ(logits_of(*model), logits_of(*fresh));
+  const Texts now = run(*model, texts, way), expected = run(*fresh, texts, way);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_EQ(now[i][0].pieces, expected[i][0].pieces);
+    EXPECT_EQ(now[i][0].score, expected[i][0].score);
+  }
+  model->initialize(3);
+  const Texts again = run(*model, texts, way);
+  for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(again[i][0].score, first[i][0].score);
+}
+
 TEST_P(BothModels, SaysHowManyTextsAreWritten) {
   const auto model = make(GetParam());
   std::vector<std::size_t> written;

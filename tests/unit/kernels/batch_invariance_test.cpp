@@ -1,4 +1,5 @@
-// Batch-invariant products: a row has the same bits whatever rows stand beside it and wherever it stands.
+// Batch-invariant products: a row has the same bits whatever rows stand beside it and wherever it stands, and
+// whether weights are read as matrices or in the layout of the products.
 #include "unit/kernels/kernel_test.hpp"
 
 #include <encore/rows.hpp>
@@ -83,6 +84,75 @@ TEST_P(BatchInvariant, gemm_either_way_and_accumulated) {
                            kernels::gemm(device(), x, Transpose::no, b, transpose, y, accumulate);
                          });
       }
+}
+
+TEST_P(BatchInvariant, a_weight_that_is_laid_out_gives_the_same_bits) {
+  const DType type = GetParam().type;
+  GemmLibrary& library = device().gemm();
+  for (const auto& [out, in] : shapes) {
+    const OwnedTensor weight = random_tensor(type, {out, in}, 3),
+                      bias = random_tensor(sum_type(type), {out}, 4),
+                      other = random_tensor(type, {out, in}, 5);
+    const std::size_t bytes = library.layout_bytes(weight);
+    ASSERT_GT(bytes, 0U);
+    OwnedTensor memory(DType::float32, {static_cast<std::int64_t>(bytes / sizeof(float))});
+    memory.set(Values(bytes / sizeof(float), std::nan("")));  // what is not written would be seen
+    void* const place = memory.tensor().data;
+    library.lay_out(device(), weight, place);
+    WeightLayouts layouts;
+    layouts.add(weight, place);
+    for (const std::int64_t rows : {1, 2, 3, 7, 8, 9, 47, 48, 49, 70}) {
+      const OwnedTensor x = random_tensor(type, {rows, in}, 1);
+      const auto result = [&](const WeightLayouts* read) {
+        const BatchInvariance products(device(), true, read);
+        OwnedTensor y(type, {rows, out});
+        kernels::linear(device(), x, weight, bias, Activation::relu, y);
+        kernels::gemm(device(), x, Transpose::no, weight, Transpose::yes, y, true);
+        device().fence();
+        return y.values();
+      };
+      const Values expected = result(nullptr);
+      EXPECT_EQ(result(&layouts), expected) << out << " x " << in << ", " << rows << " rows";
+      // That it is read at all: the layout of another matrix gives other numbers.
+      library.lay_out(device(), other, place);
+      EXPECT_NE(result(&layouts), expected) << out << " x " << in << ", " << rows << " rows";
+      library.lay_out(device(), weight, place);
+    }
+  }
+}
+
+TEST(WeightLayouts, are_found_by_place_type_and_shape) {
+  const OwnedTensor weight = random_tensor(DType::float32, {6, 4}, 1),
+                    other = random_tensor(DType::float32, {6, 4}, 2);
+  const int layout = 0;
+  WeightLayouts layouts;
+  EXPECT_EQ(layouts.find(weight), nullptr);
+  layouts.add(weight, &layout);
+  EXPECT_EQ(layouts.find(weight), &layout);
+  EXPECT_EQ(layouts.find(other), nullptr);
+  void* const place = weight.tensor().data;
+  EXPECT_EQ(layouts.find(Tensor(place, DType::float32, {4, 6})), nullptr) << "another shape";
+  EXPECT_EQ(layouts.find(Tensor(place, DType::float32, {3, 4})), nullptr) << "a part";
+  EXPECT_EQ(layouts.find(Tensor(place, DType::bfloat16, {6, 4})), nullptr) << "another type";
+}
+
+TEST(BatchInvarianceScope, gives_layouts_to_whom_it_is_wanted) {
+  GemmLibrary& library = device().gemm();
+  const WeightLayouts layouts;
+  {
+    const BatchInvariance outer(device(), true, &layouts);
+    EXPECT_EQ(library.layouts(), &layouts);
+    {
+      const BatchInvariance unwanted(device(), false, nullptr);
+      EXPECT_EQ(library.layouts(), &layouts);
+    }
+    {
+      const BatchInvariance inner(device(), true);
+      EXPECT_EQ(library.layouts(), nullptr);
+    }
+    EXPECT_EQ(library.layouts(), &layouts);
+  }
+  EXPECT_EQ(library.layouts(), nullptr);
 }
 
 TEST(BatchInvarianceScope, ends_and_may_stand_within_another) {

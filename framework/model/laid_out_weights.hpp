@@ -1,0 +1,40 @@
+// LaidOutWeights: a second copy of the weights of a model in the layout of the products that read them, for a
+// model that multiplies by the same ones many times: a decoder writes its texts row by row, and would bring
+// every matrix into that layout for each row. Place in the flow: Model makes it with its first Generation;
+// passes of inference hand it to their products (BatchInvariance in kernels/gemm.hpp).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/gemm.hpp"
+#include "memory/device_memory.hpp"
+#include "memory/parameter_block.hpp"
+
+namespace encore {
+
+class LaidOutWeights {
+ public:
+  /// weights: matrices (out, in) as passes see them; equal ones count once. All outlive this.
+  LaidOutWeights(const Device& device, const ParameterBlock& parameters, std::vector<Tensor> weights);
+
+  /// Before a pass, after ParameterBlock::refresh_copies: lays them out anew if the values have changed.
+  void refresh();
+  const WeightLayouts& layouts() const { return layouts_; }
+  std::size_t bytes() const { return memory_.bytes(); }
+
+ private:
+  struct Layout {
+    Tensor weight;
+    std::byte* data = nullptr;
+  };
+
+  const Device& device_;
+  const ParameterBlock& parameters_;
+  DeviceBuffer memory_;
+  std::vector<Layout> laid_out_;
+  WeightLayouts layouts_;
+  std::int64_t version_ = -1;  ///< of the values that are laid out
+};
+
+}  // namespace encore
