@@ -13,9 +13,9 @@
 #include "infer/pretrained_weights.hpp"
 #include "memory/device_memory.hpp"
 #include "model/convert_elements.hpp"
-#include "pretrained/bert_names.hpp"
 #include "pretrained/byte_bpe_files.hpp"
-#include "pretrained/gpt2_names.hpp"
+#include "pretrained/config_member.hpp"
+#include "pretrained/family.hpp"
 #include "pretrained/hugging_face_folder.hpp"
 #include "record/atomic_file.hpp"
 #include "record/safetensors.hpp"
@@ -25,73 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-constexpr const char* segment_table = "bert.embeddings.token_type_embeddings.weight";
-
-/// A class of transformers, without the name of the family in front.
-struct Architecture {
-  std::string name;
-  const char* pipeline;
-  const char* problem = nullptr;  ///< "problem_type" of config.json, where it is not the usual one
-};
-
-bool reads(const HeadPlan& head, Space space) {
-  return std::ranges::find(head.reads(), space) != head.reads().end();
-}
-
-/// A probability for each class by itself, rather than the best class.
-bool gives_probabilities(const HeadPlan& head) {
-  return std::ranges::any_of(head.outputs(), [](const OutputRule& output) {
-    return output.space == Space::sequences && output.type == ColumnType::numbers;
-  });
-}
-
-bool has_parameter(const HeadPlan& head, const std::string& name) {
-  return std::ranges::find(head.parameters(), name, &ParameterSpec::name) != head.parameters().end();
-}
-
-/// Whether the second text follows the first, beside the masked tokens.
-bool tells_next_text(const HeadPlan& head) {
-  return has_parameter(head, "next.weight");
-}
-
-Architecture architecture_of(const HeadPlan& head, const std::string& type) {
-  switch (bert_head_of(head)) {
-    case BertHead::spans:
-      return {.name = "ForQuestionAnswering", .pipeline = "question-answering"};
-    case BertHead::language_model:
-      if (tells_next_text(head)) return {.name = "ForPreTraining", .pipeline = "fill-mask"};
-      return {.name = "ForMaskedLM", .pipeline = "fill-mask"};
-    case BertHead::classes:
-      if (reads(head, Space::tokens))
-        return {.name = "ForTokenClassification", .pipeline = "token-classification"};
-      if (has_parameter(head, "pooler.weight"))
-        return {.name = "ForSequenceClassification",
-                .pipeline = "text-classification",
-                .problem = gives_probabilities(head) ? "multi_label_classification" : nullptr};
-      throw Error(
-          "model.head.pooler = false cannot be written as a BERT: BertForSequenceClassification has a pooler "
-          "between the first state and the classes; train with model.head.pooler = true");
-    case BertHead::none:
-      if (head.parameters().empty()) return {.name = "Model", .pipeline = "feature-extraction"};
-      break;
-  }
-  throw Error(
-      "model.head.type = \"" + type +
-      "\" cannot be written as a BERT, which has heads for classes of tokens or of texts, for spans, and "
-      "for masked tokens");
-}
-
-/// Whose folder it is.
-enum class Family : std::uint8_t { bert, roberta, gpt2 };
-
-/// A causal stack is a GPT-2; else the tokenizer decides: BERT has WordPiece, RoBERTa byte pairs.
-Family family_of(const TokenizerTable& tokenizer, const ModelTable& model) {
-  if (tokenizer.type == bert_tokenizer) return Family::bert;
-  if (tokenizer.type == byte_bpe_tokenizer) return model.causal ? Family::gpt2 : Family::roberta;
-  throw Error("tokenizer.type = \"" + tokenizer.type + "\" cannot be written as a BERT, which has \"" +
-              bert_tokenizer + "\", nor as a RoBERTa or GPT-2, which have \"" + byte_bpe_tokenizer + "\"");
-}
 
 /// The values of parameters in host memory, adapters included, for as long as this lives.
 class HostValues {
@@ -151,89 +84,69 @@ void add_tensors(std::vector<std::int64_t> shape, const std::string& path,
 /// The folder that is written.
 struct Target {
   const Engine& engine;
-  Family family;
-  Architecture architecture;
-  BertConfig config;
+  const Family& family;
+  PretrainedClass architecture;
+  PretrainedConfig config;
 };
 
 Target target_of(const Engine& engine) {
   const Experiment& experiment = engine.experiment();
-  const Family family = family_of(experiment.tokenizer, experiment.model);
-  const auto pieces = std::ssize(engine.tokenizer().vocabulary());
-  if (family == Family::gpt2) {
-    if (bert_head_of(engine.model().head()) != BertHead::language_model)
-      throw Error("model.head.type = \"" + experiment.model.head.type +
-                  "\" of a causal model cannot be written as a GPT-2, which has one for the next token");
-    return {.engine = engine,
-            .family = family,
-            .architecture = {.name = "GPT2LMHeadModel", .pipeline = "text-generation"},
-            .config = gpt2_config_of(experiment.model, pieces, experiment.data.max_length)};
-  }
-  BertConfig config = bert_config_of(experiment.model, pieces, experiment.data.max_length);
-  Architecture architecture = architecture_of(engine.model().head(), experiment.model.head.type);
-  if (family == Family::roberta) {
-    if (tells_next_text(engine.model().head()))
-      throw Error(
-          "task.next_sentence = true cannot be written as a RoBERTa, which has no such head; train with the "
-          "tokenizer \"wordpiece\", and it becomes a BERT");
-    config.model_type = "roberta";
-    config.first_position = engine.tokenizer().special(Special::padding) + 1;
-  }
-  architecture.name = (family == Family::roberta ? "Roberta" : "Bert") + architecture.name;
-  return {.engine = engine, .family = family, .architecture = architecture, .config = config};
-}
-
-/// A parameter as tensors of a GPT-2.
-void add_gpt2_tensor(const ParameterSlice& slice, DType type, HostValues& values,
-                     std::vector<TensorSlice>& tensors) {
-  const Gpt2Tensor tensor = gpt2_tensor_of(slice.path);
-  if (tensor.name.empty())
-    throw Error("the parameter " + slice.path + " has no counterpart in GPT2LMHeadModel" +
-                (slice.path == "head.bias" ? "; train with model.head.bias = false" : ""));
-  std::vector<std::int64_t> shape = slice.spec.shape;
-  std::span<const std::byte> bytes = values.of(slice);
-  if (tensor.transposed) {
-    bytes = values.turned(bytes, shape);
-    std::swap(shape.at(0), shape.at(1));
-  }
-  add_tensors(shape, slice.path, {tensor.name}, type, bytes, tensors);
+  const Family& family = family_to_write(experiment.tokenizer.type, experiment.model.causal);
+  PretrainedConfig config = pretrained_config_of(
+      family, experiment.model, std::ssize(engine.tokenizer().vocabulary()), experiment.data.max_length);
+  if (family.first_position != nullptr)
+    config.first_position =
+        family.first_position({{padding_name, engine.tokenizer().special(Special::padding)}});
+  return {.engine = engine,
+          .family = family,
+          .architecture = family.class_of(engine.model().head(), experiment.model.head.type),
+          .config = config};
 }
 
 std::vector<TensorSlice> tensors_of(const Target& target, HostValues& values) {
   const Model& model = target.engine.model();
   const ModelTable& table = target.engine.experiment().model;
   const ParameterBlock& parameters = model.parameters();
-  const BertHead head = bert_head_of(model.head());
-  const BertFamily family = target.family == Family::roberta ? BertFamily::roberta : BertFamily::bert;
+  const PretrainedHead head = pretrained_head_of(model.head());
   const bool pooled = has_parameter(model.head(), "pooler.weight");
+  const auto written = [&](const std::string& name) {
+    const Family& family = target.family;
+    return family.written_spelling == nullptr ? name : family.written_spelling(name, pooled);
+  };
   std::vector<TensorSlice> tensors;
   for (const ParameterSlice& slice : parameters.slices()) {
     if (slice.factor) continue;  // part of its matrix
-    if (target.family == Family::gpt2) {
-      add_gpt2_tensor(slice, parameters.dtype(), values, tensors);
-      continue;
-    }
-    std::vector<std::string> names = bert_tensors_of(slice.path, head);
-    if (names.empty())
+    const std::vector<FamilyTensor> parts = target.family.tensors_of(slice.path, head);
+    if (parts.empty())
       throw Error("the parameter " + slice.path + " (model.head.type = \"" + table.head.type +
-                  "\") has no counterpart in " + target.architecture.name);
-    for (std::string& name : names) name = spelling_of(family, name, pooled);
-    std::span<const std::byte> bytes = values.of(slice);
-    if (slice.path != position_table || target.config.first_position == 0) {
-      add_tensors(slice.spec.shape, slice.path, names, parameters.dtype(), bytes, tensors);
-      continue;
-    }
+                  "\") has no counterpart in " + target.architecture.name +
+                  (slice.path == "head.bias" ? "; train with model.head.bias = false" : ""));
+    std::vector<std::string> names;
+    for (const FamilyTensor& part : parts) names.push_back(written(part.name));
     std::vector<std::int64_t> shape = slice.spec.shape;
-    shape.front() += target.config.first_position;
-    bytes = values.behind_zeros(static_cast<std::size_t>(target.config.first_position * table.width), bytes);
+    std::span<const std::byte> bytes = values.of(slice);
+    if (parts.front().transposed) {
+      ENCORE_REQUIRE(parts.size() == 1, slice.path + " is turned as a whole");
+      bytes = values.turned(bytes, shape);
+      std::swap(shape.at(0), shape.at(1));
+    }
+    if (const std::int64_t zeros = target.config.first_position;
+        zeros > 0 && slice.path.ends_with(position_table)) {
+      shape.front() += zeros;
+      bytes = values.behind_zeros(static_cast<std::size_t>(zeros * table.width), bytes);
+    }
     add_tensors(shape, slice.path, names, parameters.dtype(), bytes, tensors);
   }
-  if (table.segments == 0 && target.family != Family::gpt2)
-    tensors.push_back({.name = spelling_of(family, segment_table, pooled),
+  if (table.segments == 0 && *target.family.segment_table != '\0')
+    tensors.push_back({.name = written(target.family.segment_table),
                        .dtype = parameters.dtype(),
                        .shape = {1, table.width},
                        .bytes = values.zeros(static_cast<std::size_t>(table.width))});
   return tensors;
+}
+
+bool has_byte_pairs(const Family& family) {
+  return family.tokenizer == std::string_view(byte_bpe_tokenizer);
 }
 
 /// The type of weights in the file.
@@ -247,13 +160,13 @@ StoredType stored_type(const std::string& dtype, DType own) {
 
 json config_json(const Target& target, StoredType dtype) {
   const Engine& engine = target.engine;
-  json config = bert_config_to_json(target.config);
+  json config = pretrained_config_to_json(target.config);
   config["architectures"] = {target.architecture.name};
   if (target.architecture.problem != nullptr) config["problem_type"] = target.architecture.problem;
-  if (target.family == Family::bert) config["position_embedding_type"] = "absolute";
+  if (!has_byte_pairs(target.family)) config["position_embedding_type"] = "absolute";
   config["torch_dtype"] = name_of(dtype);
   config["pad_token_id"] = engine.tokenizer().special(Special::padding);
-  if (target.family != Family::bert) {
+  if (has_byte_pairs(target.family)) {
     config["bos_token_id"] = engine.tokenizer().special(Special::start);
     config["eos_token_id"] = engine.tokenizer().special(Special::end);
   }
@@ -275,7 +188,7 @@ void write_tokenizer(const Target& target, const fs::path& folder) {
   const TokenizerTable& table = target.engine.experiment().tokenizer;
   const std::int64_t max_length = target.engine.experiment().data.max_length;
   const std::span<const std::string> pieces = tokenizer.vocabulary();
-  if (target.family == Family::bert) {
+  if (!has_byte_pairs(target.family)) {
     save_file(folder / pieces_file, vocabulary_text(pieces));
     save_file(folder / tokenizer_config_file,
               text_of(tokenizer_config_json(table.options.flag("lowercase"), max_length)));
@@ -292,8 +205,8 @@ void write_tokenizer(const Target& target, const fs::path& folder) {
   save_file(folder / vocab_json_file, vocab_json(pieces));
   save_file(folder / merges_file, merges_text(target.engine.vocabulary_lines(), specials));
   save_file(folder / tokenizer_config_file,
-            text_of(byte_bpe_config_json(target.family == Family::gpt2 ? "GPT2Tokenizer" : "RobertaTokenizer",
-                                         names, table.options.flag("add_prefix_space"), max_length)));
+            text_of(byte_bpe_config_json(target.family.tokenizer_class, names,
+                                         table.options.flag("add_prefix_space"), max_length)));
 }
 
 }  // namespace

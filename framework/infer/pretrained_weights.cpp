@@ -1,11 +1,9 @@
-// Which tensor goes where is bert_names.cpp's to say; here it is decided what may be missing or left.
+// Which tensor goes where is the family's to say; here it is decided what may be missing or left.
 #include "infer/pretrained_weights.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <list>
-#include <optional>
-#include <set>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -13,10 +11,9 @@
 #include <encore/error.hpp>
 
 #include "model/load_parameters.hpp"
-#include "pretrained/bert_config.hpp"
-#include "pretrained/bert_names.hpp"
-#include "pretrained/gpt2_names.hpp"
+#include "pretrained/family.hpp"
 #include "pretrained/hugging_face_folder.hpp"
+#include "pretrained/pretrained_config.hpp"
 #include "tasks/task_sets.hpp"
 
 namespace encore {
@@ -39,10 +36,10 @@ std::string listed(const std::vector<std::string>& names) {
 }
 
 /// The shapes of tensors that are one below the other, as one.
-std::vector<std::int64_t> joined_shape(const NamedTensors& source, const std::vector<std::string>& tensors) {
+std::vector<std::int64_t> joined_shape(const NamedTensors& source, const std::vector<FamilyTensor>& tensors) {
   std::vector<std::int64_t> joined;
-  for (const std::string& name : tensors) {
-    const std::vector<std::int64_t>& shape = source.at(name).shape;
+  for (const FamilyTensor& tensor : tensors) {
+    const std::vector<std::int64_t>& shape = source.at(tensor.name).shape;
     if (joined.empty())
       joined = shape;
     else if (!shape.empty())
@@ -51,50 +48,32 @@ std::vector<std::int64_t> joined_shape(const NamedTensors& source, const std::ve
   return joined;
 }
 
-/// The tensors of a GPT-2 with its matrices as (out, in), which the file has as (in, out).
-class TurnedTensors {
+/// What a folder's tensors are for one model. Matrices that the file has as (in, out) are turned.
+class FolderTensors {
  public:
-  TurnedTensors(const NamedTensors& source, const Model& model) : tensors_(source) {
-    std::set<std::string> matrices;
+  FolderTensors(const NamedTensors& tensors, const Model& model, const nlohmann::json& config)
+      : tensors_(tensors),
+        model_(model),
+        family_(family_in(config)),
+        first_position_(family_.first_position == nullptr ? 0 : family_.first_position(config)),
+        names_(family_, names_of(tensors)),
+        head_(pretrained_head_of(model.head())) {
     for (const ParameterSlice& slice : model.parameters().slices())
-      if (const Gpt2Tensor tensor = gpt2_tensor_of(slice.path); tensor.transposed)
-        matrices.insert(tensor.name);
-    for (auto& [name, entry] : tensors_)
-      if (matrices.contains(gpt2_spelling(name)) && entry.shape.size() == 2) turn(entry);
+      for (const FamilyTensor& tensor : names_.tensors_of(slice.path, head_))
+        if (tensor.transposed) turn(tensor.name);
   }
+  FolderTensors(const FolderTensors&) = delete;
+  FolderTensors& operator=(const FolderTensors&) = delete;
 
   const NamedTensors& tensors() const { return tensors_; }
 
- private:
-  void turn(Safetensors::Entry& entry) {
-    bytes_.push_back(transposed(entry.bytes, entry.shape[0], entry.shape[1]));
-    entry.bytes = bytes_.back();
-    std::swap(entry.shape[0], entry.shape[1]);
-  }
-
-  NamedTensors tensors_;
-  std::list<std::vector<std::byte>> bytes_;  ///< of those that are turned
-};
-
-/// What a folder's tensors are for one model.
-class BertTensors {
- public:
-  BertTensors(const NamedTensors& tensors, const Model& model, const nlohmann::json& config)
-      : tensors_(tensors),
-        model_(model),
-        gpt2_(is_gpt2(config)),
-        family_(is_roberta(config) ? BertFamily::roberta : BertFamily::bert),
-        first_position_(first_position_in(config)),
-        names_(names_of(tensors), family_),
-        head_(bert_head_of(model.head())) {}
-
   std::vector<SourceRows> rows_of(const std::string& path) const {
     if (model_.parameters().find(path).factor) return {};
-    const std::vector<std::string> names = names_of_parameter(path);
-    if (is_of_head(path) && !fits(path, names)) return {};
+    const std::vector<FamilyTensor> tensors = names_.tensors_of(path, head_);
+    if (is_of_head(path) && !fits(path, tensors)) return {};
     std::vector<SourceRows> rows;
-    const std::int64_t first = path == position_table ? first_position_ : 0;
-    for (const std::string& name : names) rows.push_back({.name = name, .first = first});
+    const std::int64_t first = path.ends_with(position_table) ? first_position_ : 0;
+    for (const FamilyTensor& tensor : tensors) rows.push_back({.name = tensor.name, .first = first});
     return rows;
   }
 
@@ -102,52 +81,52 @@ class BertTensors {
     for (const std::string& path : loaded.missing)
       if (!is_of_head(path) && !model_.parameters().find(path).factor) refuse_missing(path);
     for (const std::string& name : loaded.left)
-      if (gpt2_ ? is_of_gpt2_body(gpt2_spelling(name)) : is_of_bert_body(bert_spelling(name, family_)))
+      if (family_.is_of_body(family_.first_spelling(name)))
         throw Error("it holds \"" + name + "\", which a model of this shape does not have");
   }
 
   std::string note(const Loaded& loaded) const {
     std::vector<std::string> left;
     for (const std::string& name : loaded.left)
-      if (gpt2_ ? !is_gpt2_buffer(gpt2_spelling(name)) : !is_bert_buffer(bert_spelling(name, family_)))
-        left.push_back(name);
+      if (!family_.is_buffer(family_.first_spelling(name))) left.push_back(name);
     return pretrained_note("", tensors_.size() - loaded.left.size(), loaded.missing, left);
   }
 
  private:
-  /// As the file spells them.
-  std::vector<std::string> names_of_parameter(const std::string& path) const {
-    if (!gpt2_) return names_.tensors_of(path, head_);
-    std::string name = gpt2_tensor_of(path).name;
-    if (name.empty()) return {};
-    for (const auto& [there, entry] : tensors_)
-      if (gpt2_spelling(there) == name) return {there};
-    return {std::move(name)};
+  void turn(const std::string& name) {
+    const auto found = tensors_.find(name);
+    if (found == tensors_.end() || found->second.shape.size() != 2) return;
+    Safetensors::Entry& entry = found->second;
+    turned_.push_back(transposed(entry.bytes, entry.shape[0], entry.shape[1]));
+    entry.bytes = turned_.back();
+    std::swap(entry.shape[0], entry.shape[1]);
   }
 
   /// Whether a tensor of the head has the shape that this model's head wants; one that is not there has none.
-  bool fits(const std::string& path, const std::vector<std::string>& names) const {
-    return std::ranges::all_of(names, [&](const std::string& name) { return tensors_.contains(name); }) &&
-           joined_shape(tensors_, names) == model_.parameters().find(path).spec.shape;
+  bool fits(const std::string& path, const std::vector<FamilyTensor>& tensors) const {
+    return std::ranges::all_of(tensors,
+                               [&](const FamilyTensor& tensor) { return tensors_.contains(tensor.name); }) &&
+           joined_shape(tensors_, tensors) == model_.parameters().find(path).spec.shape;
   }
 
   [[noreturn]] void refuse_missing(const std::string& path) const {
-    const std::vector<std::string> names = names_of_parameter(path);
-    if (names.empty())
-      throw Error(std::string("a ") + (gpt2_ ? "GPT-2" : "BERT") + " has nothing that parameter \"" + path +
+    const std::vector<FamilyTensor> tensors = names_.tensors_of(path, head_);
+    if (tensors.empty())
+      throw Error(std::string("a ") + family_.name + " has nothing that parameter \"" + path +
                   "\" of the model could be taken from");
-    const auto absent =
-        std::ranges::find_if(names, [&](const std::string& name) { return !tensors_.contains(name); });
-    throw Error("it lacks \"" + *absent + "\", of which parameter \"" + path + "\" of the model is made");
+    const auto absent = std::ranges::find_if(
+        tensors, [&](const FamilyTensor& tensor) { return !tensors_.contains(tensor.name); });
+    throw Error("it lacks \"" + absent->name + "\", of which parameter \"" + path +
+                "\" of the model is made");
   }
 
-  const NamedTensors& tensors_;
+  NamedTensors tensors_;
+  std::list<std::vector<std::byte>> turned_;  ///< the bytes of those that are
   const Model& model_;
-  bool gpt2_;
-  BertFamily family_;
+  const Family& family_;
   std::int64_t first_position_;
-  BertNames names_;
-  BertHead head_;
+  FolderNames names_;
+  PretrainedHead head_;
 };
 
 }  // namespace
@@ -181,12 +160,9 @@ PretrainedWeights load_pretrained(Model& model, const std::filesystem::path& fol
   const nlohmann::json config = read_json_object(folder / config_file);
   const Safetensors file(folder / tensors_file);
   return with_file(file.path(), [&] {
-    std::optional<TurnedTensors> turned;
-    if (is_gpt2(config)) turned.emplace(file.tensors(), model);
-    const NamedTensors& tensors = turned ? turned->tensors() : file.tensors();
-    const BertTensors source(tensors, model, config);
+    const FolderTensors source(file.tensors(), model, config);
     const Loaded loaded = load(
-        model.device(), model.parameters(), model.parameters().values(), tensors,
+        model.device(), model.parameters(), model.parameters().values(), source.tensors(),
         [&](const std::string& path) { return source.rows_of(path); }, SourceTypes::floats);
     source.require_body(loaded);
     model.parameters().values_changed();

@@ -1,7 +1,7 @@
 // PretrainedWeights: the parameters of a new model from a Hugging Face folder. Place in the flow: Trainer
 // calls it at step 0, where the experiment has `[model] from`; a resumed run has its checkpoint. Everything
 // but the head must be in the folder, and everything of its body must be of use. Read next:
-// pretrained/bert_names.hpp.
+// pretrained/family.hpp.
 #pragma once
 
 #include <cstddef>

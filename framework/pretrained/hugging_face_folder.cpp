@@ -65,6 +65,10 @@ void require_tensors(const fs::path& folder) {
   throw Error(folder.string() + " has no " + tensors_file + "; " + what_it_holds);
 }
 
+bool has_byte_pairs(const Family& family) {
+  return family.tokenizer == std::string_view(byte_bpe_tokenizer);
+}
+
 /// The files of the tokenizer that are read. BERT's pieces are in vocab.txt or tokenizer.json; RoBERTa's,
 /// with their merges, in tokenizer.json, or in vocab.json and merges.txt.
 std::vector<std::string> tokenizer_files(const fs::path& folder, bool byte_pairs) {
@@ -147,7 +151,7 @@ HuggingFaceFolder open_hugging_face_folder(const fs::path& folder) {
   const fs::path file = folder / config_file;
   const nlohmann::json config = read_json_object(file);
   try {
-    model.config = bert_config_from_json(config);
+    model.config = pretrained_config_from_json(config);
     model.architecture = architecture_in(config, model.config.model_type);
     model.classes = classes_in(config);
   } catch (const Error& error) {
@@ -155,7 +159,7 @@ HuggingFaceFolder open_hugging_face_folder(const fs::path& folder) {
   }
   require_tensors(folder);
   const Safetensors tensors(folder / tensors_file);  // its header
-  const bool byte_pairs = is_roberta(config) || is_gpt2(config);
+  const bool byte_pairs = has_byte_pairs(family_of(model.config));
   require_vocabulary(folder, byte_pairs);
   model.tokenizer = byte_pairs ? read_byte_bpe_tokenizer(folder) : read_bert_tokenizer(folder);
   require_pieces(model);
@@ -166,7 +170,7 @@ std::vector<std::string> files_of_hugging_face_folder(const fs::path& folder) {
   require_config(folder);
   require_tensors(folder);
   const nlohmann::json config = read_json_object(folder / config_file);
-  const bool byte_pairs = is_roberta(config) || is_gpt2(config);
+  const bool byte_pairs = has_byte_pairs(family_in(config));
   require_vocabulary(folder, byte_pairs);
   std::vector<std::string> names = {config_file, tensors_file};
   for (std::string& name : tokenizer_files(folder, byte_pairs)) names.push_back(std::move(name));

@@ -9,8 +9,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "pretrained/bert_config.hpp"
 #include "pretrained/bert_tokenizer.hpp"
+#include "pretrained/pretrained_config.hpp"
 
 namespace encore {
 
@@ -27,7 +27,7 @@ inline constexpr const char* body_architecture = "Model";
 
 struct HuggingFaceFolder {
   std::filesystem::path path;
-  BertConfig config;
+  PretrainedConfig config;
   PretrainedTokenizer tokenizer;
   /// As AdoptedModel::architecture (encore/task.hpp): "ForTokenClassification"; "Model" also where
   /// config.json names none.

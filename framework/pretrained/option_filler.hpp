@@ -8,7 +8,7 @@
 
 #include "config/error.hpp"
 #include "config/value.hpp"
-#include "pretrained/bert_config.hpp"
+#include "pretrained/pretrained_config.hpp"
 
 namespace encore {
 

@@ -13,8 +13,8 @@
 
 #include "data/hash.hpp"
 #include "infer/pretrained_weights.hpp"
-#include "pretrained/bert_config.hpp"
 #include "pretrained/hugging_face_folder.hpp"
+#include "pretrained/pretrained_config.hpp"
 #include "support/places.hpp"
 #include "support/tiny_model.hpp"
 
@@ -34,7 +34,7 @@ json load_json(const fs::path& path) {
 /// The model that config.json describes. Over sequences its head has a pooler.
 Experiment bert_experiment(const Registry& registry, const fs::path& folder, Space space,
                            Precision precision) {
-  const BertConfig config = bert_config_from_json(load_json(folder / config_file));
+  const PretrainedConfig config = pretrained_config_from_json(load_json(folder / config_file));
   Experiment experiment = tiny_experiment(registry);
   experiment.data.max_length = config.max_positions;
   experiment.train.precision = precision;
@@ -85,7 +85,7 @@ struct BertModel {
   BertModel(const fs::path& folder, const json& texts, Space space, Precision precision)
       : registry(load_builtin_plugins()),
         experiment(bert_experiment(registry, folder, space, precision)),
-        size{.vocabulary = bert_config_from_json(load_json(folder / config_file)).pieces,
+        size{.vocabulary = pretrained_config_from_json(load_json(folder / config_file)).pieces,
              .labels = std::vector<std::string>(space == Space::sequences ? 3 : 4),
              .columns = {{.name = targets_column, .space = space, .truth = true}},
              .outputs = {{.name = classes_output, .space = space}}},

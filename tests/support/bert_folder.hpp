@@ -1,5 +1,5 @@
 // Weights of ours as a BERT's: the tensors of a model.safetensors, made from parameters by the names that
-// pretrained/bert_names.hpp gives them. For tests that load such folders.
+// pretrained/bert_family.cpp gives them. For tests that load such folders.
 #pragma once
 
 #include <filesystem>
@@ -9,21 +9,21 @@
 #include <utility>
 #include <vector>
 
-#include "pretrained/bert_names.hpp"
+#include "pretrained/families.hpp"
 #include "record/safetensors.hpp"
 
 namespace encore::testing {
 
 /// The parameter's rows cut evenly into its tensors.
 inline std::vector<TensorSlice> bert_tensors(const std::string& path, const Safetensors::Entry& parameter,
-                                             BertHead head) {
-  const std::vector<std::string> names = bert_tensors_of(path, head);
+                                             PretrainedHead head) {
+  const std::vector<FamilyTensor> names = bert_family.tensors_of(path, head);
   std::vector<TensorSlice> tensors;
   const std::size_t bytes = names.empty() ? 0 : parameter.bytes.size() / names.size();
   for (std::size_t i = 0; i < names.size(); ++i) {
     std::vector<std::int64_t> shape = parameter.shape;
     shape.front() /= static_cast<std::int64_t>(names.size());
-    tensors.push_back({.name = names[i],
+    tensors.push_back({.name = names[i].name,
                        .dtype = parameter.dtype.value(),
                        .shape = std::move(shape),
                        .bytes = parameter.bytes.subspan(i * bytes, bytes)});
@@ -33,13 +33,15 @@ inline std::vector<TensorSlice> bert_tensors(const std::string& path, const Safe
 
 /// A folder with these parameters' tensors, and so much of the other files that its content has a hash.
 inline void write_bert_folder(const std::filesystem::path& folder,
-                              const std::map<std::string, Safetensors::Entry>& parameters, BertHead head) {
+                              const std::map<std::string, Safetensors::Entry>& parameters,
+                              PretrainedHead head) {
   std::vector<TensorSlice> tensors;
   for (const auto& [path, parameter] : parameters)
     for (TensorSlice& tensor : bert_tensors(path, parameter, head)) tensors.push_back(std::move(tensor));
   std::filesystem::create_directories(folder);
   save_safetensors(folder / "model.safetensors", tensors, {{"format", "pt"}});
-  std::ofstream(folder / "config.json") << "{}\n";
+  std::ofstream(folder / "config.json") << R"({"model_type": "bert"})"
+                                        << "\n";
   std::ofstream(folder / "vocab.txt") << "[UNK]\n";
 }
 

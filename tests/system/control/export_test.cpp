@@ -222,8 +222,8 @@ TEST_F(Export, RefusesWhatBertHasNoWordFor) {
        "(model.head.type = \"crf\") has no counterpart in BertForTokenClassification"},
       {"characters", "type = \"wordpiece\"\nvocab_size = 120\nlowercase = true",
        "type = \"character\"\nvocab_size = 300",
-       "tokenizer.type = \"character\" cannot be written as a BERT, which has \"wordpiece\", nor as a "
-       "RoBERTa or GPT-2, which have \"byte_bpe\""},
+       "tokenizer.type = \"character\" cannot be written: a BERT has \"wordpiece\", a RoBERTa has "
+       "\"byte_bpe\" and a GPT-2 has \"byte_bpe\""},
   };
   for (const auto& [name, from, to, message] : cases) {
     std::string text = bert_experiment(name);

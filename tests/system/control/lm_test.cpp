@@ -84,8 +84,8 @@ TEST_F(LanguageModel, LeavesAsAGpt2AndComesBack) {
   };
   train("biased", "model.head.bias=true");
   EXPECT_TRUE(contains(refusal("biased"),
-                       "the parameter head.bias has no counterpart in GPT2LMHeadModel; "
-                       "train with model.head.bias = false"))
+                       "the parameter head.bias (model.head.type = \"language_model\") has no counterpart in "
+                       "GPT2LMHeadModel; train with model.head.bias = false"))
       << refusal("biased");
   train("after", "model.norm_position=post");
   EXPECT_TRUE(contains(refusal("after"),

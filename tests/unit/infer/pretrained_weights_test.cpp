@@ -48,7 +48,7 @@ class PretrainedTest : public ::testing::Test {
       std::vector<std::byte>& bytes = memory_.emplace_back(values.bytes());
       copy_to_host(device_, values, bytes.data());
       const Safetensors::Entry entry = {values.dtype, slice.spec.shape, bytes};
-      for (const TensorSlice& tensor : testing::bert_tensors(slice.path, entry, BertHead::classes))
+      for (const TensorSlice& tensor : testing::bert_tensors(slice.path, entry, PretrainedHead::classes))
         tensors_[tensor.name] = tensor;
     }
   }
@@ -62,7 +62,7 @@ class PretrainedTest : public ::testing::Test {
     std::vector<TensorSlice> list;
     for (const auto& [name, tensor] : tensors_) list.push_back(tensor);
     save_safetensors(folder_ / "model.safetensors", list, {});
-    testing::write_bytes(folder_ / "config.json", "{}");
+    testing::write_bytes(folder_ / "config.json", R"({"model_type": "bert"})");
     return folder_.path();
   }
   std::string refusal(Model& model) const {

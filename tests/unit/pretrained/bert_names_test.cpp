@@ -1,10 +1,9 @@
 // Names of tensors: those that transformers writes for each of its models, and those of ours.
-#include "pretrained/bert_names.hpp"
-
 #include <gtest/gtest.h>
 
 #include <encore/error.hpp>
 
+#include "pretrained/families.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace encore {
@@ -12,8 +11,30 @@ namespace {
 
 using Names = std::vector<std::string>;
 
+Names names_of(const std::vector<FamilyTensor>& tensors) {
+  Names names;
+  for (const FamilyTensor& tensor : tensors) names.push_back(tensor.name);
+  return names;
+}
+
+Names bert_tensors_of(const std::string& path, PretrainedHead head) {
+  return names_of(bert_family.tensors_of(path, head));
+}
+
+/// The names of a file with these.
+class FileOf {
+ public:
+  explicit FileOf(const Names& names) : names_(bert_family, names) {}
+  Names tensors_of(const std::string& path, PretrainedHead head) const {
+    return names_of(names_.tensors_of(path, head));
+  }
+
+ private:
+  FolderNames names_;
+};
+
 TEST(BertNames, EmbeddingAndBlocks) {
-  const auto tensors = [](const char* path) { return bert_tensors_of(path, BertHead::none); };
+  const auto tensors = [](const char* path) { return bert_tensors_of(path, PretrainedHead::none); };
   EXPECT_EQ(tensors("embedding.tokens"), Names{"bert.embeddings.word_embeddings.weight"});
   EXPECT_EQ(tensors("embedding.positions"), Names{"bert.embeddings.position_embeddings.weight"});
   EXPECT_EQ(tensors("embedding.segments"), Names{"bert.embeddings.token_type_embeddings.weight"});
@@ -38,8 +59,8 @@ TEST(BertNames, EmbeddingAndBlocks) {
 
 TEST(BertNames, OfARobertaAreFoundAndWritten) {
   const auto there_and_back = [](const std::string& name, bool pooled) {
-    const std::string spelling = bert_spelling(name, BertFamily::roberta);
-    EXPECT_EQ(spelling_of(BertFamily::roberta, spelling, pooled), name);
+    const std::string spelling = roberta_family.first_spelling(name);
+    EXPECT_EQ(roberta_family.written_spelling(spelling, pooled), name);
     return spelling;
   };
   EXPECT_EQ(there_and_back("roberta.encoder.layer.3.output.dense.bias", false),
@@ -53,21 +74,21 @@ TEST(BertNames, OfARobertaAreFoundAndWritten) {
   EXPECT_EQ(there_and_back("lm_head.bias", false), "cls.predictions.bias");
   EXPECT_EQ(there_and_back("lm_head.dense.weight", false), "cls.predictions.transform.dense.weight");
   EXPECT_EQ(there_and_back("lm_head.layer_norm.bias", false), "cls.predictions.transform.LayerNorm.bias");
-  EXPECT_EQ(bert_spelling("encoder.layer.0.output.dense.bias", BertFamily::roberta),
+  EXPECT_EQ(roberta_family.first_spelling("encoder.layer.0.output.dense.bias"),
             "bert.encoder.layer.0.output.dense.bias");
-  EXPECT_EQ(bert_spelling("pooler.dense.bias", BertFamily::roberta), "pooler.dense.bias");
+  EXPECT_EQ(roberta_family.first_spelling("pooler.dense.bias"), "pooler.dense.bias");
 }
 
 TEST(BertNames, TensorsOfAHeadAreCalledAfterWhatItComputes) {
-  EXPECT_EQ(bert_tensors_of("head.weight", BertHead::classes), Names{"classifier.weight"});
-  EXPECT_EQ(bert_tensors_of("head.pooler.bias", BertHead::classes), Names{"bert.pooler.dense.bias"});
-  EXPECT_EQ(bert_tensors_of("head.weight", BertHead::spans), Names{"qa_outputs.weight"});
-  EXPECT_EQ(bert_tensors_of("head.bias", BertHead::language_model), Names{"cls.predictions.bias"});
-  EXPECT_EQ(bert_tensors_of("head.transform.weight", BertHead::language_model),
+  EXPECT_EQ(bert_tensors_of("head.weight", PretrainedHead::classes), Names{"classifier.weight"});
+  EXPECT_EQ(bert_tensors_of("head.pooler.bias", PretrainedHead::classes), Names{"bert.pooler.dense.bias"});
+  EXPECT_EQ(bert_tensors_of("head.weight", PretrainedHead::spans), Names{"qa_outputs.weight"});
+  EXPECT_EQ(bert_tensors_of("head.bias", PretrainedHead::language_model), Names{"cls.predictions.bias"});
+  EXPECT_EQ(bert_tensors_of("head.transform.weight", PretrainedHead::language_model),
             Names{"cls.predictions.transform.dense.weight"});
-  EXPECT_EQ(bert_tensors_of("head.norm.gain", BertHead::language_model),
+  EXPECT_EQ(bert_tensors_of("head.norm.gain", PretrainedHead::language_model),
             Names{"cls.predictions.transform.LayerNorm.weight"});
-  EXPECT_TRUE(bert_tensors_of("head.transitions", BertHead::classes).empty());
+  EXPECT_TRUE(bert_tensors_of("head.transitions", PretrainedHead::classes).empty());
 }
 
 /// Of heads that declare these.
@@ -75,29 +96,29 @@ TEST(BertNames, WhatAHeadComputesIsSeenByWhatItDeclares) {
   HeadPlan classifier(8);
   classifier.read(Space::tokens);
   classifier.add_loss(classifier.column("targets", Space::tokens));
-  EXPECT_EQ(bert_head_of(classifier), BertHead::none);
+  EXPECT_EQ(pretrained_head_of(classifier), PretrainedHead::none);
   classifier.matrix("weight", 3, 8);
   classifier.output("classes", Space::tokens);
-  EXPECT_EQ(bert_head_of(classifier), BertHead::classes);
+  EXPECT_EQ(pretrained_head_of(classifier), PretrainedHead::classes);
 
   HeadPlan spans(8);
   spans.read(Space::tokens);
   spans.add_loss(spans.column("start", Space::sequences));
   spans.matrix("weight", 2, 8);
   spans.output("spans", Space::tokens, ColumnType::numbers, 2);
-  EXPECT_EQ(bert_head_of(spans), BertHead::spans);
+  EXPECT_EQ(pretrained_head_of(spans), PretrainedHead::spans);
 
   HeadPlan model(8);
   model.read(Space::picked);
   model.add_loss(model.column("targets", Space::picked));
   model.tie("table", "embedding.tokens", {11, 8});
   model.matrix("transform.weight", 8, 8);
-  EXPECT_EQ(bert_head_of(model), BertHead::language_model);
+  EXPECT_EQ(pretrained_head_of(model), PretrainedHead::language_model);
 }
 
 TEST(BertNames, EverySpellingMeansTheSame) {
   const auto expect = [](const char* name, const char* spelling) {
-    EXPECT_EQ(bert_spelling(name), spelling);
+    EXPECT_EQ(bert_family.first_spelling(name), spelling);
   };
   expect("bert.embeddings.LayerNorm.weight", "bert.embeddings.LayerNorm.weight");
   expect("embeddings.LayerNorm.weight", "bert.embeddings.LayerNorm.weight");
@@ -108,7 +129,7 @@ TEST(BertNames, EverySpellingMeansTheSame) {
   expect("cls.predictions.transform.LayerNorm.gamma", "cls.predictions.transform.LayerNorm.weight");
   for (const std::string prefix : {"", "distilbert."}) {
     const auto expect_distil = [&](const char* name, const char* spelling) {
-      EXPECT_EQ(bert_spelling(prefix + name), spelling);
+      EXPECT_EQ(bert_family.first_spelling(prefix + name), spelling);
     };
     expect_distil("embeddings.word_embeddings.weight", "bert.embeddings.word_embeddings.weight");
     expect_distil("transformer.layer.0.attention.q_lin.weight",
@@ -131,35 +152,37 @@ TEST(BertNames, EverySpellingMeansTheSame) {
 }
 
 TEST(BertNames, BuffersAreNoWeights) {
-  EXPECT_TRUE(is_bert_buffer(bert_spelling("embeddings.position_ids")));
-  EXPECT_FALSE(is_of_bert_body(bert_spelling("embeddings.position_ids")));
-  EXPECT_TRUE(is_of_bert_body(bert_spelling("encoder.layer.6.output.dense.bias")));
-  EXPECT_FALSE(is_of_bert_body(bert_spelling("pooler.dense.bias")));
-  EXPECT_FALSE(is_of_bert_body("classifier.bias"));
+  EXPECT_TRUE(bert_family.is_buffer(bert_family.first_spelling("embeddings.position_ids")));
+  EXPECT_FALSE(bert_family.is_of_body(bert_family.first_spelling("embeddings.position_ids")));
+  EXPECT_TRUE(bert_family.is_of_body(bert_family.first_spelling("encoder.layer.6.output.dense.bias")));
+  EXPECT_FALSE(bert_family.is_of_body(bert_family.first_spelling("pooler.dense.bias")));
+  EXPECT_FALSE(bert_family.is_of_body("classifier.bias"));
 }
 
 TEST(BertNames, AnswersInTheSpellingOfTheFile) {
-  const BertNames names({"embeddings.LayerNorm.gamma",
-                         "distilbert.transformer.layer.0.attention.q_lin.weight",
-                         "cls.predictions.decoder.bias"});
-  EXPECT_EQ(names.tensors_of("embedding.norm.gain", BertHead::none), Names{"embeddings.LayerNorm.gamma"});
-  EXPECT_EQ(names.tensors_of("encoder.0.attention.qkv.weight", BertHead::none),
+  const FileOf names({"embeddings.LayerNorm.gamma", "distilbert.transformer.layer.0.attention.q_lin.weight",
+                      "cls.predictions.decoder.bias"});
+  EXPECT_EQ(names.tensors_of("embedding.norm.gain", PretrainedHead::none),
+            Names{"embeddings.LayerNorm.gamma"});
+  EXPECT_EQ(names.tensors_of("encoder.0.attention.qkv.weight", PretrainedHead::none),
             (Names{"distilbert.transformer.layer.0.attention.q_lin.weight",
                    "bert.encoder.layer.0.attention.self.key.weight",
                    "bert.encoder.layer.0.attention.self.value.weight"}));
-  EXPECT_EQ(names.tensors_of("head.bias", BertHead::language_model), Names{"cls.predictions.decoder.bias"});
+  EXPECT_EQ(names.tensors_of("head.bias", PretrainedHead::language_model),
+            Names{"cls.predictions.decoder.bias"});
 }
 
 TEST(BertNames, ClassesBehindAnotherLayerAreNotTaken) {
-  const BertNames names({"pre_classifier.weight", "pre_classifier.bias", "classifier.weight"});
-  EXPECT_EQ(names.tensors_of("head.pooler.weight", BertHead::classes), Names{"bert.pooler.dense.weight"});
-  EXPECT_EQ(BertNames({"classifier.weight"}).tensors_of("head.weight", BertHead::classes),
+  const FileOf names({"pre_classifier.weight", "pre_classifier.bias", "classifier.weight"});
+  EXPECT_EQ(names.tensors_of("head.pooler.weight", PretrainedHead::classes),
+            Names{"bert.pooler.dense.weight"});
+  EXPECT_EQ(FileOf({"classifier.weight"}).tensors_of("head.weight", PretrainedHead::classes),
             Names{"classifier.weight"});
 }
 
 TEST(BertNames, RefusesTwoTensorsThatMeanTheSame) {
   EXPECT_EQ(testing::message_of<Error>([] {
-              BertNames({"bert.embeddings.LayerNorm.weight", "embeddings.LayerNorm.gamma"});
+              FileOf({"bert.embeddings.LayerNorm.weight", "embeddings.LayerNorm.gamma"});
             }),
             "tensors \"bert.embeddings.LayerNorm.weight\" and \"embeddings.LayerNorm.gamma\" are the same of "
             "BERT's");

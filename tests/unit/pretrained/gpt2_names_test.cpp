@@ -1,10 +1,15 @@
 // Names of GPT-2's tensors.
-#include "pretrained/gpt2_names.hpp"
-
 #include <gtest/gtest.h>
+
+#include "pretrained/families.hpp"
 
 namespace encore {
 namespace {
+
+FamilyTensor gpt2_tensor_of(const std::string& path) {
+  const std::vector<FamilyTensor> tensors = gpt2_family.tensors_of(path, PretrainedHead::language_model);
+  return tensors.empty() ? FamilyTensor{} : tensors.front();
+}
 
 TEST(Gpt2Names, EmbeddingAndBlocks) {
   EXPECT_EQ(gpt2_tensor_of("embedding.tokens").name, "transformer.wte.weight");
@@ -23,13 +28,13 @@ TEST(Gpt2Names, EmbeddingAndBlocks) {
 }
 
 TEST(Gpt2Names, OfTheBodyAloneHaveNoPrefix) {
-  EXPECT_EQ(gpt2_spelling("h.0.attn.c_attn.bias"), "transformer.h.0.attn.c_attn.bias");
-  EXPECT_EQ(gpt2_spelling("transformer.wte.weight"), "transformer.wte.weight");
-  EXPECT_EQ(gpt2_spelling("score.weight"), "score.weight");
-  EXPECT_TRUE(is_of_gpt2_body("transformer.h.0.attn.c_attn.bias"));
-  EXPECT_FALSE(is_of_gpt2_body("transformer.h.0.attn.bias"));
-  EXPECT_TRUE(is_gpt2_buffer("lm_head.weight"));
-  EXPECT_FALSE(is_of_gpt2_body("score.weight"));
+  EXPECT_EQ(gpt2_family.first_spelling("h.0.attn.c_attn.bias"), "transformer.h.0.attn.c_attn.bias");
+  EXPECT_EQ(gpt2_family.first_spelling("transformer.wte.weight"), "transformer.wte.weight");
+  EXPECT_EQ(gpt2_family.first_spelling("score.weight"), "score.weight");
+  EXPECT_TRUE(gpt2_family.is_of_body("transformer.h.0.attn.c_attn.bias"));
+  EXPECT_FALSE(gpt2_family.is_of_body("transformer.h.0.attn.bias"));
+  EXPECT_TRUE(gpt2_family.is_buffer("lm_head.weight"));
+  EXPECT_FALSE(gpt2_family.is_of_body("score.weight"));
 }
 
 }  // namespace

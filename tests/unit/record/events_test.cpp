@@ -92,7 +92,7 @@ TEST(Events, each_comes_back_as_it_was_written) {
     const ReadEvent read = read_event(text);
     ASSERT_TRUE(read.event) << read.problem << " in " << text;
     EXPECT_EQ(*read.event, event) << text;
-    EXPECT_EQ(read.type, json_of(event).at("type"));
+    EXPECT_EQ(read.type, json_of(event).at("type").get<std::string>());
     EXPECT_EQ(read.time, 1.5e9);
     EXPECT_EQ(read.body, text);
     kinds.insert(event.index());

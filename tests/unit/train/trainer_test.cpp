@@ -152,7 +152,7 @@ TEST_F(TrainerTest, ANewRunStartsFromTheWeightsOfAFolder) {
   const Recorder donor = run("donor", specified);
   ASSERT_EQ(donor.ending, Ending::completed) << donor.reason;
   testing::write_bert_folder(folder_ / "bert", Safetensors(folder_ / "donor" / weights_file).tensors(),
-                             BertHead::classes);
+                             PretrainedHead::classes);
   specified.data[pretrained_role] = {(folder_ / "bert").string(), sha256_of_content(folder_ / "bert")};
   const Recorder whole = run("whole", specified);
   ASSERT_EQ(whole.ending, Ending::completed) << whole.reason;
@@ -169,7 +169,7 @@ TEST_F(TrainerTest, ANewRunStartsFromTheWeightsOfAFolder) {
   EXPECT_EQ(newest_state("stopped"), newest_state("whole"));
 
   testing::write_bert_folder(folder_ / "bert", Safetensors(folder_ / "whole" / weights_file).tensors(),
-                             BertHead::classes);
+                             PretrainedHead::classes);
   EXPECT_EQ(testing::message_of<Error>([&] { run("changed", specified); }),
             (folder_ / "bert").string() +
                 " (model.from) has changed since the run was planned; run the experiment file again");

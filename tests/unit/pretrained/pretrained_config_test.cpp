@@ -1,5 +1,5 @@
 // config.json as options of [model], what is refused of it, and the way back.
-#include "pretrained/bert_config.hpp"
+#include "pretrained/pretrained_config.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 using testing::TinyFolder;
 
 std::string problem(const nlohmann::json& config) {
-  return testing::message_of<Error>([&] { bert_config_from_json(config); });
+  return testing::message_of<Error>([&] { pretrained_config_from_json(config); });
 }
 
 nlohmann::json with(const char* member, nlohmann::json value) {
@@ -23,7 +23,7 @@ nlohmann::json with(const char* member, nlohmann::json value) {
 }
 
 /// "model.width" -> "8"
-std::map<std::string, std::string> options(const BertConfig& config) {
+std::map<std::string, std::string> options(const PretrainedConfig& config) {
   std::map<std::string, std::string> texts;
   for (const ImpliedOption& option : implied_options(config)) {
     std::string key;
@@ -33,7 +33,7 @@ std::map<std::string, std::string> options(const BertConfig& config) {
   return texts;
 }
 
-TEST(BertConfig, GivesTheOptionsOfABert) {
+TEST(PretrainedConfig, GivesTheOptionsOfABert) {
   const std::map<std::string, std::string> expected = {{"model.width", "8"},
                                                        {"model.layers", "2"},
                                                        {"model.block", "[attention, feed_forward]"},
@@ -57,22 +57,22 @@ TEST(BertConfig, GivesTheOptionsOfABert) {
                                                        {"model.layer.feed_forward.activation", "gelu"},
                                                        {"model.layer.norm.type", "layer_norm"},
                                                        {"model.layer.norm.epsilon", "1e-12"}};
-  EXPECT_EQ(options(bert_config_from_json(TinyFolder::config())), expected);
+  EXPECT_EQ(options(pretrained_config_from_json(TinyFolder::config())), expected);
 }
 
-TEST(BertConfig, GivesTheOptionsOfADistilBert) {
-  std::map<std::string, std::string> expected = options(bert_config_from_json(TinyFolder::config()));
+TEST(PretrainedConfig, GivesTheOptionsOfADistilBert) {
+  std::map<std::string, std::string> expected = options(pretrained_config_from_json(TinyFolder::config()));
   expected["model.segments"] = "0";
   expected["model.layer.feed_forward.activation"] = "relu";
-  EXPECT_EQ(options(bert_config_from_json(TinyFolder::distilbert_config())), expected);
+  EXPECT_EQ(options(pretrained_config_from_json(TinyFolder::distilbert_config())), expected);
 }
 
-TEST(BertConfig, GivesTheOptionsOfARoberta) {
-  std::map<std::string, std::string> expected = options(bert_config_from_json(TinyFolder::config()));
+TEST(PretrainedConfig, GivesTheOptionsOfARoberta) {
+  std::map<std::string, std::string> expected = options(pretrained_config_from_json(TinyFolder::config()));
   expected["model.segments"] = "1";
   expected["model.max_positions"] = "30";
   expected["model.layer.norm.epsilon"] = "1e-5";
-  const BertConfig config = bert_config_from_json(TinyFolder::roberta_config());
+  const PretrainedConfig config = pretrained_config_from_json(TinyFolder::roberta_config());
   EXPECT_EQ(options(config), expected);
   EXPECT_EQ(config.first_position, 2);
   for (const ImpliedOption& option : implied_options(config)) {
@@ -82,8 +82,8 @@ TEST(BertConfig, GivesTheOptionsOfARoberta) {
   }
 }
 
-TEST(BertConfig, GivesTheOptionsOfAGpt2) {
-  std::map<std::string, std::string> expected = options(bert_config_from_json(TinyFolder::config()));
+TEST(PretrainedConfig, GivesTheOptionsOfAGpt2) {
+  std::map<std::string, std::string> expected = options(pretrained_config_from_json(TinyFolder::config()));
   expected["model.segments"] = "0";
   expected["model.embedding_norm"] = "false";
   expected["model.norm_position"] = "pre";
@@ -91,15 +91,15 @@ TEST(BertConfig, GivesTheOptionsOfAGpt2) {
   expected["model.causal"] = "true";
   expected["model.layer.feed_forward.activation"] = "gelu_tanh";
   expected["model.layer.norm.epsilon"] = "1e-5";
-  EXPECT_EQ(options(bert_config_from_json(TinyFolder::gpt2_config())), expected);
+  EXPECT_EQ(options(pretrained_config_from_json(TinyFolder::gpt2_config())), expected);
   nlohmann::json config = TinyFolder::gpt2_config();
   for (const char* member : {"activation_function", "layer_norm_epsilon"}) config.erase(member);
   config["n_inner"] = nullptr;
   expected["model.layer.feed_forward.hidden"] = "32";
-  EXPECT_EQ(options(bert_config_from_json(config)), expected);
+  EXPECT_EQ(options(pretrained_config_from_json(config)), expected);
 }
 
-TEST(BertConfig, RefusesAGpt2ThatComputesOtherwise) {
+TEST(PretrainedConfig, RefusesAGpt2ThatComputesOtherwise) {
   const auto said = [](const char* member, bool value) {
     nlohmann::json config = TinyFolder::gpt2_config();
     config[member] = value;
@@ -112,7 +112,7 @@ TEST(BertConfig, RefusesAGpt2ThatComputesOtherwise) {
   EXPECT_EQ(said("tie_word_embeddings", false), "tie_word_embeddings is false, which is not supported");
 }
 
-TEST(BertConfig, RefusesPositionsOfARobertaThatAreNone) {
+TEST(PretrainedConfig, RefusesPositionsOfARobertaThatAreNone) {
   nlohmann::json config = TinyFolder::roberta_config();
   config["max_position_embeddings"] = 2;
   EXPECT_EQ(
@@ -127,28 +127,28 @@ TEST(BertConfig, RefusesPositionsOfARobertaThatAreNone) {
             "\"absolute\"");
 }
 
-TEST(BertConfig, IsWrittenAsItWasRead) {
+TEST(PretrainedConfig, IsWrittenAsItWasRead) {
   for (const nlohmann::json& config : {TinyFolder::config(), TinyFolder::distilbert_config(),
                                        TinyFolder::roberta_config(), TinyFolder::gpt2_config()}) {
     nlohmann::json expected = config;
     expected.erase("architectures");
     expected.erase("position_embedding_type");
-    EXPECT_EQ(bert_config_to_json(bert_config_from_json(config)), expected);
+    EXPECT_EQ(pretrained_config_to_json(pretrained_config_from_json(config)), expected);
   }
 }
 
-TEST(BertConfig, LeavesWhatIsSilentToTheDefaultsOfTransformers) {
+TEST(PretrainedConfig, LeavesWhatIsSilentToTheDefaultsOfTransformers) {
   nlohmann::json config = TinyFolder::config();
   for (const char* member :
        {"hidden_act", "layer_norm_eps", "hidden_dropout_prob", "position_embedding_type"})
     config.erase(member);
-  const auto given = options(bert_config_from_json(config));
+  const auto given = options(pretrained_config_from_json(config));
   EXPECT_EQ(given.at("model.layer.feed_forward.activation"), "gelu");
   EXPECT_EQ(given.at("model.layer.norm.epsilon"), "1e-12");
   EXPECT_EQ(given.at("model.dropout"), "0.1");
 }
 
-TEST(BertConfig, RefusesOtherArchitecturesByName) {
+TEST(PretrainedConfig, RefusesOtherArchitecturesByName) {
   nlohmann::json other = with("model_type", "t5");
   other["architectures"] = {"T5Model"};
   EXPECT_EQ(problem(other),
@@ -164,7 +164,7 @@ TEST(BertConfig, RefusesOtherArchitecturesByName) {
   EXPECT_EQ(problem(nlohmann::json::array()), "a JSON object is expected");
 }
 
-TEST(BertConfig, RefusesFunctionsThatItCannotCompute) {
+TEST(PretrainedConfig, RefusesFunctionsThatItCannotCompute) {
   EXPECT_EQ(problem(with("hidden_act", "swish")),
             "hidden_act is \"swish\", which is not supported; supported are \"gelu\" (with the exact erf), "
             "\"gelu_new\" and \"relu\"");
@@ -177,7 +177,7 @@ TEST(BertConfig, RefusesFunctionsThatItCannotCompute) {
             "pruned_heads is not empty, and layers with fewer heads than others are not supported");
 }
 
-TEST(BertConfig, RefusesNumbersThatAreNone) {
+TEST(PretrainedConfig, RefusesNumbersThatAreNone) {
   EXPECT_EQ(problem(with("hidden_size", "wide")), "hidden_size must be an integer, found \"wide\"");
   EXPECT_EQ(problem(with("hidden_size", 8.5)), "hidden_size must be an integer, found 8.5");
   EXPECT_EQ(problem(with("num_hidden_layers", 0)), "num_hidden_layers must be at least 1, found 0");

@@ -1,7 +1,7 @@
-// BertConfig: what config.json of a BERT, DistilBERT, RoBERTa or GPT-2 says, and the options of [model] that
-// mean the same. Place in the flow: hugging_face_folder.cpp reads it, folder_filler.cpp puts the options into
-// the experiment, the worker's export writes it. Read next: bert_names.hpp, which does the same for names of
-// tensors.
+// PretrainedConfig: what config.json of a BERT, DistilBERT, RoBERTa or GPT-2 says, and the options of [model]
+// that mean the same. Place in the flow: hugging_face_folder.cpp reads it, folder_filler.cpp puts the options
+// into the experiment, the worker's export writes it. Read next: family.hpp, which has what differs from one
+// model_type to the next.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 
 #include "config/experiment.hpp"
 #include "config/value.hpp"
+#include "pretrained/family.hpp"
 
 namespace encore {
 
@@ -21,8 +22,8 @@ inline constexpr const char* bert_attention = "attention";
 inline constexpr const char* bert_feed_forward = "feed_forward";
 inline constexpr const char* bert_norm = "norm";
 
-struct BertConfig {
-  std::string model_type = "bert";  ///< or "distilbert", "roberta", "gpt2"
+struct PretrainedConfig {
+  std::string model_type = "bert";  ///< of a Family
   std::int64_t pieces = 0;          ///< V, rows of the table of pieces
   std::int64_t width = 0;           ///< C
   std::int64_t layers = 0;
@@ -38,18 +39,12 @@ struct BertConfig {
   double attention_dropout = 0.1;
 };
 
-/// Whether the numbers of a folder are RoBERTa's, or GPT-2's, and BertConfig::first_position; of a
-/// config.json that need not be whole.
-bool is_roberta(const nlohmann::json& json);
-bool is_gpt2(const nlohmann::json& json);
-std::int64_t first_position_in(const nlohmann::json& json);
-
 /// Reads the content of config.json. Throws Error, without the file's name, where it is of another
 /// architecture or asks for something that this program does not compute.
-BertConfig bert_config_from_json(const nlohmann::json& json);
+PretrainedConfig pretrained_config_from_json(const nlohmann::json& json);
 
 /// The members of config.json that the numbers of `config` decide, with the names of its model type.
-nlohmann::json bert_config_to_json(const BertConfig& config);
+nlohmann::json pretrained_config_to_json(const PretrainedConfig& config);
 
 /// An option of the experiment as config.json decides it.
 struct ImpliedOption {
@@ -62,12 +57,15 @@ struct ImpliedOption {
   bool is_default = false;
 };
 
-/// Of [model], its layers and its norm.
-std::vector<ImpliedOption> implied_options(const BertConfig& config);
+/// The family of its model type.
+const Family& family_of(const PretrainedConfig& config);
 
-/// The other way round, for a model with `pieces` rows in its table. Throws Error naming the option that
-/// BERT, or GPT-2, has no word for.
-BertConfig bert_config_of(const ModelTable& model, std::int64_t pieces, std::int64_t max_length);
-BertConfig gpt2_config_of(const ModelTable& model, std::int64_t pieces, std::int64_t max_length);
+/// Of [model], its layers and its norm.
+std::vector<ImpliedOption> implied_options(const PretrainedConfig& config);
+
+/// The other way round, for a model of that family with `pieces` rows in its table. Throws Error naming the
+/// option that the family has no word for.
+PretrainedConfig pretrained_config_of(const Family& family, const ModelTable& model, std::int64_t pieces,
+                                      std::int64_t max_length);
 
 }  // namespace encore

@@ -1,0 +1,36 @@
+// Members of config.json, which may be absent; of another type they are refused by name.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include <nlohmann/json.hpp>
+
+#include <encore/error.hpp>
+
+#include "config/value.hpp"
+
+namespace encore {
+
+inline constexpr const char* padding_name = "pad_token_id";
+
+/// `kind`: what messages say it must be.
+template <class T>
+std::optional<T> member(const nlohmann::json& config, const char* name, const char* kind) {
+  const auto found = config.find(name);
+  if (found == config.end() || found->is_null()) return std::nullopt;
+  const bool fits = std::is_same_v<T, std::string>    ? found->is_string()
+                    : std::is_same_v<T, bool>         ? found->is_boolean()
+                    : std::is_same_v<T, std::int64_t> ? found->is_number_integer()
+                                                      : found->is_number();
+  if (!fits) throw Error(std::string(name) + " must be " + kind + ", found " + shortened(found->dump()));
+  return found->get<T>();
+}
+
+inline bool is_set(const nlohmann::json& config, const char* name, bool fallback = false) {
+  return member<bool>(config, name, "true or false").value_or(fallback);
+}
+
+}  // namespace encore

@@ -1,0 +1,13 @@
+// The families there are, for the table in family.cpp and the tests of their names.
+#pragma once
+
+#include "pretrained/family.hpp"
+
+namespace encore {
+
+extern const Family bert_family;
+extern const Family distilbert_family;
+extern const Family roberta_family;
+extern const Family gpt2_family;
+
+}  // namespace encore

@@ -1,0 +1,196 @@
+#include "pretrained/pretrained_config.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "config/nearest.hpp"
+#include "pretrained/config_member.hpp"
+#include "pretrained/family.hpp"
+
+namespace encore {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* pieces_name = "vocab_size";
+
+std::int64_t size(const json& config, const char* name) {
+  const auto value = member<std::int64_t>(config, name, "an integer");
+  if (!value) throw Error(std::string("\"") + name + "\" is missing");
+  if (*value < 1) throw Error(std::string(name) + " must be at least 1, found " + std::to_string(*value));
+  return *value;
+}
+
+double number(const json& config, const char* name, double fallback) {
+  return *name == '\0' ? fallback : member<double>(config, name, "a number").value_or(fallback);
+}
+
+/// Ours of an activation, and that of config.json.
+struct ActivationNames {
+  const char* here;
+  const char* there;
+};
+constexpr ActivationNames activation_names[] = {
+    {.here = "gelu", .there = "gelu"},
+    {.here = "relu", .there = "relu"},
+    {.here = "gelu_tanh", .there = "gelu_new"},
+    {.here = "gelu_tanh", .there = "gelu_pytorch_tanh"},
+};
+
+std::string activation_in(const json& config, const Family& family) {
+  const char* name = family.config.activation;
+  const std::string activation =
+      member<std::string>(config, name, "a text").value_or(family.shape.activation);
+  for (const auto& [here, there] : activation_names)
+    if (activation == there) return here;
+  throw Error(std::string(name) + " is \"" + shortened(activation) +
+              "\", which is not supported; supported are \"gelu\" (with the exact erf), \"gelu_new\" and "
+              "\"relu\"");
+}
+
+std::string activation_there(const std::string& activation) {
+  const auto* found = std::ranges::find(activation_names, activation, &ActivationNames::here);
+  if (found == std::end(activation_names))
+    throw Error("model.layer." + std::string(bert_feed_forward) + ".activation = \"" + activation +
+                "\" cannot be written as config.json, which knows \"gelu\", \"gelu_tanh\" and \"relu\" here");
+  return found->there;
+}
+
+/// What would change the numbers and has no counterpart here.
+void refuse_unknown_functions(const json& config) {
+  const auto positions =
+      member<std::string>(config, "position_embedding_type", "a text").value_or("absolute");
+  if (positions != "absolute")
+    throw Error("position_embedding_type is \"" + shortened(positions) +
+                "\", which is not supported; supported is \"absolute\"");
+  for (const char* name : {"is_decoder", "add_cross_attention"})
+    if (is_set(config, name)) throw Error(std::string(name) + " is true, but only encoders are supported");
+  if (const auto quantized = config.find("quantization_config");
+      quantized != config.end() && !quantized->is_null())
+    throw Error(
+        "quantization_config is set: the weights are quantized; save the model in float32 or float16");
+  if (const auto pruned = config.find("pruned_heads"); pruned != config.end() && !pruned->empty())
+    throw Error("pruned_heads is not empty, and layers with fewer heads than others are not supported");
+}
+
+Value::Array texts(const std::vector<std::string>& list) {
+  Value::Array array;
+  for (const std::string& text : list) array.push_back(Value{text, {}});
+  return array;
+}
+
+}  // namespace
+
+PretrainedConfig pretrained_config_from_json(const json& json) {
+  if (!json.is_object()) throw Error("a JSON object is expected");
+  const Family& family = family_in(json);
+  const ConfigNames& names = family.config;
+  PretrainedConfig config;
+  config.model_type = family.model_type;
+  config.activation = activation_in(json, family);
+  refuse_unknown_functions(json);
+  if (family.refuse != nullptr) family.refuse(json);
+  config.pieces = size(json, pieces_name);
+  config.width = size(json, names.width);
+  config.layers = size(json, names.layers);
+  config.heads = size(json, names.heads);
+  const bool usual_hidden =
+      family.shape.hidden_per_width > 0 && json.value(names.hidden, nlohmann::json()).is_null();
+  config.hidden = usual_hidden ? family.shape.hidden_per_width * config.width : size(json, names.hidden);
+  if (family.first_position != nullptr) config.first_position = family.first_position(json);
+  config.max_positions = size(json, names.positions) - config.first_position;
+  if (config.max_positions < 1)
+    throw Error(std::string(names.positions) + " is " + std::to_string(size(json, names.positions)) +
+                ", and positions begin at " + padding_name +
+                " + 1 = " + std::to_string(config.first_position) + ", so that none is left");
+  if (*names.segments != '\0') config.segments = size(json, names.segments);
+  config.epsilon = number(json, names.epsilon, family.shape.epsilon);
+  config.dropout = number(json, names.dropout, config.dropout);
+  config.attention_dropout = number(json, names.attention_dropout, config.attention_dropout);
+  return config;
+}
+
+const Family& family_of(const PretrainedConfig& config) {
+  const Family* family = find_family(config.model_type);
+  ENCORE_REQUIRE(family != nullptr, "\"" + config.model_type + "\" is no model type");
+  return *family;
+}
+
+json pretrained_config_to_json(const PretrainedConfig& config) {
+  const ConfigNames& names = family_of(config).config;
+  json out = {{"model_type", config.model_type},
+              {pieces_name, config.pieces},
+              {names.positions, config.first_position + config.max_positions},
+              {names.width, config.width},
+              {names.layers, config.layers},
+              {names.heads, config.heads},
+              {names.hidden, config.hidden},
+              {names.activation, activation_there(config.activation)},
+              {names.dropout, config.dropout},
+              {names.attention_dropout, config.attention_dropout}};
+  if (*names.epsilon != '\0') out[names.epsilon] = config.epsilon;
+  if (*names.segments != '\0') out[names.segments] = config.segments;
+  if (config.first_position > 0) out[padding_name] = config.first_position - 1;
+  return out;
+}
+
+std::vector<ImpliedOption> implied_options(const PretrainedConfig& config) {
+  const Family& family = family_of(config);
+  const ConfigNames& names = family.config;
+  const FamilyShape& shape = family.shape;
+  const std::string type = "model_type = \"" + config.model_type + "\"";
+  std::vector<ImpliedOption> options;
+  const auto add = [&](std::vector<std::string> path, auto data,
+                       const std::string& reason) -> ImpliedOption& {
+    options.push_back({.path = std::move(path), .value = Value{std::move(data), {}}, .reason = reason});
+    return options.back();
+  };
+  const auto said = [](const char* name, const std::string& value) {
+    return std::string(name) + " = " + value;
+  };
+  const auto count = [&](std::vector<std::string> path, std::int64_t value, const char* name) {
+    add(std::move(path), value, said(name, std::to_string(value)));
+  };
+  const auto share = [&](std::vector<std::string> path, double value, const char* name) {
+    add(std::move(path), value, said(name, shortest(value))).may_differ = true;
+  };
+
+  count({"model", "width"}, config.width, names.width);
+  count({"model", "layers"}, config.layers, names.layers);
+  add({"model", "block"}, texts({bert_attention, bert_feed_forward}), type);
+  add({"model", "positions"}, std::string("learned"), type);
+  add({"model", "max_positions"}, config.max_positions,
+      said(names.positions, std::to_string(config.first_position + config.max_positions)));
+  add({"model", "segments"}, config.segments,
+      *names.segments == '\0' ? type : said(names.segments, std::to_string(config.segments)));
+  add({"model", "embedding_norm"}, shape.embedding_norm, type).is_default = !shape.embedding_norm;
+  add({"model", "embedding_scale"}, std::string("none"), type);
+  add({"model", "norm"}, std::string(bert_norm), type);
+  add({"model", "norm_position"}, std::string(shape.pre_norm ? "pre" : "post"), type).is_default =
+      !shape.pre_norm;
+  add({"model", "final_norm"}, shape.pre_norm, type).is_default = true;
+  add({"model", "embedding_width"}, std::int64_t{0}, type).is_default = true;
+  add({"model", "groups"}, std::int64_t{0}, type).is_default = true;
+  add({"model", "causal"}, shape.causal, type).is_default = !shape.causal;
+  share({"model", "dropout"}, config.dropout, names.dropout);
+
+  add({"model", "layer", bert_attention, "type"}, std::string("self_attention"), type);
+  count({"model", "layer", bert_attention, "heads"}, config.heads, names.heads);
+  share({"model", "layer", bert_attention, "attention_dropout"}, config.attention_dropout,
+        names.attention_dropout);
+  add({"model", "layer", bert_feed_forward, "type"}, std::string("feed_forward"), type);
+  count({"model", "layer", bert_feed_forward, "hidden"}, config.hidden, names.hidden);
+  add({"model", "layer", bert_feed_forward, "activation"}, config.activation,
+      said(names.activation, "\"" + activation_there(config.activation) + "\""));
+  add({"model", "layer", bert_norm, "type"}, std::string("layer_norm"), type);
+  add({"model", "layer", bert_norm, "epsilon"}, config.epsilon,
+      *names.epsilon == '\0' ? type : said(names.epsilon, shortest(config.epsilon)));
+  return options;
+}
+
+}  // namespace encore
