@@ -12,13 +12,15 @@ namespace encore {
 BeamSearch::BeamSearch(const Decoding& decoding, std::int32_t end, std::int64_t most_pieces)
     : beam_(static_cast<std::size_t>(decoding.beam)),
       length_penalty_(decoding.length_penalty),
+      given_(static_cast<std::size_t>(decoding.given) - 1),
       end_(end),
       most_pieces_(static_cast<std::size_t>(most_pieces)) {
-  ENCORE_REQUIRE(decoding.beam >= 1 && most_pieces >= 1, "a beam of one text and one piece at least");
+  ENCORE_REQUIRE(decoding.beam >= 1 && decoding.given >= 1 && most_pieces >= 1,
+                 "a beam of one text and one piece at least");
 }
 
 double BeamSearch::score(double log_probability, std::size_t pieces) const {
-  return log_probability / std::pow(static_cast<double>(pieces), length_penalty_);
+  return log_probability / std::pow(static_cast<double>(given_ + pieces), length_penalty_);
 }
 
 void BeamSearch::advance(std::span<const std::vector<Candidate>> of) {

@@ -61,6 +61,7 @@ class BeamSearch {
 
   std::size_t beam_;
   double length_penalty_;
+  std::size_t given_;  ///< of a target, which count as its pieces
   std::int32_t end_;
   std::size_t most_pieces_;
   bool done_ = false;

@@ -91,7 +91,8 @@ struct Target {
 
 Target target_of(const Engine& engine) {
   const Experiment& experiment = engine.experiment();
-  const Family& family = family_to_write(experiment.tokenizer.type, experiment.model.causal);
+  const Family& family = family_to_write(experiment.tokenizer.type, experiment.model.causal,
+                                         experiment.model.decoder.has_value());
   PretrainedConfig config = pretrained_config_of(
       family, experiment.model, std::ssize(engine.tokenizer().vocabulary()), experiment.data.max_length);
   if (family.first_position != nullptr)
@@ -130,6 +131,7 @@ std::vector<TensorSlice> tensors_of(const Target& target, HostValues& values) {
       bytes = values.turned(bytes, shape);
       std::swap(shape.at(0), shape.at(1));
     }
+    if (parts.front().one_row) shape.insert(shape.begin(), 1);
     if (const std::int64_t zeros = target.config.first_position;
         zeros > 0 && slice.path.ends_with(position_table)) {
       shape.front() += zeros;
@@ -142,6 +144,11 @@ std::vector<TensorSlice> tensors_of(const Target& target, HostValues& values) {
                        .dtype = parameters.dtype(),
                        .shape = {1, table.width},
                        .bytes = values.zeros(static_cast<std::size_t>(table.width))});
+  if (*target.family.logit_bias != '\0' && !has_parameter(model.head(), "bias"))
+    tensors.push_back({.name = target.family.logit_bias,
+                       .dtype = parameters.dtype(),
+                       .shape = {1, target.config.pieces},
+                       .bytes = values.zeros(static_cast<std::size_t>(target.config.pieces))});
   return tensors;
 }
 
@@ -170,6 +177,8 @@ json config_json(const Target& target, StoredType dtype) {
     config["bos_token_id"] = engine.tokenizer().special(Special::start);
     config["eos_token_id"] = engine.tokenizer().special(Special::end);
   }
+  if (target.family.add_members != nullptr)
+    target.family.add_members(config, engine.experiment().task.options);
   const std::vector<std::string> labels = engine.task().labels();
   for (std::size_t i = 0; i < labels.size(); ++i) {
     config["id2label"][std::to_string(i)] = labels[i];

@@ -48,7 +48,7 @@ std::vector<std::int64_t> joined_shape(const NamedTensors& source, const std::ve
   return joined;
 }
 
-/// What a folder's tensors are for one model. Matrices that the file has as (in, out) are turned.
+/// What a folder's tensors are for one model, those that lie otherwise there turned.
 class FolderTensors {
  public:
   FolderTensors(const NamedTensors& tensors, const Model& model, const nlohmann::json& config)
@@ -59,8 +59,7 @@ class FolderTensors {
         names_(family_, names_of(tensors)),
         head_(pretrained_head_of(model.head())) {
     for (const ParameterSlice& slice : model.parameters().slices())
-      for (const FamilyTensor& tensor : names_.tensors_of(slice.path, head_))
-        if (tensor.transposed) turn(tensor.name);
+      for (const FamilyTensor& tensor : names_.tensors_of(slice.path, head_)) arrange(tensor);
   }
   FolderTensors(const FolderTensors&) = delete;
   FolderTensors& operator=(const FolderTensors&) = delete;
@@ -93,10 +92,13 @@ class FolderTensors {
   }
 
  private:
-  void turn(const std::string& name) {
-    const auto found = tensors_.find(name);
+  /// As the parameter lies.
+  void arrange(const FamilyTensor& tensor) {
+    const auto found = tensors_.find(tensor.name);
     if (found == tensors_.end() || found->second.shape.size() != 2) return;
     Safetensors::Entry& entry = found->second;
+    if (tensor.one_row && entry.shape[0] == 1) entry.shape.erase(entry.shape.begin());
+    if (!tensor.transposed) return;
     turned_.push_back(transposed(entry.bytes, entry.shape[0], entry.shape[1]));
     entry.bytes = turned_.back();
     std::swap(entry.shape[0], entry.shape[1]);

@@ -18,13 +18,15 @@ bool has_decoder(const Model& model) {
 
 }  // namespace
 
-std::span<const std::int32_t> prompt_of(const Model& model, const ExampleSet& set, std::size_t sequence) {
-  // Of a target whose truth is known the decoder may see the first row alone.
-  return has_decoder(model) ? set.target_ids(sequence).first(1) : set.ids(sequence);
+std::span<const std::int32_t> prompt_of(const Model& model, const Decoding& decoding, const ExampleSet& set,
+                                        std::size_t sequence) {
+  // Of a target whose truth is known the decoder may see no more.
+  return has_decoder(model) ? set.target_ids(sequence).first(static_cast<std::size_t>(decoding.given))
+                            : set.ids(sequence);
 }
 
-TextFeed::TextFeed(Model& model, const ExampleSet& set, std::span<const std::size_t> sequences,
-                   std::int64_t times, std::int64_t capacity)
+TextFeed::TextFeed(Model& model, const Decoding& decoding, const ExampleSet& set,
+                   std::span<const std::size_t> sequences, std::int64_t times, std::int64_t capacity)
     : model_(model),
       set_(set),
       sequences_(sequences.begin(), sequences.end()),
@@ -33,7 +35,7 @@ TextFeed::TextFeed(Model& model, const ExampleSet& set, std::span<const std::siz
       most_rows_(std::max(rows_at_once, std::ssize(sequences) * times)),
       has_sources_(has_decoder(model)) {
   for (const std::size_t sequence : sequences) {
-    const std::span<const std::int32_t> prompt = prompt_of(model, set, sequence);
+    const std::span<const std::int32_t> prompt = prompt_of(model, decoding, set, sequence);
     texts_.push_back({.pieces = {prompt.begin(), prompt.end()}});
   }
   generation_ = model.make_generation(largest_pass(capacity), capacity);

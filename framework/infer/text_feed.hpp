@@ -17,15 +17,17 @@
 namespace encore {
 
 /// The rows of a text that is to be continued: of its target where the model has a decoder, else of itself.
-std::span<const std::int32_t> prompt_of(const Model& model, const ExampleSet& set, std::size_t sequence);
+/// Of a target, the pieces that are given.
+std::span<const std::int32_t> prompt_of(const Model& model, const Decoding& decoding, const ExampleSet& set,
+                                        std::size_t sequence);
 
 class TextFeed {
  public:
   /// sequences: of the set, those whose texts are written together; times: how many texts each will have,
   /// after repeat(); capacity: rows of the longest text, at most data.max_length. Model and set outlive it.
   /// Throws Error where the model cannot generate.
-  TextFeed(Model& model, const ExampleSet& set, std::span<const std::size_t> sequences, std::int64_t times,
-           std::int64_t capacity);
+  TextFeed(Model& model, const Decoding& decoding, const ExampleSet& set,
+           std::span<const std::size_t> sequences, std::int64_t times, std::int64_t capacity);
 
   /// Reads what the texts have that the model has not seen yet.
   void read();

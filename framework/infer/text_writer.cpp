@@ -27,7 +27,7 @@ bool cut_at_stop(std::string& text, const std::vector<std::string>& stops) {
 std::int64_t most_pieces(const Model& model, const Decoding& decoding, const ExampleSet& set,
                          std::size_t sequence) {
   const bool has_source = model.needs().target;
-  const std::int64_t rows = std::ssize(prompt_of(model, set, sequence));
+  const std::int64_t rows = std::ssize(prompt_of(model, decoding, set, sequence));
   const std::int64_t room = model.max_length() - rows + 1;  // the last piece needs no row
   if (room < 1)
     throw Error("a prompt of " + std::to_string(rows) + " pieces leaves no room in a model of " +
@@ -43,7 +43,7 @@ std::int64_t most_pieces(const Model& model, const Decoding& decoding, const Exa
 
 std::int64_t most_rows(const Model& model, const Decoding& decoding, const ExampleSet& set,
                        std::size_t sequence) {
-  const std::int64_t rows = std::ssize(prompt_of(model, set, sequence));
+  const std::int64_t rows = std::ssize(prompt_of(model, decoding, set, sequence));
   return std::min(rows + most_pieces(model, decoding, set, sequence) - 1, model.max_length());
 }
 
@@ -66,7 +66,7 @@ TextWriter::TextWriter(Model& model, const Tokenizer& tokenizer, const ExampleSe
       times_(parallel_texts(decoding)),
       end_(tokenizer.special(Special::end)),
       prompts_(make_prompts(model, decoding, set, sequences)),
-      feed_(model, set, sequences, times_, capacity(set)),
+      feed_(model, decoding, set, sequences, times_, capacity(set)),
       best_(model.device(), BeamSearch::candidates(decoding.beam)) {
   for (Prompt& prompt : prompts_) {
     if (decoding.temperature > 0.0)
@@ -236,7 +236,8 @@ std::vector<GeneratedText> TextWriter::texts(std::size_t number) const {
   for (const Drawn& drawn : prompt.drawn) {
     texts.push_back(drawn.text);
     texts.back().score =
-        drawn.log_probability / std::pow(static_cast<double>(drawn.pieces), decoding_.length_penalty);
+        drawn.log_probability /
+        std::pow(static_cast<double>(drawn.pieces + decoding_.given - 1), decoding_.length_penalty);
   }
   for (GeneratedText& text : texts) {
     text.text = tokenizer_.decode(text.pieces);

@@ -17,7 +17,8 @@ class Stack {
   /// The shape that all of the family have.
   void require_shape() const {
     const FamilyShape& shape = family_.shape;
-    if (model_.decoder)
+    if (!model_.decoder && shape.decoder) refuse("decoder", "none", "a decoder too");
+    if (model_.decoder && !shape.decoder)
       throw Error("[model.decoder] cannot be written as a " + std::string(family_.name) + ", which is " +
                   (shape.causal ? "one stack" : "an encoder alone"));
     if (model_.causal && !shape.causal) refuse("causal", "true", "tokens that see all others");
@@ -44,21 +45,37 @@ class Stack {
     if (model_.embedding_width != 0)
       refuse("embedding_width", std::to_string(model_.embedding_width), "tables as wide as the model");
     if (model_.norm.type != "layer_norm") refuse("norm", "\"" + model_.norm.type + "\"", "\"layer_norm\"");
-    if (model_.embedding_scale != EmbeddingScale::none)
+    if (model_.embedding_scale != EmbeddingScale::none && *family_.config.scaled == '\0')
       refuse("embedding_scale", "\"sqrt_width\"", "an embedding that is not scaled (\"none\")");
   }
 
-  /// The sub-layer of the block at `index`, which must be of that type.
-  const LayerTable& sub_layer(std::size_t index, const std::string& type) const {
-    if (model_.block.size() != 2) {
+  /// The sub-layers of a block, which must be of these types.
+  void require_types(const std::string& option, const std::vector<LayerTable>& block,
+                     const std::vector<std::string>& types) const {
+    if (block.size() != types.size()) {
       std::vector<std::string> names;
-      for (const LayerTable& layer : model_.block) names.push_back(layer.name);
-      refuse("block", "[" + quoted_list(names) + "]", "a self_attention and a feed_forward in each block");
+      for (const LayerTable& layer : block) names.push_back(layer.name);
+      refuse(option, "[" + quoted_list(names) + "]",
+             (types.size() == 2 ? "a self_attention" : "a self_attention, a cross_attention") +
+                 std::string(" and a feed_forward in each block"));
     }
-    const LayerTable& layer = model_.block[index];
-    if (layer.type != type)
-      refuse("layer." + layer.name + ".type", "\"" + layer.type + "\"", "\"" + type + "\" in this place");
-    return layer;
+    for (std::size_t i = 0; i < types.size(); ++i)
+      if (block[i].type != types[i])
+        refuse("layer." + block[i].name + ".type", "\"" + block[i].type + "\"",
+               "\"" + types[i] + "\" in this place");
+  }
+
+  /// config.json has numbers for each stack, and a model that comes back has one for both.
+  void require_same_layers() const {
+    const auto compare = [&](const LayerTable& ours, const LayerTable& theirs, const char* option) {
+      if (theirs.options.integer(option) != ours.options.integer(option))
+        refuse("layer." + theirs.name + "." + option, std::to_string(theirs.options.integer(option)),
+               "the same number in both stacks here");
+    };
+    const std::vector<LayerTable>& decoder = model_.decoder->block;
+    compare(model_.block[0], decoder[0], "heads");
+    compare(model_.block[0], decoder[1], "heads");
+    compare(model_.block[1], decoder[2], "hidden");
   }
 
   [[noreturn]] void refuse(const std::string& option, const std::string& value,
@@ -79,8 +96,13 @@ PretrainedConfig pretrained_config_of(const Family& family, const ModelTable& mo
   const Stack stack(family, model);
   stack.require_shape();
   stack.require_common();
-  const LayerTable& attention = stack.sub_layer(0, "self_attention");
-  const LayerTable& feed_forward = stack.sub_layer(1, "feed_forward");
+  stack.require_types("block", model.block, {"self_attention", "feed_forward"});
+  if (model.decoder) {
+    stack.require_types("decoder.block", model.decoder->block,
+                        {"self_attention", "cross_attention", "feed_forward"});
+    stack.require_same_layers();
+  }
+  const LayerTable &attention = model.block[0], &feed_forward = model.block[1];
   if (attention.options.has("head_size") &&
       attention.options.integer("head_size") * attention.options.integer("heads") != model.width)
     stack.refuse("layer." + attention.name + ".head_size",
@@ -89,6 +111,7 @@ PretrainedConfig pretrained_config_of(const Family& family, const ModelTable& mo
           .pieces = pieces,
           .width = model.width,
           .layers = model.layers,
+          .decoder_layers = model.decoder ? model.decoder->layers : 0,
           .heads = attention.options.integer("heads"),
           .hidden = feed_forward.options.integer("hidden"),
           .max_positions = model.max_positions == 0 ? max_length : model.max_positions,
@@ -96,6 +119,8 @@ PretrainedConfig pretrained_config_of(const Family& family, const ModelTable& mo
           .segments = *family.config.segments == '\0' ? 0 : std::max<std::int64_t>(model.segments, 1),
           .activation = feed_forward.options.text("activation"),
           .epsilon = model.norm.options.number("epsilon"),
+          .scaled = model.embedding_scale == EmbeddingScale::sqrt_width,
+          .target_start = "start",
           .dropout = model.dropout,
           .attention_dropout = attention.options.number("attention_dropout")};
 }

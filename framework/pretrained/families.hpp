@@ -9,5 +9,6 @@ extern const Family bert_family;
 extern const Family distilbert_family;
 extern const Family roberta_family;
 extern const Family gpt2_family;
+extern const Family bart_family;
 
 }  // namespace encore

@@ -14,7 +14,8 @@
 namespace encore {
 namespace {
 
-constexpr const Family* all_families[] = {&bert_family, &distilbert_family, &roberta_family, &gpt2_family};
+constexpr const Family* all_families[] = {&bert_family, &distilbert_family, &roberta_family, &gpt2_family,
+                                          &bart_family};
 
 std::string listed(const std::vector<std::string>& parts) {
   std::string text;
@@ -68,14 +69,14 @@ const Family& family_in(const nlohmann::json& config) {
               ", which is another architecture; " + supported());
 }
 
-const Family& family_to_write(const std::string& tokenizer_type, bool causal) {
+const Family& family_to_write(const std::string& tokenizer_type, bool causal, bool decoder) {
   const Family* other = nullptr;  // with that tokenizer
   std::vector<std::string> has;
   for (const Family* family : all_families) {
     if (!family->exported) continue;
     if (family->tokenizer == tokenizer_type) {
-      if (family->shape.causal == causal) return *family;
-      other = family;
+      if (family->shape.causal == causal && family->shape.decoder == decoder) return *family;
+      if (other == nullptr) other = family;
     }
     has.push_back("a " + std::string(family->name) + " has \"" + family->tokenizer + "\"");
   }

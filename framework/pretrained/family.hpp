@@ -14,6 +14,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <encore/head.hpp>
+#include <encore/options.hpp>
 
 namespace encore {
 
@@ -44,6 +45,10 @@ struct ConfigNames {
   const char* epsilon = "layer_norm_eps";
   const char* segments = "type_vocab_size";
   const char* positions = "max_position_embeddings";
+  const char* decoder_layers = "";
+  const char* decoder_heads = "";   ///< must be those of the encoder
+  const char* decoder_hidden = "";  ///< likewise
+  const char* scaled = "";          ///< whether embeddings are times sqrt(C)
 };
 
 /// What all models of a family have in common, and what counts where config.json says nothing.
@@ -51,6 +56,9 @@ struct FamilyShape {
   bool causal = false;
   bool pre_norm = false;  ///< a norm before each sub-layer and one behind the last, else one after each sum
   bool embedding_norm = true;
+  bool decoder = false;  ///< a second stack that reads the first
+  /// Of a table of positions that has rows in front: whether config.json counts them too.
+  bool counts_front_rows = true;
   const char* activation = "gelu";    ///< as config.json calls it
   double epsilon = 1e-12;             ///< of every norm
   std::int64_t hidden_per_width = 0;  ///< F / C; 0: config.json must say F
@@ -60,6 +68,7 @@ struct FamilyShape {
 struct FamilyTensor {
   std::string name;
   bool transposed = false;  ///< (in, out), where the parameter is (out, in)
+  bool one_row = false;     ///< (1, n), where the parameter is (n)
 };
 
 /// A class of `transformers`.
@@ -97,22 +106,26 @@ struct Family {
   void (*amend)(TensorSpellings& names) = nullptr;
   /// Part of embedding or blocks, which a model of that shape must have.
   bool (*is_of_body)(std::string_view name);
-  /// Holds no weights of its own.
+  /// Holds no weights of its own, or those of another.
   bool (*is_buffer)(std::string_view name);
 
   /// The class that a model with that head is written as. Throws Error where there is none.
   PretrainedClass (*class_of)(const HeadPlan& head, const std::string& head_type);
   /// The table of segments, one row of zeros where a model has none; empty: the family has no segments.
   const char* segment_table = "";
+  /// The bias of the logits, zeros where a model has none; empty: the family has no such tensor.
+  const char* logit_bias = "";
+  /// What config.json says beside the numbers, for the special pieces that it has already.
+  void (*add_members)(nlohmann::json& config, const Options& task) = nullptr;
 };
 
 /// Null where there is none of that type.
 const Family* find_family(std::string_view model_type);
 /// The one of a config.json, which need not be whole. Throws Error naming those that are supported.
 const Family& family_in(const nlohmann::json& config);
-/// The one that a model with such a tokenizer is written as, causal or not where the tokenizer leaves the
-/// choice. Throws Error where no family has such a tokenizer.
-const Family& family_to_write(const std::string& tokenizer_type, bool causal);
+/// The one that a model with such a tokenizer is written as, causal or with a decoder where the tokenizer
+/// leaves the choice. Throws Error where no family has such a tokenizer.
+const Family& family_to_write(const std::string& tokenizer_type, bool causal, bool decoder);
 
 /// The names of one file.
 class FolderNames {

@@ -20,10 +20,11 @@ class Filling : private OptionFiller {
 
   void run() {
     const fs::path config = folder_.path / config_file;
-    if (const Value* decoder = root_.at({"model", "decoder"}))
-      refuse(*decoder, "model.decoder",
-             "[model.decoder] cannot stand beside model.from: " + config.string() +
-                 " describes an encoder alone");
+    const bool has_decoder = folder_.config.decoder_layers > 0;
+    if (const Value* decoder = root_.at({"model", "decoder"}); decoder != nullptr && !has_decoder)
+      refuse(
+          *decoder, "model.decoder",
+          "[model.decoder] cannot stand beside model.from: " + config.string() + " describes a single stack");
     for (const ImpliedOption& option : implied_options(folder_.config)) put(option, config);
     tokenizer(config);
   }

@@ -86,6 +86,35 @@ Value::Array texts(const std::vector<std::string>& list) {
 
 }  // namespace
 
+namespace {
+
+/// Numbers of both stacks, whose layers have the same options here.
+void require_same(const json& config, const char* encoder, const char* decoder) {
+  const std::int64_t one = size(config, encoder), other = size(config, decoder);
+  if (one != other)
+    throw Error(std::string(encoder) + " = " + std::to_string(one) + " and " + decoder + " = " +
+                std::to_string(other) + " differ, which is not supported");
+}
+
+/// Whose piece the decoder reads first.
+std::string target_start_in(const json& config) {
+  constexpr const char* name = "decoder_start_token_id";
+  const auto piece = member<std::int64_t>(config, name, "an integer");
+  if (!piece) throw Error(std::string("\"") + name + "\" is missing");
+  for (const auto& [role, of] : {std::pair("start", "bos_token_id"), std::pair("end", "eos_token_id"),
+                                 std::pair("padding", padding_name)})
+    if (member<std::int64_t>(config, of, "an integer") == piece) return role;
+  throw Error(std::string(name) + " = " + std::to_string(*piece) +
+              " is neither bos_token_id nor eos_token_id nor pad_token_id, which is not supported");
+}
+
+/// Rows of the table of positions, as config.json counts them.
+std::int64_t positions_of(const PretrainedConfig& config) {
+  return config.max_positions + (family_of(config).shape.counts_front_rows ? config.first_position : 0);
+}
+
+}  // namespace
+
 PretrainedConfig pretrained_config_from_json(const json& json) {
   if (!json.is_object()) throw Error("a JSON object is expected");
   const Family& family = family_in(json);
@@ -103,7 +132,15 @@ PretrainedConfig pretrained_config_from_json(const json& json) {
       family.shape.hidden_per_width > 0 && json.value(names.hidden, nlohmann::json()).is_null();
   config.hidden = usual_hidden ? family.shape.hidden_per_width * config.width : size(json, names.hidden);
   if (family.first_position != nullptr) config.first_position = family.first_position(json);
-  config.max_positions = size(json, names.positions) - config.first_position;
+  config.max_positions =
+      size(json, names.positions) - (family.shape.counts_front_rows ? config.first_position : 0);
+  if (family.shape.decoder) {
+    config.decoder_layers = size(json, names.decoder_layers);
+    require_same(json, names.heads, names.decoder_heads);
+    require_same(json, names.hidden, names.decoder_hidden);
+    config.target_start = target_start_in(json);
+  }
+  config.scaled = *names.scaled != '\0' && is_set(json, names.scaled);
   if (config.max_positions < 1)
     throw Error(std::string(names.positions) + " is " + std::to_string(size(json, names.positions)) +
                 ", and positions begin at " + padding_name +
@@ -123,19 +160,21 @@ const Family& family_of(const PretrainedConfig& config) {
 
 json pretrained_config_to_json(const PretrainedConfig& config) {
   const ConfigNames& names = family_of(config).config;
-  json out = {{"model_type", config.model_type},
-              {pieces_name, config.pieces},
-              {names.positions, config.first_position + config.max_positions},
-              {names.width, config.width},
-              {names.layers, config.layers},
-              {names.heads, config.heads},
-              {names.hidden, config.hidden},
-              {names.activation, activation_there(config.activation)},
-              {names.dropout, config.dropout},
-              {names.attention_dropout, config.attention_dropout}};
+  json out = {
+      {"model_type", config.model_type},       {pieces_name, config.pieces},
+      {names.positions, positions_of(config)}, {names.width, config.width},
+      {names.layers, config.layers},           {names.heads, config.heads},
+      {names.hidden, config.hidden},           {names.activation, activation_there(config.activation)},
+      {names.dropout, config.dropout},         {names.attention_dropout, config.attention_dropout}};
   if (*names.epsilon != '\0') out[names.epsilon] = config.epsilon;
   if (*names.segments != '\0') out[names.segments] = config.segments;
   if (config.first_position > 0) out[padding_name] = config.first_position - 1;
+  if (config.decoder_layers > 0) {
+    out[names.decoder_layers] = config.decoder_layers;
+    out[names.decoder_heads] = config.heads;
+    out[names.decoder_hidden] = config.hidden;
+  }
+  if (*names.scaled != '\0') out[names.scaled] = config.scaled;
   return out;
 }
 
@@ -165,11 +204,12 @@ std::vector<ImpliedOption> implied_options(const PretrainedConfig& config) {
   add({"model", "block"}, texts({bert_attention, bert_feed_forward}), type);
   add({"model", "positions"}, std::string("learned"), type);
   add({"model", "max_positions"}, config.max_positions,
-      said(names.positions, std::to_string(config.first_position + config.max_positions)));
+      said(names.positions, std::to_string(positions_of(config))));
   add({"model", "segments"}, config.segments,
       *names.segments == '\0' ? type : said(names.segments, std::to_string(config.segments)));
   add({"model", "embedding_norm"}, shape.embedding_norm, type).is_default = !shape.embedding_norm;
-  add({"model", "embedding_scale"}, std::string("none"), type);
+  add({"model", "embedding_scale"}, std::string(config.scaled ? "sqrt_width" : "none"),
+      *names.scaled == '\0' ? type : said(names.scaled, config.scaled ? "true" : "false"));
   add({"model", "norm"}, std::string(bert_norm), type);
   add({"model", "norm_position"}, std::string(shape.pre_norm ? "pre" : "post"), type).is_default =
       !shape.pre_norm;
@@ -187,6 +227,21 @@ std::vector<ImpliedOption> implied_options(const PretrainedConfig& config) {
   count({"model", "layer", bert_feed_forward, "hidden"}, config.hidden, names.hidden);
   add({"model", "layer", bert_feed_forward, "activation"}, config.activation,
       said(names.activation, "\"" + activation_there(config.activation) + "\""));
+  if (shape.decoder) {
+    count({"model", "decoder", "layers"}, config.decoder_layers, names.decoder_layers);
+    add({"model", "decoder", "block"}, texts({bert_attention, pretrained_cross, bert_feed_forward}), type);
+    add({"model", "layer", pretrained_cross, "type"}, std::string("cross_attention"), type);
+    count({"model", "layer", pretrained_cross, "heads"}, config.heads, names.decoder_heads);
+    share({"model", "layer", pretrained_cross, "attention_dropout"}, config.attention_dropout,
+          names.attention_dropout);
+    const auto marker = [&](const char* option, auto value) {
+      add({"task", option}, std::move(value), type).may_differ = true;
+    };
+    marker("source_start", true);
+    marker("target_start", config.target_start);
+    marker("target_begins", true);
+  }
+
   add({"model", "layer", bert_norm, "type"}, std::string("layer_norm"), type);
   add({"model", "layer", bert_norm, "epsilon"}, config.epsilon,
       *names.epsilon == '\0' ? type : said(names.epsilon, shortest(config.epsilon)));

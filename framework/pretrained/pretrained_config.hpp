@@ -20,6 +20,7 @@ namespace encore {
 /// Names of the layers that a model from such a folder has; they are part of the names of its parameters.
 inline constexpr const char* bert_attention = "attention";
 inline constexpr const char* bert_feed_forward = "feed_forward";
+inline constexpr const char* pretrained_cross = "cross";  ///< over the encoder
 inline constexpr const char* bert_norm = "norm";
 
 struct PretrainedConfig {
@@ -27,6 +28,7 @@ struct PretrainedConfig {
   std::int64_t pieces = 0;          ///< V, rows of the table of pieces
   std::int64_t width = 0;           ///< C
   std::int64_t layers = 0;
+  std::int64_t decoder_layers = 0;  ///< 0: it has no decoder
   std::int64_t heads = 0;
   std::int64_t hidden = 0;         ///< F
   std::int64_t max_positions = 0;  ///< rows of the table of positions that are used
@@ -35,6 +37,9 @@ struct PretrainedConfig {
   std::int64_t segments = 0;        ///< rows of the table of segments; 0: it has none
   std::string activation = "gelu";  ///< as the option of the layer calls it
   double epsilon = 1e-12;           ///< of every norm
+  bool scaled = false;              ///< embeddings are times sqrt(C)
+  /// What the decoder reads first, as option task.target_start has it.
+  std::string target_start = "start";
   double dropout = 0.1;
   double attention_dropout = 0.1;
 };

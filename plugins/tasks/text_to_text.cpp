@@ -27,6 +27,10 @@ std::string written_text(const GeneratedText& of) {
   return std::string(trimmed(of.text));
 }
 
+Special special_named(std::string_view name) {
+  return *std::ranges::find_if(all_specials, [&](Special role) { return name_of(role) == name; });
+}
+
 /// Appends the pieces of a text, at most `room`; returns how many were cut.
 std::int32_t append_pieces(const std::string& text, const Tokenizer& tokenizer, std::size_t room,
                            std::vector<std::int32_t>& to) {
@@ -82,7 +86,13 @@ Schema TextToText::options() {
       .integer("max_pieces", 0,
                {.help = "pieces of a text at most; 0: as many as data.max_length leaves",
                 .unit = "pieces",
-                .min = 0});
+                .min = 0})
+      .boolean("source_start", false, {.help = "begin a source with the piece `start`, as BART does"})
+      .choice("target_start", "start", {"start", "end", "padding"},
+              {.help = "the piece that the decoder reads before it says the first one; BART's is `end`"})
+      .boolean("target_begins", false,
+               {.help = "begin a target with the piece `start`, which is given to a text that is written, as "
+                        "BART does"});
 }
 
 std::vector<Measure> TextToText::piece_measures() {
@@ -102,15 +112,22 @@ std::vector<Measure> TextToText::piece_measures() {
 TextToText::TextToText(const Options& options, const TaskContext& context, std::string name,
                        std::string written, std::string all_written)
     : max_length_(static_cast<std::size_t>(context.max_length)),
+      source_start_(options.flag("source_start")),
+      target_begins_(options.flag("target_begins")),
+      target_start_(special_named(options.text("target_start"))),
       name_(std::move(name)),
       written_(std::move(written)),
       all_written_(std::move(all_written)) {
   ENCORE_REQUIRE(context.max_length >= 2, "max_length must leave room for a marker and one piece");
+  if (context.max_length < 3 && (source_start_ || target_begins_))
+    throw OptionError(source_start_ ? "source_start" : "target_begins",
+                      "must be false where data.max_length is 2: two markers leave no room for a piece");
   if (options.flag("decode"))
     decoding_ = {.beam = options.integer("beam"),
                  .length_penalty = options.number("length_penalty"),
                  .max_pieces = options.integer("max_pieces"),
-                 .beyond_source = options.integer("beyond_source")};
+                 .beyond_source = options.integer("beyond_source"),
+                 .given = static_cast<std::int64_t>(given())};
 }
 
 // --- what the training set decides ---
@@ -143,25 +160,28 @@ std::vector<ColumnRule> TextToText::columns() const {
 
 void TextToText::encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
                         EncodedExample& to) const {
-  const std::size_t room = max_length_ - 1;
+  if (source_start_) to.ids.push_back(tokenizer.special(Special::start));
+  const std::size_t room = max_length_ - (source_start_ ? 2 : 1);
   to.integers(cut_source)
       .push_back(append_pieces(records.texts(source_field)[record], tokenizer, room, to.ids));
   to.ids.push_back(tokenizer.special(Special::end));
-  to.target_ids.push_back(tokenizer.special(Special::start));
+  to.target_ids.push_back(tokenizer.special(target_start_));
+  if (target_begins_) to.target_ids.push_back(tokenizer.special(Special::start));
   if (!records.has(target_field)) return;
   const std::string& target = records.texts(target_field)[record];
-  to.integers(cut_target).push_back(append_pieces(target, tokenizer, room, to.target_ids));
+  to.integers(cut_target).push_back(append_pieces(target, tokenizer, max_length_ - given(), to.target_ids));
   to.integers(targets).assign(to.target_ids.begin() + 1, to.target_ids.end());
   to.integers(targets).push_back(tokenizer.special(Special::end));
   put_text(target, to.integers(references));
 }
 
 SetDescription TextToText::describe(const ExampleSet& set) const {
-  const auto pieces = [&](Space space) {
-    return static_cast<std::int64_t>(set.rows(space) - set.sequence_count());  // without the marker of each
+  const auto pieces = [&](Space space, std::size_t markers) {
+    return static_cast<std::int64_t>(set.rows(space) - markers * set.sequence_count());
   };
   SetDescription description;
-  description.counts = {{"source pieces", pieces(Space::tokens)}, {"target pieces", pieces(Space::target)}};
+  description.counts = {{"source pieces", pieces(Space::tokens, source_start_ ? 2 : 1)},
+                        {"target pieces", pieces(Space::target, given())}};
   const Cuts sources = cuts_in(set, set.column("cut_source")),
              of_targets = set.has_column("cut_target") ? cuts_in(set, set.column("cut_target")) : Cuts();
   description.counts.emplace_back("cut sources", sources.texts);

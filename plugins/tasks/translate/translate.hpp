@@ -16,6 +16,7 @@ class Translate final : public tasks::TextToText {
       "a text in another language: an encoder reads the source, a decoder writes the target";
   static constexpr const char* select = "max dev/bleu";
   static std::vector<Measure> measures();
+  static std::vector<AdoptedModel> adopted() { return adopted_by("parallel"); }
 
   Translate(const Options& options, const TaskContext& context)
       : TextToText(options, context, "translate", "translation", "translations") {}
