@@ -215,10 +215,10 @@ void require_whole(const Engine& engine, const ExampleSet& set, const AttentionR
   if (!request.target) return;
   std::vector<std::int32_t> pieces;
   engine.tokenizer().encode(*request.target, pieces);
-  if (static_cast<std::int64_t>(pieces.size()) >= engine.model().max_length())
+  const std::int64_t room = engine.model().max_length() - engine.task().decoding().value_or(Decoding()).given;
+  if (static_cast<std::int64_t>(pieces.size()) > room)
     throw Error("the target has " + std::to_string(pieces.size()) + " pieces, and " + length +
-                " of the model leaves room for " + std::to_string(engine.model().max_length() - 1) +
-                "; shorten it");
+                " of the model leaves room for " + std::to_string(room) + "; shorten it");
 }
 
 }  // namespace

@@ -57,7 +57,8 @@ struct FamilyShape {
   bool pre_norm = false;  ///< a norm before each sub-layer and one behind the last, else one after each sum
   bool embedding_norm = true;
   bool decoder = false;  ///< a second stack that reads the first
-  /// Of a table of positions that has rows in front: whether config.json counts them too.
+  /// Of a table of positions that has rows in front: whether config.json counts them too; then they end with
+  /// that of the padding piece's number.
   bool counts_front_rows = true;
   const char* activation = "gelu";    ///< as config.json calls it
   double epsilon = 1e-12;             ///< of every norm

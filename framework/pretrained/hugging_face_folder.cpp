@@ -94,7 +94,7 @@ void require_config(const fs::path& folder) {
 
 void require_pieces(const HuggingFaceFolder& model) {
   const std::vector<std::string> lines = load_vocabulary(model.tokenizer.vocabulary);
-  if (model.config.first_position > 0) {
+  if (model.config.first_position > 0 && family_of(model.config).shape.counts_front_rows) {
     try {
       require_padding_piece(lines, model.config.first_position - 1);
     } catch (const Error& error) {

@@ -168,7 +168,8 @@ json pretrained_config_to_json(const PretrainedConfig& config) {
       {names.dropout, config.dropout},         {names.attention_dropout, config.attention_dropout}};
   if (*names.epsilon != '\0') out[names.epsilon] = config.epsilon;
   if (*names.segments != '\0') out[names.segments] = config.segments;
-  if (config.first_position > 0) out[padding_name] = config.first_position - 1;
+  if (config.first_position > 0 && family_of(config).shape.counts_front_rows)
+    out[padding_name] = config.first_position - 1;
   if (config.decoder_layers > 0) {
     out[names.decoder_layers] = config.decoder_layers;
     out[names.decoder_heads] = config.heads;

@@ -218,5 +218,61 @@ TEST_F(Translation, RefusesAModelWithoutADecoder) {
       << refusal(text);
 }
 
+/// The shape of a BART, and its markers.
+std::string bart_experiment() {
+  std::string text = experiment("source_start = true\ntarget_start = \"end\"\ntarget_begins = true\n", "");
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    text.replace(text.find(from), from.size(), to);
+  };
+  replace("type = \"word\"\nvocab_size = 20", "type = \"byte_bpe\"\nvocab_size = 300");
+  replace("norm_position = \"pre\"",
+          "positions = \"learned\"\nembedding_norm = true\nembedding_scale = \"none\"");
+  replace("hidden = 24", "hidden = 24, activation = \"gelu\"");
+  return text;
+}
+
+TEST_F(Translation, LeavesAsABartAndComesBack) {
+  sandbox_.write("days.toml", bart_experiment());
+  output_of({"run", "days.toml", "-q"});
+  const std::string exported = output_of({"export", "days", "-o", "folder"});
+  EXPECT_TRUE(contains(exported, " as BartForConditionalGeneration with ")) << exported;
+  const nlohmann::json config = nlohmann::json::parse(sandbox_.read("folder/config.json"));
+  EXPECT_EQ(config.at("model_type"), "bart");
+  EXPECT_EQ(config.at("decoder_start_token_id"), config.at("eos_token_id"));
+  EXPECT_EQ(config.at("forced_bos_token_id"), config.at("bos_token_id"));
+  EXPECT_EQ(config.at("max_position_embeddings"), 12);
+  output_of({"import", "folder", "--name", "again", "--task", "translate", "-q"});
+  const std::string sources = "monday tuesday\nfriday\n";
+  const std::string answers = output_of({"predict", "days", "--format", "jsonl"}, sources);
+  EXPECT_TRUE(contains(answers, "tag")) << answers;
+  EXPECT_EQ(output_of({"predict", "again", "--format", "jsonl"}, sources), answers);
+  EXPECT_EQ(
+      output_of({"evaluate", "again", "dev.en", "--with", "dev.de", "--beam", "3", "--json"}).substr(0, 1),
+      "{");
+  const ProgramOutput unsaid = sandbox_.exp({"import", "folder", "--name", "other"});
+  EXPECT_EQ(unsaid.end.exit_code, 2);
+  EXPECT_TRUE(contains(unsaid.errors, "which several tasks take over; say which")) << unsaid.errors;
+}
+
+TEST_F(Translation, RefusesToLeaveAsABartThatIsNone) {
+  sandbox_.write("days.toml", bart_experiment());
+  const auto refusal = [&](const std::string& name, const std::vector<std::string>& settings) {
+    std::vector<std::string> line = {"run", "days.toml", "-q", "-S", "train.epochs=1", "-S", "name=" + name};
+    for (const std::string& setting : settings) line.insert(line.end(), {"-S", setting});
+    output_of(line);
+    return sandbox_.exp({"export", name, "-o", "other"}).errors;
+  };
+  const std::tuple<const char*, std::vector<std::string>, const char*> cases[] = {
+      {"unmarked", {"task.target_begins=false"}, "task.target_begins = false cannot be written as a BART"},
+      {"other", {"model.layer.cross.heads=4"}, "model.layer.cross.heads = 4 cannot be written as a BART"},
+      {"before", {"model.norm_position=pre"}, "model.norm_position = \"pre\" cannot be written as a BART"},
+      {"bare", {"model.embedding_norm=false"}, "model.embedding_norm = false cannot be written as a BART"},
+  };
+  for (const auto& [name, settings, message] : cases) {
+    const std::string said = refusal(name, settings);
+    EXPECT_TRUE(contains(said, message)) << said;
+  }
+}
+
 }  // namespace
 }  // namespace encore::system_test

@@ -87,6 +87,33 @@ TEST(TextToText, ShowsTheDecoderTheTargetOnePieceLate) {
   EXPECT_EQ(tasks::texts_in(set.integers(set.column("references"), 0)), Texts{"d ab d"});
 }
 
+Options markers_of_bart() {
+  Options options = defaults;
+  options.set("source_start", true);
+  options.set("target_start", std::string("end"));
+  options.set("target_begins", true);
+  return options;
+}
+
+TEST(TextToText, BothSidesMayBeginWithMarkers) {
+  const Translate task(markers_of_bart(), {5});
+  const ExampleSet set = encode(task, records_of({"ab c", "a c d a"}, {"d ab", "c d c d"}), 5);
+  EXPECT_EQ(values(set.ids(0)), (Values{2, 4, 5, 6, 3}));
+  EXPECT_EQ(values(set.target_ids(0)), (Values{3, 2, 7, 4, 5}));
+  EXPECT_EQ(column(set, targets_column, 0), (Values{2, 7, 4, 5, 3}));
+  EXPECT_EQ(values(set.ids(1)), (Values{2, 4, 6, 7, 3})) << "one piece is cut";
+  EXPECT_EQ(values(set.target_ids(1)), (Values{3, 2, 6, 7, 6}));
+  const auto counts = task.describe(set).counts;
+  EXPECT_EQ(counts.at(0).second, 6) << "of sources, without markers";
+  EXPECT_EQ(counts.at(1).second, 6) << "of targets";
+  EXPECT_EQ(task.decoding()->given, 2);
+  EXPECT_EQ(Translate(defaults, {5}).decoding()->given, 1);
+  const ExampleSet typed = encode(task, task.from_text(Texts{"a"}), 5);
+  EXPECT_EQ(values(typed.target_ids(0)), (Values{3, 2})) << "what every target begins with";
+  EXPECT_EQ(message_of<Error>([] { Translate(markers_of_bart(), {2}); }),
+            "must be false where data.max_length is 2: two markers leave no room for a piece");
+}
+
 TEST(TextToText, CutsEachSideAtItsEndAndCountsIt) {
   const Translate task(defaults, {4});
   const ExampleSet set = encode(task, records_of({"a c d a c", "a"}, {"c d c d", "c"}), 4);

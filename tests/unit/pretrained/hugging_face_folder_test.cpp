@@ -90,7 +90,7 @@ TEST(HuggingFaceFolder, IsRefusedWhereAFileIsDamaged) {
   EXPECT_EQ(problem(folder.path()),
             config +
                 ": model_type is \"t5\", which is another architecture; supported are \"bert\", "
-                "\"distilbert\", \"roberta\" and \"gpt2\"");
+                "\"distilbert\", \"roberta\", \"gpt2\" and \"bart\"");
 }
 
 TEST(HuggingFaceFolder, IsRefusedWhereTheWeightsAreCut) {

@@ -112,6 +112,49 @@ TEST(PretrainedConfig, RefusesAGpt2ThatComputesOtherwise) {
   EXPECT_EQ(said("tie_word_embeddings", false), "tie_word_embeddings is false, which is not supported");
 }
 
+TEST(PretrainedConfig, OfABartHasTwoStacksAndMarkers) {
+  nlohmann::json config = TinyFolder::bart_config();
+  const PretrainedConfig bart = pretrained_config_from_json(config);
+  EXPECT_EQ(bart.first_position, 2);
+  EXPECT_EQ(bart.max_positions, 32) << "without those in front";
+  std::map<std::string, std::string> implied = options(bart);
+  const std::map<std::string, std::string> own = {{"model.layers", "2"},
+                                                  {"model.decoder.layers", "3"},
+                                                  {"model.layer.cross.heads", "4"},
+                                                  {"task.source_start", "true"},
+                                                  {"task.target_start", "end"},
+                                                  {"task.target_begins", "true"},
+                                                  {"model.layer.norm.epsilon", "1e-5"},
+                                                  {"model.embedding_scale", "none"}};
+  for (const auto& [path, value] : own) EXPECT_EQ(implied[path], value) << path;
+  config["scale_embedding"] = true;
+  config["decoder_start_token_id"] = 0;
+  implied = options(pretrained_config_from_json(config));
+  EXPECT_EQ(implied["model.embedding_scale"], "sqrt_width");
+  EXPECT_EQ(implied["task.target_start"], "padding");
+}
+
+TEST(PretrainedConfig, RefusesABartThatComputesOtherwise) {
+  const auto said = [](const char* member, const nlohmann::json& value) {
+    nlohmann::json config = TinyFolder::bart_config();
+    config[member] = value;
+    return problem(config);
+  };
+  EXPECT_EQ(said("decoder_attention_heads", 2),
+            "encoder_attention_heads = 4 and decoder_attention_heads = 2 differ, which is not supported");
+  EXPECT_EQ(said("decoder_ffn_dim", 24),
+            "encoder_ffn_dim = 16 and decoder_ffn_dim = 24 differ, which is not supported");
+  EXPECT_EQ(
+      said("decoder_start_token_id", 5),
+      "decoder_start_token_id = 5 is neither bos_token_id nor eos_token_id nor pad_token_id, which is not "
+      "supported");
+  EXPECT_EQ(said("decoder_start_token_id", nullptr), "\"decoder_start_token_id\" is missing");
+  EXPECT_EQ(said("decoder_layers", 0), "decoder_layers must be at least 1, found 0");
+  EXPECT_EQ(said("normalize_before", true), "normalize_before is true, which is not supported");
+  EXPECT_EQ(said("tie_word_embeddings", false), "tie_word_embeddings is false, which is not supported");
+  EXPECT_EQ(said("activation_function", "swish").substr(0, 30), "activation_function is \"swish\"");
+}
+
 TEST(PretrainedConfig, RefusesPositionsOfARobertaThatAreNone) {
   nlohmann::json config = TinyFolder::roberta_config();
   config["max_position_embeddings"] = 2;
@@ -153,14 +196,15 @@ TEST(PretrainedConfig, RefusesOtherArchitecturesByName) {
   other["architectures"] = {"T5Model"};
   EXPECT_EQ(problem(other),
             "model_type is \"t5\" (T5Model), which is another architecture; supported are "
-            "\"bert\", \"distilbert\", \"roberta\" and \"gpt2\"");
+            "\"bert\", \"distilbert\", \"roberta\", \"gpt2\" and \"bart\"");
   EXPECT_EQ(problem(with("model_type", "xlm-roberta")),
             "model_type is \"xlm-roberta\" (BertModel), which is another architecture; supported are "
-            "\"bert\", \"distilbert\", \"roberta\" and \"gpt2\"");
+            "\"bert\", \"distilbert\", \"roberta\", \"gpt2\" and \"bart\"");
   nlohmann::json none = TinyFolder::config();
   none.erase("model_type");
   EXPECT_EQ(problem(none),
-            "\"model_type\" is missing; supported are \"bert\", \"distilbert\", \"roberta\" and \"gpt2\"");
+            "\"model_type\" is missing; supported are \"bert\", \"distilbert\", \"roberta\", \"gpt2\" and "
+            "\"bart\"");
   EXPECT_EQ(problem(nlohmann::json::array()), "a JSON object is expected");
 }
 

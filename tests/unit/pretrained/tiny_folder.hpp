@@ -83,6 +83,27 @@ class TinyFolder {
             {"resid_pdrop", 0.1},
             {"attn_pdrop", 0.2}};
   }
+  static nlohmann::json bart_config() {
+    return {{"architectures", {"BartForConditionalGeneration"}},
+            {"model_type", "bart"},
+            {"vocab_size", 6},
+            {"d_model", 8},
+            {"encoder_layers", 2},
+            {"decoder_layers", 3},
+            {"encoder_attention_heads", 4},
+            {"decoder_attention_heads", 4},
+            {"encoder_ffn_dim", 16},
+            {"decoder_ffn_dim", 16},
+            {"activation_function", "gelu"},
+            {"max_position_embeddings", 32},
+            {"scale_embedding", false},
+            {"bos_token_id", 2},
+            {"pad_token_id", 0},
+            {"eos_token_id", 3},
+            {"decoder_start_token_id", 3},
+            {"dropout", 0.1},
+            {"attention_dropout", 0.2}};
+  }
   static nlohmann::json roberta_config() {
     nlohmann::json config = TinyFolder::config();
     config.update({{"architectures", {"RobertaModel"}},
