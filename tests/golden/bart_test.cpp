@@ -3,14 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 
 #include <nlohmann/json.hpp>
 
+#include "golden/golden_folder.hpp"
 #include "infer/pretrained_weights.hpp"
 #include "pretrained/hugging_face_folder.hpp"
 #include "pretrained/pretrained_config.hpp"
-#include "support/places.hpp"
 #include "support/tiny_model.hpp"
 
 namespace encore::testing {
@@ -19,12 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 using Ints = std::vector<std::int32_t>;
-
-const fs::path golden_folder = fs::path(ENCORE_SOURCE_DIR) / "tests/golden/bert";
-
-json load_json(const fs::path& path) {
-  return json::parse(std::ifstream(path));
-}
 
 /// The model that config.json describes.
 Experiment bart_experiment(const Registry& registry, const PretrainedConfig& config, Precision precision) {
@@ -101,7 +94,7 @@ TEST(BartLogits, AreThoseOfTransformers) {
         largest = std::max(largest, std::abs(logits[at++] - number.get<double>()));
       }
     EXPECT_EQ(at, logits.size());
-    EXPECT_LE(largest, precision == Precision::float64 ? 1e-10 : 1e-5);
+    EXPECT_LE(largest, tolerance(precision));
   }
 }
 

@@ -7,15 +7,14 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 
 #include <nlohmann/json.hpp>
 
 #include "data/hash.hpp"
+#include "golden/golden_folder.hpp"
 #include "infer/pretrained_weights.hpp"
 #include "pretrained/hugging_face_folder.hpp"
 #include "pretrained/pretrained_config.hpp"
-#include "support/places.hpp"
 #include "support/tiny_model.hpp"
 
 namespace encore::testing {
@@ -24,12 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 using Ints = std::vector<std::int32_t>;
-
-const fs::path golden_folder = fs::path(ENCORE_SOURCE_DIR) / "tests/golden/bert";
-
-json load_json(const fs::path& path) {
-  return json::parse(std::ifstream(path));
-}
 
 /// The model that config.json describes. Over sequences its head has a pooler.
 Experiment bert_experiment(const Registry& registry, const fs::path& folder, Space space,
@@ -128,10 +121,6 @@ std::vector<double> all_of(const json& texts, const char* name) {
   for (const json& text : texts)
     for (const json& number : text.at(name)) all.push_back(number.get<double>());
   return all;
-}
-
-double tolerance(Precision precision) {
-  return precision == Precision::float64 ? 1e-10 : 1e-5;
 }
 
 struct Case {

@@ -45,14 +45,8 @@ epochs = 15
 
 
 def make_folder(torch, transformers, place, texts):
-    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-    whole = Tokenizer(models.BPE())
-    whole.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    whole.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=320, min_frequency=2, special_tokens=SPECIALS,
-                                                         show_progress=False, initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
-    model = json.loads(whole.to_str())["model"]
-    vocab = model["vocab"]
-    transformers.BartTokenizer(vocab=vocab, merges=[tuple(pair) for pair in model["merges"]]).save_pretrained(place)
+    vocab, merges = common.byte_level_bpe(texts, 320, SPECIALS)
+    transformers.BartTokenizer(vocab=vocab, merges=merges).save_pretrained(place)
     torch.manual_seed(5)
     config = transformers.BartConfig(vocab_size=len(vocab), d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
                                      decoder_attention_heads=4, encoder_ffn_dim=48, decoder_ffn_dim=48, max_position_embeddings=96,
@@ -105,17 +99,9 @@ def same_perplexity(torch, bench, run, folder, sources, targets):
     return abs(ours / theirs - 1) <= TOLERANCE
 
 
-def same_tensors(torch, folder, original):
-    from safetensors.torch import load_file
-    ours, theirs = (load_file(os.path.join(place, "model.safetensors")) for place in (folder, original))
-    for tensors in (ours, theirs):  # rows 0 and 1 of positions belong to none
-        for name in tensors:
-            if name.endswith("embed_positions.weight"):
-                tensors[name] = tensors[name][2:]
-    different = [name for name in ours.keys() | theirs.keys()
-                 if name not in ours or name not in theirs or not torch.equal(ours[name], theirs[name])]
-    print(f"{len(theirs)} tensors came back, {len(different)} differ {' '.join(sorted(different))}")
-    return not different
+def used_rows(name, tensor):
+    """Rows 0 and 1 of positions belong to none."""
+    return tensor[2:] if name.endswith("embed_positions.weight") else tensor
 
 
 def main():
@@ -136,7 +122,7 @@ def main():
             equal &= same_texts(torch, bench, "taken", original, sources[:20], beam)
         equal &= same_perplexity(torch, bench, "taken", original, sources, targets)
         bench.call("export", "taken", "-o", "exported")
-        equal &= same_tensors(torch, exported, original)
+        equal &= common.same_tensors(torch, exported, original, used_rows)
         equal &= same_texts(torch, bench, "taken", exported, sources[:5], 1)
         bench.write("tuned.toml", TUNED)
         bench.call("run", "tuned.toml", "-q")

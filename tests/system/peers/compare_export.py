@@ -289,6 +289,28 @@ def minilm(torch, bench, texts):
     return same_vectors(torch, bench, "minilm", folder, texts + ["", "I", "🙂 ok", long])
 
 
+def byte_level_bpe(texts, size, specials=()):
+    """Pieces with their numbers and merges, trained on the texts."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+    whole = Tokenizer(models.BPE())
+    whole.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    whole.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=size, min_frequency=2, special_tokens=list(specials),
+                                                         show_progress=False, initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
+    model = json.loads(whole.to_str())["model"]
+    return model["vocab"], [tuple(pair) for pair in model["merges"]]
+
+
+def same_tensors(torch, folder, original, arranged=lambda name, tensor: tensor):
+    """Whether the tensors of an exported folder are those of the original, bit by bit, as `arranged` has them."""
+    from safetensors.torch import load_file
+    ours, theirs = ({name: arranged(name, tensor) for name, tensor in load_file(os.path.join(place, "model.safetensors")).items()}
+                    for place in (folder, original))
+    different = [name for name in ours.keys() | theirs.keys()
+                 if name not in ours or name not in theirs or not torch.equal(ours[name], theirs[name])]
+    print(f"{len(theirs)} tensors came back, {len(different)} differ {' '.join(sorted(different))}")
+    return not different
+
+
 def compare(bench, name, examples, written, losses, reader):
     """The losses of the whole file and of its first examples, each as a file of its own."""
     flat = [value for row in losses for value in row]

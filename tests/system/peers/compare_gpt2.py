@@ -42,14 +42,9 @@ epochs = 2
 
 def make_folder(torch, transformers, place, texts):
     """Of GPT2LMHeadModel, with tokenizer.json."""
-    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-    whole = Tokenizer(models.BPE())
-    whole.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    whole.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=320, min_frequency=2, special_tokens=[], show_progress=False,
-                                                         initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
-    model = json.loads(whole.to_str())["model"]
-    vocab = model["vocab"] | {END: len(model["vocab"])}
-    transformers.GPT2Tokenizer(vocab=vocab, merges=[tuple(pair) for pair in model["merges"]]).save_pretrained(place)
+    pieces, merges = common.byte_level_bpe(texts, 320)
+    vocab = pieces | {END: len(pieces)}
+    transformers.GPT2Tokenizer(vocab=vocab, merges=merges).save_pretrained(place)
     torch.manual_seed(5)
     config = transformers.GPT2Config(vocab_size=len(vocab), n_embd=32, n_layer=2, n_head=4, n_positions=96, initializer_range=0.3,
                                      bos_token_id=vocab[END], eos_token_id=vocab[END])
@@ -96,15 +91,6 @@ def same_texts(torch, bench, run, folder, prompts):
     return wrong == 0
 
 
-def same_tensors(torch, folder, original):
-    from safetensors.torch import load_file
-    ours, theirs = (load_file(os.path.join(place, "model.safetensors")) for place in (folder, original))
-    different = [name for name in ours.keys() | theirs.keys()
-                 if name not in ours or name not in theirs or not torch.equal(ours[name], theirs[name])]
-    print(f"{len(theirs)} tensors came back, {len(different)} differ {' '.join(sorted(different))}")
-    return not different
-
-
 def main():
     torch, exp = common.start()
     import transformers
@@ -119,7 +105,7 @@ def main():
         equal = same_probabilities(torch, bench, "taken", original, texts[:20] + odd)
         equal &= same_texts(torch, bench, "taken", original, ["Anna lives", "in Lund ,", "no", "met"])
         bench.call("export", "taken", "-o", "exported")
-        equal &= same_tensors(torch, exported, original)
+        equal &= common.same_tensors(torch, exported, original)
         equal &= same_probabilities(torch, bench, "taken", exported, texts[:5] + odd)
         bench.write("train.txt", "\n".join(texts))
         bench.write("tuned.toml", TUNED)

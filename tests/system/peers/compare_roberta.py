@@ -25,17 +25,12 @@ FILES = ("vocab.json", "merges.txt")
 
 def make_folder(torch, transformers, place, texts):
     """Of RobertaForMaskedLM, with tokenizer.json."""
-    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-    whole = Tokenizer(models.BPE())
-    whole.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    whole.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=330, min_frequency=2, special_tokens=SPECIAL, show_progress=False,
-                                                         initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
-    model = json.loads(whole.to_str())["model"]
+    pieces, merges = common.byte_level_bpe(texts, 330, SPECIAL)
     # Numbers in another order than the merges, as RoBERTa's are.
-    rest = [piece for piece in sorted(model["vocab"], key=model["vocab"].get) if piece not in SPECIAL]
+    rest = [piece for piece in sorted(pieces, key=pieces.get) if piece not in SPECIAL]
     random.Random(3).shuffle(rest)
     vocab = {piece: number for number, piece in enumerate(SPECIAL + rest)}
-    transformers.RobertaTokenizer(vocab=vocab, merges=[tuple(pair) for pair in model["merges"]]).save_pretrained(place)
+    transformers.RobertaTokenizer(vocab=vocab, merges=merges).save_pretrained(place)
     torch.manual_seed(5)
     config = transformers.RobertaConfig(vocab_size=len(vocab), hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
                                         intermediate_size=48, max_position_embeddings=258, type_vocab_size=1, layer_norm_eps=1e-5,
