@@ -182,7 +182,7 @@ const Value& PointMaker::assigned(const Proposal& proposal, Problems& problems) 
     parent_ = fill_from_parent(filled_, parents_, problems);
     from_is_usable_ = parent_ != nullptr;
   } else {
-    from_is_usable_ = filler_.fill(filled_, problems);
+    from_is_usable_ = filler_.fill(filled_, catalogue_, problems);
   }
   return filled_;
 }

@@ -1,8 +1,10 @@
 #include "pretrained/folder_filler.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "config/input_file.hpp"
+#include "config/nearest.hpp"
 #include "config/validate.hpp"
 #include "pretrained/option_filler.hpp"
 
@@ -79,6 +81,27 @@ class Filling : private OptionFiller {
   const HuggingFaceFolder& folder_;
 };
 
+/// Throws Error where the folder decides options of [task] that the task does not have.
+void require_task(const HuggingFaceFolder& folder, const Value& root, const Catalogue& catalogue) {
+  const Value* named = root.at({"task", "type"});
+  const ManifestOffer* task =
+      named != nullptr && named->is_text() ? catalogue.find(Kind::task, named->text()) : nullptr;
+  if (task == nullptr) return;  // which is said elsewhere
+  const std::vector<ImpliedOption> options = implied_options(folder.config);
+  const auto has_all = [&](const ManifestOffer& offer) {
+    return std::ranges::all_of(options, [&](const ImpliedOption& option) {
+      return option.path.front() != "task" || offer.options.find(option.path.at(1)) != nullptr;
+    });
+  };
+  if (has_all(*task)) return;
+  std::vector<std::string> others;
+  for (const std::string& name : catalogue.names(Kind::task))
+    if (has_all(catalogue.get(Kind::task, name))) others.push_back(name);
+  throw Error((folder.path / config_file).string() +
+              " describes an encoder and a decoder that writes texts, and task \"" + task->name +
+              "\" has none written" + (others.empty() ? "" : "; tasks that do are " + quoted_list(others)));
+}
+
 }  // namespace
 
 const Value* named_folder(const Value& root) {
@@ -86,13 +109,14 @@ const Value* named_folder(const Value& root) {
   return from != nullptr && from->is_text() ? from : nullptr;
 }
 
-bool FolderFiller::fill(Value& root, Problems& problems) {
+bool FolderFiller::fill(Value& root, const Catalogue& catalogue, Problems& problems) {
   const Value* from = named_folder(root);
   if (from == nullptr) return true;
   try {
     const std::string path = resolve_path(from->text(), from->origin, {});
     if (path.empty()) throw Error("must be the path of a folder, found an empty one");
     const HuggingFaceFolder& folder = open(path);
+    require_task(folder, root, catalogue);
     Filling(folder, root, problems).run();
     return true;
   } catch (const Error& error) {

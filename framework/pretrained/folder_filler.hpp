@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "config/catalogue.hpp"
 #include "config/error.hpp"
 #include "config/value.hpp"
 #include "pretrained/hugging_face_folder.hpp"
@@ -19,8 +20,9 @@ const Value* named_folder(const Value& root);
 class FolderFiller {
  public:
   /// `root` is the document of one run. What is wrong is added to `problems`. False where the folder cannot
-  /// be used, so that nothing was filled in and every missing option would only repeat it.
-  bool fill(Value& root, Problems& problems);
+  /// be used, also not by the task, so that nothing was filled in and every missing option would only repeat
+  /// it.
+  bool fill(Value& root, const Catalogue& catalogue, Problems& problems);
 
  private:
   const HuggingFaceFolder& open(const std::string& path);

@@ -249,6 +249,15 @@ TEST_F(Translation, LeavesAsABartAndComesBack) {
   EXPECT_EQ(
       output_of({"evaluate", "again", "dev.en", "--with", "dev.de", "--beam", "3", "--json"}).substr(0, 1),
       "{");
+  const ProgramOutput embeds = sandbox_.exp({"import", "folder", "--name", "other", "--task", "embed"});
+  EXPECT_TRUE(contains(embeds.errors, "and task \"embed\" has none written")) << embeds.errors;
+  const ProgramOutput classes =
+      sandbox_.exp({"plan", "days.toml", "-S", "task.type=classify", "-S", "model.from=folder"});
+  EXPECT_EQ(classes.end.exit_code, 2);
+  EXPECT_TRUE(contains(classes.errors,
+                       "describes an encoder and a decoder that writes texts, and task \"classify\" has none "
+                       "written; tasks that do are \"summarize\", \"translate\""))
+      << classes.errors;
   const ProgramOutput unsaid = sandbox_.exp({"import", "folder", "--name", "other"});
   EXPECT_EQ(unsaid.end.exit_code, 2);
   EXPECT_TRUE(contains(unsaid.errors, "which several tasks take over; say which")) << unsaid.errors;
