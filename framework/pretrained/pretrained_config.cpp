@@ -56,7 +56,7 @@ std::string activation_in(const json& config, const Family& family) {
 std::string activation_there(const std::string& activation) {
   const auto* found = std::ranges::find(activation_names, activation, &ActivationNames::here);
   if (found == std::end(activation_names))
-    throw Error("model.layer." + std::string(bert_feed_forward) + ".activation = \"" + activation +
+    throw Error("model.layer." + std::string(pretrained_feed_forward) + ".activation = \"" + activation +
                 "\" cannot be written as config.json, which knows \"gelu\", \"gelu_tanh\" and \"relu\" here");
   return found->there;
 }
@@ -83,10 +83,6 @@ Value::Array texts(const std::vector<std::string>& list) {
   for (const std::string& text : list) array.push_back(Value{text, {}});
   return array;
 }
-
-}  // namespace
-
-namespace {
 
 /// Numbers of both stacks, whose layers have the same options here.
 void require_same(const json& config, const char* encoder, const char* decoder) {
@@ -202,7 +198,7 @@ std::vector<ImpliedOption> implied_options(const PretrainedConfig& config) {
 
   count({"model", "width"}, config.width, names.width);
   count({"model", "layers"}, config.layers, names.layers);
-  add({"model", "block"}, texts({bert_attention, bert_feed_forward}), type);
+  add({"model", "block"}, texts({pretrained_attention, pretrained_feed_forward}), type);
   add({"model", "positions"}, std::string("learned"), type);
   add({"model", "max_positions"}, config.max_positions,
       said(names.positions, std::to_string(positions_of(config))));
@@ -211,7 +207,7 @@ std::vector<ImpliedOption> implied_options(const PretrainedConfig& config) {
   add({"model", "embedding_norm"}, shape.embedding_norm, type).is_default = !shape.embedding_norm;
   add({"model", "embedding_scale"}, std::string(config.scaled ? "sqrt_width" : "none"),
       *names.scaled == '\0' ? type : said(names.scaled, config.scaled ? "true" : "false"));
-  add({"model", "norm"}, std::string(bert_norm), type);
+  add({"model", "norm"}, std::string(pretrained_norm), type);
   add({"model", "norm_position"}, std::string(shape.pre_norm ? "pre" : "post"), type).is_default =
       !shape.pre_norm;
   add({"model", "final_norm"}, shape.pre_norm, type).is_default = true;
@@ -220,17 +216,18 @@ std::vector<ImpliedOption> implied_options(const PretrainedConfig& config) {
   add({"model", "causal"}, shape.causal, type).is_default = !shape.causal;
   share({"model", "dropout"}, config.dropout, names.dropout);
 
-  add({"model", "layer", bert_attention, "type"}, std::string("self_attention"), type);
-  count({"model", "layer", bert_attention, "heads"}, config.heads, names.heads);
-  share({"model", "layer", bert_attention, "attention_dropout"}, config.attention_dropout,
+  add({"model", "layer", pretrained_attention, "type"}, std::string("self_attention"), type);
+  count({"model", "layer", pretrained_attention, "heads"}, config.heads, names.heads);
+  share({"model", "layer", pretrained_attention, "attention_dropout"}, config.attention_dropout,
         names.attention_dropout);
-  add({"model", "layer", bert_feed_forward, "type"}, std::string("feed_forward"), type);
-  count({"model", "layer", bert_feed_forward, "hidden"}, config.hidden, names.hidden);
-  add({"model", "layer", bert_feed_forward, "activation"}, config.activation,
+  add({"model", "layer", pretrained_feed_forward, "type"}, std::string("feed_forward"), type);
+  count({"model", "layer", pretrained_feed_forward, "hidden"}, config.hidden, names.hidden);
+  add({"model", "layer", pretrained_feed_forward, "activation"}, config.activation,
       said(names.activation, "\"" + activation_there(config.activation) + "\""));
   if (shape.decoder) {
     count({"model", "decoder", "layers"}, config.decoder_layers, names.decoder_layers);
-    add({"model", "decoder", "block"}, texts({bert_attention, pretrained_cross, bert_feed_forward}), type);
+    add({"model", "decoder", "block"},
+        texts({pretrained_attention, pretrained_cross, pretrained_feed_forward}), type);
     add({"model", "layer", pretrained_cross, "type"}, std::string("cross_attention"), type);
     count({"model", "layer", pretrained_cross, "heads"}, config.heads, names.decoder_heads);
     share({"model", "layer", pretrained_cross, "attention_dropout"}, config.attention_dropout,
@@ -243,8 +240,8 @@ std::vector<ImpliedOption> implied_options(const PretrainedConfig& config) {
     marker("target_begins", true);
   }
 
-  add({"model", "layer", bert_norm, "type"}, std::string("layer_norm"), type);
-  add({"model", "layer", bert_norm, "epsilon"}, config.epsilon,
+  add({"model", "layer", pretrained_norm, "type"}, std::string("layer_norm"), type);
+  add({"model", "layer", pretrained_norm, "epsilon"}, config.epsilon,
       *names.epsilon == '\0' ? type : said(names.epsilon, shortest(config.epsilon)));
   return options;
 }

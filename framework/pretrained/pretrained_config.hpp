@@ -18,10 +18,10 @@
 namespace encore {
 
 /// Names of the layers that a model from such a folder has; they are part of the names of its parameters.
-inline constexpr const char* bert_attention = "attention";
-inline constexpr const char* bert_feed_forward = "feed_forward";
+inline constexpr const char* pretrained_attention = "attention";
+inline constexpr const char* pretrained_feed_forward = "feed_forward";
 inline constexpr const char* pretrained_cross = "cross";  ///< over the encoder
-inline constexpr const char* bert_norm = "norm";
+inline constexpr const char* pretrained_norm = "norm";
 
 struct PretrainedConfig {
   std::string model_type = "bert";  ///< of a Family
