@@ -1,4 +1,5 @@
-// The actions of `exp db`: db_check.cpp looks for damage, db_verb.cpp does what concerns the file itself.
+// The actions of `exp db`: db_check.cpp looks for damage, db_merge.cpp brings in the runs of other databases,
+// db_verb.cpp does what concerns the file itself.
 #pragma once
 
 #include "cli/verbs.hpp"
@@ -6,6 +7,7 @@
 namespace encore {
 
 int db_check(const Arguments& arguments);
+int db_merge(const Arguments& arguments);
 
 /// In the order in which people meet them. Each gets what follows its name and returns the exit code.
 const std::vector<Verb>& db_actions();

@@ -77,6 +77,9 @@ void Statement::reset() {
   sqlite3_clear_bindings(statement_);
 }
 
+int Statement::columns() const {
+  return sqlite3_column_count(statement_);
+}
 bool Statement::is_null(int column) const {
   return type(column) == SQLITE_NULL;
 }

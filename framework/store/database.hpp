@@ -76,6 +76,7 @@ class Statement {
   void finish();
   void reset();
 
+  int columns() const;
   bool is_null(int column) const;
   std::int64_t integer(int column) const;
   double number(int column) const;

@@ -89,11 +89,8 @@ std::unique_ptr<Database> open_for_reading(const std::filesystem::path& path,
     if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY) throw;
     if (::access(path.c_str(), R_OK) != 0 || std::filesystem::exists(path.string() + "-wal")) throw;
   }
-  std::string uri = "file:";
-  for (const char letter : path.string()) {
-    uri += letter == '%' ? "%25" : letter == '?' ? "%3f" : letter == '#' ? "%23" : std::string(1, letter);
-  }
-  return std::make_unique<Database>(uri + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, patience);
+  return std::make_unique<Database>(database_uri(path, "immutable=1"), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
+                                    patience);
 }
 
 void require_usable_path(const std::filesystem::path& path, OpenMode mode) {
@@ -111,6 +108,13 @@ void require_usable_path(const std::filesystem::path& path, OpenMode mode) {
 }
 
 }  // namespace
+
+std::string database_uri(const std::filesystem::path& path, const std::string& query) {
+  std::string uri = "file:";
+  for (const char letter : path.string())
+    uri += letter == '%' ? "%25" : letter == '?' ? "%3f" : letter == '#' ? "%23" : std::string(1, letter);
+  return uri + "?" + query;
+}
 
 std::int64_t version_of(Database& database) {
   const std::string file = database.path().string();

@@ -26,6 +26,9 @@ enum class OpenMode {
 std::unique_ptr<Database> open_encore_database(const std::filesystem::path& path, OpenMode mode,
                                                std::chrono::milliseconds patience = std::chrono::seconds(10));
 
+/// The file as SQLite's URI: "file:/a/b.db?mode=ro".
+std::string database_uri(const std::filesystem::path& path, const std::string& query);
+
 /// Which schema version the file has, newer and older ones too. Throws Error for what is no database of
 /// Encore.
 std::int64_t version_of(Database& database);

@@ -114,17 +114,20 @@ std::vector<Garbage> folders_without_run(Store& store, const std::vector<std::st
   return found;
 }
 
-/// What exp verify was told to keep has a mark; a verification that was killed leaves none.
-std::vector<Garbage> verifications(const Store& store) {
+/// Folders beside those of the runs: of verifications, where exp verify was not told to keep them, and copies
+/// that an exp db merge has begun.
+std::vector<Garbage> folders_of_killed(const Store& store) {
   std::vector<Garbage> found;
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(store.runs_folder(), failure)) {
     const std::string name = entry.path().filename().string();
-    if (!is_own_folder(entry.path()) || !name.starts_with(verification_prefix)) continue;
+    const bool verification = name.starts_with(verification_prefix);
+    if (!is_own_folder(entry.path()) || !(verification || name.ends_with(aside_suffix))) continue;
     if (fs::exists(entry.path() / kept_mark, failure)) continue;
     const FolderState state = state_of(entry.path());
     if (fs::file_time_type::clock::now() - state.newest < quiet_time) continue;
-    found.push_back({GarbageKind::verification, entry.path(), state.bytes, ""});
+    found.push_back(
+        {verification ? GarbageKind::verification : GarbageKind::leftover, entry.path(), state.bytes, ""});
   }
   return found;
 }
@@ -182,7 +185,7 @@ std::vector<Garbage> find_garbage(Store& store) {
   const std::vector<std::string> folders = folders_of_runs(store);
   std::vector<Garbage> found = find_garbage(store, store.list_runs({.sight = Sight::any}));
   append(found, folders_without_run(store, folders));
-  append(found, verifications(store));
+  append(found, folders_of_killed(store));
   append(found, backups_begun(store));
   return found;
 }
@@ -206,7 +209,7 @@ std::vector<Garbage> remove_garbage(Store& store, bool folders) {
   const std::vector<std::string> names = folders_of_runs(store);
   std::vector<Garbage> removed = remove_garbage(store, store.list_runs({.sight = Sight::any}));
   if (folders) remove_all(folders_without_run(store, names), removed);
-  remove_all(verifications(store), removed);
+  remove_all(folders_of_killed(store), removed);
   remove_all(backups_begun(store), removed);
   return removed;
 }

@@ -205,6 +205,28 @@ TEST_F(StoreVerbs, ABackupIsADatabaseAndVacuumShrinks) {
   EXPECT_TRUE(contains(output_of({"db", "check"}), "is sound: 1 runs"));
 }
 
+TEST_F(StoreVerbs, RunsOfAnotherDatabaseComeWithTheirFolders) {
+  output_of({"run", "tiny.toml", "--quiet", "--db", "cluster.db", "-S", "seed=2"});
+  EXPECT_TRUE(contains(output_of({"db", "merge", "cluster.db", "--dry-run"}),
+                       "cluster.db: 1 run, 1 added, 0 updated, 0 the same, 0 left out (a dry run: nothing"));
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run"), "1");
+  EXPECT_TRUE(contains(output_of({"db", "merge", "cluster.db"}), "tiny-2"));
+  EXPECT_TRUE(contains(output_of({"db", "check"}), "is sound: 2 runs"));
+  EXPECT_TRUE(exists(folder_of("tiny-2") + "/attempt-0001.spool"));
+  EXPECT_TRUE(contains(output_of({"run", "tiny.toml", "-S", "seed=2"}), "nothing to do"));
+  const auto again = nlohmann::json::parse(output_of({"db", "merge", "cluster.db", "--json"}));
+  EXPECT_EQ(again.at("databases").at(0).at("runs").at(0).at("outcome"), "same");
+
+  std::filesystem::remove_all(sandbox_.folder() / "cluster.db.runs");
+  const ProgramOutput bare = sandbox_.exp({"db", "merge", "cluster.db", "--db", "new.db"});
+  EXPECT_EQ(bare.end.exit_code, 1);
+  EXPECT_TRUE(contains(bare.output, "is missing; copy the folder ")) << bare.output;
+  expect_refused({"db", "merge"}, "exp db merge needs the file of another database");
+  expect_refused({"db", "merge", "encore.db"}, "encore.db is the database itself; name another one");
+  expect_refused({"db", "merge", "absent.db", "--db", "other.db"}, "there is no database absent.db");
+  EXPECT_FALSE(exists("other.db"));
+}
+
 TEST_F(StoreVerbs, CheckMissesTheBestCheckpointAndTheFolderOfRuns) {
   const std::string best = "checkpoints/step-00000020.safetensors";
   std::filesystem::remove(sandbox_.folder() / folder_of("tiny") / best);

@@ -34,7 +34,7 @@ TEST(Completion, EveryVerbAndActionDescribesItself) {
 
 TEST(Completion, OffersVerbsActionsAndOptions) {
   EXPECT_EQ(completions({"sho"}), Words{"show"});
-  EXPECT_EQ(completions({"db", ""}), (Words{"backup", "check", "path", "upgrade", "vacuum"}));
+  EXPECT_EQ(completions({"db", ""}), (Words{"backup", "check", "merge", "path", "upgrade", "vacuum"}));
   EXPECT_EQ(completions({"db", "check", "--q"}), Words{"--quick"});
   const Words options = completions({"run", "x.toml", "-"});
   for (const char* option : {"--set", "-S", "--fresh", "--backend", "--help", "-h"})

@@ -1,0 +1,97 @@
+// db merge: the runs of other databases, with their folders, into this one.
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/access.hpp"
+#include "cli/db_verb.hpp"
+#include "cli/progress_line.hpp"
+#include "store/database_merge.hpp"
+
+namespace encore {
+
+namespace {
+
+nlohmann::ordered_json json_of(const std::string& file, const DatabaseMerge& merge) {
+  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+  for (const MergedRun& run : merge.runs)
+    runs.push_back({{"id", run.id},
+                    {"name", run.name},
+                    {"outcome", name_of(run.outcome)},
+                    {"conflict", run.conflict},
+                    {"remark", run.remark}});
+  return {{"database", file}, {"benches", merge.benches}, {"runs", runs}};
+}
+
+/// What is as it was, and needs no word, has no line.
+void print_table(const DatabaseMerge& merge) {
+  Table table({{"RUN"}, {"ID"}, {"WHAT"}, {"REMARK"}});
+  for (const MergedRun& run : merge.runs)
+    if (run.outcome != MergeOutcome::same || !run.remark.empty())
+      table.add(
+          {run.name, run.id, name_of(run.outcome), run.conflict ? "conflict: " + run.remark : run.remark});
+  if (!table.empty()) table.print(std::cout, terminal_of(stdout));
+}
+
+void print_sums(const std::string& file, const DatabaseMerge& merge, bool dry_run) {
+  const auto count = [&](MergeOutcome outcome) { return std::to_string(merge.count(outcome)); };
+  std::cout << file << ": " << merge.runs.size() << (merge.runs.size() == 1 ? " run, " : " runs, ")
+            << count(MergeOutcome::added) << " added, " << count(MergeOutcome::updated) << " updated, "
+            << count(MergeOutcome::same) << " the same, " << count(MergeOutcome::left_out) << " left out";
+  if (merge.benches > 0) std::cout << "; measurements added: " << merge.benches;
+  if (merge.conflicts() > 0) std::cout << "; conflicts: " << merge.conflicts();
+  std::cout << (dry_run ? " (a dry run: nothing was written)\n" : "\n");
+}
+
+DatabaseMerge merge(Store& store, const std::string& file, bool dry_run) {
+  ProgressLine progress;
+  return merge_database(store, file, {.dry_run = dry_run, .progress = [&](std::size_t done, std::size_t all) {
+                                        progress.show("merged", done, all, "runs");
+                                      }});
+}
+
+}  // namespace
+
+int db_merge(const Arguments& arguments) {
+  CommandLine line(
+      "db merge",
+      {"db merge OTHER.db... [options]",
+       "Brings the runs of other databases into this one, with their folders (OTHER.db.runs beside each); "
+       "the\n"
+       "others are only read. A run that is here already is recognised by its id, and what is known of it "
+       "on\n"
+       "either side is kept: nothing is doubled, and the same call again has nothing to do. Runs that are "
+       "being\n"
+       "trained, here or there, are left out until they have ended. Exit code 1: something was left out.",
+       {{"exp db merge cluster.db", "take over what was trained on a cluster"},
+        {"exp db merge a.db b.db --dry-run", "what would come, and which runs exclude each other"}}});
+  line.options()("dry-run,n", boost::program_options::bool_switch(), "only show it");
+  line.options()("json", boost::program_options::bool_switch(), "as JSON");
+  line.positional("database", -1);
+  if (!line.parse(arguments)) return exit_done;
+
+  const bool dry_run = line.flag("dry-run");
+  const std::vector<std::string> files = line.texts("database");
+  if (files.empty())
+    throw UsageError("exp db merge needs the file of another database: exp db merge OTHER.db");
+  for (const std::string& file : files)
+    open_encore_database(file, OpenMode::read);  // before one is made here
+  Store store(line.database(), dry_run ? OpenMode::write : OpenMode::create);
+  bool whole = true;
+  nlohmann::ordered_json answers = nlohmann::ordered_json::array();
+  for (const std::string& file : files) {
+    const DatabaseMerge merged = merge(store, file, dry_run);
+    whole = whole && merged.count(MergeOutcome::left_out) == 0;
+    if (line.flag("json")) {
+      answers.push_back(json_of(file, merged));
+      continue;
+    }
+    print_table(merged);
+    print_sums(file, merged, dry_run);
+  }
+  if (line.flag("json"))
+    std::cout << nlohmann::ordered_json{{"dry_run", dry_run}, {"databases", answers}}.dump(2) << '\n';
+  return whole ? exit_done : exit_failed;
+}
+
+}  // namespace encore

@@ -1,0 +1,324 @@
+// SQL that copies rows between two databases of one schema; see merged_rows.hpp. Columns are asked of the
+// schema, so that a new one is copied without a word here; only references and numbers are named.
+#include "store/merged_rows.hpp"
+
+#include <sqlite3.h>
+
+#include <array>
+#include <set>
+#include <sstream>
+
+#include "store/encore_database.hpp"
+
+namespace encore {
+
+namespace {
+
+/// Rows that many runs refer to, known by their content.
+struct SharedTable {
+  const char* name;
+  const char* same;  ///< whether row t of the other database is row m of this one
+};
+constexpr std::array<SharedTable, 6> shared_tables = {{
+    {"dataset", "m.sha256 = t.sha256"},
+    {"host", "m.description = t.description"},
+    {"build", "m.description = t.description"},
+    {"code", "m.commit_hash = t.commit_hash AND m.diff = t.diff"},
+    {"plugin",
+     "m.name = t.name AND m.version = t.version AND m.sha256 = t.sha256 AND m.fingerprint = t.fingerprint"},
+    {"metric", "m.name = t.name"},
+}};
+
+/// The number here of what column `column` of row t refers to; the table map_* has it.
+std::string mapped(const std::string& table, const std::string& column) {
+  return "(SELECT ours FROM temp.map_" + table + " WHERE theirs = t." + column + ")";
+}
+
+/// Every line of both once, sorted where both have some: whoever is merged first, the result is one.
+std::string joined_notes(const std::string& ours, const std::string& theirs) {
+  if (ours == theirs || theirs.empty()) return ours;
+  if (ours.empty()) return theirs;
+  std::set<std::string> lines;
+  for (const std::string& note : {ours, theirs}) {
+    std::istringstream text(note);
+    for (std::string line; std::getline(text, line);) lines.insert(line);
+  }
+  std::string joined;
+  for (const std::string& line : lines) joined += (joined.empty() ? "" : "\n") + line;
+  return joined;
+}
+
+/// `wanted`, or with -2, -3 ... the first that the table does not have.
+std::string free_name(Database& database, const std::string& table, const std::string& wanted) {
+  Statement& taken = database.cached("SELECT 1 FROM main." + table + " WHERE name = ?");
+  std::string name = wanted;
+  for (int number = 2; taken.with(name).step(); ++number) name = wanted + "-" + std::to_string(number);
+  taken.reset();
+  return name;
+}
+
+/// Two numbers of repeats change places; the pair is unique at every moment.
+void exchange_repeats(Database& database, std::int64_t one, std::int64_t other) {
+  Statement& repeat = database.cached("SELECT repeat FROM main.run WHERE number = ?");
+  const auto repeat_of = [&](std::int64_t run) {
+    repeat.with(run).step();
+    const std::int64_t value = repeat.integer(0);
+    repeat.reset();
+    return value;
+  };
+  const std::int64_t first = repeat_of(one), second = repeat_of(other);
+  Statement& set = database.cached("UPDATE main.run SET repeat = ? WHERE number = ?");
+  set.run(0, one);
+  set.run(first, other);
+  set.run(second, one);
+}
+
+/// Of the repeats of one question the newest is what `exp run` goes on with. So a run that was taken over
+/// stands behind the newest complete one unless it is complete itself, and then before all that are not.
+void order_repeats(Database& database, std::int64_t taken) {
+  Statement& newest = database.cached(
+      "SELECT o.number FROM main.run AS r JOIN main.run AS o ON o.question = r.question "
+      "AND o.backend = r.backend AND o.number <> r.number AND o.removed IS NULL "
+      "AND (o.state = 'completed') <> (r.state = 'completed') "
+      "AND (o.repeat > r.repeat) = (r.state = 'completed') "
+      "WHERE r.number = ? ORDER BY o.repeat DESC LIMIT 1");
+  const bool found = newest.with(taken).step();
+  const std::int64_t other = found ? newest.integer(0) : 0;
+  newest.reset();
+  if (found) exchange_repeats(database, taken, other);
+}
+
+}  // namespace
+
+MergedRows::MergedRows(const std::filesystem::path& database, const Database& other)
+    : database_(std::filesystem::absolute(database), SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI,
+                std::chrono::seconds(10)) {
+  database_.execute("PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL");
+  const std::string path = other.path().string();
+  Statement(database_, "ATTACH ? AS other")
+      .run(path.starts_with("file:") ? path : database_uri(std::filesystem::absolute(path), "mode=ro"));
+  for (const char* table : {"dataset", "host", "build", "code", "plugin", "metric", "attempt", "bench_case"})
+    database_.execute("CREATE TEMP TABLE map_" + std::string(table) +
+                      " (theirs INTEGER PRIMARY KEY, ours INTEGER NOT NULL)");
+}
+
+std::optional<RunMark> MergedRows::mark_of(const std::string& schema, const std::string& id) {
+  Statement& run =
+      database_.cached("SELECT number, name, state, question, backend FROM " + schema + ".run WHERE id = ?");
+  if (!run.with(id).step()) return std::nullopt;
+  RunMark mark{.number = run.integer(0),
+               .name = run.text(1),
+               .state = run.text(2),
+               .question = run.text(3) + " " + run.text(4),
+               .attempts = {}};
+  run.reset();
+  Statement& attempts = database_.cached(
+      "SELECT printf('%.17g %s %d %d %s', started, host_name, pid, process_start, boot_id), state <> "
+      "'running', spool_records, started FROM " +
+      schema + ".attempt WHERE run = ? ORDER BY ordinal");
+  attempts.with(mark.number);
+  while (attempts.step())
+    mark.attempts.push_back({.origin = attempts.text(0),
+                             .over = attempts.integer(1) != 0,
+                             .records = attempts.integer(2),
+                             .started = attempts.number(3)});
+  attempts.reset();
+  return mark;
+}
+
+std::string MergedRows::other_bits(std::int64_t theirs) {
+  Statement& row = database_.cached(
+      "SELECT o.name, d.step, d.scope FROM other.run AS t "
+      "JOIN main.run AS o ON o.question = t.question AND o.backend = t.backend AND o.id <> t.id "
+      "AND o.state = 'completed' "
+      "JOIN other.attempt AS a ON a.number = (SELECT max(number) FROM other.attempt WHERE run = t.number) "
+      "JOIN main.attempt AS b ON b.number = (SELECT max(number) FROM main.attempt WHERE run = o.number) "
+      "AND b.environment = a.environment "
+      "JOIN other.current_digest AS d ON d.run = t.number "
+      "JOIN main.current_digest AS e ON e.run = o.number AND e.step = d.step AND e.scope = d.scope "
+      "AND e.value <> d.value WHERE t.number = ? AND t.state = 'completed' ORDER BY d.step, d.scope LIMIT 1");
+  std::string text;
+  if (row.with(theirs).step())
+    text = "other bits than " + row.text(0) + " from step " + std::to_string(row.integer(1)) + " on (" +
+           row.text(2) + "), for the same question in the same numeric environment";
+  row.reset();
+  return text;
+}
+
+std::optional<std::string> MergedRows::repeat_of(std::int64_t theirs) {
+  Statement& row = database_.cached(
+      "SELECT o.name FROM other.run AS t JOIN main.run AS o ON o.question = t.question "
+      "AND o.backend = t.backend AND o.id <> t.id WHERE t.number = ? ORDER BY o.repeat LIMIT 1");
+  std::optional<std::string> name;
+  if (row.with(theirs).step()) name = row.text(0);
+  row.reset();
+  return name;
+}
+
+void MergedRows::map_shared_rows() {
+  // Only when somebody has written to the other database since.
+  const std::int64_t version = database_.integer("PRAGMA other.data_version").value_or(0);
+  if (version == mapped_version_) return;
+  Transaction transaction(database_);
+  for (const auto& [table, same] : shared_tables) {
+    const std::string name = table;
+    copy_rows(name, {{"number", "NULL"}},
+              "NOT EXISTS (SELECT 1 FROM main." + name + " AS m WHERE " + same + ")");
+    database_.execute("DELETE FROM temp.map_" + name + "; INSERT INTO temp.map_" + name +
+                      " SELECT t.number, m.number FROM other." + name + " AS t JOIN main." + name +
+                      " AS m ON " + same);
+  }
+  transaction.commit();
+  mapped_version_ = version;
+}
+
+std::int64_t MergedRows::add_run(std::int64_t theirs, const std::string& name) {
+  const std::string is_it = "t.number = " + std::to_string(theirs);
+  const auto same_sweep = [](const std::string& other) {
+    return "m.name = " + other + ".name AND m.file = " + other + ".file AND m.content = " + other +
+           ".content AND m.context = " + other + ".context";
+  };
+  copy_rows("sweep", {{"number", "NULL"}},
+            "t.number = (SELECT sweep FROM other.run WHERE number = " + std::to_string(theirs) +
+                ") AND NOT EXISTS (SELECT 1 FROM main.sweep AS m WHERE " + same_sweep("t") + ")");
+  // The name is not free, maybe; an id is no other run's name, for it is new here.
+  copy_rows("run",
+            {{"number", "NULL"},
+             {"name", "'merged ' || t.id"},
+             {"sweep", "(SELECT min(m.number) FROM main.sweep AS m JOIN other.sweep AS s ON " +
+                           same_sweep("s") + " WHERE s.number = t.sweep)"},
+             {"repeat",
+              "(SELECT coalesce(max(m.repeat), 0) + 1 FROM main.run AS m WHERE m.question = t.question AND "
+              "m.backend = t.backend)"}},
+            is_it);
+  const std::int64_t ours = database_.last_row();
+  database_.cached("UPDATE main.run SET name = ? WHERE number = ?")
+      .run(free_name(database_, "run", name), ours);
+  copy_content(theirs, ours);
+  order_repeats(database_, ours);
+  return ours;
+}
+
+void MergedRows::replace_run(std::int64_t theirs, std::int64_t ours) {
+  for (const char* table : {"attempt", "param", "run_dataset"})
+    database_.cached("DELETE FROM main." + std::string(table) + " WHERE run = ?").run(ours);
+  database_
+      .cached(
+          "UPDATE main.run SET (state, reason, result, finished) = (SELECT state, reason, result, finished "
+          "FROM other.run WHERE number = ?) WHERE number = ?")
+      .run(theirs, ours);
+  copy_content(theirs, ours);
+  order_repeats(database_, ours);
+}
+
+void MergedRows::copy_content(std::int64_t theirs, std::int64_t ours) {
+  const std::string of_run = "t.run = " + std::to_string(theirs);
+  const std::string run = std::to_string(ours);
+  copy_rows("param", {{"run", run}}, of_run);
+  copy_rows("run_dataset", {{"run", run}, {"dataset", mapped("dataset", "dataset")}}, of_run);
+  copy_rows("attempt",
+            {{"number", "NULL"},
+             {"run", run},
+             {"host", mapped("host", "host")},
+             {"build", mapped("build", "build")},
+             {"code", mapped("code", "code")}},
+            of_run + " ORDER BY t.ordinal");
+  database_.execute("DELETE FROM temp.map_attempt");
+  database_
+      .cached(
+          "INSERT INTO temp.map_attempt SELECT t.number, m.number FROM other.attempt AS t JOIN "
+          "main.attempt AS m ON m.run = ?2 AND m.ordinal = t.ordinal WHERE t.run = ?1")
+      .run(theirs, ours);
+  const std::string attempt = mapped("attempt", "attempt");
+  const std::string metric = mapped("metric", "metric");
+  const std::string of_attempts = "t.attempt IN (SELECT theirs FROM temp.map_attempt)";
+  copy_rows("attempt_plugin", {{"attempt", attempt}, {"plugin", mapped("plugin", "plugin")}}, of_attempts);
+  copy_rows("spool_metric", {{"attempt", attempt}, {"metric", metric}}, of_attempts);
+  copy_rows("event", {{"attempt", attempt}}, of_attempts);
+  copy_rows("point", {{"run", run}, {"attempt", attempt}, {"metric", metric}}, of_run);
+  for (const char* table : {"checkpoint", "digest", "artifact"})
+    copy_rows(table, {{"run", run}, {"attempt", attempt}}, of_run);
+}
+
+void MergedRows::join_labels(std::int64_t theirs, std::int64_t ours) {
+  const std::string of_run = "t.run = " + std::to_string(theirs);
+  const std::string run = std::to_string(ours);
+  copy_rows("tag", {{"run", run}},
+            of_run + " AND t.tag NOT IN (SELECT tag FROM main.tag WHERE run = " + run + ")");
+  copy_rows(
+      "verification", {{"number", "NULL"}, {"run", run}},
+      of_run + " AND NOT EXISTS (SELECT 1 FROM main.verification AS m WHERE m.run = " + run +
+          " AND m.time = t.time AND m.outcome = t.outcome AND m.details = t.details) ORDER BY t.number");
+  Statement& labels = database_.cached(
+      "SELECT m.note, t.note FROM main.run AS m, other.run AS t WHERE m.number = ?2 AND t.number = ?1");
+  labels.with(theirs, ours).step();
+  const std::string note = joined_notes(labels.text(0), labels.text(1));
+  labels.reset();
+  database_
+      .cached(
+          "UPDATE main.run SET note = ?3, removed = (SELECT CASE WHEN main.run.removed IS NULL OR t.removed "
+          "IS "
+          "NULL THEN NULL ELSE max(main.run.removed, t.removed) END FROM other.run AS t WHERE t.number = "
+          "?1) WHERE number = ?2")
+      .run(theirs, ours, note);
+}
+
+std::size_t MergedRows::add_benches() {
+  Statement rows(
+      database_,
+      "SELECT t.number, t.name FROM other.bench AS t WHERE NOT EXISTS (SELECT 1 FROM main.bench AS "
+      "m WHERE m.created = t.created AND m.file = t.file AND m.settings = t.settings AND m.noise = "
+      "t.noise) ORDER BY t.number");
+  std::vector<std::pair<std::int64_t, std::string>> benches;
+  while (rows.step()) benches.emplace_back(rows.integer(0), rows.text(1));
+  for (const auto& [theirs, name] : benches) {
+    copy_rows("bench", {{"number", "NULL"}, {"name", "'merged bench'"}},
+              "t.number = " + std::to_string(theirs));
+    const std::int64_t ours = database_.last_row();
+    database_.cached("UPDATE main.bench SET name = ? WHERE number = ?")
+        .run(free_name(database_, "bench", name), ours);
+    copy_rows("bench_case",
+              {{"number", "NULL"},
+               {"bench", std::to_string(ours)},
+               {"host", mapped("host", "host")},
+               {"build", mapped("build", "build")}},
+              "t.bench = " + std::to_string(theirs) + " ORDER BY t.number");
+    database_.execute("DELETE FROM temp.map_bench_case");
+    database_
+        .cached(
+            "INSERT INTO temp.map_bench_case SELECT t.number, m.number FROM other.bench_case AS t JOIN "
+            "main.bench_case AS m ON m.bench = ?2 AND m.name = t.name WHERE t.bench = ?1")
+        .run(theirs, ours);
+    copy_rows("bench_sample", {{"bench_case", mapped("bench_case", "bench_case")}},
+              "t.bench_case IN (SELECT theirs FROM temp.map_bench_case)");
+  }
+  return benches.size();
+}
+
+std::size_t MergedRows::count_benches() {
+  return static_cast<std::size_t>(
+      database_
+          .integer("SELECT count(*) FROM other.bench AS t WHERE NOT EXISTS (SELECT 1 FROM main.bench AS m "
+                   "WHERE m.created = t.created AND m.file = t.file AND m.settings = t.settings AND m.noise "
+                   "= t.noise)")
+          .value_or(0));
+}
+
+void MergedRows::copy_rows(const std::string& table, const std::map<std::string, std::string>& instead,
+                           const std::string& where) {
+  std::string columns, values;
+  Statement& info = database_.cached("SELECT name FROM pragma_table_info(?, 'main')");
+  info.with(table);
+  while (info.step()) {
+    const std::string column = info.text(0);
+    const auto found = instead.find(column);
+    columns += (columns.empty() ? "\"" : ", \"") + column + "\"";
+    values +=
+        (values.empty() ? "" : ", ") + (found == instead.end() ? "t.\"" + column + "\"" : found->second);
+  }
+  info.reset();
+  database_.execute("INSERT INTO main." + table + " (" + columns + ") SELECT " + values + " FROM other." +
+                    table + " AS t WHERE " + where);
+}
+
+}  // namespace encore

@@ -1,0 +1,75 @@
+// MergedRows: rows of another database of the same schema, copied into this one by SQL, table by table. What
+// one row refers to in another (numbers of hosts, metrics, attempts) becomes the number that it has here.
+// Place in the flow: database_merge.cpp decides which run is taken; this takes it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/database.hpp"
+
+namespace encore {
+
+/// What is known of an attempt on one side.
+struct AttemptMark {
+  std::string origin;        ///< when it began, on which host, as which process: the same is the same attempt
+  bool over = false;         ///< its end was written
+  std::int64_t records = 0;  ///< that its spool had been merged to
+  double started = 0.0;
+};
+
+/// A run on one side.
+struct RunMark {
+  std::int64_t number = 0;
+  std::string name;
+  std::string state;
+  std::string question;               ///< with the backend
+  std::vector<AttemptMark> attempts;  ///< by rising ordinal
+};
+
+class MergedRows {
+ public:
+  /// Opens `database` once more and attaches `other`, an open one, as "other", for reading.
+  MergedRows(const std::filesystem::path& database, const Database& other);
+
+  Database& database() { return database_; }
+  /// `schema`: "main" (here) or "other". Nothing where it has no such run.
+  std::optional<RunMark> mark_of(const std::string& schema, const std::string& id);
+  /// A run that is here and answers the question of one of theirs; its name.
+  std::optional<std::string> repeat_of(std::int64_t theirs);
+  /// A sentence where both have completed one question in one environment with different digests; else empty.
+  std::string other_bits(std::int64_t theirs);
+
+  /// Hosts, builds, metrics and what else runs refer to, and the numbers that they have here. To be called
+  /// before a transaction in which rows are copied; costs nothing where it has nothing to do.
+  void map_shared_rows();
+
+  // Inside a transaction of database():
+  /// A run that is not here, under a free name, as a new repeat where its question is here. Returns its
+  /// number.
+  std::int64_t add_run(std::int64_t theirs, const std::string& name);
+  /// Settings, state and attempts of a run as the other database has them, in the place of those here.
+  void replace_run(std::int64_t theirs, std::int64_t ours);
+  /// Tags, notes, verifications, and whether it is out of sight.
+  void join_labels(std::int64_t theirs, std::int64_t ours);
+  /// Measurements of exp bench that are not here; their number.
+  std::size_t add_benches();
+
+  std::size_t count_benches();
+
+ private:
+  void copy_content(std::int64_t theirs, std::int64_t ours);
+  /// Rows `t` of the other database; `instead`: SQL for columns that are not taken as they are.
+  void copy_rows(const std::string& table, const std::map<std::string, std::string>& instead,
+                 const std::string& where);
+
+  Database database_;
+  std::int64_t mapped_version_ = -1;
+};
+
+}  // namespace encore

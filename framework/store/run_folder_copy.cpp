@@ -1,0 +1,79 @@
+// Copies a run's folder aside and swaps it in; see run_folder_copy.hpp.
+#include "store/run_folder_copy.hpp"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include <encore/error.hpp>
+
+#include "record/atomic_file.hpp"
+#include "record/run_paths.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The copy survives a power cut before a row of the database speaks of it.
+void sync_file(const fs::path& path) {
+  const FileDescriptor file = open_file(path, O_RDONLY);
+  if (::fsync(file.get()) != 0) throw Error(system_message("write", path, errno));
+}
+
+void copy_tree(const fs::path& from, const fs::path& to) {
+  make_folder(to);
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(from, failure)) {
+    const fs::path target = to / entry.path().filename();
+    const fs::file_status status = entry.symlink_status();
+    if (fs::is_directory(status)) {
+      copy_tree(entry.path(), target);
+    } else if (fs::is_regular_file(status) && !target.string().ends_with(aside_suffix)) {
+      fs::copy_file(entry.path(), target, fs::copy_options::overwrite_existing, failure);
+      if (failure)
+        throw Error(system_message("copy " + entry.path().string() + " to", target, failure.value()));
+      sync_file(target);
+    }
+  }
+  if (failure) throw Error(system_message("read", from, failure.value()));
+  sync_folder(to);
+}
+
+}  // namespace
+
+RunFolderCopy::RunFolderCopy(const fs::path& from, fs::path target)
+    : target_(std::move(target)), aside_(target_.string() + std::string(aside_suffix)) {
+  std::error_code ignored;
+  fs::remove_all(aside_, ignored);  // of a merge that was killed
+  try {
+    copy_tree(from, aside_);
+  } catch (...) {
+    fs::remove_all(aside_, ignored);
+    throw;
+  }
+}
+
+RunFolderCopy::~RunFolderCopy() {
+  std::error_code ignored;
+  fs::remove_all(aside_, ignored);
+}
+
+void RunFolderCopy::put_in_place() {
+  const bool exchange = is_own_folder(target_);
+  if (exchange && ::renameat2(AT_FDCWD, aside_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0) {
+    sync_folder(target_.parent_path());
+    return;
+  }
+  std::error_code failure;  // a file system that cannot exchange
+  if (exchange) fs::remove_all(target_, failure);
+  if (!failure) fs::rename(aside_, target_, failure);
+  if (failure) throw Error(system_message("put a copied folder in place of", target_, failure.value()));
+  sync_folder(target_.parent_path());
+}
+
+}  // namespace encore

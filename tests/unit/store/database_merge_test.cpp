@@ -1,0 +1,390 @@
+// Merging of databases: the same content in any order and any number of times, nothing doubled, nothing
+// lost; what excludes each other is named, and what cannot be taken over is left out with the reason.
+#include "store/database_merge.hpp"
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "store/benches.hpp"
+#include "store/upgrade.hpp"
+#include "unit/store/store_fixture.hpp"
+
+namespace encore {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::dead_process;
+using testing::message_of;
+using testing::specification_of;
+using testing::StoreTest;
+using testing::write_bytes;
+
+/// A database of its own, and what happens in it.
+class Site {
+ public:
+  explicit Site(fs::path path) : path_(std::move(path)) {
+    store_ = std::make_unique<Store>(path_, OpenMode::create);
+    store_->database().execute("PRAGMA synchronous = OFF");
+  }
+  /// The state of another one, with its folders, as somebody copies it.
+  Site(fs::path path, Site& of) : path_(std::move(path)) {
+    backup_database(of.store().database(), path_);
+    if (fs::exists(of.store().runs_folder()))
+      fs::copy(of.store().runs_folder(), path_.string() + ".runs", fs::copy_options::recursive);
+    store_ = std::make_unique<Store>(path_, OpenMode::write);
+    store_->database().execute("PRAGMA synchronous = OFF");
+  }
+
+  Store& store() { return *store_; }
+  const fs::path& path() const { return path_; }
+
+  std::string add(char letter, const std::string& name, const std::vector<std::string>& tags = {}) {
+    Specification specification = specification_of(letter, name);
+    const std::int64_t sweep = store().add_sweep("sweep", "sweep.toml", "name = \"sweep\"\n");
+    return store().add_run(specification, {.sweep = sweep, .tags = tags}).run.id;
+  }
+  std::int64_t number(const std::string& id) { return store().find_run(id, Sight::any).number; }
+
+  /// One attempt of `steps` steps. `value` tells trainings of one question apart: it is in points and
+  /// digests.
+  void train(const std::string& id, RunState end, int steps, double value = 0.5) {
+    const bool lost = end == RunState::lost;
+    const Lease lease =
+        store()
+            .begin_attempt(number(id), lost ? dead_process() : this_process(), {}, {"c0ffee", "a diff"})
+            .value();
+    {
+      SpoolWriter spool(store().run_folder(id) / spool_name(lease.ordinal), lease.ordinal, id);
+      spool.event(
+          Started{.numeric_environment = JsonText(nlohmann::json{{"backend", "openmp"}}),
+                  .host = JsonText(nlohmann::json{{"name", path_.stem().string()}}),
+                  .build = JsonText(nlohmann::json{{"version", "1"}}),
+                  .plugins = {{.name = "layers", .version = "1", .sha256 = "ab", .fingerprint = "x=1;"}}});
+      for (int step = 1; step <= steps; ++step) {
+        spool.point("train/loss", step, value / step);
+        spool.event(Digested{.step = step, .scope = "parameters", .sha256 = std::to_string(value * step)});
+      }
+      write_bytes(store().run_folder(id) / ("model-" + std::to_string(lease.ordinal)), path_.string());
+      spool.event(
+          Saved{.step = steps, .path = "model-" + std::to_string(lease.ordinal), .bytes = 9, .sha256 = "cd"});
+      if (end == RunState::completed) {
+        spool.point("test/f1", steps, value);
+        spool.event(Wrote{.name = "predictions", .path = "p", .sha256 = "ef"});
+        spool.event(Concluded{.best_step = steps, .measures = {{"test/f1", value}}});
+        spool.event(Ended{.ending = Ending::completed, .step = steps});
+      }
+      spool.flush();
+    }
+    if (!lost) store().finish_attempt(lease, end, end == RunState::failed ? "out of memory" : "");
+  }
+  void verify(const std::string& id, double time) {
+    store().add_verification(number(id), {.time = time, .outcome = "equal", .first_step = {}, .scope = ""});
+  }
+
+  DatabaseMerge take(const Site& other, bool dry_run = false) {
+    return merge_database(store(), other.path(), {.dry_run = dry_run});
+  }
+
+ private:
+  fs::path path_;
+  std::unique_ptr<Store> store_;
+};
+
+/// All that a database says, run by run, without the numbers of rows and the labels that depend on what was
+/// there before (a name with -2, a repeat).
+std::string content_of(Store& store) {
+  constexpr const char* rows[] = {
+      "SELECT '', id, question, backend, seed, state, reason, result, note, removed, created, finished FROM "
+      "run",
+      "SELECT r.id, 'sweep', s.name, s.file, s.content FROM run r JOIN sweep s ON s.number = r.sweep",
+      "SELECT r.id, 'tag', tag FROM tag JOIN run r ON r.number = run",
+      "SELECT r.id, key, value, type, source, at FROM param JOIN run r ON r.number = run",
+      "SELECT r.id, role, sha256, path FROM run_dataset d JOIN run r ON r.number = d.run JOIN dataset s ON "
+      "s.number "
+      "= d.dataset",
+      "SELECT r.id, ordinal, a.state, token, a.reason, started, first_step, progress, environment, "
+      "started_event, "
+      "h.description, b.description, c.commit_hash, c.diff, spool_bytes, spool_records, spool_problem FROM "
+      "attempt "
+      "a JOIN run r ON r.number = a.run LEFT JOIN host h ON h.number = host LEFT JOIN build b ON b.number = "
+      "build "
+      "LEFT JOIN code c ON c.number = code",
+      "SELECT r.id, ordinal, 'plugin', p.name, p.sha256 FROM attempt_plugin x JOIN attempt a ON a.number = "
+      "x.attempt "
+      "JOIN run r ON r.number = a.run JOIN plugin p ON p.number = x.plugin",
+      "SELECT r.id, ordinal, 'metric', x.number, m.name FROM spool_metric x JOIN attempt a ON a.number = "
+      "x.attempt "
+      "JOIN run r ON r.number = a.run JOIN metric m ON m.number = x.metric",
+      "SELECT r.id, ordinal, m.name, step, value, special FROM point x JOIN attempt a ON a.number = "
+      "x.attempt JOIN "
+      "run r ON r.number = x.run JOIN metric m ON m.number = x.metric",
+      "SELECT r.id, ordinal, step, kind, path, sha256 FROM checkpoint x JOIN attempt a ON a.number = "
+      "x.attempt JOIN "
+      "run r ON r.number = x.run",
+      "SELECT r.id, ordinal, step, scope, value FROM digest x JOIN attempt a ON a.number = x.attempt JOIN "
+      "run r ON "
+      "r.number = x.run",
+      "SELECT r.id, ordinal, x.name, path, sha256 FROM artifact x JOIN attempt a ON a.number = x.attempt "
+      "JOIN run r "
+      "ON r.number = x.run",
+      "SELECT r.id, ordinal, sequence, time, type, body FROM event x JOIN attempt a ON a.number = x.attempt "
+      "JOIN run "
+      "r ON r.number = a.run",
+      "SELECT r.id, 'verification', time, outcome, first_step, scope, details FROM verification x JOIN run r "
+      "ON "
+      "r.number = x.run",
+      "SELECT '', 'sum', bench.created, c.name, quantity, round, seconds FROM bench JOIN bench_case c ON "
+      "c.bench = "
+      "bench.number JOIN bench_sample s ON s.bench_case = c.number"};
+  std::set<std::string> lines;
+  for (const char* sql : rows) {
+    Statement statement(store.database(), sql);
+    while (statement.step()) {
+      std::string line;
+      for (int column = 0; column < statement.columns(); ++column) line += statement.text(column) + "|";
+      EXPECT_TRUE(lines.insert(line).second) << "twice: " << line;
+    }
+  }
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+/// The files of all runs, with their content.
+std::string files_of(Store& store) {
+  std::set<std::string> lines;
+  for (const auto& entry : fs::recursive_directory_iterator(store.runs_folder()))
+    if (entry.is_regular_file())
+      lines.insert(fs::relative(entry.path(), store.runs_folder()).string() + " " +
+                   testing::read_bytes(entry.path()));
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+class DatabaseMergeTest : public StoreTest {
+ protected:
+  fs::path file(const std::string& name) const { return folder_ / (name + ".db"); }
+};
+
+TEST_F(DatabaseMergeTest, brings_a_run_with_all_that_is_known_of_it) {
+  Site cluster(file("cluster")), laptop(file("laptop"));
+  const std::string id = cluster.add('a', "wnut17", {"good"});
+  cluster.train(id, RunState::interrupted, 3);
+  cluster.train(id, RunState::completed, 5);
+  cluster.verify(id, 7.0);
+  cluster.store().set_note(cluster.number(id), "a note");
+
+  const DatabaseMerge merge = laptop.take(cluster);
+  ASSERT_EQ(merge.runs.size(), 1u);
+  EXPECT_EQ(merge.runs[0].outcome, MergeOutcome::added);
+  EXPECT_EQ(merge.runs[0].name, "wnut17");
+  EXPECT_EQ(content_of(laptop.store()), content_of(cluster.store()));
+  EXPECT_EQ(files_of(laptop.store()), files_of(cluster.store()));
+  EXPECT_EQ(laptop.store().read_run(laptop.number(id)).result["measures"]["test/f1"], 0.5);
+
+  const std::string before = content_of(laptop.store());
+  EXPECT_EQ(laptop.take(cluster).count(MergeOutcome::same), 1u) << "the second time there is nothing to do";
+  EXPECT_EQ(content_of(laptop.store()), before);
+}
+
+TEST_F(DatabaseMergeTest, goes_on_where_one_side_knows_more) {
+  Site cluster(file("cluster"));
+  const std::string id = cluster.add('a', "wnut17");
+  cluster.train(id, RunState::interrupted, 3);
+  Site laptop(file("laptop"), cluster);
+  cluster.train(id, RunState::completed, 5);
+
+  EXPECT_EQ(laptop.take(cluster, true).count(MergeOutcome::updated), 1u);
+  EXPECT_EQ(laptop.store().read_run(laptop.number(id)).state, RunState::interrupted) << "that was a dry run";
+  EXPECT_EQ(laptop.take(cluster).count(MergeOutcome::updated), 1u);
+  EXPECT_EQ(content_of(laptop.store()), content_of(cluster.store()));
+  EXPECT_EQ(files_of(laptop.store()), files_of(cluster.store()));
+  EXPECT_EQ(cluster.take(laptop).count(MergeOutcome::same), 1u);
+}
+
+TEST_F(DatabaseMergeTest, names_a_run_that_was_resumed_on_both_sides) {
+  Site cluster(file("cluster"));
+  const std::string id = cluster.add('a', "wnut17");
+  cluster.train(id, RunState::interrupted, 3);
+  Site laptop(file("laptop"), cluster);
+  cluster.train(id, RunState::completed, 5, 0.7);
+  laptop.train(id, RunState::interrupted, 4, 0.6);
+  laptop.store().set_tag(laptop.number(id), "mine", true);
+
+  const DatabaseMerge merge = laptop.take(cluster);
+  EXPECT_EQ(merge.conflicts(), 1u);
+  EXPECT_EQ(merge.runs[0].remark,
+            "it was resumed on both sides; what the other database has is further and counts");
+  EXPECT_EQ(laptop.store().read_run(laptop.number(id)).state, RunState::completed);
+  EXPECT_EQ(laptop.store().read_tags(laptop.number(id)), std::vector<std::string>{"mine"});
+  const DatabaseMerge back = cluster.take(laptop);
+  EXPECT_EQ(back.runs[0].outcome, MergeOutcome::same);
+  EXPECT_EQ(content_of(cluster.store()), content_of(laptop.store()));
+}
+
+TEST_F(DatabaseMergeTest, keeps_two_answers_to_one_question_and_lets_the_complete_one_count) {
+  Site cluster(file("cluster")), laptop(file("laptop"));
+  const std::string complete = cluster.add('a', "wnut17"), lost = laptop.add('a', "wnut17");
+  cluster.train(complete, RunState::completed, 5);
+  laptop.train(lost, RunState::interrupted, 2);
+
+  Site one(file("one")), other(file("other"));
+  one.take(cluster);
+  EXPECT_EQ(one.take(laptop).runs[0].remark, "asks what wnut17 asks; both are kept, as repeats");
+  other.take(laptop);
+  other.take(cluster);
+  for (Site* site : {&one, &other}) {
+    EXPECT_EQ(site->store().list_runs().size(), 2u);
+    EXPECT_EQ(site->store().find_question(testing::question('a'), "openmp")->id, complete);
+    EXPECT_EQ(site->store().find_run("wnut17-2").question, testing::question('a'));
+  }
+}
+
+TEST_F(DatabaseMergeTest, names_two_answers_with_other_bits) {
+  Site cluster(file("cluster")), laptop(file("laptop"));
+  const std::string id = cluster.add('a', "wnut17");
+  cluster.train(id, RunState::completed, 5, 0.7);
+  laptop.train(laptop.add('a', "wnut17"), RunState::completed, 5, 0.6);
+  const DatabaseMerge merge = laptop.take(cluster);
+  EXPECT_EQ(merge.conflicts(), 1u);
+  EXPECT_EQ(merge.runs[0].remark,
+            "other bits than wnut17 from step 1 on (parameters), for the same question in the same numeric "
+            "environment");
+}
+
+TEST_F(DatabaseMergeTest, leaves_out_what_is_being_trained_and_what_has_no_folder) {
+  Site cluster(file("cluster")), laptop(file("laptop"));
+  const std::string live = cluster.add('a', "live"), bare = cluster.add('b', "bare");
+  const auto lease = cluster.store().begin_attempt(cluster.number(live));
+  cluster.train(bare, RunState::completed, 2);
+  fs::remove_all(cluster.store().run_folder(bare));
+  const DatabaseMerge merge = laptop.take(cluster);
+  EXPECT_EQ(merge.runs[0].remark, "it is being trained there; merge again later");
+  EXPECT_EQ(merge.runs[1].remark.find("its folder"), 0u) << merge.runs[1].remark;
+  EXPECT_EQ(merge.count(MergeOutcome::left_out), 2u);
+  EXPECT_TRUE(laptop.store().list_runs().empty());
+
+  cluster.store().finish_attempt(*lease, RunState::interrupted);
+  EXPECT_EQ(laptop.take(cluster).runs[0].outcome, MergeOutcome::added);
+  const auto here = laptop.store().begin_attempt(laptop.number(live));
+  cluster.train(live, RunState::completed, 2);
+  EXPECT_EQ(laptop.take(cluster).runs[0].remark, "it is being trained here; merge again later");
+}
+
+TEST_F(DatabaseMergeTest, refuses_itself_another_program_and_an_id_that_is_none) {
+  Site laptop(file("laptop"));
+  EXPECT_NE(message_of<Error>([&] { laptop.take(laptop); }).find("is the database itself"),
+            std::string::npos);
+  {
+    Database foreign(file("foreign"), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
+    foreign.execute("CREATE TABLE run (id)");
+  }
+  EXPECT_NE(message_of<Error>([&] {
+              merge_database(laptop.store(), file("foreign"));
+            }).find("is the database of another program"),
+            std::string::npos);
+  EXPECT_NE(
+      message_of<Error>([&] { merge_database(laptop.store(), file("absent")); }).find("there is no database"),
+      std::string::npos);
+  Site hostile(file("hostile"));
+  const std::string id = hostile.add('a', "wnut17");
+  hostile.train(id, RunState::completed, 2);
+  hostile.store().database().execute("UPDATE run SET id = '../../x'");
+  const DatabaseMerge merge = laptop.take(hostile);
+  EXPECT_EQ(merge.runs[0].outcome, MergeOutcome::left_out);
+  EXPECT_TRUE(laptop.store().list_runs({.sight = Sight::any}).empty());
+}
+
+TEST_F(DatabaseMergeTest, copies_no_link_and_no_leftover) {
+  Site cluster(file("cluster")), laptop(file("laptop"));
+  const std::string id = cluster.add('a', "wnut17");
+  cluster.train(id, RunState::completed, 2);
+  write_bytes(folder_ / "secret", "secret");
+  fs::create_symlink(folder_ / "secret", cluster.store().run_folder(id) / "link");
+  write_bytes(cluster.store().run_folder(id) / "half.part", "half");
+  laptop.take(cluster);
+  EXPECT_TRUE(fs::exists(laptop.store().run_folder(id) / "model-1"));
+  EXPECT_FALSE(fs::exists(fs::symlink_status(laptop.store().run_folder(id) / "link")));
+  EXPECT_FALSE(fs::exists(laptop.store().run_folder(id) / "half.part"));
+}
+
+/// Every table is either copied or filled by what is copied; who adds one decides here.
+TEST_F(DatabaseMergeTest, forgets_no_table) {
+  std::set<std::string> tables;
+  Statement names(store().database(), "SELECT name FROM sqlite_schema WHERE type = 'table'");
+  while (names.step()) tables.insert(names.text(0));
+  EXPECT_EQ(tables,
+            (std::set<std::string>{
+                "artifact",    "attempt",      "attempt_plugin", "bench",   "bench_case",  "bench_sample",
+                "build",       "checkpoint",   "code",           "dataset", "digest",      "event",
+                "host",        "metric",       "param",          "plugin",  "point",       "run",
+                "run_dataset", "spool_metric", "sweep",          "tag",     "verification"}));
+}
+
+/// Ten databases: the first is copied in several states, and its copies go on by themselves; the others ask
+/// some of the same questions afresh.
+std::vector<std::unique_ptr<Site>> ten_sites(const std::function<fs::path(int)>& file, std::mt19937& random) {
+  const auto any = [&](int below) { return std::uniform_int_distribution<int>(0, below - 1)(random); };
+  std::vector<std::unique_ptr<Site>> sites;
+  sites.push_back(std::make_unique<Site>(file(0)));
+  std::vector<std::string> ids;
+  for (const char letter : std::string("abcdef")) ids.push_back(sites[0]->add(letter, "sweep"));
+  sites[0]->train(ids[0], RunState::completed, 4);
+  sites[0]->train(ids[1], RunState::failed, 2);
+  sites[0]->train(ids[2], RunState::lost, 3);
+  sites[0]->train(ids[3], RunState::interrupted, 3);
+  for (int index = 1; index < 6; ++index) {
+    Site& from = *sites[static_cast<std::size_t>(any(index))];
+    sites.push_back(std::make_unique<Site>(file(index), from));
+    Site& site = *sites.back();
+    site.verify(ids[0], 100.0 + index);
+    for (const std::string& id : ids) {
+      const RunRow run = site.store().read_run(site.number(id));
+      if (any(3) == 0) site.store().set_tag(run.number, "tag" + std::to_string(any(3)), true);
+      if (any(4) == 0) site.store().set_note(run.number, "note " + std::to_string(any(3)));
+      if (any(4) == 0) {
+        site.store().set_removed({run.number}, true);
+      } else if (!run.removed && run.state != RunState::completed && any(2) == 0) {
+        constexpr RunState ends[] = {RunState::completed, RunState::failed, RunState::lost,
+                                     RunState::interrupted};
+        site.train(id, ends[any(4)], 2 + any(5), 0.1 * (1 + any(9)));
+      }
+    }
+  }
+  for (int index = 6; index < 10; ++index) {
+    sites.push_back(std::make_unique<Site>(file(index)));
+    for (const char letter : std::string("acegh"))
+      if (any(3) > 0)
+        sites.back()->train(sites.back()->add(letter, "sweep"), any(2) ? RunState::completed : RunState::lost,
+                            2 + any(3), 0.1 * (1 + any(9)));
+  }
+  return sites;
+}
+
+TEST_F(DatabaseMergeTest, gives_the_same_content_in_any_order) {
+  std::mt19937 random(1);
+  const auto sites = ten_sites([&](int index) { return file("site" + std::to_string(index)); }, random);
+  std::vector<std::size_t> order(sites.size());
+  for (std::size_t index = 0; index < order.size(); ++index) order[index] = index;
+  std::string content, files;
+  for (int turn = 0; turn < 20; ++turn) {
+    std::ranges::shuffle(order, random);
+    Site all(file("all" + std::to_string(turn)));
+    for (const std::size_t index : order)
+      EXPECT_EQ(all.take(*sites[index]).count(MergeOutcome::left_out), 0u);
+    EXPECT_EQ(all.store().database().text("PRAGMA integrity_check"), "ok");
+    EXPECT_FALSE(all.store().database().text("SELECT \"table\" FROM pragma_foreign_key_check"));
+    if (turn == 0) {
+      content = content_of(all.store());
+      files = files_of(all.store());
+      EXPECT_GT(content.size(), 10000u);
+    }
+    EXPECT_EQ(content_of(all.store()), content) << "turn " << turn;
+    EXPECT_EQ(files_of(all.store()), files) << "turn " << turn;
+  }
+}
+
+}  // namespace
+}  // namespace encore
