@@ -40,9 +40,9 @@ class BenchFolder {
 };
 
 /// On a terminal one line that changes, elsewhere a line for each round.
-class ProgressLine {
+class BenchProgressLine {
  public:
-  explicit ProgressLine(bool quiet) : quiet_(quiet), lines_(stderr, terminal_of(stderr)) {}
+  explicit BenchProgressLine(bool quiet) : quiet_(quiet), lines_(stderr, terminal_of(stderr)) {}
   void operator()(const BenchProgress& progress) {
     if (quiet_) return;
     const std::string text = progress.round < 0    ? "setting up"
@@ -79,7 +79,7 @@ std::string name_of_result(const CommandLine& line, const std::vector<BenchWorke
 BenchResult measure(const CommandLine& line, const std::vector<BenchWorker>& workers) {
   listen_for_stop_requests();
   const BenchFolder folder(line.database());
-  ProgressLine progress(line.flag("quiet"));
+  BenchProgressLine progress(line.flag("quiet"));
   BenchResult result;
   try {
     result = run_bench(folder.path(), workers, stop_requests(), std::ref(progress));
