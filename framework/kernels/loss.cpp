@@ -62,9 +62,12 @@ void cross_entropy_backward_rows(const Device& device, Tensor logits, Tensor tar
         const S sum =
             row.sum<S>(classes, [&](std::int64_t k) { return math::exp(static_cast<S>(z[k]) - largest); });
         const S inverse = S(1) / sum;
+        // Local copies: what is read through the closure might be what is written to dz, so that no vector
+        // instructions would come of the loop.
+        const S scale_of_row = factor, of_target = hit, of_any = any;
         row.each(classes, [&](std::int64_t k) {
           const S probability = math::exp(static_cast<S>(z[k]) - largest) * inverse;
-          dz[k] = static_cast<T>(factor * (probability - (k == target ? hit : S(0)) - any));
+          dz[k] = static_cast<T>(scale_of_row * (probability - (k == target ? of_target : S(0)) - of_any));
         });
       });
 }
