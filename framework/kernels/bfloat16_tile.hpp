@@ -189,6 +189,7 @@ struct TileEnd {
   const float* bias;
   bool relu, accumulate;
   const C* positive;
+  const C* read_next;
 };
 
 inline __m512 load_sums(const float* from, __mmask16 here) {
@@ -209,7 +210,7 @@ inline void store_sums(bfloat16* to, __mmask16 here, __m512 sums) {
 template <int Rows, int Registers, class C>
 void multiply_tile(std::int64_t count, const PairRows& a, const bfloat16* b, const TileEnd<C>& end) {
   // What the sums meet comes while they are made: it is read once, and from memory.
-  const C* met = end.accumulate ? end.c : end.positive;
+  const C* met = end.accumulate ? end.c : end.positive != nullptr ? end.positive : end.read_next;
   if (met != nullptr)
     for (int i = 0; i < Rows; ++i)
       for (int r = 0; r < Registers; ++r) __builtin_prefetch(met + i * end.row + r * lane_count);
@@ -281,6 +282,7 @@ struct Result {
   bool relu = false, accumulate = false;
   const C* positive = nullptr;  ///< stored like c: c is 0 where this is not above 0
   float scale = 1.0F;
+  const C* read_next = nullptr;  ///< stored like c: what the caller reads with the tile when it is stored
 };
 
 /// The rows [begin, end) of c = a b, of the columns of one panel of b. A: PairRows or Panels; begin is a
@@ -297,7 +299,8 @@ void multiply_panel(std::int64_t begin, std::int64_t end, const A& a, const Pane
           rows, pairs, a.from(i), b.at(panel),
           TileEnd<C>{to.c + i * to.row + column, to.row, b.extent(panel), to.scale,
                      to.bias != nullptr ? to.bias + column : nullptr, to.relu, to.accumulate,
-                     to.positive != nullptr ? to.positive + i * to.row + column : nullptr});
+                     to.positive != nullptr ? to.positive + i * to.row + column : nullptr,
+                     to.read_next != nullptr ? to.read_next + i * to.row + column : nullptr});
     }
   });
 }

@@ -121,8 +121,14 @@ class Bfloat16Gemm final : public GemmLibrary {
     const std::int64_t blocks = (p.rows() + block_rows - 1) / block_rows;
     const PairRows rows{a.outer == 0 ? elements<bfloat16>(p.a) : nullptr, p.inner()};
     const bool relu_derivative = p.derivative == kernels::Activation::relu;  // while it is stored
-    const Result<C> to{elements<C>(p.c), p.columns(),  p.bias ? elements<float>(p.bias) : nullptr,
-                       p.relu,           p.accumulate, relu_derivative ? elements<C>(p.saved) : nullptr};
+    const C* saved = p.saved ? elements<C>(p.saved) : nullptr;
+    const Result<C> to{.c = elements<C>(p.c),
+                       .row = p.columns(),
+                       .bias = p.bias ? elements<float>(p.bias) : nullptr,
+                       .relu = p.relu,
+                       .accumulate = p.accumulate,
+                       .positive = relu_derivative ? saved : nullptr,
+                       .read_next = saved};
     parallel(device, "encore::gemm", blocks * b.count(), [=](std::int64_t task) {
       const std::int64_t begin = task / b.count() * block_rows;
       const std::int64_t end = std::min(p.rows(), begin + block_rows);

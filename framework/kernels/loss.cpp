@@ -9,43 +9,64 @@
 namespace encore::kernels {
 namespace {
 
+/// What makes logits probabilities e^(z - largest) / sum.
+template <class S>
+struct Normalizer {
+  S largest, sum;
+};
+
+/// Of a row of logits z.
+template <class S, class T>
+KOKKOS_FORCEINLINE_FUNCTION Normalizer<S> normalizer_of(const Row& row, std::int64_t classes, const T* z) {
+  const S largest = row.max<S>(classes, [&](std::int64_t k) { return static_cast<S>(z[k]); });
+  return {largest,
+          row.sum<S>(classes, [&](std::int64_t k) { return math::exp(static_cast<S>(z[k]) - largest); })};
+}
+
 /// loss = log sum_k e^z_k - (1 - smoothing) z_target - smoothing / K sum_k z_k, with z shifted by its
-/// maximum.
+/// maximum. That and the sum are kept in normalizers, where there is one.
 template <class T>
 void cross_entropy_rows(const Device& device, Tensor logits, Tensor targets, double label_smoothing,
-                        Tensor losses) {
+                        Tensor losses, Tensor normalizers) {
   using S = Sum<T>;
   const std::int64_t classes = logits.extent(1);
   const T* in = elements<T>(logits);
   const std::int32_t* wanted = elements<std::int32_t>(targets);
   S* out = elements<S>(losses);
+  S* kept = normalizers ? elements<S>(normalizers) : nullptr;
   const S smoothing = static_cast<S>(label_smoothing);
   for_rows(
       device, "encore::softmax_cross_entropy", logits.extent(0), KOKKOS_LAMBDA(const Row& row) {
         const T* z = in + row.index * classes;
         const std::int32_t target = wanted[row.index];
-        S loss = S(0);
+        S loss = S(0), largest = S(0), sum = S(1);
         if (target >= 0) {
-          const S largest = row.max<S>(classes, [&](std::int64_t k) { return static_cast<S>(z[k]); });
-          const S sum =
-              row.sum<S>(classes, [&](std::int64_t k) { return math::exp(static_cast<S>(z[k]) - largest); });
+          const Normalizer<S> found = normalizer_of<S>(row, classes, z);
+          largest = found.largest;
+          sum = found.sum;
           const S shifted =
               row.sum<S>(classes, [&](std::int64_t k) { return static_cast<S>(z[k]) - largest; });
           loss = math::log(sum) - (S(1) - smoothing) * (static_cast<S>(z[target]) - largest) -
                  smoothing / static_cast<S>(classes) * shifted;
         }
-        row.once([&] { out[row.index] = loss; });
+        row.once([&] {
+          out[row.index] = loss;
+          if (kept == nullptr) return;
+          kept[2 * row.index] = largest;
+          kept[2 * row.index + 1] = sum;
+        });
       });
 }
 
 template <class T>
 void cross_entropy_backward_rows(const Device& device, Tensor logits, Tensor targets, double label_smoothing,
-                                 double scale, Tensor dlogits) {
+                                 double scale, Tensor normalizers, Tensor dlogits) {
   using S = Sum<T>;
   const std::int64_t classes = logits.extent(1);
   const T* in = elements<T>(logits);
   const std::int32_t* wanted = elements<std::int32_t>(targets);
   T* out = elements<T>(dlogits);
+  const S* kept = normalizers ? elements<S>(normalizers) : nullptr;
   const S factor = static_cast<S>(scale);
   const S hit = static_cast<S>(1.0 - label_smoothing);
   const S any = static_cast<S>(label_smoothing / static_cast<double>(classes));
@@ -58,13 +79,16 @@ void cross_entropy_backward_rows(const Device& device, Tensor logits, Tensor tar
           row.each(classes, [&](std::int64_t k) { dz[k] = static_cast<T>(S(0)); });
           return;
         }
-        const S largest = row.max<S>(classes, [&](std::int64_t k) { return static_cast<S>(z[k]); });
-        const S sum =
-            row.sum<S>(classes, [&](std::int64_t k) { return math::exp(static_cast<S>(z[k]) - largest); });
-        const S inverse = S(1) / sum;
+        const Normalizer<S> row_normalizer =
+            kept == nullptr ? normalizer_of<S>(row, classes, z)
+                            : Normalizer<S>{kept[2 * row.index], kept[2 * row.index + 1]};
+        const S largest = row_normalizer.largest, inverse = S(1) / row_normalizer.sum;
+        // Local copies: what is read through the closure might be what is written to dz, so that no vector
+        // instructions would come of the loop.
+        const S scale_of_row = factor, of_target = hit, of_any = any;
         row.each(classes, [&](std::int64_t k) {
           const S probability = math::exp(static_cast<S>(z[k]) - largest) * inverse;
-          dz[k] = static_cast<T>(factor * (probability - (k == target ? hit : S(0)) - any));
+          dz[k] = static_cast<T>(scale_of_row * (probability - (k == target ? of_target : S(0)) - of_any));
         });
       });
 }
@@ -99,19 +123,33 @@ void check_logits(const Tensor& logits, const Tensor& targets, double label_smoo
 
 void softmax_cross_entropy(const Device& device, Tensor logits, Tensor targets, double label_smoothing,
                            Tensor losses) {
+  softmax_cross_entropy(device, logits, targets, label_smoothing, losses, Tensor());
+}
+
+void softmax_cross_entropy(const Device& device, Tensor logits, Tensor targets, double label_smoothing,
+                           Tensor losses, Tensor normalizers) {
   check_logits(logits, targets, label_smoothing);
   check("losses", losses, sum_type(logits.dtype), {logits.extent(0)});
+  if (normalizers) check("normalizers", normalizers, losses.dtype, {logits.extent(0), 2});
   dispatch(logits.dtype, [&](auto type) {
-    cross_entropy_rows<decltype(type)>(device, logits, targets, label_smoothing, losses);
+    cross_entropy_rows<decltype(type)>(device, logits, targets, label_smoothing, losses, normalizers);
   });
 }
 
 void softmax_cross_entropy_backward(const Device& device, Tensor logits, Tensor targets,
                                     double label_smoothing, double scale, Tensor dlogits) {
+  softmax_cross_entropy_backward(device, logits, targets, label_smoothing, scale, Tensor(), dlogits);
+}
+
+void softmax_cross_entropy_backward(const Device& device, Tensor logits, Tensor targets,
+                                    double label_smoothing, double scale, Tensor normalizers,
+                                    Tensor dlogits) {
   check_logits(logits, targets, label_smoothing);
   check("dlogits", dlogits, logits.dtype, {logits.extent(0), logits.extent(1)});
+  if (normalizers) check("normalizers", normalizers, sum_type(logits.dtype), {logits.extent(0), 2});
   dispatch(logits.dtype, [&](auto type) {
-    cross_entropy_backward_rows<decltype(type)>(device, logits, targets, label_smoothing, scale, dlogits);
+    cross_entropy_backward_rows<decltype(type)>(device, logits, targets, label_smoothing, scale, normalizers,
+                                                dlogits);
   });
 }
 

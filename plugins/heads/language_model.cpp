@@ -97,6 +97,7 @@ class LanguageModel final : public Head {
     table_ = plan.tie("table", "embedding.tokens", {vocabulary_, table_width_});
     if (has_bias_) bias_ = plan.bias("bias", vocabulary_);
     logits_ = plan.buffer("logits", {rows, vocabulary_}, Lifetime::saved);
+    normalizers_ = plan.buffer("normalizers", {rows, 2}, Lifetime::saved, Element::accumulate);
     values_ = plan.buffer("values", {rows, candidates_}, Lifetime::saved, Element::accumulate);
     log_sums_ = plan.buffer("log_sums", {rows}, Lifetime::saved, Element::accumulate);
     row_losses_ = plan.buffer("row_losses", {rows}, Lifetime::saved, Element::accumulate);
@@ -128,7 +129,8 @@ class LanguageModel final : public Head {
   void loss(const HeadStep& step) override {
     if (next_) next_->loss(step);
     const Tensor logits = step.buffer(logits_), targets = step.column(targets_);  // (rows, V), (rows)
-    kernels::softmax_cross_entropy(step.device(), logits, targets, label_smoothing_, step.losses(loss_));
+    kernels::softmax_cross_entropy(step.device(), logits, targets, label_smoothing_, step.losses(loss_),
+                                   step.training() ? step.buffer(normalizers_) : Tensor());
     if (step.training()) return;
     // Perplexity is that of the true pieces alone.
     if (label_smoothing_ == 0.0)
@@ -146,7 +148,7 @@ class LanguageModel final : public Head {
     const Tensor dinputs = transform_ ? step.buffer(dnormed_) : dstates;                // (rows, E)
     const Tensor dlogits = step.buffer(logits_);                                        // (rows, V)
     kernels::softmax_cross_entropy_backward(device, dlogits, step.column(targets_), label_smoothing_,
-                                            step.scale(loss_), dlogits);
+                                            step.scale(loss_), step.buffer(normalizers_), dlogits);
     kernels::linear_backward_parameters(device, dlogits, inputs, step.gradient(table_),
                                         has_bias_ ? step.gradient(bias_) : Tensor());
     kernels::linear_backward_input(device, dlogits, step.parameter(table_), dinputs);
@@ -206,7 +208,8 @@ class LanguageModel final : public Head {
   std::optional<NextText> next_;
   HeadOutput pieces_, probabilities_, losses_;
   Parameter weight_, transform_bias_, norm_gain_, norm_bias_, table_, bias_;
-  Buffer dense_, active_, mean_, rstd_, normed_, dactive_, dnormed_, logits_, values_, log_sums_, row_losses_;
+  Buffer dense_, active_, mean_, rstd_, normed_, dactive_, dnormed_, logits_, normalizers_, values_,
+      log_sums_, row_losses_;
 };
 
 }  // namespace encore_language_model

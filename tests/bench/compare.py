@@ -30,6 +30,9 @@ def parsed():
     p.add_argument("--data", help="folder of the CoNLL set"); p.add_argument("--vocab", help="BERT vocabulary")
     p.add_argument("--cased", action="store_true", help="the vocabulary is cased")
     p.add_argument("--torch-ner", help="the PyTorch script"); p.add_argument("--matmul-limit", help="the frozen program, or its source")
+    p.add_argument("--torch-translate", help="the PyTorch script that translates"); p.add_argument("--multi30k", help="folder of Multi30k, unpacked")
+    p.add_argument("--hf-ner", help="the transformers script that fine-tunes"); p.add_argument("--minilm", help="folder of a pretrained encoder")
+    p.add_argument("--wnut17", help="folder of the CoNLL set that it is tuned on")
     p.add_argument("--torch-allocator", default="", help="a library for LD_PRELOAD of PyTorch, such as libtcmalloc_minimal.so.4")
     p.add_argument("--rounds", type=int, default=6); p.add_argument("--minutes", type=float, help="end in this time")
     p.add_argument("--inner-rounds", type=int, default=2, help="of each `exp bench`"); p.add_argument("--batches", type=int, default=8)
@@ -48,7 +51,9 @@ def parsed():
         p.error("--resume goes on with a file; name it with --out")
     if a.only != "list" and not (a.data and a.vocab):
         p.error("--data and --vocab are needed")
-    a.data, a.vocab, a.build = (os.path.abspath(path) if path else path for path in (a.data, a.vocab, a.build))
+    for name in ("data", "vocab", "build", "multi30k", "minilm", "wnut17"):
+        path = getattr(a, name)
+        setattr(a, name, os.path.abspath(path) if path else path)
     a.exp = os.path.abspath(a.exp or os.path.join(a.build, "bin", "exp"))
     a.quality_db = a.quality_db or ["quality.db"]
     return a
@@ -68,7 +73,7 @@ def chosen_rows(only):
 def require_inputs(a):
     """Said before anything is measured."""
     wanted = [os.path.join(a.data, part + ".conll") for part in ("train", "dev", "test")] + [a.vocab, a.exp]
-    for path in wanted + [path for path in (a.torch_ner, a.matmul_limit) if path]:
+    for path in wanted + [path for path in (a.torch_ner, a.matmul_limit, a.torch_translate, a.multi30k, a.hf_ner, a.minilm, a.wnut17) if path]:
         if not os.path.exists(path):
             sys.exit(f"compare.py: there is no {path}")
 

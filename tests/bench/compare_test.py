@@ -29,6 +29,10 @@ mode = sys.argv[sys.argv.index("--batching") + 1]
 print("# a line before")
 print(json.dumps({"torch": "2.0", "real_tokens_per_second": 1500.0 if mode == "sorted" else 1200.0, "peak_mb": 1000}))
 """
+TASK = """import json, sys
+print("# a line before")
+print(json.dumps({"real_tokens_per_second": 1500.0 if sys.argv[sys.argv.index("--dtype") + 1] == "fp32" else 1000.0}))
+"""
 LIMIT = """#!/bin/sh
 echo "float32  tokens $1: 120.0 ms"; echo "bfloat16 tokens $1: 60.0 ms"
 """
@@ -79,6 +83,18 @@ class Compare(unittest.TestCase):
         self.assertIn("torch_small_float32_sorted_fp32 failed and is left out: ModuleNotFoundError: No module named 'torch' (exit code 1:", output)
         self.assertIn("torch_small_float32_sorted_fp32 failed", " ".join(self.row(output, "small_float32")))
         self.assertEqual(output.count("sorted_fp32 failed and is left out"), 1, "it is not tried again")
+
+    def test_tasks_are_measured_against_the_peers_faster_type(self):
+        for name in ("translate.py", "tune.py"):
+            (self.folder / name).write_text(TASK)
+        chosen = ("--rounds", "1", "--only", "translation_float32,translation_bfloat16,tuning_bfloat16", "--out", "s.json")
+        output = self.compare(*chosen, "--torch-translate", "translate.py", "--multi30k", ".")
+        self.assertEqual(self.row(output, "translation_float32")[1], "2.00")
+        self.assertEqual(self.row(output, "translation_bfloat16")[1], "2.00", "3,000 over the 1,500 of float32")
+        self.assertIn("not measured", output, "the other peer was not named")
+        output = self.compare(*chosen, "--resume", "--hf-ner", "tune.py", "--minilm", ".", "--wnut17", ".")
+        self.assertEqual(self.row(output, "tuning_bfloat16")[1], "2.00")
+        self.assertIn("there is no absent.py", self.compare("--hf-ner", "absent.py", code=1))
 
     def test_a_mode_that_fails_leaves_the_others(self):
         text = TORCH.replace('mode = ', 'if "unpadded" in sys.argv: sys.exit("no unpadded")\nmode = ')

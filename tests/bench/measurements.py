@@ -105,10 +105,22 @@ class Workshop:
         return [part for key, value in values.items() for part in ("-S", f"{key}={value}")]
 
     def encore(self, model, precision, threads, extra=()):
+        answer = self.bench("seed_ner.toml", precision, threads, [*self.settings(MODELS[model], self.speed_data()), *extra])
+        if model == "seed":
+            self.tokens = round(answer["steps"][0]["tokens"])
+        return answer
+
+    def encore_translation(self, precision):
+        return self.bench("multi30k.toml", precision, str(self.a.threads), ["-S", f"data.root={self.a.multi30k}"])
+
+    def encore_tuning(self, precision):
+        return self.bench("minilm_wnut17.toml", precision, str(self.a.threads), ["-S", f"data.root={self.a.wnut17}", "-S", f"model.from={self.a.minilm}"])
+
+    def bench(self, experiment, precision, threads, settings):
         """One `exp bench`: medians and samples of its steps, and what it noticed about noise."""
-        command = [self.a.exp, "bench", os.path.join(ROOT, "experiments", "seed_ner.toml"), "--db", os.path.join(self.folder, "bench.db"),
+        command = [self.a.exp, "bench", os.path.join(ROOT, "experiments", experiment), "--db", os.path.join(self.folder, "bench.db"),
                    "--json", "--quiet", "--rounds", str(self.a.inner_rounds), "--batches", str(self.a.batches), "--precision", precision,
-                   "--threads", threads, *self.settings(MODELS[model], self.speed_data()), *extra]
+                   "--threads", threads, *settings]
         result = answer_of(child(command, self.env), command)
         steps = []
         for step in result["summary"]["steps"]:
@@ -118,8 +130,6 @@ class Workshop:
                       "price_of_order": step.get("price_of_order", {}).get("median"),
                       "samples": {name: case["samples"][name] for name in ("step", "matmul", "gemm") if name in case["samples"]}}
             steps.append(entry)
-        if model == "seed":
-            self.tokens = round(steps[0]["tokens"])
         environment = case["environment"]
         return {"steps": steps, "notes": result["notes"], "places": result["settings"].get("places"),
                 "environment": {key: environment.get(key) for key in ("device", "gemm", "instruction_set", "compiler")}}
@@ -157,9 +167,20 @@ class Workshop:
                    "--steps", str(steps), "--layers", str(shape["layers"]), "--width", str(shape["width"]), "--heads", str(shape["heads"]),
                    "--ffn", str(shape["hidden"]), "--batch", str(BATCH), "--threads", str(self.a.threads), *extra]
         command += ["--cased"] * self.a.cased + ["--residual-norm"] * shape["residual_norm"]
+        return self.peer(command)
+
+    def peer(self, command):
+        """What a script of PyTorch answers in its last line."""
         env = {**self.env, "LD_PRELOAD": self.a.torch_allocator} if self.a.torch_allocator else self.env
         lines = child(command, env).strip().splitlines()
         return answer_of(lines[-1] if lines else "", command)
+
+    def torch_translation(self, dtype):
+        return self.peer([sys.executable, self.a.torch_translate, "--data", self.a.multi30k, "--steps", str(self.a.torch_steps), "--dtype", dtype])
+
+    def torch_tuning(self, dtype):
+        return self.peer([sys.executable, self.a.hf_ner, "--model", self.a.minilm, "--data", self.a.wnut17, "--steps", str(self.a.torch_steps),
+                          "--dtype", dtype])
 
     def torch_speed(self, model, batching, dtype):
         return self.torch(model, batching, dtype, self.speed_data(), self.a.torch_steps)
@@ -229,6 +250,19 @@ def shared_seeds(scores):
     return sorted(scores["float32"].keys() & scores["bfloat16"].keys())
 
 
+def peers_of_tasks(a, shop, scale):
+    """Training of a translation, and fine-tuning of a folder: each peer in both types, of which the faster counts."""
+    some, found = 3, []
+    for task, named, ours, theirs, seconds in (("translation", a.torch_translate and a.multi30k, shop.encore_translation, shop.torch_translation, 1.9),
+                                               ("tuning", a.hf_ner and a.minilm and a.wnut17, shop.encore_tuning, shop.torch_tuning, 1.1)):
+        if not named:
+            continue
+        for precision, dtype in (("float32", "fp32"), ("bfloat16", "bf16")):
+            found.append(Measurement(f"encore_{task}_{precision}", 25 * scale, lambda p=precision, run=ours: run(p), some))
+            found.append(Measurement(f"torch_{task}_{dtype}", 15 + seconds * a.torch_steps, lambda d=dtype, run=theirs: run(d), some))
+    return found
+
+
 def measurements(a, shop):
     """All there are, in the order of a round: what is compared stands side by side. The seconds: two cores of a virtual AMD EPYC."""
     every, some = 10**9, 3
@@ -247,6 +281,7 @@ def measurements(a, shop):
                         lambda m=model, b=batching, d=dtype: shop.torch_speed(m, b, d), every)
         if model == "seed" and a.matmul_limit:
             add("limit", 6, shop.limit, every)
+    found += peers_of_tasks(a, shop, scale)
     if a.threads > 1:
         add("encore_threads", 30 * scale, lambda: shop.encore("seed", "float32", f"1,{a.threads}"), some)
     add("encore_memory", 14, shop.encore_memory, some)

@@ -26,6 +26,14 @@ def over_torch(model, precision):
     return value
 
 
+def over_torch_in(task, precision):
+    """Over the peer's faster type, whatever ours is."""
+    def value(sample):
+        theirs = [sample[name]["real_tokens_per_second"] for name in sample if name.startswith(f"torch_{task}_")]
+        return step(sample, f"encore_{task}_{precision}")["tokens_per_second"] / max(theirs)
+    return value
+
+
 def over_frozen(precision):
     """Both per token: a round may have measured the frozen program with other numbers of tokens."""
     def value(sample):
@@ -60,6 +68,11 @@ def rows():
     for p in ("float32", "bfloat16"):
         found.append(Row(f"small_{p}", f"the same for the small model (4 layers, width 256), {p}", [f"encore_small_{p}", f"torch_small_{p}_"],
                          over_torch("small", p), (">=", 2.0, 3.0), "{:.2f}"))
+    for task, what, bars in (("translation", "training of multi30k.toml, tokens/s over PyTorch's faster type", (2.0, 2.5)),
+                             ("tuning", "fine-tuning of minilm_wnut17.toml, tokens/s over transformers' faster type", (1.4, 2.5))):
+        for p, bar in zip(("float32", "bfloat16"), bars):
+            found.append(Row(f"{task}_{p}", f"{what}, {p}", [f"encore_{task}_{p}", f"torch_{task}_fp32", f"torch_{task}_bf16"],
+                             over_torch_in(task, p), (">=", bar, None), "{:.2f}"))
     mean = statistics.mean
     return found + [
         Row("quality", "test F1 in float32 less that in bfloat16, either way, points of the mean over 5 seeds", ["quality"],
@@ -152,6 +165,10 @@ def figures(rounds):
             add(f"{title}, {p}: its matrix products alone", lambda s: 1e3 * step(s, name)["matmul_seconds"], "{:.1f} ms")
             if model == "seed":
                 add(f"{title}, {p}: the frozen program's", lambda s: 1e3 * s["limit"][p] * step(s, name)["tokens"] / s["limit"]["tokens"], "{:.1f} ms")
+    for task in ("translation", "tuning"):
+        for p, dtype in (("float32", "fp32"), ("bfloat16", "bf16")):
+            add(f"{task}, {p}: Encore", lambda s: step(s, f"encore_{task}_{p}")["tokens_per_second"], "{:,.0f} tokens/s")
+            add(f"{task}, {p}: its peer", lambda s: s[f"torch_{task}_{dtype}"]["real_tokens_per_second"], "{:,.0f} tokens/s")
     for who, title in (("encore", "Encore"), ("torch", "PyTorch")):
         add(f"peak memory, 32 x 256 full tokens: {title}", lambda s: s[f"{who}_memory"]["peak_bytes"] / MEGA, "{:,.0f} MiB")
     add("PyTorch's process without a model", lambda s: s["torch_memory"]["empty_bytes"] / MEGA, "{:,.0f} MiB")

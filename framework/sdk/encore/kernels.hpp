@@ -170,9 +170,15 @@ void sinusoidal_positions(const Device& device, Tensor table);
 /// without a target. logits: (N, K); targets: (N) int32.
 void softmax_cross_entropy(const Device& device, Tensor logits, Tensor targets, double label_smoothing,
                            Tensor losses);
+/// Keeps what normalises each row in normalizers (N, 2), of the type of losses; empty: keeps nothing.
+void softmax_cross_entropy(const Device& device, Tensor logits, Tensor targets, double label_smoothing,
+                           Tensor losses, Tensor normalizers);
 /// dlogits (N, K) = scale * (softmax(logits) - q); 0 on rows without a target. dlogits may be logits.
 void softmax_cross_entropy_backward(const Device& device, Tensor logits, Tensor targets,
                                     double label_smoothing, double scale, Tensor dlogits);
+/// The same bits in half the time, with the normalizers that softmax_cross_entropy has kept of these logits.
+void softmax_cross_entropy_backward(const Device& device, Tensor logits, Tensor targets,
+                                    double label_smoothing, double scale, Tensor normalizers, Tensor dlogits);
 /// losses (N): the mean over k of max(z, 0) - z t + log(1 + e^-|z|), the binary cross-entropy of sigmoid(z) with the
 /// target t in [0, 1]; 0 where `known` is negative. logits z: (N, K); targets t: (N, K) float32; known: (N) int32.
 void binary_cross_entropy(const Device& device, Tensor logits, Tensor targets, Tensor known, Tensor losses);

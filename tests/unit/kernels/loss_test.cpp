@@ -13,6 +13,8 @@ TEST_P(CrossEntropy, loss_and_gradient_with_and_without_smoothing) {
       const OwnedTensor logits = random_tensor(type, {5, classes}, 1, 3.0);
       const OwnedTensor targets = integers({0, -1, classes - 1, classes / 2, -1});
       OwnedTensor losses(sum_type(type), {5}), dlogits(type, {5, classes});
+      OwnedTensor normalizers(sum_type(type), {5, 2}), same_losses(sum_type(type), {5}),
+          same_dlogits(type, {5, classes});
       losses.fill(NAN);
       const Values z = logits.values(), wanted = targets.values();
       Values expected(5, 0.0), expected_gradient(z.size(), 0.0);
@@ -32,6 +34,12 @@ TEST_P(CrossEntropy, loss_and_gradient_with_and_without_smoothing) {
       expect_close(losses, expected, type == DType::bfloat16 ? 1e-5 : tolerance, "losses");
       kernels::softmax_cross_entropy_backward(device(), logits, targets, smoothing, 0.25, dlogits);
       expect_close(dlogits, expected_gradient, tolerance, "dlogits");
+      normalizers.fill(NAN);
+      kernels::softmax_cross_entropy(device(), logits, targets, smoothing, same_losses, normalizers);
+      kernels::softmax_cross_entropy_backward(device(), logits, targets, smoothing, 0.25, normalizers,
+                                              same_dlogits);
+      EXPECT_EQ(same_losses.values(), losses.values());
+      EXPECT_EQ(same_dlogits.values(), dlogits.values());
       kernels::softmax_cross_entropy_backward(device(), logits, targets, smoothing, 0.25, logits);
       expect_close(logits, expected_gradient, tolerance, "dlogits in place");
     }
@@ -173,6 +181,7 @@ TEST(CrossEntropyRefuses, wrong_targets_and_smoothing) {
                                                                                  two = integers({0, 1});
   EXPECT_REFUSED(kernels::softmax_cross_entropy(device(), logits, three, 0.0, losses),
                  "targets is int32 (3), expected int32 (2)");
+  EXPECT_REFUSED(kernels::softmax_cross_entropy(device(), logits, two, 0.0, losses, losses), "normalizers");
   EXPECT_REFUSED(kernels::softmax_cross_entropy(device(), logits, two, 1.0, losses),
                  "label smoothing lies in [0, 1)");
   EXPECT_REFUSED(kernels::argmax(device(), OwnedTensor(DType::float32, {2, 0}), two), "at least one class");
