@@ -16,6 +16,7 @@ import compare_export as common
 
 SPECIALS = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
 MOST = 24  # pieces that a text may have
+BEGINS = dict(forced_bos_token_id=0)
 TOLERANCE = 1e-5  # of the perplexity of all targets, relative
 TUNED = """
 name = "tuned"
@@ -61,11 +62,12 @@ def make_folder(torch, transformers, place, texts):
 
 
 def loaded(folder):
-    from transformers import AutoTokenizer, BartForConditionalGeneration
-    return AutoTokenizer.from_pretrained(folder), BartForConditionalGeneration.from_pretrained(folder).eval()
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+    return AutoTokenizer.from_pretrained(folder), AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
 
 
-def same_texts(torch, bench, run, folder, sources, beam):
+def same_texts(torch, bench, run, folder, sources, beam, options):
+    """`options`: of generate() there."""
     tokenizer, model = loaded(folder)
     wrong, endless = 0, 0
     for source in sources:
@@ -73,7 +75,7 @@ def same_texts(torch, bench, run, folder, sources, beam):
         ours = answer["prompts"][0]["texts"][0]["text"].strip()
         with torch.no_grad():
             written = model.generate(**tokenizer(source, return_tensors="pt"), num_beams=beam, do_sample=False, max_new_tokens=MOST,
-                                     forced_bos_token_id=0, forced_eos_token_id=None, length_penalty=1.0, early_stopping="never")
+                                     forced_eos_token_id=None, length_penalty=1.0, early_stopping="never", **options)
         theirs = tokenizer.decode(written[0], skip_special_tokens=True, clean_up_tokenization_spaces=False).strip()
         if written[0, -1] != tokenizer.eos_token_id and ours != theirs:
             endless += 1  # here a text that has ended comes before one that was cut
@@ -89,7 +91,7 @@ def same_perplexity(torch, bench, run, folder, sources, targets):
     model = model.double()
     loss, pieces = 0.0, 0
     for source, target in zip(sources, targets, strict=True):
-        labels = tokenizer(target, return_tensors="pt")["input_ids"]
+        labels = tokenizer(text_target=target, return_tensors="pt")["input_ids"]
         with torch.no_grad():
             loss += model(**tokenizer(source, return_tensors="pt"), labels=labels).loss.item() * labels.numel()
         pieces += labels.numel()
@@ -119,16 +121,16 @@ def main():
         bench.call("import", "bart", "--name", "taken", "--task", "translate", "-q")
         equal = True
         for beam in (1, 4):
-            equal &= same_texts(torch, bench, "taken", original, sources[:20], beam)
+            equal &= same_texts(torch, bench, "taken", original, sources[:20], beam, BEGINS)
         equal &= same_perplexity(torch, bench, "taken", original, sources, targets)
         bench.call("export", "taken", "-o", "exported")
         equal &= common.same_tensors(torch, exported, original, used_rows)
-        equal &= same_texts(torch, bench, "taken", exported, sources[:5], 1)
+        equal &= same_texts(torch, bench, "taken", exported, sources[:5], 1, BEGINS)
         bench.write("tuned.toml", TUNED)
         bench.call("run", "tuned.toml", "-q")
         bench.call("export", "tuned", "-o", "tuned-folder")
         for beam in (1, 4):
-            equal &= same_texts(torch, bench, "tuned", tuned, sources[:20], beam)
+            equal &= same_texts(torch, bench, "tuned", tuned, sources[:20], beam, BEGINS)
         equal &= same_perplexity(torch, bench, "tuned", tuned, sources, targets)
         bench.call("import", "tuned-folder", "--name", "again", "--task", "translate", "-S", "task.max_pieces=23", "-S",
                    "task.beyond_source=-1", "-q")
@@ -139,4 +141,5 @@ def main():
     sys.exit(0 if equal else 1)
 
 
-main()
+if __name__ == "__main__":
+    main()
