@@ -101,10 +101,10 @@ std::vector<std::vector<float>> TextWriter::logits() {
   for (std::size_t i = 0; i < feed_.rows().size(); ++i) {
     const auto row = all.begin() + static_cast<std::ptrdiff_t>(i) * logits.extent(1);
     rows.emplace_back(row, row + logits.extent(1));
-    if (!is_written(padding_))
-      rows.back()[static_cast<std::size_t>(padding_)] = std::numeric_limits<float>::lowest();
     if (decoding_.repetition_penalty != 1.0)
       penalize_repetitions(feed_.pieces(feed_.rows()[i]), decoding_.repetition_penalty, rows.back());
+    if (!is_written(padding_))
+      rows.back()[static_cast<std::size_t>(padding_)] = std::numeric_limits<float>::lowest();
   }
   return rows;
 }

@@ -16,7 +16,7 @@ import compare_export as common
 
 SPECIALS = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
 MOST = 24  # pieces that a text may have
-BEGINS = dict(forced_bos_token_id=0)
+BEGINS = dict(forced_bos_token_id=0, early_stopping="never")
 TOLERANCE = 1e-5  # of the perplexity of all targets, relative
 TUNED = """
 name = "tuned"
@@ -66,16 +66,16 @@ def loaded(folder):
     return AutoTokenizer.from_pretrained(folder), AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
 
 
-def same_texts(torch, bench, run, folder, sources, beam, options):
-    """`options`: of generate() there."""
+def same_texts(torch, bench, run, folder, sources, beam, options, given=1):
+    """`options`: of generate() there; `given`: pieces of a text that the model does not choose."""
     tokenizer, model = loaded(folder)
     wrong, endless = 0, 0
     for source in sources:
-        answer = json.loads(bench.call("generate", run, source, "--beam", str(beam), "--max-tokens", str(MOST - 1), "--json"))
+        answer = json.loads(bench.call("generate", run, source, "--beam", str(beam), "--max-tokens", str(MOST - given), "--json"))
         ours = answer["prompts"][0]["texts"][0]["text"].strip()
         with torch.no_grad():
             written = model.generate(**tokenizer(source, return_tensors="pt"), num_beams=beam, do_sample=False, max_new_tokens=MOST,
-                                     forced_eos_token_id=None, length_penalty=1.0, early_stopping="never", **options)
+                                     forced_eos_token_id=None, length_penalty=1.0, **options)
         theirs = tokenizer.decode(written[0], skip_special_tokens=True, clean_up_tokenization_spaces=False).strip()
         if written[0, -1] != tokenizer.eos_token_id and ours != theirs:
             endless += 1  # here a text that has ended comes before one that was cut
