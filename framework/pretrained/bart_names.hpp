@@ -1,10 +1,24 @@
-// Names of the tensors of a BART, which a Marian has too: functions of a Family. Place in the flow:
-// bart_family.cpp, marian_family.cpp.
+// Names of the numbers and the tensors of a BART, which a Marian has too: parts of a Family. Place in the
+// flow: bart_family.cpp, marian_family.cpp.
 #pragma once
 
 #include "pretrained/family.hpp"
 
 namespace encore {
+
+inline constexpr ConfigNames bart_config = {.width = "d_model",
+                                            .layers = "encoder_layers",
+                                            .heads = "encoder_attention_heads",
+                                            .hidden = "encoder_ffn_dim",
+                                            .activation = "activation_function",
+                                            .dropout = "dropout",
+                                            .attention_dropout = "attention_dropout",
+                                            .epsilon = "",
+                                            .segments = "",
+                                            .decoder_layers = "decoder_layers",
+                                            .decoder_heads = "decoder_attention_heads",
+                                            .decoder_hidden = "decoder_ffn_dim",
+                                            .scaled = "scale_embedding"};
 
 /// The bias of the logits.
 inline constexpr const char* bart_logit_bias = "final_logits_bias";
