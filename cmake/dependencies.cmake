@@ -83,6 +83,19 @@ else()
                  "Debian's package is libdnnl-dev.")
 endif()
 
+# SentencePiece cuts the texts of the tokenizer "unigram"; its header knows nothing of protocol buffers. Its package file names both
+# libraries, and a folder of headers only where that is not the system's.
+pkg_check_modules(sentencepiece QUIET IMPORTED_TARGET sentencepiece)
+option(ENCORE_SENTENCEPIECE "Build the tokenizer unigram if SentencePiece is there" ON)
+if(ENCORE_SENTENCEPIECE AND TARGET PkgConfig::sentencepiece)
+  add_library(encore_sentencepiece INTERFACE)
+  target_link_libraries(encore_sentencepiece INTERFACE PkgConfig::sentencepiece)
+  target_compile_definitions(encore_sentencepiece INTERFACE ENCORE_HAVE_SENTENCEPIECE=1)
+else()
+  message(NOTICE "The tokenizer unigram is left out, because SentencePiece is missing or switched off: MarianMT and T5 need it. "
+                 "Debian's package is libsentencepiece-dev.")
+endif()
+
 if(ENCORE_TESTS)
   find_package(GTest 1.12 REQUIRED)
   find_package(Python3 COMPONENTS Interpreter)

@@ -205,10 +205,17 @@ class AcrossTables {
     if (model == resolved_.tables.end() || !model->second.options.has("max_positions") ||
         !model->second.options.has("positions"))
       return;
+    const std::string& positions = model->second.options.text("positions");
+    if (positions != "sinusoidal" && model->second.options.has("position_layout") &&
+        model->second.options.text("position_layout") != "pairs")
+      refuse("model.position_layout",
+             "option \"position_layout\" of [model] is for sinusoidal positions, and "
+             "positions = \"" +
+                 positions + "\"; leave it out");
     const std::int64_t rows = model->second.options.integer("max_positions");
     if (rows == 0) return;
     const std::string given = "option \"max_positions\" of [model] is " + std::to_string(rows);
-    if (model->second.options.text("positions") != "learned")
+    if (positions != "learned")
       return refuse("model.max_positions", given +
                                                ", which is for learned positions; leave it out, or set "
                                                "positions = \"learned\"");

@@ -96,8 +96,13 @@ const Schema& model_schema() {
                    .min = 0.0,
                    .max = 1.0,
                    .exclusive_max = true})
-          .choice("positions", "sinusoidal", {"sinusoidal", "learned"},
-                  {.help = "how a token's position is added"})
+          .choice("positions", "sinusoidal", {"sinusoidal", "learned", "none"},
+                  {.help = "how a token's position is added to its vector; `none` leaves it to the attention "
+                           "(rotary_attention, alibi_attention)"})
+          .choice("position_layout", "pairs", {"pairs", "halves"},
+                  {.help = "how the channels of `sinusoidal` positions lie: sine and cosine of each "
+                           "frequency side by side, as in the paper, or all sines before all cosines, as in "
+                           "Marian"})
           .integer(
               "max_positions", 0,
               {.help = "rows of the table of `learned` positions, at least `data.max_length`; 0: as many",

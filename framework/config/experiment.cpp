@@ -60,7 +60,11 @@ ModelTable model_table(const Resolved& resolved) {
   table.layers = model.integer("layers");
   table.groups = model.integer("groups");
   table.dropout = model.number("dropout");
-  table.positions = model.text("positions") == "learned" ? Positions::learned : Positions::sinusoidal;
+  table.positions = model.text("positions") == "learned" ? Positions::learned
+                    : model.text("positions") == "none"  ? Positions::none
+                                                         : Positions::sinusoidal;
+  table.position_layout =
+      model.text("position_layout") == "halves" ? PositionLayout::halves : PositionLayout::pairs;
   table.max_positions = model.integer("max_positions");
   table.segments = model.integer("segments");
   table.embedding_scale =

@@ -52,8 +52,18 @@ struct LayerTable : PluginTable {
   std::string name;
 };
 
-enum class Positions : std::uint8_t { sinusoidal, learned };
+enum class Positions : std::uint8_t { sinusoidal, learned, none };
+/// How the channels of sinusoidal positions lie: sine and cosine of a frequency side by side, or all sines
+/// before all cosines.
+enum class PositionLayout : std::uint8_t { pairs, halves };
 enum class NormPosition : std::uint8_t { post, pre };
+/// As [model] calls them.
+constexpr const char* name_of(Positions positions) {
+  return positions == Positions::learned ? "learned" : positions == Positions::none ? "none" : "sinusoidal";
+}
+constexpr const char* name_of(PositionLayout layout) {
+  return layout == PositionLayout::halves ? "halves" : "pairs";
+}
 /// What the vector of a token is multiplied by before its position is added.
 enum class EmbeddingScale : std::uint8_t { sqrt_width, none };
 
@@ -69,6 +79,7 @@ struct ModelTable {
   std::int64_t groups = 0;  ///< of blocks that share parameters; 0: every block has its own
   double dropout = 0.0;
   Positions positions = Positions::sinusoidal;
+  PositionLayout position_layout = PositionLayout::pairs;  ///< of sinusoidal ones
   std::int64_t max_positions = 0;  ///< rows of the table of learned positions; 0: data.max_length
   std::int64_t segments = 0;       ///< rows of the table of segments; 0: none
   EmbeddingScale embedding_scale = EmbeddingScale::sqrt_width;

@@ -3,6 +3,8 @@
 #include <future>
 #include <span>
 
+#include <encore/vocabulary_lines.hpp>
+
 #include "contract/suite.hpp"
 #include "plugin_host/make_offer.hpp"
 
@@ -200,7 +202,15 @@ std::string check_decoding(const Offer& offer) {
 
 std::string check_loading(const Offer& offer) {
   const auto first = trained(offer);
-  const std::vector<std::string> vocabulary(first->vocabulary().begin(), first->vocabulary().end());
+  const std::vector<std::string> vocabulary = vocabulary_lines_of(*first);
+  const std::size_t pieces = first->vocabulary().size();
+  require(vocabulary.size() >= pieces &&
+              std::ranges::equal(std::span(vocabulary).first(pieces), first->vocabulary()),
+          "the lines of the vocabulary do not begin with its pieces");
+  require(std::ranges::none_of(
+              vocabulary,
+              [](const std::string& line) { return line.empty() || line.find('\n') != std::string::npos; }),
+          "a line of the vocabulary is empty or holds a line end");
   const auto second = untrained(offer);
   second->load(vocabulary);
   require(encode_all(*first) == encode_all(*second),

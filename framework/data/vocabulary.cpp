@@ -9,10 +9,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include <encore/base64.hpp>
 #include <encore/error.hpp>
 
 #include "config/json_text.hpp"
 #include "data/file.hpp"
+#include "data/sentencepiece_pieces.hpp"
 #include "data/utf8.hpp"
 
 namespace encore {
@@ -87,12 +89,46 @@ void append_merges(std::vector<std::string>& lines, const std::vector<std::strin
   lines.insert(lines.end(), merges.begin(), merges.end());
 }
 
-/// vocab.json, which numbers the pieces, with the merges.txt beside it.
+std::string load_sentencepiece(const std::filesystem::path& path) {
+  return load_file(path, "SentencePiece model");
+}
+
+std::string sentencepiece_line(const char* name, std::string_view model) {
+  return std::string(name) + " " + to_base64(model);
+}
+
+bool is_there(const std::filesystem::path& path) {
+  std::error_code failure;
+  return std::filesystem::exists(path, failure);
+}
+
+/// vocab.json, which numbers the pieces, with the files beside it that say how texts are cut.
 std::vector<std::string> lines_of_vocab_json(const std::filesystem::path& path, const nlohmann::json& json) {
   NumberedPieces pieces(path);
   for (const auto& [piece, number] : json.items()) pieces.add(piece, number);
   std::vector<std::string> lines = pieces.take();
-  append_merges(lines, load_merges(path.parent_path() / merges_file));
+  const std::filesystem::path folder = path.parent_path();
+  if (files_beside_vocabulary(path).front() == merges_file) {
+    append_merges(lines, load_merges(folder / merges_file));
+    return lines;
+  }
+  lines.emplace_back(sentencepiece_header);
+  lines.push_back(sentencepiece_line("source", load_sentencepiece(folder / source_model_file)));
+  lines.push_back(sentencepiece_line("target", load_sentencepiece(folder / target_model_file)));
+  return lines;
+}
+
+/// A model of SentencePiece, which numbers its pieces itself.
+std::vector<std::string> lines_of_sentencepiece(const std::filesystem::path& path) {
+  const std::string model = load_sentencepiece(path);
+  std::vector<std::string> lines;
+  try {
+    lines = sentencepiece_pieces(model);
+  } catch (const Error& error) {
+    throw Error(path.string() + ": " + error.what());
+  }
+  lines.emplace_back(sentencepiece_header);
+  lines.push_back(sentencepiece_line("model", model));
   return lines;
 }
 
@@ -105,7 +141,7 @@ std::vector<std::string> lines_of_json(const std::filesystem::path& path, std::s
   } catch (const JsonError& error) {
     throw Error(path.string() + ": " + error.what());
   }
-  if (json.is_object() && !json.contains("model") && path.filename() == "vocab.json")
+  if (json.is_object() && !json.contains("model") && path.filename() == vocab_json_file)
     return lines_of_vocab_json(path, json);
   const nlohmann::json model = json.is_object() ? json.value("model", nlohmann::json()) : nlohmann::json();
   if (!model.is_object() || !model.contains("vocab") || !model.at("vocab").is_object())
@@ -134,6 +170,7 @@ void require_unknown_piece(const std::filesystem::path& path, bool has_it) {
 }  // namespace
 
 std::vector<std::string> load_vocabulary(const std::filesystem::path& path) {
+  if (path.extension() == ".model" || path.extension() == ".spm") return lines_of_sentencepiece(path);
   const std::string bytes = load_text(path, "vocabulary");
   const std::string_view text = without_byte_order_mark(bytes);
   if (path.extension() == ".json") {
@@ -165,8 +202,25 @@ std::vector<std::string> load_vocabulary(const std::filesystem::path& path) {
   return pieces;
 }
 
+std::vector<std::string> files_beside_vocabulary(const std::filesystem::path& path) {
+  if (path.filename() != vocab_json_file) return {};
+  const std::filesystem::path folder = path.parent_path();
+  if (is_there(folder / source_model_file) && !is_there(folder / merges_file))
+    return {source_model_file, target_model_file};
+  return {merges_file};
+}
+
 std::size_t piece_count(std::span<const std::string> lines) {
-  return static_cast<std::size_t>(std::ranges::find(lines, merges_header) - lines.begin());
+  const auto header = std::ranges::find_if(
+      lines, [](const std::string& line) { return line == merges_header || line == sentencepiece_header; });
+  return static_cast<std::size_t>(header - lines.begin());
+}
+
+std::string sentencepiece_model(std::span<const std::string> lines, const std::string& name) {
+  const std::string beginning = name + " ";
+  for (const std::string& line : lines.subspan(piece_count(lines)))
+    if (line.starts_with(beginning)) return from_base64(std::string_view(line).substr(beginning.size()));
+  return {};
 }
 
 std::string vocabulary_text(std::span<const std::string> lines) {

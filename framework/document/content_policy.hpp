@@ -8,7 +8,5 @@ namespace encore {
 
 /// For a page whose one <style> and one <script> hold exactly these texts.
 std::string content_policy(const std::string& style, const std::string& script);
-/// RFC 4648.
-std::string base64(const std::string& bytes);
 
 }  // namespace encore

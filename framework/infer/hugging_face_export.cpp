@@ -13,7 +13,6 @@
 #include "infer/pretrained_weights.hpp"
 #include "memory/device_memory.hpp"
 #include "model/convert_elements.hpp"
-#include "pretrained/byte_bpe_files.hpp"
 #include "pretrained/config_member.hpp"
 #include "pretrained/family.hpp"
 #include "pretrained/hugging_face_folder.hpp"
@@ -152,10 +151,6 @@ std::vector<TensorSlice> tensors_of(const Target& target, HostValues& values) {
   return tensors;
 }
 
-bool has_byte_pairs(const Family& family) {
-  return family.tokenizer == std::string_view(byte_bpe_tokenizer);
-}
-
 /// The type of weights in the file.
 StoredType stored_type(const std::string& dtype, DType own) {
   if (dtype.empty()) return own;
@@ -170,10 +165,9 @@ json config_json(const Target& target, StoredType dtype) {
   json config = pretrained_config_to_json(target.config);
   config["architectures"] = {target.architecture.name};
   if (target.architecture.problem != nullptr) config["problem_type"] = target.architecture.problem;
-  if (!has_byte_pairs(target.family)) config["position_embedding_type"] = "absolute";
   config["torch_dtype"] = name_of(dtype);
   config["pad_token_id"] = engine.tokenizer().special(Special::padding);
-  if (has_byte_pairs(target.family)) {
+  if (target.family.tokenizer->names_markers) {
     config["bos_token_id"] = engine.tokenizer().special(Special::start);
     config["eos_token_id"] = engine.tokenizer().special(Special::end);
   }
@@ -187,35 +181,21 @@ json config_json(const Target& target, StoredType dtype) {
   return config;
 }
 
-/// Labels come from data, and may be anything.
-std::string text_of(const json& value) {
-  return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
-}
-
 void write_tokenizer(const Target& target, const fs::path& folder) {
   const Tokenizer& tokenizer = target.engine.tokenizer();
-  const TokenizerTable& table = target.engine.experiment().tokenizer;
-  const std::int64_t max_length = target.engine.experiment().data.max_length;
   const std::span<const std::string> pieces = tokenizer.vocabulary();
-  if (!has_byte_pairs(target.family)) {
-    save_file(folder / pieces_file, vocabulary_text(pieces));
-    save_file(folder / tokenizer_config_file,
-              text_of(tokenizer_config_json(table.options.flag("lowercase"), max_length)));
-    save_file(folder / special_tokens_file, text_of(special_tokens_json()));
-    return;
-  }
-  std::array<std::string, all_specials.size()> names;
-  std::vector<std::int32_t> specials;
+  WrittenTokenizer written = {.tokenizer_class = target.family.tokenizer_class,
+                              .options = target.engine.experiment().tokenizer.options,
+                              .lines = target.engine.vocabulary_lines(),
+                              .specials = {},
+                              .special_numbers = {},
+                              .max_length = target.engine.experiment().data.max_length};
   for (const Special role : all_specials)
     if (const std::optional<std::int32_t> piece = tokenizer.find(role)) {
-      names[static_cast<std::size_t>(role)] = pieces[static_cast<std::size_t>(*piece)];
-      specials.push_back(*piece);
+      written.specials[static_cast<std::size_t>(role)] = pieces[static_cast<std::size_t>(*piece)];
+      written.special_numbers.push_back(*piece);
     }
-  save_file(folder / vocab_json_file, vocab_json(pieces));
-  save_file(folder / merges_file, merges_text(target.engine.vocabulary_lines(), specials));
-  save_file(folder / tokenizer_config_file,
-            text_of(byte_bpe_config_json(target.family.tokenizer_class, names,
-                                         table.options.flag("add_prefix_space"), max_length)));
+  for (const auto& [name, text] : target.family.tokenizer->written(written)) save_file(folder / name, text);
 }
 
 }  // namespace
@@ -229,7 +209,7 @@ ExportedModel export_to_hugging_face(const Engine& engine, const fs::path& folde
   if (stored != own)
     for (TensorSlice& tensor : tensors) values.convert(tensor, stored);
   const SavedFile saved = save_safetensors(folder / tensors_file, tensors, {{"format", "pt"}});
-  save_file(folder / config_file, text_of(config_json(target, stored)));
+  save_file(folder / config_file, json_file_text(config_json(target, stored)));
   write_tokenizer(target, folder);
   return {.architecture = target.architecture.name,
           .pipeline = target.architecture.pipeline,

@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <encore/vocabulary_lines.hpp>
+
 #include "base/host_measures.hpp"
 #include "base/measures.hpp"
 #include "config/catalogue.hpp"
@@ -70,8 +72,8 @@ LoadedTokenizer load_tokenizer(const LoadedExperiment& loaded, const std::filesy
     file = table.options.text("vocab");
   if (file.empty()) {
     tokenizer->train(text_counts());
-    const std::span<const std::string> pieces = tokenizer->vocabulary();
-    return {.tokenizer = std::move(tokenizer), .lines = {pieces.begin(), pieces.end()}};
+    std::vector<std::string> lines = vocabulary_lines_of(*tokenizer);
+    return {.tokenizer = std::move(tokenizer), .lines = std::move(lines)};
   }
   std::vector<std::string> lines = load_vocabulary(file);
   tokenizer->load(lines);

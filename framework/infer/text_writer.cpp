@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include <encore/error.hpp>
@@ -65,9 +66,10 @@ TextWriter::TextWriter(Model& model, const Tokenizer& tokenizer, const ExampleSe
       seen_(seen),
       times_(parallel_texts(decoding)),
       end_(tokenizer.special(Special::end)),
+      padding_(tokenizer.special(Special::padding)),
       prompts_(make_prompts(model, decoding, set, sequences)),
       feed_(model, decoding, set, sequences, times_, capacity(set)),
-      best_(model.device(), BeamSearch::candidates(decoding.beam)) {
+      best_(model.device(), BeamSearch::candidates(decoding.beam) + 1) {
   for (Prompt& prompt : prompts_) {
     if (decoding.temperature > 0.0)
       prompt.drawn.resize(static_cast<std::size_t>(times_));
@@ -101,6 +103,8 @@ std::vector<std::vector<float>> TextWriter::logits() {
     rows.emplace_back(row, row + logits.extent(1));
     if (decoding_.repetition_penalty != 1.0)
       penalize_repetitions(feed_.pieces(feed_.rows()[i]), decoding_.repetition_penalty, rows.back());
+    if (!is_written(padding_))
+      rows.back()[static_cast<std::size_t>(padding_)] = std::numeric_limits<float>::lowest();
   }
   return rows;
 }
@@ -109,10 +113,16 @@ std::vector<std::vector<float>> TextWriter::logits() {
 
 /// Of each row of the feed.
 std::vector<std::vector<Candidate>> TextWriter::candidates() {
-  if (decoding_.repetition_penalty == 1.0) return best_.of(feed_.logits());
+  const std::int64_t count = BeamSearch::candidates(decoding_.beam);
   std::vector<std::vector<Candidate>> all;
-  for (const std::vector<float>& row : logits())
-    all.push_back(most_probable(row, BeamSearch::candidates(decoding_.beam)));
+  if (decoding_.repetition_penalty == 1.0)
+    all = best_.of(feed_.logits());
+  else
+    for (const std::vector<float>& row : logits()) all.push_back(most_probable(row, count));
+  for (std::vector<Candidate>& row : all) {
+    std::erase_if(row, [&](const Candidate& candidate) { return !is_written(candidate.piece); });
+    if (std::ssize(row) > count) row.resize(static_cast<std::size_t>(count));
+  }
   return all;
 }
 

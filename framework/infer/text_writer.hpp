@@ -62,6 +62,7 @@ class TextWriter {
   std::size_t place(std::size_t prompt, std::size_t slot) const {
     return prompt * static_cast<std::size_t>(times_) + slot;
   }
+  bool is_written(std::int32_t piece) const { return piece != padding_ || piece == end_; }
   std::vector<std::vector<Candidate>> candidates();
   std::vector<std::vector<float>> logits();
 
@@ -79,6 +80,7 @@ class TextWriter {
   const Generator::Seen& seen_;
   std::int64_t times_;
   std::int32_t end_;
+  std::int32_t padding_;  ///< which is never written, unless it is also what ends a text
   std::vector<Prompt> prompts_;
   TextFeed feed_;
   BestPieces best_;

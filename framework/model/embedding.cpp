@@ -3,6 +3,8 @@
 #include "model/embedding.hpp"
 
 #include <cmath>
+#include <cstring>
+#include <vector>
 
 #include <encore/kernels.hpp>
 
@@ -19,19 +21,35 @@ double scale_of(std::int64_t width, EmbeddingScale scale) {
   return scale == EmbeddingScale::none ? 1.0 : std::sqrt(static_cast<double>(width));
 }
 
+/// Brings channels 0, 2, 4, ... of a table (T, C) in front of channels 1, 3, 5, ...
+void part_halves(const Device& device, Tensor table) {
+  const auto rows = static_cast<std::size_t>(table.extent(0)),
+             width = static_cast<std::size_t>(table.extent(1));
+  const std::size_t size = size_of(table.dtype);
+  std::vector<std::byte> pairs(table.bytes()), halves(table.bytes());
+  copy_to_host(device, table, pairs.data());
+  for (std::size_t row = 0; row < rows; ++row)
+    for (std::size_t c = 0; c < width; ++c)
+      std::memcpy(&halves[(row * width + c % 2 * (width / 2) + c / 2) * size],
+                  &pairs[(row * width + c) * size], size);
+  copy_from_host(device, halves.data(), table);
+}
+
 class Embedding final : public Layer {
  public:
   Embedding(const Device& device, std::int64_t width, const EmbeddingOptions& options)
       : width_(width), scale_(scale_of(width, options.scale)), options_(options) {
-    if (options.positions == Positions::learned) return;
+    if (learned()) return;
+    const auto bytes =
+        static_cast<std::size_t>(options.max_positions * width) * size_of(sum_type(options.precision));
+    fixed_ = DeviceBuffer("encore::fixed_positions", bytes);
+    if (options.positions == Positions::none) return;  // the zeros that it is made of
     if (width % 2 != 0)
       throw ConfigError(options.width_key,
                         "must be even with sinusoidal positions (a sine and a cosine each), is " +
                             std::to_string(width) + "; or set positions = \"learned\"");
-    const auto bytes =
-        static_cast<std::size_t>(options.max_positions * width) * size_of(sum_type(options.precision));
-    sinusoids_ = DeviceBuffer("encore::sinusoidal_positions", bytes);
-    kernels::sinusoidal_positions(device, sinusoids());
+    kernels::sinusoidal_positions(device, fixed_positions());
+    if (options.layout == PositionLayout::halves) part_halves(device, fixed_positions());
   }
 
   void declare(LayerPlan& plan) override {
@@ -55,7 +73,7 @@ class Embedding final : public Layer {
   }
 
   void forward(const Step& step, std::span<const Tensor>, Tensor output) override {
-    const Tensor positions = learned() ? step.parameter(positions_) : sinusoids();
+    const Tensor positions = learned() ? step.parameter(positions_) : fixed_positions();
     if (options_.segments > 0)
       kernels::embedding(step.device(), step.rows(), step.parameter(tokens_), scale_, positions,
                          step.parameter(segments_), output);
@@ -81,14 +99,14 @@ class Embedding final : public Layer {
 
  private:
   bool learned() const { return options_.positions == Positions::learned; }
-  Tensor sinusoids() const {
-    return Tensor(sinusoids_.data(), sum_type(options_.precision), {options_.max_positions, width_});
+  Tensor fixed_positions() const {
+    return Tensor(fixed_.data(), sum_type(options_.precision), {options_.max_positions, width_});
   }
 
   std::int64_t width_;
   double scale_;
   EmbeddingOptions options_;
-  DeviceBuffer sinusoids_;
+  DeviceBuffer fixed_;  ///< the table of positions where it is no parameter
   Parameter tokens_, positions_, segments_;
   Buffer dy_;
   RandomStream stream_;

@@ -1,9 +1,10 @@
 // Embedding: output = dropout(scale * tokens[id] + positions[position] + segments[segment]), the layer
-// without inputs. With scale = sqrt(C) (Vaswani et al. 2017, section 3.4) token vectors start with deviation
-// C^-0.5, so that after scaling their channels have the size of the sinusoids; without it all tables start
-// with 0.02, as in BERT (Devlin et al. 2019). Place in the flow: network.cpp puts it first, and behind it a
-// norm and the dropout where the model has `embedding_norm`. Where it has `embedding_width` all of that is E
-// channels wide, and a projection to the C channels of the blocks follows (Lan et al. 2020, ALBERT).
+// without inputs; without positions their table is zeros. With scale = sqrt(C) (Vaswani et al. 2017,
+// section 3.4) token vectors start with deviation C^-0.5, so that after scaling their channels have the size
+// of the sinusoids; without it all tables start with 0.02, as in BERT (Devlin et al. 2019). Place in the
+// flow: network.cpp puts it first, and behind it a norm and the dropout where the model has `embedding_norm`.
+// Where it has `embedding_width` all of that is E channels wide, and a projection to the C channels of the
+// blocks follows (Lan et al. 2020, ALBERT).
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,7 @@ struct EmbeddingOptions {
   std::int64_t max_positions = 0;  ///< rows of the table of positions
   std::int64_t segments = 0;       ///< rows of the table of segments; 0: none
   Positions positions = Positions::sinusoidal;
+  PositionLayout layout = PositionLayout::pairs;
   EmbeddingScale scale = EmbeddingScale::sqrt_width;
   double dropout = 0.0;
   DType precision = DType::float32;  ///< of the output; the tables are in the type of sums

@@ -115,6 +115,7 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
         .max_positions = std::max(model.max_positions, max_length_),
         .segments = stack.space == Space::tokens ? model.segments : 0,
         .positions = model.positions,
+        .layout = model.position_layout,
         .scale = model.embedding_scale,
         .dropout = model.embedding_norm ? 0.0 : model.dropout,
         .precision = precision_,

@@ -8,8 +8,6 @@
 
 #include <encore/error.hpp>
 
-#include "pretrained/bert_tokenizer.hpp"
-#include "pretrained/byte_bpe_files.hpp"
 #include "pretrained/config_member.hpp"
 #include "pretrained/families.hpp"
 
@@ -282,24 +280,29 @@ std::int64_t roberta_first_position(const nlohmann::json& config) {
   return padding + 1;
 }
 
+void add_bert_members(nlohmann::json& config, const Options&) {
+  config["position_embedding_type"] = "absolute";
+}
+
 constexpr const char* segment_table = "bert.embeddings.token_type_embeddings.weight";
 
 }  // namespace
 
 const Family bert_family = {.model_type = "bert",
                             .name = "BERT",
-                            .tokenizer = bert_tokenizer,
+                            .tokenizer = &wordpiece_files,
                             .tensors_of = bert_tensors_of,
                             .first_spelling = bert_spelling,
                             .amend = amend_bert,
                             .is_of_body = is_of_bert_body,
                             .is_buffer = is_bert_buffer,
                             .class_of = bert_class_of,
-                            .segment_table = segment_table};
+                            .segment_table = segment_table,
+                            .add_members = add_bert_members};
 
 const Family distilbert_family = {.model_type = "distilbert",
                                   .name = "DistilBERT",
-                                  .tokenizer = bert_tokenizer,
+                                  .tokenizer = &wordpiece_files,
                                   .exported = false,  // as a BERT, whose names it has with one segment
                                   .config = {.width = "dim",
                                              .layers = "n_layers",
@@ -319,7 +322,7 @@ const Family distilbert_family = {.model_type = "distilbert",
 
 const Family roberta_family = {.model_type = "roberta",
                                .name = "RoBERTa",
-                               .tokenizer = byte_bpe_tokenizer,
+                               .tokenizer = &byte_bpe_files,
                                .tokenizer_class = "RobertaTokenizer",
                                .first_position = roberta_first_position,
                                .tensors_of = bert_tensors_of,

@@ -1,11 +1,12 @@
-#include "pretrained/bert_tokenizer.hpp"
-
+// The tokenizer of a BERT: WordPiece.
 #include <optional>
 
 #include <nlohmann/json.hpp>
 
 #include "config/value.hpp"
+#include "data/vocabulary.hpp"
 #include "pretrained/hugging_face_folder.hpp"
+#include "pretrained/tokenizer_files.hpp"
 
 namespace encore {
 
@@ -80,6 +81,49 @@ void read_tokenizer_json(const fs::path& file, bool decides, TokenizerFlag& flag
   require_known_cleaning(normalizer, file, flag.value, "handle_chinese_chars");
 }
 
+std::vector<std::string> bert_files_in(const fs::path& folder) {
+  for (const char* file : {pieces_file, tokenizer_file})
+    if (is_there(folder / file)) return {file};
+  return {};
+}
+
+PretrainedTokenizer read_bert_tokenizer(const fs::path& folder) {
+  const fs::path pieces = folder / pieces_file, whole = folder / tokenizer_file;
+  const fs::path config = folder / tokenizer_config_file;
+  // What transformers does where nothing is said.
+  TokenizerFlag flag = {.option = "lowercase",
+                        .value = true,
+                        .file = folder / config_file,
+                        .reason = "model_type of BERT and no do_lower_case"};
+  const fs::path& vocabulary = is_there(pieces) ? pieces : whole;
+  const bool decided = is_there(config) && read_tokenizer_config(config, flag);
+  if (vocabulary == whole) read_tokenizer_json(whole, !decided, flag);
+  return {.type = wordpiece_files.type, .vocabulary = vocabulary, .flag = flag};
+}
+
+json special_tokens_json() {
+  json map = json::object();
+  for (const auto& [member, piece] : special_pieces) map[member] = piece;
+  return map;
+}
+
+json bert_config_json(bool lowercase, std::int64_t max_length) {
+  json config = special_tokens_json();
+  config["tokenizer_class"] = "BertTokenizer";
+  config["do_lower_case"] = lowercase;
+  config["tokenize_chinese_chars"] = true;
+  config["strip_accents"] = nullptr;
+  config["model_max_length"] = max_length;
+  return config;
+}
+
+std::map<std::string, std::string> written_bert_files(const WrittenTokenizer& tokenizer) {
+  return {{pieces_file, vocabulary_text(tokenizer.lines)},
+          {tokenizer_config_file,
+           json_file_text(bert_config_json(tokenizer.options.flag("lowercase"), tokenizer.max_length))},
+          {special_tokens_file, json_file_text(special_tokens_json())}};
+}
+
 }  // namespace
 
 std::optional<bool> json_flag(const json& object, const char* name, const fs::path& file) {
@@ -90,35 +134,15 @@ std::optional<bool> json_flag(const json& object, const char* name, const fs::pa
   return found->get<bool>();
 }
 
-PretrainedTokenizer read_bert_tokenizer(const fs::path& folder) {
-  const fs::path pieces = folder / pieces_file, whole = folder / tokenizer_file;
-  const fs::path config = folder / tokenizer_config_file;
-  // What transformers does where nothing is said.
-  PretrainedTokenizer tokenizer = {.type = bert_tokenizer,
-                                   .vocabulary = is_there(pieces) ? pieces : whole,
-                                   .flag = {.option = "lowercase",
-                                            .value = true,
-                                            .file = folder / config_file,
-                                            .reason = "model_type of BERT and no do_lower_case"}};
-  const bool decided = is_there(config) && read_tokenizer_config(config, tokenizer.flag);
-  if (tokenizer.vocabulary == whole) read_tokenizer_json(whole, !decided, tokenizer.flag);
-  return tokenizer;
+std::string json_file_text(const json& value) {
+  return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-nlohmann::json tokenizer_config_json(bool lowercase, std::int64_t max_length) {
-  nlohmann::json config = special_tokens_json();
-  config["tokenizer_class"] = "BertTokenizer";
-  config["do_lower_case"] = lowercase;
-  config["tokenize_chinese_chars"] = true;
-  config["strip_accents"] = nullptr;
-  config["model_max_length"] = max_length;
-  return config;
-}
-
-nlohmann::json special_tokens_json() {
-  nlohmann::json map = nlohmann::json::object();
-  for (const auto& [member, piece] : special_pieces) map[member] = piece;
-  return map;
-}
+const TokenizerFiles wordpiece_files = {.type = "wordpiece",
+                                        .missing = "neither vocab.txt nor tokenizer.json",
+                                        .names_markers = false,
+                                        .in = bert_files_in,
+                                        .read = read_bert_tokenizer,
+                                        .written = written_bert_files};
 
 }  // namespace encore

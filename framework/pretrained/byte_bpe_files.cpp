@@ -9,6 +9,7 @@
 #include "config/value.hpp"
 #include "data/vocabulary.hpp"
 #include "pretrained/hugging_face_folder.hpp"
+#include "pretrained/tokenizer_files.hpp"
 
 namespace encore {
 
@@ -65,31 +66,64 @@ void require_merges(const fs::path& folder) {
                 vocab_json_file + " needs it beside it");
 }
 
-}  // namespace
+std::vector<std::string> byte_bpe_files_in(const fs::path& folder) {
+  if (is_there(folder / tokenizer_file)) return {tokenizer_file};
+  if (!is_there(folder / vocab_json_file)) return {};
+  if (is_there(folder / merges_file)) return {vocab_json_file, merges_file};
+  return {vocab_json_file};
+}
 
 PretrainedTokenizer read_byte_bpe_tokenizer(const fs::path& folder) {
   const fs::path whole = folder / tokenizer_file, config = folder / tokenizer_config_file;
   // Words of a list are cut as within a text only where a blank is put in front of them: who labels words
   // wants that, whatever the folder was used for last.
-  PretrainedTokenizer tokenizer = {.type = byte_bpe_tokenizer,
-                                   .vocabulary = is_there(whole) ? whole : folder / vocab_json_file,
-                                   .flag = {.option = "add_prefix_space",
-                                            .value = false,
-                                            .file = folder / config_file,
-                                            .reason = "model_type and no add_prefix_space",
-                                            .may_differ = true}};
-  if (tokenizer.vocabulary == whole)
-    read_whole(whole, tokenizer.flag);
+  TokenizerFlag flag = {.option = "add_prefix_space",
+                        .value = false,
+                        .file = folder / config_file,
+                        .reason = "model_type and no add_prefix_space",
+                        .may_differ = true};
+  const fs::path vocabulary = is_there(whole) ? whole : folder / vocab_json_file;
+  if (vocabulary == whole)
+    read_whole(whole, flag);
   else
     require_merges(folder);
-  if (!is_there(config)) return tokenizer;
-  if (const auto prefix = json_flag(read_json_object(config), "add_prefix_space", config)) {
-    tokenizer.flag.value = *prefix;
-    tokenizer.flag.file = config;
-    tokenizer.flag.reason = on_or_off("add_prefix_space", *prefix);
-  }
-  return tokenizer;
+  if (is_there(config))
+    if (const auto prefix = json_flag(read_json_object(config), "add_prefix_space", config)) {
+      flag.value = *prefix;
+      flag.file = config;
+      flag.reason = on_or_off("add_prefix_space", *prefix);
+    }
+  return {.type = byte_bpe_files.type, .vocabulary = vocabulary, .flag = flag};
 }
+
+json byte_bpe_config_json(const WrittenTokenizer& tokenizer) {
+  const auto piece = [&](Special role) -> json {
+    const std::string& text = tokenizer.specials[static_cast<std::size_t>(role)];
+    return text.empty() ? json() : json(text);
+  };
+  json mask = piece(Special::mask);
+  if (!mask.is_null())  // white space in front of it belongs to it
+    mask = {{"__type", "AddedToken"}, {"content", mask},      {"lstrip", true}, {"rstrip", false},
+            {"normalized", false},    {"single_word", false}, {"special", true}};
+  return {{"tokenizer_class", tokenizer.tokenizer_class},
+          {"add_prefix_space", tokenizer.options.flag("add_prefix_space")},
+          {"bos_token", piece(Special::start)},
+          {"cls_token", piece(Special::start)},
+          {"eos_token", piece(Special::end)},
+          {"sep_token", piece(Special::separator)},
+          {"unk_token", piece(Special::unknown)},
+          {"pad_token", piece(Special::padding)},
+          {"mask_token", mask},
+          {"model_max_length", tokenizer.max_length}};
+}
+
+std::map<std::string, std::string> written_byte_bpe_files(const WrittenTokenizer& tokenizer) {
+  return {{vocab_json_file, vocab_json(tokenizer.lines.first(piece_count(tokenizer.lines)))},
+          {merges_file, merges_text(tokenizer.lines, tokenizer.special_numbers)},
+          {tokenizer_config_file, json_file_text(byte_bpe_config_json(tokenizer))}};
+}
+
+}  // namespace
 
 void require_padding_piece(std::span<const std::string> lines, std::int64_t padding) {
   const std::span<const std::string> pieces = lines.first(piece_count(lines));
@@ -128,27 +162,11 @@ std::string merges_text(std::span<const std::string> lines, std::span<const std:
   return text;
 }
 
-json byte_bpe_config_json(const std::string& tokenizer_class,
-                          const std::array<std::string, all_specials.size()>& special, bool add_prefix_space,
-                          std::int64_t max_length) {
-  const auto piece = [&](Special role) -> json {
-    const std::string& text = special[static_cast<std::size_t>(role)];
-    return text.empty() ? json() : json(text);
-  };
-  json mask = piece(Special::mask);
-  if (!mask.is_null())  // white space in front of it belongs to it
-    mask = {{"__type", "AddedToken"}, {"content", mask},      {"lstrip", true}, {"rstrip", false},
-            {"normalized", false},    {"single_word", false}, {"special", true}};
-  return {{"tokenizer_class", tokenizer_class},
-          {"add_prefix_space", add_prefix_space},
-          {"bos_token", piece(Special::start)},
-          {"cls_token", piece(Special::start)},
-          {"eos_token", piece(Special::end)},
-          {"sep_token", piece(Special::separator)},
-          {"unk_token", piece(Special::unknown)},
-          {"pad_token", piece(Special::padding)},
-          {"mask_token", mask},
-          {"model_max_length", max_length}};
-}
+const TokenizerFiles byte_bpe_files = {.type = byte_bpe_tokenizer,
+                                       .missing = "neither vocab.json nor tokenizer.json",
+                                       .names_markers = true,
+                                       .in = byte_bpe_files_in,
+                                       .read = read_byte_bpe_tokenizer,
+                                       .written = written_byte_bpe_files};
 
 }  // namespace encore

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -31,6 +32,17 @@ std::optional<T> member(const nlohmann::json& config, const char* name, const ch
 
 inline bool is_set(const nlohmann::json& config, const char* name, bool fallback = false) {
   return member<bool>(config, name, "true or false").value_or(fallback);
+}
+
+/// What a decoder reads first: as task.target_start calls it, and the member with the number of that piece.
+inline constexpr std::pair<const char*, const char*> target_starts[] = {
+    {"start", "bos_token_id"}, {"end", "eos_token_id"}, {"padding", padding_name}};
+
+/// The number of that piece in a config.json that has those of all markers.
+inline nlohmann::json target_start_piece(const nlohmann::json& config, const std::string& role) {
+  for (const auto& [name, piece] : target_starts)
+    if (role == name) return config.at(piece);
+  throw Error("task.target_start = \"" + role + "\" names no piece");
 }
 
 }  // namespace encore

@@ -40,8 +40,13 @@ class Stack {
   void require_common() const {
     if (model_.groups != 0)
       refuse("groups", std::to_string(model_.groups), "parameters of its own in every block");
-    if (model_.positions != Positions::learned)
-      refuse("positions", "\"sinusoidal\"", "\"learned\" positions");
+    const FamilyShape& shape = family_.shape;
+    const auto quoted = [](const char* name) { return "\"" + std::string(name) + "\""; };
+    if (model_.positions != shape.positions)
+      refuse("positions", quoted(name_of(model_.positions)), quoted(name_of(shape.positions)) + " positions");
+    if (model_.position_layout != shape.position_layout)
+      refuse("position_layout", quoted(name_of(model_.position_layout)),
+             quoted(name_of(shape.position_layout)) + " in this place");
     if (model_.embedding_width != 0)
       refuse("embedding_width", std::to_string(model_.embedding_width), "tables as wide as the model");
     if (model_.norm.type != "layer_norm") refuse("norm", "\"" + model_.norm.type + "\"", "\"layer_norm\"");

@@ -13,10 +13,16 @@ using HashOfFile = std::string (*)(const std::filesystem::path& path);
 
 std::string content_hash(const std::filesystem::path& path, HashOfFile hash_of_file) {
   std::error_code failure;
-  const std::filesystem::path merges = path.parent_path() / merges_file;
-  const bool has_merges = path.filename() == vocab_json_file && is_there(merges);
-  if (!std::filesystem::is_directory(path, failure))
-    return has_merges ? sha256(hash_of_file(path) + '\n' + hash_of_file(merges)) : hash_of_file(path);
+  if (!std::filesystem::is_directory(path, failure)) {
+    std::string hashes = hash_of_file(path);
+    bool alone = true;
+    for (const std::string& name : files_beside_vocabulary(path))
+      if (const std::filesystem::path file = path.parent_path() / name; is_there(file)) {
+        hashes += '\n' + hash_of_file(file);
+        alone = false;
+      }
+    return alone ? hashes : sha256(hashes);
+  }
   Sha256 hash;
   for (const std::string& name : files_of_hugging_face_folder(path))
     hash.add(name + '\0' + hash_of_file(path / name) + '\n');

@@ -10,5 +10,6 @@ extern const Family distilbert_family;
 extern const Family roberta_family;
 extern const Family gpt2_family;
 extern const Family bart_family;
+extern const Family marian_family;
 
 }  // namespace encore

@@ -9,13 +9,14 @@
 #include <encore/error.hpp>
 
 #include "config/nearest.hpp"
+#include "config/value.hpp"
 #include "pretrained/families.hpp"
 
 namespace encore {
 namespace {
 
-constexpr const Family* all_families[] = {&bert_family, &distilbert_family, &roberta_family, &gpt2_family,
-                                          &bart_family};
+constexpr const Family* all_families[] = {&bert_family, &distilbert_family, &roberta_family,
+                                          &gpt2_family, &bart_family,       &marian_family};
 
 std::string listed(const std::vector<std::string>& parts) {
   std::string text;
@@ -74,11 +75,11 @@ const Family& family_to_write(const std::string& tokenizer_type, bool causal, bo
   std::vector<std::string> has;
   for (const Family* family : all_families) {
     if (!family->exported) continue;
-    if (family->tokenizer == tokenizer_type) {
+    if (family->tokenizer->type == tokenizer_type) {
       if (family->shape.causal == causal && family->shape.decoder == decoder) return *family;
       if (other == nullptr) other = family;
     }
-    has.push_back("a " + std::string(family->name) + " has \"" + family->tokenizer + "\"");
+    has.push_back("a " + std::string(family->name) + " has \"" + family->tokenizer->type + "\"");
   }
   if (other != nullptr) return *other;  // the model's stack does not fit it, which says more
   throw Error("tokenizer.type = \"" + tokenizer_type + "\" cannot be written: " + listed(has));

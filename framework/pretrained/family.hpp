@@ -16,6 +16,9 @@
 #include <encore/head.hpp>
 #include <encore/options.hpp>
 
+#include "config/experiment.hpp"
+#include "pretrained/tokenizer_files.hpp"
+
 namespace encore {
 
 /// The parameters whose rows are positions end so.
@@ -57,6 +60,10 @@ struct FamilyShape {
   bool pre_norm = false;  ///< a norm before each sub-layer and one behind the last, else one after each sum
   bool embedding_norm = true;
   bool decoder = false;  ///< a second stack that reads the first
+  /// Of a decoder: both texts begin with the piece `start` (task.source_start, task.target_begins).
+  bool texts_begin = false;
+  Positions positions = Positions::learned;
+  PositionLayout position_layout = PositionLayout::pairs;
   /// Of a table of positions that has rows in front: whether config.json counts them too; then they end with
   /// that of the padding piece's number.
   bool counts_front_rows = true;
@@ -83,9 +90,9 @@ struct PretrainedClass {
 using TensorSpellings = std::map<std::string, std::string>;
 
 struct Family {
-  const char* model_type;            ///< "roberta"
-  const char* name;                  ///< "RoBERTa", as messages call it
-  const char* tokenizer;             ///< type of its tokenizer
+  const char* model_type;  ///< "roberta"
+  const char* name;        ///< "RoBERTa", as messages call it
+  const TokenizerFiles* tokenizer;
   const char* tokenizer_class = "";  ///< of tokenizer_config.json
   bool exported = true;              ///< false: written as another family
   ConfigNames config = {};

@@ -44,12 +44,13 @@ class Filling : private OptionFiller {
     const bool is_other =
         !put({.path = {"tokenizer", "type"}, .value = Value{tokenizer.type, {}}, .reason = type}, config);
     if (is_other) return;  // whose options are its own
-    put({.path = {"tokenizer", tokenizer.flag.option},
-         .value = Value{tokenizer.flag.value, {}},
-         .reason = tokenizer.flag.reason,
-         .may_differ = tokenizer.flag.may_differ},
-        tokenizer.flag.file);
-    for (const char* option : {"vocab_size", "min_frequency"})
+    if (const std::optional<TokenizerFlag>& flag = tokenizer.flag)
+      put({.path = {"tokenizer", flag->option},
+           .value = Value{flag->value, {}},
+           .reason = flag->reason,
+           .may_differ = flag->may_differ},
+          flag->file);
+    for (const char* option : {"vocab_size", "min_frequency", "character_coverage", "byte_fallback"})
       if (const Value* given = root_.at({"tokenizer", option}))
         refuse(*given, std::string("tokenizer.") + option,
                "tokenizer." + std::string(option) +

@@ -8,7 +8,6 @@
 
 #include <encore/error.hpp>
 
-#include "pretrained/byte_bpe_files.hpp"
 #include "pretrained/config_member.hpp"
 #include "pretrained/families.hpp"
 
@@ -94,7 +93,7 @@ PretrainedClass gpt2_class_of(const HeadPlan& head, const std::string& type) {
 const Family gpt2_family = {
     .model_type = "gpt2",
     .name = "GPT-2",
-    .tokenizer = byte_bpe_tokenizer,
+    .tokenizer = &byte_bpe_files,
     .tokenizer_class = "GPT2Tokenizer",
     .config = {.width = "n_embd",
                .layers = "n_layer",

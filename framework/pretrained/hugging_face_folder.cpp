@@ -65,25 +65,10 @@ void require_tensors(const fs::path& folder) {
   throw Error(folder.string() + " has no " + tensors_file + "; " + what_it_holds);
 }
 
-bool has_byte_pairs(const Family& family) {
-  return family.tokenizer == std::string_view(byte_bpe_tokenizer);
-}
-
-/// The files of the tokenizer that are read. BERT's pieces are in vocab.txt or tokenizer.json; RoBERTa's,
-/// with their merges, in tokenizer.json, or in vocab.json and merges.txt.
-std::vector<std::string> tokenizer_files(const fs::path& folder, bool byte_pairs) {
-  if (!byte_pairs && is_there(folder / pieces_file)) return {pieces_file};
-  if (is_there(folder / tokenizer_file)) return {tokenizer_file};
-  if (!byte_pairs || !is_there(folder / vocab_json_file)) return {};
-  std::vector<std::string> files = {vocab_json_file};
-  if (is_there(folder / merges_file)) files.emplace_back(merges_file);
-  return files;
-}
-
-void require_vocabulary(const fs::path& folder, bool byte_pairs) {
-  if (!tokenizer_files(folder, byte_pairs).empty()) return;
-  throw Error(folder.string() + " has neither " + (byte_pairs ? vocab_json_file : pieces_file) + " nor " +
-              tokenizer_file + ", so its tokenizer is not known; " + what_it_holds);
+void require_vocabulary(const fs::path& folder, const TokenizerFiles& files) {
+  if (files.in(folder).empty())
+    throw Error(folder.string() + " has " + files.missing + ", so its tokenizer is not known; " +
+                what_it_holds);
 }
 
 void require_config(const fs::path& folder) {
@@ -159,9 +144,9 @@ HuggingFaceFolder open_hugging_face_folder(const fs::path& folder) {
   }
   require_tensors(folder);
   const Safetensors tensors(folder / tensors_file);  // its header
-  const bool byte_pairs = has_byte_pairs(family_of(model.config));
-  require_vocabulary(folder, byte_pairs);
-  model.tokenizer = byte_pairs ? read_byte_bpe_tokenizer(folder) : read_bert_tokenizer(folder);
+  const TokenizerFiles& files = *family_of(model.config).tokenizer;
+  require_vocabulary(folder, files);
+  model.tokenizer = files.read(folder);
   require_pieces(model);
   return model;
 }
@@ -170,10 +155,10 @@ std::vector<std::string> files_of_hugging_face_folder(const fs::path& folder) {
   require_config(folder);
   require_tensors(folder);
   const nlohmann::json config = read_json_object(folder / config_file);
-  const bool byte_pairs = has_byte_pairs(family_in(config));
-  require_vocabulary(folder, byte_pairs);
+  const TokenizerFiles& files = *family_in(config).tokenizer;
+  require_vocabulary(folder, files);
   std::vector<std::string> names = {config_file, tensors_file};
-  for (std::string& name : tokenizer_files(folder, byte_pairs)) names.push_back(std::move(name));
+  for (std::string& name : files.in(folder)) names.push_back(std::move(name));
   if (is_there(folder / tokenizer_config_file)) names.emplace_back(tokenizer_config_file);
   std::ranges::sort(names);
   return names;

@@ -9,15 +9,15 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "pretrained/bert_tokenizer.hpp"
+#include "data/vocabulary.hpp"
 #include "pretrained/pretrained_config.hpp"
+#include "pretrained/tokenizer_files.hpp"
 
 namespace encore {
 
 inline constexpr const char* config_file = "config.json";
 inline constexpr const char* tensors_file = "model.safetensors";
 inline constexpr const char* pieces_file = "vocab.txt";
-inline constexpr const char* vocab_json_file = "vocab.json";
 inline constexpr const char* tokenizer_file = "tokenizer.json";
 inline constexpr const char* tokenizer_config_file = "tokenizer_config.json";
 inline constexpr const char* special_tokens_file = "special_tokens_map.json";

@@ -36,10 +36,9 @@ struct ActivationNames {
   const char* there;
 };
 constexpr ActivationNames activation_names[] = {
-    {.here = "gelu", .there = "gelu"},
-    {.here = "relu", .there = "relu"},
-    {.here = "gelu_tanh", .there = "gelu_new"},
-    {.here = "gelu_tanh", .there = "gelu_pytorch_tanh"},
+    {.here = "gelu", .there = "gelu"},          {.here = "relu", .there = "relu"},
+    {.here = "gelu_tanh", .there = "gelu_new"}, {.here = "gelu_tanh", .there = "gelu_pytorch_tanh"},
+    {.here = "silu", .there = "silu"},          {.here = "silu", .there = "swish"},
 };
 
 std::string activation_in(const json& config, const Family& family) {
@@ -49,15 +48,16 @@ std::string activation_in(const json& config, const Family& family) {
   for (const auto& [here, there] : activation_names)
     if (activation == there) return here;
   throw Error(std::string(name) + " is \"" + shortened(activation) +
-              "\", which is not supported; supported are \"gelu\" (with the exact erf), \"gelu_new\" and "
-              "\"relu\"");
+              "\", which is not supported; supported are \"gelu\" (with the exact erf), \"gelu_new\", "
+              "\"relu\" and \"silu\"");
 }
 
 std::string activation_there(const std::string& activation) {
   const auto* found = std::ranges::find(activation_names, activation, &ActivationNames::here);
   if (found == std::end(activation_names))
     throw Error("model.layer." + std::string(pretrained_feed_forward) + ".activation = \"" + activation +
-                "\" cannot be written as config.json, which knows \"gelu\", \"gelu_tanh\" and \"relu\" here");
+                "\" cannot be written as config.json, which knows \"gelu\", \"gelu_tanh\", \"relu\" and "
+                "\"silu\" here");
   return found->there;
 }
 
@@ -97,8 +97,7 @@ std::string target_start_in(const json& config) {
   constexpr const char* name = "decoder_start_token_id";
   const auto piece = member<std::int64_t>(config, name, "an integer");
   if (!piece) throw Error(std::string("\"") + name + "\" is missing");
-  for (const auto& [role, of] : {std::pair("start", "bos_token_id"), std::pair("end", "eos_token_id"),
-                                 std::pair("padding", padding_name)})
+  for (const auto& [role, of] : target_starts)
     if (member<std::int64_t>(config, of, "an integer") == piece) return role;
   throw Error(std::string(name) + " = " + std::to_string(*piece) +
               " is neither bos_token_id nor eos_token_id nor pad_token_id, which is not supported");
@@ -199,9 +198,13 @@ std::vector<ImpliedOption> implied_options(const PretrainedConfig& config) {
   count({"model", "width"}, config.width, names.width);
   count({"model", "layers"}, config.layers, names.layers);
   add({"model", "block"}, texts({pretrained_attention, pretrained_feed_forward}), type);
-  add({"model", "positions"}, std::string("learned"), type);
-  add({"model", "max_positions"}, config.max_positions,
-      said(names.positions, std::to_string(positions_of(config))));
+  add({"model", "positions"}, std::string(name_of(shape.positions)), type);
+  if (shape.positions == Positions::learned)
+    add({"model", "max_positions"}, config.max_positions,
+        said(names.positions, std::to_string(positions_of(config))));
+  if (shape.positions == Positions::sinusoidal)
+    add({"model", "position_layout"}, std::string(name_of(shape.position_layout)), type).is_default =
+        shape.position_layout == PositionLayout::pairs;
   add({"model", "segments"}, config.segments,
       *names.segments == '\0' ? type : said(names.segments, std::to_string(config.segments)));
   add({"model", "embedding_norm"}, shape.embedding_norm, type).is_default = !shape.embedding_norm;
@@ -235,9 +238,9 @@ std::vector<ImpliedOption> implied_options(const PretrainedConfig& config) {
     const auto marker = [&](const char* option, auto value) {
       add({"task", option}, std::move(value), type).may_differ = true;
     };
-    marker("source_start", true);
+    marker("source_start", shape.texts_begin);
     marker("target_start", config.target_start);
-    marker("target_begins", true);
+    marker("target_begins", shape.texts_begin);
   }
 
   add({"model", "layer", pretrained_norm, "type"}, std::string("layer_norm"), type);

@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <encore/base64.hpp>
+
 #include "document/content_policy.hpp"
 #include "document/escape.hpp"
 #include "document/html_blocks.hpp"
@@ -30,7 +32,7 @@ std::string packed(const std::vector<float>& weights) {
     bytes += static_cast<char>(step & 255U);
     bytes += static_cast<char>(step >> 8U);
   }
-  return base64(bytes);
+  return to_base64(bytes);
 }
 
 ordered_json pieces_json(const std::vector<AttentionPiece>& pieces) {

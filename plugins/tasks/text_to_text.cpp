@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <encore/target_tokenizer.hpp>
+
 #include "counted.hpp"
 #include "text_column.hpp"
 #include "trimmed.hpp"
@@ -169,7 +171,8 @@ void TextToText::encode(const Records& records, std::size_t record, const Tokeni
   if (target_begins_) to.target_ids.push_back(tokenizer.special(Special::start));
   if (!records.has(target_field)) return;
   const std::string& target = records.texts(target_field)[record];
-  to.integers(cut_target).push_back(append_pieces(target, tokenizer, max_length_ - given(), to.target_ids));
+  to.integers(cut_target)
+      .push_back(append_pieces(target, target_tokenizer_of(tokenizer), max_length_ - given(), to.target_ids));
   to.integers(targets).assign(to.target_ids.begin() + 1, to.target_ids.end());
   to.integers(targets).push_back(tokenizer.special(Special::end));
   put_text(target, to.integers(references));

@@ -23,12 +23,15 @@ class TextToText : public Task {
   /// "perplexity" and "accuracy" of the pieces of the target, each predicted with the true ones before it.
   static std::vector<Measure> piece_measures();
 
-  /// BART and its kin; `reader` of files with pairs of texts.
+  /// BART and its kin, and MarianMTModel; `reader` of files with pairs of texts.
   static std::vector<AdoptedModel> adopted_by(const std::string& reader) {
-    return {{.architecture = "ForConditionalGeneration",
-             .head = "language_model",
-             .head_options = {"transform = false"},
-             .reader = reader}};
+    std::vector<AdoptedModel> models;
+    for (const char* architecture : {"ForConditionalGeneration", "MTModel"})
+      models.push_back({.architecture = architecture,
+                        .head = "language_model",
+                        .head_options = {"transform = false"},
+                        .reader = reader});
+    return models;
   }
 
   void prepare(const Records& train) override;

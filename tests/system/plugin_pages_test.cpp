@@ -34,6 +34,16 @@ std::map<std::string, std::string> pages() {
   return all;
 }
 
+/// Whether this build has all plugins that ship, so that its pages are those of docs/.
+bool has_all() {
+#ifdef ENCORE_HAVE_SENTENCEPIECE
+  return true;
+#else
+  return false;
+#endif
+}
+constexpr const char* left_out = "SentencePiece was not there, so the tokenizer unigram is left out";
+
 void write(const std::map<std::string, std::string>& current) {
   fs::remove_all(folder);
   fs::create_directories(folder);
@@ -41,6 +51,7 @@ void write(const std::map<std::string, std::string>& current) {
 }
 
 TEST(PluginPages, SayWhatTheManifestsSay) {
+  if (!has_all()) GTEST_SKIP() << left_out;
   const std::map<std::string, std::string> current = pages();
   ASSERT_GT(current.size(), 10u) << "the plugins are not built";
   if (std::getenv("ENCORE_WRITE_DOCUMENTS") != nullptr) write(current);
@@ -49,6 +60,7 @@ TEST(PluginPages, SayWhatTheManifestsSay) {
 }
 
 TEST(PluginPages, ThereIsNoneOfAPluginThatIsGone) {
+  if (!has_all()) GTEST_SKIP() << left_out;
   const std::map<std::string, std::string> current = pages();
   for (const auto& entry : fs::directory_iterator(folder))
     EXPECT_TRUE(current.contains(entry.path().filename()))

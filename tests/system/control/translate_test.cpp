@@ -2,30 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <tuple>
 
 #include <nlohmann/json.hpp>
 
 #include "system/control/real_worker.hpp"
+#include "system/control/translated_days.hpp"
 
 namespace encore::system_test {
 namespace {
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
-}
-
-/// Days as numbers, so that each word has one translation: of the source or of the target.
-std::string days(int begin, int end, bool target) {
-  const char* sources[] = {"monday", "tuesday", "wednesday", "thursday", "friday"};
-  const char* targets[] = {"Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag"};
-  std::string lines;
-  for (int i = begin; i < end; ++i) {
-    for (int k = 0; k < 1 + i % 4; ++k)
-      lines += std::string(k > 0 ? " " : "") + (target ? targets : sources)[(i + k * (1 + i % 3)) % 5];
-    lines += "\n";
-  }
-  return lines;
 }
 
 /// `task`: more lines of [task]; `train`: of [train].
@@ -70,11 +57,7 @@ const std::string only_pieces = "decode = false", by_pieces = "select = \"min de
 
 class Translation : public RealWorkerTest {
  protected:
-  Translation() {
-    for (const auto& [set, begin, end] : {std::tuple{"train", 0, 60}, {"dev", 60, 75}})
-      for (const bool target : {false, true})
-        sandbox_.write(std::string(set) + (target ? ".de" : ".en"), days(begin, end, target));
-  }
+  Translation() { write_translated_days(sandbox_); }
 };
 
 TEST_F(Translation, LearnsFromTwoFiles) {

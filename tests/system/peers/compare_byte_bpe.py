@@ -127,4 +127,5 @@ def main():
     sys.exit(1 if counts["differences"] or first is not None or len(vocabulary) != len(theirs) else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

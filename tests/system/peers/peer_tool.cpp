@@ -1,20 +1,22 @@
 // Lets the Python scripts beside it put Encore's own code next to a Python package: lines in, lines out.
-//   peer_tool wordpiece VOCAB cased|uncased   text lines -> the numbers of their pieces
-//   peer_tool train VOCAB_SIZE cased|uncased  text lines (words parted by blanks) -> a trained vocabulary
-//   peer_tool byte_bpe VOCAB 0|1              text lines -> the numbers of their pieces; 1: with
-//   add_prefix_space peer_tool train_byte_bpe VOCAB_SIZE       text lines (words parted by blanks) -> a
-//   trained vocabulary peer_tool ner                             pairs of lines (true tags, predicted tags),
-//   blank line between corpora ->
-//                                             one JSON object per corpus
-//   peer_tool text_scores                     one JSON object {written, references} per line and corpus ->
-//   one
-//                                             JSON object with the scores of each
+//   wordpiece VOCAB cased|uncased   text lines -> the numbers of their pieces
+//   train VOCAB_SIZE cased|uncased  text lines (words parted by blanks) -> a trained vocabulary
+//   byte_bpe VOCAB 0|1              text lines -> the numbers of their pieces; 1: with add_prefix_space
+//   train_byte_bpe VOCAB_SIZE       text lines (words parted by blanks) -> a trained vocabulary
+//   unigram VOCAB source|target     text lines -> pieces with their bytes in the text, "17:0:3"
+//   unigram_text VOCAB              numbers of pieces -> their text
+//   train_unigram VOCAB_SIZE        text lines (words parted by blanks) -> the lines of a trained vocabulary
+//   ner                             pairs of lines (true tags, predicted tags), blank line between corpora ->
+//                                   one JSON object per corpus
+//   text_scores                     one JSON object {written, references} per line and corpus -> one JSON
+//                                   object with the scores of each
 #include <cstdint>
 #include <exception>
 #include <iomanip>
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -27,6 +29,9 @@
 #include "measures.hpp"
 #include "ngrams/text_scores.hpp"
 #include "wordpiece.hpp"
+#ifdef ENCORE_HAVE_SENTENCEPIECE
+#include "unigram.hpp"
+#endif
 
 namespace {
 
@@ -68,6 +73,50 @@ void print_vocabulary(Tokenizer&& tokenizer) {
   tokenizer.train(words);
   for (const std::string& piece : tokenizer.vocabulary()) std::cout << piece << '\n';
 }
+
+#ifdef ENCORE_HAVE_SENTENCEPIECE
+std::unique_ptr<Tokenizer> make_unigram(const std::string& option, encore::OptionValue value) {
+  encore::Options options;
+  options.set(option, std::move(value));
+  options.set("character_coverage", 1.0);
+  options.set("byte_fallback", false);
+  return std::make_unique<encore::unigram::Unigram>(options, encore::TokenizerContext());
+}
+
+std::unique_ptr<Tokenizer> load_unigram(const std::string& vocabulary) {
+  std::unique_ptr<Tokenizer> tokenizer = make_unigram("vocab", vocabulary);
+  tokenizer->load(encore::load_vocabulary(vocabulary));
+  return tokenizer;
+}
+
+void print_ranges(const Tokenizer& tokenizer) {
+  std::vector<std::int32_t> pieces;
+  std::vector<encore::ByteRange> ranges;
+  for (std::string line; std::getline(std::cin, line);) {
+    pieces.clear();
+    ranges.clear();
+    tokenizer.encode(line, pieces, ranges);
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+      std::cout << (i == 0 ? "" : " ") << pieces[i] << ':' << ranges[i].begin << ':' << ranges[i].end;
+    std::cout << '\n';
+  }
+}
+
+void print_texts(const Tokenizer& tokenizer) {
+  for (std::string line; std::getline(std::cin, line);) {
+    std::istringstream numbers(line);
+    const std::vector<std::int32_t> pieces(std::istream_iterator<std::int32_t>(numbers), {});
+    std::cout << tokenizer.decode(pieces) << '\n';
+  }
+}
+
+void print_trained_lines(std::unique_ptr<Tokenizer> tokenizer) {
+  std::map<std::string, std::int64_t> words;
+  for (std::string word; std::cin >> word;) ++words[word];
+  tokenizer->train(words);
+  std::cout << encore::vocabulary_text(encore::vocabulary_lines_of(*tokenizer));
+}
+#endif
 
 std::vector<std::string> split(const std::string& line) {
   std::istringstream words(line);
@@ -150,6 +199,15 @@ int main(int argc, char** argv) {
       print_pieces(make_byte_bpe("vocab", arguments[1], arguments[2] == "1"), arguments[1]);
     else if (arguments.size() == 2 && arguments[0] == "train_byte_bpe")
       print_vocabulary(make_byte_bpe("vocab_size", std::int64_t{std::stoll(arguments[1])}, true));
+#ifdef ENCORE_HAVE_SENTENCEPIECE
+    else if (arguments.size() == 3 && arguments[0] == "unigram") {
+      const std::unique_ptr<Tokenizer> tokenizer = load_unigram(arguments[1]);
+      print_ranges(arguments[2] == "target" ? encore::target_tokenizer_of(*tokenizer) : *tokenizer);
+    } else if (arguments.size() == 2 && arguments[0] == "unigram_text")
+      print_texts(*load_unigram(arguments[1]));
+    else if (arguments.size() == 2 && arguments[0] == "train_unigram")
+      print_trained_lines(make_unigram("vocab_size", std::int64_t{std::stoll(arguments[1])}));
+#endif
     else if (arguments.size() == 1 && arguments[0] == "ner")
       print_scores();
     else if (arguments.size() == 1 && arguments[0] == "text_scores")

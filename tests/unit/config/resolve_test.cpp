@@ -53,6 +53,7 @@ TEST(Resolve, CompletesEveryTable) {
         {"groups", 0},
         {"dropout", 0.1},
         {"positions", "sinusoidal"},
+        {"position_layout", "pairs"},
         {"max_positions", 0},
         {"segments", 0},
         {"embedding_norm", false},
@@ -279,6 +280,16 @@ TEST(Resolve, ATableOfPositionsIsLearnedAndLongEnough) {
       with("max_positions = 512"),
       "dir/a.toml:15:17: option \"max_positions\" of [model] is 512, which is for learned positions; leave "
       "it out, or set positions = \"learned\"");
+  EXPECT_EQ(with("position_layout = \"halves\""), "");
+  EXPECT_EQ(with("positions = \"learned\"\nposition_layout = \"halves\""),
+            "dir/a.toml:16:19: option \"position_layout\" of [model] is for sinusoidal positions, and "
+            "positions = \"learned\"; leave it out");
+  EXPECT_EQ(with("positions = \"none\""), "");
+  EXPECT_EQ(
+      with("positions = \"none\"\nmax_positions = 300")
+          .find(
+              "dir/a.toml:16:17: option \"max_positions\" of [model] is 300, which is for learned positions"),
+      0U);
   EXPECT_EQ(with("segments = 1025"),
             "dir/a.toml:15:12: option \"segments\" of [model] must be at least 0 and at most 1024, found the "
             "integer 1025");

@@ -57,6 +57,34 @@ TEST_F(ModelTest, ForInferenceItEvaluatesWithEqualBitsAndDoesNotTrain) {
   EXPECT_THROW(lean.forward_backward(trained->batch, trained->batch.scales(), {}), std::logic_error);
 }
 
+TEST_F(ModelTest, WithoutPositionsARowDependsOnItsTokenAndNotOnItsPlace) {
+  PackedBatch packed = make_batch({6}, 11, 5, 2);
+  packed.ids[4] = packed.ids[1];
+  const auto logits_of = [&](Positions positions, PositionLayout layout) {
+    const auto tiny = make(
+        [&](Experiment& experiment) {
+          experiment.model.positions = positions;
+          experiment.model.position_layout = layout;
+        },
+        packed);
+    for (const ParameterSlice& slice : tiny->model.parameters().slices())
+      EXPECT_NE(slice.path, "embedding.positions");
+    tiny->model.evaluate(tiny->batch, {});
+    return to_host(device, tiny->model.evaluation_tensor("head.logits"));
+  };
+  const auto row = [](const std::vector<double>& logits, std::size_t number) {
+    return std::vector<double>(logits.begin() + static_cast<std::ptrdiff_t>(5 * number),
+                               logits.begin() + static_cast<std::ptrdiff_t>(5 * number + 5));
+  };
+  const std::vector<double> none = logits_of(Positions::none, PositionLayout::pairs),
+                            pairs = logits_of(Positions::sinusoidal, PositionLayout::pairs),
+                            halves = logits_of(Positions::sinusoidal, PositionLayout::halves);
+  EXPECT_EQ(row(none, 1), row(none, 4));
+  EXPECT_NE(row(pairs, 1), row(pairs, 4));
+  EXPECT_NE(row(halves, 1), row(halves, 4));
+  EXPECT_NE(pairs, halves);
+}
+
 TEST_F(ModelTest, CountsParametersPerPart) {
   const auto tiny = make([](Experiment& e) {
     e.model.norm_position = NormPosition::pre;

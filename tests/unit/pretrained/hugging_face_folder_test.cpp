@@ -23,11 +23,11 @@ TEST(HuggingFaceFolder, IsOpenedWithItsTokenizer) {
   const HuggingFaceFolder model = open_hugging_face_folder(folder.path());
   EXPECT_EQ(model.config.width, 8);
   EXPECT_EQ(model.tokenizer.vocabulary, folder / "vocab.txt");
-  EXPECT_TRUE(model.tokenizer.flag.value);
+  EXPECT_TRUE(model.tokenizer.flag->value);
   folder.write("tokenizer_config.json", R"({"do_lower_case": false, "cls_token": {"content": "[CLS]"}})");
   const HuggingFaceFolder cased = open_hugging_face_folder(folder.path());
-  EXPECT_FALSE(cased.tokenizer.flag.value);
-  EXPECT_EQ(cased.tokenizer.flag.reason, "do_lower_case = false");
+  EXPECT_FALSE(cased.tokenizer.flag->value);
+  EXPECT_EQ(cased.tokenizer.flag->reason, "do_lower_case = false");
 }
 
 TEST(HuggingFaceFolder, TakesTheVocabularyOfATokenizerJson) {
@@ -39,7 +39,7 @@ TEST(HuggingFaceFolder, TakesTheVocabularyOfATokenizerJson) {
                R"({"lund": 5, "[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4}}})");
   const HuggingFaceFolder model = open_hugging_face_folder(folder.path());
   EXPECT_EQ(model.tokenizer.vocabulary, folder / "tokenizer.json");
-  EXPECT_FALSE(model.tokenizer.flag.value);
+  EXPECT_FALSE(model.tokenizer.flag->value);
   EXPECT_EQ(files_of_hugging_face_folder(folder.path()),
             (std::vector<std::string>{"config.json", "model.safetensors", "tokenizer.json"}));
 }
@@ -90,7 +90,7 @@ TEST(HuggingFaceFolder, IsRefusedWhereAFileIsDamaged) {
   EXPECT_EQ(problem(folder.path()),
             config +
                 ": model_type is \"t5\", which is another architecture; supported are \"bert\", "
-                "\"distilbert\", \"roberta\", \"gpt2\" and \"bart\"");
+                "\"distilbert\", \"roberta\", \"gpt2\", \"bart\" and \"marian\"");
 }
 
 TEST(HuggingFaceFolder, IsRefusedWhereTheWeightsAreCut) {

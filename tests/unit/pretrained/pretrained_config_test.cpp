@@ -134,6 +134,38 @@ TEST(PretrainedConfig, OfABartHasTwoStacksAndMarkers) {
   EXPECT_EQ(implied["task.target_start"], "padding");
 }
 
+TEST(PretrainedConfig, OfAMarianHasSinesBeforeCosines) {
+  const PretrainedConfig marian = pretrained_config_from_json(TinyFolder::marian_config());
+  std::map<std::string, std::string> implied = options(marian);
+  const std::map<std::string, std::string> own = {{"model.positions", "sinusoidal"},
+                                                  {"model.position_layout", "halves"},
+                                                  {"model.layer.feed_forward.activation", "silu"},
+                                                  {"model.embedding_scale", "sqrt_width"},
+                                                  {"model.embedding_norm", "false"},
+                                                  {"model.norm_position", "post"},
+                                                  {"task.source_start", "false"},
+                                                  {"task.target_start", "padding"},
+                                                  {"task.target_begins", "false"}};
+  for (const auto& [path, value] : own) EXPECT_EQ(implied[path], value) << path;
+  EXPECT_FALSE(implied.contains("model.max_positions"));
+  EXPECT_EQ(marian.max_positions, 32);
+}
+
+TEST(PretrainedConfig, RefusesAMarianThatComputesOtherwise) {
+  const auto said = [](const char* member, const nlohmann::json& value) {
+    nlohmann::json config = TinyFolder::marian_config();
+    config[member] = value;
+    return problem(config);
+  };
+  for (const char* member : {"normalize_before", "normalize_embedding", "add_final_layer_norm"})
+    EXPECT_EQ(said(member, true), std::string(member) + " is true, which is not supported");
+  for (const char* member : {"is_encoder_decoder", "tie_word_embeddings", "share_encoder_decoder_embeddings",
+                             "static_position_embeddings"})
+    EXPECT_EQ(said(member, false), std::string(member) + " is false, which is not supported");
+  EXPECT_EQ(said("decoder_vocab_size", 7),
+            "vocab_size and decoder_vocab_size differ, which is not supported");
+}
+
 TEST(PretrainedConfig, RefusesABartThatComputesOtherwise) {
   const auto said = [](const char* member, const nlohmann::json& value) {
     nlohmann::json config = TinyFolder::bart_config();
@@ -152,7 +184,7 @@ TEST(PretrainedConfig, RefusesABartThatComputesOtherwise) {
   EXPECT_EQ(said("decoder_layers", 0), "decoder_layers must be at least 1, found 0");
   EXPECT_EQ(said("normalize_before", true), "normalize_before is true, which is not supported");
   EXPECT_EQ(said("tie_word_embeddings", false), "tie_word_embeddings is false, which is not supported");
-  EXPECT_EQ(said("activation_function", "swish").substr(0, 30), "activation_function is \"swish\"");
+  EXPECT_EQ(said("activation_function", "mish").substr(0, 29), "activation_function is \"mish\"");
 }
 
 TEST(PretrainedConfig, RefusesPositionsOfARobertaThatAreNone) {
@@ -196,22 +228,22 @@ TEST(PretrainedConfig, RefusesOtherArchitecturesByName) {
   other["architectures"] = {"T5Model"};
   EXPECT_EQ(problem(other),
             "model_type is \"t5\" (T5Model), which is another architecture; supported are "
-            "\"bert\", \"distilbert\", \"roberta\", \"gpt2\" and \"bart\"");
+            "\"bert\", \"distilbert\", \"roberta\", \"gpt2\", \"bart\" and \"marian\"");
   EXPECT_EQ(problem(with("model_type", "xlm-roberta")),
             "model_type is \"xlm-roberta\" (BertModel), which is another architecture; supported are "
-            "\"bert\", \"distilbert\", \"roberta\", \"gpt2\" and \"bart\"");
+            "\"bert\", \"distilbert\", \"roberta\", \"gpt2\", \"bart\" and \"marian\"");
   nlohmann::json none = TinyFolder::config();
   none.erase("model_type");
   EXPECT_EQ(problem(none),
-            "\"model_type\" is missing; supported are \"bert\", \"distilbert\", \"roberta\", \"gpt2\" and "
-            "\"bart\"");
+            "\"model_type\" is missing; supported are \"bert\", \"distilbert\", \"roberta\", \"gpt2\", "
+            "\"bart\" and \"marian\"");
   EXPECT_EQ(problem(nlohmann::json::array()), "a JSON object is expected");
 }
 
 TEST(PretrainedConfig, RefusesFunctionsThatItCannotCompute) {
-  EXPECT_EQ(problem(with("hidden_act", "swish")),
-            "hidden_act is \"swish\", which is not supported; supported are \"gelu\" (with the exact erf), "
-            "\"gelu_new\" and \"relu\"");
+  EXPECT_EQ(problem(with("hidden_act", "mish")),
+            "hidden_act is \"mish\", which is not supported; supported are \"gelu\" (with the exact erf), "
+            "\"gelu_new\", \"relu\" and \"silu\"");
   EXPECT_EQ(problem(with("position_embedding_type", "relative_key")),
             "position_embedding_type is \"relative_key\", which is not supported; supported is \"absolute\"");
   EXPECT_EQ(problem(with("is_decoder", true)), "is_decoder is true, but only encoders are supported");

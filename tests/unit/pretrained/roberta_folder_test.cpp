@@ -51,19 +51,19 @@ TEST(RobertaFolder, IsOpenedWithPiecesAndMerges) {
   EXPECT_EQ(model.config.max_positions, 30);
   EXPECT_EQ(model.tokenizer.type, "byte_bpe");
   EXPECT_EQ(model.tokenizer.vocabulary, folder / "vocab.json");
-  EXPECT_FALSE(model.tokenizer.flag.value);
-  EXPECT_TRUE(model.tokenizer.flag.may_differ);
+  EXPECT_FALSE(model.tokenizer.flag->value);
+  EXPECT_TRUE(model.tokenizer.flag->may_differ);
   EXPECT_EQ(load_vocabulary(model.tokenizer.vocabulary), some_lines);
   EXPECT_EQ(files_of_hugging_face_folder(folder.path()),
             (Lines{"config.json", "merges.txt", "model.safetensors", "vocab.json"}));
   folder.write("tokenizer_config.json", R"({"add_prefix_space": true})");
-  EXPECT_EQ(open_hugging_face_folder(folder.path()).tokenizer.flag.reason, "add_prefix_space = true");
+  EXPECT_EQ(open_hugging_face_folder(folder.path()).tokenizer.flag->reason, "add_prefix_space = true");
 
   folder.write_whole();
   folder.remove("tokenizer_config.json");
   model = open_hugging_face_folder(folder.path());
   EXPECT_EQ(model.tokenizer.vocabulary, folder / "tokenizer.json");
-  EXPECT_TRUE(model.tokenizer.flag.value);
+  EXPECT_TRUE(model.tokenizer.flag->value);
   EXPECT_EQ(load_vocabulary(model.tokenizer.vocabulary), some_lines);
 }
 

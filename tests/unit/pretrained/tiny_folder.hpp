@@ -104,6 +104,15 @@ class TinyFolder {
             {"dropout", 0.1},
             {"attention_dropout", 0.2}};
   }
+  static nlohmann::json marian_config() {
+    nlohmann::json config = bart_config();
+    config.update({{"architectures", {"MarianMTModel"}},
+                   {"model_type", "marian"},
+                   {"activation_function", "swish"},
+                   {"scale_embedding", true},
+                   {"decoder_start_token_id", 0}});
+    return config;
+  }
   static nlohmann::json roberta_config() {
     nlohmann::json config = TinyFolder::config();
     config.update({{"architectures", {"RobertaModel"}},

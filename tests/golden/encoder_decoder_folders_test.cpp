@@ -1,5 +1,5 @@
-// A BART of transformers against its own numbers (make_bert.py lies beside): the logits of every row of a
-// target, within 1e-10 in double and 1e-5 in float32.
+// A BART and a MarianMT of transformers against their own numbers (make_bert.py lies beside): the logits of
+// every row of a target, within 1e-10 in double and 1e-5 in float32.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,6 +8,7 @@
 
 #include "golden/golden_folder.hpp"
 #include "infer/pretrained_weights.hpp"
+#include "pretrained/family.hpp"
 #include "pretrained/hugging_face_folder.hpp"
 #include "pretrained/pretrained_config.hpp"
 #include "support/tiny_model.hpp"
@@ -20,17 +21,19 @@ using nlohmann::json;
 using Ints = std::vector<std::int32_t>;
 
 /// The model that config.json describes.
-Experiment bart_experiment(const Registry& registry, const PretrainedConfig& config, Precision precision) {
+Experiment experiment_of(const Registry& registry, const PretrainedConfig& config, Precision precision) {
+  const FamilyShape& shape = family_of(config).shape;
   Experiment experiment = tiny_experiment(registry);
   experiment.data.max_length = config.max_positions;
   experiment.train.precision = precision;
   ModelTable& model = experiment.model;
   model.width = config.width;
   model.layers = config.layers;
-  model.positions = Positions::learned;
-  model.max_positions = config.max_positions;
-  model.embedding_scale = EmbeddingScale::none;
-  model.embedding_norm = true;
+  model.positions = shape.positions;
+  model.position_layout = shape.position_layout;
+  model.max_positions = shape.positions == Positions::learned ? config.max_positions : 0;
+  model.embedding_scale = config.scaled ? EmbeddingScale::sqrt_width : EmbeddingScale::none;
+  model.embedding_norm = shape.embedding_norm;
   model.norm_position = NormPosition::post;
   model.norm.options.set("epsilon", config.epsilon);
   model.block[0].options.set("heads", config.heads);
@@ -70,9 +73,10 @@ PackedBatch batch_of(const json& texts) {
   return batch;
 }
 
-TEST(BartLogits, AreThoseOfTransformers) {
-  const fs::path folder = golden_folder / "bart";
-  const json texts = load_json(golden_folder / "expected.json").at("bart");
+/// Of a folder with so many tensors.
+void expect_logits_of_transformers(const std::string& name, int tensors) {
+  const fs::path folder = golden_folder / name;
+  const json texts = load_json(golden_folder / "expected.json").at(name);
   const PretrainedConfig config = pretrained_config_from_json(load_json(folder / config_file));
   const Registry registry = load_builtin_plugins();
   const PackedBatch packed = batch_of(texts);
@@ -81,9 +85,9 @@ TEST(BartLogits, AreThoseOfTransformers) {
                           .outputs = {{.name = "candidates", .space = Space::target}}};
   const Device device;
   for (const Precision precision : {Precision::float64, Precision::float32}) {
-    TinyModel tiny(bart_experiment(registry, config, precision), size, registry, device, packed);
+    TinyModel tiny(experiment_of(registry, config, precision), size, registry, device, packed);
     const PretrainedWeights weights = load_pretrained(tiny.model, folder);
-    EXPECT_EQ(weights.note, "model.from: 66 tensors taken");
+    EXPECT_EQ(weights.note, "model.from: " + std::to_string(tensors) + " tensors taken");
     tiny.model.evaluate(tiny.batch, {});
     const std::vector<double> logits = to_host(device, tiny.model.evaluation_tensor("head.logits"));
     std::size_t at = 0;
@@ -94,8 +98,13 @@ TEST(BartLogits, AreThoseOfTransformers) {
         largest = std::max(largest, std::abs(logits[at++] - number.get<double>()));
       }
     EXPECT_EQ(at, logits.size());
-    EXPECT_LE(largest, tolerance(precision));
+    EXPECT_LE(largest, tolerance(precision)) << name;
   }
+}
+
+TEST(EncoderDecoderLogits, AreThoseOfTransformers) {
+  expect_logits_of_transformers("bart", 66);
+  expect_logits_of_transformers("marian", 70);
 }
 
 }  // namespace

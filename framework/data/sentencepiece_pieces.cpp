@@ -1,0 +1,101 @@
+// The wire format: a field is a key (its number times 8, plus how it is stored) and the value; of a message,
+// a text or bytes that is a length and so many bytes.
+#include "data/sentencepiece_pieces.hpp"
+
+#include <cstdint>
+#include <optional>
+
+#include <encore/error.hpp>
+
+#include "data/utf8.hpp"
+
+namespace encore {
+namespace {
+
+[[noreturn]] void refuse(const std::string& problem) {
+  throw Error("this is no model of SentencePiece: " + problem);
+}
+
+struct WireField {
+  std::uint64_t number = 0;
+  std::string_view bytes;  ///< of one that has a length; else empty
+};
+
+/// The fields of one message, in their order.
+class WireMessage {
+ public:
+  explicit WireMessage(std::string_view bytes) : rest_(bytes) {}
+
+  std::optional<WireField> next() {
+    if (rest_.empty()) return std::nullopt;
+    const std::uint64_t key = integer();
+    WireField field = {.number = key >> 3, .bytes = {}};
+    switch (key & 7) {
+      case 0:
+        integer();
+        break;
+      case 1:
+        take(8);
+        break;
+      case 2:
+        field.bytes = take(integer());
+        break;
+      case 5:
+        take(4);
+        break;
+      default:
+        refuse("a field is stored in a way that is not known");
+    }
+    return field;
+  }
+
+ private:
+  std::string_view take(std::uint64_t count) {
+    if (count > rest_.size()) refuse("it ends within a field");
+    const std::string_view taken = rest_.substr(0, static_cast<std::size_t>(count));
+    rest_.remove_prefix(taken.size());
+    return taken;
+  }
+
+  /// Seven bits a byte, the lowest first; the last one has no eighth bit.
+  std::uint64_t integer() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      const auto byte = static_cast<unsigned char>(take(1).front());
+      value |= std::uint64_t{byte & 0x7FU} << shift;
+      if (byte < 0x80) return value;
+    }
+    refuse("a number has too many digits");
+  }
+
+  std::string_view rest_;
+};
+
+constexpr std::uint64_t pieces_of_model = 1;  // ModelProto.pieces
+constexpr std::uint64_t text_of_piece = 1;    // ModelProto.SentencePiece.piece
+
+std::string piece_text(std::string_view message, std::size_t number) {
+  std::string text;
+  WireMessage piece(message);
+  while (const std::optional<WireField> field = piece.next())
+    if (field->number == text_of_piece) text = field->bytes;
+  const std::string name = "piece " + std::to_string(number);
+  if (text.empty()) refuse(name + " is empty");
+  if (find_invalid_utf8(text)) refuse(name + " is not UTF-8");
+  if (text.find_first_of("\r\n") != std::string::npos)
+    throw Error(name + " of this model of SentencePiece holds a line end, and a vocabulary is kept in lines");
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> sentencepiece_pieces(std::string_view model) {
+  std::vector<std::string> pieces;
+  WireMessage message(model);
+  while (const std::optional<WireField> field = message.next())
+    if (field->number == pieces_of_model) pieces.push_back(piece_text(field->bytes, pieces.size()));
+  if (pieces.empty()) refuse("it has no pieces");
+  return pieces;
+}
+
+}  // namespace encore

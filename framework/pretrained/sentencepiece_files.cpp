@@ -1,0 +1,71 @@
+// Folders whose texts are cut by SentencePiece. That of a Marian has a model for sources and one for targets;
+// vocab.json numbers the pieces of both.
+#include <nlohmann/json.hpp>
+
+#include <encore/error.hpp>
+
+#include "config/value.hpp"
+#include "data/vocabulary.hpp"
+#include "pretrained/byte_bpe_files.hpp"
+#include "pretrained/hugging_face_folder.hpp"
+#include "pretrained/tokenizer_files.hpp"
+
+namespace encore {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+std::vector<std::string> marian_files_in(const fs::path& folder) {
+  if (!is_there(folder / vocab_json_file)) return {};
+  std::vector<std::string> files = {vocab_json_file};
+  for (const char* file : {source_model_file, target_model_file})
+    if (is_there(folder / file)) files.emplace_back(file);
+  return files;
+}
+
+PretrainedTokenizer read_marian_tokenizer(const fs::path& folder) {
+  for (const auto& [file, texts] :
+       {std::pair(source_model_file, "sources"), std::pair(target_model_file, "targets")})
+    if (!is_there(folder / file))
+      throw Error((folder / file).string() + " is missing, so it is not known how " + texts + " are cut; " +
+                  vocab_json_file + " needs it beside it");
+  if (const fs::path config = folder / tokenizer_config_file; is_there(config))
+    if (json_flag(read_json_object(config), "separate_vocabs", config).value_or(false))
+      throw Error(config.string() +
+                  ": separate_vocabs is true, but sources and targets have one vocabulary here");
+  return {.type = marian_files.type, .vocabulary = folder / vocab_json_file};
+}
+
+/// By that name, or the one model that cuts all texts.
+std::string model_file(std::span<const std::string> lines, const std::string& name) {
+  std::string file = sentencepiece_model(lines, name);
+  return file.empty() ? sentencepiece_model(lines, "model") : file;
+}
+
+std::map<std::string, std::string> written_marian_files(const WrittenTokenizer& tokenizer) {
+  const auto piece = [&](Special role) { return tokenizer.specials[static_cast<std::size_t>(role)]; };
+  const json config = {{"tokenizer_class", tokenizer.tokenizer_class},
+                       {"separate_vocabs", false},
+                       {"source_lang", nullptr},
+                       {"target_lang", nullptr},
+                       {"unk_token", piece(Special::unknown)},
+                       {"eos_token", piece(Special::end)},
+                       {"pad_token", piece(Special::padding)},
+                       {"model_max_length", tokenizer.max_length}};
+  return {{vocab_json_file, vocab_json(tokenizer.lines.first(piece_count(tokenizer.lines)))},
+          {source_model_file, model_file(tokenizer.lines, "source")},
+          {target_model_file, model_file(tokenizer.lines, "target")},
+          {tokenizer_config_file, json_file_text(config)}};
+}
+
+}  // namespace
+
+const TokenizerFiles marian_files = {.type = "unigram",
+                                     .missing = "no vocab.json with source.spm and target.spm beside it",
+                                     .names_markers = true,
+                                     .in = marian_files_in,
+                                     .read = read_marian_tokenizer,
+                                     .written = written_marian_files};
+
+}  // namespace encore

@@ -1,0 +1,72 @@
+// TokenizerFiles: how a Hugging Face folder keeps a kind of tokenizer: which files are read, what they say,
+// and how they are written for a tokenizer of ours. Each is one constant (bert_tokenizer.cpp,
+// byte_bpe_files.cpp, sentencepiece_files.cpp), and a Family names the one that it has. Place in the flow:
+// hugging_face_folder.cpp reads, the worker's export writes. Read next: bert_tokenizer.cpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <encore/options.hpp>
+#include <encore/tokenizer.hpp>
+
+namespace encore {
+
+/// An option of the tokenizer that is on or off as the folder says.
+struct TokenizerFlag {
+  std::string option;  ///< "lowercase"
+  bool value = false;
+  std::filesystem::path file;  ///< which says so
+  std::string reason;          ///< `do_lower_case = true`, as messages quote it
+  bool may_differ = false;     ///< a custom of use, no part of what the model was trained with
+};
+
+struct PretrainedTokenizer {
+  std::string type;
+  std::filesystem::path vocabulary;  ///< as load_vocabulary takes it (data/vocabulary.hpp)
+  std::optional<TokenizerFlag> flag = {};
+};
+
+/// A tokenizer of ours that is to be written.
+struct WrittenTokenizer {
+  std::string tokenizer_class;         ///< of tokenizer_config.json; empty: the usual one of its kind
+  Options options;                     ///< of [tokenizer]
+  std::span<const std::string> lines;  ///< of its vocabulary file
+  std::array<std::string, all_specials.size()> specials = {};  ///< spelling by role, "" where there is none
+  std::vector<std::int32_t> special_numbers = {};              ///< of all there are
+  std::int64_t max_length = 0;                                 ///< data.max_length
+};
+
+struct TokenizerFiles {
+  const char* type;     ///< of our tokenizer
+  const char* missing;  ///< "neither vocab.txt nor tokenizer.json": what a folder without it has
+  bool names_markers;   ///< config.json has the numbers of the pieces that open and end a text
+  /// Those of the folder that are read; none where its tokenizer is not known.
+  std::vector<std::string> (*in)(const std::filesystem::path& folder);
+  /// Of a folder that has them. Throws Error naming the file where the tokenizer is another one, or cuts
+  /// texts in a way that this program does not.
+  PretrainedTokenizer (*read)(const std::filesystem::path& folder);
+  /// The content of each file by its name.
+  std::map<std::string, std::string> (*written)(const WrittenTokenizer& tokenizer);
+};
+
+extern const TokenizerFiles wordpiece_files;  ///< of BERT: vocab.txt, else tokenizer.json
+extern const TokenizerFiles byte_bpe_files;   ///< of RoBERTa and GPT-2, with merges
+extern const TokenizerFiles marian_files;     ///< vocab.json with source.spm and target.spm
+
+/// true, false, or nothing where the member is absent or null. Throws Error naming the file.
+std::optional<bool> json_flag(const nlohmann::json& object, const char* name,
+                              const std::filesystem::path& file);
+
+/// Of a file: labels and pieces come from data, and may be anything.
+std::string json_file_text(const nlohmann::json& value);
+
+}  // namespace encore

@@ -1,0 +1,24 @@
+// HasTargetTokenizer: an extension of Tokenizer for one that cuts the second text of a pair otherwise than
+// the first, into pieces of one vocabulary: models of translation with a model of pieces for each language.
+// Place in the flow: a task with sources and targets asks for it (plugins/tasks/text_to_text.cpp).
+#pragma once
+
+#include <encore/tokenizer.hpp>
+
+namespace encore {
+
+/// To be inherited beside Tokenizer.
+class HasTargetTokenizer {
+ public:
+  virtual ~HasTargetTokenizer() = default;
+  /// Cuts targets; lives as long as this one, and has its vocabulary.
+  virtual const Tokenizer& target_tokenizer() const = 0;
+};
+
+/// What cuts targets where `tokenizer` cuts sources: itself unless it says otherwise.
+inline const Tokenizer& target_tokenizer_of(const Tokenizer& tokenizer) {
+  const auto* pair = dynamic_cast<const HasTargetTokenizer*>(&tokenizer);
+  return pair != nullptr ? pair->target_tokenizer() : tokenizer;
+}
+
+}  // namespace encore

@@ -1,0 +1,195 @@
+// Models among the lines of a vocabulary, texts to pieces and back.
+#include "unigram.hpp"
+
+#include <sentencepiece_processor.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <encore/base64.hpp>
+
+namespace encore::unigram {
+namespace {
+
+using tokenizers::PieceTable;
+
+constexpr std::string_view word_mark = "▁";
+
+/// The special pieces, as SentencePiece writes them. Models without a piece that opens a text (T5, Marian) or
+/// without padding have another one in its place.
+tokenizers::SpecialNames special_names(std::span<const std::string> pieces) {
+  const auto has = [&](std::string_view piece) { return std::ranges::find(pieces, piece) != pieces.end(); };
+  const std::string_view padding = has("<pad>") ? "<pad>" : "</s>", start = has("<s>") ? "<s>" : padding;
+  return {padding, "<unk>", start, "</s>", "</s>", "<mask>"};
+}
+
+/// The bytes of ">>de<<" in front of a text.
+std::size_t language_code(std::string_view text) {
+  constexpr std::string_view closing = "<<";
+  const std::size_t end = text.starts_with(">>") ? text.find(closing) : std::string_view::npos;
+  return end == std::string_view::npos ? 0 : end + closing.size();
+}
+
+}  // namespace
+
+/// The same vocabulary for the other side.
+class Unigram::Targets final : public Tokenizer {
+ public:
+  explicit Targets(const Unigram& whole) : whole_(whole) {}
+  void load(std::vector<std::string>) override { refuse(); }
+  void train(const TextCounts&) override { refuse(); }
+  std::span<const std::string> vocabulary() const override { return whole_.vocabulary(); }
+  std::optional<std::int32_t> find(Special role) const override { return whole_.find(role); }
+  std::string decode(std::span<const std::int32_t> pieces) const override { return whole_.decode(pieces); }
+
+ private:
+  [[noreturn]] static void refuse() { throw std::logic_error("the vocabulary is that of both sides"); }
+  void append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+                     std::vector<ByteRange>* ranges) const override {
+    whole_.append(whole_.models_.back(), text, pieces, ranges);
+  }
+
+  const Unigram& whole_;
+};
+
+Schema Unigram::options() {
+  Schema schema;
+  schema.optional("vocab", OptionType::path,
+                  {.help = "a model of SentencePiece (FILE.model, FILE.spm), or the vocabulary of a run"});
+  schema.optional("vocab_size", OptionType::integer,
+                  {.help = "instead of vocab: train a model with so many pieces from the training text",
+                   .unit = "pieces",
+                   .min = 16,
+                   .max = 1000000});
+  schema.number(
+      "character_coverage", 0.9995,
+      {.help = "with vocab_size: the share of the text whose characters become pieces; what is rarer "
+               "is unknown, or bytes with byte_fallback",
+       .min = 0.9,
+       .max = 1.0});
+  schema.boolean("byte_fallback", false,
+                 {.help = "with vocab_size: a piece for each of the 256 bytes, so that no text is unknown"});
+  return schema;
+}
+
+Unigram::Unigram(const Options& options, const TokenizerContext&) : training_(training_of(options)) {}
+
+Unigram::~Unigram() = default;
+
+std::vector<Unigram::Model> Unigram::models_in(std::span<const std::string> lines) {
+  std::vector<Model> models;
+  for (const std::string& line : lines) {
+    const std::size_t blank = std::min(line.find(' '), line.size());
+    Model model = {.name = line.substr(0, blank),
+                   .file = from_base64(std::string_view(line).substr(std::min(blank + 1, line.size()))),
+                   .processor = std::make_unique<sentencepiece::SentencePieceProcessor>(),
+                   .numbers = {}};
+    if (const auto status = model.processor->LoadFromSerializedProto(model.file); !status.ok())
+      throw Error("the " + model.name +
+                  " of the vocabulary is none of SentencePiece: " + status.error_message());
+    models.push_back(std::move(model));
+  }
+  const auto named = [&](std::vector<std::string> names) {
+    return std::ranges::equal(models, names, {}, &Model::name);
+  };
+  if (!named({"model"}) && !named({"source", "target"}))
+    throw Error(
+        "behind the pieces of a unigram vocabulary one \"model\" is expected, or a \"source\" and a "
+        "\"target\"");
+  return models;
+}
+
+void Unigram::load(std::vector<std::string> vocabulary) {
+  const auto header = std::ranges::find(vocabulary, models_header);
+  if (header == vocabulary.end())
+    throw Error(
+        "the vocabulary holds pieces alone, and a unigram vocabulary needs a model of SentencePiece, which "
+        "says how texts are cut; give vocab = \"FILE.model\", or vocab_size to train one");
+  std::vector<Model> models = models_in(std::vector<std::string>(std::next(header), vocabulary.end()));
+  vocabulary.erase(header, vocabulary.end());
+  const tokenizers::SpecialNames names = special_names(vocabulary);
+  PieceTable table(std::move(vocabulary), "unigram", {&names, 1});
+  for (Model& model : models)
+    for (int i = 0; i < model.processor->GetPieceSize(); ++i) {
+      const std::string& piece = model.processor->IdToPiece(i);
+      const std::int32_t number = table.find(piece);
+      if (models.size() == 1 && number != i)
+        throw Error("piece " + std::to_string(i) + " of the model is \"" + piece +
+                    "\", and the vocabulary has another one there; they belong to different files");
+      model.numbers.push_back(number == PieceTable::no_piece ? table.unknown() : number);
+    }
+  models_ = std::move(models);
+  table_ = std::move(table);
+  targets_ = has_sides() ? std::make_unique<Targets>(*this) : nullptr;
+}
+
+void Unigram::train(const TextCounts& texts) {
+  const std::string file = train_model(texts, training_);
+  sentencepiece::SentencePieceProcessor model;
+  if (const auto status = model.LoadFromSerializedProto(file); !status.ok())
+    throw Error(std::string("the model that was trained cannot be loaded: ") + status.error_message());
+  std::vector<std::string> lines;
+  for (int i = 0; i < model.GetPieceSize(); ++i) lines.push_back(model.IdToPiece(i));
+  lines.emplace_back(models_header);
+  lines.push_back("model " + to_base64(file));
+  load(std::move(lines));
+}
+
+std::vector<std::string> Unigram::vocabulary_lines() const {
+  std::vector<std::string> lines(table_.pieces().begin(), table_.pieces().end());
+  lines.emplace_back(models_header);
+  for (const Model& model : models_) lines.push_back(model.name + " " + to_base64(model.file));
+  return lines;
+}
+
+const Tokenizer& Unigram::target_tokenizer() const {
+  if (targets_ != nullptr) return *targets_;
+  return *this;
+}
+
+void Unigram::append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+                            std::vector<ByteRange>* ranges) const {
+  append(models_.front(), text, pieces, ranges);
+}
+
+void Unigram::append(const Model& model, std::string_view text, std::vector<std::int32_t>& pieces,
+                     std::vector<ByteRange>* ranges) const {
+  const std::size_t code = has_sides() ? language_code(text) : 0;
+  if (code > 0) {
+    pieces.push_back(number_of_unknown(std::string(text.substr(0, code))));
+    if (ranges != nullptr) ranges->push_back({0, code});
+  }
+  const sentencepiece::ImmutableSentencePieceText cut =
+      model.processor->EncodeAsImmutableProto(text.substr(code));
+  for (std::size_t i = 0; i < cut.pieces_size(); ++i) {
+    const auto piece = cut.pieces(static_cast<int>(i));
+    const int number = static_cast<int>(piece.id());
+    pieces.push_back(model.processor->IsUnknown(number) ? number_of_unknown(piece.piece())
+                                                        : model.numbers.at(static_cast<std::size_t>(number)));
+    if (ranges != nullptr) ranges->push_back({code + piece.begin(), code + piece.end()});
+  }
+}
+
+/// Of two models one may lack a piece that the other has.
+std::int32_t Unigram::number_of_unknown(const std::string& text) const {
+  const std::int32_t number = has_sides() ? table_.find(text) : PieceTable::no_piece;
+  return number == PieceTable::no_piece || table_.is_special(number) ? table_.unknown() : number;
+}
+
+std::string Unigram::decode(std::span<const std::int32_t> pieces) const {
+  const Model& model = models_.back();
+  std::vector<std::string> texts;
+  for (const std::int32_t number : pieces) {
+    const bool is_extra = !has_sides() && number >= model.processor->GetPieceSize();
+    if (!is_extra && !table_.is_special(number)) texts.push_back(table_.piece(number));
+  }
+  std::string text = model.processor->DecodePieces(texts);
+  if (!has_sides()) return text;
+  // Pieces of sources alone come back with their mark.
+  for (std::size_t at = 0; (at = text.find(word_mark, at)) != std::string::npos;)
+    text.replace(at, word_mark.size(), " ");
+  return text;
+}
+
+}  // namespace encore::unigram

@@ -1,0 +1,75 @@
+// Unigram: pieces of SentencePiece (Kudo 2018), cut by its own library. White space becomes the mark "▁" of
+// the piece behind it, a text is normalised as its model says, and of all ways to cut it the most probable
+// one is taken; what the model has no piece for is its unknown piece, or with byte fallback a piece for each
+// byte. A vocabulary has one model for all texts, which numbers the pieces; or one for sources and one for
+// targets (Marian), whose pieces are numbered by their text. Then ">>de<<" in front of a text is a piece of
+// its own, by which a model is told the language to write. Read next: unigram_trainer.hpp; plugin entry:
+// unigram_plugin.cpp.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <encore/plugin.hpp>
+#include <encore/target_tokenizer.hpp>
+#include <encore/vocabulary_lines.hpp>
+
+#include "unigram_trainer.hpp"
+#include "vocabulary.hpp"
+
+namespace sentencepiece {
+class SentencePieceProcessor;
+}
+
+namespace encore::unigram {
+
+/// The line between pieces and models; behind it "NAME BASE64", once for "model", or for "source" and
+/// "target".
+inline constexpr std::string_view models_header = "#sentencepiece";
+
+class Unigram final : public Tokenizer, public HasVocabularyLines, public HasTargetTokenizer {
+ public:
+  static constexpr const char* summary =
+      "SentencePiece: words with their mark, cut into their most probable pieces (Kudo 2018); a model is "
+      "given or trained";
+  static Schema options();
+  /// Throws OptionError unless exactly one of `vocab` and `vocab_size` is given.
+  Unigram(const Options& options, const TokenizerContext& context);
+  ~Unigram() override;
+
+  /// The pieces, `models_header`, and the models. Of a single one the first pieces are its own in its order;
+  /// more of them may follow, which no text is cut into.
+  void load(std::vector<std::string> vocabulary) override;
+  void train(const TextCounts& texts) override;
+  std::span<const std::string> vocabulary() const override { return table_.pieces(); }
+  std::vector<std::string> vocabulary_lines() const override;
+  std::optional<std::int32_t> find(Special role) const override { return table_.find(role); }
+  /// By the model of targets.
+  std::string decode(std::span<const std::int32_t> pieces) const override;
+  const Tokenizer& target_tokenizer() const override;
+
+ private:
+  class Targets;
+  /// What cuts texts.
+  struct Model {
+    std::string name, file;
+    std::unique_ptr<sentencepiece::SentencePieceProcessor> processor;
+    std::vector<std::int32_t> numbers;  ///< of its pieces in the vocabulary
+  };
+
+  static std::vector<Model> models_in(std::span<const std::string> lines);
+  void append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+                     std::vector<ByteRange>* ranges) const override;
+  void append(const Model& model, std::string_view text, std::vector<std::int32_t>& pieces,
+              std::vector<ByteRange>* ranges) const;
+  std::int32_t number_of_unknown(const std::string& text) const;
+  bool has_sides() const { return models_.size() > 1; }
+
+  Training training_;
+  tokenizers::PieceTable table_;
+  std::vector<Model> models_;  ///< of sources, and of targets where that is another one
+  std::unique_ptr<Targets> targets_;
+};
+
+}  // namespace encore::unigram

@@ -1,0 +1,96 @@
+// What the library is asked for. Its sums depend on the number of its threads, so there is one.
+#include "unigram_trainer.hpp"
+
+#include <sentencepiece_trainer.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include <encore/error.hpp>
+
+namespace encore::unigram {
+namespace {
+
+/// Each text once with its count behind a tab, in the order of the texts.
+class CountedTexts final : public sentencepiece::SentenceIterator {
+ public:
+  explicit CountedTexts(const TextCounts& texts) : next_(texts.begin()), end_(texts.end()) { read(); }
+  bool done() const override { return next_ == end_; }
+  void Next() override {
+    ++next_;
+    read();
+  }
+  const std::string& value() const override { return line_; }
+  sentencepiece::util::Status status() const override { return {}; }
+
+ private:
+  void read() {
+    if (done()) return;
+    line_ = next_->first;
+    for (char& c : line_)
+      if (c == '\t' || c == '\n' || c == '\r' || c == '\0') c = ' ';
+    line_ += '\t' + std::to_string(next_->second);
+  }
+
+  TextCounts::const_iterator next_, end_;
+  std::string line_;
+};
+
+/// What the library says of a size that is too small: "... required_chars. 16 vs 63. ..."
+std::string pieces_needed(std::string_view message) {
+  constexpr std::string_view known = "required_chars", before = " vs ";
+  if (message.find(known) == std::string_view::npos) return "";
+  const std::size_t at = message.find(before);
+  if (at == std::string_view::npos) return "";
+  message.remove_prefix(at + before.size());
+  return std::string(message.substr(0, message.find_first_not_of("0123456789")));
+}
+
+}  // namespace
+
+Training training_of(const Options& options) {
+  if (options.has("vocab") == options.has("vocab_size"))
+    throw OptionError("vocab",
+                      options.has("vocab")
+                          ? "vocab and vocab_size exclude each other: a model is read or trained"
+                          : "a model is missing; give vocab = \"FILE.model\", or vocab_size to train "
+                            "one");
+  return {.vocab_size = options.has("vocab_size") ? options.integer("vocab_size") : 0,
+          .character_coverage = options.number("character_coverage"),
+          .byte_fallback = options.flag("byte_fallback")};
+}
+
+std::string train_model(const TextCounts& texts, const Training& training) {
+  if (training.vocab_size == 0)
+    throw Error("this tokenizer reads its model from a file; give vocab_size to train one");
+  if (texts.empty()) throw Error("there is no text to train a model of SentencePiece from");
+  const std::unordered_map<std::string, std::string> options = {
+      {"model_type", "unigram"},
+      {"vocab_size", std::to_string(training.vocab_size)},
+      {"hard_vocab_limit", "false"},
+      {"character_coverage", std::to_string(training.character_coverage)},
+      {"byte_fallback", training.byte_fallback ? "true" : "false"},
+      {"input_format", "tsv"},
+      {"max_sentence_length", "1073741824"},  // none is left out
+      {"num_threads", "1"},
+      {"pad_id", "0"},
+      {"unk_id", "1"},
+      {"bos_id", "2"},
+      {"eos_id", "3"},
+      {"control_symbols", "<mask>"},
+      {"minloglevel", "2"}};  // errors, which come back as a status
+  CountedTexts sentences(texts);
+  std::string file;
+  const auto status = sentencepiece::SentencePieceTrainer::Train(options, &sentences, &file);
+  if (status.ok()) return file;
+  const std::string message = status.error_message();
+  if (const std::string needed = pieces_needed(message); !needed.empty())
+    throw Error("vocab_size = " + std::to_string(training.vocab_size) +
+                " is too small for this text: its characters and the special pieces already need " + needed);
+  throw Error("SentencePiece cannot train a model from this text: " + message);
+}
+
+}  // namespace encore::unigram

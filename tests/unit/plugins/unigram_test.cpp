@@ -1,0 +1,284 @@
+// The tokenizer unigram: equal to the package `sentencepiece` (unigram_cases.json, which
+// make_unigram_cases.py writes), its vocabulary as lines and files, models of two sides, training, and what
+// is refused.
+#include "unigram.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include <encore/base64.hpp>
+
+#include "data/hash.hpp"
+#include "data/sentencepiece_pieces.hpp"
+#include "data/vocabulary.hpp"
+#include "support/places.hpp"
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore::unigram {
+namespace {
+
+using encore::testing::message_of;
+using encore::testing::TemporaryFolder;
+using Json = nlohmann::json;
+using Numbers = std::vector<std::int32_t>;
+using Texts = std::vector<std::string>;
+
+const Json& fixture() {
+  static const Json json =
+      Json::parse(std::ifstream(ENCORE_SOURCE_DIR "/tests/unit/plugins/unigram_cases.json"));
+  return json;
+}
+
+Options options_with(const std::string& option, OptionValue value) {
+  Options options;
+  options.set("character_coverage", 1.0);
+  options.set("byte_fallback", false);
+  options.set(option, std::move(value));
+  return options;
+}
+
+std::unique_ptr<Unigram> empty_tokenizer() {
+  return std::make_unique<Unigram>(options_with("vocab", std::string("a.model")), TokenizerContext());
+}
+
+std::unique_ptr<Unigram> loaded(Texts lines) {
+  auto tokenizer = empty_tokenizer();
+  tokenizer->load(std::move(lines));
+  return tokenizer;
+}
+
+std::unique_ptr<Unigram> trained(const TextCounts& texts, std::int64_t size, bool byte_fallback = false) {
+  Options options = options_with("vocab_size", size);
+  options.set("byte_fallback", byte_fallback);
+  auto tokenizer = std::make_unique<Unigram>(options, TokenizerContext());
+  tokenizer->train(texts);
+  return tokenizer;
+}
+
+/// The lines of a stored model's vocabulary.
+Texts lines_of(const std::string& name) {
+  Texts lines = fixture().at(name).at("pieces");
+  lines.emplace_back(models_header);
+  lines.push_back("model " + fixture().at(name).at("model").get<std::string>());
+  return lines;
+}
+
+void write(const std::filesystem::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+Texts pieces(const Tokenizer& tokenizer, const std::string& text) {
+  Numbers numbers;
+  tokenizer.encode(text, numbers);
+  Texts all;
+  for (const std::int32_t number : numbers)
+    all.push_back(tokenizer.vocabulary()[static_cast<std::size_t>(number)]);
+  return all;
+}
+
+TEST(Unigram, CutsAsThePackage) {
+  for (const auto& [name, model] : fixture().items()) {
+    const auto tokenizer = loaded(lines_of(name));
+    for (const Json& of : model.at("cases")) {
+      const std::string text = of.at("text");
+      Numbers numbers, begins, ends;
+      std::vector<ByteRange> ranges;
+      tokenizer->encode(text, numbers, ranges);
+      for (const ByteRange& range : ranges) {
+        begins.push_back(static_cast<std::int32_t>(range.begin));
+        ends.push_back(static_cast<std::int32_t>(range.end));
+      }
+      EXPECT_EQ(numbers, of.at("ids").get<Numbers>()) << name << ": " << text;
+      EXPECT_EQ(begins, of.at("begins").get<Numbers>()) << name << ": " << text;
+      EXPECT_EQ(ends, of.at("ends").get<Numbers>()) << name << ": " << text;
+      EXPECT_EQ(tokenizer->decode(of.at("known").get<Numbers>()), of.at("decoded").get<std::string>())
+          << name << ": " << text;
+    }
+  }
+}
+
+TEST(Unigram, ItsModelIsReadWithoutTheLibraryToo) {
+  const TemporaryFolder folder;
+  for (const auto& [name, model] : fixture().items())
+    for (const char* extension : {".model", ".spm"}) {
+      const std::filesystem::path file = folder / (name + extension);
+      write(file, from_base64(model.at("model").get<std::string>()));
+      const Texts lines = load_vocabulary(file);
+      EXPECT_EQ(lines, lines_of(name));
+      EXPECT_EQ(piece_count(lines), model.at("pieces").size());
+      write(folder / "vocab.txt", vocabulary_text(lines));
+      EXPECT_EQ(load_vocabulary(folder / "vocab.txt"), lines);
+    }
+}
+
+TEST(Unigram, KnowsItsSpecialPiecesByRole) {
+  const auto tokenizer = loaded(lines_of("plain"));
+  EXPECT_EQ(tokenizer->special(Special::padding), 0);
+  EXPECT_EQ(tokenizer->special(Special::unknown), 1);
+  EXPECT_EQ(tokenizer->special(Special::start), 2);
+  EXPECT_EQ(tokenizer->special(Special::end), 3);
+  EXPECT_EQ(tokenizer->find(Special::mask), std::nullopt);
+  EXPECT_EQ(tokenizer->decode({{0, 1, 2, 13, 3}}), "low");
+}
+
+/// A vocabulary whose pieces are those of two models and two more, the last first.
+Texts two_sides() {
+  const Texts source = fixture().at("plain").at("pieces"), target = fixture().at("no_mark").at("pieces");
+  Texts lines = {"</s>", "<unk>", ">>de<<", "日"};
+  for (const Texts& side : {target, source})
+    for (const std::string& piece : side)
+      if (piece != "<s>" && piece != "<pad>" && std::ranges::find(lines, piece) == lines.end())
+        lines.push_back(piece);
+  lines.emplace_back("<pad>");
+  lines.emplace_back(models_header);
+  for (const auto& [name, model] : {std::pair("source", "plain"), std::pair("target", "no_mark")})
+    lines.push_back(std::string(name) + " " + fixture().at(model).at("model").get<std::string>());
+  return lines;
+}
+
+TEST(Unigram, OfTwoModelsCutsSourcesAndTargetsApart) {
+  const Texts lines = two_sides();
+  const auto tokenizer = loaded(lines);
+  EXPECT_EQ(tokenizer->vocabulary_lines(), lines);
+  const Tokenizer& targets = target_tokenizer_of(*tokenizer);
+  EXPECT_EQ(pieces(*tokenizer, "the low"), pieces(*loaded(lines_of("plain")), "the low"));
+  EXPECT_EQ(pieces(targets, "the low"), pieces(*loaded(lines_of("no_mark")), "the low"));
+  EXPECT_NE(pieces(*tokenizer, "the low"), pieces(targets, "the low"));
+  EXPECT_TRUE(std::ranges::equal(targets.vocabulary(), tokenizer->vocabulary()));
+  EXPECT_EQ(targets.special(Special::end), 0);
+  EXPECT_EQ(tokenizer->special(Special::start), tokenizer->special(Special::padding))
+      << "where there is no <s>";
+  EXPECT_EQ(pieces(*tokenizer, "日"), (Texts{"▁", "日"})) << "which no model has, and the vocabulary has";
+  EXPECT_EQ(pieces(*tokenizer, "本"), (Texts{"▁", "<unk>"}));
+  const std::int32_t high = static_cast<std::int32_t>(std::ranges::find(lines, "▁high") - lines.begin());
+  EXPECT_EQ(targets.decode({{high, high}}), " high high");
+}
+
+TEST(Unigram, ACodeInFrontOfATextIsAPiece) {
+  const auto tokenizer = loaded(two_sides());
+  for (const std::string text : {">>de<< new", ">>de<<new"}) {
+    Numbers numbers;
+    std::vector<ByteRange> ranges;
+    tokenizer->encode(text, numbers, ranges);
+    EXPECT_EQ(pieces(*tokenizer, text), (Texts{">>de<<", "▁new"}));
+    EXPECT_EQ(ranges.front(), (ByteRange{0, 6}));
+    EXPECT_EQ(ranges.back(), (ByteRange{text.size() == 10 ? 7U : 6U, text.size()}));
+  }
+  EXPECT_EQ(pieces(*tokenizer, ">>fr<<").front(), "<unk>");
+  EXPECT_EQ(pieces(*tokenizer, "new >>de<<").front(), "▁new");
+  EXPECT_EQ(pieces(*tokenizer, ">>de").front(), "▁") << "which is text";
+  EXPECT_EQ(pieces(*loaded(lines_of("plain")), ">>de<<").front(), "▁") << "one model has no codes";
+}
+
+const TextCounts some_words = {{"low", 50},    {"lower", 20}, {"newest", 60}, {"widest", 30},
+                               {"Zürich", 30}, {"don't", 20}, {"the", 100},   {"tower\tof\n", 9},
+                               {"new low", 7}, {"hoch", 5}};
+
+TEST(Unigram, TrainsWordsWithMarks) {
+  const auto tokenizer = trained(some_words, 60);
+  EXPECT_EQ(Texts(tokenizer->vocabulary().begin(), tokenizer->vocabulary().begin() + 5),
+            (Texts{"<pad>", "<unk>", "<s>", "</s>", "<mask>"}));
+  EXPECT_EQ(pieces(*tokenizer, "low"), Texts{"▁low"});
+  EXPECT_EQ(pieces(*tokenizer, "the\tlow").back(), "▁low");
+  Numbers numbers;
+  tokenizer->encode("lowest Zürich tower", numbers);
+  EXPECT_EQ(tokenizer->decode(numbers), "lowest Zürich tower");
+  EXPECT_EQ(pieces(*tokenizer, "日").back(), "<unk>");
+  EXPECT_EQ(pieces(*trained(some_words, 320, true), "日"), (Texts{"▁", "<0xE6>", "<0x97>", "<0xA5>"}));
+}
+
+TEST(Unigram, LoadsTheLinesOfWhatWasTrained) {
+  const auto first = trained(some_words, 60);
+  const Texts lines = vocabulary_lines_of(*first);
+  EXPECT_EQ(piece_count(lines), first->vocabulary().size());
+  EXPECT_EQ(sentencepiece_pieces(sentencepiece_model(lines, "model")),
+            Texts(first->vocabulary().begin(), first->vocabulary().end()));
+  const auto second = loaded(lines);
+  EXPECT_EQ(second->vocabulary_lines(), lines);
+  EXPECT_EQ(pieces(*first, "lowest Zürich"), pieces(*second, "lowest Zürich"));
+}
+
+/// Words of syllables, as often as in texts: few often, many seldom.
+TextCounts many_words() {
+  TextCounts words;
+  std::uint32_t state = 7;
+  const auto draw = [&](std::uint32_t below) {
+    state = state * 1664525U + 1013904223U;
+    return (state >> 8) % below;
+  };
+  const Texts syllables = {"ka", "lo", "mi", "sten", "ver", "un", "ing", "er", "ba", "ro", "ti", "gen"};
+  for (int i = 0; i < 4000; ++i) {
+    std::string word;
+    for (std::uint32_t k = draw(4) + 1; k > 0; --k)
+      word += syllables[draw(static_cast<std::uint32_t>(syllables.size()))];
+    words[word] += 1 + 4000 / (i + 1);
+  }
+  return words;
+}
+
+/// The library adds up in an order that its number of threads decides: with two of them the scores are
+/// others.
+TEST(Unigram, EqualTextsGiveEqualBytes) {
+  const Texts lines = trained(many_words(), 400)->vocabulary_lines();
+  EXPECT_EQ(trained(many_words(), 400)->vocabulary_lines(), lines);
+  EXPECT_EQ(sha256(vocabulary_text(std::span(lines).first(piece_count(lines)))), "c7f12d19839588540313ed0bffca783eec5952c3985793b0dfd5a6cef55dd78e");
+  if (std::string(ENCORE_SENTENCEPIECE_VERSION) != "0.1.97")
+    GTEST_SKIP() << "the stored model is that of SentencePiece 0.1.97";
+  EXPECT_EQ(sha256(lines.back()), "9473ec5fd5dd79224baa847d91d1dabb0d9b992f539a135f94c10627ba0a68fb");
+}
+
+TEST(Unigram, RefusesWhatIsNoVocabularyOfItsOwn) {
+  const Texts lines = lines_of("plain");
+  const auto refusal = [](Texts of) {
+    return message_of<Error>([&] { empty_tokenizer()->load(std::move(of)); });
+  };
+  const auto without = [&](const std::string& piece) {
+    Texts fewer = lines;
+    std::erase(fewer, piece);
+    return fewer;
+  };
+  EXPECT_EQ(
+      refusal({lines.begin(), lines.end() - 2}),
+      "the vocabulary holds pieces alone, and a unigram vocabulary needs a model of SentencePiece, which "
+      "says how texts are cut; give vocab = \"FILE.model\", or vocab_size to train one");
+  EXPECT_EQ(refusal({lines.begin(), lines.end() - 1}),
+            "behind the pieces of a unigram vocabulary one \"model\" is expected, or a \"source\" and a "
+            "\"target\"");
+  EXPECT_EQ(refusal(without("<unk>")),
+            "the vocabulary has no <unk>; a unigram vocabulary needs <pad>, <unk>, <s> and </s>");
+  EXPECT_EQ(refusal(without("▁wide")),
+            "piece 10 of the model is \"▁wide\", and the vocabulary has another one there; they belong to "
+            "different files");
+  Texts broken = lines;
+  broken.back() = "model " + to_base64("no model");
+  EXPECT_EQ(refusal(broken).find("the model of the vocabulary is none of SentencePiece: "), 0U)
+      << refusal(broken);
+  broken.back() = "model =abc";
+  EXPECT_EQ(refusal(broken), "a base64 text has an unknown letter at place 0");
+  Texts twice = lines;
+  twice.push_back(lines.back());
+  EXPECT_EQ(refusal(twice), refusal({lines.begin(), lines.end() - 1}));
+}
+
+TEST(Unigram, RefusesWhatItCannotTrain) {
+  EXPECT_EQ(
+      message_of<Error>([] { trained(some_words, 16); }),
+      "vocab_size = 16 is too small for this text: its characters and the special pieces already need 22");
+  EXPECT_EQ(message_of<Error>([] { trained({}, 60); }),
+            "there is no text to train a model of SentencePiece from");
+  EXPECT_EQ(message_of<Error>([] { empty_tokenizer()->train(some_words); }),
+            "this tokenizer reads its model from a file; give vocab_size to train one");
+  EXPECT_EQ(message_of<OptionError>([] { Unigram(options_with("byte_fallback", true), {}); }),
+            "a model is missing; give vocab = \"FILE.model\", or vocab_size to train one");
+  Options both = options_with("vocab", std::string("a.model"));
+  both.set("vocab_size", std::int64_t{60});
+  EXPECT_EQ(message_of<OptionError>([&] { Unigram(both, {}); }),
+            "vocab and vocab_size exclude each other: a model is read or trained");
+}
+
+}  // namespace
+}  // namespace encore::unigram

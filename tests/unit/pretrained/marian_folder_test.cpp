@@ -1,0 +1,169 @@
+// Folders of MarianMT: names of tensors, the files of their tokenizer read and written, and what is refused.
+#include <gtest/gtest.h>
+
+#include <encore/base64.hpp>
+
+#include "data/vocabulary.hpp"
+#include "pretrained/byte_bpe_files.hpp"
+#include "pretrained/content_hash.hpp"
+#include "pretrained/families.hpp"
+#include "pretrained/hugging_face_folder.hpp"
+#include "unit/pretrained/tiny_folder.hpp"
+
+namespace encore {
+namespace {
+
+using nlohmann::json;
+using testing::TinyFolder;
+using Lines = std::vector<std::string>;
+
+const Lines some_pieces = {"<pad>", "<unk>", ">>de<<", "</s>", "▁a", "b"};
+
+/// A SentencePiece model of these pieces as far as its file is read without the library.
+std::string model_of(const Lines& pieces) {
+  std::string file;
+  for (const std::string& piece : pieces) {
+    const std::string text = "\x0A" + std::string(1, static_cast<char>(piece.size())) + piece;
+    file += "\x0A" + std::string(1, static_cast<char>(text.size())) + text;
+  }
+  return file;
+}
+
+struct MarianFolder : TinyFolder {
+  MarianFolder() {
+    remove("vocab.txt");
+    write("config.json", marian_config().dump(2));
+    write("vocab.json", vocab_json(some_pieces));
+    write("source.spm", model_of({"<unk>", "▁a"}));
+    write("target.spm", model_of({"<unk>", "b"}));
+  }
+};
+
+std::string problem(const TinyFolder& folder) {
+  return testing::message_of<Error>([&] { open_hugging_face_folder(folder.path()); });
+}
+
+TEST(MarianFolder, IsOpenedWithBothModels) {
+  const MarianFolder folder;
+  const HuggingFaceFolder model = open_hugging_face_folder(folder.path());
+  EXPECT_EQ(model.architecture, "MTModel");
+  EXPECT_EQ(model.tokenizer.type, "unigram");
+  EXPECT_FALSE(model.tokenizer.flag);
+  EXPECT_EQ(model.tokenizer.vocabulary, folder / "vocab.json");
+  const Lines lines = load_vocabulary(model.tokenizer.vocabulary);
+  EXPECT_EQ(piece_count(lines), some_pieces.size());
+  EXPECT_EQ(Lines(lines.begin(), lines.begin() + 6), some_pieces);
+  EXPECT_EQ(sentencepiece_model(lines, "source"), model_of({"<unk>", "▁a"}));
+  EXPECT_EQ(sentencepiece_model(lines, "target"), model_of({"<unk>", "b"}));
+  EXPECT_EQ(sentencepiece_model(lines, "model"), "");
+  EXPECT_EQ(files_of_hugging_face_folder(folder.path()),
+            (Lines{"config.json", "model.safetensors", "source.spm", "target.spm", "vocab.json"}));
+}
+
+TEST(MarianFolder, CountsByItsModelsToo) {
+  const MarianFolder folder;
+  for (const char* name : {"source.spm", "target.spm"}) {
+    const std::string whole = sha256_of_content(folder.path()),
+                      file = sha256_of_content(folder / "vocab.json");
+    folder.write(name, model_of({"<unk>", "c"}));
+    EXPECT_NE(sha256_of_content(folder.path()), whole) << name;
+    EXPECT_NE(sha256_of_content(folder / "vocab.json"), file) << name;
+  }
+}
+
+TEST(MarianFolder, IsRefusedWhereAFileIsMissing) {
+  const MarianFolder folder;
+  folder.remove("target.spm");
+  EXPECT_EQ(problem(folder),
+            (folder / "target.spm").string() +
+                " is missing, so it is not known how targets are cut; vocab.json needs it beside it");
+  folder.remove("source.spm");
+  EXPECT_EQ(problem(folder),
+            (folder / "source.spm").string() +
+                " is missing, so it is not known how sources are cut; vocab.json needs it beside it");
+  folder.remove("vocab.json");
+  EXPECT_EQ(problem(folder).find(folder.path().string() + " has no vocab.json with source.spm and target.spm "
+                                                          "beside it, so its tokenizer is not known"),
+            0U)
+      << problem(folder);
+}
+
+TEST(MarianFolder, IsRefusedWhereItsVocabularyDoesNotFit) {
+  const MarianFolder folder;
+  folder.write("tokenizer_config.json", R"({"separate_vocabs": true})");
+  EXPECT_EQ(problem(folder),
+            (folder / "tokenizer_config.json").string() +
+                ": separate_vocabs is true, but sources and targets have one vocabulary here");
+  folder.remove("tokenizer_config.json");
+  Lines more = some_pieces;
+  more.emplace_back("c");
+  folder.write("vocab.json", vocab_json(more));
+  EXPECT_EQ(problem(folder), (folder / "vocab.json").string() + " has 7 pieces, but " +
+                                 (folder / "config.json").string() +
+                                 " says vocab_size = 6; they belong to different models");
+}
+
+TEST(MarianFolder, HasBartsNamesWithoutPositions) {
+  const auto name = [](const char* path) {
+    const auto tensors = marian_family.tensors_of(path, PretrainedHead::language_model);
+    return tensors.empty() ? "" : tensors.front().name;
+  };
+  EXPECT_EQ(name("embedding.tokens"), "model.shared.weight");
+  EXPECT_EQ(name("decoder.1.cross.out.bias"), "model.decoder.layers.1.encoder_attn.out_proj.bias");
+  EXPECT_TRUE(marian_family.is_buffer("model.encoder.embed_positions.weight"));
+  EXPECT_FALSE(marian_family.is_of_body("model.decoder.embed_positions.weight"));
+  EXPECT_TRUE(marian_family.is_of_body("model.decoder.layers.0.fc1.bias"));
+}
+
+TEST(MarianFolder, ItsTokenizerIsWrittenAsItWasRead) {
+  const MarianFolder folder;
+  const Lines lines = load_vocabulary(folder / "vocab.json");
+  WrittenTokenizer tokenizer = {.tokenizer_class = "MarianTokenizer", .options = {}, .lines = lines};
+  auto files = marian_files.written(tokenizer);
+  for (const char* name : {"vocab.json", "source.spm", "target.spm"})
+    EXPECT_EQ(files.at(name), testing::read_bytes(folder / name)) << name;
+  EXPECT_EQ(json::parse(files.at("tokenizer_config.json")).at("tokenizer_class"), "MarianTokenizer");
+  const Lines one = {"<unk>", "a", sentencepiece_header, "model " + to_base64("whole")};
+  tokenizer.lines = one;
+  files = marian_files.written(tokenizer);
+  EXPECT_EQ(files.at("source.spm"), "whole");
+  EXPECT_EQ(files.at("target.spm"), "whole") << "one model cuts both sides";
+}
+
+TEST(SentencePieceFile, IsRefusedWhereItIsNone) {
+  const testing::TemporaryFolder folder;
+  const std::string file = (folder / "a.model").string();
+  const auto refusal = [&](const std::string& bytes) {
+    testing::write_bytes(file, bytes);
+    return testing::message_of<Error>([&] { load_vocabulary(file); });
+  };
+  const std::string none = file + ": this is no model of SentencePiece: ";
+  EXPECT_EQ(refusal(""), none + "it has no pieces");
+  EXPECT_EQ(refusal("[PAD]\n[UNK]\n"), none + "a field is stored in a way that is not known");
+  EXPECT_EQ(refusal(model_of({"<unk>", "a"}).substr(0, 12)), none + "it ends within a field");
+  EXPECT_EQ(refusal(model_of({"<unk>", ""})), none + "piece 1 is empty");
+  EXPECT_EQ(refusal(model_of({"<unk>", "\xFF"})), none + "piece 1 is not UTF-8");
+  EXPECT_EQ(refusal(std::string(12, '\xFF')), none + "a number has too many digits");
+  EXPECT_EQ(
+      refusal(model_of({"<unk>", "a\nb"})),
+      file + ": piece 1 of this model of SentencePiece holds a line end, and a vocabulary is kept in lines");
+  EXPECT_EQ(testing::message_of<Error>([&] {
+              load_vocabulary(folder / "none.spm");
+            }).find("cannot read the SentencePiece model " + (folder / "none.spm").string()),
+            0U);
+}
+
+TEST(Base64, ComesBack) {
+  std::string bytes;
+  for (int i = 0; i < 300; ++i) {
+    EXPECT_EQ(from_base64(to_base64(bytes)), bytes);
+    bytes += static_cast<char>(i * 7);
+  }
+  EXPECT_EQ(to_base64("fooba"), "Zm9vYmE=");  // RFC 4648, section 10
+  EXPECT_EQ(testing::message_of<Error>([] { from_base64("abc"); }), "a base64 text has 3 letters");
+  EXPECT_EQ(testing::message_of<Error>([] { from_base64("a-bc"); }),
+            "a base64 text has an unknown letter at place 1");
+}
+
+}  // namespace
+}  // namespace encore
