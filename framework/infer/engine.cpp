@@ -95,30 +95,41 @@ std::vector<AttentionText> Engine::attention(const EncodedSet& set, const Attent
 
 // --- vectors of texts ---
 
-ExampleSet Engine::encode_texts(std::span<const std::string> texts) const {
+EncodedTexts Engine::encode_texts(std::span<const std::string> texts) const {
   struct Arrays {
     std::vector<std::int32_t> lengths, ids;
   };
   const auto arrays = std::make_shared<Arrays>();
   const auto most = static_cast<std::size_t>(experiment().data.max_length);
+  std::vector<std::size_t> cut;
   for (const std::string& text : texts) {
     std::vector<std::int32_t> ids = {tokenizer().special(Special::start)};
     tokenizer().encode(text, ids);
     if (ids.size() == 1) throw Error("the text \"" + text + "\" has no pieces; nothing can be said of it");
+    if (ids.size() > most - 1) cut.push_back(arrays->lengths.size());
     ids.resize(std::min(ids.size(), most - 1));
     ids.push_back(tokenizer().special(Special::end));
     arrays->lengths.push_back(static_cast<std::int32_t>(ids.size()));
     arrays->ids.insert(arrays->ids.end(), ids.begin(), ids.end());
   }
-  return {{.lengths = arrays->lengths, .ids = arrays->ids}, arrays};
+  return {{{.lengths = arrays->lengths, .ids = arrays->ids}, arrays}, std::move(cut)};
 }
 
-Vectors Engine::embed(std::span<const std::string> texts) {
-  if (experiment().model.causal)
-    throw Error(
-        "this run is a decoder without an encoder (model.causal): its states know nothing of the words "
-        "behind them, so they are no vectors of texts; name a run with an encoder");
-  const ExampleSet set = encode_texts(texts);
+std::string Engine::no_vectors() const {
+  if (!experiment().model.causal) return {};
+  return "this run is a decoder without an encoder (model.causal): its states know nothing of the words "
+         "behind them, so they are no vectors of texts; name a run with an encoder";
+}
+
+std::string Engine::no_writing() const try {
+  model_->require_generation();
+  return {};
+} catch (const Error& error) {
+  return error.what();
+}
+
+Vectors Engine::embed(const ExampleSet& set) {
+  if (const std::string none = no_vectors(); !none.empty()) throw Error(none);
   const BatchOptions options = batch_options(experiment().train);
   const BatchSize needed = largest_evaluation_batch(set, options, EvaluationOrder::by_length);
   if (!model_->evaluation_plan().holds(needed)) plan(needed);

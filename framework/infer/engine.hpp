@@ -27,6 +27,12 @@
 
 namespace encore {
 
+/// Texts as the encoder reads them, whatever the task is.
+struct EncodedTexts {
+  ExampleSet set;
+  std::vector<std::size_t> cut;  ///< numbers of the texts that are longer than data.max_length lets in
+};
+
 class Engine {
  public:
   /// Plugins are searched in `plugin_folders`, whatever the specification names. Throws Error when the folder
@@ -48,6 +54,8 @@ class Engine {
   void extend(const Records& records) { parts_.task->extend(records); }
   /// After which the parameters were taken.
   std::int64_t step() const { return step_; }
+  /// SHA-256 of the parameters: equal for equal ones, whichever file they came from.
+  std::string digest() const { return weights_->digest(); }
   /// What a user should know of how it was loaded: a damaged file that was passed over.
   const std::vector<std::string>& notes() const { return weights_->notes(); }
 
@@ -64,17 +72,23 @@ class Engine {
                                                    const Generator::Seen& seen = {}) {
     return Generator(*model_, tokenizer()).run(set.set, decoding, seen);
   }
+  /// Texts for embed: [CLS], the pieces of the text, [SEP]. Throws Error for a text without pieces.
+  EncodedTexts encode_texts(std::span<const std::string> texts) const;
+  /// Why embed has nothing to say, whatever the text is; "": it has.
+  std::string no_vectors() const;
+  /// Why generate writes nothing, whatever the prompt is; "": it writes.
+  std::string no_writing() const;
   /// For each text the mean of the encoder's last states over its rows, which are its pieces between the
   /// markers [CLS] and [SEP], as many as data.max_length lets in; whatever the task is. Throws Error for a
   /// decoder without encoder, and for a text without pieces.
-  Vectors embed(std::span<const std::string> texts);
+  Vectors embed(std::span<const std::string> texts) { return embed(encode_texts(texts).set); }
+  Vectors embed(const ExampleSet& texts);
   /// What the model attends to in each sequence of a set (infer/attention.hpp).
   std::vector<AttentionText> attention(const EncodedSet& set, const AttentionChoice& choice);
 
  private:
   /// Room for such batches; what was planned before may be gone.
   void plan(const BatchSize& needed);
-  ExampleSet encode_texts(std::span<const std::string> texts) const;
 
   Engine(const std::filesystem::path& run_folder, const Specification& specification, const Device& device);
 

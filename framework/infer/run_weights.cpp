@@ -56,6 +56,12 @@ std::int64_t RunWeights::load_into(Model& model, int threads) {
   return step;
 }
 
+std::string RunWeights::digest() const {
+  Sha256 all;
+  for (const auto& [name, digest] : digests_) all.add(name + ' ' + digest + '\n');
+  return all.hex();
+}
+
 std::int64_t RunWeights::load_file(Model& model) {
   const Safetensors& tensors = file_->tensors();
   with_file(tensors.path(), [&] {
@@ -63,6 +69,7 @@ std::int64_t RunWeights::load_file(Model& model) {
   });
   model.parameters().values_changed();
   tuned_ = file_->facts().tuned;
+  digests_ = file_->facts().tensors;
   return file_->facts().step;
 }
 
@@ -83,10 +90,15 @@ std::int64_t RunWeights::load_best_checkpoint(Model& model) {
   if (step != found->file.step) file = load_checkpoint(folder_, step);
   with_file(file.path(), [&] { of_this_run(file); });
   ParameterBlock& parameters = model.parameters();
+  const auto saved = tensors_below("parameter/", file);
   with_file(file.path(), [&] {
-    require_complete(
-        load(model.device(), parameters, parameters.values(), tensors_below("parameter/", file), same_name));
+    require_complete(load(model.device(), parameters, parameters.values(), saved, same_name));
   });
+  for (const auto& [name, tensor] : saved) {
+    Sha256 hash;
+    hash.add(tensor.bytes);
+    digests_[name] = hash.hex();
+  }
   parameters.values_changed();
   tuned_ = tuned_in(file);
   return step;

@@ -34,6 +34,9 @@ class RunWeights {
   /// load_into.
   const std::string& tuned() const { return tuned_; }
 
+  /// SHA-256 of the digests of all parameters by name; after load_into.
+  std::string digest() const;
+
   /// What was passed over, for the user.
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -46,6 +49,7 @@ class RunWeights {
   std::optional<WeightsFile> file_;
   std::string damage_;  ///< why the weights file is passed over
   std::string tuned_;
+  DigestsByName digests_;  ///< of the parameters that were taken
   std::vector<std::string> notes_;
 };
 

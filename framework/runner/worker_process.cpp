@@ -23,7 +23,7 @@ namespace encore {
 
 namespace {
 
-/// The control pipe's number in the worker, behind the three standard streams.
+/// The number in the worker of its control pipe, or of its socket, behind the three standard streams.
 constexpr int control_descriptor = 3;
 
 class SpawnSettings {
@@ -232,6 +232,18 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, std::vector<s
   exit_watch_ = open_exit_watch(pid_);
   // The pipe's own end is closed on return; this copy belongs to the writer.
   control_ = ControlWriter(::fcntl(pipe.writing.get(), F_DUPFD_CLOEXEC, control_descriptor + 1));
+}
+
+WorkerProcess::WorkerProcess(const std::filesystem::path& program, std::vector<std::string> arguments,
+                             const FileDescriptor& socket, const WorkerPlace& place) {
+  SpawnSettings settings;
+  settings.set_flags(POSIX_SPAWN_SETSID);
+  posix_spawn_file_actions_addopen(&settings.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&settings.actions, STDERR_FILENO, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&settings.actions, socket.get(), control_descriptor);
+  arguments.insert(arguments.end(), {"--socket-fd", std::to_string(control_descriptor)});
+  pid_ = spawn(program, arguments, settings, place);
+  exit_watch_ = open_exit_watch(pid_);
 }
 
 WorkerProcess::~WorkerProcess() {

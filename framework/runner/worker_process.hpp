@@ -42,6 +42,10 @@ class WorkerProcess {
   /// Throws Error when it cannot be started.
   WorkerProcess(const std::filesystem::path& program, std::vector<std::string> arguments,
                 const std::filesystem::path& log, const WorkerPlace& place = {});
+  /// A worker that is talked to over a socket of its own, which "--socket-fd N" names to it; what it prints
+  /// goes to the standard error of this process.
+  WorkerProcess(const std::filesystem::path& program, std::vector<std::string> arguments,
+                const FileDescriptor& socket, const WorkerPlace& place = {});
   /// Kills what still runs: a worker never outlives its owner unwatched.
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;

@@ -51,6 +51,13 @@ json field_json(const Records::Field& field, std::size_t record) {
   return std::visit([&](const auto& values) { return value_json(values[record]); }, field.values);
 }
 
+std::string answer_json(const Records& answers, std::size_t record) {
+  json object = json::object();
+  for (const Records::Field& field : answers.fields())
+    if (field.name != shown_field) object[field.name] = field_json(field, record);
+  return object.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
 void write_predictions(const std::filesystem::path& path, const TaskFields& fields, const Records& records,
                        const Records& predicted, const Statistics& statistics) {
   if (predicted.size() != records.size())

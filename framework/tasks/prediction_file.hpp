@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <string>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -16,6 +17,12 @@ namespace encore {
 /// One record's value of a field: text, a list of texts, a number, or spans as {"type", "text", "start",
 /// "end"}.
 nlohmann::json field_json(const Records::Field& field, std::size_t record);
+
+/// The field of a task's answers that is a line for people; the others are for programs.
+inline constexpr const char* shown_field = "shown";
+
+/// What a task answers to one record, for programs: an object on one line.
+std::string answer_json(const Records& answers, std::size_t record);
 
 /// {"example": i, FIELD: value of each structure or optional field, "truth", "predicted", "statistics"};
 /// truth and prediction are the value of the truth field, or an object where a task has several. Throws Error

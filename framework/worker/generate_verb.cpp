@@ -9,9 +9,11 @@
 #include <encore/device.hpp>
 #include <nlohmann/json.hpp>
 
+#include "infer/certain_text.hpp"
 #include "infer/engine.hpp"
 #include "record/generate_request.hpp"
 #include "worker/verbs.hpp"
+#include "worker/written_texts.hpp"
 
 namespace encore {
 namespace {
@@ -22,37 +24,17 @@ using Texts = std::vector<std::vector<GeneratedText>>;
 /// Prompts whose answers are held at a time.
 constexpr std::size_t prompts_at_once = 1024;
 
-/// Writes what a growing text has more than before, as far as it is certain: a character whose bytes are not
-/// all there, and what may be the beginning of a string that ends the text, wait.
+/// Writes a growing text as far as it is certain.
 class Stream {
  public:
-  Stream(std::ostream& out, const std::vector<std::string>& stops) : out_(out), stops_(stops) {}
+  Stream(std::ostream& out, const std::vector<std::string>& stops) : out_(out), text_(stops) {}
 
-  void grow(std::string_view said) { write(said.substr(0, said.size() - uncertain(said))); }
-  void end(std::string_view said) {
-    write(said);
-    out_ << std::endl;
-  }
+  void grow(std::string_view said) { out_ << text_.more_of(said) << std::flush; }
+  void end(std::string_view said) { out_ << text_.rest_of(said) << std::endl; }
 
  private:
-  void write(std::string_view said) {
-    if (said.size() <= written_) return;
-    out_ << said.substr(written_) << std::flush;
-    written_ = said.size();
-  }
-  /// Bytes at the end that may still change.
-  std::size_t uncertain(std::string_view said) const {
-    constexpr std::string_view replacement = "\xEF\xBF\xBD";  // how a piece of a character is shown
-    std::size_t last = said.ends_with(replacement) ? replacement.size() : 0;
-    for (const std::string& stop : stops_)
-      for (std::size_t size = std::min(stop.size() - 1, said.size()); size > last; --size)
-        if (said.ends_with(std::string_view(stop).substr(0, size))) last = size;
-    return last;
-  }
-
   std::ostream& out_;
-  const std::vector<std::string>& stops_;
-  std::size_t written_ = 0;
+  CertainText text_;
 };
 
 /// On one line: line ends and backslashes are written as in C.
@@ -69,26 +51,10 @@ std::string escaped(std::string_view text) {
   return line;
 }
 
-ordered_json texts_json(const std::vector<GeneratedText>& texts) {
-  ordered_json list = ordered_json::array();
-  for (const GeneratedText& text : texts)
-    list.push_back(
-        {{"text", text.text}, {"score", text.score}, {"pieces", text.pieces.size()}, {"ended", text.ended}});
-  return list;
-}
-
 void write_lines(std::ostream& out, const Texts& all) {
   for (const std::vector<GeneratedText>& texts : all)
     for (const GeneratedText& text : texts) out << escaped(text.text) << '\n';
   out.flush();
-}
-
-/// Every prompt has to be one sequence: nothing can be written behind what was cut.
-void require_whole(const Engine& engine, const ExampleSet& set, std::size_t first) {
-  for (std::size_t i = 0; i < set.size(); ++i)
-    if (set.sequences(i).count > 1 || !engine.task().left_out(set, i).empty())
-      throw Error("prompt " + std::to_string(first + i + 1) + " is longer than data.max_length = " +
-                  std::to_string(engine.experiment().data.max_length) + " of the model; shorten it");
 }
 
 }  // namespace
@@ -111,14 +77,14 @@ int generate_verb(const TrainedRunArguments& run) {
     Stream stream(std::cout, decoding.stop);
     Generator::Seen seen;
     if (streams) seen = [&](std::size_t, std::size_t, std::string_view said) { stream.grow(said); };
-    require_whole(engine, set.set, first);
+    require_whole_prompts(engine, set.set, first);
     const Texts texts = engine.generate(set, decoding, seen);
     if (streams)
       stream.end(texts[0][0].text);
     else if (!request.json)
       write_lines(std::cout, texts);
     for (std::size_t i = 0; i < prompts.size() && request.json; ++i)
-      answer["prompts"].push_back({{"prompt", prompts[i]}, {"texts", texts_json(texts[i])}});
+      answer["prompts"].push_back({{"prompt", prompts[i]}, {"texts", written_json(texts[i])}});
   }
   if (request.json) std::cout << answer.dump(2, ' ', false, ordered_json::error_handler_t::replace) << '\n';
   std::cout.flush();

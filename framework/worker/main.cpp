@@ -33,6 +33,7 @@ constexpr const char* usage =
     "  embed     --run-folder DIR --plugin-folder DIR... [--threads T]    < request.json\n"
     "  attention --run-folder DIR --plugin-folder DIR... [--threads T]    < request.json\n"
     "  generate  --run-folder DIR --plugin-folder DIR... [--threads T]    < request.json\n"
+    "  serve     --run-folder DIR --plugin-folder DIR... --socket-fd FD [--threads T]\n"
     "  export    --run-folder DIR --plugin-folder DIR... --to FOLDER [--dtype TYPE] [--threads T]\n"
     "  bench     --run-folder DIR [--attempt N] [--control-fd FD] [--threads T]\n"
     "  check-plugin  --file PLUGIN.so [--data FILE] [--digests] [--threads T]\n"
@@ -96,6 +97,7 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
   if (verb == "embed") return embed_verb(run);
   if (verb == "attention") return attention_verb(run);
   if (verb == "generate") return generate_verb(run);
+  if (verb == "serve") return serve_verb(run, values["socket-fd"].as<int>());
   if (verb == "export")
     return export_verb(run, values["to"].as<std::string>(), values["dtype"].as<std::string>());
   return evaluate_verb(run, values["file"].as<std::vector<std::string>>(), values["beam"].as<std::int64_t>());
@@ -106,7 +108,7 @@ int run(int argc, char** argv) {
   if (verb == "plugins") return plugins_verb({argv + 2, argv + argc});
   const bool known = verb == "train" || verb == "check" || verb == "predict" || verb == "evaluate" ||
                      verb == "export" || verb == "bench" || verb == "check-plugin" || verb == "version" ||
-                     verb == "size" || verb == "embed" || verb == "generate" || verb == "attention";
+                     verb == "size" || verb == "embed" || verb == "generate" || verb == "attention" || verb == "serve";
   if (!known) {
     (verb == "-h" || verb == "--help" ? std::cout : std::cerr) << usage;
     return verb == "-h" || verb == "--help" ? 0 : 2;
@@ -116,7 +118,7 @@ int run(int argc, char** argv) {
       "plugin-folder", po::value<std::vector<std::string>>()->default_value({}, ""))(
       "attempt", po::value<std::int64_t>()->default_value(1))("lease",
                                                               po::value<std::string>()->default_value(""))(
-      "control-fd", po::value<int>()->default_value(-1))("threads", po::value<int>()->default_value(0))(
+      "control-fd", po::value<int>()->default_value(-1))("socket-fd", po::value<int>()->default_value(-1))("threads", po::value<int>()->default_value(0))(
       "format", po::value<std::string>()->default_value("text"))(
       "file", po::value<std::vector<std::string>>()->default_value({}, ""))(
       "data", po::value<std::string>()->default_value(""))("to", po::value<std::string>()->default_value(""))(

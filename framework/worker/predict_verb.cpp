@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <encore/device.hpp>
-#include <nlohmann/json.hpp>
 
 #include "infer/engine.hpp"
 #include "tasks/prediction_file.hpp"
@@ -27,20 +26,12 @@ std::vector<std::string> read_lines(std::istream& in) {
   return lines;
 }
 
-/// The field that `text` shows; the others are for programs.
-constexpr const char* shown_field = "shown";
-
 void write_text(std::ostream& out, const Records& answers) {
   for (const std::string& line : answers.texts(shown_field)) out << line << '\n';
 }
 
 void write_jsonl(std::ostream& out, const Records& answers) {
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    nlohmann::json object = nlohmann::json::object();
-    for (const Records::Field& field : answers.fields())
-      if (field.name != shown_field) object[field.name] = field_json(field, i);
-    out << object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
-  }
+  for (std::size_t i = 0; i < answers.size(); ++i) out << answer_json(answers, i) << '\n';
 }
 
 /// Records as the run's reader would have read them, had somebody labelled the text as the model does.

@@ -69,6 +69,9 @@ int attention_verb(const TrainedRunArguments& run);
 /// to standard output.
 int generate_verb(const TrainedRunArguments& run);
 
+/// Answers batches of texts that come over a socket (record/serve_messages.hpp) until it is closed.
+int serve_verb(const TrainedRunArguments& run, int socket_fd);
+
 /// Writes the model as a Hugging Face folder into `folder`, which is there; what it is as JSON on standard
 /// output.
 int export_verb(const TrainedRunArguments& run, const std::filesystem::path& folder,

@@ -1,0 +1,180 @@
+// serve: the models of runs behind HTTP, until a signal ends it.
+#include <cstdlib>
+#include <iostream>
+#include <limits>
+
+#include "cli/access.hpp"
+#include "cli/command_line.hpp"
+#include "cli/run_plugins.hpp"
+#include "cli/run_selection.hpp"
+#include "cli/verbs.hpp"
+#include "data/file.hpp"
+#include "record/cores.hpp"
+#include "runner/places.hpp"
+#include "serve/serve.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace po = boost::program_options;
+
+/// Not an option's value: every user of the machine can read command lines.
+constexpr const char* token_variable = "ENCORE_SERVE_TOKEN";
+
+/// Shorter ones can be guessed.
+constexpr std::size_t least_token_bytes = 16;
+
+std::string token_of(const CommandLine& line) {
+  std::string token;
+  if (line.has("token-file")) {
+    token = load_text(line.text("token-file"), "token");
+    while (token.ends_with('\n') || token.ends_with('\r')) token.pop_back();
+  } else if (const char* value = std::getenv(token_variable)) {
+    token = value;
+  }
+  const bool asked = line.has("token-file") || !token.empty();
+  if (asked && (token.size() < least_token_bytes || token.find_first_of(" \t\r\n") != std::string::npos))
+    throw UsageError("the token has " + std::to_string(token.size()) +
+                     " bytes; it must be one word of at least " + std::to_string(least_token_bytes) +
+                     ", such as `openssl rand -hex 32` prints");
+  return token;
+}
+
+/// A whole number from `least`.
+std::size_t count_of(const CommandLine& line, const std::string& option, int least = 1,
+                     int most = std::numeric_limits<int>::max()) {
+  const int count = line.integer(option);
+  if (count < least || count > most)
+    throw UsageError(
+        "--" + option + " is " + std::to_string(count) + "; it must be from " + std::to_string(least) +
+        (most == std::numeric_limits<int>::max() ? std::string(" up") : " to " + std::to_string(most)));
+  return static_cast<std::size_t>(count);
+}
+
+std::chrono::milliseconds seconds_of(const CommandLine& line, const std::string& option) {
+  const double seconds = line.number(option);
+  if (!(seconds >= 0.001 && seconds <= 86400.0))
+    throw UsageError("--" + option + " must be from 0.001 to 86400 seconds");
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000.0));
+}
+
+ServeOptions options_of(const CommandLine& line) {
+  ServeOptions options;
+  options.host = line.text("host");
+  options.port = static_cast<std::uint16_t>(count_of(line, "port", 0, 65535));
+  options.token = token_of(line);
+  options.version = ENCORE_VERSION;
+  options.batch_texts = count_of(line, "batch");
+  options.queue_texts = count_of(line, "queue");
+  options.connections = count_of(line, "connections");
+  options.body_bytes = count_of(line, "body-kib", 1, 1 << 20) << 10;
+  options.max_tokens = static_cast<std::int64_t>(count_of(line, "max-tokens"));
+  const double wait = line.number("batch-wait");
+  if (!(wait >= 0.0 && wait <= 1000.0)) throw UsageError("--batch-wait must be from 0 to 1000 milliseconds");
+  options.batch_wait = std::chrono::microseconds(static_cast<std::int64_t>(wait * 1000.0));
+  options.timeout = seconds_of(line, "timeout");
+  options.drain = seconds_of(line, "drain");
+  options.receiving = seconds_of(line, "receive-timeout");
+  if (!is_loopback(options.host) && options.token.empty())
+    throw UsageError("--host " + options.host +
+                     " lets other machines in, and whoever asks would be answered; give "
+                     "a token with --token-file FILE or $" +
+                     token_variable + " (openssl rand -hex 32 makes one)");
+  return options;
+}
+
+/// The share of each worker. Threads are not pinned: this program needs a core now and then, and the workers
+/// of several models share them.
+std::vector<WorkerPlace> places_of(const CommandLine& line, const std::string& backend) {
+  std::vector<WorkerPlace> places = make_places(usable_cores(), {.workers = line.integer("workers"),
+                                                                 .threads = line.integer("threads"),
+                                                                 .wishes = openmp_wishes(),
+                                                                 .backend = backend});
+  for (WorkerPlace& place : places)
+    for (const char* pin : {"OMP_PROC_BIND", "OMP_PLACES"}) place.variables.erase(pin);
+  return places;
+}
+
+/// What the workers of a run are started with.
+ServedRun served(const CommandLine& line, const TrainedRun& run, const std::string& backend) {
+  return {.name = run.name,
+          .worker = run.worker,
+          .arguments = worker_arguments(line, run, "serve", {}),
+          .places = places_of(line, backend)};
+}
+
+void require_no_namesakes(const std::vector<ServedRun>& runs) {
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (runs[i].name == runs[k].name) throw UsageError("run " + runs[i].name + " is named twice");
+}
+
+CommandLine make_serve_line() {
+  CommandLine line(
+      "serve",
+      {"serve RUN... [options]",
+       "Answers requests over HTTP with the best models of runs, until Ctrl-C or SIGTERM: POST /v1/predict "
+       "for "
+       "any\ntask, POST /v1/embeddings and /v1/completions where the model fits, and a page to try them at "
+       "/. "
+       "Texts\nthat come at the same time are computed together. Only this machine can ask, unless --host "
+       "says "
+       "otherwise.",
+       {{"exp serve quickstart", "the model of one run at http://127.0.0.1:8080"},
+        {"exp serve quickstart news --port 9000 --workers 2", "two models by name, two workers each"},
+        {"exp serve all --best dev/f1", "the best model there is"},
+        {"exp serve quickstart --host 0.0.0.0 --token-file token.txt", "for other machines, with a token"}}});
+  const auto count = [](int value) { return po::value<int>()->value_name("N")->default_value(value); };
+  const auto real = [](double value, const char* unit, const char* shown) {
+    return po::value<double>()->value_name(unit)->default_value(value, shown);
+  };
+  line.options()("host", po::value<std::string>()->value_name("ADDRESS")->default_value("127.0.0.1"),
+                 "where to listen; 0.0.0.0: wherever this machine can be reached");
+  line.options()("port", count(8080), "0: any that is free");
+  line.options()("token-file", po::value<std::string>()->value_name("FILE"),
+                 "a file with the token that clients have to send (or $ENCORE_SERVE_TOKEN)");
+  line.options()("workers", count(1), "processes for each model; they share the cores");
+  line.options()("batch", count(32), "texts that are computed together at most");
+  line.options()("batch-wait", real(1.0, "MS", "1"),
+                 "milliseconds that a text may wait for others while a worker has nothing to do");
+  line.options()("queue", count(1024), "texts that may wait; more are refused with 429");
+  line.options()("timeout", real(30.0, "S", "30"), "seconds from a request to its answer at most");
+  line.options()("body-kib", count(1024), "KiB of a request's body at most");
+  line.options()("max-tokens", count(4096), "pieces that a text may be asked to have");
+  line.options()("connections", count(1024), "that may be open; more are refused with 503");
+  line.options()("receive-timeout", real(10.0, "S", "10"),
+                 "seconds that a client may take to send its request");
+  line.options()("drain", real(30.0, "S", "30"), "seconds for the last answers once it is to end");
+  add_model_options(line);
+  add_run_arguments(line);
+  return line;
+}
+
+}  // namespace
+
+int serve_verb(const Arguments& arguments) {
+  CommandLine line = make_serve_line();
+  if (!line.parse(arguments)) return exit_done;
+  const RunSelection selection = selection_from(line);
+  require_threads(line.integer("threads"));
+  count_of(line, "workers", 1, 256);
+  ServeOptions options = options_of(line);
+  {
+    Store store(line.database(), OpenMode::read);
+    for (const RunRow& row : selected_runs(line, store, selection).runs) {
+      const std::string backend = line.has("backend") ? line.text("backend") : row.backend;
+      options.runs.push_back(served(line, find_trained_run(store, row, backend), backend));
+    }
+  }
+  require_no_namesakes(options.runs);
+  std::string names;
+  for (const ServedRun& run : options.runs) names += (names.empty() ? "" : ", ") + run.name;
+  options.listening = [](const std::string& url) { std::cout << "listening on " << url << std::endl; };
+  options.ready = [&] { std::cout << "serving " << names << std::endl; };
+  if (serve(options)) return exit_done;
+  std::cerr << "exp: ended before every request was answered\n";
+  return exit_failed;
+}
+
+}  // namespace encore

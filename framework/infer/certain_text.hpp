@@ -1,0 +1,47 @@
+// CertainText: what of a growing text can be shown already: a character whose bytes are not all there, and
+// what may be the beginning of a string that ends the text, wait. Place in the flow: Generator::Seen -> here
+// -> the worker's generate and serve.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace encore {
+
+class CertainText {
+ public:
+  /// `stops`: Decoding::stop, which outlives it.
+  explicit CertainText(const std::vector<std::string>& stops) : stops_(stops) {}
+
+  /// What `said`, the text so far, has more that is certain than at the last call. Valid as long as `said`.
+  std::string_view more_of(std::string_view said) {
+    return take(said.substr(0, said.size() - uncertain(said)));
+  }
+  /// The same at the end of the text, where everything is certain.
+  std::string_view rest_of(std::string_view said) { return take(said); }
+
+ private:
+  std::string_view take(std::string_view certain) {
+    if (certain.size() <= taken_) return {};
+    const std::string_view more = certain.substr(taken_);
+    taken_ = certain.size();
+    return more;
+  }
+  /// Bytes at the end that may still change.
+  std::size_t uncertain(std::string_view said) const {
+    constexpr std::string_view replacement = "\xEF\xBF\xBD";  // how a piece of a character is shown
+    std::size_t last = said.ends_with(replacement) ? replacement.size() : 0;
+    for (const std::string& stop : stops_)
+      for (std::size_t size = std::min(stop.size() - 1, said.size()); size > last; --size)
+        if (said.ends_with(std::string_view(stop).substr(0, size))) last = size;
+    return last;
+  }
+
+  const std::vector<std::string>& stops_;
+  std::size_t taken_ = 0;
+};
+
+}  // namespace encore

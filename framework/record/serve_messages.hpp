@@ -1,0 +1,106 @@
+// What `exp serve` and its workers tell each other over a socket, one struct per message. A message is a
+// frame [u32 length][u32 crc32 of payload][payload], payload = u8 kind, then the fields in their order:
+// numbers little endian, texts as u32 length and bytes. Place in the flow: serve/worker_link.cpp and
+// worker/serve_verb.cpp send and receive them; the order is model, then batches one way and answers the
+// other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace encore {
+
+/// What is wanted of an item's text.
+enum class ServeWork : std::uint8_t {
+  answer = 1,  ///< what the task answers: a JSON object, as `exp predict --json` prints it
+  vector = 2,  ///< the text's vector: float32, little endian
+  writing = 3  ///< the text is a GenerateRequest; the answer is a JSON array, a member for each prompt
+};
+
+struct ServeItem {
+  std::uint64_t id = 0;  ///< of its answers
+  ServeWork work = ServeWork::answer;
+  /// Of a text that is longer than the model reads, the part that it reads counts; else it is refused. Of a
+  /// writing: it is sent as it grows.
+  bool allowed = false;
+  std::string text = {};
+
+  friend bool operator==(const ServeItem&, const ServeItem&) = default;
+};
+
+/// To the worker: what is computed together.
+struct ServeBatch {
+  std::vector<ServeItem> items = {};
+
+  friend bool operator==(const ServeBatch&, const ServeBatch&) = default;
+};
+
+/// To the worker: nobody waits for this item any more.
+struct ServeCancel {
+  std::uint64_t id = 0;
+
+  friend bool operator==(const ServeCancel&, const ServeCancel&) = default;
+};
+
+/// From the worker, once and first: the model that it has loaded.
+struct ServeModel {
+  std::string digest;     ///< SHA-256 of its parameters (Engine::digest)
+  std::int64_t step = 0;  ///< after which they were taken
+  std::string no_answers = {}, no_vectors = {},
+              no_writing = {};          ///< why it does not do this work; "": it does
+  std::vector<std::string> notes = {};  ///< what a user should know of how it was loaded
+
+  friend bool operator==(const ServeModel&, const ServeModel&) = default;
+};
+
+enum class ServeOutcome : std::uint8_t {
+  part = 1,    ///< of a writing that is sent as it grows: what it has more than before
+  done = 2,    ///< the answer
+  refused = 3  ///< why this text has none
+};
+
+/// From the worker: of each item one that is no part, whatever happens to it.
+struct ServeAnswer {
+  std::uint64_t id = 0;
+  ServeOutcome outcome = ServeOutcome::done;
+  std::int64_t pieces = 0;  ///< that the model has read
+  std::string text = {};
+
+  friend bool operator==(const ServeAnswer&, const ServeAnswer&) = default;
+};
+
+struct ServeAnswers {
+  std::vector<ServeAnswer> answers = {};
+
+  friend bool operator==(const ServeAnswers&, const ServeAnswers&) = default;
+};
+
+using ServeMessage = std::variant<ServeBatch, ServeCancel, ServeModel, ServeAnswers>;
+
+/// A longer frame is taken for damage.
+inline constexpr std::size_t serve_frame_limit = std::size_t{256} << 20;
+
+/// The whole frame.
+std::string serve_frame(const ServeMessage& message);
+
+/// Puts messages together from bytes as they come.
+class ServeFrames {
+ public:
+  void add(std::string_view bytes) { bytes_ += bytes; }
+  /// The next whole message; nothing where more bytes are needed. Throws Error where the bytes are no such
+  /// frames: nothing behind them can be read either.
+  std::optional<ServeMessage> next();
+  /// Whether the bytes end between two frames.
+  bool empty() const { return begin_ == bytes_.size(); }
+
+ private:
+  std::string bytes_;
+  std::size_t begin_ = 0;
+};
+
+}  // namespace encore

@@ -1,0 +1,175 @@
+// JSON of workers is put into bodies as it is.
+#include "serve/answers.hpp"
+
+#include <charconv>
+#include <cstring>
+#include <ctime>
+
+#include <nlohmann/json.hpp>
+
+#include "config/json_text.hpp"
+#include "document/content_policy.hpp"
+#include "serve/refusal.hpp"
+
+namespace encore {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json named(const ServedModel& model) {
+  return {{"model", model.name},
+          {"digest", model.facts.digest},
+          {"step", model.facts.step},
+          {"version", model.version}};
+}
+
+/// `{..., NAME: [TEXTS]}`, with texts that are JSON already.
+std::string with_list(const Json& object, const char* name, const std::string& texts) {
+  std::string body = dumped(object);
+  body.pop_back();
+  return body + (body.size() > 1 ? ",\"" : "\"") + name + "\":[" + texts + "]}";
+}
+
+/// With as many digits as float32 tells apart.
+std::string vector_json(std::string_view bytes) {
+  std::string list = "[";
+  for (std::size_t at = 0; at + sizeof(float) <= bytes.size(); at += sizeof(float)) {
+    float value = 0;
+    std::memcpy(&value, bytes.data() + at, sizeof value);
+    char digits[32];
+    if (at > 0) list += ',';
+    list.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+  }
+  return list + ']';
+}
+
+std::int64_t pieces_of(const Job& job) {
+  std::int64_t pieces = 0;
+  for (const ServeAnswer& answer : job.answers) pieces += answer.pieces;
+  return pieces;
+}
+
+std::string predict_body(const ServedModel& model, const Job& job) {
+  std::string results;
+  for (const ServeAnswer& answer : job.answers) results += (results.empty() ? "" : ",") + answer.text;
+  return with_list(named(model), "results", results);
+}
+
+std::string embeddings_body(const ServedModel& model, const ServeRequest& request, const Job& job) {
+  Json body = {{"object", "list"}};
+  body.update(named(model));
+  body["usage"] = {{"prompt_tokens", pieces_of(job)}, {"total_tokens", pieces_of(job)}};
+  std::string data;
+  for (std::size_t i = 0; i < job.answers.size(); ++i)
+    data += (i > 0 ? "," : "") + std::string(R"({"object":"embedding","index":)") + std::to_string(i) +
+            ",\"embedding\":" +
+            (request.base64 ? '"' + base64(job.answers[i].text) + '"' : vector_json(job.answers[i].text)) +
+            "}";
+  return with_list(body, "data", data);
+}
+
+const char* finish_reason(const Json& text) {
+  return text.at("ended").get<bool>() ? "stop" : "length";
+}
+
+Json completion(const ServedModel& model, std::string_view id) {
+  Json body = {{"id", id}, {"object", "text_completion"}, {"created", std::time(nullptr)}};
+  body.update(named(model));
+  return body;
+}
+
+Json usage_json(std::int64_t prompts, std::int64_t written) {
+  return {{"prompt_tokens", prompts}, {"completion_tokens", written}, {"total_tokens", prompts + written}};
+}
+
+/// Of a writing: a list of texts for each prompt.
+Json written_by(const Job& job) {
+  return parse_json<Json>(job.answers.front().text);
+}
+
+std::int64_t pieces_written(const Json& prompts) {
+  std::int64_t pieces = 0;
+  for (const Json& texts : prompts)
+    for (const Json& text : texts) pieces += text.at("pieces").get<std::int64_t>();
+  return pieces;
+}
+
+std::string completions_body(const ServedModel& model, const Job& job, std::string_view id) {
+  const Json prompts = written_by(job);
+  Json body = completion(model, id);
+  Json choices = Json::array();
+  for (const Json& texts : prompts)
+    for (const Json& text : texts)
+      choices.push_back({{"index", choices.size()},
+                         {"text", text.at("text")},
+                         {"score", text.at("score")},
+                         {"logprobs", nullptr},
+                         {"finish_reason", finish_reason(text)}});
+  body["choices"] = std::move(choices);
+  body["usage"] = usage_json(pieces_of(job), pieces_written(prompts));
+  return dumped(body);
+}
+
+std::string event(const std::string& data) {
+  return "data: " + data + "\n\n";
+}
+
+std::string stream_event(const ServedModel& model, std::string_view id, std::string_view text,
+                         const Json& reason, const Json& usage = nullptr) {
+  Json body = completion(model, id);
+  body["choices"] =
+      Json::array({{{"index", 0}, {"text", text}, {"logprobs", nullptr}, {"finish_reason", reason}}});
+  if (!usage.is_null()) body["usage"] = usage;
+  return event(dumped(body));
+}
+
+const char* error_type(int status) {
+  if (status == 401 || status == 403) return "authentication_error";
+  if (status == 404) return "not_found_error";
+  if (status == 429) return "rate_limit_error";
+  return status >= 500 ? "server_error" : "invalid_request_error";
+}
+
+}  // namespace
+
+std::string answer_body(const ServedModel& model, const ServeRequest& request, const Job& job,
+                        std::string_view id) {
+  for (std::size_t i = 0; i < job.answers.size(); ++i)
+    if (job.answers[i].outcome == ServeOutcome::refused)
+      throw Refusal(400,
+                    (job.answers.size() > 1 ? "text " + std::to_string(i) + ": " : "") + job.answers[i].text);
+  switch (request.work) {
+    case ServeWork::answer:
+      return predict_body(model, job);
+    case ServeWork::vector:
+      return embeddings_body(model, request, job);
+    case ServeWork::writing:
+      break;
+  }
+  return completions_body(model, job, id);
+}
+
+std::string stream_part(const ServedModel& model, std::string_view id, std::string_view text) {
+  return stream_event(model, id, text, nullptr);
+}
+
+std::string stream_end(const ServedModel& model, std::string_view id, const Job& job) {
+  const Json prompts = written_by(job);
+  return stream_event(model, id, "", finish_reason(prompts.at(0).at(0)),
+                      usage_json(pieces_of(job), pieces_written(prompts))) +
+         event("[DONE]");
+}
+
+std::string stream_failure(int status, const std::string& reason) {
+  return event(error_body(status, reason)) + event("[DONE]");
+}
+
+std::string error_body(int status, const std::string& reason) {
+  return dumped({{"error", {{"message", reason}, {"type", error_type(status)}}}});
+}
+
+}  // namespace encore

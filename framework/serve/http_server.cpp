@@ -1,0 +1,439 @@
+// A coroutine for each connection. What waits for an answer waits on a timer that the reply cancels: there is
+// one thread, so nothing can come between the look and the wait.
+#include "serve/http_server.hpp"
+
+#include <fcntl.h>
+
+#include <set>
+#include <utility>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <encore/error.hpp>
+
+// GCC 12 takes the two halves of a coroutine's own operator new and delete for a mismatch once they are
+// inlined.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+
+namespace encore {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+/// A client that is refused may still be sending: so much of it is read and thrown away for so long, since
+/// closing at once would take the answer back with it.
+constexpr std::size_t linger_bytes = std::size_t{4} << 20;
+constexpr std::chrono::milliseconds linger_time{1000};
+/// Connections beyond the limit that are told so at a time; more are closed without a word.
+constexpr std::size_t most_refusals_at_once = 64;
+/// Between two looks for a free descriptor.
+constexpr std::chrono::milliseconds accept_pause{50};
+
+asio::redirect_error_t<asio::use_awaitable_t<>> into(error_code& failed) {
+  return asio::redirect_error(asio::use_awaitable, failed);
+}
+
+/// A worker that is started later would hold the connection open.
+void keep_from_children(int descriptor) {
+  ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+}
+
+asio::ip::address address_of(const std::string& host) {
+  error_code failed;
+  const asio::ip::address address = asio::ip::make_address(host == "localhost" ? "127.0.0.1" : host, failed);
+  if (failed)
+    throw Error("\"" + host +
+                "\" is no address to listen on; give one of this machine, such as 127.0.0.1, or "
+                "0.0.0.0 for all");
+  return address;
+}
+
+std::string head_text(const HttpAnswer& answer, const std::string& more) {
+  std::string head = "HTTP/1.1 " + std::to_string(answer.status) + ' ' +
+                     std::string(http::obsolete_reason(static_cast<http::status>(answer.status))) + "\r\n";
+  if (!answer.content_type.empty()) head += "Content-Type: " + answer.content_type + "\r\n";
+  for (const auto& [name, value] : answer.fields) head += name + ": " + value + "\r\n";
+  return head + more + "\r\n";
+}
+
+std::string whole_text(const HttpAnswer& answer, bool keeps_open) {
+  return head_text(answer, "Content-Length: " + std::to_string(answer.body.size()) + "\r\n" +
+                               (keeps_open ? "" : "Connection: close\r\n")) +
+         answer.body;
+}
+
+std::string chunk_text(const std::string& part) {
+  char size[32];
+  std::snprintf(size, sizeof size, "%zx\r\n", part.size());
+  return size + part + "\r\n";
+}
+
+}  // namespace
+
+/// Of coroutines of HttpServer::State, which is no name of this file alone.
+namespace http_detail {
+
+class Reply final : public HttpReply {
+ public:
+  explicit Reply(const asio::any_io_executor& loop) : news_(loop) {
+    news_.expires_at(asio::steady_timer::time_point::max());
+  }
+
+  void answer(HttpAnswer answer) override {
+    head_ = std::move(answer);
+    has_head = ended = true;
+    news_.cancel();
+  }
+  void begin(const HttpAnswer& head) override {
+    head_ = head;
+    has_head = in_parts = true;
+    news_.cancel();
+  }
+  void part(std::string text) override {
+    parts_ += text;
+    news_.cancel();
+  }
+  void end() override {
+    ended = true;
+    news_.cancel();
+  }
+  void when_gone(std::function<void()> gone) override { gone_ = std::move(gone); }
+
+  /// Waits until there is a head; later until there are parts, or the end.
+  asio::awaitable<void> wait() {
+    error_code woken;
+    while (!has_head || (in_parts && parts_.empty() && !ended)) co_await news_.async_wait(into(woken));
+  }
+  HttpAnswer& head() { return head_; }
+  std::string take_parts() { return std::exchange(parts_, {}); }
+  void client_is_gone() {
+    if (gone_) std::exchange(gone_, {})();
+  }
+
+  bool has_head = false, in_parts = false, ended = false;
+
+ private:
+  asio::steady_timer news_;
+  HttpAnswer head_;
+  std::string parts_;
+  std::function<void()> gone_;
+};
+
+/// An open connection with a clock for what it does.
+struct Connection : std::enable_shared_from_this<Connection> {
+  explicit Connection(tcp::socket socket_) : socket(std::move(socket_)), clock(socket.get_executor()) {}
+
+  /// What is read or written from now on fails after so long, and `late` says why. (The streams of Beast
+  /// close the socket then, and nobody could be told.)
+  void expires_after(std::chrono::milliseconds time) {
+    late = false;
+    clock.expires_after(time);
+    clock.async_wait([self = shared_from_this(), phase = ++phase](const error_code& stopped) {
+      if (stopped || phase != self->phase) return;
+      self->late = true;
+      error_code ignored;
+      self->socket.cancel(ignored);
+    });
+  }
+  void expires_never() {
+    ++phase;
+    clock.cancel();
+  }
+
+  tcp::socket socket;
+  asio::steady_timer clock;
+  std::uint64_t phase = 0;
+  bool late = false;
+  bool idle = true;  ///< nothing is asked on it
+};
+using ConnectionPointer = std::shared_ptr<Connection>;
+
+/// What a failed read says to a client; 0: nothing, it is gone or has said nothing.
+struct ReadFailure {
+  int status = 0;
+  std::string reason = {};
+};
+
+}  // namespace http_detail
+
+namespace {
+
+using http_detail::Connection;
+using http_detail::ConnectionPointer;
+using http_detail::ReadFailure;
+using http_detail::Reply;
+
+ReadFailure read_failure(const error_code& failed, const HttpLimits& limits, bool late) {
+  if (failed == http::error::end_of_stream) return {};
+  if (late)
+    return {408, "the request did not come to its end in " + std::to_string(limits.receiving.count() / 1000) +
+                     " s"};
+  if (failed == http::error::body_limit)
+    return {413, "the body is longer than " + std::to_string(limits.body_bytes) + " bytes; ask in parts"};
+  if (failed == http::error::header_limit || failed == http::error::buffer_overflow)
+    return {431, "the head of the request is longer than " + std::to_string(limits.head_bytes) + " bytes"};
+  if (failed == http::error::partial_message) return {400, "the request ends in its midst"};
+  if (failed.category() == http::make_error_code(http::error::bad_method).category())
+    return {400, "this is no request of HTTP/1.1: " + failed.message()};
+  return {};
+}
+
+}  // namespace
+
+struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
+  using Parser = http::request_parser<http::string_body>;
+
+  State(asio::io_context& loop_, const HttpLimits& limits_, HttpHandler handler_, ErrorBody error_body_)
+      : loop(loop_),
+        limits(limits_),
+        handler(std::move(handler_)),
+        error_body(std::move(error_body_)),
+        acceptor(loop_),
+        pause(loop_) {}
+
+  /// Counts the bytes of a body as long as it is there.
+  class BodyRoom {
+   public:
+    BodyRoom(State& state, std::size_t bytes) : state_(state), bytes_(bytes) { state_.body_bytes += bytes_; }
+    ~BodyRoom() { state_.body_bytes -= bytes_; }
+    BodyRoom(const BodyRoom&) = delete;
+    BodyRoom& operator=(const BodyRoom&) = delete;
+
+   private:
+    State& state_;
+    std::size_t bytes_;
+  };
+
+  asio::awaitable<void> accept_all() {
+    const auto self = shared_from_this();
+    while (!draining) {
+      error_code failed;
+      tcp::socket socket = co_await acceptor.async_accept(into(failed));
+      if (failed == asio::error::operation_aborted) co_return;
+      if (failed) {  // no descriptor is free, most likely
+        pause.expires_after(accept_pause);
+        co_await pause.async_wait(into(failed));
+        continue;
+      }
+      socket.set_option(tcp::no_delay(true), failed);
+      keep_from_children(socket.native_handle());
+      const auto connection = std::make_shared<Connection>(std::move(socket));
+      if (open.size() >= limits.connections) {
+        ++refused;
+        if (refusals < most_refusals_at_once) asio::co_spawn(loop, refuse(connection), asio::detached);
+      } else {
+        open.insert(connection);
+        asio::co_spawn(loop, serve(connection), asio::detached);
+      }
+    }
+  }
+
+  asio::awaitable<void> refuse(ConnectionPointer connection) {
+    const auto self = shared_from_this();
+    ++refusals;
+    const std::string reason = "too many connections are open; come again later";
+    co_await send_error(*connection, 503, reason);
+    co_await close(*connection);
+    --refusals;
+  }
+
+  asio::awaitable<void> serve(ConnectionPointer connection) {
+    const auto self = shared_from_this();
+    beast::flat_buffer buffer(limits.head_bytes * 2);
+    while (co_await serve_one(*connection, buffer)) {
+    }
+    // Of one on which nothing was asked nothing can be lost.
+    if (!connection->idle) co_await close(*connection);
+    connection->expires_never();
+    open.erase(connection);
+    if (draining && open.empty() && drained) std::exchange(drained, {})();
+  }
+
+  /// One request and its answer; false: the connection is to be closed.
+  asio::awaitable<bool> serve_one(Connection& connection, beast::flat_buffer& buffer) {
+    error_code failed;
+    if (buffer.size() == 0) {
+      if (draining) co_return false;
+      connection.idle = true;
+      connection.expires_after(limits.idle);
+      const std::size_t count =
+          co_await connection.socket.async_read_some(buffer.prepare(4096), into(failed));
+      if (failed) co_return false;
+      connection.idle = false;
+      buffer.commit(count);
+    }
+    Parser parser;
+    parser.header_limit(static_cast<std::uint32_t>(limits.head_bytes));
+    parser.body_limit(limits.body_bytes);
+    connection.expires_after(limits.receiving);
+    co_await http::async_read_header(connection.socket, buffer, parser, into(failed));
+    if (failed) co_return co_await say_failure(connection, failed);
+
+    const auto length = parser.content_length();
+    const std::size_t bytes = parser.is_done() ? 0
+                              : length         ? static_cast<std::size_t>(*length)
+                                               : limits.body_bytes;
+    if (body_bytes + bytes > limits.all_body_bytes) {
+      const std::string reason = "too many requests are being received; come again later";
+      co_await send_error(connection, 503, reason);
+      co_return false;
+    }
+    const BodyRoom room(*this, bytes);
+    if (parser.get()[http::field::expect] == "100-continue" && !parser.is_done()) {
+      const std::string go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+      co_await send(connection, go_on, failed);
+    }
+    connection.expires_after(limits.receiving);
+    if (!failed) co_await http::async_read(connection.socket, buffer, parser, into(failed));
+    if (failed) co_return co_await say_failure(connection, failed);
+    co_return co_await answer(connection, parser);
+  }
+
+  asio::awaitable<bool> answer(Connection& connection, Parser& parser) {
+    auto& message = parser.get();
+    const auto field = [&](http::field name) { return std::string(message[name]); };
+    HttpRequest request{.method = std::string(message.method_string()),
+                        .path = std::string(message.target()),
+                        .body = std::move(message.body()),
+                        .content_type = field(http::field::content_type),
+                        .authorization = field(http::field::authorization),
+                        .host = field(http::field::host)};
+    request.path = request.path.substr(0, request.path.find('?'));
+    const bool wants_open = message.keep_alive();
+    const auto reply = std::make_shared<Reply>(connection.socket.get_executor());
+    connection.expires_never();
+    handler(std::move(request), reply);
+    co_await reply->wait();
+    error_code failed;
+    if (!reply->in_parts) {
+      const bool keeps_open = wants_open && !draining;
+      const std::string whole = whole_text(reply->head(), keeps_open);
+      co_await send(connection, whole, failed);
+      co_return !failed && keeps_open;
+    }
+    // HTTP/1.0 knows no chunks: there the end of the connection is that of the answer.
+    const bool chunked = message.version() >= 11;
+    std::string text =
+        head_text(reply->head(),
+                  chunked ? "Transfer-Encoding: chunked\r\nConnection: close\r\n" : "Connection: close\r\n");
+    co_await send(connection, text, failed);
+    while (!failed) {
+      co_await reply->wait();
+      text = reply->take_parts();
+      if (text.empty()) break;
+      if (chunked) text = chunk_text(text);
+      co_await send(connection, text, failed);
+    }
+    if (failed) {
+      reply->client_is_gone();
+    } else if (chunked) {
+      text = "0\r\n\r\n";
+      co_await send(connection, text, failed);
+    }
+    co_return false;
+  }
+
+  asio::awaitable<bool> say_failure(Connection& connection, const error_code& failed) {
+    const ReadFailure failure = read_failure(failed, limits, connection.late);
+    if (failure.status != 0) co_await send_error(connection, failure.status, failure.reason);
+    co_return false;
+  }
+
+  asio::awaitable<void> send_error(Connection& connection, int status, const std::string& reason) {
+    HttpAnswer answer{.status = status, .body = error_body(status, reason)};
+    if (status == 503) answer.fields.push_back({"Retry-After", "1"});
+    const std::string whole = whole_text(answer, false);
+    error_code failed;
+    co_await send(connection, whole, failed);
+  }
+
+  /// The text outlives it, as does everything that is awaited here: GCC 12 destroys some temporaries of an
+  /// awaited expression twice.
+  asio::awaitable<void> send(Connection& connection, const std::string& text, error_code& failed) {
+    connection.expires_after(limits.sending);
+    co_await asio::async_write(connection.socket, asio::buffer(text), into(failed));
+  }
+
+  asio::awaitable<void> close(Connection& connection) {
+    error_code failed;
+    connection.socket.shutdown(tcp::socket::shutdown_send, failed);
+    connection.expires_after(linger_time);
+    char thrown_away[4096];
+    for (std::size_t bytes = 0; !failed && bytes < linger_bytes;)
+      bytes += co_await connection.socket.async_read_some(asio::buffer(thrown_away), into(failed));
+  }
+
+  asio::io_context& loop;
+  const HttpLimits limits;
+  HttpHandler handler;
+  ErrorBody error_body;
+  tcp::acceptor acceptor;
+  asio::steady_timer pause;
+  std::set<ConnectionPointer> open;
+  std::size_t body_bytes = 0, refusals = 0;
+  std::uint64_t refused = 0;
+  bool draining = false;
+  std::function<void()> drained;
+};
+
+HttpServer::HttpServer(asio::io_context& loop, const std::string& host, std::uint16_t port,
+                       const HttpLimits& limits, HttpHandler handler, ErrorBody error_body)
+    : state_(std::make_shared<State>(loop, limits, std::move(handler), std::move(error_body))) {
+  const tcp::endpoint place(address_of(host), port);
+  error_code failed;
+  tcp::acceptor& acceptor = state_->acceptor;
+  acceptor.open(place.protocol(), failed);
+  if (!failed) acceptor.set_option(tcp::acceptor::reuse_address(true), failed);
+  if (!failed) acceptor.bind(place, failed);
+  if (!failed) acceptor.listen(asio::socket_base::max_listen_connections, failed);
+  if (failed)
+    throw Error("cannot listen on " + host + " port " + std::to_string(port) + ": " + failed.message() +
+                (failed == asio::error::address_in_use ? "; give another --port" : ""));
+  keep_from_children(acceptor.native_handle());
+  asio::co_spawn(loop, state_->accept_all(), asio::detached);
+}
+
+HttpServer::~HttpServer() = default;
+
+std::uint16_t HttpServer::port() const {
+  return state_->acceptor.local_endpoint().port();
+}
+
+void HttpServer::drain(std::function<void()> drained) {
+  State& state = *state_;
+  error_code ignored;
+  state.draining = true;
+  state.acceptor.close(ignored);
+  for (const ConnectionPointer& connection : state.open)
+    if (connection->idle) connection->socket.cancel(ignored);
+  if (state.open.empty()) return drained();
+  state.drained = std::move(drained);
+}
+
+std::size_t HttpServer::connections() const {
+  return state_->open.size();
+}
+
+std::uint64_t HttpServer::refused() const {
+  return state_->refused;
+}
+
+bool is_loopback(const std::string& host) {
+  return address_of(host).is_loopback();
+}
+
+}  // namespace encore

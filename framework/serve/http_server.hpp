@@ -1,0 +1,83 @@
+// HttpServer: HTTP/1.1 over TCP with limits for everything that a client can make large or slow: connections,
+// heads, bodies, all bodies together, and the time that each of them may take. Knows no routes: a handler
+// gets whole requests and answers now or later. Place in the flow: service.cpp is the handler. Everything
+// happens on the thread of the loop.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+namespace encore {
+
+struct HttpLimits {
+  std::size_t connections = 1024;
+  std::size_t head_bytes = std::size_t{16} << 10;
+  std::size_t body_bytes = std::size_t{1} << 20;
+  std::size_t all_body_bytes = std::size_t{64}
+                               << 20;  ///< of the requests that are being received or answered
+  std::chrono::milliseconds idle = std::chrono::seconds(60);       ///< between two requests of a connection
+  std::chrono::milliseconds receiving = std::chrono::seconds(10);  ///< a head, and then a body
+  std::chrono::milliseconds sending = std::chrono::seconds(20);    ///< an answer, or a part of one
+};
+
+struct HttpRequest {
+  std::string method, path, body;
+  std::string content_type, authorization, host;  ///< fields of the head; "" where it has none
+};
+
+struct HttpAnswer {
+  int status = 200;
+  std::string body = {};
+  std::string content_type = "application/json";
+  std::vector<std::pair<std::string, std::string>> fields = {};  ///< more of the head
+};
+
+/// The way back to a client; may be kept until it is answered.
+class HttpReply {
+ public:
+  virtual ~HttpReply() = default;
+  /// The whole answer, once.
+  virtual void answer(HttpAnswer answer) = 0;
+  /// In place of answer(): the head of an answer that comes in parts, its parts, and its end.
+  virtual void begin(const HttpAnswer& head) = 0;
+  virtual void part(std::string text) = 0;
+  virtual void end() = 0;
+  /// What is called when a part cannot be sent because the client is gone.
+  virtual void when_gone(std::function<void()> gone) = 0;
+};
+
+using HttpHandler = std::function<void(HttpRequest request, std::shared_ptr<HttpReply> reply)>;
+
+class HttpServer {
+ public:
+  /// What the server itself answers: a body for a status and a reason.
+  using ErrorBody = std::function<std::string(int status, const std::string& reason)>;
+
+  /// Listens at once. Throws Error where the address is none or cannot be had. port 0: any that is free.
+  HttpServer(boost::asio::io_context& loop, const std::string& host, std::uint16_t port,
+             const HttpLimits& limits, HttpHandler handler, ErrorBody error_body);
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  std::uint16_t port() const;
+  /// Accepts nobody any more and closes the connections on which nothing is asked; the others get their
+  /// answers, and then an end. `drained`: once none is left.
+  void drain(std::function<void()> drained);
+
+  std::size_t connections() const;
+  std::uint64_t refused() const;  ///< connections beyond the limit
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace encore

@@ -1,0 +1,257 @@
+#include "serve/model_pool.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <utility>
+
+namespace encore {
+namespace {
+
+/// How often deadlines are looked at.
+constexpr std::chrono::milliseconds deadline_interval{50};
+/// Between two starts of a worker that never comes to an answer.
+constexpr std::chrono::milliseconds first_pause{100}, longest_pause{10000};
+
+std::chrono::milliseconds pause_after(int failures) {
+  std::chrono::milliseconds pause = first_pause;
+  for (int i = 1; i < failures && pause < longest_pause; ++i) pause *= 2;
+  return std::min(pause, longest_pause);
+}
+
+double seconds_between(ServeClock::time_point begin, ServeClock::time_point end) {
+  return std::chrono::duration<double>(end - begin).count();
+}
+
+void end_job(Job& job) {
+  job.over = true;
+  if (job.ended) std::exchange(job.ended, {})();
+}
+
+}  // namespace
+
+ModelPool::ModelPool(boost::asio::io_context& loop, std::string name, std::vector<ServeWorkerStart> seats,
+                     const PoolRules& rules, ModelMetrics& metrics)
+    : loop_(loop),
+      name_(std::move(name)),
+      rules_(rules),
+      metrics_(metrics),
+      batcher_(rules.batch),
+      batch_due_(loop),
+      deadlines_(loop) {
+  for (ServeWorkerStart& start : seats) {
+    seats_.push_back({.start = std::move(start)});
+    restarts_.push_back(std::make_unique<boost::asio::steady_timer>(loop));
+  }
+}
+
+void ModelPool::start(std::function<void()> first_ready,
+                      std::function<void(const std::string& why)> cannot_start) {
+  first_ready_ = std::move(first_ready);
+  cannot_start_ = std::move(cannot_start);
+  for (Seat& seat : seats_) start_worker(seat);
+  wait_for_deadlines();
+}
+
+// --- workers ---
+
+void ModelPool::start_worker(Seat& seat) {
+  seat.ready = seat.answered = false;
+  const auto index = static_cast<std::size_t>(&seat - seats_.data());
+  const auto here = [this, index]() -> Seat& { return seats_[index]; };
+  try {
+    seat.link = std::make_unique<WorkerLink>(
+        loop_, seat.start,
+        WorkerLinkEvents{
+            .ready = [this, here](ServeModel model) { worker_ready(here(), std::move(model)); },
+            .answered = [this, here](ServeAnswers answers) { worker_answered(here(), std::move(answers)); },
+            .ended = [this, here](const ProcessEnd& end,
+                                  const std::string& why) { worker_ended(here(), end, why); }});
+  } catch (const Error& error) {
+    worker_ended(seat, ProcessEnd{.exit_code = 1}, error.what());
+  }
+}
+
+void ModelPool::worker_ready(Seat& seat, ServeModel model) {
+  if (model_ && model.digest != model_->digest) {
+    // Two versions of a model behind one name would answer now so, now so.
+    std::cerr << "exp: the weights of " << name_
+              << " have changed since exp serve was started; a worker that "
+              << "has read the new ones is not used. Start exp serve again.\n";
+    seat.link->kill();
+    return;
+  }
+  seat.ready = true;
+  count_workers();
+  if (!model_) {
+    for (const std::string& note : model.notes) std::cerr << "exp: " << name_ << ": " << note << '\n';
+    model_ = std::move(model);
+    cannot_start_ = {};
+    if (first_ready_) std::exchange(first_ready_, {})();
+  }
+  hand_out();
+}
+
+void ModelPool::worker_ended(Seat& seat, const ProcessEnd& end, const std::string& why) {
+  seat.link.reset();
+  seat.ready = false;
+  count_workers();
+  ++metrics_.ends;
+  if (cannot_start_ && end.signal == 0) return std::exchange(cannot_start_, {})(why);
+  std::cerr << "exp: a worker of " << name_ << ": " << why << "; another one is started\n";
+  give_back(seat, why);
+  seat.failures = seat.answered ? 0 : seat.failures + 1;
+  if (seat.failures == 0)
+    start_worker(seat);
+  else
+    start_later(seat);
+  hand_out();
+}
+
+void ModelPool::start_later(const Seat& seat) {
+  const auto index = static_cast<std::size_t>(&seat - seats_.data());
+  restarts_[index]->expires_after(pause_after(seat.failures));
+  restarts_[index]->async_wait([this, index](const boost::system::error_code& stopped) {
+    if (!stopped) start_worker(seats_[index]);
+  });
+}
+
+/// The texts that a worker had, the first of them to the front.
+void ModelPool::give_back(Seat& seat, const std::string& why) {
+  for (auto text = seat.in_hands.rbegin(); text != seat.in_hands.rend(); ++text) {
+    Waiting& waiting = text->second;
+    if (waiting.job->over) continue;
+    if (waiting.again) {
+      ++metrics_.lost;
+      fail(*waiting.job, "two workers have ended while they computed this (" + why + ")");
+    } else {
+      ++metrics_.again;
+      waiting.seen = 0;
+      batcher_.add_again(std::move(waiting));
+    }
+  }
+  seat.in_hands.clear();
+}
+
+void ModelPool::count_workers() {
+  metrics_.workers = static_cast<std::size_t>(std::ranges::count(seats_, true, &Seat::ready));
+}
+
+// --- texts ---
+
+void ModelPool::submit(const std::shared_ptr<Job>& job) {
+  job->answers.resize(job->texts.size());
+  job->open = job->texts.size();
+  if (job->open == 0) return end_job(*job);
+  jobs_.push_back(job);
+  batcher_.add(job, ServeClock::now());
+  hand_out();
+}
+
+void ModelPool::cancel(const std::shared_ptr<Job>& job) {
+  job->over = true;
+  std::erase(jobs_, job);
+  if (job->work != ServeWork::writing) return;  // nothing else takes long
+  for (Seat& seat : seats_)
+    for (const auto& [id, waiting] : seat.in_hands)
+      if (waiting.job == job && seat.link) seat.link->send(ServeCancel{.id = id});
+}
+
+void ModelPool::hand_out() {
+  const ServeClock::time_point now = ServeClock::now();
+  std::vector<Seat*> order;
+  for (Seat& seat : seats_)
+    if (seat.ready) order.push_back(&seat);
+  std::ranges::stable_sort(order, {}, [](const Seat* seat) { return seat->in_hands.size(); });
+  bool idle = false;
+  for (Seat* seat : order) {
+    std::vector<Waiting> batch = batcher_.take(seat->in_hands.size(), now);
+    idle = idle || (batch.empty() && seat->in_hands.empty());
+    if (!batch.empty()) give(*seat, std::move(batch));
+  }
+  metrics_.waiting = batcher_.size();
+  const std::optional<ServeClock::time_point> due = batcher_.due();
+  if (!idle || !due) return;
+  batch_due_.expires_at(*due);
+  batch_due_.async_wait([this](const boost::system::error_code& stopped) {
+    if (!stopped) hand_out();
+  });
+}
+
+void ModelPool::give(Seat& seat, std::vector<Waiting> batch) {
+  ServeBatch message;
+  ++metrics_.batches;
+  metrics_.batch_texts.add(static_cast<double>(batch.size()));
+  for (Waiting& waiting : batch) {
+    const Job& job = *waiting.job;
+    metrics_.wait_seconds.add(seconds_between(waiting.since, ServeClock::now()));
+    message.items.push_back(
+        {.id = next_id_, .work = job.work, .allowed = job.allowed, .text = job.texts[waiting.text]});
+    seat.in_hands.emplace(next_id_++, std::move(waiting));
+  }
+  seat.link->send(message);
+}
+
+void ModelPool::worker_answered(Seat& seat, ServeAnswers answers) {
+  seat.answered = true;
+  for (ServeAnswer& answer : answers.answers) {
+    const auto found = seat.in_hands.find(answer.id);
+    if (found == seat.in_hands.end()) continue;
+    const std::shared_ptr<Job> job = found->second.job;
+    if (answer.outcome == ServeOutcome::part) {
+      // A text that another worker has begun comes again from its first byte.
+      std::size_t& seen = found->second.seen;
+      const std::size_t known = std::min(answer.text.size(), job->sent - std::min(job->sent, seen));
+      seen += answer.text.size();
+      job->sent = std::max(job->sent, seen);
+      if (!job->over && job->part && known < answer.text.size())
+        job->part(std::string_view(answer.text).substr(known));
+      continue;
+    }
+    const std::size_t text = found->second.text;
+    seat.in_hands.erase(found);
+    if (job->over) continue;
+    metrics_.pieces += static_cast<std::uint64_t>(answer.pieces);
+    ++metrics_.texts;
+    job->answers[text] = std::move(answer);
+    if (--job->open > 0) continue;
+    std::erase(jobs_, job);
+    end_job(*job);
+  }
+  hand_out();
+}
+
+// --- deadlines ---
+
+void ModelPool::fail(Job& job, const std::string& why) {
+  job.failure = why;
+  std::erase_if(jobs_, [&](const auto& each) { return each.get() == &job; });
+  end_job(job);
+}
+
+void ModelPool::look_at_deadlines() {
+  const ServeClock::time_point now = ServeClock::now();
+  const std::vector<std::shared_ptr<Job>> jobs = jobs_;
+  for (const std::shared_ptr<Job>& job : jobs) {
+    if (job->over || now < job->deadline) continue;
+    ++metrics_.late;
+    cancel(job);
+    fail(*job, "no answer in the time that a request has");
+  }
+  for (Seat& seat : seats_)
+    if (seat.link && std::ranges::any_of(seat.in_hands, [&](const auto& each) {
+          return now >= each.second.job->deadline + rules_.grace;
+        }))
+      seat.link->kill();
+  hand_out();
+}
+
+void ModelPool::wait_for_deadlines() {
+  deadlines_.expires_after(deadline_interval);
+  deadlines_.async_wait([this](const boost::system::error_code& stopped) {
+    if (stopped) return;
+    look_at_deadlines();
+    wait_for_deadlines();
+  });
+}
+
+}  // namespace encore

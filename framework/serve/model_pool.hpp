@@ -1,0 +1,88 @@
+// ModelPool: one model behind its queue, with the workers that compute it. Gives batches out, fills jobs with
+// answers, and sees to it that each job is answered: what a worker had in its hands when it ended is given to
+// another one once, alone; a job that is late, or whose text has ended two workers, fails with the reason. A
+// worker that ended is started again. Place in the flow: service.cpp submits jobs. Read next: batcher.hpp.
+// Everything happens on the loop's thread.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "serve/batcher.hpp"
+#include "serve/metrics.hpp"
+#include "serve/worker_link.hpp"
+
+namespace encore {
+
+struct PoolRules {
+  BatchRules batch = {};
+  /// A worker that has not answered so long after its texts' deadline does not answer any more.
+  std::chrono::milliseconds grace = std::chrono::seconds(10);
+};
+
+class ModelPool {
+ public:
+  /// A worker for each of `seats`. `metrics` outlives it.
+  ModelPool(boost::asio::io_context& loop, std::string name, std::vector<ServeWorkerStart> seats,
+            const PoolRules& rules, ModelMetrics& metrics);
+
+  /// Starts the workers. `first_ready`: once, with the model; `cannot_start`: where a worker that has never
+  /// been ready ends with an error of its own, before another one was ready.
+  void start(std::function<void()> first_ready, std::function<void(const std::string& why)> cannot_start);
+
+  const std::string& name() const { return name_; }
+  /// What its workers have loaded; nothing before the first is ready.
+  const std::optional<ServeModel>& model() const { return model_; }
+  bool ready() const { return metrics_.workers > 0; }
+  bool has_room(std::size_t texts) const { return batcher_.has_room(texts); }
+  /// The job's queue has room for it.
+  void submit(const std::shared_ptr<Job>& job);
+  /// Nobody waits for it any more.
+  void cancel(const std::shared_ptr<Job>& job);
+
+ private:
+  struct Seat {
+    ServeWorkerStart start;
+    std::unique_ptr<WorkerLink> link = {};
+    bool ready = false, answered = false;
+    int failures = 0;  ///< starts without an answer, one after the other
+    std::map<std::uint64_t, Waiting> in_hands = {};
+  };
+
+  void start_worker(Seat& seat);
+  void start_later(const Seat& seat);
+  void worker_ready(Seat& seat, ServeModel model);
+  void worker_answered(Seat& seat, ServeAnswers answers);
+  void worker_ended(Seat& seat, const ProcessEnd& end, const std::string& why);
+  void give_back(Seat& seat, const std::string& why);
+  void hand_out();
+  void give(Seat& seat, std::vector<Waiting> batch);
+  void look_at_deadlines();
+  void wait_for_deadlines();
+  void fail(Job& job, const std::string& why);
+  void count_workers();
+
+  boost::asio::io_context& loop_;
+  std::string name_;
+  PoolRules rules_;
+  ModelMetrics& metrics_;
+  std::vector<Seat> seats_;
+  Batcher batcher_;
+  std::vector<std::shared_ptr<Job>> jobs_;  ///< that are not over
+  boost::asio::steady_timer batch_due_, deadlines_;
+  std::vector<std::unique_ptr<boost::asio::steady_timer>> restarts_;  ///< by seat
+  std::optional<ServeModel> model_;
+  std::function<void()> first_ready_;
+  std::function<void(const std::string&)> cannot_start_;
+  std::uint64_t next_id_ = 1;
+};
+
+}  // namespace encore

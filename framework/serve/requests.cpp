@@ -1,0 +1,196 @@
+// The table of routes says which members there are and of which type; what they mean stands here.
+#include "serve/requests.hpp"
+
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+#include "config/json_text.hpp"
+#include "config/nearest.hpp"
+#include "record/generate_request.hpp"
+#include "serve/refusal.hpp"
+
+namespace encore {
+namespace {
+
+using nlohmann::json;
+
+/// Pieces of a text where nobody says how many: what OpenAI's interface has.
+constexpr std::int64_t default_max_tokens = 16;
+
+std::string kind_of(const json& value) {
+  if (value.is_string()) return "a text";
+  if (value.is_boolean()) return "true or false";
+  if (value.is_number()) return "a number";
+  if (value.is_null()) return "null";
+  return value.is_array() ? "a list" : "an object";
+}
+
+std::string wanted(FieldType type) {
+  switch (type) {
+    case FieldType::text:
+      return "a text";
+    case FieldType::texts:
+      return "a text or a list of texts";
+    case FieldType::integer:
+      return "a whole number";
+    case FieldType::number:
+      return "a number";
+    case FieldType::flag:
+      return "true or false";
+  }
+  return "";
+}
+
+bool has_type(const json& value, FieldType type) {
+  switch (type) {
+    case FieldType::text:
+      return value.is_string();
+    case FieldType::texts:
+      return value.is_string() || value.is_array();
+    case FieldType::integer:
+      return value.is_number_integer();
+    case FieldType::number:
+      return value.is_number();
+    case FieldType::flag:
+      return value.is_boolean();
+  }
+  return false;
+}
+
+[[noreturn]] void refuse(const std::string& reason) {
+  throw Refusal(400, reason);
+}
+
+/// A body whose members are those of its route, with the right types.
+class Body {
+ public:
+  Body(const Route& route, const std::string& text) {
+    try {
+      json_ = parse_json(text);
+    } catch (const JsonError& error) {
+      refuse(std::string("the body: ") + error.what());
+    }
+    if (!json_.is_object()) refuse("the body must be a JSON object, not " + kind_of(json_));
+    std::vector<std::string> names;
+    for (const RouteField& field : route.fields) names.emplace_back(field.name);
+    for (const auto& [name, value] : json_.items()) {
+      const auto field = std::ranges::find(route.fields, name,
+                                           [](const RouteField& each) { return std::string(each.name); });
+      if (field == route.fields.end())
+        refuse("unknown member \"" + name + "\"" +
+               did_you_mean(name, names, "; " + std::string(route.path) + " takes " + quoted_list(names)));
+      if (!value.is_null() && !has_type(value, field->type))
+        refuse("\"" + name + "\" must be " + wanted(field->type) + ", not " + kind_of(value));
+    }
+    for (const RouteField& field : route.fields)
+      if (field.required && !has(field.name))
+        refuse("\"" + std::string(field.name) + "\" is missing: " + field.help);
+  }
+
+  /// null counts as left out.
+  bool has(const char* name) const { return json_.contains(name) && !json_.at(name).is_null(); }
+  std::string text(const char* name) const { return has(name) ? json_.at(name).get<std::string>() : ""; }
+  bool flag(const char* name) const { return has(name) && json_.at(name).get<bool>(); }
+  std::optional<double> number(const char* name) const {
+    if (!has(name)) return {};
+    const double value = json_.at(name).get<double>();
+    if (!std::isfinite(value)) refuse("\"" + std::string(name) + "\" must be a finite number");
+    return value;
+  }
+  std::optional<std::int64_t> integer(const char* name, std::int64_t least) const {
+    if (!has(name)) return {};
+    const json& value = json_.at(name);
+    const bool huge =
+        value.is_number_unsigned() &&
+        value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (huge || value.get<std::int64_t>() < least)
+      refuse("\"" + std::string(name) + "\" is " + value.dump() + "; it must be a whole number from " +
+             std::to_string(least));
+    return value.get<std::int64_t>();
+  }
+  std::vector<std::string> texts(const char* name) const {
+    if (!has(name)) return {};
+    const json& value = json_.at(name);
+    if (value.is_string()) return {value.get<std::string>()};
+    std::vector<std::string> all;
+    for (const json& each : value) {
+      if (!each.is_string())
+        refuse("\"" + std::string(name) + "\" has " + kind_of(each) + " at place " +
+               std::to_string(all.size()) + " of its list; it must be a text or a list of texts");
+      all.push_back(each.get<std::string>());
+    }
+    if (all.empty()) refuse("\"" + std::string(name) + "\" is an empty list; give at least one text");
+    return all;
+  }
+
+ private:
+  json json_;
+};
+
+std::string writing_of(const Body& body, const std::vector<std::string>& prompts,
+                       const RequestLimits& limits) {
+  GenerateRequest request{.prompts = prompts, .json = true};
+  DecodingWishes& wishes = request.decoding;
+  wishes.max_pieces = body.integer("max_tokens", 1).value_or(default_max_tokens);
+  if (*wishes.max_pieces > limits.max_tokens)
+    refuse("\"max_tokens\" is " + std::to_string(*wishes.max_pieces) + "; this server writes at most " +
+           std::to_string(limits.max_tokens));
+  wishes.temperature = body.number("temperature");
+  wishes.top_p = body.number("top_p");
+  wishes.top_k = body.integer("top_k", 0);
+  wishes.texts = body.integer("n", 1);
+  wishes.beam = body.integer("beam", 1);
+  wishes.length_penalty = body.number("length_penalty");
+  wishes.repetition_penalty = body.number("repetition_penalty");
+  if (const auto seed = body.integer("seed", 0)) wishes.seed = static_cast<std::uint64_t>(*seed);
+  wishes.stop = body.texts("stop");
+  for (const std::string& stop : wishes.stop)
+    if (stop.empty()) refuse("\"stop\" has an empty text, at which every text would end");
+  const std::int64_t most = static_cast<std::int64_t>(limits.texts);
+  for (const auto& [name, count] : {std::pair("n", wishes.texts), std::pair("beam", wishes.beam)})
+    if (count.value_or(1) > most / static_cast<std::int64_t>(prompts.size()))
+      throw Refusal(413, "\"" + std::string(name) + "\" is " + std::to_string(*count) + " for " +
+                             std::to_string(prompts.size()) + " prompts; this server writes at most " +
+                             std::to_string(most) + " texts for a request");
+  if (const std::string wrong = contradiction_in(wishes.over(Decoding())); !wrong.empty()) refuse(wrong);
+  return request.text();
+}
+
+const char* texts_field(RouteWork work) {
+  return work == RouteWork::predict ? "inputs" : work == RouteWork::embeddings ? "input" : "prompt";
+}
+
+ServeWork work_of(RouteWork work) {
+  return work == RouteWork::predict      ? ServeWork::answer
+         : work == RouteWork::embeddings ? ServeWork::vector
+                                         : ServeWork::writing;
+}
+
+}  // namespace
+
+ServeRequest parse_request(const Route& route, const std::string& text, const RequestLimits& limits) {
+  const Body body(route, text);
+  ServeRequest request{.model = body.text("model"),
+                       .work = work_of(route.work),
+                       .truncates = body.flag("truncate"),
+                       .texts = body.texts(texts_field(route.work)),
+                       .streams = body.flag("stream")};
+  if (request.texts.size() > limits.texts)
+    throw Refusal(413, "the request has " + std::to_string(request.texts.size()) +
+                           " texts; this server takes at most " + std::to_string(limits.texts) +
+                           " at a time");
+  const std::string format = body.text("encoding_format");
+  if (!format.empty() && format != "float" && format != "base64")
+    refuse("\"encoding_format\" is \"" + format + "\"; it must be \"float\" or \"base64\"");
+  request.base64 = format == "base64";
+  if (request.work != ServeWork::writing) return request;
+  request.writing = writing_of(body, request.texts, limits);
+  if (request.streams && (request.texts.size() > 1 || body.integer("n", 1).value_or(1) > 1))
+    refuse("\"stream\" is for one text of one prompt; leave it out, or ask for one");
+  return request;
+}
+
+}  // namespace encore

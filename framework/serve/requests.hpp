@@ -1,0 +1,32 @@
+// Requests: bodies of HTTP as what is asked of a model. Place in the flow: service.cpp -> here -> Job.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "record/serve_messages.hpp"
+#include "serve/routes.hpp"
+
+namespace encore {
+
+struct ServeRequest {
+  std::string model = {};  ///< "": it names none
+  ServeWork work = ServeWork::answer;
+  bool truncates = false;
+  std::vector<std::string> texts = {};  ///< or prompts
+  bool base64 = false;                  ///< vectors as the bytes of their values
+  bool streams = false;
+  std::string writing = {};  ///< of prompts: the GenerateRequest for the worker
+};
+
+/// Of one request. Beyond them it is refused with 413 or 400.
+struct RequestLimits {
+  std::size_t texts = 1024;
+  std::int64_t max_tokens = 4096;  ///< that a text may be asked to have
+};
+
+/// Throws Refusal that names the member and what it must be.
+ServeRequest parse_request(const Route& route, const std::string& body, const RequestLimits& limits);
+
+}  // namespace encore

@@ -1,0 +1,269 @@
+#include "serve/routes.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace encore {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const RouteField model_field = {"model", FieldType::text, false,
+                                "the name of a model; may be left out where only one is served"};
+const RouteField truncate_field = {
+    "truncate", FieldType::flag, false,
+    "true: of a text that is longer than the model reads, the part that it reads counts; else the request is "
+    "refused with 400"};
+
+Json field_schema(const RouteField& field) {
+  Json schema;
+  switch (field.type) {
+    case FieldType::text:
+      schema = {{"type", "string"}};
+      break;
+    case FieldType::texts:
+      schema = {
+          {"oneOf",
+           {{{"type", "string"}}, {{"type", "array"}, {"items", {{"type", "string"}}}, {"minItems", 1}}}}};
+      break;
+    case FieldType::integer:
+      schema = {{"type", "integer"}};
+      break;
+    case FieldType::number:
+      schema = {{"type", "number"}};
+      break;
+    case FieldType::flag:
+      schema = {{"type", "boolean"}};
+      break;
+  }
+  schema["description"] = field.help;
+  return schema;
+}
+
+const char* type_text(FieldType type) {
+  switch (type) {
+    case FieldType::text:
+      return "text";
+    case FieldType::texts:
+      return "text, or list of texts";
+    case FieldType::integer:
+      return "whole number";
+    case FieldType::number:
+      return "number";
+    case FieldType::flag:
+      return "true or false";
+  }
+  return "";
+}
+
+struct ErrorStatus {
+  int status;
+  const char* meaning;
+};
+
+/// What every route with a body may answer.
+const std::vector<ErrorStatus>& error_statuses() {
+  static const std::vector<ErrorStatus> list = {
+      {400,
+       "the body is no JSON, has a wrong or unknown member, or a text that the model cannot take; the "
+       "message says which and why"},
+      {401, "the token is missing or wrong"},
+      {403, "the Host field names another machine, on a server for this machine alone"},
+      {404, "there is no such route or model"},
+      {405, "the route takes another method, named in Allow"},
+      {408, "the request did not come to its end in time"},
+      {413, "the body is too long, or has too many texts"},
+      {415, "the body is not said to be application/json"},
+      {429, "as many texts wait as may; come again after Retry-After"},
+      {431, "the head of the request is too long"},
+      {500, "a fault of Encore; please report it"},
+      {503,
+       "no worker is ready, the answer took too long, the work has ended two workers, or too many "
+       "connections are open; the message says which"}};
+  return list;
+}
+
+Json request_body(const Route& route) {
+  Json properties = Json::object(), required = Json::array();
+  for (const RouteField& field : route.fields) {
+    properties[field.name] = field_schema(field);
+    if (field.required) required.push_back(field.name);
+  }
+  return {{"required", true},
+          {"content",
+           {{"application/json",
+             {{"schema",
+               {{"type", "object"},
+                {"properties", properties},
+                {"required", required},
+                {"additionalProperties", false}}}}}}}};
+}
+
+Json responses(const Route& route) {
+  const Json error = {
+      {"type", "object"},
+      {"properties",
+       {{"error",
+         {{"type", "object"},
+          {"properties", {{"message", {{"type", "string"}}}, {"type", {{"type", "string"}}}}}}}}}};
+  Json all = {{"200", {{"description", route.answer}, {"content", {{route.content_type, Json::object()}}}}}};
+  for (const ErrorStatus& status : error_statuses())
+    if (!route.fields.empty())
+      all[std::to_string(status.status)] = {{"description", status.meaning},
+                                            {"content", {{"application/json", {{"schema", error}}}}}};
+  return all;
+}
+
+std::string cell(std::string text) {
+  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, 1, '\\');
+  return text;
+}
+
+}  // namespace
+
+const std::vector<Route>& routes() {
+  static const std::vector<Route> list = {
+      {.method = "POST",
+       .path = "/v1/predict",
+       .work = RouteWork::predict,
+       .open = false,
+       .summary = "what the model answers to texts, whatever its task is",
+       .fields = {{"inputs", FieldType::texts, true,
+                   "what is asked about: each text as a line of `exp predict`"},
+                  model_field,
+                  truncate_field},
+       .answer =
+           "`model`, `digest`, `step` and `version` name what has answered; `results` has an object for "
+           "each text, as `exp predict --json` prints it"},
+      {.method = "POST",
+       .path = "/v1/embeddings",
+       .work = RouteWork::embeddings,
+       .open = false,
+       .summary = "vectors of texts, as OpenAI's clients ask for them",
+       .fields = {{"input", FieldType::texts, true, "the texts"},
+                  model_field,
+                  {"encoding_format", FieldType::text, false,
+                   "`float`, or `base64`: the bytes of float32 values, little endian"},
+                  truncate_field,
+                  {"user", FieldType::text, false, "taken and not looked at"}},
+       .answer = "`data` has a vector for each text, the same as `exp embed` gives; `usage` counts pieces"},
+      {.method = "POST",
+       .path = "/v1/completions",
+       .work = RouteWork::completions,
+       .open = false,
+       .summary = "texts that the model writes behind prompts, as OpenAI's clients ask for them",
+       .fields = {{"prompt", FieldType::texts, true, "what the texts continue"},
+                  model_field,
+                  {"max_tokens", FieldType::integer, false, "pieces of a text at most; 16 where left out"},
+                  {"temperature", FieldType::number, false,
+                   "above 0: pieces are drawn. Where left out, the task's own way of decoding holds, as with "
+                   "`exp generate`"},
+                  {"top_p", FieldType::number, false,
+                   "draw from the fewest pieces that have this share together"},
+                  {"top_k", FieldType::integer, false, "draw from so many of the most probable pieces"},
+                  {"seed", FieldType::integer, false, "of the draws; 0 where left out"},
+                  {"n", FieldType::integer, false, "texts for each prompt"},
+                  {"beam", FieldType::integer, false, "follow so many of the most probable texts"},
+                  {"length_penalty", FieldType::number, false,
+                   "a text of n pieces has the score log p / n^length_penalty"},
+                  {"repetition_penalty", FieldType::number, false,
+                   "above 1: pieces that the text has already are less probable"},
+                  {"stop", FieldType::texts, false, "a text ends before the first of these"},
+                  {"stream", FieldType::flag, false,
+                   "true: one text of one prompt comes as it grows, as server-sent events"},
+                  {"user", FieldType::text, false, "taken and not looked at"}},
+       .answer = "`choices` has the texts, the same as `exp generate` writes; `usage` counts pieces. As a "
+                 "stream: events of the same form with what has been added, then `[DONE]`"},
+      {.method = "GET",
+       .path = "/v1/models",
+       .work = RouteWork::models,
+       .open = false,
+       .summary = "the models that are served",
+       .answer = "`data` has for each its name (`id`), the digest of its weights, the step of its training, "
+                 "and which routes it has"},
+      {.method = "GET",
+       .path = "/healthz",
+       .work = RouteWork::alive,
+       .open = true,
+       .summary = "whether the server is there",
+       .content_type = "text/plain",
+       .answer = "`ok`"},
+      {.method = "GET",
+       .path = "/readyz",
+       .work = RouteWork::ready,
+       .open = true,
+       .summary = "whether every model has a worker; 503 before that, and while the server ends",
+       .content_type = "text/plain",
+       .answer = "`ok`"},
+      {.method = "GET",
+       .path = "/metrics",
+       .work = RouteWork::metrics,
+       .open = false,
+       .summary = "what is counted, for Prometheus",
+       .content_type = "text/plain; version=0.0.4",
+       .answer = "counters, gauges and histograms in Prometheus' text format"},
+      {.method = "GET",
+       .path = "/",
+       .work = RouteWork::page,
+       .open = true,
+       .summary = "a page to try the models",
+       .content_type = "text/html; charset=utf-8",
+       .answer = "a page without anything from elsewhere"},
+      {.method = "GET",
+       .path = "/openapi.json",
+       .work = RouteWork::openapi,
+       .open = true,
+       .summary = "this table for programs",
+       .answer = "an OpenAPI 3.0 document"}};
+  return list;
+}
+
+std::string openapi_document(const std::string& version) {
+  Json document = {
+      {"openapi", "3.0.3"},
+      {"info",
+       {{"title", "Encore"},
+        {"description",
+         "Models of Encore behind HTTP. Where the server has a token, it is asked for as "
+         "Authorization: Bearer TOKEN."},
+        {"version", version}}},
+      {"components", {{"securitySchemes", {{"token", {{"type", "http"}, {"scheme", "bearer"}}}}}}},
+      {"paths", Json::object()}};
+  for (const Route& route : routes()) {
+    Json operation = {{"summary", route.summary}, {"responses", responses(route)}};
+    if (!route.fields.empty()) operation["requestBody"] = request_body(route);
+    // Without a token nobody needs one: both are allowed here.
+    if (!route.open) operation["security"] = Json::array({{{"token", Json::array()}}, Json::object()});
+    const std::string method = std::string(route.method) == "POST" ? "post" : "get";
+    document["paths"][route.path][method] = std::move(operation);
+  }
+  return document.dump(2);
+}
+
+std::string routes_page() {
+  std::string page =
+      "# The routes of `exp serve`\n\n"
+      "Made from the table of routes (`framework/serve/routes.cpp`), as is `GET /openapi.json` of a server. "
+      "How "
+      "a server is started and\nrun is in [deployment](deployment.md).\n\n"
+      "Bodies are JSON with `Content-Type: application/json`. Every answer about texts has `model`, the name "
+      "of "
+      "its run; `digest`, the\nSHA-256 of its weights; `step`, after which training took them; and "
+      "`version`, "
+      "that of Encore. An error is `{\"error\": {\"message\",\n\"type\"}}` with one of the states below.\n";
+  for (const Route& route : routes()) {
+    page += "\n## `" + std::string(route.method) + " " + route.path + "`\n" + route.summary +
+            (route.open ? "; needs no token" : "") + ".\n\n";
+    if (!route.fields.empty()) page += "| member | type | meaning |\n|---|---|---|\n";
+    for (const RouteField& field : route.fields)
+      page += "| `" + std::string(field.name) + "`" + (field.required ? ", required" : "") + " | " +
+              type_text(field.type) + " | " + cell(field.help) + " |\n";
+    page += std::string(route.fields.empty() ? "" : "\n") + "Answer (" + route.content_type +
+            "): " + route.answer + ".\n";
+  }
+  page += "\n## States\n| state | meaning |\n|---|---|\n";
+  for (const ErrorStatus& status : error_statuses())
+    page += "| " + std::to_string(status.status) + " | " + status.meaning + " |\n";
+  return page;
+}
+
+}  // namespace encore

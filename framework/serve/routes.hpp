@@ -1,0 +1,51 @@
+// The routes of `exp serve`, one row each: what the server takes, what the OpenAPI document and
+// docs/serving_api.md say of it, and what is refused of a body come from this table. Place in the flow:
+// service.cpp looks a request's route up here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace encore {
+
+enum class RouteWork : std::uint8_t {
+  predict,
+  embeddings,
+  completions,
+  models,
+  alive,
+  ready,
+  metrics,
+  page,
+  openapi
+};
+
+enum class FieldType : std::uint8_t { text, texts, integer, number, flag };
+
+/// A member of a request's body.
+struct RouteField {
+  const char* name;
+  FieldType type;
+  bool required;
+  const char* help;
+};
+
+struct Route {
+  const char *method, *path;
+  RouteWork work;
+  bool open;  ///< needs no token
+  const char* summary;
+  std::vector<RouteField> fields = {};            ///< of the body; none: it has no body
+  const char* content_type = "application/json";  ///< of the answer
+  const char* answer = "";                        ///< what the answer is
+};
+
+const std::vector<Route>& routes();
+
+/// The OpenAPI 3.0 document, as JSON.
+std::string openapi_document(const std::string& version);
+/// docs/serving_api.md
+std::string routes_page();
+
+}  // namespace encore

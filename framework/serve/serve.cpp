@@ -1,0 +1,106 @@
+// The loop, the signals, and the order in which things begin and end.
+#include "serve/serve.hpp"
+
+#include <sys/resource.h>
+
+#include <iostream>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <encore/error.hpp>
+
+#include "serve/answers.hpp"
+#include "serve/http_server.hpp"
+#include "serve/service.hpp"
+
+namespace encore {
+namespace {
+
+/// A connection takes a descriptor, and the usual limit is meant for programs that hold few.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+std::string url_of(const std::string& host, std::uint16_t port) {
+  const bool v6 = host.find(':') != std::string::npos;
+  return "http://" + (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+/// One call of serve().
+class Serving {
+ public:
+  explicit Serving(const ServeOptions& options)
+      : options_(options),
+        service_(loop_, options),
+        server_(
+            loop_, options.host, options.port,
+            {.connections = options.connections,
+             .body_bytes = options.body_bytes,
+             .all_body_bytes = std::max(HttpLimits().all_body_bytes, options.body_bytes),
+             .receiving = options.receiving},
+            [this](HttpRequest request, std::shared_ptr<HttpReply> reply) {
+              service_.handle(std::move(request), std::move(reply));
+            },
+            error_body),
+        signals_(loop_, SIGTERM, SIGINT),
+        patience_(loop_) {
+    service_.watch(server_);
+  }
+
+  bool run() {
+    wait_for_signal();
+    if (options_.listening) options_.listening(url_of(options_.host, server_.port()));
+    service_.start([this](const std::string& why) {
+      failure_ = why;
+      loop_.stop();
+    });
+    loop_.run();
+    if (!failure_.empty()) throw Error(failure_);
+    return all_answered_;
+  }
+
+ private:
+  void wait_for_signal() {
+    signals_.async_wait([this](const boost::system::error_code& stopped, int) {
+      if (stopped) return;
+      if (draining_) return loop_.stop();
+      drain();
+      wait_for_signal();
+    });
+  }
+
+  void drain() {
+    draining_ = true;
+    service_.begin_drain();
+    patience_.expires_after(options_.drain);
+    patience_.async_wait([this](const boost::system::error_code& stopped) {
+      if (!stopped) loop_.stop();
+    });
+    server_.drain([this] {
+      all_answered_ = true;
+      loop_.stop();
+    });
+  }
+
+  const ServeOptions& options_;
+  boost::asio::io_context loop_{1};
+  Service service_;
+  HttpServer server_;
+  boost::asio::signal_set signals_;
+  boost::asio::steady_timer patience_;
+  std::string failure_;
+  bool draining_ = false, all_answered_ = false;
+};
+
+}  // namespace
+
+bool serve(const ServeOptions& options) {
+  raise_descriptor_limit();
+  return Serving(options).run();
+}
+
+}  // namespace encore

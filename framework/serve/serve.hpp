@@ -1,0 +1,51 @@
+// exp serve: models behind HTTP. The control half queues, sets deadlines and answers; workers tokenise, pack
+// and compute (worker/serve_verb.cpp). This header is all that others see of the folder: the libraries of the
+// network stay behind it. Place in the flow: cli/serve_verb.cpp -> serve() -> service.cpp. Read next:
+// service.hpp, model_pool.hpp.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "runner/worker_process.hpp"
+
+namespace encore {
+
+/// A run whose model is served, and what its workers are started with, one for each place.
+struct ServedRun {
+  std::string name;
+  std::filesystem::path worker;
+  std::vector<std::string> arguments;  ///< "serve --run-folder DIR ..."
+  std::vector<WorkerPlace> places;
+};
+
+struct ServeOptions {
+  std::vector<ServedRun> runs;
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 8080;  ///< 0: any that is free
+  std::string token = {};     ///< "": none is asked for
+  std::string version = {};   ///< of Encore
+  std::size_t batch_texts = 32, queue_texts = 1024, body_bytes = std::size_t{1} << 20, connections = 1024;
+  std::int64_t max_tokens = 4096;
+  std::chrono::microseconds batch_wait = std::chrono::milliseconds(1);
+  std::chrono::milliseconds timeout = std::chrono::seconds(30);  ///< of a request, from its arrival
+  std::chrono::milliseconds drain = std::chrono::seconds(30);    ///< for the last answers, once it is to end
+  std::chrono::milliseconds receiving = std::chrono::seconds(10);
+  std::function<void(const std::string& url)> listening = {};  ///< once, before any model is ready
+  std::function<void()> ready = {};                            ///< once: every model has a worker
+};
+
+/// Whether only this machine can reach the address. Throws Error where it is no address.
+bool is_loopback(const std::string& host);
+
+/// Serves until SIGTERM or SIGINT, then gives the last answers; a second signal ends it at once. True: every
+/// request that had come was answered. Throws Error where the address cannot be had, or a model cannot be
+/// loaded.
+bool serve(const ServeOptions& options);
+
+}  // namespace encore

@@ -1,0 +1,273 @@
+// Each request is answered once, here, whatever happens to it; that is what refuse() and finish() are for.
+#include "serve/service.hpp"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "config/nearest.hpp"
+#include "serve/page.hpp"
+#include "serve/refusal.hpp"
+
+namespace encore {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What a client that was sent away is asked to wait, in seconds.
+constexpr const char* retry_after = "1";
+
+const Refusal::Fields asks_for_token = {{"WWW-Authenticate", "Bearer"}};
+
+std::vector<ServeWorkerStart> seats_of(const ServedRun& run) {
+  std::vector<ServeWorkerStart> seats;
+  for (const WorkerPlace& place : run.places)
+    seats.push_back({.program = run.worker, .arguments = run.arguments, .place = place});
+  return seats;
+}
+
+/// The time does not tell how much of it was right.
+bool equal_tokens(const std::string& given, const std::string& token) {
+  unsigned difference = given.size() == token.size() ? 0 : 1;
+  for (std::size_t i = 0; i < given.size(); ++i)
+    difference |= static_cast<unsigned char>(given[i]) ^ static_cast<unsigned char>(token[i % token.size()]);
+  return difference == 0;
+}
+
+/// "localhost:8080" to "localhost".
+std::string host_alone(const std::string& host) {
+  if (host.starts_with('[')) return host.substr(1, host.find(']') - 1);
+  return host.substr(0, host.find(':'));
+}
+
+bool is_json(const std::string& content_type) {
+  return content_type.substr(0, content_type.find(';')) == "application/json";
+}
+
+const Route& route_of(const HttpRequest& request) {
+  std::string allowed;
+  std::vector<std::string> paths;
+  for (const Route& route : routes()) {
+    paths.emplace_back(route.path);
+    if (request.path != route.path) continue;
+    if (request.method == route.method) return route;
+    allowed = route.method;
+  }
+  if (!allowed.empty()) throw Refusal(405, request.path + " takes " + allowed, {{"Allow", allowed}});
+  throw Refusal(404, "there is no " + request.path +
+                         did_you_mean(request.path, paths, "; GET /openapi.json lists the routes"));
+}
+
+}  // namespace
+
+Service::Service(boost::asio::io_context& loop, const ServeOptions& options)
+    : options_(options), loopback_(is_loopback(options.host)) {
+  const PoolRules rules{
+      .batch = {.texts = options.batch_texts, .wait = options.batch_wait, .queue = options.queue_texts}};
+  for (const ServedRun& run : options.runs)
+    pools_.push_back(
+        std::make_unique<ModelPool>(loop, run.name, seats_of(run), rules, metrics_.models[run.name]));
+}
+
+void Service::start(const std::function<void(const std::string& why)>& cannot) {
+  const auto one_ready = [this] {
+    if (ready() && options_.ready) options_.ready();
+  };
+  for (const auto& pool : pools_) pool->start(one_ready, cannot);
+}
+
+bool Service::ready() const {
+  return std::ranges::all_of(pools_, [](const auto& pool) { return pool->ready(); });
+}
+
+void Service::handle(HttpRequest request, std::shared_ptr<HttpReply> reply) {
+  const auto call = std::make_shared<Call>(Call{
+      .reply = std::move(reply), .arrived = ServeClock::now(), .id = "cmpl-" + std::to_string(++requests_)});
+  try {
+    const Route& route = route_of(request);
+    call->route = &route;
+    allow(request, route);
+    if (route.fields.empty()) return answer(*call, answer_now(route));
+    ask(call, request);
+  } catch (const Refusal& refusal) {
+    refuse(*call, refusal);
+  } catch (const std::exception& error) {
+    refuse(*call, Refusal(500, std::string("this is a fault of Encore itself: ") + error.what()));
+  }
+}
+
+void Service::allow(const HttpRequest& request, const Route& route) const {
+  // A page of somebody else, whose name was made to mean this machine, must not read what is served here.
+  const std::string host = host_alone(request.host);
+  if (loopback_ && options_.token.empty() && host != "localhost" && host != "127.0.0.1" && host != "::1" &&
+      host != options_.host && !host.empty())
+    throw Refusal(
+        403, "this server is for this machine alone, as localhost or 127.0.0.1, not as \"" + host + "\"");
+  if (route.open || options_.token.empty()) return;
+  const std::string scheme = "Bearer ";
+  if (!request.authorization.starts_with(scheme))
+    throw Refusal(401, "a token is asked for: Authorization: Bearer TOKEN", asks_for_token);
+  if (!equal_tokens(request.authorization.substr(scheme.size()), options_.token))
+    throw Refusal(401, "the token is wrong", asks_for_token);
+}
+
+// --- routes that are answered at once ---
+
+HttpAnswer Service::answer_now(const Route& route) const {
+  HttpAnswer answer{.content_type = route.content_type};
+  switch (route.work) {
+    case RouteWork::alive:
+      answer.body = "ok\n";
+      break;
+    case RouteWork::ready:
+      if (draining_) throw Refusal(503, "the server is about to end");
+      if (!ready()) throw Refusal(503, "not every model has a worker yet");
+      answer.body = "ok\n";
+      break;
+    case RouteWork::models:
+      answer.body = models_body();
+      break;
+    case RouteWork::metrics:
+      answer.body = metrics_text();
+      break;
+    case RouteWork::page:
+      answer.body = serve_page().html;
+      answer.fields = {{"Content-Security-Policy", serve_page().policy},
+                       {"X-Content-Type-Options", "nosniff"}};
+      break;
+    default:
+      answer.body = openapi_document(options_.version);
+  }
+  return answer;
+}
+
+std::string Service::models_body() const {
+  Json data = Json::array();
+  for (const auto& pool : pools_) {
+    Json model = {{"id", pool->name()}, {"object", "model"}, {"ready", pool->ready()}};
+    if (const auto& facts = pool->model()) {
+      model["digest"] = facts->digest;
+      model["step"] = facts->step;
+      model["routes"] = Json::array();
+      if (facts->no_answers.empty()) model["routes"].push_back("/v1/predict");
+      if (facts->no_vectors.empty()) model["routes"].push_back("/v1/embeddings");
+      if (facts->no_writing.empty()) model["routes"].push_back("/v1/completions");
+    }
+    data.push_back(std::move(model));
+  }
+  return Json{{"object", "list"}, {"version", options_.version}, {"data", data}}.dump();
+}
+
+std::string Service::metrics_text() const {
+  ServeMetrics now = metrics_;
+  if (server_ != nullptr) {
+    now.connections = server_->connections();
+    now.refused_connections = server_->refused();
+  }
+  return now.text();
+}
+
+// --- routes that ask a model ---
+
+ModelPool& Service::pool_of(const std::string& model) {
+  std::vector<std::string> names;
+  for (const auto& pool : pools_) {
+    names.push_back(pool->name());
+    if (pool->name() == model) return *pool;
+  }
+  if (model.empty() && pools_.size() == 1) return *pools_.front();
+  if (model.empty()) throw Refusal(400, "\"model\" is missing: several are served, " + quoted_list(names));
+  throw Refusal(404, "no model \"" + model + "\" is served" +
+                         did_you_mean(model, names, "; there is " + quoted_list(names)));
+}
+
+void Service::ask(const CallPointer& call, const HttpRequest& request) {
+  if (!is_json(request.content_type))
+    throw Refusal(415, "the body must be JSON: Content-Type: application/json");
+  call->request = parse_request(*call->route, request.body,
+                                {.texts = options_.queue_texts, .max_tokens = options_.max_tokens});
+  ModelPool& pool = pool_of(call->request.model);
+  call->pool = &pool;
+  if (!pool.model()) throw Refusal(503, "the model is being loaded");
+  const ServeModel& model = *pool.model();
+  const std::string& cannot = call->request.work == ServeWork::answer   ? model.no_answers
+                              : call->request.work == ServeWork::vector ? model.no_vectors
+                                                                        : model.no_writing;
+  if (!cannot.empty()) throw Refusal(400, cannot);
+
+  const auto job = std::make_shared<Job>();
+  job->work = call->request.work;
+  job->allowed = job->work == ServeWork::writing ? call->request.streams : call->request.truncates;
+  job->texts = job->work == ServeWork::writing ? std::vector{std::move(call->request.writing)}
+                                               : std::move(call->request.texts);
+  if (!pool.has_room(job->texts.size()))
+    throw Refusal(
+        429, "as many texts wait as may (" + std::to_string(options_.queue_texts) + "); come again later");
+  job->arrived = call->arrived;
+  job->deadline = call->arrived + options_.timeout;
+  Job* const raw = job.get();  // the job holds this function
+  job->ended = [this, call, raw] { finish(call, *raw); };
+  if (call->request.streams) stream(call, job);
+  pool.submit(job);
+}
+
+void Service::stream(const CallPointer& call, const std::shared_ptr<Job>& job) {
+  job->part = [this, call](std::string_view part) {
+    begin_stream(*call);
+    call->reply->part(stream_part(named(*call->pool), call->id, part));
+  };
+  call->reply->when_gone([pool = call->pool, weak = std::weak_ptr(job)] {
+    if (const auto job = weak.lock()) pool->cancel(job);
+  });
+}
+
+/// With the first part: before it an error still has a status of its own.
+void Service::begin_stream(Call& call) {
+  if (std::exchange(call.streaming, true)) return;
+  call.reply->begin({.content_type = "text/event-stream", .fields = {{"Cache-Control", "no-store"}}});
+}
+
+void Service::finish(const CallPointer& call, const Job& job) {
+  const bool refused = !job.answers.empty() && job.answers.front().outcome == ServeOutcome::refused;
+  try {
+    if (!call->request.streams || (!call->streaming && (refused || !job.failure.empty()))) {
+      if (!job.failure.empty()) throw Refusal(503, job.failure);
+      return answer(*call, {.body = answer_body(named(*call->pool), call->request, job, call->id)});
+    }
+    begin_stream(*call);
+    call->reply->part(!job.failure.empty() ? stream_failure(503, job.failure)
+                      : refused            ? stream_failure(400, job.answers.front().text)
+                                           : stream_end(named(*call->pool), call->id, job));
+    count(*call, job.failure.empty() ? 200 : 503);
+    call->reply->end();
+  } catch (const Refusal& refusal) {
+    refuse(*call, refusal);
+  } catch (const std::exception& error) {  // what a worker says is no JSON
+    refuse(*call, Refusal(500, std::string("the answer of the worker cannot be read: ") + error.what()));
+  }
+}
+
+ServedModel Service::named(const ModelPool& pool) const {
+  return {.name = pool.name(), .version = options_.version, .facts = *pool.model()};
+}
+
+void Service::count(const Call& call, int status) {
+  metrics_.add_request(call.route != nullptr ? call.route->path : "none", status,
+                       std::chrono::duration<double>(ServeClock::now() - call.arrived).count());
+}
+
+void Service::answer(const Call& call, HttpAnswer answer) {
+  count(call, answer.status);
+  call.reply->answer(std::move(answer));
+}
+
+void Service::refuse(const Call& call, const Refusal& refusal) {
+  HttpAnswer answer{.status = refusal.status(),
+                    .body = error_body(refusal.status(), refusal.what()),
+                    .fields = refusal.fields()};
+  if (refusal.status() == 429 || refusal.status() == 503)
+    answer.fields.push_back({"Retry-After", retry_after});
+  this->answer(call, std::move(answer));
+}
+
+}  // namespace encore

@@ -1,0 +1,72 @@
+// Service: what stands between HTTP and the models: routes, tokens, limits, and the answer of each request.
+// Place in the flow: HttpServer hands it whole requests, it submits jobs to a ModelPool and answers when they
+// are over. Read next: routes.cpp, requests.cpp, answers.cpp.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include "serve/answers.hpp"
+#include "serve/http_server.hpp"
+#include "serve/metrics.hpp"
+#include "serve/model_pool.hpp"
+#include "serve/refusal.hpp"
+#include "serve/requests.hpp"
+#include "serve/routes.hpp"
+#include "serve/serve.hpp"
+
+namespace encore {
+
+class Service {
+ public:
+  Service(boost::asio::io_context& loop, const ServeOptions& options);
+
+  /// Starts the workers of every model. `cannot`: one has no worker that could load it.
+  void start(const std::function<void(const std::string& why)>& cannot);
+  void handle(HttpRequest request, std::shared_ptr<HttpReply> reply);
+  /// From now on it is not ready; requests that come are still answered.
+  void begin_drain() { draining_ = true; }
+  /// Whose connections are counted, outlives it.
+  void watch(const HttpServer& server) { server_ = &server; }
+
+ private:
+  /// A request on its way.
+  struct Call {
+    const Route* route = nullptr;
+    std::shared_ptr<HttpReply> reply;
+    ServeClock::time_point arrived;
+    std::string id;
+    ServeRequest request = {};
+    ModelPool* pool = nullptr;
+    bool streaming = false;  ///< the head of a stream was sent
+  };
+  using CallPointer = std::shared_ptr<Call>;
+
+  void allow(const HttpRequest& request, const Route& route) const;
+  void ask(const CallPointer& call, const HttpRequest& request);
+  void stream(const CallPointer& call, const std::shared_ptr<Job>& job);
+  static void begin_stream(Call& call);
+  void finish(const CallPointer& call, const Job& job);
+  HttpAnswer answer_now(const Route& route) const;
+  void count(const Call& call, int status);
+  void answer(const Call& call, HttpAnswer answer);
+  void refuse(const Call& call, const Refusal& refusal);
+  ModelPool& pool_of(const std::string& model);
+  bool ready() const;
+  std::string models_body() const;
+  std::string metrics_text() const;
+  ServedModel named(const ModelPool& pool) const;
+
+  const ServeOptions& options_;
+  ServeMetrics metrics_;
+  std::vector<std::unique_ptr<ModelPool>> pools_;
+  const HttpServer* server_ = nullptr;
+  bool draining_ = false;
+  bool loopback_ = true;
+  std::uint64_t requests_ = 0;
+};
+
+}  // namespace encore

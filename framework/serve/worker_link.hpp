@@ -1,0 +1,53 @@
+// WorkerLink: one worker process and the socket to it, on the loop of the server. Place in the flow:
+// model_pool.cpp owns one for each of its seats; the worker's end is worker/serve_verb.cpp.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include "record/serve_messages.hpp"
+#include "runner/worker_process.hpp"
+
+namespace encore {
+
+/// How a worker of a model is started.
+struct ServeWorkerStart {
+  std::filesystem::path program;
+  std::vector<std::string> arguments;  ///< "serve --run-folder DIR ..."
+  WorkerPlace place = {};
+};
+
+/// What a link tells; each call comes from the loop.
+struct WorkerLinkEvents {
+  std::function<void(ServeModel)> ready;
+  std::function<void(ServeAnswers)> answered;
+  /// Once, and nothing follows: the process is gone.
+  std::function<void(ProcessEnd end, const std::string& why)> ended;
+};
+
+class WorkerLink {
+ public:
+  /// Starts the process. Throws Error when it cannot be started.
+  WorkerLink(boost::asio::io_context& loop, const ServeWorkerStart& start, WorkerLinkEvents events);
+  /// Closes the socket, upon which a worker ends; kills what still runs. No event comes any more.
+  ~WorkerLink();
+  WorkerLink(const WorkerLink&) = delete;
+  WorkerLink& operator=(const WorkerLink&) = delete;
+
+  void send(const ServeMessage& message);
+  /// Of a worker that does not answer any more; `ended` follows.
+  void kill();
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace encore

@@ -1,0 +1,234 @@
+// serve: answers batches of texts that `exp serve` sends over a socket (record/serve_messages.hpp), until the
+// socket is closed. A text that is refused takes none of its neighbours with it: where a batch fails, its
+// texts are asked one by one, each gets its own reason, and the loop goes on.
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <iostream>
+#include <span>
+
+#include <encore/device.hpp>
+#include <nlohmann/json.hpp>
+
+#include "infer/certain_text.hpp"
+#include "infer/engine.hpp"
+#include "record/file_descriptor.hpp"
+#include "record/generate_request.hpp"
+#include "record/serve_messages.hpp"
+#include "tasks/prediction_file.hpp"
+#include "worker/verbs.hpp"
+#include "worker/written_texts.hpp"
+
+namespace encore {
+namespace {
+
+/// Of a text that is sent as it grows: its reader is gone.
+struct Cancelled {};
+
+/// The worker's end of the socket.
+class ServeSocket {
+ public:
+  explicit ServeSocket(int descriptor) : socket_(descriptor) {}
+
+  void send(const ServeMessage& message) {
+    const std::string frame = serve_frame(message);
+    write_all(socket_.get(), std::as_bytes(std::span(frame)), "the socket of exp serve");
+  }
+  void send(ServeAnswer answer) { send(ServeMessage(ServeAnswers{{std::move(answer)}})); }
+
+  /// The next batch; nothing once the socket is closed.
+  std::optional<ServeBatch> next_batch() {
+    while (batches_.empty())
+      if (!receive()) return {};
+    ServeBatch batch = std::move(batches_.front());
+    batches_.pop_front();
+    return batch;
+  }
+  /// Throws Cancelled when nobody waits for this item any more; does not wait itself. Ids grow.
+  void require_wanted(std::uint64_t id) {
+    pollfd watch = {socket_.get(), POLLIN, 0};
+    while (::poll(&watch, 1, 0) > 0)
+      if (!receive()) throw Cancelled();
+    const bool cancelled = std::ranges::find(cancelled_, id) != cancelled_.end();
+    std::erase_if(cancelled_, [&](std::uint64_t each) { return each <= id; });
+    if (cancelled) throw Cancelled();
+  }
+
+ private:
+  /// Takes what is there, or waits for it; false at the end.
+  bool receive() {
+    char bytes[1 << 16];
+    ssize_t count = 0;
+    do count = ::read(socket_.get(), bytes, sizeof bytes);
+    while (count < 0 && errno == EINTR);
+    if (count <= 0) return false;
+    frames_.add({bytes, static_cast<std::size_t>(count)});
+    while (std::optional<ServeMessage> message = frames_.next()) {
+      if (auto* batch = std::get_if<ServeBatch>(&*message)) batches_.push_back(std::move(*batch));
+      if (const auto* cancel = std::get_if<ServeCancel>(&*message)) cancelled_.push_back(cancel->id);
+    }
+    return true;
+  }
+
+  FileDescriptor socket_;
+  ServeFrames frames_;
+  std::deque<ServeBatch> batches_;
+  std::vector<std::uint64_t> cancelled_;
+};
+
+using Items = std::vector<const ServeItem*>;
+
+std::vector<std::string> texts_of(const Items& items) {
+  std::vector<std::string> texts;
+  for (const ServeItem* item : items) texts.push_back(item->text);
+  return texts;
+}
+
+ServeAnswer refused(const ServeItem& item, const std::string& why) {
+  return {.id = item.id, .outcome = ServeOutcome::refused, .text = why};
+}
+
+std::string too_long(const Engine& engine, const std::string& what) {
+  return "the text is longer than data.max_length = " + std::to_string(engine.experiment().data.max_length) +
+         " of the model" + (what.empty() ? "" : ": " + what) +
+         "; shorten it, or ask with \"truncate\": true for what the model makes of the part that it reads";
+}
+
+using Work = std::vector<ServeAnswer> (*)(Engine&, const Items&);
+
+/// The same work for the items that `refusals` leave; all answers.
+std::vector<ServeAnswer> without_refused(Engine& engine, const Items& items,
+                                         std::vector<ServeAnswer> refusals, Work work) {
+  Items left;
+  for (const ServeItem* item : items)
+    if (std::ranges::find(refusals, item->id, &ServeAnswer::id) == refusals.end()) left.push_back(item);
+  if (left.empty()) return refusals;
+  for (ServeAnswer& answer : work(engine, left)) refusals.push_back(std::move(answer));
+  return refusals;
+}
+
+/// What the task answers to each text. Throws Error where one of them is none.
+std::vector<ServeAnswer> answer_texts(Engine& engine, const Items& items) {
+  const Records records = engine.task().from_text(texts_of(items));
+  const EncodedSet set = engine.encode(records);
+  std::vector<ServeAnswer> refusals;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (const std::string what = engine.task().left_out(set.set, i); !what.empty() && !items[i]->allowed)
+      refusals.push_back(refused(*items[i], too_long(engine, what)));
+  if (!refusals.empty()) return without_refused(engine, items, std::move(refusals), answer_texts);
+  const Outputs outputs = engine.run(set).outputs;
+  const Records answers = engine.task().answer(records, set.set, outputs);
+  std::vector<ServeAnswer> all;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    std::int64_t pieces = 0;
+    const Run of = set.set.sequences(i);
+    for (std::size_t s = of.first; s < of.first + of.count; ++s)
+      pieces += static_cast<std::int64_t>(set.set.ids(s).size());
+    all.push_back({.id = items[i]->id, .pieces = pieces, .text = answer_json(answers, i)});
+  }
+  return all;
+}
+
+/// The vector of each text. Throws Error where one of them is none.
+std::vector<ServeAnswer> embed_texts(Engine& engine, const Items& items) {
+  const EncodedTexts encoded = engine.encode_texts(texts_of(items));
+  std::vector<ServeAnswer> refusals;
+  for (const std::size_t i : encoded.cut)
+    if (!items[i]->allowed) refusals.push_back(refused(*items[i], too_long(engine, "")));
+  if (!refusals.empty()) return without_refused(engine, items, std::move(refusals), embed_texts);
+  const Vectors vectors = engine.embed(encoded.set);
+  std::vector<ServeAnswer> all;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::span<const std::byte> bytes = std::as_bytes(vectors[i]);
+    all.push_back({.id = items[i]->id,
+                   .pieces = static_cast<std::int64_t>(encoded.set.ids(i).size()),
+                   .text = std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())});
+  }
+  return all;
+}
+
+/// All at once, or one by one where that fails.
+std::vector<ServeAnswer> each_on_its_own(Engine& engine, const Items& items, Work work) {
+  if (items.empty()) return {};
+  try {
+    return work(engine, items);
+  } catch (const Error& error) {
+    if (items.size() == 1) return {refused(*items.front(), error.what())};
+  }
+  std::vector<ServeAnswer> all;
+  for (const ServeItem* item : items) all.push_back(each_on_its_own(engine, {item}, work).front());
+  return all;
+}
+
+ServeAnswer write_texts(Engine& engine, const ServeItem& item, ServeSocket& socket) try {
+  const GenerateRequest request = GenerateRequest::parse(item.text);
+  const Decoding decoding = request.decoding.over(engine.task().decoding().value_or(Decoding()));
+  const EncodedSet set = engine.encode(engine.task().from_text(request.prompts));
+  require_whole_prompts(engine, set.set, 0);
+  CertainText certain(decoding.stop);
+  const auto send_part = [&](std::string_view part) {
+    if (!part.empty()) socket.send({.id = item.id, .outcome = ServeOutcome::part, .text = std::string(part)});
+  };
+  const Generator::Seen seen = [&](std::size_t, std::size_t, std::string_view said) {
+    socket.require_wanted(item.id);
+    if (item.allowed) send_part(certain.more_of(said));
+  };
+  const auto texts = engine.generate(set, decoding, seen);
+  if (item.allowed) send_part(certain.rest_of(texts[0][0].text));
+  ServeAnswer answer = {.id = item.id};
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    all.push_back(written_json(texts[i]));
+    answer.pieces += static_cast<std::int64_t>(set.set.ids(i).size());
+  }
+  answer.text = all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return answer;
+} catch (const Cancelled&) {
+  return refused(item, "nobody waits for it");
+} catch (const Error& error) {
+  return refused(item, error.what());
+}
+
+void answer_batch(Engine& engine, const ServeBatch& batch, ServeSocket& socket) {
+  const auto of_work = [&](ServeWork work) {
+    Items items;
+    for (const ServeItem& item : batch.items)
+      if (item.work == work) items.push_back(&item);
+    return items;
+  };
+  ServeAnswers answers{each_on_its_own(engine, of_work(ServeWork::answer), answer_texts)};
+  for (ServeAnswer& answer : each_on_its_own(engine, of_work(ServeWork::vector), embed_texts))
+    answers.answers.push_back(std::move(answer));
+  if (!answers.answers.empty()) socket.send(ServeMessage(std::move(answers)));
+  for (const ServeItem* item : of_work(ServeWork::writing)) socket.send(write_texts(engine, *item, socket));
+}
+
+std::string why_not_asked(const Engine& engine) try {
+  static_cast<void>(engine.task().from_text({}));
+  return {};
+} catch (const Error& error) {
+  return error.what();
+}
+
+}  // namespace
+
+int serve_verb(const TrainedRunArguments& run, int socket_fd) {
+  if (socket_fd < 0) throw Error("serve needs --socket-fd FD, which exp serve gives it");
+  ServeSocket socket(socket_fd);
+  const Device device;
+  Engine engine(run.folder, run.plugin_folders, device);
+  socket.send(ServeMessage(ServeModel{.digest = engine.digest(),
+                                      .step = engine.step(),
+                                      .no_answers = why_not_asked(engine),
+                                      .no_vectors = engine.no_vectors(),
+                                      .no_writing = engine.no_writing(),
+                                      .notes = engine.notes()}));
+  while (const std::optional<ServeBatch> batch = socket.next_batch()) answer_batch(engine, *batch, socket);
+  return 0;
+}
+
+}  // namespace encore

@@ -1,0 +1,25 @@
+// See written_texts.hpp.
+#include "worker/written_texts.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "infer/engine.hpp"
+
+namespace encore {
+
+void require_whole_prompts(const Engine& engine, const ExampleSet& set, std::size_t first) {
+  for (std::size_t i = 0; i < set.size(); ++i)
+    if (set.sequences(i).count > 1 || !engine.task().left_out(set, i).empty())
+      throw Error("prompt " + std::to_string(first + i + 1) + " is longer than data.max_length = " +
+                  std::to_string(engine.experiment().data.max_length) + " of the model; shorten it");
+}
+
+nlohmann::ordered_json written_json(const std::vector<GeneratedText>& texts) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const GeneratedText& text : texts)
+    list.push_back(
+        {{"text", text.text}, {"score", text.score}, {"pieces", text.pieces.size()}, {"ended", text.ended}});
+  return list;
+}
+
+}  // namespace encore

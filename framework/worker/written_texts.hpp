@@ -1,0 +1,22 @@
+// What generate and serve have in common: which prompts are refused, and texts as JSON.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <encore/decoding.hpp>
+#include <encore/examples.hpp>
+#include <nlohmann/json_fwd.hpp>
+
+namespace encore {
+
+class Engine;
+
+/// Every prompt has to be one sequence: nothing can be written behind what was cut. Throws Error that names
+/// the prompt by its number, that of the first of the set being `first` + 1.
+void require_whole_prompts(const Engine& engine, const ExampleSet& set, std::size_t first);
+
+/// [{text, score, pieces, ended}]
+nlohmann::ordered_json written_json(const std::vector<GeneratedText>& texts);
+
+}  // namespace encore

@@ -1,0 +1,132 @@
+"""What serve_load.py and serve_faults.py share: a server of their own, and a client of HTTP on asyncio without any package."""
+import asyncio, json, os, re, signal, subprocess, tempfile, time
+
+
+class Server:
+    """`exp serve RUN` on a port of its own."""
+
+    def __init__(self, exp, db, run, options):
+        self.log = tempfile.NamedTemporaryFile("r", prefix="serve-", suffix=".txt")
+        self.begin = time.monotonic()
+        with open(self.log.name, "w") as out:
+            self.process = subprocess.Popen([exp, "serve", run, "--db", db, "--port", "0", *options], stdout=out, stderr=out)
+        said = self.wait_for(r"listening on http://127\.0\.0\.1:(\d+)")
+        self.port = int(said[1])
+        self.wait_for("serving ")
+        self.ready_seconds = time.monotonic() - self.begin
+
+    def wait_for(self, pattern):
+        while True:
+            said = re.search(pattern, open(self.log.name).read())
+            if said:
+                return said
+            if self.process.poll() is not None:
+                raise SystemExit(open(self.log.name).read())
+            time.sleep(0.002)
+
+    def workers(self):
+        """Process ids of its workers, which are its children."""
+        found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True, text=True).stdout.split()
+        return [int(pid) for pid in found]
+
+    def resident_bytes(self):
+        for line in open(f"/proc/{self.process.pid}/status"):
+            if line.startswith("VmRSS"):
+                return int(line.split()[1]) * 1024
+        return 0
+
+    def metrics(self):
+        status, body = asyncio.run(once(self.port, b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+        return body.decode() if status == 200 else ""
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(60)
+
+
+def post(path, body):
+    data = json.dumps(body).encode()
+    return f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n".encode() + data
+
+
+class Connection:
+    def __init__(self, port):
+        self.port, self.streams = port, None
+
+    async def ask(self, request):
+        """Status and body; (0, b"") where the connection ended without an answer."""
+        try:
+            if self.streams is None:
+                self.streams = await asyncio.open_connection("127.0.0.1", self.port)
+            reader, writer = self.streams
+            writer.write(request)
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = int(re.search(rb"Content-Length: (\d+)", head)[1])
+            body = await reader.readexactly(length)
+            if b"Connection: close" in head:
+                self.close()
+            return int(head[9:12]), body
+        except (OSError, asyncio.IncompleteReadError):
+            self.close()
+            return 0, b""
+
+    def close(self):
+        if self.streams is not None:
+            self.streams[1].close()
+        self.streams = None
+
+
+async def once(port, request):
+    connection = Connection(port)
+    try:
+        return await connection.ask(request)
+    finally:
+        connection.close()
+
+
+def lines_of(path, count):
+    """Texts of a file, a line each; of a file of words with tags (a blank line behind each sentence), its sentences."""
+    raw = open(path, encoding="utf-8").read().split("\n")
+    if any("\t" in line for line in raw[:50]):
+        texts, words = [], []
+        for line in raw:
+            if line.strip():
+                words.append(line.split("\t")[0])
+            elif words:
+                texts.append(" ".join(words))
+                words = []
+    else:
+        texts = [line for line in raw if line.strip()]
+    return texts[:count]
+
+
+def expected_answers(exp, db, run, texts, route):
+    """What the verb that computes the same says of each text, and how long it took."""
+    begin = time.monotonic()
+    if route == "/v1/predict":
+        out = subprocess.run([exp, "predict", run, "--db", db, "--file", "-", "--json"], input="\n".join(texts) + "\n", capture_output=True, text=True, check=True).stdout
+        return [json.loads(line) for line in out.splitlines()], time.monotonic() - begin
+    out = subprocess.run([exp, "embed", run, "--db", db, "--texts", "-", "--json"], input="\n".join(texts) + "\n", capture_output=True, text=True, check=True).stdout
+    return [each["vector"] for each in json.loads(out[out.index('{"run"') if '{"run"' in out else out.index("{\n") :])["vectors"]], time.monotonic() - begin
+
+
+def request_for(route, text):
+    return post(route, {"inputs": text, "truncate": True} if route == "/v1/predict" else {"input": text, "truncate": True})
+
+
+def is_right(route, body, wanted):
+    answer = json.loads(body)
+    if route == "/v1/predict":
+        return nearly(answer["results"][0], wanted)
+    return nearly(answer["data"][0]["embedding"], wanted)
+
+
+def nearly(a, b, tolerance=1e-4):
+    """Equal, but for the rounding of numbers that are no whole ones."""
+    if isinstance(a, float) or isinstance(b, float):
+        return abs(a - b) <= tolerance * (1 + abs(b))
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(nearly(x, y, tolerance) for x, y in zip(a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(nearly(a[key], b[key], tolerance) for key in a)
+    return a == b

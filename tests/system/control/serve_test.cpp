@@ -1,0 +1,488 @@
+// `exp serve` with real workers, as clients see it: each route against the verb that computes the same, what
+// is refused, and what happens when workers, clients and the server itself end.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "system/control/days.hpp"
+#include "system/control/http_client.hpp"
+#include "system/control/real_worker.hpp"
+
+namespace encore::system_test {
+namespace {
+
+using nlohmann::json;
+
+/// Texts of several lengths.
+std::vector<std::string> some_texts(std::size_t count) {
+  const char* names[] = {"Anna", "Berg", "Clara", "Dahl", "Erik"};
+  const char* places[] = {"Lund", "Oslo", "Bergen"};
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string text = std::string(names[i % 5]) + " lives in " + places[i % 3];
+    for (std::size_t k = 0; k < i % 2; ++k) text += " and " + std::string(names[(i + k) % 5]) + " in Oslo";
+    texts.push_back(text + " .");
+  }
+  return texts;
+}
+
+class Serve : public RealWorkerTest {
+ protected:
+  void SetUp() override {
+    RealWorkerTest::SetUp();
+    if (IsSkipped()) return;
+    sandbox_.write("tiny.toml", tiny_experiment());
+    output_of({"run", "tiny.toml", "-q"});
+  }
+  void TearDown() override {
+    if (server_ > 0 && !has_ended(server_)) {
+      ::kill(server_, SIGTERM);
+      Sandbox::wait(server_);
+    }
+  }
+
+  /// Starts it and waits until it has its models.
+  void serve(std::vector<std::string> options = {}, const std::string& run = "tiny") {
+    options.insert(options.begin(), {"serve", run, "--port", "0"});
+    server_ = sandbox_.start(options, "serve.txt");
+    ASSERT_TRUE(sandbox_.wait_for_text("serve.txt", "serving ")) << sandbox_.read("serve.txt");
+    const std::string said = sandbox_.read("serve.txt");
+    const std::string before = "listening on http://127.0.0.1:";
+    port_ = static_cast<std::uint16_t>(std::stoi(said.substr(said.find(before) + before.size())));
+  }
+  HttpResponse ask(const std::string& request) const {
+    HttpConnection connection(port_);
+    connection.send(request);
+    return connection.receive();
+  }
+  HttpResponse predict(const json& inputs) const {
+    return ask(http_post("/v1/predict", json{{"inputs", inputs}}.dump()));
+  }
+  void expect_refused(const HttpResponse& response, int status, const std::string& reason) const {
+    EXPECT_EQ(response.status, status) << response.head << response.body;
+    EXPECT_TRUE(response.has(reason)) << response.body;
+    EXPECT_TRUE(json::accept(response.body)) << response.body;
+  }
+  std::uint64_t metric(const std::string& line) const {
+    const std::string text = ask(http_get("/metrics")).body;
+    const std::size_t at = text.find("\n" + line + " ");
+    return at == std::string::npos ? 0 : std::stoull(text.substr(at + line.size() + 2));
+  }
+  /// What `exp predict --json` prints for each text.
+  std::vector<json> predicted(const std::vector<std::string>& texts) const {
+    std::string lines;
+    for (const std::string& text : texts) lines += text + "\n";
+    std::istringstream answers(output_of({"predict", "tiny", "--file", "-", "--json"}, lines));
+    std::vector<json> all;
+    for (std::string line; std::getline(answers, line);) all.push_back(json::parse(line));
+    return all;
+  }
+  std::optional<ProcessEnd> end_server(int signal = SIGTERM) {
+    ::kill(server_, signal);
+    return Sandbox::wait(server_);
+  }
+
+  pid_t server_ = -1;
+  std::uint16_t port_ = 0;
+};
+
+TEST_F(Serve, AnswersAsPredictDoes) {
+  serve();
+  const std::vector<std::string> texts = some_texts(70);  // more than a batch
+  const std::vector<json> expected = predicted(texts);
+  const HttpResponse all = predict(texts);
+  ASSERT_EQ(all.status, 200) << all.body;
+  const json body = json::parse(all.body);
+  EXPECT_EQ(body.at("model"), "tiny");
+  EXPECT_EQ(body.at("digest").get<std::string>().size(), 64U);
+  EXPECT_GT(body.at("step").get<int>(), 0);
+  EXPECT_TRUE(body.contains("version"));
+  ASSERT_EQ(body.at("results").size(), texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(body.at("results")[i], expected[i]) << texts[i];
+  const json one = json::parse(predict(texts[1]).body);
+  ASSERT_EQ(one.at("results").size(), 1U);
+  EXPECT_EQ(one.at("results")[0], expected[1]) << "alone and among others";
+}
+
+TEST_F(Serve, AnswersManyClientsAtOnceEachWithItsOwn) {
+  serve({"--workers", "2"});
+  const std::vector<std::string> texts = some_texts(60);
+  const std::vector<json> expected = predicted(texts);
+  std::atomic<int> right = 0;
+  std::vector<std::thread> clients;
+  for (std::size_t c = 0; c < 6; ++c)
+    clients.emplace_back([&, c] {
+      HttpConnection connection(port_);  // one for all of its requests
+      for (std::size_t i = c; i < texts.size(); i += 6) {
+        connection.send(http_post("/v1/predict", json{{"inputs", texts[i]}}.dump()));
+        const HttpResponse response = connection.receive();
+        if (response.status == 200 && json::parse(response.body).at("results")[0] == expected[i]) ++right;
+      }
+    });
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(right, 60);
+  EXPECT_EQ(metric("encore_texts_total{model=\"tiny\"}"), 60U);
+}
+
+TEST_F(Serve, RefusesWhatIsNoRequestAndSaysWhy) {
+  serve({"--body-kib", "4", "--queue", "40"});
+  const auto body = [&](const std::string& text) { return ask(http_post("/v1/predict", text)); };
+  expect_refused(body("{\"inputs\": \"Anna\""), 400, "no JSON");
+  expect_refused(body("[]"), 400, "the body must be a JSON object, not a list");
+  expect_refused(body("{}"), 400, "\\\"inputs\\\" is missing");
+  expect_refused(body(R"({"inptus": "Anna"})"), 400,
+                 "unknown member \\\"inptus\\\"; did you mean \\\"inputs\\\"?");
+  expect_refused(body(R"({"inputs": 7})"), 400,
+                 "\\\"inputs\\\" must be a text or a list of texts, not a number");
+  expect_refused(body(R"({"inputs": ["Anna", 7]})"), 400, "has a number at place 1 of its list");
+  expect_refused(body(R"({"inputs": []})"), 400, "is an empty list");
+  expect_refused(body(R"({"inputs": 1e999})"), 400, "a number that no 64-bit float can hold");
+  expect_refused(body(std::string(3000, '[')), 400, "nested more than 100 levels deep");
+  expect_refused(body("{\"inputs\": \"\xFF\"}"), 400, "no JSON");
+  expect_refused(body(R"({"inputs": "Anna", "model": "tinny"})"), 404, "did you mean \\\"tiny\\\"?");
+  expect_refused(predict(std::string(5000, 'a')), 413, "the body is longer than 4096 bytes");
+  expect_refused(predict(std::vector<std::string>(41, "a")), 413, "takes at most 40 at a time");
+  expect_refused(ask(http_get("/v1/predict")), 405, "/v1/predict takes POST");
+  EXPECT_TRUE(ask(http_get("/v1/predict")).has("Allow: POST\r\n"));
+  expect_refused(ask(http_get("/v1/predicts")), 404, "did you mean \\\"/v1/predict\\\"?");
+  expect_refused(ask("POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"), 415,
+                 "Content-Type: application/json");
+  expect_refused(ask("garbage\r\n\r\n"), 400, "no request of HTTP/1.1");
+  expect_refused(ask(std::string("\0\x01\xFF\r\n\r\n", 7)), 400, "no request of HTTP/1.1");
+  expect_refused(ask("GET / HTTP/1.1\r\nX: " + std::string(20000, 'x') + "\r\n\r\n"), 431, "the head");
+  expect_refused(ask(http_post("/v1/completions", R"({"prompt": "Anna"})")), 400,
+                 "the model cannot generate");
+  expect_refused(ask("GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n"), 403,
+                 "not as \\\"evil.example\\\"");
+  EXPECT_EQ(predict("Anna lives in Lund .").status, 200) << "and goes on";
+}
+
+TEST_F(Serve, ATextThatIsTooLongIsRefusedAloneUnlessItMayBeCut) {
+  serve();
+  std::string text = "Anna";
+  for (int i = 0; i < 60; ++i) text += " lives in Lund";
+  expect_refused(predict(text), 400, "longer than data.max_length = 32 of the model");
+  expect_refused(predict({"Anna", text}), 400, "text 1: the text is longer");
+  const HttpResponse cut = ask(http_post("/v1/predict", json{{"inputs", text}, {"truncate", true}}.dump()));
+  ASSERT_EQ(cut.status, 200) << cut.body;
+  EXPECT_EQ(json::parse(cut.body).at("results")[0], predicted({text})[0]);
+  const HttpResponse vector = ask(http_post("/v1/embeddings", json{{"input", text}}.dump()));
+  expect_refused(vector, 400, "longer than data.max_length = 32 of the model");
+}
+
+TEST_F(Serve, GivesTheVectorsOfEmbed) {
+  serve();
+  const std::vector<std::string> texts = {"in Oslo", "Anna lives in Lund"};
+  const json expected = json::parse(output_of({"embed", "tiny", texts[0], texts[1], "--json"}));
+  const HttpResponse response =
+      ask(http_post("/v1/embeddings", json{{"input", texts}, {"user", "me"}}.dump()));
+  ASSERT_EQ(response.status, 200) << response.body;
+  const json body = json::parse(response.body);
+  EXPECT_EQ(body.at("object"), "list");
+  EXPECT_EQ(body.at("usage").at("prompt_tokens"), body.at("usage").at("total_tokens"));
+  ASSERT_EQ(body.at("data").size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(body.at("data")[i].at("index"), i);
+    const auto given = body.at("data")[i].at("embedding").get<std::vector<float>>();
+    const auto wanted = expected.at("vectors")[i].at("vector").get<std::vector<float>>();
+    ASSERT_EQ(given.size(), wanted.size());
+    for (std::size_t k = 0; k < wanted.size(); ++k)
+      EXPECT_NEAR(given[k], wanted[k], 1e-5F * (1 + std::abs(wanted[k])));
+  }
+  const HttpResponse bytes =
+      ask(http_post("/v1/embeddings", R"({"input": "in Oslo", "encoding_format": "base64"})"));
+  ASSERT_EQ(bytes.status, 200) << bytes.body;
+  EXPECT_EQ(json::parse(bytes.body).at("data")[0].at("embedding").get<std::string>().size(), 88U)
+      << "16 float32";
+  expect_refused(ask(http_post("/v1/embeddings", R"({"input": "a", "encoding_format": "hex"})")), 400,
+                 "must be \\\"float\\\" or \\\"base64\\\"");
+  expect_refused(ask(http_post("/v1/embeddings", R"({"input": " "})")), 400, "has no pieces");
+}
+
+TEST_F(Serve, EveryRequestIsAnsweredWhenWorkersAreKilled) {
+  serve({"--workers", "2"});
+  const std::vector<std::string> texts = some_texts(12);
+  const std::vector<json> expected = predicted(texts);
+  std::atomic<bool> enough = false;
+  std::atomic<int> right = 0, unavailable = 0, other = 0;
+  std::vector<std::thread> clients;
+  for (std::size_t c = 0; c < 4; ++c)
+    clients.emplace_back([&, c] {
+      HttpConnection connection(port_);
+      for (std::size_t i = c; !enough; ++i) {
+        connection.send(http_post("/v1/predict", json{{"inputs", texts[i % texts.size()]}}.dump()));
+        const HttpResponse response = connection.receive();
+        if (response.status == 200)
+          json::parse(response.body).at("results")[0] == expected[i % texts.size()] ? ++right : ++other;
+        else
+          response.status == 503 && response.has("workers have ended") ? ++unavailable : ++other;
+      }
+    });
+  int killed = 0;
+  bool goes_on = true;
+  while (killed < 6 && goes_on)
+    for (const pid_t worker : sandbox_.workers()) {
+      const int before = right;
+      if (::kill(worker, SIGKILL) == 0) ++killed;
+      goes_on = goes_on && sandbox_.wait_until([&] { return right > before + 10; });
+    }
+  EXPECT_TRUE(goes_on) << sandbox_.read("serve.txt");
+  enough = true;
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(other, 0) << "lost, or wrong";
+  EXPECT_GT(right, 60);
+  EXPECT_GE(metric("encore_worker_ends_total{model=\"tiny\"}"), 6U);
+  EXPECT_EQ(metric("encore_texts_lost_total{model=\"tiny\"}"), static_cast<std::uint64_t>(unavailable));
+}
+
+TEST_F(Serve, AWorkerThatStandsStillIsNoticedAndItsTextGetsAReason) {
+  serve({"--timeout", "0.3"});
+  for (const pid_t worker : sandbox_.workers()) ::kill(worker, SIGSTOP);
+  expect_refused(predict("Anna lives in Lund ."), 503, "no answer in the time that a request has");
+  EXPECT_EQ(metric("encore_requests_late_total{model=\"tiny\"}"), 1U);
+  for (const pid_t worker : sandbox_.workers()) ::kill(worker, SIGCONT);
+  EXPECT_TRUE(sandbox_.wait_until([&] { return predict("Anna lives in Lund .").status == 200; }));
+}
+
+TEST_F(Serve, SendsClientsAwayWhileAsManyTextsWaitAsMay) {
+  serve({"--queue", "3", "--batch", "1"});
+  const std::vector<pid_t> workers = sandbox_.workers();
+  ASSERT_EQ(workers.size(), 1U);
+  ::kill(workers[0], SIGSTOP);
+  std::vector<std::unique_ptr<HttpConnection>> clients;
+  for (int i = 0; i < 8; ++i) {
+    clients.push_back(std::make_unique<HttpConnection>(port_));
+    clients.back()->send(http_post("/v1/predict", R"({"inputs": "Anna lives in Lund ."})"));
+  }
+  ASSERT_TRUE(sandbox_.wait_until(
+      [&] { return metric("encore_requests_total{route=\"/v1/predict\",status=\"429\"}") > 0; }));
+  ::kill(workers[0], SIGCONT);
+  int answered = 0, sent_away = 0;
+  for (const auto& client : clients) {
+    const HttpResponse response = client->receive();
+    if (response.status == 200) ++answered;
+    if (response.status == 429 && response.has("Retry-After: 1\r\n") &&
+        response.has("as many texts wait as may (3)"))
+      ++sent_away;
+  }
+  EXPECT_GE(answered, 4);
+  EXPECT_GE(sent_away, 1);
+  EXPECT_EQ(answered + sent_away, 8);
+}
+
+TEST_F(Serve, GivesTheLastAnswersBeforeItEnds) {
+  serve();
+  const std::vector<pid_t> workers = sandbox_.workers();
+  ASSERT_EQ(workers.size(), 1U);
+  ::kill(workers[0], SIGSTOP);
+  HttpConnection asked(port_), idle(port_);
+  asked.send(http_post("/v1/predict", R"({"inputs": "Anna lives in Lund ."})"));
+  ASSERT_TRUE(sandbox_.wait_until([&] { return metric("encore_batches_total{model=\"tiny\"}") == 1; }));
+  ::kill(server_, SIGTERM);
+  ASSERT_TRUE(sandbox_.wait_until([&] { return !HttpConnection(port_).open(); })) << "nobody else is let in";
+  EXPECT_FALSE(has_ended(server_));
+  ::kill(workers[0], SIGCONT);
+  const HttpResponse last = asked.receive();
+  EXPECT_EQ(last.status, 200) << last.body;
+  EXPECT_TRUE(last.has("Connection: close\r\n"));
+  EXPECT_EQ(idle.receive().status, 0) << "closed: nothing was asked on it";
+  const std::optional<ProcessEnd> end = Sandbox::wait(server_);
+  ASSERT_TRUE(end.has_value());
+  EXPECT_EQ(end->exit_code, 0) << sandbox_.read("serve.txt");
+  EXPECT_TRUE(sandbox_.wait_until_no_workers());
+}
+
+TEST_F(Serve, SaysThatAnswersWereLostWhenItsPatienceEnds) {
+  serve({"--drain", "0.2"});
+  for (const pid_t worker : sandbox_.workers()) ::kill(worker, SIGSTOP);
+  HttpConnection asked(port_);
+  asked.send(http_post("/v1/predict", R"({"inputs": "Anna lives in Lund ."})"));
+  ASSERT_TRUE(sandbox_.wait_until([&] { return metric("encore_batches_total{model=\"tiny\"}") == 1; }));
+  const std::optional<ProcessEnd> end = end_server();
+  ASSERT_TRUE(end.has_value());
+  EXPECT_EQ(end->exit_code, 1);
+  EXPECT_TRUE(sandbox_.wait_for_text("serve.txt", "ended before every request was answered"));
+  EXPECT_TRUE(sandbox_.wait_until_no_workers());
+}
+
+TEST_F(Serve, DoesNotWaitForSlowClients) {
+  serve({"--receive-timeout", "0.3"});
+  HttpConnection head(port_), body(port_), cut(port_);
+  head.send("POST /v1/predict HTTP/1.1\r\nHost: loc");
+  body.send("POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{\"inputs\"");
+  cut.send("POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{\"inputs\"");
+  cut.end_sending();
+  expect_refused(head.receive(), 408, "did not come to its end");
+  expect_refused(body.receive(), 408, "did not come to its end");
+  expect_refused(cut.receive(), 400, "the request ends in its midst");
+  EXPECT_EQ(predict("Anna").status, 200);
+}
+
+TEST_F(Serve, RefusesConnectionsBeyondTheLimitPolitely) {
+  serve({"--connections", "20"});
+  std::vector<std::unique_ptr<HttpConnection>> open;
+  for (int i = 0; i < 20; ++i) open.push_back(std::make_unique<HttpConnection>(port_));
+  open.back()->send(http_get("/healthz"));
+  EXPECT_EQ(open.back()->receive().status, 200) << "all of them are in";
+  int refused = 0;
+  for (int i = 0; i < 200; ++i) {
+    HttpConnection more(port_);
+    const HttpResponse response = more.receive();
+    if (response.status == 503 && response.has("too many connections")) ++refused;
+  }
+  EXPECT_GT(refused, 150);
+  open.clear();
+  EXPECT_TRUE(sandbox_.wait_until([&] { return predict("Anna").status == 200; }));
+}
+
+TEST_F(Serve, AsksForItsTokenAndNeedsOneForOtherMachines) {
+  const std::string token = "0123456789abcdef0123";
+  sandbox_.write("token.txt", token + "\n");
+  sandbox_.write("short.txt", "secret\n");
+  const auto failure = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"serve", "tiny", "--port", "0"});
+    const ProgramOutput output = sandbox_.exp(options);
+    EXPECT_EQ(output.end.exit_code, 2) << output.output;
+    return output.errors;
+  };
+  EXPECT_NE(failure({"--host", "0.0.0.0"}).find("lets other machines in"), std::string::npos);
+  EXPECT_NE(failure({"--host", "0.0.0.0", "--token-file", "short.txt"}).find("the token has 6 bytes"),
+            std::string::npos);
+  EXPECT_NE(failure({"--host", "nowhere"}).find("\"nowhere\" is no address"), std::string::npos);
+  serve({"--token-file", "token.txt"});
+  const std::string body = R"({"inputs": "Anna"})";
+  expect_refused(ask(http_post("/v1/predict", body)), 401, "a token is asked for");
+  expect_refused(ask(http_post("/v1/predict", body, "Authorization: Bearer " + token + "4\r\n")), 401,
+                 "the token is wrong");
+  expect_refused(ask(http_get("/metrics")), 401, "a token is asked for");
+  EXPECT_EQ(ask(http_post("/v1/predict", body, "Authorization: Bearer " + token + "\r\n")).status, 200);
+  for (const char* open : {"/healthz", "/readyz", "/", "/openapi.json"})
+    EXPECT_EQ(ask(http_get(open)).status, 200) << open;
+}
+
+TEST_F(Serve, ServesSeveralModelsByNameAndSaysWhichThereAre) {
+  sandbox_.write("other.toml", tiny_experiment("other"));
+  output_of({"run", "other.toml", "-S", "seed=2", "-q"});
+  serve({"other"});
+  const json models = json::parse(ask(http_get("/v1/models")).body);
+  ASSERT_EQ(models.at("data").size(), 2U);
+  EXPECT_EQ(models.at("data")[1].at("id"), "other");
+  EXPECT_NE(models.at("data")[0].at("digest"), models.at("data")[1].at("digest"));
+  EXPECT_EQ(models.at("data")[0].at("routes"), (json{"/v1/predict", "/v1/embeddings"}));
+  expect_refused(predict("Anna"), 400, "several are served, \\\"tiny\\\", \\\"other\\\"");
+  const HttpResponse response = ask(http_post("/v1/predict", R"({"inputs": "Anna", "model": "other"})"));
+  EXPECT_EQ(json::parse(response.body).at("model"), "other");
+}
+
+TEST_F(Serve, SaysWhyAModelCannotBeLoaded) {
+  const std::string id = sandbox_.one("SELECT id FROM run");
+  sandbox_.write("encore.db.runs/" + id + "/labels.txt", "no\n");
+  const ProgramOutput output = sandbox_.exp({"serve", "tiny", "--port", "0"});
+  EXPECT_EQ(output.end.exit_code, 2) << output.output;
+  EXPECT_NE(output.errors.find("labels.txt"), std::string::npos) << output.errors;
+}
+
+/// A mistake in the page's script, or in what it may load, leaves a page that says nothing.
+TEST_F(Serve, ABrowserAsksFromThePage) {
+  if (!Sandbox::has("chromium")) GTEST_SKIP() << "chromium is not installed";
+  serve();
+  const std::string drawn = sandbox_
+                                .shell(
+                                    "chromium --headless --no-sandbox --disable-gpu --user-data-dir=browser "
+                                    "--virtual-time-budget=20000 "
+                                    "--dump-dom 'http://127.0.0.1:" +
+                                    std::to_string(port_) + "/#ask=Anna%20lives%20in%20Lund%20.'")
+                                .output;
+  EXPECT_NE(drawn.find(R"(<option value="tiny">tiny</option>)"), std::string::npos) << drawn;
+  EXPECT_NE(drawn.find(R"(<option value="/v1/embeddings">)"), std::string::npos) << drawn;
+  EXPECT_NE(drawn.find("\"text\": \"Anna lives in Lund .\""), std::string::npos) << drawn;
+  EXPECT_NE(drawn.find("200 in "), std::string::npos) << drawn;
+}
+
+class ServeTexts : public Serve {
+ protected:
+  void SetUp() override {
+    RealWorkerTest::SetUp();
+    if (IsSkipped()) return;
+    write_days(sandbox_, "days");
+    output_of({"run", "days.toml", "-q"});
+    serve({}, "days");
+  }
+  HttpResponse complete(const json& body) const { return ask(http_post("/v1/completions", body.dump())); }
+};
+
+TEST_F(ServeTexts, WritesWhatGenerateWrites) {
+  const HttpResponse greedy = complete({{"prompt", {"mon", "tues"}}, {"max_tokens", 3}});
+  ASSERT_EQ(greedy.status, 200) << greedy.body;
+  const json choices = json::parse(greedy.body).at("choices");
+  ASSERT_EQ(choices.size(), 2U);
+  EXPECT_EQ(choices[1].at("text"), "day");
+  EXPECT_EQ(choices[1].at("index"), 1);
+  EXPECT_EQ(choices[1].at("finish_reason"), "length");
+  const json drawn = {{"prompt", "mon"}, {"temperature", 1.5}, {"seed", 4}, {"max_tokens", 30}};
+  const std::string same =
+      output_of({"generate", "days", "mon", "--temperature", "1.5", "--seed", "4", "--max-tokens", "30"});
+  EXPECT_EQ(json::parse(complete(drawn).body).at("choices")[0].at("text").get<std::string>() + "\n", same);
+  EXPECT_EQ(json::parse(complete({{"prompt", "thurs"}, {"stop", " "}}).body).at("choices")[0].at("text"),
+            "day");
+  const json beam = json::parse(complete({{"prompt", "sun"}, {"beam", 4}, {"n", 3}, {"max_tokens", 8}}).body);
+  EXPECT_EQ(beam.at("choices").size(), 3U);
+  EXPECT_GT(beam.at("usage").at("completion_tokens").get<int>(), 3);
+}
+
+/// The texts of a stream's events, put together, as long as each is an event.
+std::string streamed(const std::string& body) {
+  std::string text;
+  for (std::size_t at = 0; (at = body.find("data: {", at)) != std::string::npos; ++at) {
+    const std::string event = body.substr(at + 6, body.find("\n", at) - at - 6);
+    text += json::parse(event).at("choices")[0].at("text").get<std::string>();
+  }
+  return text;
+}
+
+TEST_F(ServeTexts, StreamsTheTextThatItWouldHaveWritten) {
+  const json body = {{"prompt", "monday"}, {"temperature", 1.2}, {"seed", 3}, {"max_tokens", 60}};
+  const json choice = json::parse(complete(body).body).at("choices")[0];
+  const std::string whole = choice.at("text"), reason = choice.at("finish_reason");
+  json streaming = body;
+  streaming["stream"] = true;
+  const HttpResponse stream = complete(streaming);
+  EXPECT_EQ(stream.status, 200);
+  EXPECT_TRUE(stream.has("Content-Type: text/event-stream\r\n"));
+  EXPECT_EQ(streamed(stream.body), whole);
+  EXPECT_GT(std::count(stream.body.begin(), stream.body.end(), '\n'), 20) << "in many parts";
+  EXPECT_TRUE(stream.has("\"finish_reason\":\"" + reason + "\"")) << stream.body;
+  EXPECT_TRUE(stream.has("data: [DONE]\n\n"));
+  streaming["n"] = 2;
+  expect_refused(complete(streaming), 400, "\\\"stream\\\" is for one text of one prompt");
+}
+
+TEST_F(ServeTexts, RefusesAWayOfWritingThatContradictsItself) {
+  expect_refused(complete({{"prompt", "mon"}, {"beam", 2}, {"temperature", 1}}), 400, "give one of them");
+  expect_refused(complete({{"prompt", "mon"}, {"max_tokens", 0}}), 400, "must be a whole number from 1");
+  expect_refused(complete({{"prompt", "mon"}, {"max_tokens", 5000}}), 400, "writes at most 4096");
+  expect_refused(complete({{"prompt", "mon"}, {"stop", ""}}), 400, "has an empty text");
+  expect_refused(complete({{"prompt", "mon"}, {"n", 100000}}), 413, "writes at most 1024 texts");
+  expect_refused(complete({{"prompt", "mon"}, {"seed", -1}}), 400, "must be a whole number from 0");
+  expect_refused(complete({{"prompt", "mon"}, {"temperature", "hot"}}), 400, "must be a number, not a text");
+}
+
+TEST_F(ServeTexts, AClientThatLeavesAStreamStopsTheWriting) {
+  {
+    HttpConnection leaving(port_);
+    leaving.send(http_post("/v1/completions",
+                           R"({"prompt": "mon", "temperature": 1, "max_tokens": 4096, "stream": true})"));
+    ASSERT_TRUE(sandbox_.wait_until([&] { return metric("encore_batches_total{model=\"days\"}") == 1; }));
+  }
+  const HttpResponse next = complete({{"prompt", "mon"}, {"max_tokens", 3}});
+  EXPECT_EQ(next.status, 200) << next.body;
+}
+
+}  // namespace
+}  // namespace encore::system_test

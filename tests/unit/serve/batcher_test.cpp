@@ -1,0 +1,90 @@
+// Batcher: which texts leave together, and when; time is a number here.
+#include "serve/batcher.hpp"
+
+#include <gtest/gtest.h>
+
+namespace encore {
+namespace {
+
+using std::chrono::milliseconds;
+
+class BatcherTest : public ::testing::Test {
+ protected:
+  std::shared_ptr<Job> add(std::size_t texts, int at, ServeWork work = ServeWork::answer) {
+    const auto job = std::make_shared<Job>();
+    job->work = work;
+    for (std::size_t i = 0; i < texts; ++i) job->texts.push_back(std::to_string(i));
+    batcher_.add(job, time(at));
+    return job;
+  }
+  static ServeClock::time_point time(int at) { return ServeClock::time_point(milliseconds(1000 + at)); }
+  std::size_t taken(std::size_t in_hands, int at) { return batcher_.take(in_hands, time(at)).size(); }
+
+  Batcher batcher_{{.texts = 4, .wait = milliseconds(5), .queue = 10}};
+};
+
+TEST_F(BatcherTest, ABatchLeavesWhenItIsFullOrItsOldestTextHasWaited) {
+  EXPECT_EQ(taken(0, 0), 0U);
+  EXPECT_FALSE(batcher_.due().has_value());
+  add(2, 0);
+  EXPECT_EQ(batcher_.due(), time(5));
+  EXPECT_EQ(taken(0, 4), 0U);
+  EXPECT_EQ(taken(0, 5), 2U) << "has waited";
+  add(3, 6);
+  EXPECT_EQ(taken(0, 6), 0U);
+  add(3, 7);
+  EXPECT_EQ(taken(0, 7), 4U) << "full; two jobs in one batch";
+  EXPECT_EQ(taken(0, 8), 0U);
+  EXPECT_EQ(taken(0, 12), 2U) << "the rest waits from its own arrival";
+}
+
+TEST_F(BatcherTest, AWorkerAtWorkGetsOnlyAFullBatchAndOneOfThem) {
+  add(3, 0);
+  EXPECT_EQ(taken(4, 100), 0U);
+  add(6, 0);
+  EXPECT_EQ(taken(4, 100), 4U);
+  EXPECT_EQ(taken(8, 100), 0U) << "it has its next batch already";
+}
+
+TEST_F(BatcherTest, TheQueueIsBounded) {
+  EXPECT_TRUE(batcher_.has_room(10));
+  add(8, 0);
+  EXPECT_TRUE(batcher_.has_room(2));
+  EXPECT_FALSE(batcher_.has_room(3));
+}
+
+TEST_F(BatcherTest, WhatAWorkerHadWhenItEndedGoesFirstAndAlone) {
+  add(2, 0);
+  auto batch = batcher_.take(0, time(5));
+  ASSERT_EQ(batch.size(), 2U);
+  add(4, 6);
+  batcher_.add_again(batch[1]);
+  batcher_.add_again(batch[0]);
+  for (std::size_t text = 0; text < 2; ++text) {
+    const auto again = batcher_.take(0, time(6));
+    ASSERT_EQ(again.size(), 1U);
+    EXPECT_EQ(again[0].text, text);
+    EXPECT_TRUE(again[0].again);
+  }
+  EXPECT_EQ(taken(0, 6), 4U);
+}
+
+TEST_F(BatcherTest, AWritingGoesAloneAndKeepsItsPlace) {
+  add(1, 0);
+  add(1, 0, ServeWork::writing);
+  add(1, 0);
+  EXPECT_EQ(taken(0, 5), 1U);
+  EXPECT_EQ(batcher_.take(0, time(5)).front().job->work, ServeWork::writing);
+  EXPECT_EQ(taken(0, 5), 1U);
+}
+
+TEST_F(BatcherTest, NobodyComputesWhatNobodyWaitsFor) {
+  const auto gone = add(3, 0);
+  add(1, 1);
+  gone->over = true;
+  EXPECT_EQ(batcher_.due(), time(6)) << "of the one that is left";
+  EXPECT_EQ(taken(0, 6), 1U);
+}
+
+}  // namespace
+}  // namespace encore

@@ -1,0 +1,47 @@
+// docs/serving_api.md and the OpenAPI document say what the table of routes says. ENCORE_WRITE_DOCUMENTS=1
+// writes the page again.
+#include "serve/routes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include <nlohmann/json.hpp>
+
+#include "support/places.hpp"
+
+namespace encore {
+namespace {
+
+TEST(Routes, ThePageSaysWhatTheTableSays) {
+  const std::string file = ENCORE_SOURCE_DIR "/docs/serving_api.md";
+  if (std::getenv("ENCORE_WRITE_DOCUMENTS") != nullptr)
+    std::ofstream(file, std::ios::binary) << routes_page();
+  std::ifstream in(file, std::ios::binary);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), routes_page())
+      << "run this test with ENCORE_WRITE_DOCUMENTS=1";
+}
+
+TEST(Routes, TheDocumentForProgramsHasEachRouteWithItsMembers) {
+  const auto document = nlohmann::json::parse(openapi_document("1.2.3"));
+  EXPECT_EQ(document.at("info").at("version"), "1.2.3");
+  std::size_t operations = 0;
+  for (const auto& [path, methods] : document.at("paths").items()) operations += methods.size();
+  EXPECT_EQ(operations, routes().size());
+  for (const Route& route : routes()) {
+    const auto& operation =
+        document.at("paths").at(route.path).at(std::string(route.method) == "POST" ? "post" : "get");
+    EXPECT_EQ(operation.at("summary"), route.summary);
+    EXPECT_EQ(operation.contains("security"), !route.open) << route.path;
+    if (route.fields.empty()) continue;
+    const auto& schema = operation.at("requestBody").at("content").at("application/json").at("schema");
+    EXPECT_EQ(schema.at("properties").size(), route.fields.size());
+    EXPECT_EQ(schema.at("required"), nlohmann::json::array({route.fields[0].name}));
+    EXPECT_TRUE(operation.at("responses").contains("429"));
+  }
+}
+
+}  // namespace
+}  // namespace encore
