@@ -53,6 +53,7 @@ Cell state_cell(RunState state) {
     case RunState::interrupted:
     case RunState::lost:
     case RunState::stopped:
+    case RunState::pruned:
       return {name_of(state), Style::yellow};
     case RunState::pending:
       break;

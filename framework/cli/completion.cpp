@@ -64,7 +64,7 @@ Words values_of(const OptionDescription& option, const Words& words) {
   const std::string& name = option.names.front();
   if (name == "--backend") return {"openmp", "cuda", "hip"};
   if (name == "--state")
-    return {"pending", "running", "completed", "failed", "interrupted", "lost", "stopped"};
+    return {"pending", "running", "completed", "failed", "interrupted", "lost", "stopped", "pruned"};
   if (name == "--tag") return ask_database(words, "SELECT DISTINCT tag FROM tag");
   if (name == "--sweep") return ask_database(words, "SELECT DISTINCT name FROM sweep");
   if (name == "--best") return ask_store(words, [](Store& store) { return RunColumns(store).measures(); });

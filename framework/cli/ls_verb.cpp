@@ -4,6 +4,7 @@
 
 #include "cli/run_list.hpp"
 #include "cli/run_selection.hpp"
+#include "cli/search_text.hpp"
 #include "cli/verbs.hpp"
 
 namespace encore {
@@ -95,6 +96,7 @@ CommandLine make_line() {
   line.options()("number,n", po::value<int>()->value_name("N")->default_value(100),
                  "at most so many, the newest; 0: all (--json and --csv give all where -n is not written)");
   line.options()("all,a", po::bool_switch(), "short for -n 0");
+  line.options()("search", po::bool_switch(), "the searches instead of the runs");
   line.options()("json", po::bool_switch(), "as JSON");
   line.options()("csv", po::bool_switch(), "as CSV");
   add_run_arguments(line);
@@ -111,6 +113,14 @@ int ls_verb(const Arguments& arguments) {
   if (line.integer("number") < 0) throw UsageError("--number is negative; 0 means all");
 
   Store store(line.database(), OpenMode::read);
+  if (line.flag("search")) {
+    if (line.flag("csv")) throw UsageError("--search has no CSV; --json has everything");
+    if (line.flag("json"))
+      std::cout << searches_json(store).dump(2) << '\n';
+    else
+      print_searches(std::cout, store, terminal_of(stdout));
+    return exit_done;
+  }
   const RunSelection selection = selection_of(line);
   const bool for_programs = line.flag("json") || line.flag("csv");
   const bool all = line.flag("all") || (for_programs && line.defaulted("number"));

@@ -10,6 +10,7 @@
 #include "cli/access.hpp"
 #include "cli/plan_size.hpp"
 #include "cli/plan_text.hpp"
+#include "cli/planned_search.hpp"
 #include "cli/verbs.hpp"
 #include "config/nearest.hpp"
 
@@ -59,7 +60,7 @@ CommandLine make_plan_line() {
        "checked,\n"
        "nothing is written. With --size, what each distinct model costs before anything is there: "
        "parameters,\n"
-       "operations and memory, part by part.",
+       "operations and memory, part by part. Of a file with [search]: what would be proposed next.",
        {{"exp plan experiments/quickstart.toml", "the runs of the file, and what is left to do"},
         {"exp plan experiments/quickstart.toml --values -S model.dropout=0.2",
          "where every value of it comes from"},
@@ -104,6 +105,7 @@ int plan_verb(const Arguments& arguments) {
 
   if (line.flag("size")) return print_sizes_of(line);
   require_no_shape(line);
+  if (names_search(line)) return plan_search(line);
 
   PlannedRuns planned = read_plan(line);
   std::optional<Store> store;

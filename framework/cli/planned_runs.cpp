@@ -22,29 +22,6 @@ namespace encore {
 
 namespace {
 
-std::vector<std::string> overrides_of(const CommandLine& line) {
-  std::vector<std::string> overrides = line.texts("set");
-  if (line.has("seed")) overrides.push_back("seed=" + line.text("seed"));
-  if (line.has("name")) overrides.push_back("name=" + line.text("name"));
-  return overrides;
-}
-
-/// Takes config and origin out of the point: of many runs they are most of what the plan holds.
-Specification specification_of(RunPoint& point, const std::string& backend,
-                               const std::vector<std::filesystem::path>& folders) {
-  Specification specification;
-  specification.name = point.name;
-  specification.seed = static_cast<std::uint64_t>(point.seed);
-  specification.question = point.question;
-  specification.group = point.group;
-  specification.backend = backend;
-  specification.config = std::move(point.config);
-  specification.origin = std::move(point.origin);
-  for (const auto& [role, file] : point.data) specification.data[role] = {file.path, file.sha256};
-  for (const auto& folder : folders) specification.plugin_folders.push_back(folder.string());
-  return specification;
-}
-
 /// The runs of a document alone; `parents` gets those that they start from.
 PlannedRuns plan_own(const CommandLine& line, const ExperimentFile& document, const std::string& backend,
                      const ContentHash& hash, std::vector<PlannedParent>& parents) {
@@ -146,6 +123,7 @@ Action action_for(RunState state) {
     case RunState::interrupted:
     case RunState::lost:
     case RunState::stopped:
+    case RunState::pruned:
       break;
   }
   return Action::resume;
@@ -186,6 +164,28 @@ nlohmann::json files_behind_first(const std::vector<SourceFile>& sources) {
 }
 
 }  // namespace
+
+std::vector<std::string> overrides_of(const CommandLine& line) {
+  std::vector<std::string> overrides = line.texts("set");
+  if (line.has("seed")) overrides.push_back("seed=" + line.text("seed"));
+  if (line.has("name")) overrides.push_back("name=" + line.text("name"));
+  return overrides;
+}
+
+Specification specification_of(RunPoint& point, const std::string& backend,
+                               const std::vector<std::filesystem::path>& folders) {
+  Specification specification;
+  specification.name = point.name;
+  specification.seed = static_cast<std::uint64_t>(point.seed);
+  specification.question = point.question;
+  specification.group = point.group;
+  specification.backend = backend;
+  specification.config = std::move(point.config);
+  specification.origin = std::move(point.origin);
+  for (const auto& [role, file] : point.data) specification.data[role] = {file.path, file.sha256};
+  for (const auto& folder : folders) specification.plugin_folders.push_back(folder.string());
+  return specification;
+}
 
 const char* name_of(Action action) {
   switch (action) {

@@ -82,6 +82,11 @@ struct PlannedRuns {
 /// FILE, -S, --seed, --seeds, --grid, --name, --backend, --plugin-path, --fresh, --changed: what `run` and
 /// `plan` have in common.
 void add_plan_options(CommandLine& line);
+/// -S, --seed and --name, as key=value.
+std::vector<std::string> overrides_of(const CommandLine& line);
+/// Takes config and origin out of the point: of many runs they are most of what the plan holds.
+Specification specification_of(RunPoint& point, const std::string& backend,
+                               const std::vector<std::filesystem::path>& folders);
 /// Reads and checks the file; of the database only what `[model] from` names. Throws ConfigErrors or
 /// UsageError with everything that is wrong. `hash`: of data.
 PlannedRuns read_plan(const CommandLine& line, const ContentHash& hash = sha256_of_content);

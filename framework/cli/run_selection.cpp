@@ -11,7 +11,7 @@ const std::vector<std::string>& state_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
     for (const RunState state : {RunState::pending, RunState::running, RunState::completed, RunState::failed,
-                                 RunState::interrupted, RunState::lost, RunState::stopped})
+                                 RunState::interrupted, RunState::lost, RunState::stopped, RunState::pruned})
       all.emplace_back(name_of(state));
     return all;
   }();

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "cli/planned_runs.hpp"
+#include "cli/planned_search.hpp"
 #include "cli/plugin_passes.hpp"
 #include "cli/run_plugins.hpp"
 #include "cli/run_session.hpp"
@@ -44,19 +45,23 @@ bool say_what_is_missing(const CommandLine& line, Store& store, const PlannedRun
 
 CommandLine make_run_line() {
   namespace po = boost::program_options;
-  CommandLine line("run", {"run FILE [-S key=value]... [options]",
-                           "Trains every run of an experiment file that is not complete yet: what is "
-                           "complete is skipped, what was\n"
-                           "interrupted goes on from its last checkpoint. Everything is checked before the "
-                           "first run starts. Ctrl-C\n"
-                           "writes a checkpoint and ends with exit code 75; the same command goes on.",
-                           {{"exp run experiments/quickstart.toml", "train the quickstart"},
-                            {"exp run experiments/quickstart.toml -S model.dropout=0.2 --seed 2",
-                             "the same with two settings changed"},
-                            {"exp run experiments/quickstart.toml --grid model.layers=1,2 --seeds 1-3",
-                             "a sweep without a file of its own: each value with each seed"},
-                            {"exp run experiments/quickstart.toml -j 4 --retries 2",
-                             "four runs of a sweep at once, and two more tries for a worker that crashes"}}});
+  CommandLine line(
+      "run",
+      {"run FILE [-S key=value]... [options]",
+       "Trains every run of an experiment file that is not complete yet: what is "
+       "complete is skipped, what was\n"
+       "interrupted goes on from its last checkpoint. Everything is checked before the "
+       "first run starts. Ctrl-C\n"
+       "writes a checkpoint and ends with exit code 75; the same command goes on. A file with [search] "
+       "proposes its runs\n"
+       "itself, one trial after the other, by what earlier ones gave.",
+       {{"exp run experiments/quickstart.toml", "train the quickstart"},
+        {"exp run experiments/quickstart.toml -S model.dropout=0.2 --seed 2",
+         "the same with two settings changed"},
+        {"exp run experiments/quickstart.toml --grid model.layers=1,2 --seeds 1-3",
+         "a sweep without a file of its own: each value with each seed"},
+        {"exp run experiments/quickstart.toml -j 4 --retries 2",
+         "four runs of a sweep at once, and two more tries for a worker that crashes"}}});
   add_plan_options(line);
   add_session_options(line);
   line.options()(
@@ -74,6 +79,7 @@ int run_verb(const Arguments& arguments) {
   if (line.flag("changed") && line.flag("accept-plugin-change"))
     throw UsageError("--changed trains again what --accept-plugin-change would go on with; give one of them");
 
+  if (names_search(line)) return run_search(line);
   SessionFile session(runs_folder_of(line.database()), "exp run " + line.text("file"));
   PlannedRuns planned = read_plan(line);
   session.works_on(planned.plan.name);

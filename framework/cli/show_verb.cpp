@@ -4,6 +4,7 @@
 #include "cli/access.hpp"
 #include "cli/run_json.hpp"
 #include "cli/run_selection.hpp"
+#include "cli/search_text.hpp"
 #include "cli/show_text.hpp"
 #include "cli/verbs.hpp"
 
@@ -13,19 +14,27 @@ int show_verb(const Arguments& arguments) {
   namespace po = boost::program_options;
   CommandLine line(
       "show",
-      {"show RUN... [options]",
+      {"show RUN...|SEARCH [options]",
        "Everything about a run: state, scores, curves, settings and where they come from, data, attempts,\n"
-       "checkpoints, numeric environment.",
+       "checkpoints, numeric environment. Of a search: its trials, the best first.",
        {{"exp show quickstart", "the quickstart's run"},
         {"exp show --best dev/f1", "the run with the highest score on dev"},
         {"exp show quickstart --json",
          "the same for a program, with every point of every curve; a list where several runs are meant"}}});
-  line.options()("all", po::bool_switch(), "settings that have their default too");
+  line.options()("all", po::bool_switch(), "settings that have their default too; of a search every trial");
   line.options()("json", po::bool_switch(), "as JSON");
   add_run_arguments(line);
   if (!line.parse(arguments)) return exit_done;
 
   Store store(line.database(), OpenMode::read);
+  if (const auto search = named_search(store, line.texts("run"))) {
+    const SearchRecord record = read_search(store, *search);
+    if (line.flag("json"))
+      std::cout << search_json(store, *search, record).dump(2) << '\n';
+    else
+      print_search(std::cout, store, *search, record, terminal_of(stdout), line.flag("all"));
+    return exit_done;
+  }
   const RunSelection selection = selection_from(line);
   const SelectedRuns selected = selected_runs(line, store, selection);
   if (line.flag("json") && asks_for_one(selection, selected)) {

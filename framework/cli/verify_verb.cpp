@@ -7,9 +7,11 @@
 
 #include "cli/access.hpp"
 #include "cli/format.hpp"
+#include "cli/planned_search.hpp"
 #include "cli/run_display.hpp"
 #include "cli/run_plugins.hpp"
 #include "cli/run_selection.hpp"
+#include "cli/search_text.hpp"
 #include "cli/stop_requests.hpp"
 #include "cli/verbs.hpp"
 #include "cli/verdict_text.hpp"
@@ -25,7 +27,7 @@ CommandLine make_verify_line() {
   namespace po = boost::program_options;
   CommandLine line(
       "verify",
-      {"verify RUN... [options]",
+      {"verify RUN...|SEARCH [options]",
        "Trains a run again from its stored settings, vocabulary and data, in a folder of its own, and "
        "compares\n"
        "the digests of parameters and optimizer state, bit by bit. The run itself is not touched; the "
@@ -33,7 +35,7 @@ CommandLine make_verify_line() {
        "is kept beside it (exp show RUN). Exit code 0: equal; 3: the bits differ, whether the numeric\n"
        "environment is the same (different) or not (not comparable). Of several runs one is trained after "
        "the "
-       "other.",
+       "other. Of a search every decision is made again from what it had seen; nothing is trained.",
        {{"exp verify quickstart", "every step, as it was trained"},
         {"exp verify quickstart --steps 10 --threads 2", "the first ten steps, on two threads"},
         {"exp verify quickstart --kill-at 3",
@@ -132,6 +134,7 @@ int verify_verb(const Arguments& arguments) {
   require_threads(line.integer("threads"));
 
   Store store(line.database(), OpenMode::write);
+  if (const auto search = named_search(store, line.texts("run"))) return verify_search(line, store, *search);
   const RunSelection selection = selection_from(line);
   const SelectedRuns selected = selected_runs(line, store, selection);
   // What is wrong with one of them is said before the first is trained.

@@ -286,6 +286,49 @@ const Schema& sweep_schema() {
   return schema;
 }
 
+const Schema& search_schema() {
+  static const Schema schema =
+      Schema()
+          .choice("method", "tpe", {"tpe", "random", "quasi_random"},
+                  {.help = "who proposes points: `tpe` (by what earlier trials gave), `random`, or "
+                           "`quasi_random` (a scrambled Halton sequence)"})
+          .integer("trials", 20, {.help = "trials of the search", .min = 1, .max = most_draws})
+          .text_list(
+              "objective", {},
+              {.help = "what is searched for, such as `max dev/f1`, of the checkpoint that "
+                       "`train.select` chooses (default: `train.select` itself); a list of several asks "
+                       "for the trials that no other one beats in all of them"})
+          .integer("seed", 1, {.help = "of the proposals; independent of a run's seed", .min = 0})
+          .integer("repeats", 1,
+                   {.help = "seeds of each trial, from the experiment's `seed` on; it is judged by the mean. "
+                            "Or name them: `seeds`",
+                    .min = 1,
+                    .max = 1000})
+          .integer("startup", 10,
+                   {.help = "`tpe`: trials with a score before it leaves random draws", .min = 1})
+          .integer("patience", 0,
+                   {.help = "end after so many complete trials without a better one; 0: never", .min = 0})
+          .number("hours", 0.0,
+                  {.help = "end when the trials have been trained for so many hours, all together; 0: never",
+                   .unit = "h",
+                   .min = 0.0})
+          .choice(
+              "pruning", "none", {"none", "asha", "median"},
+              {.help = "who ends trials early: `asha` (at each rung the best 1/eta go on), `median` (who is "
+                       "worse than the median of those before does not go on), or nobody"})
+          .integer("first_rung", 1,
+                   {.help = "epochs before a trial is judged for the first time", .unit = "epochs", .min = 1})
+          .integer("eta", 3,
+                   {.help = "`asha`: one of so many trials goes on, to so many times the epochs", .min = 2})
+          .integer("interval", 1,
+                   {.help = "`median`: epochs from one judgement to the next", .unit = "epochs", .min = 1})
+          .integer("comparisons", 5,
+                   {.help = "`median`: so many trials must have come to a rung before one is pruned there",
+                    .min = 1})
+          .text_list("exclude", {}, {.help = "conditions; a point that meets one of them is not trained"});
+  return schema;
+}
+
 const std::vector<PluginTableRule>& plugin_table_rules() {
   static const std::vector<PluginTableRule> rules = {
       {"task", Kind::task},       {"data", Kind::reader},         {"tokenizer", Kind::tokenizer},
@@ -309,8 +352,8 @@ bool only_describes(const std::string& key) {
 }
 
 const std::vector<std::string>& top_tables() {
-  static const std::vector<std::string> tables = {"task",      "data",     "tokenizer", "model",
-                                                  "optimizer", "schedule", "train",     "sweep"};
+  static const std::vector<std::string> tables = {"task",     "data",  "tokenizer", "model", "optimizer",
+                                                  "schedule", "train", "sweep",     "search"};
   return tables;
 }
 

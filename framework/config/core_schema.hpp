@@ -20,6 +20,7 @@ const Schema& resolved_parent_schema();
 const Schema& decoder_schema();  ///< [model.decoder]
 const Schema& train_schema();    ///< [train]
 const Schema& sweep_schema();    ///< [sweep], without its tables
+const Schema& search_schema();   ///< [search], without its tables
 
 /// A table whose options depend on its `type`, which a plugin of that kind offers.
 struct PluginTableRule {

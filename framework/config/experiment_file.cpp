@@ -134,7 +134,9 @@ Value with_base(Value root, const fs::path& file, std::vector<fs::path> chain,
   Value base = load_root(path, place, std::move(chain), sources);
   for (const char* own : {"name", "base"}) base.erase(own);
   erase_others(base, root);
-  if (root.find("sweep") != nullptr) base.erase("sweep");
+  // A file varies by a sweep or a search of its own.
+  if (root.find("sweep") != nullptr || root.find("search") != nullptr)
+    for (const char* varied : {"sweep", "search"}) base.erase(varied);
   base.origin = root.origin;
   merge(base, root);
   base.erase("base");

@@ -82,6 +82,7 @@ std::string OptionPlaces::used(const std::string& option) const {
   if (is_at_the_top(option)) return "; it stands at the top of the file";
   std::vector<std::string> tables = tables_with(option);
   if (sweep_schema().find(option) != nullptr) tables.emplace_back("sweep");
+  if (search_schema().find(option) != nullptr) tables.emplace_back("search");
   for (std::string& table : tables) table = "[" + table + "]";
   return option_of(tables);
 }

@@ -24,13 +24,6 @@ std::uint64_t hash(const std::string& key) {
   return bits;
 }
 
-/// In [0, 1), 53 bits.
-double uniform(std::int64_t seed, std::int64_t number, const std::string& key) {
-  const std::uint64_t bits =
-      mix(mix(mix(hash(key)) + static_cast<std::uint64_t>(seed)) + static_cast<std::uint64_t>(number));
-  return static_cast<double>(bits >> 11U) * 0x1p-53;
-}
-
 // Six digits: short in tables and names, and a last bit in which two C libraries' exp may differ does not
 // make another experiment.
 double rounded(double value, double low, double high) {
@@ -42,28 +35,52 @@ double rounded(double value, double low, double high) {
   return std::min(std::max(result, low), high);
 }
 
-std::int64_t whole(double share, double count) {
-  return static_cast<std::int64_t>(std::floor(share * count));
-}
-
 }  // namespace
 
-Value draw(const RandomVariable& variable, std::int64_t seed, std::int64_t number) {
-  const double share = uniform(seed, number, variable.key);
+double uniform_draw(std::int64_t seed, std::int64_t number, const std::string& key) {
+  const std::uint64_t bits =
+      mix(mix(mix(hash(key)) + static_cast<std::uint64_t>(seed)) + static_cast<std::uint64_t>(number));
+  return static_cast<double>(bits >> 11U) * 0x1p-53;
+}
+
+double coordinate_at(const RandomVariable& variable, double share) {
   const double low = variable.low;
   const double high = variable.high;
   switch (variable.law) {
     case RandomVariable::Law::uniform:
-      return {rounded(low + share * (high - low), low, high), variable.origin};
+      return rounded(low + share * (high - low), low, high);
     case RandomVariable::Law::log_uniform:
-      return {rounded(std::exp(std::log(low) + share * (std::log(high) - std::log(low))), low, high),
-              variable.origin};
+      return rounded(std::exp(std::log(low) + share * (std::log(high) - std::log(low))), low, high);
     case RandomVariable::Law::integer:
-      return {static_cast<std::int64_t>(low) + whole(share, high - low + 1.0), variable.origin};
+      return low + std::floor(share * (high - low + 1.0));
+    case RandomVariable::Law::log_integer: {
+      const double ratio = std::log(high + 0.5) - std::log(low - 0.5);
+      const double value = std::exp(std::log(low - 0.5) + share * ratio);
+      // Six digits first, for the reason above.
+      return std::min(std::max(std::round(rounded(value, low - 0.5, high + 0.5)), low), high);
+    }
     case RandomVariable::Law::choice:
       break;
   }
-  return variable.values[static_cast<std::size_t>(whole(share, static_cast<double>(variable.values.size())))];
+  return std::floor(share * static_cast<double>(variable.values.size()));
+}
+
+Value value_of(const RandomVariable& variable, double coordinate) {
+  switch (variable.law) {
+    case RandomVariable::Law::uniform:
+    case RandomVariable::Law::log_uniform:
+      return {coordinate, variable.origin};
+    case RandomVariable::Law::integer:
+    case RandomVariable::Law::log_integer:
+      return {static_cast<std::int64_t>(coordinate), variable.origin};
+    case RandomVariable::Law::choice:
+      break;
+  }
+  return variable.values[static_cast<std::size_t>(coordinate)];
+}
+
+Value draw(const RandomVariable& variable, std::int64_t seed, std::int64_t number) {
+  return value_of(variable, coordinate_at(variable, uniform_draw(seed, number, variable.key)));
 }
 
 }  // namespace encore

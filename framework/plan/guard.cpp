@@ -27,8 +27,8 @@ bool asks_about(const Guard& guard, const Guard& other) {
 
 class GuardReader {
  public:
-  GuardReader(const std::map<std::string, Place>& varied, Problems& problems)
-      : varied_(varied), problems_(problems) {}
+  GuardReader(const std::string& owner, const std::map<std::string, Place>& varied, Problems& problems)
+      : owner_(owner), table_("[" + owner + ".when]"), varied_(varied), problems_(problems) {}
 
   void read(const Value& table, const std::vector<std::string>& prefix) {
     for (const Value::Member& member : table.table()) {
@@ -36,8 +36,8 @@ class GuardReader {
       try {
         for (std::string& part : parse_key(member.key)) path.push_back(std::move(part));
       } catch (const Error& error) {
-        problems_.add(member.key_origin.place, "sweep.when",
-                      std::string(error.what()) + " (in [sweep.when])");
+        problems_.add(member.key_origin.place, owner_ + ".when",
+                      std::string(error.what()) + " (in " + table_ + ")");
         continue;
       }
       if (member.value.is_table())
@@ -61,14 +61,14 @@ class GuardReader {
       for (const auto& [name, where] : varied_) names.push_back(name);
       const std::string others = names.empty() ? "" : "; it varies " + quoted_list(names);
       problems_.add(member.key_origin.place, key,
-                    "[sweep.when] names \"" + key + "\", which the sweep does not vary" +
+                    table_ + " names \"" + key + "\", which the " + owner_ + " does not vary" +
                         did_you_mean(key, names, others));
     } else if (!member.value.is_text()) {
       problems_.add(place, key,
-                    "\"" + key + "\" of [sweep.when] must be a condition in quotes, found " +
+                    "\"" + key + "\" of " + table_ + " must be a condition in quotes, found " +
                         describe(member.value) + "; write it as in \"optimizer.type == 'adamw'\"");
     } else if (std::ranges::any_of(guards_, [&](const Guard& guard) { return guard.key == key; })) {
-      problems_.add(member.key_origin.place, key, "[sweep.when] names \"" + key + "\" twice; join with &&");
+      problems_.add(member.key_origin.place, key, table_ + " names \"" + key + "\" twice; join with &&");
     } else {
       parse(member.value.text(), path, place);
     }
@@ -134,6 +134,8 @@ class GuardReader {
     }
   }
 
+  const std::string owner_;
+  const std::string table_;
   const std::map<std::string, Place>& varied_;
   Problems& problems_;
   std::vector<Guard> guards_;
@@ -141,9 +143,9 @@ class GuardReader {
 
 }  // namespace
 
-std::vector<Guard> read_guards(const Value& table, const std::map<std::string, Place>& varied,
-                               Problems& problems) {
-  GuardReader reader(varied, problems);
+std::vector<Guard> read_guards(const Value& table, const std::string& owner,
+                               const std::map<std::string, Place>& varied, Problems& problems) {
+  GuardReader reader(owner, varied, problems);
   reader.read(table, {});
   return reader.take();
 }

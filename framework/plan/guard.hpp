@@ -1,4 +1,5 @@
-// Guard: a line of [sweep.when], which says for which points a swept option is varied at all.
+// Guard: a line of [sweep.when] or [search.when], which says for which points a swept option is varied at
+// all.
 //   "optimizer.weight_decay" = "optimizer.type == 'adamw'"
 // Where the condition does not hold the point does not set the option: the file's own value or the default
 // stays.
@@ -24,9 +25,9 @@ struct Guard {
   std::size_t level = 0;
 };
 
-/// Reads the table [sweep.when]; `varied` are the options that the sweep names, with their places. By rising
-/// level.
-std::vector<Guard> read_guards(const Value& table, const std::map<std::string, Place>& varied,
-                               Problems& problems);
+/// Reads the table [sweep.when], or [search.when] where `owner` is "search"; `varied` are the options that
+/// the owner names, with their places. By rising level.
+std::vector<Guard> read_guards(const Value& table, const std::string& owner,
+                               const std::map<std::string, Place>& varied, Problems& problems);
 
 }  // namespace encore

@@ -74,7 +74,7 @@ PointMaker::PointMaker(const ExperimentFile& document, Value root, const Catalog
       header_(std::move(header)),
       hash_(std::move(hash)),
       names_(header_.pattern, sweep) {
-  root_.erase("sweep");
+  for (const char* varied : {"sweep", "search"}) root_.erase(varied);
   assigned_ = root_;
 }
 

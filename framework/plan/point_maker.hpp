@@ -13,8 +13,8 @@
 #include "config/catalogue.hpp"
 #include "config/experiment_file.hpp"
 #include "config/resolve.hpp"
-#include "plan/name_pattern.hpp"
 #include "plan/parent.hpp"
+#include "plan/plan_header.hpp"
 #include "plan/proposal.hpp"
 #include "plan/run_names.hpp"
 #include "plan/run_point.hpp"
@@ -22,17 +22,6 @@
 #include "pretrained/folder_filler.hpp"
 
 namespace encore {
-
-/// What is the same in every point of a document.
-struct PlanHeader {
-  std::string name;
-  NamePattern pattern;  ///< of the runs' names
-  std::string note;
-  std::vector<std::string> tags;
-  Origins origin;  ///< of these three
-  std::vector<std::int64_t> seeds;
-  std::map<std::int64_t, Origin> seed_origin;
-};
 
 class PointMaker {
  public:

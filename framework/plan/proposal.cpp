@@ -14,18 +14,6 @@ Assignment assignment(const SweepAxis& axis, std::size_t index) {
   return {axis.path, axis.key, axis.key_origin, axis.values[index], axis.labels[index]};
 }
 
-/// Of a number three digits: the value itself is in the run.
-std::string drawn_label(const Value& value) {
-  const double* number = std::get_if<double>(&value.data);
-  if (number == nullptr) return label_of(value);
-  char buffer[40];
-  const auto end =
-      std::to_chars(buffer, buffer + sizeof(buffer), *number, std::chars_format::scientific, 2).ptr;
-  double rounded = *number;
-  std::from_chars(buffer, end, rounded);
-  return shortest(rounded);
-}
-
 Assignment assignment(const RandomVariable& variable, std::int64_t seed, std::int64_t number) {
   Value value = draw(variable, seed, number);
   std::string label = drawn_label(value);
@@ -52,6 +40,17 @@ std::vector<Proposal> in_lock_step(const Zip& zip) {
 }
 
 }  // namespace
+
+std::string drawn_label(const Value& value) {
+  const double* number = std::get_if<double>(&value.data);
+  if (number == nullptr) return label_of(value);
+  char buffer[40];
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof(buffer), *number, std::chars_format::scientific, 2).ptr;
+  double rounded = *number;
+  std::from_chars(buffer, end, rounded);
+  return shortest(rounded);
+}
 
 std::vector<Proposal> propose_all(const Sweep& sweep) {
   std::vector<Proposal> proposals(1);

@@ -23,6 +23,9 @@ struct Assignment {
 /// In the order of the sweep's keys; empty where nothing is varied.
 using Proposal = std::vector<Assignment>;
 
+/// Of a value that was drawn or proposed: of a number three digits, the value itself is in the run.
+std::string drawn_label(const Value& value);
+
 /// All points of a sweep: the grid's keys as nested loops, the first one slowest; within them the zips, then
 /// the draws.
 std::vector<Proposal> propose_all(const Sweep& sweep);

@@ -11,9 +11,14 @@ namespace encore {
 
 namespace {
 
+bool is_logarithmic(RandomVariable::Law law) {
+  return law == RandomVariable::Law::log_uniform || law == RandomVariable::Law::log_integer;
+}
+
 bool read_bounds(const Value& value, RandomVariable& variable) {
   if (!value.is_array() || value.array().size() != 2) return false;
-  const bool integers = variable.law == RandomVariable::Law::integer;
+  const bool integers =
+      variable.law == RandomVariable::Law::integer || variable.law == RandomVariable::Law::log_integer;
   const Option bound{"bound", integers ? OptionType::integer : OptionType::number, {}, false, {}, {}};
   double bounds[2];
   for (std::size_t i = 0; i < 2; ++i) {
@@ -23,7 +28,7 @@ bool read_bounds(const Value& value, RandomVariable& variable) {
   }
   variable.low = bounds[0];
   variable.high = bounds[1];
-  if (variable.law == RandomVariable::Law::log_uniform && variable.low <= 0.0) return false;
+  if (is_logarithmic(variable.law) && variable.low <= 0.0) return false;
   return integers ? variable.low <= variable.high : variable.low < variable.high;
 }
 
@@ -40,27 +45,29 @@ void mark_as_sweep(Value& value) {
     for (Value& element : *array) mark_as_sweep(element);
 }
 
-bool read_law(const Value& value, RandomVariable& variable, Problems& problems) {
+bool read_law(const Value& value, const std::string& table, RandomVariable& variable, Problems& problems) {
   using Law = RandomVariable::Law;
   static const std::map<std::string, Law> laws = {{"uniform", Law::uniform},
                                                   {"log_uniform", Law::log_uniform},
                                                   {"int", Law::integer},
+                                                  {"log_int", Law::log_integer},
                                                   {"choice", Law::choice}};
   const auto refuse = [&](const Place& place, const std::string& message) {
-    problems.add(place, variable.key, "\"" + variable.key + "\" of [sweep.random] " + message);
+    problems.add(place, variable.key, "\"" + variable.key + "\" of " + table + " " + message);
     return false;
   };
   if (!value.is_table() || value.table().size() != 1)
     return refuse(value.origin.place,
                   "must be { uniform = [low, high] }, { log_uniform = [low, high] }, "
-                  "{ int = [low, high] } or { choice = [...] }, found " +
+                  "{ int = [low, high] }, { log_int = [low, high] } or { choice = [...] }, found " +
                       describe(value));
   const Value::Member& law = value.table().front();
   const auto found = laws.find(law.key);
   if (found == laws.end())
-    return refuse(law.key_origin.place, "has the unknown distribution \"" + law.key + "\"" +
-                                            did_you_mean(law.key, {"uniform", "log_uniform", "int", "choice"},
-                                                         "; there is uniform, log_uniform, int and choice"));
+    return refuse(law.key_origin.place,
+                  "has the unknown distribution \"" + law.key + "\"" +
+                      did_you_mean(law.key, {"uniform", "log_uniform", "int", "log_int", "choice"},
+                                   "; there is uniform, log_uniform, int, log_int and choice"));
   variable.law = found->second;
   if (variable.law == Law::choice) {
     if (!law.value.is_array() || law.value.array().empty())
@@ -72,7 +79,9 @@ bool read_law(const Value& value, RandomVariable& variable, Problems& problems) 
   }
   if (!read_bounds(law.value, variable))
     return refuse(law.value.origin.place,
-                  variable.law == Law::integer
+                  variable.law == Law::log_integer
+                      ? "needs two integers [low, high] above 0, the first not above the second"
+                  : variable.law == Law::integer
                       ? "needs two integers [low, high], the first not above the second"
                       : std::string("needs two finite numbers [low, high], the first below the second") +
                             (variable.law == Law::log_uniform ? " and above 0" : ""));

@@ -1,5 +1,8 @@
-// The distribution of a variable of [sweep.random]: { uniform = [low, high] } and the others. draw.cpp draws.
+// The distribution of a variable of [sweep.random] or [search.space]: { uniform = [low, high] } and the
+// others. draw.cpp draws.
 #pragma once
+
+#include <string>
 
 #include "config/error.hpp"
 #include "config/value.hpp"
@@ -8,8 +11,8 @@
 namespace encore {
 
 /// Reads the law, its bounds or its values into `variable`; false where something is wrong with it, which is
-/// added to `problems`.
-bool read_law(const Value& value, RandomVariable& variable, Problems& problems);
+/// added to `problems`. `table` is how messages call where it stands.
+bool read_law(const Value& value, const std::string& table, RandomVariable& variable, Problems& problems);
 
 /// Gives a value and all that is in it the origin "sweep".
 void mark_as_sweep(Value& value);

@@ -33,7 +33,7 @@ using Zip = std::vector<SweepAxis>;
 
 /// An option and the distribution its values are drawn from.
 struct RandomVariable {
-  enum class Law { uniform, log_uniform, integer, choice };
+  enum class Law { uniform, log_uniform, integer, log_integer, choice };
 
   std::string key;
   std::vector<std::string> path;
@@ -66,6 +66,17 @@ struct Sweep {
 Sweep read_sweep(const Value& root, const ExperimentFile& document, const OptionPlaces& places,
                  Problems& problems);
 
+/// The tables [search.space] and [search.when] of `table`, which is [search], and where it has them its
+/// exclusions, as a sweep that only draws.
+Sweep read_search_space(const Value& table, bool has_exclusions, const ExperimentFile& document,
+                        const OptionPlaces& places, Problems& problems);
+
+/// In [0, 1), with 53 bits: a pure function of its arguments.
+double uniform_draw(std::int64_t seed, std::int64_t number, const std::string& key);
+/// What lies at a share in [0, 1) of the law: the value itself, of Law::choice its place in `values`.
+double coordinate_at(const RandomVariable& variable, double share);
+/// The value that such a coordinate stands for.
+Value value_of(const RandomVariable& variable, double coordinate);
 /// Draw `number` of a variable: a pure function of (seed, number, key), equal on every machine.
 Value draw(const RandomVariable& variable, std::int64_t seed, std::int64_t number);
 

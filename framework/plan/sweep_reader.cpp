@@ -45,6 +45,16 @@ class SweepReader {
     return std::move(sweep_);
   }
 
+  /// [search.space], [search.when] and the exclusions, as a sweep with random variables alone.
+  Sweep read_search(const Value& table, bool has_exclusions) {
+    owner_ = "search";
+    random_table_ = "[search.space]";
+    if (const Value::Member* space = table.find("space")) read_random(*space);
+    if (has_exclusions) read_exclusions(table.find("exclude"));
+    if (const Value::Member* when = table.find("when")) read_when(*when);
+    return std::move(sweep_);
+  }
+
  private:
   /// A name in a table of the sweep, with all parts of its path; nothing is returned for one that cannot be
   /// varied.
@@ -61,7 +71,7 @@ class SweepReader {
   bool can_vary(const std::vector<std::string>& path, const Place& place, const std::string& table) {
     const std::string key = dotted(path);
     std::vector<std::string> tables = top_tables();
-    std::erase(tables, "sweep");
+    for (const char* varies : {"sweep", "search"}) std::erase(tables, varies);
     if (path.front() == "seed" || path.front() == "seeds") {
       problems_.add(
           place, key,
@@ -204,7 +214,7 @@ class SweepReader {
   }
 
   void read_random(const Value::Member& member) {
-    if (!is_table(member.value, "[sweep.random]")) return;
+    if (!is_table(member.value, random_table_)) return;
     has_random_ = !member.value.table().empty();
     read_variables(member.value, {});
   }
@@ -212,7 +222,7 @@ class SweepReader {
   void read_variables(const Value& table, const std::vector<std::string>& prefix) {
     for (const Value::Member& member : table.table()) {
       std::vector<std::string> path = prefix;
-      if (!read_path(member, "[sweep.random]", path)) continue;
+      if (!read_path(member, random_table_, path)) continue;
       const bool nested = member.value.is_table() && !member.value.table().empty() &&
                           std::ranges::all_of(member.value.table(), [](const Value::Member& inner) {
                             return inner.value.is_table();
@@ -221,13 +231,13 @@ class SweepReader {
         read_variables(member.value, path);
         continue;
       }
-      if (!can_vary(path, member.key_origin.place, "[sweep.random]")) continue;
+      if (!can_vary(path, member.key_origin.place, random_table_)) continue;
       RandomVariable variable;
       variable.key = dotted(path);
       variable.path = path;
       variable.key_origin = {Source::sweep, member.key_origin.place};
       variable.origin = {Source::sweep, member.value.origin.place};
-      if (read_law(member.value, variable, problems_) && !is_overridden(path))
+      if (read_law(member.value, random_table_, variable, problems_) && !is_overridden(path))
         sweep_.random.push_back(std::move(variable));
     }
   }
@@ -238,21 +248,23 @@ class SweepReader {
       try {
         sweep_.exclusions.push_back({entry.text(), entry.origin.place, Expression::parse(entry.text())});
       } catch (const Error& error) {
-        problems_.add(entry.origin.place, "sweep.exclude",
+        problems_.add(entry.origin.place, owner_ + ".exclude",
                       "exclude \"" + shortened(entry.text()) + "\": " + error.what());
       }
     }
   }
 
   void read_when(const Value::Member& member) {
-    if (!is_table(member.value, "[sweep.when]")) return;
-    sweep_.guards = read_guards(member.value, varied_, problems_);
+    if (!is_table(member.value, "[" + owner_ + ".when]")) return;
+    sweep_.guards = read_guards(member.value, owner_, varied_, problems_);
     std::erase_if(sweep_.guards, [&](const Guard& guard) { return is_unguarded(guard); });
   }
 
   const ExperimentFile& document_;
   const OptionPlaces& places_;
   Problems& problems_;
+  std::string owner_ = "sweep";                  // whose tables are read
+  std::string random_table_ = "[sweep.random]";  // as messages call it
   Sweep sweep_;
   std::map<std::string, Place> varied_;  // by whom it is read at the moment: the file, then the command line
   bool has_random_ = false;
@@ -271,6 +283,11 @@ Sweep read_sweep(const Value& root, const ExperimentFile& document, const Option
     return {};
   }
   return SweepReader(document, places, problems).read(member->value);
+}
+
+Sweep read_search_space(const Value& table, bool has_exclusions, const ExperimentFile& document,
+                        const OptionPlaces& places, Problems& problems) {
+  return SweepReader(document, places, problems).read_search(table, has_exclusions);
 }
 
 }  // namespace encore

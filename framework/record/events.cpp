@@ -158,6 +158,7 @@ void list(auto& field, A<Ended> auto& event) {
   field("state", event.ending);
   field("reason", event.reason);
   field("step", event.step);
+  field.optional("epochs", event.epochs);
 }
 
 void list(auto& field, A<BenchStarted> auto& event) {

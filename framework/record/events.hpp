@@ -191,6 +191,8 @@ struct Ended {
   Ending ending = Ending::completed;
   std::string reason = {};
   std::optional<std::int64_t> step = {};  ///< the last one trained; none before the first
+  /// Epochs done, where it was asked to end after so many (a rung of a search), and only there.
+  std::optional<std::int64_t> epochs = {};
   bool operator==(const Ended&) const = default;
 };
 

@@ -31,7 +31,7 @@ TableBlock state_table(const Material& material) {
                           count_cell(static_cast<std::int64_t>(sum.attempts)), seconds_cell(sum.seconds),
                           count_cell(static_cast<std::int64_t>(sum.untimed))});
   };
-  for (const RunState state : {RunState::completed, RunState::failed, RunState::stopped,
+  for (const RunState state : {RunState::completed, RunState::failed, RunState::pruned, RunState::stopped,
                                RunState::interrupted, RunState::lost, RunState::running, RunState::pending}) {
     const auto sum = compute.find(name_of(state));
     if (runs[name_of(state)] == 0 && sum == compute.end() && !material.complete()) continue;

@@ -66,6 +66,8 @@ void Attempt::start(const RunTask& task, const WorkerPlace& place) {
       "train",   "--run-folder", folder_.string(), "--attempt", std::to_string(lease_.ordinal),
       "--lease", lease_.token};
   if (place.threads > 0) arguments.insert(arguments.end(), {"--threads", std::to_string(place.threads)});
+  if (task.stop_after_epoch > 0)
+    arguments.insert(arguments.end(), {"--stop-after-epoch", std::to_string(task.stop_after_epoch)});
   worker_.emplace(task.worker, std::move(arguments), log_, place);
 }
 
@@ -150,6 +152,7 @@ void Attempt::judge(const ProcessEnd& end) {
   const std::optional<Ended>& last_word = follower_.ended();
   if (!last_word) return judge_without_last_word(end);
   outcome_.reason = last_word->reason;
+  outcome_.paused = last_word->epochs.has_value();
   switch (last_word->ending) {
     case Ending::completed:
       outcome_.state = RunState::completed;

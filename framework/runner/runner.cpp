@@ -4,7 +4,6 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "runner/parent_weights.hpp"
 
@@ -28,23 +27,34 @@ std::string workers_text(std::size_t count) {
 
 }  // namespace
 
-std::size_t Runner::run(std::span<const RunTask> tasks) {
-  tasks_ = tasks;
-  queue_.resize(tasks.size());
-  std::iota(queue_.begin(), queue_.end(), std::size_t{0});
-  retried_.assign(tasks.size(), 0);
-  over_.assign(tasks.size(), false);
-  for (const RunTask& task : tasks) seen_attempts_.push_back(task.seen_attempts);
+std::size_t Runner::run(std::vector<RunTask> tasks) {
+  add(std::move(tasks));
   for (;;) {
     pass_on_requests();
+    ask_for_more();
     fill();
     if (working() == 0 && queue_.empty()) look_again();
+    if (working() == 0) ask_for_more();
     if (working() == 0 && (queue_.empty() || stopping_)) break;
     wait();
     collect();
     observer_.glanced();
   }
   return queue_.size();
+}
+
+void Runner::add(std::vector<RunTask> tasks) {
+  for (RunTask& task : tasks) {
+    queue_.push_back(tasks_.size());
+    retried_.push_back(0);
+    over_.push_back(false);
+    seen_attempts_.push_back(task.seen_attempts);
+    tasks_.push_back(std::move(task));
+  }
+}
+
+void Runner::ask_for_more() {
+  if (!stopping_ && queue_.empty() && working() < seats_.size()) add(observer_.more());
 }
 
 std::size_t Runner::working() const {

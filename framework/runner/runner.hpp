@@ -8,7 +8,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "runner/attempt.hpp"
@@ -38,6 +37,9 @@ class RunnerObserver {
   virtual void noticed(const std::string& text) = 0;
   /// Several times a second: the screen may be drawn again.
   virtual void glanced() = 0;
+  /// A place is free and no task waits for one: further tasks, which are numbered on. A search decides here,
+  /// by what has ended, what is trained next.
+  virtual std::vector<RunTask> more() { return {}; }
 };
 
 class Runner {
@@ -54,7 +56,7 @@ class Runner {
         seats_(settings_.places.size()) {}
 
   /// Returns how many were not started because the user, `exp stop` or a failure ended the work.
-  std::size_t run(std::span<const RunTask> tasks);
+  std::size_t run(std::vector<RunTask> tasks);
 
  private:
   /// A place, and the attempt that is sitting there.
@@ -63,6 +65,8 @@ class Runner {
     std::unique_ptr<Attempt> attempt;
   };
 
+  void add(std::vector<RunTask> tasks);
+  void ask_for_more();
   void fill();
   bool begin(std::size_t task, std::size_t seat);
   void give_up(std::size_t task, const Error& error);
@@ -82,7 +86,7 @@ class Runner {
   RunnerSettings settings_;
   const std::atomic<int>& stop_requests_;
   RunnerObserver& observer_;
-  std::span<const RunTask> tasks_;
+  std::vector<RunTask> tasks_;
   std::vector<Seat> seats_;
   std::deque<std::size_t> queue_;
   std::vector<std::size_t> held_elsewhere_;

@@ -180,6 +180,17 @@ void Store::require_idle(std::int64_t run) {
                 row.holder.host + "; exp stop " + row.name + " ends it first");
 }
 
+void Store::set_pruned(std::int64_t run, const std::string& reason) {
+  Transaction transaction(*database_);
+  require_idle(run);
+  database_
+      ->cached(
+          "UPDATE run SET state = 'pruned', reason = ? WHERE number = ? AND state IN ('interrupted', 'lost', "
+          "'stopped')")
+      .run(reason, run);
+  transaction.commit();
+}
+
 void Store::set_removed(const std::vector<std::int64_t>& runs, bool removed) {
   settle();
   Transaction transaction(*database_);  // nobody can take a run before its end

@@ -10,7 +10,7 @@
 -- attempt-0001.spool in the run's folder, and can be merged from there again.
 
 PRAGMA application_id = 1162756946;  -- the letters ENCR: tells this file from any other SQLite database
-PRAGMA user_version = 5;             -- version of this schema; exp db upgrade raises it
+PRAGMA user_version = 6;             -- version of this schema; exp db upgrade raises it
 
 -- One experiment file that was planned: a sweep, or a single run.
 CREATE TABLE sweep (
@@ -36,9 +36,9 @@ CREATE TABLE run (
   repeat    INTEGER NOT NULL DEFAULT 1,  -- 2, 3 ... when the same question was trained afresh
   seed      INTEGER NOT NULL,          -- the bits of an unsigned number: negative from 2^63 on
   state     TEXT NOT NULL DEFAULT 'pending'
-            CHECK (state IN ('pending', 'running', 'completed', 'failed', 'interrupted', 'lost', 'stopped')),
+            CHECK (state IN ('pending', 'running', 'completed', 'failed', 'interrupted', 'lost', 'stopped', 'pruned')),
                                        -- as last written; ask run_status, which also sees runs that died silently
-  reason    TEXT NOT NULL DEFAULT '',  -- why it is failed, interrupted, lost or stopped
+  reason    TEXT NOT NULL DEFAULT '',  -- why it is failed, interrupted, lost, stopped or pruned
   result    TEXT CHECK (result IS NULL OR json_valid(result)),  -- the run's answer: best step and scores (JSON), once there is one
   note      TEXT NOT NULL DEFAULT '',  -- `note` in the experiment file
   created   REAL NOT NULL,
@@ -281,6 +281,67 @@ CREATE TABLE bench_sample (
   round       INTEGER NOT NULL,        -- from 1; those of one round were taken within seconds of each other
   seconds     REAL NOT NULL,
   PRIMARY KEY (bench_case, quantity, round)
+) STRICT, WITHOUT ROWID;
+
+-- An experiment file with [search]: trials are proposed by what is known of earlier ones. Every decision can be made again
+-- from these rows, which is what exp verify SEARCH does: docs/search.md.
+CREATE TABLE search (
+  number    INTEGER PRIMARY KEY,
+  name      TEXT NOT NULL UNIQUE,      -- `name` in the experiment file, with -2, -3 ... where it was taken
+  sweep     INTEGER NOT NULL REFERENCES sweep (number),  -- the experiment file it comes from, as it was first
+  identity  TEXT NOT NULL,             -- SHA-256 of `settings`, `space` and the experiment: which search this is
+  backend   TEXT NOT NULL,
+  settings  TEXT NOT NULL CHECK (json_valid(settings)),  -- method, seed, objectives, pruning ... (JSON)
+  space     TEXT NOT NULL CHECK (json_valid(space)),     -- the variables with their laws, in order (JSON list)
+  created   REAL NOT NULL,
+  UNIQUE (identity, backend)
+) STRICT;
+
+-- A point of the space, trained with every seed of the experiment.
+CREATE TABLE search_trial (
+  search    INTEGER NOT NULL REFERENCES search (number) ON DELETE CASCADE,
+  number    INTEGER NOT NULL,          -- from 0, in the order of the proposals
+  point     TEXT NOT NULL CHECK (json_valid(point)),   -- by variable: the number, of a choice its place in the list (JSON list)
+  active    TEXT NOT NULL CHECK (json_valid(active)),  -- by variable: whether [search.when] leaves it in the trial (JSON list)
+  problem   TEXT NOT NULL DEFAULT '',  -- why it cannot be trained, where no run could be made of it
+  PRIMARY KEY (search, number)
+) STRICT, WITHOUT ROWID;
+
+-- The runs of a trial, one for each seed.
+CREATE TABLE search_run (
+  search    INTEGER NOT NULL,
+  trial     INTEGER NOT NULL,
+  run       INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+  PRIMARY KEY (search, trial, run),
+  FOREIGN KEY (search, trial) REFERENCES search_trial (search, number) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+CREATE INDEX search_run_by_run ON search_run (run);
+
+-- What was decided, in order: a trial is proposed, goes on (promote), or stays where it is (prune).
+CREATE TABLE search_decision (
+  search        INTEGER NOT NULL REFERENCES search (number) ON DELETE CASCADE,
+  number        INTEGER NOT NULL,      -- from 1
+  kind          TEXT NOT NULL CHECK (kind IN ('propose', 'promote', 'prune')),
+  trial         INTEGER NOT NULL,
+  epochs        INTEGER NOT NULL,      -- up to which it is trained; of prune: those it has
+  observations  INTEGER NOT NULL,      -- how many were known: those with numbers up to this one
+  limits        TEXT NOT NULL CHECK (json_valid(limits)),  -- trials, patience, hours at that time (JSON)
+  time          REAL NOT NULL,
+  PRIMARY KEY (search, number)
+) STRICT, WITHOUT ROWID;
+
+-- What became of a trial that was trained up to the epochs of a decision.
+CREATE TABLE search_observation (
+  search    INTEGER NOT NULL REFERENCES search (number) ON DELETE CASCADE,
+  number    INTEGER NOT NULL,          -- from 1, in the order in which they were made
+  trial     INTEGER NOT NULL,
+  epochs    INTEGER NOT NULL,
+  outcome   TEXT NOT NULL CHECK (outcome IN ('measured', 'complete', 'failed', 'repeated')),
+  "values"  TEXT NOT NULL CHECK (json_valid("values")),  -- by objective, the mean over its runs (JSON list; "nan", "inf", "-inf" as texts)
+  seconds   REAL NOT NULL,             -- of training since the last observation of this trial, of all its runs
+  reason    TEXT NOT NULL DEFAULT '',  -- why it failed; which trial it repeats
+  time      REAL NOT NULL,
+  PRIMARY KEY (search, number)
 ) STRICT, WITHOUT ROWID;
 
 -- The points that count: a later attempt overrules an earlier one from its first step on, and wherever both have a value.

@@ -9,7 +9,7 @@ namespace {
 
 constexpr RunState all_states[] = {RunState::pending, RunState::running,     RunState::completed,
                                    RunState::failed,  RunState::interrupted, RunState::lost,
-                                   RunState::stopped};
+                                   RunState::stopped, RunState::pruned};
 
 }  // namespace
 
@@ -29,6 +29,8 @@ const char* name_of(RunState state) {
       return "lost";
     case RunState::stopped:
       return "stopped";
+    case RunState::pruned:
+      return "pruned";
   }
   return "unknown";
 }

@@ -24,7 +24,17 @@
 
 namespace encore {
 
-enum class RunState : std::uint8_t { pending, running, completed, failed, interrupted, lost, stopped };
+/// `pruned`: a search has ended it early; only that search, or `exp run` outside of one, goes on with it.
+enum class RunState : std::uint8_t {
+  pending,
+  running,
+  completed,
+  failed,
+  interrupted,
+  lost,
+  stopped,
+  pruned
+};
 const char* name_of(RunState state);
 std::optional<RunState> run_state_from(std::string_view name);
 
@@ -228,6 +238,8 @@ class Store {
   void set_note(std::int64_t run, const std::string& note);
   /// Settings that only describe, and were recorded with another value, get that of the specification.
   void describe(std::int64_t run, const Specification& specification);
+  /// Of a run that has ended early and on which nobody works: a search leaves it where it is.
+  void set_pruned(std::int64_t run, const std::string& reason);
   /// Throws Error when a process works on the run.
   void require_idle(std::int64_t run);
   /// Out of sight, or back: a removed run is not listed, and its question counts as never asked. Its name

@@ -47,7 +47,7 @@ std::filesystem::path free_backup_name(const std::filesystem::path& path, std::i
 }  // namespace
 
 std::span<const Migration> known_migrations() {
-  static const std::array<Migration, 4> list = {{{2, R"(
+  static const std::array<Migration, 5> list = {{{2, R"(
 ALTER TABLE run ADD COLUMN removed REAL;
 DROP VIEW run_status;
 CREATE VIEW run_status AS
@@ -101,7 +101,63 @@ ALTER TABLE metric ADD COLUMN better TEXT CHECK (better IN ('higher', 'lower'));
 ALTER TABLE metric ADD COLUMN reducer TEXT NOT NULL DEFAULT 'opaque';
 ALTER TABLE metric ADD COLUMN columns TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(columns));
 )",
-                                                  fill_meanings}}};
+                                                  fill_meanings},
+                                                 {6, R"(
+PRAGMA writable_schema = ON;
+UPDATE sqlite_schema SET sql = replace(sql, ''lost', 'stopped')', ''lost', 'stopped', 'pruned')')
+  WHERE type = 'table' AND name = 'run';
+PRAGMA writable_schema = OFF;
+CREATE TABLE search (
+  number    INTEGER PRIMARY KEY,
+  name      TEXT NOT NULL UNIQUE,
+  sweep     INTEGER NOT NULL REFERENCES sweep (number),
+  identity  TEXT NOT NULL,
+  backend   TEXT NOT NULL,
+  settings  TEXT NOT NULL CHECK (json_valid(settings)),
+  space     TEXT NOT NULL CHECK (json_valid(space)),
+  created   REAL NOT NULL,
+  UNIQUE (identity, backend)
+) STRICT;
+CREATE TABLE search_trial (
+  search    INTEGER NOT NULL REFERENCES search (number) ON DELETE CASCADE,
+  number    INTEGER NOT NULL,
+  point     TEXT NOT NULL CHECK (json_valid(point)),
+  active    TEXT NOT NULL CHECK (json_valid(active)),
+  problem   TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (search, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE search_run (
+  search    INTEGER NOT NULL,
+  trial     INTEGER NOT NULL,
+  run       INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+  PRIMARY KEY (search, trial, run),
+  FOREIGN KEY (search, trial) REFERENCES search_trial (search, number) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+CREATE INDEX search_run_by_run ON search_run (run);
+CREATE TABLE search_decision (
+  search        INTEGER NOT NULL REFERENCES search (number) ON DELETE CASCADE,
+  number        INTEGER NOT NULL,
+  kind          TEXT NOT NULL CHECK (kind IN ('propose', 'promote', 'prune')),
+  trial         INTEGER NOT NULL,
+  epochs        INTEGER NOT NULL,
+  observations  INTEGER NOT NULL,
+  limits        TEXT NOT NULL CHECK (json_valid(limits)),
+  time          REAL NOT NULL,
+  PRIMARY KEY (search, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE search_observation (
+  search    INTEGER NOT NULL REFERENCES search (number) ON DELETE CASCADE,
+  number    INTEGER NOT NULL,
+  trial     INTEGER NOT NULL,
+  epochs    INTEGER NOT NULL,
+  outcome   TEXT NOT NULL CHECK (outcome IN ('measured', 'complete', 'failed', 'repeated')),
+  "values"  TEXT NOT NULL CHECK (json_valid("values")),
+  seconds   REAL NOT NULL,
+  reason    TEXT NOT NULL DEFAULT '',
+  time      REAL NOT NULL,
+  PRIMARY KEY (search, number)
+) STRICT, WITHOUT ROWID;
+)"}}};
   return list;
 }
 

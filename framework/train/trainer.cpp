@@ -88,6 +88,14 @@ Trainer::Trainer(const TrainerParts& parts)
 Ending Trainer::run() {
   restore_or_initialize();
   while (steps_remain()) {
+    // Also where it was resumed behind such a milestone.
+    if (stops_between_epochs()) {
+      observer_.happened(Ended{.ending = Ending::interrupted,
+                               .reason = "trained as far as asked",
+                               .step = progress_.step,
+                               .epochs = progress_.epoch});
+      return Ending::interrupted;
+    }
     const auto batches = plan_epoch(lengths_, batch_options_, progress_.epoch);
     packer_.draw(sets_.task(), seed_, progress_.epoch);
     const auto ended = [&] {
@@ -139,6 +147,11 @@ void Trainer::initialize() {
 
 bool Trainer::stops_here() const {
   return milestones_.stop_after > 0 && progress_.step >= milestones_.stop_after;
+}
+
+bool Trainer::stops_between_epochs() const {
+  return milestones_.stop_after_epoch > 0 && progress_.batch == 0 &&
+         progress_.epoch >= milestones_.stop_after_epoch;
 }
 
 bool Trainer::steps_remain() const {

@@ -30,11 +30,13 @@
 
 namespace encore {
 
-/// What a verification asks of a worker beside the specification. No bit of what is trained depends on it.
+/// What a verification or a search asks of a worker beside the specification. No bit of what is trained
+/// depends on it.
 struct Milestones {
   std::int64_t stop_after = 0;     ///< ends resumably after this step; 0: goes on to the end
   std::int64_t die_after = 0;      ///< SIGKILL to itself after this step, as if shot from outside; 0: never
   std::set<std::int64_t> save_at;  ///< a checkpoint is written after each of these steps, and kept
+  std::int64_t stop_after_epoch = 0;  ///< ends resumably after so many epochs, before the next one begins
 };
 
 /// What a trainer works with; all of it outlives the trainer.
@@ -76,6 +78,7 @@ class Trainer {
   void initialize();
   /// Where the milestones end it.
   bool stops_here() const;
+  bool stops_between_epochs() const;
   bool steps_remain() const;
   /// False when loss or gradient are not finite; the parameters are then those of before the step.
   bool train_step(const std::vector<std::int32_t>& members);

@@ -23,7 +23,7 @@ constexpr const char* usage =
     "encore-worker VERB [options]: trains, evaluates and predicts for exp (backend " ENCORE_BACKEND_NAME
     ")\n"
     "  train     --run-folder DIR [--attempt N] [--lease TOKEN] [--control-fd FD] [--threads T]\n"
-    "            [--stop-after STEP] [--die-after STEP] [--save-at STEP,STEP...]\n"
+    "            [--stop-after STEP] [--die-after STEP] [--save-at STEP,STEP...] [--stop-after-epoch N]\n"
     "  check     < specifications.json\n"
     "  size      [--length T] [--batch B] [--vocabulary V] [--labels K] [--picked SHARE]    < "
     "specifications.json\n"
@@ -87,8 +87,8 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
   if (verb == "train")
     return train_verb({run_folder, values["attempt"].as<std::int64_t>(), values["lease"].as<std::string>(),
                        values["control-fd"].as<int>(), threads, values["stop-after"].as<std::int64_t>(),
-                       values["die-after"].as<std::int64_t>(),
-                       steps_of(values["save-at"].as<std::string>())});
+                       values["die-after"].as<std::int64_t>(), steps_of(values["save-at"].as<std::string>()),
+                       values["stop-after-epoch"].as<std::int64_t>()});
   if (verb == "bench")
     return bench_verb(
         {run_folder, values["attempt"].as<std::int64_t>(), values["control-fd"].as<int>(), threads});
@@ -126,7 +126,7 @@ int run(int argc, char** argv) {
       "stop-after", po::value<std::int64_t>()->default_value(0))(
       "die-after", po::value<std::int64_t>()->default_value(0))("save-at",
                                                                 po::value<std::string>()->default_value(""));
-  for (const char* number : {"beam", "length", "batch", "vocabulary", "labels"})
+  for (const char* number : {"beam", "length", "batch", "vocabulary", "labels", "stop-after-epoch"})
     options.add_options()(number, po::value<std::int64_t>()->default_value(0));
   options.add_options()("picked", po::value<double>()->default_value(0.0));
   po::variables_map values;

@@ -124,8 +124,11 @@ Ending train(const TrainArguments& arguments, Observer& observer) {
                 .sets = &session.sets()},
                session.sets().measures(), arguments.threads, observer);
   for (const std::string& note : session.sets().notes()) observer.happened(Logged{.text = note});
-  Trainer trainer(
-      session.parts(observer, control, {arguments.stop_after, arguments.die_after, arguments.save_at}));
+  Trainer trainer(session.parts(observer, control,
+                                {.stop_after = arguments.stop_after,
+                                 .die_after = arguments.die_after,
+                                 .save_at = arguments.save_at,
+                                 .stop_after_epoch = arguments.stop_after_epoch}));
   return reported(
       observer, [&] { return trainer.run(); }, [&] { return trainer.step(); });
 }

@@ -15,9 +15,10 @@ struct TrainArguments {
   std::string lease;    ///< empty: this attempt owns its run without asking
   int control_fd = -1;  ///< -1: nobody can ask anything
   int threads = 1;
-  std::int64_t stop_after = 0;  ///< these three as in Milestones (train/trainer.hpp)
+  std::int64_t stop_after = 0;  ///< these as in Milestones (train/trainer.hpp)
   std::int64_t die_after = 0;
   std::set<std::int64_t> save_at;
+  std::int64_t stop_after_epoch = 0;
 };
 
 /// A run to evaluate or predict with.

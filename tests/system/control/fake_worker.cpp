@@ -9,11 +9,13 @@
 //   FAKE_CRASH_ATTEMPTS=1      ... in so many attempts      FAKE_FAIL_AT=7     the loss is not finite there
 //   FAKE_CRASH_ONLY=text       only in runs whose name has that; FAKE_FAIL_ONLY alike
 //   FAKE_WEIGHTS=1             concludes with a weights file, for runs that start from this one
+//   FAKE_SURFACE=1             dev/f1 follows from learning rate, dropout and epoch, for searches
 //   FAKE_CHECK=key:message     what `check` finds           FAKE_STUBBORN=1    ignores requests to stop
 //   PAUSE_AT=7:FOLDER          waits in that step while FOLDER exists, and listens to requests
 //   (support/pause.hpp)
 //   FAKE_HOLD_CHECK=FIFO       `check` waits until somebody opens it for writing (fifo.hpp)
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -111,6 +113,8 @@ class FakeRun {
         spool_(folder / spool_name(attempt_), attempt_, run_of_folder(folder)),
         control_(std::stoi(options["--control-fd"])) {
     if (const std::string& step = options["--stop-after"]; !step.empty()) stop_after_ = std::stoll(step);
+    if (const std::string& epoch = options["--stop-after-epoch"]; !epoch.empty())
+      stop_after_epoch_ = std::stoll(epoch);
     if (const std::string& step = options["--die-after"]; !step.empty()) die_after_ = std::stoll(step);
     std::istringstream steps(options["--save-at"]);
     for (std::string step; std::getline(steps, step, ',');) save_at_.insert(std::stoll(step));
@@ -119,6 +123,8 @@ class FakeRun {
   int train() {
     const Specification specification = Specification::load(folder_);
     name_ = specification.name;
+    rate_ = specification.config.at("optimizer").value("learning_rate", 1e-2);
+    dropout_ = specification.config.at("model").value("dropout", 0.1);
     state_ = specification.seed;
     if (const auto from = specification.data.find(pretrained_role); from != specification.data.end())
       state_ = std::stoull(from->second.sha256.substr(0, 15), nullptr, 16);
@@ -135,6 +141,7 @@ class FakeRun {
     testing::write_event(spool_, "started", started);
     std::cerr << "fake worker, attempt " << attempt_ << '\n';
     while (step_ < steps_) {
+      if (stop_after_epoch_ > 0 && step_ % 5 == 0 && step_ / 5 >= stop_after_epoch_) return pause();
       bool stops = asked_to_stop();
       while (!stops && pause_.holds(step_ + 1)) stops = asked_to_stop();
       if (stops) {
@@ -202,7 +209,12 @@ class FakeRun {
     save("best");
   }
 
-  double score() const { return 0.5 + static_cast<double>(state_ % 1000) / 1e4; }
+  double score() const {
+    const double noise = static_cast<double>(state_ % 1000) / 1e4;
+    if (setting("FAKE_SURFACE", 0) == 0) return 0.5 + noise;
+    const double distance = std::abs(std::log10(rate_) + 2.0) + std::abs(dropout_ - 0.2);
+    return 0.9 - 0.2 * distance - 0.1 / static_cast<double>(1 + step_ / 5) + 0.01 * noise;
+  }
 
   void save(const char* kind) {
     const float value = 1.0f + static_cast<float>(state_ % 1024) * 0x1p-23f;  // so many ulps from 1
@@ -243,6 +255,16 @@ class FakeRun {
     return (command && *command == ControlCommand::stop) || control_.parent_gone();
   }
 
+  int pause() {
+    testing::write_event(spool_, "finished",
+                         {{"state", "interrupted"},
+                          {"reason", "trained as far as asked"},
+                          {"step", step_},
+                          {"epochs", step_ / 5}});
+    spool_.sync();
+    return 75;
+  }
+
   int end(const char* state, const std::string& reason, int code) {
     testing::write_event(spool_, "finished", {{"state", state}, {"reason", reason}, {"step", step_}});
     spool_.sync();
@@ -253,13 +275,14 @@ class FakeRun {
   int attempt_;
   int threads_;
   std::string name_;
+  double rate_ = 0.0, dropout_ = 0.0;
   SpoolWriter spool_;
   ControlReader control_;
   testing::Pause pause_;
   std::int64_t steps_ = setting("FAKE_STEPS", 20);
   std::int64_t step_ = 0;
   std::uint64_t state_ = 0;
-  std::int64_t stop_after_ = 0, die_after_ = 0;
+  std::int64_t stop_after_ = 0, stop_after_epoch_ = 0, die_after_ = 0;
   std::set<std::int64_t> save_at_;
 };
 

@@ -31,7 +31,7 @@ TEST(ExperimentFilePage, HasTheTablesOfTheSchemas) {
 
 TEST(ExperimentFilePage, HasATableForEveryCoreSchema) {
   const std::string text = read_page();
-  for (const char* name : {"experiment", "data", "model", "train", "sweep"})
+  for (const char* name : {"experiment", "data", "model", "train", "sweep", "search"})
     EXPECT_NE(text.find("<!-- options of " + std::string(name) + " -->"), std::string::npos) << name;
 }
 

@@ -249,7 +249,7 @@ TEST(Sweep, RefusesADistributionThatIsNone) {
   EXPECT_EQ(problem(start + "[0, 1]\n"),
             "dir/a.toml:33:19: " + owner +
                 "must be { uniform = [low, high] }, { log_uniform = [low, high] }, { int = [low, "
-                "high] } or { choice = [...] }, found a list");
+                "high] }, { log_int = [low, high] } or { choice = [...] }, found a list");
   EXPECT_EQ(
       problem(start + "{ uniform = [1, 0] }\n"),
       "dir/a.toml:33:31: " + owner + "needs two finite numbers [low, high], the first below the second");

@@ -1,4 +1,4 @@
-// Migrations (the real ones from the frozen schemas of versions 1 to 4, and injected ones), and copies of
+// Migrations (the real ones from the frozen schemas of versions 1 to 5, and injected ones), and copies of
 // the file.
 #include <filesystem>
 
@@ -54,7 +54,7 @@ TEST_P(UpgradeFrom, gives_what_schema_sql_makes) {
   make_version(version, folder / "old.db");
   expect_contains(message_of<Error>([&] { open_encore_database(folder / "old.db", OpenMode::write); }),
                   "is of version " + std::to_string(version) +
-                      ", this Encore needs 5; exp db upgrade brings it up to date and keeps a copy");
+                      ", this Encore needs 6; exp db upgrade brings it up to date and keeps a copy");
   const Upgrade upgrade = upgrade_database(folder / "old.db");
   EXPECT_EQ(upgrade.from, version);
   EXPECT_EQ(upgrade.to, schema_version);
@@ -63,6 +63,15 @@ TEST_P(UpgradeFrom, gives_what_schema_sql_makes) {
             shape_of(*open_encore_database(folder / "new.db", OpenMode::create)));
   Store store(folder / "old.db", OpenMode::read);
   EXPECT_EQ(store.find_run("old").id, "0123456789");
+  EXPECT_NO_THROW(Store(folder / "old.db", OpenMode::write)
+                      .database()
+                      .execute("UPDATE run SET state = 'pruned' WHERE name = 'old'"));
+  expect_contains(message_of<Error>([&] {
+                    Store(folder / "old.db", OpenMode::write)
+                        .database()
+                        .execute("UPDATE run SET state = 'purple' WHERE name = 'old'");
+                  }),
+                  "CHECK constraint failed: state IN");
   Database backup(upgrade.backup, SQLITE_OPEN_READONLY, {});
   EXPECT_EQ(backup.integer("PRAGMA user_version"), version);
   EXPECT_EQ(backup.integer("PRAGMA application_id"), schema_application);
@@ -70,7 +79,7 @@ TEST_P(UpgradeFrom, gives_what_schema_sql_makes) {
   EXPECT_TRUE(upgrade_database(folder / "old.db").backup.empty()) << "the second time there is nothing to do";
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryVersion, UpgradeFrom, ::testing::Values(1, 2, 3, 4));
+INSTANTIATE_TEST_SUITE_P(EveryVersion, UpgradeFrom, ::testing::Values(1, 2, 3, 4, 5));
 
 /// Names and meanings of all metrics, as SQL has them.
 std::string meanings_of(Database& database) {

@@ -1,0 +1,95 @@
+// See planned_search.hpp.
+#include "cli/planned_search.hpp"
+
+#include "cli/access.hpp"
+#include "config/fingerprint.hpp"
+#include "pretrained/content_hash.hpp"
+#include "runner/programs.hpp"
+
+namespace encore {
+
+namespace {
+
+void refuse_options_of_sweeps(const CommandLine& line) {
+  for (const char* option : {"fresh", "changed"})
+    if (line.flag(option))
+      throw UsageError(
+          std::string("--") + option +
+          " trains what is complete again, but a search decides by what is complete; another search "
+          "begins with another seed in [search]");
+}
+
+}  // namespace
+
+bool names_search(const CommandLine& line) {
+  const std::filesystem::path file = line.required("file", "an experiment file");
+  return search::has_search(load_experiment_file(file, overrides_of(line)));
+}
+
+std::unique_ptr<PlannedSearch> read_search_plan(const CommandLine& line) {
+  refuse_options_of_sweeps(line);
+  auto planned = std::make_unique<PlannedSearch>();
+  SweepTexts sweep{line.texts("grid"), std::nullopt};
+  if (line.has("seeds")) sweep.seeds = line.text("seeds");
+  const std::vector<std::string> overrides = overrides_of(line);
+  planned->document = load_experiment_file(line.text("file"), overrides, sweep);
+  PlannedRuns& file = planned->file;
+  file.file = planned->document.file;
+  file.overrides = overrides;
+  file.sweep = sweep;
+  file.sources = planned->document.sources;
+  const Programs programs = installed_programs();
+  file.backend = backend_of(line, programs);
+  file.worker = worker_program(programs, file.backend);
+  const auto folders_of = [&line, programs, backend = file.backend](const ExperimentFile& document) {
+    return plugin_search_path(plugin_folders(document), line.texts("plugin-path"), programs, backend);
+  };
+  planned->plugin_folders = folders_of(planned->document);
+  file.fingerprint = fingerprint_of(programs, file.backend);
+  file.catalogue = Catalogue::load(planned->plugin_folders, file.fingerprint);
+  planned->parents = std::make_unique<ParentRuns>(line.database(), file.file, folders_of, file.fingerprint);
+  planned->plan = std::make_unique<search::SearchPlan>(planned->document, file.catalogue, sha256_of_content,
+                                                       planned->parents.get());
+  if (!planned->parents->take().empty())
+    throw Error(
+        "[model] from = { experiment = ... } of a search names a run that is trained with it; train it "
+        "first with exp run, and write from = { run = \"NAME\" }");
+  const PlanHeader& header = planned->plan->header();
+  file.plan.name = header.name;
+  file.plan.note = header.note;
+  file.plan.tags = header.tags;
+  planned->row.name = header.name;
+  planned->row.identity = planned->plan->identity();
+  planned->row.backend = file.backend;
+  planned->row.settings = search::settings_json(planned->plan->search().options);
+  planned->row.space = search::space_json(planned->space());
+  return planned;
+}
+
+void compare_with(Store& store, PlannedSearch& planned) {
+  if (auto row = find_search(store, planned.row.identity, planned.row.backend)) {
+    planned.row = std::move(*row);
+    planned.record = read_search(store, planned.row);
+  }
+}
+
+PlannedRuns runs_of(Store& store, PlannedSearch& planned, const search::Point& point,
+                    std::vector<bool>& active, std::string& problem) {
+  search::TrialRuns trial = planned.plan->make(point);
+  active = trial.active;
+  problem = trial.problem;
+  PlannedRuns runs;
+  runs.plan = planned.file.plan;
+  runs.file = planned.file.file;
+  runs.backend = planned.file.backend;
+  runs.worker = planned.file.worker;
+  runs.fingerprint = planned.file.fingerprint;
+  runs.catalogue = planned.file.catalogue;
+  for (RunPoint& run : trial.runs)
+    runs.runs.push_back(
+        {specification_of(run, planned.file.backend, planned.plugin_folders), std::move(run.varied)});
+  compare_with(store, runs);
+  return runs;
+}
+
+}  // namespace encore

@@ -1,0 +1,50 @@
+// PlannedSearch: an experiment file with [search], held against the database: which search it is and how far
+// that has come. `exp plan` shows it, `exp run` goes on with it (search_session.hpp).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/parent_runs.hpp"
+#include "cli/planned_runs.hpp"
+#include "plan/search/decide.hpp"
+#include "plan/search/search_plan.hpp"
+#include "store/searches.hpp"
+
+namespace encore {
+
+struct PlannedSearch {
+  ExperimentFile document;
+  PlannedRuns file;  ///< without runs: what a sweep and a search know of their file
+  std::vector<std::filesystem::path> plugin_folders;
+  std::unique_ptr<ParentRuns> parents;
+  std::unique_ptr<search::SearchPlan> plan;
+
+  SearchRow row;        ///< number 0 until it is stored
+  SearchRecord record;  ///< what is known
+
+  const std::vector<RandomVariable>& space() const { return plan->search().variables(); }
+  search::Decision next() const {
+    return search::decide(space(), plan->search().options, plan->search().limits, record.history);
+  }
+};
+
+/// Whether the file that the command line names has a [search].
+bool names_search(const CommandLine& line);
+/// Reads and checks the file. Throws ConfigErrors or UsageError with everything that is wrong.
+std::unique_ptr<PlannedSearch> read_search_plan(const CommandLine& line);
+/// Fills in what the database knows.
+void compare_with(Store& store, PlannedSearch& planned);
+/// The runs of a trial as a sweep's are planned, against what the database knows of them. `problem` gets why
+/// there are none.
+PlannedRuns runs_of(Store& store, PlannedSearch& planned, const search::Point& point,
+                    std::vector<bool>& active, std::string& problem);
+
+/// exp run and exp plan of such a file; exp verify of a search by its name. Return the exit code.
+int run_search(const CommandLine& line);
+int plan_search(const CommandLine& line);
+int verify_search(const CommandLine& line, Store& store, const SearchRow& row);
+
+}  // namespace encore

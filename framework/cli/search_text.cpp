@@ -1,0 +1,263 @@
+// See search_text.hpp.
+#include "cli/search_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+
+#include "cli/table.hpp"
+#include "document/quantity.hpp"
+#include "plan/search/decide.hpp"
+#include "plan/search/ranking.hpp"
+#include "plan/search/search_plan.hpp"
+
+namespace encore {
+
+using nlohmann::ordered_json;
+using search::Observation;
+using search::Outcome;
+
+namespace {
+
+constexpr std::size_t shown_without_all = 10;
+
+/// A search as its rows tell it, with what is said about it more than once.
+struct View {
+  search::SearchOptions options;
+  std::vector<RandomVariable> space;
+  std::vector<search::TrialState> states;
+  std::vector<std::size_t> order;    // trials with values, the best first: who came further stands in front
+  std::vector<std::size_t> winners;  // of the complete trials, those that no other one beats
+
+  View(const SearchRow& row, const SearchRecord& record)
+      : options(search::options_from_json(row.settings)),
+        space(search::space_from_json(row.space)),
+        states(search::trial_states(record.history)) {
+    std::vector<const Observation*> last;
+    std::vector<std::size_t> trials;
+    for (std::size_t trial = 0; trial < states.size(); ++trial)
+      if (states[trial].has_values()) {
+        trials.push_back(trial);
+        last.push_back(states[trial].measured.back());
+      }
+    std::vector<std::size_t> ranks = search::ranked(last, options.objectives);
+    const auto way = [&](std::size_t i) {
+      return last[i]->outcome == Outcome::complete ? options.epochs : last[i]->epochs;
+    };
+    std::ranges::stable_sort(ranks, [&](std::size_t a, std::size_t b) { return way(a) > way(b); });
+    for (const std::size_t rank : ranks) order.push_back(trials[rank]);
+    std::vector<const Observation*> complete;
+    std::vector<std::size_t> of_complete;
+    for (std::size_t i = 0; i < last.size(); ++i)
+      if (last[i]->outcome == Outcome::complete) {
+        complete.push_back(last[i]);
+        of_complete.push_back(trials[i]);
+      }
+    for (const std::size_t place : search::best_front(complete, options.objectives))
+      winners.push_back(of_complete[place]);
+  }
+
+  std::string state(std::size_t trial) const {
+    const search::TrialState& state = states[trial];
+    if (state.active) return "running";
+    if (!state.last) return "pending";
+    if (state.rests()) return state.pruned ? "pruned" : "measured";
+    return search::name_of(*state.last);
+  }
+  std::size_t count(const std::string& wanted) const {
+    std::size_t count = 0;
+    for (std::size_t trial = 0; trial < states.size(); ++trial) count += state(trial) == wanted ? 1 : 0;
+    return count;
+  }
+};
+
+std::string value_text(double value) {
+  if (!std::isfinite(value)) return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  char text[40];
+  std::snprintf(text, sizeof text, "%.5g", value);
+  return text;
+}
+
+std::string settings_text(const View& view) {
+  std::string text = search::name_of(view.options.method);
+  for (const search::Objective& objective : view.options.objectives)
+    text += ", " + search::text_of(objective);
+  text += ", seed " + std::to_string(view.options.seed);
+  if (view.options.pruning != search::Pruning::none) {
+    text += std::string(", ") + search::name_of(view.options.pruning) + " at ";
+    const std::vector<std::int64_t> rungs = search::rungs_of(view.options);
+    for (std::size_t i = 0; i + 1 < rungs.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(rungs[i]);
+    text += " of " + epochs_text(view.options.epochs);
+  }
+  return text;
+}
+
+double seconds_in(const SearchRecord& record) {
+  double seconds = 0.0;
+  for (const Observation& observation : record.history.observations) seconds += observation.seconds;
+  return seconds;
+}
+
+std::string counts_text(const View& view, const SearchRecord& record) {
+  std::string text = std::to_string(view.states.size()) + (view.states.size() == 1 ? " trial" : " trials");
+  for (const char* state : {"complete", "pruned", "measured", "running", "failed", "repeated"})
+    if (const std::size_t count = view.count(state); count > 0)
+      text += ", " + std::to_string(count) + " " + state;
+  return text + "; trained for " + duration_text(seconds_in(record));
+}
+
+ordered_json values_json(const std::vector<double>& values) {
+  ordered_json list = ordered_json::array();
+  for (const double value : values)
+    list.push_back(std::isfinite(value) ? ordered_json(value) : ordered_json(value_text(value)));
+  return list;
+}
+
+ordered_json trial_json(Store& store, const View& view, const SearchRecord& record, std::size_t trial) {
+  ordered_json point = ordered_json::object();
+  for (std::size_t i = 0; i < view.space.size(); ++i)
+    if (record.history.trials[trial].active[i]) {
+      const double coordinate = record.history.trials[trial].point[i];
+      const bool is_choice = view.space[i].law == RandomVariable::Law::choice;
+      point[view.space[i].key] =
+          is_choice ? ordered_json(search::value_text(view.space[i], coordinate)) : ordered_json(coordinate);
+    }
+  ordered_json observations = ordered_json::array(), runs = ordered_json::array();
+  for (std::size_t i = 0; i < record.history.observations.size(); ++i) {
+    const Observation& one = record.history.observations[i];
+    if (one.trial != trial) continue;
+    observations.push_back({{"number", i + 1},
+                            {"epochs", one.epochs},
+                            {"outcome", search::name_of(one.outcome)},
+                            {"values", values_json(one.values)},
+                            {"seconds", one.seconds},
+                            {"reason", record.notes[i].reason}});
+  }
+  for (const std::int64_t run : record.trials[trial].runs) {
+    const RunRow row = store.read_run(run);
+    runs.push_back({{"id", row.id}, {"name", row.name}, {"state", name_of(row.state)}});
+  }
+  return {{"trial", trial + 1},
+          {"state", view.state(trial)},
+          {"point", point},
+          {"runs", runs},
+          {"observations", observations}};
+}
+
+}  // namespace
+
+std::optional<SearchRow> named_search(Store& store, const std::vector<std::string>& words) {
+  if (words.size() != 1) return std::nullopt;
+  Statement& runs = store.database().cached("SELECT 1 FROM run WHERE name = ?");
+  const bool is_run = runs.with(words.front()).step();
+  runs.reset();
+  return is_run ? std::nullopt : find_search_called(store, words.front());
+}
+
+std::string epochs_text(std::int64_t epochs) {
+  return std::to_string(epochs) + (epochs == 1 ? " epoch" : " epochs");
+}
+
+void print_search(std::ostream& out, Store& store, const SearchRow& row, const SearchRecord& record,
+                  const Terminal& terminal, bool all) {
+  const View view(row, record);
+  out << "search " << row.name << "  " << settings_text(view) << '\n' << counts_text(view, record) << '\n';
+  if (view.order.empty()) return;
+  std::vector<TableColumn> columns = {{"TRIAL", Align::right}, {"STATE"}, {"EPOCHS", Align::right}};
+  for (const search::Objective& objective : view.options.objectives)
+    columns.push_back({heading_text(objective.metric), Align::right});
+  for (const RandomVariable& variable : view.space)
+    columns.push_back({heading_text(variable.key.substr(variable.key.rfind('.') + 1)), Align::right});
+  columns.push_back({"RUN", Align::left, true});
+  Table table(columns);
+  const std::size_t shown = all ? view.order.size() : std::min(view.order.size(), shown_without_all);
+  for (std::size_t place = 0; place < shown; ++place) {
+    const std::size_t trial = view.order[place];
+    const Observation& last = *view.states[trial].measured.back();
+    const bool wins = std::ranges::find(view.winners, trial) != view.winners.end();
+    std::vector<Cell> cells;
+    cells.push_back(wins ? Cell(std::to_string(trial + 1), Style::green) : Cell(std::to_string(trial + 1)));
+    cells.emplace_back(view.state(trial));
+    cells.emplace_back(std::to_string(last.epochs));
+    for (const double value : last.values) cells.emplace_back(value_text(value));
+    for (std::size_t i = 0; i < view.space.size(); ++i)
+      cells.emplace_back(record.history.trials[trial].active[i]
+                             ? search::value_text(view.space[i], record.history.trials[trial].point[i])
+                             : std::string("-"));
+    const std::vector<std::int64_t>& runs = record.trials[trial].runs;
+    cells.emplace_back(runs.empty() ? std::string("-") : store.read_run(runs.front()).name);
+    table.add(std::move(cells));
+  }
+  out << '\n';
+  table.print(out, terminal);
+  if (shown < view.order.size())
+    out << view.order.size() - shown << " more: exp show " << row.name << " --all\n";
+}
+
+ordered_json search_json(Store& store, const SearchRow& row, const SearchRecord& record) {
+  const View view(row, record);
+  ordered_json trials = ordered_json::array(), decisions = ordered_json::array(),
+               best = ordered_json::array();
+  for (std::size_t trial = 0; trial < view.states.size(); ++trial)
+    trials.push_back(trial_json(store, view, record, trial));
+  for (std::size_t i = 0; i < record.history.decisions.size(); ++i) {
+    const search::Decision& one = record.history.decisions[i];
+    decisions.push_back({{"number", i + 1},
+                         {"kind", search::name_of(one.kind)},
+                         {"trial", one.trial + 1},
+                         {"epochs", one.epochs},
+                         {"observations", one.observations}});
+  }
+  for (const std::size_t trial : view.winners) best.push_back(trial + 1);
+  return {{"search", row.name},
+          {"backend", row.backend},
+          {"identity", row.identity},
+          {"created", row.created},
+          {"settings", row.settings},
+          {"space", row.space},
+          {"seconds", seconds_in(record)},
+          {"best", best},
+          {"trials", trials},
+          {"decisions", decisions}};
+}
+
+void print_searches(std::ostream& out, Store& store, const Terminal& terminal) {
+  const std::vector<SearchRow> rows = list_searches(store);
+  if (rows.empty()) {
+    out << "no searches yet\n";
+    return;
+  }
+  Table table({{"SEARCH"},
+               {"METHOD"},
+               {"PRUNING"},
+               {"OBJECTIVE"},
+               {"TRIALS", Align::right},
+               {"COMPLETE", Align::right},
+               {"BEST", Align::right},
+               {"TIME", Align::right}});
+  for (const SearchRow& row : rows) {
+    const SearchRecord record = read_search(store, row);
+    const View view(row, record);
+    std::string objectives, best = "-";
+    for (const search::Objective& objective : view.options.objectives)
+      objectives += (objectives.empty() ? "" : ", ") + search::text_of(objective);
+    if (view.winners.size() == 1 || (view.options.objectives.size() == 1 && !view.winners.empty()))
+      best = value_text(view.states[view.winners.front()].measured.back()->values.front());
+    else if (!view.winners.empty())
+      best = std::to_string(view.winners.size()) + " trials";
+    table.add({row.name, std::string(search::name_of(view.options.method)),
+               std::string(search::name_of(view.options.pruning)), objectives,
+               std::to_string(view.states.size()), std::to_string(view.count("complete")), best,
+               duration_text(seconds_in(record))});
+  }
+  table.print(out, terminal);
+}
+
+ordered_json searches_json(Store& store) {
+  ordered_json list = ordered_json::array();
+  for (const SearchRow& row : list_searches(store))
+    list.push_back(search_json(store, row, read_search(store, row)));
+  return list;
+}
+
+}  // namespace encore

@@ -1,0 +1,28 @@
+// What is said about a search: exp show, exp ls --search, exp plan and the end of exp run.
+#pragma once
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/terminal.hpp"
+#include "store/searches.hpp"
+
+namespace encore {
+
+/// The search that is meant where a verb takes runs: by its name, unless a run is called so.
+std::optional<SearchRow> named_search(Store& store, const std::vector<std::string>& words);
+/// "1 epoch", "9 epochs"
+std::string epochs_text(std::int64_t epochs);
+/// The first lines of a search: method, objective, space. `all`: every trial, otherwise the best ones.
+void print_search(std::ostream& out, Store& store, const SearchRow& row, const SearchRecord& record,
+                  const Terminal& terminal, bool all);
+nlohmann::ordered_json search_json(Store& store, const SearchRow& row, const SearchRecord& record);
+/// A table of all searches of the database.
+void print_searches(std::ostream& out, Store& store, const Terminal& terminal);
+nlohmann::ordered_json searches_json(Store& store);
+
+}  // namespace encore

@@ -1,0 +1,32 @@
+// PlanHeader: what is the same in every run of an experiment file: name, note, tags, seeds.
+// Place in the flow: plan.cpp and search/search_plan.cpp read it, point_maker.hpp gives it to every run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "config/error.hpp"
+#include "config/experiment_file.hpp"
+#include "config/option_places.hpp"
+#include "config/value.hpp"
+#include "plan/name_pattern.hpp"
+
+namespace encore {
+
+struct PlanHeader {
+  std::string name;
+  NamePattern pattern;  ///< of the runs' names
+  std::string note;
+  std::vector<std::string> tags;
+  Origins origin;  ///< of these three
+  std::vector<std::int64_t> seeds;
+  std::map<std::int64_t, Origin> seed_origin;
+};
+
+/// `root` is the document's with the overrides set.
+PlanHeader read_header(const ExperimentFile& document, const Value& root, const OptionPlaces& places,
+                       Problems& problems);
+
+}  // namespace encore

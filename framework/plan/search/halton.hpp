@@ -1,0 +1,14 @@
+// A scrambled Halton sequence: points that fill a space more evenly than random ones.
+// A. B. Owen, "A randomized Halton algorithm in R" (2017): the radical inverse of the number in a prime base
+// for each dimension, every digit sent through a random permutation of its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace encore::search {
+
+/// Coordinate `dimension` of point `number`, in [0, 1): a pure function of its arguments.
+double halton(std::int64_t seed, std::int64_t number, std::size_t dimension);
+
+}  // namespace encore::search

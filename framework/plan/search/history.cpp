@@ -1,0 +1,82 @@
+// See history.hpp.
+#include "plan/search/history.hpp"
+
+#include <cmath>
+
+namespace encore::search {
+
+std::vector<TrialState> trial_states(const History& history) {
+  std::vector<TrialState> states(history.trials.size());
+  std::vector<std::size_t> advances(states.size(), 0), observed(states.size(), 0);
+  for (const Decision& decision : history.decisions) {
+    TrialState& state = states.at(decision.trial);
+    state.pruned = decision.kind == DecisionKind::prune;
+    if (!state.pruned) ++advances[decision.trial];
+  }
+  for (const Observation& observation : history.observations) {
+    TrialState& state = states.at(observation.trial);
+    ++observed[observation.trial];
+    state.last = observation.outcome;
+    if (observation.outcome == Outcome::measured || observation.outcome == Outcome::complete)
+      state.measured.push_back(&observation);
+  }
+  for (std::size_t trial = 0; trial < states.size(); ++trial)
+    states[trial].active = advances[trial] > observed[trial];
+  return states;
+}
+
+const char* name_of(Method method) {
+  switch (method) {
+    case Method::random:
+      return "random";
+    case Method::quasi_random:
+      return "quasi_random";
+    case Method::tpe:
+      return "tpe";
+  }
+  return "";
+}
+
+const char* name_of(Pruning pruning) {
+  switch (pruning) {
+    case Pruning::none:
+      return "none";
+    case Pruning::asha:
+      return "asha";
+    case Pruning::median:
+      return "median";
+  }
+  return "";
+}
+
+const char* name_of(DecisionKind kind) {
+  switch (kind) {
+    case DecisionKind::propose:
+      return "propose";
+    case DecisionKind::promote:
+      return "promote";
+    case DecisionKind::prune:
+      return "prune";
+    case DecisionKind::wait:
+      return "wait";
+    case DecisionKind::finish:
+      return "finish";
+  }
+  return "";
+}
+
+const char* name_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::measured:
+      return "measured";
+    case Outcome::complete:
+      return "complete";
+    case Outcome::failed:
+      return "failed";
+    case Outcome::repeated:
+      return "repeated";
+  }
+  return "";
+}
+
+}  // namespace encore::search

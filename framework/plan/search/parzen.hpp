@@ -1,0 +1,66 @@
+// Parzen estimator: the density of trials in their space, as the tree-structured Parzen estimator needs it.
+// Every trial is a kernel, a product over the variables, and the prior is one more: broad on every axis.
+// J. Bergstra et al., "Algorithms for hyper-parameter optimization" (2011), section 4; kernels over all
+// variables at once: S. Falkner et al., "BOHB" (2018), section 3.2; weights, widths and the prior as S.
+// Watanabe, "Tree-structured Parzen estimator: understanding its algorithm components" (2023), describes what
+// Optuna does. Place in the flow: tpe.hpp makes two of them.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+namespace encore::search {
+
+/// Weights of kernels in the order of their trials: where there are many, old ones count less.
+std::vector<double> recency_weights(std::size_t count);
+
+/// Where a value lies on the axis of its variable. An axis of numbers goes from 0 to 1 and is the one on
+/// which the law of the variable is uniform (a logarithm where it has one); a choice has its place in the
+/// list.
+struct Cell {
+  double low = 0.0, high = 0.0;  ///< the borders of a whole number; one point of any other value
+  bool absent = false;           ///< the conditions of the space left the variable out of this trial
+
+  double center() const { return 0.5 * (low + high); }
+};
+
+struct AxisShape {
+  enum class Kind { number, whole, choice };
+  Kind kind = Kind::number;
+  std::size_t choices = 0;
+};
+
+class TrialDensity {
+ public:
+  /// `trials`: in their order, each with a cell on every axis.
+  TrialDensity(std::vector<AxisShape> axes, const std::vector<std::vector<Cell>>& trials);
+
+  /// A share in [0, 1) for each axis, and `axes` for the choice of the kernel.
+  using Shares = std::function<double(std::size_t axis)>;
+  /// A place on each axis: a position, or the number of a choice.
+  std::vector<double> sample(const Shares& shares) const;
+  /// Of values, of which none is absent; of whole numbers and choices the probability.
+  double log_density(const std::vector<Cell>& values) const;
+
+ private:
+  /// A normal distribution, cut off at 0 and 1.
+  struct Kernel {
+    double center = 0.5;
+    double width = 1.0;
+    double below = 0.0;   // of the whole distribution, what lies below 0
+    double inside = 1.0;  // and between 0 and 1
+  };
+  void add_numbers(std::size_t axis, const std::vector<std::vector<Cell>>& trials);
+  double mass(const Kernel& kernel, const Cell& cell) const;
+  double probability(std::size_t axis, std::size_t kernel, double value) const;
+
+  std::vector<AxisShape> axes_;
+  std::vector<double> weights_;               // of kernels; the last one is the prior
+  std::vector<std::vector<Kernel>> numbers_;  // by axis, then by kernel
+  std::vector<std::vector<int>> choices_;     // by axis, then by kernel; -1: none
+  std::vector<double> heights_;               // by kernel: weight and density in its center, over all numbers
+  std::vector<double> reach_;                 // by kernel: squared distance at which it adds nothing any more
+};
+
+}  // namespace encore::search

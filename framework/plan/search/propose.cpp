@@ -1,0 +1,56 @@
+// See propose.hpp.
+#include "plan/search/propose.hpp"
+
+#include <algorithm>
+
+#include "plan/search/halton.hpp"
+#include "plan/search/tpe.hpp"
+
+namespace encore::search {
+
+namespace {
+
+constexpr std::int64_t most_tries = 32;
+
+/// As [sweep.random] draws: the first try of trial n is draw n.
+Point random_point(const std::vector<RandomVariable>& space, std::int64_t seed, std::int64_t number) {
+  Point point;
+  for (const RandomVariable& variable : space)
+    point.push_back(coordinate_at(variable, uniform_draw(seed, number, variable.key)));
+  return point;
+}
+
+Point quasi_random_point(const std::vector<RandomVariable>& space, std::int64_t seed, std::int64_t number) {
+  Point point;
+  for (std::size_t i = 0; i < space.size(); ++i)
+    point.push_back(coordinate_at(space[i], halton(seed, number, i)));
+  return point;
+}
+
+std::int64_t trials_with_values(const History& history) {
+  const std::vector<TrialState> states = trial_states(history);
+  return std::ranges::count_if(states, &TrialState::has_values);
+}
+
+}  // namespace
+
+Point propose(const std::vector<RandomVariable>& space, const SearchOptions& options,
+              const History& history) {
+  const std::int64_t trial = static_cast<std::int64_t>(history.trials.size());
+  const bool by_tpe = options.method == Method::tpe && trials_with_values(history) >= options.startup;
+  Point point;
+  for (std::int64_t attempt = 0; attempt < most_tries; ++attempt) {
+    const std::int64_t number = trial + (attempt << 32);
+    if (by_tpe)
+      point = tpe_point(space, options, history, number);
+    else if (options.method == Method::quasi_random)
+      point = quasi_random_point(space, options.seed, attempt == 0 ? trial : number);
+    else
+      point = random_point(space, options.seed, number);
+    if (std::ranges::none_of(history.trials, [&](const Trial& other) { return other.point == point; }))
+      return point;
+  }
+  return point;
+}
+
+}  // namespace encore::search

@@ -1,0 +1,13 @@
+// propose: the point of the next trial, by the method of the search. Read next: tpe.hpp, halton.hpp.
+#pragma once
+
+#include <vector>
+
+#include "plan/search/history.hpp"
+
+namespace encore::search {
+
+/// A point that was proposed before is drawn again, a few times: a space may have fewer points than trials.
+Point propose(const std::vector<RandomVariable>& space, const SearchOptions& options, const History& history);
+
+}  // namespace encore::search

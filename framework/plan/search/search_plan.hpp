@@ -1,0 +1,56 @@
+// SearchPlan: an experiment file with [search], checked, and its trials as runs. It is to a search what
+// Plan (plan.hpp) is to a sweep, except that its points come one after the other.
+// Place in the flow: `exp plan` and `exp run` make one; cli/search_session.hpp trains its trials.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/point_maker.hpp"
+#include "plan/search/search.hpp"
+#include "pretrained/content_hash.hpp"
+
+namespace encore::search {
+
+/// A point as runs, one for each seed.
+struct TrialRuns {
+  std::vector<RunPoint> runs;  ///< none where `problem` says why
+  std::vector<bool> active;    ///< by variable: whether the conditions leave it
+  std::string problem = {};
+};
+
+class SearchPlan {
+ public:
+  /// Throws ConfigErrors with everything that is wrong. Document, catalogue and parents outlive the plan.
+  SearchPlan(const ExperimentFile& document, const Catalogue& catalogue,
+             const ContentHash& hash = sha256_of_content, ParentSource* parents = nullptr);
+  SearchPlan(const SearchPlan&) = delete;
+  SearchPlan& operator=(const SearchPlan&) = delete;
+
+  const PlanHeader& header() const { return header_; }
+  const Search& search() const { return search_; }
+  /// "max dev/f1": how every run chooses its checkpoint.
+  const std::string& select() const { return select_; }
+  /// Which search this is: SHA-256 of its settings, its space and the experiment.
+  const std::string& identity() const { return identity_; }
+  TrialRuns make(const Point& point);
+
+ private:
+  void look_at_first_trials(Problems& problems);
+  void read_epochs(const RunPoint& run, Problems& problems);
+
+  const ExperimentFile& document_;
+  PlanHeader header_;
+  Search search_;
+  std::optional<PointMaker> maker_;
+  std::string select_;
+  std::string identity_;
+};
+
+/// "learning_rate=0.001  dropout=0.1": what a trial sets, for people.
+std::string text_of(const std::vector<RandomVariable>& space, const Trial& trial);
+/// One of its values.
+std::string value_text(const RandomVariable& variable, double coordinate);
+
+}  // namespace encore::search

@@ -1,0 +1,137 @@
+// See tpe.hpp. Group sizes, numbers of candidates and weights are those of Optuna's TPESampler.
+#include "plan/search/tpe.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "plan/search/parzen.hpp"
+#include "plan/search/ranking.hpp"
+#include "plan/search/search_math.hpp"
+
+namespace encore::search {
+
+namespace {
+
+using Law = RandomVariable::Law;
+
+constexpr int candidates = 24;
+constexpr std::size_t largest_best_group = 25;
+
+struct Groups {
+  std::vector<std::size_t> best, others;  // trials, by number
+};
+
+/// Who came further stands in front of who was pruned earlier. Failed trials are among the others, so that
+/// their neighbourhood is avoided; so are those that are being trained, so that parallel proposals differ.
+Groups split(const SearchOptions& options, const History& history) {
+  const std::vector<TrialState> states = trial_states(history);
+  Groups groups;
+  std::vector<std::size_t> trials;
+  std::vector<const Observation*> last;
+  for (std::size_t trial = 0; trial < states.size(); ++trial) {
+    if (states[trial].has_values()) {
+      trials.push_back(trial);
+      last.push_back(states[trial].measured.back());
+    } else if (states[trial].last != Outcome::repeated) {
+      groups.others.push_back(trial);
+    }
+  }
+  std::vector<std::size_t> order = ranked(last, options.objectives);
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+    const auto way = [&](std::size_t i) {
+      return last[i]->outcome == Outcome::complete ? options.epochs : last[i]->epochs;
+    };
+    return way(a) > way(b);
+  });
+  const std::size_t best = std::min((order.size() + 9) / 10, largest_best_group);
+  for (std::size_t place = 0; place < order.size(); ++place)
+    (place < best ? groups.best : groups.others).push_back(trials[order[place]]);
+  std::ranges::sort(groups.best);
+  std::ranges::sort(groups.others);
+  return groups;
+}
+
+/// A variable as an axis of the estimator.
+class Axis {
+ public:
+  explicit Axis(const RandomVariable& variable) : variable_(&variable) {
+    if (shape().kind == Kind::choice) return;
+    const double half = shape().kind == Kind::whole ? 0.5 : 0.0;
+    low_ = along(variable.low - half);
+    high_ = along(variable.high + half);
+  }
+
+  AxisShape shape() const {
+    if (variable_->law == Law::choice) return {Kind::choice, variable_->values.size()};
+    const bool whole = variable_->law == Law::integer || variable_->law == Law::log_integer;
+    return {whole ? Kind::whole : Kind::number, 0};
+  }
+  Cell cell(double value) const {
+    if (shape().kind == Kind::choice) return {value, value};
+    const double half = shape().kind == Kind::whole ? 0.5 : 0.0;
+    return {position(value - half), position(value + half)};
+  }
+  /// What lies at a place that was sampled.
+  double value(double place) const {
+    return shape().kind == Kind::choice ? place : coordinate_at(*variable_, std::min(place, 1.0 - 0x1p-53));
+  }
+
+ private:
+  using Kind = AxisShape::Kind;
+  double along(double value) const {
+    const bool logarithmic = variable_->law == Law::log_uniform || variable_->law == Law::log_integer;
+    return logarithmic ? logarithm(value) : value;
+  }
+  double position(double value) const {
+    return high_ > low_ ? std::clamp((along(value) - low_) / (high_ - low_), 0.0, 1.0) : 0.5;
+  }
+
+  const RandomVariable* variable_;
+  double low_ = 0.0, high_ = 1.0;
+};
+
+TrialDensity density_of(const std::vector<Axis>& axes, const std::vector<std::size_t>& trials,
+                        const History& history) {
+  std::vector<AxisShape> shapes;
+  for (const Axis& axis : axes) shapes.push_back(axis.shape());
+  std::vector<std::vector<Cell>> cells;
+  for (const std::size_t trial : trials) {
+    std::vector<Cell>& row = cells.emplace_back();
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      row.push_back(axes[i].cell(history.trials[trial].point[i]));
+      row.back().absent = !history.trials[trial].active[i];
+    }
+  }
+  return TrialDensity(std::move(shapes), cells);
+}
+
+}  // namespace
+
+Point tpe_point(const std::vector<RandomVariable>& space, const SearchOptions& options,
+                const History& history, std::int64_t number) {
+  const Groups groups = split(options, history);
+  const std::vector<Axis> axes(space.begin(), space.end());
+  const TrialDensity good = density_of(axes, groups.best, history);
+  const TrialDensity bad = density_of(axes, groups.others, history);
+  Point chosen;
+  double highest = 0.0;
+  for (int candidate = 0; candidate < candidates; ++candidate) {
+    const std::vector<double> places = good.sample([&](std::size_t axis) {
+      const std::string key = axis < space.size() ? space[axis].key : "kernel of tpe";
+      return uniform_draw(options.seed, number * candidates + candidate, key);
+    });
+    Point point;
+    std::vector<Cell> cells;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      point.push_back(axes[i].value(places[i]));
+      cells.push_back(axes[i].cell(point.back()));
+    }
+    const double gain = good.log_density(cells) - bad.log_density(cells);
+    if (candidate > 0 && !(gain > highest)) continue;
+    chosen = std::move(point);
+    highest = gain;
+  }
+  return chosen;
+}
+
+}  // namespace encore::search

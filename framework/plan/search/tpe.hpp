@@ -1,0 +1,18 @@
+// The tree-structured Parzen estimator (Bergstra et al. 2011): trials are split into the best tenth and the
+// others; both groups give a density, l and g (parzen.hpp); candidates are drawn from l, and the one with the
+// highest l/g is proposed, which maximises the expected improvement. A trial that lacks a variable, because
+// the conditions of the space leave it out, says nothing about it: that is the tree.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/search/history.hpp"
+
+namespace encore::search {
+
+/// `number` names the random numbers of this proposal.
+Point tpe_point(const std::vector<RandomVariable>& space, const SearchOptions& options,
+                const History& history, std::int64_t number);
+
+}  // namespace encore::search

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""How near a search comes, against Optuna's TPESampler and random draws: same spaces, same budgets.
+
+    python3 -m venv V && V/bin/pip install optuna
+    V/bin/python tests/bench/search_quality.py [--repeats 100] [--trials 60] [--build build/openmp] [--out samples.json]
+    V/bin/python tests/bench/search_quality.py --asha          epochs that asha needs, against random search
+
+Six functions with known minima: Branin, Hartmann 6, Rosenbrock, Ackley and Levy (4 dimensions each), and a mixed one with a
+condition (a choice, a whole number, a logarithm, and a number that one of the choices has). Of each the regret (best value minus
+minimum) after all trials, by repeat; the interval of the difference of medians is a bootstrap's, over repeats.
+--asha uses synthetic learning curves: 81 epochs, the final loss a function of two settings, the way to it exponential with a
+speed of its own and noise, so that early ranks mislead at times.
+"""
+import argparse, json, math, random, statistics, subprocess
+
+
+def branin(p):
+    x, y = p["x0"], p["x1"]
+    return (y - 5.1 / (4 * math.pi**2) * x * x + 5 / math.pi * x - 6) ** 2 + 10 * (1 - 1 / (8 * math.pi)) * math.cos(x) + 10
+
+
+A6 = [[10, 3, 17, 3.5, 1.7, 8], [0.05, 10, 17, 0.1, 8, 14], [3, 3.5, 1.7, 10, 17, 8], [17, 8, 0.05, 10, 0.1, 14]]
+P6 = [[1312, 1696, 5569, 124, 8283, 5886], [2329, 4135, 8307, 3736, 1004, 9991],
+      [2348, 1451, 3522, 2883, 3047, 6650], [4047, 8828, 8732, 5743, 1091, 381]]
+
+
+def hartmann6(p):
+    return -sum(c * math.exp(-sum(a * (p[f"x{j}"] - q * 1e-4) ** 2 for j, (a, q) in enumerate(zip(A, P))))
+                for c, A, P in zip([1.0, 1.2, 3.0, 3.2], A6, P6))
+
+
+def values(p, count):
+    return [p[f"x{i}"] for i in range(count)]
+
+
+def rosenbrock(p):
+    x = values(p, 4)
+    return sum(100 * (b - a * a) ** 2 + (1 - a) ** 2 for a, b in zip(x, x[1:]))
+
+
+def ackley(p):
+    x = values(p, 4)
+    return (-20 * math.exp(-0.2 * math.sqrt(sum(v * v for v in x) / 4)) -
+            math.exp(sum(math.cos(2 * math.pi * v) for v in x) / 4) + 20 + math.e)
+
+
+def levy(p):
+    w = [1 + (v - 1) / 4 for v in values(p, 4)]
+    return (math.sin(math.pi * w[0]) ** 2 +
+            sum((v - 1) ** 2 * (1 + 10 * math.sin(math.pi * v + 1) ** 2) for v in w[:-1]) +
+            (w[-1] - 1) ** 2 * (1 + math.sin(2 * math.pi * w[-1]) ** 2))
+
+
+def mixed(p):
+    common = 0.3 * (math.log10(p["rate"]) + 3) ** 2 + 0.02 * (p["layers"] - 7) ** 2
+    if p["kind"] == 0:
+        return common + 2 * (p["momentum"] - 0.8) ** 2
+    return common + (0.4 if p["kind"] == 1 else 1.0)
+
+
+def box(count, low, high):
+    return [{"key": f"x{i}", "law": "uniform", "low": low, "high": high} for i in range(count)]
+
+
+FUNCTIONS = {
+    "branin": (branin, 0.39788735772973816,
+               [{"key": "x0", "law": "uniform", "low": -5, "high": 10}, {"key": "x1", "law": "uniform", "low": 0, "high": 15}]),
+    "hartmann6": (hartmann6, -3.322368011391339, box(6, 0, 1)),
+    "rosenbrock": (rosenbrock, 0.0, box(4, -2, 2)),
+    "ackley": (ackley, 0.0, box(4, -10, 10)),
+    "levy": (levy, 0.0, box(4, -10, 10)),
+    "mixed": (mixed, 0.0, [{"key": "kind", "law": "choice", "values": ["a", "b", "c"]},
+                           {"key": "rate", "law": "log_uniform", "low": 1e-6, "high": 1.0},
+                           {"key": "layers", "law": "int", "low": 1, "high": 24},
+                           {"key": "momentum", "law": "uniform", "low": 0.0, "high": 1.0}]),
+}
+
+
+class Dialog:
+    def __init__(self, build):
+        self.process = subprocess.Popen([f"{build}/bin/tests/search_dialog"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def say(self, what):
+        self.process.stdin.write(json.dumps(what) + "\n")
+        self.process.stdin.flush()
+
+    def search(self, space, trials, train, **settings):
+        """Calls train(trial, point, epochs) for what is decided; it returns a value and the absent variables."""
+        self.say({"space": space, "trials": trials, "settings": {
+            "pruning": "none", "epochs": 1, "objectives": [{"metric": "loss", "maximize": False}]} | settings})
+        while wanted := json.loads(self.process.stdout.readline()):
+            value, absent = train(wanted["trial"], wanted["point"], wanted["epochs"])
+            self.say({"value": value, "absent": absent})
+
+
+def ours(dialog, method, name, trials, seed):
+    function, minimum, space = FUNCTIONS[name]
+    best = math.inf
+
+    def train(trial, point, epochs):
+        nonlocal best
+        value = function(point)
+        best = min(best, value)
+        return value, ["momentum"] if point.get("kind", 0) != 0 else []
+    dialog.search(space, trials, train, method=method, seed=seed, startup=10)
+    return best - minimum
+
+
+def optuna_tpe(name, trials, seed):
+    import optuna
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    function, minimum, space = FUNCTIONS[name]
+
+    def objective(trial):
+        point = {}
+        for one in space:
+            if one["key"] == "momentum" and point["kind"] != 0:
+                continue
+            if one["law"] == "choice":
+                point[one["key"]] = trial.suggest_categorical(one["key"], list(range(len(one["values"]))))
+            elif one["law"] == "int":
+                point[one["key"]] = trial.suggest_int(one["key"], one["low"], one["high"])
+            else:
+                point[one["key"]] = trial.suggest_float(one["key"], one["low"], one["high"], log=one["law"] == "log_uniform")
+        return function(point)
+    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
+    study.optimize(objective, n_trials=trials)
+    return study.best_value - minimum
+
+
+def interval(a, b, rounds=10000):
+    """95 % of the difference of the medians of two samples, a minus b."""
+    draw = random.Random(1)
+    differences = sorted(statistics.median(draw.choices(a, k=len(a))) - statistics.median(draw.choices(b, k=len(b)))
+                         for _ in range(rounds))
+    return differences[int(0.025 * rounds)], differences[int(0.975 * rounds)]
+
+
+def compare(arguments):
+    dialog = Dialog(arguments.build)
+    samples = {}
+    print(f"median regret after {arguments.trials} trials, {arguments.repeats} repeats")
+    print(f"{'function':12}{'random':>10}{'halton':>10}{'tpe':>10}{'optuna':>10}   tpe - optuna, 95 %      upper end / random")
+    for name in arguments.functions:
+        regret = {method: [ours(dialog, method, name, arguments.trials, seed) for seed in range(arguments.repeats)]
+                  for method in ("random", "quasi_random", "tpe")}
+        regret["optuna"] = [optuna_tpe(name, arguments.trials, seed) for seed in range(arguments.repeats)]
+        samples[name] = regret
+        median = {method: statistics.median(sample) for method, sample in regret.items()}
+        low, high = interval(regret["tpe"], regret["optuna"])
+        print(f"{name:12}" + "".join(f"{median[m]:10.4g}" for m in ("random", "quasi_random", "tpe", "optuna")) +
+              f"   {low:9.3g} to {high:9.3g}   {100 * high / median['random']:6.1f} %", flush=True)
+    if arguments.out:
+        json.dump(samples, open(arguments.out, "w"))
+
+
+def curve(point, epoch):
+    final = 0.1 * (math.log10(point["rate"]) + 3) ** 2 + 0.5 * (point["dropout"] - 0.2) ** 2 + 0.1
+    speed = 3 + 12 * abs(math.sin(7 * point["dropout"] + math.log10(point["rate"])))
+    return final + 0.9 * math.exp(-epoch / speed)
+
+
+def asha(arguments):
+    space = [{"key": "rate", "law": "log_uniform", "low": 1e-6, "high": 1.0},
+             {"key": "dropout", "law": "uniform", "low": 0.0, "high": 0.5}]
+    dialog = Dialog(arguments.build)
+    shares = []
+    for seed in range(arguments.repeats):
+        noise = random.Random(seed)
+        full = []  # of random search, each trial to its end: what is seen, and what is true
+
+        def train_to_the_end(trial, point, epochs):
+            full.append((curve(point, 81) + noise.gauss(0, 0.01), curve(point, 81)))
+            return full[-1][0], []
+        dialog.search(space, 100, train_to_the_end, method="random", seed=seed, epochs=81)
+        target, spent, done, reached = min(full)[1], 0, {}, None
+
+        def train(trial, point, epochs):
+            nonlocal spent, reached
+            spent += epochs - done.get(trial, 0)
+            done[trial] = epochs
+            if reached is None and epochs == 81 and curve(point, 81) <= target:
+                reached = spent
+            return curve(point, epochs) + noise.gauss(0, 0.01), []
+        dialog.search(space, 400, train, method=arguments.method, seed=seed + 1000, epochs=81, pruning="asha", first_rung=1, eta=3)
+        shares.append((reached or math.inf) / (100 * 81))
+    shares.sort()
+    print(f"asha with {arguments.method}: epochs until a trial is as good as the winner of 100 random trials, in parts of their 8100: "
+          f"median {statistics.median(shares):.3f}, best {shares[0]:.3f}, worst {shares[-1]:.3f} of {len(shares)} repeats")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=100)
+    parser.add_argument("--trials", type=int, default=60)
+    parser.add_argument("--build", default="build/openmp")
+    parser.add_argument("--functions", nargs="*", default=list(FUNCTIONS))
+    parser.add_argument("--asha", action="store_true")
+    parser.add_argument("--method", default="random", help="who proposes in --asha")
+    parser.add_argument("--out")
+    arguments = parser.parse_args()
+    asha(arguments) if arguments.asha else compare(arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,344 @@
+// A search from outside, with the scripted worker whose score follows from two settings: it ends, goes on
+// after any kill, replays from its database, and what was changed in that by hand is named.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <random>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "system/control/sandbox.hpp"
+
+namespace encore::system_test {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// tiny.toml as a search; `options` are lines of [search].
+void write_search(Sandbox& sandbox, const std::string& options, const std::string& more = "") {
+  sandbox.set("FAKE_SURFACE", "1");
+  sandbox.set("FAKE_STEP_MS", "1");
+  sandbox.write("search.toml", tiny_experiment("tune") + "[search]\n" + options +
+                                   "[search.space]\n"
+                                   "\"optimizer.learning_rate\" = { log_uniform = [1e-5, 1.0] }\n"
+                                   "\"model.dropout\" = { uniform = [0.0, 0.5] }\n" +
+                                   more);
+}
+
+constexpr const char* asha = "trials = 8\nstartup = 4\npruning = \"asha\"\neta = 2\n";
+
+const std::string trials =
+    "SELECT group_concat(point, ';') FROM (SELECT point FROM search_trial ORDER BY number)";
+const std::string decisions =
+    "SELECT group_concat(kind || ' ' || trial || ' ' || epochs || ' ' || observations, ';') FROM (SELECT * "
+    "FROM "
+    "search_decision ORDER BY number)";
+const std::string observations =
+    "SELECT group_concat(trial || ' ' || epochs || ' ' || outcome || ' ' || \"values\", ';') FROM (SELECT * "
+    "FROM "
+    "search_observation ORDER BY number)";
+const std::string digests =
+    "SELECT group_concat(question || step || value, ';') FROM (SELECT question, step, value FROM "
+    "current_digest "
+    "JOIN run ON run.number = current_digest.run WHERE run.state = 'completed' ORDER BY question, step)";
+
+void expect_equal(const Sandbox& sandbox) {
+  const ProgramOutput verified = sandbox.exp({"verify", "tune"});
+  EXPECT_EQ(verified.end.exit_code, 0) << verified.output << verified.errors;
+  EXPECT_TRUE(contains(verified.output, "tune  equal  ")) << verified.output;
+}
+
+TEST(Search, ends_and_then_there_is_nothing_to_do) {
+  Sandbox sandbox;
+  write_search(sandbox, asha);
+  const ProgramOutput planned = sandbox.exp({"plan", "search.toml"});
+  EXPECT_EQ(planned.end.exit_code, 0) << planned.errors;
+  EXPECT_TRUE(contains(planned.output, "search tune on openmp: 0 of 8 trials begun")) << planned.output;
+  EXPECT_TRUE(contains(planned.output, "propose  trial 1, 1 epoch:  learning_rate=")) << planned.output;
+  EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db")) << "a plan writes nothing";
+  const ProgramOutput first = sandbox.exp({"run", "search.toml"});
+  EXPECT_EQ(first.end.exit_code, 0) << first.output << first.errors;
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM search_trial"), "8");
+  EXPECT_TRUE(contains(planned.output, first.output.substr(first.output.find("learning_rate="), 20)))
+      << "what was planned was begun";
+  EXPECT_NE(sandbox.one("SELECT count(*) FROM run WHERE state = 'pruned'"), "0");
+  EXPECT_NE(sandbox.one("SELECT count(*) FROM run WHERE state = 'completed'"), "0");
+  EXPECT_EQ(
+      sandbox.one("SELECT count(*) FROM curve JOIN run ON run.name = curve.run WHERE metric = 'test/f1' AND "
+                  "state = 'pruned'"),
+      "0")
+      << "a pruned run never touches the test set";
+  const std::string attempts = sandbox.one("SELECT count(*) FROM attempt");
+  const ProgramOutput again = sandbox.exp({"run", "search.toml"});
+  EXPECT_EQ(again.end.exit_code, 0);
+  EXPECT_TRUE(contains(again.output, "nothing to do: search tune is over")) << again.output;
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt"), attempts);
+  expect_equal(sandbox);
+}
+
+TEST(Search, a_promoted_run_has_the_bits_of_an_unbroken_one) {
+  Sandbox sandbox;
+  write_search(sandbox, asha);
+  ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
+  ASSERT_NE(
+      sandbox.one(
+          "SELECT max(ordinal) FROM attempt JOIN run ON run.number = run WHERE run.state = 'completed'"),
+      "1");
+  const auto rates = sandbox.query(
+      "SELECT value FROM param JOIN run ON run.number = run WHERE state = 'completed' AND "
+      "key = 'optimizer.learning_rate' ORDER BY question");
+  const auto dropouts = sandbox.query(
+      "SELECT value FROM param JOIN run ON run.number = run WHERE state = 'completed' "
+      "AND key = 'model.dropout' ORDER BY question");
+  Sandbox unbroken;
+  unbroken.set("FAKE_SURFACE", "1");
+  for (std::size_t i = 0; i < rates.size(); ++i)
+    ASSERT_EQ(unbroken
+                  .exp({"run", "tiny.toml", "-q", "-S", "optimizer.learning_rate=" + rates[i], "-S",
+                        "model.dropout=" + dropouts[i]})
+                  .end.exit_code,
+              0);
+  EXPECT_EQ(sandbox.one(digests), unbroken.one(digests));
+}
+
+TEST(Search, the_same_seed_gives_the_same_trials) {
+  Sandbox one, two, other;
+  for (Sandbox* sandbox : {&one, &two}) write_search(*sandbox, asha);
+  write_search(other, std::string(asha) + "seed = 2\n");
+  for (Sandbox* sandbox : {&one, &two, &other})
+    ASSERT_EQ(sandbox->exp({"run", "search.toml", "-q"}).end.exit_code, 0);
+  EXPECT_EQ(one.one(trials), two.one(trials));
+  EXPECT_EQ(one.one(decisions), two.one(decisions));
+  EXPECT_EQ(one.one(observations), two.one(observations));
+  EXPECT_NE(one.one(trials), other.one(trials));
+}
+
+TEST(Search, every_method_and_pruning_ends_and_replays) {
+  for (const char* method : {"random", "quasi_random", "tpe"})
+    for (const char* pruning : {"none", "median"}) {
+      Sandbox sandbox;
+      write_search(sandbox, std::string("trials = 6\nstartup = 3\ncomparisons = 2\nmethod = \"") + method +
+                                "\"\npruning = \"" + pruning + "\"\n");
+      const ProgramOutput run = sandbox.exp({"run", "search.toml", "-j", "4", "-q"});
+      EXPECT_EQ(run.end.exit_code, 0) << method << ' ' << pruning << run.output << run.errors;
+      expect_equal(sandbox);
+    }
+}
+
+/// `exp` and its workers are killed at random until the search has ended; then every decision is recomputed.
+void expect_survival(unsigned seed) {
+  Sandbox sandbox;
+  write_search(sandbox, asha);
+  sandbox.set("FAKE_STEP_MS", "3");
+  std::mt19937 random(seed);
+  int kills = 0;
+  for (bool over = false; !over;) {
+    const pid_t exp = sandbox.start({"run", "search.toml", "-j", "4", "-q"});
+    if (kills < 6) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100 + random() % 900));
+      if (!has_ended(exp)) {
+        ++kills;
+        const unsigned kind = random() % 3;
+        if (kind != 1) ::kill(exp, SIGKILL);
+        if (kind != 0)
+          for (const pid_t worker : sandbox.workers()) ::kill(worker, SIGKILL);
+      }
+    }
+    const auto end = Sandbox::wait(exp);
+    ASSERT_TRUE(end);
+    over = end->success();
+    if (end->signal == 0 && !over) {
+      EXPECT_EQ(end->exit_code, 75) << sandbox.read("output.txt");
+    }
+  }
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM search_trial"), "8");
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM run WHERE state NOT IN ('completed', 'pruned')"), "0");
+  expect_equal(sandbox);
+}
+
+TEST(Search, survives_kills_and_replays) {
+  for (unsigned seed : {1, 2}) expect_survival(seed);
+}
+
+/// build/openmp/bin/tests/control_test --gtest_also_run_disabled_tests --gtest_filter='*FiftySearches*'
+TEST(Search, DISABLED_FiftySearchesSurviveKills) {
+  for (unsigned seed = 100; seed < 150; ++seed) {
+    expect_survival(seed);
+    std::printf("search %u of 50\n", seed - 99);
+    std::fflush(stdout);
+  }
+}
+
+TEST(Search, with_one_worker_a_kill_changes_no_trial) {
+  Sandbox calm, killed;
+  for (Sandbox* sandbox : {&calm, &killed}) write_search(*sandbox, asha);
+  ASSERT_EQ(calm.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
+  killed.set("FAKE_STEP_MS", "4");
+  for (int round = 0; round < 4; ++round) {
+    const pid_t exp = killed.start({"run", "search.toml", "-q"});
+    std::this_thread::sleep_for(std::chrono::milliseconds(400 + 150 * round));
+    ::kill(exp, SIGKILL);
+    Sandbox::wait(exp);
+  }
+  ASSERT_EQ(killed.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
+  EXPECT_EQ(calm.one(trials), killed.one(trials));
+  EXPECT_EQ(calm.one(decisions), killed.one(decisions));
+  EXPECT_EQ(calm.one(observations), killed.one(observations));
+}
+
+TEST(Search, what_was_changed_by_hand_is_named) {
+  Sandbox sandbox;
+  write_search(sandbox, asha);
+  ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
+  const auto expect_different = [&](const std::string& change, const std::string& back,
+                                    const std::string& named) {
+    sandbox.change(change);
+    const ProgramOutput verified = sandbox.exp({"verify", "tune"});
+    EXPECT_EQ(verified.end.exit_code, 3) << verified.output << verified.errors;
+    EXPECT_TRUE(contains(verified.output, named)) << "\"" << named << "\" is not in: " << verified.output;
+    sandbox.change(back);
+  };
+  const std::string pruned = sandbox.one("SELECT min(number) FROM search_decision WHERE kind = 'prune'");
+  expect_different("UPDATE search_decision SET kind = 'promote' WHERE number = " + pruned,
+                   "UPDATE search_decision SET kind = 'prune' WHERE number = " + pruned,
+                   "different  decision " + pruned + "\n  stored      promote trial ");
+  const std::string point = sandbox.one("SELECT point FROM search_trial WHERE number = 6");
+  const std::string proposal =
+      sandbox.one("SELECT number FROM search_decision WHERE kind = 'propose' AND trial = 6");
+  expect_different("UPDATE search_trial SET point = '[0.5,0.25]' WHERE number = 6",
+                   "UPDATE search_trial SET point = '" + point + "' WHERE number = 6",
+                   "decision " + proposal + "\n  stored      propose trial 7 (1 epoch)  learning_rate=0.5");
+  const std::string complete =
+      sandbox.one("SELECT max(number) FROM search_observation WHERE outcome = 'complete'");
+  const std::string values =
+      sandbox.one("SELECT \"values\" FROM search_observation WHERE number = " + complete);
+  expect_different("UPDATE search_observation SET \"values\" = '[0.123]' WHERE number = " + complete,
+                   "UPDATE search_observation SET \"values\" = '" + values + "' WHERE number = " + complete,
+                   "says dev/f1 0.123000, its runs answered ");
+  expect_equal(sandbox);
+  sandbox.change("DELETE FROM search_trial WHERE number = 2");
+  const ProgramOutput damaged = sandbox.exp({"show", "tune"});
+  EXPECT_EQ(damaged.end.exit_code, 2);
+  EXPECT_TRUE(contains(damaged.errors, "search tune: its rows are damaged: trial 2 is missing"))
+      << damaged.errors;
+}
+
+TEST(Search, goes_on_where_it_gets_more_trials) {
+  Sandbox sandbox;
+  write_search(sandbox, "trials = 3\n");
+  ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
+  ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q", "-S", "search.trials=5"}).end.exit_code, 0);
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM search"), "1");
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM search_trial"), "5");
+  expect_equal(sandbox);
+}
+
+TEST(Search, failed_trials_are_observed_and_the_search_goes_on) {
+  Sandbox sandbox;
+  write_search(sandbox, "trials = 5\nstartup = 2\n");
+  sandbox.set("FAKE_FAIL_AT", "3");
+  const ProgramOutput all = sandbox.exp({"run", "search.toml", "-q"});
+  EXPECT_EQ(all.end.exit_code, 1) << "no trial is complete";
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM search_observation WHERE outcome = 'failed'"), "5");
+  expect_equal(sandbox);
+}
+
+TEST(Search, several_seeds_are_judged_by_their_mean) {
+  Sandbox sandbox;
+  write_search(sandbox, "trials = 2\nrepeats = 3\n");
+  ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM run"), "6");
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM search_observation"), "2");
+  EXPECT_EQ(sandbox.one("SELECT count(DISTINCT seed) FROM run"), "3");
+  expect_equal(sandbox);
+}
+
+TEST(Search, a_space_with_fewer_points_than_trials_trains_each_once) {
+  Sandbox sandbox;
+  sandbox.set("FAKE_SURFACE", "1");
+  sandbox.write("search.toml", tiny_experiment("tune") +
+                                   "[search]\ntrials = 6\nstartup = 2\n[search.space]\n"
+                                   "\"optimizer.learning_rate\" = { choice = [1e-2, 1e-3] }\n");
+  const ProgramOutput run = sandbox.exp({"run", "search.toml", "-q", "-j", "2"});
+  EXPECT_EQ(run.end.exit_code, 0) << run.output << run.errors;
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM run"), "2");
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM search_observation WHERE outcome = 'repeated'"), "4");
+  expect_equal(sandbox);
+}
+
+TEST(Search, outside_of_it_a_pruned_run_goes_on) {
+  Sandbox sandbox;
+  write_search(sandbox, asha);
+  ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
+  const std::string of_pruned =
+      " FROM param JOIN run ON run.number = run WHERE run.number = (SELECT min(number) FROM run WHERE state "
+      "= "
+      "'pruned') AND key = ";
+  const std::string rate = sandbox.one("SELECT value" + of_pruned + "'optimizer.learning_rate'");
+  const std::string dropout = sandbox.one("SELECT value" + of_pruned + "'model.dropout'");
+  const ProgramOutput run = sandbox.exp(
+      {"run", "tiny.toml", "-S", "optimizer.learning_rate=" + rate, "-S", "model.dropout=" + dropout});
+  EXPECT_EQ(run.end.exit_code, 0) << run.errors;
+  EXPECT_TRUE(contains(run.output, "it goes on from its checkpoint of step ")) << run.output;
+}
+
+TEST(Search, is_shown_and_listed) {
+  Sandbox sandbox;
+  EXPECT_EQ(sandbox.exp({"run", "tiny.toml", "-q"}).end.exit_code, 0);
+  EXPECT_TRUE(contains(sandbox.exp({"ls", "--search"}).output, "no searches yet"));
+  write_search(sandbox, asha);
+  ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
+  const ProgramOutput listed = sandbox.exp({"ls", "--search"});
+  EXPECT_TRUE(contains(listed.output, "tune")) << listed.output << listed.errors;
+  EXPECT_TRUE(contains(listed.output, "max dev/f1")) << listed.output;
+  const ProgramOutput shown = sandbox.exp({"show", "tune"});
+  EXPECT_TRUE(contains(shown.output, "search tune  tpe, max dev/f1, seed 1, asha at 1, 2 of 4 epochs"))
+      << shown.output << shown.errors;
+  const nlohmann::json json = nlohmann::json::parse(sandbox.exp({"show", "tune", "--json"}).output);
+  EXPECT_EQ(json.at("trials").size(), 8u);
+  EXPECT_EQ(json.at("best").size(), 1u);
+  EXPECT_EQ(json.at("decisions").at(0).at("kind"), "propose");
+  EXPECT_EQ(nlohmann::json::parse(sandbox.exp({"ls", "--search", "--json"}).output).size(), 1u);
+  EXPECT_EQ(nlohmann::json::parse(sandbox.exp({"verify", "tune", "--json"}).output).at("outcome"), "equal");
+  EXPECT_TRUE(contains(sandbox.exp({"ls", "--state", "pruned"}).output, "pruned"));
+}
+
+TEST(Search, refuses_what_it_cannot_mean) {
+  Sandbox sandbox;
+  write_search(sandbox, asha);
+  const ProgramOutput fresh = sandbox.exp({"run", "search.toml", "--fresh"});
+  EXPECT_EQ(fresh.end.exit_code, 2);
+  EXPECT_TRUE(contains(fresh.errors, "a search decides by what is complete")) << fresh.errors;
+  const ProgramOutput size = sandbox.exp({"plan", "search.toml", "--size"});
+  EXPECT_EQ(size.end.exit_code, 2);
+  EXPECT_TRUE(contains(size.errors, "the file has a [search], which proposes its runs one after the other"))
+      << size.errors;
+  sandbox.set("FAKE_CHECK", "model.width:too wide");
+  const ProgramOutput refused = sandbox.exp({"run", "search.toml", "-q"});
+  EXPECT_EQ(refused.end.exit_code, 1);
+  EXPECT_TRUE(contains(refused.errors, "trial 1/8 cannot be trained: ")) << refused.errors;
+  EXPECT_TRUE(contains(refused.errors, "too wide")) << refused.errors;
+}
+
+TEST(Search, two_at_once_do_not_decide_past_each_other) {
+  Sandbox sandbox;
+  write_search(sandbox, asha);
+  sandbox.set("FAKE_STEP_MS", "20");
+  const pid_t first = sandbox.start({"run", "search.toml", "-q"});
+  ASSERT_TRUE(sandbox.wait_until("SELECT count(*) > 0 FROM search_trial", "1"));
+  const ProgramOutput second = sandbox.exp({"run", "search.toml", "-q"});
+  EXPECT_EQ(second.end.exit_code, 2);
+  EXPECT_TRUE(contains(second.errors, "another exp run works on search tune; it is left alone"))
+      << second.errors;
+  const auto end = Sandbox::wait(first);
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->exit_code, 0);
+  expect_equal(sandbox);
+}
+
+}  // namespace
+}  // namespace encore::system_test

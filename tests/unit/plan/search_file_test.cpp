@@ -1,0 +1,160 @@
+// [search] as it is written: what it becomes, and what is refused, with line and column.
+#include <deque>
+
+#include <gtest/gtest.h>
+
+#include "plan/search/decide.hpp"
+#include "plan/search/search_plan.hpp"
+#include "unit/plan/planning.hpp"
+
+namespace encore::search {
+namespace {
+
+const std::string rate = "[search.space]\n\"optimizer.learning_rate\" = { log_uniform = [1e-4, 1e-1] }\n";
+
+/// Lives as long as the test: a plan refers to its document.
+ExperimentFile& document(const std::string& text, const std::vector<std::string>& overrides = {},
+                         const SweepTexts& sweep = {}) {
+  static std::deque<ExperimentFile> documents;
+  return documents.emplace_back(parse_experiment_file(text, "dir/a.toml", overrides, sweep));
+}
+
+const Catalogue& catalogue() {
+  static const Catalogue one = sample::catalogue();
+  return one;
+}
+
+/// The problem of the sample followed by a search, whose first line is line 32.
+std::string problem(const std::string& text, const std::vector<std::string>& overrides = {},
+                    const SweepTexts& sweep = {}) {
+  try {
+    SearchPlan(document(sample::experiment + text, overrides, sweep), catalogue(), planning::hash_of_name);
+  } catch (const ConfigErrors& errors) {
+    return errors.what();
+  }
+  return "no problem";
+}
+
+void expect_problem(const std::string& text, const std::string& part,
+                    const std::vector<std::string>& overrides = {}, const SweepTexts& sweep = {}) {
+  const std::string found = problem(text, overrides, sweep);
+  EXPECT_NE(found.find(part), std::string::npos) << "\"" << part << "\" is not in: " << found;
+}
+
+TEST(SearchFile, its_trials_become_runs) {
+  SearchPlan plan(document(sample::experiment + "[search]\nmethod = \"random\"\nrepeats = 2\n" + rate +
+                           "\"model.layers\" = { int = [1, 4] }\n"),
+                  catalogue(), planning::hash_of_name);
+  EXPECT_EQ(plan.search().options.method, Method::random);
+  EXPECT_EQ(plan.search().limits.trials, 20);
+  ASSERT_EQ(plan.search().options.objectives.size(), 1u) << "that of train.select";
+  EXPECT_EQ(text_of(plan.search().options.objectives.front()), plan.select());
+  const TrialRuns trial = plan.make({0.00123456, 3.0});
+  ASSERT_EQ(trial.runs.size(), 2u);
+  EXPECT_EQ(trial.runs[0].config["optimizer"]["learning_rate"], 0.00123456);
+  EXPECT_EQ(trial.runs[0].config["model"]["layers"], 3);
+  EXPECT_EQ(trial.runs[0].name, "tiny-learning_rate=0.00123-layers=3-s1");
+  EXPECT_EQ(trial.runs[1].seed, trial.runs[0].seed + 1);
+  EXPECT_EQ(trial.runs[0].group, trial.runs[1].group);
+  EXPECT_EQ(trial.active, (std::vector<bool>{true, true}));
+  EXPECT_EQ(plan.identity().size(), 64u);
+}
+
+TEST(SearchFile, a_run_of_a_trial_has_the_identity_of_the_same_run_in_a_file) {
+  SearchPlan plan(document(sample::experiment + "[search]\n" + rate), catalogue(), planning::hash_of_name);
+  const Plan alone = planning::plan(sample::experiment, {"optimizer.learning_rate=0.01"});
+  EXPECT_EQ(plan.make({0.01}).runs.front().question, alone.points.front().question);
+}
+
+TEST(SearchFile, limits_and_places_are_no_part_of_which_search_it_is) {
+  const auto identity = [](const std::string& options) {
+    return SearchPlan(document(sample::experiment + "[search]\n" + options + rate), catalogue(),
+                      planning::hash_of_name)
+        .identity();
+  };
+  const std::string plain = identity("");
+  EXPECT_EQ(identity("trials = 99\npatience = 3\nhours = 2.5\n"), plain);
+  EXPECT_EQ(identity("method = \"tpe\"\n"), plain) << "the default, written out";
+  EXPECT_NE(identity("seed = 2\n"), plain);
+  EXPECT_NE(identity("method = \"random\"\n"), plain);
+  EXPECT_NE(identity("repeats = 2\n"), plain);
+}
+
+TEST(SearchFile, conditions_take_variables_out_of_a_trial) {
+  SearchPlan plan(
+      document(sample::experiment + "[search]\n[search.space]\n\"model.layers\" = { int = [1, 4] }\n"
+                                    "\"model.dropout\" = { uniform = [0.0, 0.5] }\n"
+                                    "[search.when]\n\"model.dropout\" = \"model.layers > 2\"\n"),
+      catalogue(), planning::hash_of_name);
+  EXPECT_EQ(plan.make({1.0, 0.3}).active, (std::vector<bool>{true, false}));
+  EXPECT_EQ(plan.make({3.0, 0.3}).active, (std::vector<bool>{true, true}));
+}
+
+TEST(SearchFile, what_cannot_be_planned_is_a_trial_with_a_problem) {
+  SearchPlan plan(document(sample::experiment + "[search]\nexclude = [\"model.layers == 2\"]\n"
+                                                "[search.space]\n\"model.layers\" = { int = [1, 4] }\n"),
+                  catalogue(), planning::hash_of_name);
+  EXPECT_EQ(plan.make({2.0}).problem, "excluded by \"exclude\" of [search]");
+  EXPECT_TRUE(plan.make({2.0}).runs.empty());
+  EXPECT_EQ(plan.make({3.0}).problem, "");
+}
+
+TEST(SearchFile, mistakes_are_pointed_at) {
+  expect_problem("[search]\ntrails = 3\n" + rate,
+                 "dir/a.toml:33:1: unknown option \"trails\" of [search]; did you mean \"trials\"?");
+  expect_problem("[search]\nmethod = \"tpee\"\n" + rate, "dir/a.toml:33:10: option \"method\" of [search]");
+  expect_problem("[search]\ntrials = 0\n" + rate,
+                 "dir/a.toml:33:10: option \"trials\" of [search] must be at least 1");
+  expect_problem("[search]\n", "[search] has nothing to vary; write it in [search.space]");
+  expect_problem("[search]\n[search.space]\n\"optimizer.learning_rat\" = { uniform = [0.1, 1.0] }\n",
+                 "unknown option \"learning_rat\"");
+  expect_problem(
+      "[search]\n[search.space]\n\"optimizer.learning_rate\" = { log_unifrom = [0.1, 1.0] }\n",
+      "\"optimizer.learning_rate\" of [search.space] has the unknown distribution \"log_unifrom\"; did "
+      "you mean \"log_uniform\"?");
+  expect_problem("[search]\n[search.space]\n\"model.layers\" = { log_int = [0, 4] }\n",
+                 "needs two integers [low, high] above 0, the first not above the second");
+  expect_problem("[search]\n" + rate + "[search.when]\n\"model.dropout\" = \"model.layers > 2\"\n",
+                 "[search.when] names \"model.dropout\", which the search does not vary");
+}
+
+TEST(SearchFile, objectives_are_of_the_development_set) {
+  expect_problem("[search]\nobjective = \"dev/f1\"\n" + rate,
+                 "dir/a.toml:33:13: option \"objective\" of [search] must be \"max dev/MEASURE\" or \"min "
+                 "dev/MEASURE\", found \"dev/f1\"");
+  expect_problem("[search]\nobjective = \"max test/f1\"\n" + rate,
+                 "who searches by the test set has none left to say how good the best trial is");
+  expect_problem(
+      "[search]\nobjective = [\"max dev/f1\", \"min dev/loss\"]\npruning = \"asha\"\n" + rate,
+      "option \"pruning\" of [search] needs one objective by which trials are ended early; there are 2");
+  EXPECT_EQ(problem("[search]\nobjective = [\"max dev/f1\", \"min dev/loss\"]\n" + rate), "no problem");
+}
+
+TEST(SearchFile, contradictions_are_refused) {
+  expect_problem("[search]\n" + rate + "[sweep.grid]\n\"model.layers\" = [1, 2]\n",
+                 "the file has a [sweep] and a [search]; a grid stays a sweep");
+  expect_problem("[search]\n" + rate, "--grid varies a sweep, but the file has a [search]", {},
+                 {{"model.layers=1,2"}, std::nullopt});
+  expect_problem("[search]\nrepeats = 2\n" + rate,
+                 "\"repeats\" of [search] and \"seeds\" say the same thing twice; keep one of them", {},
+                 {{}, "1-3"});
+  expect_problem("[search]\npruning = \"asha\"\n" + rate + "\"train.epochs\" = { int = [1, 9] }\n",
+                 "rungs compare trials that have been trained equally long");
+  expect_problem("[search]\npruning = \"asha\"\nfirst_rung = 500\n" + rate,
+                 "judges trials after 500 epochs for the first time, but they have");
+}
+
+TEST(SearchFile, a_file_with_a_search_is_no_list_of_runs) {
+  EXPECT_NE(planning::problem(sample::experiment + ("[search]\n" + rate))
+                .find("the file has a [search], which proposes its runs one after the other"),
+            std::string::npos);
+}
+
+TEST(SearchFile, a_space_without_a_trial_that_can_be_trained_is_refused) {
+  expect_problem(
+      "[search]\nexclude = [\"model.layers > 0\"]\n[search.space]\n\"model.layers\" = { int = [1, 4] }\n",
+      "\"exclude\" of [search] takes out each of its first 10 trials");
+}
+
+}  // namespace
+}  // namespace encore::search
