@@ -20,7 +20,11 @@ nlohmann::ordered_json json_of(const std::string& file, const DatabaseMerge& mer
                     {"outcome", name_of(run.outcome)},
                     {"conflict", run.conflict},
                     {"remark", run.remark}});
-  return {{"database", file}, {"benches", merge.benches}, {"runs", runs}};
+  nlohmann::ordered_json searches = nlohmann::ordered_json::array();
+  for (const MergedSearch& search : merge.searches)
+    searches.push_back(
+        {{"name", search.name}, {"outcome", name_of(search.outcome)}, {"conflict", search.conflict}});
+  return {{"database", file}, {"benches", merge.benches}, {"searches", searches}, {"runs", runs}};
 }
 
 /// What is as it was, and needs no word, has no line.
@@ -31,6 +35,11 @@ void print_table(const DatabaseMerge& merge) {
       table.add(
           {run.name, run.id, name_of(run.outcome), run.conflict ? "conflict: " + run.remark : run.remark});
   if (!table.empty()) table.print(std::cout, terminal_of(stdout));
+  for (const MergedSearch& search : merge.searches)
+    if (search.outcome != MergeOutcome::same || search.conflict)
+      std::cout << "search " << search.name << ": " << name_of(search.outcome)
+                << (search.conflict ? ", conflict: both went on by themselves, what has decided more counts\n"
+                                    : "\n");
 }
 
 void print_sums(const std::string& file, const DatabaseMerge& merge, bool dry_run) {

@@ -50,8 +50,12 @@ class Merging {
       if (options_.progress) options_.progress(merge.runs.size(), runs.size());
     }
     merge.benches = rows_.count_benches();
-    if (options_.dry_run) return merge;
+    if (options_.dry_run) {
+      merge.searches = rows_.merge_searches(true);
+      return merge;
+    }
     Transaction transaction(rows_.database());
+    merge.searches = rows_.merge_searches(false);
     rows_.add_benches();
     transaction.commit();
     return merge;
@@ -162,7 +166,8 @@ std::size_t DatabaseMerge::count(MergeOutcome outcome) const {
 }
 
 std::size_t DatabaseMerge::conflicts() const {
-  return static_cast<std::size_t>(std::ranges::count(runs, true, &MergedRun::conflict));
+  return static_cast<std::size_t>(std::ranges::count(runs, true, &MergedRun::conflict) +
+                                  std::ranges::count(searches, true, &MergedSearch::conflict));
 }
 
 DatabaseMerge merge_database(Store& store, const std::filesystem::path& other,

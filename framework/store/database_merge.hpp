@@ -12,17 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "store/merged_rows.hpp"
 #include "store/store.hpp"
 
 namespace encore {
-
-enum class MergeOutcome : std::uint8_t {
-  added,    ///< was not here
-  updated,  ///< was here, and the other database knows more of it
-  same,     ///< nothing to do but tags, notes and verifications
-  left_out  ///< `remark` says why
-};
-const char* name_of(MergeOutcome outcome);
 
 struct MergedRun {
   std::string id;
@@ -35,7 +28,8 @@ struct MergedRun {
 
 struct DatabaseMerge {
   std::vector<MergedRun> runs;  ///< in the order in which the other database has them
-  std::size_t benches = 0;      ///< measurements (exp bench) that were added
+  std::vector<MergedSearch> searches;
+  std::size_t benches = 0;  ///< measurements (exp bench) that were added
   std::size_t count(MergeOutcome outcome) const;
   std::size_t conflicts() const;
 };

@@ -29,11 +29,6 @@ constexpr std::array<SharedTable, 6> shared_tables = {{
     {"metric", "m.name = t.name"},
 }};
 
-/// The number here of what column `column` of row t refers to; the table map_* has it.
-std::string mapped(const std::string& table, const std::string& column) {
-  return "(SELECT ours FROM temp.map_" + table + " WHERE theirs = t." + column + ")";
-}
-
 /// Every line of both once, sorted where both have some: whoever is merged first, the result is one.
 std::string joined_notes(const std::string& ours, const std::string& theirs) {
   if (ours == theirs || theirs.empty()) return ours;
@@ -46,15 +41,6 @@ std::string joined_notes(const std::string& ours, const std::string& theirs) {
   std::string joined;
   for (const std::string& line : lines) joined += (joined.empty() ? "" : "\n") + line;
   return joined;
-}
-
-/// `wanted`, or with -2, -3 ... the first that the table does not have.
-std::string free_name(Database& database, const std::string& table, const std::string& wanted) {
-  Statement& taken = database.cached("SELECT 1 FROM main." + table + " WHERE name = ?");
-  std::string name = wanted;
-  for (int number = 2; taken.with(name).step(); ++number) name = wanted + "-" + std::to_string(number);
-  taken.reset();
-  return name;
 }
 
 /// Two numbers of repeats change places; the pair is unique at every moment.
@@ -88,7 +74,35 @@ void order_repeats(Database& database, std::int64_t taken) {
   if (found) exchange_repeats(database, taken, other);
 }
 
+std::string same_sweep(const std::string& other) {
+  return "m.name = " + other + ".name AND m.file = " + other + ".file AND m.content = " + other +
+         ".content AND m.context = " + other + ".context";
+}
+
 }  // namespace
+
+std::string MergedRows::mapped(const std::string& table, const std::string& column) {
+  return "(SELECT ours FROM temp.map_" + table + " WHERE theirs = t." + column + ")";
+}
+
+std::string MergedRows::free_name(const std::string& table, const std::string& wanted) {
+  Statement& taken = database_.cached("SELECT 1 FROM main." + table + " WHERE name = ?");
+  std::string name = wanted;
+  for (int number = 2; taken.with(name).step(); ++number) name = wanted + "-" + std::to_string(number);
+  taken.reset();
+  return name;
+}
+
+void MergedRows::copy_sweep(const std::string& number) {
+  copy_rows("sweep", {{"number", "NULL"}},
+            "t.number = " + number + " AND NOT EXISTS (SELECT 1 FROM main.sweep AS m WHERE " +
+                same_sweep("t") + ")");
+}
+
+std::string MergedRows::sweep_here() {
+  return "(SELECT min(m.number) FROM main.sweep AS m JOIN other.sweep AS s ON " + same_sweep("s") +
+         " WHERE s.number = t.sweep)";
+}
 
 MergedRows::MergedRows(const std::filesystem::path& database, const Database& other)
     : database_(std::filesystem::absolute(database), SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI,
@@ -97,7 +111,8 @@ MergedRows::MergedRows(const std::filesystem::path& database, const Database& ot
   const std::string path = other.path().string();
   Statement(database_, "ATTACH ? AS other")
       .run(path.starts_with("file:") ? path : database_uri(std::filesystem::absolute(path), "mode=ro"));
-  for (const char* table : {"dataset", "host", "build", "code", "plugin", "metric", "attempt", "bench_case"})
+  for (const char* table :
+       {"dataset", "host", "build", "code", "plugin", "metric", "attempt", "bench_case", "run"})
     database_.execute("CREATE TEMP TABLE map_" + std::string(table) +
                       " (theirs INTEGER PRIMARY KEY, ours INTEGER NOT NULL)");
 }
@@ -174,26 +189,18 @@ void MergedRows::map_shared_rows() {
 
 std::int64_t MergedRows::add_run(std::int64_t theirs, const std::string& name) {
   const std::string is_it = "t.number = " + std::to_string(theirs);
-  const auto same_sweep = [](const std::string& other) {
-    return "m.name = " + other + ".name AND m.file = " + other + ".file AND m.content = " + other +
-           ".content AND m.context = " + other + ".context";
-  };
-  copy_rows("sweep", {{"number", "NULL"}},
-            "t.number = (SELECT sweep FROM other.run WHERE number = " + std::to_string(theirs) +
-                ") AND NOT EXISTS (SELECT 1 FROM main.sweep AS m WHERE " + same_sweep("t") + ")");
+  copy_sweep("(SELECT sweep FROM other.run WHERE number = " + std::to_string(theirs) + ")");
   // The name is not free, maybe; an id is no other run's name, for it is new here.
   copy_rows("run",
             {{"number", "NULL"},
              {"name", "'merged ' || t.id"},
-             {"sweep", "(SELECT min(m.number) FROM main.sweep AS m JOIN other.sweep AS s ON " +
-                           same_sweep("s") + " WHERE s.number = t.sweep)"},
+             {"sweep", sweep_here()},
              {"repeat",
               "(SELECT coalesce(max(m.repeat), 0) + 1 FROM main.run AS m WHERE m.question = t.question AND "
               "m.backend = t.backend)"}},
             is_it);
   const std::int64_t ours = database_.last_row();
-  database_.cached("UPDATE main.run SET name = ? WHERE number = ?")
-      .run(free_name(database_, "run", name), ours);
+  database_.cached("UPDATE main.run SET name = ? WHERE number = ?").run(free_name("run", name), ours);
   copy_content(theirs, ours);
   order_repeats(database_, ours);
   return ours;
@@ -261,47 +268,6 @@ void MergedRows::join_labels(std::int64_t theirs, std::int64_t ours) {
           "NULL THEN NULL ELSE max(main.run.removed, t.removed) END FROM other.run AS t WHERE t.number = "
           "?1) WHERE number = ?2")
       .run(theirs, ours, note);
-}
-
-std::size_t MergedRows::add_benches() {
-  Statement rows(
-      database_,
-      "SELECT t.number, t.name FROM other.bench AS t WHERE NOT EXISTS (SELECT 1 FROM main.bench AS "
-      "m WHERE m.created = t.created AND m.file = t.file AND m.settings = t.settings AND m.noise = "
-      "t.noise) ORDER BY t.number");
-  std::vector<std::pair<std::int64_t, std::string>> benches;
-  while (rows.step()) benches.emplace_back(rows.integer(0), rows.text(1));
-  for (const auto& [theirs, name] : benches) {
-    copy_rows("bench", {{"number", "NULL"}, {"name", "'merged bench'"}},
-              "t.number = " + std::to_string(theirs));
-    const std::int64_t ours = database_.last_row();
-    database_.cached("UPDATE main.bench SET name = ? WHERE number = ?")
-        .run(free_name(database_, "bench", name), ours);
-    copy_rows("bench_case",
-              {{"number", "NULL"},
-               {"bench", std::to_string(ours)},
-               {"host", mapped("host", "host")},
-               {"build", mapped("build", "build")}},
-              "t.bench = " + std::to_string(theirs) + " ORDER BY t.number");
-    database_.execute("DELETE FROM temp.map_bench_case");
-    database_
-        .cached(
-            "INSERT INTO temp.map_bench_case SELECT t.number, m.number FROM other.bench_case AS t JOIN "
-            "main.bench_case AS m ON m.bench = ?2 AND m.name = t.name WHERE t.bench = ?1")
-        .run(theirs, ours);
-    copy_rows("bench_sample", {{"bench_case", mapped("bench_case", "bench_case")}},
-              "t.bench_case IN (SELECT theirs FROM temp.map_bench_case)");
-  }
-  return benches.size();
-}
-
-std::size_t MergedRows::count_benches() {
-  return static_cast<std::size_t>(
-      database_
-          .integer("SELECT count(*) FROM other.bench AS t WHERE NOT EXISTS (SELECT 1 FROM main.bench AS m "
-                   "WHERE m.created = t.created AND m.file = t.file AND m.settings = t.settings AND m.noise "
-                   "= t.noise)")
-          .value_or(0));
 }
 
 void MergedRows::copy_rows(const std::string& table, const std::map<std::string, std::string>& instead,

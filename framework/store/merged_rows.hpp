@@ -32,6 +32,20 @@ struct RunMark {
   std::vector<AttemptMark> attempts;  ///< by rising ordinal
 };
 
+enum class MergeOutcome : std::uint8_t {
+  added,    ///< was not here
+  updated,  ///< was here, and the other database knows more of it
+  same,     ///< nothing to do but tags, notes and verifications
+  left_out  ///< a remark says why
+};
+const char* name_of(MergeOutcome outcome);
+
+struct MergedSearch {
+  std::string name;  ///< here
+  MergeOutcome outcome = MergeOutcome::same;
+  bool conflict = false;  ///< both went on by themselves; the one that has decided more counts
+};
+
 class MergedRows {
  public:
   /// Opens `database` once more and attaches `other`, an open one, as "other", for reading.
@@ -60,9 +74,22 @@ class MergedRows {
   /// Measurements of exp bench that are not here; their number.
   std::size_t add_benches();
 
+  /// After all runs, since trials refer to them.
+  std::vector<MergedSearch> merge_searches(bool dry_run);
+
   std::size_t count_benches();
 
  private:
+  void compare_searches(std::int64_t theirs, std::int64_t ours, MergedSearch& merged);
+  void write_search(std::int64_t theirs, std::int64_t ours, MergedSearch& merged);
+  /// The sweep of that number there (SQL), unless it is here already.
+  void copy_sweep(const std::string& number);
+  /// SQL: the number here of t.sweep.
+  static std::string sweep_here();
+  /// SQL: the number here of what column `column` of row t refers to in the table.
+  static std::string mapped(const std::string& table, const std::string& column);
+  /// `wanted`, or with -2, -3 ... the first that the table does not have.
+  std::string free_name(const std::string& table, const std::string& wanted);
   void copy_content(std::int64_t theirs, std::int64_t ours);
   /// Rows `t` of the other database; `instead`: SQL for columns that are not taken as they are.
   void copy_rows(const std::string& table, const std::map<std::string, std::string>& instead,

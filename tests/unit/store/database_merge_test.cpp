@@ -82,6 +82,29 @@ class Site {
     store().add_verification(number(id), {.time = time, .outcome = "equal", .first_step = {}, .scope = ""});
   }
 
+  /// A search with one more decision: to propose a trial, which has the run.
+  void search(const std::string& id, int decisions, int trial) {
+    Database& database = store().database();
+    database.execute(
+        "INSERT OR IGNORE INTO search (name, sweep, identity, backend, settings, space, created) SELECT "
+        "'search', "
+        "min(number), 'identity', 'openmp', '{}', '[]', 3 FROM sweep");
+    Statement(database,
+              "INSERT INTO search_trial (search, number, point, active) SELECT number, ?, '[0.5]', '[true]' "
+              "FROM search")
+        .run(trial);
+    Statement(database,
+              "INSERT INTO search_run (search, trial, run) SELECT search.number, ?, run.number FROM search, "
+              "run WHERE "
+              "run.id = ?")
+        .run(trial, id);
+    Statement(database,
+              "INSERT INTO search_decision (search, number, kind, trial, epochs, observations, limits, time) "
+              "SELECT "
+              "number, ?, 'propose', ?, 4, 0, '{}', ? FROM search")
+        .run(decisions, trial, 10.0 * decisions + trial);
+  }
+
   DatabaseMerge take(const Site& other, bool dry_run = false) {
     return merge_database(store(), other.path(), {.dry_run = dry_run});
   }
@@ -134,6 +157,16 @@ std::string content_of(Store& store) {
       "SELECT r.id, 'verification', time, outcome, first_step, scope, details FROM verification x JOIN run r "
       "ON "
       "r.number = x.run",
+      "SELECT s.name, s.identity, s.settings, w.name, w.content FROM search s JOIN sweep w ON w.number = "
+      "s.sweep",
+      "SELECT s.identity, r.id, x.trial FROM search_run x JOIN search s ON s.number = x.search JOIN run r ON "
+      "r.number = "
+      "x.run",
+      "SELECT s.identity, 'trial', x.number, point, active FROM search_trial x JOIN search s ON s.number = "
+      "x.search",
+      "SELECT s.identity, 'decision', x.number, kind, trial, epochs, observations, time FROM search_decision "
+      "x JOIN "
+      "search s ON s.number = x.search",
       "SELECT '', 'sum', bench.created, c.name, quantity, round, seconds FROM bench JOIN bench_case c ON "
       "c.bench = "
       "bench.number JOIN bench_sample s ON s.bench_case = c.number"};
@@ -254,6 +287,29 @@ TEST_F(DatabaseMergeTest, names_two_answers_with_other_bits) {
             "environment");
 }
 
+TEST_F(DatabaseMergeTest, takes_the_search_that_has_decided_more) {
+  Site cluster(file("cluster"));
+  const std::string id = cluster.add('a', "trial");
+  cluster.train(id, RunState::completed, 2);
+  cluster.search(id, 1, 0);
+  Site laptop(file("laptop"), cluster), fresh(file("fresh"));
+  cluster.search(cluster.add('b', "trial"), 2, 1);
+
+  EXPECT_EQ(fresh.take(cluster).searches.at(0).outcome, MergeOutcome::added);
+  EXPECT_EQ(content_of(fresh.store()), content_of(cluster.store()));
+  EXPECT_EQ(laptop.take(cluster).searches.at(0).outcome, MergeOutcome::updated);
+  EXPECT_EQ(content_of(laptop.store()), content_of(cluster.store()));
+  EXPECT_EQ(cluster.take(laptop).searches.at(0).outcome, MergeOutcome::same);
+
+  cluster.search(id, 3, 2);
+  laptop.search(id, 3, 3);
+  const DatabaseMerge one = laptop.take(cluster);
+  EXPECT_TRUE(one.searches.at(0).conflict);
+  EXPECT_EQ(one.conflicts(), 1u);
+  cluster.take(laptop);
+  EXPECT_EQ(content_of(laptop.store()), content_of(cluster.store())) << "whoever was merged into the other";
+}
+
 TEST_F(DatabaseMergeTest, leaves_out_what_is_being_trained_and_what_has_no_folder) {
   Site cluster(file("cluster")), laptop(file("laptop"));
   const std::string live = cluster.add('a', "live"), bare = cluster.add('b', "bare");
@@ -315,12 +371,34 @@ TEST_F(DatabaseMergeTest, forgets_no_table) {
   std::set<std::string> tables;
   Statement names(store().database(), "SELECT name FROM sqlite_schema WHERE type = 'table'");
   while (names.step()) tables.insert(names.text(0));
-  EXPECT_EQ(tables,
-            (std::set<std::string>{
-                "artifact",    "attempt",      "attempt_plugin", "bench",   "bench_case",  "bench_sample",
-                "build",       "checkpoint",   "code",           "dataset", "digest",      "event",
-                "host",        "metric",       "param",          "plugin",  "point",       "run",
-                "run_dataset", "spool_metric", "sweep",          "tag",     "verification"}));
+  EXPECT_EQ(tables, (std::set<std::string>{"artifact",
+                                           "attempt",
+                                           "attempt_plugin",
+                                           "bench",
+                                           "bench_case",
+                                           "bench_sample",
+                                           "build",
+                                           "checkpoint",
+                                           "code",
+                                           "dataset",
+                                           "digest",
+                                           "event",
+                                           "host",
+                                           "metric",
+                                           "param",
+                                           "plugin",
+                                           "point",
+                                           "run",
+                                           "run_dataset",
+                                           "search",
+                                           "search_decision",
+                                           "search_observation",
+                                           "search_run",
+                                           "search_trial",
+                                           "spool_metric",
+                                           "sweep",
+                                           "tag",
+                                           "verification"}));
 }
 
 /// Ten databases: the first is copied in several states, and its copies go on by themselves; the others ask
