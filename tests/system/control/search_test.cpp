@@ -286,6 +286,18 @@ TEST(Search, outside_of_it_a_pruned_run_goes_on) {
   EXPECT_TRUE(contains(run.output, "it goes on from its checkpoint of step ")) << run.output;
 }
 
+TEST(Search, a_trial_whose_run_was_removed_is_named) {
+  Sandbox sandbox;
+  write_search(sandbox, "trials = 3\npruning = \"asha\"\n");
+  sandbox.set("FAKE_CRASH_AT", "7");
+  sandbox.set("FAKE_CRASH_ATTEMPTS", "9");
+  EXPECT_EQ(sandbox.exp({"run", "search.toml", "-q"}).end.exit_code, 75) << "the promoted trial was cut off";
+  ASSERT_EQ(sandbox.exp({"rm", sandbox.one("SELECT name FROM run WHERE state = 'lost'"), "-y"}).end.exit_code, 0);
+  const ProgramOutput again = sandbox.exp({"run", "search.toml", "-q"});
+  EXPECT_NE(again.end.exit_code, 0);
+  EXPECT_TRUE(contains(again.errors, " was removed; exp undelete brings it back")) << again.errors;
+}
+
 TEST(Search, is_shown_and_listed) {
   Sandbox sandbox;
   EXPECT_EQ(sandbox.exp({"run", "tiny.toml", "-q"}).end.exit_code, 0);
