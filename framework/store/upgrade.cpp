@@ -104,7 +104,7 @@ ALTER TABLE metric ADD COLUMN columns TEXT NOT NULL DEFAULT '[]' CHECK (json_val
                                                   fill_meanings},
                                                  {6, R"(
 PRAGMA writable_schema = ON;
-UPDATE sqlite_schema SET sql = replace(sql, ''lost', 'stopped')', ''lost', 'stopped', 'pruned')')
+UPDATE sqlite_schema SET sql = replace(sql, '''lost'', ''stopped'')', '''lost'', ''stopped'', ''pruned'')')
   WHERE type = 'table' AND name = 'run';
 PRAGMA writable_schema = OFF;
 CREATE TABLE search (
@@ -151,7 +151,7 @@ CREATE TABLE search_observation (
   trial     INTEGER NOT NULL,
   epochs    INTEGER NOT NULL,
   outcome   TEXT NOT NULL CHECK (outcome IN ('measured', 'complete', 'failed', 'repeated')),
-  "values"  TEXT NOT NULL CHECK (json_valid("values")),
+  scores    TEXT NOT NULL CHECK (json_valid(scores)),
   seconds   REAL NOT NULL,
   reason    TEXT NOT NULL DEFAULT '',
   time      REAL NOT NULL,

@@ -38,7 +38,7 @@ const std::string decisions =
     "FROM "
     "search_decision ORDER BY number)";
 const std::string observations =
-    "SELECT group_concat(trial || ' ' || epochs || ' ' || outcome || ' ' || \"values\", ';') FROM (SELECT * "
+    "SELECT group_concat(trial || ' ' || epochs || ' ' || outcome || ' ' || scores, ';') FROM (SELECT * "
     "FROM "
     "search_observation ORDER BY number)";
 const std::string digests =
@@ -215,9 +215,9 @@ TEST(Search, what_was_changed_by_hand_is_named) {
   const std::string complete =
       sandbox.one("SELECT max(number) FROM search_observation WHERE outcome = 'complete'");
   const std::string values =
-      sandbox.one("SELECT \"values\" FROM search_observation WHERE number = " + complete);
-  expect_different("UPDATE search_observation SET \"values\" = '[0.123]' WHERE number = " + complete,
-                   "UPDATE search_observation SET \"values\" = '" + values + "' WHERE number = " + complete,
+      sandbox.one("SELECT scores FROM search_observation WHERE number = " + complete);
+  expect_different("UPDATE search_observation SET scores = '[0.123]' WHERE number = " + complete,
+                   "UPDATE search_observation SET scores = '" + values + "' WHERE number = " + complete,
                    "says dev/f1 0.123000, its runs answered ");
   expect_equal(sandbox);
   sandbox.change("DELETE FROM search_trial WHERE number = 2");
