@@ -157,6 +157,12 @@ PlannedRuns SearchSession::planned_runs(std::size_t trial) {
   if (!problem.empty())
     throw Error("trial " + std::to_string(trial + 1) + " of search " + planned_.row.name +
                 " was begun, but can no longer be planned: " + problem);
+  for (const PlannedRun& run : runs.runs)
+    if (!run.before)
+      throw Error(
+          "trial " + std::to_string(trial + 1) + " of search " + planned_.row.name +
+          " cannot go on: its run " + run.specification.name +
+          " was removed; exp undelete brings it back, another seed in [search] begins another search");
   if (!line_.flag("accept-plugin-change")) require_same_plugins(runs);
   return runs;
 }

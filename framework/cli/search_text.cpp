@@ -8,67 +8,27 @@
 #include "cli/table.hpp"
 #include "document/quantity.hpp"
 #include "plan/search/decide.hpp"
-#include "plan/search/ranking.hpp"
 #include "plan/search/search_plan.hpp"
+#include "plan/search/standing.hpp"
 
 namespace encore {
 
 using nlohmann::ordered_json;
 using search::Observation;
-using search::Outcome;
 
 namespace {
 
 constexpr std::size_t shown_without_all = 10;
 
-/// A search as its rows tell it, with what is said about it more than once.
-struct View {
+/// A search as its rows tell it.
+struct View : search::Standing {
   search::SearchOptions options;
   std::vector<RandomVariable> space;
-  std::vector<search::TrialState> states;
-  std::vector<std::size_t> order;    // trials with values, the best first: who came further stands in front
-  std::vector<std::size_t> winners;  // of the complete trials, those that no other one beats
 
   View(const SearchRow& row, const SearchRecord& record)
-      : options(search::options_from_json(row.settings)),
-        space(search::space_from_json(row.space)),
-        states(search::trial_states(record.history)) {
-    std::vector<const Observation*> last;
-    std::vector<std::size_t> trials;
-    for (std::size_t trial = 0; trial < states.size(); ++trial)
-      if (states[trial].has_values()) {
-        trials.push_back(trial);
-        last.push_back(states[trial].measured.back());
-      }
-    std::vector<std::size_t> ranks = search::ranked(last, options.objectives);
-    const auto way = [&](std::size_t i) {
-      return last[i]->outcome == Outcome::complete ? options.epochs : last[i]->epochs;
-    };
-    std::ranges::stable_sort(ranks, [&](std::size_t a, std::size_t b) { return way(a) > way(b); });
-    for (const std::size_t rank : ranks) order.push_back(trials[rank]);
-    std::vector<const Observation*> complete;
-    std::vector<std::size_t> of_complete;
-    for (std::size_t i = 0; i < last.size(); ++i)
-      if (last[i]->outcome == Outcome::complete) {
-        complete.push_back(last[i]);
-        of_complete.push_back(trials[i]);
-      }
-    for (const std::size_t place : search::best_front(complete, options.objectives))
-      winners.push_back(of_complete[place]);
-  }
-
-  std::string state(std::size_t trial) const {
-    const search::TrialState& state = states[trial];
-    if (state.active) return "running";
-    if (!state.last) return "pending";
-    if (state.rests()) return state.pruned ? "pruned" : "measured";
-    return search::name_of(*state.last);
-  }
-  std::size_t count(const std::string& wanted) const {
-    std::size_t count = 0;
-    for (std::size_t trial = 0; trial < states.size(); ++trial) count += state(trial) == wanted ? 1 : 0;
-    return count;
-  }
+      : Standing(search::options_from_json(row.settings), record.history),
+        options(search::options_from_json(row.settings)),
+        space(search::space_from_json(row.space)) {}
 };
 
 std::string value_text(double value) {
@@ -92,18 +52,12 @@ std::string settings_text(const View& view) {
   return text;
 }
 
-double seconds_in(const SearchRecord& record) {
-  double seconds = 0.0;
-  for (const Observation& observation : record.history.observations) seconds += observation.seconds;
-  return seconds;
-}
-
 std::string counts_text(const View& view, const SearchRecord& record) {
   std::string text = std::to_string(view.states.size()) + (view.states.size() == 1 ? " trial" : " trials");
   for (const char* state : {"complete", "pruned", "measured", "running", "failed", "repeated"})
     if (const std::size_t count = view.count(state); count > 0)
       text += ", " + std::to_string(count) + " " + state;
-  return text + "; trained for " + duration_text(seconds_in(record));
+  return text + "; trained for " + duration_text(search::seconds_in(record.history));
 }
 
 ordered_json values_json(const std::vector<double>& values) {
@@ -215,7 +169,7 @@ ordered_json search_json(Store& store, const SearchRow& row, const SearchRecord&
           {"created", row.created},
           {"settings", row.settings},
           {"space", row.space},
-          {"seconds", seconds_in(record)},
+          {"seconds", search::seconds_in(record.history)},
           {"best", best},
           {"trials", trials},
           {"decisions", decisions}};
@@ -248,7 +202,7 @@ void print_searches(std::ostream& out, Store& store, const Terminal& terminal) {
     table.add({row.name, std::string(search::name_of(view.options.method)),
                std::string(search::name_of(view.options.pruning)), objectives,
                std::to_string(view.states.size()), std::to_string(view.count("complete")), best,
-               duration_text(seconds_in(record))});
+               duration_text(search::seconds_in(record.history))});
   }
   table.print(out, terminal);
 }

@@ -33,6 +33,8 @@ TableBlock pair_table(const Material& material, const Question& question);
 Section measures_section(const Material& material);
 /// trials.cpp: every trial counted, how one is chosen, what the best of n is to be expected.
 Section trials_section(const Material& material);
+/// searches.cpp: what the searches that proposed these runs cost, and what their winners' scores are worth.
+std::vector<Block> search_blocks(const Material& material);
 /// classes.cpp: precision, recall and F1 of each class; what was taken for what.
 Section classes_section(const Material& material);
 /// curves.cpp: measurements over the steps, with a band over seeds.

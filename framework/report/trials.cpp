@@ -203,6 +203,7 @@ void add_expected_best(const Material& material, const Question& question, std::
 Section trials_section(const Material& material) {
   Section section{"trials-section", "Trials and how one is chosen"};
   section.blocks.push_back(rule(material));
+  for (Block& block : search_blocks(material)) section.blocks.push_back(std::move(block));
   section.blocks.push_back(state_table(material));
   TableBlock unfinished = unfinished_table(material);
   if (!unfinished.rows.empty()) section.blocks.push_back(std::move(unfinished));

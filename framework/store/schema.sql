@@ -337,7 +337,7 @@ CREATE TABLE search_observation (
   trial     INTEGER NOT NULL,
   epochs    INTEGER NOT NULL,
   outcome   TEXT NOT NULL CHECK (outcome IN ('measured', 'complete', 'failed', 'repeated')),
-  "values"  TEXT NOT NULL CHECK (json_valid("values")),  -- by objective, the mean over its runs (JSON list; "nan", "inf", "-inf" as texts)
+  scores    TEXT NOT NULL CHECK (json_valid(scores)),  -- by objective, the mean over its runs (JSON list; "nan", "inf", "-inf" as texts)
   seconds   REAL NOT NULL,             -- of training since the last observation of this trial, of all its runs
   reason    TEXT NOT NULL DEFAULT '',  -- why it failed; which trial it repeats
   time      REAL NOT NULL,

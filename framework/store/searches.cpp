@@ -155,7 +155,7 @@ void read_decisions(Store& store, const SearchRow& row, SearchRecord& record) {
 
 void read_observations(Store& store, const SearchRow& row, SearchRecord& record) {
   Statement& rows = store.database().cached(
-      "SELECT trial, epochs, outcome, \"values\", seconds, reason, time FROM search_observation WHERE search "
+      "SELECT trial, epochs, outcome, scores, seconds, reason, time FROM search_observation WHERE search "
       "= ? "
       "ORDER BY number");
   rows.with(row.number);
@@ -261,7 +261,7 @@ void add_observation(Store& store, std::int64_t search, const SearchRecord& reco
   Transaction transaction(store.database());
   store.database()
       .cached(
-          "INSERT INTO search_observation (search, number, trial, epochs, outcome, \"values\", seconds, "
+          "INSERT INTO search_observation (search, number, trial, epochs, outcome, scores, seconds, "
           "reason, "
           "time) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .run(search, static_cast<std::int64_t>(record.history.observations.size()) + 1,

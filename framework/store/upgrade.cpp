@@ -128,7 +128,9 @@ CREATE TABLE run_6 (
 INSERT INTO run_6 SELECT number, id, name, sweep, question, group_id, backend, repeat, seed, state, reason, result,
   note, created, finished, removed FROM run;
 DROP TABLE run;
+PRAGMA legacy_alter_table = ON;  -- else views of the user's own, which name the table, would stop the next line
 ALTER TABLE run_6 RENAME TO run;
+PRAGMA legacy_alter_table = OFF;
 CREATE INDEX run_by_group ON run (group_id);
 CREATE INDEX run_by_sweep ON run (sweep);
 CREATE INDEX run_by_state ON run (state);
@@ -190,7 +192,7 @@ CREATE TABLE search_observation (
   trial     INTEGER NOT NULL,
   epochs    INTEGER NOT NULL,
   outcome   TEXT NOT NULL CHECK (outcome IN ('measured', 'complete', 'failed', 'repeated')),
-  "values"  TEXT NOT NULL CHECK (json_valid("values")),
+  scores    TEXT NOT NULL CHECK (json_valid(scores)),
   seconds   REAL NOT NULL,
   reason    TEXT NOT NULL DEFAULT '',
   time      REAL NOT NULL,

@@ -3,15 +3,16 @@
 
     python3 -m venv V && V/bin/pip install optuna
     V/bin/python tests/bench/search_quality.py [--repeats 100] [--trials 60] [--build build/openmp] [--out samples.json]
-    V/bin/python tests/bench/search_quality.py --asha          epochs that asha needs, against random search
+    V/bin/python tests/bench/search_quality.py --asha encore.db    epochs that asha needs, against random search
 
 Six functions with known minima: Branin, Hartmann 6, Rosenbrock, Ackley and Levy (4 dimensions each), and a mixed one with a
 condition (a choice, a whole number, a logarithm, and a number that one of the choices has). Of each the regret (best value minus
 minimum) after all trials, by repeat; the interval of the difference of medians is a bootstrap's, over repeats.
---asha uses synthetic learning curves: 81 epochs, the final loss a function of two settings, the way to it exponential with a
-speed of its own and noise, so that early ranks mislead at times.
+--asha reads trained points from a database: complete runs of a sweep with [sweep.random], all with the same epochs and a dev/f1 after
+each. Random search trains half of them, drawn anew in every repeat, to their end; asha (rungs at 1, 3, 9 ... epochs) gets all of
+them in another order, and what counts is how many epochs it has spent when a trial is complete that is as good as random search's best.
 """
-import argparse, json, math, random, statistics, subprocess
+import argparse, json, math, random, sqlite3, statistics, subprocess
 
 
 def branin(p):
@@ -154,38 +155,43 @@ def compare(arguments):
         json.dump(samples, open(arguments.out, "w"))
 
 
-def curve(point, epoch):
-    final = 0.1 * (math.log10(point["rate"]) + 3) ** 2 + 0.5 * (point["dropout"] - 0.2) ** 2 + 0.1
-    speed = 3 + 12 * abs(math.sin(7 * point["dropout"] + math.log10(point["rate"])))
-    return final + 0.9 * math.exp(-epoch / speed)
+def curves_of(database):
+    """Of each complete run dev/f1 after each epoch, the best so far: what a checkpoint of it would be worth."""
+    rows = sqlite3.connect(f"file:{database}?mode=ro", uri=True).execute(
+        "SELECT run.number, value FROM current_point JOIN run ON run.number = current_point.run JOIN metric ON metric.number = metric "
+        "WHERE metric.name = 'dev/f1' AND run.state = 'completed' ORDER BY run.number, step").fetchall()
+    curves = {}
+    for run, value in rows:
+        curve = curves.setdefault(run, [])
+        curve.append(max([value] + curve[-1:]))
+    return list(curves.values())
 
 
 def asha(arguments):
-    space = [{"key": "rate", "law": "log_uniform", "low": 1e-6, "high": 1.0},
-             {"key": "dropout", "law": "uniform", "low": 0.0, "high": 0.5}]
+    curves = curves_of(arguments.asha)
+    epochs = len(curves[0])
+    assert all(len(curve) == epochs for curve in curves), "runs with other epochs"
+    half = len(curves) // 2
     dialog = Dialog(arguments.build)
     shares = []
     for seed in range(arguments.repeats):
-        noise = random.Random(seed)
-        full = []  # of random search, each trial to its end: what is seen, and what is true
+        order = random.Random(seed)
+        target = max(curve[-1] for curve in order.sample(curves, half))
+        given = order.sample(curves, len(curves))
+        spent, done, reached = 0, {}, None
 
-        def train_to_the_end(trial, point, epochs):
-            full.append((curve(point, 81) + noise.gauss(0, 0.01), curve(point, 81)))
-            return full[-1][0], []
-        dialog.search(space, 100, train_to_the_end, method="random", seed=seed, epochs=81)
-        target, spent, done, reached = min(full)[1], 0, {}, None
-
-        def train(trial, point, epochs):
+        def train(trial, point, until):
             nonlocal spent, reached
-            spent += epochs - done.get(trial, 0)
-            done[trial] = epochs
-            if reached is None and epochs == 81 and curve(point, 81) <= target:
+            spent += until - done.get(trial, 0)
+            done[trial] = until
+            if reached is None and until == epochs and given[trial][-1] >= target:
                 reached = spent
-            return curve(point, epochs) + noise.gauss(0, 0.01), []
-        dialog.search(space, 400, train, method=arguments.method, seed=seed + 1000, epochs=81, pruning="asha", first_rung=1, eta=3)
-        shares.append((reached or math.inf) / (100 * 81))
+            return given[trial][until - 1], []
+        dialog.search([{"key": "x", "law": "uniform", "low": 0, "high": 1}], len(curves), train, method="random", seed=seed, epochs=epochs,
+                      pruning="asha", first_rung=1, eta=3, objectives=[{"metric": "dev/f1", "maximize": True}])
+        shares.append((reached or math.inf) / (half * epochs))
     shares.sort()
-    print(f"asha with {arguments.method}: epochs until a trial is as good as the winner of 100 random trials, in parts of their 8100: "
+    print(f"{len(curves)} points of {epochs} epochs; asha spends, of the {half * epochs} epochs of random search, until it is as good: "
           f"median {statistics.median(shares):.3f}, best {shares[0]:.3f}, worst {shares[-1]:.3f} of {len(shares)} repeats")
 
 
@@ -195,8 +201,7 @@ def main():
     parser.add_argument("--trials", type=int, default=60)
     parser.add_argument("--build", default="build/openmp")
     parser.add_argument("--functions", nargs="*", default=list(FUNCTIONS))
-    parser.add_argument("--asha", action="store_true")
-    parser.add_argument("--method", default="random", help="who proposes in --asha")
+    parser.add_argument("--asha", metavar="DATABASE")
     parser.add_argument("--out")
     arguments = parser.parse_args()
     asha(arguments) if arguments.asha else compare(arguments)

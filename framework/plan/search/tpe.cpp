@@ -68,8 +68,9 @@ class Axis {
   }
   Cell cell(double value) const {
     if (shape().kind == Kind::choice) return {value, value};
-    const double half = shape().kind == Kind::whole ? 0.5 : 0.0;
-    return {position(value - half), position(value + half)};
+    if (shape().kind == Kind::whole) return {position(value - 0.5), position(value + 0.5)};
+    const double place = position(value);
+    return {place, place};
   }
   /// What lies at a place that was sampled.
   double value(double place) const {

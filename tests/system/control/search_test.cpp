@@ -38,7 +38,7 @@ const std::string decisions =
     "FROM "
     "search_decision ORDER BY number)";
 const std::string observations =
-    "SELECT group_concat(trial || ' ' || epochs || ' ' || outcome || ' ' || \"values\", ';') FROM (SELECT * "
+    "SELECT group_concat(trial || ' ' || epochs || ' ' || outcome || ' ' || scores, ';') FROM (SELECT * "
     "FROM "
     "search_observation ORDER BY number)";
 const std::string digests =
@@ -215,9 +215,9 @@ TEST(Search, what_was_changed_by_hand_is_named) {
   const std::string complete =
       sandbox.one("SELECT max(number) FROM search_observation WHERE outcome = 'complete'");
   const std::string values =
-      sandbox.one("SELECT \"values\" FROM search_observation WHERE number = " + complete);
-  expect_different("UPDATE search_observation SET \"values\" = '[0.123]' WHERE number = " + complete,
-                   "UPDATE search_observation SET \"values\" = '" + values + "' WHERE number = " + complete,
+      sandbox.one("SELECT scores FROM search_observation WHERE number = " + complete);
+  expect_different("UPDATE search_observation SET scores = '[0.123]' WHERE number = " + complete,
+                   "UPDATE search_observation SET scores = '" + values + "' WHERE number = " + complete,
                    "says dev/f1 0.123000, its runs answered ");
   expect_equal(sandbox);
   sandbox.change("DELETE FROM search_trial WHERE number = 2");
@@ -284,6 +284,18 @@ TEST(Search, outside_of_it_a_pruned_run_goes_on) {
       {"run", "tiny.toml", "-S", "optimizer.learning_rate=" + rate, "-S", "model.dropout=" + dropout});
   EXPECT_EQ(run.end.exit_code, 0) << run.errors;
   EXPECT_TRUE(contains(run.output, "it goes on from its checkpoint of step ")) << run.output;
+}
+
+TEST(Search, a_trial_whose_run_was_removed_is_named) {
+  Sandbox sandbox;
+  write_search(sandbox, "trials = 3\npruning = \"asha\"\n");
+  sandbox.set("FAKE_CRASH_AT", "7");
+  sandbox.set("FAKE_CRASH_ATTEMPTS", "9");
+  EXPECT_EQ(sandbox.exp({"run", "search.toml", "-q"}).end.exit_code, 75) << "the promoted trial was cut off";
+  ASSERT_EQ(sandbox.exp({"rm", sandbox.one("SELECT name FROM run WHERE state = 'lost'"), "-y"}).end.exit_code, 0);
+  const ProgramOutput again = sandbox.exp({"run", "search.toml", "-q"});
+  EXPECT_NE(again.end.exit_code, 0);
+  EXPECT_TRUE(contains(again.errors, " was removed; exp undelete brings it back")) << again.errors;
 }
 
 TEST(Search, is_shown_and_listed) {

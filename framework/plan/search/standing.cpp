@@ -1,0 +1,51 @@
+// See standing.hpp.
+#include "plan/search/standing.hpp"
+
+#include <algorithm>
+
+#include "plan/search/ranking.hpp"
+
+namespace encore::search {
+
+Standing::Standing(const SearchOptions& options, const History& history) : states(trial_states(history)) {
+  std::vector<const Observation*> last, complete;
+  std::vector<std::size_t> with_values, complete_trials;
+  for (std::size_t trial = 0; trial < states.size(); ++trial) {
+    if (!states[trial].has_values()) continue;
+    with_values.push_back(trial);
+    last.push_back(states[trial].measured.back());
+    if (last.back()->outcome != Outcome::complete) continue;
+    complete_trials.push_back(trial);
+    complete.push_back(last.back());
+  }
+  std::vector<std::size_t> ranks = ranked(last, options.objectives);
+  const auto way = [&](std::size_t i) {
+    return last[i]->outcome == Outcome::complete ? options.epochs : last[i]->epochs;
+  };
+  std::ranges::stable_sort(ranks, [&](std::size_t a, std::size_t b) { return way(a) > way(b); });
+  for (const std::size_t rank : ranks) order.push_back(with_values[rank]);
+  for (const std::size_t place : best_front(complete, options.objectives))
+    winners.push_back(complete_trials[place]);
+}
+
+std::string Standing::state(std::size_t trial) const {
+  const TrialState& one = states[trial];
+  if (one.active) return "running";
+  if (!one.last) return "pending";
+  if (one.rests()) return one.pruned ? "pruned" : "measured";
+  return name_of(*one.last);
+}
+
+std::size_t Standing::count(const std::string& wanted) const {
+  std::size_t count = 0;
+  for (std::size_t trial = 0; trial < states.size(); ++trial) count += state(trial) == wanted ? 1 : 0;
+  return count;
+}
+
+double seconds_in(const History& history) {
+  double seconds = 0.0;
+  for (const Observation& observation : history.observations) seconds += observation.seconds;
+  return seconds;
+}
+
+}  // namespace encore::search

@@ -1,0 +1,29 @@
+// Standing: how the trials of a search stand: the best first, and in which state each is.
+// Place in the flow: exp show and the report are written from it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "plan/search/history.hpp"
+
+namespace encore::search {
+
+struct Standing {
+  /// Refers to the history.
+  Standing(const SearchOptions& options, const History& history);
+
+  std::vector<TrialState> states;    ///< by trial
+  std::vector<std::size_t> order;    ///< trials with values, the best first: who came further stands in front
+  std::vector<std::size_t> winners;  ///< of the complete trials, those that no other one beats
+
+  /// "running", "pruned", "measured" (at a rung, and not judged yet), "complete", "failed", "repeated"
+  std::string state(std::size_t trial) const;
+  std::size_t count(const std::string& state) const;
+};
+
+/// Of training, of all trials together.
+double seconds_in(const History& history);
+
+}  // namespace encore::search
