@@ -81,6 +81,14 @@ TEST_P(UpgradeFrom, gives_what_schema_sql_makes) {
 
 INSTANTIATE_TEST_SUITE_P(EveryVersion, UpgradeFrom, ::testing::Values(1, 2, 3, 4, 5));
 
+TEST(Upgrade, leaves_a_view_of_the_user_s_own) {
+  TemporaryFolder folder;
+  make_version(5, folder / "old.db");
+  Database(folder / "old.db", SQLITE_OPEN_READWRITE, {}).execute("CREATE VIEW mine AS SELECT name FROM run");
+  upgrade_database(folder / "old.db");
+  EXPECT_EQ(Database(folder / "old.db", SQLITE_OPEN_READWRITE, {}).text("SELECT name FROM mine"), "old");
+}
+
 /// Names and meanings of all metrics, as SQL has them.
 std::string meanings_of(Database& database) {
   std::string text;
