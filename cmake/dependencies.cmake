@@ -92,8 +92,8 @@ if(ENCORE_SENTENCEPIECE AND TARGET PkgConfig::sentencepiece)
   target_link_libraries(encore_sentencepiece INTERFACE PkgConfig::sentencepiece)
   target_compile_definitions(encore_sentencepiece INTERFACE ENCORE_HAVE_SENTENCEPIECE=1)
 else()
-  message(NOTICE "The tokenizer unigram is left out, because SentencePiece is missing or switched off: MarianMT and T5 need it. "
-                 "Debian's package is libsentencepiece-dev.")
+  message(NOTICE "The tokenizer unigram is left out, because SentencePiece is missing or switched off. Models of MarianMT "
+                 "need it; Debian's package is libsentencepiece-dev.")
 endif()
 
 if(ENCORE_TESTS)

@@ -3,11 +3,8 @@
 
 #include <sentencepiece_trainer.h>
 
-#include <algorithm>
-#include <charconv>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 
 #include <encore/error.hpp>
 

@@ -31,15 +31,17 @@ const Names worker_folders = {"plugin_host", "memory", "kernels", "contract", "m
 
 // Headers of the SDK that anybody may include; all others need Kokkos and belong to the worker half and the
 // plugins.
-const std::set<std::string> declaring_tier = {"error",   "tensor",     "shape",     "options",  "layer",
-                                              "head",    "tokenizer",  "optimizer", "schedule", "plugin",
-                                              "measure", "statistics", "records",   "examples", "outputs",
-                                              "task",    "reader",     "decoding"};
+const std::set<std::string> declaring_tier = {
+    "error",     "tensor",           "shape",           "options", "layer",   "head",
+    "tokenizer", "optimizer",        "schedule",        "plugin",  "measure", "statistics",
+    "records",   "examples",         "outputs",         "task",    "reader",  "decoding",
+    "base64",    "target_tokenizer", "vocabulary_lines"};
 
 // Libraries that only one folder talks to, so that each of them could be replaced in one place.
 const std::map<std::string, std::set<std::string>> owners = {
     {"sqlite3.h", {"store", "cli"}},
     {"toml++/", {"config"}},
+    {"sentencepiece", {}},  // a tokenizer that is a plugin
     {"oneapi/dnnl/", {"kernels"}},
     {"KokkosBlas", {"kernels"}},
     {"boost/program_options", {"cli", "worker"}},
