@@ -7,7 +7,7 @@
 Requests of one text each come at random moments of a given mean rate whether or not earlier ones are answered (an open loop), so that a
 server that is too slow cannot slow its clients down; one with a backlog of twice the bound has lost, and the probe ends. Capacity is the highest rate at which 99 of 100 answers come within 200 ms, found
 by bisection; then --share of it is held for --seconds. Each answer is compared with what `exp predict` or `exp embed` says of its
-text. The Engine's own throughput is that of the same verb over the file and over a tenth of it, without their start. Client and server
+text. The Engine's own throughput is that of the same verb over the file and over a tenth of it, without their start, the quickest of three turns each. Client and server
 share the machine. It is no test: a machine's speed is not the code's correctness.
 """
 import argparse, asyncio, json, random, time
@@ -90,9 +90,12 @@ def main():
     parser.add_argument("--json", help="a file for every figure")
     arguments = parser.parse_args()
     texts = lines_of(arguments.texts, arguments.count)
-    wanted, all_seconds = expected_answers(arguments.exp, arguments.db, arguments.run, texts, arguments.route)
-    _, few_seconds = expected_answers(arguments.exp, arguments.db, arguments.run, texts[: len(texts) // 10], arguments.route)
-    engine = (len(texts) - len(texts) // 10) / (all_seconds - few_seconds)
+    by_verb = lambda some: expected_answers(arguments.exp, arguments.db, arguments.run, some, arguments.route)
+    turns = [(by_verb(texts), by_verb(texts[: len(texts) // 10])) for _ in range(3)]
+    wanted = turns[0][0][0]
+    # What disturbs a turn only makes it longer.
+    seconds = min(all_of[1] for all_of, _ in turns) - min(few[1] for _, few in turns)
+    engine = (len(texts) - len(texts) // 10) / seconds
     print(f"engine   {engine:8.1f} texts/s over {len(texts)} texts of {arguments.texts}", flush=True)
 
     server = Server(arguments.exp, arguments.db, arguments.run, arguments.options.split())

@@ -246,8 +246,9 @@ TEST_F(Serve, AWorkerThatStandsStillIsNoticedAndItsTextGetsAReason) {
   for (const pid_t worker : sandbox_.workers()) ::kill(worker, SIGSTOP);
   expect_refused(predict("Anna lives in Lund ."), 503, "no answer in the time that a request has");
   EXPECT_EQ(metric("encore_requests_late_total{model=\"tiny\"}"), 1U);
-  for (const pid_t worker : sandbox_.workers()) ::kill(worker, SIGCONT);
+  // Nobody wakes it: it is ended, and another one is started.
   EXPECT_TRUE(sandbox_.wait_until([&] { return predict("Anna lives in Lund .").status == 200; }));
+  EXPECT_EQ(metric("encore_worker_ends_total{model=\"tiny\"}"), 1U);
 }
 
 TEST_F(Serve, SendsClientsAwayWhileAsManyTextsWaitAsMay) {
