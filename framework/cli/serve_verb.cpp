@@ -132,7 +132,7 @@ CommandLine make_serve_line() {
        "says "
        "otherwise.",
        {{"exp serve quickstart", "the model of one run at http://127.0.0.1:8080"},
-        {"exp serve quickstart news --port 9000 --workers 2", "two models by name, two workers each"},
+        {"exp serve quickstart shakespeare --port 0", "two models by name, at any free port"},
         {"exp serve all --best dev/f1", "the best model there is"},
         {"exp serve quickstart --host 0.0.0.0 --token-file token.txt", "for other machines, with a token"}}});
   const auto count = [](int value) { return po::value<int>()->value_name("N")->default_value(value); };
