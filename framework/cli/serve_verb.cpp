@@ -1,4 +1,5 @@
 // serve: the models of runs behind HTTP, until a signal ends it.
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <limits>
@@ -84,13 +85,22 @@ ServeOptions options_of(const CommandLine& line) {
   return options;
 }
 
+/// Two, so that one goes on while the other is started again: as processes of one thread they also do more
+/// than one of two threads. A GPU is not shared.
+int default_workers(const Cores& cores, const std::string& backend) {
+  return backend == "openmp" ? std::min(2, default_threads(cores, {})) : 1;
+}
+
 /// The share of each worker. Threads are not pinned: this program needs a core now and then, and the workers
 /// of several models share them.
 std::vector<WorkerPlace> places_of(const CommandLine& line, const std::string& backend) {
-  std::vector<WorkerPlace> places = make_places(usable_cores(), {.workers = line.integer("workers"),
-                                                                 .threads = line.integer("threads"),
-                                                                 .wishes = openmp_wishes(),
-                                                                 .backend = backend});
+  const Cores cores = usable_cores();
+  const int asked = line.integer("workers");
+  std::vector<WorkerPlace> places =
+      make_places(cores, {.workers = asked > 0 ? asked : default_workers(cores, backend),
+                          .threads = line.integer("threads"),
+                          .wishes = openmp_wishes(),
+                          .backend = backend});
   for (WorkerPlace& place : places)
     for (const char* pin : {"OMP_PROC_BIND", "OMP_PLACES"}) place.variables.erase(pin);
   return places;
@@ -122,7 +132,7 @@ CommandLine make_serve_line() {
        "says "
        "otherwise.",
        {{"exp serve quickstart", "the model of one run at http://127.0.0.1:8080"},
-        {"exp serve quickstart news --port 9000 --workers 2", "two models by name, two workers each"},
+        {"exp serve quickstart shakespeare --port 0", "two models by name, at any free port"},
         {"exp serve all --best dev/f1", "the best model there is"},
         {"exp serve quickstart --host 0.0.0.0 --token-file token.txt", "for other machines, with a token"}}});
   const auto count = [](int value) { return po::value<int>()->value_name("N")->default_value(value); };
@@ -134,7 +144,9 @@ CommandLine make_serve_line() {
   line.options()("port", count(8080), "0: any that is free");
   line.options()("token-file", po::value<std::string>()->value_name("FILE"),
                  "a file with the token that clients have to send (or $ENCORE_SERVE_TOKEN)");
-  line.options()("workers", count(1), "processes for each model; they share the cores");
+  line.options()(
+      "workers", count(0),
+      "processes for each model, which share the cores; 0: two on a processor with two cores, one on a GPU");
   line.options()("batch", count(32), "texts that are computed together at most");
   line.options()("batch-wait", real(1.0, "MS", "1"),
                  "milliseconds that a text may wait for others while a worker has nothing to do");
@@ -158,7 +170,7 @@ int serve_verb(const Arguments& arguments) {
   if (!line.parse(arguments)) return exit_done;
   const RunSelection selection = selection_from(line);
   require_threads(line.integer("threads"));
-  count_of(line, "workers", 1, 256);
+  count_of(line, "workers", 0, 256);
   ServeOptions options = options_of(line);
   {
     Store store(line.database(), OpenMode::read);

@@ -96,6 +96,7 @@ std::vector<AttentionText> Engine::attention(const EncodedSet& set, const Attent
 // --- vectors of texts ---
 
 EncodedTexts Engine::encode_texts(std::span<const std::string> texts) const {
+  if (const std::string none = no_vectors(); !none.empty()) throw Error(none);
   struct Arrays {
     std::vector<std::int32_t> lengths, ids;
   };
@@ -129,7 +130,6 @@ std::string Engine::no_writing() const try {
 }
 
 Vectors Engine::embed(const ExampleSet& set) {
-  if (const std::string none = no_vectors(); !none.empty()) throw Error(none);
   const BatchOptions options = batch_options(experiment().train);
   const BatchSize needed = largest_evaluation_batch(set, options, EvaluationOrder::by_length);
   if (!model_->evaluation_plan().holds(needed)) plan(needed);

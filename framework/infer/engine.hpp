@@ -72,7 +72,8 @@ class Engine {
                                                    const Generator::Seen& seen = {}) {
     return Generator(*model_, tokenizer()).run(set.set, decoding, seen);
   }
-  /// Texts for embed: [CLS], the pieces of the text, [SEP]. Throws Error for a text without pieces.
+  /// Texts for embed: [CLS], the pieces of the text, [SEP]. Throws Error with no_vectors(), and for a text
+  /// without pieces.
   EncodedTexts encode_texts(std::span<const std::string> texts) const;
   /// Why embed has nothing to say, whatever the text is; "": it has.
   std::string no_vectors() const;
@@ -82,6 +83,7 @@ class Engine {
   /// markers [CLS] and [SEP], as many as data.max_length lets in; whatever the task is. Throws Error for a
   /// decoder without encoder, and for a text without pieces.
   Vectors embed(std::span<const std::string> texts) { return embed(encode_texts(texts).set); }
+  /// The same of encode_texts(...).set.
   Vectors embed(const ExampleSet& texts);
   /// What the model attends to in each sequence of a set (infer/attention.hpp).
   std::vector<AttentionText> attention(const EncodedSet& set, const AttentionChoice& choice);

@@ -7,19 +7,16 @@
 #include <set>
 #include <utility>
 
-#include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <encore/error.hpp>
+
+#include "serve/http_connection.hpp"
 
 // GCC 12 takes the two halves of a coroutine's own operator new and delete for a mismatch once they are
 // inlined.
@@ -42,10 +39,6 @@ constexpr std::chrono::milliseconds linger_time{1000};
 constexpr std::size_t most_refusals_at_once = 64;
 /// Between two looks for a free descriptor.
 constexpr std::chrono::milliseconds accept_pause{50};
-
-asio::redirect_error_t<asio::use_awaitable_t<>> into(error_code& failed) {
-  return asio::redirect_error(asio::use_awaitable, failed);
-}
 
 /// A worker that is started later would hold the connection open.
 void keep_from_children(int descriptor) {
@@ -87,81 +80,6 @@ std::string chunk_text(const std::string& part) {
 /// Of coroutines of HttpServer::State, which is no name of this file alone.
 namespace http_detail {
 
-class Reply final : public HttpReply {
- public:
-  explicit Reply(const asio::any_io_executor& loop) : news_(loop) {
-    news_.expires_at(asio::steady_timer::time_point::max());
-  }
-
-  void answer(HttpAnswer answer) override {
-    head_ = std::move(answer);
-    has_head = ended = true;
-    news_.cancel();
-  }
-  void begin(const HttpAnswer& head) override {
-    head_ = head;
-    has_head = in_parts = true;
-    news_.cancel();
-  }
-  void part(std::string text) override {
-    parts_ += text;
-    news_.cancel();
-  }
-  void end() override {
-    ended = true;
-    news_.cancel();
-  }
-  void when_gone(std::function<void()> gone) override { gone_ = std::move(gone); }
-
-  /// Waits until there is a head; later until there are parts, or the end.
-  asio::awaitable<void> wait() {
-    error_code woken;
-    while (!has_head || (in_parts && parts_.empty() && !ended)) co_await news_.async_wait(into(woken));
-  }
-  HttpAnswer& head() { return head_; }
-  std::string take_parts() { return std::exchange(parts_, {}); }
-  void client_is_gone() {
-    if (gone_) std::exchange(gone_, {})();
-  }
-
-  bool has_head = false, in_parts = false, ended = false;
-
- private:
-  asio::steady_timer news_;
-  HttpAnswer head_;
-  std::string parts_;
-  std::function<void()> gone_;
-};
-
-/// An open connection with a clock for what it does.
-struct Connection : std::enable_shared_from_this<Connection> {
-  explicit Connection(tcp::socket socket_) : socket(std::move(socket_)), clock(socket.get_executor()) {}
-
-  /// What is read or written from now on fails after so long, and `late` says why. (The streams of Beast
-  /// close the socket then, and nobody could be told.)
-  void expires_after(std::chrono::milliseconds time) {
-    late = false;
-    clock.expires_after(time);
-    clock.async_wait([self = shared_from_this(), phase = ++phase](const error_code& stopped) {
-      if (stopped || phase != self->phase) return;
-      self->late = true;
-      error_code ignored;
-      self->socket.cancel(ignored);
-    });
-  }
-  void expires_never() {
-    ++phase;
-    clock.cancel();
-  }
-
-  tcp::socket socket;
-  asio::steady_timer clock;
-  std::uint64_t phase = 0;
-  bool late = false;
-  bool idle = true;  ///< nothing is asked on it
-};
-using ConnectionPointer = std::shared_ptr<Connection>;
-
 /// What a failed read says to a client; 0: nothing, it is gone or has said nothing.
 struct ReadFailure {
   int status = 0;
@@ -174,6 +92,7 @@ namespace {
 
 using http_detail::Connection;
 using http_detail::ConnectionPointer;
+using http_detail::into;
 using http_detail::ReadFailure;
 using http_detail::Reply;
 

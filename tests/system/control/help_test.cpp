@@ -1,6 +1,7 @@
 // The examples in the help of every verb and action, found by asking `exp` itself and run in order, with the
 // real worker, in a folder that holds what they name: the quickstart with a tiny experiment.
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <sstream>
@@ -98,6 +99,17 @@ bool makes_a_plugin(const std::string& command) {
   return command.starts_with("exp plugin new ") || command.starts_with("exp plugin build ");
 }
 
+/// What would go on for ever is ended once it works. Its port may be taken on this machine, so it gets a free
+/// one.
+ProgramOutput served(const Sandbox& sandbox, std::vector<std::string> words) {
+  if (std::ranges::find(words, "--port") == words.end()) words.insert(words.end(), {"--port", "0"});
+  const pid_t server = sandbox.start(words, "serve.txt");
+  sandbox.wait_for_text("serve.txt", "serving ");
+  ::kill(server, SIGTERM);
+  const std::optional<ProcessEnd> end = Sandbox::wait(server);
+  return {.end = end.value_or(ProcessEnd{.exit_code = 1}), .output = sandbox.read("serve.txt"), .errors = ""};
+}
+
 TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
   const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
   if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
@@ -108,6 +120,7 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
     sandbox.write("experiments/corpus/" + set, sandbox.read(set));
   }
   sandbox.write("notes.txt", "Anna lives in Lund .\n");
+  sandbox.write("token.txt", "0123456789abcdef0123456789abcdef\n");
   // For the examples about models from elsewhere: what has the shape of one.
   sandbox.write("minilm.toml", bert_experiment());
   const ProgramOutput trained = sandbox.exp({"run", "minilm.toml", "-q"});
@@ -132,7 +145,7 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
     for (std::string& word : words)  // what is built here, is built for this backend
       if (const std::size_t at = word.find("/build/openmp/"); at != std::string::npos)
         word.replace(at, 14, "/build/" ENCORE_BACKEND_NAME "/");
-    const ProgramOutput output = sandbox.exp(words);
+    const ProgramOutput output = words.front() == "serve" ? served(sandbox, words) : sandbox.exp(words);
     // On a busy machine a second measurement may well be slower than the first, which is exit code 1.
     const bool compares = command.starts_with("exp bench") && command.find("--against") != std::string::npos;
     EXPECT_TRUE(output.end.exit_code == 0 || (compares && output.end.exit_code == 1))

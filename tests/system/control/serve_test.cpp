@@ -242,16 +242,17 @@ TEST_F(Serve, EveryRequestIsAnsweredWhenWorkersAreKilled) {
 }
 
 TEST_F(Serve, AWorkerThatStandsStillIsNoticedAndItsTextGetsAReason) {
-  serve({"--timeout", "0.3"});
+  serve({"--timeout", "0.3", "--workers", "1"});
   for (const pid_t worker : sandbox_.workers()) ::kill(worker, SIGSTOP);
   expect_refused(predict("Anna lives in Lund ."), 503, "no answer in the time that a request has");
   EXPECT_EQ(metric("encore_requests_late_total{model=\"tiny\"}"), 1U);
-  for (const pid_t worker : sandbox_.workers()) ::kill(worker, SIGCONT);
+  // Nobody wakes it: it is ended, and another one is started.
   EXPECT_TRUE(sandbox_.wait_until([&] { return predict("Anna lives in Lund .").status == 200; }));
+  EXPECT_EQ(metric("encore_worker_ends_total{model=\"tiny\"}"), 1U);
 }
 
 TEST_F(Serve, SendsClientsAwayWhileAsManyTextsWaitAsMay) {
-  serve({"--queue", "3", "--batch", "1"});
+  serve({"--queue", "3", "--batch", "1", "--workers", "1"});
   const std::vector<pid_t> workers = sandbox_.workers();
   ASSERT_EQ(workers.size(), 1U);
   ::kill(workers[0], SIGSTOP);
@@ -277,7 +278,7 @@ TEST_F(Serve, SendsClientsAwayWhileAsManyTextsWaitAsMay) {
 }
 
 TEST_F(Serve, GivesTheLastAnswersBeforeItEnds) {
-  serve();
+  serve({"--workers", "1"});
   const std::vector<pid_t> workers = sandbox_.workers();
   ASSERT_EQ(workers.size(), 1U);
   ::kill(workers[0], SIGSTOP);
@@ -299,7 +300,7 @@ TEST_F(Serve, GivesTheLastAnswersBeforeItEnds) {
 }
 
 TEST_F(Serve, SaysThatAnswersWereLostWhenItsPatienceEnds) {
-  serve({"--drain", "0.2"});
+  serve({"--drain", "0.2", "--workers", "1"});
   for (const pid_t worker : sandbox_.workers()) ::kill(worker, SIGSTOP);
   HttpConnection asked(port_);
   asked.send(http_post("/v1/predict", R"({"inputs": "Anna lives in Lund ."})"));

@@ -1,0 +1,106 @@
+// What a coroutine of HttpServer waits on: a connection with a clock, and the reply that a handler fills.
+// Place in the flow: http_server.cpp alone.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "serve/http_server.hpp"
+
+namespace encore::http_detail {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+/// For co_await: a failure is a value, not an exception.
+inline asio::redirect_error_t<asio::use_awaitable_t<>> into(error_code& failed) {
+  return asio::redirect_error(asio::use_awaitable, failed);
+}
+
+class Reply final : public HttpReply {
+ public:
+  explicit Reply(const asio::any_io_executor& loop) : news_(loop) {
+    news_.expires_at(asio::steady_timer::time_point::max());
+  }
+
+  void answer(HttpAnswer answer) override {
+    head_ = std::move(answer);
+    has_head = ended = true;
+    news_.cancel();
+  }
+  void begin(const HttpAnswer& head) override {
+    head_ = head;
+    has_head = in_parts = true;
+    news_.cancel();
+  }
+  void part(std::string text) override {
+    parts_ += text;
+    news_.cancel();
+  }
+  void end() override {
+    ended = true;
+    news_.cancel();
+  }
+  void when_gone(std::function<void()> gone) override { gone_ = std::move(gone); }
+
+  /// Waits until there is a head; later until there are parts, or the end.
+  asio::awaitable<void> wait() {
+    error_code woken;
+    while (!has_head || (in_parts && parts_.empty() && !ended)) co_await news_.async_wait(into(woken));
+  }
+  HttpAnswer& head() { return head_; }
+  std::string take_parts() { return std::exchange(parts_, {}); }
+  void client_is_gone() {
+    if (gone_) std::exchange(gone_, {})();
+  }
+
+  bool has_head = false, in_parts = false, ended = false;
+
+ private:
+  asio::steady_timer news_;
+  HttpAnswer head_;
+  std::string parts_;
+  std::function<void()> gone_;
+};
+
+/// An open connection with a clock for what it does.
+struct Connection : std::enable_shared_from_this<Connection> {
+  explicit Connection(tcp::socket socket_) : socket(std::move(socket_)), clock(socket.get_executor()) {}
+
+  /// What is read or written from now on fails after so long, and `late` says why. (The streams of Beast
+  /// close the socket then, and nobody could be told.)
+  void expires_after(std::chrono::milliseconds time) {
+    late = false;
+    clock.expires_after(time);
+    clock.async_wait([self = shared_from_this(), phase = ++phase](const error_code& stopped) {
+      if (stopped || phase != self->phase) return;
+      self->late = true;
+      error_code ignored;
+      self->socket.cancel(ignored);
+    });
+  }
+  void expires_never() {
+    ++phase;
+    clock.cancel();
+  }
+
+  tcp::socket socket;
+  asio::steady_timer clock;
+  std::uint64_t phase = 0;
+  bool late = false;
+  bool idle = true;  ///< nothing is asked on it
+};
+using ConnectionPointer = std::shared_ptr<Connection>;
+
+}  // namespace encore::http_detail
