@@ -44,6 +44,19 @@ std::filesystem::path free_backup_name(const std::filesystem::path& path, std::i
   return name;
 }
 
+/// SQLite changes no constraint of a table; that of the states of runs is widened in the text of the schema,
+/// as its documentation of ALTER TABLE describes for what changes nothing in the rows.
+void allow_pruned_runs(Database& database) {
+  sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
+  database.execute(R"(
+PRAGMA writable_schema = ON;
+UPDATE sqlite_schema SET sql = replace(sql, '''lost'', ''stopped'')', '''lost'', ''stopped'', ''pruned'')')
+  WHERE type = 'table' AND name = 'run';
+PRAGMA writable_schema = OFF;
+)");
+  sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+}
+
 }  // namespace
 
 std::span<const Migration> known_migrations() {
@@ -103,10 +116,6 @@ ALTER TABLE metric ADD COLUMN columns TEXT NOT NULL DEFAULT '[]' CHECK (json_val
 )",
                                                   fill_meanings},
                                                  {6, R"(
-PRAGMA writable_schema = ON;
-UPDATE sqlite_schema SET sql = replace(sql, '''lost'', ''stopped'')', '''lost'', ''stopped'', ''pruned'')')
-  WHERE type = 'table' AND name = 'run';
-PRAGMA writable_schema = OFF;
 CREATE TABLE search (
   number    INTEGER PRIMARY KEY,
   name      TEXT NOT NULL UNIQUE,
@@ -157,7 +166,8 @@ CREATE TABLE search_observation (
   time      REAL NOT NULL,
   PRIMARY KEY (search, number)
 ) STRICT, WITHOUT ROWID;
-)"}}};
+)",
+                                                  allow_pruned_runs}}};
   return list;
 }
 
