@@ -1,6 +1,7 @@
 // See attempt.hpp.
 #include "runner/attempt.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -220,7 +221,9 @@ void Attempt::dispossess(const LeaseLost& error) {
 
 void Attempt::finish() {
   outcome_.result = follower_.result();
-  outcome_.step = follower_.step();
+  // A worker that had nothing left to train tells of its step in its last word alone.
+  const std::int64_t last = follower_.ended() ? follower_.ended()->step.value_or(0) : 0;
+  outcome_.step = std::max(follower_.step(), last);
   outcome_.seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
   phase_ = Phase::over;
 }

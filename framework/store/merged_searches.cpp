@@ -20,7 +20,7 @@ std::string surplus_of(const std::string& one, const std::string& other) {
            same + "))";
   };
   return "SELECT " + missing("search_decision", "m.kind = t.kind AND m.observations = t.observations") +
-         " + " + missing("search_observation", "m.outcome = t.outcome AND m.\"values\" = t.\"values\"");
+         " + " + missing("search_observation", "m.outcome = t.outcome AND m.scores = t.scores");
 }
 
 std::int64_t count(Database& database, const std::string& sql, std::int64_t one, std::int64_t other) {

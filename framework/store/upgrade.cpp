@@ -44,6 +44,19 @@ std::filesystem::path free_backup_name(const std::filesystem::path& path, std::i
   return name;
 }
 
+/// SQLite changes no constraint of a table; that of the states of runs is widened in the text of the schema,
+/// as its documentation of ALTER TABLE describes for what changes nothing in the rows.
+void allow_pruned_runs(Database& database) {
+  sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
+  database.execute(R"(
+PRAGMA writable_schema = ON;
+UPDATE sqlite_schema SET sql = replace(sql, '''lost'', ''stopped'')', '''lost'', ''stopped'', ''pruned'')')
+  WHERE type = 'table' AND name = 'run';
+PRAGMA writable_schema = OFF;
+)");
+  sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+}
+
 }  // namespace
 
 std::span<const Migration> known_migrations() {
@@ -103,51 +116,6 @@ ALTER TABLE metric ADD COLUMN columns TEXT NOT NULL DEFAULT '[]' CHECK (json_val
 )",
                                                   fill_meanings},
                                                  {6, R"(
-DROP VIEW curve;
-DROP VIEW run_status;
-CREATE TABLE run_6 (
-  number    INTEGER PRIMARY KEY,
-  id        TEXT NOT NULL UNIQUE,
-  name      TEXT NOT NULL UNIQUE,
-  sweep     INTEGER REFERENCES sweep (number),
-  question  TEXT NOT NULL,
-  group_id  TEXT NOT NULL,
-  backend   TEXT NOT NULL,
-  repeat    INTEGER NOT NULL DEFAULT 1,
-  seed      INTEGER NOT NULL,
-  state     TEXT NOT NULL DEFAULT 'pending'
-            CHECK (state IN ('pending', 'running', 'completed', 'failed', 'interrupted', 'lost', 'stopped', 'pruned')),
-  reason    TEXT NOT NULL DEFAULT '',
-  result    TEXT CHECK (result IS NULL OR json_valid(result)),
-  note      TEXT NOT NULL DEFAULT '',
-  created   REAL NOT NULL,
-  finished  REAL,
-  removed   REAL,
-  UNIQUE (question, backend, repeat)
-) STRICT;
-INSERT INTO run_6 SELECT number, id, name, sweep, question, group_id, backend, repeat, seed, state, reason, result,
-  note, created, finished, removed FROM run;
-DROP TABLE run;
-PRAGMA legacy_alter_table = ON;  -- else views of the user's own, which name the table, would stop the next line
-ALTER TABLE run_6 RENAME TO run;
-PRAGMA legacy_alter_table = OFF;
-CREATE INDEX run_by_group ON run (group_id);
-CREATE INDEX run_by_sweep ON run (sweep);
-CREATE INDEX run_by_state ON run (state);
-CREATE VIEW curve AS
-  SELECT run.id AS id, run.name AS run, metric.name AS metric, step, value, special
-  FROM current_point
-  JOIN run ON run.number = current_point.run
-  JOIN metric ON metric.number = current_point.metric;
-CREATE VIEW run_status AS
-  SELECT run.id, run.name, run.backend, run.seed, run.repeat, run.group_id,
-         CASE WHEN run.state = 'running' AND (attempt.expires IS NULL OR attempt.expires < julianday('now') * 86400.0 - 210866760000.0)
-              THEN 'lost' ELSE run.state END AS status,
-         run.reason, attempt.ordinal AS attempts, datetime(run.created, 'unixepoch') AS created_utc,
-         datetime(run.finished, 'unixepoch') AS finished_utc, run.result
-  FROM run
-  LEFT JOIN attempt ON attempt.number = (SELECT max(number) FROM attempt WHERE attempt.run = run.number)
-  WHERE run.removed IS NULL;
 CREATE TABLE search (
   number    INTEGER PRIMARY KEY,
   name      TEXT NOT NULL UNIQUE,
@@ -198,7 +166,8 @@ CREATE TABLE search_observation (
   time      REAL NOT NULL,
   PRIMARY KEY (search, number)
 ) STRICT, WITHOUT ROWID;
-)"}}};
+)",
+                                                  allow_pruned_runs}}};
   return list;
 }
 

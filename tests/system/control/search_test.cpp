@@ -214,8 +214,7 @@ TEST(Search, what_was_changed_by_hand_is_named) {
                    "decision " + proposal + "\n  stored      propose trial 7 (1 epoch)  learning_rate=0.5");
   const std::string complete =
       sandbox.one("SELECT max(number) FROM search_observation WHERE outcome = 'complete'");
-  const std::string values =
-      sandbox.one("SELECT scores FROM search_observation WHERE number = " + complete);
+  const std::string values = sandbox.one("SELECT scores FROM search_observation WHERE number = " + complete);
   expect_different("UPDATE search_observation SET scores = '[0.123]' WHERE number = " + complete,
                    "UPDATE search_observation SET scores = '" + values + "' WHERE number = " + complete,
                    "says dev/f1 0.123000, its runs answered ");
@@ -292,7 +291,8 @@ TEST(Search, a_trial_whose_run_was_removed_is_named) {
   sandbox.set("FAKE_CRASH_AT", "7");
   sandbox.set("FAKE_CRASH_ATTEMPTS", "9");
   EXPECT_EQ(sandbox.exp({"run", "search.toml", "-q"}).end.exit_code, 75) << "the promoted trial was cut off";
-  ASSERT_EQ(sandbox.exp({"rm", sandbox.one("SELECT name FROM run WHERE state = 'lost'"), "-y"}).end.exit_code, 0);
+  ASSERT_EQ(sandbox.exp({"rm", sandbox.one("SELECT name FROM run WHERE state = 'lost'"), "-y"}).end.exit_code,
+            0);
   const ProgramOutput again = sandbox.exp({"run", "search.toml", "-q"});
   EXPECT_NE(again.end.exit_code, 0);
   EXPECT_TRUE(contains(again.errors, " was removed; exp undelete brings it back")) << again.errors;

@@ -130,9 +130,9 @@ TEST_F(StoreTest, an_injected_migration_is_applied_in_order) {
   EXPECT_EQ(upgrade.to, schema_version + 1);
   EXPECT_EQ(store().database().text("SELECT colour FROM run"), "red");
   expect_contains(message_of<Error>([&] { open_encore_database(path(), OpenMode::read); }),
-                  "newer Encore (version 6");
+                  "newer Encore (version 7");
   expect_contains(message_of<Error>([&] { upgrade_database(path()); }),
-                  "was made by a newer Encore (version 6, this one knows 5)");
+                  "was made by a newer Encore (version 7, this one knows 6)");
 }
 
 TEST_F(StoreTest, a_migration_that_fails_changes_nothing_and_its_copy_stays) {
@@ -150,8 +150,8 @@ TEST_F(StoreTest, a_migration_that_fails_changes_nothing_and_its_copy_stays) {
     EXPECT_EQ(store().database().integer("PRAGMA user_version"), schema_version);
     EXPECT_EQ(testing::dump(store().database()), before);
   }
-  EXPECT_TRUE(std::filesystem::exists(path().string() + ".version-5.backup"));
-  EXPECT_TRUE(std::filesystem::exists(path().string() + ".version-5-2.backup"));
+  EXPECT_TRUE(std::filesystem::exists(path().string() + ".version-6.backup"));
+  EXPECT_TRUE(std::filesystem::exists(path().string() + ".version-6-2.backup"));
 }
 
 TEST_F(StoreTest, an_upgrade_is_refused_while_a_run_is_trained_and_for_unknown_versions) {
