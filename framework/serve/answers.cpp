@@ -5,10 +5,10 @@
 #include <cstring>
 #include <ctime>
 
+#include <encore/base64.hpp>
 #include <nlohmann/json.hpp>
 
 #include "config/json_text.hpp"
-#include "document/content_policy.hpp"
 #include "serve/refusal.hpp"
 
 namespace encore {
@@ -67,7 +67,7 @@ std::string embeddings_body(const ServedModel& model, const ServeRequest& reques
   for (std::size_t i = 0; i < job.answers.size(); ++i)
     data += (i > 0 ? "," : "") + std::string(R"({"object":"embedding","index":)") + std::to_string(i) +
             ",\"embedding\":" +
-            (request.base64 ? '"' + base64(job.answers[i].text) + '"' : vector_json(job.answers[i].text)) +
+            (request.base64 ? '"' + to_base64(job.answers[i].text) + '"' : vector_json(job.answers[i].text)) +
             "}";
   return with_list(body, "data", data);
 }
