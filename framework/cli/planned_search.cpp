@@ -67,6 +67,7 @@ std::unique_ptr<PlannedSearch> read_search_plan(const CommandLine& line) {
 }
 
 void compare_with(Store& store, PlannedSearch& planned) {
+  const Snapshot snapshot(store.database());
   if (auto row = find_search(store, planned.row.identity, planned.row.backend)) {
     planned.row = std::move(*row);
     planned.record = read_search(store, planned.row);

@@ -176,6 +176,7 @@ ordered_json search_json(Store& store, const SearchRow& row, const SearchRecord&
 }
 
 void print_searches(std::ostream& out, Store& store, const Terminal& terminal) {
+  const Snapshot snapshot(store.database());
   const std::vector<SearchRow> rows = list_searches(store);
   if (rows.empty()) {
     out << "no searches yet\n";
@@ -208,6 +209,7 @@ void print_searches(std::ostream& out, Store& store, const Terminal& terminal) {
 }
 
 ordered_json searches_json(Store& store) {
+  const Snapshot snapshot(store.database());
   ordered_json list = ordered_json::array();
   for (const SearchRow& row : list_searches(store))
     list.push_back(search_json(store, row, read_search(store, row)));

@@ -212,6 +212,7 @@ int plan_search(const CommandLine& line) {
 }
 
 int verify_search(const CommandLine& line, Store& store, const SearchRow& row) {
+  const Snapshot snapshot(store.database());
   const SearchRecord record = read_search(store, row);
   const std::vector<RandomVariable> space = search::space_from_json(row.space);
   const search::SearchOptions options = search::options_from_json(row.settings);

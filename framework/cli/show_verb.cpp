@@ -28,6 +28,7 @@ int show_verb(const Arguments& arguments) {
 
   Store store(line.database(), OpenMode::read);
   if (const auto search = named_search(store, line.texts("run"))) {
+    const Snapshot snapshot(store.database());
     const SearchRecord record = read_search(store, *search);
     if (line.flag("json"))
       std::cout << search_json(store, *search, record).dump(2) << '\n';

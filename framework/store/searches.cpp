@@ -218,7 +218,6 @@ void add_search(Store& store, SearchRow& row) {
 }
 
 SearchRecord read_search(Store& store, const SearchRow& row) {
-  const Snapshot snapshot(store.database());
   SearchRecord record;
   if (!row.space.is_array() || !row.settings.is_object() || !row.settings.contains("objectives"))
     refuse(row, "settings and space");

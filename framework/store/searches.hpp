@@ -50,7 +50,8 @@ std::vector<SearchRow> list_searches(Store& store);
 /// Gives the row its number and a free name.
 void add_search(Store& store, SearchRow& row);
 
-/// Throws Error where the rows contradict each other so that nothing can be recomputed from them.
+/// Within a Snapshot of the caller, while others may write. Throws Error where the rows contradict each other
+/// so that nothing can be recomputed from them.
 SearchRecord read_search(Store& store, const SearchRow& row);
 
 /// A proposal with its trial and the runs of that; any other decision alone.

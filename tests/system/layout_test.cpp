@@ -184,7 +184,8 @@ TEST(Layout, TypesAndFieldsOfEventsAreSpelledInOnePlace) {
   words.merge(words_in("record/events.hpp", R"re( type = "(\w+)")re"));
   EXPECT_TRUE(words.contains("progress") && words.contains("bench_round"));
   // Where the same word means something else: a member of a verb's answer, a column of a table (run.result is
-  // JSON), a member of the metadata of a checkpoint or of the token cache, a metric, an option.
+  // JSON), a member of the metadata of a checkpoint or of the token cache, a metric, an option, an outcome of
+  // a trial.
   const std::map<std::string, std::set<std::string>> elsewhere = {
       {"best_step",
        {"cli/db_check.cpp", "cli/dump_verb.cpp", "cli/run_summary.cpp", "cli/show_text.cpp",
@@ -198,6 +199,9 @@ TEST(Layout, TypesAndFieldsOfEventsAreSpelledInOnePlace) {
         "worker/check_plugin_verb.cpp"}},
       {"learning_rate",
        {"base/host_measures.cpp", "contract/optimizer_checks.cpp", "report/candidate_key.hpp"}},
+      {"measured",
+       {"cli/search_text.cpp", "plan/search/history.cpp", "plan/search/standing.cpp",
+        "plan/search/standing.hpp"}},
       {"numeric_environment", {"cli/run_json.cpp", "worker/main.cpp"}},
       {"peak_bytes", {"runner/bench_run.cpp"}},
       {"progress",

@@ -317,6 +317,9 @@ TEST(Search, is_shown_and_listed) {
   EXPECT_EQ(nlohmann::json::parse(sandbox.exp({"ls", "--search", "--json"}).output).size(), 1u);
   EXPECT_EQ(nlohmann::json::parse(sandbox.exp({"verify", "tune", "--json"}).output).at("outcome"), "equal");
   EXPECT_TRUE(contains(sandbox.exp({"ls", "--state", "pruned"}).output, "pruned"));
+  const ProgramOutput report = sandbox.exp({"report", "tune", "-o", "report.html"});
+  EXPECT_EQ(report.end.exit_code, 0) << report.errors;
+  EXPECT_TRUE(contains(sandbox.read("report.html"), "Searches that proposed runs of this report"));
 }
 
 TEST(Search, refuses_what_it_cannot_mean) {
