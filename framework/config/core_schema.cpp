@@ -295,9 +295,10 @@ const Schema& search_schema() {
           .integer("trials", 20, {.help = "trials of the search", .min = 1, .max = most_draws})
           .text_list(
               "objective", {},
-              {.help = "what is searched for, such as `max dev/f1`, of the checkpoint that "
-                       "`train.select` chooses (default: `train.select` itself); a list of several asks "
-                       "for the trials that no other one beats in all of them"})
+              {.help =
+                   "what is searched for, written as `train.select` is, whose checkpoint is scored (default: "
+                   "`train.select` itself); a list of several asks "
+                   "for the trials that no other one beats in all of them"})
           .integer("seed", 1, {.help = "of the proposals; independent of a run's seed", .min = 0})
           .integer("repeats", 1,
                    {.help = "seeds of each trial, from the experiment's `seed` on; it is judged by the mean. "

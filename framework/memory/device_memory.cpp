@@ -51,9 +51,11 @@ void prefer_large_pages([[maybe_unused]] std::byte* memory, [[maybe_unused]] std
 
 /// By words, of which memory holds whole ones: byte by byte it would take eight times as long.
 void clear(const OwnedBytes<DeviceMemory>& memory) {
-  using Words = Kokkos::View<std::uint64_t*, DeviceMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  Kokkos::deep_copy(
-      Words(reinterpret_cast<std::uint64_t*>(memory.data()), memory.size() / sizeof(std::uint64_t)), 0);
+  auto* const words = reinterpret_cast<std::uint64_t*>(memory.data());
+  const Kokkos::RangePolicy<ExecutionSpace> all(0, memory.size() / sizeof(std::uint64_t));
+  Kokkos::parallel_for(
+      "encore::clear_memory", all, KOKKOS_LAMBDA(const std::int64_t index) { words[index] = 0; });
+  Kokkos::fence("encore::clear_memory");
 }
 
 OwnedBytes<DeviceMemory> allocate(const std::string& label, std::size_t bytes, Contents contents) {

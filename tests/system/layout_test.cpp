@@ -183,17 +183,19 @@ TEST(Layout, TypesAndFieldsOfEventsAreSpelledInOnePlace) {
   EXPECT_TRUE(words.contains("total_steps") && words.contains("peak_bytes"));
   words.merge(words_in("record/events.hpp", R"re( type = "(\w+)")re"));
   EXPECT_TRUE(words.contains("progress") && words.contains("bench_round"));
-  // Where the same word means something else: a member of a verb's answer, a column of a table (run.result is
-  // JSON), a member of the metadata of a checkpoint or of the token cache, a metric, an option, an outcome of
-  // a trial.
+  // Where the same word means something else: a member of a verb's answer, a table, a column of one
+  // (run.result is JSON), a member of the metadata of a checkpoint or of the token cache, a metric, an
+  // option, an outcome of a trial.
   const std::map<std::string, std::set<std::string>> elsewhere = {
       {"best_step",
        {"cli/db_check.cpp", "cli/dump_verb.cpp", "cli/run_summary.cpp", "cli/show_text.cpp",
         "record/progress.cpp", "report/trials.cpp", "store/garbage.cpp", "store/store.hpp"}},
-      {"checkpoint", {"record/control_pipe.cpp", "record/control_pipe.hpp", "store/garbage.cpp"}},
+      {"artifact", {"store/merged_rows.cpp"}},
+      {"checkpoint",
+       {"record/control_pipe.cpp", "record/control_pipe.hpp", "store/garbage.cpp", "store/merged_rows.cpp"}},
       {"digest",
-       {"cli/plugin_check.cpp", "serve/answers.cpp", "serve/service.cpp", "tasks/token_cache.cpp",
-        "worker/check_plugin_verb.cpp"}},
+       {"cli/plugin_check.cpp", "serve/answers.cpp", "serve/service.cpp", "store/merged_rows.cpp",
+        "tasks/token_cache.cpp", "worker/check_plugin_verb.cpp"}},
       {"finished",
        {"cli/dump_verb.cpp", "cli/plugin_check.cpp", "cli/run_json.cpp", "store/run_columns.cpp",
         "worker/check_plugin_verb.cpp"}},

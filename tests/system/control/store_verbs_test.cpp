@@ -331,7 +331,7 @@ std::string completed(const Sandbox& sandbox, const std::string& line) {
 TEST_F(StoreVerbs, BashCompletesVerbsOptionsAndRuns) {
   output_of({"run", "tiny.toml", "--quiet", "--seed", "7", "--grid", "model.layers=1"});
   EXPECT_EQ(completed(sandbox_, "exp und"), "undelete ");
-  EXPECT_EQ(completed(sandbox_, "exp db "), "backup check path upgrade vacuum ");
+  EXPECT_EQ(completed(sandbox_, "exp db "), "backup check merge path upgrade vacuum ");
   EXPECT_EQ(completed(sandbox_, "exp gc --d"), "--db --dry-run ");
   EXPECT_EQ(completed(sandbox_, "exp show ti"), "tiny tiny-layers=1-s7 ");
   EXPECT_EQ(completed(sandbox_, "exp show tiny-layers="), "1-s7 ")

@@ -105,7 +105,8 @@ class Typos : public ::testing::Test {
     arguments.insert(arguments.end(), one.arguments.begin(), one.arguments.end());
     const ProgramOutput output = sandbox_.exp(arguments);
     EXPECT_EQ(output.end.exit_code, 2) << verb << output.output;
-    const std::string said = replaced(output.errors, sandbox_.folder().string(), "FOLDER");
+    std::string said = replaced(output.errors, sandbox_.folder().string(), "FOLDER");
+    said = replaced(said, "\"unigram\", ", "");  // a build without SentencePiece has none
     EXPECT_EQ(replaced(said, ENCORE_BUILD_DIR "/lib/encore/plugins", "PLUGINS"), one.expected) << verb;
   }
 
