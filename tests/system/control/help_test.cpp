@@ -130,6 +130,11 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
   const ProgramOutput taught = sandbox.exp({"run", "shakespeare.toml", "-q"});
   EXPECT_EQ(taught.end.exit_code, 0) << taught.errors;
   sandbox.write("prompts.txt", "mon\ntues\n");
+  for (const char* database : {"cluster.db", "a.db", "b.db"}) {
+    const ProgramOutput elsewhere = sandbox.exp({"run", "experiments/quickstart.toml", "-q", "--db", database,
+                                                 "-S", "name=elsewhere", "-S", "seed=9"});
+    EXPECT_EQ(elsewhere.end.exit_code, 0) << elsewhere.errors;
+  }
   sandbox.write("models/README", "folders of models from elsewhere\n");
   for (const char* folder : {"models/all-MiniLM-L6-v2", "models/bert-ner"}) {
     const ProgramOutput exported = sandbox.exp({"export", "minilm_wnut17-s1", "-o", folder});
