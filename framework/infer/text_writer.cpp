@@ -103,22 +103,29 @@ std::vector<std::vector<float>> TextWriter::logits() {
     rows.emplace_back(row, row + logits.extent(1));
     if (decoding_.repetition_penalty != 1.0)
       penalize_repetitions(feed_.pieces(feed_.rows()[i]), decoding_.repetition_penalty, rows.back());
-    if (!is_written(padding_))
-      rows.back()[static_cast<std::size_t>(padding_)] = std::numeric_limits<float>::lowest();
   }
+  return rows;
+}
+
+/// The same with no share for padding, which is not drawn.
+std::vector<std::vector<float>> TextWriter::logits_to_draw() {
+  std::vector<std::vector<float>> rows = logits();
+  if (!is_written(padding_))
+    for (std::vector<float>& row : rows)
+      row[static_cast<std::size_t>(padding_)] = std::numeric_limits<float>::lowest();
   return rows;
 }
 
 // --- search ---
 
-/// Of each row of the feed.
+/// Of each row of the feed; padding keeps its share and is passed over.
 std::vector<std::vector<Candidate>> TextWriter::candidates() {
   const std::int64_t count = BeamSearch::candidates(decoding_.beam);
   std::vector<std::vector<Candidate>> all;
   if (decoding_.repetition_penalty == 1.0)
     all = best_.of(feed_.logits());
   else
-    for (const std::vector<float>& row : logits()) all.push_back(most_probable(row, count));
+    for (const std::vector<float>& row : logits()) all.push_back(most_probable(row, count + 1));
   for (std::vector<Candidate>& row : all) {
     std::erase_if(row, [&](const Candidate& candidate) { return !is_written(candidate.piece); });
     if (std::ssize(row) > count) row.resize(static_cast<std::size_t>(count));
@@ -197,7 +204,7 @@ void TextWriter::assign_slots(std::size_t number) {
 // --- draws ---
 
 void TextWriter::draw() {
-  std::vector<std::vector<float>> rows = logits();
+  std::vector<std::vector<float>> rows = logits_to_draw();
   if (times_ > 1) feed_.repeat();
   const auto times = static_cast<std::size_t>(times_);
   for (std::size_t prompt = 0; prompt < prompts_.size(); ++prompt)
@@ -205,7 +212,7 @@ void TextWriter::draw() {
   for (;;) {
     feed_.read();
     if (feed_.rows().empty()) return;
-    rows = logits();
+    rows = logits_to_draw();
     for (std::size_t i = 0; i < rows.size(); ++i)
       draw_next(feed_.rows()[i] / times, feed_.rows()[i] % times, rows[i]);
   }

@@ -65,6 +65,7 @@ class TextWriter {
   bool is_written(std::int32_t piece) const { return piece != padding_ || piece == end_; }
   std::vector<std::vector<Candidate>> candidates();
   std::vector<std::vector<float>> logits();
+  std::vector<std::vector<float>> logits_to_draw();
 
   void search();
   void advance(std::size_t prompt, std::span<const std::vector<Candidate>> of);

@@ -123,6 +123,7 @@ struct GeneratorTest : CopyTest {
         seen.insert(seen.end(), each.pieces.begin(), each.pieces.end());
         penalize_repetitions(seen, decoding.repetition_penalty, logits);
         for (const Candidate& candidate : most_probable(logits, vocabulary)) {
+          if (candidate.piece == tokenizer->special(Special::padding)) continue;  // is never written
           next.push_back({each.pieces, each.log_probability + candidate.log_probability});
           next.back().pieces.push_back(candidate.piece);
         }
