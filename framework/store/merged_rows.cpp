@@ -264,9 +264,9 @@ void MergedRows::join_labels(std::int64_t theirs, std::int64_t ours) {
   database_
       .cached(
           "UPDATE main.run SET note = ?3, removed = (SELECT CASE WHEN main.run.removed IS NULL OR t.removed "
-          "IS "
-          "NULL THEN NULL ELSE max(main.run.removed, t.removed) END FROM other.run AS t WHERE t.number = "
-          "?1) WHERE number = ?2")
+          "IS NULL THEN NULL ELSE max(main.run.removed, t.removed) END FROM other.run AS t WHERE t.number = "
+          "?1) WHERE number = ?2 AND (note <> ?3 OR removed IS NOT NULL)")  // else a commit waits for the
+                                                                            // disk
       .run(theirs, ours, note);
 }
 

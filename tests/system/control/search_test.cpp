@@ -180,7 +180,8 @@ TEST(Search, with_one_worker_a_kill_changes_no_trial) {
   killed.set("FAKE_STEP_MS", "4");
   for (int round = 0; round < 4; ++round) {
     const pid_t exp = killed.start({"run", "search.toml", "-q"});
-    std::this_thread::sleep_for(std::chrono::milliseconds(400 + 150 * round));
+    const std::string later = "SELECT count(*) > " + std::to_string(2 * round) + " FROM search_decision";
+    ASSERT_TRUE(killed.wait_until(later, "1")) << "it ended before it was killed";
     ::kill(exp, SIGKILL);
     Sandbox::wait(exp);
   }
