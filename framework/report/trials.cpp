@@ -126,11 +126,11 @@ Paragraph rule(const Material& material) {
             material.select.substr(blank == std::string::npos ? 0 : blank + 1) +
             " was chosen, the earliest of equals (train.select = \"" + material.select + "\")";
   }
-  return {
-      text +
-      "; the test set was scored once, with that checkpoint. Among runs nothing was chosen: every complete "
-      "run of a candidate counts with its seed, and of repeats of one question the newest complete one. "
-      "Runs without a result count as trials, and their reasons stand below."};
+  return {text +
+          "; the test set was scored once, with that checkpoint. Among the runs of a candidate nothing was "
+          "chosen: every complete one counts with its seed, and of repeats of one question the newest "
+          "complete one. "
+          "Runs without a result count as trials, and their reasons stand below."};
 }
 
 /// The score by which a trial would be chosen, and of how many trials there is none.
