@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compiles and links everything, tests included, for AMD GPUs with hipcc; no GPU is needed. Outside CI, because it installs a second
-# compiler. Arguments go to ninja: cmake/build_hip.sh [targets]
+# Compiles and links what differs for AMD GPUs with hipcc: the worker, the plugins and their tests; no GPU is needed. Outside CI, because
+# it installs a second compiler. Other targets ("all") stand behind it: cmake/build_hip.sh [targets]
 #
 # On Debian 12 (hipcc 5.2.3): clang 15, which its hipcc calls, crashes on C++20 as soon as a class holds a std::pair of libstdc++ 12.
 # Debian also has clang 16, which does not, but its hipcc has the name of clang 15 written into it. So a copy of hipcc is made in the
@@ -38,5 +38,6 @@ target=${target#AMD_}
 export HIP_PLATFORM=amd HCC_AMDGPU_TARGET=${target,,}
 hipcc --version | sed 's/^/hip: /'
 cmake --preset hip -DENCORE_TESTS=ON
-NINJA_STATUS='[hip %f/%t %es] ' cmake --build --preset hip ${*:+--target "$@"}
-echo "hip: everything compiled and linked in build/hip"
+[ "$#" != 0 ] || set -- encore-worker plugins device_tests
+NINJA_STATUS='[hip %f/%t %es] ' cmake --build --preset hip --target "$@"
+echo "hip: compiled and linked in build/hip: $*"
