@@ -57,6 +57,7 @@ CommandLine make_attention_line() {
                  "only this head of each layer, from 0 (may be repeated)");
   line.options()("json", po::bool_switch(), "the weights as JSON, to the standard output");
   add_model_options(line);
+  add_weights_option(line);
   add_run_options(line);
   line.positional("run");
   line.positional("text", -1);

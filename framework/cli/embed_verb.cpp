@@ -135,6 +135,7 @@ CommandLine make_embed_line() {
   line.options()("count,k", po::value<int>()->value_name("N")->default_value(10), "how many neighbours");
   line.options()("json", po::bool_switch(), "as JSON, vectors with all their digits");
   add_model_options(line);
+  add_weights_option(line);
   add_run_options(line);
   line.positional("run");
   line.positional("text", -1);

@@ -43,6 +43,7 @@ int evaluate_verb(const Arguments& arguments) {
   line.options()("json", po::bool_switch(),
                  "as JSON, with what was taken for what; a list where several runs are meant");
   add_model_options(line);
+  add_weights_option(line);
   add_run_arguments(line);
   if (!line.parse(arguments)) return exit_done;
 

@@ -123,6 +123,7 @@ CommandLine make_generate_line() {
                  "end a text before this (may be repeated)");
   line.options()("json", po::bool_switch(), "texts with scores as JSON, at the end");
   add_model_options(line);
+  add_weights_option(line);
   add_run_options(line);
   line.positional("run");
   line.positional("text", -1);

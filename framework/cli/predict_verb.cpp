@@ -58,6 +58,7 @@ int predict_verb(const Arguments& arguments) {
       "data, its data.type, labelled by the model");
   line.options()("json", po::bool_switch(), "short for --format jsonl");
   add_model_options(line);
+  add_weights_option(line);
   add_run_options(line);
   line.positional("run");
   line.positional("text", -1);

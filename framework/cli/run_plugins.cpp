@@ -121,6 +121,11 @@ void add_model_options(CommandLine& line) {
                  "threads; 0: all this process may use");
 }
 
+void add_weights_option(CommandLine& line) {
+  line.options()("int8", boost::program_options::bool_switch(),
+                 "with the weights of 8-bit integers that exp quantize has written");
+}
+
 void add_run_plugin_option(CommandLine& line) {
   line.options()("plugin-path", boost::program_options::value<std::vector<std::string>>()->value_name("DIR"),
                  "the folder with the run's plugins (may be repeated, or several with colons), in place of "
@@ -160,6 +165,7 @@ std::vector<std::string> worker_arguments(const CommandLine& line, const Trained
                           line.has("backend") ? line.text("backend") : row.backend))
     arguments.insert(arguments.end(), {"--plugin-folder", folder});
   arguments.insert(arguments.end(), more.begin(), more.end());
+  if (line.has("int8") && line.flag("int8")) arguments.emplace_back("--int8");
   return arguments;
 }
 

@@ -22,6 +22,9 @@ void add_run_plugin_option(CommandLine& line);
 /// --backend, --plugin-path and --threads, for verbs that ask the model of a stored run.
 void add_model_options(CommandLine& line);
 
+/// --int8, for those of them that compute with the model; worker_arguments hands it on.
+void add_weights_option(CommandLine& line);
+
 /// Where the plugins of the run are searched: in the folders of --plugin-path if it is given, else in those
 /// of the specification; then in $ENCORE_PLUGIN_PATH and the build for `backend`. Throws Error where a plugin
 /// that would be loaded may not be; says on the standard error when one is not the file that the run was

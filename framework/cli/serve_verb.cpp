@@ -159,6 +159,7 @@ CommandLine make_serve_line() {
                  "seconds that a client may take to send its request");
   line.options()("drain", real(30.0, "S", "30"), "seconds for the last answers once it is to end");
   add_model_options(line);
+  add_weights_option(line);
   add_run_arguments(line);
   return line;
 }

@@ -34,6 +34,7 @@ int generate_verb(const Arguments& arguments);
 int attention_verb(const Arguments& arguments);
 int embed_verb(const Arguments& arguments);
 int serve_verb(const Arguments& arguments);
+int quantize_verb(const Arguments& arguments);
 int export_verb(const Arguments& arguments);
 int import_verb(const Arguments& arguments);
 int bench_verb(const Arguments& arguments);

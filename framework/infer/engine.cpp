@@ -29,11 +29,11 @@ LoadedExperiment load_run(const Specification& specification, const std::filesys
 }  // namespace
 
 Engine::Engine(const std::filesystem::path& run_folder, const std::vector<std::string>& plugin_folders,
-               const Device& device)
-    : Engine(run_folder, specification_of(run_folder, plugin_folders), device) {}
+               const Device& device, Weights weights)
+    : Engine(run_folder, specification_of(run_folder, plugin_folders), device, weights) {}
 
 Engine::Engine(const std::filesystem::path& run_folder, const Specification& specification,
-               const Device& device)
+               const Device& device, Weights weights)
     : loaded_(load_run(specification, run_folder)),
       tokenizer_(load_tokenizer(loaded_, run_folder,
                                 [&]() -> TextCounts {
@@ -43,7 +43,7 @@ Engine::Engine(const std::filesystem::path& run_folder, const Specification& spe
       parts_(make_task_parts(loaded_.experiment, loaded_.registry)) {
   const std::string knowledge = load_text(run_folder / knowledge_file, "list of labels");
   with_file(run_folder / knowledge_file, [&] { parts_.task->restore(knowledge); });
-  weights_ = std::make_unique<RunWeights>(run_folder, specification.question);
+  weights_ = std::make_unique<RunWeights>(run_folder, specification.question, weights);
   for (const char* file : {vocabulary_file, knowledge_file, max_length_file}) weights_->require_file(file);
   model_ = std::make_unique<Model>(loaded_.experiment, model_size(task(), tokenizer().vocabulary().size()),
                                    loaded_.registry, device, Use::inference);
@@ -81,6 +81,14 @@ Evaluation Engine::run(const EncodedSet& set, const EvaluationWatch& watch) {
     evaluator_ = std::make_unique<Evaluator>(*model_, planned.largest, options, texts_);
   }
   return evaluator_->run(units, watch);
+}
+
+double Engine::loss(const EncodedSet& set) {
+  const BatchOptions options = batch_options(experiment().train);
+  const ExampleSet units = units_of(task(), set.set);
+  const BatchSize needed = largest_evaluation_batch(units, options, evaluation_order(*model_));
+  if (!model_->evaluation_plan().holds(needed)) plan(needed);
+  return Evaluator(*model_, model_->evaluation_plan().largest, options).run(units).loss;
 }
 
 std::vector<AttentionText> Engine::attention(const EncodedSet& set, const AttentionChoice& choice) {

@@ -38,13 +38,14 @@ class Engine {
   /// Plugins are searched in `plugin_folders`, whatever the specification names. Throws Error when the folder
   /// holds no whole parameters yet, and when the vocabulary or the labels are not those of the run.
   Engine(const std::filesystem::path& run_folder, const std::vector<std::string>& plugin_folders,
-         const Device& device);
+         const Device& device, Weights weights = Weights::chosen);
 
   const Experiment& experiment() const { return loaded_.experiment; }
   const Tokenizer& tokenizer() const { return *tokenizer_.tokenizer; }
   /// What its vocabulary file holds.
   const std::vector<std::string>& vocabulary_lines() const { return tokenizer_.lines; }
   const Model& model() const { return *model_; }
+  Model& model() { return *model_; }
   const Task& task() const { return *parts_.task; }
   const Reader& reader() const { return *parts_.reader; }
   /// The fields of records that the task reads.
@@ -54,6 +55,8 @@ class Engine {
   void extend(const Records& records) { parts_.task->extend(records); }
   /// After which the parameters were taken.
   std::int64_t step() const { return step_; }
+  /// What the task chose by them on the development set; "": nothing.
+  const std::string& tuned() const { return weights_->tuned(); }
   /// SHA-256 of the parameters: equal for equal ones, whichever file they came from.
   std::string digest() const { return weights_->digest(); }
   /// What a user should know of how it was loaded: a damaged file that was passed over.
@@ -66,6 +69,8 @@ class Engine {
   void decode_by(const DecodingWishes& wishes);
   /// Memory grows with the largest batch so far; the results do not depend on it.
   Evaluation run(const EncodedSet& set, const EvaluationWatch& watch = {});
+  /// The loss alone of a set whose truth is known: no text is written for it.
+  double loss(const EncodedSet& set);
   /// Texts that the model writes, by sequence, whatever the task does with such. Throws Error where the model
   /// is no model of texts.
   std::vector<std::vector<GeneratedText>> generate(const EncodedSet& set, const Decoding& decoding,
@@ -92,7 +97,8 @@ class Engine {
   /// Room for such batches; what was planned before may be gone.
   void plan(const BatchSize& needed);
 
-  Engine(const std::filesystem::path& run_folder, const Specification& specification, const Device& device);
+  Engine(const std::filesystem::path& run_folder, const Specification& specification, const Device& device,
+         Weights weights);
 
   LoadedExperiment loaded_;
   LoadedTokenizer tokenizer_;

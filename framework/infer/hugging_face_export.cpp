@@ -154,8 +154,7 @@ std::vector<TensorSlice> tensors_of(const Target& target, HostValues& values) {
 /// The type of weights in the file.
 StoredType stored_type(const std::string& dtype, DType own) {
   if (dtype.empty()) return own;
-  for (const StoredType type :
-       {StoredType(DType::float32), StoredType(DType::bfloat16), StoredType(std::nullopt)})
+  for (const StoredType type : {StoredType::float32, StoredType::bfloat16, StoredType::float16})
     if (dtype == name_of(type)) return type;
   throw Error("--dtype is \"" + dtype + "\"; it must be float32, bfloat16 or float16");
 }

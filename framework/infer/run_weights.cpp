@@ -5,6 +5,7 @@
 #include <encore/error.hpp>
 
 #include "data/hash.hpp"
+#include "infer/int8_weights.hpp"
 #include "model/load_parameters.hpp"
 #include "record/checkpoint.hpp"
 #include "record/progress.hpp"
@@ -13,23 +14,39 @@
 namespace encore {
 namespace {
 
+constexpr const char* int8_remedy = "; exp quantize writes it anew";
 constexpr const char* remedy = "; put the file back, or train the run again (exp run FILE --fresh)";
 
 }  // namespace
 
-RunWeights::RunWeights(std::filesystem::path run_folder, std::string question)
-    : folder_(std::move(run_folder)), question_(std::move(question)) {
-  if (!std::filesystem::exists(folder_ / weights_file)) return;
+RunWeights::RunWeights(std::filesystem::path run_folder, std::string question, Weights which)
+    : folder_(std::move(run_folder)), question_(std::move(question)), which_(which) {
+  const bool int8 = which == Weights::int8;
+  const char* const name = int8 ? int8_weights_file : weights_file;
+  if (!std::filesystem::exists(folder_ / name)) {
+    if (int8) throw Error((folder_ / name).string() + " is missing" + int8_remedy);
+    return;
+  }
   try {
-    file_.emplace(folder_);
+    file_.emplace(folder_, name);
   } catch (const Error& error) {
+    if (int8) throw Error(error.what() + std::string(int8_remedy));
     damage_ = error.what();
     return;
   }
+  require_of_this_run();
+}
+
+void RunWeights::require_of_this_run() const {
+  const std::string path = file_->tensors().path().string();
   if (file_->facts().question != question_)
-    throw Error((folder_ / weights_file).string() + " belongs to another experiment (question " +
-                file_->facts().question +
-                "); put the run's own file back, or remove it: then the best checkpoint is used");
+    throw Error(path + " belongs to another experiment (question " + file_->facts().question + ")" +
+                (which_ == Weights::int8
+                     ? int8_remedy
+                     : "; put the run's own file back, or remove it: then the best checkpoint is used"));
+  if (which_ != Weights::int8 || !std::filesystem::exists(folder_ / weights_file)) return;
+  if (digest_of(WeightsFile(folder_).facts().tensors) != file_->facts().made_from)
+    throw Error(path + " was made from other weights than those that the run has now" + int8_remedy);
 }
 
 void RunWeights::require_file(const std::string& name) const {
@@ -43,6 +60,7 @@ void RunWeights::require_file(const std::string& name) const {
 }
 
 std::int64_t RunWeights::load_into(Model& model, int threads) {
+  if (which_ == Weights::int8) return load_int8_file(model, threads);
   try {
     if (file_) file_->require_whole(threads);
   } catch (const Error& error) {
@@ -57,19 +75,38 @@ std::int64_t RunWeights::load_into(Model& model, int threads) {
 }
 
 std::string RunWeights::digest() const {
-  Sha256 all;
-  for (const auto& [name, digest] : digests_) all.add(name + ' ' + digest + '\n');
-  return all.hex();
+  if (!checkpoint_step_) return digest_of(file_->facts().tensors);
+  DigestsByName digests;
+  const Safetensors file = load_checkpoint(folder_, *checkpoint_step_);
+  for (const auto& [name, tensor] : tensors_below("parameter/", file)) {
+    Sha256 hash;
+    hash.add(tensor.bytes);
+    digests[name] = hash.hex();
+  }
+  return digest_of(digests);
+}
+
+std::int64_t RunWeights::load_int8_file(Model& model, int threads) {
+  try {
+    file_->require_whole(threads);
+  } catch (const Error& error) {
+    throw Error(error.what() + std::string(int8_remedy));
+  }
+  with_file(file_->tensors().path(), [&] { load_int8_weights(model, *file_); });
+  tuned_ = file_->facts().tuned;
+  return file_->facts().step;
 }
 
 std::int64_t RunWeights::load_file(Model& model) {
   const Safetensors& tensors = file_->tensors();
+  ParameterBlock& parameters = model.parameters();
   with_file(tensors.path(), [&] {
-    require_complete(load_in_place(model.device(), model.parameters(), tensors.tensors(), same_name));
+    require_complete(which_ == Weights::copied
+                         ? load(model.device(), parameters, parameters.values(), tensors.tensors(), same_name)
+                         : load_in_place(model.device(), parameters, tensors.tensors(), same_name));
   });
   model.parameters().values_changed();
   tuned_ = file_->facts().tuned;
-  digests_ = file_->facts().tensors;
   return file_->facts().step;
 }
 
@@ -94,12 +131,8 @@ std::int64_t RunWeights::load_best_checkpoint(Model& model) {
   with_file(file.path(), [&] {
     require_complete(load(model.device(), parameters, parameters.values(), saved, same_name));
   });
-  for (const auto& [name, tensor] : saved) {
-    Sha256 hash;
-    hash.add(tensor.bytes);
-    digests_[name] = hash.hex();
-  }
   parameters.values_changed();
+  checkpoint_step_ = step;
   tuned_ = tuned_in(file);
   return step;
 }

@@ -1,7 +1,7 @@
 // The parameters that a run has chosen, from its folder into a model: the weights file that was written when
-// the run concluded, where it lies in the page cache; else a copy of those of its best checkpoint.
-// Place in the flow: Engine -> run_weights -> record/weights_file or record/checkpoint ->
-// model/load_parameters.
+// the run concluded, where it lies in the page cache; else a copy of those of its best checkpoint; or, where
+// it is asked for, what `exp quantize` has made of them. Place in the flow: Engine -> run_weights ->
+// record/weights_file or record/checkpoint -> model/load_parameters or infer/int8_weights.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,20 @@
 
 namespace encore {
 
+/// Which of a run's weights.
+enum class Weights : std::uint8_t {
+  chosen,  ///< of its best step
+  copied,  ///< the same in memory of the model, which may change them
+  int8,    ///< with matrices of 8-bit integers, and products of them
+};
+
 class RunWeights {
  public:
   /// Looks at what is there and reads no tensor yet. `question` is that of the run. Throws Error where the
-  /// weights file belongs to another experiment; a damaged one is a note, and the checkpoints count.
-  RunWeights(std::filesystem::path run_folder, std::string question);
+  /// weights file belongs to another experiment; a damaged one is a note, and the checkpoints count. Of 8-bit
+  /// weights there is no other copy: throws Error too where they are missing, damaged, or made from weights
+  /// that the run does not have any more.
+  RunWeights(std::filesystem::path run_folder, std::string question, Weights which = Weights::chosen);
 
   /// Throws Error when a file of the run's folder is not the one that the weights were written with; known
   /// only where there is a weights file.
@@ -34,22 +43,27 @@ class RunWeights {
   /// load_into.
   const std::string& tuned() const { return tuned_; }
 
-  /// SHA-256 of the digests of all parameters by name; after load_into.
+  /// SHA-256 of the digests of all parameters by name; after load_into. Where a checkpoint gave them, it is
+  /// read again: only who asks pays. Throws Error when it is damaged by then.
   std::string digest() const;
 
   /// What was passed over, for the user.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
+  std::int64_t load_int8_file(Model& model, int threads);
   std::int64_t load_file(Model& model);
   std::int64_t load_best_checkpoint(Model& model);
 
+  void require_of_this_run() const;
+
   std::filesystem::path folder_;
   std::string question_;
+  Weights which_;
   std::optional<WeightsFile> file_;
   std::string damage_;  ///< why the weights file is passed over
   std::string tuned_;
-  DigestsByName digests_;  ///< of the parameters that were taken
+  std::optional<std::int64_t> checkpoint_step_;  ///< of the checkpoint that gave them; none: the weights file
   std::vector<std::string> notes_;
 };
 

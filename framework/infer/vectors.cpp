@@ -49,6 +49,16 @@ std::vector<float> analogy(std::span<const float> a, std::span<const float> b, s
   return direction;
 }
 
+double largest_distance(const Vectors& vectors, const Vectors& others) {
+  ENCORE_REQUIRE(vectors.size() == others.size(), "as many vectors");
+  double largest = 0.0;
+  for (std::size_t i = 0; i < vectors.size(); ++i) {
+    const double lengths = inverse_length(vectors[i]) * inverse_length(others[i]);
+    largest = std::max(largest, 1.0 - dot(vectors[i], others[i]) * lengths);
+  }
+  return largest;
+}
+
 std::vector<Neighbour> nearest(std::span<const float> query, const Vectors& candidates,
                                std::span<const std::string> texts, std::size_t count,
                                const std::set<std::size_t>& without) {

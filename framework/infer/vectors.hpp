@@ -38,6 +38,10 @@ class MeanVector {
 /// The direction a - b + c of unit vectors: what is to c as a is to b (Mikolov et al. 2013).
 std::vector<float> analogy(std::span<const float> a, std::span<const float> b, std::span<const float> c);
 
+/// The largest of 1 - cosine of the angle between each vector and the one of its number in `others`; 1 where
+/// one of the two has no direction.
+double largest_distance(const Vectors& vectors, const Vectors& others);
+
 struct Neighbour {
   std::size_t number = 0;   ///< of the candidate
   double similarity = 0.0;  ///< the cosine; 0 where a vector has no direction

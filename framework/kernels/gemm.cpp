@@ -10,12 +10,14 @@
 namespace encore {
 namespace {
 
-/// Chooses between two libraries, and opens a region around each product while a tool listens.
+/// Chooses among libraries, and opens a region around each product while a tool listens.
 class DeviceGemm final : public GemmLibrary {
  public:
-  /// `invariant`: the one for batch-invariant products; null: there is none.
-  explicit DeviceGemm(std::unique_ptr<GemmLibrary> library, std::unique_ptr<GemmLibrary> invariant = nullptr)
-      : library_(std::move(library)), invariant_(std::move(invariant)) {}
+  /// `invariant`: the one for batch-invariant products, `quantized`: for weights of 8-bit integers; null:
+  /// there is none.
+  explicit DeviceGemm(std::unique_ptr<GemmLibrary> library, std::unique_ptr<GemmLibrary> invariant = nullptr,
+                      std::unique_ptr<GemmLibrary> quantized = nullptr)
+      : library_(std::move(library)), invariant_(std::move(invariant)), quantized_(std::move(quantized)) {}
 
   std::string name() const override { return library_->name(); }
   bool multiplies(DType type) const override { return library_->multiplies(type); }
@@ -27,25 +29,35 @@ class DeviceGemm final : public GemmLibrary {
     if (invariant_) invariant_->lay_out(device, weight, to);
   }
 
+  GemmLibrary* quantized() override { return quantized_.get(); }
+
   void multiply(const Device& device, const Product& product) override {
-    GemmLibrary& library = batch_invariant() && invariant_ ? *invariant_ : *library_;
-    const bool may_have_layout =
-        batch_invariant() && invariant_ && layouts() != nullptr && product.transpose_b;
-    const void* const layout = may_have_layout ? layouts()->find(product.b) : nullptr;
-    if (layout == nullptr) return multiply(library, device, product);
     Product with_layout = product;
-    with_layout.layout = layout;
-    multiply(library, device, with_layout);
+    if (reads_activations(product) &&
+        (with_layout.layout = layout_in(quantized_weights(), product)) != nullptr)
+      return multiply(*quantized_, device, with_layout);
+    const bool invariant = batch_invariant() && invariant_;
+    if (invariant) with_layout.layout = layout_in(layouts(), product);
+    multiply(invariant ? *invariant_ : *library_, device, with_layout);
   }
 
  private:
+  /// Null where there is none.
+  static const void* layout_in(const WeightLayouts* layouts, const Product& product) {
+    return layouts != nullptr && product.transpose_b ? layouts->find(product.b) : nullptr;
+  }
+  /// A product of a pass forward.
+  static bool reads_activations(const Product& p) {
+    return p.transpose_b && !p.transpose_a && !p.accumulate && p.derivative == kernels::Activation::none &&
+           p.c.dtype == p.a.dtype;
+  }
   static void multiply(GemmLibrary& library, const Device& device, const Product& product) {
     if (!Kokkos::Tools::profileLibraryLoaded()) return library.multiply(device, product);
     const Kokkos::Profiling::ScopedRegion region(product_label(product));
     library.multiply(device, product);
   }
 
-  std::unique_ptr<GemmLibrary> library_, invariant_;
+  std::unique_ptr<GemmLibrary> library_, invariant_, quantized_;
 };
 
 }  // namespace
@@ -54,9 +66,15 @@ const void* WeightLayouts::find(const Tensor& weight) const {
   const auto entry = entries_.find(weight.data);
   if (entry == entries_.end()) return nullptr;
   const Tensor& known = entry->second.weight;
-  return known.dtype == weight.dtype && known.rank == weight.rank && known.extents == weight.extents
-             ? entry->second.layout
-             : nullptr;
+  if (known.dtype != weight.dtype || known.rank != weight.rank || known.extents != weight.extents)
+    return nullptr;
+  entry->second.found = true;
+  return entry->second.layout;
+}
+
+bool WeightLayouts::was_found(const Tensor& weight) const {
+  const auto entry = entries_.find(weight.data);
+  return entry != entries_.end() && entry->second.found;
 }
 
 std::unique_ptr<GemmLibrary> make_gemm_library() {
@@ -72,7 +90,8 @@ std::unique_ptr<GemmLibrary> make_gemm_library() {
 #if !defined(__AMX_BF16__)  // with it oneDNN is faster
   library = make_bfloat16_gemm(std::move(library));
 #endif
-  return std::make_unique<DeviceGemm>(std::move(library), make_bfloat16_gemm(make_portable_gemm()));
+  return std::make_unique<DeviceGemm>(std::move(library), make_bfloat16_gemm(make_portable_gemm()),
+                                      make_int8_gemm());
 #endif
 }
 

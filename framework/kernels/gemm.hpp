@@ -33,7 +33,8 @@ struct Product {
   /// sums (M) += the sums of the columns of a, which is stored (K, M): blocks of rows_of_first_sums rows,
   /// then these in order. In the type of sums; empty: none; only with `transpose_a`.
   Tensor sums = {};
-  /// b as GemmLibrary::lay_out has left it, only with `transpose_b`; null: it is read where it lies.
+  /// b as GemmLibrary::lay_out of the library that multiplies has left it, only with `transpose_b`; null: it
+  /// is read where it lies.
   const void* layout = nullptr;
 
   std::int64_t rows() const { return c.extent(0); }
@@ -41,18 +42,21 @@ struct Product {
   std::int64_t inner() const { return a.extent(transpose_a ? 0 : 1); }
 };
 
-/// Where weights (N, K) lie in the layout of a library's batch-invariant products, beside where they lie as
-/// matrices. The memory is that of others (model/laid_out_weights.hpp).
+/// Where weights (N, K) lie in the layout of a library, beside where they lie as matrices. The memory is that
+/// of others (model/laid_out_weights.hpp).
 class WeightLayouts {
  public:
   void add(const Tensor& weight, const void* layout) { entries_[weight.data] = {weight, layout}; }
   /// Null where there is none of a matrix of this type and shape at this place.
   const void* find(const Tensor& weight) const;
+  /// Whether find() has given it: a product was computed with it.
+  bool was_found(const Tensor& weight) const;
 
  private:
   struct Entry {
     Tensor weight;
     const void* layout = nullptr;
+    mutable bool found = false;
   };
   std::unordered_map<const void*, Entry> entries_;
 };
@@ -76,15 +80,22 @@ class GemmLibrary {
   /// Shapes and types have been checked; no extent is zero.
   virtual void multiply(const Device& device, const Product& product) = 0;
 
+  /// The products with weights of 8-bit integers, which are read in its layout alone; null: there are none.
+  virtual GemmLibrary* quantized() { return nullptr; }
+
   /// Whether a BatchInvariance lives.
   bool batch_invariant() const { return batch_invariant_; }
   /// Null: it was given none.
   const WeightLayouts* layouts() const { return layouts_; }
+  /// Of a QuantizedProducts that lives, else null.
+  const WeightLayouts* quantized_weights() const { return quantized_weights_; }
 
  private:
   friend class BatchInvariance;
+  friend class QuantizedProducts;
   bool batch_invariant_ = false;
   const WeightLayouts* layouts_ = nullptr;
+  const WeightLayouts* quantized_weights_ = nullptr;
 };
 
 /// While it lives, the products of the device are batch-invariant: a row of c has the same bits whatever rows
@@ -112,6 +123,24 @@ class BatchInvariance {
   const WeightLayouts* layouts_before_;
 };
 
+/// While it lives, products with one of these weights, as GemmLibrary::quantized() lays them out, are
+/// computed with its integers: those of passes forward, kernels::linear. They are batch-invariant.
+class QuantizedProducts {
+ public:
+  /// Null: nothing changes.
+  QuantizedProducts(const Device& device, const WeightLayouts* weights)
+      : library_(device.gemm()), before_(library_.quantized_weights_) {
+    if (weights != nullptr) library_.quantized_weights_ = weights;
+  }
+  ~QuantizedProducts() { library_.quantized_weights_ = before_; }
+  QuantizedProducts(const QuantizedProducts&) = delete;
+  QuantizedProducts& operator=(const QuantizedProducts&) = delete;
+
+ private:
+  GemmLibrary& library_;
+  const WeightLayouts* before_;
+};
+
 /// Kokkos only: works on every backend and for every type. Batch-invariant on the host.
 std::unique_ptr<GemmLibrary> make_portable_gemm();
 
@@ -123,6 +152,9 @@ std::unique_ptr<GemmLibrary> make_onednn_gemm(std::unique_ptr<GemmLibrary> other
 /// bfloat16 by pairs, on the host; hands other types to `other`, or everything where the CPU that the build
 /// is for has no instruction for pairs. Batch-invariant.
 std::unique_ptr<GemmLibrary> make_bfloat16_gemm(std::unique_ptr<GemmLibrary> other);
+
+/// float32 and bfloat16 activations times weights of 8-bit integers, on the host.
+std::unique_ptr<GemmLibrary> make_int8_gemm();
 
 #ifdef ENCORE_HAVE_CUBLASLT
 std::unique_ptr<GemmLibrary> make_cublaslt_gemm();

@@ -66,15 +66,16 @@ std::vector<std::byte> converted(std::span<const std::byte> bytes, StoredType to
 
 template <class From>
 std::vector<std::byte> converted(std::span<const std::byte> bytes, StoredType to) {
-  if (!to) return converted<From, Half>(bytes, to);
-  if (*to == DType::bfloat16) return converted<From, Bfloat16>(bytes, to);
-  return *to == DType::float32 ? converted<From, float>(bytes, to) : converted<From, double>(bytes, to);
+  if (to == StoredType::float16) return converted<From, Half>(bytes, to);
+  if (to == StoredType::bfloat16) return converted<From, Bfloat16>(bytes, to);
+  return to == StoredType::float32 ? converted<From, float>(bytes, to) : converted<From, double>(bytes, to);
 }
 
 }  // namespace
 
 bool is_float(StoredType type) {
-  return !type || *type == DType::float32 || *type == DType::float64 || *type == DType::bfloat16;
+  return type == StoredType::float32 || type == StoredType::float64 || type == StoredType::bfloat16 ||
+         type == StoredType::float16;
 }
 
 float float_of_half(std::uint16_t bits) {
@@ -96,9 +97,9 @@ std::uint16_t half_of(double value) {
 std::vector<std::byte> convert_elements(StoredType from, std::span<const std::byte> bytes, StoredType to) {
   ENCORE_REQUIRE(is_float(from) && is_float(to),
                  std::string(name_of(from)) + " cannot become " + name_of(to));
-  if (!from) return converted<Half>(bytes, to);
-  if (*from == DType::bfloat16) return converted<Bfloat16>(bytes, to);
-  return *from == DType::float32 ? converted<float>(bytes, to) : converted<double>(bytes, to);
+  if (from == StoredType::float16) return converted<Half>(bytes, to);
+  if (from == StoredType::bfloat16) return converted<Bfloat16>(bytes, to);
+  return from == StoredType::float32 ? converted<float>(bytes, to) : converted<double>(bytes, to);
 }
 
 }  // namespace encore

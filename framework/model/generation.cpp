@@ -132,9 +132,11 @@ Generation::~Generation() {
   if (arena_.bytes() > memory_.bytes()) memory_ = std::move(arena_);
 }
 
-void Generation::use(LaidOutWeights& weights) {
+void Generation::use(LaidOutWeights& weights, LaidOutWeights* quantized) {
   laid_out_ = &weights;
+  quantized_ = quantized;
   pass_.use(&weights.layouts());
+  pass_.use_quantized(quantized != nullptr ? &quantized->layouts() : nullptr);
 }
 
 void Generation::begin(const PackedBatch& batch, Until until) {
@@ -164,7 +166,8 @@ void Generation::run(const PackedBatch& packed, std::vector<std::int64_t> length
   batch_.cache = cache_.of(std::ssize(lengths_));
   batch_.first_pass = first_pass;
   parameters_.refresh_copies();
-  if (laid_out_ != nullptr) laid_out_->refresh();
+  for (LaidOutWeights* weights : {laid_out_, quantized_})
+    if (weights != nullptr) weights->refresh();
   pass_.start(batch_, 0, 0);
   if (until == Until::logits)
     pass_.forward();

@@ -60,10 +60,9 @@ class Generation {
   ~Generation();
   Generation(const Generation&) = delete;
   Generation& operator=(const Generation&) = delete;
-  /// Products read the weights there; it outlives the generation too.
-  void use(LaidOutWeights& weights);
-  /// The weights of its products.
-  std::vector<Tensor> weights() const { return pass_.weights(); }
+  /// Products read the weights there, and those of `quantized` as 8-bit integers (null: none); both outlive
+  /// the generation too.
+  void use(LaidOutWeights& weights, LaidOutWeights* quantized);
 
   /// Up to what a pass goes: rows whose logits nobody reads need no head.
   enum class Until : std::uint8_t { states, logits };
@@ -128,6 +127,7 @@ class Generation {
   DeviceBatch first_, later_;  ///< uploads: the sources of the first pass stay
   Pass pass_;
   LaidOutWeights* laid_out_ = nullptr;
+  LaidOutWeights* quantized_ = nullptr;
   PackedBatch sources_;  ///< of the first pass, where there are some
   Batch batch_;          ///< of the last pass
   std::vector<std::int64_t> lengths_;

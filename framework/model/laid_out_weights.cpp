@@ -4,30 +4,30 @@
 
 namespace encore {
 
-LaidOutWeights::LaidOutWeights(const Device& device, const ParameterBlock& parameters,
-                               std::vector<Tensor> weights)
-    : device_(device), parameters_(parameters) {
+LaidOutWeights::LaidOutWeights(const Device& device, GemmLibrary& library, const ParameterBlock& parameters,
+                               const std::vector<LaidOutWeight>& weights)
+    : device_(device), library_(library), parameters_(parameters) {
   std::set<const void*> known;
   std::size_t bytes = 0;
-  std::vector<std::size_t> begins;
-  for (const Tensor& weight : weights) {
-    const std::size_t more = device.gemm().layout_bytes(weight);
-    if (more == 0 || !known.insert(weight.data).second) continue;
-    laid_out_.push_back({weight});
-    begins.push_back(bytes);
+  std::vector<std::pair<Tensor, std::size_t>> places;  // as it is seen, and where its layout begins
+  for (const LaidOutWeight& weight : weights) {
+    const std::size_t more = library.layout_bytes(weight.values);
+    if (more == 0 || !known.insert(weight.seen.data).second) continue;
+    laid_out_.push_back({weight.values});
+    places.emplace_back(weight.seen, bytes);
     bytes += aligned(more);
   }
   memory_ = DeviceBuffer("encore::laid_out_weights", bytes, Contents::undefined);
   for (std::size_t i = 0; i < laid_out_.size(); ++i) {
-    laid_out_[i].data = memory_.data() + begins[i];
-    layouts_.add(laid_out_[i].weight, laid_out_[i].data);
+    laid_out_[i].data = memory_.data() + places[i].second;
+    layouts_.add(places[i].first, laid_out_[i].data);
   }
 }
 
 void LaidOutWeights::refresh() {
   if (version_ == parameters_.version()) return;
   version_ = parameters_.version();
-  for (const Layout& layout : laid_out_) device_.gemm().lay_out(device_, layout.weight, layout.data);
+  for (const Layout& layout : laid_out_) library_.lay_out(device_, layout.values, layout.data);
 }
 
 }  // namespace encore

@@ -1,7 +1,8 @@
 // LaidOutWeights: a second copy of the weights of a model in the layout of the products that read them, for a
 // model that multiplies by the same ones many times: a decoder writes its texts row by row, and would bring
-// every matrix into that layout for each row. Place in the flow: Model makes it with its first Generation;
-// passes of inference hand it to their products (BatchInvariance in kernels/gemm.hpp).
+// every matrix into that layout for each row; or for one whose products are computed with 8-bit integers.
+// Place in the flow: Model makes it with its first Generation, and where an Engine quantises it; passes of
+// inference hand it to their products (BatchInvariance and QuantizedProducts in kernels/gemm.hpp).
 #pragma once
 
 #include <cstdint>
@@ -13,10 +14,17 @@
 
 namespace encore {
 
+/// A matrix (out, in).
+struct LaidOutWeight {
+  Tensor seen;    ///< as passes see it: what products ask by
+  Tensor values;  ///< what is laid out: the same, or what it was rounded from
+};
+
 class LaidOutWeights {
  public:
-  /// weights: matrices (out, in) as passes see them; equal ones count once. All outlive this.
-  LaidOutWeights(const Device& device, const ParameterBlock& parameters, std::vector<Tensor> weights);
+  /// In the layout of `library`; equal weights count once. All outlive this.
+  LaidOutWeights(const Device& device, GemmLibrary& library, const ParameterBlock& parameters,
+                 const std::vector<LaidOutWeight>& weights);
 
   /// Before a pass, after ParameterBlock::refresh_copies: lays them out anew if the values have changed.
   void refresh();
@@ -25,11 +33,12 @@ class LaidOutWeights {
 
  private:
   struct Layout {
-    Tensor weight;
+    Tensor values;
     std::byte* data = nullptr;
   };
 
   const Device& device_;
+  GemmLibrary& library_;
   const ParameterBlock& parameters_;
   DeviceBuffer memory_;
   std::vector<Layout> laid_out_;

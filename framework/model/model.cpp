@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include <encore/attention_weights.hpp>
 #include <encore/kernels.hpp>
@@ -10,6 +11,7 @@
 
 #include "model/floats.hpp"
 #include "model/generation.hpp"
+#include "model/laid_out_weights.hpp"
 #include "model/network.hpp"
 #include "model/pass.hpp"
 #include "model/sum_shards.hpp"
@@ -49,6 +51,18 @@ AttentionMap attention_map(const Device& device, const Node& node, const HasAtte
           .weights = floats_of(device, weights)};
 }
 
+/// Matrices (out, in) that products may read, by path.
+std::map<std::string, LaidOutWeight> products_of(const Network& network, const ParameterBlock& parameters) {
+  std::map<std::string, LaidOutWeight> weights;
+  for (const Node& node : network.nodes())
+    for (const ParameterSpec& spec : node.plan.parameters()) {
+      if (spec.shape.size() != 2 || spec.element != Element::activation) continue;
+      const ParameterSlice& slice = parameters.find(path_of(node, spec));
+      weights[slice.path] = {parameters.seen_by_passes(slice, spec.element), parameters.adapted(slice)};
+    }
+  return weights;
+}
+
 }  // namespace
 
 Model::Model(const Experiment& experiment, const ModelSize& size, const Registry& registry,
@@ -77,7 +91,13 @@ void Model::plan(const BatchSize& training, const BatchSize& evaluation) {
   if (use_ == Use::training)
     training_ = std::make_unique<Pass>(*network_, training_plan_, *parameters_, device_, arena_.data());
   evaluation_ = std::make_unique<Pass>(*network_, evaluation_plan_, *parameters_, device_, arena_.data());
-  if (laid_out_) evaluation_->use(&laid_out_->layouts());
+  use_laid_out();
+}
+
+void Model::use_laid_out() {
+  if (!evaluation_) return;
+  evaluation_->use(laid_out_ ? &laid_out_->layouts() : nullptr);
+  evaluation_->use_quantized(quantized_ ? &quantized_->layouts() : nullptr);
 }
 
 void Model::initialize(std::uint64_t seed) {
@@ -165,19 +185,61 @@ bool Model::has_attention() const {
 }
 
 std::unique_ptr<Generation> Model::make_generation(const BatchSize& largest, std::int64_t capacity) {
-  auto generation = std::make_unique<Generation>(*network_, *parameters_, device_, largest, capacity,
-                                                 generation_memory_);
+  auto generation =
+      std::make_unique<Generation>(*network_, *parameters_, device_, largest, capacity, generation_memory_);
   if (!laid_out_) {
-    laid_out_ = std::make_unique<LaidOutWeights>(device_, *parameters_, generation->weights());
-    if (evaluation_) evaluation_->use(&laid_out_->layouts());
+    std::vector<LaidOutWeight> weights;
+    for (const auto& [path, weight] : products_of(*network_, *parameters_))
+      weights.push_back({weight.seen, weight.seen});
+    laid_out_ = std::make_unique<LaidOutWeights>(device_, device_.gemm(), *parameters_, weights);
+    use_laid_out();
   }
-  generation->use(*laid_out_);
+  generation->use(*laid_out_, quantized_.get());
   return generation;
 }
 
 void Model::refresh_weights() {
   parameters_->refresh_copies();
   if (laid_out_) laid_out_->refresh();
+  if (quantized_) quantized_->refresh();
+}
+
+// --- 8-bit integers ---
+
+std::vector<std::string> Model::product_weights() const {
+  std::vector<std::string> paths;
+  for (const auto& [path, weight] : products_of(*network_, *parameters_)) paths.push_back(path);
+  return paths;
+}
+
+void Model::quantize(std::span<const std::string> paths) {
+  GemmLibrary* const library = device_.gemm().quantized();
+  if (library == nullptr)
+    throw Error(
+        "products with weights of 8-bit integers are computed on the host only; this is a worker for " +
+        device_.gemm().name());
+  if (precision() == DType::float64)
+    throw Error(
+        "this model computes in float64, and 8-bit integers go with float32 and bfloat16 activations");
+  const std::map<std::string, LaidOutWeight> all = products_of(*network_, *parameters_);
+  std::vector<LaidOutWeight> weights;
+  for (const std::string& path : paths) {
+    const auto weight = all.find(path);
+    if (weight == all.end()) throw Error("no product of the model reads a parameter \"" + path + "\"");
+    weights.push_back(weight->second);
+  }
+  quantized_.reset();
+  if (!weights.empty())
+    quantized_ = std::make_unique<LaidOutWeights>(device_, *library, *parameters_, weights);
+  use_laid_out();
+}
+
+std::vector<std::string> Model::quantized_products() const {
+  std::vector<std::string> paths;
+  if (!quantized_) return paths;
+  for (const auto& [path, weight] : products_of(*network_, *parameters_))
+    if (quantized_->layouts().was_found(weight.seen)) paths.push_back(path);
+  return paths;
 }
 
 void Model::require_generation() const {

@@ -105,6 +105,15 @@ class Model {
   /// Whether a sequence's loss depends on the others of its batch.
   bool couples_sequences() const { return network_->head().couples_sequences(); }
 
+  /// Matrices (out, in) that products may read, by path; some are read in another way.
+  std::vector<std::string> product_weights() const;
+  /// From now on passes without gradients compute products with these parameters by 8-bit integers
+  /// (QuantizedProducts); none of them: all in the model's precision. Throws Error where that cannot be. Not
+  /// while a generation lives.
+  void quantize(std::span<const std::string> paths);
+  /// Those of quantize() that a product has read since.
+  std::vector<std::string> quantized_products() const;
+
   /// Waits for the device.
   double read(const double* loss) const;
   /// What evaluate returned, which is not null.
@@ -140,6 +149,8 @@ class Model {
   /// Before a pass without gradients: what passes see of the parameters is made anew, where they have
   /// changed.
   void refresh_weights();
+  /// Gives the evaluation pass the weights that are laid out.
+  void use_laid_out();
   /// Launches the sums of a shard's losses, of which the pass has just computed the rows.
   void sum_losses(std::span<const Tensor> losses, std::int64_t shard);
   /// The total of each loss, then that of all.
@@ -156,9 +167,10 @@ class Model {
   StepPlan evaluation_plan_;
   DeviceBuffer arena_;
   std::int64_t shards_;
-  DeviceBuffer losses_;                       ///< doubles: (S, L) sums of the shards, then (L + 1) totals
-  DeviceBuffer generation_memory_;            ///< of generations, between them
-  std::unique_ptr<LaidOutWeights> laid_out_;  ///< from the first generation on
+  DeviceBuffer losses_;                        ///< doubles: (S, L) sums of the shards, then (L + 1) totals
+  DeviceBuffer generation_memory_;             ///< of generations, between them
+  std::unique_ptr<LaidOutWeights> laid_out_;   ///< from the first generation on
+  std::unique_ptr<LaidOutWeights> quantized_;  ///< null: no parameter is
   std::unique_ptr<Pass> training_;
   std::unique_ptr<Pass> evaluation_;
 };

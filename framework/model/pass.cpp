@@ -43,17 +43,6 @@ Pass::Pass(const Network& network, const StepPlan& plan, const ParameterBlock& p
   }
 }
 
-std::vector<Tensor> Pass::weights() const {
-  std::vector<Tensor> found;
-  for (std::size_t i = 0; i < bound_.size(); ++i) {
-    const std::vector<ParameterSpec>& specs = network_.nodes()[i].plan.parameters();
-    for (std::size_t k = 0; k < specs.size(); ++k)
-      if (specs[k].shape.size() == 2 && specs[k].element == Element::activation)
-        found.push_back(bound_[i].parameters[k]);
-  }
-  return found;
-}
-
 Tensor Pass::resolve(int tensor) const {
   return tensor < 0 ? Tensor() : plan_.tensors[static_cast<std::size_t>(tensor)].in(size_, arena_);
 }
@@ -112,6 +101,7 @@ void Pass::visit(std::size_t node, Call call, const auto& run) {
   const Bound& bound = bound_[node];
   const CurrentWork work(bound.works[call].c_str());
   const BatchInvariance products(device_, batch_invariant_, layouts_);
+  const QuantizedProducts integers(device_, quantized_);
   try {
     run(network_.nodes()[node], bound);
   } catch (const std::exception& error) {

@@ -35,8 +35,8 @@ class Pass {
 
   /// What its batch-invariant products read weights from, until another one is given; null: the matrices.
   void use(const WeightLayouts* layouts) { layouts_ = layouts; }
-  /// The weights (out, in) of its products.
-  std::vector<Tensor> weights() const;
+  /// The weights that its products read as 8-bit integers, until others are given; null: none.
+  void use_quantized(const WeightLayouts* weights) { quantized_ = weights; }
 
   /// Binds every tensor to the extents of this batch, which must outlive the pass over it, and every random
   /// stream to this step.
@@ -117,6 +117,7 @@ class Pass {
   const Network& network_;
   const StepPlan& plan_;
   const WeightLayouts* layouts_ = nullptr;
+  const WeightLayouts* quantized_ = nullptr;
   bool batch_invariant_;  ///< its products: what is generated row by row has the bits of the whole text
   const Device& device_;
   std::byte* arena_;

@@ -36,9 +36,10 @@ struct DTypeName {
   StoredType dtype;
   const char* name;
 };
-constexpr DTypeName dtype_names[] = {{DType::float32, "F32"},   {DType::float64, "F64"},
-                                     {DType::bfloat16, "BF16"}, {std::nullopt, "F16"},
-                                     {DType::int32, "I32"},     {DType::int64, "I64"}};
+constexpr DTypeName dtype_names[] = {{StoredType::float32, "F32"},   {StoredType::float64, "F64"},
+                                     {StoredType::bfloat16, "BF16"}, {StoredType::float16, "F16"},
+                                     {StoredType::int32, "I32"},     {StoredType::int64, "I64"},
+                                     {StoredType::int8, "I8"}};
 
 const char* format_name(StoredType dtype) {
   for (const DTypeName& entry : dtype_names)
@@ -98,11 +99,13 @@ std::string make_header(const std::vector<const TensorSlice*>& tensors, const Te
 }  // namespace
 
 const char* name_of(StoredType type) {
-  return type ? name_of(*type) : "float16";
+  if (type == StoredType::float16) return "float16";
+  return type == StoredType::int8 ? "int8" : name_of(static_cast<DType>(type.of()));
 }
 
 std::size_t size_of(StoredType type) {
-  return type ? size_of(*type) : 2;
+  if (type == StoredType::float16) return 2;
+  return type == StoredType::int8 ? 1 : size_of(static_cast<DType>(type.of()));
 }
 
 void visit_bytes(const TensorSlice& tensor,

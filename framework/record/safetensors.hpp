@@ -20,16 +20,28 @@
 
 namespace encore {
 
-/// The element type of a tensor in a file. Empty: float16, which files for and from elsewhere have and in
-/// which nothing computes; it is converted when it is read and written (model/convert_elements.hpp).
-using StoredType = std::optional<DType>;
+/// The element type of a tensor in a file: one of those that are computed with, or float16, which files for
+/// and from elsewhere have (converted when they are read and written, model/convert_elements.hpp), or int8,
+/// as weights are stored in little space (record/int8_tensors.hpp).
+class StoredType {
+ public:
+  enum Of : std::uint8_t { float32, float64, bfloat16, int32, int64, float16, int8 };
+
+  constexpr StoredType(Of of) : of_(of) {}
+  constexpr StoredType(DType type) : of_(static_cast<Of>(type)) {}
+  constexpr Of of() const { return of_; }
+  friend constexpr bool operator==(StoredType, StoredType) = default;
+
+ private:
+  Of of_;
+};
 const char* name_of(StoredType type);
 std::size_t size_of(StoredType type);
 
 /// A named piece of host memory to be written, or a file that holds nothing else than its bytes.
 struct TensorSlice {
   std::string name;
-  StoredType dtype = DType::float32;
+  StoredType dtype = StoredType::float32;
   std::vector<std::int64_t> shape;
   std::span<const std::byte> bytes = {};
   std::filesystem::path file = {};  ///< where the bytes lie; empty: in `bytes`
@@ -56,7 +68,7 @@ SavedFile save_safetensors(const std::filesystem::path& path, const std::vector<
 class Safetensors {
  public:
   struct Entry {
-    StoredType dtype = DType::float32;
+    StoredType dtype = StoredType::float32;
     std::vector<std::int64_t> shape;
     std::span<const std::byte> bytes;
   };

@@ -22,6 +22,7 @@ std::string facts_text(const WeightsFacts& facts) {
   nlohmann::json json = {
       {"question", facts.question}, {"step", facts.step}, {"files", facts.files}, {"tensors", facts.tensors}};
   if (!facts.tuned.empty()) json["tuned"] = facts.tuned;
+  if (!facts.made_from.empty()) json.update({{"int8", facts.int8}, {"made_from", facts.made_from}});
   return json.dump();
 }
 
@@ -33,6 +34,10 @@ WeightsFacts facts_from_text(const std::string& text) {
   json.at("files").get_to(facts.files);
   json.at("tensors").get_to(facts.tensors);
   if (json.contains("tuned")) json.at("tuned").get_to(facts.tuned);
+  if (json.contains("made_from")) {
+    json.at("int8").get_to(facts.int8);
+    json.at("made_from").get_to(facts.made_from);
+  }
   return facts;
 }
 
@@ -63,8 +68,15 @@ WeightsFacts read_facts(const Safetensors& file) {
 
 }  // namespace
 
+std::string digest_of(const DigestsByName& tensors) {
+  Sha256 all;
+  for (const auto& [name, digest] : tensors) all.add(name + ' ' + digest + '\n');
+  return all.hex();
+}
+
 SavedFile save_weights(const std::filesystem::path& run_folder, std::vector<TensorSlice> tensors,
-                       WeightsFacts facts, int threads, const std::function<void()>& before_rename) {
+                       WeightsFacts facts, int threads, const std::function<void()>& before_rename,
+                       const char* name) {
   std::stable_partition(tensors.begin(), tensors.end(),
                         [](const TensorSlice& tensor) { return tensor.bytes.size() % cache_line == 0; });
   std::vector<std::span<const std::byte>> pieces;
@@ -72,12 +84,13 @@ SavedFile save_weights(const std::filesystem::path& run_folder, std::vector<Tens
   const std::vector<std::string> digests = digests_of(pieces, threads);
   for (std::size_t i = 0; i < tensors.size(); ++i) facts.tensors[tensors[i].name] = digests[i];
   const std::string text = facts_text(facts);
-  return save_safetensors(run_folder / weights_file, tensors,
+  return save_safetensors(run_folder / name, tensors,
                           {{"format", weights_format}, {"facts", text}, {"facts_sha256", sha256(text)}},
                           before_rename);
 }
 
-WeightsFile::WeightsFile(const std::filesystem::path& run_folder) : tensors_(run_folder / weights_file) {
+WeightsFile::WeightsFile(const std::filesystem::path& run_folder, const char* name)
+    : tensors_(run_folder / name) {
   try {
     facts_ = read_facts(tensors_);
   } catch (const std::exception& error) {

@@ -19,6 +19,8 @@ namespace encore {
 
 /// In the run's folder.
 inline constexpr const char* weights_file = "weights.safetensors";
+/// Beside it, from `exp quantize`: the same parameters, matrices as 8-bit integers (infer/int8_weights.hpp).
+inline constexpr const char* int8_weights_file = "weights_int8.safetensors";
 
 /// SHA-256 by name.
 using DigestsByName = std::map<std::string, std::string>;
@@ -29,22 +31,30 @@ struct WeightsFacts {
   std::string tuned = {};    ///< what the task chose by them on the development set (Task::tune); "": nothing
   DigestsByName files = {};  ///< of files in the run's folder: "vocab.txt", "labels.txt"
   DigestsByName tensors = {};  ///< of the bytes of each tensor; save_weights fills it in
+  /// Of 8-bit weights: the parameters that products read as integers, and digest_of the weights that they
+  /// were rounded from.
+  std::vector<std::string> int8 = {};
+  std::string made_from = {};
 
   friend bool operator==(const WeightsFacts&, const WeightsFacts&) = default;
 };
+
+/// SHA-256 of the digests of all tensors by name: equal for equal parameters.
+std::string digest_of(const DigestsByName& tensors);
 
 /// Writes the file, atomically and durably. Tensors of whole cache lines come first, so that each of them
 /// begins at a multiple of 64 bytes of the file, where it can be computed with when mapped. Equal content
 /// gives equal bytes, whichever attempt writes it. `before_rename` as in save_safetensors. The tensors are
 /// hashed by up to `threads` threads.
 SavedFile save_weights(const std::filesystem::path& run_folder, std::vector<TensorSlice> tensors,
-                       WeightsFacts facts, int threads, const std::function<void()>& before_rename = {});
+                       WeightsFacts facts, int threads, const std::function<void()>& before_rename = {},
+                       const char* name = weights_file);
 
 /// A weights file whose header is sound.
 class WeightsFile {
  public:
   /// Throws Error that names the file and what is wrong with it; its tensors are not looked at yet.
-  explicit WeightsFile(const std::filesystem::path& run_folder);
+  explicit WeightsFile(const std::filesystem::path& run_folder, const char* name = weights_file);
 
   const WeightsFacts& facts() const { return facts_; }
   const Safetensors& tensors() const { return tensors_; }

@@ -15,7 +15,7 @@ int attention_verb(const TrainedRunArguments& run) {
   const AttentionRequest request =
       AttentionRequest::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
   const Device device;
-  Engine engine(run.folder, run.plugin_folders, device);
+  Engine engine(run.folder, run.plugin_folders, device, run.weights);
   for (const std::string& note : engine.notes()) std::cerr << "encore-worker: " << note << '\n';
   std::cout << attended(engine, request).json() << '\n';
   return 0;

@@ -105,7 +105,7 @@ int embed_verb(const TrainedRunArguments& run) {
   std::ios::sync_with_stdio(false);
   const EmbedRequest request = EmbedRequest::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
   const Device device;
-  Engine engine(run.folder, run.plugin_folders, device);
+  Engine engine(run.folder, run.plugin_folders, device, run.weights);
   for (const std::string& note : engine.notes()) std::cerr << "encore-worker: " << note << '\n';
   ordered_json answer = {{"step", engine.step()}};
   answer.update(request.of == EmbedRequest::Of::texts ? texts_answer(engine, request)

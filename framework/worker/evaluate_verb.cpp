@@ -33,7 +33,7 @@ int evaluate_verb(const TrainedRunArguments& run, const std::vector<std::string>
   if (files.empty()) throw Error("evaluate needs --file FILE");
   const std::string& file = files.front();
   const Device device;
-  Engine model(run.folder, run.plugin_folders, device);
+  Engine model(run.folder, run.plugin_folders, device, run.weights);
   for (const std::string& note : model.notes()) std::cerr << "encore-worker: " << note << '\n';
   if (beam > 0) model.decode_by({.beam = beam});
   const ReadSet read = read_set(model.reader(), files, "evaluation set");

@@ -64,7 +64,7 @@ int generate_verb(const TrainedRunArguments& run) {
   const GenerateRequest request =
       GenerateRequest::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
   const Device device;
-  Engine engine(run.folder, run.plugin_folders, device);
+  Engine engine(run.folder, run.plugin_folders, device, run.weights);
   for (const std::string& note : engine.notes()) std::cerr << "encore-worker: " << note << '\n';
   const Decoding decoding = request.decoding.over(engine.task().decoding().value_or(Decoding()));
   const bool streams = !request.json && request.prompts.size() == 1 && decoding.texts == 1;

@@ -34,7 +34,11 @@ constexpr const char* usage =
     "  attention --run-folder DIR --plugin-folder DIR... [--threads T]    < request.json\n"
     "  generate  --run-folder DIR --plugin-folder DIR... [--threads T]    < request.json\n"
     "  serve     --run-folder DIR --plugin-folder DIR... --socket-fd FD [--threads T]\n"
+    "  quantize  --run-folder DIR --plugin-folder DIR... --tolerance X --examples N [--keep PATH...] "
+    "[--texts FILE] "
+    "[--threads T]\n"
     "  export    --run-folder DIR --plugin-folder DIR... --to FOLDER [--dtype TYPE] [--threads T]\n"
+    "            --int8 on those from predict to serve: with the weights that quantize has written\n"
     "  bench     --run-folder DIR [--attempt N] [--control-fd FD] [--threads T]\n"
     "  check-plugin  --file PLUGIN.so [--data FILE] [--digests] [--threads T]\n"
     "  plugins   FOLDER...\n"
@@ -92,7 +96,13 @@ int run_verb(const std::string& verb, const po::variables_map& values, int threa
   if (verb == "bench")
     return bench_verb(
         {run_folder, values["attempt"].as<std::int64_t>(), values["control-fd"].as<int>(), threads});
-  const TrainedRunArguments run = {run_folder, values["plugin-folder"].as<std::vector<std::string>>()};
+  const TrainedRunArguments run = {run_folder, values["plugin-folder"].as<std::vector<std::string>>(),
+                                   values["int8"].as<bool>() ? Weights::int8 : Weights::chosen};
+  if (verb == "quantize")
+    return quantize_verb(
+        run,
+        {values["tolerance"].as<double>(), static_cast<std::size_t>(values["examples"].as<std::int64_t>()),
+         values["keep"].as<std::vector<std::string>>(), values["texts"].as<std::string>()});
   if (verb == "predict") return predict_verb(run, values["format"].as<std::string>());
   if (verb == "embed") return embed_verb(run);
   if (verb == "attention") return attention_verb(run);
@@ -108,7 +118,8 @@ int run(int argc, char** argv) {
   if (verb == "plugins") return plugins_verb({argv + 2, argv + argc});
   const bool known = verb == "train" || verb == "check" || verb == "predict" || verb == "evaluate" ||
                      verb == "export" || verb == "bench" || verb == "check-plugin" || verb == "version" ||
-                     verb == "size" || verb == "embed" || verb == "generate" || verb == "attention" || verb == "serve";
+                     verb == "size" || verb == "embed" || verb == "generate" || verb == "attention" ||
+                     verb == "serve" || verb == "quantize";
   if (!known) {
     (verb == "-h" || verb == "--help" ? std::cout : std::cerr) << usage;
     return verb == "-h" || verb == "--help" ? 0 : 2;
@@ -118,17 +129,22 @@ int run(int argc, char** argv) {
       "plugin-folder", po::value<std::vector<std::string>>()->default_value({}, ""))(
       "attempt", po::value<std::int64_t>()->default_value(1))("lease",
                                                               po::value<std::string>()->default_value(""))(
-      "control-fd", po::value<int>()->default_value(-1))("socket-fd", po::value<int>()->default_value(-1))("threads", po::value<int>()->default_value(0))(
-      "format", po::value<std::string>()->default_value("text"))(
+      "control-fd", po::value<int>()->default_value(-1))("socket-fd", po::value<int>()->default_value(-1))(
+      "threads", po::value<int>()->default_value(0))("format",
+                                                     po::value<std::string>()->default_value("text"))(
       "file", po::value<std::vector<std::string>>()->default_value({}, ""))(
       "data", po::value<std::string>()->default_value(""))("to", po::value<std::string>()->default_value(""))(
       "dtype", po::value<std::string>()->default_value(""))("digests", po::bool_switch())(
       "stop-after", po::value<std::int64_t>()->default_value(0))(
       "die-after", po::value<std::int64_t>()->default_value(0))("save-at",
                                                                 po::value<std::string>()->default_value(""));
-  for (const char* number : {"beam", "length", "batch", "vocabulary", "labels", "stop-after-epoch"})
+  for (const char* number :
+       {"beam", "examples", "length", "batch", "vocabulary", "labels", "stop-after-epoch"})
     options.add_options()(number, po::value<std::int64_t>()->default_value(0));
-  options.add_options()("picked", po::value<double>()->default_value(0.0));
+  options.add_options()("picked", po::value<double>()->default_value(0.0))(
+      "tolerance", po::value<double>()->default_value(0.0))(
+      "texts", po::value<std::string>()->default_value(""))("int8", po::bool_switch())(
+      "keep", po::value<std::vector<std::string>>()->default_value({}, ""));
   po::variables_map values;
   po::store(po::command_line_parser(argc - 1, argv + 1).options(options).run(), values);
 

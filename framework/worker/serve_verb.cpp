@@ -220,7 +220,7 @@ int serve_verb(const TrainedRunArguments& run, int socket_fd) {
   if (socket_fd < 0) throw Error("serve needs --socket-fd FD, which exp serve gives it");
   ServeSocket socket(socket_fd);
   const Device device;
-  Engine engine(run.folder, run.plugin_folders, device);
+  Engine engine(run.folder, run.plugin_folders, device, run.weights);
   socket.send(ServeMessage(ServeModel{.digest = engine.digest(),
                                       .step = engine.step(),
                                       .no_answers = why_not_asked(engine),

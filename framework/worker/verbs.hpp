@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "infer/run_weights.hpp"
+
 namespace encore {
 
 struct TrainArguments {
@@ -25,6 +27,7 @@ struct TrainArguments {
 struct TrainedRunArguments {
   std::filesystem::path folder;
   std::vector<std::string> plugin_folders;  ///< those of its specification are not looked at
+  Weights weights = Weights::chosen;
 };
 
 /// The shape of the batches of a size; 0: what the experiment has, or what is assumed.
@@ -34,6 +37,14 @@ struct SizeArguments {
   std::int64_t vocabulary = 0;  ///< pieces; 0: those of tokenizer.vocab, or tokenizer.vocab_size
   std::int64_t labels = 0;      ///< 0: those of the training set
   double picked = 0.0;          ///< share of the rows that the task picks, of a head that reads such rows
+};
+
+struct QuantizeArguments {
+  double tolerance = 0.0;         ///< by what share the cost may grow
+  std::size_t examples = 0;       ///< of the development set or the texts, by which that is decided
+  std::vector<std::string> keep;  ///< matrices that stay as they are
+  std::filesystem::path
+      texts;  ///< lines by whose vectors it is decided; empty: by the development set's loss
 };
 
 struct BenchArguments {
@@ -77,6 +88,10 @@ int serve_verb(const TrainedRunArguments& run, int socket_fd);
 /// output.
 int export_verb(const TrainedRunArguments& run, const std::filesystem::path& folder,
                 const std::string& dtype);
+
+/// Writes the weights of the model as 8-bit integers into the run's folder; what was decided, and the scores
+/// before and after, as JSON on standard output.
+int quantize_verb(const TrainedRunArguments& run, const QuantizeArguments& arguments);
 
 /// Measures what the request in the folder asks for, into the spool of the attempt. 0, or it throws.
 int bench_verb(const BenchArguments& arguments);

@@ -24,7 +24,7 @@ inline std::vector<TensorSlice> bert_tensors(const std::string& path, const Safe
     std::vector<std::int64_t> shape = parameter.shape;
     shape.front() /= static_cast<std::int64_t>(names.size());
     tensors.push_back({.name = names[i].name,
-                       .dtype = parameter.dtype.value(),
+                       .dtype = parameter.dtype,
                        .shape = std::move(shape),
                        .bytes = parameter.bytes.subspan(i * bytes, bytes)});
   }

@@ -48,7 +48,7 @@ TEST(Completion, OffersVerbsActionsAndOptions) {
 TEST(Completion, EveryVerbThatTakesRunsTakesTheSameOptions) {
   for (const char* name :
        {"ls",      "show", "status", "logs", "stop",     "retry",    "verify",  "diff",   "compare", "report",
-        "explain", "tag",  "note",   "rm",   "undelete", "evaluate", "predict", "export", "dump",    "gc"})
+        "explain", "tag",  "note",   "rm",   "undelete", "evaluate", "predict", "quantize", "export", "dump",    "gc"})
     for (const char* option : {"--state", "--tag", "--sweep", "--where", "--best"})
       EXPECT_EQ(completions({name, "x", option}), Words{option}) << name;
 }

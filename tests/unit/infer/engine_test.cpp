@@ -2,94 +2,14 @@
 // from a checkpoint, and nothing where a file is not the run's own.
 #include "infer/engine.hpp"
 
-#include <gtest/gtest.h>
-
 #include <fstream>
-#include <map>
 
-#include "data/file.hpp"
-#include "record/weights_file.hpp"
-#include "support/tiny_model.hpp"
-#include "support/tiny_run.hpp"
-#include "train/session.hpp"
-#include "unit/record/temporary_folder.hpp"
+#include "unit/infer/engine_fixture.hpp"
 
 namespace encore {
 namespace {
 
-namespace fs = std::filesystem;
-using testing::message_of;
-using testing::read_bytes;
-using testing::TemporaryFolder;
-using testing::write_bytes;
-
-/// Keeps a run's answer and its files.
-class Answer final : public Observer {
- public:
-  void measures(std::span<const Measure>) override {}
-  void happened(const Event& event) override {
-    handle(
-        event, [&](const Wrote& file) { files[file.path] = file.sha256; },
-        [&](const Concluded& conclusion) {
-          best_step = conclusion.best_step;
-          for (const MeasuredValue& measure : conclusion.measures) values[measure.name] = measure.value;
-        });
-  }
-  void stepped(const StepReport&) override {}
-  void scoring(Split, const EvaluationProgress&) override {}
-  void saving() override {}
-
-  std::map<std::string, std::string> files;
-  std::map<std::string, double> values;
-  std::int64_t best_step = 0;
-};
-
-class NobodyAsks final : public Control {
- public:
-  explicit NobodyAsks(int stop_after = 0) : left_(stop_after) {}
-  Request poll() override { return left_ > 0 && --left_ == 0 ? Request::stop : Request::none; }
-  std::string why_not_owner() override { return ""; }
-
- private:
-  int left_;
-};
-
-class EngineTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    testing::write_corpora(folder_.path());
-    fs::create_directory(run_);
-  }
-
-  Answer train(const std::vector<std::string>& overrides = {}, int stop_after = 0) {
-    Answer answer;
-    NobodyAsks control(stop_after);
-    const Specification specification = testing::tiny_specification(folder_.path(), overrides);
-    specification.save(run_);
-    Session session(specification, run_, 1, device_, TokenCache{fs::path()});
-    Trainer(session.parts(answer, control)).run();
-    return answer;
-  }
-  Engine engine() const { return {run_, Specification::load(run_).plugin_folders, device_}; }
-  std::string refusal() const {
-    return message_of<Error>([&] { engine(); });
-  }
-  Evaluation score_test_set(Engine& engine) const {
-    return engine.run(
-        engine.encode(read_set(engine.reader(), {(folder_ / "test.conll").string()}, "test set").records));
-  }
-  std::string file(const char* name) const { return (run_ / name).string(); }
-  /// Flips a bit of the last byte.
-  void damage(const fs::path& path) const {
-    std::string bytes = read_bytes(path);
-    bytes.back() = static_cast<char>(bytes.back() ^ 1);
-    write_bytes(path, bytes);
-  }
-
-  TemporaryFolder folder_;
-  const fs::path run_ = folder_ / "run";
-  const Device device_;
-};
+using namespace testing;
 
 TEST_F(EngineTest, ScoresAsTheRunDidInEveryPrecision) {
   for (const std::string precision : {"float32", "bfloat16"}) {
@@ -114,6 +34,7 @@ TEST_F(EngineTest, ARunWithoutAWeightsFileGivesEqualBits) {
     Engine without = engine();
     EXPECT_TRUE(without.notes().empty());
     EXPECT_EQ(with.step(), without.step());
+    EXPECT_EQ(with.digest(), without.digest()) << precision;
     const Evaluation one = score_test_set(with), other = score_test_set(without);
     EXPECT_EQ(one.loss, other.loss) << precision;
     EXPECT_EQ(one.outputs.get(classes_output).integers, other.outputs.get(classes_output).integers)

@@ -145,7 +145,7 @@ TEST_F(LoadTest, NumbersOfOtherTypesAreConvertedWhereThatIsAskedFor) {
   const std::vector<bfloat16> brains(48 * 16, bfloat16(-1.5F));
   const std::vector<std::uint16_t> halves(9, 0x3C01);  // 1 + 2^-10
   source_["encoder.0.attention.qkv.weight"] = {DType::bfloat16, {48, 16}, std::as_bytes(std::span(brains))};
-  source_["head.gain"] = {std::nullopt, {9}, std::as_bytes(std::span(halves))};
+  source_["head.gain"] = {StoredType::float16, {9}, std::as_bytes(std::span(halves))};
   EXPECT_EQ(refusal(),
             "tensor \"encoder.0.attention.qkv.weight\" is bfloat16(48, 16), and parameter "
             "\"encoder.0.attention.qkv.weight\" of the model is float32(48, 16)");
@@ -220,11 +220,11 @@ TEST(ConvertElements, WhatWouldBecomeInfiniteIsRefused) {
     return message_of<Error>(
         [&] { convert_elements(DType::float64, std::as_bytes(std::span(&value, 1)), to); });
   };
-  EXPECT_EQ(refusal_of(-65520.0, {}), "-65520 is beyond what float16 holds");
+  EXPECT_EQ(refusal_of(-65520.0, StoredType::float16), "-65520 is beyond what float16 holds");
   EXPECT_EQ(refusal_of(1e39, DType::float32), "1e+39 is beyond what float32 holds");
   EXPECT_EQ(refusal_of(3.4e38, DType::bfloat16), "3.4e+38 is beyond what bfloat16 holds");
-  EXPECT_EQ(refusal_of(INFINITY, {}), "no error") << "what is infinite stays so";
-  EXPECT_EQ(refusal_of(65519.0, {}), "no error");
+  EXPECT_EQ(refusal_of(INFINITY, StoredType::float16), "no error") << "what is infinite stays so";
+  EXPECT_EQ(refusal_of(65519.0, StoredType::float16), "no error");
 }
 
 TEST(ConvertElements, AnyFloatsBecomeFloatsOrDoubles) {

@@ -1,0 +1,208 @@
+#include "infer/quantization.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <encore/error.hpp>
+
+#include "config/value.hpp"
+#include "infer/int8_weights.hpp"
+#include "memory/device_memory.hpp"
+#include "model/floats.hpp"
+
+namespace encore {
+namespace {
+
+/// Of narrower rows the scales take what the integers save.
+constexpr std::int64_t least_columns = 8;
+
+using Paths = std::set<std::string>;
+
+/// Whether `name` is the path or the beginning of it up to a point.
+bool names(const std::string& name, const std::string& path) {
+  return path == name || (path.starts_with(name) && path[name.size()] == '.');
+}
+
+/// A model some of whose matrices are rounded at a time.
+class RoundedModel {
+ public:
+  RoundedModel(Model& model, const QuantizationCost& cost) : model_(model), cost_(cost) {
+    for (const std::string& path : model_.product_weights()) add(path, true);
+    for (const ParameterSlice& slice : model_.parameters().slices())
+      if (slice.spec.token_rows) add(slice.path, false);
+    forget_what_nothing_reads();
+  }
+
+  const std::vector<std::string>& adapted() const { return adapted_; }
+  Paths paths() const {
+    Paths found;
+    for (const auto& [path, matrix] : matrices_) found.insert(path);
+    return found;
+  }
+  QuantizedMatrix described(const std::string& path) const {
+    const Matrix& matrix = matrices_.at(path);
+    return {.path = path, .parameters = matrix.tensor.size(), .product = matrix.product};
+  }
+
+  /// Exactly these are integers from now on.
+  void round(const Paths& rounded) {
+    std::vector<std::string> products;
+    for (const auto& [path, matrix] : matrices_) {
+      const bool now = rounded.contains(path);
+      const std::vector<float> values =
+          now ? rounded_to_int8(matrix.values, matrix.tensor.extent(1)) : matrix.values;
+      copy_from_host(model_.device(), values.data(), matrix.tensor);
+      if (now && matrix.product) products.push_back(path);
+    }
+    model_.parameters().values_changed();
+    model_.quantize(products);
+  }
+
+  double cost() {
+    const double cost = cost_.measure();
+    if (!std::isfinite(cost))
+      throw Error("what it costs to round the matrices is not finite; nothing can be decided by it");
+    return cost;
+  }
+
+ private:
+  struct Matrix {
+    Tensor tensor;
+    std::vector<float> values;  ///< as they were
+    bool product = false;
+  };
+
+  void add(const std::string& path, bool product) {
+    const ParameterSlice& slice = model_.parameters().find(path);
+    if (matrices_.contains(path) || slice.spec.shape.size() != 2 || slice.spec.shape[1] < least_columns)
+      return;
+    if (slice.adapter) {
+      adapted_.push_back(path);
+      return;
+    }
+    const Tensor tensor = ParameterBlock::slice(model_.parameters().values(), slice);
+    matrices_[path] = {tensor, floats_of(model_.device(), tensor), product};
+  }
+
+  /// What no product reads and no piece looks up is used in a way that is not known here.
+  void forget_what_nothing_reads() {
+    round(paths());
+    static_cast<void>(cost());
+    const std::vector<std::string> read = model_.quantized_products();
+    for (auto& [path, matrix] : matrices_) matrix.product = std::ranges::binary_search(read, path);
+    std::erase_if(matrices_, [&](const auto& entry) {
+      return !entry.second.product && !model_.parameters().find(entry.first).spec.token_rows;
+    });
+  }
+
+  Model& model_;
+  const QuantizationCost& cost_;
+  std::map<std::string, Matrix> matrices_;
+  std::vector<std::string> adapted_;
+};
+
+/// Marks the matrices that `keep` names.
+void keep_named(const std::vector<std::string>& keep, std::vector<QuantizedMatrix>& matrices) {
+  for (const std::string& name : keep) {
+    bool known = false;
+    for (QuantizedMatrix& matrix : matrices) {
+      if (!names(name, matrix.path)) continue;
+      matrix.kept = known = true;
+    }
+    if (known) continue;
+    std::string list;
+    for (const QuantizedMatrix& matrix : matrices) list += (list.empty() ? "" : ", ") + matrix.path;
+    throw Error("--keep " + name + " names no matrix that could become integers; there are " + list);
+  }
+}
+
+/// Measures each matrix alone, and keeps the most harmful until the cost is tolerable.
+void keep_harmful(RoundedModel& model, double most, Quantization& found, const std::function<void()>& seen) {
+  std::vector<QuantizedMatrix*> order;
+  for (QuantizedMatrix& matrix : found.matrices) {
+    if (matrix.kept) continue;
+    model.round({matrix.path});
+    matrix.growth = model.cost() - found.cost;
+    order.push_back(&matrix);
+    seen();
+  }
+  std::ranges::stable_sort(order, [](const auto* a, const auto* b) { return *a->growth > *b->growth; });
+  for (QuantizedMatrix* matrix : order) {
+    if (found.quantized_cost <= most) return;
+    matrix->kept = true;
+    model.round(found.stored());
+    found.quantized_cost = model.cost();
+    seen();
+  }
+}
+
+}  // namespace
+
+std::set<std::string> Quantization::stored() const {
+  std::set<std::string> paths;
+  for (const QuantizedMatrix& matrix : matrices)
+    if (!matrix.kept) paths.insert(matrix.path);
+  return paths;
+}
+
+std::vector<std::string> Quantization::products() const {
+  std::vector<std::string> paths;
+  for (const QuantizedMatrix& matrix : matrices)
+    if (matrix.product && !matrix.kept) paths.push_back(matrix.path);
+  return paths;
+}
+
+QuantizationCost loss_on(Engine& engine, const EncodedSet& sample) {
+  return {.measure = [&engine, &sample] { return engine.loss(sample); }, .least = 0.01};
+}
+
+QuantizationCost distance_of(Engine& engine, const ExampleSet& texts) {
+  return {.measure = [&engine, &texts,
+                      before = engine.embed(texts)] { return largest_distance(before, engine.embed(texts)); },
+          .least = 1.0};
+}
+
+Records first_records(const Records& records, std::size_t count) {
+  Records first;
+  for (const Records::Field& field : records.fields())
+    first.add(field.name, std::visit(
+                              [&](const auto& values) -> Records::Values {
+                                return std::decay_t<decltype(values)>(
+                                    values.begin(), values.begin() + static_cast<std::ptrdiff_t>(
+                                                                         std::min(count, values.size())));
+                              },
+                              field.values));
+  return first;
+}
+
+Quantization quantize(Engine& engine, const QuantizationCost& cost, const QuantizationOptions& options,
+                      const QuantizationWatch& watch) {
+  RoundedModel model(engine.model(), cost);
+  Quantization found;
+  found.adapted = model.adapted();
+  for (const std::string& path : model.paths()) found.matrices.push_back(model.described(path));
+  keep_named(options.keep, found.matrices);
+  std::size_t done = 0, all = 2;
+  const auto seen = [&] {
+    if (watch) watch(++done, all);
+  };
+  model.round({});
+  found.cost = model.cost();
+  seen();
+  model.round(found.stored());
+  found.quantized_cost = model.cost();
+  seen();
+  const double most = found.cost + options.tolerance * std::max(std::abs(found.cost), cost.least);
+  if (found.quantized_cost > most) {
+    all += 2 * found.stored().size();
+    keep_harmful(model, most, found, seen);
+  }
+  if (found.stored().empty())
+    throw Error("no matrix can become integers within " + shortest(options.tolerance) +
+                " of the cost; raise --tolerance");
+  model.round(found.stored());
+  return found;
+}
+
+}  // namespace encore

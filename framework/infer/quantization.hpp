@@ -1,0 +1,68 @@
+// Quantization: which matrices of a model become 8-bit integers. All of them, unless the loss on a sample of
+// the development set grows by more than is tolerated: then each is measured alone, and those that harm most
+// stay as they are, one after the other, until it does not. Place in the flow: the worker's quantize; the
+// file is infer/int8_weights.hpp, the products kernels/gemm_int8.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "infer/engine.hpp"
+
+namespace encore {
+
+/// What a model is judged by while it is rounded: the smaller the better.
+struct QuantizationCost {
+  std::function<double()> measure;
+  /// The tolerance is a share of the cost before, and of so much where that is less: of nearly nothing
+  /// everything is a multiple.
+  double least = 0.0;
+};
+/// The loss of examples whose truth is known. Both outlive what is returned.
+QuantizationCost loss_on(Engine& engine, const EncodedSet& sample);
+/// The largest distance (1 - cosine) of the texts' vectors from those before. For any model with an encoder.
+QuantizationCost distance_of(Engine& engine, const ExampleSet& texts);
+
+struct QuantizationOptions {
+  double tolerance = 0.01;             ///< by what share the cost may grow
+  std::vector<std::string> keep = {};  ///< these stay: a path, or the beginning of one up to a point
+};
+
+/// A matrix that could be integers.
+struct QuantizedMatrix {
+  std::string path;
+  std::int64_t parameters = 0;
+  bool product = false;  ///< products read it; else its rows are looked up
+  bool kept = false;     ///< it stays as it is: it was asked for, or harms most
+  /// The cost with this matrix alone as integers, less that of the model; nothing where it was not measured.
+  std::optional<double> growth = {};
+};
+
+struct Quantization {
+  double cost = 0.0, quantized_cost = 0.0;
+  std::vector<QuantizedMatrix> matrices;  ///< by path
+  std::vector<std::string> adapted;       ///< matrices with an adapter: they stay as they are
+
+  /// Those that are stored as integers, and those of them that products read.
+  std::set<std::string> stored() const;
+  std::vector<std::string> products() const;
+};
+
+/// The first `count` records, or all.
+Records first_records(const Records& records, std::size_t count);
+
+/// How many costs have been measured, of at most how many.
+using QuantizationWatch = std::function<void(std::size_t done, std::size_t all)>;
+
+/// Rounds the parameters of the engine's model, which was loaded with Weights::copied, and leaves it so.
+/// Throws Error where the model has no such products, where nothing is left to round, where `keep` names no
+/// matrix, and where the cost is not finite.
+Quantization quantize(Engine& engine, const QuantizationCost& cost, const QuantizationOptions& options,
+                      const QuantizationWatch& watch = {});
+
+}  // namespace encore

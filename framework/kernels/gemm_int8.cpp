@@ -1,0 +1,132 @@
+// Products with weights of 8-bit integers, by tiles of our own (int8_tile.hpp). Rows of activations are
+// rounded first, each by one task; then a task computes a block of rows of c times one panel of the weights,
+// which have been laid out before. Batch-invariant: neither the cut into tasks nor the rows beside it decide
+// any bit.
+#include <encore/device.hpp>
+#include <encore/view.hpp>
+
+#include "kernels/gemm.hpp"
+#include "kernels/int8_tile.hpp"
+#include "kernels/small_product.hpp"
+
+namespace encore {
+namespace {
+
+using namespace int8;
+
+/// Rows of c in a task: the panel stays in the first cache.
+constexpr std::int64_t block_rows = 6 * tile_rows;
+
+class Int8Gemm final : public GemmLibrary {
+ public:
+  std::string name() const override { return "8-bit integers"; }
+  bool multiplies(DType type) const override { return type == DType::float32 || type == DType::bfloat16; }
+  std::size_t layout_bytes(const Tensor& weight) const override {
+    const bool fits = weight.dtype == DType::float32 && weight.extent(1) <= most_inner;
+    return fits ? panels_of(weight, nullptr).bytes() : 0;
+  }
+
+  void lay_out(const Device& device, const Tensor& weight, void* to) override {
+    const Panels panels = panels_of(weight, to);
+    const float* values = elements<float>(weight);
+    parallel(device, "encore::int8_lay_out", panels.count(),
+             [=](std::int64_t panel) { lay_out_panel(panels, panel, values); });
+  }
+
+  void multiply(const Device& device, const Product& p) override {
+    if (p.a.dtype == DType::float32)
+      multiply_as<float>(device, p);
+    else
+      multiply_as<bfloat16>(device, p);
+  }
+
+ private:
+  static Panels panels_of(const Tensor& weight, void* data) {
+    return {static_cast<std::byte*>(data), weight.extent(0), weight.extent(1)};
+  }
+
+  template <class Body>
+  static void parallel(const Device& device, const char* label, std::int64_t tasks, const Body& body) {
+    Kokkos::parallel_for(label,
+                         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>,
+                                             Kokkos::Schedule<Kokkos::Dynamic>>(device.space(), 0, tasks,
+                                                                                Kokkos::ChunkSize(1)),
+                         body);
+  }
+
+  static void lay_out_panel(const Panels& to, std::int64_t panel, const float* weights) {
+    const std::int64_t width = to.registers(panel) * lane_count, first = panel * panel_width;
+    std::vector<std::int8_t> row(static_cast<std::size_t>(quad * to.quads()));
+    for (std::int64_t c = 0; c < width; ++c) {
+      std::ranges::fill(row, std::int8_t{0});
+      float scale = 0.0F;
+      if (first + c < to.columns) {
+        const float* from = weights + (first + c) * to.inner;
+        scale = int8_scale(from, to.inner);
+        to_int8(from, to.inner, scale, row.data());
+      }
+      std::int32_t sum = 0;
+      for (std::int64_t l = 0; l < to.quads(); ++l)
+        for (std::int64_t k = 0; k < quad; ++k) {
+          const std::int8_t q = row[static_cast<std::size_t>(l * quad + k)];
+          to.at(panel)[(l * width + c) * quad + k] = q;
+          sum += q;
+        }
+      to.scales()[first + c] = scale;
+      to.sums()[first + c] = scale * static_cast<float>(sum);
+    }
+  }
+
+  template <class T>
+  static void multiply_as(const Device& device, const Product& p) {
+    const Panels b{static_cast<std::byte*>(const_cast<void*>(p.layout)), p.columns(),
+                   p.inner()};  // only read
+    const std::int64_t rows = p.rows(), inner = p.inner(), row = rounded_up(inner, 64);
+    const std::size_t scale_bytes = static_cast<std::size_t>(rounded_up(rows, tile_rows)) * sizeof(RowScale);
+    auto* const scales =
+        static_cast<RowScale*>(device.workspace(scale_bytes + static_cast<std::size_t>(rows * row)));
+    auto* const rounded = reinterpret_cast<std::uint8_t*>(scales) + scale_bytes;
+    const T* a = elements<T>(p.a);
+    const std::int64_t blocks = (rows + block_rows - 1) / block_rows;
+    parallel(device, "encore::int8_round", (rows + tile_rows - 1) / tile_rows, [=](std::int64_t task) {
+      const std::int64_t end = std::min(rows, (task + 1) * tile_rows);
+      for (std::int64_t i = task * tile_rows; i < end; ++i) {
+        scales[i] = round_row(a + i * inner, inner, rounded + i * row);
+        std::fill(rounded + i * row + inner, rounded + i * row + quad * b.quads(), std::uint8_t{0});
+      }
+    });
+    T* c = elements<T>(p.c);
+    const float* bias = p.bias ? elements<float>(p.bias) : nullptr;
+    const bool relu = p.relu;
+    parallel(device, "encore::gemm_int8", blocks * b.count(), [=](std::int64_t task) {
+      const std::int64_t panel = task % b.count(), column = panel * panel_width;
+      const std::int64_t end = std::min(rows, (task / b.count() + 1) * block_rows);
+      std::int64_t height = 0;
+      for (std::int64_t i = task / b.count() * block_rows; i < end; i += height) {
+        height = next_rows(end - i, tile_rows);
+        const TileEnd<T> tile{c + i * b.columns + column,
+                              b.columns,
+                              b.extent(panel),
+                              b.scales() + column,
+                              b.sums() + column,
+                              bias != nullptr ? bias + column : nullptr,
+                              relu};
+        const Rows from{rounded + i * row, row, scales + i};
+        if (b.registers(panel) == 3)
+          multiply_rows<3>(height, b.quads(), from, b.at(panel), tile);
+        else if (b.registers(panel) == 2)
+          multiply_rows<2>(height, b.quads(), from, b.at(panel), tile);
+        else
+          multiply_rows<1>(height, b.quads(), from, b.at(panel), tile);
+      }
+    });
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<GemmLibrary> make_int8_gemm() {
+  return std::make_unique<Int8Gemm>();
+}
+
+}  // namespace encore

@@ -1,0 +1,42 @@
+// Rows of weights as 8-bit integers times one scale for each row: w[i] = scale q[i], q from -127 to 127. On
+// the host, without Kokkos. Place in the flow: gemm_int8.cpp lays weights out so, infer/quantization.cpp
+// writes them to a file so. What a row was rounded to is rounded to itself again, so a model that reads such
+// a file as float32 and quantises it has the integers and the scales of the file.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace encore {
+
+/// The largest integer that a number becomes.
+inline constexpr float int8_most = 127.0F;
+
+/// max |w| / 127, rounded up to 16 bits of significand: scale times any q is a float32 exactly. NaN where the
+/// row holds a number that is not finite.
+inline float int8_scale(const float* row, std::int64_t count) {
+  float largest = 0.0F;
+  bool finite = true;
+  for (std::int64_t i = 0; i < count; ++i) {
+    largest = std::max(largest, std::abs(row[i]));
+    finite = finite && std::isfinite(row[i]);
+  }
+  if (!finite) return std::numeric_limits<float>::quiet_NaN();
+  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(largest / int8_most) + 0xFFU) & ~0xFFU);
+}
+
+/// q = w / scale, to the nearest, ties to even; zeros where the scale is 0 or NaN.
+inline void to_int8(const float* row, std::int64_t count, float scale, std::int8_t* q) {
+  for (std::int64_t i = 0; i < count; ++i)
+    q[i] = scale > 0.0F ? static_cast<std::int8_t>(std::nearbyint(row[i] / scale)) : std::int8_t{0};
+}
+
+/// Exact.
+inline void from_int8(const std::int8_t* q, std::int64_t count, float scale, float* row) {
+  for (std::int64_t i = 0; i < count; ++i) row[i] = static_cast<float>(q[i]) * scale;
+}
+
+}  // namespace encore

@@ -1,0 +1,184 @@
+// quantize: the weights of a run's best model with matrices of 8-bit integers, into a file beside the others;
+// and what the model's scores were before and are after.
+#include <iostream>
+#include <map>
+#include <optional>
+#include <sstream>
+
+#include <encore/device.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/example_bootstrap.hpp"
+#include "base/host_measures.hpp"
+#include "base/measure_json.hpp"
+#include "data/file.hpp"
+#include "infer/engine.hpp"
+#include "infer/int8_weights.hpp"
+#include "infer/quantization.hpp"
+#include "record/specification.hpp"
+#include "worker/tell_progress.hpp"
+#include "worker/verbs.hpp"
+
+namespace encore {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// The set of a run for which files are named, or nothing.
+std::optional<Records> records_of(const Engine& engine, const Specification& specification, Split split) {
+  const std::vector<std::string> files = files_of_role(specification.data, name_of(split));
+  if (files.empty()) return {};
+  ReadSet read = read_set(engine.reader(), files, std::string(name_of(split)) + " set");
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::string role = numbered_file(name_of(split), i);
+    require_planned(specification.data.at(role), role, read.sha256.at(i));
+  }
+  require_fields(read.records, engine.fields());
+  return std::move(read.records);
+}
+
+/// A model's predictions of a set, as the sums of its measures.
+struct Score {
+  Statistics statistics;
+  double loss = 0.0;
+};
+
+Score score_of(Engine& engine, const Records& records) {
+  engine.extend(records);
+  const EncodedSet set = engine.encode(records, host_threads());
+  const Evaluation evaluation = engine.run(set, telling_progress());
+  return {measured(engine.task(), set.set, evaluation.outputs, "set"), evaluation.loss};
+}
+
+/// Every measure that is one number, before and after.
+json compared(const std::vector<Measure>& measures, const Score& before, const Score& after) {
+  json all = json::object();
+  for (const Measure& measure : measures) {
+    if (is_family(measure) || !has_value(measure.reducer)) continue;
+    MeasureCells cells(measure);
+    const ExampleSums one = cells.sums_of(before.statistics), other = cells.sums_of(after.statistics);
+    const MeasureDifference difference = paired_bootstrap(one, other, cells);
+    all[measure.name] = {{"before", difference.before},
+                         {"after", difference.after},
+                         {"difference", {{"low", difference.low}, {"high", difference.high}}}};
+  }
+  all[loss_measure().name] = {{"before", before.loss}, {"after", after.loss}};
+  return all;
+}
+
+json json_of(const Quantization& found) {
+  json matrices = json::array();
+  for (const QuantizedMatrix& matrix : found.matrices) {
+    matrices.push_back({{"path", matrix.path},
+                        {"parameters", matrix.parameters},
+                        {"product", matrix.product},
+                        {"kept", matrix.kept}});
+    if (matrix.growth) matrices.back()["growth"] = *matrix.growth;
+  }
+  return {{"cost", {{"before", found.cost}, {"after", found.quantized_cost}}},
+          {"matrices", matrices},
+          {"adapted", found.adapted}};
+}
+
+/// The lines of a file that are not empty, at most `most`.
+std::vector<std::string> texts_of(const fs::path& file, std::size_t most) {
+  std::istringstream lines(load_text(file, "texts"));
+  std::vector<std::string> texts;
+  for (std::string line; texts.size() < most && std::getline(lines, line);)
+    if (line.find_first_not_of(" \t\r") != std::string::npos) texts.push_back(std::move(line));
+  if (texts.empty()) throw Error(file.string() + " holds no text");
+  return texts;
+}
+
+/// What is decided by, and what the scores are taken on.
+class Judges {
+ public:
+  Judges(Engine& engine, const Specification& specification, const QuantizeArguments& arguments) {
+    for (const Split split : {Split::dev, Split::test})
+      if (std::optional<Records> records = records_of(engine, specification, split)) {
+        before_[split] = score_of(engine, *records);
+        sets_[split] = std::move(*records);
+      }
+    if (!arguments.texts.empty())
+      texts_ = engine.encode_texts(texts_of(arguments.texts, arguments.examples)).set;
+    else if (const auto dev = sets_.find(Split::dev); dev != sets_.end())
+      sample_ = engine.encode(first_records(dev->second, arguments.examples), host_threads());
+    else
+      throw Error(
+          "the run has no development set (data.dev) by which it could be decided what is rounded; give "
+          "lines of text, by whose vectors it is decided, with --texts FILE");
+  }
+
+  std::string judged_by() const { return texts_ ? "vectors" : "loss"; }
+  std::size_t examples() const { return texts_ ? texts_->size() : sample_->set.size(); }
+  QuantizationCost cost(Engine& engine) const {
+    return texts_ ? distance_of(engine, *texts_) : loss_on(engine, *sample_);
+  }
+  /// The scores of each set before, and those of this engine.
+  json compare(Engine& engine) const {
+    json sets = json::object();
+    for (const auto& [split, records] : sets_)
+      sets[name_of(split)] = compared(engine.measures(), before_.at(split), score_of(engine, records));
+    return sets;
+  }
+
+ private:
+  std::map<Split, Records> sets_;
+  std::map<Split, Score> before_;
+  std::optional<ExampleSet> texts_;
+  std::optional<EncodedSet> sample_;
+};
+
+/// The file, and what it says of itself.
+json written(const Engine& engine, const Specification& specification, const fs::path& folder,
+             const Quantization& found) {
+  WeightsFacts facts{.question = specification.question,
+                     .step = engine.step(),
+                     .tuned = engine.tuned(),
+                     .int8 = found.products(),
+                     .made_from = engine.digest()};
+  for (const char* file : {vocabulary_file, knowledge_file, max_length_file})
+    if (fs::exists(folder / file)) facts.files[file] = sha256_of_file(folder / file);
+  const ParameterBlock& parameters = engine.model().parameters();
+  const auto float_bytes = static_cast<std::size_t>(parameters.count()) * size_of(parameters.dtype());
+  const SavedFile saved = save_int8_weights(folder, engine.model(), found.stored(), std::move(facts));
+  return {{"file", (folder / int8_weights_file).string()},
+          {"sha256", saved.sha256},
+          {"bytes", saved.bytes},
+          {"float_bytes", float_bytes}};
+}
+
+}  // namespace
+
+int quantize_verb(const TrainedRunArguments& run, const QuantizeArguments& arguments) {
+  const Device device;
+  const Specification specification = Specification::load(run.folder);
+  std::optional<Judges> judges;
+  json answer;
+  {
+    Engine engine(run.folder, run.plugin_folders, device, Weights::copied);
+    for (const std::string& note : engine.notes()) std::cerr << "encore-worker: " << note << '\n';
+    judges.emplace(engine, specification, arguments);
+    const Quantization found =
+        quantize(engine, judges->cost(engine), {arguments.tolerance, arguments.keep},
+                 [](std::size_t done, std::size_t all) {
+                   tell_progress({.what = "tried", .unit = "choices", .done = done, .all = all});
+                 });
+    answer = {{"step", engine.step()},
+              {"judged_by", judges->judged_by()},
+              {"sample", judges->examples()},
+              {"tolerance", arguments.tolerance}};
+    answer.update(json_of(found));
+    answer.update(written(engine, specification, run.folder, found));
+  }
+  Engine engine(run.folder, run.plugin_folders, device, Weights::int8);
+  answer["sets"] = judges->compare(engine);
+  answer["definitions"] = json::array();
+  for (const Measure& measure : engine.measures()) answer["definitions"].push_back(json_of(measure));
+  answer["definitions"].push_back(json_of(loss_measure()));
+  std::cout << answer.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
+  return 0;
+}
+
+}  // namespace encore

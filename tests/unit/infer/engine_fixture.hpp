@@ -1,0 +1,90 @@
+// A tiny run that was trained into a folder, and engines on it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "data/file.hpp"
+#include "infer/engine.hpp"
+#include "record/weights_file.hpp"
+#include "support/tiny_model.hpp"
+#include "support/tiny_run.hpp"
+#include "train/session.hpp"
+#include "unit/record/temporary_folder.hpp"
+
+namespace encore::testing {
+
+namespace fs = std::filesystem;
+
+/// Keeps a run's answer and its files.
+class Answer final : public Observer {
+ public:
+  void measures(std::span<const Measure>) override {}
+  void happened(const Event& event) override {
+    handle(
+        event, [&](const Wrote& file) { files[file.path] = file.sha256; },
+        [&](const Concluded& conclusion) {
+          best_step = conclusion.best_step;
+          for (const MeasuredValue& measure : conclusion.measures) values[measure.name] = measure.value;
+        });
+  }
+  void stepped(const StepReport&) override {}
+  void scoring(Split, const EvaluationProgress&) override {}
+  void saving() override {}
+
+  std::map<std::string, std::string> files;
+  std::map<std::string, double> values;
+  std::int64_t best_step = 0;
+};
+
+class NobodyAsks final : public Control {
+ public:
+  explicit NobodyAsks(int stop_after = 0) : left_(stop_after) {}
+  Request poll() override { return left_ > 0 && --left_ == 0 ? Request::stop : Request::none; }
+  std::string why_not_owner() override { return ""; }
+
+ private:
+  int left_;
+};
+
+class EngineTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    testing::write_corpora(folder_.path());
+    fs::create_directory(run_);
+  }
+
+  Answer train(const std::vector<std::string>& overrides = {}, int stop_after = 0) {
+    Answer answer;
+    NobodyAsks control(stop_after);
+    const Specification specification = testing::tiny_specification(folder_.path(), overrides);
+    specification.save(run_);
+    Session session(specification, run_, 1, device_, TokenCache{fs::path()});
+    Trainer(session.parts(answer, control)).run();
+    return answer;
+  }
+  Engine engine(Weights weights = Weights::chosen) const {
+    return {run_, Specification::load(run_).plugin_folders, device_, weights};
+  }
+  std::string refusal(Weights weights = Weights::chosen) const {
+    return message_of<Error>([&] { engine(weights); });
+  }
+  Evaluation score_test_set(Engine& engine) const {
+    return engine.run(
+        engine.encode(read_set(engine.reader(), {(folder_ / "test.conll").string()}, "test set").records));
+  }
+  std::string file(const char* name) const { return (run_ / name).string(); }
+  /// Flips a bit of the last byte.
+  void damage(const fs::path& path) const {
+    std::string bytes = read_bytes(path);
+    bytes.back() = static_cast<char>(bytes.back() ^ 1);
+    write_bytes(path, bytes);
+  }
+
+  TemporaryFolder folder_;
+  const fs::path run_ = folder_ / "run";
+  const Device device_;
+};
+
+}  // namespace encore::testing

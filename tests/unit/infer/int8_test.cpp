@@ -1,0 +1,150 @@
+// Weights as 8-bit integers: what is rounded, what stays, and that file and model agree to the bit.
+#include "infer/int8_weights.hpp"
+
+#include "infer/quantization.hpp"
+#include "unit/infer/engine_fixture.hpp"
+
+namespace encore {
+namespace {
+
+using namespace testing;
+
+class Int8Test : public EngineTest {
+ protected:
+  EncodedSet sample(Engine& engine) const {
+    return engine.encode(
+        read_set(engine.reader(), {(folder_ / "dev.conll").string()}, "development set").records);
+  }
+  /// As the worker's quantize does it.
+  Quantization write(const QuantizationOptions& options = {}) {
+    Engine engine = this->engine(Weights::copied);
+    const EncodedSet set = sample(engine);
+    Quantization found = quantize(engine, loss_on(engine, set), options);
+    rounded_loss_ = engine.loss(set);
+    save_int8_weights(run_, engine.model(), found.stored(),
+                      {.question = Specification::load(run_).question,
+                       .step = engine.step(),
+                       .int8 = found.products(),
+                       .made_from = engine.digest()});
+    return found;
+  }
+  std::string refused(const QuantizationOptions& options) {
+    return message_of<Error>([&] { write(options); });
+  }
+  std::string int8_file() const { return file(int8_weights_file); }
+
+  double rounded_loss_ = 0.0;
+};
+
+TEST_F(Int8Test, TheFileGivesTheModelThatWasMeasured) {
+  for (const std::string precision : {"float32", "bfloat16"}) {
+    fs::remove_all(run_);
+    fs::create_directory(run_);
+    train({"train.precision=" + precision});
+    const Quantization found = write({.tolerance = 10.0});
+    EXPECT_EQ(found.quantized_cost, rounded_loss_) << precision;
+    EXPECT_NE(found.quantized_cost, found.cost) << precision;
+    Engine read = engine(Weights::int8);
+    EXPECT_EQ(read.loss(sample(read)), rounded_loss_) << precision;
+    EXPECT_EQ(read.model().quantized_products(), found.products()) << precision;
+    Engine chosen = engine();
+    EXPECT_EQ(read.step(), chosen.step());
+    EXPECT_NE(read.digest(), chosen.digest());
+    EXPECT_EQ(chosen.loss(sample(chosen)), found.cost) << precision;
+  }
+}
+
+TEST_F(Int8Test, OnlyWhatProductsReadAndTablesOfPiecesAreRounded) {
+  train();
+  const Quantization found = write({.tolerance = 10.0});
+  ASSERT_FALSE(found.matrices.empty());
+  Engine model = engine();
+  for (const QuantizedMatrix& matrix : found.matrices) {
+    const ParameterSlice& slice = model.model().parameters().find(matrix.path);
+    EXPECT_EQ(slice.spec.shape.size(), 2U) << matrix.path;
+    EXPECT_EQ(matrix.product, !slice.spec.token_rows) << matrix.path;
+    EXPECT_FALSE(matrix.kept);
+  }
+}
+
+TEST_F(Int8Test, WhatHarmsStaysAndWhatIsNamedToo) {
+  train();
+  // Nothing may be lost: what alone makes the loss larger stays, until the rest does not.
+  const Quantization strict = write({.tolerance = 0.0});
+  EXPECT_LE(strict.quantized_cost, strict.cost);
+  EXPECT_LT(strict.stored().size(), strict.matrices.size());
+  for (const QuantizedMatrix& matrix : strict.matrices) EXPECT_TRUE(matrix.growth.has_value());
+  const std::string some = strict.matrices.front().path;
+  const Quantization named = write({.tolerance = 10.0, .keep = {some.substr(0, some.find('.'))}});
+  EXPECT_FALSE(named.stored().contains(some));
+  EXPECT_FALSE(named.stored().empty());
+  const std::string refusal = refused({.keep = {"nothing"}});
+  EXPECT_TRUE(refusal.starts_with("--keep nothing names no matrix that could become integers; there are "))
+      << refusal;
+  EXPECT_TRUE(refusal.find(some) != std::string::npos) << refusal;
+}
+
+TEST_F(Int8Test, IsRefusedWhereTheFileIsNotThatOfTheWeights) {
+  train();
+  EXPECT_EQ(refusal(Weights::int8), int8_file() + " is missing; exp quantize writes it anew");
+  write({.tolerance = 10.0});
+  const std::string whole = read_bytes(int8_file());
+  damage(int8_file());
+  EXPECT_TRUE(refusal(Weights::int8)
+                  .ends_with("is not the one that was written with it; exp quantize writes it anew"))
+      << refusal(Weights::int8);
+  write_bytes(int8_file(), whole.substr(0, 100));
+  EXPECT_TRUE(refusal(Weights::int8).ends_with("; exp quantize writes it anew")) << refusal(Weights::int8);
+  write_bytes(int8_file(), whole);
+  EXPECT_EQ(refusal(Weights::int8), "no error");
+
+  // The run is trained to other weights: another seed is another question, so only the numbers are changed.
+  WeightsFile file(run_);
+  std::vector<TensorSlice> tensors;
+  std::map<std::string, std::vector<std::byte>> bytes;
+  for (const auto& [name, entry] : file.tensors().tensors()) {
+    bytes[name].assign(entry.bytes.begin(), entry.bytes.end());
+    tensors.push_back({name, entry.dtype, entry.shape, bytes[name]});
+  }
+  bytes.begin()->second.front() ^= std::byte{1};
+  save_weights(run_, tensors, file.facts(), 1);
+  EXPECT_EQ(refusal(Weights::int8), int8_file() +
+                                        " was made from other weights than those that the run has now; "
+                                        "exp quantize writes it anew");
+}
+
+TEST_F(Int8Test, AFileOfAnotherModelIsRefused) {
+  train();
+  write({.tolerance = 10.0});
+  const std::string whole = read_bytes(int8_file());
+  const WeightsFile file(run_, int8_weights_file);
+  std::vector<TensorSlice> tensors;
+  for (const auto& [name, entry] : file.tensors().tensors())
+    if (!name.ends_with("/scales")) tensors.push_back({name, entry.dtype, entry.shape, entry.bytes});
+  WeightsFacts facts = file.facts();
+  facts.tensors.clear();
+  save_weights(run_, tensors, facts, 1, {}, int8_weights_file);
+  EXPECT_TRUE(refusal(Weights::int8).find("/scales\" is not the scale of each of its rows") !=
+              std::string::npos)
+      << refusal(Weights::int8);
+}
+
+TEST_F(Int8Test, VectorsDecideWhereThereIsNoSet) {
+  train();
+  Engine model = engine(Weights::copied);
+  const ExampleSet texts =
+      model.encode_texts(std::vector<std::string>{"in Paris slept", "Mrs Jordan slept"}).set;
+  const Quantization found = quantize(model, distance_of(model, texts), {.tolerance = 0.5});
+  EXPECT_NEAR(found.cost, 0.0, 1e-12);
+  EXPECT_GT(found.quantized_cost, 0.0);
+  EXPECT_LT(found.quantized_cost, 0.05);
+}
+
+TEST_F(Int8Test, DoublesAreRefused) {
+  train({"train.precision=float64"});
+  EXPECT_EQ(refused({}),
+            "this model computes in float64, and 8-bit integers go with float32 and bfloat16 activations");
+}
+
+}  // namespace
+}  // namespace encore
