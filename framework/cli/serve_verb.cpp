@@ -1,4 +1,6 @@
 // serve: the models of runs behind HTTP, until a signal ends it.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -120,6 +122,26 @@ void require_no_namesakes(const std::vector<ServedRun>& runs) {
       if (runs[i].name == runs[k].name) throw UsageError("run " + runs[i].name + " is named twice");
 }
 
+/// The runs that the command line chooses now.
+std::vector<ServedRun> served_runs(const CommandLine& line, const RunSelection& selection) {
+  std::vector<ServedRun> runs;
+  {
+    Store store(line.database(), OpenMode::read);
+    for (const RunRow& row : selected_runs(line, store, selection).runs) {
+      const std::string backend = line.has("backend") ? line.text("backend") : row.backend;
+      runs.push_back(served(line, find_trained_run(store, row, backend), backend));
+    }
+  }
+  require_no_namesakes(runs);
+  return runs;
+}
+
+std::string names_of(const std::vector<ServedRun>& runs) {
+  std::string names;
+  for (const ServedRun& run : runs) names += (names.empty() ? "" : ", ") + run.name;
+  return names;
+}
+
 CommandLine make_serve_line() {
   CommandLine line(
       "serve",
@@ -130,7 +152,7 @@ CommandLine make_serve_line() {
        "/. "
        "Texts\nthat come at the same time are computed together. Only this machine can ask, unless --host "
        "says "
-       "otherwise.",
+       "otherwise.\nSIGHUP has it choose and load the models anew, while those that are there answer on.",
        {{"exp serve quickstart", "the model of one run at http://127.0.0.1:8080"},
         {"exp serve quickstart shakespeare --port 0", "two models by name, at any free port"},
         {"exp serve all --best dev/f1", "the best model there is"},
@@ -173,18 +195,16 @@ int serve_verb(const Arguments& arguments) {
   require_threads(line.integer("threads"));
   count_of(line, "workers", 0, 256);
   ServeOptions options = options_of(line);
-  {
-    Store store(line.database(), OpenMode::read);
-    for (const RunRow& row : selected_runs(line, store, selection).runs) {
-      const std::string backend = line.has("backend") ? line.text("backend") : row.backend;
-      options.runs.push_back(served(line, find_trained_run(store, row, backend), backend));
-    }
-  }
-  require_no_namesakes(options.runs);
-  std::string names;
-  for (const ServedRun& run : options.runs) names += (names.empty() ? "" : ", ") + run.name;
+  options.runs = served_runs(line, selection);
+  std::string names = names_of(options.runs);
   options.listening = [](const std::string& url) { std::cout << "listening on " << url << std::endl; };
   options.ready = [&] { std::cout << "serving " << names << std::endl; };
+  if (::isatty(STDIN_FILENO) == 0)  // of a terminal that is closed it says that everything there is to end
+    options.runs_now = [&] {
+      std::vector<ServedRun> runs = served_runs(line, selection);
+      names = names_of(runs);
+      return runs;
+    };
   if (serve(options)) return exit_done;
   std::cerr << "exp: ended before every request was answered\n";
   return exit_failed;

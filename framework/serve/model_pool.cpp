@@ -76,12 +76,11 @@ void ModelPool::worker_ready(Seat& seat, ServeModel model) {
     // Two versions of a model behind one name would answer now so, now so.
     std::cerr << "exp: the weights of " << name_
               << " have changed since exp serve was started; a worker that "
-              << "has read the new ones is not used. Start exp serve again.\n";
+              << "has read the new ones is not used. SIGHUP has exp serve load them.\n";
     seat.link->kill();
     return;
   }
   seat.ready = true;
-  count_workers();
   if (!model_) {
     for (const std::string& note : model.notes) std::cerr << "exp: " << name_ << ": " << note << '\n';
     model_ = std::move(model);
@@ -94,7 +93,6 @@ void ModelPool::worker_ready(Seat& seat, ServeModel model) {
 void ModelPool::worker_ended(Seat& seat, const ProcessEnd& end, const std::string& why) {
   seat.link.reset();
   seat.ready = false;
-  count_workers();
   ++metrics_.ends;
   if (cannot_start_ && end.signal == 0) return std::exchange(cannot_start_, {})(why);
   std::cerr << "exp: a worker of " << name_ << ": " << why << "; another one is started\n";
@@ -110,9 +108,14 @@ void ModelPool::worker_ended(Seat& seat, const ProcessEnd& end, const std::strin
 void ModelPool::start_later(const Seat& seat) {
   const auto index = static_cast<std::size_t>(&seat - seats_.data());
   restarts_[index]->expires_after(pause_after(seat.failures));
-  restarts_[index]->async_wait([this, index](const boost::system::error_code& stopped) {
-    if (!stopped) start_worker(seats_[index]);
-  });
+  wait_for(*restarts_[index], [this, index] { start_worker(seats_[index]); });
+}
+
+void ModelPool::wait_for(boost::asio::steady_timer& timer, std::function<void()> work) {
+  timer.async_wait(
+      [weak = weak_from_this(), work = std::move(work)](const boost::system::error_code& stopped) {
+        if (const auto alive = weak.lock(); alive && !stopped) work();
+      });
 }
 
 /// The texts that a worker had, the first of them to the front.
@@ -130,10 +133,6 @@ void ModelPool::give_back(Seat& seat, const std::string& why) {
     }
   }
   seat.in_hands.clear();
-}
-
-void ModelPool::count_workers() {
-  metrics_.workers = static_cast<std::size_t>(std::ranges::count(seats_, true, &Seat::ready));
 }
 
 // --- texts ---
@@ -168,13 +167,10 @@ void ModelPool::hand_out() {
     idle = idle || (batch.empty() && seat->in_hands.empty());
     if (!batch.empty()) give(*seat, std::move(batch));
   }
-  metrics_.waiting = batcher_.size();
   const std::optional<ServeClock::time_point> due = batcher_.due();
   if (!idle || !due) return;
   batch_due_.expires_at(*due);
-  batch_due_.async_wait([this](const boost::system::error_code& stopped) {
-    if (!stopped) hand_out();
-  });
+  wait_for(batch_due_, [this] { hand_out(); });
 }
 
 void ModelPool::give(Seat& seat, std::vector<Waiting> batch) {
@@ -247,8 +243,7 @@ void ModelPool::look_at_deadlines() {
 
 void ModelPool::wait_for_deadlines() {
   deadlines_.expires_after(deadline_interval);
-  deadlines_.async_wait([this](const boost::system::error_code& stopped) {
-    if (stopped) return;
+  wait_for(deadlines_, [this] {
     look_at_deadlines();
     wait_for_deadlines();
   });

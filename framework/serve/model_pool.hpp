@@ -5,6 +5,7 @@
 // Everything happens on the loop's thread.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <map>
@@ -28,7 +29,8 @@ struct PoolRules {
   std::chrono::milliseconds grace = std::chrono::seconds(10);
 };
 
-class ModelPool {
+/// Held by a std::shared_ptr.
+class ModelPool : public std::enable_shared_from_this<ModelPool> {
  public:
   /// A worker for each of `seats`. `metrics` outlives it.
   ModelPool(boost::asio::io_context& loop, std::string name, std::vector<ServeWorkerStart> seats,
@@ -41,7 +43,13 @@ class ModelPool {
   const std::string& name() const { return name_; }
   /// What its workers have loaded; nothing before the first is ready.
   const std::optional<ServeModel>& model() const { return model_; }
-  bool ready() const { return metrics_.workers > 0; }
+  bool ready() const { return ready_workers() > 0; }
+  std::size_t ready_workers() const {
+    return static_cast<std::size_t>(std::ranges::count(seats_, true, &Seat::ready));
+  }
+  std::size_t waiting_texts() const { return batcher_.size(); }
+  /// Nobody waits for an answer of it.
+  bool idle() const { return jobs_.empty(); }
   bool has_room(std::size_t texts) const { return batcher_.has_room(texts); }
   /// The job's queue has room for it.
   void submit(const std::shared_ptr<Job>& job);
@@ -65,10 +73,12 @@ class ModelPool {
   void give_back(Seat& seat, const std::string& why);
   void hand_out();
   void give(Seat& seat, std::vector<Waiting> batch);
+  /// `work` when the timer has run out, unless the pool is gone by then: a handler may wait for its turn
+  /// still.
+  void wait_for(boost::asio::steady_timer& timer, std::function<void()> work);
   void look_at_deadlines();
   void wait_for_deadlines();
   void fail(Job& job, const std::string& why);
-  void count_workers();
 
   boost::asio::io_context& loop_;
   std::string name_;

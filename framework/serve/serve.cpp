@@ -47,12 +47,15 @@ class Serving {
             },
             error_body),
         signals_(loop_, SIGTERM, SIGINT),
+        hangups_(loop_),
         patience_(loop_) {
     service_.watch(server_);
+    if (options.runs_now) hangups_.add(SIGHUP);
   }
 
   bool run() {
     wait_for_signal();
+    wait_for_hangup();
     if (options_.listening) options_.listening(url_of(options_.host, server_.port()));
     service_.start([this](const std::string& why) {
       failure_ = why;
@@ -73,6 +76,30 @@ class Serving {
     });
   }
 
+  void wait_for_hangup() {
+    hangups_.async_wait([this](const boost::system::error_code& stopped, int) {
+      if (stopped) return;
+      if (!draining_) replace_models();
+      wait_for_hangup();
+    });
+  }
+
+  /// What cannot be loaded is said, and what was served before is served on.
+  void replace_models() {
+    const auto refuse = [](const std::string& why) {
+      std::cerr << "exp: the models stay as they are: " << why << '\n';
+    };
+    if (service_.is_replacing() || !service_.ready()) return refuse("others are being loaded");
+    try {
+      service_.replace(options_.runs_now(), [this, refuse](const std::string& why) {
+        if (!why.empty()) return refuse(why);
+        if (options_.ready) options_.ready();
+      });
+    } catch (const std::exception& error) {
+      refuse(error.what());
+    }
+  }
+
   void drain() {
     draining_ = true;
     service_.begin_drain();
@@ -90,7 +117,7 @@ class Serving {
   boost::asio::io_context loop_{1};
   Service service_;
   HttpServer server_;
-  boost::asio::signal_set signals_;
+  boost::asio::signal_set signals_, hangups_;
   boost::asio::steady_timer patience_;
   std::string failure_;
   bool draining_ = false, all_answered_ = false;

@@ -37,15 +37,18 @@ struct ServeOptions {
   std::chrono::milliseconds drain = std::chrono::seconds(30);    ///< for the last answers, once it is to end
   std::chrono::milliseconds receiving = std::chrono::seconds(10);
   std::function<void(const std::string& url)> listening = {};  ///< once, before any model is ready
-  std::function<void()> ready = {};                            ///< once: every model has a worker
+  std::function<void()> ready = {};  ///< every model has a worker: once, and after each change of models
+  /// The runs to serve from now on, asked for at SIGHUP; it may throw. Empty: SIGHUP ends the process.
+  std::function<std::vector<ServedRun>()> runs_now = {};
 };
 
 /// Whether only this machine can reach the address. Throws Error where it is no address.
 bool is_loopback(const std::string& host);
 
-/// Serves until SIGTERM or SIGINT, then gives the last answers; a second signal ends it at once. True: every
-/// request that had come was answered. Throws Error where the address cannot be had, or a model cannot be
-/// loaded.
+/// Serves until SIGTERM or SIGINT, then gives the last answers; a second signal ends it at once. SIGHUP loads
+/// the models of options.runs_now() and answers with them once all are there, without a request that is lost.
+/// True: every request that had come was answered. Throws Error where the address cannot be had, or a model
+/// cannot be loaded.
 bool serve(const ServeOptions& options);
 
 }  // namespace encore

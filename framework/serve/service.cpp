@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <boost/asio/post.hpp>
 #include <nlohmann/json.hpp>
 
 #include "config/nearest.hpp"
@@ -61,12 +62,19 @@ const Route& route_of(const HttpRequest& request) {
 }  // namespace
 
 Service::Service(boost::asio::io_context& loop, const ServeOptions& options)
-    : options_(options), loopback_(is_loopback(options.host)) {
+    : loop_(loop),
+      options_(options),
+      pools_(make_pools(options.runs)),
+      loopback_(is_loopback(options.host)) {}
+
+Service::Pools Service::make_pools(const std::vector<ServedRun>& runs) {
   const PoolRules rules{
-      .batch = {.texts = options.batch_texts, .wait = options.batch_wait, .queue = options.queue_texts}};
-  for (const ServedRun& run : options.runs)
-    pools_.push_back(
-        std::make_unique<ModelPool>(loop, run.name, seats_of(run), rules, metrics_.models[run.name]));
+      .batch = {.texts = options_.batch_texts, .wait = options_.batch_wait, .queue = options_.queue_texts}};
+  Pools pools;
+  for (const ServedRun& run : runs)
+    pools.push_back(
+        std::make_shared<ModelPool>(loop_, run.name, seats_of(run), rules, metrics_.models[run.name]));
+  return pools;
 }
 
 void Service::start(const std::function<void(const std::string& why)>& cannot) {
@@ -74,6 +82,35 @@ void Service::start(const std::function<void(const std::string& why)>& cannot) {
     if (ready() && options_.ready) options_.ready();
   };
   for (const auto& pool : pools_) pool->start(one_ready, cannot);
+}
+
+// --- other models in place of these ---
+
+void Service::replace(const std::vector<ServedRun>& runs, std::function<void(const std::string& why)> ended) {
+  next_ = make_pools(runs);
+  replacing_ended_ = std::move(ended);
+  const auto one_ready = [this] {
+    if (std::ranges::all_of(next_, [](const auto& pool) { return pool->ready(); })) change_over();
+  };
+  const auto cannot = [this](const std::string& why) {
+    replacing_ended_(why);
+    boost::asio::post(loop_, [this] { next_.clear(); });  // it is one of them that says so
+  };
+  const Pools starting = next_;
+  for (const auto& pool : starting) pool->start(one_ready, cannot);
+}
+
+void Service::change_over() {
+  replaced_.insert(replaced_.end(), pools_.begin(), pools_.end());
+  pools_ = std::exchange(next_, {});
+  replacing_ended_("");
+  forget_idle_later();
+}
+
+void Service::forget_idle_later() {
+  if (replaced_.empty()) return;
+  boost::asio::post(loop_,
+                    [this] { std::erase_if(replaced_, [](const auto& pool) { return pool->idle(); }); });
 }
 
 bool Service::ready() const {
@@ -160,6 +197,12 @@ std::string Service::models_body() const {
 
 std::string Service::metrics_text() const {
   ServeMetrics now = metrics_;
+  for (const Pools* pools : {&pools_, &replaced_})
+    for (const auto& pool : *pools) {
+      ModelMetrics& model = now.models.at(pool->name());
+      model.workers += pools == &pools_ ? pool->ready_workers() : 0;
+      model.waiting += pool->waiting_texts();
+    }
   if (server_ != nullptr) {
     now.connections = server_->connections();
     now.refused_connections = server_->refused();
@@ -240,6 +283,7 @@ void Service::finish(const CallPointer& call, const Job& job) {
                                            : stream_end(named(*call->pool), call->id, job));
     count(*call, job.failure.empty() ? 200 : 503);
     call->reply->end();
+    forget_idle_later();
   } catch (const Refusal& refusal) {
     refuse(*call, refusal);
   } catch (const std::exception& error) {  // what a worker says is no JSON
@@ -259,6 +303,7 @@ void Service::count(const Call& call, int status) {
 void Service::answer(const Call& call, HttpAnswer answer) {
   count(call, answer.status);
   call.reply->answer(std::move(answer));
+  forget_idle_later();
 }
 
 void Service::refuse(const Call& call, const Refusal& refusal) {

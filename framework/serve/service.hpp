@@ -26,6 +26,13 @@ class Service {
 
   /// Starts the workers of every model. `cannot`: one has no worker that could load it.
   void start(const std::function<void(const std::string& why)>& cannot);
+  /// The models of these runs in place of those that are served, once each of them has a worker; what had
+  /// come before is answered by those that it came to. `ended`: with "", or with the reason why nothing was
+  /// replaced.
+  void replace(const std::vector<ServedRun>& runs, std::function<void(const std::string& why)> ended);
+  bool is_replacing() const { return !next_.empty(); }
+  /// Every model has a worker.
+  bool ready() const;
   void handle(HttpRequest request, std::shared_ptr<HttpReply> reply);
   /// From now on it is not ready; requests that come are still answered.
   void begin_drain() { draining_ = true; }
@@ -40,7 +47,7 @@ class Service {
     ServeClock::time_point arrived;
     std::string id;
     ServeRequest request = {};
-    ModelPool* pool = nullptr;
+    ModelPool* pool = nullptr;  ///< held as long as it has jobs
     bool streaming = false;  ///< the head of a stream was sent
   };
   using CallPointer = std::shared_ptr<Call>;
@@ -55,14 +62,20 @@ class Service {
   void answer(const Call& call, HttpAnswer answer);
   void refuse(const Call& call, const Refusal& refusal);
   ModelPool& pool_of(const std::string& model);
-  bool ready() const;
+  using Pools = std::vector<std::shared_ptr<ModelPool>>;
+  Pools make_pools(const std::vector<ServedRun>& runs);
+  void change_over();
+  /// Lets go of what was replaced and has no request any more; not at once, for one of them may be at work.
+  void forget_idle_later();
   std::string models_body() const;
   std::string metrics_text() const;
   ServedModel named(const ModelPool& pool) const;
 
+  boost::asio::io_context& loop_;
   const ServeOptions& options_;
   ServeMetrics metrics_;
-  std::vector<std::unique_ptr<ModelPool>> pools_;
+  Pools pools_, next_, replaced_;
+  std::function<void(const std::string& why)> replacing_ended_;
   const HttpServer* server_ = nullptr;
   bool draining_ = false;
   bool loopback_ = true;
