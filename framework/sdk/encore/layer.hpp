@@ -286,6 +286,9 @@ struct LayerContext {
   std::int64_t blocks = 0;
   bool causal =
       false;  ///< in a decoder: an output row may depend only on its own input row and those before it
+  /// Path of the layer of this name in block 0 of its stack, whose parameters it may share
+  /// (ParameterSpec::alias); empty in that block itself, and where there is no stack.
+  std::string first_block = {};
 };
 
 class Layer {

@@ -56,11 +56,6 @@ epochs = 1
 
 class Export : public RealWorkerTest {
  protected:
-  std::string refusal_of(const std::vector<std::string>& arguments) const {
-    const ProgramOutput output = sandbox_.exp(arguments);
-    EXPECT_EQ(output.end.exit_code, 2) << output.output;
-    return output.errors;
-  }
   void train(const std::string& name, const std::string& text) const {
     sandbox_.write(name + ".toml", text);
     output_of({"run", name + ".toml", "-q"});
