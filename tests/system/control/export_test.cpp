@@ -218,7 +218,8 @@ TEST_F(Export, RefusesWhatBertHasNoWordFor) {
       {"characters", "type = \"wordpiece\"\nvocab_size = 120\nlowercase = true",
        "type = \"character\"\nvocab_size = 300",
        "tokenizer.type = \"character\" cannot be written: a BERT has \"wordpiece\", a RoBERTa has "
-       "\"byte_bpe\", a GPT-2 has \"byte_bpe\", a BART has \"byte_bpe\" and a MarianMT has \"unigram\""},
+       "\"byte_bpe\", a GPT-2 has \"byte_bpe\", a BART has \"byte_bpe\", a MarianMT has \"unigram\" and a T5 "
+       "has \"unigram\""},
   };
   for (const auto& [name, from, to, message] : cases) {
     std::string text = bert_experiment(name);
