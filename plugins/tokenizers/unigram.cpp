@@ -168,7 +168,7 @@ void Unigram::append(const Model& model, std::string_view text, std::vector<std:
   for (std::size_t at = done; (at = text.find(gap_beginning, at)) != std::string_view::npos;) {
     const std::size_t end = text.find('>', at);
     if (end == std::string_view::npos) break;
-    const std::int32_t gap = table_.find(std::string(text.substr(at, end + 1 - at)));
+    const std::int32_t gap = table_.find(text.substr(at, end + 1 - at));
     if (is_gap(gap)) {
       append_part(model, text.substr(done, at - done), done, pieces, ranges);
       done = at;

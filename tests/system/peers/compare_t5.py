@@ -6,8 +6,6 @@ gaps in texts. Leaves with 77 (skipped) where a package or the data is missing.
     compare_t5.py build/openmp/bin/exp
 """
 import io
-import json
-import os
 import pathlib
 import random
 import sys
@@ -106,16 +104,8 @@ def compare(torch, transformers, sentencepiece, exp, english, german, gated):
 
 
 def main():
-    torch, exp = common.start()
-    try:
-        import sentencepiece
-    except ImportError:
-        common.skip("the Python package `sentencepiece` is not installed")
-    if not os.environ.get("ENCORE_DATA"):
-        common.skip("ENCORE_DATA does not name the folder of data sets")
-    import transformers
+    torch, transformers, sentencepiece, exp, english, german = compare_marian.start()
     norm_in_double(transformers)
-    english, german = (compare_marian.lines_of(os.environ["ENCORE_DATA"], side, 3000) for side in ("en", "de"))
     equal = True
     for gated in (False, True):
         print("like version 1.1" if gated else "like the first T5")

@@ -166,6 +166,32 @@ inline AttentionResult attention_reference(const AttentionCase& of, const Values
   return r;
 }
 
+/// Of values of a packed qkv (N, 3 C).
+inline AttentionResult self_attention_reference(const AttentionCase& of, const Values& qkv,
+                                                const Values& dout) {
+  const std::int64_t width = of.width;
+  return attention_reference(of, columns_of(qkv, 3 * width, 0, width),
+                             columns_of(qkv, 3 * width, width, width),
+                             columns_of(qkv, 3 * width, 2 * width, width), dout);
+}
+
+/// dqkv: (N, 3 C).
+inline void expect_self_attention(const OwnedTensor& out, const OwnedTensor& log_sum, const OwnedTensor& dqkv,
+                                  const AttentionResult& expected, double tolerance,
+                                  const std::string& what) {
+  const bool rounds = out.tensor().dtype == DType::bfloat16;
+  const std::int64_t width = out.tensor().extent(1);
+  expect_close(out, expected.out, tolerance, what + " out");
+  expect_close(log_sum, expected.log_sum, rounds ? 1e-5 : tolerance, what + " log_sum");
+  const Values dqkvs = dqkv.values();
+  int number = 0;
+  for (const Values* gradient : {&expected.dq, &expected.dk, &expected.dv}) {
+    expect_close(columns_of(dqkvs, 3 * width, width * number, width), *gradient, 10 * tolerance,
+                 what + " part " + std::to_string(number) + " of dqkv");
+    ++number;
+  }
+}
+
 /// Part 0, 1 or 2 of a packed (N, 3 C): queries, keys or values.
 inline kernels::Slice part(const Tensor& packed, std::int64_t number) {
   const std::int64_t width = packed.extent(1) / 3;
