@@ -59,8 +59,8 @@ enum class Lifetime : std::uint8_t {
   forward,   ///< scratch during `forward` only
   saved,     ///< written in `forward`, read in `backward`
   backward,  ///< scratch during `backward` only
-  /// As `saved`, and in a generation kept from pass to pass. A buffer over `cache_rows` is there in generations
-  /// only.
+  /// As `saved`, and in a generation kept from pass to pass; one of constant size is that of all its texts. A
+  /// buffer over `cache_rows` is there in generations only.
   persistent,
 };
 
