@@ -234,6 +234,8 @@ const std::map<std::string_view, Formula>& formulas() {
       {"encore::forget_gradients", forget_gradients},
       {"encore::geglu", of_gated<9, 3>},
       {"encore::geglu_backward", of_gated<17, 5>},
+      {"encore::geglu_tanh", of_gated<11, 3>},
+      {"encore::geglu_tanh_backward", of_gated<24, 5>},
       {"encore::gelu", of_hidden<8, 2>},
       {"encore::gelu_backward", of_hidden<14, 3>},
       {"encore::glu", of_gated<5, 3>},

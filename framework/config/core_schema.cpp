@@ -98,7 +98,7 @@ const Schema& model_schema() {
                    .exclusive_max = true})
           .choice("positions", "sinusoidal", {"sinusoidal", "learned", "none"},
                   {.help = "how a token's position is added to its vector; `none` leaves it to the attention "
-                           "(rotary_attention, alibi_attention)"})
+                           "(rotary_attention, alibi_attention, relative_attention)"})
           .choice("position_layout", "pairs", {"pairs", "halves"},
                   {.help = "how the channels of `sinusoidal` positions lie: sine and cosine of each "
                            "frequency side by side, as in the paper, or all sines before all cosines, as in "

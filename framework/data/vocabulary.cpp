@@ -118,6 +118,36 @@ std::vector<std::string> lines_of_vocab_json(const std::filesystem::path& path, 
   return lines;
 }
 
+/// An integer of a file, from 0 on; `otherwise` where file or member are missing.
+std::int64_t count_in(const std::filesystem::path& path, const char* name, std::int64_t otherwise) {
+  if (!is_there(path)) return otherwise;
+  nlohmann::json json;
+  try {
+    json = parse_json(load_text(path, "configuration"));
+  } catch (const JsonError& error) {
+    throw Error(path.string() + ": " + error.what());
+  }
+  const auto found = json.is_object() ? json.find(name) : json.end();
+  if (found == json.end() || found->is_null()) return otherwise;
+  constexpr std::int64_t most = 10'000'000;
+  if (!found->is_number_integer() || *found < 0 || *found > most)
+    throw Error(path.string() + ": " + name + " must be an integer from 0 to " + std::to_string(most) +
+                ", found " + found->dump());
+  return found->get<std::int64_t>();
+}
+
+/// What a T5's table of pieces has behind those of its model: its gaps, the first one last, and rows for
+/// nothing up to the number that config.json says.
+void append_t5_pieces(const std::filesystem::path& folder, std::vector<std::string>& pieces) {
+  const std::int64_t own = std::ssize(pieces), rows = count_in(folder / "config.json", "vocab_size", own);
+  const std::int64_t gaps = count_in(folder / "tokenizer_config.json", extra_ids_name, 100);
+  for (std::int64_t row = own; row < rows; ++row) {
+    const std::int64_t gap = own + gaps - 1 - row;
+    pieces.push_back(gap >= 0 ? gap_piece_beginning + std::to_string(gap) + ">"
+                              : "[unused" + std::to_string(-1 - gap) + "]");
+  }
+}
+
 /// A model of SentencePiece, which numbers its pieces itself.
 std::vector<std::string> lines_of_sentencepiece(const std::filesystem::path& path) {
   const std::string model = load_sentencepiece(path);
@@ -127,6 +157,7 @@ std::vector<std::string> lines_of_sentencepiece(const std::filesystem::path& pat
   } catch (const Error& error) {
     throw Error(path.string() + ": " + error.what());
   }
+  if (path.filename() == t5_model_file) append_t5_pieces(path.parent_path(), lines);
   lines.emplace_back(sentencepiece_header);
   lines.push_back(sentencepiece_line("model", model));
   return lines;
@@ -203,6 +234,7 @@ std::vector<std::string> load_vocabulary(const std::filesystem::path& path) {
 }
 
 std::vector<std::string> files_beside_vocabulary(const std::filesystem::path& path) {
+  if (path.filename() == t5_model_file) return {"config.json", "tokenizer_config.json"};
   if (path.filename() != vocab_json_file) return {};
   const std::filesystem::path folder = path.parent_path();
   if (is_there(folder / source_model_file) && !is_there(folder / merges_file))

@@ -1,7 +1,8 @@
 // Vocabulary files: one piece per line, its number is the line's number from 0; behind the pieces stands what
 // they do not say: the merges of a byte-pair encoding, or models of SentencePiece. Or, known by its
 // extension, tokenizer.json or vocab.json of a Hugging Face folder, with merges.txt, or source.spm and
-// target.spm, beside vocab.json; or a model of SentencePiece (.model, .spm).
+// target.spm, beside vocab.json; or a model of SentencePiece (.model, .spm), spiece.model with the pieces
+// that the config.json of a T5 beside it adds.
 #pragma once
 
 #include <filesystem>
@@ -18,6 +19,10 @@ inline constexpr const char* merges_header = "#version: 0.2";
 
 inline constexpr const char* source_model_file = "source.spm";
 inline constexpr const char* target_model_file = "target.spm";
+inline constexpr const char* t5_model_file = "spiece.model";
+/// Of tokenizer_config.json beside it: how many pieces "<extra_id_N>" mark gaps in a text.
+inline constexpr const char* extra_ids_name = "extra_ids";
+inline constexpr const char* gap_piece_beginning = "<extra_id_";
 /// The line between pieces and models of SentencePiece, each of which is a line: a name, a blank, and the
 /// file in base64. "model" cuts all texts, or "source" and "target" those of the two sides.
 inline constexpr const char* sentencepiece_header = "#sentencepiece";

@@ -90,8 +90,7 @@ struct Target {
 
 Target target_of(const Engine& engine) {
   const Experiment& experiment = engine.experiment();
-  const Family& family = family_to_write(experiment.tokenizer.type, experiment.model.causal,
-                                         experiment.model.decoder.has_value());
+  const Family& family = family_to_write(experiment.tokenizer.type, experiment.model);
   PretrainedConfig config = pretrained_config_of(
       family, experiment.model, std::ssize(engine.tokenizer().vocabulary()), experiment.data.max_length);
   if (family.first_position != nullptr)

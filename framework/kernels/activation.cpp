@@ -1,5 +1,6 @@
 // Activations and gates as passes of their own. Where an activation or its derivative follows a matrix
 // product, the product does it (gemm.hpp).
+#include <encore/gelu_tanh.hpp>
 #include <encore/rows.hpp>
 
 #include "kernels/activation_function.hpp"
@@ -79,6 +80,8 @@ void gate(const Device& device, Gate function, Tensor x, Tensor y) {
         return gate_rows<T, ReluFunction<S>>(device, "encore::reglu", x, y);
       case Gate::tanh_glu:
         return gate_rows<T, TanhFunction<S>>(device, "encore::tanh_glu", x, y);
+      case Gate::geglu_tanh:
+        return gate_rows<T, GeluTanh<S>>(device, "encore::geglu_tanh", x, y);
     }
   });
 }
@@ -102,6 +105,8 @@ void gate_backward(const Device& device, Gate function, Tensor x, Tensor dy, Ten
         return gate_backward_rows<T, ReluFunction<S>>(device, "encore::reglu_backward", x, dy, dx);
       case Gate::tanh_glu:
         return gate_backward_rows<T, TanhFunction<S>>(device, "encore::tanh_glu_backward", x, dy, dx);
+      case Gate::geglu_tanh:
+        return gate_backward_rows<T, GeluTanh<S>>(device, "encore::geglu_tanh_backward", x, dy, dx);
     }
   });
 }

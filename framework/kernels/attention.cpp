@@ -22,6 +22,16 @@ void check_attention(const RowSet& queries, const RowSet& keys, const AttentionO
   check("k", k, out.dtype, keys.size.tokens, width);
   check("v", v, out.dtype, keys.size.tokens, width);
   check("log_sum", log_sum, sum_type(out.dtype), {rows, options.heads});
+  check_bias(options, out.dtype);
+}
+
+/// Each row of the gradients belongs to one sequence of queries and of keys.
+void check_bias_gradients(const RowSet& queries, const RowSet& keys, const AttentionOptions& options,
+                          const Tensor& log_sum, const Tensor& dbias) {
+  ENCORE_REQUIRE(options.bias || !dbias, "gradients of a bias that is not there");
+  if (!dbias) return;
+  ENCORE_REQUIRE(queries.offsets.data == keys.offsets.data, "dbias is for self-attention");
+  check("dbias", dbias, log_sum.dtype, {keys.size.tokens, 2 * options.heads});
 }
 
 }  // namespace
@@ -48,8 +58,9 @@ void attention(const Device& device, const RowSet& queries, const RowSet& keys,
 void attention_backward(const Device& device, const RowSet& queries, const RowSet& keys,
                         const AttentionOptions& options, const Slice& q, const Slice& k, const Slice& v,
                         Tensor out, Tensor log_sum, Tensor dout, const Slice& dq, const Slice& dk,
-                        const Slice& dv) {
+                        const Slice& dv, Tensor dbias) {
   check_attention(queries, keys, options, q, k, v, out, log_sum);
+  check_bias_gradients(queries, keys, options, log_sum, dbias);
   const std::int64_t width = out.extent(1);
   check("dout", dout, out.dtype, {out.extent(0), width});
   check("dq", dq, out.dtype, queries.size.tokens, width);
@@ -61,15 +72,16 @@ void attention_backward(const Device& device, const RowSet& queries, const RowSe
     using T = decltype(type);
     const auto q_rows = slice_rows<const T>(q), k_rows = slice_rows<const T>(k),
                v_rows = slice_rows<const T>(v);
+    Sum<T>* dbias_sums = dbias ? elements<Sum<T>>(dbias) : nullptr;
 #if ENCORE_HOST_BACKEND
     if (problem.stride == 0)
       return launch_attention_backward<T>(device, problem, q_rows, k_rows, v_rows, elements<T>(out),
                                           elements<Sum<T>>(log_sum), elements<T>(dout), slice_rows<T>(dq),
-                                          slice_rows<T>(dk), slice_rows<T>(dv));
+                                          slice_rows<T>(dk), slice_rows<T>(dv), dbias_sums);
 #endif
     launch_pairs_backward<T>(device, problem, q_rows, k_rows, v_rows, elements<T>(out),
                              elements<Sum<T>>(log_sum), elements<T>(dout), slice_rows<T>(dq),
-                             slice_rows<T>(dk), slice_rows<T>(dv));
+                             slice_rows<T>(dk), slice_rows<T>(dv), dbias_sums);
   });
 }
 

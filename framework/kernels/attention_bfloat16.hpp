@@ -73,6 +73,7 @@ struct PairAttention {
     const NextHead next_k(p, k[of.first_key], k.row, of.keys, head);
     const NextHead next_v(p, v[of.first_key], v.row, of.keys, head);
     const auto scale = static_cast<float>(p.scale), slope = static_cast<float>(alibi_slope(p, head));
+    const float* bias = bias_of<float>(p, head);
     dropout.start(of, head);
     for (std::int64_t i0 = begin; i0 < end; i0 += pair_rows) {
       const std::int64_t rows = std::min(pair_rows, end - i0), position = of.position + i0;
@@ -85,6 +86,7 @@ struct PairAttention {
         next_k.prefetch(i0 + i);
         next_v.prefetch(i0 + i);
         if (p.alibi) add_bias(slope, position + i, all, scores + i * stride);
+        if (bias != nullptr) add_bias(bias, position + i, all, scores + i * stride);
       }
       float log_sums[pair_rows];
       for (std::int64_t at = 0; at < rows; at += lanes<float>)
@@ -133,6 +135,7 @@ struct PairAttentionBackward {
   const float* log_sum;
   const bfloat16* dout;
   SliceRows<bfloat16> dq, dk, dv;
+  float* dbias;
   Layout layout{p};
 
   void run(std::int64_t sequence, std::int64_t head, std::int64_t, char* memory) const {
@@ -165,6 +168,9 @@ struct PairAttentionBackward {
     const NextHead next_dy(p, dout + line, p.width, of.queries, head);
     const NextHead next_y(p, out + line, p.width, of.queries, head);
     const auto scale = static_cast<float>(p.scale), slope = static_cast<float>(alibi_slope(p, head));
+    const float* bias = bias_of<float>(p, head);
+    float* distances = distances_of(p, of, head, dbias);
+    if (distances != nullptr) std::fill(distances - of.keys, distances + of.keys, 0.0F);
     const bool at_once = of.queries > 0 && of.queries <= pair_rows;
     std::int64_t written = 0;  // rows of dK and dV that hold a sum already
     dropout.start(of, head);
@@ -188,10 +194,13 @@ struct PairAttentionBackward {
         for (std::int64_t d = 0; d < size; ++d)
           delta += static_cast<float>(dy_row[d]) * static_cast<float>(y_row[d]);
         if (p.alibi) add_bias(slope, position + i, all, scores + i * stride);
+        if (bias != nullptr) add_bias(bias, position + i, all, scores + i * stride);
         weight_gradients(p.causal ? SeenColumns<float>(keys_of(p, position + i, of.keys), all) : all_seen,
                          delta, log_sum[(of.first_query + i0 + i) * p.heads + head], scale,
                          dropout.factors(position + i, position + rows, all), scores + i * stride,
                          dweights + i * stride, kept + i * stride, dscores + i * stride);
+        if (distances != nullptr)
+          add_distances(dscores + i * stride, 1.0F / scale, position + i, all, distances);
       }
       const pairs::Panels left = panels_in(layout.left, memory, all.end, rows);
       const pairs::Panels right = panels_in(layout.right, memory, size, rows);

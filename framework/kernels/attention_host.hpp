@@ -52,6 +52,7 @@ struct HostAttention {
     const KeyRange all = columns_of<S>(p, of.position + begin, of.position + end, of.keys);
     const std::int64_t all_count = all.end - all.begin, key_stride = padded<S>(all_count);
     const S slope = static_cast<S>(alibi_slope(p, head));
+    const S* bias = bias_of<S>(p, head);
     const RowsOf<S> query_rows_of =
         rows_of<T>(q.from(of.first_query + begin, column), end - begin, size, layout.q.in(memory));
     const RowsOf<S> key_rows =
@@ -76,6 +77,7 @@ struct HostAttention {
         next_k.prefetch(i0 + i);
         next_v.prefetch(i0 + i);
         if (p.alibi) add_bias(slope, position + i, columns, weights + i * stride);
+        if (bias != nullptr) add_bias(bias, position + i, columns, weights + i * stride);
       }
       S log_sums[query_rows];
       for (std::int64_t at = 0; at < rows; at += lanes<S>) {
@@ -112,7 +114,7 @@ struct HostAttention {
 
 /// With weights P = exp(scale Q K^T - log_sum), kept weights P' = mask P / (1 - p) and out = P' V:
 ///   dV = P'^T dO,  dP = mask / (1 - p) (dO V^T),  dS = P (dP - rowsum(dO out)),  dQ = scale dS K,  dK =
-///   scale dS^T Q.
+///   scale dS^T Q; the gradient of a distance's bias is the sum of its dS, query by query.
 template <class T>
 struct HostAttentionBackward {
   using S = Sum<T>;
@@ -145,6 +147,7 @@ struct HostAttentionBackward {
   const S* log_sum;
   const T* dout;
   SliceRows<T> dq, dk, dv;
+  S* dbias;
   Layout layout{p};
 
   void run(std::int64_t sequence, std::int64_t head, std::int64_t, char* memory) const {
@@ -176,6 +179,9 @@ struct HostAttentionBackward {
     dropout.start(of, head);
     const S scale = static_cast<S>(p.scale);
     const S slope = static_cast<S>(alibi_slope(p, head));
+    const S* bias = bias_of<S>(p, head);
+    S* distances = distances_of(p, of, head, dbias);
+    if (distances != nullptr) std::fill(distances - of.keys, distances + of.keys, S(0));
     std::int64_t written = 0;  // rows of dK and dV that hold a sum already
     const auto clear_keys = [&](std::int64_t to_key) {
       clear_rows(dk_sums.data, dk_sums.row, written, to_key, size);
@@ -206,10 +212,12 @@ struct HostAttentionBackward {
         S* row_weights = weights + i * stride;
         S* row_gradients = gradients + i * stride;
         if (p.alibi) add_bias(slope, position + i, columns, row_weights);
+        if (bias != nullptr) add_bias(bias, position + i, columns, row_weights);
         weight_gradients(SeenColumns<S>(keys_of(p, position + i, of.keys), columns), delta,
                          log_sum[(of.first_query + i0 + i) * p.heads + head], S(1),
                          dropout.factors(position + i, position + rows, columns), row_weights, row_gradients,
                          row_weights, row_gradients);
+        if (distances != nullptr) add_distances(row_gradients, S(1), position + i, columns, distances);
       }
       small_product<S>(rows, size, count, scale, {gradients, stride, 1}, key_rows[columns.begin],
                        key_rows.row, false, dq_sums[i0], dq_sums.row);
@@ -288,11 +296,11 @@ template <class T>
 void launch_attention_backward(const Device& device, const AttentionProblem& p, const SliceRows<const T>& q,
                                const SliceRows<const T>& k, const SliceRows<const T>& v, const T* out,
                                const Sum<T>* log_sum, const T* dout, const SliceRows<T>& dq,
-                               const SliceRows<T>& dk, const SliceRows<T>& dv) {
-  const HostAttentionBackward<T> by_rows{p, q, k, v, out, log_sum, dout, dq, dk, dv};
+                               const SliceRows<T>& dk, const SliceRows<T>& dv, Sum<T>* dbias) {
+  const HostAttentionBackward<T> by_rows{p, q, k, v, out, log_sum, dout, dq, dk, dv, dbias};
 #if ENCORE_HAVE_BFLOAT16_PAIRS
   if constexpr (std::is_same_v<T, bfloat16>) {
-    const PairAttentionBackward by_pairs{p, q, k, v, out, log_sum, dout, dq, dk, dv};
+    const PairAttentionBackward by_pairs{p, q, k, v, out, log_sum, dout, dq, dk, dv, dbias};
     return run_attention(device, "encore::attention_backward", 1, PairsOrRows{by_pairs, by_rows});
   }
 #endif

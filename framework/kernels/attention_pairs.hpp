@@ -44,8 +44,10 @@ struct PairwiseAttention {
     const SliceRows<const T> keys = k.from(of.first_key, column), values = v.from(of.first_key, column);
     const S scale = static_cast<S>(p.scale);
     const S slope = static_cast<S>(alibi_slope(p, head));
+    const S* bias = bias_of<S>(p, head);
     const auto score = [&](std::int64_t j) {
-      return dot<S>(query, keys[j], p.head_size) * scale - slope * distance<S>(position, j);
+      const S product = dot<S>(query, keys[j], p.head_size) * scale - slope * distance<S>(position, j);
+      return bias == nullptr ? product : product + bias[j - position];
     };
     S largest = -Kokkos::Experimental::infinity<S>::value;
     each_seen(p, position, of.keys, [&](std::int64_t j) { largest = Kokkos::max(largest, score(j)); });
@@ -151,7 +153,9 @@ struct PairwiseAttentionBackward {
     const std::int64_t column = head * p.head_size, position = of.position + row - of.first_query;
     const S score =
         dot<S>(q[row] + column, k[of.first_key + j] + column, p.head_size) * static_cast<S>(p.scale);
-    return math::exp(score - slope * distance<S>(position, j) - log_sum[row * p.heads + head]);
+    const S* bias = bias_of<S>(p, head);
+    const S added = bias == nullptr ? S(0) : bias[j - position];
+    return math::exp(score - slope * distance<S>(position, j) + added - log_sum[row * p.heads + head]);
   }
   /// scale dS of the same.
   KOKKOS_FUNCTION S gradient(const AttentionSequence& of, std::int64_t head, std::int64_t row, std::int64_t j,
@@ -160,6 +164,33 @@ struct PairwiseAttentionBackward {
     const S dp = dot<S>(dout + row * p.width + column, v[of.first_key + j] + column, p.head_size) *
                  dropout_factor<S>(p, of, head, position, j);
     return static_cast<S>(p.scale) * weight * (dp - delta[row * p.heads + head]);
+  }
+};
+
+/// One thread per distance of a sequence and head, which adds the dS of its pairs query by query.
+template <class T>
+struct PairwiseBiasGradient {
+  using S = Sum<T>;
+  PairwiseAttentionBackward<T> pairs;
+  AttentionProblem p;
+  S* dbias;
+
+  KOKKOS_FUNCTION void operator()(const std::int64_t index) const {
+    const std::int64_t row = index / (2 * p.heads);
+    const AttentionSequence of = sequence_of(p, p.keys.sequence[row]);
+    const std::int64_t place = index - 2 * of.first_key * p.heads, head = place / (2 * of.keys);
+    const std::int64_t distance = place % (2 * of.keys) - of.keys;  // j - i
+    const S slope = static_cast<S>(alibi_slope(p, head));
+    S sum = S(0);
+    const std::int64_t first = distance < 0 ? -distance : 0;
+    const std::int64_t end = distance > 0 ? of.keys - distance : of.keys;
+    for (std::int64_t i = first; i < end; ++i) {
+      const KeyRange seen = keys_of(p, i, of.keys);
+      const std::int64_t j = i + distance, query = of.first_query + i;
+      if (j < seen.begin || j >= seen.end) continue;
+      sum += pairs.gradient(of, head, query, j, pairs.weight(of, head, query, j, slope));
+    }
+    dbias[index] = sum / static_cast<S>(p.scale);
   }
 };
 
@@ -184,16 +215,19 @@ template <class T>
 void launch_pairs_backward(const Device& device, const AttentionProblem& p, const SliceRows<const T>& q,
                            const SliceRows<const T>& k, const SliceRows<const T>& v, const T* out,
                            const Sum<T>* log_sum, const T* dout, const SliceRows<T>& dq,
-                           const SliceRows<T>& dk, const SliceRows<T>& dv) {
+                           const SliceRows<T>& dk, const SliceRows<T>& dv, Sum<T>* dbias) {
   using S = Sum<T>;
   const std::int64_t gathered = (p.queries.tokens + 2 * p.keys.tokens) * p.width;
   S* memory = static_cast<S*>(
       device.workspace(static_cast<std::size_t>(gathered + p.queries.tokens * p.heads) * sizeof(S)));
   run_pairs(device, "encore::attention_delta", p.queries.tokens,
             PairwiseAttentionDelta<T>{p, out, dout, memory + gathered});
+  const PairwiseAttentionBackward<T> pairs{p, q, k, v, log_sum, dout, memory + gathered, dq, dk, dv, memory};
   run_pairs(device, p.stride > 0 ? "encore::strided_attention_backward" : "encore::attention_backward",
-            p.queries.tokens + p.keys.tokens,
-            PairwiseAttentionBackward<T>{p, q, k, v, log_sum, dout, memory + gathered, dq, dk, dv, memory});
+            p.queries.tokens + p.keys.tokens, pairs);
+  if (dbias != nullptr)
+    run_pairs(device, "encore::attention_bias_backward", 2 * p.keys.tokens,
+              PairwiseBiasGradient<T>{pairs, p, dbias});
 }
 
 }  // namespace encore::kernels

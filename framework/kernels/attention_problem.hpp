@@ -25,7 +25,9 @@ struct AttentionProblem {
   std::int64_t width;            // C
   std::int64_t heads;            // H
   std::int64_t head_size;        // D = C / H
-  double scale;                  // D^-0.5
+  double scale;                  // D^-0.5, or 1
+  const void* bias;              // (H, 2 M) in the type of sums, or null
+  std::int64_t reach;            // M
   bool alibi;
   bool causal;
   std::int64_t window;  // 0: all keys
@@ -130,6 +132,20 @@ KOKKOS_INLINE_FUNCTION S dropout_factor(const AttentionProblem& p, const Attenti
   return p.dropped.factor<S>(p.random.word(p.examples[of.first_query], static_cast<std::uint32_t>(position),
                                            attention_counter(head), static_cast<std::uint32_t>(key),
                                            static_cast<std::uint32_t>(of.keys)));
+}
+
+/// What is added to the scores of a head, by the distance j - i from -M on; null where nothing is.
+template <class S>
+KOKKOS_FORCEINLINE_FUNCTION const S* bias_of(const AttentionProblem& p, std::int64_t head) {
+  return p.bias == nullptr ? nullptr : static_cast<const S*>(p.bias) + (2 * head + 1) * p.reach;
+}
+
+/// Where the gradients of a head's bias in a sequence stand in dbias (N, 2 H), by the distance from -T on;
+/// null where there are none.
+template <class S>
+KOKKOS_FORCEINLINE_FUNCTION S* distances_of(const AttentionProblem& p, const AttentionSequence& of,
+                                            std::int64_t head, S* dbias) {
+  return dbias == nullptr ? nullptr : dbias + 2 * (of.first_key * p.heads + head * of.keys) + of.keys;
 }
 
 /// By how much the score falls for every step between query and key; kernels.hpp says why so.

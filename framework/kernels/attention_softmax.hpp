@@ -19,6 +19,25 @@ void add_bias(S slope, std::int64_t position, const KeyRange& columns, S* scores
     scores[j - columns.begin] -= slope * static_cast<S>(j < position ? position - j : j - position);
 }
 
+/// scores[j - columns.begin] += bias[j - position].
+template <class S>
+void add_bias(const S* bias, std::int64_t position, const KeyRange& columns, S* scores) {
+  const S* first = bias + columns.begin - position;
+  const std::int64_t count = columns.end - columns.begin;
+  ENCORE_SIMD
+  for (std::int64_t j = 0; j < count; ++j) scores[j] += first[j];
+}
+
+/// The reverse: sums[j - position] += factor dscores[j - columns.begin], which are zero where a key is
+/// unseen.
+template <class S, class T>
+void add_distances(const T* dscores, S factor, std::int64_t position, const KeyRange& columns, S* sums) {
+  S* first = sums + columns.begin - position;
+  const std::int64_t count = columns.end - columns.begin;
+  ENCORE_SIMD
+  for (std::int64_t j = 0; j < count; ++j) first[j] += factor * static_cast<S>(dscores[j]);
+}
+
 /// Which columns of a padded row of weights belong to keys that the query sees. What is unseen or padding
 /// may hold anything before, and is zero afterwards.
 template <class S>

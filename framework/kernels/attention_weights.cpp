@@ -10,7 +10,8 @@
 namespace encore::kernels {
 namespace {
 
-/// weights[h][i][j] = exp(scale q_i k_j - slope |i - j| - log_sum_i) over the keys that query i sees, else 0.
+/// weights[h][i][j] = exp(scale q_i k_j - slope |i - j| + bias[j - i] - log_sum_i) over the keys that query i
+/// sees, else 0.
 template <class T>
 void recompute_weights(const Device& device, const PairwiseAttentionBackward<T>& pairs, std::int64_t sequence,
                        std::int64_t queries, std::int64_t keys, Sum<T>* weights) {
@@ -63,6 +64,7 @@ void attention_weights(const Device& device, const RowSet& queries, const RowSet
   check("q", q, type, queries.size.tokens, q.width);
   check("k", k, type, keys.size.tokens, q.width);
   check("log_sum", log_sum, sum_type(type), {queries.size.tokens, options.heads});
+  check_bias(options, type);
   check_rank("weights", weights, 3);
   const std::int64_t rows = weights.extent(1), columns = weights.extent(2);
   check("weights", weights, sum_type(type), {options.heads, rows, columns});

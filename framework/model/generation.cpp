@@ -210,10 +210,12 @@ void Generation::repeat(std::int64_t times) {
   const auto texts = std::ssize(lengths_);
   ENCORE_REQUIRE(texts * times <= plan_.largest.cache.sequences,
                  std::to_string(texts * times) + " texts are more than planned");
-  for (const int number : kept_)
-    ENCORE_REQUIRE(plan_.tensors[static_cast<std::size_t>(number)].shape[0].of == Extent::Of::cache ||
-                       plan_.tensors[static_cast<std::size_t>(number)].shape[0].of == Extent::Of::memory,
-                   "a persistent buffer is neither over cache_rows nor over memory_rows");
+  for (const int number : kept_) {
+    const Extent::Of rows = plan_.tensors[static_cast<std::size_t>(number)].shape[0].of;
+    ENCORE_REQUIRE(
+        rows == Extent::Of::cache || rows == Extent::Of::memory || rows == Extent::Of::one,
+        "a persistent buffer is over rows of one pass, rather than over cache_rows or memory_rows");
+  }
   std::vector<std::int32_t> from, to;
   std::vector<std::int64_t> lengths;
   for (std::int64_t copy = 0; copy < texts * times; ++copy) {

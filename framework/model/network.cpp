@@ -70,21 +70,26 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
 
   /// From the rows x of a stack's embedding to those of its last block, or of its last norm.
   const auto add_blocks = [&](const Stack& stack, ValueIndex x) {
-    const auto make = [&](const LayerTable& table, std::int64_t block) {
+    const auto make = [&](const LayerTable& table, std::int64_t block, const std::string& name) {
       return registry.make_layer(table.type, table.options,
-                                 {width_, max_length_, block, stack.layers, stack.causal});
+                                 {.width = width_,
+                                  .max_length = max_length_,
+                                  .block = block,
+                                  .blocks = stack.layers,
+                                  .causal = stack.causal,
+                                  .first_block = block == 0 ? "" : stack.path(0, name)});
     };
     const auto layer = [&](std::int64_t block, const std::string& name, const LayerTable& table,
                            ValueIndex input) {
       return builder.add(stack.path(block, name), stack.path(first_of_group(stack, block), name), &table,
-                         {input}, [&] { return make(table, block); });
+                         {input}, [&] { return make(table, block, name); });
     };
     const auto norm_of_sum = [&](std::int64_t block, const std::string& name, ValueIndex branch,
                                  ValueIndex trunk) {
       const InputSum sum{stack.path(block, name + ".residual"), model.dropout};
       return builder.add_norm_of_sum(sum, branch, trunk, stack.path(block, name + ".norm"),
                                      stack.path(first_of_group(stack, block), name + ".norm"), &model.norm,
-                                     [&] { return make(model.norm, block); });
+                                     [&] { return make(model.norm, block, name + ".norm"); });
     };
     for (std::int64_t block = 0; block < stack.layers; ++block) {
       builder.begin_part(stack.prefix, stack.layers - block, block);
@@ -102,8 +107,14 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
     }
     builder.begin_part(stack.prefix, 0);
     if (!model.ends_with_norm()) return x;
-    return builder.add(stack.prefix + ".norm", stack.prefix + ".norm", &model.norm, {x},
-                       [&] { return make(model.norm, stack.layers); });
+    return builder.add(stack.prefix + ".norm", stack.prefix + ".norm", &model.norm, {x}, [&] {
+      return registry.make_layer(model.norm.type, model.norm.options,
+                                 {.width = width_,
+                                  .max_length = max_length_,
+                                  .block = stack.layers,
+                                  .blocks = stack.layers,
+                                  .causal = stack.causal});
+    });
   };
   const auto add_stack = [&](const Stack& stack, const std::string& path, const std::string& tied_to) {
     builder.begin(stack.space, stack.memory);
@@ -127,7 +138,10 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
       const std::string norm = path + ".norm";
       x = builder.add(norm, norm, &model.norm, {x}, [&] {
         return registry.make_layer(model.norm.type, model.norm.options,
-                                   {table_width, max_length_, 0, stack.layers, stack.causal});
+                                   {.width = table_width,
+                                    .max_length = max_length_,
+                                    .blocks = stack.layers,
+                                    .causal = stack.causal});
       });
       if (model.dropout > 0.0) x = builder.add_dropout(norm + ".dropout", x, model.dropout);
     }

@@ -49,9 +49,23 @@ class Stack {
              quoted(name_of(shape.position_layout)) + " in this place");
     if (model_.embedding_width != 0)
       refuse("embedding_width", std::to_string(model_.embedding_width), "tables as wide as the model");
-    if (model_.norm.type != "layer_norm") refuse("norm", "\"" + model_.norm.type + "\"", "\"layer_norm\"");
+    if (model_.norm.type != shape.norm) refuse("norm", "\"" + model_.norm.type + "\"", quoted(shape.norm));
     if (model_.embedding_scale != EmbeddingScale::none && *family_.config.scaled == '\0')
       refuse("embedding_scale", "\"sqrt_width\"", "an embedding that is not scaled (\"none\")");
+  }
+
+  /// What products of layers and head have beside their matrices.
+  void require_options() const {
+    const FamilyShape& shape = family_.shape;
+    for (const std::vector<LayerTable>* block :
+         {&model_.block, model_.decoder ? &model_.decoder->block : nullptr})
+      for (const LayerTable& layer : block == nullptr ? std::vector<LayerTable>() : *block) {
+        require_flag("layer." + layer.name + ".bias", layer.options, "bias", shape.biases, "biases");
+        require_flag("layer." + layer.name + ".scaled", layer.options, "scaled", shape.scaled_scores,
+                     "scores that are divided");
+      }
+    if (*family_.config.scaled_states == '\0')
+      require_flag("head.scaled", model_.head.options, "scaled", false, "states that are divided");
   }
 
   /// The sub-layers of a block, which must be of these types.
@@ -61,7 +75,7 @@ class Stack {
       std::vector<std::string> names;
       for (const LayerTable& layer : block) names.push_back(layer.name);
       refuse(option, "[" + quoted_list(names) + "]",
-             (types.size() == 2 ? "a self_attention" : "a self_attention, a cross_attention") +
+             "a " + types.front() + (types.size() == 2 ? "" : ", a cross_attention") +
                  std::string(" and a feed_forward in each block"));
     }
     for (std::size_t i = 0; i < types.size(); ++i)
@@ -73,14 +87,25 @@ class Stack {
   /// config.json has numbers for each stack, and a model that comes back has one for both.
   void require_same_layers() const {
     const auto compare = [&](const LayerTable& ours, const LayerTable& theirs, const char* option) {
-      if (theirs.options.integer(option) != ours.options.integer(option))
-        refuse("layer." + theirs.name + "." + option, std::to_string(theirs.options.integer(option)),
+      const auto number = [&](const Options& of) { return of.has(option) ? of.integer(option) : 0; };
+      if (number(theirs.options) != number(ours.options))
+        refuse("layer." + theirs.name + "." + option, std::to_string(number(theirs.options)),
                "the same number in both stacks here");
     };
     const std::vector<LayerTable>& decoder = model_.decoder->block;
     compare(model_.block[0], decoder[0], "heads");
     compare(model_.block[0], decoder[1], "heads");
+    compare(model_.block[0], decoder[0], "head_size");
+    compare(model_.block[0], decoder[1], "head_size");
+    for (const char* option : {"buckets", "max_distance"}) compare(model_.block[0], decoder[0], option);
     compare(model_.block[1], decoder[2], "hidden");
+  }
+
+  /// Of layers that have such an option.
+  void require_flag(const std::string& path, const Options& options, const char* option, bool expected,
+                    const std::string& what) const {
+    if (options.has(option) && options.flag(option) != expected)
+      refuse(path, expected ? "false" : "true", (expected ? "" : "no ") + what);
   }
 
   [[noreturn]] void refuse(const std::string& option, const std::string& value,
@@ -101,14 +126,25 @@ PretrainedConfig pretrained_config_of(const Family& family, const ModelTable& mo
   const Stack stack(family, model);
   stack.require_shape();
   stack.require_common();
-  stack.require_types("block", model.block, {"self_attention", "feed_forward"});
+  const std::string attention_type = family.shape.attention;
+  const bool gated = family.shape.gates && model.block.back().type == "gated_feed_forward";
+  const std::string hidden_type = gated ? "gated_feed_forward" : "feed_forward";
+  stack.require_types("block", model.block, {attention_type, hidden_type});
   if (model.decoder) {
     stack.require_types("decoder.block", model.decoder->block,
-                        {"self_attention", "cross_attention", "feed_forward"});
+                        {attention_type, "cross_attention", hidden_type});
     stack.require_same_layers();
   }
+  stack.require_options();
   const LayerTable &attention = model.block[0], &feed_forward = model.block[1];
-  if (attention.options.has("head_size") &&
+  const auto number = [&](const char* option, std::int64_t otherwise) {
+    return attention.options.has(option) ? attention.options.integer(option) : otherwise;
+  };
+  const auto of_head = [&](const char* option, bool otherwise) {
+    return model.head.options.has(option) ? model.head.options.flag(option) : otherwise;
+  };
+  const std::int64_t heads = attention.options.integer("heads");
+  if (*family.config.head_size == '\0' && attention.options.has("head_size") &&
       attention.options.integer("head_size") * attention.options.integer("heads") != model.width)
     stack.refuse("layer." + attention.name + ".head_size",
                  std::to_string(attention.options.integer("head_size")), "heads of width / heads channels");
@@ -117,14 +153,20 @@ PretrainedConfig pretrained_config_of(const Family& family, const ModelTable& mo
           .width = model.width,
           .layers = model.layers,
           .decoder_layers = model.decoder ? model.decoder->layers : 0,
-          .heads = attention.options.integer("heads"),
+          .heads = heads,
+          .head_size = number("head_size", model.width / heads),
           .hidden = feed_forward.options.integer("hidden"),
           .max_positions = model.max_positions == 0 ? max_length : model.max_positions,
           .first_position = 0,
           .segments = *family.config.segments == '\0' ? 0 : std::max<std::int64_t>(model.segments, 1),
           .activation = feed_forward.options.text("activation"),
+          .gated = gated,
+          .buckets = number("buckets", 0),
+          .max_distance = number("max_distance", 0),
           .epsilon = model.norm.options.number("epsilon"),
           .scaled = model.embedding_scale == EmbeddingScale::sqrt_width,
+          .scaled_states = of_head("scaled", false),
+          .tied = of_head("tied", true),
           .target_start = "start",
           .dropout = model.dropout,
           .attention_dropout = attention.options.number("attention_dropout")};

@@ -11,5 +11,6 @@ extern const Family roberta_family;
 extern const Family gpt2_family;
 extern const Family bart_family;
 extern const Family marian_family;
+extern const Family t5_family;
 
 }  // namespace encore

@@ -15,8 +15,8 @@
 namespace encore {
 namespace {
 
-constexpr const Family* all_families[] = {&bert_family, &distilbert_family, &roberta_family,
-                                          &gpt2_family, &bart_family,       &marian_family};
+constexpr const Family* all_families[] = {&bert_family, &distilbert_family, &roberta_family, &gpt2_family,
+                                          &bart_family, &marian_family,     &t5_family};
 
 std::string listed(const std::vector<std::string>& parts) {
   std::string text;
@@ -43,7 +43,7 @@ std::string architecture_of(const nlohmann::json& config) {
 PretrainedHead pretrained_head_of(const HeadPlan& head) {
   const bool tied = std::ranges::any_of(
       head.parameters(), [](const ParameterSpec& spec) { return spec.alias == "embedding.tokens"; });
-  if (tied) return PretrainedHead::language_model;
+  if (tied || has_parameter(head, "output.weight")) return PretrainedHead::language_model;
   const bool matrix = has_parameter(head, "weight");
   const bool scores = std::ranges::any_of(head.outputs(), [](const OutputRule& output) {
     return output.space == Space::tokens && output.type == ColumnType::numbers && output.width == 2;
@@ -70,18 +70,22 @@ const Family& family_in(const nlohmann::json& config) {
               ", which is another architecture; " + supported());
 }
 
-const Family& family_to_write(const std::string& tokenizer_type, bool causal, bool decoder) {
-  const Family* other = nullptr;  // with that tokenizer
+const Family& family_to_write(const std::string& tokenizer_type, const ModelTable& model) {
+  const auto likeness = [&](const Family& family) {
+    const FamilyShape& shape = family.shape;
+    const bool same_stacks = shape.causal == model.causal && shape.decoder == model.decoder.has_value();
+    return !same_stacks ? 0 : model.block.front().type == shape.attention ? 2 : 1;
+  };
+  const Family* nearest = nullptr;  // with that tokenizer
   std::vector<std::string> has;
   for (const Family* family : all_families) {
     if (!family->exported) continue;
-    if (family->tokenizer->type == tokenizer_type) {
-      if (family->shape.causal == causal && family->shape.decoder == decoder) return *family;
-      if (other == nullptr) other = family;
-    }
     has.push_back("a " + std::string(family->name) + " has \"" + family->tokenizer->type + "\"");
+    if (family->tokenizer->type == tokenizer_type &&
+        (nearest == nullptr || likeness(*family) > likeness(*nearest)))
+      nearest = family;
   }
-  if (other != nullptr) return *other;  // the model's stack does not fit it, which says more
+  if (nearest != nullptr) return *nearest;  // where the model does not fit it, that says more
   throw Error("tokenizer.type = \"" + tokenizer_type + "\" cannot be written: " + listed(has));
 }
 

@@ -29,7 +29,7 @@ enum class PretrainedHead : std::uint8_t {
   none,            ///< nothing that there are names for
   classes,         ///< BertForTokenClassification, BertForSequenceClassification: a matrix over states
   spans,           ///< BertForQuestionAnswering: two scores per token, a loss per sequence
-  language_model,  ///< BertForMaskedLM, GPT2LMHeadModel: over the table of tokens
+  language_model,  ///< BertForMaskedLM, GPT2LMHeadModel: over the table of tokens, or a matrix in its place
 };
 PretrainedHead pretrained_head_of(const HeadPlan& head);
 
@@ -52,12 +52,23 @@ struct ConfigNames {
   const char* decoder_heads = "";   ///< must be those of the encoder
   const char* decoder_hidden = "";  ///< likewise
   const char* scaled = "";          ///< whether embeddings are times sqrt(C)
+  const char* head_size = "";       ///< empty: it is C / heads
+  const char* buckets = "";         ///< of the distances in attention
+  const char* max_distance = "";    ///< from where on they share the last
+  const char* tied = "";            ///< whether logits come from the table of pieces
+  const char* scaled_states = "";   ///< whether the states are times C^-0.5 there
 };
 
 /// What all models of a family have in common, and what counts where config.json says nothing.
 struct FamilyShape {
   bool causal = false;
   bool pre_norm = false;  ///< a norm before each sub-layer and one behind the last, else one after each sum
+  const char* norm = "layer_norm";           ///< type of every norm
+  const char* attention = "self_attention";  ///< type of the attention of a stack over itself
+  bool scaled_scores = true;                 ///< attention divides them by sqrt(D)
+  bool biases = true;                        ///< of all products
+  bool gates = false;      ///< "gated-" in front of an activation stands for a gated_feed_forward
+  bool bare_head = false;  ///< logits are products of the states: no transform, no bias
   bool embedding_norm = true;
   bool decoder = false;  ///< a second stack that reads the first
   /// Of a decoder: both texts begin with the piece `start` (task.source_start, task.target_begins).
@@ -97,6 +108,8 @@ struct Family {
   bool exported = true;              ///< false: written as another family
   ConfigNames config = {};
   FamilyShape shape = {};
+  /// Adds what the class of `transformers` takes for granted where config.json says nothing.
+  void (*complete)(nlohmann::json& config) = nullptr;
   /// Throws Error where config.json asks for what this program does not compute; absent: nothing but what
   /// every family refuses.
   void (*refuse)(const nlohmann::json& config) = nullptr;
@@ -121,6 +134,8 @@ struct Family {
   PretrainedClass (*class_of)(const HeadPlan& head, const std::string& head_type);
   /// The table of segments, one row of zeros where a model has none; empty: the family has no segments.
   const char* segment_table = "";
+  /// The matrix of the logits where a file has one that is not the table; empty: the family has none.
+  const char* output_matrix = "";
   /// The bias of the logits, zeros where a model has none; empty: the family has no such tensor.
   const char* logit_bias = "";
   /// What config.json says beside the numbers, for the special pieces that it has already.
@@ -131,9 +146,9 @@ struct Family {
 const Family* find_family(std::string_view model_type);
 /// The one of a config.json, which need not be whole. Throws Error naming those that are supported.
 const Family& family_in(const nlohmann::json& config);
-/// The one that a model with such a tokenizer is written as, causal or with a decoder where the tokenizer
-/// leaves the choice. Throws Error where no family has such a tokenizer.
-const Family& family_to_write(const std::string& tokenizer_type, bool causal, bool decoder);
+/// The one that a model with such a tokenizer is written as; of several the one with its stacks, and of these
+/// the one with its attention. Throws Error where no family has such a tokenizer.
+const Family& family_to_write(const std::string& tokenizer_type, const ModelTable& model);
 
 /// The names of one file.
 class FolderNames {

@@ -143,8 +143,10 @@ HuggingFaceFolder open_hugging_face_folder(const fs::path& folder) {
     throw Error(file.string() + ": " + error.what());
   }
   require_tensors(folder);
+  const Family& family = family_of(model.config);
   const Safetensors tensors(folder / tensors_file);  // its header
-  const TokenizerFiles& files = *family_of(model.config).tokenizer;
+  model.config.tied = model.config.scaled_states || !tensors.tensors().contains(family.output_matrix);
+  const TokenizerFiles& files = *family.tokenizer;
   require_vocabulary(folder, files);
   model.tokenizer = files.read(folder);
   require_pieces(model);

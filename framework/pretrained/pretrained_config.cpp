@@ -34,30 +34,43 @@ double number(const json& config, const char* name, double fallback) {
 struct ActivationNames {
   const char* here;
   const char* there;
+  bool gated = false;
 };
 constexpr ActivationNames activation_names[] = {
-    {.here = "gelu", .there = "gelu"},          {.here = "relu", .there = "relu"},
-    {.here = "gelu_tanh", .there = "gelu_new"}, {.here = "gelu_tanh", .there = "gelu_pytorch_tanh"},
-    {.here = "silu", .there = "silu"},          {.here = "silu", .there = "swish"},
+    {.here = "gelu", .there = "gelu"},
+    {.here = "relu", .there = "relu"},
+    {.here = "gelu_tanh", .there = "gelu_new"},
+    {.here = "gelu_tanh", .there = "gelu_pytorch_tanh"},
+    {.here = "silu", .there = "silu"},
+    {.here = "silu", .there = "swish"},
+    {.here = "geglu_tanh", .there = "gated-gelu", .gated = true},  // there too it is the one with tanh
+    {.here = "geglu_tanh", .there = "gated-gelu_new", .gated = true},
+    {.here = "swiglu", .there = "gated-silu", .gated = true},
+    {.here = "reglu", .there = "gated-relu", .gated = true},
 };
 
-std::string activation_in(const json& config, const Family& family) {
+const ActivationNames& activation_in(const json& config, const Family& family) {
   const char* name = family.config.activation;
   const std::string activation =
       member<std::string>(config, name, "a text").value_or(family.shape.activation);
-  for (const auto& [here, there] : activation_names)
-    if (activation == there) return here;
+  for (const ActivationNames& known : activation_names)
+    if (activation == known.there && (family.shape.gates || !known.gated)) return known;
   throw Error(std::string(name) + " is \"" + shortened(activation) +
-              "\", which is not supported; supported are \"gelu\" (with the exact erf), \"gelu_new\", "
-              "\"relu\" and \"silu\"");
+              "\", which is not supported; supported are \"gelu\" (with the exact erf), \"gelu_new\", " +
+              (family.shape.gates ? R"("relu", "silu", "gated-gelu", "gated-silu" and "gated-relu")"
+                                  : R"("relu" and "silu")"));
 }
 
-std::string activation_there(const std::string& activation) {
-  const auto* found = std::ranges::find(activation_names, activation, &ActivationNames::here);
+std::string activation_there(const std::string& activation, bool gated) {
+  const auto* found = std::ranges::find_if(activation_names, [&](const ActivationNames& known) {
+    return known.here == activation && known.gated == gated;
+  });
   if (found == std::end(activation_names))
-    throw Error("model.layer." + std::string(pretrained_feed_forward) + ".activation = \"" + activation +
-                "\" cannot be written as config.json, which knows \"gelu\", \"gelu_tanh\", \"relu\" and "
-                "\"silu\" here");
+    throw Error(
+        "model.layer." + std::string(pretrained_feed_forward) + ".activation = \"" + activation +
+        "\" cannot be written as config.json, which knows " +
+        (gated ? R"("geglu_tanh", "swiglu" and "reglu")" : R"("gelu", "gelu_tanh", "relu" and "silu")") +
+        " here");
   return found->there;
 }
 
@@ -110,19 +123,31 @@ std::int64_t positions_of(const PretrainedConfig& config) {
 
 }  // namespace
 
-PretrainedConfig pretrained_config_from_json(const json& json) {
-  if (!json.is_object()) throw Error("a JSON object is expected");
-  const Family& family = family_in(json);
+const char* feed_forward_type(const PretrainedConfig& config) {
+  return config.gated ? "gated_feed_forward" : "feed_forward";
+}
+
+PretrainedConfig pretrained_config_from_json(const json& given) {
+  if (!given.is_object()) throw Error("a JSON object is expected");
+  const Family& family = family_in(given);
+  nlohmann::json json = given;
+  if (family.complete != nullptr) family.complete(json);
   const ConfigNames& names = family.config;
   PretrainedConfig config;
   config.model_type = family.model_type;
-  config.activation = activation_in(json, family);
+  const ActivationNames& activation = activation_in(json, family);
+  config.activation = activation.here;
+  config.gated = activation.gated;
   refuse_unknown_functions(json);
   if (family.refuse != nullptr) family.refuse(json);
   config.pieces = size(json, pieces_name);
   config.width = size(json, names.width);
   config.layers = size(json, names.layers);
   config.heads = size(json, names.heads);
+  const auto size_if_named = [&](const char* name) { return *name == '\0' ? 0 : size(json, name); };
+  config.head_size = size_if_named(names.head_size);
+  config.buckets = size_if_named(names.buckets);
+  config.max_distance = size_if_named(names.max_distance);
   const bool usual_hidden =
       family.shape.hidden_per_width > 0 && json.value(names.hidden, nlohmann::json()).is_null();
   config.hidden = usual_hidden ? family.shape.hidden_per_width * config.width : size(json, names.hidden);
@@ -131,11 +156,12 @@ PretrainedConfig pretrained_config_from_json(const json& json) {
       size(json, names.positions) - (family.shape.counts_front_rows ? config.first_position : 0);
   if (family.shape.decoder) {
     config.decoder_layers = size(json, names.decoder_layers);
-    require_same(json, names.heads, names.decoder_heads);
-    require_same(json, names.hidden, names.decoder_hidden);
+    if (*names.decoder_heads != '\0') require_same(json, names.heads, names.decoder_heads);
+    if (*names.decoder_hidden != '\0') require_same(json, names.hidden, names.decoder_hidden);
     config.target_start = target_start_in(json);
   }
   config.scaled = *names.scaled != '\0' && is_set(json, names.scaled);
+  config.scaled_states = *names.scaled_states != '\0' && is_set(json, names.scaled_states);
   if (config.max_positions < 1)
     throw Error(std::string(names.positions) + " is " + std::to_string(size(json, names.positions)) +
                 ", and positions begin at " + padding_name +
@@ -155,22 +181,34 @@ const Family& family_of(const PretrainedConfig& config) {
 
 json pretrained_config_to_json(const PretrainedConfig& config) {
   const ConfigNames& names = family_of(config).config;
-  json out = {
-      {"model_type", config.model_type},       {pieces_name, config.pieces},
-      {names.positions, positions_of(config)}, {names.width, config.width},
-      {names.layers, config.layers},           {names.heads, config.heads},
-      {names.hidden, config.hidden},           {names.activation, activation_there(config.activation)},
-      {names.dropout, config.dropout},         {names.attention_dropout, config.attention_dropout}};
-  if (*names.epsilon != '\0') out[names.epsilon] = config.epsilon;
-  if (*names.segments != '\0') out[names.segments] = config.segments;
+  json out = {{"model_type", config.model_type},
+              {pieces_name, config.pieces},
+              {names.positions, positions_of(config)},
+              {names.width, config.width},
+              {names.layers, config.layers},
+              {names.heads, config.heads},
+              {names.hidden, config.hidden},
+              {names.activation, activation_there(config.activation, config.gated)},
+              {names.dropout, config.dropout},
+              {names.attention_dropout, config.attention_dropout}};
+  const auto add = [&](const char* name, const auto& value) {
+    if (*name != '\0') out[name] = value;
+  };
+  add(names.epsilon, config.epsilon);
+  add(names.segments, config.segments);
   if (config.first_position > 0 && family_of(config).shape.counts_front_rows)
     out[padding_name] = config.first_position - 1;
   if (config.decoder_layers > 0) {
     out[names.decoder_layers] = config.decoder_layers;
-    out[names.decoder_heads] = config.heads;
-    out[names.decoder_hidden] = config.hidden;
+    add(names.decoder_heads, config.heads);
+    add(names.decoder_hidden, config.hidden);
   }
-  if (*names.scaled != '\0') out[names.scaled] = config.scaled;
+  add(names.scaled, config.scaled);
+  add(names.head_size, config.head_size);
+  add(names.buckets, config.buckets);
+  add(names.max_distance, config.max_distance);
+  add(names.tied, config.tied);
+  add(names.scaled_states, config.scaled_states);
   return out;
 }
 
@@ -219,22 +257,36 @@ std::vector<ImpliedOption> implied_options(const PretrainedConfig& config) {
   add({"model", "causal"}, shape.causal, type).is_default = !shape.causal;
   share({"model", "dropout"}, config.dropout, names.dropout);
 
-  add({"model", "layer", pretrained_attention, "type"}, std::string("self_attention"), type);
-  count({"model", "layer", pretrained_attention, "heads"}, config.heads, names.heads);
-  share({"model", "layer", pretrained_attention, "attention_dropout"}, config.attention_dropout,
-        names.attention_dropout);
-  add({"model", "layer", pretrained_feed_forward, "type"}, std::string("feed_forward"), type);
+  const auto biases = [&](const char* layer) {
+    add({"model", "layer", layer, "bias"}, shape.biases, type).is_default = shape.biases;
+  };
+  const auto attention = [&](const char* layer, const char* layer_type, const char* heads) {
+    add({"model", "layer", layer, "type"}, std::string(layer_type), type);
+    count({"model", "layer", layer, "heads"}, config.heads, heads);
+    if (config.head_size > 0)
+      count({"model", "layer", layer, "head_size"}, config.head_size, names.head_size);
+    share({"model", "layer", layer, "attention_dropout"}, config.attention_dropout, names.attention_dropout);
+    biases(layer);
+    add({"model", "layer", layer, "scaled"}, shape.scaled_scores, type).is_default = shape.scaled_scores;
+  };
+  attention(pretrained_attention, shape.attention, names.heads);
+  if (config.buckets > 0) {
+    count({"model", "layer", pretrained_attention, "buckets"}, config.buckets, names.buckets);
+    count({"model", "layer", pretrained_attention, "max_distance"}, config.max_distance, names.max_distance);
+  }
+  const std::string activation =
+      said(names.activation, "\"" + activation_there(config.activation, config.gated) + "\"");
+  add({"model", "layer", pretrained_feed_forward, "type"}, std::string(feed_forward_type(config)),
+      shape.gates ? activation : type);
   count({"model", "layer", pretrained_feed_forward, "hidden"}, config.hidden, names.hidden);
-  add({"model", "layer", pretrained_feed_forward, "activation"}, config.activation,
-      said(names.activation, "\"" + activation_there(config.activation) + "\""));
+  add({"model", "layer", pretrained_feed_forward, "activation"}, config.activation, activation);
+  biases(pretrained_feed_forward);
   if (shape.decoder) {
     count({"model", "decoder", "layers"}, config.decoder_layers, names.decoder_layers);
     add({"model", "decoder", "block"},
         texts({pretrained_attention, pretrained_cross, pretrained_feed_forward}), type);
-    add({"model", "layer", pretrained_cross, "type"}, std::string("cross_attention"), type);
-    count({"model", "layer", pretrained_cross, "heads"}, config.heads, names.decoder_heads);
-    share({"model", "layer", pretrained_cross, "attention_dropout"}, config.attention_dropout,
-          names.attention_dropout);
+    attention(pretrained_cross, "cross_attention",
+              *names.decoder_heads == '\0' ? names.heads : names.decoder_heads);
     const auto marker = [&](const char* option, auto value) {
       add({"task", option}, std::move(value), type).may_differ = true;
     };
@@ -243,7 +295,15 @@ std::vector<ImpliedOption> implied_options(const PretrainedConfig& config) {
     marker("target_begins", shape.texts_begin);
   }
 
-  add({"model", "layer", pretrained_norm, "type"}, std::string("layer_norm"), type);
+  if (shape.bare_head) {
+    add({"model", "head", "transform"}, false, type);
+    add({"model", "head", "bias"}, false, type);
+    add({"model", "head", "scaled"}, config.scaled_states,
+        said(names.scaled_states, config.scaled_states ? "true" : "false"));
+    add({"model", "head", "tied"}, config.tied,
+        config.tied ? type : std::string("a tensor ") + family.output_matrix);
+  }
+  add({"model", "layer", pretrained_norm, "type"}, std::string(shape.norm), type);
   add({"model", "layer", pretrained_norm, "epsilon"}, config.epsilon,
       *names.epsilon == '\0' ? type : said(names.epsilon, shortest(config.epsilon)));
   return options;

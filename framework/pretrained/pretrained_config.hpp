@@ -1,5 +1,5 @@
-// PretrainedConfig: what config.json of a BERT, DistilBERT, RoBERTa or GPT-2 says, and the options of [model]
-// that mean the same. Place in the flow: hugging_face_folder.cpp reads it, folder_filler.cpp puts the options
+// PretrainedConfig: what config.json of a model of one of the families says, and the options of [model] that
+// mean the same. Place in the flow: hugging_face_folder.cpp reads it, folder_filler.cpp puts the options
 // into the experiment, the worker's export writes it. Read next: family.hpp, which has what differs from one
 // model_type to the next.
 #pragma once
@@ -30,14 +30,22 @@ struct PretrainedConfig {
   std::int64_t layers = 0;
   std::int64_t decoder_layers = 0;  ///< 0: it has no decoder
   std::int64_t heads = 0;
+  std::int64_t head_size = 0;      ///< D; 0: C / heads
   std::int64_t hidden = 0;         ///< F
   std::int64_t max_positions = 0;  ///< rows of the table of positions that are used
   /// The rows in front of them. RoBERTa counts positions from the row behind its padding piece's number.
   std::int64_t first_position = 0;
   std::int64_t segments = 0;        ///< rows of the table of segments; 0: it has none
   std::string activation = "gelu";  ///< as the option of the layer calls it
+  bool gated = false;               ///< which is a gated_feed_forward
+  std::int64_t buckets = 0;         ///< of distances in attention; 0: it has none
+  std::int64_t max_distance = 0;    ///< from where on they share the last bucket
   double epsilon = 1e-12;           ///< of every norm
   bool scaled = false;              ///< embeddings are times sqrt(C)
+  bool scaled_states = false;       ///< states are times C^-0.5 where logits are made of them
+  /// Logits come from the table of pieces. config.json does not say it in every version of `transformers`: a
+  /// folder's own matrix is found among its tensors.
+  bool tied = true;
   /// What the decoder reads first, as option task.target_start has it.
   std::string target_start = "start";
   double dropout = 0.1;
@@ -61,6 +69,9 @@ struct ImpliedOption {
   /// Equal to the option's default: compared with what the experiment says, not set.
   bool is_default = false;
 };
+
+/// The type of layer that has its activation.
+const char* feed_forward_type(const PretrainedConfig& config);
 
 /// The family of its model type.
 const Family& family_of(const PretrainedConfig& config);

@@ -1,10 +1,13 @@
 // Folders whose texts are cut by SentencePiece. That of a Marian has a model for sources and one for targets;
-// vocab.json numbers the pieces of both.
+// vocab.json numbers the pieces of both. That of a T5 has one model, behind whose pieces come those that mark
+// gaps in a text, and rows of the table that stand for nothing.
 #include <nlohmann/json.hpp>
 
 #include <encore/error.hpp>
 
+#include <algorithm>
 #include "config/value.hpp"
+
 #include "data/vocabulary.hpp"
 #include "pretrained/byte_bpe_files.hpp"
 #include "pretrained/hugging_face_folder.hpp"
@@ -59,7 +62,39 @@ std::map<std::string, std::string> written_marian_files(const WrittenTokenizer& 
           {tokenizer_config_file, json_file_text(config)}};
 }
 
+std::vector<std::string> t5_files_in(const fs::path& folder) {
+  if (!is_there(folder / t5_model_file)) return {};
+  return {t5_model_file};
+}
+
+PretrainedTokenizer read_t5_tokenizer(const fs::path& folder) {
+  return {.type = t5_files.type, .vocabulary = folder / t5_model_file};
+}
+
+std::map<std::string, std::string> written_t5_files(const WrittenTokenizer& tokenizer) {
+  const std::string model = sentencepiece_model(tokenizer.lines, "model");
+  if (model.empty())
+    throw Error(
+        "a vocabulary with a model for sources and one for targets cannot be written as that of a T5, which "
+        "has one for both");
+  const auto piece = [&](Special role) { return tokenizer.specials[static_cast<std::size_t>(role)]; };
+  const auto gaps = std::ranges::count_if(
+      tokenizer.lines, [](const std::string& line) { return line.starts_with(gap_piece_beginning); });
+  const json config = {
+      {"tokenizer_class", tokenizer.tokenizer_class}, {extra_ids_name, gaps},
+      {"unk_token", piece(Special::unknown)},         {"eos_token", piece(Special::end)},
+      {"pad_token", piece(Special::padding)},         {"model_max_length", tokenizer.max_length}};
+  return {{t5_model_file, model}, {tokenizer_config_file, json_file_text(config)}};
+}
+
 }  // namespace
+
+const TokenizerFiles t5_files = {.type = "unigram",
+                                 .missing = "no spiece.model",
+                                 .names_markers = true,
+                                 .in = t5_files_in,
+                                 .read = read_t5_tokenizer,
+                                 .written = written_t5_files};
 
 const TokenizerFiles marian_files = {.type = "unigram",
                                      .missing = "no vocab.json with source.spm and target.spm beside it",

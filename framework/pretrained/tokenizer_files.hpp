@@ -61,6 +61,7 @@ struct TokenizerFiles {
 extern const TokenizerFiles wordpiece_files;  ///< of BERT: vocab.txt, else tokenizer.json
 extern const TokenizerFiles byte_bpe_files;   ///< of RoBERTa and GPT-2, with merges
 extern const TokenizerFiles marian_files;     ///< vocab.json with source.spm and target.spm
+extern const TokenizerFiles t5_files;         ///< spiece.model
 
 /// true, false, or nothing where the member is absent or null. Throws Error naming the file.
 std::optional<bool> json_flag(const nlohmann::json& object, const char* name,

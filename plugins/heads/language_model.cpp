@@ -1,11 +1,11 @@
 // Head "language_model": which piece of the vocabulary stands at each row that the task has a target for, by
-// softmax over logits = h E^T + b with the table E of the embedding (Press and Wolf 2017) and, as in BERT
-// (Devlin et al. 2019), h = LayerNorm(gelu(x W^T + c)), which also brings the C channels of x to the E of a
-// table that is factorised, as in ALBERT (Lan et al. 2020). Trained with cross-entropy. Where the rows are
-// those that a task picks, logits exist for these alone. For each row it gives the best pieces with their
-// probabilities, and the loss that measures are made of. Where the task asks whether one text follows
-// another, next_text.hpp answers with a second loss. Place in the flow: plugins/tasks/mlm and
-// plugins/tasks/lm give the targets and read the outputs.
+// softmax over logits = h E^T + b with the table E of the embedding (Press and Wolf 2017), or a matrix of its
+// own in its place, and, as in BERT (Devlin et al. 2019), h = LayerNorm(gelu(x W^T + c)), which also brings
+// the C channels of x to the E of a table that is factorised, as in ALBERT (Lan et al. 2020). Trained with
+// cross-entropy. Where the rows are those that a task picks, logits exist for these alone. For each row it
+// gives the best pieces with their probabilities, and the loss that measures are made of. Where the task asks
+// whether one text follows another, next_text.hpp answers with a second loss. Place in the flow:
+// plugins/tasks/mlm and plugins/tasks/lm give the targets and read the outputs.
 #include <encore/head.hpp>
 #include <encore/kernels.hpp>
 #include <encore/math.hpp>
@@ -14,6 +14,7 @@
 #include <encore/view.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "next_text.hpp"
@@ -22,6 +23,22 @@ namespace encore_language_model {
 
 using namespace encore;
 using kernels::Activation;
+
+/// y (N, C) = factor x (N, C).
+template <class T>
+void scale_rows(const Device& device, double factor, Tensor x, Tensor y) {
+  const T* in = elements<T>(x);
+  T* out = elements<T>(y);
+  const std::int64_t width = x.extent(1);
+  const auto single = static_cast<Sum<T>>(factor);
+  for_rows(
+      device, "encore_language_model::scale_rows", x.extent(0), KOKKOS_LAMBDA(const Row& row) {
+        row.each(width, [&](std::int64_t c) {
+          const std::int64_t place = row.index * width + c;
+          out[place] = static_cast<T>(static_cast<Sum<T>>(in[place]) * single);
+        });
+      });
+}
 
 /// shares (N, k) float32 = exp(values (N, k) - log_sums (N)): softmax at the channels with these values.
 template <class S>
@@ -52,7 +69,10 @@ class LanguageModel final : public Head {
                  "h = LayerNorm(gelu(x W^T + c)); without it h = x, where the table is as wide as the model"})
         .boolean("bias", true, {.help = "b; without it b = 0, as in GPT-2"})
         .number("epsilon", 1e-12,
-                {.help = "added to the variance by the norm of transform", .min = 0.0, .max = 1.0});
+                {.help = "added to the variance by the norm of transform", .min = 0.0, .max = 1.0})
+        .boolean("tied", true,
+                 {.help = "E is the table of the embedding; without it a matrix of its own, as in T5 1.1"})
+        .boolean("scaled", false, {.help = "h is divided by the root of its width, as in the first T5"});
   }
 
   LanguageModel(const Options& options, const HeadContext& context)
@@ -63,7 +83,9 @@ class LanguageModel final : public Head {
         candidates_(std::min(candidates_for(context), context.vocabulary)),
         transform_(options.flag("transform")),
         has_bias_(options.flag("bias")),
-        epsilon_(options.number("epsilon")) {
+        epsilon_(options.number("epsilon")),
+        tied_(options.flag("tied")),
+        scaled_(options.flag("scaled")) {
     if (!transform_ && table_width_ != context.width)
       throw OptionError("transform",
                         "the table of tokens is " + std::to_string(table_width_) +
@@ -94,7 +116,12 @@ class LanguageModel final : public Head {
       dactive_ = plan.buffer("active_gradient", {rows, table_width_}, Lifetime::backward);
       dnormed_ = plan.buffer("normed_gradient", {rows, table_width_}, Lifetime::backward);
     }
-    table_ = plan.tie("table", "embedding.tokens", {vocabulary_, table_width_});
+    if (scaled_) {
+      scaled_states_ = plan.buffer("scaled", {rows, table_width_}, Lifetime::saved);
+      dscaled_ = plan.buffer("scaled_gradient", {rows, table_width_}, Lifetime::backward);
+    }
+    table_ = tied_ ? plan.tie("table", "embedding.tokens", {vocabulary_, table_width_})
+                   : plan.matrix("output.weight", vocabulary_, table_width_);
     if (has_bias_) bias_ = plan.bias("bias", vocabulary_);
     logits_ = plan.buffer("logits", {rows, vocabulary_}, Lifetime::saved);
     normalizers_ = plan.buffer("normalizers", {rows, 2}, Lifetime::saved, Element::accumulate);
@@ -119,6 +146,7 @@ class LanguageModel final : public Head {
       kernels::layer_norm(device, active, step.parameter(norm_gain_), step.parameter(norm_bias_), epsilon_,
                           inputs, step.buffer(mean_), step.buffer(rstd_));
     }
+    if (scaled_) inputs = scaled(device, inputs, step.buffer(scaled_states_));
     kernels::linear(device, inputs, step.parameter(table_), has_bias_ ? step.parameter(bias_) : Tensor(),
                     Activation::none, step.buffer(logits_));
     // What decode gives where nobody asks for the loss.
@@ -144,14 +172,18 @@ class LanguageModel final : public Head {
     const Device& device = step.device();
     if (next_) next_->backward(step);
     const Tensor states = step.input(states_), dstates = step.input_gradient(states_);  // (rows, C)
-    const Tensor inputs = transform_ ? step.buffer(normed_) : states;                   // (rows, E)
     const Tensor dinputs = transform_ ? step.buffer(dnormed_) : dstates;                // (rows, E)
-    const Tensor dlogits = step.buffer(logits_);                                        // (rows, V)
+    const Tensor multiplied = scaled_      ? step.buffer(scaled_states_)
+                              : transform_ ? step.buffer(normed_)
+                                           : states;                       // (rows, E)
+    const Tensor dmultiplied = scaled_ ? step.buffer(dscaled_) : dinputs;  // (rows, E)
+    const Tensor dlogits = step.buffer(logits_);                           // (rows, V)
     kernels::softmax_cross_entropy_backward(device, dlogits, step.column(targets_), label_smoothing_,
                                             step.scale(loss_), step.buffer(normalizers_), dlogits);
-    kernels::linear_backward_parameters(device, dlogits, inputs, step.gradient(table_),
+    kernels::linear_backward_parameters(device, dlogits, multiplied, step.gradient(table_),
                                         has_bias_ ? step.gradient(bias_) : Tensor());
-    kernels::linear_backward_input(device, dlogits, step.parameter(table_), dinputs);
+    kernels::linear_backward_input(device, dlogits, step.parameter(table_), dmultiplied);
+    if (scaled_) scaled(device, dmultiplied, dinputs);
     if (!transform_) return;
     const Tensor dactive = step.buffer(dactive_);  // (rows, E)
     kernels::layer_norm_backward(device, step.buffer(active_), step.parameter(norm_gain_), step.buffer(mean_),
@@ -179,6 +211,13 @@ class LanguageModel final : public Head {
  private:
   static constexpr const char* candidates_output = "candidates";
 
+  /// y (rows, E) = E^-0.5 x (rows, E).
+  Tensor scaled(const Device& device, Tensor x, Tensor y) const {
+    const double factor = 1.0 / std::sqrt(static_cast<double>(table_width_));
+    dispatch(x.dtype, [&](auto type) { scale_rows<decltype(type)>(device, factor, x, y); });
+    return y;
+  }
+
   /// As many as the task reads; 5 where it takes any number.
   static std::int64_t candidates_for(const HeadContext& context) {
     for (const OutputRule& rule : context.outputs)
@@ -202,6 +241,8 @@ class LanguageModel final : public Head {
   bool transform_;
   bool has_bias_;
   double epsilon_;
+  bool tied_;
+  bool scaled_;
   HeadInput states_;
   HeadColumn targets_;
   HeadLoss loss_;
@@ -209,7 +250,7 @@ class LanguageModel final : public Head {
   HeadOutput pieces_, probabilities_, losses_;
   Parameter weight_, transform_bias_, norm_gain_, norm_bias_, table_, bias_;
   Buffer dense_, active_, mean_, rstd_, normed_, dactive_, dnormed_, logits_, normalizers_, values_,
-      log_sums_, row_losses_;
+      log_sums_, row_losses_, scaled_states_, dscaled_;
 };
 
 }  // namespace encore_language_model

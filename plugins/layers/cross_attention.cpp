@@ -15,23 +15,21 @@ class CrossAttention final : public Layer, public MultipliesRows, public HasAtte
   static constexpr const char* summary =
       "multi-head attention of a decoder's rows over the encoder's rows of their sequence (Vaswani et al. "
       "2017)";
-  static Schema options() { return encore_multi_head_attention::attention_schema(); }
+  static Schema options() { return encore_multi_head_attention::scaled_attention_schema(); }
 
   CrossAttention(const Options& options, const LayerContext& context) {
     heads_ = encore_multi_head_attention::heads_of(options, context);
     options_.heads = heads_.count;
     options_.dropout = options.number("attention_dropout");
+    options_.scaled = options.flag("scaled");
   }
 
   void declare(LayerPlan& plan) override {
     const std::int64_t width = plan.width(), inner = heads_.width();
     plan.read_memory();
-    q_weight_ = plan.matrix("q.weight", inner, width);
-    q_bias_ = plan.bias("q.bias", inner);
-    kv_weight_ = plan.matrix("kv.weight", 2 * inner, width);
-    kv_bias_ = plan.bias("kv.bias", 2 * inner);
-    out_weight_ = plan.matrix("out.weight", width, inner);
-    out_bias_ = plan.bias("out.bias", width);
+    to_q_.declare(plan, "q", inner, width, heads_.bias);
+    to_kv_.declare(plan, "kv", 2 * inner, width, heads_.bias);
+    out_.declare(plan, "out", width, inner, heads_.bias);
     q_ = plan.buffer("q", {tokens, inner}, Lifetime::saved);
     kv_ = plan.buffer("kv", {memory_rows, 2 * inner}, Lifetime::persistent);
     context_ = plan.buffer("context", {tokens, inner}, Lifetime::saved);
@@ -59,38 +57,26 @@ class CrossAttention final : public Layer, public MultipliesRows, public HasAtte
   }
 
   void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
-    const Device& device = step.device();
     const Tensor q = step.buffer(q_), context = step.buffer(context_);  // (N, H D)
     const Tensor kv = step.buffer(kv_);                                 // (M, 2 H D)
-    kernels::linear(device, inputs[0], step.parameter(q_weight_), step.parameter(q_bias_),
-                    kernels::Activation::none, q);
-    if (step.first_pass())
-      kernels::linear(device, inputs[1], step.parameter(kv_weight_), step.parameter(kv_bias_),
-                      kernels::Activation::none, kv);
-    kernels::attention(device, step.rows(), step.memory(), attention_options(step), q, half(kv, 0),
+    to_q_.forward(step, inputs[0], q);
+    if (step.first_pass()) to_kv_.forward(step, inputs[1], kv);
+    kernels::attention(step.device(), step.rows(), step.memory(), attention_options(step), q, half(kv, 0),
                        half(kv, 1), context, step.buffer(log_sum_));
-    kernels::linear(device, context, step.parameter(out_weight_), step.parameter(out_bias_),
-                    kernels::Activation::none, output);
+    out_.forward(step, context, output);
   }
 
   void backward(const Step& step, std::span<const Tensor> inputs, Tensor, Tensor output_gradient,
                 std::span<const Tensor> input_gradients) override {
-    const Device& device = step.device();
     const Tensor context = step.buffer(context_), dcontext = step.buffer(dcontext_);  // (N, H D)
     const Tensor q = step.buffer(q_), dq = step.buffer(dq_);                          // (N, H D)
     const Tensor kv = step.buffer(kv_), dkv = step.buffer(dkv_);                      // (M, 2 H D)
-    kernels::linear_backward_parameters(device, output_gradient, context, step.gradient(out_weight_),
-                                        step.gradient(out_bias_));
-    kernels::linear_backward_input(device, output_gradient, step.parameter(out_weight_), dcontext);
-    kernels::attention_backward(device, step.rows(), step.memory(), attention_options(step), q, half(kv, 0),
-                                half(kv, 1), context, step.buffer(log_sum_), dcontext, dq, half(dkv, 0),
-                                half(dkv, 1));
-    kernels::linear_backward_parameters(device, dq, inputs[0], step.gradient(q_weight_),
-                                        step.gradient(q_bias_));
-    kernels::linear_backward_input(device, dq, step.parameter(q_weight_), input_gradients[0]);
-    kernels::linear_backward_parameters(device, dkv, inputs[1], step.gradient(kv_weight_),
-                                        step.gradient(kv_bias_));
-    kernels::linear_backward_input(device, dkv, step.parameter(kv_weight_), input_gradients[1]);
+    out_.backward(step, output_gradient, context, dcontext);
+    kernels::attention_backward(step.device(), step.rows(), step.memory(), attention_options(step), q,
+                                half(kv, 0), half(kv, 1), context, step.buffer(log_sum_), dcontext, dq,
+                                half(dkv, 0), half(dkv, 1));
+    to_q_.backward(step, dq, inputs[0], input_gradients[0]);
+    to_kv_.backward(step, dkv, inputs[1], input_gradients[1]);
   }
 
  private:
@@ -108,7 +94,7 @@ class CrossAttention final : public Layer, public MultipliesRows, public HasAtte
 
   encore_multi_head_attention::Heads heads_;
   kernels::AttentionOptions options_;
-  Parameter q_weight_, q_bias_, kv_weight_, kv_bias_, out_weight_, out_bias_;
+  encore_layers::Product to_q_, to_kv_, out_;
   Buffer q_, kv_, context_, log_sum_, dcontext_, dq_, dkv_;
   RandomStream stream_;
 };

@@ -60,9 +60,9 @@ class DisentangledAttention final : public encore_multi_head_attention::Attentio
                                  .deviation = 0.02,  // as DeBERTa's
                                  .element = Element::activation});
     query_weight_ = plan.matrix("distance_query.weight", inner, width);
-    query_bias_ = plan.bias("distance_query.bias", inner);
+    if (heads().bias) query_bias_ = plan.bias("distance_query.bias", inner);
     key_weight_ = plan.matrix("distance_key.weight", inner, width);
-    key_bias_ = plan.bias("distance_key.bias", inner);
+    if (heads().bias) key_bias_ = plan.bias("distance_key.bias", inner);
     queries_ = plan.buffer("distance_queries", {places_, inner}, Lifetime::saved);
     keys_ = plan.buffer("distance_keys", {places_, inner}, Lifetime::saved);
     weights_ = plan.buffer("weights", {squares, heads().count}, Lifetime::saved, Element::accumulate);
@@ -77,10 +77,10 @@ class DisentangledAttention final : public encore_multi_head_attention::Attentio
     const Device& device = step.device();
     const Tensor distances = step.parameter(distances_);                      // (2 R, C)
     const Tensor queries = step.buffer(queries_), keys = step.buffer(keys_);  // (2 R, H D)
-    kernels::linear(device, distances, step.parameter(query_weight_), step.parameter(query_bias_),
-                    Activation::none, queries);
-    kernels::linear(device, distances, step.parameter(key_weight_), step.parameter(key_bias_),
-                    Activation::none, keys);
+    kernels::linear(device, distances, step.parameter(query_weight_),
+                    heads().bias ? step.parameter(query_bias_) : Tensor(), Activation::none, queries);
+    kernels::linear(device, distances, step.parameter(key_weight_),
+                    heads().bias ? step.parameter(key_bias_) : Tensor(), Activation::none, keys);
     kernels::disentangled_attention(device, step.rows(), attention_options(step), part(qkv, 0), part(qkv, 1),
                                     part(qkv, 2), queries, keys, step.buffer(weights_), context);
   }
@@ -94,9 +94,9 @@ class DisentangledAttention final : public encore_multi_head_attention::Attentio
         step.buffer(queries_), step.buffer(keys_), step.buffer(weights_), context, dcontext,
         step.buffer(dscores_), part(dqkv, 0), part(dqkv, 1), part(dqkv, 2), dqueries, dkeys);
     kernels::linear_backward_parameters(device, dqueries, distances, step.gradient(query_weight_),
-                                        step.gradient(query_bias_));
+                                        heads().bias ? step.gradient(query_bias_) : Tensor());
     kernels::linear_backward_parameters(device, dkeys, distances, step.gradient(key_weight_),
-                                        step.gradient(key_bias_));
+                                        heads().bias ? step.gradient(key_bias_) : Tensor());
     kernels::gemm(device, dqueries, Transpose::no, step.parameter(query_weight_), Transpose::no,
                   step.gradient(distances_), true);
     kernels::gemm(device, dkeys, Transpose::no, step.parameter(key_weight_), Transpose::no,

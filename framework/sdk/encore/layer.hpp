@@ -59,8 +59,8 @@ enum class Lifetime : std::uint8_t {
   forward,   ///< scratch during `forward` only
   saved,     ///< written in `forward`, read in `backward`
   backward,  ///< scratch during `backward` only
-  /// As `saved`, and in a generation kept from pass to pass. A buffer over `cache_rows` is there in generations
-  /// only.
+  /// As `saved`, and in a generation kept from pass to pass; one of constant size is that of all its texts. A
+  /// buffer over `cache_rows` is there in generations only.
   persistent,
 };
 
@@ -286,6 +286,9 @@ struct LayerContext {
   std::int64_t blocks = 0;
   bool causal =
       false;  ///< in a decoder: an output row may depend only on its own input row and those before it
+  /// Path of the layer of this name in block 0 of its stack, whose parameters it may share
+  /// (ParameterSpec::alias); empty in that block itself, and where there is no stack.
+  std::string first_block = {};
 };
 
 class Layer {

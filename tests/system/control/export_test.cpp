@@ -56,11 +56,6 @@ epochs = 1
 
 class Export : public RealWorkerTest {
  protected:
-  std::string refusal_of(const std::vector<std::string>& arguments) const {
-    const ProgramOutput output = sandbox_.exp(arguments);
-    EXPECT_EQ(output.end.exit_code, 2) << output.output;
-    return output.errors;
-  }
   void train(const std::string& name, const std::string& text) const {
     sandbox_.write(name + ".toml", text);
     output_of({"run", name + ".toml", "-q"});
@@ -223,7 +218,8 @@ TEST_F(Export, RefusesWhatBertHasNoWordFor) {
       {"characters", "type = \"wordpiece\"\nvocab_size = 120\nlowercase = true",
        "type = \"character\"\nvocab_size = 300",
        "tokenizer.type = \"character\" cannot be written: a BERT has \"wordpiece\", a RoBERTa has "
-       "\"byte_bpe\", a GPT-2 has \"byte_bpe\", a BART has \"byte_bpe\" and a MarianMT has \"unigram\""},
+       "\"byte_bpe\", a GPT-2 has \"byte_bpe\", a BART has \"byte_bpe\", a MarianMT has \"unigram\" and a T5 "
+       "has \"unigram\""},
   };
   for (const auto& [name, from, to, message] : cases) {
     std::string text = bert_experiment(name);

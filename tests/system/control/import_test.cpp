@@ -27,11 +27,6 @@ class Import : public RealWorkerTest {
     output_of({"run", "bert.toml", "-q"});
     output_of({"export", "bert", "-o", "names"});
   }
-  std::string refusal_of(const std::vector<std::string>& arguments) const {
-    const ProgramOutput output = sandbox_.exp(arguments);
-    EXPECT_EQ(output.end.exit_code, 2) << output.output;
-    return output.errors;
-  }
   json first_answer(const std::string& run, const std::string& text) const {
     return json::parse(output_of({"predict", run, "--format", "jsonl", text}));
   }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "record/safetensors.hpp"
+#include "support/translating_experiment.hpp"
 #include "system/control/real_worker.hpp"
 #include "system/control/translated_days.hpp"
 
@@ -20,40 +21,14 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-const std::string days_experiment = R"(name = "days"
-[task]
-type = "translate"
-target_start = "padding"
-[data]
-type = "parallel"
-train = ["train.en", "train.de"]
-dev = ["dev.en", "dev.de"]
-max_length = 24
-[tokenizer]
-type = "unigram"
-vocab_size = 50
-[model]
-width = 16
-layers = 1
-dropout = 0.0
-position_layout = "halves"
-norm_position = "post"
-block = ["attention", "feed_forward"]
-decoder = { layers = 2, block = ["attention", "cross", "feed_forward"] }
-layer.attention = { type = "self_attention", heads = 2 }
-layer.cross = { type = "cross_attention", heads = 2 }
-layer.feed_forward = { type = "feed_forward", hidden = 24, activation = "silu" }
-head = { type = "language_model", transform = false }
-[optimizer]
-type = "adam"
-learning_rate = 1e-2
-[schedule]
-type = "linear"
-warmup_steps = 5
-[train]
-batch_size = 8
-epochs = 12
-)";
+const std::string days_experiment =
+    testing::translating_experiment({.task = "target_start = \"padding\"\n",
+                                     .max_length = "24",
+                                     .tokenizer = "type = \"unigram\"\nvocab_size = 50\n",
+                                     .model = "position_layout = \"halves\"\nnorm_position = \"post\"\n",
+                                     .decoder_layers = "2",
+                                     .feed_forward = ", activation = \"silu\"",
+                                     .train = "epochs = 12\n"});
 
 const std::string sources = "monday\ntuesday friday\nfriday monday thursday\n";
 
@@ -67,11 +42,6 @@ class Marian : public RealWorkerTest {
     sandbox_.write("days.toml", days_experiment);
     output_of({"run", "days.toml", "-q"});
     output_of({"export", "days", "-o", "marian"});
-  }
-  std::string refusal_of(const std::vector<std::string>& arguments) const {
-    const ProgramOutput output = sandbox_.exp(arguments);
-    EXPECT_EQ(output.end.exit_code, 2) << output.output;
-    return output.errors;
   }
   std::string written_by(const std::string& run, const std::string& beam) const {
     return output_of({"generate", run, "--beam", beam}, sources);

@@ -27,6 +27,12 @@ class RealWorkerTest : public ::testing::Test {
     EXPECT_EQ(output.end.exit_code, 0) << output.errors;
     return output.output;
   }
+  /// What is said of a call that must be refused.
+  std::string refusal_of(const std::vector<std::string>& arguments) const {
+    const ProgramOutput output = sandbox_.exp(arguments);
+    EXPECT_EQ(output.end.exit_code, 2) << output.output;
+    return output.errors;
+  }
   /// What is said of an experiment that must not start.
   std::string refusal(const std::string& experiment) const {
     sandbox_.write("refused.toml", experiment);

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "support/translating_experiment.hpp"
 #include "system/control/real_worker.hpp"
 #include "system/control/translated_days.hpp"
 
@@ -17,43 +18,10 @@ bool contains(const std::string& text, const std::string& part) {
 
 /// `task`: more lines of [task]; `train`: of [train].
 std::string experiment(const std::string& task, const std::string& train) {
-  return R"(name = "days"
-[task]
-type = "translate"
-)" + task +
-         R"(
-[data]
-type = "parallel"
-train = ["train.en", "train.de"]
-dev = ["dev.en", "dev.de"]
-max_length = 12
-[tokenizer]
-type = "word"
-vocab_size = 20
-[model]
-width = 16
-layers = 1
-dropout = 0.0
-norm_position = "pre"
-block = ["attention", "feed_forward"]
-decoder = { layers = 1, block = ["attention", "cross", "feed_forward"] }
-layer.attention = { type = "self_attention", heads = 2 }
-layer.cross = { type = "cross_attention", heads = 2 }
-layer.feed_forward = { type = "feed_forward", hidden = 24 }
-head = { type = "language_model", transform = false }
-[optimizer]
-type = "adam"
-learning_rate = 1e-2
-[schedule]
-type = "linear"
-warmup_steps = 5
-[train]
-batch_size = 8
-epochs = 20
-)" + train;
+  return testing::translating_experiment({.task = task, .train = "epochs = 20\n" + train});
 }
 
-const std::string only_pieces = "decode = false", by_pieces = "select = \"min dev/perplexity\"";
+const std::string only_pieces = "decode = false\n", by_pieces = "select = \"min dev/perplexity\"";
 
 class Translation : public RealWorkerTest {
  protected:

@@ -56,7 +56,8 @@ def make_folder(torch, transformers, sentencepiece, place, texts):
     made.save_pretrained(place)
 
 
-def main():
+def start():
+    """torch, transformers and sentencepiece, the program, and 3,000 lines of each side; skips where one is missing."""
     torch, exp = common.start()
     try:
         import sentencepiece
@@ -65,7 +66,11 @@ def main():
     if not os.environ.get("ENCORE_DATA"):
         common.skip("ENCORE_DATA does not name the folder of data sets")
     import transformers
-    english, german = (lines_of(os.environ["ENCORE_DATA"], side, 3000) for side in ("en", "de"))
+    return torch, transformers, sentencepiece, exp, *(lines_of(os.environ["ENCORE_DATA"], side, 3000) for side in ("en", "de"))
+
+
+def main():
+    torch, transformers, sentencepiece, exp, english, german = start()
     with tempfile.TemporaryDirectory() as folder:
         bench = common.Bench(exp, folder)
         original, exported = (pathlib.Path(folder) / name for name in ("marian", "exported"))
@@ -94,4 +99,5 @@ def main():
     sys.exit(0 if equal else 1)
 
 
-main()
+if __name__ == "__main__":
+    main()

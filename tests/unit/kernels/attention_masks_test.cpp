@@ -156,6 +156,8 @@ TEST(StridedAttention, visits_what_is_seen_and_nothing_else) {
                                             .heads = 1,
                                             .head_size = 1,
                                             .scale = 1.0,
+                                            .bias = nullptr,
+                                            .reach = 0,
                                             .alibi = false,
                                             .causal = false,
                                             .window = root,

@@ -88,10 +88,12 @@ struct AttentionCase {
   Lengths queries, keys, positions;
   kernels::AttentionOptions options;
   std::int64_t width;
+  Values bias = {};  ///< (H, 2 M), as the tensor of the options
 };
 
 struct AttentionResult {
   Values out, log_sum, dq, dk, dv;
+  Values dbias = {};  ///< (N, 2 H), where there is a bias
 };
 
 /// q, dout: (N2, C), k, v: (N, C).
@@ -99,12 +101,16 @@ inline AttentionResult attention_reference(const AttentionCase& of, const Values
                                            const Values& v, const Values& dout) {
   const kernels::AttentionOptions& options = of.options;
   const std::int64_t size = of.width / options.heads;
-  const double scale = 1.0 / std::sqrt(static_cast<double>(size));
+  const double scale = options.scaled ? 1.0 / std::sqrt(static_cast<double>(size)) : 1.0;
+  const std::int64_t reach = std::ssize(of.bias) / (2 * options.heads);
   const Values slopes = alibi_slopes(options.heads);
   AttentionResult r{
       Values(q.size(), 0.0),
       Values(q.size() / static_cast<std::size_t>(of.width) * static_cast<std::size_t>(options.heads), 0.0),
       Values(q.size(), 0.0), Values(k.size(), 0.0), Values(v.size(), 0.0)};
+  if (reach > 0)
+    r.dbias.assign(
+        static_cast<std::size_t>(2 * options.heads) * k.size() / static_cast<std::size_t>(of.width), 0.0);
   std::int64_t first_query = 0, first_key = 0;
   for (std::size_t b = 0; b < of.queries.size(); first_query += of.queries[b], first_key += of.keys[b], ++b)
     for (std::int64_t h = 0; h < options.heads; ++h) {
@@ -120,6 +126,7 @@ inline AttentionResult attention_reference(const AttentionCase& of, const Values
           double score = 0.0;
           for (std::int64_t d = 0; d < size; ++d) score += q[at(query, d)] * k[at(first_key + j, d)] * scale;
           const std::int64_t distance = std::abs(position - j);
+          if (reach > 0) score += of.bias[static_cast<std::size_t>((2 * h + 1) * reach + j - position)];
           if (options.alibi) score -= slopes[static_cast<std::size_t>(h)] * static_cast<double>(distance);
           const bool near = options.window == 0 || distance <= options.window;
           const bool on_stride = options.stride > 0 && distance % options.stride == 0;
@@ -145,7 +152,10 @@ inline AttentionResult attention_reference(const AttentionCase& of, const Values
         }
         for (std::int64_t j = 0; j < keys; ++j) {
           const auto key = static_cast<std::size_t>(j);
-          const double ds = weights[key] * (dkept[key] - delta) * scale;
+          const double unscaled = weights[key] * (dkept[key] - delta), ds = unscaled * scale;
+          if (reach > 0)
+            r.dbias[static_cast<std::size_t>(2 * first_key * options.heads + (2 * h + 1) * keys + j -
+                                             position)] += unscaled;
           for (std::int64_t d = 0; d < size; ++d) {
             r.dq[at(query, d)] += ds * k[at(first_key + j, d)];
             r.dk[at(first_key + j, d)] += ds * q[at(query, d)];
@@ -154,6 +164,32 @@ inline AttentionResult attention_reference(const AttentionCase& of, const Values
       }
     }
   return r;
+}
+
+/// Of values of a packed qkv (N, 3 C).
+inline AttentionResult self_attention_reference(const AttentionCase& of, const Values& qkv,
+                                                const Values& dout) {
+  const std::int64_t width = of.width;
+  return attention_reference(of, columns_of(qkv, 3 * width, 0, width),
+                             columns_of(qkv, 3 * width, width, width),
+                             columns_of(qkv, 3 * width, 2 * width, width), dout);
+}
+
+/// dqkv: (N, 3 C).
+inline void expect_self_attention(const OwnedTensor& out, const OwnedTensor& log_sum, const OwnedTensor& dqkv,
+                                  const AttentionResult& expected, double tolerance,
+                                  const std::string& what) {
+  const bool rounds = out.tensor().dtype == DType::bfloat16;
+  const std::int64_t width = out.tensor().extent(1);
+  expect_close(out, expected.out, tolerance, what + " out");
+  expect_close(log_sum, expected.log_sum, rounds ? 1e-5 : tolerance, what + " log_sum");
+  const Values dqkvs = dqkv.values();
+  int number = 0;
+  for (const Values* gradient : {&expected.dq, &expected.dk, &expected.dv}) {
+    expect_close(columns_of(dqkvs, 3 * width, width * number, width), *gradient, 10 * tolerance,
+                 what + " part " + std::to_string(number) + " of dqkv");
+    ++number;
+  }
 }
 
 /// Part 0, 1 or 2 of a packed (N, 3 C): queries, keys or values.
@@ -169,9 +205,9 @@ inline void self_attention(const RowSet& rows, const kernels::AttentionOptions& 
 }
 inline void self_attention_backward(const RowSet& rows, const kernels::AttentionOptions& options,
                                     const Tensor& qkv, const Tensor& out, const Tensor& log_sum,
-                                    const Tensor& dout, const Tensor& dqkv) {
+                                    const Tensor& dout, const Tensor& dqkv, const Tensor& dbias = {}) {
   kernels::attention_backward(device(), rows, rows, options, part(qkv, 0), part(qkv, 1), part(qkv, 2), out,
-                              log_sum, dout, part(dqkv, 0), part(dqkv, 1), part(dqkv, 2));
+                              log_sum, dout, part(dqkv, 0), part(dqkv, 1), part(dqkv, 2), dbias);
 }
 
 }  // namespace encore::test

@@ -27,25 +27,14 @@ class Attention : public ::testing::TestWithParam<Precision> {
     out.fill(NAN);
     dqkv.fill(NAN);
     log_sum.fill(NAN);
-    const Values values = qkv.values();
-    const AttentionResult expected = attention_reference(
-        {lengths, lengths, Lengths(lengths.size(), 0), options, width},
-        columns_of(values, 3 * width, 0, width), columns_of(values, 3 * width, width, width),
-        columns_of(values, 3 * width, 2 * width, width), dout.values());
+    const AttentionResult expected = self_attention_reference(
+        {lengths, lengths, Lengths(lengths.size(), 0), options, width}, qkv.values(), dout.values());
     self_attention(batch, options, qkv, out, log_sum);
     self_attention_backward(batch, options, qkv, out, log_sum, dout, dqkv);
     const std::string what = std::to_string(rows) + " rows, " + std::to_string(heads) + " heads of " +
                              std::to_string(size) + (alibi ? ", alibi" : "") + ", window " +
                              std::to_string(window);
-    expect_close(out, expected.out, tolerance, what + " out");
-    expect_close(log_sum, expected.log_sum, type == DType::bfloat16 ? 1e-5 : tolerance, what + " log_sum");
-    const Values dqkvs = dqkv.values();
-    int number = 0;
-    for (const Values* gradient : {&expected.dq, &expected.dk, &expected.dv}) {
-      expect_close(columns_of(dqkvs, 3 * width, width * number, width), *gradient, 10 * tolerance,
-                   what + " part " + std::to_string(number) + " of dqkv");
-      ++number;
-    }
+    expect_self_attention(out, log_sum, dqkv, expected, tolerance, what);
   }
 };
 

@@ -113,6 +113,15 @@ Digests digests_of_kernels(DType type) {
   self_attention_backward(batch, strided, qkv, out, log_sum, g, dqkv);
   put("strided_attention", {&out, &log_sum});
   put("strided_attention_backward", {&dqkv});
+  const OwnedTensor distances = random_tensor(sums, {32, H}, 17);
+  OwnedTensor spread(sums, {H, 300}), ddistances(sums, {N, 2 * H}), ddistance_table(sums, {32, H});
+  kernels::distance_bias(gpu, {}, distances, spread);
+  const kernels::AttentionOptions biased{.heads = H, .scaled = false, .bias = spread};
+  self_attention(batch, biased, qkv, out, log_sum);
+  self_attention_backward(batch, biased, qkv, out, log_sum, g, dqkv, ddistances);
+  kernels::distance_bias_backward(gpu, batch, {}, ddistances, ddistance_table);
+  put("biased_attention", {&spread, &out, &log_sum});
+  put("biased_attention_backward", {&dqkv, &ddistances, &ddistance_table});
   kernels::rotary(gpu, batch, 2 * H, 10000.0, false, {dqkv, 0, 2 * C});
   put("rotary", {&dqkv});
 
@@ -295,6 +304,8 @@ TEST(KernelLabels, are_named_like_the_functions) {
                            "encore::rms_norm_of_sum",
                            "encore::rms_norm_of_sum_backward",
                            "encore::rotary",
+                           "encore::distance_bias",
+                           "encore::distance_bias_backward",
                            "encore::strided_attention",
                            "encore::strided_attention_backward",
                            "encore::linear_attention",

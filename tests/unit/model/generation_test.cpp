@@ -105,6 +105,8 @@ struct EveryAttention : GenerationTest, ::testing::WithParamInterface<std::tuple
         {"sliding_window_attention", {{"window", std::int64_t{3}}}},
         {"sparse_attention", {{"window", std::int64_t{2}}, {"stride", std::int64_t{5}}}},
         {"rotary_attention", {{"head_size", std::int64_t{8}}}},
+        {"relative_attention",
+         {{"buckets", std::int64_t{8}}, {"max_distance", std::int64_t{20}}, {"scaled", false}}},
     };
     auto [type, options] = layers[number];
     options["heads"] = std::int64_t{2};
@@ -149,7 +151,7 @@ TEST_P(EveryAttention, ATextHasTheSameBitsAloneAndInCompany) {
 
 INSTANTIATE_TEST_SUITE_P(
     Layers, EveryAttention,
-    ::testing::Combine(::testing::Range(0, 6), ::testing::Values(Positions::sinusoidal, Positions::learned),
+    ::testing::Combine(::testing::Range(0, 7), ::testing::Values(Positions::sinusoidal, Positions::learned),
                        ::testing::Values(Precision::float32, Precision::float64, Precision::bfloat16)));
 
 TEST_F(GenerationTest, AnInjectedReorderingIsSeen) {

@@ -153,6 +153,18 @@ TEST(LanguageModel, scores_the_states_themselves_without_transform) {
   expect_reference(world, 0.0, [](const double* x) { return Values(x, x + width); });
 }
 
+TEST(LanguageModel, scores_states_that_are_divided_by_the_root_of_their_width) {
+  for (const bool tied : {true, false}) {
+    World world({{"transform", false}, {"scaled", true}, {"tied", tied}}, context(Space::tokens));
+    world.evaluate();
+    expect_reference(world, 0.0, [](const double* x) {
+      Values states(x, x + width);
+      for (double& state : states) state /= std::sqrt(static_cast<double>(width));
+      return states;
+    });
+  }
+}
+
 TEST(LanguageModel, names_the_first_of_equal_pieces_first) {
   World world({{"transform", false}}, context());
   OwnedPlan& owned = world.memory.memory();
@@ -204,6 +216,16 @@ TEST(LanguageModel, has_the_parts_of_a_pretrained_head) {
   EXPECT_EQ(names, (std::vector<std::string>{"transform.weight", "transform.bias", "norm.gain", "norm.bias",
                                              "table = embedding.tokens", "bias"}));
   EXPECT_EQ(plan.reads(), std::vector<Space>{Space::picked});
+}
+
+TEST(LanguageModel, has_a_matrix_of_its_own_where_it_is_not_tied) {
+  HeadPlan plan(width);
+  make_head({{"transform", false}, {"bias", false}, {"tied", false}})->declare(plan);
+  ASSERT_EQ(plan.parameters().size(), 1U);
+  const ParameterSpec& output = plan.parameters().front();
+  EXPECT_EQ(output.name, "output.weight");
+  EXPECT_EQ(output.shape, (std::vector<std::int64_t>{vocabulary, width}));
+  EXPECT_EQ(output.alias, "");
 }
 
 TEST(LanguageModel, refuses_a_task_without_targets) {

@@ -32,8 +32,9 @@ std::pair<std::string, std::string> refusal(const std::string& name, const Setti
 }
 
 TEST(AttentionLayers, all_refuse_heads_that_do_not_divide_the_width) {
-  for (const char* name : {"alibi_attention", "cross_attention", "disentangled_attention", "linear_attention",
-                           "rotary_attention", "sliding_window_attention", "sparse_attention"}) {
+  for (const char* name :
+       {"alibi_attention", "cross_attention", "disentangled_attention", "linear_attention",
+        "relative_attention", "rotary_attention", "sliding_window_attention", "sparse_attention"}) {
     EXPECT_EQ(refusal(name, {{"heads", std::int64_t{5}}}),
               std::pair(std::string("heads"),
                         std::string("5 heads do not divide model.width = 384; 4 would, or set head_size")));
@@ -43,6 +44,45 @@ TEST(AttentionLayers, all_refuse_heads_that_do_not_divide_the_width) {
               std::pair(std::string("head_size"),
                         std::string("60000 heads of 60000 channels are 3600000000, more than 65536")));
   }
+}
+
+TEST(RelativeAttentionLayer, refuses_a_farthest_distance_that_has_a_bucket_of_its_own) {
+  EXPECT_EQ(
+      refusal("relative_attention", {{"buckets", std::int64_t{32}}, {"max_distance", std::int64_t{8}}}),
+      std::pair(std::string("max_distance"),
+                std::string("32 buckets hold the distances below 8 one by one, and max_distance must be "
+                            "larger than that")));
+  EXPECT_EQ(
+      refusal("relative_attention", {{"buckets", std::int64_t{32}}, {"max_distance", std::int64_t{9}}}).first,
+      "not refused");
+}
+
+TEST(RelativeAttentionLayer, has_one_table_for_all_blocks_of_its_stack) {
+  const auto table = [](const LayerContext& context) {
+    const auto layer = make_built_in<Kind::layer>("relative_attention", "relative_attention", {}, context);
+    LayerPlan plan(8);
+    layer->declare(plan);
+    return *std::ranges::find(plan.parameters(), "distances", &ParameterSpec::name);
+  };
+  EXPECT_EQ(table({.width = 8, .max_length = 9}).alias, "");
+  EXPECT_EQ(table({.width = 8, .max_length = 9}).shape, (std::vector<std::int64_t>{32, 4}));
+  EXPECT_EQ(table({.width = 8, .max_length = 9, .block = 2, .first_block = "decoder.0.attention"}).alias,
+            "decoder.0.attention.distances");
+}
+
+TEST(ProductsOfLayers, have_a_bias_unless_told_otherwise) {
+  for (const char* name : {"alibi_attention", "cross_attention", "disentangled_attention", "feed_forward",
+                           "gated_feed_forward", "linear_attention", "relative_attention", "rotary_attention",
+                           "self_attention", "sliding_window_attention", "sparse_attention"})
+    for (const bool bias : {true, false}) {
+      const auto layer =
+          make_built_in<Kind::layer>(name, name, {{"bias", bias}}, {.width = 8, .max_length = 9});
+      LayerPlan plan(8);
+      layer->declare(plan);
+      const bool found = std::ranges::any_of(
+          plan.parameters(), [](const ParameterSpec& spec) { return spec.name.ends_with(".bias"); });
+      EXPECT_EQ(found, bias) << name;
+    }
 }
 
 TEST(AttentionLayers, heads_may_have_a_size_of_their_own) {

@@ -174,6 +174,31 @@ TEST(Unigram, ACodeInFrontOfATextIsAPiece) {
   EXPECT_EQ(pieces(*loaded(lines_of("plain")), ">>de<<").front(), "▁") << "one model has no codes";
 }
 
+/// The pieces of "plain" with the gaps 1 and 0 and a row for nothing behind them.
+Texts with_gaps() {
+  Texts lines = lines_of("plain");
+  lines.insert(std::ranges::find(lines, std::string(models_header)),
+               {"<extra_id_1>", "<extra_id_0>", "[unused0]"});
+  return lines;
+}
+
+TEST(Unigram, AGapIsAPieceWhereverItStands) {
+  const auto tokenizer = loaded(with_gaps());
+  const std::string text = "the <extra_id_0> low<extra_id_1>new";
+  EXPECT_EQ(pieces(*tokenizer, text), (Texts{"▁the", "<extra_id_0>", "▁low", "<extra_id_1>", "▁new"}));
+  Numbers numbers;
+  std::vector<ByteRange> ranges;
+  tokenizer->encode(text, numbers, ranges);
+  EXPECT_EQ(ranges, (std::vector<ByteRange>{{0, 3}, {4, 16}, {17, 20}, {20, 32}, {32, 35}}));
+  EXPECT_EQ(tokenizer->decode(numbers), "the low new") << "they stand for no text";
+  EXPECT_EQ(pieces(*tokenizer, "<extra_id_0>"), Texts{"<extra_id_0>"});
+  EXPECT_EQ(pieces(*tokenizer, "<extra_id_0><extra_id_0>"), (Texts{"<extra_id_0>", "<extra_id_0>"}));
+  const auto plain = loaded(lines_of("plain"));
+  for (const std::string part : {"<extra_id_2>", "the <extra_id_", "[unused0]", "<extra_id_ <extra_id_9>"})
+    EXPECT_EQ(pieces(*tokenizer, part), pieces(*plain, part)) << part << " is text";
+  EXPECT_EQ(pieces(*plain, "<extra_id_0>").front(), "▁") << "which this vocabulary does not have";
+}
+
 const TextCounts some_words = {{"low", 50},    {"lower", 20}, {"newest", 60}, {"widest", 30},
                                {"Zürich", 30}, {"don't", 20}, {"the", 100},   {"tower\tof\n", 9},
                                {"new low", 7}, {"hoch", 5}};
@@ -225,7 +250,8 @@ TextCounts many_words() {
 TEST(Unigram, EqualTextsGiveEqualBytes) {
   const Texts lines = trained(many_words(), 400)->vocabulary_lines();
   EXPECT_EQ(trained(many_words(), 400)->vocabulary_lines(), lines);
-  EXPECT_EQ(sha256(vocabulary_text(std::span(lines).first(piece_count(lines)))), "c7f12d19839588540313ed0bffca783eec5952c3985793b0dfd5a6cef55dd78e");
+  EXPECT_EQ(sha256(vocabulary_text(std::span(lines).first(piece_count(lines)))),
+            "c7f12d19839588540313ed0bffca783eec5952c3985793b0dfd5a6cef55dd78e");
   if (std::string(ENCORE_SENTENCEPIECE_VERSION) != "0.1.97")
     GTEST_SKIP() << "the stored model is that of SentencePiece 0.1.97";
   EXPECT_EQ(sha256(lines.back()), "9473ec5fd5dd79224baa847d91d1dabb0d9b992f539a135f94c10627ba0a68fb");

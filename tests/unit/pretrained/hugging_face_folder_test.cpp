@@ -86,11 +86,11 @@ TEST(HuggingFaceFolder, IsRefusedWhereAFileIsDamaged) {
   EXPECT_EQ(problem(folder.path()), config + ": a JSON object is expected");
   folder.write("config.json", std::string(200, '['));
   EXPECT_EQ(problem(folder.path()), config + ": line 1, column 101: nested more than 100 levels deep");
-  folder.write("config.json", R"({"model_type": "t5"})");
+  folder.write("config.json", R"({"model_type": "xlnet"})");
   EXPECT_EQ(problem(folder.path()),
             config +
-                ": model_type is \"t5\", which is another architecture; supported are \"bert\", "
-                "\"distilbert\", \"roberta\", \"gpt2\", \"bart\" and \"marian\"");
+                ": model_type is \"xlnet\", which is another architecture; supported are \"bert\", "
+                "\"distilbert\", \"roberta\", \"gpt2\", \"bart\", \"marian\" and \"t5\"");
 }
 
 TEST(HuggingFaceFolder, IsRefusedWhereTheWeightsAreCut) {

@@ -14,28 +14,19 @@ namespace encore {
 namespace {
 
 using nlohmann::json;
+using testing::sentencepiece_model_of;
 using testing::TinyFolder;
 using Lines = std::vector<std::string>;
 
 const Lines some_pieces = {"<pad>", "<unk>", ">>de<<", "</s>", "▁a", "b"};
-
-/// A SentencePiece model of these pieces as far as its file is read without the library.
-std::string model_of(const Lines& pieces) {
-  std::string file;
-  for (const std::string& piece : pieces) {
-    const std::string text = "\x0A" + std::string(1, static_cast<char>(piece.size())) + piece;
-    file += "\x0A" + std::string(1, static_cast<char>(text.size())) + text;
-  }
-  return file;
-}
 
 struct MarianFolder : TinyFolder {
   MarianFolder() {
     remove("vocab.txt");
     write("config.json", marian_config().dump(2));
     write("vocab.json", vocab_json(some_pieces));
-    write("source.spm", model_of({"<unk>", "▁a"}));
-    write("target.spm", model_of({"<unk>", "b"}));
+    write("source.spm", sentencepiece_model_of({"<unk>", "▁a"}));
+    write("target.spm", sentencepiece_model_of({"<unk>", "b"}));
   }
 };
 
@@ -53,8 +44,8 @@ TEST(MarianFolder, IsOpenedWithBothModels) {
   const Lines lines = load_vocabulary(model.tokenizer.vocabulary);
   EXPECT_EQ(piece_count(lines), some_pieces.size());
   EXPECT_EQ(Lines(lines.begin(), lines.begin() + 6), some_pieces);
-  EXPECT_EQ(sentencepiece_model(lines, "source"), model_of({"<unk>", "▁a"}));
-  EXPECT_EQ(sentencepiece_model(lines, "target"), model_of({"<unk>", "b"}));
+  EXPECT_EQ(sentencepiece_model(lines, "source"), sentencepiece_model_of({"<unk>", "▁a"}));
+  EXPECT_EQ(sentencepiece_model(lines, "target"), sentencepiece_model_of({"<unk>", "b"}));
   EXPECT_EQ(sentencepiece_model(lines, "model"), "");
   EXPECT_EQ(files_of_hugging_face_folder(folder.path()),
             (Lines{"config.json", "model.safetensors", "source.spm", "target.spm", "vocab.json"}));
@@ -65,7 +56,7 @@ TEST(MarianFolder, CountsByItsModelsToo) {
   for (const char* name : {"source.spm", "target.spm"}) {
     const std::string whole = sha256_of_content(folder.path()),
                       file = sha256_of_content(folder / "vocab.json");
-    folder.write(name, model_of({"<unk>", "c"}));
+    folder.write(name, sentencepiece_model_of({"<unk>", "c"}));
     EXPECT_NE(sha256_of_content(folder.path()), whole) << name;
     EXPECT_NE(sha256_of_content(folder / "vocab.json"), file) << name;
   }
@@ -140,12 +131,12 @@ TEST(SentencePieceFile, IsRefusedWhereItIsNone) {
   const std::string none = file + ": this is no model of SentencePiece: ";
   EXPECT_EQ(refusal(""), none + "it has no pieces");
   EXPECT_EQ(refusal("[PAD]\n[UNK]\n"), none + "a field is stored in a way that is not known");
-  EXPECT_EQ(refusal(model_of({"<unk>", "a"}).substr(0, 12)), none + "it ends within a field");
-  EXPECT_EQ(refusal(model_of({"<unk>", ""})), none + "piece 1 is empty");
-  EXPECT_EQ(refusal(model_of({"<unk>", "\xFF"})), none + "piece 1 is not UTF-8");
+  EXPECT_EQ(refusal(sentencepiece_model_of({"<unk>", "a"}).substr(0, 12)), none + "it ends within a field");
+  EXPECT_EQ(refusal(sentencepiece_model_of({"<unk>", ""})), none + "piece 1 is empty");
+  EXPECT_EQ(refusal(sentencepiece_model_of({"<unk>", "\xFF"})), none + "piece 1 is not UTF-8");
   EXPECT_EQ(refusal(std::string(12, '\xFF')), none + "a number has too many digits");
   EXPECT_EQ(
-      refusal(model_of({"<unk>", "a\nb"})),
+      refusal(sentencepiece_model_of({"<unk>", "a\nb"})),
       file + ": piece 1 of this model of SentencePiece holds a line end, and a vocabulary is kept in lines");
   EXPECT_EQ(testing::message_of<Error>([&] {
               load_vocabulary(folder / "none.spm");

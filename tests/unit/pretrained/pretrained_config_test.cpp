@@ -52,6 +52,9 @@ TEST(PretrainedConfig, GivesTheOptionsOfABert) {
                                                        {"model.layer.attention.type", "self_attention"},
                                                        {"model.layer.attention.heads", "4"},
                                                        {"model.layer.attention.attention_dropout", "0.2"},
+                                                       {"model.layer.attention.bias", "true"},
+                                                       {"model.layer.attention.scaled", "true"},
+                                                       {"model.layer.feed_forward.bias", "true"},
                                                        {"model.layer.feed_forward.type", "feed_forward"},
                                                        {"model.layer.feed_forward.hidden", "16"},
                                                        {"model.layer.feed_forward.activation", "gelu"},
@@ -166,6 +169,96 @@ TEST(PretrainedConfig, RefusesAMarianThatComputesOtherwise) {
             "vocab_size and decoder_vocab_size differ, which is not supported");
 }
 
+TEST(PretrainedConfig, OfAT5HasDistancesAndNoBiases) {
+  nlohmann::json config = TinyFolder::t5_config();
+  std::map<std::string, std::string> implied = options(pretrained_config_from_json(config));
+  const std::map<std::string, std::string> first = {{"model.layers", "2"},
+                                                    {"model.decoder.layers", "3"},
+                                                    {"model.positions", "none"},
+                                                    {"model.norm_position", "pre"},
+                                                    {"model.embedding_scale", "none"},
+                                                    {"model.layer.norm.type", "rms_norm"},
+                                                    {"model.layer.norm.epsilon", "1e-6"},
+                                                    {"model.layer.attention.type", "relative_attention"},
+                                                    {"model.layer.attention.head_size", "3"},
+                                                    {"model.layer.attention.buckets", "16"},
+                                                    {"model.layer.attention.max_distance", "40"},
+                                                    {"model.layer.attention.bias", "false"},
+                                                    {"model.layer.attention.scaled", "false"},
+                                                    {"model.layer.cross.head_size", "3"},
+                                                    {"model.layer.cross.bias", "false"},
+                                                    {"model.layer.cross.scaled", "false"},
+                                                    {"model.layer.feed_forward.type", "feed_forward"},
+                                                    {"model.layer.feed_forward.activation", "relu"},
+                                                    {"model.layer.feed_forward.bias", "false"},
+                                                    {"model.head.transform", "false"},
+                                                    {"model.head.bias", "false"},
+                                                    {"model.head.tied", "true"},
+                                                    {"model.head.scaled", "true"},
+                                                    {"model.dropout", "0.1"},
+                                                    {"model.layer.attention.attention_dropout", "0.1"},
+                                                    {"task.source_start", "false"},
+                                                    {"task.target_start", "padding"},
+                                                    {"task.target_begins", "false"}};
+  for (const auto& [path, value] : first) EXPECT_EQ(implied[path], value) << path;
+  EXPECT_FALSE(implied.contains("model.max_positions"));
+  config["feed_forward_proj"] = "gated-gelu";
+  config["tie_word_embeddings"] = false;
+  config.erase("scale_decoder_outputs");  // as before version 5
+  PretrainedConfig gated = pretrained_config_from_json(config);
+  gated.tied = false;  // as its tensors say
+  implied = options(gated);
+  EXPECT_EQ(implied["model.layer.feed_forward.type"], "gated_feed_forward");
+  EXPECT_EQ(implied["model.layer.feed_forward.activation"], "geglu_tanh");
+  EXPECT_EQ(implied["model.head.tied"], "false");
+  EXPECT_EQ(implied["model.head.scaled"], "false");
+}
+
+/// As T5Config has it, and config.json of both versions of `transformers`.
+TEST(PretrainedConfig, OfAT5TakesWhatItsClassTakesForGranted) {
+  nlohmann::json config = TinyFolder::t5_config();
+  for (const char* member : {"num_decoder_layers", "relative_attention_num_buckets",
+                             "relative_attention_max_distance", "feed_forward_proj", "layer_norm_epsilon",
+                             "n_positions", "scale_decoder_outputs", "tie_word_embeddings"})
+    config.erase(member);
+  const PretrainedConfig t5 = pretrained_config_from_json(config);
+  EXPECT_EQ(t5.decoder_layers, 2);
+  EXPECT_EQ(t5.buckets, 32);
+  EXPECT_EQ(t5.max_distance, 128);
+  EXPECT_EQ(t5.max_positions, 512);
+  EXPECT_EQ(t5.activation, "relu");
+  EXPECT_EQ(t5.epsilon, 1e-6);
+  EXPECT_TRUE(t5.scaled_states);
+  config["tie_word_embeddings"] = true;
+  config["scale_decoder_outputs"] = false;  // version 5
+  EXPECT_FALSE(pretrained_config_from_json(config).scaled_states);
+}
+
+TEST(PretrainedConfig, RefusesAT5ThatComputesOtherwise) {
+  const auto said = [](const char* member, const nlohmann::json& value) {
+    nlohmann::json config = TinyFolder::t5_config();
+    config[member] = value;
+    return problem(config);
+  };
+  EXPECT_EQ(said("is_encoder_decoder", false),
+            "is_encoder_decoder is false, which is not supported: a T5 is an encoder and a decoder here");
+  EXPECT_EQ(
+      said("feed_forward_proj", "gated-mish"),
+      "feed_forward_proj is \"gated-mish\", which is not supported; supported are \"gelu\" (with the "
+      "exact erf), \"gelu_new\", \"relu\", \"silu\", \"gated-gelu\", \"gated-silu\" and \"gated-relu\"");
+  EXPECT_EQ(said("feed_forward_proj", 4), "feed_forward_proj must be a text, found 4");
+  EXPECT_EQ(said("d_kv", 0), "d_kv must be at least 1, found 0");
+  EXPECT_EQ(said("d_kv", nullptr), "\"d_kv\" is missing");
+  EXPECT_EQ(said("relative_attention_num_buckets", "many"),
+            "relative_attention_num_buckets must be an integer, found \"many\"");
+  EXPECT_EQ(said("tie_word_embeddings", "no"), "tie_word_embeddings must be true or false, found \"no\"");
+  EXPECT_EQ(said("decoder_start_token_id", nullptr), "\"decoder_start_token_id\" is missing");
+  nlohmann::json bert = TinyFolder::config();
+  bert["hidden_act"] = "gated-gelu";
+  EXPECT_EQ(problem(bert).find("hidden_act is \"gated-gelu\", which is not supported; "), 0U)
+      << problem(bert);
+}
+
 TEST(PretrainedConfig, RefusesABartThatComputesOtherwise) {
   const auto said = [](const char* member, const nlohmann::json& value) {
     nlohmann::json config = TinyFolder::bart_config();
@@ -203,11 +296,15 @@ TEST(PretrainedConfig, RefusesPositionsOfARobertaThatAreNone) {
 }
 
 TEST(PretrainedConfig, IsWrittenAsItWasRead) {
-  for (const nlohmann::json& config : {TinyFolder::config(), TinyFolder::distilbert_config(),
-                                       TinyFolder::roberta_config(), TinyFolder::gpt2_config()}) {
+  for (const nlohmann::json& config :
+       {TinyFolder::config(), TinyFolder::distilbert_config(), TinyFolder::roberta_config(),
+        TinyFolder::gpt2_config(), TinyFolder::t5_config()}) {
     nlohmann::json expected = config;
     expected.erase("architectures");
     expected.erase("position_embedding_type");
+    if (config.at("model_type") == "t5")  // which markers are the tokenizer's to say
+      for (const char* member : {"decoder_start_token_id", "pad_token_id", "eos_token_id"})
+        expected.erase(member);
     EXPECT_EQ(pretrained_config_to_json(pretrained_config_from_json(config)), expected);
   }
 }
@@ -224,19 +321,19 @@ TEST(PretrainedConfig, LeavesWhatIsSilentToTheDefaultsOfTransformers) {
 }
 
 TEST(PretrainedConfig, RefusesOtherArchitecturesByName) {
-  nlohmann::json other = with("model_type", "t5");
-  other["architectures"] = {"T5Model"};
+  nlohmann::json other = with("model_type", "xlnet");
+  other["architectures"] = {"XLNetModel"};
   EXPECT_EQ(problem(other),
-            "model_type is \"t5\" (T5Model), which is another architecture; supported are "
-            "\"bert\", \"distilbert\", \"roberta\", \"gpt2\", \"bart\" and \"marian\"");
+            "model_type is \"xlnet\" (XLNetModel), which is another architecture; supported are "
+            "\"bert\", \"distilbert\", \"roberta\", \"gpt2\", \"bart\", \"marian\" and \"t5\"");
   EXPECT_EQ(problem(with("model_type", "xlm-roberta")),
             "model_type is \"xlm-roberta\" (BertModel), which is another architecture; supported are "
-            "\"bert\", \"distilbert\", \"roberta\", \"gpt2\", \"bart\" and \"marian\"");
+            "\"bert\", \"distilbert\", \"roberta\", \"gpt2\", \"bart\", \"marian\" and \"t5\"");
   nlohmann::json none = TinyFolder::config();
   none.erase("model_type");
   EXPECT_EQ(problem(none),
             "\"model_type\" is missing; supported are \"bert\", \"distilbert\", \"roberta\", \"gpt2\", "
-            "\"bart\" and \"marian\"");
+            "\"bart\", \"marian\" and \"t5\"");
   EXPECT_EQ(problem(nlohmann::json::array()), "a JSON object is expected");
 }
 

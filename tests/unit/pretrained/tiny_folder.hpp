@@ -113,6 +113,28 @@ class TinyFolder {
                    {"decoder_start_token_id", 0}});
     return config;
   }
+  static nlohmann::json t5_config() {
+    return {{"architectures", {"T5ForConditionalGeneration"}},
+            {"model_type", "t5"},
+            {"vocab_size", 9},
+            {"d_model", 8},
+            {"d_kv", 3},
+            {"d_ff", 16},
+            {"num_layers", 2},
+            {"num_decoder_layers", 3},
+            {"num_heads", 4},
+            {"n_positions", 32},
+            {"relative_attention_num_buckets", 16},
+            {"relative_attention_max_distance", 40},
+            {"feed_forward_proj", "relu"},
+            {"layer_norm_epsilon", 1e-06},
+            {"dropout_rate", 0.1},
+            {"tie_word_embeddings", true},
+            {"scale_decoder_outputs", true},
+            {"pad_token_id", 0},
+            {"eos_token_id", 1},
+            {"decoder_start_token_id", 0}};
+  }
   static nlohmann::json roberta_config() {
     nlohmann::json config = TinyFolder::config();
     config.update({{"architectures", {"RobertaModel"}},
@@ -126,5 +148,15 @@ class TinyFolder {
  private:
   TemporaryFolder folder_;
 };
+
+/// A SentencePiece model of these pieces as far as its file is read without the library.
+inline std::string sentencepiece_model_of(const std::vector<std::string>& pieces) {
+  std::string file;
+  for (const std::string& piece : pieces) {
+    const std::string text = "\x0A" + std::string(1, static_cast<char>(piece.size())) + piece;
+    file += "\x0A" + std::string(1, static_cast<char>(text.size())) + text;
+  }
+  return file;
+}
 
 }  // namespace encore::testing

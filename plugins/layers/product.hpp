@@ -1,0 +1,56 @@
+// Product: y = x W^T + b, or without b, a part of the layers of this folder: its parameters, its forward and
+// its backward. Place in the flow: multi_head_attention.hpp, feed_forward.cpp.
+#pragma once
+
+#include <string>
+
+#include <encore/kernels.hpp>
+#include <encore/plugin.hpp>
+
+namespace encore_layers {
+
+using namespace encore;
+
+/// Option `bias` of a layer whose products may do without.
+inline Schema& add_bias_option(Schema& schema) {
+  return schema.boolean("bias", true, {.help = "whether products add a bias; T5 has none"});
+}
+
+class Product {
+ public:
+  /// Parameters "NAME.weight" (out, in) and, where it has one, "NAME.bias" (out).
+  void declare(LayerPlan& plan, const std::string& name, std::int64_t out, std::int64_t in, bool has_bias) {
+    weight_ = plan.matrix(name + ".weight", out, in);
+    has_bias_ = has_bias;
+    if (has_bias_) bias_ = plan.bias(name + ".bias", out);
+  }
+
+  /// y (R, out) = activation(x (R, in) W^T + b).
+  void forward(const Step& step, Tensor x, Tensor y,
+               kernels::Activation activation = kernels::Activation::none) const {
+    kernels::linear(step.device(), x, step.parameter(weight_), has_bias_ ? step.parameter(bias_) : Tensor(),
+                    activation, y);
+  }
+  /// The gradients of W and b += those from dy (R, out) and x (R, in).
+  void backward_parameters(const Step& step, Tensor dy, Tensor x) const {
+    kernels::linear_backward_parameters(step.device(), dy, x, step.gradient(weight_),
+                                        has_bias_ ? step.gradient(bias_) : Tensor());
+  }
+  /// Those, then dx (R, in).
+  void backward(const Step& step, Tensor dy, Tensor x, Tensor dx) const {
+    backward_parameters(step, dy, x);
+    kernels::linear_backward_input(step.device(), dy, step.parameter(weight_), dx);
+  }
+  /// The same where x was activation(...): dx times activation'(saved), as kernels.hpp has it.
+  void backward(const Step& step, Tensor dy, Tensor x, Tensor dx, kernels::Activation activation,
+                Tensor saved) const {
+    backward_parameters(step, dy, x);
+    kernels::linear_backward_input(step.device(), dy, step.parameter(weight_), dx, activation, saved);
+  }
+
+ private:
+  Parameter weight_, bias_;
+  bool has_bias_ = true;
+};
+
+}  // namespace encore_layers

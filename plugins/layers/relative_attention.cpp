@@ -1,0 +1,88 @@
+// Layer "relative_attention": attention with a learned bias for each bucket of distances (Raffel et al. 2020,
+// section 2.1): score_ij = q_i k_j / sqrt(D) + table[bucket of j - i][head], the division left out with
+// scaled = false, as in T5. The layers of a stack share one table, that of its first block. Near distances
+// have buckets of their own, farther ones share them (kernels.hpp, DistanceBuckets). Place in the flow:
+// multi_head_attention.hpp has the products and the attention.
+#include <cmath>
+
+#include "multi_head_attention.hpp"
+
+namespace encore_relative_attention {
+
+using namespace encore;
+using encore_multi_head_attention::MultiHeadAttention;
+
+class RelativeAttention final : public MultiHeadAttention {
+ public:
+  static constexpr const char* summary =
+      "self_attention whose scores add a learned number for each head and bucket of distances, one table per "
+      "stack (T5, Raffel et al. 2020)";
+  static Schema options() {
+    return MultiHeadAttention::options()
+        .integer("buckets", 32,
+                 {.help = "rows of the table; half of them for keys behind the query, but in a decoder",
+                  .min = 4,
+                  .max = 256})
+        .integer("max_distance", 128,
+                 {.help = "from where on all tokens share the last bucket",
+                  .unit = "tokens",
+                  .min = 2,
+                  .max = 65536});
+  }
+
+  RelativeAttention(const Options& options, const LayerContext& context)
+      : MultiHeadAttention(options, context),
+        buckets_{.count = options.integer("buckets"),
+                 .farthest = options.integer("max_distance"),
+                 .causal = context.causal},
+        max_length_(context.max_length),
+        first_block_(context.first_block) {
+    const std::int64_t single = buckets_.count / (context.causal ? 2 : 4);  // distances with their own bucket
+    if (buckets_.farthest <= single)
+      throw OptionError("max_distance", std::to_string(buckets_.count) +
+                                            " buckets hold the distances below " + std::to_string(single) +
+                                            " one by one, and max_distance must be larger than that");
+  }
+
+  void declare(LayerPlan& plan) override {
+    MultiHeadAttention::declare(plan);
+    table_ = plan.parameter({.name = "distances",
+                             .shape = {buckets_.count, heads().count},
+                             .initializer = Initializer::normal,
+                             .deviation = 1.0 / std::sqrt(static_cast<double>(plan.width())),  // as T5's
+                             .alias = first_block_.empty() ? "" : first_block_ + ".distances"});
+    bias_ = plan.buffer("bias", {heads().count, 2 * max_length_},
+                        buckets_.causal ? Lifetime::persistent : Lifetime::saved, Element::accumulate);
+    dbias_ =
+        plan.buffer("bias_gradient", {tokens, 2 * heads().count}, Lifetime::backward, Element::accumulate);
+  }
+
+  void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) override {
+    if (step.first_pass())
+      kernels::distance_bias(step.device(), buckets_, step.parameter(table_), step.buffer(bias_));
+    MultiHeadAttention::forward(step, inputs, output);
+  }
+
+  void backward(const Step& step, std::span<const Tensor> inputs, Tensor output, Tensor output_gradient,
+                std::span<const Tensor> input_gradients) override {
+    MultiHeadAttention::backward(step, inputs, output, output_gradient, input_gradients);
+    kernels::distance_bias_backward(step.device(), step.rows(), buckets_, step.buffer(dbias_),
+                                    step.gradient(table_));
+  }
+
+ private:
+  Tensor bias(const Step& step) const override { return step.buffer(bias_); }
+  Tensor bias_gradient(const Step& step) const override { return step.buffer(dbias_); }
+
+  kernels::DistanceBuckets buckets_;
+  std::int64_t max_length_;
+  std::string first_block_;
+  Parameter table_;
+  Buffer bias_, dbias_;
+};
+
+}  // namespace encore_relative_attention
+
+ENCORE_PLUGIN("relative_attention", "1.0.0") {
+  plugin.add<encore::Kind::layer, encore_relative_attention::RelativeAttention>("relative_attention");
+}

@@ -1,0 +1,191 @@
+// Folders of T5: names of tensors, the pieces of the table and what is written of them, which family a model
+// is written as, and what is refused.
+#include <gtest/gtest.h>
+
+#include "data/vocabulary.hpp"
+#include "pretrained/content_hash.hpp"
+#include "pretrained/families.hpp"
+#include "pretrained/hugging_face_folder.hpp"
+#include "unit/pretrained/tiny_folder.hpp"
+
+namespace encore {
+namespace {
+
+using nlohmann::json;
+using testing::sentencepiece_model_of;
+using testing::TinyFolder;
+using Lines = std::vector<std::string>;
+
+const Lines own_pieces = {"<pad>", "</s>", "<unk>", "▁a", "b"};
+
+/// Nine rows: five pieces, two gaps, two for nothing.
+struct T5Folder : TinyFolder {
+  explicit T5Folder(const std::string& other_tensor = "decoder.final_layer_norm.weight") {
+    remove("vocab.txt");
+    write("config.json", t5_config().dump(2));
+    write("tokenizer_config.json", R"({"extra_ids": 2})");
+    write("spiece.model", sentencepiece_model_of(own_pieces));
+    const std::vector<float> values(9 * 8, 0.5F);
+    const auto bytes = std::as_bytes(std::span(values));
+    save_safetensors(path() / "model.safetensors",
+                     {{.name = "shared.weight", .dtype = DType::float32, .shape = {9, 8}, .bytes = bytes},
+                      {.name = other_tensor, .dtype = DType::float32, .shape = {9, 8}, .bytes = bytes}},
+                     {{"format", "pt"}});
+  }
+};
+
+std::string problem(const TinyFolder& folder) {
+  return testing::message_of<Error>([&] { open_hugging_face_folder(folder.path()); });
+}
+
+Lines names_of(const std::string& path, PretrainedHead head = PretrainedHead::language_model) {
+  Lines names;
+  for (const FamilyTensor& tensor : t5_family.tensors_of(path, head)) names.push_back(tensor.name);
+  return names;
+}
+
+TEST(T5Names, OfBothStacks) {
+  EXPECT_EQ(names_of("embedding.tokens"), Lines{"shared.weight"});
+  EXPECT_EQ(names_of("encoder.3.attention.qkv.weight"),
+            (Lines{"encoder.block.3.layer.0.SelfAttention.q.weight",
+                   "encoder.block.3.layer.0.SelfAttention.k.weight",
+                   "encoder.block.3.layer.0.SelfAttention.v.weight"}));
+  EXPECT_EQ(names_of("encoder.0.attention.distances"),
+            Lines{"encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"});
+  EXPECT_EQ(names_of("decoder.0.attention.norm.gain"), Lines{"decoder.block.0.layer.0.layer_norm.weight"});
+  EXPECT_EQ(names_of("decoder.11.cross.kv.weight"),
+            (Lines{"decoder.block.11.layer.1.EncDecAttention.k.weight",
+                   "decoder.block.11.layer.1.EncDecAttention.v.weight"}));
+  EXPECT_EQ(names_of("decoder.0.cross.out.weight"),
+            Lines{"decoder.block.0.layer.1.EncDecAttention.o.weight"});
+  EXPECT_EQ(names_of("encoder.0.feed_forward.up.weight"),
+            Lines{"encoder.block.0.layer.1.DenseReluDense.wi.weight"});
+  EXPECT_EQ(names_of("decoder.0.feed_forward.gate_up.weight"),
+            (Lines{"decoder.block.0.layer.2.DenseReluDense.wi_0.weight",
+                   "decoder.block.0.layer.2.DenseReluDense.wi_1.weight"}));
+  EXPECT_EQ(names_of("decoder.0.feed_forward.norm.gain"), Lines{"decoder.block.0.layer.2.layer_norm.weight"});
+  EXPECT_EQ(names_of("encoder.norm.gain"), Lines{"encoder.final_layer_norm.weight"});
+  EXPECT_EQ(names_of("head.output.weight"), Lines{"lm_head.weight"});
+  EXPECT_TRUE(names_of("head.output.weight", PretrainedHead::classes).empty());
+  for (const char* path : {"head.bias", "encoder.", "encoder.x.attention.out.weight", "encoder.3",
+                           "encoder.0.attention.qkv.bias", "encoder.0.cross.q.weight", "encoder.norm.bias",
+                           "embedding.positions", "decoder.embedding.tokens", ""})
+    EXPECT_TRUE(names_of(path).empty()) << path;
+}
+
+TEST(T5Names, OfTheTableAndOfWhatIsNotUsed) {
+  EXPECT_TRUE(t5_family.is_of_body("shared.weight"));
+  EXPECT_TRUE(t5_family.is_of_body("decoder.block.0.layer.2.DenseReluDense.wo.weight"));
+  for (const char* name : {"encoder.embed_tokens.weight", "lm_head.weight",
+                           "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"}) {
+    EXPECT_TRUE(t5_family.is_buffer(name)) << name;
+    EXPECT_FALSE(t5_family.is_of_body(name)) << name;
+  }
+  const FolderNames names(t5_family, {"encoder.embed_tokens.weight"});
+  EXPECT_EQ(names.tensors_of("embedding.tokens", PretrainedHead::none).front().name,
+            "encoder.embed_tokens.weight");
+}
+
+TEST(T5Folder, HasGapsAndRowsForNothingBehindItsPieces) {
+  const T5Folder folder;
+  const HuggingFaceFolder model = open_hugging_face_folder(folder.path());
+  EXPECT_EQ(model.architecture, "ForConditionalGeneration");
+  EXPECT_EQ(model.tokenizer.type, "unigram");
+  EXPECT_EQ(model.tokenizer.vocabulary, folder / "spiece.model");
+  EXPECT_TRUE(model.config.tied);
+  const Lines lines = load_vocabulary(model.tokenizer.vocabulary);
+  EXPECT_EQ(Lines(lines.begin(), lines.end() - 2), (Lines{"<pad>", "</s>", "<unk>", "▁a", "b", "<extra_id_1>",
+                                                          "<extra_id_0>", "[unused0]", "[unused1]"}));
+  EXPECT_EQ(sentencepiece_model(lines, "model"), sentencepiece_model_of(own_pieces));
+  EXPECT_EQ(files_of_hugging_face_folder(folder.path()),
+            (Lines{"config.json", "model.safetensors", "spiece.model", "tokenizer_config.json"}));
+  folder.remove("tokenizer_config.json");  // 100 gaps, as T5Tokenizer has it; here is room for the last
+  EXPECT_EQ(load_vocabulary(folder / "spiece.model")[5], "<extra_id_99>");
+  folder.remove("config.json");
+  EXPECT_EQ(piece_count(load_vocabulary(folder / "spiece.model")), own_pieces.size());
+}
+
+TEST(T5Folder, IsTiedAsItsTensorsSay) {
+  const T5Folder folder("lm_head.weight");
+  EXPECT_TRUE(open_hugging_face_folder(folder.path()).config.tied) << "the first T5, whose file has a copy";
+  folder.set("scale_decoder_outputs", false);
+  EXPECT_FALSE(open_hugging_face_folder(folder.path()).config.tied);
+  const T5Folder without;
+  without.set("scale_decoder_outputs", false);
+  EXPECT_TRUE(open_hugging_face_folder(without.path()).config.tied);
+}
+
+TEST(T5Folder, CountsByTheFilesThatSayItsPieces) {
+  const T5Folder folder;
+  const std::string whole = sha256_of_content(folder.path()),
+                    pieces = sha256_of_content(folder / "spiece.model");
+  folder.write("tokenizer_config.json", R"({"extra_ids": 1})");
+  EXPECT_NE(sha256_of_content(folder.path()), whole);
+  EXPECT_NE(sha256_of_content(folder / "spiece.model"), pieces);
+}
+
+TEST(T5Folder, ItsTokenizerIsWrittenAsItWasRead) {
+  const T5Folder folder;
+  const Lines lines = load_vocabulary(folder / "spiece.model");
+  WrittenTokenizer tokenizer = {.tokenizer_class = "T5Tokenizer", .options = {}, .lines = lines};
+  const auto files = t5_files.written(tokenizer);
+  EXPECT_EQ(files.at("spiece.model"), sentencepiece_model_of(own_pieces));
+  const json config = json::parse(files.at("tokenizer_config.json"));
+  EXPECT_EQ(config.at("tokenizer_class"), "T5Tokenizer");
+  EXPECT_EQ(config.at("extra_ids"), 2);
+  const Lines two = {"<unk>", "a", sentencepiece_header, "source QQ==", "target QQ=="};
+  tokenizer.lines = two;
+  EXPECT_EQ(
+      testing::message_of<Error>([&] { t5_files.written(tokenizer); }),
+      "a vocabulary with a model for sources and one for targets cannot be written as that of a T5, which "
+      "has one for both");
+}
+
+TEST(T5Folder, IsRefusedWhereAFileIsMissingOrDoesNotFit) {
+  const T5Folder folder;
+  folder.write("tokenizer_config.json", R"({"extra_ids": -1})");
+  EXPECT_EQ(problem(folder), (folder / "tokenizer_config.json").string() +
+                                 ": extra_ids must be an integer from 0 to 10000000, found -1");
+  folder.write("tokenizer_config.json", "{");
+  EXPECT_EQ(problem(folder).find((folder / "tokenizer_config.json").string() + ": line 1, column "), 0U)
+      << problem(folder);
+  folder.remove("tokenizer_config.json");
+  folder.set("vocab_size", 4);
+  EXPECT_EQ(problem(folder), (folder / "spiece.model").string() + " has 5 pieces, but " +
+                                 (folder / "config.json").string() +
+                                 " says vocab_size = 4; they belong to different models");
+  folder.remove("spiece.model");
+  EXPECT_EQ(
+      problem(folder).find(folder.path().string() + " has no spiece.model, so its tokenizer is not known"),
+      0U)
+      << problem(folder);
+}
+
+/// MarianMT and T5 have the same kind of tokenizer, and both a decoder: the attention tells them apart.
+TEST(FamilyToWrite, IsTheOneWithTheModelsStacksAndAttention) {
+  ModelTable model;
+  model.block.resize(2);
+  const auto family = [&](const char* tokenizer) {
+    return std::string(family_to_write(tokenizer, model).name);
+  };
+  model.block[0].type = "self_attention";
+  EXPECT_EQ(family("wordpiece"), "BERT");
+  EXPECT_EQ(family("byte_bpe"), "RoBERTa");
+  EXPECT_EQ(family("unigram"), "MarianMT") << "which then says what is missing";
+  model.causal = true;
+  EXPECT_EQ(family("byte_bpe"), "GPT-2");
+  model.causal = false;
+  model.decoder.emplace();
+  EXPECT_EQ(family("byte_bpe"), "BART");
+  EXPECT_EQ(family("unigram"), "MarianMT");
+  model.block[0].type = "relative_attention";
+  EXPECT_EQ(family("unigram"), "T5");
+  EXPECT_EQ(family("byte_bpe"), "BART");
+  EXPECT_EQ(
+      testing::message_of<Error>([&] { family("word"); }),
+      "tokenizer.type = \"word\" cannot be written: a BERT has \"wordpiece\", a RoBERTa has \"byte_bpe\", a "
+      "GPT-2 has \"byte_bpe\", a BART has \"byte_bpe\", a MarianMT has \"unigram\" and a T5 has \"unigram\"");
+}
+
+}  // namespace
+}  // namespace encore
