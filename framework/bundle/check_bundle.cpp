@@ -1,0 +1,99 @@
+// See check_bundle.hpp.
+#include "bundle/check_bundle.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "bundle/spool_agreement.hpp"
+#include "record/run_paths.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class Checking {
+ public:
+  Checking(const UnpackedBundle& bundle, Store& store)
+      : bundle_(bundle), store_(store), runs_(store.list_runs({.sight = Sight::any})) {
+    for (const BundleFile& file : bundle.index().files) files_[file.path] = &file;
+  }
+
+  void check() {
+    if (const auto found = store_.database().text("PRAGMA quick_check(1)"); found != "ok")
+      throw Error("its database is damaged: " + found.value_or("no answer"));
+    if (runs_.empty()) throw Error("its database has no run");
+    std::set<std::string> folders;
+    for (const RunRow& run : runs_) {
+      folders.insert(require_run_id(run.id, "its database"));
+      check_run(run);
+    }
+    for (const auto& [path, file] : files_) {
+      if (!path.starts_with(bundle_runs)) continue;
+      const std::string id =
+          path.substr(bundle_runs.size(), path.find('/', bundle_runs.size()) - bundle_runs.size());
+      if (!folders.contains(id)) throw Error(path + " belongs to no run of its database");
+    }
+    const std::string difference = spool_disagreement(
+        store_, bundle_.folder(), [&](const std::string& id) { return store_.run_folder(id); });
+    if (!difference.empty()) throw Error(difference);
+  }
+
+ private:
+  void check_run(const RunRow& run) const {
+    if (run.attempts == 0) return;
+    const std::string prefix = bundle_runs + run.id + "/";
+    if (!files_.contains(prefix + "specification.json"))
+      throw Error("run " + run.name + " has no specification.json in it");
+    const Specification specification = Specification::load(store_.run_folder(run.id));
+    if (specification.run != run.id || specification.question != run.question)
+      throw Error(prefix + "specification.json is of another experiment than run " + run.name);
+    require_same_data(run, specification);
+    for (const CheckpointRow& row : store_.read_checkpoints(run.number))
+      require_digest(run, prefix + row.path, row.sha256,
+                     "the checkpoint of step " + std::to_string(row.step));
+    for (const ArtifactRow& row : store_.read_artifacts(run.number))
+      require_digest(run, prefix + row.path, row.sha256, row.name);
+  }
+
+  /// What the rows say was read is what a training reads.
+  void require_same_data(const RunRow& run, const Specification& specification) const {
+    for (const DatasetRow& row : store_.read_datasets(run.number)) {
+      const auto own = specification.data.find(row.role);
+      if (own != specification.data.end() && own->second.sha256 != row.sha256)
+        throw Error("run " + run.name + ": its rows say another content of " + row.role +
+                    " than its specification.json");
+    }
+  }
+
+  void require_digest(const RunRow& run, const std::string& path, const std::string& sha256,
+                      const std::string& what) const {
+    const auto file = files_.find(path);
+    if (file != files_.end() && file->second->sha256 != sha256)
+      throw Error("run " + run.name + ": " + path + " is not the file that was recorded as " + what);
+  }
+
+  const UnpackedBundle& bundle_;
+  Store& store_;
+  std::vector<RunRow> runs_;
+  std::map<std::string, const BundleFile*> files_;
+};
+
+}  // namespace
+
+void check_bundle(const UnpackedBundle& bundle, const std::string& origin) {
+  try {
+    Store store(bundle.database(), OpenMode::read);
+    Checking(bundle, store).check();
+  } catch (const Error& error) {
+    // Where it was unpacked says nothing to a user.
+    std::string text = error.what();
+    const std::string place = bundle.folder().string() + "/";
+    for (std::size_t at = 0; (at = text.find(place, at)) != std::string::npos;) text.erase(at, place.size());
+    throw Error(origin + ": " + text);
+  }
+}
+
+}  // namespace encore
