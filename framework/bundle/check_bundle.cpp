@@ -21,7 +21,7 @@ class Checking {
     for (const BundleFile& file : bundle.index().files) files_[file.path] = &file;
   }
 
-  void check() {
+  std::vector<std::string> check() {
     if (const auto found = store_.database().text("PRAGMA quick_check(1)"); found != "ok")
       throw Error("its database is damaged: " + found.value_or("no answer"));
     if (runs_.empty()) throw Error("its database has no run");
@@ -36,9 +36,10 @@ class Checking {
           path.substr(bundle_runs.size(), path.find('/', bundle_runs.size()) - bundle_runs.size());
       if (!folders.contains(id)) throw Error(path + " belongs to no run of its database");
     }
-    const std::string difference = spool_disagreement(
+    SpoolAgreement agreement = compare_with_spools(
         store_, bundle_.folder(), [&](const std::string& id) { return store_.run_folder(id); });
-    if (!difference.empty()) throw Error(difference);
+    if (!agreement.difference.empty()) throw Error(agreement.difference);
+    return std::move(agreement.unproved);
   }
 
  private:
@@ -83,10 +84,10 @@ class Checking {
 
 }  // namespace
 
-void check_bundle(const UnpackedBundle& bundle, const std::string& origin) {
+std::vector<std::string> check_bundle(const UnpackedBundle& bundle, const std::string& origin) {
   try {
     Store store(bundle.database(), OpenMode::read);
-    Checking(bundle, store).check();
+    return Checking(bundle, store).check();
   } catch (const Error& error) {
     // Where it was unpacked says nothing to a user.
     std::string text = error.what();

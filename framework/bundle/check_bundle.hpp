@@ -3,13 +3,17 @@
 // this, then whoever shows or verifies it.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "bundle/unpack_bundle.hpp"
 #include "store/store.hpp"
 
 namespace encore {
 
-/// Throws Error that names the archive and what contradicts what. The database is opened (and refused, as
-/// open_encore_database does) before any row of it is believed.
-void check_bundle(const UnpackedBundle& bundle, const std::string& origin);
+/// Returns the attempts whose spools are damaged, so that nothing stands behind their rows ("attempt 1 of run
+/// tiny"). Throws Error that names the archive and what contradicts what. The database is opened (and
+/// refused, as open_encore_database does) before any row of it is believed.
+std::vector<std::string> check_bundle(const UnpackedBundle& bundle, const std::string& origin);
 
 }  // namespace encore

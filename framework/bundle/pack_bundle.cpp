@@ -62,8 +62,9 @@ class Packing {
     const DatabaseMerge merged = merge_database(own, store_.path(), options);
     for (const MergedRun& run : merged.runs)
       if (run.outcome != MergeOutcome::added) throw Error("run " + run.name + ": " + run.remark);
-    const std::string difference = spool_disagreement(
-        own, scratch_.path(), [&](const std::string& id) { return store_.run_folder(id); });
+    const std::string difference = compare_with_spools(own, scratch_.path(), [&](const std::string& id) {
+                                     return store_.run_folder(id);
+                                   }).difference;
     if (!difference.empty())
       throw Error(difference +
                   "; whoever opens the bundle would be told so. exp db check looks at the record");

@@ -73,7 +73,8 @@ class Crate {
                   licence()};
     for (Json& entity : entities_) graph.push_back(std::move(entity));
     // Words that the context of version 1.1 does not have.
-    const Json more = {{"sha256", "https://schema.org/sha256"}};
+    const Json more = {{"sha256", "https://schema.org/sha256"},
+                       {"schemaVersion", "https://schema.org/schemaVersion"}};
     return Json{{"@context", {"https://w3id.org/ro/crate/1.1/context", more}}, {"@graph", graph}}.dump(1) +
            "\n";
   }

@@ -49,24 +49,22 @@ class Remerging {
   explicit Remerging(const fs::path& copy)
       : opened_(open_encore_database(copy, OpenMode::write)), database_(*opened_) {}
 
-  /// Takes out all that merging writes, of the attempts whose spools are whole.
+  /// Takes out all that merging writes.
   void forget() {
     database_.execute(
-        "CREATE TEMP TABLE judged (attempt INTEGER PRIMARY KEY);"
-        "INSERT INTO judged SELECT number FROM attempt WHERE spool_problem = '';"
-        "DELETE FROM point WHERE attempt IN judged; DELETE FROM digest WHERE attempt IN judged;"
-        "DELETE FROM checkpoint WHERE attempt IN judged; DELETE FROM artifact WHERE attempt IN judged;"
-        "DELETE FROM event WHERE sequence > 0 AND attempt IN judged;"
-        "DELETE FROM spool_metric WHERE attempt IN judged;"
+        "DELETE FROM point; DELETE FROM digest; DELETE FROM checkpoint; DELETE FROM artifact;"
+        "DELETE FROM spool_metric; DELETE FROM event WHERE sequence > 0;");
+    database_.cached("DELETE FROM event WHERE type = ?").run(spool_damage_event);
+    database_.execute(
         "UPDATE attempt SET spool_bytes = 0, spool_records = 0, first_step = NULL, progress = NULL,"
-        " environment = NULL, started_event = NULL WHERE number IN judged");
+        " environment = NULL, started_event = NULL");
   }
 
   void merge(const std::function<fs::path(const std::string& id)>& folder_of) {
     std::vector<SpoolSource> sources;
     Statement rows(database_,
                    "SELECT run.number, run.id, attempt.number, ordinal FROM attempt JOIN run ON run.number = "
-                   "attempt.run WHERE attempt.number IN judged ORDER BY attempt.number");
+                   "attempt.run ORDER BY attempt.number");
     while (rows.step()) {
       const int ordinal = static_cast<int>(rows.integer(3));
       sources.push_back({.path = folder_of(rows.text(1)) / spool_name(ordinal),
@@ -78,6 +76,19 @@ class Remerging {
     }
     rows.reset();
     for (const SpoolSource& source : sources) merge_spool(database_, source);
+    database_.execute("CREATE TEMP TABLE damaged (attempt INTEGER PRIMARY KEY)");
+    database_.cached("INSERT OR IGNORE INTO damaged SELECT attempt FROM event WHERE type = ?")
+        .run(spool_damage_event);
+  }
+
+  std::vector<std::string> unproved() {
+    std::vector<std::string> attempts;
+    Statement rows(database_,
+                   "SELECT run.name, ordinal FROM attempt JOIN run ON run.number = attempt.run "
+                   "WHERE attempt.number IN damaged ORDER BY attempt.number");
+    while (rows.step())
+      attempts.push_back("attempt " + std::to_string(rows.integer(1)) + " of run " + rows.text(0));
+    return attempts;
   }
 
   std::string difference(const fs::path& original) {
@@ -102,7 +113,7 @@ class Remerging {
   std::string first_of(const std::string& one, const std::string& other, const std::string& what) {
     Statement row(database_, "SELECT run.name, ordinal, told FROM (" + one + " EXCEPT " + other +
                                  ") AS d JOIN main.attempt AS a ON a.number = d.attempt JOIN main.run AS run "
-                                 "ON run.number = a.run WHERE d.attempt IN judged LIMIT 1");
+                                 "ON run.number = a.run WHERE d.attempt NOT IN damaged LIMIT 1");
     if (!row.step()) return "";
     return "run " + row.text(0) + ", attempt " + std::to_string(row.integer(1)) + ": " + what + " (" +
            shortened(row.text(2)) + ")";
@@ -114,20 +125,21 @@ class Remerging {
 
 }  // namespace
 
-std::string spool_disagreement(Store& store, const fs::path& scratch,
-                               const std::function<fs::path(const std::string& id)>& folder_of) {
+SpoolAgreement compare_with_spools(Store& store, const fs::path& scratch,
+                                   const std::function<fs::path(const std::string& id)>& folder_of) {
   const fs::path copy = scratch / "merged-again.db";
   backup_database(store.database(), copy);
-  std::string difference;
+  SpoolAgreement agreement;
   {
     Remerging again(copy);
     again.forget();
     again.merge(folder_of);
-    difference = again.difference(store.path());
+    agreement.unproved = again.unproved();
+    agreement.difference = again.difference(store.path());
   }
   std::error_code ignored;
   fs::remove(copy, ignored);
-  return difference;
+  return agreement;
 }
 
 }  // namespace encore

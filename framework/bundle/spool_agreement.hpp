@@ -6,16 +6,22 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "store/store.hpp"
 
 namespace encore {
 
+struct SpoolAgreement {
+  std::string difference = {};  ///< a sentence about the first row that differs; empty: none does
+  std::vector<std::string> unproved =
+      {};  ///< "attempt 1 of run tiny": its spool is damaged, so it proves little
+};
+
 /// Merges every spool again, into a copy of the database in the folder `scratch`, and compares points,
-/// digests, checkpoints, artifacts and what the workers reported. Returns a sentence about the first row
-/// that differs, empty where none does. Attempts whose spool was damaged when it was merged are passed over;
-/// `exp show` names them. `folder_of`: of a run, by its id.
-std::string spool_disagreement(Store& store, const std::filesystem::path& scratch,
-                               const std::function<std::filesystem::path(const std::string& id)>& folder_of);
+/// digests, checkpoints, artifacts and what the workers reported. `folder_of`: of a run, by its id.
+SpoolAgreement compare_with_spools(
+    Store& store, const std::filesystem::path& scratch,
+    const std::function<std::filesystem::path(const std::string& id)>& folder_of);
 
 }  // namespace encore

@@ -135,7 +135,8 @@ std::string tar_head(const TarEntry& entry) {
   if (name.size() > name_field.size) {
     const std::size_t slash = name.find('/', name.size() - name_field.size - 1);
     if (slash == std::string::npos || slash > prefix_field.size)
-      throw Error("the file name " + shown_name(entry.name) + " cannot stand in a bundle: a part is too long");
+      throw Error("the file name " + shown_name(entry.name) +
+                  " cannot stand in a bundle: a part is too long");
     prefix = name.substr(0, slash);
     name = name.substr(slash + 1);
   }

@@ -21,7 +21,7 @@ OpenedBundle::OpenedBundle(const std::string& archive) {
   ProgressLine progress;
   unpacked_ = std::make_unique<UnpackedBundle>(
       archive, [&](std::size_t done, std::size_t all) { progress.show("unpacked", done, all, "files"); });
-  check_bundle(*unpacked_, archive);
+  unproved_ = check_bundle(*unpacked_, archive);
 }
 
 std::vector<PluginRow> plugins_of(Store& store, const RunRow& run) {
@@ -34,6 +34,13 @@ std::vector<PluginRow> plugins_of(Store& store, const RunRow& run) {
 std::string bundle_line(const BundleIndex& index) {
   return printable(index.subject) + ", " + counted(index.files.size(), "file") + ", " +
          bytes_text(index.bytes());
+}
+
+void print_bundle(std::ostream& out, const std::string& archive, const OpenedBundle& bundle) {
+  out << archive << "  " << bundle_line(bundle.unpacked().index()) << "; its parts agree\n";
+  if (!bundle.unproved().empty())
+    out << "  but the rows of " << printable(listed(bundle.unproved()))
+        << " are not proved: a spool is damaged\n";
 }
 
 void print_code(std::ostream& out, Store& store, const std::vector<RunRow>& runs) {

@@ -225,8 +225,9 @@ std::vector<CodeVersion> all_code(Store& store, const std::vector<RunRow>& runs)
   return codes;
 }
 
-Json show_json(const std::string& archive, const BundleIndex& index, Store& store,
+Json show_json(const std::string& archive, const OpenedBundle& bundle, Store& store,
                const std::vector<RunRow>& runs) {
+  const BundleIndex& index = bundle.unpacked().index();
   Json rows = Json::array(), data = Json::array(), plugins = Json::array(), code = Json::array(),
        files = Json::array();
   for (const RunRow& run : runs)
@@ -250,7 +251,8 @@ Json show_json(const std::string& archive, const BundleIndex& index, Store& stor
           {"encore", index.encore}, {"licence", index.licence},
           {"bytes", index.bytes()}, {"runs", rows},
           {"data", data},           {"code", code},
-          {"plugins", plugins},     {"files", files}};
+          {"plugins", plugins},     {"unproved", bundle.unproved()},
+          {"files", files}};
 }
 
 void print_runs(Store& store, const std::vector<RunRow>& runs) {
@@ -261,10 +263,11 @@ void print_runs(Store& store, const std::vector<RunRow>& runs) {
   table.print(std::cout, terminal_of(stdout), 2);
 }
 
-void print_shown(const std::string& archive, const BundleIndex& index, Store& store,
+void print_shown(const std::string& archive, const OpenedBundle& bundle, Store& store,
                  const std::vector<RunRow>& runs) {
-  std::cout << archive << "  " << bundle_line(index) << "; its parts agree\n"
-            << "  made by  Encore " << printable(index.encore) << "; licence: " << printable(index.licence)
+  const BundleIndex& index = bundle.unpacked().index();
+  print_bundle(std::cout, archive, bundle);
+  std::cout << "  made by  Encore " << printable(index.encore) << "; licence: " << printable(index.licence)
             << '\n';
   print_code(std::cout, store, runs);
   print_runs(store, runs);
@@ -294,10 +297,10 @@ int show_bundle(const Arguments& arguments) {
     return exit_done;
   }
   if (line.flag("json")) {
-    std::cout << show_json(archive, index, store, runs).dump(2) << '\n';
+    std::cout << show_json(archive, bundle, store, runs).dump(2) << '\n';
     return exit_done;
   }
-  print_shown(archive, index, store, runs);
+  print_shown(archive, bundle, store, runs);
   if (!line.flag("files")) return exit_done;
   Table files({{"FILE"}, {"SIZE", Align::right}, {"SHA-256"}});
   for (const BundleFile& file : index.files)

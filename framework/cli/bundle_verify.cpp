@@ -187,9 +187,11 @@ int verify_bundle(const CommandLine& line, const Arguments& arguments) {
     missing.look(run);
     missing.look_for_plugins(line, run);
   }
-  if (!quiet) std::cout << archive << "  " << bundle_line(bundle.unpacked().index()) << "; its parts agree\n";
   missing.require_none();
-  if (!quiet) print_code(std::cout, store, selected.runs);
+  if (!quiet) {
+    print_bundle(std::cout, archive, bundle);
+    print_code(std::cout, store, selected.runs);
+  }
   std::cout.flush();
   int exit_code = exit_done;
   // The decisions of a search first: nothing is trained for them.
