@@ -43,6 +43,11 @@ VerificationTask task_of(const CommandLine& line, Store& store, const RunRow& ru
   task.steps = step_option(line, "steps");
   task.from_checkpoint = step_option(line, "from-checkpoint");
   task.kill_at = step_option(line, "kill-at");
+  const bool whole = !task.steps && !task.from_checkpoint;
+  if (line.flag("scores") && task.steps)
+    throw UsageError("--scores needs the whole training; leave --steps out");
+  // Whoever looks at a bundle asks whether its table is true, not only whether its parameters are.
+  task.scores = line.flag("scores") || (place && whole && run.state == RunState::completed);
   task.keep = line.flag("keep");
   return task;
 }

@@ -39,6 +39,10 @@ CommandLine make_verify_line() {
   line.options()("steps", po::value<std::int64_t>()->value_name("N"), "only the first N steps");
   line.options()("from-checkpoint", step(), "begin with the run's checkpoint of that step, if it is kept");
   line.options()("kill-at", step(), "kill -9 the verifying worker after that step, and go on");
+  line.options()(
+      "scores", po::bool_switch(),
+      "train to the end, score dev and test as the run did, and compare every score (of a bundle it is "
+      "done anyway)");
   line.options()("threads,t", po::value<int>()->value_name("N")->default_value(0),
                  "threads of the worker; 0: all this process may use");
   line.options()("backend", po::value<std::string>()->value_name("NAME"),

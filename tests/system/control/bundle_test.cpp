@@ -77,7 +77,7 @@ TEST_F(Bundle, HoldsTheRecordAndIsVerifiedWithoutTheDatabase) {
   const fs::path data = sandbox_.folder();
   move_away();
   const ProgramOutput verified = exp({"verify", "tiny.tar.zst", "--data", "elsewhere"});
-  EXPECT_TRUE(contains(verified.output, "tiny equal: 6 digests of steps 5 to 20 agree (openmp, 1 thread)\n"))
+  EXPECT_TRUE(contains(verified.output, "tiny equal: 6 digests of steps 5 to 20 agree, and so do "))
       << verified.output;
   EXPECT_FALSE(fs::exists(data / "encore.db")) << "a bundle needs no database and makes none";
   const json verdict = json::parse(exp({"verify", "tiny.tar.zst", "--data", "elsewhere", "--json"}).output);
@@ -144,6 +144,18 @@ TEST_F(Bundle, AChangedTrainingIsDifferent) {
   EXPECT_TRUE(contains(changed.output, "tiny different: from step 10 on")) << changed.output;
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM verification"), "0")
       << "the user's own database has no part in it";
+}
+
+TEST_F(Bundle, AScoreThatItsParametersDoNotHaveIsDifferent) {
+  train();
+  exp({"bundle", "tiny", "--data", "-o", "tiny.tar.zst"});
+  sandbox_.set("FAKE_SURFACE", "1");  // other scores, the same parameters
+  const ProgramOutput changed = exp({"verify", "tiny.tar.zst"}, 3);
+  EXPECT_TRUE(contains(changed.output, "tiny different: from step 5 on, first in dev/f1")) << changed.output;
+  EXPECT_TRUE(contains(changed.output, "  the parameters agree, and of ")) << changed.output;
+  EXPECT_TRUE(contains(changed.output, "dev/f1 of step 5 is 0.")) << changed.output;
+  // Up to some step nothing is scored at the end.
+  EXPECT_TRUE(contains(exp({"verify", "tiny.tar.zst", "--steps", "10"}).output, "agree (openmp, 1 thread)"));
 }
 
 TEST_F(Bundle, LeavesOutWhatIsPrivateUnlessToldOtherwise) {
