@@ -274,7 +274,8 @@ void print_shown(const std::string& archive, const OpenedBundle& bundle, Store& 
   Table data({{"DATA"}, {"SHA-256"}, {"WHERE"}, {"PATH"}});
   for (const ShownData& one : data_of(store, runs, index)) {
     std::vector<std::string> roles(one.roles.begin(), one.roles.end());
-    data.add({listed(roles), one.sha256.substr(0, 16), one.packed ? "packed" : "not in it", one.path});
+    data.add({listed(roles), one.sha256.substr(0, 16), one.packed ? "packed" : "not in it",
+              setting_text(one.path)});
   }
   data.print(std::cout, terminal_of(stdout), 2);
   Table plugins({{"PLUGIN"}, {"VERSION"}, {"SHA-256"}});
