@@ -336,35 +336,47 @@ TEST_F(Bundle, BuildsOnlyWhatItIsAskedToBuild) {
   EXPECT_TRUE(
       contains(exp({"verify", "tiny.tar.zst", "--with-diff"}, 2).errors, "--with-diff goes with --build"));
   if (!Sandbox::has("git")) GTEST_SKIP() << "the rest needs git";
+  const auto git = [&](const std::string& lines) {
+    const ProgramOutput output = sandbox_.shell("set -e; cd own; " + lines);
+    ASSERT_TRUE(output.end.success()) << output.errors;
+  };
+  const std::string commit = "git add . && git -c user.name=a -c user.email=b commit -qm one";
+  const auto bundled = [&](const std::string& name) {
+    exp({"run", "own/tiny.toml", "-q", "-S", "name=" + name, "--fresh"});
+    exp({"bundle", name, "--data", "-o", name + ".tar.zst"});
+  };
   // A repository that is no Encore, in which the file lies.
-  ASSERT_TRUE(sandbox_
-                  .shell("mkdir own && cd own && git init -q && cp ../tiny.toml ../*.conll . && git add . && "
-                         "git -c user.name=a -c user.email=b commit -qm one && sed -i 's/dropout = "
-                         "0.1/dropout = 0.2/' tiny.toml")
-                  .end.success());
-  exp({"run", "own/tiny.toml", "-q", "-S", "name=own"});
-  exp({"bundle", "own", "--data", "-o", "own.tar.zst"});
+  fs::create_directory(sandbox_.folder() / "own");
+  git("git init -q; cp ../tiny.toml ../*.conll .; " + commit +
+      "; sed -i 's/dropout = 0.1/dropout = 0.2/' tiny.toml");
+  bundled("own");
   EXPECT_TRUE(contains(exp({"verify", "own.tar.zst", "--build", "--clone", "own"}, 2).errors,
                        "is no Encore that knows bundles"));
   EXPECT_TRUE(
       contains(exp({"verify", "own.tar.zst", "--build"}, 2).errors, "does not have the recorded commit"));
   EXPECT_TRUE(contains(exp({"bundle", "show", "own.tar.zst", "--diff"}).output, "+dropout = 0.2"));
-  // One that has the look of an Encore: its diff is code, and is refused unless it is named.
-  ASSERT_TRUE(
-      sandbox_
-          .shell("cd own && git checkout -q . && mkdir -p framework/bundle && echo > "
-                 "framework/bundle/CMakeLists.txt && "
-                 "printf '#!/bin/sh\\nmkdir -p build/openmp/bin\\nprintf \"#!/bin/sh\\\\necho \\\"called: "
-                 "\\$*\\\"\\\\n\" > build/openmp/bin/exp\\nchmod +x build/openmp/bin/exp\\n' > exp && "
-                 "chmod +x exp && git add . && git -c user.name=a -c user.email=b commit -qm two && sed -i "
-                 "'s/dropout = 0.1/dropout = 0.3/' tiny.toml")
-          .end.success());
-  exp({"run", "own/tiny.toml", "-q", "-S", "name=two"});
-  exp({"bundle", "two", "--data", "-o", "two.tar.zst"});
-  const ProgramOutput refused = exp({"verify", "two.tar.zst", "--build", "--clone", "own"}, 2);
-  EXPECT_TRUE(contains(refused.errors, "lines that stands in the bundle: code of whoever made it"))
-      << refused.errors;
-  EXPECT_FALSE(fs::exists(sandbox_.folder() / "cache/builds"));
+
+  // One that has the look of an Encore, whose program says how it was called.
+  sandbox_.write("own/framework/bundle/CMakeLists.txt", "\n");
+  sandbox_.write("own/exp",
+                 "#!/bin/sh\nfolder=$(dirname \"$0\")/build/$2/bin\nmkdir -p \"$folder\"\n"
+                 "printf '#!/bin/sh\\necho \"called: $*\"\\n' >\"$folder/exp\"\nchmod +x \"$folder/exp\"\n");
+  git("git checkout -q tiny.toml; chmod +x exp; " + commit);
+  bundled("clean");
+  git("sed -i 's/dropout = 0.1/dropout = 0.3/' tiny.toml");
+  bundled("changed");
+  const ProgramOutput built = exp({"verify", "clean.tar.zst", "--build", "--clone", "own", "-q"});
+  EXPECT_EQ(built.output, "called: verify clean.tar.zst -q\n") << built.errors;
+  // A diff is code of whoever made the bundle.
+  const fs::path builds = sandbox_.folder() / "cache/builds";
+  const auto count = [&] { return std::distance(fs::directory_iterator(builds), fs::directory_iterator()); };
+  EXPECT_EQ(count(), 1);
+  EXPECT_TRUE(contains(exp({"verify", "changed.tar.zst", "--build", "--clone", "own"}, 2).errors,
+                       "lines that stands in the bundle: code of whoever made it"));
+  EXPECT_EQ(count(), 1);
+  EXPECT_TRUE(contains(exp({"verify", "changed.tar.zst", "--build", "--with-diff", "--clone", "own"}).output,
+                       "called: verify changed.tar.zst\n"));
+  EXPECT_EQ(count(), 2);
 }
 
 }  // namespace
