@@ -19,8 +19,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t most_files = 200000;
-
 bool is_digest(const std::string& text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
@@ -71,7 +69,8 @@ class IndexReader {
     index.licence = text_of(entity(reference_of(root, "license")), "name");
     const auto parts = root.find("hasPart");
     if (parts == root.end() || !parts->is_array()) fail("lists no files (hasPart)");
-    if (parts->size() > most_files) fail("lists more than " + std::to_string(most_files) + " files");
+    if (parts->size() > most_bundle_files)
+      fail("lists more than " + std::to_string(most_bundle_files) + " files");
     std::set<std::string> paths;
     for (const json& part : *parts) {
       index.files.push_back(file_of(entity(text_of(part, "@id"))));
@@ -122,7 +121,7 @@ class IndexReader {
 }  // namespace
 
 std::uint64_t BundleIndex::bytes() const {
-  std::uint64_t sum = 0;  // 200,000 sizes of 15 digits may be more than it holds
+  std::uint64_t sum = 0;  // 100,000 sizes of 15 digits may be more than it holds
   for (const BundleFile& file : files)
     sum += std::min(file.bytes, std::numeric_limits<std::uint64_t>::max() - sum);
   return sum;

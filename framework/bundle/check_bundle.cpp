@@ -6,6 +6,7 @@
 #include <set>
 
 #include "bundle/spool_agreement.hpp"
+#include "bundle/tar.hpp"
 #include "record/run_paths.hpp"
 
 namespace encore {
@@ -22,12 +23,14 @@ class Checking {
   }
 
   std::vector<std::string> check() {
+    require_own_schema();
     if (const auto found = store_.database().text("PRAGMA quick_check(1)"); found != "ok")
       throw Error("its database is damaged: " + found.value_or("no answer"));
     if (runs_.empty()) throw Error("its database has no run");
     std::set<std::string> folders;
     for (const RunRow& run : runs_) {
       folders.insert(require_run_id(run.id, "its database"));
+      require_plain(run.name);
       check_run(run);
     }
     for (const auto& [path, file] : files_) {
@@ -43,6 +46,44 @@ class Checking {
   }
 
  private:
+  /// A view of somebody else could say what no row says. A bundle's database was made anew, so it has every
+  /// table, index and view of this Encore, and nothing more.
+  void require_own_schema() const {
+    const auto empty = open_encore_database(bundle_.folder() / "empty.db", OpenMode::create);
+    const std::map<std::string, std::string> own = schema_of(*empty), found = schema_of(store_.database());
+    for (const auto& [name, text] : found)
+      if (const auto known = own.find(name); known == own.end())
+        throw Error("its database has the " + name + ", which Encore does not make");
+      else if (known->second != text)
+        throw Error("its database has another " + name + " than Encore makes");
+    for (const auto& [name, text] : own)
+      if (!found.contains(name)) throw Error("its database lacks the " + name);
+  }
+
+  /// "view curve" and what makes it, without comments and blanks.
+  static std::map<std::string, std::string> schema_of(Database& database) {
+    std::map<std::string, std::string> schema;
+    Statement rows(database, "SELECT type, name, coalesce(sql, '') FROM sqlite_schema");
+    while (rows.step()) {
+      std::string text;
+      bool comment = false;
+      const std::string sql = rows.text(2);
+      for (std::size_t at = 0; at < sql.size(); ++at) {
+        comment = sql[at] != '\n' && (comment || sql.compare(at, 2, "--") == 0);
+        if (!comment && sql[at] != ' ' && sql[at] != '\n') text += sql[at];
+      }
+      schema[rows.text(0) + " " + shown_name(rows.text(1))] = text;
+    }
+    return schema;
+  }
+
+  /// It is printed as it is.
+  static void require_plain(const std::string& name) {
+    if (std::ranges::any_of(name, [](unsigned char letter) { return letter < ' ' || letter == 127; }))
+      throw Error("its database has a run with the name " + shown_name(name) +
+                  ", which holds control characters");
+  }
+
   void check_run(const RunRow& run) const {
     if (run.attempts == 0) return;
     const std::string prefix = bundle_runs + run.id + "/";

@@ -18,7 +18,11 @@ class ScratchFolder {
  public:
   /// Throws Error where no folder can be made.
   ScratchFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "encore-bundle-XXXXXX").string();
+    std::error_code failure;
+    const std::filesystem::path place = std::filesystem::temp_directory_path(failure);
+    if (failure)
+      throw Error("there is no folder for temporary files: " + failure.message() + "; $TMPDIR names one");
+    std::string pattern = (place / "encore-bundle-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr)
       throw Error(system_message("make the folder", pattern, errno) + "; $TMPDIR names another place");
     path_ = pattern;

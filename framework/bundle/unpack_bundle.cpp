@@ -8,7 +8,6 @@
 
 #include "bundle/tar.hpp"
 #include "bundle/zstd_file.hpp"
-#include "config/limits.hpp"
 #include "data/hash.hpp"
 #include "document/quantity.hpp"
 #include "record/atomic_file.hpp"
@@ -36,8 +35,8 @@ class Unpacking {
     const std::optional<TarEntry> entry = tar_.next();
     if (!entry || entry->name != bundle_root + bundle_metadata)
       throw Error(origin_ + " is no bundle: its first file is not " + bundle_root + bundle_metadata);
-    if (entry->bytes > most_json_bytes)
-      throw Error(origin_ + ": " + bundle_metadata + " is larger than " + bytes_text(most_json_bytes));
+    if (entry->bytes > most_metadata_bytes)
+      throw Error(origin_ + ": " + bundle_metadata + " is larger than " + bytes_text(most_metadata_bytes));
     std::string metadata(static_cast<std::size_t>(entry->bytes), '\0');
     tar_.read(metadata);
     BundleIndex index = read_bundle_index(metadata, origin_);
