@@ -60,6 +60,7 @@ find_package(ZLIB REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED CONFIG)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
+pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)   # bundles
 
 find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)   # toml++ 3: header only is the one way all its packages offer
 add_library(encore_tomlplusplus INTERFACE)

@@ -37,6 +37,7 @@ const std::vector<Verb>& verbs() {
       {"diff", "where two runs differ", diff_verb},
       {"compare", "intervals and tests over the seeds of several candidates", compare_verb},
       {"report", "a document about a run, a sweep or everything", report_verb},
+      {"bundle", "runs with all that proves them as one file, and what is in such a file", bundle_verb},
       {"explain", "why a run is one of its own, or why a file's runs would be done", explain_verb},
       {"tag", "put tags on a run, or take them off", tag_verb},
       {"note", "write down what a run is about", note_verb},

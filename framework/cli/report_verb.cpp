@@ -4,11 +4,14 @@
 #include <set>
 #include <sstream>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/access.hpp"
 #include "cli/report_formats.hpp"
 #include "cli/run_selection.hpp"
 #include "cli/verbs.hpp"
 #include "record/atomic_file.hpp"
+#include "report/checklist.hpp"
 #include "report/report.hpp"
 #include "report/wording.hpp"
 
@@ -60,6 +63,8 @@ CommandLine make_report_line() {
         {"exp report quickstart --without examples,code -o report.md",
          "without sentences of the data and without uncommitted changes"},
         {"exp report quickstart -o tables.csv", "each table as a file in the folder tables"},
+        {"exp report quickstart --checklist neurips",
+         "what the record answers of the checklist of a venue, and what is left for you"},
         {"exp report all --against quickstart -o beside.tex",
          "all runs, with older ones beside them; a date puts those finished before it there"}}});
   line.options()("output,o", po::value<std::string>()->value_name("FILE"),
@@ -76,10 +81,16 @@ CommandLine make_report_line() {
   line.options()("without", po::value<std::string>()->value_name("A,B"),
                  "all but these. Examples are left out by themselves where [data] private = true, unless "
                  "--sections names them");
-  line.options()("metric", po::value<std::string>()->value_name("NAME"),
-                 "what the report is about: split/measure (default: the measure that chooses checkpoints, on test)");
+  line.options()(
+      "metric", po::value<std::string>()->value_name("NAME"),
+      "what the report is about: split/measure (default: the measure that chooses checkpoints, on test)");
   line.options()("against", po::value<std::string>()->value_name("OLD"),
                  "put other runs beside these: a run, a sweep, or a date such as 2026-11-01 (UTC)");
+  line.options()("checklist", po::value<std::string>()->value_name("LIST"),
+                 ("in place of the report: the checklist of a venue, as far as the record answers it: " +
+                  listed_words(checklist_names()))
+                     .c_str());
+  line.options()("json", po::bool_switch(), "of a checklist: as JSON, item by item");
   line.options()("pool", po::bool_switch(),
                  "runs that differ in plugin files or numeric environments are one candidate too");
   add_run_arguments(line);
@@ -133,16 +144,46 @@ std::vector<std::string> left_over(const std::vector<OutputFile>& files, const f
   return names;
 }
 
+void refuse_with_checklist(const CommandLine& line) {
+  if (line.flag("json") && !line.has("checklist"))
+    throw UsageError("--json is for --checklist; a report is written as JSON with --format json");
+  if (!line.has("checklist")) return;
+  for (const char* option : {"against", "sections", "without"})
+    if (line.has(option)) throw UsageError(std::string("--checklist has no --") + option);
+  if (line.flag("brief")) throw UsageError("--checklist has no --brief");
+}
+
+void print_json(const Checklist& checklist) {
+  nlohmann::ordered_json items = nlohmann::ordered_json::array();
+  for (const ChecklistItem& item : checklist.items)
+    items.push_back({{"number", item.number},
+                     {"title", item.title},
+                     {"question", item.question},
+                     {"answers", item.answers},
+                     {"where", item.where},
+                     {"person", item.person}});
+  std::cout << nlohmann::ordered_json{{"checklist", checklist.name},
+                                      {"title", checklist.title},
+                                      {"source", checklist.source},
+                                      {"subject", checklist.subject},
+                                      {"items", items}}
+                   .dump(2)
+            << '\n';
+}
+
 }  // namespace
 
 int report_verb(const Arguments& arguments) {
   CommandLine line = make_report_line();
   if (!line.parse(arguments)) return exit_done;
+  refuse_with_checklist(line);
   fs::path output = line.text("output");
-  if (output.empty() && !line.has("format"))
+  if (output.empty() && !line.has("format") && !line.has("checklist"))
     throw UsageError(
         "exp report needs -o with a file to write, such as report.html (exp report -h shows examples)");
-  const ReportFormat& format = find_report_format(line.text("format"), output);
+  // A checklist is read in the terminal too.
+  const bool plain = line.has("checklist") && output.empty() && !line.has("format");
+  const ReportFormat& format = find_report_format(plain ? "md" : line.text("format"), output);
   for (const char* option : {"metric", "against", "template", "table", "sections", "without"})
     if (line.has(option) && line.text(option).empty())
       throw UsageError(std::string("--") + option + " is empty");
@@ -174,7 +215,13 @@ int report_verb(const Arguments& arguments) {
   if (options.brief) options.most_rows = most_brief_rows;
   if (format.complete) options.most_rows = 0;
   Store store(line.database(), OpenMode::read);
-  const Document document = make_report(store, options);
+  std::optional<Checklist> checklist;
+  if (line.has("checklist")) checklist = make_checklist(store, options, line.text("checklist"));
+  if (line.flag("json")) {
+    print_json(*checklist);
+    return exit_done;
+  }
+  const Document document = checklist ? checklist_document(*checklist) : make_report(store, options);
   const std::vector<OutputFile> files = format.write(document, shape);
   if (output.empty()) {
     if (files.size() > 1)

@@ -22,6 +22,7 @@ int verify_verb(const Arguments& arguments);
 int diff_verb(const Arguments& arguments);
 int compare_verb(const Arguments& arguments);
 int report_verb(const Arguments& arguments);
+int bundle_verb(const Arguments& arguments);
 int explain_verb(const Arguments& arguments);
 int tag_verb(const Arguments& arguments);
 int note_verb(const Arguments& arguments);

@@ -44,6 +44,23 @@ std::string how(const json& details) {
   return " (" + text + ")";
 }
 
+/// ", and so do 12 scores"; empty where none were compared.
+std::string scores_text(const json& scores) {
+  if (!scores.is_object()) return "";
+  const json compared = at(scores, "/compared");
+  return ", and so " + std::string(compared == 1 ? "does " : "do ") + compared.dump() +
+         (compared == 1 ? " score" : " scores");
+}
+
+/// The scores of a training whose parameters are the same.
+std::string different_scores(const json& details, const VerificationRow& verification) {
+  const json scores = at(details, "/scores");
+  return "  the parameters agree, and of " + at(scores, "/compared").dump() + " scores " +
+         at(scores, "/different").dump() + " do not; " + verification.scope + " of step " +
+         std::to_string(verification.first_step.value_or(0)) + " is " + recorded_text(at(scores, "/run")) +
+         " in the run, " + recorded_text(at(scores, "/verification")) + " in the verification\n";
+}
+
 /// The tensors that differ at the first step, from that of the difference on, of which both have a
 /// checkpoint.
 void print_distance(std::ostringstream& out, std::int64_t first_step, const json& details) {
@@ -89,7 +106,8 @@ std::string verdict_text(const VerificationRow& verification) {
            (at(compared, "/digests") == 1 ? " digest of step " : " digests of steps ") +
            at(compared, "/first_step").dump() +
            (at(compared, "/digests") == 1 ? "" : " to " + at(compared, "/last_step").dump()) +
-           (at(compared, "/digests") == 1 ? " agrees" : " agree") + how(details);
+           (at(compared, "/digests") == 1 ? " agrees" : " agree") + scores_text(at(details, "/scores")) +
+           how(details);
   return verification.outcome + ": from step " + std::to_string(verification.first_step.value_or(0)) +
          " on, first in " + verification.scope + how(details);
 }
@@ -98,6 +116,7 @@ std::string verdict_details(const VerificationRow& verification) {
   if (verification.outcome == "equal") return "";
   const json& details = verification.details;
   std::ostringstream out;
+  if (at(details, "/difference").is_null()) return different_scores(details, verification);
   const json scopes = at(details, "/difference/scopes"), fields = at(details, "/environment/differences");
   const std::string found = recorded_text(at(details, "/difference/verification"));
   out << "  digests of step " << at(details, "/difference/step") << " that differ: " << scopes.size()

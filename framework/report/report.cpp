@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "report/fill_checklist.hpp"
 #include "report/foreign_values.hpp"
 #include "report/material.hpp"
 #include "report/section_choice.hpp"
@@ -121,6 +122,16 @@ Document report_of(Store& store, const ReportOptions& options) {
 
 void add_section(std::vector<Section>& sections, Section section) {
   if (!section.blocks.empty() || !section.sections.empty()) sections.push_back(std::move(section));
+}
+
+Checklist make_checklist(Store& store, const ReportOptions& options, const std::string& name) {
+  require_checklist(name);
+  return reading_values_of(store, [&] {
+    const Snapshot snapshot(store.database());
+    const Chosen chosen = choose(store, options.runs);
+    if (!options.metric.empty()) require_metric(store, chosen.runs, options.metric);
+    return fill_checklist(gather(store, chosen.runs, chosen.subject, options), name);
+  });
 }
 
 Document make_report(Store& store, const ReportOptions& options) {

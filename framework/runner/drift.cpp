@@ -113,17 +113,17 @@ CurveDrift curve_drift(const std::string& metric, const Curve& a, const Curve& b
   return drift;
 }
 
-std::map<std::string, Curve> loss_curves(Store& store, std::int64_t run) {
+std::map<std::string, Curve> read_curves(Store& store, std::int64_t run, WantedMetric wanted) {
   std::map<std::string, Curve> curves;
   for (const MetricRow& metric : store.read_metrics(run)) {
-    if (!is_loss(metric.name)) continue;
+    if (!wanted(metric.name)) continue;
     for (const CurvePoint& point : store.read_curve(run, metric.name))
       curves[metric.name][point.step] = point.value;
   }
   return curves;
 }
 
-std::map<std::string, Curve> loss_curves(const std::filesystem::path& run_folder) {
+std::map<std::string, Curve> read_curves(const std::filesystem::path& run_folder, WantedMetric wanted) {
   std::map<std::string, Curve> curves;
   for (int attempt = 1; std::filesystem::exists(run_folder / spool_name(attempt)); ++attempt) {
     SpoolReader spool(run_folder / spool_name(attempt));
@@ -131,11 +131,19 @@ std::map<std::string, Curve> loss_curves(const std::filesystem::path& run_folder
     for (SpoolRecord record; spool.next(record);) {
       if (record.kind == SpoolKind::metric)
         metrics[record.metric] = record.name;
-      else if (record.kind == SpoolKind::point && is_loss(metrics[record.metric]))
+      else if (record.kind == SpoolKind::point && wanted(metrics[record.metric]))
         curves[metrics[record.metric]][record.step] = record.value;
     }
   }
   return curves;
+}
+
+std::map<std::string, Curve> loss_curves(Store& store, std::int64_t run) {
+  return read_curves(store, run, is_loss);
+}
+
+std::map<std::string, Curve> loss_curves(const std::filesystem::path& run_folder) {
+  return read_curves(run_folder, is_loss);
 }
 
 std::vector<CurveDrift> curve_drifts(const std::map<std::string, Curve>& a,

@@ -45,9 +45,15 @@ struct CurveDrift {
 
 CurveDrift curve_drift(const std::string& metric, const Curve& a, const Curve& b, double tolerance);
 
+/// Which metrics are wanted, by name.
+using WantedMetric = bool (*)(std::string_view metric);
+/// The curves of a run, by name.
+std::map<std::string, Curve> read_curves(Store& store, std::int64_t run, WantedMetric wanted);
+/// The same as the spools of a run folder tell it; a later attempt overrules an earlier one.
+std::map<std::string, Curve> read_curves(const std::filesystem::path& run_folder, WantedMetric wanted);
+
 /// Every curve of a loss ("train/loss", "dev/loss") of a run, by name.
 std::map<std::string, Curve> loss_curves(Store& store, std::int64_t run);
-/// The same as the spools of a run folder tell it; a later attempt overrules an earlier one.
 std::map<std::string, Curve> loss_curves(const std::filesystem::path& run_folder);
 
 /// Those that both have.

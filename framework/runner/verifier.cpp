@@ -14,6 +14,7 @@
 #include "record/spool.hpp"
 #include "runner/drift.hpp"
 #include "runner/field_differences.hpp"
+#include "runner/score_comparison.hpp"
 #include "runner/spool_follower.hpp"
 #include "runner/verification_folder.hpp"
 #include "runner/worker_process.hpp"
@@ -128,6 +129,9 @@ Verifier::Verifier(Store& store, VerificationTask task, const std::atomic<int>& 
                 (task_.steps ? "up to step " + std::to_string(*task_.steps) : "") +
                 "; it has some of steps " + std::to_string(all.front().step) + " to " +
                 std::to_string(all.back().step));
+  if (task_.scores && task_.run.state != RunState::completed)
+    throw Error(name + " is " + name_of(task_.run.state) +
+                ", so it has no scores of its end to compare with");
   const std::int64_t first = task_.from_checkpoint.value_or(0) + 1;
   if (task_.kill_at && (*task_.kill_at < first || *task_.kill_at > last_step()))
     throw Error("--kill-at " + std::to_string(*task_.kill_at) + " is none of the steps that are trained, " +
@@ -186,9 +190,10 @@ Verifier::End Verifier::train(const std::filesystem::path& folder, int attempt, 
   std::string saves;
   for (const std::int64_t step : save_at) saves += (saves.empty() ? "" : ",") + std::to_string(step);
 
-  std::vector<std::string> arguments = {
-      "train",        "--run-folder",      folder.string(), "--attempt", std::to_string(attempt),
-      "--stop-after", std::to_string(last)};
+  std::vector<std::string> arguments = {"train", "--run-folder", folder.string(), "--attempt",
+                                        std::to_string(attempt)};
+  // Without it the worker goes on to its conclusion, which is the score on the test set.
+  if (!task_.scores) arguments.insert(arguments.end(), {"--stop-after", std::to_string(last)});
   if (!saves.empty()) arguments.insert(arguments.end(), {"--save-at", saves});
   if (dies) arguments.insert(arguments.end(), {"--die-after", std::to_string(*task_.kill_at)});
   if (task_.threads > 0) arguments.insert(arguments.end(), {"--threads", std::to_string(task_.threads)});
@@ -272,6 +277,7 @@ void Verifier::judge(const std::filesystem::path& folder, const Watch& watch,
   details["environment"]["differences"] = environments.differences;
   if (!difference) {
     verification.outcome = "equal";
+    if (task_.scores) compare_scores_of(folder, environments.differences, verification);
     return;
   }
   verification.outcome = environments.differences.empty() ? "different" : "not comparable";
@@ -282,6 +288,21 @@ void Verifier::judge(const std::filesystem::path& folder, const Watch& watch,
                            {"run", difference->expected},
                            {"verification", difference->found}};
   describe_drift(folder, verification);
+}
+
+void Verifier::compare_scores_of(const std::filesystem::path& folder, const nlohmann::json& differing_fields,
+                                 VerificationRow& verification) const {
+  const ScoreComparison scores =
+      compare_scores(store_, task_.run.number, folder, task_.from_checkpoint.value_or(0));
+  nlohmann::json& told = verification.details["scores"];
+  told = {{"compared", scores.compared}, {"different", scores.different}};
+  if (!scores.first) return;
+  verification.outcome = differing_fields.empty() ? "different" : "not comparable";
+  verification.first_step = scores.first->step;
+  verification.scope = scores.first->metric;
+  told["run"] = scores.first->run;
+  told["verification"] =
+      scores.first->verification ? nlohmann::json(*scores.first->verification) : nlohmann::json();
 }
 
 void Verifier::describe_drift(const std::filesystem::path& folder, VerificationRow& verification) const {

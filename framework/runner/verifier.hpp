@@ -23,7 +23,8 @@ struct VerificationTask {
   std::optional<std::int64_t> steps = {};  ///< only so many
   std::optional<std::int64_t> from_checkpoint = {};  ///< of that step, instead of from the start
   std::optional<std::int64_t> kill_at = {};          ///< kill -9 after that step, then go on
-  bool keep = false;                                 ///< the folder stays
+  bool scores = false;  ///< train to the end, score dev and test as the run did, and compare that too
+  bool keep = false;    ///< the folder stays
 };
 
 struct VerificationOutcome {
@@ -59,6 +60,8 @@ class Verifier {
   std::optional<std::int64_t> distance_step(std::int64_t difference) const;
   void judge(const std::filesystem::path& folder, const Watch& watch, VerificationRow& verification) const;
   Environments compare_environments(const nlohmann::json& verification, int last_attempt) const;
+  void compare_scores_of(const std::filesystem::path& folder, const nlohmann::json& differing_fields,
+                         VerificationRow& verification) const;
   void describe_drift(const std::filesystem::path& folder, VerificationRow& verification) const;
 
   Store& store_;

@@ -44,19 +44,22 @@ class Merging {
     DatabaseMerge merge;
     std::vector<RunRow> runs = theirs_.list_runs({.sight = Sight::any});
     std::ranges::reverse(runs);  // oldest first, so that they keep their order
+    if (options_.only)
+      std::erase_if(runs, [&](const RunRow& run) { return !options_.only->runs.contains(run.id); });
     if (!options_.dry_run) rows_.map_shared_rows();
     for (const RunRow& run : runs) {
       merge.runs.push_back(take(run));
       if (options_.progress) options_.progress(merge.runs.size(), runs.size());
     }
-    merge.benches = rows_.count_benches();
+    const std::set<std::string>* searches = options_.only ? &options_.only->searches : nullptr;
+    if (!options_.only) merge.benches = rows_.count_benches();
     if (options_.dry_run) {
-      merge.searches = rows_.merge_searches(true);
+      merge.searches = rows_.merge_searches(true, searches);
       return merge;
     }
     Transaction transaction(rows_.database());
-    merge.searches = rows_.merge_searches(false);
-    rows_.add_benches();
+    merge.searches = rows_.merge_searches(false, searches);
+    if (!options_.only) rows_.add_benches();
     transaction.commit();
     return merge;
   }
@@ -78,7 +81,7 @@ class Merging {
     MergedRun planned = decide(theirs);
     if (options_.dry_run || planned.outcome == MergeOutcome::left_out) return planned;
     std::optional<RunFolderCopy> folder;
-    if (planned.outcome != MergeOutcome::same && theirs.attempts > 0) {
+    if (options_.folders && planned.outcome != MergeOutcome::same && theirs.attempts > 0) {
       if (!is_own_folder(theirs_.run_folder(theirs.id)))
         return left_out(theirs, "its folder " + theirs_.run_folder(theirs.id).string() +
                                     " is missing; copy the folder " + theirs_.runs_folder().string() +

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,8 +36,17 @@ struct DatabaseMerge {
   std::size_t conflicts() const;
 };
 
+/// A part of a database.
+struct DatabaseChoice {
+  std::set<std::string> runs = {};      ///< ids
+  std::set<std::string> searches = {};  ///< names
+};
+
 struct DatabaseMergeOptions {
   bool dry_run = false;  ///< says what would be done, and writes nothing
+  /// These alone, and no measurements; nothing: all that is there.
+  std::optional<DatabaseChoice> only = {};
+  bool folders = true;  ///< those of the runs too; false: rows alone, whether there are folders or not
   /// Called after each run.
   std::function<void(std::size_t done, std::size_t all)> progress = {};
 };

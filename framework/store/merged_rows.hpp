@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,8 +75,8 @@ class MergedRows {
   /// Measurements of exp bench that are not here; their number.
   std::size_t add_benches();
 
-  /// After all runs, since trials refer to them.
-  std::vector<MergedSearch> merge_searches(bool dry_run);
+  /// After all runs, since trials refer to them. `only`: those with one of these names; null: all.
+  std::vector<MergedSearch> merge_searches(bool dry_run, const std::set<std::string>* only = nullptr);
 
   std::size_t count_benches();
 

@@ -33,14 +33,15 @@ std::int64_t count(Database& database, const std::string& sql, std::int64_t one,
 
 }  // namespace
 
-std::vector<MergedSearch> MergedRows::merge_searches(bool dry_run) {
+std::vector<MergedSearch> MergedRows::merge_searches(bool dry_run, const std::set<std::string>* only) {
   if (!dry_run)
     database_.execute(
         "DELETE FROM temp.map_run; INSERT INTO temp.map_run SELECT t.number, m.number FROM other.run AS t "
         "JOIN main.run AS m ON m.id = t.id");
   std::vector<std::pair<std::int64_t, std::string>> searches;
   Statement rows(database_, "SELECT number, name FROM other.search ORDER BY number");
-  while (rows.step()) searches.emplace_back(rows.integer(0), rows.text(1));
+  while (rows.step())
+    if (only == nullptr || only->contains(rows.text(1))) searches.emplace_back(rows.integer(0), rows.text(1));
   std::vector<MergedSearch> merged;
   for (const auto& [theirs, name] : searches) {
     Statement& known = database_.cached(

@@ -135,6 +135,13 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
                                                  "-S", "name=elsewhere", "-S", "seed=9"});
     EXPECT_EQ(elsewhere.end.exit_code, 0) << elsewhere.errors;
   }
+  // For those about bundles of somebody else.
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"run", "experiments/quickstart.toml", "-q", "--db", "given.db"},
+        {"bundle", "quickstart", "-o", "quickstart.tar.zst", "--db", "given.db"}}) {
+    const ProgramOutput given = sandbox.exp(command);
+    EXPECT_EQ(given.end.exit_code, 0) << given.errors;
+  }
   sandbox.write("models/README", "folders of models from elsewhere\n");
   for (const char* folder : {"models/all-MiniLM-L6-v2", "models/bert-ner"}) {
     const ProgramOutput exported = sandbox.exp({"export", "minilm_wnut17-s1", "-o", folder});

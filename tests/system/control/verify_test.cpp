@@ -99,6 +99,25 @@ TEST_F(Verify, StepsFromCheckpointKeepAndJson) {
       << missing.errors;
 }
 
+TEST_F(Verify, ScoresAreComparedWhereThatIsAskedFor) {
+  train();
+  const std::string text = verify({"--scores"}).output;
+  EXPECT_TRUE(contains(text, "tiny equal: 6 digests of steps 5 to 20 agree, and so do ")) << text;
+  EXPECT_TRUE(
+      contains(verify({"--scores", "--kill-at", "13"}).output, " scores (openmp, 1 thread, killed after"));
+  expect_refused({"--scores", "--steps", "10"}, "--scores needs the whole training; leave --steps out");
+  sandbox.set("FAKE_SURFACE", "1");
+  EXPECT_TRUE(contains(verify().output, "tiny equal: 6 digests of steps 5 to 20 agree (")) << "nobody asked";
+  const nlohmann::json verdict = nlohmann::json::parse(verify({"--scores", "--json"}, 3).output);
+  EXPECT_EQ(verdict.at("outcome"), "different");
+  EXPECT_EQ(verdict.at("scope"), "dev/f1");
+  EXPECT_EQ(verdict.at("first_step"), 5);
+  EXPECT_EQ(verdict.at("details").at("compared").at("agreeing"), 6) << "the parameters are the same";
+  sandbox.set("FAKE_DEVICE", "other");
+  EXPECT_TRUE(
+      contains(verify({"--scores"}, 3).output, "tiny not comparable: from step 5 on, first in dev/f1"));
+}
+
 TEST_F(Verify, FromACheckpointOfARunThatDied) {
   sandbox.set("FAKE_CRASH_AT", "17");
   ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 75);

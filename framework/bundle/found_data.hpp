@@ -1,0 +1,36 @@
+// Where the data of a bundle's runs are on this machine: in the bundle itself, or in a folder that the user
+// names. The paths of a bundle are those of another machine, so they are never opened; their ends are looked
+// for below the named folders, and what has not the recorded content is not taken. Place in the flow:
+// cli/bundle_verify.cpp asks before it trains.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/specification.hpp"
+
+namespace encore {
+
+/// Where packed data lie: data/<SHA-256 of the content>/<name>. The name is that of the recorded path, with
+/// '_' for letters that a bundle cannot have.
+std::string packed_data_name(const std::string& path);
+
+class FoundData {
+ public:
+  FoundData(std::filesystem::path bundle, std::vector<std::filesystem::path> folders);
+
+  /// A file or a folder with that content.
+  std::optional<std::filesystem::path> find(const DataFile& wanted);
+
+ private:
+  std::vector<std::filesystem::path> candidates(const DataFile& wanted) const;
+
+  std::filesystem::path bundle_;
+  std::vector<std::filesystem::path> folders_;
+  std::map<std::string, std::optional<std::filesystem::path>> known_;  ///< by digest and path
+};
+
+}  // namespace encore

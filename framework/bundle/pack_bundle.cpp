@@ -1,0 +1,144 @@
+// See pack_bundle.hpp. The flow, top to bottom: which runs; their rows; the list of files; the archive.
+#include "bundle/pack_bundle.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "bundle/ro_crate.hpp"
+#include "bundle/scratch_folder.hpp"
+#include "bundle/spool_agreement.hpp"
+#include "bundle/tar.hpp"
+#include "bundle/zstd_file.hpp"
+#include "data/hash.hpp"
+#include "record/atomic_file.hpp"
+#include "store/database_merge.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class Packing {
+ public:
+  Packing(Store& store, const PackTask& task) : store_(store), task_(task), runs_(task.runs) {}
+
+  PackedBundle pack(const fs::path& target) {
+    add_parents();
+    for (const RunRow& run : runs_)
+      if (run.state == RunState::running)
+        throw Error("run " + run.name + " is being trained; bundle it when it has ended");
+    const fs::path database = scratch_.path() / bundle_database;
+    make_database(database);
+    collect(database);
+    packed_.index.subject = task_.subject;
+    packed_.index.encore = task_.encore;
+    packed_.index.licence = task_.licence;
+    Store own(database, OpenMode::read);
+    write(target, ro_crate_text(own, packed_.index));
+    return std::move(packed_);
+  }
+
+ private:
+  /// Without the weights that a run starts from it cannot be trained again.
+  void add_parents() {
+    std::set<std::int64_t> there;
+    for (const RunRow& run : runs_) there.insert(run.number);
+    for (std::size_t at = 0; at < runs_.size(); ++at) {
+      const std::optional<ParentRow> parent = store_.read_parent(runs_[at]);
+      if (!parent || !parent->run || !there.insert(parent->run->number).second) continue;
+      packed_.parents.push_back(parent->run->name);
+      runs_.push_back(*parent->run);
+    }
+  }
+
+  void make_database(const fs::path& database) const {
+    DatabaseMergeOptions options;
+    options.only.emplace();
+    for (const RunRow& run : runs_) options.only->runs.insert(run.id);
+    options.only->searches.insert(task_.searches.begin(), task_.searches.end());
+    options.folders = false;
+    Store own(database, OpenMode::create);
+    const DatabaseMerge merged = merge_database(own, store_.path(), options);
+    for (const MergedRun& run : merged.runs)
+      if (run.outcome != MergeOutcome::added) throw Error("run " + run.name + ": " + run.remark);
+    const std::string difference = compare_with_spools(own, scratch_.path(), [&](const std::string& id) {
+                                     return store_.run_folder(id);
+                                   }).difference;
+    if (!difference.empty())
+      throw Error(difference +
+                  "; whoever opens the bundle would be told so. exp db check looks at the record");
+    if (!task_.report.empty()) save_file(scratch_.path() / bundle_report, task_.report);
+    // One file, as small as it can be.
+    own.database().execute("VACUUM; PRAGMA journal_mode = DELETE");
+  }
+
+  void collect(const fs::path& database) {
+    files_.push_back({bundle_database, database});
+    if (!task_.report.empty()) files_.push_back({bundle_report, scratch_.path() / bundle_report});
+    for (std::size_t at = 0; at < runs_.size(); ++at) add_run(runs_[at], at >= task_.runs.size());
+    for (const fs::path& folder : task_.choice.sources) add(files_of_sources(folder));
+    std::set<std::string> names;
+    std::erase_if(files_, [&](const PackedFile& file) { return !names.insert(file.name).second; });
+    std::ranges::sort(files_, {}, &PackedFile::name);
+    for (const PackedFile& file : files_)
+      packed_.index.files.push_back({file.name, fs::file_size(file.source), sha256_of_file(file.source)});
+  }
+
+  void add_run(const RunRow& run, bool is_parent) {
+    if (run.state != RunState::completed) packed_.not_ended.push_back(run.name);
+    add(files_of_run(store_, run, task_.choice, is_parent));
+    if (hides_its_data(store_, run) && !task_.choice.hidden)
+      packed_.hidden.push_back(run.name);
+    else if (task_.choice.data)
+      add(data_of_run(store_, run));
+  }
+
+  void add(const std::vector<PackedFile>& files) { files_.insert(files_.end(), files.begin(), files.end()); }
+
+  void write(const fs::path& target, const std::string& metadata) {
+    ZstdWriter archive(target);
+    archive.write(tar_head({bundle_root + bundle_metadata, metadata.size()}));
+    archive.write(metadata);
+    archive.write(tar_padding(metadata.size()));
+    for (std::size_t at = 0; at < files_.size(); ++at) {
+      write_file(archive, files_[at], packed_.index.files[at]);
+      if (task_.progress) task_.progress(at + 1, files_.size());
+    }
+    archive.write(tar_end());
+    archive.finish();
+  }
+
+  /// What was listed, or nothing.
+  void write_file(ZstdWriter& archive, const PackedFile& file, const BundleFile& listed) {
+    archive.write(tar_head({bundle_root + listed.path, listed.bytes}));
+    InputFile in(file.source);
+    Sha256 hash;
+    std::uint64_t bytes = 0;
+    while (const std::size_t count = in.read(piece_.data(), piece_.size())) {
+      const std::string_view piece(piece_.data(), count);
+      hash.add(piece);
+      archive.write(piece);
+      bytes += count;
+    }
+    if (bytes != listed.bytes || hash.hex() != listed.sha256)
+      throw Error(file.source.string() + " changed while it was packed; try again");
+    archive.write(tar_padding(bytes));
+  }
+
+  Store& store_;
+  const PackTask& task_;
+  std::vector<RunRow> runs_;  ///< those of the task first
+  ScratchFolder scratch_;
+  std::vector<PackedFile> files_;
+  PackedBundle packed_;
+  std::string piece_ = std::string(std::size_t{1} << 18, '\0');
+};
+
+}  // namespace
+
+PackedBundle pack_bundle(Store& store, const PackTask& task, const fs::path& target) {
+  return Packing(store, task).pack(target);
+}
+
+}  // namespace encore

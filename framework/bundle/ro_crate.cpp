@@ -1,0 +1,172 @@
+// See ro_crate.hpp.
+#include "bundle/ro_crate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <map>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "record/specification.hpp"
+#include "report/wording.hpp"
+
+namespace encore {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string iso_text(double time) {
+  const auto seconds = static_cast<std::time_t>(std::floor(time));
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  char text[40];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S+00:00", &parts);
+  return text;
+}
+
+Json reference(const std::string& id) {
+  return {{"@id", id}};
+}
+
+std::string encoding_of(const std::string& path) {
+  static const std::map<std::string, std::string> known = {
+      {".json", "application/json"},      {".jsonl", "application/jsonl"}, {".html", "text/html"},
+      {".db", "application/vnd.sqlite3"}, {".txt", "text/plain"},          {".log", "text/plain"}};
+  const auto found = known.find(std::filesystem::path(path).extension().string());
+  return found == known.end() ? "application/octet-stream" : found->second;
+}
+
+/// What a file is, for people.
+std::string description_of(const std::string& path) {
+  if (path == bundle_database) return "The rows of the database about these runs (SQLite)";
+  if (path == bundle_report) return "The report of these runs";
+  if (path.starts_with(bundle_data)) return "A file that the runs read";
+  if (path.starts_with(bundle_sources)) return "A source file of a plugin";
+  const std::string name = std::filesystem::path(path).filename().string();
+  if (name == "specification.json") return "The resolved settings of a run, and its data by SHA-256";
+  if (name.ends_with(".spool")) return "What a worker reported while it trained";
+  if (name.ends_with(".log")) return "What a worker wrote to its standard error";
+  if (name.ends_with(".safetensors")) return "Parameters of a model";
+  if (name.ends_with(".jsonl")) return "Predictions, an example a line";
+  return "A file of a run's folder";
+}
+
+class Crate {
+ public:
+  Crate(Store& store, const BundleIndex& index) : store_(store), index_(index) {
+    runs_ = store.list_runs({.sight = Sight::any});
+    std::ranges::sort(runs_, {}, &RunRow::id);
+  }
+
+  std::string text() {
+    for (const BundleFile& file : index_.files) add_file(file);
+    for (const RunRow& run : runs_) add_run(run);
+    Json graph = {{{"@id", bundle_metadata},
+                   {"@type", "CreativeWork"},
+                   {"conformsTo", reference("https://w3id.org/ro/crate/1.1")},
+                   {"about", reference("./")}},
+                  root(),
+                  program(),
+                  licence()};
+    for (Json& entity : entities_) graph.push_back(std::move(entity));
+    // Words that the context of version 1.1 does not have.
+    const Json more = {{"sha256", "https://schema.org/sha256"},
+                       {"schemaVersion", "https://schema.org/schemaVersion"}};
+    return Json{{"@context", {"https://w3id.org/ro/crate/1.1/context", more}}, {"@graph", graph}}.dump(1) +
+           "\n";
+  }
+
+ private:
+  Json root() const {
+    double newest = 0.0;
+    for (const RunRow& run : runs_) newest = std::max(newest, run.finished.value_or(run.created));
+    Json parts = Json::array(), actions = Json::array();
+    for (const BundleFile& file : index_.files) parts.push_back(reference(file.path));
+    for (const RunRow& run : runs_) actions.push_back(reference("#run-" + run.id));
+    for (const std::string& sha256 : outside_) actions.push_back(reference("#data-" + sha256));
+    return {{"@id", "./"},
+            {"@type", "Dataset"},
+            {"name", index_.subject},
+            {"description",
+             "Runs of Encore, with what is needed to train them again and to compare every "
+             "digest: exp verify FILE.tar.zst"},
+            {"datePublished", iso_text(newest)},
+            {"license", reference("#licence")},
+            {"schemaVersion", bundle_version},
+            {"hasPart", parts},
+            {"mentions", actions}};
+  }
+
+  Json program() const {
+    return {
+        {"@id", "#encore"}, {"@type", "SoftwareApplication"}, {"name", "Encore"}, {"version", index_.encore}};
+  }
+
+  Json licence() const {
+    return {{"@id", "#licence"},
+            {"@type", "CreativeWork"},
+            {"name", index_.licence},
+            {"description", "The terms under which the bundle may be used, as its maker states them"}};
+  }
+
+  void add_file(const BundleFile& file) {
+    entities_.push_back({{"@id", file.path},
+                         {"@type", "File"},
+                         {"name", std::filesystem::path(file.path).filename().string()},
+                         {"description", description_of(file.path)},
+                         {"encodingFormat", encoding_of(file.path)},
+                         {"contentSize", std::to_string(file.bytes)},
+                         {"sha256", file.sha256}});
+  }
+
+  void add_run(const RunRow& run) {
+    Json inputs = Json::array(), results = Json::array();
+    for (const DatasetRow& data : store_.read_datasets(run.number))
+      inputs.push_back(reference(data_id(data)));
+    for (const BundleFile& file : index_.files)
+      if (file.path.starts_with(bundle_runs + run.id + "/")) results.push_back(reference(file.path));
+    Json action = {
+        {"@id", "#run-" + run.id},
+        {"@type", "CreateAction"},
+        {"name", run.name},
+        {"description", "Question " + run.question + ", backend " + run.backend + ", " + name_of(run.state)},
+        {"instrument", reference("#encore")},
+        {"object", inputs},
+        {"result", results}};
+    if (run.started) action["startTime"] = iso_text(*run.started);
+    if (run.finished) action["endTime"] = iso_text(*run.finished);
+    entities_.push_back(std::move(action));
+  }
+
+  /// The file in the bundle, or an entity that says which file it was.
+  std::string data_id(const DatasetRow& data) {
+    for (const BundleFile& file : index_.files)
+      if (file.path.starts_with(bundle_data + data.sha256 + "/")) return file.path;
+    const std::string id = "#data-" + data.sha256;
+    if (outside_.insert(data.sha256).second)
+      entities_.push_back(
+          {{"@id", id},
+           {"@type", "CreativeWork"},
+           {"name", setting_text(data.path)},
+           {"description", "Read by the runs (" + data.role + "), not in the bundle; it lay at " + data.path},
+           {"sha256", data.sha256}});
+    return id;
+  }
+
+  Store& store_;
+  const BundleIndex& index_;
+  std::vector<RunRow> runs_;
+  std::set<std::string> outside_;  ///< digests of data that are not in the bundle
+  std::vector<Json> entities_;
+};
+
+}  // namespace
+
+std::string ro_crate_text(Store& store, const BundleIndex& index) {
+  return Crate(store, index).text();
+}
+
+}  // namespace encore

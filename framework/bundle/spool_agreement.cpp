@@ -1,0 +1,145 @@
+// Merging once more and SQL that compares; see spool_agreement.hpp.
+#include "bundle/spool_agreement.hpp"
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "record/spool.hpp"
+#include "store/merge.hpp"
+#include "store/upgrade.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What merging writes, as text by which rows are compared and named. {} stands for the schema.
+struct ToldRows {
+  const char* what;
+  const char* sql;
+};
+constexpr std::array<ToldRows, 6> told_rows = {{
+    {"a digest", "SELECT attempt, 'step ' || step || ', ' || scope || ' ' || value AS told FROM {}.digest"},
+    {"a point",
+     "SELECT attempt, 'step ' || step || ', ' || name || ' ' || coalesce(printf('%.17g', value), special) "
+     "AS told FROM {}.point JOIN {}.metric ON metric.number = point.metric"},
+    {"a checkpoint",
+     "SELECT attempt, 'step ' || step || ', ' || kind || ' ' || path || ' ' || bytes || ' ' || sha256 AS "
+     "told FROM {}.checkpoint"},
+    {"an artifact", "SELECT attempt, name || ' ' || path || ' ' || sha256 AS told FROM {}.artifact"},
+    {"a report of the worker",
+     "SELECT attempt, sequence || ' ' || type || ' ' || body AS told FROM {}.event WHERE sequence > 0"},
+    {"an environment", "SELECT number AS attempt, environment AS told FROM {}.attempt"},
+}};
+
+std::string in_schema(std::string sql, const std::string& schema) {
+  for (std::size_t at = 0; (at = sql.find("{}", at)) != std::string::npos;) sql.replace(at, 2, schema);
+  return sql;
+}
+
+std::string shortened(const std::string& text) {
+  constexpr std::size_t most = 160;
+  return text.size() > most ? text.substr(0, most) + " ..." : text;
+}
+
+class Remerging {
+ public:
+  explicit Remerging(const fs::path& copy)
+      : opened_(open_encore_database(copy, OpenMode::write)), database_(*opened_) {}
+
+  /// Takes out all that merging writes.
+  void forget() {
+    database_.execute(
+        "DELETE FROM point; DELETE FROM digest; DELETE FROM checkpoint; DELETE FROM artifact;"
+        "DELETE FROM spool_metric; DELETE FROM event WHERE sequence > 0;");
+    database_.cached("DELETE FROM event WHERE type = ?").run(spool_damage_event);
+    database_.execute(
+        "UPDATE attempt SET spool_bytes = 0, spool_records = 0, first_step = NULL, progress = NULL,"
+        " environment = NULL, started_event = NULL");
+  }
+
+  void merge(const std::function<fs::path(const std::string& id)>& folder_of) {
+    std::vector<SpoolSource> sources;
+    Statement rows(database_,
+                   "SELECT run.number, run.id, attempt.number, ordinal FROM attempt JOIN run ON run.number = "
+                   "attempt.run ORDER BY attempt.number");
+    while (rows.step()) {
+      const int ordinal = static_cast<int>(rows.integer(3));
+      sources.push_back({.path = folder_of(rows.text(1)) / spool_name(ordinal),
+                         .run = rows.integer(0),
+                         .attempt = rows.integer(2),
+                         .ordinal = ordinal,
+                         .run_id = rows.text(1),
+                         .is_over = true});
+    }
+    rows.reset();
+    for (const SpoolSource& source : sources) merge_spool(database_, source);
+    database_.execute("CREATE TEMP TABLE damaged (attempt INTEGER PRIMARY KEY)");
+    database_.cached("INSERT OR IGNORE INTO damaged SELECT attempt FROM event WHERE type = ?")
+        .run(spool_damage_event);
+  }
+
+  std::vector<std::string> unproved() {
+    std::vector<std::string> attempts;
+    Statement rows(database_,
+                   "SELECT run.name, ordinal FROM attempt JOIN run ON run.number = attempt.run "
+                   "WHERE attempt.number IN damaged ORDER BY attempt.number");
+    while (rows.step())
+      attempts.push_back("attempt " + std::to_string(rows.integer(1)) + " of run " + rows.text(0));
+    return attempts;
+  }
+
+  std::string difference(const fs::path& original) {
+    Statement(database_, "ATTACH ? AS stored").run(fs::absolute(original).string());
+    for (const auto& [what, sql] : told_rows) {
+      const std::string stored = in_schema(sql, "stored"), told = in_schema(sql, "main");
+      std::string text = first_of(stored, told, std::string(what) + " is not what its spool says");
+      if (text.empty())
+        text = first_of(told, stored, std::string(what) + " of its spool is not in the database");
+      if (!text.empty()) return text;
+    }
+    Statement results(
+        database_,
+        "SELECT s.name FROM stored.run AS s JOIN main.run AS t ON t.id = s.id WHERE s.result IS "
+        "NOT NULL AND s.result NOT IN (SELECT body FROM main.event JOIN main.attempt ON "
+        "attempt.number = event.attempt WHERE attempt.run = t.number) LIMIT 1");
+    return results.step() ? "run " + results.text(0) + ": its result is not what its spools say" : "";
+  }
+
+ private:
+  /// A sentence about a row that one has and the other does not.
+  std::string first_of(const std::string& one, const std::string& other, const std::string& what) {
+    Statement row(database_, "SELECT run.name, ordinal, told FROM (" + one + " EXCEPT " + other +
+                                 ") AS d JOIN main.attempt AS a ON a.number = d.attempt JOIN main.run AS run "
+                                 "ON run.number = a.run WHERE d.attempt NOT IN damaged LIMIT 1");
+    if (!row.step()) return "";
+    return "run " + row.text(0) + ", attempt " + std::to_string(row.integer(1)) + ": " + what + " (" +
+           shortened(row.text(2)) + ")";
+  }
+
+  std::unique_ptr<Database> opened_;
+  Database& database_;
+};
+
+}  // namespace
+
+SpoolAgreement compare_with_spools(Store& store, const fs::path& scratch,
+                                   const std::function<fs::path(const std::string& id)>& folder_of) {
+  const fs::path copy = scratch / "merged-again.db";
+  backup_database(store.database(), copy);
+  SpoolAgreement agreement;
+  {
+    Remerging again(copy);
+    again.forget();
+    again.merge(folder_of);
+    agreement.unproved = again.unproved();
+    agreement.difference = again.difference(store.path());
+  }
+  std::error_code ignored;
+  fs::remove(copy, ignored);
+  return agreement;
+}
+
+}  // namespace encore

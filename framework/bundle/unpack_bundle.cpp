@@ -1,0 +1,114 @@
+// The metadata, then each file in its order; see unpack_bundle.hpp.
+#include "bundle/unpack_bundle.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "bundle/tar.hpp"
+#include "bundle/zstd_file.hpp"
+#include "data/hash.hpp"
+#include "document/quantity.hpp"
+#include "record/atomic_file.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What is unpacked may be so many times as large as the archive; a small one may be of zeros for the most
+/// part.
+constexpr std::uint64_t largest_ratio = 1000;
+constexpr std::uint64_t always_allowed = std::uint64_t{64} << 20;
+
+class Unpacking {
+ public:
+  Unpacking(const fs::path& archive, const fs::path& folder)
+      : origin_(archive.string()),
+        folder_(folder),
+        compressed_(archive),
+        tar_([this](std::span<char> to) { return compressed_.read(to); }, origin_) {}
+
+  BundleIndex read_index() {
+    const std::optional<TarEntry> entry = tar_.next();
+    if (!entry || entry->name != bundle_root + bundle_metadata)
+      throw Error(origin_ + " is no bundle: its first file is not " + bundle_root + bundle_metadata);
+    if (entry->bytes > most_metadata_bytes)
+      throw Error(origin_ + ": " + bundle_metadata + " is larger than " + bytes_text(most_metadata_bytes));
+    std::string metadata(static_cast<std::size_t>(entry->bytes), '\0');
+    tar_.read(metadata);
+    BundleIndex index = read_bundle_index(metadata, origin_);
+    require_room(index.bytes());
+    save(bundle_metadata, metadata);
+    return index;
+  }
+
+  void unpack(const BundleFile& file) {
+    const std::optional<TarEntry> entry = tar_.next();
+    if (!entry) throw Error(origin_ + ": " + file.path + " is listed, but not there");
+    if (entry->name != bundle_root + file.path)
+      throw Error(origin_ + " holds " + entry->name + " where its list has " + bundle_root + file.path);
+    if (entry->bytes != file.bytes)
+      throw Error(origin_ + ": " + file.path + " has " + std::to_string(entry->bytes) +
+                  " bytes, and its list says " + std::to_string(file.bytes));
+    const fs::path target = folder_ / file.path;
+    make_folder(target.parent_path());
+    const FileDescriptor out = open_file(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+    Sha256 hash;
+    while (const std::size_t count = tar_.read(piece_)) {
+      const auto bytes = std::as_bytes(std::span(piece_).first(count));
+      hash.add(bytes);
+      write_all(out.get(), bytes, target);
+    }
+    if (hash.hex() != file.sha256)
+      throw Error(origin_ + ": " + file.path +
+                  " is not the file that its list names: it has another SHA-256");
+  }
+
+  void end() {
+    if (const std::optional<TarEntry> more = tar_.next())
+      throw Error(origin_ + " holds " + more->name + ", which its list does not have");
+    compressed_.require_end();
+  }
+
+ private:
+  void require_room(std::uint64_t bytes) const {
+    const std::uint64_t packed = compressed_.compressed_bytes();
+    if (bytes > always_allowed && bytes / largest_ratio > packed)
+      throw Error(origin_ + " would become " + bytes_text(bytes) + " from " + bytes_text(packed) +
+                  ": no bundle packs so well, so it is made to fill the disk");
+    std::error_code failure;
+    const fs::space_info space = fs::space(folder_, failure);
+    if (!failure && space.available < bytes)
+      throw Error(origin_ + " needs " + bytes_text(bytes) + ", and " + bytes_text(space.available) +
+                  " are free in " + folder_.parent_path().string() + "; $TMPDIR names another place");
+  }
+
+  void save(const std::string& name, const std::string& text) const {
+    const FileDescriptor out = open_file(folder_ / name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+    write_all(out.get(), std::as_bytes(std::span(text)), folder_ / name);
+  }
+
+  std::string origin_;
+  fs::path folder_;
+  ZstdReader compressed_;
+  TarReader tar_;
+  std::vector<char> piece_ = std::vector<char>(std::size_t{1} << 18);
+};
+
+}  // namespace
+
+UnpackedBundle::UnpackedBundle(const fs::path& archive, const Progress& progress) {
+  Unpacking unpacking(archive, folder());
+  index_ = unpacking.read_index();
+  std::size_t done = 0;
+  for (const BundleFile& file : index_.files) {
+    unpacking.unpack(file);
+    if (progress) progress(++done, index_.files.size());
+  }
+  unpacking.end();
+}
+
+}  // namespace encore

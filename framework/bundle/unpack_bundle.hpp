@@ -1,0 +1,33 @@
+// A bundle on the disk of whoever looks at it: unpacked into a folder of its own, every file held against the
+// list of the bundle while it is written. The archive is untrusted: what is not exactly as a bundle is made
+// ends it, with a reason and without a trace. Place in the flow: first this, then check_bundle.hpp.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+
+#include "bundle/bundle_index.hpp"
+#include "bundle/scratch_folder.hpp"
+
+namespace encore {
+
+class UnpackedBundle {
+ public:
+  using Progress = std::function<void(std::size_t files, std::size_t all)>;
+
+  /// Throws Error that names the archive and what is wrong with it.
+  explicit UnpackedBundle(const std::filesystem::path& archive, const Progress& progress = {});
+
+  const BundleIndex& index() const { return index_; }
+  /// Goes with this object, unless kept.
+  const std::filesystem::path& folder() const { return scratch_.path(); }
+  std::filesystem::path database() const { return folder() / bundle_database; }
+  void keep() { scratch_.keep(); }
+
+ private:
+  ScratchFolder scratch_;
+  BundleIndex index_;
+};
+
+}  // namespace encore

@@ -1,0 +1,321 @@
+// bundle: runs with all that shows what they are, as one file for a reviewer; bundle show: what such a file
+// holds. The layout is in bundle/bundle_index.hpp; docs/bundles.md is for users.
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "bundle/found_data.hpp"
+#include "bundle/pack_bundle.hpp"
+#include "cli/access.hpp"
+#include "cli/bundle_text.hpp"
+#include "cli/progress_line.hpp"
+#include "cli/report_formats.hpp"
+#include "cli/run_selection.hpp"
+#include "cli/search_text.hpp"
+#include "cli/verbs.hpp"
+#include "data/hash.hpp"
+#include "report/report.hpp"
+#include "report/wording.hpp"
+#include "store/searches.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+CommandLine make_bundle_line() {
+  namespace po = boost::program_options;
+  CommandLine line(
+      "bundle",
+      {"bundle RUN...|SEARCH -o FILE.tar.zst [options]",
+       "Writes runs with all that shows what they are into one file: their rows in a database of its own, "
+       "resolved\nsettings, commit and changes, spools, digests, predictions, the parameters that were "
+       "chosen, and "
+       "the report.\nOf the data it says which they were; --data packs them. Somebody else checks it with "
+       "exp "
+       "verify FILE.tar.zst.\nFor other programs it is an RO-Crate 1.1. exp bundle show FILE says what is in "
+       "one.",
+       {{"exp bundle quickstart -o quickstart.tar.zst", "a run, or all runs of a sweep or a search"},
+        {"exp bundle quickstart --data -o quickstart.tar.zst", "with the files that it was trained on"},
+        {"exp bundle quickstart --weights none -o small.tar.zst", "without parameters"},
+        {"exp bundle show quickstart.tar.zst", "what is in it, and what is not"}}});
+  line.options()("output,o", po::value<std::string>()->value_name("FILE"), "the file to write, NAME.tar.zst");
+  line.options()("data", po::bool_switch(), "pack the files that the runs read, too");
+  line.options()("private", po::bool_switch(),
+                 "of runs with [data] private = true too: data, vocabulary, labels and predictions");
+  line.options()("weights", po::value<std::string>()->value_name("WHICH")->default_value("best"),
+                 "none; best: the parameters that each run has chosen; all: and every checkpoint it keeps");
+  line.options()("sources", po::value<std::vector<std::string>>()->value_name("DIR"),
+                 "a folder with the sources of a plugin (may be repeated)");
+  line.options()("licence", po::value<std::string>()->value_name("TEXT"),
+                 "under which the bundle may be used, such as CC-BY-4.0");
+  line.options()("json", po::bool_switch(), "what was written, as JSON");
+  add_run_arguments(line);
+  return line;
+}
+
+PackedWeights weights_from(const std::string& word) {
+  if (word == "none") return PackedWeights::none;
+  if (word == "best") return PackedWeights::best;
+  if (word == "all") return PackedWeights::all;
+  throw UsageError("--weights \"" + word + "\" is none of none, best and all");
+}
+
+/// What exp report writes about them.
+std::string report_of(Store& store, RunSelection selection) {
+  const Document document = make_report(store, {.runs = std::move(selection)});
+  const std::vector<OutputFile> files =
+      find_report_format("html", {}).write(document, ReportShape{.name = bundle_report});
+  return files.front().bytes;
+}
+
+/// The runs themselves, where no word means them: those of a search.
+RunSelection selection_of(const std::vector<RunRow>& runs) {
+  RunSelection selection{.sight = Sight::any};
+  for (const RunRow& run : runs) selection.words.push_back(run.id);
+  return selection;
+}
+
+/// The runs of a search, or those that the words mean.
+std::vector<RunRow> runs_of(const CommandLine& line, Store& store, const std::optional<SearchRow>& search) {
+  const RunSelection selection = selection_from(line);
+  if (!search) return selected_runs(line, store, selection).runs;
+  std::vector<RunRow> runs;
+  for (const TrialRow& trial : read_search(store, *search).trials)
+    for (const std::int64_t number : trial.runs) runs.push_back(store.read_run(number));
+  if (runs.empty()) throw Error("search " + search->name + " has no run yet");
+  return runs;
+}
+
+/// "run a"; "sweep b, 12 runs"; "search c, 9 runs"
+std::string subject_of(const std::vector<RunRow>& runs, const std::optional<SearchRow>& search) {
+  const std::string count = ", " + counted(runs.size(), "run");
+  if (search) return "search " + search->name + count;
+  if (runs.size() == 1) return "run " + runs.front().name;
+  const std::string sweep = runs.front().sweep;
+  const bool one =
+      !sweep.empty() && std::ranges::all_of(runs, [&](const RunRow& run) { return run.sweep == sweep; });
+  return one ? "sweep " + sweep + count : counted(runs.size(), "run");
+}
+
+void print_packed(const CommandLine& line, const std::string& output, const PackedBundle& packed) {
+  const std::string digest = sha256_of_file(output);
+  if (line.flag("json")) {
+    std::cout << Json{{"file", output},
+                      {"bytes", fs::file_size(output)},
+                      {"sha256", digest},
+                      {"subject", packed.index.subject},
+                      {"files", packed.index.files.size()},
+                      {"unpacked_bytes", packed.index.bytes()},
+                      {"parents", packed.parents},
+                      {"private", packed.hidden},
+                      {"not_completed", packed.not_ended}}
+                     .dump(2)
+              << '\n';
+    return;
+  }
+  std::cout << output << "  " << bundle_line(packed.index) << "; " << bytes_text(fs::file_size(output))
+            << " packed\n  sha256   " << digest << '\n';
+  if (!packed.parents.empty())
+    std::cout << "  with     " << listed(packed.parents) << ", from whose weights others start\n";
+  if (!packed.hidden.empty())
+    std::cout << "  without  data, vocabulary, labels and predictions of " << listed(packed.hidden)
+              << ", whose data are private; --private takes them\n";
+  if (!packed.not_ended.empty()) std::cout << "  not completed: " << listed(packed.not_ended) << '\n';
+  std::cout << "  next     " << command_name() << " bundle show " << output << '\n';
+}
+
+int make_bundle(const Arguments& arguments) {
+  CommandLine line = make_bundle_line();
+  if (!line.parse(arguments)) return exit_done;
+  const std::string output = line.required("output", "-o FILE" + std::string(bundle_ending));
+  if (!output.ends_with(bundle_ending))
+    throw UsageError("-o " + output + " does not end in " + bundle_ending +
+                     ", by which exp verify knows a bundle");
+  if (fs::is_directory(output)) throw UsageError("-o " + output + " is a folder; name a file");
+
+  Store store(line.database(), OpenMode::read);
+  std::optional<SearchRow> search;
+  if (!selection_from(line).narrows()) search = named_search(store, line.texts("run"));
+  ProgressLine progress;
+  PackTask task;
+  task.runs = runs_of(line, store, search);
+  if (search) task.searches = {search->name};
+  task.subject = subject_of(task.runs, search);
+  task.licence = line.has("licence") ? line.text("licence") : "not stated";
+  task.encore = ENCORE_VERSION;
+  task.choice.weights = weights_from(line.text("weights"));
+  task.choice.data = line.flag("data");
+  task.choice.hidden = line.flag("private");
+  for (const std::string& folder : line.texts("sources")) task.choice.sources.push_back(folder);
+  task.report = report_of(store, search ? selection_of(task.runs) : selection_from(line));
+  task.progress = [&](std::size_t done, std::size_t all) { progress.show("packed", done, all, "files"); };
+  print_packed(line, output, pack_bundle(store, task, output));
+  return exit_done;
+}
+
+// --- show ---
+
+CommandLine make_show_line() {
+  namespace po = boost::program_options;
+  CommandLine line(
+      "bundle show",
+      {"bundle show FILE [options]",
+       "Unpacks a bundle aside, holds its parts against each other, and says what is in it and what is "
+       "not. Nothing\nof it is executed. Exit code 2: it is damaged, or no bundle.",
+       {{"exp bundle show quickstart.tar.zst", "runs, data, code and plugins"},
+        {"exp bundle show quickstart.tar.zst --files", "and every file"},
+        {"exp bundle show quickstart.tar.zst --diff", "what was changed in the recorded commit"}}});
+  line.options()("files", po::bool_switch(), "list every file");
+  line.options()("diff", po::bool_switch(),
+                 "print what was changed in the recorded commit, and nothing else");
+  line.options()("json", po::bool_switch(), "as JSON");
+  line.positional("file");
+  return line;
+}
+
+/// A content that runs read, with all that reads it.
+struct ShownData {
+  std::string sha256, path;
+  std::set<std::string> roles;
+  bool packed = false;
+};
+
+std::vector<ShownData> data_of(Store& store, const std::vector<RunRow>& runs, const BundleIndex& index) {
+  std::vector<ShownData> all;
+  for (const RunRow& run : runs)
+    for (const DatasetRow& row : store.read_datasets(run.number)) {
+      auto found = std::ranges::find(all, row.sha256, &ShownData::sha256);
+      if (found == all.end()) {
+        const std::string folder = bundle_data + row.sha256 + "/";
+        const bool packed = std::ranges::any_of(
+            index.files, [&](const BundleFile& file) { return file.path.starts_with(folder); });
+        all.push_back({row.sha256, row.path, {}, packed});
+        found = std::prev(all.end());
+      }
+      found->roles.insert(row.role);
+    }
+  return all;
+}
+
+/// Each plugin once.
+std::vector<PluginRow> all_plugins(Store& store, const std::vector<RunRow>& runs) {
+  std::map<std::pair<std::string, std::string>, PluginRow> plugins;
+  for (const RunRow& run : runs)
+    for (const PluginRow& plugin : plugins_of(store, run)) plugins[{plugin.name, plugin.sha256}] = plugin;
+  std::vector<PluginRow> list;
+  for (const auto& [key, plugin] : plugins) list.push_back(plugin);
+  return list;
+}
+
+/// Every diff that was recorded, each once.
+std::vector<CodeVersion> all_code(Store& store, const std::vector<RunRow>& runs) {
+  std::vector<CodeVersion> codes;
+  for (const RunRow& run : runs)
+    for (const AttemptRow& attempt : store.read_attempts(run.number))
+      if (std::ranges::none_of(codes, [&](const CodeVersion& code) {
+            return code.commit == attempt.commit_hash && code.diff == attempt.diff;
+          }))
+        codes.push_back({attempt.commit_hash, attempt.diff});
+  return codes;
+}
+
+Json show_json(const std::string& archive, const OpenedBundle& bundle, Store& store,
+               const std::vector<RunRow>& runs) {
+  const BundleIndex& index = bundle.unpacked().index();
+  Json rows = Json::array(), data = Json::array(), plugins = Json::array(), code = Json::array(),
+       files = Json::array();
+  for (const RunRow& run : runs)
+    rows.push_back({{"id", run.id},
+                    {"name", run.name},
+                    {"state", name_of(run.state)},
+                    {"backend", run.backend},
+                    {"question", run.question},
+                    {"digests", store.read_digests(run.number).size()},
+                    {"result", run.result}});
+  for (const ShownData& one : data_of(store, runs, index))
+    data.push_back(
+        {{"sha256", one.sha256}, {"path", one.path}, {"roles", one.roles}, {"packed", one.packed}});
+  for (const PluginRow& plugin : all_plugins(store, runs))
+    plugins.push_back({{"name", plugin.name}, {"version", plugin.version}, {"sha256", plugin.sha256}});
+  for (const CodeVersion& one : all_code(store, runs))
+    code.push_back({{"commit", one.commit}, {"diff_bytes", one.diff.size()}});
+  for (const BundleFile& file : index.files)
+    files.push_back({{"path", file.path}, {"bytes", file.bytes}, {"sha256", file.sha256}});
+  return {{"file", archive},        {"subject", index.subject},
+          {"encore", index.encore}, {"licence", index.licence},
+          {"bytes", index.bytes()}, {"runs", rows},
+          {"data", data},           {"code", code},
+          {"plugins", plugins},     {"unproved", bundle.unproved()},
+          {"files", files}};
+}
+
+void print_runs(Store& store, const std::vector<RunRow>& runs) {
+  Table table({{"RUN"}, {"ID"}, {"STATE"}, {"BACKEND"}, {"DIGESTS", Align::right}});
+  for (const RunRow& run : runs)
+    table.add({run.name, run.id, state_cell(run.state), run.backend,
+               std::to_string(store.read_digests(run.number).size())});
+  table.print(std::cout, terminal_of(stdout), 2);
+}
+
+void print_shown(const std::string& archive, const OpenedBundle& bundle, Store& store,
+                 const std::vector<RunRow>& runs) {
+  const BundleIndex& index = bundle.unpacked().index();
+  print_bundle(std::cout, archive, bundle);
+  std::cout << "  made by  Encore " << printable(index.encore) << "; licence: " << printable(index.licence)
+            << '\n';
+  print_code(std::cout, store, runs);
+  print_runs(store, runs);
+  Table data({{"DATA"}, {"SHA-256"}, {"WHERE"}, {"PATH"}});
+  for (const ShownData& one : data_of(store, runs, index)) {
+    std::vector<std::string> roles(one.roles.begin(), one.roles.end());
+    data.add({listed(roles), one.sha256.substr(0, 16), one.packed ? "packed" : "not in it",
+              setting_text(one.path)});
+  }
+  data.print(std::cout, terminal_of(stdout), 2);
+  Table plugins({{"PLUGIN"}, {"VERSION"}, {"SHA-256"}});
+  for (const PluginRow& plugin : all_plugins(store, runs))
+    plugins.add({plugin.name, plugin.version, plugin.sha256.substr(0, 16)});
+  plugins.print(std::cout, terminal_of(stdout), 2);
+}
+
+int show_bundle(const Arguments& arguments) {
+  CommandLine line = make_show_line();
+  if (!line.parse(arguments)) return exit_done;
+  const std::string archive = line.required("file", "FILE" + std::string(bundle_ending));
+  const OpenedBundle bundle(archive);
+  const BundleIndex& index = bundle.unpacked().index();
+  Store store(bundle.unpacked().database(), OpenMode::read);
+  const std::vector<RunRow> runs = select_runs(store, {.sight = Sight::any}).runs;
+  if (line.flag("diff")) {
+    for (const CodeVersion& code : all_code(store, runs))
+      std::cout << "# commit " << printable(code.commit) << '\n' << printable_lines(code.diff);
+    return exit_done;
+  }
+  if (line.flag("json")) {
+    std::cout << show_json(archive, bundle, store, runs).dump(2) << '\n';
+    return exit_done;
+  }
+  print_shown(archive, bundle, store, runs);
+  if (!line.flag("files")) return exit_done;
+  Table files({{"FILE"}, {"SIZE", Align::right}, {"SHA-256"}});
+  for (const BundleFile& file : index.files)
+    files.add({file.path, bytes_text(file.bytes), file.sha256.substr(0, 16)});
+  files.print(std::cout, terminal_of(stdout), 2);
+  return exit_done;
+}
+
+}  // namespace
+
+int bundle_verb(const Arguments& arguments) {
+  if (!arguments.empty() && arguments.front() == "show")
+    return show_bundle({arguments.begin() + 1, arguments.end()});
+  return make_bundle(arguments);
+}
+
+}  // namespace encore

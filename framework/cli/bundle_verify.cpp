@@ -1,0 +1,211 @@
+// See bundle_verify.hpp. The flow: unpacked and checked -> the runs that are meant -> their data, plugins and
+// code -> what is missing, or the verification.
+#include "cli/bundle_verify.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <set>
+
+#include "bundle/check_bundle.hpp"
+#include "bundle/found_data.hpp"
+#include "cli/bundle_text.hpp"
+#include "cli/planned_search.hpp"
+#include "cli/progress_line.hpp"
+#include "cli/recorded_build.hpp"
+#include "cli/run_selection.hpp"
+#include "cli/search_text.hpp"
+#include "cli/verify_runs.hpp"
+#include "config/catalogue.hpp"
+#include "runner/parent_weights.hpp"
+#include "runner/programs.hpp"
+#include "runner/worker_process.hpp"
+
+namespace encore {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* bundle_options[] = {"data", "clone"};
+constexpr const char* bundle_switches[] = {"build", "with-diff"};
+
+/// Those that the user names, or the folder one is in and the tree of this program.
+std::vector<fs::path> data_folders(const CommandLine& line) {
+  std::vector<fs::path> folders;
+  for (const std::string& name : line.texts("data")) {
+    if (!fs::is_directory(name)) throw UsageError("--data " + name + " is no folder");
+    folders.push_back(fs::absolute(name));
+  }
+  if (!folders.empty()) return folders;
+  folders.push_back(fs::current_path());
+  if (const fs::path tree = own_source_tree(); !tree.empty()) folders.push_back(tree);
+  return folders;
+}
+
+/// What the runs need and this machine does not have, a line each.
+class Missing {
+ public:
+  Missing(Store& store, FoundData& data) : store_(store), data_(data) {}
+
+  void look(const RunRow& run) {
+    if (run.attempts == 0) return;
+    Specification specification = Specification::load(store_.run_folder(run.id));
+    find_parent_files(store_, run, specification);
+    for (const auto& [role, file] : specification.data)
+      if (!place_of(file))
+        add("data: " + role + " of run " + run.name + ", SHA-256 " + file.sha256 + ", which lay at " +
+            file.path);
+  }
+
+  void look_for_plugins(const CommandLine& line, const RunRow& run) {
+    const Programs programs = installed_programs();
+    const std::string backend = line.has("backend") ? line.text("backend") : run.backend;
+    const Catalogue catalogue =
+        Catalogue::load(plugin_search_path({}, line.texts("plugin-path"), programs, backend),
+                        fingerprint_of(programs, backend));
+    for (const PluginRow& plugin : plugins_of(store_, run))
+      if (std::ranges::find(catalogue.manifests(), plugin.name, &Manifest::name) ==
+          catalogue.manifests().end())
+        add("plugin: \"" + plugin.name + "\" " + plugin.version + " of run " + run.name +
+            "; build it from its sources and name its folder with --plugin-path");
+  }
+
+  /// Where it is on this machine.
+  std::optional<fs::path> place_of(const DataFile& file) {
+    const fs::path runs = store_.runs_folder();  // of the bundle: the weights of a parent
+    const fs::path relative = fs::path(file.path).lexically_relative(runs);
+    if (!relative.empty() && *relative.begin() != ".." && fs::exists(file.path)) return file.path;
+    return data_.find(file);
+  }
+
+  void require_none() const {
+    if (lines_.empty()) return;
+    std::string text = "this machine lacks what the bundle needs:";
+    for (const std::string& one : lines_) text += "\n  " + printable(one);
+    throw Error(
+        text +
+        "\nData are looked for in the bundle and, by the ends of these paths, in the folders of --data");
+  }
+
+ private:
+  void add(const std::string& text) {
+    if (std::ranges::find(lines_, text) == lines_.end()) lines_.push_back(text);
+  }
+
+  Store& store_;
+  FoundData& data_;
+  std::vector<std::string> lines_;
+};
+
+/// Those that are meant, by the words behind the file.
+SelectedRuns meant_runs(Store& store, const RunSelection& selection) {
+  SelectedRuns selected = select_runs(store, selection);
+  if (selected.runs.empty()) throw UnknownRun(none_text(store, selection, selected));
+  // What was never trained has nothing to compare with.
+  const bool named = selected.named;
+  std::erase_if(selected.runs,
+                [&](const RunRow& run) { return !named && store.read_digests(run.number).empty(); });
+  if (selected.runs.empty()) throw Error("no run of the bundle has digests: none was trained");
+  return selected;
+}
+
+/// The same call for the program that was built, which unpacks for itself.
+int call(const fs::path& program, const Arguments& arguments) {
+  Arguments others = {"verify"};
+  for (std::size_t at = 0; at < arguments.size(); ++at) {
+    const std::string& word = arguments[at];
+    if (word == "--build" || word == "--with-diff" || word.starts_with("--clone=")) continue;
+    if (word == "--clone")
+      ++at;
+    else
+      others.push_back(word);
+  }
+  const ProcessEnd end = run_attached(program, others);
+  return end.signal == 0 ? end.exit_code : exit_failed;
+}
+
+}  // namespace
+
+void add_bundle_options(CommandLine& line) {
+  namespace po = boost::program_options;
+  line.options()(
+      "data", po::value<std::vector<std::string>>()->value_name("DIR"),
+      "of a bundle: where its data are looked for (may be repeated; default: this folder and the tree of "
+      "this program)");
+  line.options()("build", po::bool_switch(),
+                 "of a bundle: build the recorded commit, out of a clone, and verify with that");
+  line.options()("clone", po::value<std::string>()->value_name("DIR"),
+                 "the clone for --build (default: the tree of this program)");
+  line.options()(
+      "with-diff", po::bool_switch(),
+      "with --build: apply what was changed in the commit, which is code of whoever made the bundle");
+}
+
+void refuse_bundle_options(const CommandLine& line) {
+  for (const char* option : bundle_options)
+    if (line.has(option))
+      throw UsageError(std::string("--") + option + " is for bundles: exp verify NAME.tar.zst");
+  for (const char* option : bundle_switches)
+    if (line.flag(option))
+      throw UsageError(std::string("--") + option + " is for bundles: exp verify NAME.tar.zst");
+}
+
+bool names_bundle(const CommandLine& line) {
+  const std::vector<std::string> words = line.texts("run");
+  return !words.empty() && words.front().ends_with(bundle_ending);
+}
+
+int verify_bundle(const CommandLine& line, const Arguments& arguments) {
+  std::vector<std::string> words = line.texts("run");
+  const std::string archive = words.front();
+  words.erase(words.begin());
+  const bool quiet = line.flag("quiet") || line.flag("json");
+  if (!line.flag("build"))
+    for (const char* option : {"clone", "with-diff"})
+      if (line.has(option) && (option == std::string("clone") || line.flag(option)))
+        throw UsageError(std::string("--") + option + " goes with --build");
+
+  const OpenedBundle bundle(archive);
+  Store store(bundle.unpacked().database(), OpenMode::write);
+  FoundData data(bundle.unpacked().folder(), data_folders(line));
+  if (line.flag("keep")) bundle.keep();
+
+  const auto search = named_search(store, words);
+  if (search) return verify_search(line, store, *search);
+  const RunSelection selection = selection_from(line, words);
+  const SelectedRuns selected = meant_runs(store, selection);
+  if (line.flag("build"))
+    return call(
+        build_recorded(recorded_code(store, selected.runs),
+                       {.clone = line.text("clone"),
+                        .backend = line.has("backend") ? line.text("backend") : selected.runs.front().backend,
+                        .with_diff = line.flag("with-diff")}),
+        arguments);
+
+  Missing missing(store, data);
+  for (const RunRow& run : selected.runs) {
+    missing.look(run);
+    missing.look_for_plugins(line, run);
+  }
+  missing.require_none();
+  if (!quiet) {
+    print_bundle(std::cout, archive, bundle);
+    print_code(std::cout, store, selected.runs);
+  }
+  std::cout.flush();
+  int exit_code = exit_done;
+  // The decisions of a search first: nothing is trained for them.
+  if (words.empty() && !selection.narrows() && !line.flag("json"))
+    for (const SearchRow& row : list_searches(store))
+      exit_code = std::max(exit_code, verify_search(line, store, row));
+  const int verified =
+      verify_runs(line, store, selected.runs, asks_for_one(selection, selected) || selected.runs.size() == 1,
+                  [&](const RunRow&, Specification& specification) {
+                    specification.plugin_folders.clear();  // those of another machine, and anybody's
+                    for (auto& [role, file] : specification.data)
+                      if (const auto place = missing.place_of(file)) file.path = place->string();
+                  });
+  return verified == exit_done ? exit_code : verified;
+}
+
+}  // namespace encore

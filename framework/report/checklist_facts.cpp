@@ -1,0 +1,327 @@
+// See checklist_facts.hpp.
+#include "report/checklist_facts.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "report/compute.hpp"
+#include "report/wording.hpp"
+
+namespace encore {
+
+namespace {
+
+/// A number of things at most is named, the others are counted.
+std::string some_of(std::vector<std::string> names) {
+  constexpr std::size_t most = 6;
+  const std::size_t count = names.size();
+  if (count > most) {
+    names.resize(most);
+    names.push_back(counted(count - most, "more", "more"));
+  }
+  return listed(names);
+}
+
+std::string whole(std::size_t number) {
+  return thousands(static_cast<std::int64_t>(number));
+}
+
+/// Every attempt of every run.
+std::vector<const AttemptRow*> all_attempts(const Material& material) {
+  std::vector<const AttemptRow*> all;
+  for (const RunRow& run : material.runs)
+    if (const auto own = material.attempts.find(run.number); own != material.attempts.end())
+      for (const AttemptRow& attempt : own->second) all.push_back(&attempt);
+  return all;
+}
+
+/// The different values of a setting, as people read them.
+std::vector<std::string> values_of(const Material& material, const std::string& key) {
+  std::set<std::string> values;
+  for (const RunRow& run : material.runs)
+    if (const nlohmann::json value = material.setting(run, key); !value.is_null())
+      values.insert(setting_text(value));
+  return {values.begin(), values.end()};
+}
+
+/// A member of an object, as text; empty where it is not there.
+std::string member(const nlohmann::json& object, const std::string& name) {
+  return object.is_object() && object.contains(name) ? setting_text(object.at(name)) : "";
+}
+
+/// The different texts of that member in what the attempts say.
+std::vector<std::string> members_of(const Material& material, nlohmann::json AttemptRow::*what,
+                                    const std::string& name) {
+  std::set<std::string> values;
+  for (const AttemptRow* attempt : all_attempts(material))
+    if (std::string text = member(attempt->*what, name); !text.empty()) values.insert(std::move(text));
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+std::optional<ChecklistFact> data_fact(const Material& material) {
+  std::map<std::pair<std::string, std::string>, std::string> files;  // by role and digest
+  for (const RunRow& run : material.runs) {
+    const auto own = material.datasets.find(run.number);
+    if (own == material.datasets.end()) continue;
+    for (const DatasetRow& row : own->second) {
+      const SetFacts* facts = material.facts(run, row.role);
+      files[{row.role, row.sha256}] =
+          row.role + ": " + setting_text(row.path) +
+          (facts == nullptr ? "" : ", " + thousands(facts->examples) + " examples") + ", SHA-256 " +
+          row.sha256.substr(0, 16);
+    }
+  }
+  if (files.empty()) return std::nullopt;
+  std::vector<std::string> texts;
+  for (const auto& [key, text] : files) texts.push_back(text);
+  std::string text;
+  for (const std::string& one : texts) text += (text.empty() ? "" : "; ") + one;
+  return ChecklistFact{"The runs read " + text + ".", {"section data", "table run_dataset"}};
+}
+
+std::optional<ChecklistFact> privacy_fact(const Material& material) {
+  const auto marked = std::ranges::count_if(material.runs, [&](const RunRow& run) {
+    return material.setting(run, "data.private") == nlohmann::json(true);
+  });
+  if (marked == 0) return std::nullopt;
+  return ChecklistFact{"The data of " + counted(static_cast<std::size_t>(marked), "run") +
+                           " are marked as private: reports and bundles leave their texts out.",
+                       {"setting data.private"}};
+}
+
+std::optional<ChecklistFact> settings_fact(const Material& material) {
+  std::set<std::string> keys;
+  for (const auto& [run, params] : material.params)
+    for (const ParamRow& param : params) keys.insert(param.key);
+  if (keys.empty()) return std::nullopt;
+  std::vector<std::string> differing;
+  for (const Factor& factor : material.factors) differing.push_back(factor.name);
+  return ChecklistFact{
+      whole(keys.size()) +
+          " settings of every run are recorded with the place each was written, defaults too" +
+          (differing.empty() ? "; the runs differ in none but the seed."
+                             : "; the runs differ in " + some_of(differing) + "."),
+      {"section method", "table param", "specification.json in each run's folder"}};
+}
+
+std::optional<ChecklistFact> choice_fact(const Material& material) {
+  std::map<std::string, std::size_t> states;
+  for (const RunRow& run : material.runs) ++states[name_of(run.state)];
+  std::vector<std::string> parts;
+  for (const auto& [state, count] : states) parts.push_back(whole(count) + " " + state);
+  std::string text =
+      "Every run is counted, " + whole(material.runs.size()) + " in all: " + listed(parts) + ".";
+  if (!material.select.empty())
+    text += " Within a run the checkpoint is chosen by " + material.select +
+            "; the test set is scored once, with that.";
+  return ChecklistFact{text, {"section trials", "table run", "table search where a search proposed them"}};
+}
+
+std::optional<ChecklistFact> best_fact(const Material& material) {
+  for (const Question& question : material.questions) {
+    const std::optional<std::size_t> first = question.first();
+    if (!first) continue;
+    const Candidate& candidate = question.comparison.candidates[*first];
+    return ChecklistFact{"The best mean " + material.metric.name + " is that of " + candidate.name + ": " +
+                             metric_text(material.metric, candidate.mean) + " over " +
+                             counted(candidate.values.size(), "seed") + ".",
+                         {"section results", "table param"}};
+  }
+  return std::nullopt;
+}
+
+std::optional<ChecklistFact> spread_fact(const Material& material) {
+  std::size_t most = 0, fewest = 0, candidates = 0;
+  bool tested = false;
+  for (const Question& question : material.questions) {
+    for (const Candidate& candidate : question.comparison.candidates) {
+      if (candidate.values.empty()) continue;
+      most = std::max(most, candidate.values.size());
+      fewest = candidates == 0 ? candidate.values.size() : std::min(fewest, candidate.values.size());
+      ++candidates;
+    }
+    for (const Pair& pair : question.comparison.pairs) tested = tested || pair.verdict != Verdict::refused;
+  }
+  if (candidates == 0) return std::nullopt;
+  std::string text =
+      counted(candidates, "candidate") + ", " +
+      (fewest == most ? counted(most, "seed") : whole(fewest) + " to " + whole(most) + " seeds") +
+      (candidates == 1 ? "." : " each.");
+  text += most < 2
+              ? " One seed says nothing of the spread: there is no interval, and nothing is ranked; more "
+                "seeds (seeds = [1, 2, 3]) change that."
+              : " Intervals cover 95 % by Student's t over seeds, which vary initial weights and order of "
+                "the data" +
+                    std::string(tested ? "; pairs are compared by t tests with Holm's correction." : ".");
+  return ChecklistFact{text, {"section results", "exp compare"}};
+}
+
+std::optional<ChecklistFact> seeds_fact(const Material& material) {
+  std::set<std::uint64_t> seeds;
+  for (const RunRow& run : material.runs) seeds.insert(run.seed);
+  std::vector<std::string> texts;
+  for (const std::uint64_t seed : seeds) texts.push_back(std::to_string(seed));
+  return ChecklistFact{(texts.size() == 1 ? "The seed is " : "The seeds are ") + some_of(texts) +
+                           "; initial weights, order of the data and dropout follow from it.",
+                       {"table run", "setting seed"}};
+}
+
+std::optional<ChecklistFact> machine_fact(const Material& material) {
+  const std::vector<std::string> processors = members_of(material, &AttemptRow::host, "cpu");
+  const std::vector<std::string> devices = members_of(material, &AttemptRow::environment, "device");
+  if (processors.empty() && devices.empty()) return std::nullopt;
+  std::set<std::int64_t> threads;
+  for (const AttemptRow* attempt : all_attempts(material))
+    if (attempt->started_event && attempt->started_event->threads)
+      threads.insert(*attempt->started_event->threads);
+  std::string text = "Trained on " + some_of(devices.empty() ? processors : devices);
+  if (!threads.empty())
+    text += " with " + std::to_string(*threads.begin()) +
+            (threads.size() > 1 ? " to " + std::to_string(*threads.rbegin()) : "") +
+            (*threads.rbegin() == 1 ? " thread" : " threads");
+  return ChecklistFact{text + ".", {"section machines", "table host", "column attempt.environment"}};
+}
+
+std::optional<ChecklistFact> time_fact(const Material& material) {
+  const Compute compute = compute_of(material);
+  if (compute.attempts == 0) return std::nullopt;
+  std::string text = counted(compute.attempts, "attempt") + ", those that failed or were pruned too, took " +
+                     duration_text(compute.seconds);
+  if (compute.unthreaded < compute.attempts)
+    text += " (" + duration_text(compute.thread_seconds) + " of threads)";
+  if (compute.untimed > 0)
+    text += "; of " + counted(compute.untimed, "attempt") + " the end was not recorded";
+  return ChecklistFact{text + ". Energy is not recorded.", {"section compute", "table attempt"}};
+}
+
+std::optional<ChecklistFact> run_time_fact(const Material& material) {
+  std::vector<double> seconds;
+  for (const RunRow& run : material.runs) {
+    const auto own = material.attempts.find(run.number);
+    if (run.state != RunState::completed || own == material.attempts.end()) continue;
+    double sum = 0.0;
+    for (const AttemptRow& attempt : own->second)
+      sum += attempt.finished ? *attempt.finished - attempt.started : 0.0;
+    seconds.push_back(sum);
+  }
+  if (seconds.empty()) return std::nullopt;
+  const auto [least, longest] = std::ranges::minmax(seconds);
+  return ChecklistFact{counted(seconds.size(), "run") + " took " + duration_text(least) +
+                           (seconds.size() > 1 ? " to " + duration_text(longest) + " each" : "") +
+                           ", from the start of the worker to the score on the test set.",
+                       {"table attempt", "exp ls"}};
+}
+
+std::optional<ChecklistFact> size_fact(const Material& material) {
+  std::set<std::int64_t> sizes;
+  for (const RunRow& run : material.runs)
+    if (const Started* started = material.started(run); started != nullptr && started->parameters)
+      sizes.insert(*started->parameters);
+  if (sizes.empty()) return std::nullopt;
+  return ChecklistFact{"The models have " + thousands(*sizes.begin()) +
+                           (sizes.size() > 1 ? " to " + thousands(*sizes.rbegin()) : "") + " parameters.",
+                       {"section method", "exp plan --size"}};
+}
+
+std::optional<ChecklistFact> code_fact(const Material& material) {
+  std::set<std::string> commits;
+  std::size_t changed = 0, none = 0;
+  for (const AttemptRow* attempt : all_attempts(material)) {
+    if (attempt->commit_hash.empty())
+      ++none;
+    else
+      commits.insert(attempt->commit_hash.substr(0, 12));
+    if (!attempt->diff.empty()) ++changed;
+  }
+  if (commits.empty()) return std::nullopt;
+  std::string text = "Started from " + std::string(commits.size() == 1 ? "commit " : "commits ") +
+                     some_of({commits.begin(), commits.end()});
+  if (changed > 0)
+    text += ", " + counted(changed, "attempt") +
+            " with changes that were not committed and are recorded as a diff";
+  if (none > 0) text += "; of " + counted(none, "attempt") + " no commit is known";
+  return ChecklistFact{text + ".", {"section code", "table code"}};
+}
+
+std::optional<ChecklistFact> software_fact(const Material& material) {
+  std::set<std::string> plugins;
+  for (const AttemptRow* attempt : all_attempts(material))
+    for (const PluginRow& plugin : attempt->plugins) plugins.insert(plugin.name + " " + plugin.version);
+  const std::vector<std::string> compilers = members_of(material, &AttemptRow::environment, "compiler");
+  const std::vector<std::string> libraries = members_of(material, &AttemptRow::environment, "gemm");
+  if (plugins.empty() && compilers.empty()) return std::nullopt;
+  std::string text = "Encore";
+  if (!compilers.empty()) text += ", built with " + some_of(compilers);
+  if (!libraries.empty()) text += ", products by " + some_of(libraries);
+  if (!plugins.empty()) text += "; plugins: " + some_of({plugins.begin(), plugins.end()});
+  return ChecklistFact{text + ".", {"section machines", "table build", "table plugin"}};
+}
+
+std::optional<ChecklistFact> text_fact(const Material& material) {
+  const std::vector<std::string> tokenizers = values_of(material, "tokenizer.type");
+  if (tokenizers.empty()) return std::nullopt;
+  std::set<std::int64_t> pieces;
+  for (const RunRow& run : material.runs)
+    if (const Started* started = material.started(run); started != nullptr && started->vocabulary_size)
+      pieces.insert(*started->vocabulary_size);
+  std::string text =
+      "Texts are read by " + listed(values_of(material, "data.type")) + " and cut by " + listed(tokenizers);
+  if (!pieces.empty()) text += " into pieces of a vocabulary of " + thousands(*pieces.begin());
+  if (const auto lengths = values_of(material, "data.max_length"); !lengths.empty())
+    text += "; at most " + listed(lengths) + " pieces of a text count, and how many were cut is counted";
+  return ChecklistFact{text + ".", {"section data", "table param"}};
+}
+
+std::optional<ChecklistFact> evaluation_fact(const Material& material) {
+  if (material.select.empty()) return std::nullopt;
+  std::string text = "The development set is scored during training, by " + material.select;
+  const std::vector<std::string> every = values_of(material, "train.evaluate_every");
+  if (every == std::vector<std::string>{"0"})
+    text += ", after each epoch";
+  else if (!every.empty())
+    text += ", every " + listed(every) + " steps";
+  return ChecklistFact{text + "; every score is kept.", {"section curves", "table point"}};
+}
+
+std::optional<ChecklistFact> proof_fact(const Material& material) {
+  std::size_t verified = 0, equal = 0;
+  for (const auto& [run, verdicts] : material.verifications) {
+    ++verified;
+    if (!verdicts.empty() && verdicts.back().outcome == "equal") ++equal;
+  }
+  std::string text = "Digests of all parameters are recorded. ";
+  text += verified == 0 ? "No run was trained again yet (exp verify)."
+                        : "Of " + counted(verified, "run") + " that were trained again, " + whole(equal) +
+                              " agreed in every digest.";
+  return ChecklistFact{
+      text + " exp bundle puts settings, code, digests and results into one file that others verify.",
+      {"section reproduction", "table digest", "table verification"}};
+}
+
+std::optional<ChecklistFact> start_fact(const Material& material) {
+  std::vector<std::string> from = values_of(material, "model.from");
+  for (const char* key : {"model.from.run", "model.from.experiment"})
+    for (const std::string& value : values_of(material, key)) from.push_back(value);
+  if (from.empty())
+    return ChecklistFact{"All models start from random weights; none was pretrained.",
+                         {"setting model.from"}};
+  return ChecklistFact{"Models start from the weights of " + some_of(from) + ", known by SHA-256.",
+                       {"setting model.from", "table run_dataset"}};
+}
+
+std::optional<ChecklistFact> log_fact(const Material& material) {
+  const std::vector<const AttemptRow*> attempts = all_attempts(material);
+  if (attempts.empty()) return std::nullopt;
+  const auto damaged =
+      std::ranges::count_if(attempts, [](const AttemptRow* one) { return !one->spool_problem.empty(); });
+  return ChecklistFact{"Of each of " + counted(attempts.size(), "attempt") +
+                           " the worker's own report is kept, with the time of every event" +
+                           (damaged == 0 ? std::string(".")
+                                         : "; " + whole(static_cast<std::size_t>(damaged)) + " are damaged."),
+                       {"attempt-0001.spool in each run's folder", "table event", "exp logs"}};
+}
+
+}  // namespace encore

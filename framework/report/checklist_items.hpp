@@ -1,0 +1,29 @@
+// The lists themselves: number, question in our own words, which facts answer it, and what is left for a
+// person. Place in the flow: checklist.cpp fills them in.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/checklist_facts.hpp"
+
+namespace encore {
+
+struct ListedItem {
+  const char* number;
+  const char* title;
+  const char* question;
+  std::vector<FactOf> facts;
+  const char* person;  ///< empty: nothing is left where the facts are there
+};
+
+struct ListOfItems {
+  const char* name;
+  const char* title;
+  const char* source;
+  std::vector<ListedItem> items;
+};
+
+const std::vector<ListOfItems>& lists_of_items();
+
+}  // namespace encore

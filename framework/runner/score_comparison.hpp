@@ -1,0 +1,32 @@
+// Whether a training that was done again scores as the run did: every value of the development and the test
+// set, bit by bit. Digests say that the parameters are the same; only this says that the scores in a table
+// are theirs. Place in the flow: verifier.hpp asks, where it has trained to the end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "store/store.hpp"
+
+namespace encore {
+
+struct ScoreDifference {
+  std::string metric;
+  std::int64_t step = 0;
+  double run = 0.0;
+  std::optional<double> verification;  ///< none: it has no such score
+};
+
+struct ScoreComparison {
+  std::size_t compared = 0, different = 0;
+  std::optional<ScoreDifference> first;  ///< by step, then by name
+};
+
+/// Of the steps after `from`. What is measured of training itself, speed among it, is no score.
+ScoreComparison compare_scores(Store& store, std::int64_t run, const std::filesystem::path& verification,
+                               std::int64_t from);
+
+}  // namespace encore

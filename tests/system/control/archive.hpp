@@ -1,0 +1,107 @@
+// Archive: a bundle taken apart and put together again as somebody would who means harm: any bytes under any
+// name, with a list that fits them or does not.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "bundle/bundle_index.hpp"
+#include "bundle/tar.hpp"
+#include "bundle/zstd_file.hpp"
+#include "data/hash.hpp"
+
+namespace encore::system_test {
+
+struct Archive {
+  nlohmann::ordered_json metadata;
+  std::vector<std::pair<std::string, std::string>> files;  ///< name below the root, content; in their order
+  std::string more;                                        ///< blocks behind the files, before the end
+  bool ends = true;                                        ///< with the two blocks of zeros
+
+  static Archive load(const std::filesystem::path& path) {
+    Archive archive;
+    ZstdReader in(path);
+    TarReader tar([&](std::span<char> to) { return in.read(to); }, path.string());
+    while (const std::optional<TarEntry> entry = tar.next()) {
+      std::string content(entry->bytes, '\0');
+      tar.read(content);
+      const std::string name = entry->name.substr(bundle_root.size());
+      if (name == bundle_metadata)
+        archive.metadata = nlohmann::ordered_json::parse(content);
+      else
+        archive.files.emplace_back(name, content);
+    }
+    return archive;
+  }
+
+  std::string& content(const std::string& ending) {
+    for (auto& [name, content] : files)
+      if (name.ends_with(ending)) return content;
+    throw Error("no file " + ending);
+  }
+  nlohmann::ordered_json& entity(const std::string& ending) {
+    for (auto& entity : metadata.at("@graph"))
+      if (entity.at("@id").get<std::string>().ends_with(ending)) return entity;
+    throw Error("no entity " + ending);
+  }
+  nlohmann::ordered_json& root() { return entity("./"); }
+
+  /// Sizes and digests of the list become those of the files.
+  void list_again() {
+    for (const auto& [name, content] : files) {
+      entity(name)["contentSize"] = std::to_string(content.size());
+      entity(name)["sha256"] = sha256(content);
+    }
+  }
+  /// One file more, with its line in the list.
+  void add(const std::string& name, const std::string& content) {
+    files.emplace_back(name, content);
+    metadata.at("@graph").push_back({{"@id", name},
+                                     {"@type", "File"},
+                                     {"contentSize", std::to_string(content.size())},
+                                     {"sha256", sha256(content)}});
+    root().at("hasPart").push_back({{"@id", name}});
+  }
+
+  /// A block with any name and type, and the checksum that fits.
+  static std::string head(const std::string& name, char type, std::uint64_t bytes = 0,
+                          const std::string& target = "") {
+    std::string block = tar_head({"x", bytes});
+    block.replace(0, 100, std::string(100, '\0'));
+    block.replace(0, std::min<std::size_t>(name.size(), 100), name.substr(0, 100));
+    block[156] = type;
+    block.replace(157, target.size(), target);
+    return summed(block);
+  }
+  static std::string summed(std::string block) {
+    block.replace(148, 8, "        ");
+    unsigned sum = 0;
+    for (const char byte : block) sum += static_cast<unsigned char>(byte);
+    char text[8];
+    std::snprintf(text, sizeof text, "%06o", sum);
+    block.replace(148, 8, std::string(text) + std::string("\0 ", 2));
+    return block;
+  }
+  static std::string entry(const std::string& head, const std::string& content) {
+    return head + content + tar_padding(content.size());
+  }
+
+  std::string tar() const { return tar(metadata.dump()); }
+  std::string tar(const std::string& metadata_text) const {
+    std::string text = entry(tar_head({bundle_root + bundle_metadata, metadata_text.size()}), metadata_text);
+    for (const auto& [name, content] : files)
+      text += entry(tar_head({bundle_root + name, content.size()}), content);
+    return text + more + (ends ? tar_end() : "");
+  }
+  void save(const std::filesystem::path& path) const { compress(tar(), path); }
+  static void compress(const std::string& bytes, const std::filesystem::path& path) {
+    ZstdWriter out(path);
+    out.write(bytes);
+    out.finish();
+  }
+};
+
+}  // namespace encore::system_test
